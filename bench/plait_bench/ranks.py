@@ -51,18 +51,23 @@ class Ranks(ABC):
         With more ranks than cores some ranks start late, and their own durations would hide what they wait for. The
         ranks are processes of one machine, so that they read the same monotonic clock.
         """
-        self._comm.Barrier()
-        begin = time.clock_gettime(time.CLOCK_MONOTONIC)
-        action()
-        mine = np.array([time.clock_gettime(time.CLOCK_MONOTONIC), -begin])
-        latest = np.empty(2)
-        self._comm.Allreduce(mine, latest, op=MPI.MAX)
-        return float(latest.sum())
+        return span_of(self._comm, action)
 
     def _all(self, mine: bool) -> bool:
         everyone = np.empty(1, dtype=np.int32)
         self._comm.Allreduce(np.array([mine], dtype=np.int32), everyone, op=MPI.MIN)
         return bool(everyone[0])
+
+
+def span_of(comm: MPI.Intracomm, action: Callable[[], None]) -> float:
+    """Return the seconds from the first rank's start to the last rank's end, both on the machine's clock."""
+    comm.Barrier()
+    begin = time.clock_gettime(time.CLOCK_MONOTONIC)
+    action()
+    mine = np.array([time.clock_gettime(time.CLOCK_MONOTONIC), -begin])
+    latest = np.empty(2)
+    comm.Allreduce(mine, latest, op=MPI.MAX)
+    return float(latest.sum())
 
 
 def run_job(load: Callable[[Path], AnyJob], ranks: Callable[[AnyJob], Ranks]) -> None:

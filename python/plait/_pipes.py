@@ -1,4 +1,4 @@
-"""Pipes as somebody sees who neither writes nor reads them."""
+"""The state of pipes, for programs that neither write nor read them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,13 @@ from ._steps import Attribute
 
 @dataclass(frozen=True)
 class PipeProgram:
-    """One end of a pipe: the program, the number of its process of rank 0, the host of that, and how many ranks."""
+    """The program at one end of a pipe.
+
+    name     as the system reports it
+    process  the process id of its rank 0
+    host     the host on which its rank 0 runs
+    ranks    the number of its ranks
+    """
 
     name: str
     process: int
@@ -28,7 +34,7 @@ class PipeProgram:
 
 @dataclass(frozen=True)
 class PipeReader:
-    """A program that reads, and the first step that it has not read whole."""
+    """A program that reads, and the number of the first step that it has not finished reading."""
 
     program: PipeProgram
     next_step: int
@@ -36,7 +42,7 @@ class PipeReader:
 
 @dataclass(frozen=True)
 class PipeVariable:
-    """An array of the newest step, and the layout in which the writer's ranks hold it."""
+    """An array of the newest step, and the layout in which the writer's ranks hold it, as text."""
 
     name: str
     shape: tuple[int, ...]
@@ -46,39 +52,40 @@ class PipeVariable:
 
 @dataclass(frozen=True)
 class PipeStatus:
-    """Who is there and what flows, at one moment."""
+    """The programs at a pipe, its queue and its newest step, at one moment."""
 
     name: str
     folder: str
-    """In which programs meet."""
+    """The folder in which the writer and the readers find each other."""
     writer: PipeProgram
     shape: tuple[int, ...]
     """Of the array that the pipe was opened for."""
     dtype: np.dtype[Any]
     readers: tuple[PipeReader, ...]
     steps: int
-    """That have been written."""
+    """Number of steps written so far."""
     held: int
-    """Of them, in the queue."""
+    """Number of steps in the queue now."""
     queue: int
-    """That it holds at most."""
+    """Number of steps that the queue holds at most."""
     dropped: int
-    """Unread, by drop=oldest."""
+    """Number of steps dropped unread, because of ``drop=oldest``."""
     bytes: int
     """Of the arrays of all steps so far."""
     newest: int | None
-    """The number of the newest step; None where there has been none."""
+    """The number of the newest step; None if there has been none."""
     attributes: dict[str, Attribute]
     """Of the newest step."""
     variables: tuple[PipeVariable, ...]
 
 
 def pipe_status(url: str | os.PathLike[str]) -> PipeStatus:
-    """Ask the writer of a pipe, ``pipe:NAME``, who is there and what flows, without becoming a reader.
+    """Ask the writer of the pipe ``pipe:NAME`` for its state, without becoming a reader. Not collective.
 
-    Waits for its answer for as long as ``timeout=`` says, ten seconds at most, and not for a writer to come.
-    Raises plait.StoreError, a FileNotFoundError, where nobody writes to it, and plait.ArgumentError for a name that
-    cannot be.
+    Waits for the answer as long as ``timeout=`` in the name says, at most ten seconds; does not wait for a writer to
+    open the pipe.
+    Raises plait.StoreError that is also a FileNotFoundError if no program writes to the pipe, another StoreError if the
+    writer does not answer, and plait.ArgumentError if the name is not that of a pipe.
     """
     with checks(refuse_here):
         path = path_of(url)
@@ -108,7 +115,7 @@ def pipe_status(url: str | os.PathLike[str]) -> PipeStatus:
 def pipe_names() -> list[str]:
     """Return the names of the pipes that have a writer, in the folder where the programs of this user meet.
 
-    Raises plait.StoreError where there is no such folder, or others may look into it.
+    Not collective. Raises plait.StoreError if the folder does not exist, or if other users may read it.
     """
     return list(call(refuse_here, _core.pipe_names))
 

@@ -1,4 +1,4 @@
-"""Steps of a pipe: rounds of arrays that one program hands to another."""
+"""Steps of a pipe: the rounds of arrays that one program passes to another."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ Attribute = int | float | str
 
 @dataclass(frozen=True)
 class Step:
-    """A step of a pipe.
+    """A step of a pipe, as its reader gets it.
 
-    number      counts from 0
-    attributes  the small values that its writer gave it
-    variables   the names of its arrays, in the order in which they were written
+    number      the number of the step, counted from 0
+    attributes  the numbers and texts that the writer sent with the step, by name
+    variables   the names of the step's arrays, in the order in which they were written
     """
 
     number: int
@@ -36,13 +36,15 @@ def attributes_of(given: Mapping[str, Any] | None) -> dict[str, Attribute]:
     if given is None:
         return {}
     if not isinstance(given, Mapping):
-        raise ArgumentError(f"attributes={shown(given)} is no mapping; give names and values, as {{'time': 0.5}}")
+        raise ArgumentError(
+            f"attributes={shown(given)} is not a mapping; give names and values, such as {{'time': 0.5}}"
+        )
     return {_name_of(name): _value_of(name, value) for name, value in given.items()}
 
 
 def _name_of(name: Any) -> str:
     if not isinstance(name, str) or not name:
-        raise ArgumentError(f"the attribute {shown(name)} has no name; names are texts")
+        raise ArgumentError(f"the attribute {shown(name)} is not a name; give a text that is not empty")
     return name
 
 
@@ -56,15 +58,16 @@ def _value_of(name: str, value: Any) -> Attribute:
             return float(value)
         except (TypeError, ValueError):
             raise ArgumentError(
-                f"the attribute {name!r} is {shown(value)}; attributes are numbers and texts, what is more is an array"
+                f"the attribute {name!r} is {shown(value)}; attributes are numbers and texts; write anything "
+                "larger as an array"
             ) from None
     if not -(2**63) <= number < 2**63:
-        raise ArgumentError(f"the attribute {name!r} is {number}, which has no room in 64 bits")
+        raise ArgumentError(f"the attribute {name!r} is {number}, which does not fit into 64 bits")
     return number
 
 
 class Steps:
-    """The steps of a file, one after the other, each until the next one is asked for."""
+    """Iterates over the steps of a file; asking for the next step ends the one before it."""
 
     def __init__(self, file: File) -> None:
         """Made by iterating over a File."""

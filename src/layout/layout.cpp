@@ -50,9 +50,9 @@ bool Layout::has_halo() const {
 Extents Layout::coordinates(std::int64_t rank) const {
   if (!has_rank(rank)) {
     const bool first_ones = ranks_end() == size();
-    refuse(text("rank ", rank, " is in no set of the layout ", spelling(*this), "; ",
+    refuse(text("rank ", rank, " is not in the layout ", spelling(*this), "; ",
                 first_ones ? text("its ranks are 0 to ", size() - 1)
-                           : text("it has ", size(), " ranks, the last one is ", ranks_end() - 1)));
+                           : text("it has ", size(), " ranks, of which the largest is ", ranks_end() - 1)));
   }
   const Extents on_axes = resolved_->map.coordinates(rank);
   Extents result(shape().size(), 0);
@@ -151,8 +151,8 @@ namespace {
 
 Extents coordinates_of_element(const Layout& layout, std::span<const std::int64_t> index) {
   if (index.size() != layout.shape().size())
-    refuse(text("the index ", base::tuple_text(index), " has ", index.size(), " entries for an array of ",
-                layout.shape().size(), " dimensions"));
+    refuse(text("the index ", base::tuple_text(index), " has length ", index.size(), ", but the array has ",
+                layout.shape().size(), " dimensions; give one index for each"));
   Extents result(index.size());
   for (std::size_t d = 0; d < index.size(); ++d) {
     if (index[d] < 0 || index[d] >= layout.shape()[d])

@@ -33,7 +33,7 @@ void check_gen_block(const Distribution& distribution, std::int64_t size, std::i
   }
   if (sum != size)
     refuse(text("dimension ", dimension, ": the gen_block sizes sum to ", sum, ", but the dimension has ", size,
-                " indices"));
+                " indices; make the two equal"));
 }
 
 void check_owners(const Distribution& distribution, std::int64_t size, std::int64_t extent, int dimension) {
@@ -46,7 +46,8 @@ void check_owners(const Distribution& distribution, std::int64_t size, std::int6
     sum = base::checked_add(sum, run.count, "indices of an indirect map");
   }
   if (distribution.repeats && sum == 0 && size > 0)
-    refuse(text("dimension ", dimension, ": the indirect map has nothing in front of ... to repeat"));
+    refuse(text("dimension ", dimension,
+                ": the indirect map has nothing before the ... that could be repeated; list owners first"));
   if (!distribution.repeats && sum != size)
     refuse(text("dimension ", dimension, ": the indirect map has ", sum, " indices, but the dimension has ", size,
                 "; end it with ... to repeat it"));
@@ -291,7 +292,8 @@ OwnerMapPtr make_owner_map(const Distribution& distribution, const OwnerMapSize&
   using Kind = Distribution::Kind;
   const bool indirect = distribution.kind == Kind::kIndirect;
   if (indirect && !turn.plain())
-    refuse(text("dimension ", dimension, ": an indirect map names coordinates itself; leave out source and reverse"));
+    refuse(
+        text("dimension ", dimension, ": an indirect map names the coordinates itself; leave out source and reverse"));
   if (turn.source < 0 || turn.source >= extents[0])
     refuse(text("dimension ", dimension, ": the source ", turn.source, " is not one of its coordinates 0 to ",
                 extents[0] - 1));

@@ -52,7 +52,8 @@ std::vector<AxesOfLevels> assign_axes(const std::vector<Distribution>& distribut
     targets.push_back(&result[d][0]);
     for (std::size_t i = 0; i < distributions[d].inner.size(); ++i) {
       const Distribution& inner = distributions[d].inner[i];
-      if (!is_distributed(inner)) refuse(text("dimension ", d, ": * cannot stand behind /"));
+      if (!is_distributed(inner))
+        refuse(text("dimension ", d, ": * cannot follow /; use a distribution such as block"));
       levels.push_back(&inner);
       targets.push_back(&result[d][i + 1]);
     }
@@ -61,11 +62,11 @@ std::vector<AxesOfLevels> assign_axes(const std::vector<Distribution>& distribut
   const std::int64_t free = std::count(replicated.begin(), replicated.end(), false);
   if (named == 0) {
     if (free != static_cast<std::int64_t>(levels.size()))
-      refuse(text("the grid ", base::tuple_text(grid), " has ", free, " dimensions",
-                  free == static_cast<std::int64_t>(grid.size()) ? "" : " that are not replicated", ", but ",
-                  levels.size(),
-                  " dimensions of the array are distributed; give one grid extent for each that is not *, and "
-                  "name those that hold copies, as in replicate=(1)"));
+      refuse(text("the grid ", base::tuple_text(grid), " has ", free, free == 1 ? " axis" : " axes",
+                  free == static_cast<std::int64_t>(grid.size()) ? "" : " that are not replicated",
+                  ", but the number of distributed dimensions is ", levels.size(),
+                  "; give one grid extent for each dimension that is not *, and name the axes that hold copies, as in "
+                  "replicate=(1)"));
     int axis = 0;
     for (std::vector<int>* target : targets) {
       while (replicated[at(axis)]) ++axis;
@@ -116,7 +117,7 @@ Extents spread(const Extents& given, const std::vector<Distribution>& distributi
   if (given.size() == distributions.size()) return given;
   const auto distributed = std::count_if(distributions.begin(), distributions.end(), is_distributed);
   if (!distributed_only || static_cast<std::int64_t>(given.size()) != distributed)
-    refuse(text(what, '=', base::tuple_text(given), " has ", given.size(), " entries; give one for each of the ",
+    refuse(text(what, '=', base::tuple_text(given), " has length ", given.size(), "; give one entry for each of the ",
                 distributions.size(), " dimensions"));
   Extents result(distributions.size(), 0);
   std::size_t next = 0;
@@ -168,7 +169,7 @@ void check_inside(const Alignment& alignment, std::size_t d, std::int64_t size, 
 std::vector<int> checked_order(const std::vector<int>& order, std::size_t dimensions) {
   const std::vector<bool> seen = flags(order, dimensions, "order", "dimension");
   if (order.size() != dimensions)
-    refuse(text("order lists ", order.size(), " dimensions of ", dimensions, "; list each once, slowest first"));
+    refuse(text("order lists ", order.size(), " of the ", dimensions, " dimensions; list each once, slowest first"));
   return order;
 }
 
@@ -183,7 +184,8 @@ bool consecutive(const OwnerMap& owner_map) {
 
 void check_halo(const Resolved& layout, std::size_t d) {
   const Halo halo = layout.halo[d];
-  if (halo.lo < 0 || halo.hi < 0) refuse(text("dimension ", d, ": the halo ", halo.lo, ':', halo.hi, " is negative"));
+  if (halo.lo < 0 || halo.hi < 0)
+    refuse(text("dimension ", d, ": the halo ", halo.lo, ':', halo.hi, " is negative; use widths of 0 or more"));
   if (halo == Halo{} || layout.shape[d] == 0) return;
   const OwnerMap& owner_map = *layout.owner_maps[d];
   if (!consecutive(owner_map))
@@ -193,7 +195,7 @@ void check_halo(const Resolved& layout, std::size_t d) {
   const std::int64_t longest = owner_map.longest();
   if (halo.lo > longest || halo.hi > longest)
     refuse(text("dimension ", d, ": the halo ", halo.lo, ':', halo.hi, " is wider than the largest block, which has ",
-                longest, " indices"));
+                longest, " indices; use a width of at most that"));
   base::checked_add(base::checked_add(longest, halo.lo, "padded extent"), halo.hi, "padded extent");
 }
 
@@ -201,7 +203,7 @@ void check_halo(const Resolved& layout, std::size_t d) {
 void set_owner_maps(Resolved& layout, const std::vector<AxesOfLevels>& axes, const std::vector<Turn>& turns,
                     const Extents& offsets) {
   for (std::size_t d = 0; d < layout.shape.size(); ++d) {
-    if (offsets[d] < 0) refuse(text("dimension ", d, ": the offset ", offsets[d], " is negative"));
+    if (offsets[d] < 0) refuse(text("dimension ", d, ": the offset ", offsets[d], " is negative; use 0 or more"));
     layout.owner_maps.push_back(make_owner_map(layout.distributions[d],
                                                {layout.shape[d], extents_of(axes[d], layout.map.grid()),
                                                 is_distributed(layout.distributions[d]) ? offsets[d] : 0},
@@ -226,7 +228,9 @@ Extents set_aligned_owner_maps(Resolved& layout, const std::vector<AxesOfLevels>
     if (alignment.kind == Alignment::Kind::kDimension) {
       if (alignment.dimension < 0 || at(alignment.dimension) >= layout.shape.size())
         refuse(text("alignment, template dimension ", t, ": there is no dimension d", alignment.dimension));
-      if (alignment.scale == 0) refuse(text("alignment, template dimension ", t, ": the factor is 0"));
+      if (alignment.scale == 0)
+        refuse(text("alignment, template dimension ", t,
+                    ": the factor is 0; use another factor, or a number alone for a fixed index"));
       OwnerMapPtr& owner_map = layout.owner_maps[at(alignment.dimension)];
       if (owner_map)
         refuse(text("alignment: dimension ", alignment.dimension, " is aligned with two template dimensions"));
@@ -286,13 +290,14 @@ Resolved resolve(GivenLayout given) {
     refuse(text("the shape has ", dimensions, " dimensions; at most ", kMaxDimensions, " are supported"));
   if (aligned != !result.options.template_shape.empty() ||
       result.options.align.size() != result.options.template_shape.size())
-    refuse(text("align has ", result.options.align.size(), " entries, the template ",
-                result.options.template_shape.size(), " dimensions; give both, with one entry for each dimension"));
+    refuse(text("align has length ", result.options.align.size(), ", but the template has ",
+                result.options.template_shape.size(),
+                " dimensions; give both, with one entry of align for each dimension of the template"));
   const Extents& whole = aligned ? result.options.template_shape : result.shape;
   if (result.distributions.size() != whole.size())
     refuse(text("the ", aligned ? "template " : "shape ", shape_to_string(whole), " has ", whole.size(),
-                " dimensions, but ", result.distributions.size(),
-                " distributions were given; give one for each dimension"));
+                whole.size() == 1 ? " dimension" : " dimensions", ", but the number of distributions is ",
+                result.distributions.size(), "; give one for each dimension"));
   for (std::size_t d = 0; d < dimensions; ++d)
     if (result.shape[d] < 0)
       refuse(text("dimension ", d, " has the negative size ", result.shape[d], "; use 0 or more"));
@@ -306,7 +311,8 @@ Resolved resolve(GivenLayout given) {
   const std::vector<AxesOfLevels> axes = assign_axes(result.distributions, grid, replicated);
   const Extents sources = spread(result.options.source, result.distributions, "source", true);
   const Extents offsets = spread(result.options.offset, result.distributions, "offset", false);
-  if (aligned && !result.options.offset.empty()) refuse("offset and align are given; put the offset into align");
+  if (aligned && !result.options.offset.empty())
+    refuse("offset and align were both given; put the offset into align, as in d0+2");
   const std::vector<bool> reverse = flags(result.options.reverse, whole.size(), "reverse", "dimension");
   std::vector<Turn> turns;
   for (std::size_t d = 0; d < whole.size(); ++d) turns.push_back({sources[d], reverse[d]});
@@ -335,7 +341,7 @@ Resolved resolve(GivenLayout given) {
   result.order = result.options.order.empty() ? dimensions_in(order, static_cast<int>(dimensions))
                                               : checked_order(result.options.order, dimensions);
   if (!result.options.halo.empty() && result.options.halo.size() != dimensions)
-    refuse(text("halo has ", result.options.halo.size(), " entries; give one for each of the ", dimensions,
+    refuse(text("halo has length ", result.options.halo.size(), "; give one entry for each of the ", dimensions,
                 " dimensions"));
   result.halo = result.options.halo;
   result.halo.resize(dimensions);

@@ -1,32 +1,60 @@
 #include "layout/section.hpp"
 
 #include <utility>
+#include <vector>
 
 namespace plait::layout {
 
-Layout section(const Layout& whole, const Extents& origin, const Extents& shape) {
+namespace {
+
+/// Says where each dimension of the template lies as an alignment, where a layout says it by offsets.
+void align(LayoutOptions& options, const Layout& whole) {
+  if (!options.align.empty()) return;
+  options.template_shape = whole.shape();
+  for (std::size_t d = 0; d < whole.shape().size(); ++d) {
+    Alignment alignment;
+    alignment.dimension = static_cast<int>(d);
+    // What is not distributed has no offset.
+    const bool distributed = whole.distributions()[d].kind != Distribution::Kind::kCollapsed;
+    if (distributed && !options.offset.empty()) alignment.offset = options.offset[d];
+    options.template_shape[d] += alignment.offset;
+    options.align.push_back(alignment);
+  }
+  options.offset.clear();
+}
+
+}  // namespace
+
+Layout section(const Layout& whole, const Region& region) {
   LayoutOptions options = whole.options();
-  options.order = whole.order();
   options.halo.clear();
   options.periodic.clear();
-  if (options.align.empty()) {
-    const std::size_t dimensions = shape.size();
-    options.template_shape = whole.shape();
-    for (std::size_t d = 0; d < dimensions; ++d) {
-      Alignment alignment;
-      alignment.dimension = static_cast<int>(d);
-      // What is not distributed has no offset.
-      const bool distributed = whole.distributions()[d].kind != Distribution::Kind::kCollapsed;
-      if (distributed && !options.offset.empty()) alignment.offset = options.offset[d];
-      options.template_shape[d] += alignment.offset;
-      options.align.push_back(alignment);
-    }
-    options.offset.clear();
+  align(options, whole);
+  Extents shape;
+  std::vector<int> kept(region.size(), -1);
+  for (std::size_t d = 0; d < region.size(); ++d) {
+    if (region[d].single) continue;
+    kept[d] = static_cast<int>(shape.size());
+    shape.push_back(region[d].count);
   }
-  for (Alignment& alignment : options.align)
-    if (alignment.kind == Alignment::Kind::kDimension)
-      alignment.offset += alignment.scale * origin[static_cast<std::size_t>(alignment.dimension)];
-  return Layout(shape, whole.distributions(), whole.grid(), whole.ranks(), Order::kC, std::move(options));
+  for (Alignment& alignment : options.align) {
+    if (alignment.kind != Alignment::Kind::kDimension) continue;
+    const auto d = static_cast<std::size_t>(alignment.dimension);
+    alignment.offset += alignment.scale * region[d].start;
+    alignment.scale *= region[d].step;
+    if (kept[d] < 0) alignment.kind = Alignment::Kind::kConstant;
+    alignment.dimension = kept[d] < 0 ? 0 : kept[d];
+  }
+  options.order.clear();
+  for (const int d : whole.order())
+    if (kept[static_cast<std::size_t>(d)] >= 0) options.order.push_back(kept[static_cast<std::size_t>(d)]);
+  return Layout(std::move(shape), whole.distributions(), whole.grid(), whole.ranks(), Order::kC, std::move(options));
+}
+
+Layout section(const Layout& whole, const Extents& origin, const Extents& shape) {
+  Region region;
+  for (std::size_t d = 0; d < shape.size(); ++d) region.push_back({origin[d], shape[d], 1, false});
+  return section(whole, region);
 }
 
 }  // namespace plait::layout

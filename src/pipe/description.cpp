@@ -1,5 +1,6 @@
 #include "pipe/description.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -103,18 +104,18 @@ std::int64_t Placement::bytes(const Layout& layout, std::int64_t rank, std::int6
 }
 
 void Placement::add(const Layout& layout, std::int64_t element_bytes) {
-  entries_.push_back({layout, element_bytes, end_});
-  for (const std::int64_t rank : ranks(layout)) end_ += bytes(layout, rank, element_bytes);
+  Entry& entry = entries_.emplace_back();
+  entry.ranks = ranks(layout);
+  for (const std::int64_t rank : entry.ranks) {
+    entry.begins.push_back(end_);
+    end_ += bytes(layout, rank, element_bytes);
+  }
 }
 
 std::int64_t Placement::offset(std::size_t variable, std::int64_t rank) const {
   const Entry& entry = entries_[variable];
-  std::int64_t begin = entry.begin;
-  for (const std::int64_t one : ranks(entry.layout)) {
-    if (one == rank) break;
-    begin += bytes(entry.layout, one, entry.element_bytes);
-  }
-  return begin;
+  const auto found = std::ranges::lower_bound(entry.ranks, rank);
+  return entry.begins[static_cast<std::size_t>(found - entry.ranks.begin())];
 }
 
 }  // namespace plait::pipe

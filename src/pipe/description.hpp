@@ -43,9 +43,10 @@ class Placement {
  public:
   /// process: -1 for a process that holds all ranks.
   explicit Placement(std::int64_t process) : process_(process) {}
-  /// Puts a variable behind those so far.
+  /// Puts a variable behind those so far.  cost  O(ranks that the process holds).
   void add(const Layout& layout, std::int64_t element_bytes);
   /// Where the local array of a rank of variable number `variable` begins, and where all of them end.
+  /// pre   The process holds the rank.  cost  O(log of the ranks that it holds).
   std::int64_t offset(std::size_t variable, std::int64_t rank) const;
   std::int64_t end() const { return end_; }
 
@@ -54,9 +55,8 @@ class Placement {
 
  private:
   struct Entry {
-    Layout layout;
-    std::int64_t element_bytes = 0;
-    std::int64_t begin = 0;
+    std::vector<std::int64_t> ranks;  // ascending
+    std::vector<std::int64_t> begins;
   };
   std::vector<std::int64_t> ranks(const Layout& layout) const;
   static std::int64_t bytes(const Layout& layout, std::int64_t rank, std::int64_t element_bytes);

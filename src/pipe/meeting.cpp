@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <memory>
 #include <sstream>
 
 #include "base/text.hpp"
@@ -20,6 +21,7 @@
 namespace plait::pipe {
 
 using base::text;
+namespace host = transport::host;
 using transport::native::Endpoints;
 using transport::native::Key;
 
@@ -33,29 +35,6 @@ constexpr std::string_view kFirstLine = "plait-pipe 1";
 }
 
 std::string path_of(const std::string& name) { return text(meeting_folder(), '/', name, kSuffix); }
-
-/// Whether somebody holds the lock of a file.
-bool is_locked(int file) {
-  struct flock lock{};
-  lock.l_type = F_WRLCK;
-  lock.l_whence = SEEK_SET;
-  return ::fcntl(file, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
-}
-
-bool take_lock(int file) {
-  struct flock lock{};
-  lock.l_type = F_WRLCK;
-  lock.l_whence = SEEK_SET;
-  return ::fcntl(file, F_OFD_SETLK, &lock) == 0;
-}
-
-/// Whether a path still leads to an open file.
-bool leads_to(const std::string& path, int file) {
-  struct stat named{};
-  struct stat open{};
-  return ::stat(path.c_str(), &named) == 0 && ::fstat(file, &open) == 0 && named.st_dev == open.st_dev &&
-         named.st_ino == open.st_ino;
-}
 
 std::string contents(int file) {
   std::string all(std::size_t{1} << 16, '\0');
@@ -89,34 +68,6 @@ void write_all(int file, const std::string& all, const std::string& path) {
 
 }  // namespace
 
-std::string meeting_folder() {
-  const char* named = std::getenv("PLAIT_MEET");
-  const bool own = named == nullptr || *named == '\0';
-  const char* runtime = std::getenv("XDG_RUNTIME_DIR");
-  const std::string folder = !own                                    ? std::string(named)
-                             : runtime != nullptr && *runtime == '/' ? text(runtime, "/plait")
-                                                                     : text("/tmp/plait-", ::getuid());
-  const auto advice = [&](const char* what) {
-    return text("; ", what, ", or name another folder that both programs see by PLAIT_MEET");
-  };
-  if (own && ::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)
-    fail_meeting(text("cannot make the folder ", folder, " in which programs meet"), errno, advice("make it"));
-  struct stat found{};
-  if (::stat(folder.c_str(), &found) != 0)
-    fail_meeting(text("the folder ", folder, " in which programs are to meet"), errno, advice("make it"));
-  if (!S_ISDIR(found.st_mode))
-    fail_meeting(text("the folder ", folder, " in which programs are to meet"), ENOTDIR, advice("make it"));
-  if (found.st_uid != ::getuid())
-    fail_meeting(text("the folder ", folder, " in which programs meet belongs to another user"), EPERM,
-                 advice("use your own"));
-  if ((found.st_mode & (S_IRWXG | S_IRWXO)) != 0)
-    fail_meeting(text("the folder ", folder, " in which programs meet can be seen by other users"), EPERM,
-                 advice(text("say chmod 700 ", folder).c_str()));
-  if (::access(folder.c_str(), W_OK | X_OK) != 0)
-    fail_meeting(text("cannot write to the folder ", folder, " in which programs meet"), errno, advice("permit it"));
-  return folder;
-}
-
 void check_pipe_name(std::string_view name, std::string_view shown) {
   const auto refuse = [&](std::string_view why) {
     throw Error(ErrorKind::kArgument, text(shown, ": ", why, "; write a name such as pipe:flow"));
@@ -136,19 +87,19 @@ MeetingFile::MeetingFile(const std::string& name, const Invitation& invitation) 
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     file_ = base::Descriptor(::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
     if (file_.number() < 0) fail_meeting(text("cannot make ", path_), errno);
-    if (!take_lock(file_.number())) {
+    if (!host::take_lock(file_.number())) {
       if (errno != EAGAIN && errno != EACCES)
         fail_meeting(text("cannot lock ", path_), errno,
                      "; name a folder on a file system that has locks by PLAIT_MEET");
       const std::optional<Invitation> other = parse(contents(file_.number()));
-      if (!leads_to(path_, file_.number())) continue;
+      if (!host::leads_to(path_, file_.number())) continue;
       throw Error(ErrorKind::kSystem,
                   text("another program writes to the pipe ", name, ": ", other ? other->who : "it is just beginning",
                        "; choose another name, or end that one"),
                   EADDRINUSE);
     }
     // One that ends takes its file away while this process waits for the lock.
-    if (!leads_to(path_, file_.number())) continue;
+    if (!host::leads_to(path_, file_.number())) continue;
     if (::ftruncate(file_.number(), 0) != 0) fail_meeting(text("cannot write ", path_), errno);
     write_all(file_.number(), all, path_);
     return;
@@ -157,17 +108,19 @@ MeetingFile::MeetingFile(const std::string& name, const Invitation& invitation) 
 }
 
 MeetingFile::~MeetingFile() {
-  if (file_.number() >= 0 && leads_to(path_, file_.number())) ::unlink(path_.c_str());
+  if (file_.number() >= 0 && host::leads_to(path_, file_.number())) ::unlink(path_.c_str());
 }
 
-std::optional<Invitation> find_invitation(const std::string& name) {
+namespace {
+
+std::optional<Invitation> find(const std::string& name, bool locked) {
   const std::string path = path_of(name);
   const base::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
   if (file.number() < 0) {
     if (errno == ENOENT) return std::nullopt;
     fail_meeting(text("cannot open ", path), errno);
   }
-  if (!is_locked(file.number())) return std::nullopt;
+  if (host::is_locked(file.number()) != locked) return std::nullopt;
   const std::string all = contents(file.number());
   // It is written with one call, but a writer may be between taking the name and that.
   if (all.empty() || all.back() != '\n') return std::nullopt;
@@ -175,24 +128,31 @@ std::optional<Invitation> find_invitation(const std::string& name) {
     if (auto found = parse(all)) return found;
   } catch (const Error&) {  // told below
   }
+  if (!locked) return std::nullopt;
   throw Error(ErrorKind::kSystem,
               text(path, " is no invitation of this version of Plait; use the same version at both ends"), EPROTO);
 }
 
+}  // namespace
+
+std::optional<Invitation> find_invitation(const std::string& name) { return find(name, true); }
+
+std::optional<Invitation> find_unlocked_invitation(const std::string& name) { return find(name, false); }
+
 std::vector<std::string> meeting_names() {
   const std::string folder = meeting_folder();
   std::vector<std::string> names;
-  DIR* all = ::opendir(folder.c_str());
+  const auto close = [](DIR* open) { ::closedir(open); };
+  const std::unique_ptr<DIR, decltype(close)> all(::opendir(folder.c_str()), close);
   if (all == nullptr) fail_meeting(text("cannot list ", folder), errno);
-  while (const dirent* one = ::readdir(all)) {
+  while (const dirent* one = ::readdir(all.get())) {
     const std::string_view name = one->d_name;
     if (!name.ends_with(kSuffix)) continue;
     const std::string file = text(folder, '/', name);
     const base::Descriptor open(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
-    if (open.number() >= 0 && is_locked(open.number()))
+    if (open.number() >= 0 && host::is_locked(open.number()))
       names.emplace_back(name.substr(0, name.size() - kSuffix.size()));
   }
-  ::closedir(all);
   std::ranges::sort(names);
   return names;
 }

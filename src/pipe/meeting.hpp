@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/descriptor.hpp"
+#include "transport/host/meeting_files.hpp"
 #include "transport/native/endpoints.hpp"
 #include "transport/native/key.hpp"
 
@@ -20,9 +21,7 @@ struct Invitation {
   std::string who;  ///< for people
 };
 
-/// The folder named by PLAIT_MEET; else one of the user's own on this host, which is made where it is missing.
-/// errors  kSystem, kArgument: it cannot be made or written, or others may read or write in it.
-std::string meeting_folder();
+using transport::host::meeting_folder;
 
 /// errors  kArgument: a name that makes no file name.
 void check_pipe_name(std::string_view name, std::string_view shown);
@@ -45,8 +44,11 @@ class MeetingFile {
 };
 
 /// What the writer of a name tells; nothing where there is none, or one that has ended.
-/// errors  kSystem: the file cannot be read, is damaged, or is another user's.
+/// errors  kSystem: the file cannot be read, is damaged, or is another user's; there are no locks there.
 std::optional<Invitation> find_invitation(const std::string& name);
+
+/// The same of a file without a lock: what a killed writer has left, or one whose lock cannot be seen from here.
+std::optional<Invitation> find_unlocked_invitation(const std::string& name);
 
 /// The names that have a writer.
 std::vector<std::string> meeting_names();

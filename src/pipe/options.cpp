@@ -63,10 +63,14 @@ Options parse_options(const std::string& url) {
       options.network = store::unescaped(option.value, url);
     } else if (option.key == "ports") {
       set_ports(options, url, option);
+    } else if (option.key == "casting") {
+      const auto casting = copy::parse_casting(option.value);
+      if (!casting) refuse_option(url, option, "\"no\", \"safe\" or \"same_kind\"");
+      options.casting = *casting;
     } else {
       throw Error(ErrorKind::kArgument, base::text(url, ": the option \"", option.key,
-                                                   "\" is not known; use queue=, drop=, readers=, timeout=, network= "
-                                                   "and ports=, separated by &"));
+                                                   "\" is not known; use queue=, drop=, readers=, timeout=, network=, "
+                                                   "ports= and casting=, separated by &"));
     }
   }
   if (options.when_full == WhenFull::kDropOldest && options.queue < 2)

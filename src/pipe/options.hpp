@@ -4,11 +4,12 @@
 #include <chrono>
 #include <string>
 
+#include "copy/cast/element_cast.hpp"
 #include "pipe/writer/schedule.hpp"
 
 namespace plait::pipe {
 
-/// `pipe:NAME?queue=2&drop=oldest&readers=1&timeout=60&network=eth1&ports=4700-4800`.
+/// `pipe:NAME?queue=2&drop=oldest&readers=1&timeout=60&network=eth1&ports=4700-4800&casting=safe`.
 struct Options {
   std::string name;
   int queue = 2;  ///< steps that a writer holds at most
@@ -18,6 +19,7 @@ struct Options {
   std::string network;                          ///< on which the writer is to be reached from other hosts; empty: all
   int first_port = 0;
   int last_port = 0;
+  copy::Casting casting = copy::Casting::kNo;  ///< from the writer's elements to those that the reader's dtype states
 };
 
 /// errors  kArgument: a name or an option that cannot be.

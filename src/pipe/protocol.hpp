@@ -19,8 +19,9 @@ enum class Frame : std::uint32_t {
   // To a process that knows where its group of processes may be reached.
   kWhere,  ///< which of them: kLeaders or kOwnGroup
   // To any process of the writer.
-  kMap,  ///< the memory of a slot is to be mapped
-  kGet,  ///< elements of a step are wanted
+  kMap,   ///< the memory of a slot is to be mapped
+  kGet,   ///< elements of a step are wanted
+  kPart,  ///< the front of a kGet that is longer than a frame
   // Answers.
   kWelcome = 100,
   kRefused,  ///< an error's code and text
@@ -35,6 +36,13 @@ enum class Frame : std::uint32_t {
 
 /// A process of each so many knows where the others of them may be reached.
 inline constexpr int kGroup = 64;
+
+/// So many requests of a process of a reader are unanswered at most at one of the writer's, which has twice as many
+/// in line for it.
+inline constexpr std::size_t kAskedAhead = 32;
+
+/// A request that is longer than a frame comes in parts, of so many bytes together at most.
+inline constexpr std::uint64_t kMostRequest = std::uint64_t{64} << 20;
 
 /// What kWhere asks for: the first process of each group, of rank 0; or all processes of the group of the one asked, of
 /// the first one of a group.

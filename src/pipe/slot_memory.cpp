@@ -50,9 +50,9 @@ SlotMemory::~SlotMemory() {
   if (data_ != nullptr) ::munmap(data_, static_cast<std::size_t>(bytes_));
 }
 
-void SlotMemory::map_again(std::int64_t bytes, bool writable) {
-  void* mapped = ::mmap(nullptr, static_cast<std::size_t>(bytes), writable ? PROT_READ | PROT_WRITE : PROT_READ,
-                        MAP_SHARED, descriptor_.number(), 0);
+void SlotMemory::map_again(std::int64_t bytes, Access access) {
+  const int allowed = access == Access::kWrite ? PROT_READ | PROT_WRITE : PROT_READ;
+  void* mapped = ::mmap(nullptr, static_cast<std::size_t>(bytes), allowed, MAP_SHARED, descriptor_.number(), 0);
   if (mapped == MAP_FAILED) fail_memory("map", bytes);
   if (data_ != nullptr) ::munmap(data_, static_cast<std::size_t>(bytes_));
   data_ = static_cast<std::byte*>(mapped);
@@ -70,7 +70,7 @@ void SlotMemory::grow(std::int64_t bytes) {
   }
   const std::int64_t longer = bytes < kPage ? (bytes + 4095) / 4096 * 4096 : (bytes + kPage - 1) / kPage * kPage;
   allot(descriptor_.number(), bytes_, longer);
-  map_again(longer, true);
+  map_again(longer, Access::kWrite);
   std::atomic_ref(head().bytes).store(longer, std::memory_order_release);
 }
 
@@ -86,8 +86,9 @@ std::int64_t SlotMemory::step() const {
 
 void SlotMemory::set_step(std::int64_t step) { std::atomic_ref(head().step).exchange(step, std::memory_order_seq_cst); }
 
-void SlotMemory::map(base::Descriptor descriptor) {
+void SlotMemory::map(base::Descriptor descriptor, Access access) {
   descriptor_ = std::move(descriptor);
+  access_ = access;
   map_more();
 }
 
@@ -99,7 +100,7 @@ void SlotMemory::map_more() {
   if (found.st_size < static_cast<off_t>(sizeof(SlotHead)) || seals < 0 || (seals & F_SEAL_SHRINK) == 0)
     throw Error(ErrorKind::kSystem,
                 "what the writer of a pipe has sent is no memory of a step; use the same Plait at both ends", EPROTO);
-  map_again(found.st_size, false);
+  map_again(found.st_size, access_);
 }
 
 }  // namespace plait::pipe

@@ -25,9 +25,11 @@ class SlotMemory {
 
   /// Of a writer: makes it at least so long; data() may be another one afterwards.  errors  kSystem: no memory.
   void grow(std::int64_t bytes);
+  /// What a reader may do with it.
+  enum class Access : std::uint8_t { kRead, kWrite };
   /// Of a reader: maps what it has received, as long as it is now.
   /// errors  kSystem: EPROTO where it is no memory of a writer, which could become shorter.
-  void map(base::Descriptor descriptor);
+  void map(base::Descriptor descriptor, Access access = Access::kRead);
   /// Of a reader: maps what has been added.
   void map_more();
 
@@ -36,8 +38,8 @@ class SlotMemory {
   /// The bytes that the writer has, where there is memory.
   std::int64_t whole() const;
   SlotHead& head() const { return *reinterpret_cast<SlotHead*>(data_); }
-  /// Which step is in it, whole; -1 from before the first byte of the next one is written.  A reader that the writer has
-  /// given up, and that does not know yet, asks again once it has read: what it has is that step only if it still is.
+  /// Which step it is for: the next one from before its first byte is written.  A reader that the writer has given up,
+  /// and that does not know yet, asks again once it has read: what it has is that step only if it still is.
   std::int64_t step() const;
   /// Of a writer: of all that it writes before, and of nothing that it writes after, who sees this sees it.
   void set_step(std::int64_t step);
@@ -45,11 +47,12 @@ class SlotMemory {
   int descriptor() const { return descriptor_.number(); }
 
  private:
-  void map_again(std::int64_t bytes, bool writable);
+  void map_again(std::int64_t bytes, Access access);
 
   base::Descriptor descriptor_;
   std::byte* data_ = nullptr;
   std::int64_t bytes_ = 0;
+  Access access_ = Access::kRead;
 };
 
 }  // namespace plait::pipe

@@ -118,7 +118,7 @@ void mpi_steps_mistakes(void) {
   open_pipe(&end);
   CHECK_FAILS(plait_begin_step(end.file, odd ? NULL : &more), PLAIT_ERROR_ARGUMENT, "more is NULL");
   CHECK_FAILS(plait_end_step(end.file), PLAIT_ERROR_ARGUMENT, "no step has begun");
-  if (odd) CHECK_FAILS(plait_select_variable(end.file, ""), PLAIT_ERROR_ARGUMENT, "no name");
+  if (odd) CHECK_FAILS(plait_select_variable(end.file, ""), PLAIT_ERROR_ARGUMENT, "an empty name");
   if (end.writes) CHECK_OK(plait_put_integer(end.file, "n", 7));
   CHECK_OK(plait_begin_step(end.file, &more));
   CHECK_EQUAL(more, 1);

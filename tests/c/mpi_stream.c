@@ -106,7 +106,7 @@ void mpi_stream_mistakes(void) {
   CHECK(stream == NULL);
   CHECK_OK(plait_stream_open(file, PLAIT_STREAM_EQUAL, &stream));
   if (ranks > 1) ALL_FAIL(plait_stream_write(stream, values, odd ? EACH + 1 : EACH), PLAIT_ERROR_ARGUMENT, "");
-  ALL_FAIL(plait_stream_read(stream, odd ? NULL : values, EACH, &done), PLAIT_ERROR_ARGUMENT, "missing");
+  ALL_FAIL(plait_stream_read(stream, odd ? NULL : values, EACH, &done), PLAIT_ERROR_ARGUMENT, "is null");
   ALL_FAIL(plait_stream_read(stream, values, EACH, odd ? NULL : &done), PLAIT_ERROR_ARGUMENT, "done is NULL");
   plait_status status = plait_stream_start_read(stream, values, EACH, odd ? NULL : &request);
   if (!odd) status = plait_request_free(&request);

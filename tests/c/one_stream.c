@@ -85,7 +85,7 @@ void stream_errors(void) {
   CHECK_FAILS(plait_stream_read(NULL, values, 4, &done), PLAIT_ERROR_ARGUMENT, "stream is NULL");
   CHECK_OK(plait_stream_open(file, PLAIT_STREAM_OWN, &stream));
   CHECK_FAILS(plait_stream_read(stream, values, 4, NULL), PLAIT_ERROR_ARGUMENT, "done is NULL");
-  CHECK_FAILS(plait_stream_read(stream, NULL, 4, &done), PLAIT_ERROR_ARGUMENT, "missing");
+  CHECK_FAILS(plait_stream_read(stream, NULL, 4, &done), PLAIT_ERROR_ARGUMENT, "is null");
   CHECK_FAILS(plait_stream_read(stream, values, -4, &done), PLAIT_ERROR_ARGUMENT, "-4");
   CHECK_EQUAL(done, 77);
   CHECK_FAILS(plait_stream_write(stream, values, 4), PLAIT_ERROR_ARGUMENT, "open for reading");

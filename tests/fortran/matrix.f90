@@ -53,6 +53,7 @@ contains
     integer :: length
     call get_environment_variable('PMI_RANK', text, length)
     if (length == 0) call get_environment_variable('OMPI_COMM_WORLD_RANK', text, length)
+    if (length == 0) call get_environment_variable('PLAIT_RANK', text, length)
     my_rank = 0
     if (length > 0) read (text, *) my_rank
   end function

@@ -19,7 +19,7 @@ program mistakes
   if (plait_status() /= 1) error stop 'popen has not failed'
   call popen(3, 'file', 'SEQUENTIALLY', 'UNFORMATTED', 'NEW', -1, -1)
   call plait_message(text)
-  if (index(text, 'access is a word that is not known') == 0) error stop 'popen takes the beginning of a word'
+  if (index(text, 'the word passed for access is not known') == 0) error stop 'popen takes the beginning of a word'
   call proc_map(lists, 0, lists)
   if (plait_status() /= 1) error stop 'proc_map has not failed'
   ! Nobody asks for the next three.

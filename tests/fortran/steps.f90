@@ -150,7 +150,7 @@ contains
       call expect(stat == 1, 'a region in front of the array')
 
       call plait_select_variable(file, 'heat', stat, text)
-      call expect(stat == 1 .and. index(text, 'there are: data, pressure') > 0, 'no such variable')
+      call expect(stat == 1 .and. index(text, 'which has: data, pressure') > 0, 'no such variable')
       call plait_select_variable(file, 'pressure', stat)
       call expect(stat == 0 .and. all_equal(file%shape(), [3]) .and. file%dtype() == '<f4', 'a variable')
       call plait_read(file, everywhere, narrow, stat=stat)

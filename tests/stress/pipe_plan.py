@@ -77,7 +77,7 @@ class Variable:
     shape: tuple[int, ...]
     dtype: str
     layouts: list[list[Held]] = field(default_factory=list)
-    regions: list[tuple[slice, ...] | None] = field(default_factory=list)  # of each program; the writer has none
+    regions: list[tuple[slice | int, ...] | None] = field(default_factory=list)  # of each program; the writer has none
 
     def value(self, tag: int) -> np.ndarray:
         """The array of a step: moved elements, and those of other steps, differ."""
@@ -152,9 +152,18 @@ def shape_of(random: np.random.Generator) -> tuple[int, ...]:
     return tuple(int(n) for n in random.integers(0, 14, random.integers(1, 4)))
 
 
-def region_of(random: np.random.Generator, shape: tuple[int, ...]) -> tuple[slice, ...]:
-    ends = [sorted(int(n) for n in random.integers(0, size + 1, 2)) for size in shape]
-    return tuple(slice(begin, end) for begin, end in ends)
+def region_of(random: np.random.Generator, shape: tuple[int, ...]) -> tuple[slice | int, ...]:
+    """Stretches of indices, with steps as often as not, and now and then a single index."""
+    region: list[slice | int] = []
+    for size in shape:
+        begin, end = sorted(int(n) for n in random.integers(0, size + 1, 2))
+        if begin < size and random.random() < 0.1:
+            region.append(begin)
+        else:
+            region.append(slice(begin, end, int(random.choice([1, 1, 2, 3, 7]))))
+    if not any(isinstance(part, slice) for part in region):
+        region[0] = slice(None)
+    return tuple(region)
 
 
 def models(random: np.random.Generator, shape: tuple[int, ...], ranks: int) -> list[Held]:
@@ -192,7 +201,7 @@ def any_round(seed: int, number: int, programs: list[Program]) -> Round:
         one = Variable(name, shape_of(random), str(random.choice(DTYPES)))
         for index, program in enumerate(programs):
             region = region_of(random, one.shape) if index > 0 and random.random() < 0.3 else None
-            shape = one.shape if region is None else tuple(part.stop - part.start for part in region)
+            shape = one.shape if region is None else np.broadcast_to(0, one.shape)[region].shape
             one.regions.append(region)
             one.layouts.append(models(random, shape, program.ranks))
         variables.append(one)

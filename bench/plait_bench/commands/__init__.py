@@ -21,7 +21,7 @@ __all__ = ["bench_command"]
 
 @click.group("bench", cls=Commands)
 def bench_command() -> None:
-    """Measure Plait on this machine, beside MPI where that does the same."""
+    """Measure Plait on this machine, and MPI where it can do the same."""
 
 
 bench_command.add_command(columbus_command)

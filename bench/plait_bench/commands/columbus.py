@@ -42,7 +42,7 @@ Examples:
     default=16,
     show_default=True,
     metavar="MIB",
-    help="Page cache that the records may take on a node; 0: none.",
+    help="MiB of page cache that the records may take on a node; 0: none.",
 )
 @click.option("--rounds", type=click.IntRange(min=1), default=3, show_default=True, help="Updates of each record.")
 @click.option(

@@ -22,7 +22,11 @@ Examples:
 
 @click.command("distant", epilog=_EXAMPLES)
 @click.option(
-    "--megabytes", type=click.IntRange(min=1), default=64, show_default=True, help="Moved by a measurement, in MiB."
+    "--megabytes",
+    type=click.IntRange(min=1),
+    default=64,
+    show_default=True,
+    help="MiB that one measurement of a rate moves.",
 )
 @click.option(
     "--ahead",
@@ -30,7 +34,7 @@ Examples:
     multiple=True,
     default=(1, 8),
     show_default=True,
-    help="Requests under way at a time; may be repeated.",
+    help="Number of requests under way at a time; may be repeated.",
 )
 @click.option("--rounds", type=click.IntRange(min=1), default=3, show_default=True, help="Measurements of each kind.")
 @click.option(
@@ -47,7 +51,8 @@ def distant_command(
     """Read and write a local and a remote disk, in requests of 4 KiB to 1 MiB.
 
     Figures 3 and 4 of the paper on Distant I/O (1998), for two ranks of this machine that exchange messages as those of
-    two nodes do; also the time of small accesses, what an idle handler takes, and what a computing rank loses.
+    two nodes do. It also measures the time of small accesses, the processor time of an idle handler, and how much
+    longer a computing rank takes while its disk is read.
     """
     settings = DistantSettings(megabytes=megabytes, ahead=ahead, rounds=rounds, folders=disks)
     results = run_with_bar(lambda progress: run_distant(settings, progress))

@@ -68,7 +68,7 @@ def io_command(
     """Read or write a file under eight distributions, by Plait and by MPI-IO, side by side.
 
     The file holds a square array column by column.  Without a size, 3000 x 3000 doubles and 5000 x 5000 bytes are
-    measured.  Every byte of every access is checked.  Exit code 1 tells of wrong data.
+    measured.  Every byte of every access is checked.  The exit code is 1 if any data was wrong.
     """
     if size is not None and (doubles is not None or bytes_ is not None):
         raise UserError("--size sets both arrays; give either --size, or --doubles and --bytes")

@@ -38,8 +38,8 @@ def overlap_command(
 ) -> None:
     """Measure how well nonblocking reads and writes go on while the program computes.
 
-    Each access is timed alone, a computation as long as it alone, and both at once: collective accesses of a file, and
-    independent ones of a stream.
+    It times each access alone, a computation of the same length alone, and both at once: for collective accesses of a
+    file, and for independent ones of a stream.
     """
     given = {} if ranks is None else {"ranks": ranks}
     settings = OverlapSettings(megabytes=megabytes, rounds=rounds, folder=folder, **given)

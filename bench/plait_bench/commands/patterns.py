@@ -55,13 +55,13 @@ def _mode(text: str) -> int:
     "--disks",
     type=Several("a number of disks", parse_count),
     metavar="LIST",
-    help="Numbers of disks that a file is striped over; 1 is an ordinary file.  [default: 1,2,4]",
+    help="Numbers of disks to stripe a file over; 1 is an ordinary file.  [default: 1,2,4]",
 )
 @click.option(
     "--sizes",
     type=Several("a number of bytes such as 4096, 64K or 16M", parse_bytes),
     metavar="LIST",
-    help="Sizes of the files; several ranks share the largest.  [default: 1M,4M,16M]",
+    help="Sizes of the files; with several ranks only the largest is used.  [default: 1M,4M,16M]",
 )
 @click.option(
     "--buffers",
@@ -86,7 +86,7 @@ def _mode(text: str) -> int:
     "folders",
     type=click.Path(file_okay=False),
     multiple=True,
-    help="Folder on a disk; once for each disk.  [default: all in --dir]",
+    help="Folder on a disk; repeat it for each disk.  [default: all in --dir]",
 )
 def patterns_command(
     way: str | None,
@@ -100,8 +100,9 @@ def patterns_command(
     """Read and write files by the access patterns of parallel programs, in each mode of a stream.
 
     The patterns are those of plait.patterns; the experiments are those of Bordawekar's thesis of 1993, figures 3 to 11
-    and tables 3 to 7: small fixed requests (paged) or as large as can be (burst), by the number of ranks and disks.
-    Every byte of every pattern is checked once.  Exit code 1 tells of wrong data.
+    and tables 3 to 7: small requests of one size (paged) or the largest possible ones (burst), for several numbers of
+    ranks and disks.
+    Every byte of every pattern is checked once.  The exit code is 1 if any data was wrong.
     """
     settings = PatternsSettings(folders=folders)
     if quick:

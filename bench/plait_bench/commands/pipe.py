@@ -37,6 +37,9 @@ def _parse_sides(text: str) -> tuple[int, int]:
 @click.option("--rounds", type=click.IntRange(min=1), default=5, show_default=True, help="Measurements of each way.")
 @click.option("--steps", type=click.IntRange(min=1), default=8, show_default=True, help="Steps of one measurement.")
 @click.option("--files/--no-files", default=True, help="Measure the same moves through a file as well.")
+@click.option("--small", type=click.IntRange(min=0), default=1000, show_default=True,
+              help="Round trips of steps of 4 KiB; 0: none.")  # fmt: skip
+@click.option("--sst/--no-sst", default=True, help="Measure ADIOS2's SST too, where the package adios2 is installed.")
 @result_options()
 def pipe_command(
     size: int,
@@ -45,6 +48,8 @@ def pipe_command(
     rounds: int,
     steps: int,
     files: bool,
+    small: int,
+    sst: bool,
     json_: str | None,
     chart: Path | None,
 ) -> None:
@@ -53,7 +58,9 @@ def pipe_command(
     Writers and readers are ranks of one job on this machine (DeBenedictis & del Rosario 1993, table I). Beside it the
     same bytes are copied through shared memory, and go through a file by Plait and by MPI-IO.
     """
-    settings = PipeSettings(size=size, dtype=dtype, sides=sides, rounds=rounds, steps=steps, files=files)
+    settings = PipeSettings(
+        size=size, dtype=dtype, sides=sides, rounds=rounds, steps=steps, small=small, files=files, sst=sst
+    )
     results = run_with_bar(lambda progress: run_pipe(settings, progress))
     deliver(results, pipe_table, draw_pipe_chart, json_, chart)
     if results.wrong():

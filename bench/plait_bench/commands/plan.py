@@ -28,9 +28,9 @@ Examples:
 def plan_command(rounds: int, quick: bool, json_: str | None, chart: Path | None) -> None:
     """Plan conversions of up to 10^15 elements between up to a million ranks; no element is moved.
 
-    Measured is how long one rank takes to find what it sends to whom, and with how much memory: while the array grows,
-    while the number of ranks grows, and where blocks and grids have no common divisor.  Small cases are also enumerated
-    block by block and element by element, and compared.  Exit code 1 tells of a wrong plan.
+    It measures how long one rank takes to find what it sends to whom, and how much memory that needs: as the array
+    grows, as the number of ranks grows, and for blocks and grids without a common divisor.  Small cases are also
+    enumerated block by block and element by element, and compared.  The exit code is 1 if a plan was wrong.
     """
     settings = PlanSettings(rounds=rounds, quick=quick)
     results = run_with_bar(lambda progress: run_plan(settings, progress), "planning")

@@ -27,14 +27,14 @@ Examples:
     type=Several("a number of hosts", parse_count),
     default=(),
     metavar="LIST",
-    help="How many hosts take part.  [default: 1,2,4 … and all that the ranks are on]",
+    help="Numbers of hosts that take part.  [default: 1,2,4 … and all that the ranks are on]",
 )
 @click.option(
     "--megabytes",
     type=click.IntRange(min=1),
     default=64,
     show_default=True,
-    help="Moved by each host in a measurement, in MiB.",
+    help="MiB that each host moves in one measurement.",
 )
 @click.option("--request", type=Bytes(), default="256K", show_default=True, help="Bytes of a request, and of a stripe.")
 @click.option(
@@ -42,7 +42,7 @@ Examples:
     type=click.IntRange(min=1),
     default=16,
     show_default=True,
-    help="Requests of a rank that are under way at a time.",
+    help="Number of requests of each rank under way at a time.",
 )
 @click.option("--rounds", type=click.IntRange(min=1), default=3, show_default=True, help="Measurements of each kind.")
 @click.option(
@@ -66,7 +66,8 @@ def shared_command(
     """Measure how the bandwidth of Shared Files grows with the hosts, beside one disk that serves all.
 
     All ranks write and read one file at once, each its own part: in stripes over the disks of the hosts, and on the
-    disk of the first host, which the others reach by Distant I/O as clients reach a server. Each host adds as much.
+    disk of the first host, which the others reach by Distant I/O as clients reach a server. Each host adds the same
+    amount of data.
     """
     settings = SharedSettings(
         ranks=ranks, hosts=hosts, megabytes=megabytes, request=request, ahead=ahead, rounds=rounds, folder=folder

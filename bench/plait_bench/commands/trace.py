@@ -40,8 +40,8 @@ Examples:
 def trace_command(rounds: int, calls: int, folder: str | None, json_: str | None) -> None:
     """Measure what `plait trace record` adds to a call, and how large its traces are.
 
-    Two processes make the same calls on a file in the page cache by turns, one of them recorded. Says whether the
-    bounds hold: 200 ns and 15 % of a cached read of 4 KiB, and 8 bytes of trace an event.
+    Two processes make the same calls on a file in the page cache by turns, one of them recorded. It prints whether
+    these bounds hold: 200 ns and 15 % of a cached read of 4 KiB, and 8 bytes of trace an event.
     """
     settings = TraceSettings(rounds=rounds, calls=calls, folder=folder)
     results = run_with_bar(lambda progress: run_trace(settings, progress), "starting")

@@ -1,8 +1,14 @@
-"""The same bytes from writers to readers, contiguous: one copy into memory that both see and one out of it."""
+"""The same bytes from writers to readers, contiguous.
+
+Inside a host: one copy into memory that both see and one out of it. Between hosts: one TCP stream.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+import os
+import socket
+from pathlib import Path
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -11,12 +17,57 @@ from mpi4py import MPI
 _SLOTS = 2
 
 
+class Bound(Protocol):
+    """What no pipe can be faster than."""
+
+    def run(self, steps: int) -> None:
+        """Move all bytes so many times."""
+
+    def free(self) -> None:
+        """Let everything go. Collective."""
+
+
+def make_bound(comm: MPI.Intracomm, writers: int, size: int, folder: Path) -> Bound:
+    """Return the bound of ranks of one host, or of several. `folder`: for what they wait on. Collective."""
+    node = comm.Split_type(MPI.COMM_TYPE_SHARED)
+    inside = node.size == comm.size
+    node.Free()
+    one_host = bool(comm.allreduce(inside, op=MPI.LAND))
+    return Contiguous(comm, writers, size, folder) if one_host else TcpStream(comm, writers, size)
+
+
+class _Tokens:
+    """Ranks that wake each other: who waits sleeps in the kernel, and takes no core from those that copy."""
+
+    def __init__(self, comm: MPI.Intracomm, folder: Path) -> None:
+        self._comm, self._waiting = comm, [0] * comm.size
+        paths = [folder / f"wake-{rank}" for rank in range(comm.size)]
+        os.mkfifo(paths[comm.rank])
+        comm.Barrier()
+        self._ends = [os.open(path, os.O_RDWR) for path in paths]
+        comm.Barrier()
+        paths[comm.rank].unlink()
+
+    def wake(self, rank: int) -> None:
+        os.write(self._ends[rank], bytes([self._comm.rank]))
+
+    def hear(self, rank: int) -> None:
+        while self._waiting[rank] == 0:
+            for sender in os.read(self._ends[self._comm.rank], 64):
+                self._waiting[sender] += 1
+        self._waiting[rank] -= 1
+
+    def close(self) -> None:
+        for end in self._ends:
+            os.close(end)
+
+
 class Contiguous:
     """Each writer has an equal stretch of the bytes and each reader as well; who shares bytes tells each other."""
 
-    def __init__(self, comm: MPI.Intracomm, writers: int, size: int) -> None:
+    def __init__(self, comm: MPI.Intracomm, writers: int, size: int, folder: Path) -> None:
         """`size`: bytes of all together.  The first `writers` ranks write."""
-        self._comm, self._writers = comm, writers
+        self._tokens = _Tokens(comm, folder)
         readers = comm.size - writers
         mine = size * _SLOTS if comm.rank == 0 else 0
         self._window: Any = MPI.Win.Allocate_shared(mine, 1, comm=comm)
@@ -51,13 +102,50 @@ class Contiguous:
 
     def _tell(self) -> None:
         for partner in self._partners:
-            self._comm.Send([None, 0, MPI.BYTE], partner, 1)
+            self._tokens.wake(partner)
 
     def _hear(self) -> None:
         for partner in self._partners:
-            self._comm.Recv([None, 0, MPI.BYTE], partner, 1)
+            self._tokens.hear(partner)
 
     def free(self) -> None:
         """Let the memory go.  Collective."""
+        self._tokens.close()
         del self._slots
         self._window.Free()
+
+
+class TcpStream:
+    """The first writer sends all bytes to the last reader, one step behind the other, by one connection."""
+
+    def __init__(self, comm: MPI.Intracomm, writers: int, size: int) -> None:
+        """As Contiguous. The other ranks wait."""
+        self._sends, self._takes = comm.rank == 0, comm.rank == comm.size - 1
+        self._bytes = bytearray(size if self._sends or self._takes else 0)
+        self._socket: socket.socket | None = None
+        if self._takes:
+            with socket.create_server(("", 0)) as server:
+                comm.send((socket.gethostname(), server.getsockname()[1]), 0, 2)
+                self._socket = server.accept()[0]
+        elif self._sends:
+            self._socket = socket.create_connection(comm.recv(source=comm.size - 1, tag=2))
+
+    def run(self, steps: int) -> None:
+        """Move all bytes so many times."""
+        if self._socket is None:
+            return
+        for _ in range(steps):
+            if self._sends:
+                self._socket.sendall(self._bytes)
+                continue
+            left = memoryview(self._bytes)
+            while left:
+                got = self._socket.recv_into(left)
+                if got == 0:
+                    raise OSError("the writer has ended")
+                left = left[got:]
+
+    def free(self) -> None:
+        """End the connection."""
+        if self._socket is not None:
+            self._socket.close()

@@ -2,7 +2,8 @@
 
 The bound of a cell is the time in which the same bytes go from the writers to the readers in equal, contiguous
 stretches: each writer copies its stretch into memory that all see, each reader copies its own out of it, two slots in
-turn.  It is measured in the same rounds as everything else.
+turn.  Where the ranks are on several hosts, one TCP stream takes them all.  It is measured in the same rounds as
+everything else.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ import numpy as np
 import plait
 from plait.launch import RankProgram, require_mpi
 from plait_bench.machine import describe_machine, shorten_library
-from plait_bench.pipe.job import BOUND, CELLS, FILE, MPI_IO, PIPE, SIDES, PipeJob, by_name
+from plait_bench.pipe.job import BOUND, CELLS, FILE, MPI_IO, PIPE, SIDES, SST, PipeJob, by_name
+from plait_bench.pipe.sst import has_sst
 from plait_bench.steps import PATIENCE, Progress, Steps
 
 _MODULE = "plait_bench.pipe.ranks"
@@ -36,8 +38,12 @@ class PipeSettings:
     rounds: int = 5
     steps: int = 8
     """Steps of one measurement, one after the other without a pause."""
+    small: int = 1000
+    """Round trips of small steps; 0: they are not measured."""
     files: bool = True
     """Whether the same move through a file is measured as well."""
+    sst: bool = True
+    """Whether it is by ADIOS2's SST where that is installed."""
 
     @property
     def bytes(self) -> int:
@@ -55,11 +61,18 @@ class PipeCell:
     bytes: int
     samples: dict[str, list[float]] = field(default_factory=dict)
     wrong: list[str] = field(default_factory=list)
+    opening: float = 0.0
+    """From the moment that all ranks open the pipe until all have it."""
 
     def median(self, way: str = PIPE) -> float | None:
         """Return the median of the rounds, or None where the way was not measured."""
         times = self.samples.get(way)
         return statistics.median(times) if times else None
+
+    def over_bound(self) -> float | None:
+        """Return the pipe's time over the bound's."""
+        bound, time = self.median(BOUND), self.median()
+        return time / bound if bound and time else None
 
     @property
     def rate(self) -> float | None:
@@ -70,8 +83,20 @@ class PipeCell:
     @property
     def share(self) -> float | None:
         """Return the part of the bound's speed that the pipe reaches."""
-        bound, time = self.median(BOUND), self.median()
-        return bound / time if bound and time and PIPE not in self.wrong else None
+        over = self.over_bound()
+        return 1 / over if over and PIPE not in self.wrong else None
+
+
+@dataclass
+class SmallStepTimes:
+    """Steps of 4 KiB a rank between so many ranks.  Times are in seconds."""
+
+    writers: int
+    readers: int
+    halves: list[float]
+    """Half of a round trip through two pipes."""
+    paused: list[float]
+    """From the beginning of a write to the end of the read, a millisecond after the last one."""
 
 
 @dataclass
@@ -81,20 +106,29 @@ class PipeResults:
     machine: dict[str, str]
     settings: dict[str, Any]
     cells: list[PipeCell] = field(default_factory=list)
+    small: list[SmallStepTimes] = field(default_factory=list)
+
+    def openings(self, writers: int, readers: int) -> list[float]:
+        """Return how long it took to open each pipe between so many ranks."""
+        return [cell.opening for cell in self.cells if (cell.writers, cell.readers) == (writers, readers)]
 
     def wrong(self) -> list[tuple[str, str]]:
         """Return each cell and way that brought wrong data."""
         return [(f"{cell.name}, {cell.writers} to {cell.readers}", way) for cell in self.cells for way in cell.wrong]
 
     def over_equal(self, cell: PipeCell) -> float | None:
-        """Return a cell's time over the shortest one of equal layouts between as many ranks."""
+        """Return a cell's time over the shortest one of equal layouts between as many ranks.
+
+        Each of them in times of its own bound, which was measured in the same rounds: cells are minutes apart, and a
+        shared machine drifts.
+        """
         alike = [
-            one.median()
+            one.over_bound()
             for one in self.cells
             if (one.writers, one.readers) == (cell.writers, cell.readers) and by_name(one.name).same
         ]
         times = [time for time in alike if time]
-        mine = cell.median()
+        mine = cell.over_bound()
         return mine / min(times) if mine and times else None
 
     def to_json(self) -> dict[str, Any]:
@@ -109,7 +143,8 @@ class PipeResults:
             }
             for cell in self.cells
         ]
-        return {"machine": self.machine, "settings": self.settings, "cells": cells}
+        small = [asdict(one) for one in self.small]
+        return {"machine": self.machine, "settings": self.settings, "cells": cells, "small": small}
 
 
 def run_pipe(settings: PipeSettings, progress: Progress = lambda text, share: None) -> PipeResults:
@@ -118,7 +153,7 @@ def run_pipe(settings: PipeSettings, progress: Progress = lambda text, share: No
     errors  plait.Error: no MPI, no room, ranks that fail
     """
     require_mpi()
-    ways = [PIPE, BOUND, *([FILE, MPI_IO] if settings.files else [])]
+    ways = [PIPE, BOUND, *([FILE, MPI_IO] if settings.files else []), *([SST] if settings.sst and has_sst() else [])]
     steps = Steps(progress, len(settings.sides) * len(CELLS) * (settings.rounds + 1))
     with tempfile.TemporaryDirectory(prefix="plait-bench-") as name:
         folder = Path(name)
@@ -128,7 +163,7 @@ def run_pipe(settings: PipeSettings, progress: Progress = lambda text, share: No
             limit = PATIENCE * len(CELLS)
             job = PipeJob(
                 settings.size, settings.dtype, writers, readers, settings.rounds, settings.steps,
-                [cell.name for cell in CELLS], ways, str(folder), limit,
+                settings.small, [cell.name for cell in CELLS], ways, str(folder), limit,
             )  # fmt: skip
             job.save(folder / "job.json")
             _measure(job, folder, results, steps)
@@ -146,9 +181,19 @@ def _measure(job: PipeJob, folder: Path, results: PipeResults, steps: Steps) -> 
                     results.machine["MPI"] = shorten_library(event["mpi"])
                 elif event["event"] == "round":
                     steps.done(f"{job.writers} to {job.readers}, {event['cell']}, round {event['round'] + 1}")
+                elif event["event"] == "small":
+                    results.small.append(SmallStepTimes(job.writers, job.readers, event["halves"], event["paused"]))
                 elif event["event"] == "cell":
                     results.cells.append(
-                        PipeCell(event["cell"], job.writers, job.readers, size, event["samples"], event["wrong"])
+                        PipeCell(
+                            event["cell"],
+                            job.writers,
+                            job.readers,
+                            size,
+                            event["samples"],
+                            event["wrong"],
+                            event["opening"],
+                        )
                     )
     finally:
         os.environ.clear()

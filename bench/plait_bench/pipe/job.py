@@ -14,8 +14,10 @@ PIPE = "pipe"  # steps through a pipe, the writers' arrays to the readers' array
 BOUND = "bound"  # the same bytes, contiguous: one copy into memory that processes share and one out of it
 FILE = "file"  # the same move through a file, by Plait
 MPI_IO = "mpi-io"  # the same move through a file, by MPI-IO
+SST = "sst"  # the same steps by ADIOS2's SST, one process to another
 
-WAYS = (PIPE, BOUND, FILE, MPI_IO)
+WAYS = (PIPE, BOUND, FILE, MPI_IO, SST)
+SMALL = 512  # elements of 8 bytes of a rank in a small step
 
 ROW, COLUMN, BLOCK, CYCLIC = ("block", "*"), ("*", "block"), ("block", "block"), ("cyclic(8)", "cyclic(8)")
 
@@ -78,6 +80,8 @@ class PipeJob(SavedJob):
     rounds: int
     steps: int
     """Steps of one measurement."""
+    small: int
+    """Round trips of small steps; 0: they are not measured."""
     cells: list[str]
     ways: list[str]
     folder: str

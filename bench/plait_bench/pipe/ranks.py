@@ -11,9 +11,11 @@ import numpy.typing as npt
 from mpi4py import MPI
 
 import plait
-from plait_bench.pipe.bound import Contiguous
-from plait_bench.pipe.job import BOUND, FILE, PIPE, Cell, PipeJob, by_name, grid_of
-from plait_bench.ranks import Ranks, run_job
+from plait_bench.pipe.bound import Bound, make_bound
+from plait_bench.pipe.job import BOUND, FILE, PIPE, SST, Cell, PipeJob, by_name, grid_of
+from plait_bench.pipe.small import SmallSteps
+from plait_bench.pipe.sst import Sst, goes_by_sst
+from plait_bench.ranks import Ranks, run_job, span_of
 
 _ELEMENTS = {"f8": MPI.DOUBLE, "u1": MPI.BYTE}
 
@@ -48,17 +50,28 @@ class _CellRun:
         name = f"pipe:{cell.name.replace(' ', '-')}"
         mode: Any = "w" if self._writes else "r"
         kind: dict[str, Any] = {"shape": source.shape, "dtype": job.dtype} if self._writes else {}
-        self._pipe = self._cleanup.enter_context(plait.open(name, mode, comm=end, **kind))
-        self._bound: Contiguous | None = None
+        self.opening = span_of(world, lambda: self._open(name, mode, kind))
+        self._bound: Bound | None = None
         if BOUND in job.ways:
-            self._bound = Contiguous(world, job.writers, job.extent**2 * np.dtype(job.dtype).itemsize)
+            self._bound = make_bound(world, job.writers, job.extent**2 * np.dtype(job.dtype).itemsize, Path(job.folder))
             self._cleanup.callback(self._bound.free)
+        self._sst: Sst | None = None
+        if SST in job.ways and goes_by_sst(cell.orders, job.writers, job.readers):
+            self._sst = Sst(Path(job.folder), self._array, self._writes)
+            self._cleanup.callback(self._sst.close)
         self._path = Path(job.folder) / "through.npy"
         self._expected: npt.NDArray[Any] | None = None
         if self._writes:
             self._array[...] = self._values()
         else:
             self._expected = self._values()
+
+    def ways(self) -> list[str]:
+        """Return the ways that this cell can go."""
+        return [way for way in self._job.ways if way != SST or self._sst is not None]
+
+    def _open(self, name: str, mode: Any, kind: dict[str, Any]) -> None:
+        self._pipe = self._cleanup.enter_context(plait.open(name, mode, comm=self._end, **kind))
 
     def _values(self) -> npt.NDArray[Any]:
         rows, columns = self.layout.indices(self._end.rank)
@@ -75,6 +88,9 @@ class _CellRun:
         elif way == BOUND:
             assert self._bound is not None
             self._bound.run(self._job.steps)
+        elif way == SST:
+            assert self._sst is not None
+            self._sst.run(self._job.steps)
         elif way == FILE:
             self._through_file()
         else:
@@ -140,15 +156,18 @@ class _PipeRanks(Ranks):
     def run(self) -> None:
         """Do the whole job."""
         self._greet()
+        if self._job.small > 0:
+            small = SmallSteps(self._comm, self._end, self._job.writers)
+            self._tell("small", **small.measure(self._job.small))
         for name in self._job.cells:
             self._measure(by_name(name))
 
     def _measure(self, cell: Cell) -> None:
         """Measure all ways round by round; every other round runs them backwards."""
-        ways = self._job.ways
-        samples: dict[str, list[float]] = {way: [] for way in ways}
         wrong: set[str] = set()
         with _CellRun(self._comm, self._end, self._job, cell) as ready:
+            ways = ready.ways()
+            samples: dict[str, list[float]] = {way: [] for way in ways}
             for number in range(-1, self._job.rounds):  # the first round warms up, is checked and is not counted
                 for way in ways if number % 2 == 0 else ways[::-1]:
                     checked = number < 0 and way != BOUND
@@ -158,9 +177,9 @@ class _PipeRanks(Ranks):
                     if checked and not self._all(ready.correct()):
                         wrong.add(way)
                     if number >= 0:
-                        samples[way].append(seconds / (self._job.steps if way in (PIPE, BOUND) else 1))
+                        samples[way].append(seconds / (self._job.steps if way in (PIPE, BOUND, SST) else 1))
                 self._tell("round", cell=cell.name, round=number)
-        self._tell("cell", cell=cell.name, samples=samples, wrong=sorted(wrong))
+        self._tell("cell", cell=cell.name, samples=samples, wrong=sorted(wrong), opening=ready.opening)
 
 
 def main() -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from rich.console import Group, RenderableType
+from rich.table import Table
 from rich.text import Text
 
 from plait.draw.figure import new_figure, open_axis, save
 from plait_bench.pipe.driver import PipeCell, PipeResults
-from plait_bench.pipe.job import BOUND, CELLS, FILE, MPI_IO, PIPE
+from plait_bench.pipe.job import BOUND, CELLS, FILE, MPI_IO, PIPE, SST
 from plait_bench.text import (
     NOTHING,
     factor,
@@ -31,7 +32,7 @@ def pipe_table(results: PipeResults) -> RenderableType:
         f"median of {settings['rounds']} rounds of {settings['steps']} steps"
     )
     table.add_column("Layouts")
-    for title in ("Ranks", "MB/s a rank", "MB/s", "ms a step", "Over equal", "Share", "File", "MPI-IO"):
+    for title in ("Ranks", "MB/s a rank", "MB/s", "ms a step", "Over equal", "Share", "File", "MPI-IO", "SST"):
         table.add_column(title, justify="right", no_wrap=True, style="bold" if title == "MB/s" else "")
     for cell in results.cells:
         over = results.over_equal(cell)
@@ -45,9 +46,35 @@ def pipe_table(results: PipeResults) -> RenderableType:
             Text(NOTHING if cell.share is None else f"{100 * cell.share:.0f} %"),
             _times(cell, FILE),
             _times(cell, MPI_IO),
+            _times(cell, SST),
             end_section=cell.name == CELLS[-1].name,
         )
-    return Group(_header(results), Text(), table, _notes(results))
+    small: list[RenderableType] = [_small_table(results), Text()] if results.small else []
+    return Group(_header(results), Text(), table, *small, _notes(results))
+
+
+def _small_table(results: PipeResults) -> Table:
+    """Steps of 4 KiB, and opening."""
+    table = titled_table("A step of 4 KiB a rank, and opening a pipe")
+    table.add_column("Ranks")
+    for title in ("Step, us", "90 % below", "After 1 ms, us", "90 % below", "Opening, ms", "Longest"):
+        table.add_column(title, justify="right", no_wrap=True)
+    for one in results.small:
+        openings = results.openings(one.writers, one.readers)
+        table.add_row(
+            f"{one.writers} to {one.readers}",
+            *(_at(times, share, 1e6) for times in (one.halves, one.paused) for share in (0.5, 0.9)),
+            *(_at(openings, share, 1e3) for share in (0.5, 1.0)),
+        )
+    return table
+
+
+def _at(times: list[float], share: float, scale: float) -> Text:
+    """The time that this share of all does not exceed."""
+    if not times:
+        return Text(NOTHING)
+    ordered = sorted(times)
+    return Text(f"{scale * ordered[min(len(ordered) - 1, int(share * len(ordered)))]:.1f}")
 
 
 def _header(results: PipeResults) -> Text:
@@ -77,10 +104,15 @@ def _times(cell: PipeCell, way: str) -> Text:
 def _notes(results: PipeResults) -> Text:
     lines = [
         "MB/s: bytes of the array for each second, by all ranks together; a rank: by each rank of the larger side.",
-        "Over equal: the time over that of the fastest equal layouts between as many ranks.",
+        "Over equal: the time over that of the fastest equal layouts between as many ranks, each in times of its "
+        "bound.",
         "Share: the part of the bound's speed; the bound copies the same bytes, contiguous, into memory that both "
         "sides share and out of it, two slots in turn.",
-        "File, MPI-IO: how many times as long the same move takes through a file, by Plait and by MPI-IO.",
+        "Between hosts the bound is one TCP stream of all bytes.",
+        "File, MPI-IO: how many times as long the same move takes through a file, by Plait and by MPI-IO; SST: and by "
+        "ADIOS2's staging, whose wheels join one process and another one.",
+        "A step of 4 KiB: half of a round trip through two pipes; after 1 ms: from the beginning of a write, a "
+        "millisecond after the last one, to the end of the read.",
     ]
     return notes(
         lines, [f"{name}, {way}" for name, way in results.wrong()], "Every byte of the first round was checked."

@@ -1,4 +1,4 @@
-"""The conversions that `plait bench plan` plans, in four groups."""
+"""The conversions that `plait bench plan` plans, in five groups."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from typing import Literal
 
 import plait
 
-Group = Literal["extent", "ranks", "coprime", "features"]
+Group = Literal["extent", "ranks", "pipe", "coprime", "features"]
 
 TITLES: dict[Group, str] = {
     "extent": "The array grows: one rank's messages",
     "ranks": "The ranks grow: 10^12 elements",
+    "pipe": "One rank's part of a pipe: 1,000,000 x 1,000,000 elements, 10,000 ranks to 10,000 ranks",
     "coprime": "Coprime blocks and grids: below and above the common period",
     "features": "Copies, halos, alignment, nested and irregular distributions",
 }
@@ -33,7 +34,7 @@ class PlanCase:
     group: Group
     series: str
     at: int
-    """What grows along a series: elements, or ranks in the group "ranks"."""
+    """What grows along a series: elements, or ranks in the groups "ranks" and "pipe"."""
     source: str
     target: str
     cyclic: tuple[Cyclic, Cyclic] | None = None
@@ -64,7 +65,7 @@ def pieces_of_period(cyclic: tuple[Cyclic, Cyclic], rank: int) -> tuple[int, int
 
 def cases(quick: bool) -> list[PlanCase]:
     """Return all cases; `quick` leaves out those that take more than a second."""
-    return [*_extent(), *_ranks(quick), *_coprime(quick), *_features()]
+    return [*_extent(), *_ranks(quick), *_pipe(), *_coprime(quick), *_features()]
 
 
 def _cyclic(group: Group, n: int, blocks: tuple[int, int], grids: tuple[int, int], naive: bool = False) -> PlanCase:
@@ -106,6 +107,23 @@ def _ranks(quick: bool) -> list[PlanCase]:
         target = f"1000000x1000000 (block, *) onto ({root * root})"
         found.append(PlanCase("ranks", "√P × √P cyclic → rows by block", root * root, source, target))
     return found
+
+
+_DEALT = {
+    "row": "(block, *) onto (10000)",
+    "column": "(*, block) onto (10000)",
+    "block": "(block, block) onto (100, 100)",
+    "cyclic(8)": "(cyclic(8), cyclic(8)) onto (100, 100)",
+}
+
+
+def _pipe() -> list[PlanCase]:
+    extents = "1000000x1000000"
+    pairs = (("row", "row"), ("row", "block"), ("block", "block"), ("cyclic(8)", "block"), ("row", "column"))
+    return [
+        PlanCase("pipe", f"{source} to {target}", 10**4, f"{extents} {_DEALT[source]}", f"{extents} {_DEALT[target]}")
+        for source, target in pairs
+    ]
 
 
 def _coprime(quick: bool) -> list[PlanCase]:

@@ -45,7 +45,7 @@ def _group_table(group: Group, title: str, results: list[PlanResult]) -> Table:
     counted = any(result.pieces is not None for result in results)
     naive = any(result.case.naive for result in results)
     table.add_column("Conversion", no_wrap=True)
-    names = ["P" if group == "ranks" else "N", "Messages", *(["Pieces"] if counted else []), "Runs", "µs"]
+    names = ["P" if group in ("ranks", "pipe") else "N", "Messages", *(["Pieces"] if counted else []), "Runs", "µs"]
     names += ["µs/message", *(["µs/piece"] if counted else []), "KiB"]
     names += ["By block", "By element"] if naive else []
     for name in names:

@@ -13,6 +13,9 @@
 
 namespace plait::core {
 
+/// The array that File::open() speaks of.
+inline constexpr const char* kOneVariable = "data";
+
 /// One array of a step as this process reads or writes it.
 struct Transfer {
   const std::string& variable;

@@ -146,7 +146,8 @@ class File::Impl {
   const std::uint32_t recorded_;
   std::int64_t number_ = 0;
   core::SelectedArray array_;
-  std::unique_ptr<core::Source> source_;  // while it is open
+  std::unique_ptr<transport::Transport> alone_;  // of a channel whose process is alone
+  std::unique_ptr<core::Source> source_;         // while it is open
   std::shared_ptr<store::Store> store_;
   core::NewFileWatch unclosed_;  // mode `w`, on rank 0
   /// Where it is among its steps.
@@ -159,7 +160,7 @@ class File::Impl {
     std::string variable{kOneVariable};
     std::map<std::string, ArrayType> types;  // what is known of the arrays outside of any step
   };
-  static constexpr const char* kOneVariable = "data";
+  static constexpr const char* kOneVariable = core::kOneVariable;
   Steps steps_;
   AccessTimes times_;
   std::atomic<bool> open_{false};

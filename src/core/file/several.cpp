@@ -26,10 +26,10 @@ std::int64_t bytes_of(const ArrayType& type) {
 void File::Impl::select(const ArrayType& wanted, std::int64_t offset, std::int64_t memory) {
   const auto refuse = [this](const std::string& what) { throw Error(ErrorKind::kArgument, path_ + ": " + what); };
   check_open();
-  if (!array_.several) refuse("an array of the file was selected, but the file is not open for several arrays");
+  if (!array_.several) refuse("one of several arrays was selected, but the file was not opened for several");
   if (wanted.element_bytes < 1 || offset < 0 || memory < 0)
-    refuse(base::text("an array of elements of ", wanted.element_bytes, " bytes at offset ", offset,
-                      " with memory=", memory, " cannot be"));
+    refuse(base::text("found elements of ", wanted.element_bytes, " bytes, offset ", offset, " and memory=", memory,
+                      "; elements have 1 byte or more, and the others are 0 or more"));
   for (const std::int64_t extent : wanted.shape)
     if (extent < 0) refuse(base::text("the shape ", shape_to_string(wanted.shape), " has a negative size"));
   base::checked_add(offset, bytes_of(wanted), "bytes of the file");

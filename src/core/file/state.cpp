@@ -42,20 +42,24 @@ bool File::Impl::is_lost(const Error& error) const { return error.system_code() 
 
 void File::Impl::check_open() const {
   if (given_up())
-    throw Error(ErrorKind::kSystem, base::text(path_, " was given up by a rank; open it anew"), ECANCELED);
+    throw Error(ErrorKind::kSystem, base::text(path_, " was given up by a rank; open it again"), ECANCELED);
   check_open_here();
 }
 
 void File::Impl::check_open_here() const {
   if (broken_)
-    throw Error(ErrorKind::kArgument,
-                base::text(path_, ": an earlier collective call failed for good; open the file anew"));
+    throw Error(
+        ErrorKind::kArgument,
+        base::text(path_, ": an earlier collective call failed, after which the file cannot be used; open it again"));
   if (!open_) throw Error(ErrorKind::kArgument, base::text(path_, " is closed; open it again"));
 }
 
 void File::Impl::with_transport(const std::function<void(transport::Transport&)>& body) {
   if (comm_.alone()) {
-    body(*transport::thread::make_alone());
+    // That of a channel keeps nothing between two calls but itself.
+    if (channel() == nullptr) return body(*transport::thread::make_alone());
+    if (!alone_) alone_ = transport::thread::make_alone();
+    body(*alone_);
   } else {
     collective::together(*comm_.transport(), [&] { body(*comm_.transport()); });
   }

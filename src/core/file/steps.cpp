@@ -41,7 +41,7 @@ void File::Impl::give_step(collective::Collective& call) {
   channel()->end_step(call, keep);
   if (!keep)
     throw Error(ErrorKind::kSystem,
-                base::text(path_, ": step ", steps_.step.number, " was not handed over, as a write of it has failed"),
+                base::text(path_, ": step ", steps_.step.number, " was discarded, because a write to it has failed"),
                 ECANCELED);
 }
 
@@ -89,26 +89,28 @@ void File::Impl::select_variable(const std::string& name, const std::optional<Ar
   const auto refuse = [&](const auto&... why) {
     throw Error(ErrorKind::kArgument, base::text(path_, ": the array \"", name, "\" ", why...));
   };
-  if (name.empty()) refuse("has no name");
+  if (name.empty()) refuse("has an empty name; give one");
   if (channel() == nullptr) {
-    if (name != kOneVariable) refuse("cannot be: this file has one array, \"", kOneVariable, "\"; use a pipe");
+    if (name != kOneVariable)
+      refuse("does not exist: this file has one array, \"", kOneVariable, "\"; only pipes have several");
     return;
   }
   if (mode_ == Mode::kRead && !steps_.inside && name == kOneVariable) {
     array_.type = steps_.types.at(name);  // as far as is known before the next step
   } else if (mode_ == Mode::kRead) {
-    if (!steps_.inside) refuse("is in no step: call begin_step() first");
+    if (!steps_.inside) refuse("can be read only within a step; call begin_step() first");
     const auto found = channel()->find(name);
     if (!found) {
       std::string all;
       for (const std::string& one : steps_.step.variables) all += (all.empty() ? "" : ", ") + one;
-      refuse("is not in step ", steps_.step.number, "; there are: ", all.empty() ? "none" : all);
+      refuse("is not in step ", steps_.step.number, ", which has: ", all.empty() ? "none" : all);
     }
     array_.type = *found;
   } else {
-    if (type && type->element_bytes < 1) refuse("has elements of ", type->element_bytes, " bytes, which cannot be");
+    if (type && type->element_bytes < 1)
+      refuse("was given elements of ", type->element_bytes, " bytes; give 1 or more");
     const auto known = steps_.types.find(name);
-    if (!type && known == steps_.types.end()) refuse("is new: say its shape and the type of its elements");
+    if (!type && known == steps_.types.end()) refuse("is new; give its shape and the type of its elements");
     const Order order = array_.type.order;  // of the file
     array_.type = type ? *type : known->second;
     array_.type.order = order;
@@ -129,7 +131,7 @@ void File::Impl::check_same(const ArrayType& expected) {
   };
   const std::string text =
       base::text(path_, ": the array \"", steps_.variable, "\" of step ", steps_.step.number, " is ", words(*found),
-                 ", but ", words(expected), " were to be read; call begin_step() to learn of each step what it has");
+                 ", but the read expected ", words(expected), "; call begin_step() to learn what each step holds");
   array_.type = expected;  // so that the next step is compared as well
   throw Error(ErrorKind::kArgument, text);
 }
@@ -157,7 +159,7 @@ void File::Impl::transfer(const AccessRequest& request) {
           if (request.writes() && request.layout.shape() != array_.type.shape && request.region.empty())
             throw Error(ErrorKind::kArgument,
                         base::text(path_, ": the layout ", to_string(request.layout),
-                                   " is of another shape than the array, ", shape_to_string(array_.type.shape)));
+                                   " has not the shape of the array, ", shape_to_string(array_.type.shape)));
           arrays = core::local_arrays(request.layout, request.parts, array_.type.element_bytes, comm_);
           if (!request.writes())
             core::check_filled(request.layout, arrays, request.action == Action::kFill, array_.type.element_bytes);

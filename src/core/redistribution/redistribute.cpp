@@ -32,8 +32,10 @@ plan::Pairs pairs_of(const Layout& source, const Layout& target, const Redistrib
 
 void check_sizes(const Layout& source, const Layout& target, std::int64_t element_bytes, const Comm& comm,
                  std::int64_t memory) {
-  if (element_bytes < 1) refuse_argument(base::text("elements of ", element_bytes, " bytes cannot be"));
-  if (memory < 0) refuse_argument(base::text("memory=", memory, " is negative"));
+  if (element_bytes < 1)
+    refuse_argument(base::text("an element cannot have ", element_bytes, " bytes; give 1 or more"));
+  if (memory < 0)
+    refuse_argument(base::text("memory=", memory, " is negative; give a number of bytes, or 0 for 32 MiB"));
   for (const Layout* layout : {&source, &target}) core::check_ranks(*layout, comm);
 }
 

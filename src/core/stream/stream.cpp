@@ -27,7 +27,8 @@ Stream::Impl::Impl(File::Impl& file, StreamMode mode, std::int64_t number)
       file_(&file) {}
 
 File::Impl& Stream::Impl::file() const {
-  if (file_ == nullptr) throw Error(ErrorKind::kArgument, text(path_, " is closed; open it again, and a stream on it"));
+  if (file_ == nullptr)
+    throw Error(ErrorKind::kArgument, text(path_, " is closed; open it again, and then a stream on it"));
   return *file_;
 }
 
@@ -50,12 +51,12 @@ void Stream::Impl::check(const Call& call, bool needs_data) const {
   if (call.write && file_mode_ == Mode::kRead)
     refuse(text(path_, " is open for reading; open it with mode \"r+\" or \"w\" to write"));
   if (!call.write && file_mode_ == Mode::kWrite)
-    refuse(text(path_, " is a new file, of which streams read nothing; open it with mode \"r\" or \"r+\" to read"));
+    refuse(text(path_, " is open in mode \"w\", in which streams cannot read; open it with mode \"r\" or \"r+\""));
   if (call.elements < 0)
     refuse(text(name(), ": ", call.elements, " elements cannot be ", call.write ? "written" : "read",
                 "; give a number of 0 or more"));
   if (needs_data && call.data == nullptr && call.elements > 0)
-    refuse(text(name(), ": the memory for ", call.elements, " elements is missing"));
+    refuse(text(name(), ": the pointer to ", call.elements, " elements is null; pass their memory"));
 }
 
 void Stream::Impl::check_position(std::int64_t element) const {
@@ -92,14 +93,13 @@ std::shared_ptr<Stream::Impl> open_stream(File::Impl& file, StreamMode mode) {
                         text("streams have the modes 0 to 4, but mode ", static_cast<int>(mode), " was given"));
           if (!file.store())
             throw Error(ErrorKind::kArgument, text(file.path(),
-                                                   " has no stream of elements: its arrays come and go "
-                                                   "step by step; read or write those by a layout"));
+                                                   " has no streams of elements, because its arrays "
+                                                   "come step by step; read or write those with a layout"));
           if (!file.array().chunk.empty())
             throw Error(ErrorKind::kArgument,
                         text(file.path(),
-                             " keeps its array in chunks, so that elements which follow each other in the "
-                             "array do not in the file, as those of a stream must; read or write by a layout "
-                             "and a region"));
+                             " keeps its array in chunks, and streams need elements that follow each other in the "
+                             "file; read or write with a layout and a region"));
         });
     const std::int64_t number = file.streams().next_number();
     // Agreed on once more: a rank that has no memory for its stream must not leave the others with theirs.

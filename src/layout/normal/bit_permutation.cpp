@@ -44,7 +44,8 @@ BitPermutation::BitPermutation(std::vector<int> unit, std::vector<int> position,
   for (const std::vector<int>* part : {&unit_, &position_})
     for (const int bit : *part) {
       if (bit < 0 || static_cast<std::size_t>(bit) >= bits || seen[static_cast<std::size_t>(bit)])
-        refuse(text("bit ", bit, " stands twice or is not among the bits 0 to ", bits - 1, "; name each of them once"));
+        refuse(
+            text("bit ", bit, " is named twice or is not one of the bits 0 to ", bits - 1, "; name each of them once"));
       seen[static_cast<std::size_t>(bit)] = true;
     }
 }

@@ -23,7 +23,7 @@ bool power_of_two(std::int64_t n) { return n > 0 && (n & (n - 1)) == 0; }
 int log_of(std::int64_t power) { return std::countr_zero(static_cast<std::uint64_t>(power)); }
 
 [[noreturn]] void refuse(const Layout& layout, const std::string& why) {
-  throw Error(ErrorKind::kArgument, text("the layout ", to_string(layout), " is no permutation of bits: ", why));
+  throw Error(ErrorKind::kArgument, text("the layout ", to_string(layout), " is not a permutation of bits: ", why));
 }
 
 /// One bit of an index.
@@ -41,13 +41,13 @@ std::string order_text(const Layout& layout) {
 void check_sizes(const Layout& layout) {
   for (int d = 0; d < layout.dimensions(); ++d)
     if (const std::int64_t size = layout.shape()[at(d)]; !power_of_two(size))
-      refuse(layout, text("dimension ", d, " has the size ", size, ", which is no power of two"));
+      refuse(layout, text("dimension ", d, " has the size ", size, ", which is not a power of two"));
   if (!power_of_two(layout.size())) {
     for (int d = 0; d < layout.dimensions(); ++d)
       if (const std::int64_t extent = layout.coordinates_in(d); !power_of_two(extent))
         refuse(layout,
-               text("dimension ", d, " is distributed over ", extent, " coordinates, which is no power of two"));
-    refuse(layout, text("it has ", layout.size(), " ranks, which is no power of two"));
+               text("dimension ", d, " is distributed over ", extent, " coordinates, which is not a power of two"));
+    refuse(layout, text("it has ", layout.size(), " ranks, which is not a power of two"));
   }
   if (layout.replicas() > 1)
     refuse(layout, text("its ", layout.size(), " ranks hold ", layout.replicas(), " copies of the array"));

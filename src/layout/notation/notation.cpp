@@ -134,14 +134,14 @@ class Parser {
       const std::size_t argument = in_.position();
       const std::int64_t size = in_.integer("a block size");
       if (size < 1) in_.fail(argument, "a block size of 1 or more");
-      in_.expect(")", "')' behind the block size");
+      in_.expect(")", "')' after the block size");
       return block ? Distribution::block_of(size) : Distribution::cyclic(size);
     }
     if (name == "gen_block") {
       in_.expect("(", "'(' before the block sizes");
       if (in_.peek() == '(') {
         Distribution result = Distribution::gen_block(integers("a block size"));
-        in_.expect(")", "')' behind the block sizes");
+        in_.expect(")", "')' after the block sizes");
         return result;
       }
       Extents sizes;
@@ -157,7 +157,7 @@ class Parser {
     bool repeats = false;
     in_.list("an owner", [&] {
       in_.skip();
-      if (repeats) in_.fail(in_.position(), "')' behind ...");
+      if (repeats) in_.fail(in_.position(), "')' after ...");
       if (in_.accept("...")) {
         repeats = true;
         return;

@@ -45,7 +45,7 @@ class Scanner {
     do {
       read();
     } while (accept(","));
-    expect(")", "',' or ')' behind " + std::string(what));
+    expect(")", "',' or ')' after " + std::string(what));
   }
 
  private:

@@ -1,33 +1,26 @@
 #include "pipe/reader/delivery.hpp"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "base/text.hpp"
+#include "pipe/protocol.hpp"
 #include "plait/error.hpp"
+#include "plan/conversion/partners.hpp"
 #include "redistribution/share.hpp"
 
 namespace plait::pipe {
 
 namespace {
 
-/// errors  kArgument: steps or dropped dimensions.
-plan::SectionPair section_of(const Layout& source, const Region& region) {
-  if (region.empty()) return {};
-  plan::SectionPair section;
-  if (region.size() != source.shape().size())
-    throw Error(ErrorKind::kArgument, base::text("the region ", to_string(region), " has ", region.size(),
-                                                 " dimensions, but the array has ", source.shape().size()));
-  for (const Slice& slice : region) {
-    if (slice.single || (slice.step != 1 && slice.count > 1))
-      throw Error(ErrorKind::kArgument,
-                  base::text("the region ", to_string(region),
-                             " leaves out indices or dimensions, which a pipe does not; read the box around it"));
-    section.shape.push_back(slice.count);
-    section.source_origin.push_back(slice.start);
-    section.target_origin.push_back(0);
-  }
-  return section;
+/// So many bytes of the writer's elements are converted at a time.
+constexpr std::int64_t kConverted = std::int64_t{64} << 10;
+
+void add(Delivery::Traffic& sum, const Delivery::Traffic& other) {
+  sum.messages += other.messages;
+  sum.elements += other.elements;
+  sum.runs += other.runs;
 }
 
 }  // namespace
@@ -39,28 +32,33 @@ Delivery::Delivery(const Layout& source, std::int64_t element_bytes, const Deliv
       region_(request.region),
       fill_halo_(request.fill_halo),
       ranks_(request.ranks),
-      pairs_(source, request.layout, request.fill_halo, section_of(source, request.region)) {
+      cast_(request.cast),
+      pairs_(source, request.layout, request.region, request.fill_halo) {
   for (const std::int64_t rank : ranks_) {
     Target& target = targets_.emplace_back();
     target.rank = rank;
     for (const std::int64_t sender : pairs_.senders_of(rank)) {
       std::vector<plan::Product> products = pairs_.products(sender, rank);
-      if (!products.empty()) target.sources.push_back({sender, std::move(products), nullptr});
+      if (!products.empty()) target.sources.push_back({sender, std::move(products), false, nullptr, nullptr});
     }
   }
 }
 
 bool Delivery::serves(const std::string& source, std::int64_t element_bytes, const DeliveryRequest& request) const {
   return source == source_text_ && element_bytes == element_bytes_ && request.region == region_ &&
-         request.fill_halo == fill_halo_ && request.ranks == ranks_ && request.layout.spelled_like(layout_);
+         request.fill_halo == fill_halo_ && request.ranks == ranks_ && request.cast == cast_ &&
+         request.layout.spelled_like(layout_);
 }
 
 void Delivery::look_around(Target& target, Partners& partners) const {
-  const redistribution::DimensionOrder order = redistribution::order_of(layout_);
+  const redistribution::DimensionOrder order = pairs_.target_order();
   std::vector<redistribution::Share> shares;
   for (std::size_t i = 0; i < target.sources.size(); ++i) {
     Source& source = target.sources[i];
-    if (!partners.of(partners.process_of(source.rank)).near()) {
+    source.near = partners.of(partners.process_of(source.rank)).near();
+    if (cast_)
+      source.cast = std::make_unique<redistribution::PackedMessage>(source.products, order, cast_->target_bytes());
+    if (!source.near || cast_) {
       source.packed = std::make_unique<redistribution::PackedMessage>(source.products, order, element_bytes_);
       continue;
     }
@@ -68,32 +66,72 @@ void Delivery::look_around(Target& target, Partners& partners) const {
     target.mapped.push_back(i);
   }
   if (!shares.empty())
-    target.gather.emplace(layout_.padded_shape(target.rank), redistribution::order_of(pairs_.source()), order,
-                          element_bytes_, std::move(shares));
+    target.gather.emplace(pairs_.with_dropped(layout_.padded_shape(target.rank), 1),
+                          redistribution::order_of(pairs_.source()), order, element_bytes_, std::move(shares));
+}
+
+copy::LocalArray Delivery::mapped(const Source& source, const StepDescription& step, std::size_t variable,
+                                  Partners& partners) {
+  const std::int64_t process = partners.process_of(source.rank);
+  const auto [found, is_new] = placements_.try_emplace(process, partners.placement(process));
+  Placement& placement = found->second;
+  for (std::size_t v = 0; is_new && v <= variable; ++v)
+    placement.add(v == variable ? pairs_.source() : Layout::parse(step.variables[v].layout),
+                  step.variables[v].type.element_bytes);
+  const std::byte* slot = partners.of(process).slot(step.slot, step.number, placement.end());
+  // It is only read from.
+  return dense_array(pairs_.source(), source.rank,
+                     const_cast<std::byte*>(slot) + placement.offset(variable, source.rank), element_bytes_);
 }
 
 void Delivery::fill(Target& target, const StepDescription& step, std::size_t variable, Partners& partners,
                     const copy::LocalArray& array) {
-  if (!target.gather) return;
   std::vector<copy::LocalArray> sources;
-  for (const std::size_t i : target.mapped) {
-    const std::int64_t rank = target.sources[i].rank;
-    const std::int64_t process = partners.process_of(rank);
-    Placement placement = partners.placement(process);
-    for (std::size_t v = 0; v <= variable; ++v)
-      placement.add(v == variable ? pairs_.source() : Layout::parse(step.variables[v].layout),
-                    step.variables[v].type.element_bytes);
-    const std::byte* slot = partners.of(process).slot(step.slot, step.number, placement.end());
-    // It is only read from.
-    sources.push_back(dense_array(pairs_.source(), rank,
-                                  const_cast<std::byte*>(slot) + placement.offset(variable, rank), element_bytes_));
+  for (const std::size_t i : target.mapped) sources.push_back(mapped(target.sources[i], step, variable, partners));
+  if (target.gather) {
+    target.gather->fit(sources, array);
+    if (!stage_ || stage_->bytes() < target.gather->stage_bytes()) stage_.emplace(target.gather->stage_bytes());
+    const redistribution::Gather* const gathers[] = {&*target.gather};
+    redistribution::gather(gathers, sources, {&array, 1}, stage_->data(), {});
   }
-  target.gather->fit(sources, array);
-  if (!stage_ || stage_->bytes() < target.gather->stage_bytes()) stage_.emplace(target.gather->stage_bytes());
-  const redistribution::Gather* const gathers[] = {&*target.gather};
-  redistribution::gather(gathers, sources, {&array, 1}, stage_->data(), {});
-  for (const std::size_t i : target.mapped)
-    partners.of(partners.process_of(target.sources[i].rank)).check(step.slot, step.number);
+  for (const Source& source : target.sources) {
+    if (!source.near || !source.packed) continue;
+    const copy::LocalArray from = mapped(source, step, variable, partners);
+    const std::int64_t most = std::max<std::int64_t>(kConverted / element_bytes_, 1);
+    for (std::int64_t begin = 0; begin < source.packed->elements(); begin += most) {
+      const std::int64_t end = std::min(begin + most, source.packed->elements());
+      frame_.resize(static_cast<std::size_t>((end - begin) * element_bytes_));
+      source.packed->pack(begin, end, from, frame_.data());
+      unpack(source, begin, frame_, array);
+    }
+  }
+  for (const Source& source : target.sources)
+    if (source.near) partners.of(partners.process_of(source.rank)).check(step.slot, step.number);
+}
+
+void Delivery::unpack(const Source& source, std::int64_t begin, std::span<std::byte> bytes,
+                      const copy::LocalArray& array) {
+  const std::int64_t count = static_cast<std::int64_t>(bytes.size()) / element_bytes_;
+  if (!cast_) return source.packed->unpack(begin, begin + count, bytes.data(), array);
+  converted_.resize(static_cast<std::size_t>(count * cast_->target_bytes()));
+  cast_->run(bytes.data(), converted_.data(), count);
+  source.cast->unpack(begin, begin + count, converted_.data(), array);
+}
+
+void Delivery::receive(const Source& source, Partner& partner, const copy::LocalArray& array) {
+  std::vector<std::byte> cut;  // the front of an element whose end the next frame has
+  partner.take(source.packed->elements() * element_bytes_, frame_,
+               [&](std::int64_t offset, std::span<std::byte> bytes) {
+                 const auto first = static_cast<std::int64_t>(offset - static_cast<std::int64_t>(cut.size()));
+                 if (!cut.empty() || bytes.size() % static_cast<std::size_t>(element_bytes_) != 0) {
+                   cut.insert(cut.end(), bytes.begin(), bytes.end());
+                   bytes = cut;
+                 }
+                 const auto whole = static_cast<std::int64_t>(bytes.size()) / element_bytes_ * element_bytes_;
+                 unpack(source, first / element_bytes_, bytes.first(static_cast<std::size_t>(whole)), array);
+                 std::vector<std::byte> rest(bytes.begin() + whole, bytes.end());
+                 cut = std::move(rest);
+               });
 }
 
 void Delivery::run(const StepDescription& step, std::size_t variable, Partners& partners,
@@ -104,76 +142,105 @@ void Delivery::run(const StepDescription& step, std::size_t variable, Partners& 
     // Answers that are under way must not be taken for those of the next read.
     for (const Target& target : targets_)
       for (const Source& source : target.sources)
-        if (source.packed) partners.leave(partners.process_of(source.rank));
+        if (!source.near) partners.leave(partners.process_of(source.rank));
     throw;
   }
 }
 
 void Delivery::take(const StepDescription& step, std::size_t variable, Partners& partners,
-                    std::span<const copy::LocalArray> arrays, collective::Times& spent) {
+                    std::span<const copy::LocalArray> given, collective::Times& spent) {
   if (!looked_) {
     for (Target& target : targets_) look_around(target, partners);
     looked_ = true;
   }
-  // All is asked for at once, so that all processes that have something send at the same time.
+  placements_.clear();
+  // With the dimensions of the writer's array.
+  std::vector<copy::LocalArray> arrays;
+  for (const copy::LocalArray& one : given) arrays.push_back({one.rank, one.data, pairs_.with_dropped(one.steps, 0)});
+  // All processes that have something are asked before anything is taken, so that they send at the same time.
   Wanted wanted;
   wanted.step = step.number;
   wanted.slot = step.slot;
   wanted.variable = static_cast<std::int64_t>(variable);
   wanted.fill_halo = fill_halo_;
-  wanted.shape = pairs_.section().shape;
-  wanted.origin = pairs_.section().source_origin;
+  wanted.region = region_;
+  struct Asked {
+    std::vector<std::pair<std::int64_t, std::int64_t>> pairs;  // sender and receiver, in the order of answers
+    std::size_t next = 0;
+  };
+  std::map<std::int64_t, Asked> asked;  // by the writer's process
   for (const Target& target : targets_)
-    for (const Source& source : target.sources) {
-      if (!source.packed) continue;
-      if (wanted.layout.empty()) wanted.layout = spelling(layout_);
-      wanted.sender = source.rank;
-      wanted.receiver = target.rank;
-      partners.of(partners.process_of(source.rank)).ask(wanted);
-    }
+    for (const Source& source : target.sources)
+      if (!source.near) asked[partners.process_of(source.rank)].pairs.emplace_back(source.rank, target.rank);
+  if (!asked.empty()) wanted.layout = spelling(layout_);
+  const auto ask_next = [&](std::int64_t process, Asked& of) {
+    if (of.next == of.pairs.size()) return;
+    std::tie(wanted.sender, wanted.receiver) = of.pairs[of.next++];
+    partners.of(process).ask(wanted);
+  };
+  for (auto& [process, of] : asked)
+    for (std::size_t i = 0; i < kAskedAhead; ++i) ask_next(process, of);
   {
     const collective::Stopwatch copying(spent.copy);
     for (std::size_t t = 0; t < targets_.size(); ++t) fill(targets_[t], step, variable, partners, arrays[t]);
   }
   const collective::Stopwatch receiving(spent.io);
   for (std::size_t t = 0; t < targets_.size(); ++t)
-    for (const Source& source : targets_[t].sources) {
-      if (!source.packed) continue;
-      std::vector<std::byte> cut;  // the front of an element whose end the next frame has
-      partners.of(partners.process_of(source.rank))
-          .take(source.packed->elements() * element_bytes_, frame_,
-                [&](std::int64_t offset, std::span<const std::byte> bytes) {
-                  const auto first = static_cast<std::int64_t>(offset - static_cast<std::int64_t>(cut.size()));
-                  if (!cut.empty() || bytes.size() % static_cast<std::size_t>(element_bytes_) != 0) {
-                    cut.insert(cut.end(), bytes.begin(), bytes.end());
-                    bytes = cut;
-                  }
-                  const std::int64_t whole = static_cast<std::int64_t>(bytes.size()) / element_bytes_;
-                  const std::int64_t begin = first / element_bytes_;
-                  source.packed->unpack(begin, begin + whole, bytes.data(), arrays[t]);
-                  std::vector<std::byte> rest(bytes.begin() + whole * element_bytes_, bytes.end());
-                  cut = std::move(rest);
-                });
+    for (const Source& source : targets_[t].sources)
+      if (!source.near) {
+        const std::int64_t process = partners.process_of(source.rank);
+        receive(source, partners.of(process), arrays[t]);
+        ask_next(process, asked.at(process));
+      }
+}
+
+Delivery::Traffic Delivery::traffic_of(const Target& target, const Source& source) const {
+  Traffic all{1, 0, 0};
+  const Extents from = pairs_.source().padded_shape(source.rank);
+  const Extents to = pairs_.with_dropped(layout_.padded_shape(target.rank), 1);
+  std::vector<int> order;
+  for (const std::size_t d : pairs_.target_order()) order.push_back(static_cast<int>(d));
+  for (const plan::Product& product : source.products) {
+    std::vector<plan::Overlap> overlaps;
+    for (std::size_t d = 0; d < product.size(); ++d) overlaps.push_back(plan::overlap_of(product[d], from[d], to[d]));
+    std::vector<const plan::Overlap*> each;
+    std::int64_t elements = 1;
+    for (const plan::Overlap& one : overlaps) {
+      each.push_back(&one);
+      elements *= one.elements;
     }
+    all.elements += elements;
+    all.runs += plan::runs_of_product(each, pairs_.source().order(), order);
+  }
+  return all;
 }
 
 Delivery::Traffic Delivery::traffic() const {
   Traffic all;
   for (const Target& target : targets_)
-    for (const Source& source : target.sources) {
-      ++all.messages;
-      for (const plan::Product& product : source.products) {
-        std::int64_t elements = 1;
-        std::int64_t runs = 1;
-        for (const plan::Pieces& dimension : product) {
-          elements *= plan::elements(dimension);
-          runs *= plan::runs(dimension);
-        }
-        all.elements += elements;
-        all.runs += runs;
-      }
-    }
+    for (const Source& source : target.sources) add(all, traffic_of(target, source));
   return all;
+}
+
+Delivery::Traffics Delivery::traffics(Partners& partners) const {
+  Traffics all;
+  for (const Target& target : targets_)
+    for (const Source& source : target.sources)
+      add(partners.near(partners.process_of(source.rank)) ? all.near : all.far, traffic_of(target, source));
+  return all;
+}
+
+double Delivery::predicted_seconds(const Traffics& traffics, const plan::CostModel& model) const {
+  const auto& [near, far] = traffics;
+  const auto bytes = [this](const Traffic& of) { return static_cast<double>(of.elements * element_bytes_); };
+  // What is converted is packed before and unpacked afterwards.
+  const double passes = cast_ ? 3 : 1;
+  double seconds = model.step_seconds + passes * (bytes(near) / model.copy_bytes_per_second +
+                                                  static_cast<double>(near.runs) * model.run_seconds);
+  if (far.messages > 0)
+    seconds += model.message_seconds + bytes(far) / model.network_bytes_per_second +
+               2 * static_cast<double>(far.runs) * model.run_seconds;
+  return seconds;
 }
 
 }  // namespace plait::pipe

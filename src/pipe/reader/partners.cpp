@@ -26,13 +26,9 @@ constexpr std::uint64_t kMostText = std::uint64_t{1} << 30;
               EPROTO);
 }
 
-void send(Link& link, Frame kind, const FieldWriter& fields) {
-  if (fields.bytes().size() > transport::native::kMostReceived)
-    throw Error(ErrorKind::kArgument, text("a layout whose text has ", fields.bytes().size(),
-                                           " bytes is too irregular for a pipe between "
-                                           "hosts; read in a simpler one and redistribute"));
-  const std::span<const std::byte> parts[] = {fields.bytes()};
-  link.send({static_cast<std::uint32_t>(kind), 0, 0, fields.bytes().size()}, parts, no_limit());
+void send(Link& link, Frame kind, std::span<const std::byte> body) {
+  const std::span<const std::byte> parts[] = {body};
+  link.send({static_cast<std::uint32_t>(kind), 0, 0, body.size()}, parts, no_limit());
 }
 
 /// errors  What the frame says went wrong, where it is a refusal.
@@ -63,7 +59,7 @@ const std::byte* Partner::slot(int number, std::int64_t step, std::int64_t bytes
   if (memory.data() == nullptr) {
     FieldWriter fields;
     fields.put(std::int64_t{number});
-    send(*link_, Frame::kMap, fields);
+    send(*link_, Frame::kMap, fields.bytes());
     std::string body;
     if (receive_frame(*link_, body, no_limit()).kind != static_cast<std::uint32_t>(Frame::kSlot)) fail_frame();
     base::Descriptor descriptor = link_->descriptor();
@@ -90,7 +86,14 @@ void Partner::check(int number, std::int64_t step) {
 void Partner::ask(const Wanted& wanted) {
   FieldWriter fields;
   wanted.put(fields);
-  send(*link_, Frame::kGet, fields);
+  std::span<const std::byte> rest = fields.bytes();
+  if (rest.size() > kMostRequest)
+    throw Error(ErrorKind::kArgument, text("a layout whose text has ", wanted.layout.size(),
+                                           " bytes is too irregular for a pipe between hosts, which takes ",
+                                           kMostRequest, " at most; read in a simpler one and redistribute"));
+  for (; rest.size() > transport::native::kMostReceived; rest = rest.subspan(transport::native::kMostReceived))
+    send(*link_, Frame::kPart, rest.first(transport::native::kMostReceived));
+  send(*link_, Frame::kGet, rest);
 }
 
 std::int64_t Partner::receive(std::vector<std::byte>& stage, std::int64_t most) {
@@ -121,7 +124,7 @@ std::vector<std::string> Partners::ask_for(const std::string& endpoints, std::in
   const std::unique_ptr<Link> link = connect(Endpoints::parse(endpoints), process);
   FieldWriter fields;
   fields.put(what);
-  send(*link, Frame::kWhere, fields);
+  send(*link, Frame::kWhere, fields.bytes());
   std::string body;
   if (receive_frame(*link, body, Clock::now() + kConnecting).kind != static_cast<std::uint32_t>(Frame::kThere))
     fail_frame();
@@ -143,6 +146,11 @@ const std::string& Partners::find(std::int64_t process) {
   const auto member = static_cast<std::size_t>(process % kGroup);
   if (member >= group.size()) fail_frame();
   return group[member];
+}
+
+bool Partners::near(std::int64_t process) {
+  if (const auto found = partners_.find(process); found != partners_.end()) return found->second->near();
+  return (process == 0 ? first_ : Endpoints::parse(find(process))).near();
 }
 
 Partner& Partners::of(std::int64_t process) {

@@ -30,12 +30,12 @@ class Partner {
   /// Asks for elements.
   void ask(const Wanted& wanted);
   /// Takes elements that were asked for, in the order in which they were.  `body` gets each piece as it comes: where it
-  /// begins among the bytes of this answer.
+  /// begins among the bytes of this answer; the piece is its own from then on.
   template <typename Body>
   void take(std::int64_t bytes, std::vector<std::byte>& stage, Body&& body) {
     for (std::int64_t done = 0; done < bytes;) {
       const std::int64_t now = receive(stage, bytes - done);
-      body(done, std::span<const std::byte>(stage).first(static_cast<std::size_t>(now)));
+      body(done, std::span(stage).first(static_cast<std::size_t>(now)));
       done += now;
     }
   }
@@ -65,6 +65,8 @@ class Partners {
   Placement placement(std::int64_t process) const { return Placement(processes_ == 1 ? -1 : process); }
   /// Connects to it at the first time.  errors  kSystem: it cannot be reached; names it.
   Partner& of(std::int64_t process);
+  /// Whether its memory can be mapped, as far as is known without a connection to it.  errors  As of().
+  bool near(std::int64_t process);
   /// Ends the connection to it: what has been asked for there will not be taken.
   void leave(std::int64_t process) noexcept { partners_.erase(process); }
   std::size_t connected() const { return partners_.size(); }

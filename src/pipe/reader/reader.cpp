@@ -1,15 +1,20 @@
 #include "pipe/reader/reader.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <limits>
+#include <string_view>
 #include <thread>
 #include <utility>
 
 #include "base/text.hpp"
 #include "base/wait/interruption.hpp"
+#include "collective/agree.hpp"
 #include "collective/broadcast.hpp"
 #include "pipe/protocol.hpp"
 #include "plait/error.hpp"
+#include "transport/gates.hpp"
 
 namespace plait::pipe {
 
@@ -22,11 +27,20 @@ using transport::native::Link;
 namespace {
 
 constexpr std::chrono::seconds kAnswering{15};
+/// Between two looks whether a writer has come: a look takes some 20 us.
+constexpr std::chrono::milliseconds kShortestPause{1};
+constexpr std::chrono::milliseconds kLongestPause{8};
+
+/// What a writer has left behind does not stay long where there are others.
+constexpr std::chrono::milliseconds kBeforeLeftovers{500};
 
 void send(Link& link, Frame kind, std::span<const std::byte> body, Clock::time_point until) {
   const std::span<const std::byte> parts[] = {body};
   link.send({static_cast<std::uint32_t>(kind), 0, 0, body.size()}, parts, until);
 }
+
+/// A step's words behind its number and slot, which are other ones each time.
+std::string_view what_of(std::string_view words) { return words.substr(2 * sizeof(std::int64_t)); }
 
 /// Whether a writer still invites with the same words.
 bool is_there(const std::string& name, const Invitation& invitation) {
@@ -37,7 +51,7 @@ bool is_there(const std::string& name, const Invitation& invitation) {
 }  // namespace
 
 Reader::Reader(collective::Collective& call, const std::string& shown, const Options& options, const Expected& expected)
-    : shown_(shown), options_(options), first_(call.transport().rank() == 0) {
+    : shown_(shown), options_(options), stated_(expected.dtype), first_(call.transport().rank() == 0) {
   transport::Transport& transport = call.transport();
   FieldWriter told;
   call.step([&] {
@@ -71,24 +85,28 @@ std::unique_ptr<Link> Reader::call_on(const Invitation& writer, Clock::time_poin
 
 void Reader::attach(Clock::time_point until, const Expected& expected, std::int64_t processes) {
   std::string last;  // why it did not come to a meeting so far
-  for (auto pause = std::chrono::milliseconds(1);; pause = std::min(2 * pause, std::chrono::milliseconds(20))) {
+  const Clock::time_point begin = Clock::now();
+  bool looked = false;  // whether what is there is a leftover
+  while (true) {
     try {
       if (const auto found = find_invitation(options_.name)) {
         invitation_ = *found;
         const auto answered = Clock::now() + kAnswering;  // not less for who does not want to wait for a writer
-        control_ = call_on(*found, answered);
+        control_ = std::make_unique<Announcements>(call_on(*found, answered));
         FieldWriter fields;
         fields.put(this_program()).put(processes).put(expected.dtype);
         fields.put(std::int64_t{expected.shape ? 1 : 0}).put(expected.shape.value_or(Extents()));
-        send(*control_, Frame::kAttach, fields.bytes(), answered);
+        fields.put(static_cast<std::int64_t>(options_.casting));
+        send(control_->link(), Frame::kAttach, fields.bytes(), answered);
         std::string body;
-        const auto head = receive_frame(*control_, body, answered);
+        const auto head = receive_frame(control_->link(), body, answered);
         if (head.kind != static_cast<std::uint32_t>(Frame::kWelcome))
           throw Error(ErrorKind::kSystem, "the writer of a pipe does not speak as one", EPROTO);
         FieldReader welcome(body);
-        type_ = take_type(welcome);
+        type_ = as_stated(take_type(welcome));
         writer_processes_ = welcome.number();
         writer_ = welcome.text();
+        control_->take_board(processes + writer_processes_);
         return;
       }
     } catch (const Error& error) {
@@ -101,6 +119,12 @@ void Reader::attach(Clock::time_point until, const Expected& expected, std::int6
       last = error.what();
     }
     base::check_interruption();
+    if (!looked && Clock::now() - begin > kBeforeLeftovers) {
+      looked = true;
+      check_lock_is_seen(processes);
+    }
+    // At first both programs have just been started.
+    const auto pause = std::clamp<Clock::duration>((Clock::now() - begin) / 8, kShortestPause, kLongestPause);
     if (Clock::now() + pause > until) break;
     std::this_thread::sleep_for(pause);
   }
@@ -111,39 +135,108 @@ void Reader::attach(Clock::time_point until, const Expected& expected, std::int6
               ETIMEDOUT);
 }
 
+void Reader::check_lock_is_seen(std::int64_t processes) {
+  const auto left = find_unlocked_invitation(options_.name);
+  if (!left) return;
+  const auto until = Clock::now() + std::chrono::seconds(2);
+  try {
+    control_ = std::make_unique<Announcements>(Link::connect(left->endpoints, left->key, until));
+    // One that was ending is gone by now.
+    if (!find_unlocked_invitation(options_.name)) return control_.reset();
+    FieldWriter fields;
+    fields.put(this_program()).put(processes).put("").put(std::int64_t{0}).put(Extents()).put(std::int64_t{0});
+    send(control_->link(), Frame::kAttach, fields.bytes(), until);
+    std::string body;
+    receive_frame(control_->link(), body, until);
+  } catch (const Error& error) {
+    control_.reset();
+    if (error.system_code() == EINTR) throw;
+    return;  // nobody is behind it
+  }
+  const std::string why =
+      text(shown_, ": the writer, ", left->who, ", is there, but the lock of its file in ", meeting_folder(),
+           " is not seen by ", this_program(),
+           "; that folder lies on a file system that does not show locks to other hosts: name another one by "
+           "PLAIT_MEET for both programs");
+  abort(why);
+  throw Error(ErrorKind::kSystem, why, ENOLCK);
+}
+
 std::optional<Step> Reader::begin_step(collective::Collective& call, const Attributes& /*attributes*/) {
-  std::string body;
-  auto kind = Frame::kEnd;
-  call.step([&] {
-    if (!first_ || at_end_) return;
-    check_joined();
-    try {
-      // A writer that has ended, or failed, has said so before it closed the connection.
-      const std::exception_ptr unsent = collective::caught([&] { send(*control_, Frame::kNext, {}, no_limit()); });
-      kind = static_cast<Frame>(receive_frame(*control_, body, no_limit()).kind);
-      if (unsent && kind != Frame::kAborted && kind != Frame::kEnd) std::rethrow_exception(unsent);
-    } catch (const Error& error) {
-      // What it has asked for may still come, so that nothing else can be asked.
-      if (error.system_code() == EINTR) abort("a signal has ended its wait for a step");
-      rethrow_lost(error);
-    }
-    if (kind == Frame::kAborted) throw Error(ErrorKind::kSystem, body, ECANCELED);
-    if (kind != Frame::kStep && kind != Frame::kEnd)
-      throw Error(ErrorKind::kSystem, text(shown_, ": the writer does not speak as one"), EPROTO);
+  std::string words;  // of rank 0: the step's
+  // The number of the step, -1 at the end; its slot, and whether its words are other ones than those of the last step.
+  std::array<std::int64_t, 2> told{-1, 0};
+  const std::exception_ptr failed = collective::caught([&] {
+    if (first_ && !at_end_) told = hear(words, call.transport());
   });
-  const std::string heard = collective::broadcast_text(call.transport(), body);
-  call.step([&] {
-    step_.reset();
-    at_end_ = heard.empty();
-    if (at_end_) return;
-    FieldReader fields(heard);
-    step_ = take_step(fields);
-  });
+  collective::tell_numbers(call.transport(), failed, told);
+  step_.reset();
+  at_end_ = told[0] < 0;
   if (at_end_) {
     leave();
     return std::nullopt;
   }
+  if (told[1] % 2 != 0) learn(call, words);
+  step_ = known_;
+  step_->number = told[0];
+  step_->slot = static_cast<int>(told[1] / 2);
   return step_->shown();
+}
+
+std::optional<copy::ElementCast> Reader::cast_of(const ArrayType& written) const {
+  if (stated_ == written.dtype) return std::nullopt;
+  return copy::ElementCast::find(written.dtype, stated_, options_.casting);
+}
+
+ArrayType Reader::as_stated(ArrayType written) const {
+  if (const auto cast = cast_of(written)) {
+    written.dtype = stated_;
+    written.element_bytes = cast->target_bytes();
+  }
+  return written;
+}
+
+std::array<std::int64_t, 2> Reader::hear(std::string& words, transport::Transport& transport) {
+  check_joined();
+  auto kind = Frame::kEnd;
+  std::exception_ptr lost_own;
+  try {
+    kind = control_->next(words, [&] {
+      lost_own = collective::caught([&] { transport.gates().liveness().check(); });
+      if (lost_own) std::rethrow_exception(lost_own);
+    });
+  } catch (const Error& error) {
+    // What it has asked for may still come, so that nothing else can be asked.
+    if (error.system_code() == EINTR) abort("a signal has ended its wait for a step");
+    if (lost_own) {
+      abort(error.what());
+      throw;
+    }
+    rethrow_lost(error);
+  }
+  if (kind == Frame::kAborted) throw Error(ErrorKind::kSystem, words, ECANCELED);
+  if (kind == Frame::kEnd) return {-1, 0};
+  if (kind != Frame::kStep) throw Error(ErrorKind::kSystem, text(shown_, ": the writer does not speak as one"), EPROTO);
+  FieldReader fields(words);
+  const std::int64_t number = fields.number();
+  const std::int64_t slot = fields.number();
+  if (number < 0 || slot < 0 || slot > std::numeric_limits<int>::max())
+    throw Error(ErrorKind::kSystem, text(shown_, ": the writer tells of a step that cannot be"), EPROTO);
+  return {number, 2 * slot + (what_of(words) == words_ ? 0 : 1)};
+}
+
+void Reader::learn(collective::Collective& call, const std::string& words) {
+  const std::string heard = collective::broadcast_text(call.transport(), words);
+  try {
+    call.step([&] {
+      FieldReader fields(heard);
+      known_ = take_step(fields);
+      words_ = what_of(heard);
+    });
+  } catch (...) {
+    words_.clear();  // on all ranks, so that the next step is learned by all
+    throw;
+  }
 }
 
 void Reader::check_joined() const {
@@ -172,7 +265,7 @@ Delivery& Reader::delivery(const Variable& variable, const DeliveryRequest& requ
 std::string Reader::last_words() {
   try {
     std::string body;
-    const auto head = receive_frame(*control_, body, Clock::now() + std::chrono::seconds(1));
+    const auto head = receive_frame(control_->link(), body, Clock::now() + std::chrono::seconds(1));
     if (head.kind == static_cast<std::uint32_t>(Frame::kAborted)) return body;
   } catch (...) {  // it has said nothing
   }
@@ -200,6 +293,7 @@ void Reader::move(collective::Collective& call, const core::Transfer& transfer) 
                                              "; it has ", step_->variables.empty() ? "none" : "others"));
     DeliveryRequest request{transfer.layout, transfer.region, transfer.fill_halo, {}};
     for (const copy::LocalArray& array : transfer.arrays) request.ranks.push_back(array.rank);
+    if (transfer.variable == core::kOneVariable) request.cast = cast_of(found->type);
     try {
       delivery(*found, request)
           .run(*step_, static_cast<std::size_t>(found - step_->variables.begin()), *partners_, transfer.arrays,
@@ -210,24 +304,17 @@ void Reader::move(collective::Collective& call, const core::Transfer& transfer) 
   });
 }
 
-void Reader::end_step(collective::Collective& call, bool /*keep*/) {
-  // Once all ranks have come here, nobody reads it any more.
-  call.step([&] { step_.reset(); });
-  step_of(call, [&] {
-    if (!first_) return;
-    check_joined();
-    try {
-      send(*control_, Frame::kDone, {}, no_limit());
-    } catch (const Error& error) {
-      rethrow_lost(error);
-    }
-  });
+void Reader::end_step(collective::Collective& /*call*/, bool /*keep*/) {
+  // All ranks have agreed since the last of them has read.
+  step_.reset();
+  if (first_ && control_) control_->finish();
 }
 
 std::optional<ArrayType> Reader::find(const std::string& variable) const {
   if (!step_) return std::nullopt;
   const Variable* found = step_->find(variable);
-  return found == nullptr ? std::nullopt : std::optional(found->type);
+  if (found == nullptr) return std::nullopt;
+  return variable == core::kOneVariable ? as_stated(found->type) : found->type;
 }
 
 std::string Reader::explain(const core::Transfer& transfer) const {
@@ -236,12 +323,19 @@ std::string Reader::explain(const core::Transfer& transfer) const {
   const Variable& variable = *step_->find(transfer.variable);
   DeliveryRequest request{transfer.layout, transfer.region, transfer.fill_halo, {}};
   for (const copy::LocalArray& array : transfer.arrays) request.ranks.push_back(array.rank);
+  if (transfer.variable == core::kOneVariable) request.cast = cast_of(variable.type);
   const Delivery delivery(Layout::parse(variable.layout), variable.type.element_bytes, request);
+  const Delivery::Traffics traffics = delivery.traffics(*partners_);
   const Delivery::Traffic traffic = delivery.traffic();
+  const auto bytes_of = [&](const Delivery::Traffic& of) {
+    return base::bytes_text(of.elements * variable.type.element_bytes);
+  };
   return text("reads    ", shown_, " of ", writer_, "\nfrom     ", variable.layout, " on ", writer_processes_,
               " processes\nto       ", to_string(transfer.layout), "\ntakes    ", traffic.messages, " messages, ",
-              base::bytes_text(traffic.elements * variable.type.element_bytes), " in ", traffic.runs,
-              " runs, by this process\n");
+              bytes_of(traffic), " in ", traffic.runs, " runs, by this process; ", bytes_of(traffics.near),
+              " out of memory of this host, ", bytes_of(traffics.far), " over the network\n",
+              request.cast ? text("converts ", variable.type.dtype, " to ", stated_, '\n') : "", "predicted ",
+              base::time_text(delivery.predicted_seconds(traffics, {})), '\n');
 }
 
 void Reader::tell(std::uint32_t kind, const std::string& body) noexcept {
@@ -249,7 +343,7 @@ void Reader::tell(std::uint32_t kind, const std::string& body) noexcept {
   try {
     FieldWriter fields;
     fields.put(body);
-    send(*control_, static_cast<Frame>(kind), fields.bytes(), Clock::now() + std::chrono::seconds(1));
+    send(control_->link(), static_cast<Frame>(kind), fields.bytes(), Clock::now() + std::chrono::seconds(1));
   } catch (...) {  // it notices that the connection ends
   }
   control_.reset();

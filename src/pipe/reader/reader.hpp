@@ -1,6 +1,8 @@
 /// The reading end of a pipe.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <list>
 #include <memory>
 #include <optional>
@@ -9,6 +11,7 @@
 #include "core/file/channel.hpp"
 #include "pipe/meeting.hpp"
 #include "pipe/options.hpp"
+#include "pipe/reader/announcements.hpp"
 #include "pipe/reader/delivery.hpp"
 #include "pipe/reader/partners.hpp"
 #include "plait/error.hpp"
@@ -21,7 +24,7 @@ class Reader : public core::Channel {
  public:
   /// What the caller says that the pipe carries.
   struct Expected {
-    std::string dtype;  ///< empty: anything
+    std::string dtype;  ///< empty: anything; what is written becomes such elements, as casting= allows
     std::optional<Extents> shape;
   };
 
@@ -52,10 +55,19 @@ class Reader : public core::Channel {
   std::unique_ptr<transport::native::Link> call_on(const Invitation& writer,
                                                    transport::native::Clock::time_point until) const;
   void attach(transport::native::Clock::time_point until, const Expected& expected, std::int64_t processes);
+  /// Of rank 0: waits for the next step.  Its number, -1 for the end; twice its slot, plus 1 where its words are new.
+  std::array<std::int64_t, 2> hear(std::string& words, transport::Transport& transport);
+  /// Takes the words of a step that are not those of the last one.
+  void learn(collective::Collective& call, const std::string& words);
+  /// errors  kSystem: a writer lives whose lock cannot be seen here.
+  void check_lock_is_seen(std::int64_t processes);
   Delivery& delivery(const Variable& variable, const DeliveryRequest& request);
   /// A step of a call, whose error where the writer is lost is what that has said last.
   template <typename Body>
   void step_of(collective::Collective& call, Body&& body);
+  /// How elements of the array that the reader's dtype is of become such ones; nothing where they are.
+  std::optional<copy::ElementCast> cast_of(const ArrayType& written) const;
+  ArrayType as_stated(ArrayType written) const;
   /// Of rank 0: why the writer has given up, where it has said so; waits a moment for that.
   std::string last_words();
   /// errors  kSystem: it has left the pipe.
@@ -66,13 +78,16 @@ class Reader : public core::Channel {
 
   const std::string shown_;
   const Options options_;
+  const std::string stated_;  // the dtype
   const bool first_;
   Invitation invitation_;
-  std::unique_ptr<transport::native::Link> control_;  // of rank 0
+  std::unique_ptr<Announcements> control_;  // of rank 0
   std::string writer_;
   std::int64_t writer_processes_ = 1;
   ArrayType type_;
-  std::optional<Partners> partners_;
+  mutable std::optional<Partners> partners_;  // explain() may have to ask where some are
+  std::string words_;                         // of the last step, behind its number and slot, and what they say
+  StepDescription known_;
   std::optional<StepDescription> step_;
   bool at_end_ = false;
   std::list<Delivery> deliveries_;  // the last used first

@@ -21,8 +21,8 @@ namespace {
 
 constexpr std::chrono::seconds kParting{2};
 
-void send(Peer& peer, Frame kind, std::span<const std::byte> body) {
-  peer.send({static_cast<std::uint32_t>(kind), 0, 0, body.size()}, body);
+void send(Peer& peer, Frame kind, std::span<const std::byte> body, int descriptor = -1) {
+  peer.send({static_cast<std::uint32_t>(kind), 0, 0, body.size()}, body, descriptor);
 }
 
 std::string seconds_text(std::chrono::duration<double> time) { return text(time.count(), " s"); }
@@ -54,11 +54,63 @@ bool WriterControl::wait_some(std::unique_lock<std::mutex>& lock, Clock::time_po
   return true;
 }
 
+void WriterControl::look_at(Reader& reader) {
+  if (!reader.joined()) return;
+  const Board::Progress progress = reader.board->progress();
+  schedule_.progressed(reader.id, progress.finished, progress.begun);
+}
+
+void WriterControl::look_at_boards() {
+  for (auto& [number, reader] : readers_) look_at(reader);
+}
+
+void WriterControl::close_boards() {
+  for (auto& [number, reader] : readers_)
+    if (reader.board) reader.board->close();
+}
+
+void WriterControl::want_word(bool wanted) {
+  word_wanted_ = wanted;
+  for (auto& [number, reader] : readers_)
+    if (reader.board) reader.board->want_word(wanted);
+}
+
+template <typename Ready>
+bool WriterControl::poll(std::unique_lock<std::mutex>& lock, Ready&& ready) {
+  std::int64_t processes = processes_;
+  bool boards = false;
+  for (const auto& [number, reader] : readers_) {
+    processes += reader.processes;
+    boards = boards || reader.board;
+  }
+  if (!boards || !may_poll(processes)) return false;
+  return polling_.run([&] {
+    // The server's thread may have something to tell.
+    lock.unlock();
+    lock.lock();
+    look_at_boards();
+    return !trouble_.empty() || ready();
+  });
+}
+
 template <typename Ready>
 void WriterControl::wait(std::unique_lock<std::mutex>& lock, Ready&& ready) {
+  look_at_boards();
+  check_trouble();
+  if (ready()) return;
+  if (poll(lock, ready)) return check_trouble();
+  want_word(true);
+  const std::exception_ptr failed = collective::caught([&] { wait_asleep(lock, ready); });
+  want_word(false);
+  if (failed) std::rethrow_exception(failed);
+}
+
+template <typename Ready>
+void WriterControl::wait_asleep(std::unique_lock<std::mutex>& lock, Ready&& ready) {
   const auto limit = std::chrono::duration_cast<Clock::duration>(options_.timeout);
   Clock::time_point lonely = Clock::now();  // since when there has been no reader
   while (true) {
+    look_at_boards();
     check_trouble();
     if (ready()) return;
     if (!readers_.empty()) {
@@ -114,8 +166,10 @@ std::string WriterControl::frame_of(const StepDescription& step) {
 void WriterControl::publish(const StepDescription& step, std::string frame) {
   const std::scoped_lock lock(mutex_);
   std::erase_if(steps_, [this](const auto& one) { return !schedule_.holds(one.first); });
-  steps_[step.number] = std::move(frame);
+  const std::string& words = steps_[step.number] = std::move(frame);
   schedule_.publish();
+  for (auto& [number, reader] : readers_)
+    if (reader.board) reader.board->announce(step.number, words);
   for (const Variable& one : step.variables) {
     std::int64_t bytes = one.type.element_bytes;
     for (const std::int64_t extent : one.type.shape) bytes *= extent;
@@ -131,7 +185,9 @@ void WriterControl::cancel() {
 
 void WriterControl::finish() {
   std::unique_lock lock(mutex_);
+  look_at_boards();
   schedule_.end();
+  close_boards();
   serve_all();
   if (options_.when_full == WhenFull::kDropOldest) {
     // Who watches does not keep the program for ever, and nobody is waited for.
@@ -156,6 +212,7 @@ void WriterControl::abort(const std::string& why) noexcept {
   try {
     const std::scoped_lock lock(mutex_);
     aborted_ = text("the writer of ", shown_, ", ", who_, ", has given up: ", why);
+    close_boards();
     const std::string_view body = aborted_;
     for (auto& [number, reader] : readers_) {
       send(*reader.peer, Frame::kAborted, std::as_bytes(std::span(body)));
@@ -165,28 +222,52 @@ void WriterControl::abort(const std::string& why) noexcept {
   }
 }
 
-std::string WriterControl::mismatch(const std::string& dtype, bool has_shape, const Extents& shape,
-                                    const std::string& who) const {
+std::string WriterControl::mismatch(const Expectation& reader) const {
   if (type_.element_bytes == 0) return "";  // each step says what it has
-  if ((dtype.empty() || type_.dtype.empty() || dtype == type_.dtype) && (!has_shape || shape == type_.shape)) return "";
-  return text(shown_, ": the two ends differ: ", who_, " writes ", words(type_), ", but ", who, " reads ",
-              has_shape ? shape_to_string(shape) : shape_to_string(type_.shape), ' ',
-              dtype.empty() ? type_.dtype : dtype, "; let both say the same, or the reader neither shape nor dtype");
+  const bool same = reader.dtype.empty() || type_.dtype.empty() || reader.dtype == type_.dtype;
+  const bool fits = same || copy::ElementCast::find(type_.dtype, reader.dtype, reader.casting);
+  if (fits && (!reader.shape || *reader.shape == type_.shape)) return "";
+  const std::string casting =
+      fits ? ""
+      : reader.casting == copy::Casting::kNo
+          ? text("; to have elements converted, let the reader open ", shown_, "?casting=same_kind")
+          : text("; casting=", to_string(reader.casting), " does not convert ", type_.dtype, " to ", reader.dtype);
+  return text(shown_, ": the two ends differ: ", who_, " writes ", words(type_), ", but ", reader.who, " reads ",
+              shape_to_string(reader.shape.value_or(type_.shape)), ' ',
+              reader.dtype.empty() ? type_.dtype : reader.dtype,
+              "; let both say the same, or the reader neither shape nor dtype", casting);
+}
+
+/// For steps from those on that are held now.
+std::unique_ptr<Board> WriterControl::make_board(const Peer& peer, std::uint64_t id) const {
+  if (!peer.near() || options_.when_full != WhenFull::kWait) return nullptr;
+  const std::int64_t first = schedule_.position(id) + 1;
+  auto board = Board::make(first);
+  if (!board) return nullptr;
+  for (const auto& [number, words] : steps_)
+    if (number >= first) board->announce(number, words);
+  board->want_word(word_wanted_);
+  if (schedule_.ended()) board->close();
+  return board;
 }
 
 void WriterControl::attach(const std::shared_ptr<Peer>& peer, FieldReader& fields) {
   if (readers_.contains(peer->number()))
     throw Error(ErrorKind::kSystem, "a reader comes twice by one connection", EPROTO);
-  const std::string who = fields.text();
+  Expectation expected;
+  const std::string who = expected.who = fields.text();
   const std::int64_t processes = fields.number();
-  const std::string dtype = fields.text();
+  expected.dtype = fields.text();
   const bool has_shape = fields.number() != 0;
-  const Extents shape = fields.numbers();
+  Extents shape = fields.numbers();
+  if (has_shape) expected.shape = std::move(shape);
+  expected.casting = static_cast<copy::Casting>(fields.number());
   // Each connection is one reader's.
   if (readers_.contains(peer->number()))
     throw Error(ErrorKind::kSystem, "a reader of a pipe that comes twice by one connection", EPROTO);
-  std::string why = mismatch(dtype, has_shape, shape, who);
+  std::string why = mismatch(expected);
   int code = EINVAL;
+  look_at_boards();
   if (schedule_.over()) {
     // The reader waits for the next writer of the name.
     why = text("the writer of ", shown_, ", ", who_, ", has just closed it");
@@ -204,17 +285,19 @@ void WriterControl::attach(const std::shared_ptr<Peer>& peer, FieldReader& field
     send(*peer, Frame::kRefused, answer.bytes());
     peer->close();
   } else {
-    readers_[peer->number()] = {schedule_.attach(), who, processes, peer};
-    ++come_;
     put(answer, type_);
     answer.put(std::int64_t{processes_}).put(who_);
-    send(*peer, Frame::kWelcome, answer.bytes());
+    const std::uint64_t id = schedule_.attach();
+    Reader& reader = readers_[peer->number()] = {id, who, processes, peer, make_board(*peer, id)};
+    ++come_;
+    send(*peer, Frame::kWelcome, answer.bytes(), reader.board ? reader.board->descriptor() : -1);
   }
   changed_.notify_all();
 }
 
 void WriterControl::serve(Reader& reader) {
   if (!reader.waits) return;
+  look_at(reader);
   if (const auto given = schedule_.next(reader.id)) {
     const std::string_view step = steps_.at(given->step);
     send(*reader.peer, Frame::kStep, std::as_bytes(std::span(step)));
@@ -237,6 +320,7 @@ void WriterControl::drop(std::uint64_t peer, Going how, const std::string& troub
   // Who only watches may go as it likes.
   if (how == Going::kFailed && options_.when_full == WhenFull::kWait && !found->second.ended)
     trouble_ = text(shown_, ": the reader ", found->second.who, ' ', trouble);
+  look_at(found->second);
   schedule_.leave(found->second.id, how == Going::kContent);
   readers_.erase(found);
   serve_all();  // a slot may be free for another one
@@ -248,6 +332,7 @@ void WriterControl::received(const std::shared_ptr<Peer>& peer, const FrameHead&
   const auto kind = static_cast<Frame>(head.kind);
   if (kind == Frame::kAttach) return attach(peer, fields);
   if (kind == Frame::kStatus) {
+    look_at_boards();
     const std::string all = status();
     return send(*peer, Frame::kStatusText, std::as_bytes(std::span(all)));
   }
@@ -259,7 +344,7 @@ void WriterControl::received(const std::shared_ptr<Peer>& peer, const FrameHead&
       serve(found->second);
       break;
     case Frame::kDone:
-      schedule_.done(found->second.id);
+      found->second.joined() ? look_at(found->second) : schedule_.done(found->second.id);
       serve_all();
       changed_.notify_all();
       break;

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 
+#include "pipe/board.hpp"
 #include "pipe/description.hpp"
 #include "pipe/fields.hpp"
 #include "pipe/options.hpp"
@@ -56,26 +57,48 @@ class WriterControl {
     std::string who;
     std::int64_t processes = 1;
     std::shared_ptr<transport::native::Peer> peer;
-    bool waits = false;  // for a step
-    bool ended = false;  // has been told that no more will come
+    std::unique_ptr<Board> board;  // of one on this host that gets every step
+    bool waits = false;            // for a step
+    bool ended = false;            // has been told that no more will come
+
+    bool joined() const { return board && board->joined(); }
   };
   void attach(const std::shared_ptr<transport::native::Peer>& peer, FieldReader& fields);
-  /// Why a reader's expectations are not met; empty: they are.
-  std::string mismatch(const std::string& dtype, bool has_shape, const Extents& shape, const std::string& who) const;
+  /// What a reader says that the pipe carries.
+  struct Expectation {
+    std::string who;
+    std::string dtype;
+    std::optional<Extents> shape;
+    copy::Casting casting = copy::Casting::kNo;
+  };
+  /// Why it is not met; empty: it is.
+  std::string mismatch(const Expectation& reader) const;
   /// Sends a reader that waits what there is for it.
   void serve(Reader& reader);
   void serve_all();
+  /// Takes note of what readers have read without a word.
+  void look_at_boards();
+  void look_at(Reader& reader);
+  void close_boards();
+  std::unique_ptr<Board> make_board(const transport::native::Peer& peer, std::uint64_t id) const;
+  /// Whether they are to give word.
+  void want_word(bool wanted);
   enum class Going : std::uint8_t { kContent, kFailed };
   void drop(std::uint64_t peer, Going how, const std::string& trouble);
   std::string status() const;
   /// errors  What went wrong with a reader since it was asked last.
   void check_trouble();
+  /// Looks for `ready` for a while, without sleeping, where that takes no core from anybody.
+  template <typename Ready>
+  bool poll(std::unique_lock<std::mutex>& lock, Ready&& ready);
   /// Waits until something has changed, or not much longer.  false: it is late.
   /// errors  kSystem, EINTR: the program is to get out of it.
   bool wait_some(std::unique_lock<std::mutex>& lock, Clock::time_point until);
   /// Waits for `ready`; where there is no reader, for as long as the options say.
   template <typename Ready>
   void wait(std::unique_lock<std::mutex>& lock, Ready&& ready);
+  template <typename Ready>
+  void wait_asleep(std::unique_lock<std::mutex>& lock, Ready&& ready);
 
   const std::string shown_;
   const ArrayType type_;
@@ -85,10 +108,12 @@ class WriterControl {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   Schedule schedule_;
+  Polling polling_;
   std::map<std::uint64_t, Reader> readers_;    // by the number of their connection
   std::size_t come_ = 0;                       // so many readers, whether they are still there or not
   std::map<std::int64_t, std::string> steps_;  // those that are held, and the last one, as they are sent
   std::int64_t bytes_ = 0;                     // of all steps so far
+  bool word_wanted_ = false;                   // of readers that need not tell
   std::string trouble_;
   std::string aborted_;
 };

@@ -90,6 +90,18 @@ void Schedule::done(std::uint64_t reader) {
   release();
 }
 
+void Schedule::progressed(std::uint64_t reader, std::int64_t finished, std::int64_t begun) {
+  Reader& one = readers_.at(reader);
+  finished = std::min(finished, published_ - 1);
+  begun = std::min(begun, published_ - 1);
+  one.reading = begun > std::max(finished, one.position) ? begun : -1;
+  if (finished <= one.position) return;
+  for (Step& step : steps_)
+    if (step.number > one.position && step.number <= finished) step.read = true;
+  one.position = finished;
+  release();
+}
+
 bool Schedule::at_end(std::uint64_t reader) const {
   const std::int64_t position = readers_.at(reader).position;
   return ended_ && std::ranges::none_of(steps_, [&](const Step& step) { return step.number > position; });

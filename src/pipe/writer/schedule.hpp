@@ -36,6 +36,7 @@ class Schedule {
   void cancel();
   /// No more steps will come.
   void end() { ended_ = true; }
+  bool ended() const { return ended_; }
 
   /// A new reader, which begins with the oldest step that is held.
   std::uint64_t attach();
@@ -48,6 +49,9 @@ class Schedule {
   std::optional<Given> next(std::uint64_t reader);
   /// A reader has read what it was given.
   void done(std::uint64_t reader);
+  /// How far a reader has come that takes its steps without asking, one after the other, where each reader is to get all
+  /// steps: the last one that it has finished, and the last one that it has begun.
+  void progressed(std::uint64_t reader, std::int64_t finished, std::int64_t begun);
   /// A reader goes.  content: it has had what it wanted of the step that it reads.
   void leave(std::uint64_t reader, bool content);
 

@@ -64,10 +64,23 @@ void WriterService::serve(const std::shared_ptr<Peer>& peer, const FrameHead& he
   control_->received(peer, head, fields);
 }
 
+void WriterService::take_part(std::uint64_t peer, std::span<const std::byte> part) {
+  std::string& all = parts_[peer];
+  if (all.size() + part.size() > kMostRequest) throw Error(ErrorKind::kSystem, "a request is too long", EPROTO);
+  all.append(reinterpret_cast<const char*>(part.data()), part.size());
+}
+
 void WriterService::received(const std::shared_ptr<Peer>& peer, const FrameHead& head,
                              std::span<const std::byte> body) {
   try {
-    FieldReader fields(body);
+    if (head.kind == static_cast<std::uint32_t>(Frame::kPart)) return take_part(peer->number(), body);
+    const auto front = parts_.extract(peer->number());
+    if (front.empty()) {
+      FieldReader fields(body);
+      return serve(peer, head, fields);
+    }
+    front.mapped().append(reinterpret_cast<const char*>(body.data()), body.size());
+    FieldReader fields(front.mapped());
     serve(peer, head, fields);
   } catch (const Error& error) {
     try {
@@ -84,6 +97,7 @@ void WriterService::received(const std::shared_ptr<Peer>& peer, const FrameHead&
 }
 
 void WriterService::closed(const std::shared_ptr<Peer>& peer, const std::string& why) {
+  parts_.erase(peer->number());
   if (!control_) return;
   try {
     control_->closed(peer, why);

@@ -1,6 +1,8 @@
 /// What a process of the writer does for its readers.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -30,12 +32,14 @@ class WriterService : public transport::native::Service {
  private:
   void serve(const std::shared_ptr<transport::native::Peer>& peer, const transport::native::FrameHead& head,
              FieldReader& fields);
+  void take_part(std::uint64_t peer, std::span<const std::byte> part);
   std::string where(std::int64_t what) const;
 
   std::shared_ptr<StepStore> steps_;
   std::shared_ptr<WriterControl> control_;
   std::vector<std::string> group_;
   std::vector<std::string> groups_;
+  std::map<std::uint64_t, std::string> parts_;  // of requests that are not whole, by the number of their connection
 };
 
 }  // namespace plait::pipe

@@ -7,15 +7,16 @@
 #include "base/text.hpp"
 #include "copy/strided_copy.hpp"
 #include "plait/error.hpp"
-#include "plan/access/section_products.hpp"
+#include "plan/access/region_pairs.hpp"
 #include "plan/conversion/partners.hpp"
-#include "redistribution/share.hpp"
 
 namespace plait::pipe {
 
 void Wanted::put(FieldWriter& fields) const {
   fields.put(step).put(std::int64_t{slot}).put(variable).put(sender).put(receiver).put(std::int64_t{fill_halo ? 1 : 0});
-  fields.put(layout).put(shape).put(origin);
+  fields.put(layout).put(static_cast<std::int64_t>(region.size()));
+  for (const Slice& slice : region)
+    fields.put(slice.start).put(slice.count).put(slice.step).put(std::int64_t{slice.single ? 1 : 0});
 }
 
 Wanted Wanted::take(FieldReader& fields) {
@@ -27,8 +28,13 @@ Wanted Wanted::take(FieldReader& fields) {
   wanted.receiver = fields.number();
   wanted.fill_halo = fields.number() != 0;
   wanted.layout = fields.text();
-  wanted.shape = fields.numbers();
-  wanted.origin = fields.numbers();
+  wanted.region.resize(fields.count());
+  for (Slice& slice : wanted.region) {
+    slice.start = fields.number();
+    slice.count = fields.number();
+    slice.step = fields.number();
+    slice.single = fields.number() != 0;
+  }
   return wanted;
 }
 
@@ -45,7 +51,8 @@ void StepStore::begin(std::int64_t step, int slot) {
   begun_ = slot;
   Slot& here = slots_[static_cast<std::size_t>(slot)];
   here.memory.grow(Placement::kHead);
-  here.memory.set_step(-1);
+  // Readers hear of the step once it is whole; one that is still at the step before is to notice from now on.
+  here.memory.set_step(step);
   here.step = step;
   here.arrays.clear();
   here.placement.emplace(process_);
@@ -71,14 +78,6 @@ void StepStore::add(const Layout& layout, std::int64_t element_bytes, std::span<
   }
 }
 
-void StepStore::publish() {
-  const std::scoped_lock lock(mutex_);
-  Slot& slot = slots_[static_cast<std::size_t>(begun_)];
-  // Readers hear of the step by a message that is sent after this.
-  slot.memory.set_step(slot.step);
-  begun_ = -1;
-}
-
 int StepStore::descriptor(int slot) const {
   const std::scoped_lock lock(mutex_);
   if (slot < 0 || static_cast<std::size_t>(slot) >= slots_.size()) return -1;
@@ -87,6 +86,7 @@ int StepStore::descriptor(int slot) const {
 
 std::shared_ptr<const redistribution::PackedMessage> StepStore::plan(const Layout& source, const Wanted& wanted,
                                                                      std::int64_t element_bytes) {
+  const std::scoped_lock lock(plans_mutex_);
   FieldWriter fields;
   Wanted alike = wanted;  // in all that the plan depends on
   alike.step = alike.slot = 0;
@@ -98,22 +98,20 @@ std::shared_ptr<const redistribution::PackedMessage> StepStore::plan(const Layou
     kept_.splice(kept_.begin(), kept_, known);
     return kept_.front().packed;
   }
-  plan::SectionPair section;
-  if (!wanted.shape.empty()) section = {wanted.shape, wanted.origin, Extents(wanted.shape.size(), 0)};
-  const plan::Pairs pairs(source, Layout::parse(wanted.layout), wanted.fill_halo, std::move(section));
+  const plan::RegionPairs pairs(source, Layout::parse(wanted.layout), wanted.region, wanted.fill_halo);
   if (!pairs.source().has_rank(wanted.sender) || !pairs.target().has_rank(wanted.receiver))
     throw Error(ErrorKind::kArgument, "a reader asks for a rank that is not there");
-  auto packed = std::make_shared<const redistribution::PackedMessage>(
-      pairs.products(wanted.sender, wanted.receiver), redistribution::order_of(pairs.target()), element_bytes);
+  auto packed = std::make_shared<const redistribution::PackedMessage>(pairs.products(wanted.sender, wanted.receiver),
+                                                                      pairs.target_order(), element_bytes);
   if (kept_.size() == kKept) kept_.pop_back();
   kept_.push_front({key, packed});
   return packed;
 }
 
-StepStore::Message StepStore::find(const Wanted& wanted) {
+StepStore::Found StepStore::look_up(const Wanted& wanted) const {
   const std::scoped_lock lock(mutex_);
   const bool there = wanted.slot >= 0 && static_cast<std::size_t>(wanted.slot) < slots_.size();
-  Slot* slot = there ? &slots_[static_cast<std::size_t>(wanted.slot)] : nullptr;
+  const Slot* slot = there ? &slots_[static_cast<std::size_t>(wanted.slot)] : nullptr;
   if (slot == nullptr || slot->memory.data() == nullptr || slot->step != wanted.step ||
       slot->memory.step() != wanted.step)
     throw Error(ErrorKind::kSystem, base::text("step ", wanted.step, " is not there any more"), ESTALE);
@@ -123,13 +121,20 @@ StepStore::Message StepStore::find(const Wanted& wanted) {
   const auto& [layout, element_bytes] = slot->arrays[variable];
   if (!layout.has_rank(wanted.sender) || (process_ >= 0 && wanted.sender != process_))
     throw Error(ErrorKind::kArgument, base::text("rank ", wanted.sender, " is not held here"));
+  const copy::LocalArray from = dense_array(
+      layout, wanted.sender, slot->memory.data() + slot->placement->offset(variable, wanted.sender), element_bytes);
+  return {layout, element_bytes, from};
+}
+
+StepStore::Message StepStore::find(const Wanted& wanted) {
+  const Found found = look_up(wanted);
   Message message;
   message.step_ = wanted.step;
   message.slot_ = wanted.slot;
-  message.packed_ = plan(layout, wanted, element_bytes);
-  message.element_bytes_ = element_bytes;
-  message.from_ = dense_array(layout, wanted.sender,
-                              slot->memory.data() + slot->placement->offset(variable, wanted.sender), element_bytes);
+  // What this takes nobody waits for; whether the step is still there, pack() sees.
+  message.packed_ = plan(found.layout, wanted, found.element_bytes);
+  message.element_bytes_ = found.element_bytes;
+  message.from_ = found.from;
   return message;
 }
 

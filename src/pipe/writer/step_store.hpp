@@ -16,6 +16,7 @@
 #include "pipe/fields.hpp"
 #include "pipe/slot_memory.hpp"
 #include "plait/layout.hpp"
+#include "plait/region.hpp"
 #include "redistribution/message.hpp"
 
 namespace plait::pipe {
@@ -28,9 +29,8 @@ struct Wanted {
   std::int64_t sender = 0;
   std::int64_t receiver = 0;
   bool fill_halo = false;
-  std::string layout;                ///< the reader's
-  std::vector<std::int64_t> shape;   ///< of the region; empty: all
-  std::vector<std::int64_t> origin;  ///< of the region
+  std::string layout;  ///< the reader's
+  Region region;
 
   void put(FieldWriter& fields) const;
   static Wanted take(FieldReader& fields);
@@ -49,8 +49,6 @@ class StepStore {
   void begin(std::int64_t step, int slot);
   /// Copies an array into the step.  errors  kSystem: no memory.
   void add(const Layout& layout, std::int64_t element_bytes, std::span<const copy::LocalArray> arrays);
-  /// Readers may look at it.
-  void publish();
 
   /// The descriptor of a slot's memory: -1 where there is no such slot, or nothing in it.
   int descriptor(int slot) const;
@@ -87,6 +85,12 @@ class StepStore {
     std::shared_ptr<const redistribution::PackedMessage> packed;
   };
   static constexpr std::size_t kKept = 64;
+  struct Found {
+    Layout layout;
+    std::int64_t element_bytes = 0;
+    copy::LocalArray from;
+  };
+  Found look_up(const Wanted& wanted) const;
   std::shared_ptr<const redistribution::PackedMessage> plan(const Layout& source, const Wanted& wanted,
                                                             std::int64_t element_bytes);
 
@@ -94,6 +98,7 @@ class StepStore {
   mutable std::mutex mutex_;
   std::vector<Slot> slots_;
   int begun_ = -1;
+  std::mutex plans_mutex_;
   std::list<Kept> kept_;  // the last used first
 };
 

@@ -1,9 +1,11 @@
 #include "pipe/writer/writer.hpp"
 
+#include <array>
 #include <cerrno>
 #include <utility>
 
 #include "base/text.hpp"
+#include "collective/agree.hpp"
 #include "collective/broadcast.hpp"
 #include "collective/gather.hpp"
 #include "pipe/protocol.hpp"
@@ -20,17 +22,19 @@ Writer::Writer(collective::Collective& call, const std::string& shown, const Opt
     : shown_(shown), options_(options), first_(call.transport().rank() == 0) {
   transport::Transport& transport = call.transport();
   std::string secret;
-  call.step([&] {
+  const std::exception_ptr failed = collective::caught([&] {
     if (first_) secret = Key::random().text();
   });
   secret = collective::broadcast_text(transport, secret);
   const std::string who = this_program();
   call.step([&] {
+    if (failed) std::rethrow_exception(failed);
     steps_ = std::make_shared<StepStore>(options.queue, alone ? -1 : transport.rank());
     if (first_) control_ = std::make_shared<WriterControl>(shown, type, who, transport.size(), options);
     service_ = std::make_shared<WriterService>(steps_, control_);
     Server::Options wanted;
     wanted.network = options.network;
+    wanted.in_line = 2 * kAskedAhead;
     wanted.first_port = static_cast<std::uint16_t>(options.first_port);
     wanted.last_port = static_cast<std::uint16_t>(options.last_port);
     server_ = Server::start(Key::parse(secret), service_, wanted);
@@ -40,13 +44,11 @@ Writer::Writer(collective::Collective& call, const std::string& shown, const Opt
   std::vector<std::string> groups = collective::gather(transport, reached, {kGroup});
   // All know it before the first reader comes, who asks any of them.
   call.step([&] { service_->set_directory(std::move(group), std::move(groups)); });
-  call.step([&] {
-    if (first_)
-      meeting_ = std::make_unique<MeetingFile>(options.name, Invitation{server_->endpoints(), Key::parse(secret), who});
-  });
   try {
     call.step([&] {
-      if (first_) control_->wait_for_readers();
+      if (!first_) return;
+      meeting_ = std::make_unique<MeetingFile>(options.name, Invitation{server_->endpoints(), Key::parse(secret), who});
+      control_->wait_for_readers();
     });
   } catch (const Error& error) {
     abort(error.what());  // there is no destructor to tell those that have come
@@ -57,22 +59,17 @@ Writer::Writer(collective::Collective& call, const std::string& shown, const Opt
 Writer::~Writer() { abort("it has ended without closing the pipe"); }
 
 std::optional<Step> Writer::begin_step(collective::Collective& call, const Attributes& attributes) {
-  transport::Transport& transport = call.transport();
-  FieldWriter told;
-  call.step([&] {
+  std::array<std::int64_t, 2> told{};
+  const std::exception_ptr failed = collective::caught([&] {
     if (!first_) return;
     const Schedule::Begun begun = control_->begin();
-    told.put(begun.step).put(std::int64_t{begun.slot});
+    told = {begun.step, begun.slot};
   });
-  const std::string heard = collective::broadcast_text(transport, told.text());
-  call.step([&] {
-    FieldReader fields(heard);
-    step_ = {};
-    step_.number = fields.number();
-    step_.slot = static_cast<int>(fields.number());
-    step_.attributes = attributes;
-    steps_->begin(step_.number, step_.slot);
-  });
+  collective::tell_numbers(call.transport(), failed, told);
+  step_ = {};
+  step_.number = told[0];
+  step_.slot = static_cast<int>(told[1]);
+  step_.attributes = attributes;
   return step_.shown();
 }
 
@@ -85,23 +82,20 @@ void Writer::move(collective::Collective& call, const core::Transfer& transfer) 
     if (step_.find(transfer.variable) != nullptr)
       throw Error(ErrorKind::kArgument, text(shown_, ": the step has an array ", transfer.variable,
                                              " already; begin another step, or give it another name"));
-    const std::string layout = spelling(transfer.layout);
+    if (!spelled_ || !spelled_->first.spelled_like(transfer.layout))
+      spelled_.emplace(transfer.layout, spelling(transfer.layout));
     const collective::Stopwatch copying(transfer.spent.copy);
+    if (step_.variables.empty()) steps_->begin(step_.number, step_.slot);
     steps_->add(transfer.layout, transfer.type.element_bytes, transfer.arrays);
-    step_.variables.push_back({transfer.variable, transfer.type, layout});
+    step_.variables.push_back({transfer.variable, transfer.type, spelled_->second});
   });
 }
 
-void Writer::end_step(collective::Collective& call, bool keep) {
-  std::string frame;
-  call.step([&] {
-    if (!keep) return;
-    if (first_) frame = WriterControl::frame_of(step_);
-    steps_->publish();
-  });
+void Writer::end_step(collective::Collective& /*call*/, bool keep) {
+  // All ranks have agreed since the last of them has written.
   if (!first_) return;
   if (keep) {
-    control_->publish(step_, std::move(frame));
+    control_->publish(step_, WriterControl::frame_of(step_));
   } else {
     control_->cancel();
   }

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "core/file/channel.hpp"
 #include "core/file/source.hpp"
@@ -12,6 +13,7 @@
 #include "pipe/writer/control.hpp"
 #include "pipe/writer/service.hpp"
 #include "pipe/writer/step_store.hpp"
+#include "plait/layout.hpp"
 #include "transport/native/server.hpp"
 
 namespace plait::pipe {
@@ -53,6 +55,7 @@ class Writer : public core::Channel {
   std::unique_ptr<transport::native::Server> server_;
   std::unique_ptr<MeetingFile> meeting_;  // of rank 0
   StepDescription step_;
+  std::optional<std::pair<Layout, std::string>> spelled_;  // the layout that was written last
   bool over_ = false;
 };
 

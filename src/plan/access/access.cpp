@@ -24,20 +24,16 @@ AccessPlan::AccessPlan(Section section, Layout layout, const AccessTask& task, c
       write_(task.write),
       options_(options),
       model_(model) {
-  if (layout_.shape() != section_.layout_shape)
-    throw Error(
-        ErrorKind::kArgument,
-        base::text("the layout is of an array ", shape_to_string(layout_.shape()), ", but the ",
-                   section_.layout_shape.size() == section_.shape.size() ? "accessed part of the file" : "region",
-                   " is ", shape_to_string(section_.layout_shape)));
+  section_.check_layout(layout_);
   // With room for shares and windows that are rounded up to storage units.
   const std::int64_t common = std::gcd(options.storage_unit, element_bytes_);
   base::checked_multiply(
       base::checked_add(section_.elements, 2 * (options.storage_unit / common), "elements of the array"),
       element_bytes_, "bytes of the array");
   if (options.readers < 0 || options.readers > workers_)
-    throw Error(ErrorKind::kArgument, base::text("readers=", options.readers, ", but there are ", workers_,
-                                                 " workers; use 1 to ", workers_, ", or 0 for the best number"));
+    throw Error(ErrorKind::kArgument,
+                base::text("readers=", options.readers, ", but there are ", workers_, " ranks or threads; use 1 to ",
+                           workers_, ", or 0 for the best number"));
   choose_shares(data_offset_, options.readers);
   choose_window(options.memory_bytes == 0 ? kDefaultMemory : options.memory_bytes);
   strategy_ = options.strategy;
@@ -45,8 +41,8 @@ AccessPlan::AccessPlan(Section section, Layout layout, const AccessTask& task, c
     if (strategy_ == Strategy::kDirect)
       throw Error(
           ErrorKind::kArgument,
-          "strategy \"direct\" was asked for, but the array lies in chunks, which one rank each reads or writes "
-          "whole; use \"two-phase\" or \"automatic\"");
+          "strategy \"direct\" was asked for, but the array lies in chunks, each of which one rank reads or writes "
+          "as a whole; use \"two-phase\" or \"automatic\"");
     strategy_ = Strategy::kTwoPhase;
   }
   // Copies are read once and spread by the exchange, whatever the page cache would make of reading them again.

@@ -34,6 +34,9 @@ struct CostModel {
   double copy_bytes_per_second = 7e9;    ///< between a window and an array
   double run_seconds = 1.0e-9;           ///< one run of such a copy, besides its bytes
   double step_seconds = 20e-6;           ///< one window's worth of waiting for each other
+  // Between programs on different hosts.
+  double network_bytes_per_second = 1.1e9;  ///< one TCP connection of a network of 10 Gbit/s
+  double message_seconds = 50e-6;           ///< one request, and the beginning of its answer
 };
 
 /// What the caller decides; zeros leave it to the planner.
@@ -102,8 +105,8 @@ class AccessPlan {
     return section_.chunks ? section_.chunks->number_at(position) / share_chunks_ : (position + shift_) / share_;
   }
 
-  /// What a rank takes part with: none where it is in no set, where it owns nothing, and in a write where another rank
-  /// that holds the same copy writes it; more than one where a filled halo wraps around.  One entry for each section
+  /// What a rank takes part with: none if the layout does not have the rank, if it owns nothing, and in a write if another
+  /// rank that holds the same copy writes it; more than one if a filled halo wraps around.  One entry for each section
   /// dimension.
   std::vector<Holding> holdings(std::int64_t rank) const;
   /// Steps of a dense local array in elements, one for each section dimension.

@@ -14,8 +14,9 @@ namespace {
 void check_chunk(const Extents& array, const Extents& chunk) {
   const bool fits = chunk.size() == array.size() && std::ranges::all_of(chunk, [](auto size) { return size > 0; });
   if (fits) return;
-  throw Error(ErrorKind::kArgument, base::text("an array ", shape_to_string(array), " cannot lie in chunks of ",
-                                               shape_to_string(chunk), "; give 1 or more for each dimension"));
+  throw Error(ErrorKind::kArgument,
+              base::text("an array ", shape_to_string(array), " cannot lie in chunks of ", shape_to_string(chunk),
+                         "; give a size of 1 or more for each dimension"));
 }
 
 }  // namespace

@@ -1,4 +1,3 @@
-#include <iomanip>
 #include <sstream>
 
 #include "base/text.hpp"
@@ -17,15 +16,6 @@ const char* to_string(Strategy strategy) {
 
 namespace {
 
-std::string seconds_text(double seconds) {
-  const bool micro = seconds < 1e-3;
-  const bool milli = seconds < 1;
-  const double value = micro ? seconds * 1e6 : milli ? seconds * 1e3 : seconds;
-  std::ostringstream out;
-  out << std::fixed << std::setprecision(value < 10 ? 1 : 0) << value << (micro ? " us" : milli ? " ms" : " s");
-  return out.str();
-}
-
 std::string count_text(std::int64_t count, const char* noun) {
   return base::text(count, ' ', noun, count == 1 ? "" : "s");
 }
@@ -34,18 +24,19 @@ std::string count_text(std::int64_t count, const char* noun) {
 
 std::string AccessPlan::explain(const std::string& store_name) const {
   using base::bytes_text;
+  using base::time_text;
   std::ostringstream out;
   out << (write_ ? "write      " : "read       ") << to_string(layout_) << (write_ ? " into " : " from ") << store_name
       << ", " << section_.elements << " elements of " << bytes_text(element_bytes_) << '\n';
   out << "strategy   " << to_string(strategy_);
   if (options_.strategy == Strategy::kAutomatic && section_.chunks) {
-    out << ", as chunks need, predicted " << seconds_text(predicted_seconds(strategy_));
+    out << ", as chunks need, predicted " << time_text(predicted_seconds(strategy_));
   } else if (options_.strategy == Strategy::kAutomatic) {
     const Strategy other = strategy_ == Strategy::kDirect ? Strategy::kTwoPhase : Strategy::kDirect;
-    out << ", predicted " << seconds_text(predicted_seconds(strategy_)) << "; " << to_string(other) << " would take "
-        << seconds_text(predicted_seconds(other));
+    out << ", predicted " << time_text(predicted_seconds(strategy_)) << "; " << to_string(other) << " would take "
+        << time_text(predicted_seconds(other));
   } else {
-    out << ", as asked, predicted " << seconds_text(predicted_seconds(strategy_));
+    out << ", as asked, predicted " << time_text(predicted_seconds(strategy_));
   }
   out << '\n';
   if (strategy_ == Strategy::kDirect) {

@@ -50,7 +50,7 @@ void check_slice(const Slice& slice, std::size_t dimension, std::int64_t size) {
 Section::Section(const Extents& file_shape, Order file_order, const Region& region, const Extents& chunk) {
   if (!region.empty() && region.size() != file_shape.size())
     throw Error(ErrorKind::kArgument,
-                base::text("the region ", to_string(region), " has ", region.size(), " dimensions, the array ",
+                base::text("the region ", to_string(region), " has ", region.size(), " dimensions, but the array ",
                            shape_to_string(file_shape), " has ", file_shape.size(), "; give one slice for each"));
   const std::size_t dimensions = file_shape.size();
   shape.resize(dimensions);
@@ -94,6 +94,14 @@ Section::Section(const Extents& file_shape, Order file_order, const Region& regi
     all.count.push_back(slice.count);
   }
   chunks.emplace(array, part, std::move(all));
+}
+
+void Section::check_layout(const Layout& layout) const {
+  if (layout.shape() == layout_shape) return;
+  throw Error(ErrorKind::kArgument,
+              base::text("the layout is of an array ", shape_to_string(layout.shape()), ", but the ",
+                         layout_shape.size() == shape.size() ? "accessed part of the file" : "region", " is ",
+                         shape_to_string(layout_shape)));
 }
 
 std::int64_t Section::contiguous_elements() const {

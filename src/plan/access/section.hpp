@@ -38,6 +38,8 @@ struct Section {
   /// chunk: the shape of the chunks that the file's array lies in, dimensions as in `file_shape`; empty: none.
   /// errors  kArgument: the region, or the chunk, does not fit the array.
   Section(const Extents& file_shape, Order file_order, const Region& region, const Extents& chunk = {});
+  /// errors  kArgument: the layout is of another shape than the section.
+  void check_layout(const Layout& layout) const;
 
   /// Elements that are contiguous in the file wherever a dimension is walked whole: the product of the fastest
   /// dimensions that the region takes whole, of a chunk inside of the array where there are chunks.

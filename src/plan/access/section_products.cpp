@@ -7,6 +7,7 @@
 #include "layout/section.hpp"
 #include "plait/conversion.hpp"
 #include "plait/error.hpp"
+#include "plan/conversion/message_ranks.hpp"
 #include "plan/conversion/partners.hpp"
 
 namespace plait::plan {
@@ -29,12 +30,6 @@ Extents positions_before(const Layout& layout, std::int64_t rank, const Extents&
   Extents result;
   for (std::size_t d = 0; d < sets.size(); ++d)
     result.push_back(layout.halo(static_cast<int>(d)).lo + sets[d].rank_of(origin[d]));
-  return result;
-}
-
-std::vector<std::int64_t> ranks_of(const std::vector<Message>& messages) {
-  std::vector<std::int64_t> result;
-  for (const Message& message : messages) result.push_back(message.rank);
   return result;
 }
 

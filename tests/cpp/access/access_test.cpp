@@ -11,6 +11,7 @@
 #include "access_case.hpp"
 #include "collective/agree.hpp"
 #include "collective/collective.hpp"
+#include "job_case.hpp"
 #include "plait/error.hpp"
 #include "plan/access/access.hpp"
 #include "store/memory/memory_store.hpp"
@@ -59,8 +60,12 @@ std::span<const LocalArray> arrays_of(const std::vector<LocalArray>& arrays, int
   return sees_all ? std::span(arrays) : std::span(arrays).subspan(static_cast<std::size_t>(worker), 1);
 }
 
+/// Instead of how many workers share a node: all do, each as a process of its own has it.
+constexpr int kProcesses = -1;
+
 /// Runs a body on each of so many workers, of which at most `on_node` share a node; 0: all do.
 void run_on_nodes(int workers, int on_node, const std::function<void(Transport&)>& body) {
+  if (on_node == kProcesses) return job_case::run_job(workers, body);
   run_team(workers, [&](Transport& transport) {
     if (on_node == 0) {
       body(transport);
@@ -110,7 +115,7 @@ const std::vector<std::int64_t> kElementSizes{1, 2, 3, 8, 12, 1000, 1024, 4096, 
 void try_random_accesses(bool sees_all, unsigned seed, int cases, int on_node = 0) {
   Random random(seed);
   for (int i = 0; i < cases; ++i) {
-    const int workers = static_cast<int>(pick(random, 1, on_node == 0 ? 4 : 5));
+    const int workers = static_cast<int>(pick(random, 1, on_node <= 0 ? 4 : 5));
     const std::int64_t ranks = sees_all ? pick(random, 1, 6) : workers;
     const Case access = engine_case::random_case(random, ranks, kElementSizes);
     AccessOptions options;
@@ -131,6 +136,8 @@ constexpr int kCases = oracle::kSanitized ? 150 : 2000;
 TEST(Engine, WorkersOfOneRankEachReadAndWriteWhatTheLayoutSays) { try_random_accesses(false, 1, kCases); }
 
 TEST(Engine, WorkersThatSeeAllArraysReadAndWriteWhatTheLayoutSays) { try_random_accesses(true, 2, kCases); }
+
+TEST(Engine, ProcessesReadAndWriteWhatTheLayoutSays) { try_random_accesses(false, 5, kCases / 10, kProcesses); }
 
 TEST(Engine, WorkersOnSeveralNodesReadAndWriteWhatTheLayoutSays) {
   try_random_accesses(false, 3, kCases / 3, 1);

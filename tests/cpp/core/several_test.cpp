@@ -123,7 +123,7 @@ TEST_F(SeveralArrays, AreRefusedWhereTheyCannotBe) {
   expect_refused([&] { File::open(path("a.npy"), Mode::kWrite, several()); }, "holds one array");
   File file = File::open(path("a"), Mode::kWrite, several());
   expect_refused([&] { file.select({{4}, {}, 0, Order::kC}, 0); }, "elements of 0 bytes");
-  expect_refused([&] { file.select({{4}, {}, 4, Order::kC}, -1); }, "at offset -1");
+  expect_refused([&] { file.select({{4}, {}, 4, Order::kC}, -1); }, "offset -1");
   expect_refused([&] { file.select({{4}, {}, 4, Order::kC}, 0, -5); }, "memory=-5");
   expect_refused([&] { file.select({{4, -1}, {}, 4, Order::kC}, 0); }, "negative size");
   expect_refused([&] { file.select({{INT64_MAX}, {}, 1, Order::kC}, 1); }, "bytes of the file");
@@ -133,7 +133,7 @@ TEST_F(SeveralArrays, AreRefusedWhereTheyCannotBe) {
   one.shape = Extents{4};
   one.element_bytes = 4;
   File single = File::open(path("b"), Mode::kWrite, one);
-  expect_refused([&] { single.select({{4}, {}, 4, Order::kC}, 0); }, "not open for several arrays");
+  expect_refused([&] { single.select({{4}, {}, 4, Order::kC}, 0); }, "the file was not opened for several");
   // Without `several` a longer file is a mistake.
   std::ofstream(path("c")) << "0123456789";
   one.element_bytes = 1;

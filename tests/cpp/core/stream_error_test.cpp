@@ -35,7 +35,7 @@ TEST_F(StreamErrors, ArgumentsAreChecked) {
       Numbers some(4);
       expect_refused([&] { stream.read(bytes(some), -1); }, "-1 elements cannot be read; give a number of 0 or more");
       expect_refused([&] { stream.write(bytes(some), 4); }, "is open for reading; open it with mode \"r+\" or \"w\"");
-      expect_refused([&] { stream.read(nullptr, 4); }, "the memory for 4 elements is missing");
+      expect_refused([&] { stream.read(nullptr, 4); }, "the pointer to 4 elements is null");
       expect_refused([&] { stream.start_read(bytes(some), -7).wait(); }, "-7 elements cannot be read");
       expect_refused([&] { stream.seek(-1); }, "element -1 is not in the array; give 0 to 20 (its end)");
       expect_refused([&] { stream.seek(21); }, "element 21 is not in the array");
@@ -52,7 +52,7 @@ TEST_F(StreamErrors, ArgumentsAreChecked) {
     for (const StreamMode mode : kModes) {
       Stream stream(file, mode);
       Numbers some(4);
-      expect_refused([&] { stream.read(bytes(some), 4); }, "is a new file, of which streams read nothing");
+      expect_refused([&] { stream.read(bytes(some), 4); }, "in which streams cannot read");
     }
     expect_refused([&] { Stream(file, static_cast<StreamMode>(5)); }, "streams have the modes 0 to 4, but mode 5");
     expect_refused([&] { Stream(file, comm.rank() == 0 ? StreamMode::kOwn : StreamMode::kSame); },

@@ -51,14 +51,14 @@ TEST(DistantNames, TakeTheFolderOfTheSettingWhereNoneIsGiven) {
 
 TEST(DistantNames, SayWhatIsWrongWithThem) {
   for (const auto& [name, says] : std::vector<std::pair<std::string, std::string>>{
-           {"distant:", "no name behind distant:"},
-           {"distant:?unit=4K", "no name behind distant:"},
+           {"distant:", "no name after distant:"},
+           {"distant:?unit=4K", "no name after distant:"},
            {"distant:a?wide=1", "the option \"wide\" is not known"},
            {"distant:a?unit=0", "unit=0 is not above 0"},
-           {"distant:a?unit=1&unit=2", "unit= stands twice"},
+           {"distant:a?unit=1&unit=2", "unit= is given twice"},
            {"distant:a?place=here", "place=here is not known"},
-           {"distant:a?folder=", "folder= names no folder"},
-           {"distant:/a?folder=/b", "leave one of the two out"},
+           {"distant:a?folder=", "folder= is empty"},
+           {"distant:/a?folder=/b", "is an absolute path; leave out folder="},
            {"distant:a%4", "write %25"},
        }) {
     try {

@@ -34,7 +34,7 @@ class Held : public Active {
     std::function<void()> sent;
   };
   void call(Call) override {}
-  bool poll() override { return false; }
+  void look_until(plait::base::FunctionRef<bool()>) override {}
   void take(const Arrival&, std::span<std::byte> into, std::function<void(bool)> done) override {
     std::fill(into.begin(), into.end(), std::byte{7});
     done(true);

@@ -129,10 +129,13 @@ TEST(Layout, ScalarsAndManyDimensions) {
 
 TEST(Layout, SaysWhatIsWrong) {
   const auto block = Distribution::block_of();
-  expect_refused([&] { Layout({4}, {block, block}, {2, 2}); }, "the shape 4 has 1 dimensions, but 2 distributions");
+  expect_refused([&] { Layout({4}, {block, block}, {2, 2}); },
+                 "the shape 4 has 1 dimension, but the number of distributions is 2");
   expect_refused([&] { Layout({4, -1}, {block, block}, {2, 2}); }, "dimension 1 has the negative size -1");
-  expect_refused([&] { Layout({4, 4}, {block, block}, {4}); }, "the grid (4) has 1 dimensions, but 2 dimensions");
-  expect_refused([&] { Layout({4}, {Distribution::collapsed()}, {1}); }, "the grid (1) has 1 dimensions, but 0");
+  expect_refused([&] { Layout({4, 4}, {block, block}, {4}); },
+                 "the grid (4) has 1 axis, but the number of distributed dimensions is 2");
+  expect_refused([&] { Layout({4}, {Distribution::collapsed()}, {1}); },
+                 "the grid (1) has 1 axis, but the number of distributed dimensions is 0");
   expect_refused([&] { Layout({4, 4}, {block, block}, {4, 0}); }, "the grid (4, 0) has an extent below 1");
   expect_refused([&] { Layout({4}, {block}, {-2}); }, "extent below 1");
   expect_refused([&] { Layout({10}, {Distribution::block_of(2)}, {4}); },
@@ -151,11 +154,11 @@ TEST(Layout, SaysWhatIsWrong) {
   EXPECT_EQ(Layout({huge, 0, huge}, {block, block, block}, {1, 1, 1}).elements(), 0);
 
   const Layout layout({6, 4}, {block, Distribution::cyclic()}, {2, 2});
-  expect_refused([&] { (void)layout.coordinates(4); }, "rank 4 is in no set of the layout");
-  expect_refused([&] { (void)layout.local_shape(-1); }, "rank -1 is in no set");
+  expect_refused([&] { (void)layout.coordinates(4); }, "rank 4 is not in the layout");
+  expect_refused([&] { (void)layout.local_shape(-1); }, "rank -1 is not in the layout");
   expect_refused([&] { (void)layout.owner(Extents{6, 0}); }, "the index (6, 0) lies outside the array 6x4");
   expect_refused([&] { (void)layout.owner(Extents{0, -1}); }, "(0, -1) lies outside");
-  expect_refused([&] { (void)layout.owner(Extents{0}); }, "1 entries for an array of 2 dimensions");
+  expect_refused([&] { (void)layout.owner(Extents{0}); }, "has length 1, but the array has 2 dimensions");
   expect_refused([&] { (void)layout.to_local(Extents{0, 1}, 0); },
                  "rank 0 does not own the element (0, 1); rank 1 does");
   expect_refused([&] { (void)layout.to_global(Extents{3, 0}, 0); },

@@ -80,7 +80,7 @@ TEST(Notation, SaysWhereItStumbles) {
   refuse("(block) onto (2)", "no shape; put it in front");
   refuse("8 (block)", "has no grid; add one");
   refuse("-8 (block) onto (2)", "negative size -8");
-  refuse("8 (block, block) onto (2, 2)", "the shape 8 has 1 dimensions, but 2 distributions");
+  refuse("8 (block, block) onto (2, 2)", "the shape 8 has 1 dimension, but the number of distributions is 2");
   expect_refused([] { (void)Layout::parse("8x12 (*, *)", {8, 11}); }, "is of an array 8x12, but the array is 8x11");
 }
 

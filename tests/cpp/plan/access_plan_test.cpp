@@ -251,10 +251,10 @@ TEST(AccessPlan, SaysWhatIsWrong) {
   expect_refused([] { plan_of({8, 4}, whole({8, 4}), 8, 0, 2, {}, false, false, {{0, 8, 1, false}, {0, 1, 1, true}}); },
                  "but the region is 8");
   expect_refused([] { plan_of({8}, whole({8}), 100, 0, 2, {Strategy::kTwoPhase, 150, 0}); },
-                 "memory=150 bytes hold no window");
+                 "memory=150 is too little");
   expect_refused([] { plan_of({8}, whole({8}), 8, 0, 2, {Strategy::kTwoPhase, -1, 0}); }, "memory=-1");
   expect_refused([] { plan_of({8}, whole({8}), 8, 0, 2, {Strategy::kTwoPhase, 0, 3}); },
-                 "readers=3, but there are 2 workers");
+                 "readers=3, but there are 2 ranks or threads");
   expect_refused([] { plan_of({8}, whole({8}), 8, 0, 2, {Strategy::kTwoPhase, 0, -1}); }, "readers=-1");
   const std::int64_t huge = std::int64_t{1} << 61;
   expect_refused([&] { plan_of({huge}, whole({huge}), 8, 0, 2); }, "bytes of the array");

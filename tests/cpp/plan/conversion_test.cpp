@@ -163,8 +163,8 @@ TEST(Conversion, ScalarsAndShapesThatDiffer) {
   oracle::expect_refused([] { plait::compose(Layout::parse("8x12 (*, *)"), Layout::parse("12x8 (*, *)")); },
                          "a conversion needs two layouts of one shape; the source is 8x12, the target 12x8");
   const plait::Conversion conversion(Layout::parse("8 (block) onto (2)"), Layout::parse("8 (cyclic) onto (3)"));
-  oracle::expect_refused([&] { (void)conversion.sends(2); }, "rank 2 is in no set");
-  oracle::expect_refused([&] { (void)conversion.receives(3); }, "rank 3 is in no set");
+  oracle::expect_refused([&] { (void)conversion.sends(2); }, "rank 2 is not in the layout");
+  oracle::expect_refused([&] { (void)conversion.receives(3); }, "rank 3 is not in the layout");
 }
 
 TEST(Conversion, TheMixedCase) {

@@ -147,7 +147,7 @@ TEST(Section, SaysWhatIsWrong) {
   const auto refuse = [](const Region& region, const std::string& part) {
     expect_refused([&] { Section({10, 6}, Order::kC, region); }, part);
   };
-  refuse({{0, 10, 1, false}}, "the region [0:10] has 1 dimensions, the array 10x6 has 2");
+  refuse({{0, 10, 1, false}}, "the region [0:10] has 1 dimensions, but the array 10x6 has 2");
   refuse({{0, 11, 1, false}, {0, 6, 1, false}},
          "region, dimension 0: start 0, count 11, step 1, but the dimension has 10");
   refuse({{0, 10, 1, false}, {0, 3, 3, false}}, "dimension 1: start 0, count 3, step 3");

@@ -161,14 +161,14 @@ TEST(Redistribute, RefusesWhatDoesNotFit) {
     };
   };
   expect_refused(call(other, 8, 0), "4x5");
-  expect_refused(call(columns, 0, 0), "elements of 0 bytes");
+  expect_refused(call(columns, 0, 0), "an element cannot have 0 bytes");
   expect_refused(call(columns, 8, -1), "memory=-1");
   to.pop_back();
   expect_refused(call(columns, 8, 0), "2 local arrays were given for 3 ranks");
   to.push_back({nullptr, {}});
   expect_refused(call(columns, 8, 0), "rank 2 is missing");
   to.back() = {three[2].data(), {8}};
-  expect_refused(call(columns, 8, 0), "rank 2 has 1 dimensions, the layout 2");
+  expect_refused(call(columns, 8, 0), "rank 2 has 1 dimensions, but the layout has 2");
 }
 
 TEST(Redistribute, LargeArraysGoByRowsAndTiles) {

@@ -95,7 +95,7 @@ def test_new_files_that_others_make(comm, shared, vector):
     path = shared / "a"
     check(popen(3, path, SEQUENTIAL, NEW))
     again = shared / "." / ".." / shared.name / "a"
-    refused(comm, popen(4, again, SEQUENTIAL, NEW), ARGUMENT, "unit 3 makes it already", "pclose")
+    refused(comm, popen(4, again, SEQUENTIAL, NEW), ARGUMENT, "unit 3 is making it already", "pclose")
     check(popen(4, shared / "b", SEQUENTIAL, NEW))
     check(pwrite(np.ones(2, "i4"), (2, 1), vector, 3))
     if comm.rank == 0:
@@ -113,7 +113,7 @@ def test_new_files_that_others_make(comm, shared, vector):
 @pytest.mark.several_ranks
 def test_long_calls_that_differ_at_their_end(comm, shared):
     long = "x" * 5000 + ("a" if comm.rank == 0 else "b")
-    refused(comm, -array_map((4,), (BLOCK,), (-1,), (comm.size,), long), ARGUMENT, "differ behind the first 4000")
+    refused(comm, -array_map((4,), (BLOCK,), (-1,), (comm.size,), long), ARGUMENT, "differ after the first 4000")
 
 
 def test_codes_of_popen(comm, shared):

@@ -134,7 +134,7 @@ def test_mistakes(comm, shared, monkeypatch):
     assert popen(1, "pipe:flow?disks=2", SEQUENTIAL, NEW) == ARGUMENT
     check(popen(1, WRITER, SEQUENTIAL, NEW))
     assert popen(3, WRITER, SEQUENTIAL, NEW) == ARGUMENT
-    assert "unit 1 makes it already" in message()
+    assert "unit 1 is making it already" in message()
     check(popen(2, "pipe:flow", SEQUENTIAL, OLD))
     row = np.zeros(6, "i4")
     check(LIBRARY.plait_fda(2, row.ctypes.data))
@@ -152,11 +152,11 @@ def test_mistakes(comm, shared, monkeypatch):
     other, wider = rows_of(comm, whole.shape, "f8")
     double, sizes_of_double = share(other, whole.astype("f8"), comm.rank)
     assert pread(double, sizes_of_double, wider, 2) == ARGUMENT
-    assert "is 7x4 elements of 4 bytes (<i4), but 7x4 elements of 8 bytes were to be read" in message()
+    assert "is 7x4 elements of 4 bytes (<i4), but the read expected 7x4 elements of 8 bytes" in message()
     smaller, shorter = rows_of(comm, (7, 3))
     _, sizes_of_smaller = share(smaller, whole[:, :3], comm.rank)
     assert pread(array, sizes_of_smaller, shorter, 2) == ARGUMENT
-    assert "7x3 elements of 4 bytes were to be read" in message()
+    assert "the read expected 7x3 elements of 4 bytes" in message()
     found = np.full_like(array, -1)
     check(pread(found, sizes, mapping.describe(), 2))  # the third step
     np.testing.assert_array_equal(found[: sizes[0]], array[: sizes[0]])

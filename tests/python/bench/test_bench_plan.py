@@ -72,7 +72,7 @@ def test_a_case_is_planned_and_checked():
 
 
 def test_every_case_of_a_small_grid_is_right():
-    few = [case for case in cases(True) if case.group in ("extent", "features") or case.at <= 1000]
+    few = [case for case in cases(True) if case.group in ("extent", "features", "pipe") or case.at <= 1000]
     assert {case.group for case in few} == set(TITLES) - {"coprime"}
     for case in few:
         if case.at <= (10**6 if case.naive else 10**9):
@@ -92,7 +92,7 @@ def layouts(case):
 
 def test_table_json_and_chart(monkeypatch, tmp_path):
     pytest.importorskip("matplotlib")
-    wanted = {"extent": 10**5, "ranks": 100, "coprime": 10**5, "features": 10**9}
+    wanted = {"extent": 10**5, "ranks": 100, "pipe": 10**4, "coprime": 10**5, "features": 10**9}
     few = [case for case in cases(True) if case.at <= wanted[case.group]]
     monkeypatch.setattr(module, "cases", lambda quick: few)
     samples, chart = tmp_path / "samples.json", tmp_path / "chart.png"

@@ -73,7 +73,7 @@ def test_mistakes_are_told_in_one_line(tmp_path, source, ranks):
         ((str(source), str(tmp_path / "b.h5")), "raw:"),
         ((str(source), "distnt:b"), "did you mean distant:b?"),
         ((str(source), "s3://b/a"), "is a URL"),
-        (("-", "-"), "name a file"),
+        (("-", "-"), "for a file of that name" if ranks == "1" else "leave out --ranks, or name a file"),
     ]:
         result = run("copy", *arguments, "--ranks", ranks)
         if "(block, *) onto (9)" in arguments and ranks == "1":
@@ -176,7 +176,9 @@ def test_ranks_that_hang_are_ended_when_asked_again(tmp_path, monkeypatch):
     asking = threading.Thread(target=ask)
     asking.start()
     try:
-        with pytest.raises(StoppedError, match="its ranks were ended; the target is the old one or the new one"):
+        with pytest.raises(
+            StoppedError, match="by ending its ranks; the target is either the old one or the complete new one"
+        ):
             copy_by_ranks({"source": "a", "target": "b"}, 2, lambda done, total: None)
     finally:
         ended.set()

@@ -44,16 +44,11 @@ while sys.stdin.buffer.peek(1):
 
 
 @pytest.fixture
-def meeting(tmp_path, monkeypatch):
-    folder = tmp_path / "meet"
-    folder.mkdir(mode=0o700)
-    monkeypatch.setenv("PLAIT_MEET", str(folder))
+def meeting(tmp_path, monkeypatch, meeting_folder):
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.chdir(tmp_path)
     (tmp_path / "writer.py").write_text(WRITER, encoding="utf-8")
     (tmp_path / "printer.py").write_text(PRINTER, encoding="utf-8")
-    yield
-    assert list(folder.iterdir()) == []
 
 
 class Writer:
@@ -207,7 +202,7 @@ def test_a_wait_for_the_other_end_can_be_stopped(ranks, begins):
             copying.send_signal(signal.SIGINT)
             output, said = copying.communicate(timeout=30)
     assert (copying.returncode, output) == (1, "")
-    assert said == "Error: the copy was stopped; what it had written whole is kept\n"
+    assert said == "Error: the copy was stopped; the files that were complete are kept\n"
     assert names() == (["a-0.npy"] if begins else [])
     forget_killed()
 
@@ -227,13 +222,13 @@ def test_ranks_copy_a_pipe_together():
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        (("a.npy", "-", "--ranks", "2"), "copy by one rank, or name a file"),
-        (("-", "-"), "'-' stands at both ends"),
+        (("a.npy", "-", "--ranks", "2"), "leave out --ranks, or name a file"),
+        (("-", "-"), "'-' is given as the source and as the target"),
         (("a.npy", "b.npy", "--raw"), "pass one stream"),
-        (("a.npy", "b.npy", "c.npy"), "2 sources are steps, for which c.npy has no room"),
+        (("a.npy", "b.npy", "c.npy"), "2 sources make as many steps, but c.npy holds one"),
         (("pipe:flow?timeout=0", "c.npy"), "pipe:flow?timeout=0: no writer has come within 0 s"),
         (("a.npy", "c.npy", "--variable", "heat"), "has no array 'heat'; it has: data"),
-        (("a.npy", "c-{step:q}.npy"), "is no format for a number"),
+        (("a.npy", "c-{step:q}.npy"), "is not a format for a number"),
     ],
 )
 def test_mistakes_are_told_in_one_line(arguments, text):
@@ -318,7 +313,7 @@ def test_info_of_files():
         ("none.npy", "none.npy: No such file"),
         ("a.h5", "HDF5"),
         ("memory:a", "in the memory of the process"),
-        ("-", "tells nothing before it is read"),
+        ("-", "cannot be described without reading it"),
     ]:
         result = run("info", name)
         assert (result.exit_code, len(result.stderr.splitlines())) == (2, 1)

@@ -20,10 +20,8 @@ def program(request, tmp_path_factory):
 
 
 @pytest.fixture(autouse=True)
-def meeting_folder(tmp_path, monkeypatch):
-    folder = tmp_path / "meet"
-    folder.mkdir(mode=0o700)
-    monkeypatch.setenv("PLAIT_MEET", str(folder))
+def _meets_in_its_own_folder(meeting_folder):
+    pass
 
 
 def start(ranks, program, *arguments):

@@ -21,9 +21,7 @@ def simulation(tmp_path_factory):
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    (tmp_path / "meet").mkdir(mode=0o700)
-    monkeypatch.setenv("PLAIT_MEET", str(tmp_path / "meet"))
+def folder(tmp_path, monkeypatch, meeting_folder):
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

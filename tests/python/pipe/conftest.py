@@ -4,9 +4,5 @@ import pytest
 
 
 @pytest.fixture(autouse=True)
-def meeting_folder(tmp_path, monkeypatch):
-    folder = tmp_path / "meet"
-    folder.mkdir(mode=0o700)
-    monkeypatch.setenv("PLAIT_MEET", str(folder))
-    yield folder
-    assert [one.name for one in folder.iterdir()] == []
+def _meets_in_its_own_folder(meeting_folder):
+    pass

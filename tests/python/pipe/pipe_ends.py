@@ -64,6 +64,13 @@ def write_steps(url, layout, count, dtype="f8"):
             file.write(given(parts_of(whole(layout.shape, step, dtype), layout)), layout)
 
 
+def check_steps(found, expected, layout):
+    """Of each step the local arrays of all ranks: `expected(step)` is the array whole."""
+    for step, arrays in enumerate(found):
+        for mine, wanted in zip(arrays, parts_of(expected(step), layout), strict=True):
+            np.testing.assert_array_equal(mine, wanted)
+
+
 def read_steps(url, layout, **how):
     """The local arrays of each step."""
     found = []

@@ -100,7 +100,7 @@ def test_a_type_that_changes_is_refused_by_who_has_not_looked():
         assert file.read().dtype == np.dtype("f4")
         with pytest.raises(
             plait.ArgumentError,
-            match=r"is 3 elements of 8 bytes \(<f8\), but 3 elements of 4 bytes \(<f4\) were to be read",
+            match=r"is 3 elements of 8 bytes \(<f8\), but the read expected 3 elements of 4 bytes \(<f4\)",
         ):
             file.read()
         for _ in file:

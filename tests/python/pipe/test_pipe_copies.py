@@ -65,7 +65,7 @@ def test_a_second_step_needs_a_name_of_its_own(tmp_path):
     (tmp_path / "a.npy").write_bytes(b"old")
     writer = Beside(write, 3)
     with pytest.raises(
-        plait.ArgumentError, match=r"put \{step\} into its name, .* or copy the first one alone by steps=1"
+        plait.ArgumentError, match=r"put \{step\} into its name, .* or copy only the first with steps=1"
     ):
         plait.copy("pipe:flow", tmp_path / "a.npy")
     assert (tmp_path / "a.npy").read_bytes() == b"old"
@@ -100,10 +100,10 @@ def test_arrays_of_a_step(tmp_path):
 @pytest.mark.parametrize(
     ("target", "variable", "text"),
     [
-        ("a.npy", None, r"has the arrays data, pressure; choose one by variable=, or put \{variable\} into the name"),
+        ("a.npy", None, r"has the arrays data, pressure; choose one with variable=, or put \{variable\} into the name"),
         ("a.npy", "heat", "has no array 'heat'; it has: data, pressure"),
-        ("a-{step:x}.npy", None, r"\{step:x\} is no format for a number"),
-        ("a-{variable:3}.npy", None, r"\{variable:3\} is no format for a name"),
+        ("a-{step:x}.npy", None, r"\{step:x\} is not a format for a number"),
+        ("a-{variable:3}.npy", None, r"\{variable:3\} is not a format for a name"),
     ],
 )
 def test_what_has_no_room_is_refused(tmp_path, target, variable, text):
@@ -124,7 +124,7 @@ def test_a_name_of_an_array_leads_nowhere_else(tmp_path):
     folder = tmp_path / "a"
     folder.mkdir()
     writer = Beside(write_badly)
-    with pytest.raises(plait.ArgumentError, match="has a name that is no file name"):
+    with pytest.raises(plait.ArgumentError, match="has a name that cannot be the name of a file"):
         plait.copy("pipe:flow", folder / "{variable}")
     assert (names(tmp_path), names(folder)) == (["a"], [])
     assert read()[-1][0] == 1
@@ -157,14 +157,14 @@ def test_files_become_steps(tmp_path):
     assert (tmp_path / "b-2.npy").read_bytes() == (tmp_path / "a-2.npy").read_bytes()
     np.save(tmp_path / "other.npy", np.zeros(4))
     for given, target, text in [
-        (sources, tmp_path / "c.npy", "3 sources are steps, for which .* has no room"),
+        (sources, tmp_path / "c.npy", "3 sources make as many steps, but .* holds one"),
         (sources, tmp_path / "a-{step}.npy", "is a source itself"),
         (
             [*sources, tmp_path / "other.npy"],
             "pipe:flow",
             "other.npy has shape 4 and type float64, but .*a-0.npy has shape",
         ),
-        ([*sources, "pipe:flow"], "pipe:other", "of several sources each is a file"),
+        ([*sources, "pipe:flow"], "pipe:other", "several sources must all be files"),
         ([], "pipe:flow", "there is no source"),
     ]:
         with pytest.raises(plait.ArgumentError, match=text):
@@ -224,7 +224,11 @@ def npy(array):
     ("given", "options", "text"),
     [
         (b"", {}, "the stream is empty; nothing was copied"),
-        (b"no array", {}, r"array 0 does not begin as a .npy file but with b'no array'; .* by raw, shape and dtype"),
+        (
+            b"no array",
+            {},
+            r"array 0 does not begin like a .npy file, but with b'no array'; .* pass raw, shape and dtype",
+        ),
         (npy(np.zeros(9))[:-1], {}, "ends within array 0: 1 bytes of it are missing"),
         (npy(np.zeros(9))[:20], {}, "ends within the header of array 0"),
         (b"\x93NUMPY\x09\x00", {}, "is of version 9 of .npy"),
@@ -232,7 +236,7 @@ def npy(array):
         (b"\x93NUMPY\x01\x00\x04\x00{no}", {}, "has a damaged .npy header"),
         (npy(np.zeros(9)), {"shape": (8,)}, r"array 0 has shape \(9,\) and type float64, but \(8,\) and float64"),
         (bytes(5), {"raw": True, "shape": 3, "dtype": "i2"}, "ends within array 0: 1 bytes of it are missing"),
-        (bytes(9), {"raw": True}, "say by shape and dtype"),
+        (bytes(9), {"raw": True}, "give the shape and dtype"),
         (bytes(9), {"raw": True, "shape": 0, "dtype": "i2"}, "has no elements"),
         (npy(np.zeros(9)), {"layout": "(block) onto (2)"}, "leave comm and layout out"),
     ],

@@ -23,6 +23,37 @@ def test_programs_of_several_hosts(fault):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+LONG_WRITES = """
+import sys
+import numpy as np
+import plait
+
+array = np.arange(700_000, dtype="i4")
+layout = plait.Layout(array.shape, "(cyclic(5))", grid=(2,))
+with plait.open(sys.argv[1], "w", shape=array.shape, dtype="i4") as file:
+    for step in range(2):
+        file.write([array[layout.indices(rank)[0]] + step for rank in range(2)], layout)
+print("written")
+"""
+LONG_READS = """
+import sys
+import numpy as np
+import plait
+
+owners = np.random.default_rng(1).integers(0, 3, 700_000)
+layout = plait.Layout((700_000,), [plait.indirect(owners)], grid=(3,))
+assert len(str(layout)) > 1 << 20
+with plait.open(sys.argv[1] + "&casting=safe", dtype="f8") as file:
+    for step in file:
+        text = file.explain(layout)
+        assert "6 messages, 2.7 MiB" in text and "0 B out of memory of this host, 2.7 MiB over" in text, text
+        for rank, mine in enumerate(file.read(layout)):
+            np.testing.assert_array_equal(mine, np.flatnonzero(owners == rank) + float(step.number))
+        some = file.read(plait.Layout((70_000,), "(cyclic)", grid=(200,)), region=np.s_[3::10])
+        for rank, mine in enumerate(some):
+            np.testing.assert_array_equal(mine, np.arange(3, 700_000, 10)[rank::200] + step.number)
+print("read")
+"""
 WRITES = """
 import sys
 import numpy as np
@@ -51,10 +82,10 @@ except plait.StoreError as error:
 """
 
 
-def between_two(folder, url, before="true"):
+def between_two(folder, url, before="true", programs=(WRITES, READS)):
     """What both programs say; `before` is run on the writer's host, and then on the reader's with `two` set."""
-    (folder / "w.py").write_text(WRITES)
-    (folder / "r.py").write_text(READS)
+    (folder / "w.py").write_text(programs[0])
+    (folder / "r.py").write_text(programs[1])
     writer, reader = (shlex.join([sys.executable, str(folder / name), url]) for name in ("w.py", "r.py"))
     before = before.strip()
     script = f"""
@@ -71,6 +102,14 @@ def between_two(folder, url, before="true"):
 @pytest.mark.parametrize("network", ["", "&network=eth0", "&network=10.77.0.0/24", "&network=eth0&ports=4700-4710"])
 def test_the_network_is_chosen(tmp_path, network):
     said = between_two(tmp_path, f"pipe:flow?timeout=20{network}")
+    assert "written" in said, said
+    assert "read" in said, said
+
+
+@needs_hosts
+def test_long_layouts_many_requests_and_conversions(tmp_path):
+    """A layout of more than a mebibyte of text comes in parts, and 400 requests a few at a time."""
+    said = between_two(tmp_path, "pipe:flow?timeout=20", programs=(LONG_WRITES, LONG_READS))
     assert "written" in said, said
     assert "read" in said, said
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given as hypothesis_given
 from hypothesis import settings
 from hypothesis import strategies as st
-from pipe_ends import Beside, given, parts_of, read_steps, whole, write_steps
+from pipe_ends import Beside, check_steps, given, read_steps, whole, write_steps
 
 import plait
 from plait import Layout
@@ -32,9 +32,7 @@ def test_each_step_arrives_in_the_readers_layout(source, target, dtype):
     found = read_steps("pipe:flow", layout)
     writer.result()
     assert len(found) == 4
-    for step, arrays in enumerate(found):
-        for mine, expected in zip(arrays, parts_of(whole(shape, step, dtype), layout), strict=True):
-            np.testing.assert_array_equal(mine, expected)
+    check_steps(found, lambda step: whole(shape, step, dtype), layout)
 
 
 @st.composite
@@ -49,9 +47,10 @@ def layouts(draw, shape):
 
 
 def regions_of(size):
-    """A stretch of indices; all of them as often as not."""
-    ends = st.lists(st.integers(0, size), min_size=2, max_size=2).map(sorted)
-    return st.just(slice(0, size)) | ends.map(lambda pair: slice(*pair))
+    """A stretch of indices with a step, or one index; all of them as often as not."""
+    ends = st.lists(st.integers(-size - 2, size + 2), min_size=2, max_size=2)
+    some = st.tuples(ends, st.integers(1, 5)).map(lambda given: slice(*given[0], given[1]))
+    return st.just(slice(None)) | some | (st.integers(-size, size - 1) if size > 0 else some)
 
 
 @settings(max_examples=60)
@@ -60,25 +59,11 @@ def test_any_layouts(data):
     shape = tuple(data.draw(st.lists(st.integers(0, 12), min_size=1, max_size=3)))
     source = data.draw(layouts(shape))
     region = tuple(data.draw(regions_of(size)) for size in shape)
-    target = data.draw(layouts(tuple(one.stop - one.start for one in region)))
+    target = data.draw(layouts(whole(shape, 0)[region].shape))
     writer = Beside(write_steps, "pipe:flow", source, 2)
     found = read_steps("pipe:flow", target, region=region)
     writer.result()
-    for step, arrays in enumerate(found):
-        for mine, expected in zip(arrays, parts_of(whole(shape, step)[region], target), strict=True):
-            np.testing.assert_array_equal(mine, expected)
-
-
-def test_a_region_is_read():
-    shape = (10, 12)
-    writer = Beside(write_steps, "pipe:flow", Layout(shape, "(block, cyclic) onto (2, 3)"), 2)
-    region = (slice(2, 9), slice(3, 4))
-    layout = Layout((7, 1), "(cyclic, *) onto (3)")
-    found = read_steps("pipe:flow", layout, region=region)
-    writer.result()
-    for step, arrays in enumerate(found):
-        for mine, expected in zip(arrays, parts_of(whole(shape, step)[region], layout), strict=True):
-            np.testing.assert_array_equal(mine, expected)
+    check_steps(found, lambda step: whole(shape, step)[region], target)
 
 
 def test_halos_are_filled():
@@ -109,12 +94,52 @@ def test_attributes_and_variables_of_a_step():
             pressure = file.read(variable="pressure")
             assert pressure.dtype == np.dtype("i2")
             np.testing.assert_array_equal(pressure, np.arange(6).reshape(2, 3) + step.number)
-            with pytest.raises(plait.ArgumentError, match="there are: data, pressure"):
+            with pytest.raises(plait.ArgumentError, match="which has: data, pressure"):
                 file.read(variable="heat")
             seen.append(step.number)
         assert seen == [0, 1, 2]
         with pytest.raises(plait.StoreError, match="no more steps"):
             file.read()
+    writer.result()
+
+
+@pytest.mark.parametrize("queue", [1, 40])
+def test_what_steps_say_may_change_each_time(queue):
+    lengths = [0, 10, 5000, 10, 10, 100_000, 0, *range(60)]
+
+    def write():
+        with plait.open(f"pipe:flow?queue={queue}", "w", shape=(4,), dtype="f4") as file:
+            for number, length in enumerate(lengths):
+                file.begin_step({"name": "x" * length} if length else {})
+                file.write(np.full(4, number, "f4"))
+                file.end_step()
+
+    writer = Beside(write)
+    with plait.open("pipe:flow") as file:
+        found = []
+        for step in file:
+            assert (file.read() == step.number).all()
+            found.append(len(step.attributes.get("name", "")))
+    assert found == lengths
+    writer.result()
+
+
+def test_two_that_wait_for_each_other_in_turn():
+    """A queue of one step, and ends that pause: each of them sleeps at times, and is woken."""
+    steps = 60
+
+    def write():
+        with plait.open("pipe:flow?queue=1", "w", shape=(3,), dtype="f8") as file:
+            for number in range(steps):
+                time.sleep(0.002 * (number % 3))
+                file.write(np.full(3, float(number)))
+
+    writer = Beside(write)
+    with plait.open("pipe:flow") as file:
+        for step in file:
+            time.sleep(0.002 * (step.number % 4))
+            assert (file.read() == step.number).all()
+    assert step.number == steps - 1
     writer.result()
 
 
@@ -276,13 +301,13 @@ def test_steps_of_an_ordinary_file(tmp_path):
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
-        (lambda file: file.begin_step([1]), "no mapping"),
+        (lambda file: file.begin_step([1]), "not a mapping"),
         (lambda file: file.begin_step({"a": [1]}), "numbers and texts"),
         (lambda file: file.begin_step({"a": 2**63}), "64 bits"),
-        (lambda file: file.begin_step({3: 1}), "no name"),
+        (lambda file: file.begin_step({3: 1}), "not a name"),
         (lambda file: file.end_step(), "no step has begun"),
         (lambda file: file.write(np.zeros(2), region=slice(0, 2)), "whole arrays"),
-        (lambda file: file.write(np.zeros(3), variable=""), "no name"),
+        (lambda file: file.write(np.zeros(3), variable=""), "not the name of an array"),
         (lambda file: file.write(None, variable="p"), "define"),
         (lambda file: file.stream(), "stream"),
     ],
@@ -294,13 +319,27 @@ def test_what_cannot_be_is_refused(wrong, words):
         file.write(np.zeros(3))
 
 
+SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
+
+
+def predicted(text):
+    """The seconds that explaining has foretold."""
+    number, unit = text.splitlines()[-1].removeprefix("predicted ").split()
+    return float(number) * SECONDS[unit]
+
+
 def test_explaining_a_pipe():
-    writer = Beside(write_steps, "pipe:flow", Layout((12, 4), "(block, *) onto (3)"), 1)
+    shape = (1200, 4000)
+    writer = Beside(write_steps, "pipe:flow", Layout(shape, "(block, *) onto (3)"), 1)
     with plait.open("pipe:flow") as file:
-        layout = Layout((12, 4), "(*, block) onto (2)")
         for _ in file:
+            layout = Layout(shape, "(*, block) onto (2)")
             text = file.explain(layout)
-            assert "6 messages" in text
-            assert "384 B" in text
-            assert given(file.read(layout))[0].shape == (12, 2)
+            assert "6 messages, 36.6 MiB in 2400 runs" in text
+            assert "36.6 MiB out of memory of this host, 0 B over the network" in text
+            half = predicted(file.explain(Layout((600, 4000), "(*, block) onto (2)"), region=np.s_[:600]))
+            assert 0 < half < predicted(text)
+            # Elements one by one take longer than rows.
+            assert predicted(file.explain(Layout(shape, "(*, cyclic) onto (2)"))) > predicted(text)
+            assert given(file.read(layout))[0].shape == (1200, 2000)
     writer.result()

@@ -44,6 +44,38 @@ TEST(PipeSchedule, HoldsWhatNobodyHasReadUntilSomebodyComes) {
   EXPECT_EQ(schedule.next(reader)->step, 1);
 }
 
+TEST(PipeSchedule, AReaderMayTellAfterwardsHowFarItHasCome) {
+  Schedule schedule(3, WhenFull::kWait);
+  const auto asks = schedule.attach();
+  const auto tells = schedule.attach();
+  for (int i = 0; i < 3; ++i) write(schedule);
+  for (int i = 0; i < 2; ++i) {
+    schedule.next(asks);
+    schedule.done(asks);
+  }
+  EXPECT_FALSE(schedule.begin().has_value());
+  schedule.progressed(tells, 0, 1);
+  EXPECT_EQ(schedule.position(tells), 0);
+  EXPECT_EQ(schedule.held(), 2);
+  EXPECT_EQ(write(schedule), 3);
+  schedule.progressed(tells, -7, -7);
+  EXPECT_EQ(schedule.position(tells), 0) << "nobody goes back";
+  schedule.progressed(tells, 1000, 1000);
+  EXPECT_EQ(schedule.position(tells), 3) << "nor beyond what there is";
+  EXPECT_EQ(schedule.held(), 2) << "the other one has read two";
+}
+
+TEST(PipeSchedule, WhoLeavesWithinAStepThatItHasBegunHasHadIt) {
+  for (const bool content : {false, true}) {
+    Schedule schedule(2, WhenFull::kWait);
+    const auto reader = schedule.attach();
+    write(schedule);
+    schedule.progressed(reader, -1, 0);
+    schedule.leave(reader, content);
+    EXPECT_EQ(schedule.held(), content ? 0 : 1);
+  }
+}
+
 TEST(PipeSchedule, EachReaderGetsEveryStepFromItsFirstOne) {
   Schedule schedule(3, WhenFull::kWait);
   const auto fast = schedule.attach();

@@ -13,14 +13,13 @@
 namespace plait::pipe {
 namespace {
 
-/// Publishes a step of bytes that all have one value, in slot 0.
+/// Writes a step of bytes that all have one value, in slot 0.
 void write(StepStore& steps, std::int64_t step, std::int64_t bytes, std::byte value) {
   const Layout layout(Extents{bytes}, {Distribution::block_of()}, Extents{1});
   std::vector<std::byte> array(static_cast<std::size_t>(bytes), value);
   const copy::LocalArray local[] = {dense_array(layout, 0, array.data(), 1)};
   steps.begin(step, 0);
   steps.add(layout, 1, local);
-  steps.publish();
 }
 
 Wanted wanted(std::int64_t step, const char* layout) {

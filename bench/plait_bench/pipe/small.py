@@ -1,0 +1,72 @@
+"""What one small step takes from writers to readers: 4 KiB of each rank."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from mpi4py import MPI
+
+import plait
+from plait_bench.pipe.job import SMALL
+
+_PAUSE = 1e-3
+_WARM = 20  # round trips that are not counted
+
+
+class SmallSteps:
+    """A pipe from the first ranks to the others, and another one back."""
+
+    def __init__(self, world: MPI.Intracomm, end: MPI.Intracomm, writers: int) -> None:
+        """`end`: the ranks of this rank's side; the first `writers` ranks of the world are the first side."""
+        self._world, self._end, self._first = world, end, world.rank < writers
+        readers = world.size - writers
+        self._elements = SMALL * max(writers, readers)
+
+    def measure(self, trips: int) -> dict[str, Any]:
+        """Return, in seconds: half round trips, and the time from one side to the other after a pause."""
+        layout = plait.Layout((self._elements,), ["block"], grid=(self._end.size,))
+        local = np.zeros(layout.local_shape(self._end.rank))
+        kind: dict[str, Any] = {"comm": self._end, "shape": (self._elements,), "dtype": "f8"}
+        if self._first:
+            with (
+                plait.open("pipe:there", "w", **kind) as there,
+                plait.open("pipe:back", comm=self._end) as back,
+            ):
+                halves = [self._trip(there, back, layout, local) for _ in range(trips + _WARM)][_WARM:]
+        else:
+            with (
+                plait.open("pipe:there", comm=self._end) as there,
+                plait.open("pipe:back", "w", **kind) as back,
+            ):
+                for _ in range(trips + _WARM):
+                    there.read(layout, out=local)
+                    back.write(local, layout)
+            halves = []
+        return {"halves": halves, "paused": self._paused(layout, local, kind, max(20, trips // 10))}
+
+    @staticmethod
+    def _trip(there: plait.File, back: plait.File, layout: plait.Layout, local: npt.NDArray[Any]) -> float:
+        begin = time.clock_gettime(time.CLOCK_MONOTONIC)
+        there.write(local, layout)
+        back.read(layout, out=local)
+        return (time.clock_gettime(time.CLOCK_MONOTONIC) - begin) / 2
+
+    def _paused(self, layout: plait.Layout, local: npt.NDArray[Any], kind: dict[str, Any], count: int) -> list[float]:
+        """Steps that carry when they were written; known to rank 0 of all. Clocks of one machine are one clock."""
+        found = []
+        if self._first:
+            with plait.open("pipe:paused", "w", **kind) as pipe:
+                for _ in range(count):
+                    time.sleep(_PAUSE)
+                    local[:] = time.clock_gettime(time.CLOCK_MONOTONIC)
+                    pipe.write(local, layout)
+        else:
+            with plait.open("pipe:paused", comm=self._end) as pipe:
+                for _ in range(count):
+                    pipe.read(layout, out=local)
+                    found.append(time.clock_gettime(time.CLOCK_MONOTONIC) - float(local[0]))
+        told: list[list[float]] = self._world.allgather(found)
+        return told[-1]

@@ -1,0 +1,185 @@
+#include "copy/cast/element_cast.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <charconv>
+#include <complex>
+#include <cstring>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace plait::copy {
+
+namespace {
+
+/// Ascending, as casts of the same kind go.
+enum class Kind : std::uint8_t { kBool, kUnsigned, kSigned, kReal, kComplex };
+
+struct Element {
+  Kind kind = Kind::kBool;
+  std::int64_t bytes = 0;
+  bool swapped = false;
+
+  std::int64_t part() const { return kind == Kind::kComplex ? bytes / 2 : bytes; }
+};
+
+using Types = std::tuple<bool, std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t, std::int8_t, std::int16_t,
+                         std::int32_t, std::int64_t, float, double, std::complex<float>, std::complex<double>>;
+constexpr std::size_t kTypes = std::tuple_size_v<Types>;
+
+template <typename T>
+constexpr bool kIsComplex = false;
+template <typename T>
+constexpr bool kIsComplex<std::complex<T>> = true;
+
+template <typename T>
+constexpr Kind kind_of() {
+  if (kIsComplex<T>) return Kind::kComplex;
+  if (std::is_same_v<T, bool>) return Kind::kBool;
+  if (std::is_floating_point_v<T>) return Kind::kReal;
+  return std::is_signed_v<T> ? Kind::kSigned : Kind::kUnsigned;
+}
+
+template <typename From, typename To>
+To converted(From value) {
+  if constexpr (kIsComplex<From>) {
+    using Part = typename To::value_type;
+    return To(static_cast<Part>(value.real()), static_cast<Part>(value.imag()));
+  } else if constexpr (kIsComplex<To>) {
+    return To(static_cast<typename To::value_type>(value));
+  } else {
+    return static_cast<To>(value);
+  }
+}
+
+template <typename From, typename To>
+void cast_all(const std::byte* from, std::byte* to, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    From value;
+    if constexpr (std::is_same_v<From, bool>) {
+      value = from[i] != std::byte{0};
+    } else {
+      std::memcpy(&value, from + i * static_cast<std::int64_t>(sizeof(From)), sizeof(From));
+    }
+    const To result = converted<From, To>(value);
+    std::memcpy(to + i * static_cast<std::int64_t>(sizeof(To)), &result, sizeof(To));
+  }
+}
+
+using Body = void (*)(const std::byte*, std::byte*, std::int64_t);
+
+template <typename From, typename To>
+constexpr Body body_for() {
+  // What no rule allows is not made.
+  if constexpr (kind_of<From>() > kind_of<To>()) {
+    return nullptr;
+  } else {
+    return cast_all<From, To>;
+  }
+}
+
+template <typename From, std::size_t... kTo>
+constexpr std::array<Body, kTypes> bodies_from(std::index_sequence<kTo...> /*all*/) {
+  return {body_for<From, std::tuple_element_t<kTo, Types>>()...};
+}
+
+template <std::size_t... kAll>
+constexpr std::array<std::array<Body, kTypes>, kTypes> all_bodies(std::index_sequence<kAll...> all) {
+  return {bodies_from<std::tuple_element_t<kAll, Types>>(all)...};
+}
+
+template <std::size_t... kAll>
+std::size_t number_of(const Element& element, std::index_sequence<kAll...> /*all*/) {
+  std::size_t found = kTypes;
+  ((kind_of<std::tuple_element_t<kAll, Types>>() == element.kind &&
+            sizeof(std::tuple_element_t<kAll, Types>) == static_cast<std::size_t>(element.bytes)
+        ? void(found = kAll)
+        : void()),
+   ...);
+  return found;
+}
+
+std::optional<Element> parse(std::string_view dtype) {
+  if (dtype.size() < 3) return std::nullopt;
+  constexpr std::string_view kKinds = "buifc";
+  const std::size_t kind = kKinds.find(dtype[1]);
+  Element element;
+  const std::string_view digits = dtype.substr(2);
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), element.bytes);
+  if (kind == std::string_view::npos || error != std::errc() || end != digits.data() + digits.size())
+    return std::nullopt;
+  element.kind = static_cast<Kind>(kind);
+  constexpr char kOther = std::endian::native == std::endian::little ? '>' : '<';
+  element.swapped = dtype[0] == kOther && element.part() > 1;
+  if (std::string_view("<>|=").find(dtype[0]) == std::string_view::npos) return std::nullopt;
+  return element;
+}
+
+/// Whether each value of one type is one of the other.
+bool is_safe(const Element& from, const Element& to) {
+  const std::int64_t part = to.part();
+  if (from.kind > to.kind) return false;
+  switch (from.kind) {
+    case Kind::kBool: return true;
+    case Kind::kReal:
+    case Kind::kComplex: return part >= from.part();
+    default: break;
+  }
+  if (to.kind == from.kind) return part >= from.bytes;
+  if (to.kind == Kind::kSigned) return part > from.bytes;
+  // NumPy counts 8 bytes among what a double holds.
+  return from.bytes < part || part == 8;
+}
+
+void turn_round(std::byte* data, std::size_t bytes, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i, data += bytes) std::reverse(data, data + bytes);
+}
+
+}  // namespace
+
+std::optional<Casting> parse_casting(std::string_view word) {
+  for (const Casting one : {Casting::kNo, Casting::kSafe, Casting::kSameKind})
+    if (word == to_string(one)) return one;
+  return std::nullopt;
+}
+
+const char* to_string(Casting casting) {
+  switch (casting) {
+    case Casting::kSafe: return "safe";
+    case Casting::kSameKind: return "same_kind";
+    case Casting::kNo: break;
+  }
+  return "no";
+}
+
+std::optional<ElementCast> ElementCast::find(std::string_view from, std::string_view to, Casting casting) {
+  static constexpr auto kBodies = all_bodies(std::make_index_sequence<kTypes>());
+  const auto source = parse(from);
+  const auto target = parse(to);
+  if (!source || !target || casting == Casting::kNo) return std::nullopt;
+  if (casting == Casting::kSafe && !is_safe(*source, *target)) return std::nullopt;
+  constexpr auto kAll = std::make_index_sequence<kTypes>();
+  const std::size_t a = number_of(*source, kAll);
+  const std::size_t b = number_of(*target, kAll);
+  if (a == kTypes || b == kTypes || kBodies[a][b] == nullptr) return std::nullopt;
+  ElementCast cast;
+  cast.source_bytes_ = source->bytes;
+  cast.target_bytes_ = target->bytes;
+  cast.swap_source_ = source->swapped ? static_cast<std::size_t>(source->part()) : 1;
+  cast.swap_target_ = target->swapped ? static_cast<std::size_t>(target->part()) : 1;
+  cast.body_ = kBodies[a][b];
+  return cast;
+}
+
+void ElementCast::run(std::byte* from, std::byte* to, std::int64_t count) const {
+  const auto parts = [count](std::int64_t bytes, std::size_t part) {
+    return count * (bytes / static_cast<std::int64_t>(part));
+  };
+  if (swap_source_ > 1) turn_round(from, swap_source_, parts(source_bytes_, swap_source_));
+  body_(from, to, count);
+  if (swap_target_ > 1) turn_round(to, swap_target_, parts(target_bytes_, swap_target_));
+}
+
+}  // namespace plait::copy

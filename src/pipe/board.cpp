@@ -1,0 +1,93 @@
+#include "pipe/board.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include "plait/error.hpp"
+
+namespace plait::pipe {
+
+namespace {
+
+/// In front of it the memory has its own head.
+constexpr std::int64_t kHead = 4096;
+
+}  // namespace
+
+std::unique_ptr<Board> Board::make(std::int64_t first) try {
+  std::unique_ptr<Board> board(new Board);
+  board->memory_.grow(kHead + static_cast<std::int64_t>(sizeof(Shared)));
+  auto* const shared = new (board->memory_.data() + kHead) Shared{};
+  for (Entry& one : shared->entries) one.step.store(-1, std::memory_order_relaxed);
+  shared->heard.begun.store(first - 1, std::memory_order_relaxed);
+  shared->heard.finished.store(first - 1, std::memory_order_relaxed);
+  return board;
+} catch (const Error&) {
+  return nullptr;
+}
+
+std::unique_ptr<Board> Board::join(base::Descriptor descriptor) try {
+  if (descriptor.number() < 0) return nullptr;
+  std::unique_ptr<Board> board(new Board);
+  board->memory_.map(std::move(descriptor), SlotMemory::Access::kWrite);
+  if (board->memory_.bytes() < kHead + static_cast<std::int64_t>(sizeof(Shared))) return nullptr;
+  board->shared().heard.joined.store(1);
+  return board;
+} catch (const Error&) {
+  return nullptr;
+}
+
+Board::Shared& Board::shared() const { return *reinterpret_cast<Shared*>(memory_.data() + kHead); }
+
+Board::Entry& Board::entry(std::int64_t step) const {
+  return shared().entries[static_cast<std::size_t>(step % kEntries)];
+}
+
+void Board::announce(std::int64_t step, std::string_view words) {
+  // What is in its place may still be looked at.
+  if (words.size() > kMostWords || step - kEntries > shared().heard.finished.load()) return;
+  Entry& here = entry(step);
+  here.bytes = static_cast<std::int64_t>(words.size());
+  std::memcpy(here.words.data(), words.data(), words.size());
+  here.step.store(step, std::memory_order_release);
+}
+
+void Board::close() { shared().told.closed.store(1); }
+
+bool Board::joined() const { return shared().heard.joined.load() != 0; }
+
+Board::Progress Board::progress() const {
+  // In this order: a step is finished after it has begun.
+  const std::int64_t finished = shared().heard.finished.load();
+  return {shared().heard.begun.load(), finished};
+}
+
+void Board::want_word(bool wanted) { shared().told.word_wanted.store(wanted ? 1 : 0); }
+
+bool Board::begin(std::int64_t step, std::string& words) {
+  if (shared().told.closed.load() != 0) return false;
+  const Entry& here = entry(step);
+  if (here.step.load(std::memory_order_acquire) != step) return false;
+  const auto bytes = static_cast<std::size_t>(std::clamp<std::int64_t>(here.bytes, 0, kMostWords));
+  words.assign(here.words.data(), bytes);
+  begun(step);
+  return true;
+}
+
+void Board::begun(std::int64_t step) { shared().heard.begun.store(step); }
+
+bool Board::finish(std::int64_t step) {
+  shared().heard.finished.store(step);
+  return shared().told.word_wanted.load() != 0;
+}
+
+bool may_poll(std::int64_t processes) {
+  cpu_set_t cores;
+  return ::sched_getaffinity(0, sizeof cores, &cores) == 0 && CPU_COUNT(&cores) >= processes;
+}
+
+}  // namespace plait::pipe

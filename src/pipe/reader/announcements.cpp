@@ -1,0 +1,64 @@
+#include "pipe/reader/announcements.hpp"
+
+#include <poll.h>
+
+#include <cerrno>
+#include <chrono>
+#include <exception>
+#include <span>
+
+#include "collective/agree.hpp"
+#include "pipe/reader/partners.hpp"
+#include "plait/error.hpp"
+#include "transport/host/sockets.hpp"
+#include "transport/native/waiting.hpp"
+
+namespace plait::pipe {
+
+namespace {
+
+constexpr std::chrono::milliseconds kBetweenChecks{250};
+
+void send(transport::native::Link& link, Frame kind) {
+  link.send({static_cast<std::uint32_t>(kind), 0, 0, 0}, {}, no_limit());
+}
+
+}  // namespace
+
+void Announcements::take_board(std::int64_t processes) {
+  board_ = Board::join(link_->descriptor());
+  if (!board_) return;
+  next_ = board_->first();
+  polls_ = may_poll(processes);
+}
+
+Frame Announcements::next(std::string& words, const std::function<void()>& check) {
+  const auto there = [&] { return board_->begin(next_, words); };
+  const bool found = board_ && (polls_ ? polling_.run(there) : there());
+  const Frame kind = found ? Frame::kStep : ask(words, check);
+  if (kind == Frame::kStep && board_) {
+    if (!found) board_->begun(next_);
+    ++next_;
+  }
+  return kind;
+}
+
+Frame Announcements::ask(std::string& words, const std::function<void()>& check) {
+  // A writer that has ended, or failed, has said so before it closed the connection.
+  const std::exception_ptr unsent = collective::caught([&] { send(*link_, Frame::kNext); });
+  using transport::native::Clock;
+  while (transport::native::wait_for(link_->number(), POLLIN, Clock::now() + kBetweenChecks) == ETIMEDOUT) {
+    check();
+    if (transport::host::is_silent(link_->number())) break;  // which the link finds as well, and says
+  }
+  const auto kind = static_cast<Frame>(receive_frame(*link_, words, no_limit()).kind);
+  if (unsent && kind != Frame::kAborted && kind != Frame::kEnd) std::rethrow_exception(unsent);
+  return kind;
+}
+
+void Announcements::finish() {
+  if (board_ && !board_->finish(next_ - 1)) return;
+  static_cast<void>(collective::caught([&] { send(*link_, Frame::kDone); }));
+}
+
+}  // namespace plait::pipe

@@ -1,0 +1,18 @@
+/// The ranks at the other end of messages.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "plait/conversion.hpp"
+
+namespace plait::plan {
+
+/// In the order of the messages.
+inline std::vector<std::int64_t> ranks_of(const std::vector<Message>& messages) {
+  std::vector<std::int64_t> result;
+  for (const Message& message : messages) result.push_back(message.rank);
+  return result;
+}
+
+}  // namespace plait::plan

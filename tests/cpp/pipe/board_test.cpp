@@ -1,0 +1,102 @@
+#include "pipe/board.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+#include "base/descriptor.hpp"
+
+namespace {
+
+using plait::base::Descriptor;
+using plait::pipe::Board;
+
+/// Both ends of one.
+class PipeBoard : public testing::Test {
+ protected:
+  void SetUp() override {
+    writer_ = Board::make(kFirst);
+    ASSERT_NE(writer_, nullptr);
+    EXPECT_FALSE(writer_->joined());
+    reader_ = Board::join(Descriptor(::fcntl(writer_->descriptor(), F_DUPFD_CLOEXEC, 0)));
+    ASSERT_NE(reader_, nullptr);
+  }
+
+  static constexpr std::int64_t kFirst = 40;
+  std::unique_ptr<Board> writer_;
+  std::unique_ptr<Board> reader_;
+  std::string words_;
+};
+
+TEST_F(PipeBoard, TellsOfStepsOneAfterTheOther) {
+  EXPECT_TRUE(writer_->joined());
+  ASSERT_EQ(reader_->first(), kFirst);
+  EXPECT_FALSE(reader_->begin(kFirst, words_));
+  for (std::int64_t step = kFirst; step < kFirst + 3 * Board::kEntries; ++step) {
+    EXPECT_FALSE(reader_->begin(step, words_));
+    writer_->announce(step, "step " + std::to_string(step));
+    ASSERT_TRUE(reader_->begin(step, words_));
+    EXPECT_EQ(words_, "step " + std::to_string(step));
+    EXPECT_EQ(writer_->progress().begun, step);
+    EXPECT_EQ(writer_->progress().finished, step - 1);
+    EXPECT_FALSE(reader_->finish(step));
+    EXPECT_EQ(writer_->progress().finished, step);
+  }
+}
+
+TEST_F(PipeBoard, WhatHasNoRoomIsLeftToTheConnection) {
+  for (std::int64_t step = kFirst; step < kFirst + Board::kEntries + 2; ++step) writer_->announce(step, "words");
+  for (std::int64_t step = kFirst; step < kFirst + Board::kEntries; ++step) ASSERT_TRUE(reader_->begin(step, words_));
+  EXPECT_FALSE(reader_->begin(kFirst + Board::kEntries, words_)) << "it would have been put over one that may be read";
+  reader_->begun(kFirst + Board::kEntries + 1);
+  reader_->finish(kFirst + Board::kEntries + 1);
+  const std::int64_t next = kFirst + Board::kEntries + 2;
+  writer_->announce(next, std::string(Board::kMostWords + 1, 'w'));
+  EXPECT_FALSE(reader_->begin(next, words_));
+  writer_->announce(next, std::string(Board::kMostWords, 'w'));
+  ASSERT_TRUE(reader_->begin(next, words_));
+  EXPECT_EQ(words_, std::string(Board::kMostWords, 'w'));
+}
+
+TEST_F(PipeBoard, AWriterThatSleepsIsGivenWord) {
+  writer_->want_word(true);
+  EXPECT_TRUE(reader_->finish(kFirst));
+  writer_->want_word(false);
+  EXPECT_FALSE(reader_->finish(kFirst + 1));
+}
+
+TEST_F(PipeBoard, NothingIsTakenFromAClosedOne) {
+  writer_->announce(kFirst, "words");
+  writer_->close();
+  EXPECT_FALSE(reader_->begin(kFirst, words_));
+}
+
+TEST(PipeBoardMemory, OtherMemoryIsNone) {
+  EXPECT_EQ(Board::join(Descriptor()), nullptr);
+  EXPECT_EQ(Board::join(Descriptor(::open("/dev/null", O_RDWR | O_CLOEXEC))), nullptr);
+}
+
+TEST(PipePolling, LooksSeldomWhereThatHasBeenInVain) {
+  plait::pipe::Polling polling;
+  const auto looks = [&](bool found) {
+    int number = 0;
+    EXPECT_EQ(polling.run([&] {
+      ++number;
+      return found;
+    }),
+              found);
+    return number;
+  };
+  EXPECT_GT(looks(false), 1);
+  for (const int left_out : {1, 2, 4, 8, 16, 32, 32}) {
+    for (int i = 0; i < left_out; ++i) EXPECT_EQ(looks(false), 1) << left_out;
+    EXPECT_GT(looks(false), 1) << left_out;
+  }
+  for (int i = 0; i < 32; ++i) EXPECT_EQ(looks(true), 1) << "what is there is found at once";
+  EXPECT_EQ(looks(true), 1);
+  EXPECT_GT(looks(false), 1) << "it has been worth it";
+}
+
+}  // namespace

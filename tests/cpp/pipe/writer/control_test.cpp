@@ -1,0 +1,159 @@
+#include "pipe/writer/control.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/descriptor.hpp"
+#include "pipe/board.hpp"
+#include "pipe/fields.hpp"
+#include "pipe/options.hpp"
+#include "pipe/protocol.hpp"
+
+namespace plait::pipe {
+namespace {
+
+using transport::native::FrameHead;
+
+/// A reader's process of rank 0, as the server has it: keeps what is sent to it.
+class Caller final : public transport::native::Peer {
+ public:
+  Caller(std::uint64_t number, bool near) : number_(number), near_(near) {}
+
+  std::uint64_t number() const override { return number_; }
+  bool near() const override { return near_; }
+  void send(FrameHead head, std::span<const std::byte> /*body*/, int descriptor) override {
+    frames_.push_back(static_cast<Frame>(head.kind));
+    if (descriptor >= 0) board_ = Board::join(base::Descriptor(::fcntl(descriptor, F_DUPFD_CLOEXEC, 0)));
+  }
+  void stream(FrameHead, std::uint64_t, Produce, std::function<void(bool)>) override {}
+  void close() override {}
+
+  std::vector<Frame> take_frames() { return std::exchange(frames_, {}); }
+  Board* board() { return board_.get(); }
+
+ private:
+  const std::uint64_t number_;
+  const bool near_;
+  std::vector<Frame> frames_;
+  std::unique_ptr<Board> board_;
+};
+
+class PipeControl : public testing::Test {
+ protected:
+  std::unique_ptr<WriterControl> control(const std::string& url) {
+    return std::make_unique<WriterControl>("pipe:flow", ArrayType{{4}, "<f8", 8, Order::kC}, "a test", 1,
+                                           parse_options(url));
+  }
+  static void tell(WriterControl& writer, const std::shared_ptr<Caller>& from, Frame kind) {
+    FieldWriter fields;
+    if (kind == Frame::kAttach)
+      fields.put("a reader")
+          .put(std::int64_t{1})
+          .put("")
+          .put(std::int64_t{0})
+          .put(std::vector<std::int64_t>())
+          .put(std::int64_t{0});
+    FieldReader given(fields.bytes());
+    writer.received(from, {static_cast<std::uint32_t>(kind), 0, 0, fields.bytes().size()}, given);
+  }
+  static std::int64_t write(WriterControl& writer) {
+    const Schedule::Begun begun = writer.begin();
+    StepDescription step;
+    step.number = begun.step;
+    step.slot = begun.slot;
+    writer.publish(step, WriterControl::frame_of(step));
+    return step.number;
+  }
+  std::string words_;
+};
+
+TEST_F(PipeControl, AReaderOfTheSameHostNeedsNoFrames) {
+  const auto writer = control("pipe:flow?queue=2");
+  const auto reader = std::make_shared<Caller>(1, true);
+  tell(*writer, reader, Frame::kAttach);
+  EXPECT_EQ(reader->take_frames(), std::vector{Frame::kWelcome});
+  ASSERT_NE(reader->board(), nullptr);
+  for (std::int64_t step = reader->board()->first(); step < 100; ++step) {
+    EXPECT_EQ(write(*writer), step);
+    ASSERT_TRUE(reader->board()->begin(step, words_));
+    EXPECT_FALSE(reader->board()->finish(step));
+  }
+  EXPECT_TRUE(reader->take_frames().empty());
+}
+
+TEST_F(PipeControl, AWriterThatSleepsIsWokenByWord) {
+  const auto writer = control("pipe:flow?queue=1");
+  const auto reader = std::make_shared<Caller>(1, true);
+  tell(*writer, reader, Frame::kAttach);
+  write(*writer);
+  std::thread waits([&] { EXPECT_EQ(write(*writer), 1); });
+  ASSERT_TRUE(reader->board()->begin(0, words_));
+  // Until it sleeps.  Then only a frame wakes it.
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  if (reader->board()->finish(0)) tell(*writer, reader, Frame::kDone);
+  waits.join();
+  EXPECT_TRUE(reader->board()->begin(1, words_));
+}
+
+TEST_F(PipeControl, AReaderThatSleepsIsToldByTheConnection) {
+  const auto writer = control("pipe:flow?queue=2");
+  const auto reader = std::make_shared<Caller>(1, true);
+  tell(*writer, reader, Frame::kAttach);
+  reader->take_frames();
+  tell(*writer, reader, Frame::kNext);
+  EXPECT_TRUE(reader->take_frames().empty());
+  write(*writer);
+  EXPECT_EQ(reader->take_frames(), std::vector{Frame::kStep});
+  reader->board()->begun(0);
+  reader->board()->finish(0);
+  write(*writer);
+  EXPECT_TRUE(reader->take_frames().empty()) << "it did not ask";
+  EXPECT_TRUE(reader->board()->begin(1, words_));
+}
+
+TEST_F(PipeControl, ALateReaderFindsTheStepsThatAreHeld) {
+  const auto writer = control("pipe:flow?queue=3&readers=0");
+  write(*writer);
+  write(*writer);
+  const auto reader = std::make_shared<Caller>(1, true);
+  tell(*writer, reader, Frame::kAttach);
+  EXPECT_EQ(reader->board()->first(), 0);
+  EXPECT_TRUE(reader->board()->begin(0, words_));
+  EXPECT_TRUE(reader->board()->begin(1, words_));
+}
+
+TEST_F(PipeControl, AnAbortIsHeardBeforeTheStepsThatAreLeft) {
+  const auto writer = control("pipe:flow?queue=2");
+  const auto reader = std::make_shared<Caller>(1, true);
+  tell(*writer, reader, Frame::kAttach);
+  write(*writer);
+  reader->take_frames();
+  writer->abort("no more");
+  EXPECT_FALSE(reader->board()->begin(0, words_));
+  EXPECT_EQ(reader->take_frames(), std::vector{Frame::kAborted});
+}
+
+TEST_F(PipeControl, OthersAreToldByTheConnection) {
+  for (const bool drops : {false, true}) {
+    const auto writer = control(drops ? "pipe:flow?drop=oldest" : "pipe:flow");
+    const auto reader = std::make_shared<Caller>(1, drops);
+    tell(*writer, reader, Frame::kAttach);
+    EXPECT_EQ(reader->board(), nullptr);
+    for (int step = 0; step < 5; ++step) {
+      write(*writer);
+      reader->take_frames();
+      tell(*writer, reader, Frame::kNext);
+      EXPECT_EQ(reader->take_frames(), std::vector{Frame::kStep});
+      tell(*writer, reader, Frame::kDone);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace plait::pipe

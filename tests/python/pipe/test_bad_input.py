@@ -1,0 +1,205 @@
+"""Mistakes that two programs of two ranks each make: every rank of both is told what is wrong."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from launching import find_launcher, needs_mpi
+from pipe_ends import Beside
+
+import plait
+
+PROGRAM = """
+import os, signal, sys, threading, time
+import numpy as np, plait
+from mpi4py import MPI
+comm = MPI.COMM_WORLD
+layout = plait.Layout((4,), "(block)", grid=(2,))
+try:
+    {body}
+    print("no error")
+except plait.Error as error:
+    print(f"{{type(error).__name__}}: {{error}}".replace("\\n", " "), flush=True)
+"""
+WRITER = """with plait.open("pipe:flow?timeout=5{more}", "w", comm=comm, shape=(4,), dtype="f8") as file:
+        for step in range(3):
+            {step}"""
+READER = """with plait.open("pipe:flow?timeout=5{more}", comm=comm{how}) as file:
+        for step in range(3):
+            {step}"""
+WRITES, READS = "file.write(np.zeros(2), layout)", "file.read(layout)"
+
+
+def writer(more="", step=WRITES):
+    return WRITER.format(more=more, step=step)
+
+
+def reader(more="", how="", step=READS):
+    return READER.format(more=more, how=how, step=step)
+
+
+def start(body):
+    words = [find_launcher(), "-n", "2", sys.executable, "-c", PROGRAM.format(body=body)]
+    return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+
+def told(*bodies):
+    """The lines that all ranks of all programs have said; those of one program are the same."""
+    lines = []
+    for job in [start(body) for body in bodies]:
+        said = job.communicate(timeout=60)[0].splitlines()
+        assert len(said) == 2, said
+        assert said[0] == said[1], said
+        lines.append(said[0])
+    return lines
+
+
+@needs_mpi
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [
+        (", shape=(5,)", ["writes 4 <f8, but", "reads 5 <f8"]),
+        (', dtype="i4"', ["writes 4 <f8, but", "reads 4 <i4", "casting=same_kind"]),
+    ],
+)
+def test_ends_that_differ(how, words):
+    for text in told(writer(), reader(how=how)):
+        assert "the two ends differ" in text
+        for word in words:
+            assert word in text
+
+
+@needs_mpi
+def test_variables_that_differ():
+    wrote, read = told(writer(), reader(step='file.begin_step(); file.read(layout, variable="u")'))
+    assert read == 'ArgumentError: pipe:flow?timeout=5: the array "u" is not in step 0, which has: data'
+    assert "the reader python" in wrote
+    assert re.search('has failed: .*ArgumentError: pipe:flow.timeout=5: the array "u" is not in step 0', wrote), wrote
+
+
+@needs_mpi
+def test_steps_that_differ():
+    """The reader wants more than there are."""
+    wrote, read = told(writer(), reader(step="[file.read(layout) for _ in range(2)]"))
+    assert read == "StoreError: pipe:flow?timeout=5: no more steps will come; the writer has closed the pipe"
+    assert wrote == "no error"
+
+
+@needs_mpi
+def test_shapes_that_change():
+    grown = 'plait.Layout((4 + 2 * step,), "(block)", grid=(2,))'
+    grows = f'file.define("data", (4 + 2 * step,), "f8"); file.write(np.zeros(2 + step), {grown})'
+    words = "of step 1 is 6 elements of 8 bytes (<f8), but the read expected 4 elements of 8 bytes (<f8)"
+    wrote, read = told(writer(step=grows), reader())
+    assert words in read
+    assert words in wrote
+
+
+@needs_mpi
+@pytest.mark.parametrize("end", ["writer", "reader"])
+def test_nobody_comes(end):
+    (text,) = told((writer if end == "writer" else reader)().replace("timeout=5", "timeout=0.5"))
+    missing = {"writer": "no reader has come within 0.5 s", "reader": "no writer has come within 0.5 s"}[end]
+    assert missing in text
+    assert os.environ["PLAIT_MEET"] in text
+
+
+@needs_mpi
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda folder: folder.chmod(0o755), "can be seen by other users: Operation not permitted; say chmod 700"),
+        (lambda folder: folder.rmdir(), "No such file or directory; make it"),
+        (lambda folder: (folder.rmdir(), folder.touch()), "Not a directory; make it"),
+    ],
+)
+def test_folders_that_cannot_be(meeting_folder, change, words):
+    change(meeting_folder)
+    try:
+        for text in told(writer(), reader()):
+            assert words in text
+            assert str(meeting_folder) in text
+            assert "or name another folder that both programs see by PLAIT_MEET" in text
+    finally:
+        if meeting_folder.is_file():
+            meeting_folder.unlink()
+        meeting_folder.mkdir(exist_ok=True)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_that_cannot_be_written(meeting_folder):
+    meeting_folder.chmod(0o500)
+    with pytest.raises(plait.StoreError, match="cannot write to the folder"):
+        plait.open("pipe:flow", "w", shape=(3,), dtype="f8")
+    meeting_folder.chmod(0o700)
+
+
+def test_a_lock_that_cannot_be_seen_is_told_to_both(meeting_folder):
+    """A copy of the file of a writer has no lock, as one on a file system that shows none to other hosts."""
+
+    def write():
+        with plait.open("pipe:flow?readers=1&timeout=20", "w", shape=(3,), dtype="f8") as file:
+            for _ in range(5):
+                file.write(np.zeros(3))
+
+    beside = Beside(write)
+    while not (meeting_folder / "flow.pipe").exists():
+        time.sleep(0.01)
+    shutil.copy(meeting_folder / "flow.pipe", meeting_folder / "copy.pipe")
+    words = "is there, but the lock of its file in .* is not seen by python.*name another one by PLAIT_MEET"
+    with pytest.raises(plait.StoreError, match=words):
+        plait.open("pipe:copy?timeout=20")
+    with pytest.raises(plait.StoreError, match=words):
+        beside.result()
+    # Of one that has ended nothing is to be said.
+    with pytest.raises(plait.StoreError, match="no writer has come within 1 s"):
+        plait.open("pipe:copy?timeout=1")
+    (meeting_folder / "copy.pipe").unlink()
+
+
+WAITS = """with plait.open("pipe:flow", comm=comm) as file:
+        file.read(layout)
+        began = time.time()
+        if comm.rank == 1:
+            threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGKILL)).start()
+        try:
+            file.read(layout)
+        except plait.Error as error:
+            print(f"{time.time() - began:.2f} {error}", flush=True)
+            os._exit(0)"""
+
+
+@needs_mpi
+def test_a_rank_that_dies_while_its_program_waits_for_a_step():
+    """Neither the others nor the writer wait for the next step to notice."""
+
+    def write():
+        with plait.open("pipe:flow?queue=1", "w", shape=(4,), dtype="f8") as file:
+            file.write(np.zeros(4))
+            began = time.monotonic()
+            while time.monotonic() < began + 20:
+                if not plait.pipe_status("pipe:flow").readers:
+                    break
+                time.sleep(0.05)
+            gone = time.monotonic() - began
+            with pytest.raises(plait.StoreError) as error:
+                file.write(np.zeros(4))
+            raise RuntimeError(f"{gone:.2f} {error.value}")
+
+    beside = Beside(write)
+    # The launcher is not to end the other rank.
+    words = [find_launcher(), "-n", "2", "sh", "-c", '"$@"; sleep 3', "sh", sys.executable, "-c"]
+    words += [PROGRAM.format(body=WAITS)]
+    job = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    with pytest.raises(RuntimeError, match=r"the reader .* has failed: .*rank 1") as error:
+        beside.result(40)
+    assert float(str(error.value).split()[0]) < 10
+    said = job.communicate(timeout=30)[0]
+    after = [float(line.split()[0]) for line in said.splitlines() if "rank 1" in line and line[0].isdigit()]
+    assert len(after) == 1, said
+    assert 0.4 < after[0] < 1.7, said

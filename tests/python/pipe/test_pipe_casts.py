@@ -1,0 +1,107 @@
+"""Readers that state another element type than the writer's."""
+
+import itertools
+
+import numpy as np
+import pytest
+from pipe_ends import Beside, parts_of, whole
+
+import plait
+from plait import Layout
+
+TYPES = ["?", "u1", "u2", "u4", "u8", "i1", "i2", "i4", "i8", "f4", "f8", "c8", "c16", ">i2", ">f8", ">c8", "<u4"]
+
+
+def write(array, layout, **how):
+    with plait.open("pipe:flow", "w", shape=array.shape, dtype=array.dtype, **how) as file:
+        parts = parts_of(array, layout)
+        file.write(parts[0] if len(parts) == 1 else parts, layout)
+
+
+def values(dtype):
+    """Such as every type but bool has."""
+    return np.array([[0, 1, 2, 100], [127, 3, 64, 7]]).astype(dtype)
+
+
+@pytest.mark.parametrize("casting", ["safe", "same_kind"])
+@pytest.mark.parametrize(("source", "target"), list(itertools.product(TYPES, TYPES)))
+def test_what_numpy_converts(source, target, casting):
+    array = values(source)
+    writer = Beside(write, array, Layout(array.shape, "(*, cyclic) onto (2)"))
+    url = f"pipe:flow?casting={casting}"
+    if np.can_cast(source, target, casting):
+        with plait.open(url, dtype=target) as file:
+            assert file.dtype == np.dtype(target)
+            found = file.read()
+            assert found.dtype == np.dtype(target)
+            np.testing.assert_array_equal(found, array.astype(target))
+        writer.result()
+    else:
+        told = f"the two ends differ: .* writes 2x4 .{array.dtype.str[1:]}, but .*casting={casting} does not convert"
+        with pytest.raises(plait.ArgumentError, match=told):
+            plait.open(url, dtype=target)
+        with pytest.raises(plait.Error, match=told):
+            writer.result()
+
+
+def test_conversions_of_every_layout():
+    """Halos that are not filled stay, gaps in the target too, and regions count."""
+    array = whole((40, 30), 1)
+    array[3, 5] = 1e300
+    writer = Beside(write, array, Layout(array.shape, "(block, cyclic(3)) onto (2, 2)"))
+    with plait.open("pipe:flow?casting=same_kind", dtype="f4") as file:
+        for _ in file:
+            layout = Layout((20, 30), "(block, *) onto (3)", halo=[(1, 1), (0, 0)], order="F")
+            big = [np.full([2 * n for n in layout.padded_shape(rank)], -1, "f4") for rank in range(3)]
+            arrays = [one[::2, ::2] for one in big]
+            file.read(layout, out=arrays, region=np.s_[::2])
+            for rank, mine in enumerate(arrays):
+                with np.errstate(over="ignore"):
+                    right = array[::2][np.ix_(*layout.indices(rank))].astype("f4")
+                np.testing.assert_array_equal(mine[1:-1], right)
+                assert (mine[[0, -1]] == -1).all()
+                assert (big[rank][1::2] == -1).all()
+                assert (big[rank][:, 1::2] == -1).all()
+    writer.result()
+
+
+def test_narrower_whole_numbers_are_cut_and_reals_rounded():
+    array = np.array([2**40 + 5, -1, 300])
+    writer = Beside(write, array, Layout((3,), "(block) onto (3)"))
+    with plait.open("pipe:flow?casting=same_kind", dtype="i1") as file:
+        np.testing.assert_array_equal(file.read(), array.astype("i1"))
+    writer.result()
+    writer = Beside(write, np.array([1e300, 0.1, np.nan]), Layout((3,), "(block) onto (3)"))
+    with plait.open("pipe:flow?casting=same_kind", dtype="f4") as file:
+        np.testing.assert_array_equal(file.read(), np.array([np.inf, 0.1, np.nan], "f4"))
+    writer.result()
+
+
+def test_another_type_is_no_conversion_unless_that_is_said():
+    writer = Beside(write, np.zeros(3), Layout((3,), "(block) onto (3)"))
+    told = r"writes 3 <f8, but .* reads 3 <f4.*let the reader open pipe:flow\?casting=same_kind"
+    with pytest.raises(plait.ArgumentError, match=told):
+        plait.open("pipe:flow", dtype="f4")
+    with pytest.raises(plait.Error, match=told):
+        writer.result()
+    with pytest.raises(plait.ArgumentError, match='casting=unsafe is not "no", "safe" or "same_kind"'):
+        plait.open("pipe:flow?casting=unsafe", dtype="f4")
+
+
+def test_other_arrays_of_a_step_stay_what_they_are():
+    def both():
+        with plait.open("pipe:flow", "w", shape=(3,), dtype="f8") as file:
+            for step in range(2):
+                file.begin_step()
+                file.write(np.full(3, step + 0.5))
+                file.write(np.arange(4.0), variable="u")
+                file.end_step()
+
+    writer = Beside(both)
+    with plait.open("pipe:flow?casting=same_kind", dtype="f4", shape=(3,)) as file:
+        for step in file:
+            assert file.read(variable="u").dtype == np.dtype("f8")
+            found = file.read()
+            assert found.dtype == np.dtype("f4")
+            assert (found == step.number + 0.5).all()
+    writer.result()

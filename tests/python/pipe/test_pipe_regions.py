@@ -1,0 +1,70 @@
+"""Regions of pipes: what is read, what is sent, and what is refused, as of files."""
+
+import numpy as np
+import pytest
+from pipe_ends import Beside, check_steps, parts_of, read_steps, whole, write_steps
+
+import plait
+from plait import Layout
+
+
+def test_a_region_is_read():
+    shape = (10, 12)
+    writer = Beside(write_steps, "pipe:flow", Layout(shape, "(block, cyclic) onto (2, 3)"), 2)
+    region = (slice(2, 9), slice(3, 4))
+    layout = Layout((7, 1), "(cyclic, *) onto (3)")
+    found = read_steps("pipe:flow", layout, region=region)
+    writer.result()
+    check_steps(found, lambda step: whole(shape, step)[region], layout)
+
+
+def test_only_what_a_region_with_steps_takes_is_sent():
+    layout = Layout((100, 90), "(block, cyclic(4)) onto (2, 3)")
+    writer = Beside(write_steps, "pipe:flow", layout, 1)
+    region = np.s_[::2, 5:90:3]
+    with plait.open("pipe:flow") as file:
+        for _ in file:
+            wanted = Layout((50, 29), "(*, cyclic) onto (5)")
+            assert "11.3 KiB in 1450 runs" in file.explain(wanted, region)
+            found = file.read(wanted, region=region)
+            for mine, expected in zip(found, parts_of(whole((100, 90), 0)[region], wanted), strict=True):
+                np.testing.assert_array_equal(mine, expected)
+    writer.result()
+
+
+def test_halos_of_a_region_are_filled():
+    layout = Layout((6,), "(block)", grid=(2,), halo=[(1, 1)], periodic=[0])
+    writer = Beside(write_steps, "pipe:flow", Layout((12, 3), "(cyclic, block) onto (2, 2)"), 1)
+    (arrays,) = read_steps("pipe:flow", layout, region=np.s_[::2, 1], fill_halo=True)
+    writer.result()
+    np.testing.assert_array_equal(arrays, [[31, 1, 7, 13, 19], [13, 19, 25, 31, 1]])
+
+
+def answer(opened, region):
+    """What is read, or what is said instead."""
+    try:
+        return opened.read(region=region)
+    except plait.ArgumentError as error:
+        return str(error)
+
+
+def refused(opened, *how, **given):
+    with pytest.raises(plait.ArgumentError) as error:
+        opened.read(*how, **given)
+    return str(error.value)
+
+
+@pytest.mark.parametrize(
+    "region", [np.s_[::-1], np.s_[7:2], np.s_[9, 99], np.s_[99:200:3], np.s_[-99], np.s_[1:2, 3, 4], np.s_[::0]]
+)
+def test_regions_are_what_they_are_to_files(tmp_path, region):
+    shape = (10, 4)
+    np.save(tmp_path / "a.npy", whole(shape, 0))
+    writer = Beside(write_steps, "pipe:flow", Layout(shape, "(cyclic(3), block) onto (2, 2)"), 1)
+    with plait.open(tmp_path / "a.npy") as file, plait.open("pipe:flow") as pipe:
+        for _ in pipe:
+            found = [answer(one, region) for one in (file, pipe)]
+            np.testing.assert_array_equal(found[0], found[1])
+            small = Layout((3, 3), "(*, *) onto ()")
+            assert refused(pipe, small, region=np.s_[:2]) == refused(file, small, region=np.s_[:2])
+    writer.result()
