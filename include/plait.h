@@ -70,6 +70,13 @@ const char* plait_version(void);
 
 /** This process alone, which holds the parts of all ranks of a layout.  Always valid; not to be freed. */
 const plait_comm* plait_alone(void);
+/** The processes of this job, all on one host: those that `plait run` has started, or a shell that gave each of them
+ *  PLAIT_JOB, PLAIT_SIZE and PLAIT_RANK; one rank where none of these is set.  Collective; waits `seconds` at most for the
+ *  others at the first call (docs/guides/without-mpi.md).  Where MPI's launcher has started the program, take the
+ *  communicator from plait_mpi.h. */
+plait_status plait_comm_world(double seconds, plait_comm** comm);
+/** Waits until all processes have come here.  Collective. */
+plait_status plait_comm_barrier(const plait_comm* comm);
 plait_status plait_comm_rank(const plait_comm* comm, int* rank);
 plait_status plait_comm_size(const plait_comm* comm, int* size);
 /** Must be called before MPI_Finalize, as must the free functions of all that was made with it.  Not collective. */
@@ -336,7 +343,7 @@ plait_status plait_shared_free(plait_shared** shared);
  *
  * The calls of the C library with the offset as an argument, a handle that may be remote, the rank that owns the file,
  * and a request.  These calls are not collective unless stated otherwise, and any number of threads may make them on
- * one handle, except for plait_dio_close.  Initialise MPI with MPI_THREAD_MULTIPLE.
+ * one handle, except for plait_dio_close.
  *
  * If `request` is NULL the call returns when the access is complete.  Otherwise it only starts the access: the buffer
  * must not be touched until plait_dio_wait has returned, and each request must be waited for exactly once.

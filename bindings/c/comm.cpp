@@ -1,5 +1,6 @@
 #include <array>
 #include <cstddef>
+#include <memory>
 #include <new>
 
 #include "objects.hpp"
@@ -10,6 +11,20 @@ const plait_comm* plait_alone(void) {
   alignas(plait_comm) static std::array<std::byte, sizeof(plait_comm)> room;
   static const plait_comm* const alone = new (room.data()) plait_comm(plait::Comm());  // never ends, needs no memory
   return alone;
+}
+
+plait_status plait_comm_world(double seconds, plait_comm** comm) {
+  if (comm != nullptr) *comm = nullptr;
+  return guarded(nullptr, [&] {
+    auto handle = std::make_unique<plait_comm>(plait::Comm());
+    handle->comm = plait::Comm::world(seconds);
+    plait_comm*& result = output(comm, "comm");  // only now, for the others are waiting too
+    result = handle.release();
+  });
+}
+
+plait_status plait_comm_barrier(const plait_comm* comm) {
+  return guarded(comm, [&] { comm_of(comm).barrier(); });
 }
 
 plait_status plait_comm_rank(const plait_comm* comm, int* rank) {

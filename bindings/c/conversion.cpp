@@ -16,7 +16,7 @@ void hand_out(const std::vector<plait::Message>& messages, int64_t room, plait_t
 }
 
 const plait::Conversion& conversion_of(const plait_conversion* conversion) {
-  return given(conversion, "conversion", "what plait_conversion_create gave").conversion;
+  return given(conversion, "conversion", "the handle from plait_conversion_create").conversion;
 }
 
 }  // namespace

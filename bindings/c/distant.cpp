@@ -15,7 +15,7 @@ namespace {
 
 template <typename Dio>
 auto& file_of(Dio* handle) {
-  return *given(handle, "handle", "what plait_dio_open, plait_dio_offer or plait_dio_find gave").file;
+  return *given(handle, "handle", "the handle from plait_dio_open, plait_dio_offer or plait_dio_find").file;
 }
 
 DistantMode mode_named(const char* mode) {

@@ -35,7 +35,7 @@ void check_room(std::int64_t room, std::int64_t needed, const std::string& whose
 }
 
 void check_element_bytes(std::int64_t element_bytes) {
-  if (element_bytes < 1) refuse(base::text("elements of ", element_bytes, " bytes cannot be"));
+  if (element_bytes < 1) refuse(base::text("an element cannot have ", element_bytes, " bytes; give 1 or more"));
 }
 
 std::string ranks_text(const std::vector<std::int64_t>& ranks, const Layout& layout) {

@@ -64,13 +64,13 @@ struct plait_request : plait::c::Handle {
 namespace plait::c {
 
 inline const Comm& comm_of(const plait_comm* comm) {
-  return given(comm, "comm", "plait_alone() or what plait_comm_from_mpi gave").comm;
+  return given(comm, "comm", "plait_alone() or the handle from plait_comm_from_mpi").comm;
 }
 inline const Layout& layout_of(const plait_layout* layout, const char* name = "layout") {
-  return given(layout, name, "what plait_layout_parse gave").layout;
+  return given(layout, name, "the handle from plait_layout_parse").layout;
 }
-inline File& file_of(plait_file* file) { return *given(file, "file", "what plait_open gave").file; }
-inline const File& file_of(const plait_file* file) { return *given(file, "file", "what plait_open gave").file; }
+inline File& file_of(plait_file* file) { return *given(file, "file", "the handle from plait_open").file; }
+inline const File& file_of(const plait_file* file) { return *given(file, "file", "the handle from plait_open").file; }
 
 /// Puts a Request into a handle that was made for it.
 inline void put(plait_request& handle, Request request) {

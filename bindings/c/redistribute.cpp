@@ -81,7 +81,7 @@ plait_status redistribute(const plait_comm* comm, const Ends& ends, int64_t elem
 }
 
 plait_redistribution& plan_of(plait_redistribution* plan) {
-  return given(plan, "plan", "what plait_redistribution_create gave");
+  return given(plan, "plan", "the handle from plait_redistribution_create");
 }
 
 template <typename Find, typename Also>
@@ -186,7 +186,7 @@ plait_status plait_redistribution_refuse(plait_redistribution* plan, const char*
 plait_status plait_redistribution_explain(const plait_redistribution* plan, char** text) {
   if (text != nullptr) *text = nullptr;
   return guarded(plan, [&] {
-    const auto& own = given(plan, "plan", "what plait_redistribution_create gave");
+    const auto& own = given(plan, "plan", "the handle from plait_redistribution_create");
     hand_out_text(text, "text", [&] { return own.plan->explain(); });
   });
 }

@@ -5,7 +5,7 @@ using namespace plait::c;
 namespace {
 
 plait_request& request_of(plait_request* request) {
-  return given(request, "request", "what a function that starts something gave");
+  return given(request, "request", "the handle from a function that starts an operation");
 }
 
 std::int64_t wait(plait_request& request) {

@@ -38,14 +38,14 @@ plait_status plait_empty(const plait_comm* comm, const plait_layout* layout, int
 
 plait_status plait_empty_bytes(const plait_comm* comm, int64_t bytes, plait_shared** shared) {
   return share(comm, shared, [&](const plait::Comm&) {
-    if (bytes < 0) refuse(plait::base::text("memory of ", bytes, " bytes cannot be"));
+    if (bytes < 0) refuse(plait::base::text("memory of ", bytes, " bytes cannot be made; give 0 or more"));
     return bytes;
   });
 }
 
 plait_status plait_shared_memory(const plait_shared* shared, void** data, int64_t* bytes) {
   return guarded(shared, [&] {
-    const plait::SharedMemory& own = *given(shared, "shared", "what plait_empty gave").memory;
+    const plait::SharedMemory& own = *given(shared, "shared", "the handle from plait_empty").memory;
     if (data != nullptr) *data = own.data();
     if (bytes != nullptr) *bytes = own.bytes();
   });

@@ -12,7 +12,7 @@ using plait::StreamMode;
 
 namespace {
 
-Stream& stream_of(plait_stream* stream) { return *given(stream, "stream", "what plait_stream_open gave").stream; }
+Stream& stream_of(plait_stream* stream) { return *given(stream, "stream", "the handle from plait_stream_open").stream; }
 
 auto telling(Stream& stream) {
   return [&stream](const std::string& message, int code) { stream.refuse(message, code); };
@@ -84,7 +84,7 @@ plait_status plait_stream_start_write(plait_stream* stream, const void* data, in
 
 plait_status plait_stream_tell(const plait_stream* stream, int64_t* element) {
   return guarded(stream, [&] {
-    output(element, "element") = given(stream, "stream", "what plait_stream_open gave").stream->tell();
+    output(element, "element") = given(stream, "stream", "the handle from plait_stream_open").stream->tell();
   });
 }
 

@@ -18,6 +18,10 @@ module plait_c
       integer(c_int), value :: communicator
       type(c_ptr), intent(out) :: comm
     end function
+    integer(c_int) function c_comm_barrier(comm) bind(c, name='plait_comm_barrier')
+      import :: c_int, c_ptr
+      type(c_ptr), value :: comm
+    end function
     integer(c_int) function c_comm_rank(comm, rank) bind(c, name='plait_comm_rank')
       import :: c_int, c_ptr
       type(c_ptr), value :: comm

@@ -1,10 +1,10 @@
 ! Errors, communicators and layouts of the module plait.
 !
-! Every procedure has the optional arguments `stat`, 0 where all is well, else 1 (argument), 2 (system) or 3 (memory),
-! and `errmsg`.  Without `stat` an error is told on the standard error, of collective calls on that of rank 0 alone; the
-! program goes on.
+! Every procedure has the optional arguments `stat`, which is 0 without an error, otherwise 1 (argument), 2 (system) or
+! 3 (memory), and `errmsg`.  Without `stat` an error is printed on standard error (of collective calls by rank 0 only),
+! and the program continues.
 !
-! A handle is a number that C keeps (handles.hpp): a copy of one is a second name of the same thing.
+! A handle is a number that the C side resolves (handles.hpp): a copy of a handle refers to the same object.
 module plait_core
   use, intrinsic :: iso_c_binding
   use, intrinsic :: iso_fortran_env, only: int8, int16, int32, int64
@@ -21,11 +21,12 @@ module plait_core
     integer :: size = 1
     logical :: alone = .true.
   contains
+    procedure :: barrier => comm_barrier
     procedure :: free => comm_free
   end type
 
-  !> How an array is distributed over ranks.  Assignment makes a second name of the same layout, which is freed once: through
-  !> either of them.
+  !> How an array is distributed over ranks.  Assignment copies the handle, not the layout, which is freed once, through
+  !> either copy.
   type :: plait_layout
     type(c_ptr) :: handle = c_null_ptr
   contains
@@ -41,7 +42,8 @@ module plait_core
 
 contains
 
-  !> All ranks of the program.  MPI is initialised where it is not, and then finalised when the program ends.
+  !> All ranks of the program: those that `plait run` has started, if the program has not initialised MPI; otherwise those
+  !> of MPI_COMM_WORLD.  Initialises MPI if the program has not, and then finalises it when the program ends.
   !> Collective.
   subroutine plait_world(comm, stat, errmsg)
     type(plait_comm), intent(out) :: comm
@@ -53,7 +55,7 @@ contains
     call report(status, stat, errmsg)
   end subroutine
 
-  !> This process by itself.
+  !> This process alone, without the others.
   subroutine plait_alone(comm, stat, errmsg)
     type(plait_comm), intent(out) :: comm
     integer, intent(out), optional :: stat
@@ -84,7 +86,15 @@ contains
     comm%alone = .false.
   end subroutine
 
-  !> Before MPI is finalised.
+  !> Waits until all ranks have called it.  Collective.
+  subroutine comm_barrier(self, stat, errmsg)
+    class(plait_comm), intent(in) :: self
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call report(c_comm_barrier(found_comm(self%handle)), stat, errmsg)
+  end subroutine
+
+  !> Frees a communicator; must be called before MPI is finalised.
   subroutine comm_free(self, stat, errmsg)
     class(plait_comm), intent(inout) :: self
     integer, intent(out), optional :: stat
@@ -92,8 +102,8 @@ contains
     call report(c_comm_free(self%handle), stat, errmsg)
   end subroutine
 
-  !> The layout that a text names, as `(block, cyclic(3)) onto (2, 2)`; docs/reference/notation.md.  Local arrays are
-  !> passed with their strides, so `order` matters to the text of the layout alone: order=F unless it says another one.
+  !> The layout of a text such as `(block, cyclic(3)) onto (2, 2)`; see docs/reference/notation.md.  Local arrays are
+  !> passed with their strides, so `order` affects only the text of the layout: order=F unless the text says otherwise.
   subroutine plait_parse(layout, text, shape, stat, errmsg)
     type(plait_layout), intent(out) :: layout
     character(*), intent(in) :: text
@@ -198,7 +208,7 @@ contains
     call report(status, stat, errmsg)
   end function
 
-  !> How many ranks hold a part.
+  !> The number of ranks that hold a part.
   function layout_ranks(self, stat, errmsg) result(ranks)
     class(plait_layout), intent(in) :: self
     integer, intent(out), optional :: stat
@@ -208,7 +218,7 @@ contains
     call report(c_ranks(found_layout(self%handle), ranks, ranks_end), stat, errmsg)
   end function
 
-  !> The text of the normal form: equal layouts have the same one.
+  !> The text of the normal form, which equal layouts share.
   function layout_text(self, stat, errmsg) result(text)
     class(plait_layout), intent(in) :: self
     integer, intent(out), optional :: stat

@@ -23,12 +23,12 @@ module plait_distant
     module procedure :: read_4, read_8
   end interface
 
-  !> The reverse.  Behind the end of the file it makes it longer.
+  !> Writes a contiguous array: the reverse of plait_dio_read.  Writing past the end extends the file.
   interface plait_dio_write
     module procedure :: write_4, write_8
   end interface
 
-  !> Gives the file of a rank so many bytes; new ones are zero.
+  !> Sets the size in bytes of the file of a rank; new bytes are zero.
   interface plait_dio_resize
     module procedure :: resize_4, resize_8
   end interface
@@ -212,7 +212,7 @@ contains
     call report(c_sync(dio%handle, int(rank, c_int), request_address(request)), stat, errmsg)
   end subroutine
 
-  !> The bytes of the file of a rank; 0 after an error.
+  !> The size in bytes of the file of a rank; 0 after an error.
   integer(int64) function plait_dio_size(dio, rank, stat, errmsg)
     type(plait_dio), intent(in) :: dio
     integer, intent(in) :: rank
@@ -240,7 +240,7 @@ contains
     call resize_8(dio, int(bytes, int64), rank, stat, errmsg)
   end subroutine
 
-  !> Waits for what was begun, and ends the request.
+  !> Waits for an access that was started, and ends the request.
   subroutine plait_dio_wait(request, stat, errmsg)
     type(plait_request), intent(inout) :: request
     integer, intent(out), optional :: stat
@@ -274,7 +274,7 @@ contains
     plait_dio_test = plait_test(request, stat, errmsg)
   end function
 
-  !> Waits for what this rank has begun and ends the handle.  Collective where plait_dio_open was.
+  !> Waits for what this rank has started, and closes the handle.  Collective if plait_dio_open made it.
   subroutine plait_dio_close(dio, stat, errmsg)
     type(plait_dio), intent(inout) :: dio
     integer, intent(out), optional :: stat

@@ -109,10 +109,10 @@ contains
     character(*), intent(in), optional :: dtype         !< as .npy files spell it: '<f8', '<i4', '<c16'
     integer, intent(in), optional :: element_bytes      !< instead of dtype, for raw files
     character(*), intent(in), optional :: order         !< of the array in a new or raw file; default 'F'
-    integer(c_int64_t), intent(in), optional :: offset  !< raw files: bytes in front of the array
-    integer(c_int64_t), intent(in), optional :: memory  !< bytes of staging a rank
+    integer(c_int64_t), intent(in), optional :: offset  !< raw files: where the array begins, in bytes
+    integer(c_int64_t), intent(in), optional :: memory  !< upper limit of a rank's staging memory, in bytes
     character(*), intent(in), optional :: strategy      !< 'direct', 'two-phase' or 'automatic'
-    integer, intent(in), optional :: readers            !< ranks that touch the file
+    integer, intent(in), optional :: readers            !< ranks that access the file in two-phase accesses
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     integer(c_int64_t), allocatable :: extents(:)
@@ -162,7 +162,7 @@ contains
     if (url(length - 3:length) == '.npy') order = ''
   end function
 
-  !> The shape of the array in the file, of a pipe that of the step; empty after an error.
+  !> The shape of the array in the file; for a pipe, of the array in the step.  Empty after an error.
   function file_shape(self, stat, errmsg) result(shape)
     class(plait_file), intent(in) :: self
     integer, intent(out), optional :: stat
@@ -192,7 +192,7 @@ contains
     ignored = c_text_free(raw)
   end function
 
-  !> Makes a new file appear, durably.  After an error the file is to be abandoned.  Collective.
+  !> Closes a file; a new one appears now, durably.  After an error the file must be abandoned.  Collective.
   subroutine plait_close(file, stat, errmsg)
     type(plait_file), intent(inout) :: file
     integer, intent(out), optional :: stat
@@ -200,7 +200,7 @@ contains
     call report(c_close(file%handle), stat, errmsg, file%teller())
   end subroutine
 
-  !> Gives a file up; a new one is discarded.
+  !> Closes a file without completing it; a new one is discarded.
   subroutine plait_abandon(file, stat, errmsg)
     type(plait_file), intent(inout) :: file
     integer, intent(out), optional :: stat
@@ -229,7 +229,7 @@ contains
       slices(:, 2), slices(:, 3), halo, 0_c_int, c_text(wrong), c_null_ptr), stat, errmsg, file%teller())
   end subroutine
 
-  !> The reverse.
+  !> Writes this rank's part of the whole array, or of a region: the reverse of plait_read.  Collective.
   subroutine plait_write(file, layout, array, first, count, step, stat, errmsg)
     type(plait_file), intent(in) :: file
     type(plait_layout), intent(in) :: layout
@@ -245,7 +245,7 @@ contains
       slices(:, 2), slices(:, 3), 0_c_int, 1_c_int, c_text(wrong), c_null_ptr), stat, errmsg, file%teller())
   end subroutine
 
-  !> The same while the program goes on: the array stays untouched until plait_wait.
+  !> Nonblocking versions: the array must stay untouched until plait_wait.  Collective.
   subroutine plait_start_read(file, layout, array, request, first, count, step, fill_halo, stat, errmsg)
     type(plait_file), intent(in) :: file
     type(plait_layout), intent(in) :: layout

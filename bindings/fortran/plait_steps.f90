@@ -1,4 +1,4 @@
-! Steps of pipes, of the module plait: what is written or read between plait_begin_step and plait_end_step goes together.
+! Steps of pipes, of the module plait: the arrays that are written or read between plait_begin_step and plait_end_step.
 module plait_steps
   use, intrinsic :: iso_c_binding
   use, intrinsic :: iso_fortran_env, only: int32, int64, real32, real64
@@ -10,11 +10,11 @@ module plait_steps
   public :: plait_begin_step, plait_end_step, plait_step_number, plait_put, plait_get
   public :: plait_select_variable, plait_define_variable, plait_variables, plait_variable_name
 
-  !> Gives the step that begins next an attribute: an integer, a real or a text, by its name.
+  !> Sets an attribute, a named integer, real or text, of the step that begins next.
   interface plait_put
     module procedure put_int32, put_int64, put_real32, put_real64, put_text
   end interface
-  !> An attribute of the step that has begun last.
+  !> The value of an attribute of the step that began last.
   interface plait_get
     module procedure get_int32, get_int64, get_real32, get_real64, get_text
   end interface
@@ -98,8 +98,8 @@ module plait_steps
 
 contains
 
-  !> Begins a step: a writer waits until there is room for it, a reader until there is one.  `more` is false where no
-  !> more will come.  Collective.
+  !> Begins a step: a writer waits until the queue has room for it, a reader until the next step has arrived.  `more` is
+  !> false for a reader if no more steps will come.  Collective.
   subroutine plait_begin_step(file, more, stat, errmsg)
     type(plait_file), intent(in) :: file
     logical, intent(out), optional :: more
@@ -112,7 +112,7 @@ contains
     call report(status, stat, errmsg, teller(file))
   end subroutine
 
-  !> Hands the step over, or gives it back to the writer.  Collective.
+  !> Ends the step: a writer passes it to the readers; a reader releases it.  Collective.
   subroutine plait_end_step(file, stat, errmsg)
     type(plait_file), intent(in) :: file
     integer, intent(out), optional :: stat
@@ -120,7 +120,7 @@ contains
     call report(c_end_step(found_file(file%handle)), stat, errmsg, teller(file))
   end subroutine
 
-  !> Of the step that has begun last; they count from 1, 0 after an error.
+  !> The number of the step that began last, counted from 1; 0 after an error.
   integer(c_int64_t) function plait_step_number(file, stat, errmsg)
     type(plait_file), intent(in) :: file
     integer, intent(out), optional :: stat
@@ -130,7 +130,7 @@ contains
     plait_step_number = plait_step_number + 1
   end function
 
-  !> Lets the accesses that follow mean another array of the step; the first one is called "data".
+  !> Makes the following accesses refer to the array of this name in the step; before the first call that is "data".
   subroutine plait_select_variable(file, name, stat, errmsg)
     type(plait_file), intent(in) :: file
     character(*), intent(in) :: name
@@ -139,7 +139,7 @@ contains
     call report(c_select(found_file(file%handle), c_text(name)), stat, errmsg)
   end subroutine
 
-  !> The same for a writer, which says what it is, dtype as .npy files spell it.
+  !> The same for an array that the writer has not selected before: its shape, and its dtype as .npy files spell it.
   subroutine plait_define_variable(file, name, shape, dtype, stat, errmsg)
     type(plait_file), intent(in) :: file
     character(*), intent(in) :: name, dtype
@@ -154,7 +154,7 @@ contains
       extents, c_text(dtype), 0_c_int64_t), stat, errmsg)
   end subroutine
 
-  !> How many arrays the step has.
+  !> The number of arrays of the step.
   integer function plait_variables(file, stat, errmsg)
     type(plait_file), intent(in) :: file
     integer, intent(out), optional :: stat
@@ -165,7 +165,7 @@ contains
     plait_variables = count
   end function
 
-  !> The name of one of them; they count from 1, in the order in which they were written.
+  !> The name of one of them, counted from 1 in the order in which they were written.
   function plait_variable_name(file, number, stat, errmsg) result(name)
     type(plait_file), intent(in) :: file
     integer, intent(in) :: number

@@ -1,4 +1,4 @@
-! Streams of the module plait: an open file's elements one behind the other, with a position that counts from 1.
+! Streams of the module plait: an open file's elements as a sequence, with a position that counts from 1.
 module plait_streams
   use, intrinsic :: iso_c_binding
   use plait_core
@@ -83,7 +83,7 @@ contains
     call report(status, stat, errmsg, collective)
   end subroutine
 
-  !> Before the file is closed; waits for what was started.
+  !> Waits for what was started, and closes the stream; call it before the file is closed.
   subroutine plait_stream_close(stream, stat, errmsg)
     type(plait_stream), intent(inout) :: stream
     integer, intent(out), optional :: stat
@@ -91,7 +91,7 @@ contains
     call report(c_close(stream%handle), stat, errmsg, stream%rank)
   end subroutine
 
-  !> Reads into a contiguous array of any type and shape; `elements` says how many came: fewer at the file's end only.
+  !> Reads into a contiguous array of any type and shape; `elements` is their number, smaller only at the end of the file.
   subroutine plait_stream_read(stream, array, elements, stat, errmsg)
     type(plait_stream), intent(in) :: stream
     type(*), dimension(..) :: array
@@ -103,7 +103,7 @@ contains
       stream%rank)
   end subroutine
 
-  !> Writes all of a contiguous array; nothing where it would pass the end of the file.
+  !> Writes all of a contiguous array; if it would pass the end of the file, it writes nothing and fails.
   subroutine plait_stream_write(stream, array, stat, errmsg)
     type(plait_stream), intent(in) :: stream
     type(*), dimension(..), intent(in) :: array
@@ -115,7 +115,7 @@ contains
       stream%rank)
   end subroutine
 
-  !> The same while the program goes on; plait_wait gives the elements that were moved.
+  !> Nonblocking versions; plait_wait returns the number of elements that were moved.
   subroutine plait_stream_start_read(stream, array, request, stat, errmsg)
     type(plait_stream), intent(in) :: stream
     type(*), dimension(..), asynchronous :: array
@@ -154,7 +154,7 @@ contains
     plait_stream_tell = plait_stream_tell + 1
   end function
 
-  !> Collective in the modes from 2 on; in mode 1 for all.
+  !> Moves the position: in mode 0 of this rank, in mode 1 of all ranks; collective in modes 2 to 4.
   subroutine plait_stream_seek(stream, element, stat, errmsg)
     type(plait_stream), intent(in) :: stream
     integer(c_int64_t), intent(in) :: element

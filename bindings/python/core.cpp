@@ -1,14 +1,26 @@
 // The extension module plait._core: layouts, conversions, files, streams, distant files and redistribution, without
 // MPI.
 
+#include <nanobind/stl/string.h>
+#include <nanobind/typing.h>
+
+#include <string>
+#include <vector>
+
 #include "base/wait/interruption.hpp"
 #include "bind.hpp"
 #include "plait/comm.hpp"
 #include "plait/error.hpp"
+#include "transport/local/rendezvous.hpp"
+#include "transport/node/leaving.hpp"
+#include "unlocked.hpp"
 
 namespace nb = nanobind;
+using namespace nb::literals;
 
 namespace {
+
+using ByteTexts = nb::typed<nb::list, nb::bytes>;
 
 /// Lets Python look after signals; what their handlers raise stays, and is raised once the wait has ended.
 bool interrupted() {
@@ -42,7 +54,38 @@ NB_MODULE(_core, module) {
   nb::class_<plait::Comm>(module, "Comm", "The processes that take part in collective calls.")
       .def(nb::init<>(), "One process alone.")
       .def_prop_ro("rank", &plait::Comm::rank)
-      .def_prop_ro("size", &plait::Comm::size);
+      .def_prop_ro("size", &plait::Comm::size)
+      .def_static(
+          "world",
+          [](double seconds) {
+            const plait::python::Unlocked release;
+            return plait::Comm::world(seconds);
+          },
+          "seconds"_a, "The processes of this job.")
+      .def("barrier",
+           [](const plait::Comm& comm) {
+             const plait::python::Unlocked release;
+             comm.barrier();
+           })
+      .def(
+          "allgather",
+          [](const plait::Comm& comm, const nb::bytes& mine) {
+            const std::string text(mine.c_str(), mine.size());
+            std::vector<std::string> all;
+            {
+              const plait::python::Unlocked release;
+              all = comm.allgather(text);
+            }
+            nb::list result;
+            for (const std::string& one : all) result.append(nb::bytes(one.data(), one.size()));
+            return ByteTexts(result);
+          },
+          "mine"_a);
+  module.def(
+      "set_leaving", [](const std::string& why) { plait::transport::node::set_leaving(why); }, "why"_a,
+      "What to tell the other ranks of the end of this one.");
+  module.def("remove_job_leftovers", plait::transport::local::remove_leftovers,
+             "Remove what jobs have left that ended before all of their ranks had come together.");
   plait::python::bind_index_set(module);
   plait::python::bind_layout(module);
   plait::python::bind_conversion(module);

@@ -21,12 +21,12 @@ namespace plait::python {
 
 namespace {
 
-constexpr const char* kNumber = "is no whole number; give one, such as 0";
-constexpr const char* kBits = "is no list of bits; give whole numbers, such as (1, 0)";
-constexpr const char* kPattern = "is no pattern; give a text of 0, 1 and letters, such as \"10ab\"";
+constexpr const char* kNumber = "is not a whole number; give one, such as 0";
+constexpr const char* kBits = "is not a list of bits; give whole numbers, such as (1, 0)";
+constexpr const char* kPattern = "is not a pattern; give a text of 0, 1 and letters, such as \"10ab\"";
 
 BitPermutation of_layout(const Layout& layout, const Given<std::string>& given) {
-  const std::string& order = given.as("order", "is no order; give \"C\" or \"F\"");
+  const std::string& order = given.as("order", "is not an order; give \"C\" or \"F\"");
   if (order != "C" && order != "F")
     throw Error(ErrorKind::kArgument, "order=\"" + order + "\" is not known; use \"C\" or \"F\"");
   return bit_permutation(layout, order == "C" ? Order::kC : Order::kFortran);
@@ -41,12 +41,12 @@ void bind_bits(nb::module_& module) {
 
 BitPermutation(unit, position, source_unit_bits=0); most often made by Layout.bit_permutation().
 
-unit, position    for each bit of the target, most significant first, which bit of the source it is; bits of the source
-                  count from 0, the least significant one: its position's first, then those of its unit
-source_unit_bits  how many bits of the source are its unit's; 0 where the source is the file
+unit, position    for each bit of the target, most significant first, which bit of the source it is. The bits of the
+                  source are counted from 0, the least significant one: first those of its position, then of its unit
+source_unit_bits  how many bits of the source belong to its unit; 0 if the source is the file
 
-DeBenedictis & del Rosario 1993, section 7. Raises plait.ArgumentError for more than 62 bits and for what is no
-permutation.)doc")
+DeBenedictis & del Rosario 1993, section 7. Raises plait.ArgumentError for more than 62 bits, and for bits that are not
+a permutation.)doc")
           .def(
               "__init__",
               [](BitPermutation* self, const Given<std::vector<int>>& unit, const Given<std::vector<int>>& position,
@@ -71,7 +71,7 @@ permutation.)doc")
           .def(
               "then",
               [](const BitPermutation& self, const Given<BitPermutation>& other) {
-                return self.then(other.as("other", "is no plait.BitPermutation; give one"));
+                return self.then(other.as("other", "is not a plait.BitPermutation; give one"));
               },
               "other"_a, "This permutation first, then the other: D1.inverse().then(D2) leads from D1's units to D2's.")
           .def(
@@ -122,8 +122,8 @@ permutation.)doc")
                                nb::arg("order") = "C",
                                "The permutation of the bits of an element's number (in C or Fortran order of the whole "
                                "array) that gives its rank and its position there.\n\n"
-                               "Costs a question for each bit, whatever the size. Raises plait.ArgumentError, naming "
-                               "the dimension and the size, where the layout is no permutation of bits."));
+                               "Costs a query for each bit, whatever the size. Raises plait.ArgumentError, naming "
+                               "the dimension and the size, if the layout is not a permutation of bits."));
 }
 
 }  // namespace plait::python

@@ -16,10 +16,10 @@ using namespace nb::literals;
 namespace plait::python {
 
 void bind_conversion(nb::module_& module) {
-  nb::class_<Message>(module, "Message", "What one rank sends to, or receives from, another one.")
+  nb::class_<Message>(module, "Message", "What one rank sends to, or receives from, another rank (or itself).")
       .def_ro("rank", &Message::rank, "The other rank.")
-      .def_ro("elements", &Message::elements, "How many elements.")
-      .def_ro("runs", &Message::runs, "In how many stretches that are contiguous in both local arrays.")
+      .def_ro("elements", &Message::elements, "The number of elements.")
+      .def_ro("runs", &Message::runs, "The number of runs: stretches that are contiguous in both local arrays.")
       .def(nb::self == nb::self, nb::sig(kEqual))
       .def("__repr__", [](const Message& self) {
         return "Message(rank=" + std::to_string(self.rank) + ", elements=" + std::to_string(self.elements) +
@@ -36,24 +36,25 @@ void bind_conversion(nb::module_& module) {
               "then",
               [](const Conversion& self, const Given<Conversion>& following) {
                 return self.then(
-                    following.as("following", "is no plait.Conversion; give what plait.compose() returns"));
+                    following.as("following", "is not a plait.Conversion; give what plait.compose() returns"));
               },
-              "following"_a, "This conversion and then another one, as one.")
+              "following"_a, "This conversion followed by another one, as one conversion.")
           .def(
               "sends",
               [](const Conversion& self, const Given<std::int64_t>& rank) {
-                return self.sends(rank.as("rank", "is no rank; give a whole number, such as 0"));
+                return self.sends(rank.as("rank", "is not a rank; give a whole number, such as 0"));
               },
               "rank"_a, "The messages that a rank of the source sends, by ascending receiver.")
           .def(
               "receives",
               [](const Conversion& self, const Given<std::int64_t>& rank) {
-                return self.receives(rank.as("rank", "is no rank; give a whole number, such as 0"));
+                return self.receives(rank.as("rank", "is not a rank; give a whole number, such as 0"));
               },
               "rank"_a, "The messages that a rank of the target receives, by ascending sender.")
           .def_prop_ro("block", &Conversion::block,
                        "The longest run, in elements, that holds everywhere: no message has a shorter one.")
-          .def("explain", &Conversion::explain, "A few lines for people.")
+          .def("explain", &Conversion::explain,
+               "A description in a few lines: both layouts, the block size and the messages.")
           .def("__repr__", [](const Conversion& self) {
             return "compose(" + to_string(self.source()) + " -> " + to_string(self.target()) + ")";
           });
@@ -70,15 +71,15 @@ void bind_conversion(nb::module_& module) {
         const nb::object pair =
             layouts.attr("layout_pair")(source, target, "names"_a = nb::make_tuple("source", "target"));
         return compose(nb::cast<const Layout&>(pair[0]), nb::cast<const Layout&>(pair[1]),
-                       fill_halo.as("fill_halo", "is no truth value; use True or False"));
+                       fill_halo.as("fill_halo", "is not a truth value; use True or False"));
       },
       nb::sig("def compose(source: Layout | str, target: Layout | str, *, fill_halo: bool = False) -> Conversion"),
       "source"_a.none(), "target"_a.none(), nb::kw_only(), "fill_halo"_a = false,
-      "The conversion of arrays that lie as `source` says into arrays that lie as `target` says.\n\n"
-      "Held symbolically: cost and size do not depend on the number of elements.  Where the source has copies,\n"
-      "a rank that holds one takes all from that replica, and any other rank r from replica r modulo their\n"
-      "number.  With `fill_halo` the halo of the target is filled as well.\n"
-      "The layouts may be texts.  Raises plait.ArgumentError where the shapes differ.");
+      "The conversion of arrays with the layout `source` into arrays with the layout `target`.\n\n"
+      "It is stored symbolically: cost and size do not depend on the number of elements.  If the source has\n"
+      "copies, a rank that holds one takes all its elements from that replica, and any other rank r from replica\n"
+      "r modulo the number of replicas.  With `fill_halo` the halo of the target is filled as well.\n"
+      "The layouts may be texts.  Raises plait.ArgumentError if the shapes differ.");
   module.def("compose", [](const nb::args& found, const nb::kwargs& named) -> nb::object {
     refuse_call("compose(source, target, *, fill_halo=False)", found, named);
   });

@@ -18,7 +18,7 @@ namespace plait::python {
 
 namespace {
 
-constexpr const char* kNumber = "is no whole number; give one, such as 0";
+constexpr const char* kNumber = "is not a whole number; give one, such as 0";
 
 auto members(const IndexSet& set) {
   const auto size = static_cast<std::size_t>(set.size());
@@ -31,9 +31,10 @@ auto members(const IndexSet& set) {
 }  // namespace
 
 void bind_index_set(nb::module_& module) {
-  auto kind = nb::class_<IndexSet>(module, "IndexSet", R"doc(Indices of one dimension: runs that repeat, never a list.
+  auto kind = nb::class_<IndexSet>(module, "IndexSet",
+                                   R"doc(A set of indices of one dimension, stored as runs that repeat, never as a list.
 
-a & b is what two sets have in common; len(), `in` and == are those of a set.)doc")
+a & b is the intersection of two sets; len(), `in` and == work as for Python's sets.)doc")
                   .def_static(
                       "range",
                       [](const Given<std::int64_t>& first, const Given<std::int64_t>& last) {

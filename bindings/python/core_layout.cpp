@@ -34,23 +34,27 @@ using NumbersOrName = std::variant<std::string, std::vector<std::int64_t>>;
 using HaloWidth = std::variant<std::int64_t, std::pair<std::int64_t, std::int64_t>>;
 using AlignmentText = std::variant<std::string, std::vector<std::variant<std::int64_t, std::string>>>;
 
-constexpr const char* kShape = "is no shape; give whole numbers, such as (8, 12)";
-constexpr const char* kDimensions = "is no list of dimensions; give whole numbers, such as (0,)";
-constexpr const char* kIndex = "is no index; give a whole number for each dimension, such as (0, 0)";
+constexpr const char* kShape = "is not a shape; give whole numbers, such as (8, 12)";
+constexpr const char* kDistribution =
+    "is not a distribution; give a text such as \"(block, *)\", or one text for each dimension";
+constexpr const char* kDimensions = "is not a list of dimensions; give whole numbers, such as (0,)";
+constexpr const char* kIndex = "is not an index; give a whole number for each dimension, such as (0, 0)";
 
 std::int64_t rank_of(const Given<std::int64_t>& rank) {
-  return rank.as("rank", "is no rank; give a whole number, such as 0");
+  return rank.as("rank", "is not a rank; give a whole number, such as 0");
 }
 
-Order order_named(const std::string& name, const char* what) {
+/// `or_list`: the caller takes a list of numbers as well.
+Order order_named(const std::string& name, const char* what, bool or_list = true) {
   if (name == "C" || name == "c") return Order::kC;
   if (name == "F" || name == "f") return Order::kFortran;
-  throw Error(ErrorKind::kArgument,
-              std::string(what) + "=\"" + name + "\" is not known; use \"C\" or \"F\", or list numbers");
+  const char* instead =
+      or_list ? "\" is not known; use \"C\" or \"F\", or a list of numbers" : "\" is not known; use \"C\" or \"F\"";
+  throw Error(ErrorKind::kArgument, std::string(what) + "=\"" + name + instead);
 }
 
 Order order_given(const Given<std::string>& order) {
-  return order_named(order.as("order", "is no order; give \"C\" or \"F\""), "order");
+  return order_named(order.as("order", "is not an order; give \"C\" or \"F\""), "order", false);
 }
 
 /// What is given in the text and as an argument; where it is given twice it must be the same.
@@ -206,23 +210,24 @@ Layout(shape, dist, *, grid=None, ranks="C", order="C", replicate=None, source=N
        halo=None, periodic=None, template=None, align=None)
 
 shape      sizes of the dimensions, 0 to 32 of them
-dist       HPF's spelling, "(block, cyclic(3), *)", which may go on with "onto (2, 2) ranks=F order=F" and all below;
-           or one text for each dimension: *, block, block(m), balanced, cyclic, cyclic(k), gen_block(sizes) or
-           indirect(owners), each perhaps with its grid axes, "block@(0, 1)", or distributed further, "block/cyclic(2)"
+dist       the distribution of each dimension as one text in HPF's spelling, "(block, cyclic(3), *)", which may also
+           contain the following arguments, as in "(block, *) onto (2) order=F"; or one text for each dimension:
+           *, block, block(m), balanced, cyclic, cyclic(k), gen_block(sizes) or indirect(owners). Each may name its
+           grid axes, "block@(0, 1)", or be distributed further, "block/cyclic(2)"
 grid       extents of the grid axes; the dimensions that are distributed (not *) take them left to right
-ranks      "C": the last grid axis' ranks follow each other; "F": the first one's; or the rank of each grid position
+ranks      "C": consecutive ranks lie along the last grid axis; "F": along the first; or the rank of each position
 order      memory order of the local arrays: "C", "F", or the dimensions, slowest first
 replicate  grid axes along which each position holds a copy
-source     for each dimension the coordinate that the first block goes to
+source     for each dimension the coordinate that owns the first block
 offset     for each dimension the position in its template where the array begins, so that the first block is shorter
 reverse    dimensions whose blocks go to descending coordinates
-halo       for each dimension positions beside the owned part, one width or (in front, behind)
+halo       for each dimension the width of the halo around the owned part: one number, or (before, after)
 periodic   dimensions whose halo wraps around
-template, align  HPF's ALIGN: the shape that is distributed, and what each of its dimensions holds: "2*d1+1" (dimension 1 of
-           the array, index by index), a number (the array lies there only) or "*" (it lies everywhere: copies)
+template, align  HPF's ALIGN: the shape that is distributed instead of the array's, and for each of its dimensions what
+           lies there: "2*d1+1" (index i of dimension 1 at 2*i+1), a number (the array, only there) or "*" (copies)
 
-A value: layouts are equal when each rank holds the same elements in the same local order, however they were spelled.
-Raises plait.ArgumentError where the parts do not fit together.)doc")
+Layouts are values: they are equal if each rank holds the same elements in the same local order, however they were
+spelled. Raises plait.ArgumentError if the arguments do not fit together.)doc")
           .def(
               "__init__",
               [](Layout* self, const Given<Extents>& shape, const Given<DistributionText>& dist,
@@ -232,28 +237,23 @@ Raises plait.ArgumentError where the parts do not fit together.)doc")
                  const Perhaps<std::vector<HaloWidth>>& halo, const Perhaps<std::vector<int>>& periodic,
                  const Perhaps<Extents>& template_shape, const Perhaps<AlignmentText>& align) {
                 const Keywords given{
-                    as(grid, "grid", "is no grid; give the extent of each grid axis, such as (2, 2)"),
-                    as(ranks, "ranks", "is no order of ranks; give \"C\", \"F\" or the rank of each grid position"),
+                    as(grid, "grid", "is not a grid; give the extent of each grid axis, such as (2, 2)"),
+                    as(ranks, "ranks", "is not an order of ranks; give \"C\", \"F\" or the rank of each grid position"),
                     as(order, "order",
-                       "is no order; give \"C\", \"F\" or the dimensions, slowest first, such as (1, 0)"),
-                    as(replicate, "replicate", "is no list of grid axes; give whole numbers, such as (1,)"),
-                    as(source, "source", "is no list of coordinates; give one for each dimension, such as (0, 1)"),
-                    as(offset, "offset", "is no list of positions; give one for each dimension, such as (0, 3)"),
+                       "is not an order; give \"C\", \"F\" or the dimensions, slowest first, such as (1, 0)"),
+                    as(replicate, "replicate", "is not a list of grid axes; give whole numbers, such as (1,)"),
+                    as(source, "source", "is not a list of coordinates; give one for each dimension, such as (0, 1)"),
+                    as(offset, "offset", "is not a list of positions; give one for each dimension, such as (0, 3)"),
                     as(reverse, "reverse", kDimensions),
                     as(halo, "halo",
-                       "is no halo; give for each dimension a width or (in front, behind), such as (1, (0, 2))"),
+                       "is not a halo; give for each dimension a width or (before, after), such as (1, (0, 2))"),
                     as(periodic, "periodic", kDimensions),
                     as(template_shape, "template", kShape),
                     as(align, "align",
-                       "is no alignment; give for each dimension of the template a text such as \"2*d1+1\", a number "
-                       "or "
+                       "is not an alignment; give for each template dimension a text such as \"2*d1+1\", a number or "
                        "\"*\""),
                 };
-                new (self) Layout(make_layout(shape.as("shape", kShape),
-                                              dist.as("dist",
-                                                      "is no distribution; give a text such as \"(block, *)\", or one "
-                                                      "text for each dimension"),
-                                              given));
+                new (self) Layout(make_layout(shape.as("shape", kShape), dist.as("dist", kDistribution), given));
               },
               "shape"_a, "dist"_a, nb::kw_only(), "grid"_a = nb::none(), "ranks"_a = nb::none(), "order"_a = nb::none(),
               "replicate"_a = nb::none(), "source"_a = nb::none(), "offset"_a = nb::none(), "reverse"_a = nb::none(),
@@ -261,7 +261,8 @@ Raises plait.ArgumentError where the parts do not fit together.)doc")
           .def_static(
               "parse",
               [](const Given<std::string>& given, const Perhaps<Extents>& shape) {
-                const std::string& text = given.as("text", "is no text; give one such as \"8x12 (block, *) onto (4)\"");
+                const std::string& text =
+                    given.as("text", "is not a text; give one such as \"8x12 (block, *) onto (4)\"");
                 return shape ? Layout::parse(text, shape->as("shape", kShape)) : Layout::parse(text);
               },
               "text"_a, "shape"_a = nb::none(),
@@ -289,7 +290,7 @@ Raises plait.ArgumentError where the parts do not fit together.)doc")
               "replicate", [](const Layout& self) { return to_tuple(self.options().replicate); },
               "Grid axes that were named as holding copies.")
           .def_prop_ro("halo", &halos_of, nb::sig("def halo(self) -> tuple[tuple[int, int], ...]"),
-                       "Positions in front of and behind the owned part, for each dimension.")
+                       "Width of the halo before and after the owned part, for each dimension.")
           .def_prop_ro("periodic", &periodic_of, nb::sig("def periodic(self) -> tuple[bool, ...]"),
                        "Whether the halo of each dimension wraps around.")
           .def_prop_ro("ndim", &Layout::dimensions, "Number of dimensions.")
@@ -307,7 +308,7 @@ Raises plait.ArgumentError where the parts do not fit together.)doc")
               "has_rank",
               [](const Layout& self, const Given<std::int64_t>& rank) { return self.has_rank(rank_of(rank)); },
               "rank"_a, "Whether a rank is one of those that hold a part.")
-          .def("normal_form", &Layout::normal_form, "The one layout that all equal layouts have as their normal form.")
+          .def("normal_form", &Layout::normal_form, "The normal form: the spelling that all equal layouts share.")
           .def(
               "replica_of",
               [](const Layout& self, const Given<std::int64_t>& rank) {
@@ -348,7 +349,7 @@ Raises plait.ArgumentError where the parts do not fit together.)doc")
           .def(
               "index_set",
               [](const Layout& self, const Given<std::int64_t>& rank, const Given<int>& given) {
-                const int dimension = given.as("dimension", "is no dimension; give a whole number, such as 0");
+                const int dimension = given.as("dimension", "is not a dimension; give a whole number, such as 0");
                 if (dimension < 0 || dimension >= self.dimensions())
                   throw Error(ErrorKind::kArgument, "dimension " + std::to_string(dimension) + " was named, but " +
                                                         to_string(self) + " has " + std::to_string(self.dimensions()) +

@@ -6,7 +6,7 @@
 
 #include "communicator/mpi.hpp"
 #include "plait/mpi.hpp"
-#include "transport/mpi/liveness/leaving.hpp"
+#include "transport/node/leaving.hpp"
 #include "unlocked.hpp"
 
 namespace nb = nanobind;
@@ -29,7 +29,7 @@ NB_MODULE(_mpi, module) {
         const plait::python::Unlocked release;
         int ended = 0;
         if (MPI_Finalized(&ended) != MPI_SUCCESS || ended != 0) return;
-        plait::transport::mpi::set_leaving(why);
+        plait::transport::node::set_leaving(why);
         plait::communicator::forget_comms();
       },
       "why"_a);

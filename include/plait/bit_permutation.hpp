@@ -28,14 +28,14 @@ struct UnitPattern {
   bool operator==(const UnitPattern&) const = default;
 };
 
-/// A permutation of bits from a unit and a position to a unit and a position.  Where the source (or the target) is the
-/// file itself, it has no bits of a unit.
+/// A permutation of bits from a unit and a position to a unit and a position.  A source (or target) that is the file
+/// itself has a position only, and no bits of a unit.
 class BitPermutation {
  public:
   /// `unit` and `position` say for each bit of the target, most significant first, which bit of the source it is.  The
   /// bits of the source count from 0, the least significant one: first those of its position, then the
   /// `source_unit_bits` of its unit.
-  /// errors  kArgument: more than 62 bits, or a bit that stands twice or is not there.
+  /// errors  kArgument: more than 62 bits, or a bit that is named twice or that the source does not have.
   BitPermutation(std::vector<int> unit, std::vector<int> position, int source_unit_bits = 0);
 
   const std::vector<int>& unit() const { return unit_; }
@@ -50,7 +50,8 @@ class BitPermutation {
   /// errors  kArgument: this target and the other source have different numbers of bits.
   BitPermutation then(const BitPermutation& other) const;
 
-  /// errors  kArgument: a number below 0 or of too many bits.
+  /// The unit and position in the target of an element of the source.
+  /// errors  kArgument: a number below 0 or with too many bits.
   UnitPosition apply(const UnitPosition& from) const;
   /// The pattern of all positions that the positions of a pattern go to (figure 9).
   /// errors  kArgument: a pattern that does not have one character, 0, 1 or a letter, for each bit.
@@ -74,7 +75,7 @@ std::string to_string(const BitPermutation& permutation);
 /// A layout as a permutation from the number of an element, in `order` of the whole array, to rank and position in the
 /// dense local array.
 /// cost    one look-up in the layout for each bit, and one comparison of layouts; independent of the number of elements.
-/// errors  kArgument naming the dimension and the size: a size, a number of ranks or a block that is no power of two;
+/// errors  kArgument naming the dimension and the size: a size, a number of ranks or a block that is not a power of two;
 ///         copies; a halo; ranks that do not go up from 0; an element 0 that is not the first one of rank 0.
 BitPermutation bit_permutation(const Layout& layout, Order order = Order::kC);
 

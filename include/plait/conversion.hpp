@@ -43,7 +43,7 @@ class Conversion {
   /// The messages that a rank of the source sends, by ascending rank of the receiver.
   /// cost    O(pieces of one period for each partner in each dimension + messages), independent of the number of
   /// elements.
-  /// errors  kArgument: a rank that is in no set of the source.
+  /// errors  kArgument: a rank that the source does not have.
   std::vector<Message> sends(std::int64_t rank) const;
   /// The messages that a rank of the target receives, by ascending rank of the sender.
   std::vector<Message> receives(std::int64_t rank) const;

@@ -61,11 +61,11 @@ void wait_all(std::span<DistantRequest> requests);
 /// A handle to files of several ranks, at most one of each rank, or to one file that was found by its name.
 /// cost     A handler thread for each communicator, which sleeps while there are no requests (below 1 % of a core), and
 ///          at most 4 MiB of buffers at the owner, however many ranks call: requests wait for a free buffer.
-/// threads  Any number at once, except for close().  MPI must be initialised with MPI_THREAD_MULTIPLE.
+/// threads  Any number at once, except for close().
 class DistantFile {
  public:
   /// Opens or creates this rank's file and registers it.  Collective, with the same mode on all ranks.
-  /// errors  The same on every rank.  kSystem: a file cannot be opened.  kArgument: MPI below MPI_THREAD_MULTIPLE.
+  /// errors  The same on every rank.  kSystem: a file cannot be opened; a rank has no socket to be called by.
   static DistantFile open(const DistantOptions& options, const Comm& comm = Comm());
   /// Makes the open() that the other ranks call fail with an error of this rank.  errors  As File::refuse_open.
   [[noreturn]] static void refuse_open(const std::string& message, const Comm& comm, int system_code = 0);

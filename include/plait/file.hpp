@@ -19,7 +19,7 @@ namespace plait {
 
 class Stream;
 
-/// What a file holds.
+/// The shape and element type of an array in a file.
 struct ArrayType {
   Extents shape;
   /// The type of an element as .npy files spell it (`<f8`), or empty where only its size is known.
@@ -99,12 +99,12 @@ class File {
   ///   - a file striped over disks, `stripe:NAME?disks=d1,d2&unit=64K` (see plait/disks.hpp);
   ///   - an array on the ranks' own disks, `distant:NAME?folder=/disk&unit=64K&place=striped`, which stores its shape
   ///     and type as a .npy file does;
-  ///   - an array in memory, `memory:NAME`, which does so too, and exists until the process ends or replaces it.  All
-  ///     ranks that open it are on one node.
+  ///   - an array in memory, `memory:NAME`, which stores them too, and exists until the process ends or replaces it.
+  ///     All ranks that open it must be on one node;
+  ///   - a pipe to another program, `pipe:NAME` (docs/guides/pipes.md).
   ///
   /// An array on the ranks' own disks is a shared file (plait/shared_file.hpp; Nieplocha, Foster and Dachsel 1998,
-  /// section 3).  With several ranks it needs MPI_THREAD_MULTIPLE, and each rank serves its part as long as the File
-  /// is open.
+  /// section 3).  Each rank serves its part as long as the File is open.
   /// errors  kArgument: a shape or dtype that is missing or does not match, bad options.
   ///         kSystem: missing file or folder, no permission, a short or damaged file, no space for a new one.
   static File open(const std::string& path, Mode mode, const FileOptions& options = {}, const Comm& comm = {});
@@ -145,23 +145,24 @@ class File {
   /// errors  kArgument, on this rank alone: the file was not opened with `several`, or the array is invalid.
   void select(const ArrayType& type, std::int64_t offset, std::int64_t memory = 0);
 
-  /// Begins a step of a pipe (DeBenedictis & del Rosario 1993, section 8), as `pipe:NAME` opens one: what is written until
-  /// end_step() reaches the readers together, with these attributes.  Reading, it waits for the next step and returns
-  /// false where no more will come.  Without it each write is a step, and each read
-  /// reads one.
+  /// Begins a step of a pipe, a file opened as `pipe:NAME` (DeBenedictis & del Rosario 1993, section 8).  A writer: what
+  /// it writes until end_step() reaches the readers together, with these attributes; returns true.  A reader: waits for
+  /// the next step, and returns false when no more steps will come.  Without begin_step() each write() is a step, and
+  /// each read() reads one.  Collective.
   ///
-  /// Other files have one step: what is written later replaces it, and attributes are not kept.
+  /// Files that are not pipes have one step: what is written later replaces it, and attributes are not kept.
   /// errors  kArgument: a step has begun already.  kSystem: the other end of the pipe has failed or is lost.
   bool begin_step(const Attributes& attributes = {});
-  /// Hands the step over, or gives it back to the writer.
-  /// errors  kArgument: none has begun.  kSystem: it could not be written whole, and the readers do not get it.
+  /// Ends the step: a writer passes it to the readers; a reader releases it, so that the writer can reuse its room in
+  /// the queue.  Collective.
+  /// errors  kArgument: no step has begun.  kSystem: a write to the step has failed; the readers do not get it.
   void end_step();
-  /// The step that has begun last.
+  /// The step that began last.
   const Step& step() const;
-  /// Lets the accesses that follow mean another array of the step, by its name; the first one is called `data`.  A
-  /// writer says what it is, the first time at least; a reader hears it from type().
-  /// errors  kArgument, on this rank alone: the step that is read has none of that name; a file with one array; a writer
-  ///         that does not say what it is.
+  /// Makes the following accesses refer to the array `name` of the step; before the first such call that is `data`.  A
+  /// writer must pass the array's `type` when it selects a name for the first time; a reader learns it from type().
+  /// errors  kArgument, on this rank alone: the step being read has no array of that name; the file has only one array;
+  ///         a writer selects a new name without a type.
   void select_variable(const std::string& name, const std::optional<ArrayType>& type = std::nullopt);
   const std::string& variable() const;
 
@@ -180,7 +181,7 @@ class File {
   ///         before; the error of a part of a new file that a stream of any rank could not write: the file is discarded.
   void close();
   /// Closes the file and discards it if it is new.  Collective calls of other ranks on this File, current and later
-  /// ones, fail with an error that says so.  The other end of a pipe hears why.
+  /// ones, fail with an error that says so.  The other end of a pipe gets an error with the text `why`.
   void abandon(const std::string& why = {});
   bool is_open() const;
 

@@ -19,9 +19,9 @@ struct Run {
 ///
 /// One run a period is held in five numbers: the x of [begin, end) with (x - origin) mod stride < length.  All of
 /// [begin, end), or nothing, is the case stride == length.  Several runs a period lie in `pattern`, which copies of
-/// the set share; a set that does not repeat within its range is one period long.  `begin` lies at or behind `origin`.
+/// the set share; a set that does not repeat within its range is one period long.  `begin` is at least `origin`.
 /// Below, k is the number of runs in the pattern (1 where there is none).  Sets are values: any number of threads may
-/// read one, and none is changed behind its back.
+/// read one at the same time.
 ///
 /// limits  indices, sizes and strides up to 2^63 - 1; `end - begin` fits 64 bits too.
 struct IndexSet {
@@ -67,9 +67,9 @@ struct IndexSet {
   bool contains(std::int64_t x) const;
   /// The member with the given local position, 0 <= position < size().
   std::int64_t at(std::int64_t position) const;
-  /// The smallest member at or behind x, or `end` where there is none.
+  /// The smallest member that is at least x, or `end` if there is none.
   std::int64_t next(std::int64_t x) const;
-  /// Behind the run of consecutive members that the member x lies in; at most `end`.
+  /// One past the last member of the run of consecutive members that contains x; at most `end`.
   std::int64_t run_end(std::int64_t x) const;
   /// The members in [lo, hi); the pattern is shared.
   IndexSet clip(std::int64_t lo, std::int64_t hi) const;
@@ -80,10 +80,10 @@ struct IndexSet {
   /// Members of the longest run, 0 for an empty set.  cost  O(min(k, runs()) log k).
   std::int64_t longest_run() const;
 
-  /// Whether both have the same members, however they are held.
+  /// Whether both have the same members, however they are stored.
   /// cost  O(log k) a run in one stride of both, or in the whole range where that is less.
   bool same_members(const IndexSet& other) const;
-  /// Whether both are held alike, patterns compared by value.
+  /// Whether both are stored in the same way, patterns compared by value.
   bool operator==(const IndexSet& other) const;
 };
 

@@ -106,7 +106,7 @@ class Layout {
   std::int64_t elements() const;
 
   /// Coordinate of a rank for each *array* dimension (0 where it is not distributed).
-  /// errors  kArgument: a rank that is in no set.
+  /// errors  kArgument: a rank that the layout does not have.
   Extents coordinates(std::int64_t rank) const;
   /// The inverse of coordinates(), among the ranks of one replica.
   std::int64_t rank_at(std::span<const std::int64_t> coordinates, std::int64_t replica = 0) const;
@@ -160,7 +160,7 @@ class Layout {
   /// Whether the two were written in the same way; cheaper than ==, and never true for layouts that differ.
   bool spelled_like(const Layout& other) const;
 
-  /// The one normal form: equal layouts have the same one.
+  /// The normal form of this layout; equal layouts have the same one.
   /// cost    O(ranks) up to a few thousand ranks and where ranks are listed or dimensions distributed in turns; else
   ///         O(dimensions).  Irregular dimensions cost O(runs of one period) besides.
   Layout normal_form() const;
@@ -174,7 +174,7 @@ std::string to_string(const Layout& layout);
 /// The text as the layout was given, without bringing it into the normal form.
 std::string spelling(const Layout& layout);
 /// A text that equal layouts have in common: the normal form's, or only the shape and the number of ranks where a
-/// dimension is too irregular to be told in a text.
+/// dimension is too irregular to be written out.
 std::string hashed_text(const Layout& layout);
 /// `8x12`; a scalar's shape is `scalar`.
 std::string shape_to_string(const Extents& shape);

@@ -1,4 +1,4 @@
-/// Pipes as somebody sees who neither writes nor reads them.  `pipe:NAME` is a name for File::open.
+/// The state of pipes, for programs that neither write nor read them.  File::open opens `pipe:NAME` itself.
 #pragma once
 
 #include <cstdint>
@@ -11,51 +11,51 @@
 
 namespace plait {
 
-/// One end of a pipe.
+/// The program at one end of a pipe.
 struct PipeProgram {
-  std::string name;            ///< of the program, as the system has it
-  std::int64_t process = 0;    ///< the number of its process of rank 0
-  std::string host;            ///< where that runs
-  std::int64_t processes = 1;  ///< its ranks
+  std::string name;            ///< of the program, as the system reports it
+  std::int64_t process = 0;    ///< process id of its rank 0
+  std::string host;            ///< on which rank 0 runs
+  std::int64_t processes = 1;  ///< number of its ranks
 };
 
 struct PipeReader {
   PipeProgram program;
-  std::int64_t next_step = 0;  ///< that it has not read whole
+  std::int64_t next_step = 0;  ///< number of the first step that it has not finished reading
 };
 
 /// An array of the newest step.
 struct PipeVariable {
   std::string name;
   ArrayType type;
-  std::string layout;  ///< in which the writer's ranks hold it
+  std::string layout;  ///< the layout in which the writer's ranks hold it, as text
 };
 
-/// Who is there and what flows, at one moment.
+/// The programs at a pipe, its queue and its newest step, at one moment.
 struct PipeStatus {
   std::string name;
-  std::string folder;  ///< in which programs meet
+  std::string folder;  ///< in which the two programs find each other
   PipeProgram writer;
   ArrayType type;  ///< of the array that the pipe was opened for
   std::vector<PipeReader> readers;
-  std::int64_t steps = 0;              ///< that have been written
-  std::int64_t held = 0;               ///< of them, in the queue
-  std::int64_t queue = 0;              ///< that it holds at most
-  std::int64_t dropped = 0;            ///< unread, by drop=oldest
-  std::int64_t bytes = 0;              ///< of the arrays of all steps so far
-  std::optional<std::int64_t> newest;  ///< the number of the newest step; none: there has been none
-  Attributes attributes;               ///< of the newest step
-  std::vector<PipeVariable> variables;
+  std::int64_t steps = 0;               ///< number of steps written so far
+  std::int64_t held = 0;                ///< number of steps in the queue now
+  std::int64_t queue = 0;               ///< number of steps that the queue holds at most
+  std::int64_t dropped = 0;             ///< number of steps dropped unread, because of drop=oldest
+  std::int64_t bytes = 0;               ///< of the arrays of all steps so far
+  std::optional<std::int64_t> newest;   ///< the number of the newest step; empty if there has been none
+  Attributes attributes;                ///< of the newest step
+  std::vector<PipeVariable> variables;  ///< the arrays of the newest step
 };
 
-/// Asks the writer of a pipe, `pipe:NAME`, without becoming a reader.  Not collective.  Waits for its answer for as long
-/// as timeout= says, ten seconds at most, and not for a writer to come.
-/// errors  kSystem: ENOENT where nobody writes to it; the writer cannot be reached or does not answer.
-///         kArgument: a name that cannot be.
+/// Asks the writer of the pipe `url`, `pipe:NAME`, for its state, without becoming a reader.  Not collective.  Waits for
+/// the answer as long as timeout= in the name says, at most ten seconds; does not wait for a writer to open the pipe.
+/// errors  kSystem: no program writes to the pipe (ENOENT); the writer cannot be reached or does not answer.
+///         kArgument: the name is not that of a pipe.
 PipeStatus pipe_status(const std::string& url);
 
 /// The names of the pipes that have a writer, in the folder where the programs of this user meet.  Not collective.
-/// errors  kSystem, kArgument: there is no such folder, or others may look into it.
+/// errors  kSystem, kArgument: the folder does not exist, or other users may read it.
 std::vector<std::string> pipe_names();
 
 }  // namespace plait

@@ -61,7 +61,7 @@ class SharedFile {
   /// long as some rank sees each of its component files.
   /// cost    A few agreements, and two messages of each rank to rank 0.  Reopening: each rank reads the descriptions of
   ///         the components in its folder, and there are as many further agreements as one rank has components.
-  /// errors  The same on every rank.  kArgument: options that differ or are invalid, MPI below MPI_THREAD_MULTIPLE.
+  /// errors  The same on every rank.  kArgument: options that differ or are invalid.
   ///         kSystem: a folder that does not exist or is not writable, components that no rank sees (with the hosts on
   ///         which they were written), several files of that name.
   static SharedFile open(const SharedFileOptions& options, const Comm& comm = Comm());

@@ -1,4 +1,4 @@
-/// Steps: rounds of arrays, one after the other, that a program hands to another one through a pipe.
+/// Steps: the rounds of arrays that one program passes to another through a pipe, one after the other.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,11 @@
 
 namespace plait {
 
-/// A small value that goes along with a step.
+/// A value that a writer sends with a step: an integer, a real number or a text.
 using Attribute = std::variant<std::int64_t, double, std::string>;
 using Attributes = std::map<std::string, Attribute>;
 
-/// A step that is being read or written.
+/// The step that is being read or written.
 struct Step {
   std::int64_t number = 0;  ///< counts from 0
   Attributes attributes;

@@ -51,7 +51,7 @@ struct WorkloadOptions {
 std::unique_ptr<Reader> workload(std::string_view name, const WorkloadOptions& options = {});
 
 /// The same by name: `workload:venus`, `workload:venus?seed=2&copies=4&offset=1.5&burst=200`, with the offset in
-/// seconds. open_trace() takes such names as well.  errors  as above; kArgument: a word that is none of these.
+/// seconds. open_trace() takes such names as well.  errors  as above; kArgument: an unknown word in the name.
 std::unique_ptr<Reader> open_workload(std::string_view url);
 /// Whether a name is one of open_workload's.
 bool is_workload(std::string_view url);

@@ -2,6 +2,7 @@
 
 from importlib.metadata import version as _version
 
+from ._comm import Comm, world
 from ._copying import Copied, copy
 from ._core import BitPermutation, Conversion, IndexSet, Layout, Message, compose
 from ._errors import ArgumentError, Error, StoreError
@@ -19,6 +20,7 @@ __version__ = _version("plait")
 __all__ = [
     "ArgumentError",
     "BitPermutation",
+    "Comm",
     "Conversion",
     "Copied",
     "Error",
@@ -43,4 +45,5 @@ __all__ = [
     "redistribute",
     "relabel",
     "same_up_to_ranks",
+    "world",
 ]

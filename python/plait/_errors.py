@@ -17,19 +17,19 @@ class Error(Exception):
 
 
 class ArgumentError(Error, ValueError):
-    """The caller asked for something that cannot be."""
+    """The arguments of a call are wrong: by themselves, together, or for the file that they are used with."""
 
 
 class ArgumentTypeError(ArgumentError, TypeError):
-    """An argument of another type than the call takes, or one that is missing, misspelt or too many."""
+    """An argument has a type that the call does not take, is missing, is misspelt, or is one too many."""
 
 
 class StoreError(Error, OSError):
-    """A file, a disk, the network or a peer failed; ``errno`` is the system's code where there is one.
+    """A file, a disk, memory or another rank or program failed; ``errno`` is the system's code if there is one.
 
-    As for Python's own errors the code also chooses the class: a missing file is a ``FileNotFoundError`` too, a refused
-    access a ``PermissionError``, a lack of memory a ``MemoryError``. ``filename`` is the name that the caller gave,
-    where the call had one.
+    As with Python's own errors, the code also determines the class: the error of a missing file is a
+    ``FileNotFoundError`` too, that of a refused access a ``PermissionError``, that of missing memory a ``MemoryError``.
+    ``filename`` is the name that was passed to the call, if it has one.
     """
 
     def __str__(self) -> str:
@@ -41,6 +41,9 @@ class StoreError(Error, OSError):
         return _with_name, (str(self), self.errno, self.filename)
 
 
+# Tracebacks show the names by which programs catch them.
+for _public in (Error, ArgumentError, StoreError):
+    _public.__module__ = "plait"
 _kinds: dict[type[Exception], type[StoreError]] = {OSError: StoreError}
 
 
@@ -48,7 +51,7 @@ def store_error(message: str, code: int | None = None) -> StoreError:
     """Return the error of a system's code, of the class that Python has for that code as well."""
     kind: type[Exception] = MemoryError if code == errno.ENOMEM else type(OSError(code or 0, ""))
     if kind not in _kinds:
-        _kinds[kind] = type("StoreError", (StoreError, kind), {"__module__": __name__, "__doc__": StoreError.__doc__})
+        _kinds[kind] = type("StoreError", (StoreError, kind), {"__module__": "plait", "__doc__": StoreError.__doc__})
     error = _kinds[kind](message)
     if code:
         error.errno, error.strerror = code, os.strerror(code)

@@ -36,8 +36,8 @@ VARIABLE = "data"
 class File:
     """A distributed array in a store. Made by :func:`plait.open`.
 
-    Every call is collective: all ranks of the communicator make it with equal arguments (their own arrays apart), and
-    all get the same result or the same error. One thread at a time may use a File.
+    Methods are collective unless they say otherwise: all ranks of the communicator call them with equal arguments
+    (except for their own arrays), and all get the same result or the same error. One thread at a time may use a File.
     """
 
     def __init__(self, core: _core.File, mode: str, comm: _core.Comm, alone: bool) -> None:
@@ -99,13 +99,13 @@ class File:
         out     the local array to fill, of shape ``layout.padded_shape(rank)`` and any strides; a new one by default
         region  the part of the array to read, as NumPy indexes it: slices, integers, ``...``
         fill_halo  whether the halo of the local array is filled as well; without it only the owned part is
-        variable  which array of a pipe's step
+        variable  the name of the array to read, in a step of a pipe; other files have one array, ``"data"``
 
-        Returns the local array, or None on a rank that is in no set of the layout. Without a communicator this process
-        holds all ranks: a layout of several ranks gives a list of their local arrays.
+        Returns the local array, or None on a rank that the layout does not have. Without a communicator this process
+        holds all ranks: for a layout of several ranks it returns the list of their local arrays, by ascending rank.
         At most the file's ``memory`` bytes of staging are used on each rank; planning costs the same for any size.
-        Raises plait.ArgumentError where layout, out and region do not fit the array, and plait.StoreError where the
-        file cannot be read; ``out`` is undefined then.
+        Raises plait.ArgumentError if layout, out and region do not fit the array, and plait.StoreError if the file
+        cannot be read; the content of ``out`` is then undefined.
         """
         self._select(variable)
         layout, slices, arrays, fill = self._prepare(layout, out, region, "out", fill_halo)
@@ -124,8 +124,12 @@ class File:
 
         Elements outside the region keep their values in mode r+ and are zero in mode w until they are written.
         In mode w the file appears when it is closed; a write that fails discards it.
-        variable  which array of a pipe's step; a new name takes shape and dtype from layout and array, or from what
-                  :meth:`define` has said
+
+        array     the local array of this rank, of shape ``layout.padded_shape(rank)`` and any strides; the halo is not
+                  written. Without a communicator the list of the local arrays of all ranks
+        layout, region  as in :meth:`read`
+        variable  the name of the array to write, in a step of a pipe. A name that is used for the first time takes its
+                  shape and dtype from :meth:`define`, or else from the layout and the array
         """
         self._select(variable, array, layout)
         layout, slices, arrays, _ = self._prepare(layout, array, region, "array")
@@ -153,14 +157,15 @@ class File:
         return Request(start, self, arrays, None)
 
     def begin_step(self, attributes: Mapping[str, Attribute] | None = None) -> Step | None:
-        """Begin a step of a pipe. Collective.
+        """Begin a step of a pipe, and return it. Collective.
 
-        Writing, what is written until :meth:`end_step` reaches the readers together, with these attributes (numbers
-        and texts by names); it waits while the queue is full. Reading, it waits for the next step, and returns None
-        where no more will come. Without it each write is a step, and each read reads one.
+        A writer: what it writes until :meth:`end_step` reaches the readers together, with these attributes (a mapping
+        of names to numbers and texts). It waits while the queue is full.
+        A reader: waits for the next step, and returns None when no more steps will come.
 
-        Other files have one step: what is written later replaces it, and attributes are not kept.
-        Raises plait.StoreError where the other end has failed or is lost.
+        Without ``begin_step`` each write is a step, and each read reads one. Files that are not pipes have one step:
+        what is written later replaces it, and attributes are not kept.
+        Raises plait.StoreError if the program at the other end has failed or cannot be reached.
         """
         with checks(self._core.refuse):
             values = attributes_of(attributes)
@@ -173,7 +178,11 @@ class File:
         return self._step
 
     def end_step(self) -> None:
-        """End the step: the readers get it, or the writer gets it back. Collective."""
+        """End the step. Collective.
+
+        A writer passes the step to the readers; a reader releases it, so that the writer can reuse its room in the
+        queue.
+        """
         self._step = None
         call(self._core.refuse, self._core.end_step)
 
@@ -187,14 +196,17 @@ class File:
         return Steps(self)
 
     def define(self, variable: str, shape: Sequence[int] | int, dtype: npt.DTypeLike) -> None:
-        """Say what an array of a pipe's steps is, before it is written: on all ranks, also on those without a part."""
+        """Set the shape and dtype of another array of a pipe's steps, before it is first written.
+
+        All ranks call it, also those that have no part of the array.
+        """
         with checks(self._core.refuse):
             self._types[_variable_name(variable)] = (extents_of(shape), *descr_of(dtype))
             if variable == self._variable:
                 self._variable = ""  # so that the next access takes what has been said
 
     def type_of(self, variable: str = VARIABLE) -> tuple[tuple[int, ...], np.dtype[Any]]:
-        """Return shape and type of an array: of those of a pipe's step, once it has begun. Collective."""
+        """Return the shape and dtype of an array; for a pipe, of an array of the step that has begun. Collective."""
         self._select(variable)
         return self.shape, self.dtype
 
@@ -206,7 +218,10 @@ class File:
         *,
         fill_halo: bool = False,
     ) -> str:
-        """Return what :meth:`read` (or :meth:`write`) would do: strategy, requests, windows, memory, predicted time."""
+        """Describe what :meth:`read` (or :meth:`write`) would do, as text: strategy, requests, windows, memory, time.
+
+        The time, in seconds, is predicted. Not collective.
+        """
         with checks(refuse_here):
             slices = slices_of(region, self.shape)
             wanted = self._layout_for(layout, slices)
@@ -214,7 +229,10 @@ class File:
         return call(refuse_here, self._core.explain, wanted, slices, *flags)
 
     def last_times(self) -> dict[str, float]:
-        """Return the seconds of this process's last access: in the store, copying, waiting for others, in all."""
+        """Return how many seconds this process's last access took. Not collective.
+
+        The keys are ``"io"`` (in the store), ``"copy"``, ``"wait"`` (for other ranks) and ``"total"``.
+        """
         io, copy, wait, total = self._core.last_times()
         return {"io": io, "copy": copy, "wait": wait, "total": total}
 
@@ -223,18 +241,18 @@ class File:
 
         0  a position for each rank, independent calls
         1  one position for all ranks, independent calls, first come first served
-        2  collective: one stretch behind the other in rank order, of any lengths
+        2  collective: consecutive ranges of elements in rank order, of any lengths
         3  collective: the same with equal lengths
-        4  collective: all ranks access the same stretch
+        4  collective: all ranks access the same range
 
-        Closing the file ends its streams, once what they have started is done.
+        Closing the file ends its streams, after waiting for the requests that were started on them.
         """
         return open_stream(self, self._core, mode, self._dtype)
 
     def close(self) -> None:
         """Close the file. In mode w the new file appears now, durably; in mode r+ what was written is made durable.
 
-        Raises also the error of a started write that failed and that nobody has waited for.
+        If a started write has failed and was not waited for, its error is raised here. Closing twice does nothing.
         """
         with naming(self.url):
             self._core.close()
@@ -257,7 +275,7 @@ class File:
             raise
 
     def __del__(self) -> None:
-        """Warn of a file that was not closed, as Python's own do; of a new one nothing is kept."""
+        """Warn of a file that was not closed, as Python's own files do; a new file (mode w) is discarded."""
         if (core := getattr(self, "_core", None)) is not None and core.is_open:
             # Without the dtype: as Python ends, its words cannot be had any more.
             text = f"unclosed plait.File {core.path!r}, mode {self._mode}"
@@ -329,7 +347,7 @@ class File:
         layout = self._layout_for(layout, slices)
         if not self._alone and layout.ranks_end > self._comm.size:
             raise ArgumentError(
-                f"the layout {layout} is for {layout.size} ranks, the last one {layout.ranks_end - 1}, but the "
+                f"the layout {layout} has {layout.size} ranks, up to rank {layout.ranks_end - 1}, but the "
                 f"communicator has the ranks 0 to {self._comm.size - 1}; use a grid of at most {self._comm.size} ranks"
             )
         if layout.shape != region_shape(slices, self.shape):
@@ -358,5 +376,5 @@ def _reason(error: BaseException | None) -> str:
 
 def _variable_name(name: str) -> str:
     if not isinstance(name, str) or not name:
-        raise ArgumentError(f"variable={shown(name)} is no name of an array; give a text")
+        raise ArgumentError(f"variable={shown(name)} is not the name of an array; give a text")
     return name

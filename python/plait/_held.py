@@ -24,7 +24,7 @@ def ranks_taking_part(layout: Layout, comm: _core.Comm, alone: bool) -> list[int
     end = layout.ranks_end
     if not alone and end > comm.size:
         raise ArgumentError(
-            f"the layout {layout} is for {end} ranks, but the communicator has {comm.size}; "
+            f"the layout {layout} has ranks up to {end - 1}, but the communicator has {comm.size} ranks; "
             f"use a communicator of {end} or more"
         )
     return ranks_held(layout, comm, alone)

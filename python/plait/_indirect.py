@@ -23,11 +23,11 @@ def indirect(
     indices  instead of owners: for each coordinate the indices that it owns, ascending
     size     with indices: how many indices the dimension has; by default as many as are listed
 
-    Raises plait.ArgumentError where an index has two owners, or none, or a list does not ascend.
+    Raises plait.ArgumentError if an index has two owners or none, or if a list does not ascend.
     Cost: one pass over the map.
     """
     if (owners is None) == (indices is None):
-        raise ArgumentError("indirect needs either the owner of each index or the indices of each owner")
+        raise ArgumentError("indirect needs either owners (the owner of each index) or indices (a list for each owner)")
     values = _owners_of(indices, size) if indices is not None else _integers(owners, "owners")
     if values.size and values.min() < 0:
         position = int(np.argmin(values))
@@ -57,7 +57,7 @@ def _integers(values: npt.ArrayLike | None, what: str) -> npt.NDArray[np.int64]:
 
 def _owners_of(indices: Sequence[npt.ArrayLike], size: int | None) -> npt.NDArray[np.int64]:
     if size is not None and not (hasattr(size, "__index__") and 0 <= operator.index(size) <= _LARGEST):
-        raise ArgumentError(f"size={size!r} is not a number of indices")
+        raise ArgumentError(f"size={size!r} is not a number of indices; give a whole number of 0 or more")
     if isinstance(indices, (str, bytes)) or not hasattr(indices, "__len__"):
         raise ArgumentError(f"indices={indices!r} is not one list of indices for each coordinate")
     lists = [_integers(each, f"indices[{owner}]") for owner, each in enumerate(indices)]

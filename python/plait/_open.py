@@ -32,26 +32,31 @@ def open(
     strategy: Literal["automatic", "direct", "two-phase"] | None = None,
     readers: int = 0,
 ) -> File:
-    """Open a distributed array in a file. Collective over ``comm``.
+    """Open the array in a file, or in another store, and return it as a File. Collective over ``comm``.
 
-    url       a ``.npy`` file, or any other name for raw elements (names of other formats, as ``a.h5``, are refused;
-              ``raw:a.h5`` means raw elements all the same); or ``stripe:NAME?disks=d1,d2&unit=64K``: raw elements
-              distributed over one file in each of the folders d1, d2, in stripes of 64 KiB. In mode w the folders may
-              be left to PLAIT_DISKS; in other modes NAME alone says where they are; or ``distant:NAME?folder=/disk``:
-              an array on the ranks' own disks, which says itself what it holds; or ``memory:NAME``: one in memory, for
-              trials; or ``pipe:NAME``: another program, which opens the same name the other way round
+    url       what to open:
+              ``NAME.npy``: a file in NumPy's format;
+              any other path: a file of raw elements, without a header. Names that end like those of another format,
+              such as ``a.h5``, are refused; ``raw:a.h5`` opens a file of that name as raw elements;
+              ``stripe:NAME?disks=d1,d2&unit=64K``: raw elements distributed over one file in each of the folders d1
+              and d2, in stripes of 64 KiB. Mode w takes the folders from PLAIT_DISKS where ``disks`` is left out; the
+              other modes find them in the file NAME;
+              ``distant:NAME?folder=/disk``: an array on the ranks' own disks, which stores its shape and dtype;
+              ``memory:NAME``: an array in memory, which exists until this process ends; for trials and tests;
+              ``pipe:NAME``: a pipe to another program, which opens the same name in the opposite mode
     mode      "r" reads; "w" makes a new file, which appears whole when it is closed, or not at all; "r+" reads and
               writes parts of an existing array in place
-    comm      an mpi4py communicator; without one everything runs in this process, which then holds all ranks
-    shape, dtype  needed in mode w and for raw files; checked against what the file says otherwise
+    comm      that of :func:`plait.world`, or an mpi4py communicator; without one everything runs in this process, which
+              then holds all ranks
+    shape, dtype  needed in mode w and for raw and striped files; otherwise compared with those that the file states
     order     order of the elements in a new or raw file, "C" (default) or "F"
-    offset    bytes in front of the array in a raw file
+    offset    where the array begins in an existing raw file, in bytes
     memory    most staging memory of each rank in bytes; by default PLAIT_MEMORY, or 32 MiB
     strategy  "direct" or "two-phase"; by default PLAIT_STRATEGY, or what is predicted to be faster
-    readers   how many ranks touch the file in two-phase accesses; by default as many as help
+    readers   how many ranks access the file in two-phase accesses; by default chosen by Plait
 
-    Raises plait.ArgumentError for arguments that do not fit together or do not match the file, and plait.StoreError
-    where the file cannot be opened: on every rank the same.
+    Raises plait.ArgumentError for arguments that do not fit together or do not match the file, and plait.StoreError if
+    the file cannot be opened. Every rank raises the same error.
     """
     own = comm_of(comm)
     refuse = partial(_core.refuse, comm=own)

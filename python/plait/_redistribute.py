@@ -40,11 +40,11 @@ _Section = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]
 def empty(layout: LayoutLike, dtype: npt.DTypeLike, comm: CommLike = None) -> Any:
     """Make this rank's local array of a layout in memory that all ranks of its node see. Collective over ``comm``.
 
-    Redistributions between such arrays copy each element once, straight from one array to the other. The array is of
-    ``layout.padded_shape(rank)`` in the layout's order; it lives as long as anything refers to it, and nothing of it
-    stays behind in /dev/shm. A rank that is not in the layout gets None. Without a communicator this process holds all
-    ranks, and gets a list of their arrays (or the one array of a layout of one rank).
-    Raises plait.StoreError where a node has no room.
+    Redistributions between such arrays copy each element once, directly from one array to the other. The array has the
+    shape ``layout.padded_shape(rank)`` and the layout's memory order; its content is arbitrary. It lives as long as
+    anything refers to it, and leaves nothing in /dev/shm. A rank that is not in the layout gets None. Without a
+    communicator this process holds all ranks, and gets a list of their arrays (or the one array of a layout of one
+    rank). Raises plait.StoreError on all ranks if a node has too little shared memory.
     """
     own = comm_of(comm)
     with checks(_refuse_on(own)):
@@ -72,15 +72,15 @@ def redistribute(
     array          this rank's local array of ``src``; None on a rank that is not in it
     out            this rank's local array of ``dst``, of any strides; a new one by default
     memory         most staging memory of each rank in bytes; 32 MiB by default
-    fill_halo      also fill the halo positions of ``dst`` that have an element beside the block
-    source_region, target_region  move only ``A[source_region]`` to ``B[target_region]``, as NumPy indexes the two whole
-                   arrays: slices of step 1, integers, ``...``. Both have one shape; ``out`` keeps its other elements
+    fill_halo      also fill the halo positions of ``dst`` that lie inside the array or wrap around
+        source_region, target_region  move only ``A[source_region]`` to ``B[target_region]``; A and B are the whole
+                   arrays, indexed as in NumPy: slices of step 1, integers, ``...``. Both regions have the same shape.
+                   ``out`` is then needed, and keeps its other elements
 
     Returns ``out``, or the new array; None on a rank that is not in ``dst``. Without a communicator this process holds
     all ranks: it passes the list of all local arrays of ``src``, by ascending rank (or the one array of a layout of one
-    rank), and gets those of ``dst``. The layouts may be on different ranks; the communicator has at least as many as
-    they reach to.
-    Raises plait.ArgumentError where shapes, layouts, arrays and ranks do not fit together: on every rank the same.
+    rank), and gets those of ``dst``. The two layouts may have different ranks; the communicator must have all of them.
+    Raises plait.ArgumentError, the same on every rank, if shapes, layouts, arrays and ranks do not fit together.
     """
     ends = _Ends(src, dst, source_region, target_region)
     move = _Move(_Given(array, out), ends, comm, _Options(memory, fill_halo))
@@ -100,10 +100,10 @@ def iredistribute(
     source_region: Region | None = None,
     target_region: Region | None = None,
 ) -> Request:
-    """Start a :func:`redistribute`; its result is that of ``wait()``.
+    """Start a :func:`redistribute`, and return a Request whose ``wait()`` returns the result. Collective.
 
-    What is started on a communicator, files' accesses among it, is carried out in order. Leave the arrays alone until
-    then.
+    Redistributions and file accesses that were started on one communicator are carried out in order. Neither read nor
+    change the arrays before ``wait()`` has returned.
     """
     ends = _Ends(src, dst, source_region, target_region)
     move = _Move(_Given(array, out), ends, comm, _Options(memory, fill_halo))
@@ -114,9 +114,9 @@ def iredistribute(
 class Redistribution:
     """A redistribution that is planned once and carried out many times. Making one is collective over ``comm``.
 
-    source, target  the layouts
-    dtype           of the elements
-    memory, fill_halo  as in :func:`redistribute`
+    src, dst        the layouts
+    dtype           the type of the elements
+    memory, fill_halo, source_region, target_region  as in :func:`redistribute`
     """
 
     def __init__(
@@ -131,7 +131,7 @@ class Redistribution:
         source_region: Region | None = None,
         target_region: Region | None = None,
     ) -> None:
-        """Plan. Raises plait.ArgumentError where layouts and ranks do not fit together."""
+        """Plan. Raises plait.ArgumentError if layouts and ranks do not fit together."""
         self._comm = comm_of(comm)
         self._alone = comm is None
         self._refuse = _refuse_on(self._comm)
@@ -160,37 +160,40 @@ class Redistribution:
 
     @property
     def source(self) -> Any:
-        """This rank's own local array of the source layout, in memory that the node shares; None if it has none.
+        """A local array of the source layout for this rank, in memory that the node shares; None if it has no part.
 
-        It is made at the first use, which is collective, or with a plan of a layout that leaves ranks out.
+        It is made when it is first used, which is collective. If a layout leaves ranks out, it is made with the plan.
         """
         return as_given(self._made(0), self._alone)
 
     @property
     def target(self) -> Any:
-        """This rank's own local array of the target layout, as :attr:`source` is."""
+        """A local array of the target layout for this rank, made like :attr:`source`."""
         return as_given(self._made(1), self._alone)
 
     def run(self, array: Arrays | None = None, out: Arrays | None = None) -> Any:
         """Move the elements of ``array`` to ``out``, by default of :attr:`source` to :attr:`target`. Collective.
 
-        All ranks pass an array of theirs, or none does. Returns ``out``, or :attr:`target`.
+        Either all ranks pass an array, or none does. Returns ``out``, or :attr:`target`.
         """
         core, parts, _, result = self._prepare(array, out)
         call(core.refuse, core.run, *parts)
         return result
 
     def start(self, array: Arrays | None = None, out: Arrays | None = None) -> Request:
-        """Start a :meth:`run`; its result is that of ``wait()``. Leave the arrays alone until then."""
+        """Start a :meth:`run`, and return a Request whose ``wait()`` returns the result. Collective.
+
+        Neither read nor change the arrays before ``wait()`` has returned.
+        """
         core, parts, arrays, result = self._prepare(array, out)
         return Request(partial(call, core.refuse, core.start, *parts), self, arrays, result)
 
     def explain(self) -> str:
-        """Return messages, copies and staging memory of this rank, in lines for people. Not collective."""
+        """Describe the messages, copies and staging memory of this rank, as text. Not collective."""
         return self._open().explain()
 
     def close(self) -> None:
-        """Let go of the plan and its arrays, once what was started has ended. A second call does nothing."""
+        """Release the plan and its arrays; they are freed when started runs have ended. Closing twice does nothing."""
         self._core = None
         self._own = [None, None]
         self._known = [None, None]

@@ -1,4 +1,4 @@
-"""Names of ranks: those that save moving elements, and those by which two layouts differ."""
+"""Renaming the ranks of layouts, to move fewer elements or to compare them."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ DENSE = 2048
 def relabel(src: LayoutLike, dst: LayoutLike) -> Layout:
     """Return `dst` with its ranks renamed so that the conversion from `src` moves the fewest elements between ranks.
 
-    The new names are the old ones in another order, so the ranks that take part stay the same; of several best orders
-    one that renames few ranks is taken.  The program has to take the new layout's shares for it to save anything.
-    It is a linear assignment problem over the elements that each rank already holds, and is solved exactly.
+    The new names are the old ones in another order, so the same ranks take part; of several best orders one that
+    renames few ranks is chosen.  To save anything, the program must work with the returned layout instead of `dst`.
+    This is a linear assignment problem over the elements that each rank already holds, and is solved exactly.
 
-    Needs SciPy (`pip install 'plait[assign]'`).  Raises ArgumentError where the shapes differ, or SciPy is missing.
-    Cost: the messages of all ranks, and of order ranks**3 at worst for the assignment; with replicas in `src` of
-    order ranks**2.
+    Needs SciPy (`pip install 'plait[assign]'`).  Raises ArgumentError if the shapes differ or SciPy is missing.
+    Cost: finding the messages of all ranks, and at worst of order ranks**3 for the assignment (ranks**2 if `src` has
+    replicas).
     """
     src, dst = layout_pair(src, dst)
     table = table_of(dst)
@@ -39,10 +39,10 @@ def relabel(src: LayoutLike, dst: LayoutLike) -> Layout:
 
 
 def same_up_to_ranks(a: LayoutLike, b: LayoutLike) -> dict[int, int] | None:
-    """Return the rank of `b` for each rank of `a` where the layouts differ in the names of ranks only, else None.
+    """Return a dict from the ranks of `a` to those of `b` if the layouts differ only in the names of ranks, else None.
 
-    Ranks are matched when they own the same indices of every dimension; of several that do, in ascending order.
-    Cost: linear in ranks and stretches of indices, and in indices for distributions that are index maps.
+    Ranks match if they own the same indices of every dimension; where several do, they are matched in ascending order.
+    Cost: linear in ranks and runs of indices, and in indices for distributions that are index maps.
     """
     one, other = table_of(layout_of(a, what="a")), table_of(layout_of(b, what="b"))
     if (one.shape, one.order, one.halo, one.periodic) != (other.shape, other.order, other.halo, other.periodic):

@@ -17,7 +17,10 @@ _Started = _core.Request | _core.StreamRequest | _core.DistantRequest
 
 
 class Request:
-    """A nonblocking read, write or redistribution. The arrays belong to it until :meth:`wait` returns."""
+    """A nonblocking read, write or redistribution.
+
+    Do not change an array that is being written, and do not read one that is being filled, before :meth:`wait` returns.
+    """
 
     def __init__(
         self,
@@ -26,7 +29,7 @@ class Request:
         arrays: list[Array],
         result: Any,
     ) -> None:
-        """Made by :meth:`File.iread`, :meth:`Stream.iread`, :func:`iredistribute` and others that start something."""
+        """Made by :meth:`File.iread`, :meth:`Stream.iread`, :func:`iredistribute` and similar calls."""
         self._request: _Started | None = None  # not yet
         self._used = (user, arrays)  # kept alive until the access is done, also where the caller drops the Request
         self._result = result

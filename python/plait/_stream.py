@@ -25,16 +25,17 @@ if TYPE_CHECKING:
 class Stream:
     """The array of an open file as a sequence of elements, with a position. Made by :meth:`File.stream`.
 
-    mode 0  each rank has its own position; nobody waits
-    mode 1  one position for all: each request gets the next stretch, first come first served; nobody waits
-    mode 2  collective: the stretches of the ranks follow each other in rank order; lengths may differ
+    mode 0  each rank has its own position; calls are independent
+    mode 1  one position for all ranks: each request gets the next range of elements, first come, first served; calls
+            are independent
+    mode 2  collective: the ranges of the ranks follow each other in rank order; lengths may differ
     mode 3  as mode 2, and all ranks pass the same length
-    mode 4  collective: all ranks get the same stretch, which is read from the file once
+    mode 4  collective: all ranks get the same range, which is read from the file once
 
     Positions and lengths are counted in elements of the array, in the order in which they lie in the file. The array's
     size is that of the file: nothing is appended. In modes 0 and 1 no call waits for another rank. In modes 2, 3 and 4
-    :meth:`read`, :meth:`write`, :meth:`iread`, :meth:`iwrite` and :meth:`seek` are collective, and a request of any
-    rank ends when those of all ranks are complete. One thread at a time may use a Stream.
+    :meth:`read`, :meth:`write`, :meth:`iread`, :meth:`iwrite` and :meth:`seek` are collective, and the request of a
+    rank is complete when those of all ranks are. One thread at a time may use a Stream.
     """
 
     def __init__(self, file: File, core: _core.Stream, dtype: np.dtype[Any]) -> None:
@@ -57,12 +58,13 @@ class Stream:
     def read(self, count: int, out: Array | None = None) -> Array:
         """Read up to ``count`` elements and return them as an array of one dimension.
 
-        out  filled from its front instead of a new array: of the file's dtype and C order, at least ``count`` elements
+        out  the array to fill from its beginning, instead of a new one: of the file's dtype, contiguous in C order, and
+             of at least ``count`` elements
 
-        The result is shorter only at the end of the array, and empty there; in modes 2 and 3 each rank learns its own
-        part. Raises plait.ArgumentError for a file in mode w and for arguments that do not fit (modes 3 and 4: for
-        unequal counts), and plait.StoreError where the file cannot be read; in modes 2 to 4 on all ranks the same, and
-        the position stays where it was.
+        The result has fewer than ``count`` elements only where the array ends, and none at its end; in modes 2 and 3
+        ranks may get different numbers there. Raises plait.ArgumentError for a file in mode w and for arguments that do
+        not fit (modes 3 and 4: unequal counts), and plait.StoreError if the file cannot be read. In modes 2 to 4 all
+        ranks raise the same error, and the position does not move.
         """
         number, target = self._checked_read(count, out)
         return target[: call(self._core.refuse, self._core.read, _address(target), number)]
@@ -70,14 +72,17 @@ class Stream:
     def write(self, array: npt.ArrayLike) -> None:
         """Write all elements of an array, in C order.
 
-        Mode 4 writes the elements of rank 0; the others pass as many. Where the file's array would end before the last
-        element, nothing is written, the position stays, and plait.ArgumentError is raised.
+        Mode 4 writes the elements of rank 0; the other ranks pass as many. If the elements reach past the end of the
+        file's array, nothing is written, the position does not move, and plait.ArgumentError is raised.
         """
         source = self._checked_write(array)
         call(self._core.refuse, self._core.write, _address(source), source.size)
 
     def iread(self, count: int, out: Array | None = None) -> Request:
-        """Start a :meth:`read`; its result is that of ``wait()``. What a stream starts is carried out in order."""
+        """Start a :meth:`read`, and return a Request whose ``wait()`` returns the result.
+
+        Requests that were started on a stream are carried out in order.
+        """
         number, target = self._checked_read(count, out)
         start = partial(call, self._core.refuse, self._core.start_read, _address(target), number)
         return _StreamRequest(start, self, [target], target)
@@ -89,11 +94,11 @@ class Stream:
         return _StreamRequest(start, self, [source], None)
 
     def tell(self) -> int:
-        """Return the position: where the next request begins. Mode 1: of all ranks, at this moment."""
+        """Return the position, in elements: where the next request begins. Mode 1: the common one at this moment."""
         return self._core.tell()
 
     def seek(self, element: int) -> None:
-        """Move the position to an element, 0 to the number of elements.
+        """Move the position to an element; the number of elements is the end.
 
         Mode 0 moves this rank's own position, mode 1 that of all ranks at once; otherwise the call is collective, with
         equal arguments.
@@ -103,7 +108,10 @@ class Stream:
         call(self._core.refuse, self._core.seek, number)
 
     def close(self) -> None:
-        """Wait for what was started and end the stream on this rank; the file stays open. Waits for no other rank."""
+        """Wait for the requests that this rank has started, and close the stream on this rank; the file stays open.
+
+        Does not wait for other ranks.
+        """
         self._core.close()
 
     def __enter__(self) -> Stream:
@@ -159,7 +167,7 @@ def open_stream(file: File, core: _core.File, mode: int, dtype: np.dtype[Any]) -
     with checks(core.refuse):
         number = whole(mode, "mode")
         if not 0 <= number <= 4:
-            raise ArgumentError(f"streams have the modes 0 to 4, but mode={number} was given; use one of those")
+            raise ArgumentError(f"streams have the modes 0 to 4, but mode={number} was given; use one of these")
     return Stream(file, call(core.refuse, _core.Stream, core, number), dtype)
 
 

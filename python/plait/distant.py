@@ -1,4 +1,4 @@
-"""Distant I/O: reading and writing files that lie on other ranks' disks, without those ranks' doing."""
+"""Distant I/O: one-sided reads and writes of files on other ranks' disks."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ PathLike = str | os.PathLike[str]
 
 
 class DistantFile(ByteFile[_core.DistantFile]):
-    """Files of several ranks under one handle, or one file that a rank offers under a name.
+    """A handle to files of several ranks, at most one of each, or to one file that a rank offers under a name.
 
-    Made by :func:`open`, :func:`offer` and :func:`find`. Offsets and sizes are in bytes; ``rank`` is the rank that a
-    file is at home on, and may be left out where the handle is of one file. Any thread may use it at any time.
+    Made by :func:`open`, :func:`offer` and :func:`find`. Offsets and sizes are in bytes; ``rank`` is the rank that owns
+    the file, and may be left out if the handle refers to one file. Any number of threads may use it at once.
     """
 
     def __init__(self, core: _core.DistantFile, comm: _core.Comm) -> None:
@@ -36,40 +36,40 @@ class DistantFile(ByteFile[_core.DistantFile]):
 
     @property
     def home(self) -> int | None:
-        """The rank that an offered or found file is at home on; None for files that were opened together."""
+        """The rank that owns an offered or found file; None for files that were opened together."""
         return None if self._core.home < 0 else self._core.home
 
     @alone
     def direct(self, rank: int) -> bool:
-        """Tell whether this process reaches the file of a rank without a message."""
+        """Return whether this process accesses the file of a rank without sending a message."""
         return call(refuse_here, self._core.direct, whole(rank, "rank"))
 
     @alone
     def read(self, offset: int, out: Any, rank: int | None = None) -> Any:
         """Read bytes from the file of a rank.
 
-        out     how many bytes to read, into a new array of bytes, or what to fill: anything with a contiguous buffer
+        out     the number of bytes to read into a new uint8 array, or an object with a contiguous buffer to fill
 
-        Returns the array. Raises plait.StoreError where the file ends before, or the rank has ended.
+        Returns the array or the object. Raises plait.StoreError if the file ends before, or if the rank has ended.
         """
         return self._read(offset, out, self._home_of(rank))
 
     @alone
     def write(self, offset: int, data: Any, rank: int | None = None) -> None:
-        """Write bytes to the file of a rank: anything with a contiguous buffer. It grows where they pass its end.
+        """Write the bytes of an object with a contiguous buffer to the file of a rank, which grows if needed.
 
-        Once this has returned every read that begins later, of any rank, finds them.
+        Every read that begins after this has returned, by any rank, gets the new bytes.
         """
         self._write(offset, data, self._home_of(rank))
 
     @alone
     def iread(self, offset: int, out: Any, rank: int | None = None) -> Request:
-        """Begin a :meth:`read`; ``wait()`` returns the array, which nobody may use before."""
+        """Start a :meth:`read`; ``wait()`` of the Request returns its result. Do not use the memory before."""
         return self._iread(offset, out, self._home_of(rank))
 
     @alone
     def iwrite(self, offset: int, data: Any, rank: int | None = None) -> Request:
-        """Begin a :meth:`write`; do not change the data before ``wait()`` has returned."""
+        """Start a :meth:`write`; do not change the data before ``wait()`` has returned."""
         return self._iwrite(offset, data, self._home_of(rank))
 
     @alone
@@ -79,22 +79,22 @@ class DistantFile(ByteFile[_core.DistantFile]):
 
     @alone
     def isync(self, rank: int | None = None) -> Request:
-        """Begin a :meth:`sync`."""
+        """Start a :meth:`sync`."""
         home = self._home_of(rank)
         return Request(lambda: call(refuse_here, self._core.start_sync, home), self, [], None)
 
     @alone
     def size(self, rank: int | None = None) -> int:
-        """Return the bytes of the file of a rank."""
+        """Return the size in bytes of the file of a rank."""
         return call(refuse_here, self._core.size, self._home_of(rank))
 
     @alone
     def resize(self, size: int, rank: int | None = None) -> None:
-        """Give the file of a rank so many bytes; new ones are zero."""
+        """Set the size in bytes of the file of a rank; new bytes are zero."""
         call(refuse_here, self._core.resize, whole(size, "size"), self._home_of(rank))
 
     def close(self) -> None:
-        """Wait for this rank's requests and end the handle. Collective where :func:`open` was."""
+        """Wait for this rank's requests and close the handle. Collective if :func:`open` made it."""
         self._core.close()
 
     def __repr__(self) -> str:
@@ -110,7 +110,7 @@ class DistantFile(ByteFile[_core.DistantFile]):
             return self.home
         if self._comm.size == 1:
             return 0
-        raise ArgumentError(f"no rank was named; say which of the {self._comm.size} ranks has the file")
+        raise ArgumentError(f"rank is missing; give the one of the {self._comm.size} ranks that has the file")
 
 
 def text_of(path: PathLike, what: str = "path") -> str:
@@ -120,25 +120,25 @@ def text_of(path: PathLike, what: str = "path") -> str:
     except TypeError:
         raise ArgumentError(f"{what} is {kind(path)}; pass a str or a path") from None
     if not isinstance(text, str):
-        raise ArgumentError(f"{what}={path!r} is no text; pass a str")
+        raise ArgumentError(f"{what}={path!r} is not a text; pass a str")
     try:
         text.encode()
     except UnicodeEncodeError as error:
         raise ArgumentError(f"{what}={path!r} cannot be passed on: {error}") from None
     if "\0" in text:
-        raise ArgumentError(f"{what}={path!r} has a character of the code 0; leave that out")
+        raise ArgumentError(f"{what}={path!r} contains a null character; leave that out")
     return text
 
 
 def open(path: PathLike | None, mode: str = "r", *, comm: CommLike = None, temporary: bool = False) -> DistantFile:
-    """Open or make a file on each rank's own disk and register them under one handle. Collective.
+    """Open or create a file on each rank's own disk, and make one handle for all of them. Collective.
 
-    path       of this rank's file; None where this rank brings none
+    path       the path of this rank's file; None if this rank has none
     mode       r, r+, or w: a new file, to read and write
     comm       an mpi4py communicator; without it this process is alone
     temporary  the file is removed when the handle is closed
 
-    MPI must have been initialised for MPI_THREAD_MULTIPLE, as mpi4py does. Raises the same error on every rank.
+    Raises the same error on every rank.
     """
     own = comm_of(comm)
     refuse = partial(_core.DistantFile.refuse_open, comm=own)
@@ -150,9 +150,9 @@ def open(path: PathLike | None, mode: str = "r", *, comm: CommLike = None, tempo
 
 
 def offer(name: str, path: PathLike, mode: str = "r", *, comm: CommLike = None, temporary: bool = False) -> DistantFile:
-    """Register a file of this rank alone under a name, for others to :func:`find`, until it is closed.
+    """Open a file of this rank and register it under a name, so that other ranks :func:`find` it until it is closed.
 
-    Not collective, but on a communicator on which a distant file has been opened. Raises plait.ArgumentError where the
+    Not collective; but :func:`open` must have been called on the communicator before. Raises plait.ArgumentError if the
     name is taken.
     """
     own = comm_of(comm)
@@ -163,7 +163,10 @@ def offer(name: str, path: PathLike, mode: str = "r", *, comm: CommLike = None, 
 
 
 def find(name: str, *, comm: CommLike = None) -> DistantFile:
-    """Return the file that some rank offers under a name; not collective, as :func:`offer`."""
+    """Return the file that a rank offers under a name. Not collective; the condition of :func:`offer` holds here too.
+
+    Raises plait.ArgumentError if no rank offers that name.
+    """
     own = comm_of(comm)
     return DistantFile(call(refuse_here, _core.DistantFile.find, text_of(name, "name"), own), own)
 

@@ -23,8 +23,8 @@ Place = Literal["detect", "one", "striped"]
 class SharedFile(ByteFile[_core.SharedFile]):
     """One file that all ranks read and write, on the disks of all of them or on one that they share.
 
-    Made by :func:`open`. Offsets and sizes are in bytes. What was never written reads as zero. Any thread may use it at
-    any time.
+    Made by :func:`open`. Offsets and sizes are in bytes. Bytes that were never written read as zero. Any number of
+    threads may use it at once.
     """
 
     def __init__(self, core: _core.SharedFile, path: str) -> None:
@@ -34,17 +34,17 @@ class SharedFile(ByteFile[_core.SharedFile]):
 
     @property
     def one(self) -> bool:
-        """Whether it is one file that all ranks see, rather than a component of each."""
+        """Whether it is one file that all ranks see, rather than a component file of each rank."""
         return self._core.one
 
     @property
     def components(self) -> int:
-        """The number of component files; 1 for one that all see."""
+        """The number of component files; 1 for one file that all ranks see."""
         return self._core.components
 
     @property
     def unit(self) -> int:
-        """The bytes of a stripe; 0 where the file is one."""
+        """The bytes of a stripe; 0 for one file that all ranks see."""
         return self._core.unit
 
     @alone
@@ -56,54 +56,55 @@ class SharedFile(ByteFile[_core.SharedFile]):
     def read(self, offset: int, out: Any) -> Any:
         """Read bytes.
 
-        out     how many bytes to read, into a new array of bytes, or what to fill: anything with a contiguous buffer
+        out     the number of bytes to read into a new uint8 array, or an object with a contiguous buffer to fill
 
-        Returns the array. Raises plait.StoreError where the file ends before, or a rank that is needed has ended.
+        Returns the array or the object. Raises plait.StoreError if the file ends before, or if a rank that is needed
+        has ended.
         """
         return self._read(offset, out)
 
     @alone
     def write(self, offset: int, data: Any) -> None:
-        """Write what has a contiguous buffer. The file grows where it passes the end.
+        """Write the bytes of an object with a contiguous buffer; the file grows if needed.
 
-        Once this has returned every read that begins later, of any rank, finds it.
+        Every read that begins after this has returned, by any rank, gets the new bytes.
         """
         self._write(offset, data)
 
     @alone
     def iread(self, offset: int, out: Any) -> Request:
-        """Begin a :meth:`read`; ``wait()`` returns the array, which nobody may use before."""
+        """Start a :meth:`read`; ``wait()`` of the Request returns its result. Do not use the memory before."""
         return self._iread(offset, out)
 
     @alone
     def iwrite(self, offset: int, data: Any) -> Request:
-        """Begin a :meth:`write`; do not change the data before ``wait()`` has returned."""
+        """Start a :meth:`write`; do not change the data before ``wait()`` has returned."""
         return self._iwrite(offset, data)
 
     def size(self) -> int:
-        """Return the bytes of the file: one more than the offset of the last that was written. Asks every component."""
+        """Return the size in bytes: one more than the offset of the last byte written. Asks every component."""
         return self._core.size()
 
     def resize(self, size: int) -> None:
-        """Give the file so many bytes; new ones are zero. Collective."""
+        """Set the size in bytes; new bytes are zero. Collective."""
         with checks(self._core.refuse):
             wanted = whole(size, "size")
         call(self._core.refuse, self._core.resize, wanted)
 
     def sync(self) -> None:
-        """Make what any rank has written and waited for durable."""
+        """Make all writes that any rank has waited for durable. Not collective."""
         self._core.sync()
 
     def read_only(self) -> None:
-        """From now on writing is an error for this rank."""
+        """Make any later write by this rank an error."""
         self._core.read_only()
 
     def close(self) -> None:
-        """Wait for this rank's requests and end the handle; a file that is not persistent is gone. Collective."""
+        """Wait for this rank's requests and close the handle; a file that is not persistent is deleted. Collective."""
         self._core.close()
 
     def abandon(self) -> None:
-        """End the handle on a rank that cannot go on; the others are told in their next collective call of it."""
+        """Close the handle on a rank that cannot go on; the next collective call of the others on it is an error."""
         self._core.abandon()
 
     def __repr__(self) -> str:
@@ -127,21 +128,22 @@ def open(
     expected: int | None = None,
     place: Place = "detect",
 ) -> SharedFile:
-    """Open or make a shared file. Collective, with the same arguments on every rank.
+    """Open or create a shared file. Collective, with the same arguments on every rank.
 
-    path        its folder is on each rank's own disk, or seen by all
-    mode        r, r+, or w: a new file, to read and write
+    path        the path of the file; its folder is on each rank's own disk, or is one that all ranks see
+    mode        "r", "r+", or "w": a new file, to read and write
     comm        an mpi4py communicator; without it this process is alone
-    persistent  mode w: the file stays, in place of one of the same name; otherwise it is gone when it is closed
-    atomic      mode w, persistent: what it replaces stays until the file has been closed without an error
-    request     bytes of a typical request, from which the size of stripes follows
-    unit        bytes of a stripe, instead; 32 KiB where neither is given
-    limit       nothing may be written at or behind this offset
-    expected    bytes that the file is expected to get; where disks lack the room, a warning says so
-    place       one: a file that all ranks see; striped: a component file on each rank's disk; detect: one where all
-                ranks see the same folder, else striped
+    persistent  mode w: the file is kept when it is closed, and replaces a persistent file of that name; otherwise it is
+                deleted when it is closed
+    atomic      mode w, persistent: an existing file of that name stays until the new one has been closed without error
+    request     bytes of a typical request, from which the size of a stripe is chosen
+    unit        bytes of a stripe, instead of ``request``; 32 KiB if neither is given
+    limit       no byte may be written at or beyond this offset
+    expected    expected size of the file in bytes; a warning says so if the disks have less room
+    place       "one": one file that all ranks see; "striped": a component file on each rank's disk; "detect": "one" if
+                all ranks see the same folder, otherwise "striped"
 
-    MPI must have been initialised for MPI_THREAD_MULTIPLE, as mpi4py does. Raises the same error on every rank.
+    Raises the same error on every rank.
     """
     own = comm_of(comm)
     refuse = partial(_core.SharedFile.refuse_open, comm=own)

@@ -10,9 +10,9 @@
 
 namespace plait::access {
 
-/// The part of one rank in any range of an access, none for a rank that is in no set.  A range is cut into boxes; a box
-/// and the rank's index sets meet in products of pieces, which the copy kernels walk: no list of elements or offsets
-/// exists anywhere.
+/// The part of one rank in any range of an access, none for a rank that the layout does not have.  A range is cut into
+/// boxes; a box and the rank's index sets meet in products of pieces, which the copy kernels walk: no list of elements or
+/// offsets exists anywhere.
 /// cost    24 bytes an index set; a call costs O(boxes * products of pieces) besides the bytes.
 /// threads Const calls from any thread.
 class WindowCopier {

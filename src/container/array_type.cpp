@@ -25,13 +25,14 @@ std::int64_t Content::bytes() const {
 ArrayType described_type(const FileOptions& options, const std::string& path, bool is_new) {
   if (!options.shape || (!options.dtype && options.element_bytes == 0))
     refuse(text(path, ": shape and dtype must be given, because the file ",
-                is_new ? "is a new one" : "does not tell them"));
+                is_new ? "is a new one" : "does not contain them"));
   ArrayType type;
   type.shape = *options.shape;
   type.dtype = options.dtype.value_or("");
   type.element_bytes = options.element_bytes != 0 ? options.element_bytes : npy::element_bytes_of(type.dtype);
   type.order = options.order.value_or(Order::kC);
-  if (type.element_bytes < 1) refuse(text(path, ": elements of ", type.element_bytes, " bytes cannot be"));
+  if (type.element_bytes < 1)
+    refuse(text(path, ": an element cannot have ", type.element_bytes, " bytes; give 1 or more"));
   for (const std::int64_t extent : type.shape)
     if (extent < 0)
       refuse(text(path, ": the shape ", shape_to_string(type.shape), " has a negative size; use 0 or more"));

@@ -65,7 +65,7 @@ std::string list(const std::vector<std::string_view>& words) {
 void check_scheme(const std::string& name, std::string_view scheme) {
   const std::string_view rest = std::string_view(name).substr(scheme.size() + 1);
   if (rest.starts_with("//"))
-    refuse(base::text(name, " is a URL, but Plait opens files of file systems only; give the path of one, or ./", name,
+    refuse(base::text(name, " is a URL, but Plait opens only files of file systems; give the path of one, or ./", name,
                       " for a file of that name"));
   const std::vector<std::string_view> known = known_schemes();
   std::string lower;
@@ -74,17 +74,17 @@ void check_scheme(const std::string& name, std::string_view scheme) {
   const std::string_view nearest = *std::ranges::min_element(known, {}, far);
   const std::string guess = far(nearest) <= std::min<std::size_t>(2, scheme.size() - 1)
                                 ? base::text("; did you mean ", nearest, rest, '?')
-                                : std::string("; leave it out for an ordinary file.");
-  refuse(base::text(name, " begins with ", scheme, ":, which is no kind of store; there are ", list(known), guess,
-                    " A file of that very name is ", container::container_named(name).suffix().empty() ? "raw:" : "./",
-                    name));
+                                : std::string("; leave it out to open an ordinary file.");
+  refuse(base::text(name, " begins with ", scheme, ":, which is not a kind of store; the kinds are ", list(known),
+                    guess, " For a file of exactly that name write ",
+                    container::container_named(name).suffix().empty() ? "raw:" : "./", name));
 }
 
 }  // namespace
 
 void check_name(const std::string& name, bool is_new) {
   if (store::is_raw(name)) {
-    if (name.size() == store::kRaw.size()) refuse("raw: has no name behind it; write raw:field.bin");
+    if (name.size() == store::kRaw.size()) refuse("there is no name after raw:; give one, as in raw:field.bin");
     return;
   }
   const bool plain = driver::driver_of(name).prefix().empty();
@@ -99,18 +99,18 @@ void check_name(const std::string& name, bool is_new) {
   const auto remedy = [&] {
     const std::string_view first = is_new           ? "; choose another name"
                                    : format.empty() ? "; rename it"
-                                                    : "; turn it into .npy files with a program for that format";
-    return base::text(first, plain ? base::text(", or say raw:", name, " for elements without a header") : "");
+                                                    : "; convert it into .npy files with a program for that format";
+    return base::text(first, plain ? base::text(", or write raw:", name, " for elements without a header") : "");
   };
   if (meant != nullptr && (plain || meant->suffix() == container::kHeaderName))
-    refuse(base::text(name, ": the names of ", meant->suffix(), " files end with ", meant->suffix(),
-                      " in small letters", remedy()));
+    refuse(base::text(name, ": the ending ", meant->suffix(), " of a name must be in small letters", remedy()));
   if (!plain && !named.suffix().empty() && named.suffix() != container::kHeaderName)
-    refuse(base::text(name, ": names that end with ", named.suffix(), " are those of ordinary files",
-                      is_new ? "; choose another name" : "; rename it, or leave out what stands in front of the name"));
+    refuse(base::text(name, ": names that end with ", named.suffix(), " stand for ordinary files only",
+                      is_new ? "; choose another name" : "; rename it, or leave out the prefix"));
   if (!format.empty())
-    refuse(base::text(name, ": the name is that of ", format,
-                      " files, which Plait does not read or write; there are .npy files and raw elements", remedy()));
+    refuse(base::text(name, ": the name ends like those of ", format,
+                      " files, which Plait does not read or write (it reads and writes .npy files and raw elements)",
+                      remedy()));
 }
 
 }  // namespace plait::open

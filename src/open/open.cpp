@@ -70,7 +70,7 @@ void open_source(File::Impl& file, const FileOptions& options, transport::Transp
         // The system would take what stands in front of it for the name.
         if (file.path().find('\0') != std::string::npos)
           refuse(text("the name of the file, which begins with \"", file.path().c_str(),
-                      "\", has a character of code 0; leave that out"));
+                      "\", contains a null character; leave that out"));
         open::check_name(file.path(), file.mode() == Mode::kWrite);
         if (transport.rank() == 0) access = access_options(options);
       });

@@ -74,8 +74,9 @@ void FileOpening::explain(const Error& error, store::Store& store) const {
   const std::string_view format = container::foreign_by_content(store);
   const Container* looks_like = container::container_in(store);
   if (format.empty() || looks_like == container_) throw error;
-  const std::string remedy = looks_like == nullptr ? std::string(", which Plait does not read; use a library for those")
-                                                   : text("; give it a name that ends with ", looks_like->suffix());
+  const std::string remedy = looks_like == nullptr
+                                 ? std::string(", which Plait does not read; use a library for that format")
+                                 : text("; give it a name that ends with ", looks_like->suffix());
   throw Error(error.kind(), text(error.what(), ". Its first bytes are those of ", format, " files", remedy),
               error.system_code());
 }

@@ -63,7 +63,7 @@ copy::LocalArray view_of(const ArrayNote& note, std::int64_t rank, std::size_t d
   array.data = transport::locate_shared(note.address);
   if (array.data == nullptr)
     throw Error(ErrorKind::kSystem, base::text("the shared array of rank ", rank,
-                                               " is not in reach of this process; make it on this communicator"));
+                                               " cannot be reached by this process; make it with this communicator"));
   return array;
 }
 

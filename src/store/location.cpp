@@ -14,7 +14,7 @@ void expect_same_files(const Location& expected, const std::vector<posix::Identi
   throw Error(ErrorKind::kSystem,
               base::text("cannot open ", shown,
                          ": ranks find different files under this name; use a name that leads all ranks to one file, "
-                         "and wait for programs that replace it"),
+                         "and wait until no program replaces it"),
               ESTALE);
 }
 

@@ -30,7 +30,7 @@ std::string unescaped(std::string_view text, const std::string& url) {
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), code, 16);
     if (digits.size() != 2 || end != digits.data() + 2 || error != std::errc() || code == 0)
       throw Error(ErrorKind::kArgument,
-                  base::text(url, ": %", digits, " stands for no character; write %25 for a % of the name itself"));
+                  base::text(url, ": %", digits, " is not the code of a character; write %25 for a % in the name"));
     result += static_cast<char>(code);
     i += 2;
   }
@@ -65,13 +65,13 @@ Url parse_url(const std::string& url, std::string_view scheme, const std::string
   const std::size_t question = rest.find('?');
   Url result;
   result.path = unescaped(rest.substr(0, question), url);
-  if (result.path.empty()) refuse("there is no name behind ", scheme, "; give one, such as ", example);
+  if (result.path.empty()) refuse("there is no name after ", scheme, "; give one, as in ", example);
   if (question == std::string_view::npos || question + 1 == rest.size()) return result;
   for (const std::string& option : split(rest.substr(question + 1), '&')) {
     const std::size_t equals = option.find('=');
     UrlOption next{option.substr(0, equals), equals == std::string::npos ? "" : option.substr(equals + 1)};
     if (std::ranges::any_of(result.options, [&](const UrlOption& old) { return old.key == next.key; }))
-      refuse(next.key, "= stands twice; give it once");
+      refuse(next.key, "= is given twice; give it once");
     result.options.push_back(std::move(next));
   }
   return result;

@@ -81,7 +81,7 @@ def test_writing_to_a_file_that_is_open_for_reading(comm, path):
 def test_a_layout_for_other_ranks(comm, path):
     layout = plait.Layout(SHAPE, "(cyclic, *)", grid=(comm.size + 1,))
     with opened(path, comm) as file:
-        error_everywhere(comm, lambda: file.read(layout), plait.ArgumentError, f"for {comm.size + 1} ranks")
+        error_everywhere(comm, lambda: file.read(layout), plait.ArgumentError, f"has {comm.size + 1} ranks")
         if comm.size > 1:
             error_everywhere(comm, lambda: file.read(), plait.ArgumentError, "need a layout")
     works(comm, path)

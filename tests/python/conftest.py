@@ -1,6 +1,7 @@
 """What the tests of the package share."""
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,10 @@ settings.register_profile(
 )
 settings.load_profile("fixed")
 
+# A shell starts what is to run in the background with Ctrl-C ignored, and the programs that tests start inherit that.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
 
 @pytest.fixture(autouse=True)
 def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -22,6 +27,16 @@ def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name)
     # It has Python write a line in pieces, and lines of several ranks then meet within each other.
     monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)
+
+
+@pytest.fixture
+def meeting_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """A folder of the test's own in which programs meet, and in which they leave nothing."""
+    folder = tmp_path / "meet"
+    folder.mkdir(mode=0o700)
+    monkeypatch.setenv("PLAIT_MEET", str(folder))
+    yield folder
+    assert [one.name for one in folder.iterdir()] == []
 
 
 @pytest.fixture

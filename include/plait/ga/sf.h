@@ -3,8 +3,8 @@
  * files that every process reads and writes at any offset, one-sidedly (Nieplocha, Foster and Dachsel, "Distant I/O"
  * (1998), section 3).  docs/guides/global-arrays.md lists the differences.
  *
- * Programs include it as "sf.h" and are linked with plait::sf.  The processes are those of MPI_COMM_WORLD; if there are
- * several, MPI must be initialised with MPI_THREAD_MULTIPLE.  Without MPI it is this process alone.
+ * Programs include it as "sf.h" and are linked with plait::sf.  The processes are those of MPI_COMM_WORLD.
+ * Without MPI it is this process alone.
  *
  * Sizes and offsets are in bytes: whole numbers from 0 to 2^53.  All functions but SF_Errmsg return 0, or a negative
  * code or 1, whose text SF_Errmsg returns; nothing aborts.  Any number of threads may call them, except for the

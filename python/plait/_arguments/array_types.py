@@ -29,7 +29,7 @@ def extents_of(shape: Sequence[int] | int) -> list[int]:
     try:
         return [operator.index(size) for size in sizes]
     except TypeError:
-        raise ArgumentError(f"shape={shown(shape)} is no shape; give whole numbers, such as (8, 12)") from None
+        raise ArgumentError(f"shape={shown(shape)} is not a shape; give whole numbers, such as (8, 12)") from None
 
 
 def descr_of(dtype: npt.DTypeLike) -> tuple[str, int]:

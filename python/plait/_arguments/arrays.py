@@ -50,10 +50,10 @@ def new_arrays(needed: LocalArrays) -> list[Array]:
 
 
 def plain_array(value: Any, what: str, dtype: np.dtype[Any] | None = None) -> Array:
-    """Return a value as an array without a copy where it is one, or raise ArgumentError for what is none."""
+    """Return a value as an array, itself if it is one, or raise ArgumentError if it cannot be converted."""
     if isinstance(value, np.ma.MaskedArray):
         raise ArgumentError(
-            f"{what} is a masked array, whose mask nothing would keep; pass its data, or what filled() makes of it"
+            f"{what} is a masked array, whose mask would be lost; pass its data, or the result of its filled()"
         )
     if isinstance(value, np.ndarray):
         return value
@@ -61,13 +61,15 @@ def plain_array(value: Any, what: str, dtype: np.dtype[Any] | None = None) -> Ar
     if value is None:
         raise ArgumentError(f"{what} is missing; pass {wanted}")
     if isinstance(value, bytes):
-        raise ArgumentError(f"{what} is bytes; pass {wanted}, such as numpy.frombuffer makes of them")
+        raise ArgumentError(f"{what} is bytes; pass {wanted}, such as numpy.frombuffer returns")
     try:
         array = np.asarray(value)
     except MemoryError:
         raise
     except Exception as error:
-        raise ArgumentError(f"{what} is {array_kind(value)}, which makes no array ({error}); pass {wanted}") from None
+        raise ArgumentError(
+            f"{what} is {array_kind(value)}, which cannot be converted to an array ({error}); pass {wanted}"
+        ) from None
     if array.dtype.hasobject or array.dtype.kind == "U":
         raise ArgumentError(f"{what} is {array_kind(value)}; pass {wanted}")
     return array
@@ -78,12 +80,12 @@ def check_arrays(arrays: Arrays | None, needed: LocalArrays, what: str, writable
     layout, ranks, dtype = needed.layout, needed.ranks, needed.dtype
     if not ranks:
         if arrays is not None and not (isinstance(arrays, (list, tuple)) and not arrays):
-            raise ArgumentError(f"{what} is given on a rank that is in no set of {layout}; pass None there")
+            raise ArgumentError(f"{what} is given on a rank that is not in {layout}; pass None there")
         return []
     several = isinstance(arrays, (list, tuple))
     given = list(arrays) if isinstance(arrays, (list, tuple)) else [arrays]
     if several and len(given) != len(ranks):
-        instead = "pass a NumPy array, such as numpy.asarray makes of the list"
+        instead = "pass one NumPy array, such as numpy.asarray returns for the list"
         if len(ranks) > 1:
             instead = f"pass {len(ranks)} arrays, one for each rank"
         raise ArgumentError(
@@ -100,7 +102,7 @@ def check_arrays(arrays: Arrays | None, needed: LocalArrays, what: str, writable
         name = what if layout.size == 1 else f"{what} of rank {rank}"
         if writable and one is not None and not isinstance(one, np.ndarray):
             raise ArgumentError(
-                f"{name} is {array_kind(one)}; pass NumPy arrays, for anything else would be filled in a copy"
+                f"{name} is {array_kind(one)}; pass a NumPy array, because only an array can be filled in place"
             )
         array = plain_array(one, name, dtype)
         shape = layout.padded_shape(rank)

@@ -23,5 +23,5 @@ def dtype_of(dtype: npt.DTypeLike, what: str = "dtype") -> np.dtype[Any]:
         near = difflib.get_close_matches(dtype, _NAMES, 1) if isinstance(dtype, str) else []
         reason = "" if isinstance(dtype, str) else f" ({' '.join(str(error).split())})"
         instead = f"did you mean {near[0]!r}?" if near else "give one of NumPy's, such as 'float64'"
-        raise ArgumentError(f"{what}={shown(dtype)} is no type of elements{reason}; {instead}") from None
-    raise ArgumentError(f"{what}=None is no type of elements; give one of NumPy's, such as 'float64'")
+        raise ArgumentError(f"{what}={shown(dtype)} is not a type of elements{reason}; {instead}") from None
+    raise ArgumentError(f"{what}=None is not a type of elements; give one of NumPy's, such as 'float64'")

@@ -46,7 +46,7 @@ def _slice_of(item: Any, size: int, dimension: int) -> tuple[int, int, int, bool
             if isinstance(error, ValueError):
                 raise ArgumentError(f"{where}: the step is zero; use a step of 1 or more") from None
             raise ArgumentError(
-                f"{where}: {shown(item)} has a bound or step that is no integer; use integers"
+                f"{where}: {shown(item)} has a bound or step that is not an integer; use integers"
             ) from None
         if step < 1:
             raise ArgumentError(f"{where}: the step is {step}; use a step of 1 or more and reverse the result")

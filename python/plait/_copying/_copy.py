@@ -39,17 +39,17 @@ class Copied:
     """What a copy did."""
 
     shape: tuple[int, ...]
-    """Of the first array."""
+    """The shape of the first array that was copied."""
     dtype: np.dtype[Any]
     bytes: int
-    """Of all arrays."""
+    """The bytes of all arrays."""
     seconds: float
-    """Of this process, from opening the source to the durable target."""
+    """Seconds in this process, from opening the source until the target was durable."""
     windows: int
-    """The pieces that the arrays went in."""
+    """The number of windows, the pieces in which the arrays were copied."""
     ranks: int
     steps: int = 1
-    """Of a pipe, or files and arrays one after the other."""
+    """The number of steps that were copied."""
 
     @property
     def rate(self) -> float:
@@ -76,7 +76,7 @@ class _Wanted:
         if len(chosen) > 1 and not target.several:
             raise ArgumentError(
                 f"step {step.number} of {source} has the arrays {', '.join(array.name for array in chosen)}; choose "
-                "one by variable=, or put {variable} into the name of the target for a file each"
+                "one with variable=, or put {variable} into the name of the target to write a file for each"
             )
         return chosen
 
@@ -97,32 +97,34 @@ def copy(
     raw: bool = False,
     progress: Progress | None = None,
 ) -> Copied:
-    """Copy an array from one store to another: any two that :func:`plait.open` knows. Collective over ``comm``.
+    """Copy an array from one store to another, of any kinds that :func:`plait.open` opens. Collective over ``comm``.
 
-    source    what is read; of a pipe, every step; several names, one step each
-    target    what is written: it appears whole and durable once everything is there, or not at all. ``{step}``,
-              ``{step:04}`` and ``{variable}`` in its name make a file for each step and each array, as they come;
-              without ``{step}`` a second step is an error. A pipe gets every step
-    comm      an mpi4py communicator whose ranks do it together; without one this process does it alone
-    shape, dtype, order, offset  what the source holds, where it does not tell so itself: as :func:`plait.open` takes
-              them. The target gets the same shape, the same type with its byte order, and the same order; of a pipe,
-              ``order``
+    source    the name to read from. From a pipe every step is copied; of several names, in a list, each is a step
+    target    the name to write to. It appears whole and durable when everything has been copied, or not at all.
+              ``{step}`` (or ``{step:04}``) and ``{variable}`` in the name stand for the number of the step and the name
+              of the array, and make a file for each; without ``{step}`` a second step is an error. A pipe gets every
+              step
+    comm      an mpi4py communicator whose ranks copy together; without one this process copies alone
+    shape, dtype, order, offset  of the array in the source, if the source does not state them: as in
+              :func:`plait.open`. The target gets the same shape, dtype (byte order included) and order; arrays from a
+              pipe are written in ``order``
     layout    how the ranks hold each window of the array, such as ``"(block, cyclic) onto (2, 2)"``; by default each
-              has one stretch of the file
-    memory    most bytes that all ranks together take for windows and staging, beside 64 KiB a rank and file: 256 MiB by
-              default. What a pipe is to get is taken whole, step by step
-    variable  which arrays of a pipe's steps; by default all
-    steps     how many steps; by default all
-    raw       whether a stream has elements alone
-    progress  called on each rank, after each window, with the bytes that are there and the bytes of all steps that have
-              begun. What it raises ends the copy on all ranks
+              rank holds one contiguous part of the window
+    memory    most bytes that all ranks together use for windows and staging, in addition to 64 KiB for each rank and
+              file; 256 MiB by default. Arrays that go to a pipe are held whole, one at a time
+    variable  the name of the array to copy from each step of a pipe, or a list of names; by default all arrays
+    steps     the number of steps to copy; by default all
+    raw       whether the binary stream at one end has elements without ``.npy`` headers
+    progress  called on each rank after each window, with the number of bytes copied and the number of bytes in all
+              steps that have begun. An exception that it raises ends the copy on all ranks
 
-    Either end may be a binary stream instead of a name, such as ``sys.stdout.buffer``, where this process copies alone:
-    it has each array as a ``.npy`` file, one after the other, or the elements alone. An ordinary file gets nothing that
-    is not whole.
+    One end may be a binary stream instead of a name, such as ``sys.stdout.buffer``; this process then copies alone. The
+    stream has each array as a ``.npy`` file, one after the other, or with ``raw`` their elements. If it is an ordinary
+    file, an array that could not be written whole is removed from its end.
 
-    Raises plait.ArgumentError for arguments that do not fit together, as a target that is the source, and
-    plait.StoreError where either cannot be read or written: on every rank the same, unless ``progress`` raised it.
+    Raises plait.ArgumentError for arguments that do not fit together, such as a target that is the source, and
+    plait.StoreError if the source cannot be read or the target cannot be written: the same error on every rank, unless
+    ``progress`` raised it.
     """
     begin = time.perf_counter()
     own = comm_of(comm)
@@ -145,7 +147,11 @@ def copy(
                 "out"
             )
         if raw and len(streams) != 1:
-            raise ArgumentError("raw says that the stream at one end has elements alone; pass one stream")
+            raise ArgumentError(
+                "raw says that a stream has elements without .npy headers, but "
+                f"{'both ends are streams' if streams else 'neither end is a stream'}; pass one stream, or leave raw "
+                "out"
+            )
         sources: list[Any] = list(source) if isinstance(source, (list, tuple)) else [source]
         _check_names(sources, target)
         into: Any = target
@@ -193,26 +199,28 @@ def _names_of(variable: str | Sequence[str] | None) -> tuple[str, ...] | None:
     if names is None:
         return None
     if not isinstance(names, (list, tuple)) or not names or not all(isinstance(name, str) and name for name in names):
-        raise ArgumentError(f"variable={shown(variable)} names no array; pass a name, or several in a list")
+        raise ArgumentError(
+            f"variable={shown(variable)} is not the name of an array; pass a name, or several in a list"
+        )
     return tuple(dict.fromkeys(names))
 
 
 def _check_names(sources: Sequence[Any], target: Any) -> None:
     """Check that there is something to read, and that the target is none of it."""
     if not sources:
-        raise ArgumentError("there is no source; name what is to be copied")
+        raise ArgumentError("there is no source; give the name of what to copy")
     for source in sources:
         if not is_stream(source):
             path_of(source, "the source")
     if len(sources) > 1 and any(is_stream(source) or is_pipe(source) for source in sources):
-        raise ArgumentError("of several sources each is a file; copy from a pipe or a stream alone")
+        raise ArgumentError("several sources must all be files; copy from one pipe or stream at a time")
     if is_stream(target):
         return
     path_of(target, "the target")
     if len(sources) > 1 and not is_pipe(target) and not TargetName(target).has_step:
         raise ArgumentError(
-            f"{len(sources)} sources are steps, for which {os.fsdecode(target)} has no room; name a pipe, or put "
-            "{step} into the name, as in 'field-{step}.npy', for a file each"
+            f"{len(sources)} sources make as many steps, but {os.fsdecode(target)} holds one; name a pipe, or "
+            "put {step} into the name, as in 'field-{step}.npy', to write a file for each"
         )
     for source in sources if len(sources) == 1 and not is_stream(sources[0]) else []:
         pipes = is_pipe(source) and is_pipe(target)

@@ -40,7 +40,7 @@ class TargetName:
         for field, spec in fields:
             if not _WIDTH.fullmatch(spec) or (field == "variable" and spec):
                 raise ArgumentError(
-                    f"{self.text}: {{{field}:{spec}}} is no format for a "
+                    f"{self.text}: {{{field}:{spec}}} is not a format for a "
                     f"{'name' if field == 'variable' else 'number'}; "
                     "write {step}, or {step:04} for four digits, and {variable}"
                 )
@@ -52,8 +52,8 @@ class TargetName:
         """
         if self.has_variable and ("/" in variable or "\0" in variable or variable in (".", "..")):
             raise ArgumentError(
-                f"{self.text}: the array {shown(variable)} has a name that is no file name; choose it by variable=, "
-                "and write the name of its file without {variable}"
+                f"{self.text}: the array {shown(variable)} has a name that cannot be the name of a file; choose that "
+                "array with variable=, and give the name of its file without {variable}"
             )
         return _FIELD.sub(partial(_filled, step, variable), self.text)
 

@@ -120,19 +120,19 @@ class SerialSource:
             return None
         if not memory.startswith(_MAGIC) or got < len(memory):
             raise store_error(
-                f"{self.name}: array {self._number} does not begin as a .npy file but with {bytes(memory[:got])!r}; "
-                "write .npy files there, or say by raw, shape and dtype that it has elements alone"
+                f"{self.name}: array {self._number} does not begin like a .npy file, but with {bytes(memory[:got])!r}; "
+                "write .npy files there, or pass raw, shape and dtype if it has elements without headers"
             )
         major = memory[len(_MAGIC)]
         if major not in (1, 2):
             raise store_error(
-                f"{self.name}: array {self._number} is of version {major} of .npy; 1 and 2 are known here"
+                f"{self.name}: array {self._number} is of version {major} of .npy; a stream may have versions 1 and 2"
             )
         count = self._take(2 if major == 1 else 4, "the header")
         length = int.from_bytes(count, "little")
         if length > _LONGEST_HEADER:
             raise store_error(
-                f"{self.name}: array {self._number} has a header of {length} bytes; .npy has shorter ones"
+                f"{self.name}: array {self._number} has a header of {length} bytes, which is too long for a .npy file"
             )
         shape, fortran, dtype = self._parsed(major, count + self._take(length, "the header"))
         self._check(shape, dtype)
@@ -155,7 +155,7 @@ class SerialSource:
         if wanted != (shape, dtype):
             raise ArgumentError(
                 f"{self.name}: array {self._number} has shape {shape} and type {dtype}, but {wanted[0]} and "
-                f"{wanted[1]} were asked for; leave shape and dtype out, or give those"
+                f"{wanted[1]} were given; leave shape and dtype out, or correct them"
             )
 
 
@@ -166,9 +166,12 @@ class RawSource(SerialSource):
 
     def _next(self) -> StepArray | None:
         if self._shape is None or self._dtype is None:
-            raise ArgumentError(f"{self.name} has elements alone; say by shape and dtype what each array of them is")
+            raise ArgumentError(f"{self.name} has elements without headers; give the shape and dtype of each array")
         if not math.prod(self._shape) * self._dtype.itemsize:
-            raise ArgumentError(f"an array of shape {self._shape} has no elements: nothing tells where one ends")
+            raise ArgumentError(
+                f"an array of shape {self._shape} has no elements, so the end of one cannot be found in a stream; "
+                "give a shape with elements"
+            )
         first = bytearray(1)
         if super()._fill(memoryview(first)) == 0:
             return None
@@ -257,7 +260,7 @@ class SerialTarget:
         except StoreError as error:
             if error.errno != errno.EPIPE:
                 raise
-            closed = NoReaderError(f"{self.name}: nobody reads it any more")
+            closed = NoReaderError(f"{self.name}: it has no reader any more")
             closed.errno = errno.EPIPE
             raise closed from None
 

@@ -66,8 +66,8 @@ class FileSource:
             first = first or found
             if (found.shape, found.dtype) != (first.shape, first.dtype):
                 raise ArgumentError(
-                    f"{os.fsdecode(name)} has {_words(found)}, but {self.name} has {_words(first)}; steps of one copy "
-                    "have the same shape and type: copy files that differ one by one"
+                    f"{os.fsdecode(name)} has {_words(found)}, but {self.name} has {_words(first)}; the steps of one "
+                    "copy must have the same shape and type; copy files that differ one by one"
                 )
         return self
 

@@ -59,8 +59,9 @@ class FileTarget:
         """Take a step."""
         if self._taken and not self._name.has_step:
             raise ArgumentError(
-                f"there is a second step, but {self._name.text} has room for one, and has been given up; put {{step}} "
-                "into its name, as in 'field-{step}.npy', for a file each, or copy the first one alone by steps=1"
+                f"the source has a second step, but {self._name.text} holds only one, and was not written; put "
+                "{step} into its name, as in 'field-{step}.npy', to write a file for each, "
+                "or copy only the first with steps=1"
             )
         self._taken = True
         self._number = step.number

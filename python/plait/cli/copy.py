@@ -47,30 +47,41 @@ Examples:
 @click.command("copy", short_help="Copy an array from one store to another.", epilog=_EXAMPLES)
 @click.argument("sources", metavar="SOURCE...", type=StoreName(), nargs=-1)
 @click.argument("target", type=StoreName())
-@click.option("--ranks", type=click.IntRange(min=1), help="Start so many MPI processes that copy together.")
-@click.option("--shape", type=Shape(), help="What SOURCE holds, where it does not tell: its sizes, such as 6000x5000.")
-@click.option("--dtype", metavar="TYPE", help="The type of its elements, as NumPy spells it, such as f8 or >i4.")
-@click.option("--order", type=click.Choice(["C", "F"]), help="The order of its elements; C if not given.")
-@click.option("--offset", type=click.IntRange(min=0), help="Bytes in front of the array in SOURCE.")
+@click.option("--ranks", type=click.IntRange(min=1), help="Start this many MPI processes, which copy together.")
+@click.option(
+    "--shape", type=Shape(), help="Shape of the array in SOURCE, if SOURCE does not state it, such as 6000x5000."
+)
+@click.option("--dtype", metavar="TYPE", help="Type of its elements, as NumPy spells it, such as f8 or >i4.")
+@click.option("--order", type=click.Choice(["C", "F"]), help="Order of its elements; C if not given.")
+@click.option("--offset", type=click.IntRange(min=0), help="Where the array begins in SOURCE, in bytes.")
 @click.option("--layout", metavar="TEXT", help="How the ranks hold each window, such as '(block, cyclic) onto (2, 2)'.")
-@click.option("--memory", type=Bytes(), default="256M", show_default=True, help="Most memory of all ranks together.")
-@click.option("--variable", multiple=True, metavar="NAME", help="An array of a pipe's steps; may be repeated.")
-@click.option("--steps", type=click.IntRange(min=1), help="Copy so many steps; all if not given.")
-@click.option("--raw", is_flag=True, help="Elements alone on standard input or output, without .npy headers.")
+@click.option(
+    "--memory", type=Bytes(), default="256M", show_default=True, help="The most memory that all ranks together use."
+)
+@click.option(
+    "--variable",
+    multiple=True,
+    metavar="NAME",
+    help="Copy this array of a pipe's steps; may be repeated.  [default: all]",
+)
+@click.option("--steps", type=click.IntRange(min=1), help="Copy this many steps.  [default: all]")
+@click.option("--raw", is_flag=True, help="Standard input or output has elements without .npy headers.")
 @click.option("--json", "json_", is_flag=True, help="Print the result as JSON.")
 def copy_command(sources: tuple[str, ...], target: str, ranks: int | None, json_: bool, **given: Any) -> None:
-    """Copy the array SOURCE to TARGET: any two names that plait.open knows, or - for standard input or output.
+    """Copy the array in SOURCE to TARGET. Both are names as for plait.open, or - for standard input or output.
 
-    It goes through in windows that fit the memory, and keeps its shape, the type and byte order of its elements, and
-    their order. TARGET appears whole or not at all; what is there under its name is replaced. Started by mpiexec, the
-    ranks copy together; so do those that --ranks starts.
+    The array is copied in windows that fit into the memory, and keeps its shape, its type with the byte order, and the
+    order of its elements. TARGET appears whole or not at all, and replaces an existing file of that name. The ranks
+    that mpiexec or --ranks has started copy together.
 
-    Of a pipe every step is copied: into a file each where TARGET has {step} in its name, such as 'field-{step:04}.npy',
-    and {variable} for steps of several arrays. Several sources are the steps of a pipe. On standard input and output
-    arrays are .npy files one after the other.
+    From a pipe every step is copied: into one file for each step if TARGET has {step} in its name, such as
+    'field-{step:04}.npy', and {variable} if steps have several arrays. Several sources become the steps of a pipe. On
+    standard input and output arrays are .npy files, one after the other.
     """
     if not sources:
-        raise UserError(f"{target} is the only name; say what is copied where, as in: plait copy field.npy copy.npy")
+        raise UserError(
+            f"found one name, {target}, but a source and a target are needed, as in: plait copy field.npy copy.npy"
+        )
     source: str | list[str] = sources[0] if len(sources) == 1 else list(sources)
     asked = {name: value for name, value in given.items() if value is not None and value != ()}
     job = {"source": source, "target": target, **asked}
@@ -100,14 +111,17 @@ def _check_streams(sources: tuple[str, ...], target: str, ranks: int | None) -> 
     if ranks not in (None, 1):
         raise UserError(
             "'-' is the standard input or output, which one process reads or writes from its first byte to the last; "
-            "copy by one rank, or name a file"
+            "leave out --ranks, or name a file"
         )
     if target == "-" and "-" in sources:
-        raise UserError("'-' stands at both ends; name a file or a pipe at one of them, or ./- for a file of that name")
+        raise UserError(
+            "'-' is given as the source and as the target; give a file or a pipe for one of them, or ./- for a file "
+            "of that name"
+        )
     stream, name = (sys.stdout, "output") if target == "-" else (sys.stdin, "input")
     if stream is not None and stream.isatty():
         raise UserError(
-            f"the standard {name} is a terminal, which is no place for arrays; lead it from or to a program or a file, "
+            f"the standard {name} is a terminal, and arrays are not text; connect it to a program or a file, "
             "as in: plait copy field.npy - | python plot.py"
         )
 

@@ -14,18 +14,17 @@ from types import FrameType
 from typing import Any
 
 import plait
+from plait._comm import LAUNCHED
 from plait.launch import LaunchError, RankProgram, require_mpi
 
 Progress = Callable[[int, int], None]
 
-# What tells that an MPI launcher has started this process.
-_LAUNCHED = ("PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "MPI_LOCALRANKID")
 # A window, or making a large file durable on a slow disk, may take long; ranks that fail end and are heard of at once.
 _PATIENCE = 24 * 3600.0
 _STOPPING = 60.0
 _NOTHING = "the copy was stopped; nothing was written"
-_KEPT = "the copy was stopped; what it had written whole is kept"
-_ENDED = "the copy was stopped, and its ranks were ended; the target is the old one or the new one"
+_KEPT = "the copy was stopped; the files that were complete are kept"
+_ENDED = "the copy was stopped by ending its ranks; the target is either the old one or the complete new one"
 
 
 class StoppedError(Exception):
@@ -61,14 +60,11 @@ def result_of(done: plait.Copied) -> CopyResult:
 
 
 def world() -> Any:
-    """Return the communicator of the ranks that mpiexec started, or None where this process is alone."""
-    if not any(name in os.environ for name in _LAUNCHED):
+    """Return the communicator of the ranks that were started together, or None where this process is alone."""
+    if not any(name in os.environ for name in ("PLAIT_SIZE", *LAUNCHED)):
         return None
-    try:
-        from mpi4py import MPI
-    except ImportError as error:
-        raise LaunchError("ranks need mpi4py, which is not installed; try: pip install 'plait[mpi,mpich]'") from error
-    return MPI.COMM_WORLD if MPI.COMM_WORLD.size > 1 else None
+    comm = plait.world()
+    return comm if comm.size > 1 else None
 
 
 class _Asked:

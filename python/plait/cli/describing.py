@@ -21,10 +21,14 @@ _STRIPES = b"plait stripes "
 def describe(name: str, told: dict[str, Any]) -> Document:
     """Return what is known of a name.  errors  plait.Error, OSError, UserError"""
     if name == "-":
-        raise UserError("'-' is the standard input or output, which tells nothing before it is read; name a store")
+        raise UserError(
+            "'-' is the standard input or output, which cannot be described without reading it; give the name of a "
+            "store"
+        )
     if name.startswith("memory:"):
         raise UserError(
-            f"{name} is in the memory of the process that has made it, and no other one sees it; name a file or a pipe"
+            f"{name} is in the memory of the process that made it, where no other process sees it; give a file or a "
+            "pipe"
         )
     return _pipe(name) if name.startswith("pipe:") else _store(name, told)
 

@@ -20,24 +20,24 @@ _EXAMPLES = """
 \b
 Examples:
   plait info                    the pipes that have a writer
-  plait info pipe:field         who writes and reads it, and what flows
+  plait info pipe:field         its writer and readers, its queue and its newest step
   plait info field.npy
   plait info stripe:field.bin --shape 6000x5000 --dtype f8 --json
 """
 
 
-@click.command("info", short_help="Show what a store holds, and who is at a pipe.", epilog=_EXAMPLES)
+@click.command("info", short_help="Show what a store holds, and which programs use a pipe.", epilog=_EXAMPLES)
 @click.argument("names", metavar="[NAME]...", type=StoreName(), nargs=-1)
-@click.option("--shape", type=Shape(), help="What NAME holds, where it does not tell: its sizes, such as 6000x5000.")
-@click.option("--dtype", metavar="TYPE", help="The type of its elements, as NumPy spells it, such as f8 or >i4.")
-@click.option("--order", type=click.Choice(["C", "F"]), help="The order of its elements; C if not given.")
-@click.option("--offset", type=click.IntRange(min=0), help="Bytes in front of the array.")
-@click.option("--json", "json_", is_flag=True, help="Print JSON: an object for each NAME, one a line.")
+@click.option("--shape", type=Shape(), help="Shape of the array in NAME, if NAME does not state it, such as 6000x5000.")
+@click.option("--dtype", metavar="TYPE", help="Type of its elements, as NumPy spells it, such as f8 or >i4.")
+@click.option("--order", type=click.Choice(["C", "F"]), help="Order of its elements; C if not given.")
+@click.option("--offset", type=click.IntRange(min=0), help="Where the array begins, in bytes.")
+@click.option("--json", "json_", is_flag=True, help="Print JSON: one object for each NAME, each on one line.")
 def info_command(names: tuple[str, ...], json_: bool, **given: Any) -> None:
-    """Show what each NAME holds: any name that plait.open knows; without one, all pipes that have a writer.
+    """Show what each NAME holds. A NAME is as for plait.open; without one, show all pipes that have a writer.
 
-    Of a pipe it shows who writes and who reads, what flows, and how full the queue is. Nobody waits for that, and no
-    step goes to it.
+    For a pipe, show its writer and readers, how much has gone through, the queue, and the newest step. The command does
+    not become a reader, and the programs do not wait for it.
     """
     told = {name: value for name, value in given.items() if value is not None}
     found = _all_pipes() if not names else (describe(name, told) for name in names)

@@ -43,7 +43,7 @@ The halo of one rank, and what filling all of them moves:
 @click.argument("rest", nargs=-1, metavar="[SHAPE] [LAYOUT2]")
 @click.option("--rank", type=click.IntRange(min=0), help="Show the elements of this rank only, and its halo.")
 @click.option("--order", is_flag=True, help="Number the elements by their position in the memory of their rank.")
-@click.option("--fill-halo", is_flag=True, help="Count what the conversion moves to fill the halo of the last layout.")
+@click.option("--fill-halo", is_flag=True, help="Also count the elements that fill the halo of the last layout.")
 @click.option("--dtype", help="Count the conversion in bytes of elements of this type, such as float64.")
 @click.option("--png", type=click.Path(dir_okay=False, path_type=Path), help="Also write a picture to this file.")
 def layout_command(
@@ -57,12 +57,12 @@ def layout_command(
 ) -> None:
     """Draw who owns what in a LAYOUT of an array of the given SHAPE.
 
-    SHAPE is written 8x12 and may stand in front of the layout instead.  With a second layout, draw both, and show what
-    each rank sends to each other rank when the array goes from the first layout to the second.  A second layout that
-    is left out is the first one again where a halo is to be filled.
+    SHAPE is written like 8x12; it may also be the beginning of the layout's text.  With a second layout, draw both, and
+    show what each rank sends to each other rank when the array goes from the first layout to the second.  With
+    --fill-halo and one layout, show what an update of its halo moves.
 
-    Where each element lies on several ranks they are all written, 0+2.  A layout that is not in its normal form is
-    followed by that: equal layouts have the same one.
+    An element that several ranks hold is drawn with all of them, as 0+2.  If a layout is not given in its normal form,
+    which equal layouts share, the normal form is printed below it.
     """
     source, target = _parse(layout, rest)
     itemsize = _itemsize(dtype)
@@ -108,7 +108,7 @@ def _layout(text: str, shape: tuple[int, ...] | None) -> plait.Layout:
     """Read a layout.  A shape in the text counts, and must not contradict the shape given beside it."""
     named = re.match(r"\s*(\d|scalar)", text, re.IGNORECASE) is not None
     if not named and shape is None:
-        raise UserError(f"the layout '{text}' has no shape; write it behind the layout or in front of it, such as 8x12")
+        raise UserError(f"the layout '{text}' has no shape; write it after or before the layout, such as 8x12")
     return plait.Layout.parse(text) if named else plait.Layout.parse(text, shape)
 
 

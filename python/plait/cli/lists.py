@@ -90,5 +90,5 @@ class Shape(_Type):
         text = str(value).strip()
         parts = [] if text == "scalar" else [part.strip() for part in re.split(r"[x,]", text)]
         if not all(re.fullmatch(r"\d{1,18}", part) for part in parts):
-            self.fail(f"'{value}' is no shape; write one such as 6000x5000", param, ctx)
+            self.fail(f"'{value}' is not a shape; write one such as 6000x5000", param, ctx)
         return [int(part) for part in parts]

@@ -30,7 +30,7 @@ def time(value: str) -> int:
     """Return a unit of time in ns."""
     found = re.fullmatch(r"(\d{1,18})\s*(ns|us|ms|s|)", value)
     if found is None or int(found[1]) == 0:
-        raise click.BadParameter(f"'{value}' is no unit of time; write one such as 1ns, 10us or 1s")
+        raise click.BadParameter(f"'{value}' is not a unit of time; write one such as 1ns, 10us or 1s")
     return int(found[1]) * _UNITS[found[2]]
 
 
@@ -38,7 +38,7 @@ def separator(value: str) -> str:
     """Return one character, which may be given by its name."""
     found = {"blank": " ", "tab": "\t"}.get(value, value)
     if len(found) != 1:
-        raise click.BadParameter(f"'{value}' is no separator; write one character, blank or tab")
+        raise click.BadParameter(f"'{value}' is not a separator; write one character, blank or tab")
     return found
 
 
@@ -54,13 +54,13 @@ def check(read: Callable[[str], Any]) -> Callable[[click.Context, click.Paramete
     "--from",
     "from_format",
     metavar="FORMAT",
-    help=f"Format of SOURCE, where its content does not tell it: {', '.join(read_names())}.",
+    help=f"Format of SOURCE, if its content does not show it: {', '.join(read_names())}.",
 )
 @click.option(
     "--to",
     "to_format",
     metavar="FORMAT",
-    help=f"Format of TARGET, where its ending does not tell it: {', '.join(written_names())}.",
+    help=f"Format of TARGET, if its ending does not determine it: {', '.join(written_names())}.",
 )
 @click.option("--base", type=click.Choice(["10", "16"]), help="1992: base of TARGET's numbers; 16 if not given.")
 @click.option("--separator", callback=check(separator), help="1992, CSV: what stands between TARGET's fields.")
@@ -74,10 +74,10 @@ def check(read: Callable[[str], Any]) -> Callable[[click.Context, click.Paramete
 @click.option("--from-tick", callback=check(time), help="Unit of SOURCE's times.")
 @click.option("--from-block", type=click.IntRange(min=1), help="1992: bytes of a block in SOURCE.")
 def convert_command(source: str, target: str, **options: Any) -> None:
-    """Read the trace SOURCE and write it as TARGET, each in the format that its content or its ending tells.
+    """Read the trace SOURCE and write it as TARGET.
 
-    Either may be - for the standard input or output. TARGET appears whole or not at all. What its format cannot hold is
-    said at the end.
+    The format of SOURCE is found from its content, that of TARGET from its ending. Either may be - for standard input
+    or output. TARGET appears whole or not at all. What its format cannot hold is listed at the end.
     """
     given = {name: value for name, value in options.items() if value is not None}
     for name in ("base", "from_base"):

@@ -33,28 +33,30 @@ def _table() -> Table:
 
 @click.command("generate", epilog=_EXAMPLES)
 @click.argument("name", required=False)
-@click.option("-o", "--output", "target", metavar="FILE", help="The trace to write; its ending tells the format.")
-@click.option("--to", "to_format", metavar="FORMAT", help="Format of the trace, where FILE does not tell it.")
+@click.option("-o", "--output", "target", metavar="FILE", help="The trace to write; its ending determines the format.")
+@click.option(
+    "--to", "to_format", metavar="FORMAT", help="Format of the trace, if the ending of FILE does not determine it."
+)
 @click.option("--list", "list_", is_flag=True, help="Show the workloads with their figures.")
-@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Of what varies a little.")
+@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Seed of the random variations.")
 @click.option(
     "--copies",
     type=click.IntRange(1, 4096),
     default=1,
     show_default=True,
-    help="Programs side by side, with own files.",
+    help="Number of programs that run side by side, each with its own files.",
 )
 @click.option(
     "--offset",
     type=click.FloatRange(0, 1e6),
     metavar="SECONDS",
-    help="From the start of a copy to that of the next.  [default: within a cycle, by the seed]",
+    help="Time between the starts of two copies.  [default: within a cycle, by the seed]",
 )
 @click.option(
     "--burst",
     type=click.FloatRange(0, 1, min_open=True),
     metavar="SHARE",
-    help="Of a cycle's CPU time in which its requests are made.  [default: the workload's own]",
+    help="Share of a cycle's CPU time in which its requests are made.  [default: the workload's own]",
 )
 def generate_command(
     name: str | None,
@@ -66,10 +68,11 @@ def generate_command(
     offset: float | None,
     burst: float | None,
 ) -> None:
-    """Make the trace of one of the seven programs of Miller's paper of 1992.
+    """Generate a trace like that of one of the seven programs of Miller's paper of 1992.
 
-    The traces themselves are lost; these have the figures of the paper's tables and the patterns that it describes. Any
-    command that reads a trace also takes workload:NAME, as in workload:venus?copies=2, in place of a file.
+    The original traces are lost; the generated ones have the figures of the paper's tables and the patterns that it
+    describes. Any command that reads a trace also takes workload:NAME, as in workload:venus?copies=2, in place of a
+    file.
     """
     if list_:
         output().print(_table())
@@ -77,7 +80,7 @@ def generate_command(
     if name is not None and name not in (names := [one.name for one in workloads()]):
         raise UserError(f"there is no workload {name!r}; use one of: {', '.join(names)}")
     if name is None or target is None:
-        raise UserError("say which workload and where to write it, as in: plait trace generate venus -o venus.plait")
+        raise UserError("a workload and the file to write are needed, as in: plait trace generate venus -o venus.plait")
     with writing_to(target):
         summary = run_with_bar(
             lambda bar: generate(

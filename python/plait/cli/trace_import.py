@@ -20,19 +20,26 @@ Examples:
 
 @click.command("import", epilog=_EXAMPLES)
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
-@click.option("-o", "--output", required=True, metavar="FILE", help="The trace to write; its ending tells the format.")
-@click.option("--to", "to_format", metavar="FORMAT", help="Format of the trace to write, where FILE does not tell it.")
-@click.option("--format", "format_", type=click.Choice(IMPORTS), help="Of the source.  [default: found out]")
+@click.option(
+    "-o", "--output", required=True, metavar="FILE", help="The trace to write; its ending determines the format."
+)
+@click.option(
+    "--to",
+    "to_format",
+    metavar="FORMAT",
+    help="Format of the trace to write, if the ending of FILE does not determine it.",
+)
+@click.option("--format", "format_", type=click.Choice(IMPORTS), help="Format of the source.  [default: detected]")
 @click.option(
     "--columns",
     default="",
     metavar="LIST",
-    help="blkcsv: what the columns hold, such as time,op,lba,size; - is left out.",
+    help="blkcsv: what the columns hold, such as time,op,lba,size; - for a column to ignore.",
 )
 @click.option(
-    "--separator", default="", metavar="CHAR", help="blkcsv: what stands between columns.  [default: found out]"
+    "--separator", default="", metavar="CHAR", help="blkcsv: the character between columns.  [default: detected]"
 )
-@click.option("--tick", type=click.IntRange(min=1), metavar="NS", help="A unit of time in the source, in ns.")
+@click.option("--tick", type=click.IntRange(min=1), metavar="NS", help="Unit of the source's times, in ns.")
 @click.option(
     "--block", type=click.IntRange(min=1), default=512, show_default=True, help="Bytes of a block in the source."
 )
@@ -46,14 +53,14 @@ def import_command(
     tick: int | None,
     block: int,
 ) -> None:
-    """Turn a trace of another tool into one of Plait.
+    """Convert a trace of another tool into one of Plait.
 
-    Read are logs of Darshan (each access with DXT, else counters), traces of DFTracer, outputs of strace, logs that fio
-    writes (write_iolog), and traces of block devices and caches: texts with columns, vscsi, oracle-general. Each may be
-    compressed by gzip or zstd. SOURCE may be - for the standard input, FILE for the standard output. Several sources
-    are read as one: the files of strace -ff, or those of DFTracer.
+    A SOURCE may be a log of Darshan (each access with DXT, otherwise counters), a trace of DFTracer, an output of
+    strace, a log that fio writes (write_iolog), or a trace of a block device or cache: text with columns, vscsi,
+    oracle-general. It may be compressed by gzip or zstd. SOURCE may be - for standard input, and FILE for standard
+    output. Several sources are read as one trace: the files of strace -ff, or those of DFTracer.
 
-    What could not be read, is missing in the source or had to be guessed is said, and kept in the trace.
+    What could not be read, is missing in the source or had to be guessed is printed, and kept in the trace.
     """
     with writing_to(output):
         summary = run_with_bar(

@@ -40,11 +40,11 @@ Examples:
     metavar="FILE",
     help="The trace to write; an older trace is replaced.",
 )
-@click.option("--append", is_flag=True, help="Add to the trace that is there.")
+@click.option("--append", is_flag=True, help="Add to an existing trace.")
 @click.option("--include", multiple=True, metavar="GLOB", help="Reports count files whose names match; repeatable.")
 @click.option("--exclude", multiple=True, metavar="GLOB", help="Reports leave out files whose names match; repeatable.")
-@click.option("--all", "everything", is_flag=True, help="Reports leave no files out but those of --exclude.")
-@click.option("-q", "--quiet", is_flag=True, help="Do not say at the end what was recorded.")
+@click.option("--all", "everything", is_flag=True, help="Reports leave out only the files of --exclude.")
+@click.option("-q", "--quiet", is_flag=True, help="Do not print what was recorded.")
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- COMMAND [ARGUMENTS]...")
 def record_command(
     path: Path,
@@ -57,10 +57,10 @@ def record_command(
 ) -> None:
     """Run a program and record its input and output, and that of every process that it starts.
 
-    Nothing needs to be compiled or changed, and MPI is not needed. The exit status is the command's; 128 and the
-    signal's number where a signal ended it; 127 where there is no such command.
+    Nothing needs to be compiled or changed, and MPI is not needed. The exit status is that of the command, 128 plus the
+    number of the signal that ended it, or 127 if the command does not exist.
 
-    Everything is kept. Reports of the trace leave out files of the system, of MPI, of libraries and of interpreters,
+    The trace holds everything. Reports of it leave out files of the system, of MPI, of libraries and of interpreters,
     and count them in one line; --include, --exclude and --all change that.
     """
     try:

@@ -39,10 +39,10 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 def _options(command: Command) -> Command:
     """Give a command the options that say how a trace is read and what is looked at."""
     file = click.Path(dir_okay=False, allow_dash=True)
-    clock = "Seconds that the tables and rates count."
-    include = "Count files whose names match although they are of the system, libraries or interpreters; repeatable."
-    exclude = "Leave out files whose names match, too; repeatable."
-    level = "Requests that count.  [default: logical where there are any]"
+    clock = "The time in which tables and rates are given."
+    include = "Count files whose names match, even if they are of the system, libraries or interpreters; repeatable."
+    exclude = "Also leave out files whose names match; repeatable."
+    level = "The requests to count.  [default: logical if there are any]"
     json_ = "Write the document as JSON; - writes it to standard output instead of the text."
     made = [
         click.option("--clock", type=click.Choice(["wall", "cpu"]), default="wall", show_default=True, help=clock),
@@ -56,20 +56,25 @@ def _options(command: Command) -> Command:
             "format_",
             metavar="FORMAT",
             default="",
-            help=f"Trace's format: {', '.join(read_names())}.  [default: found out]",
+            help=f"Trace's format: {', '.join(read_names())}.  [default: detected]",
         ),
         click.option("--base", type=click.Choice(["10", "16"]), help="1992: base of the numbers."),
         click.option(
             "--separator",
             callback=check(separator),
             metavar="CHAR",
-            help="1992 and csv: what stands between two fields.",
+            help="1992 and csv: the character between two fields.",
         ),
         click.option("--comment", default="", metavar="TEXT", help="1992: what comment lines begin with."),
         click.option(
-            "--tick", callback=check(time), metavar="TIME", help="Unit of its times, such as 10us; ns if none is named."
+            "--tick",
+            callback=check(time),
+            metavar="TIME",
+            help="Unit of its times, such as 10us; a plain number is in ns.",
         ),
-        click.option("--block", type=click.IntRange(min=1), default=512, show_default=True, help="1992: its bytes."),
+        click.option(
+            "--block", type=click.IntRange(min=1), default=512, show_default=True, help="1992: bytes of a block."
+        ),
         click.option("--json", "json_", type=file, metavar="FILE", help=json_),
         click.option(
             "--html",
@@ -125,7 +130,7 @@ def _deliver(document: analysis.Report | comparison.Comparison, json_: str | Non
 @click.command("report", epilog=_REPORT_EXAMPLES)
 @click.argument("trace", type=click.Path())
 @_options
-@click.option("--all", "everything", is_flag=True, help="Leave no files out but those of --exclude.")
+@click.option("--all", "everything", is_flag=True, help="Leave out only the files of --exclude.")
 @click.option("--top", type=click.IntRange(min=1), default=10, show_default=True, help="Rows of the longer tables.")
 def report_command(trace: str, top: int, json_: str | None, html: str | None, **options: Any) -> None:
     """Show what a trace means: its totals, rates, order, files, cycles, and what to look at first.
@@ -146,7 +151,7 @@ def report_command(trace: str, top: int, json_: str | None, html: str | None, **
     "--all",
     "everything",
     is_flag=True,
-    help="Leave no files out but those of --exclude, and show what did not change as well.",
+    help="Leave out only the files of --exclude, and show also what did not change.",
 )
 def compare_command(a: str, b: str, json_: str | None, html: str | None, **options: Any) -> None:
     """Show what changed from trace A to trace B: times, rates, sizes, order, cycles, files."""

@@ -42,7 +42,7 @@ def integers(values: Any, what: str, least: int = 0) -> tuple[int, ...]:
 def same_length(what: str, found: Sequence[Any], dimensions: int, of: str = "dimensions") -> None:
     """Refuse a sequence that has not one entry for each dimension."""
     if len(found) != dimensions:
-        raise ArgumentError(f"{what} has {len(found)} entries for {dimensions} {of}; give one for each")
+        raise ArgumentError(f"{what} has length {len(found)}; expected {dimensions}, the number of {of}")
 
 
 def rank_table(ranks: Any, extents: tuple[int, ...], what: str) -> Ranks:

@@ -62,5 +62,5 @@ def spec_of_dimensions(values: Any, ndim: int, what: str) -> list[Any]:
     """Return one entry for each dimension; those that are left out at the end are None."""
     given = list(values)
     if len(given) > ndim:
-        raise ArgumentError(f"{what} has {len(given)} entries for an array of {ndim} dimensions")
+        raise ArgumentError(f"{what} has length {len(given)}, but the array has {ndim} dimensions")
     return given + [None] * (ndim - len(given))

@@ -139,7 +139,7 @@ def _described(table: Table, dimension: Dimension, d: int, c: int) -> tuple[dict
         start = min((c - source) % dimension.coordinates * block_size, dimension.size)
         return {"dist_type": "c", **common, "start": start, "block_size": block_size}, kept
     if low or high or wraps:
-        raise refusal(_NAME, table.layout, f"only ascending blocks have halos, and those of dimension {d} are none")
+        raise refusal(_NAME, table.layout, f"only ascending blocks have halos, and dimension {d} has other blocks")
     return {"dist_type": "u", **common, "indices": dimension.indices(c), "one_to_one": True}, kept
 
 

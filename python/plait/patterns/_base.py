@@ -89,15 +89,18 @@ class Pattern(ABC):
     def at(self, rank: int, number: int) -> Access:
         """Return request `number` of a rank, counted from 0."""
         if not 0 <= rank < self.ranks:
-            raise ArgumentError(f"{self.name}: rank {rank} is not one of the {self.ranks}; count from 0")
+            raise ArgumentError(f"{self.name}: rank {rank} was named, but the ranks are 0 to {self.ranks - 1}")
         if not 0 <= number < self.count(rank):
-            raise ArgumentError(f"{self.name}: rank {rank} makes {self.count(rank)} requests; there is no {number}")
+            raise ArgumentError(
+                f"{self.name}: rank {rank} makes {self.count(rank)} requests, counted from 0; there is no request "
+                f"{number}"
+            )
         return self._at(rank, number)
 
     def requests(self, rank: int) -> Iterator[Access]:
         """Yield all requests of a rank in order, made one by one."""
         if not 0 <= rank < self.ranks:
-            raise ArgumentError(f"{self.name}: rank {rank} is not one of the {self.ranks}; count from 0")
+            raise ArgumentError(f"{self.name}: rank {rank} was named, but the ranks are 0 to {self.ranks - 1}")
         return (self._at(rank, number) for number in range(self.count(rank)))
 
     @abstractmethod

@@ -62,7 +62,7 @@ def import_trace(
         raise ArgumentError("there is nothing to import; name a trace")
     known = formats.foreign_names()
     if format is not None and format not in known:
-        raise ArgumentError(f"'{format}' is no format to import; there are {', '.join(known)}")
+        raise ArgumentError(f"'{format}' is not a format to import; use one of: {', '.join(known)}")
     with files_of(paths) as files:
         options = {"columns": columns, "separator": separator, "tick": tick, "block": block}
         return _import(_Source(files, format, options), target, target_format, progress)

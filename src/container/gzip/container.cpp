@@ -33,8 +33,8 @@ void check_front(store::Store& file, const Container& container) {
   file.read({{0, room.data(), length}});
   if (container.begins(std::span(room.data(), static_cast<std::size_t>(length)))) return;
   throw Error(ErrorKind::kSystem,
-              base::text("cannot open ", file.name(), " as gzipped elements: it does not begin as ",
-                         "gzip's files do; rename it, or say raw:", file.name(), " for elements as they are"));
+              base::text("cannot open ", file.name(), " as gzipped elements: it does not begin like a ",
+                         "gzip file; rename it, or write raw:", file.name(), " for elements as they are"));
 }
 
 class Gzip : public Container {

@@ -70,14 +70,14 @@ void Inflater::expect_more() {
   if (load()) return;
   throw Error(ErrorKind::kSystem,
               base::text(file_.name(), " ends at byte ", packed_, " in the middle of gzip data, after ", unpacked_,
-                         " bytes of content; it has been truncated, get it anew"));
+                         " bytes of content; it is truncated; copy or download it again"));
 }
 
 void Inflater::damaged(const char* what) const {
-  const char* why = what != nullptr ? what : zlib_.msg != nullptr ? zlib_.msg : "no gzip data";
+  const char* why = what != nullptr ? what : zlib_.msg != nullptr ? zlib_.msg : "this is not gzip data";
   throw Error(ErrorKind::kSystem,
               base::text(file_.name(), ": the gzip data is damaged at byte ", packed_position(), ", after ", unpacked_,
-                         " bytes of content (", why, "); get the file anew"));
+                         " bytes of content (", why, "); copy or download the file again"));
 }
 
 void Inflater::end_member() {

@@ -31,7 +31,7 @@ class PendingInflation : public store::Pending {
 void refuse_write(const std::string& name) {
   throw Error(ErrorKind::kArgument,
               base::text(name, ": gzipped files are only read; write ", name.substr(0, name.size() - 3),
-                         " and gzip that, or say raw:", name, " for elements as they are"));
+                         " and gzip that, or write raw:", name, " for elements as they are"));
 }
 
 GzipStore::GzipStore(std::shared_ptr<store::Store> file, Index index)

@@ -25,7 +25,7 @@ Header read_header(store::Store& store, const std::string& path) {
   const std::int64_t length = header_bytes(bytes, path);
   if (length > size)
     throw Error(ErrorKind::kSystem, text("cannot open ", path, " as .npy: the header has ", length,
-                                         " bytes, but the file only ", size, "; it has been truncated"));
+                                         " bytes, but the file has only ", size, "; it has been truncated"));
   bytes.resize(static_cast<std::size_t>(length));
   store.read({{0, bytes.data(), length}});
   return parse_header(bytes, path);
@@ -33,7 +33,8 @@ Header read_header(store::Store& store, const std::string& path) {
 
 void refuse_several(const std::string& path, const FileOptions& options) {
   if (options.several)
-    refuse(text(path, ": a .npy file holds one array, but several were announced; use a name that does not end so"));
+    refuse(text(path,
+                ": a .npy file holds one array, but the file is opened for several; use a name without that ending"));
 }
 
 class Npy : public Container {

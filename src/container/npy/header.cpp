@@ -25,7 +25,7 @@ std::int64_t bytes_of(const Literal& type) {
   if (type.kind == Literal::Kind::kString) {
     std::string_view text = type.string;
     if (!text.empty() && std::string_view("<>|=").find(text.front()) != std::string_view::npos) text.remove_prefix(1);
-    if (text.empty()) throw Error(ErrorKind::kArgument, "an empty dtype");
+    if (text.empty()) throw Error(ErrorKind::kArgument, "the dtype is empty; give one such as <f8");
     const char kind = text.front();
     if (kind == 'O')
       throw Error(ErrorKind::kArgument,
@@ -41,11 +41,12 @@ std::int64_t bytes_of(const Literal& type) {
                   base::text("unknown dtype \"", type.string, "\"; expected a spelling such as <f8"));
     return kind == 'U' ? base::checked_multiply(count, 4, "dtype") : count;
   }
-  if (type.kind != Literal::Kind::kSequence) throw Error(ErrorKind::kArgument, "a dtype is neither a text nor a list");
+  if (type.kind != Literal::Kind::kSequence)
+    throw Error(ErrorKind::kArgument, "the dtype is neither a string nor a list of fields");
   std::int64_t sum = 0;
   for (const Literal& field : type.items) {
     if (field.kind != Literal::Kind::kSequence || field.items.size() < 2 || field.items.size() > 3)
-      throw Error(ErrorKind::kArgument, "a field of a dtype is not (name, type) or (name, type, shape)");
+      throw Error(ErrorKind::kArgument, "a field of the dtype is not (name, type) or (name, type, shape)");
     std::int64_t bytes = bytes_of(field.items[1]);
     if (field.items.size() == 3) {
       const Literal& shape = field.items[2];
@@ -53,7 +54,8 @@ std::int64_t bytes_of(const Literal& type) {
       for (const Literal& extent : extents) {
         if (extent.kind != Literal::Kind::kInteger || extent.integer < 0)
           throw Error(ErrorKind::kArgument,
-                      base::text("the shape ", shape.text, " of a field of a dtype is not one of sizes"));
+                      base::text("the shape ", shape.text,
+                                 " of a field of the dtype contains something other than sizes of 0 or more"));
         bytes = base::checked_multiply(bytes, extent.integer, "dtype");
       }
     }
@@ -69,7 +71,9 @@ std::int64_t element_bytes_of(const std::string& descr) {
   simple.kind = Literal::Kind::kString;
   simple.string = descr;
   const std::int64_t bytes = bytes_of(descr.starts_with('[') ? parse_literal(descr) : simple);
-  if (bytes < 1) throw Error(ErrorKind::kArgument, base::text("dtype \"", descr, "\" has no bytes"));
+  if (bytes < 1)
+    throw Error(ErrorKind::kArgument,
+                base::text("dtype \"", descr, "\" has elements of 0 bytes; use a type whose elements have at least 1"));
   return bytes;
 }
 
@@ -88,7 +92,7 @@ std::int64_t header_bytes(std::span<const std::byte> preamble, const std::string
   if (version == 1) return 10 + byte(8) + byte(9) * 256;
   if ((version == 2 || version == 3) && preamble.size() >= kPreambleBytes)
     return 12 + byte(8) + (byte(9) << 8) + (byte(10) << 16) + (byte(11) << 24);
-  damaged(path, base::text("format version ", version, "; versions 1, 2 and 3 are known"));
+  damaged(path, base::text("it has format version ", version, "; Plait reads the versions 1, 2 and 3"));
 }
 
 Header parse_header(std::span<const std::byte> bytes, const std::string& path) {
@@ -100,10 +104,10 @@ Header parse_header(std::span<const std::byte> bytes, const std::string& path) {
   try {
     const std::string text(reinterpret_cast<const char*>(bytes.data()) + start, bytes.size() - start);
     const bool latin1 = static_cast<std::int64_t>(bytes[6]) < 3;
-    if (!latin1 && !is_utf8(text)) damaged(path, "the header is of version 3, but no UTF-8");
+    if (!latin1 && !is_utf8(text)) damaged(path, "the header is of version 3, but its text is not UTF-8");
     dictionary = parse_literal(latin1 && !is_ascii(text) ? utf8_of_latin1(text) : text);
   } catch (const Error& error) {
-    damaged(path, base::text("the header does not parse: ", error.what()));
+    damaged(path, base::text("the header cannot be parsed: ", error.what()));
   }
   const Literal* descr = dictionary.find("descr");
   const Literal* fortran = dictionary.find("fortran_order");
@@ -120,7 +124,7 @@ Header parse_header(std::span<const std::byte> bytes, const std::string& path) {
   header.order = fortran->integer != 0 ? Order::kFortran : Order::kC;
   for (const Literal& extent : shape->items) {
     if (extent.kind != Literal::Kind::kInteger || extent.integer < 0)
-      damaged(path, "the shape in the header is not one of sizes");
+      damaged(path, "the shape in the header contains something other than sizes of 0 or more");
     header.shape.push_back(extent.integer);
   }
   header.data_offset = length;
@@ -136,7 +140,7 @@ std::vector<std::byte> make_header(const std::string& descr, Order order, const 
                  ", 'fortran_order': ", order == Order::kFortran ? "True" : "False", ", 'shape': (", extents, "), }");
   std::optional<std::string> latin1 = latin1_of_utf8(text);
   if (!latin1 && !is_utf8(text))
-    throw Error(ErrorKind::kArgument, "the dtype has names that are no UTF-8; give them in that encoding");
+    throw Error(ErrorKind::kArgument, "the dtype has field names that are not UTF-8; use that encoding");
   if (latin1) text = std::move(*latin1);
   const bool long_header = 10 + text.size() + 1 + 63 > 65535;
   const int version = !latin1 ? 3 : long_header ? 2 : 1;

@@ -31,7 +31,7 @@ Name parse_name(const std::string& url) {
   for (const store::UrlOption& option : told.options) {
     if (option.key == "folder") {
       name.folder = store::unescaped(option.value, url);
-      if (name.folder.empty()) refuse("folder= names no folder; name the one that is on each rank's own disk");
+      if (name.folder.empty()) refuse("folder= is empty; give the folder that exists on each rank's own disk");
     } else if (option.key == "unit") {
       name.unit = store::bytes_of_option(option, url);
     } else if (option.key == "place") {
@@ -41,7 +41,8 @@ Name parse_name(const std::string& url) {
     }
   }
   if (!name.folder.empty() && fs::path(name.path).is_absolute())
-    refuse("folder=", name.folder, " was given, but ", name.path, " is a whole path; leave one of the two out");
+    refuse("folder=", name.folder, " was given, but ", name.path,
+           " is an absolute path; leave out folder=, or give a name alone");
   return name;
 }
 

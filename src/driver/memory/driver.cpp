@@ -68,7 +68,7 @@ std::unique_ptr<core::Source> MemoryDriver::open_together(const Opening& opening
   const bool is_new = opening.mode() == Mode::kWrite;
   call.step([&] {
     if (name.size() == prefix().size())
-      throw Error(ErrorKind::kArgument, "memory: has no name behind it; write memory:field");
+      throw Error(ErrorKind::kArgument, "there is no name after memory:; give one, as in memory:field");
   });
   std::shared_ptr<SharedBytes> found;
   if (is_new) {
@@ -80,8 +80,8 @@ std::unique_ptr<core::Source> MemoryDriver::open_together(const Opening& opening
       if (!found)
         throw Error(ErrorKind::kSystem,
                     base::text("cannot open ", name,
-                               ": this process has made no array of that name, or has not closed "
-                               "it yet; make it with mode \"w\""),
+                               ": this process has not made an array of that name, or has not closed "
+                               "it yet; make it with mode \"w\", and close it"),
                     ENOENT);
       number = std::to_string(found->number);
     });
@@ -90,8 +90,8 @@ std::unique_ptr<core::Source> MemoryDriver::open_together(const Opening& opening
       if (number != of_rank_0)
         throw Error(ErrorKind::kSystem,
                     base::text("cannot open ", name,
-                               ": ranks have made different arrays of that name; let those open it "
-                               "that have made it together"),
+                               ": the ranks hold different arrays of that name; open it with the "
+                               "communicator with which it was made"),
                     ESTALE);
     });
   }

@@ -24,10 +24,10 @@ PosixStore::Access access_of(bool writable) {
 [[noreturn]] void say_what_folder(const Error& error, const std::string& path) {
   const std::string_view format = container::foreign_folder(path);
   if (format.empty()) throw error;
-  throw Error(
-      error.kind(),
-      base::text(error.what(), ". What it holds is of ", format, ", which Plait does not read; use a library for that"),
-      error.system_code());
+  throw Error(error.kind(),
+              base::text(error.what(), ". Its content is of the format ", format,
+                         ", which Plait does not read; use a library for that format"),
+              error.system_code());
 }
 
 class PlainDriver : public FileDriver {

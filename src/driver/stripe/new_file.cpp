@@ -35,7 +35,8 @@ std::vector<std::string> chosen_disks(const Name& name) {
     throw Error(ErrorKind::kArgument, base::text(name.shown(), ": ", why...));
   };
   std::vector<std::string> chosen = name.disks.empty() ? disks() : name.disks;
-  if (chosen.empty()) refuse("no disks; name them as in ", name.shown(), "?disks=/mnt/a,/mnt/b or set PLAIT_DISKS");
+  if (chosen.empty())
+    refuse("no disks are given; write them as in ", name.shown(), "?disks=/mnt/a,/mnt/b, or set PLAIT_DISKS");
   if (chosen.size() > store::stripe::kMostDisks)
     refuse(chosen.size(), " disks; at most ", store::stripe::kMostDisks, " are supported");
   for (std::string& disk : chosen) disk = fs::absolute(disk).string();
@@ -45,7 +46,7 @@ std::vector<std::string> chosen_disks(const Name& name) {
     std::error_code error;
     disk = fs::canonical(disk, error).string();
     if (error) throw posix::system_error(base::text("write ", name.shown(), " to a disk"), error.value());
-    if (disk.find('\n') != std::string::npos) refuse("a disk's name has a line break in it; name another folder");
+    if (disk.find('\n') != std::string::npos) refuse("the name of a disk contains a line break; use another folder");
   }
   return chosen;
 }
@@ -57,7 +58,8 @@ Description description_of(const Name& name, const std::string& basename, std::i
                            ": a striped file holds raw elements; give it a name that does not end with "
                            ".npy"));
   if (basename.find('\n') != std::string::npos)
-    throw Error(ErrorKind::kArgument, base::text(name.shown(), ": the name has a line break in it; choose another"));
+    throw Error(ErrorKind::kArgument,
+                base::text(name.shown(), ": the name contains a line break; choose another name"));
   Description result;
   result.unit = name.unit == 0 ? store::stripe::kDefaultUnit : name.unit;
   result.bytes = bytes;

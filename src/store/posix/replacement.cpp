@@ -243,8 +243,7 @@ void Replacement::commit() {
   sync_open(file_.number(), temporary_);
   if (existed_) {
     // A folder may have taken the name meanwhile, or its owner the permission.
-    if (::rename(temporary_.c_str(), target_.c_str()) != 0)
-      keep_beside("the one that is there cannot be replaced", errno);
+    if (::rename(temporary_.c_str(), target_.c_str()) != 0) keep_beside("the existing file cannot be replaced", errno);
   } else if (!rename_to_free(temporary_, target_)) {
     keep_beside("a file of that name has appeared since it was opened", EEXIST);
   }
@@ -269,7 +268,7 @@ void Replacement::keep_beside(const char* why, int code) {
   throw Error(
       ErrorKind::kSystem,
       base::text("cannot finish ", path_, ": ", why, code == EEXIST ? "" : base::text(" (", std::strerror(code), ')'),
-                 ", and stays; what was written is in ", kept, "; keep the one that you want"),
+                 "; that file is unchanged, and the new data is in ", kept, "; keep the one that you want"),
       code);
 }
 

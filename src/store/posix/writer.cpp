@@ -45,8 +45,8 @@ void warn_once(const std::string& shown, int rank) {
   static std::atomic<bool> warned{false};
   if (rank == 0 || warned.exchange(true)) return;
   std::fprintf(stderr,
-               "plait: rank %d of a job opens %s in mode w without a communicator; where other ranks write that name "
-               "as well, the last one wins: pass comm to write one file together\n",
+               "plait: rank %d of a job opens %s in mode w without a communicator; if other ranks write that name too, "
+               "only the file of the last one remains: pass comm to write one file together\n",
                rank, shown.c_str());
 }
 
@@ -61,11 +61,12 @@ void claim(int file, const std::string& temporary, const std::string& beginning,
   const auto look = [&](const std::string& path, const char* does) {
     const std::optional<int> rank = rank_on(path, own->job);
     if (!rank || *rank == own->rank) return;
-    throw Error(ErrorKind::kArgument,
-                base::text("rank ", *rank, " of this job ", does, ' ', shown, ", which rank ", own->rank,
-                           " is to write without a communicator as well; pass all ranks a communicator (comm= in "
-                           "Python) to write one file together, name a file for each rank, or replace it on purpose "
-                           "with MPI_COMM_SELF"));
+    throw Error(
+        ErrorKind::kArgument,
+        base::text("rank ", *rank, " of this job ", does, ' ', shown, ", which rank ", own->rank,
+                   " is to write without a communicator as well; pass all ranks a communicator (comm= in "
+                   "Python) to write one file together, use another name on each rank, or pass MPI_COMM_SELF to "
+                   "replace it on purpose"));
   };
   // The own mark first: of two ranks one sees the other's.
   std::error_code ignored;

@@ -28,7 +28,7 @@ void check_disks(const std::vector<std::string>& disks, const std::string& shown
     const int code = ::stat(disk.c_str(), &status) != 0 ? errno : S_ISDIR(status.st_mode) ? 0 : ENOTDIR;
     if (code != 0)
       throw failed(base::text("cannot write ", shown, " to the disk ", disk), code,
-                   "; name folders that are there, or make this one");
+                   "; give folders that exist, or make this one");
   }
 }
 
@@ -41,7 +41,7 @@ std::vector<posix::Descriptor> make_components(const Description& description, c
       files.emplace_back(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
       const int file = files.back().number();
       const std::string name = base::text("the component file ", path, " of ", shown);
-      if (file < 0) throw failed("cannot make " + name, errno, "; name disks that can be written");
+      if (file < 0) throw failed("cannot make " + name, errno, "; give disks that can be written");
       attributes.apply(file, name);
       posix::reserve(file, description.component_bytes(i), name);
     }
@@ -58,7 +58,8 @@ void check_components(const Description& description, const std::string& shown) 
     const std::string name = base::text("component file ", i + 1, " of ", count, ", ", description.components[i]);
     struct stat status{};
     if (::stat(description.components[i].c_str(), &status) != 0)
-      throw failed(base::text("cannot open ", shown, ": its ", name), errno, "; bring it back, or write the file anew");
+      throw failed(base::text("cannot open ", shown, ": its ", name), errno,
+                   "; restore it, or write the striped file again");
     if (!S_ISREG(status.st_mode))
       throw failed(base::text("cannot open ", shown, ": its ", name), EINVAL, ", it is not a regular file");
     if (status.st_size != description.component_bytes(i))

@@ -55,7 +55,7 @@ class Lines {
   [[noreturn]] void damaged(const std::string& why) const {
     throw Error(ErrorKind::kSystem,
                 base::text("cannot open ", shown_, ": its description is damaged: ", why,
-                           "; restore the description, or write the file anew"),
+                           "; restore the description, or write the striped file again"),
                 EBADMSG);
   }
 
@@ -105,7 +105,7 @@ Description parse(const std::string& text, const std::string& shown) {
     result.components.emplace_back(lines.value("component "));
     if (result.components.back().empty()) lines.damaged("a component has no name");
   }
-  if (!lines.value("end").empty() || !lines.done()) lines.damaged("more text stands behind its end");
+  if (!lines.value("end").empty() || !lines.done()) lines.damaged("there is more text after its end");
   if (result.components.empty()) lines.damaged("it names no component file");
   if (result.components.size() > kMostDisks)
     lines.damaged(

@@ -53,8 +53,8 @@ const Format& find_format(std::string_view name) {
   const auto found =
       std::find_if(formats().begin(), formats().end(), [&](const Format& format) { return format.name == name; });
   if (found == formats().end())
-    throw Error(ErrorKind::kArgument, base::text("there is no trace format '", name, "'; read are ", names(is_read),
-                                                 "; written are ", names(is_written)));
+    throw Error(ErrorKind::kArgument, base::text("there is no trace format '", name, "'; these can be read: ",
+                                                 names(is_read), "; these can be written: ", names(is_written)));
   return *found;
 }
 

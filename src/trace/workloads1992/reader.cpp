@@ -94,7 +94,7 @@ Number number(std::string_view key, std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size())
     throw Error(ErrorKind::kArgument,
-                base::text("in a workload's name, ", key, "= is followed by '", text, "'; expected is a number"));
+                base::text("in a workload's name, ", key, "= is followed by '", text, "'; expected a number"));
   return value;
 }
 
@@ -117,7 +117,8 @@ bool is_workload(std::string_view url) { return url.starts_with(kScheme); }
 
 std::unique_ptr<Reader> open_workload(std::string_view url) {
   if (!is_workload(url))
-    throw Error(ErrorKind::kArgument, base::text("'", url, "' is no workload's name; such names begin with ", kScheme));
+    throw Error(ErrorKind::kArgument,
+                base::text("'", url, "' is not the name of a workload; such names begin with ", kScheme));
   std::string_view rest = url.substr(kScheme.size());
   const std::size_t mark = std::min(rest.find('?'), rest.size());
   const std::string_view name = rest.substr(0, mark);

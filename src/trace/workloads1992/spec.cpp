@@ -117,7 +117,7 @@ const Spec& find_spec(std::string_view name) {
   if (found != kSpecs.end()) return *found;
   std::string names;
   for (const Spec& one : kSpecs) names += base::text(names.empty() ? "" : ", ", one.about.name);
-  throw Error(ErrorKind::kArgument, base::text("there is no workload '", name, "'; there are ", names));
+  throw Error(ErrorKind::kArgument, base::text("there is no workload '", name, "'; use one of: ", names));
 }
 
 }  // namespace plait::trace

@@ -53,11 +53,11 @@ def test_parts_that_are_read_by_streams(comm, shared, data):
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (lambda data: data[:-1], "in the middle of gzip data, after 7200000 bytes of content; it has been truncated"),
+        (lambda data: data[:-1], "in the middle of gzip data, after 7200000 bytes of content; it is truncated"),
         (lambda data: data[:4000], "ends at byte 4000 in the middle of gzip data"),
         (lambda data: data[:-5] + bytes([data[-5] ^ 1]) + data[-4:], "(incorrect data check)"),
         (lambda data: data + b"x", "after 7200000 bytes of content"),
-        (lambda data: bytes(3) + data, "does not begin as gzip's files do"),
+        (lambda data: bytes(3) + data, "does not begin like a gzip file"),
     ],
 )
 def test_damage_is_told_on_all_ranks(comm, shared, data, change, says):

@@ -33,7 +33,7 @@ def test_arrays_that_ranks_have_made_alone_are_not_one() -> None:
     with plait.open("memory:own", "w", shape=(2,), dtype="i4", comm=MPI.COMM_SELF) as file:
         file.write(np.full(2, COMM.rank, "i4"), plait.Layout((2,), "(block)", grid=(1,)))
     if COMM.size > 1:
-        with pytest.raises(plait.StoreError, match="ranks have made different arrays of that name"):
+        with pytest.raises(plait.StoreError, match="the ranks hold different arrays of that name"):
             plait.open("memory:own", comm=COMM)
     with plait.open("memory:own", comm=MPI.COMM_SELF) as file:
         assert file.read(plait.Layout((2,), "(block)", grid=(1,)))[1] == COMM.rank

@@ -73,7 +73,7 @@ def test_a_new_file_with_a_lost_part_does_not_appear(apart, shared, mode):
     else:
         with no_file_beyond(64 if failing else resource.RLIM_INFINITY):
             error_everywhere(apart, lambda: stream.write(ones), plait.StoreError, "cannot write")
-        error_everywhere(apart, lambda: stream.write(ones), plait.ArgumentError, "failed for good")
+        error_everywhere(apart, lambda: stream.write(ones), plait.ArgumentError, "an earlier collective call failed")
     file.close()
     assert stream.closed
     apart.Barrier()

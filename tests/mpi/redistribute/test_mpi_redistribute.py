@@ -62,7 +62,7 @@ def test_what_does_not_fit_is_an_error_on_all(comm):
         error_everywhere(comm, lambda: plait.redistribute(array, source, target, comm), plait.ArgumentError, says)
 
     refused(mine, rows, plait.Layout((6, 9), "(*, block)", grid=(comm.size,)), "one shape")
-    refused(mine, rows, plait.Layout((6, 8), "(*, block)", grid=(comm.size + 1,)), "ranks, but the communicator")
+    refused(mine, rows, plait.Layout((6, 8), "(*, block)", grid=(comm.size + 1,)), "but the communicator")
     refused(np.zeros((9, 9)) if last else mine, rows, columns, "is an array of shape 9x9, but")
     if comm.size > 1:
         other = plait.Layout((6, 8), "(*, cyclic)", grid=(comm.size,))

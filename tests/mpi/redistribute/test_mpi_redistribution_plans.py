@@ -172,7 +172,7 @@ def test_an_error_of_one_rank_reaches_all(apart):
         plan.run()
         assert plan.target.size == 0 or plan.target.max() == apart.size - 1
     wide = plait.Layout((60, 44), "(block, *)", grid=(apart.size + 1,))
-    refused(lambda: plait.redistribute(mine, source, wide, apart), "ranks, but the communicator")
+    refused(lambda: plait.redistribute(mine, source, wide, apart), "but the communicator")
 
 
 def test_shared_memory_goes_back(comm):

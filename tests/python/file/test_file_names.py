@@ -46,8 +46,10 @@ FORMATS = {
 def test_suffixes_of_other_formats(tmp_path, monkeypatch, name, mode):
     monkeypatch.chdir(tmp_path)
     text = refused(name, mode)
-    assert text.startswith(f"{name}: the name is that of {FORMATS[name]} files, which Plait does not read or write")
-    assert ("another name" if mode == "w" else "turn it into .npy files") in text
+    assert text.startswith(
+        f"{name}: the name ends like those of {FORMATS[name]} files, which Plait does not read or write"
+    )
+    assert ("another name" if mode == "w" else "convert it into .npy files") in text
     assert (f"raw:{name}" in text) == (name[1] == ".")
     assert not os.listdir(tmp_path)
 
@@ -74,7 +76,7 @@ def test_suffixes_that_say_nothing(tmp_path, monkeypatch):
 
 
 def test_npy_in_capitals(tmp_path):
-    assert "end with .npy in small letters" in refused(tmp_path / "a.NPY")
+    assert "the ending .npy of a name must be in small letters" in refused(tmp_path / "a.NPY")
     write(f"raw:{tmp_path}/a.NPY")
     assert os.path.getsize(tmp_path / "a.NPY") == WHOLE.nbytes
 
@@ -84,9 +86,9 @@ SCHEMES = {
     "Stripe:x?disks=a": "did you mean stripe:x?disks=a?",
     "strip:x": "did you mean stripe:x?",
     "RAW:x": "did you mean raw:x?",
-    "hdf5:x": "leave it out for an ordinary file. A file of that very name is ",
-    "zarr:/x": "leave it out for an ordinary file. A file of that very name is ",
-    "run7:a.npy": "leave it out for an ordinary file. A file of that very name is ",
+    "hdf5:x": "leave it out to open an ordinary file. For a file of exactly that name write ",
+    "zarr:/x": "leave it out to open an ordinary file. For a file of exactly that name write ",
+    "run7:a.npy": "leave it out to open an ordinary file. For a file of exactly that name write ",
 }
 
 
@@ -95,10 +97,10 @@ SCHEMES = {
 def test_schemes_that_are_not_known(tmp_path, monkeypatch, name, mode):
     monkeypatch.chdir(tmp_path)
     text = refused(name, mode)
-    assert "which is no kind of store; there are raw:, stripe:, distant:, memory: and pipe:" in text
+    assert "which is not a kind of store; the kinds are raw:, stripe:, distant:, memory: and pipe:" in text
     assert SCHEMES[name] in text
     plain = f"./{name}" if name.endswith(".npy") else f"raw:{name}"
-    assert f"A file of that very name is {plain}" in text
+    assert f"For a file of exactly that name write {plain}" in text
     assert not os.listdir(tmp_path)
     if "/" not in name:
         write(plain)
@@ -109,7 +111,7 @@ def test_schemes_that_are_not_known(tmp_path, monkeypatch, name, mode):
 @pytest.mark.parametrize("mode", ["r", "w"])
 def test_urls(tmp_path, monkeypatch, name, mode):
     monkeypatch.chdir(tmp_path)
-    assert f"{name} is a URL, but Plait opens files of file systems only" in refused(name, mode)
+    assert f"{name} is a URL, but Plait opens only files of file systems" in refused(name, mode)
     assert not os.listdir(tmp_path)
 
 
@@ -130,7 +132,7 @@ def test_raw_takes_a_name_as_it_stands(tmp_path, monkeypatch, name):
     assert np.fromfile(name, "i4").tolist() == WHOLE[::-1].tolist()
     with pytest.raises(plait.ArgumentError, match="is the source itself"):
         plait.copy(f"./{name}", url, shape=6, dtype="i4")
-    assert "no name behind it" in refused("raw:")
+    assert "there is no name after raw:" in refused("raw:")
 
 
 @pytest.mark.parametrize(
@@ -172,7 +174,7 @@ def test_folders_of_other_formats(tmp_path):
     (tmp_path / "store").mkdir()
     (tmp_path / "store" / "zarr.json").write_text("{}")
     for mode in ("r", "r+"):
-        with pytest.raises(plait.StoreError, match="What it holds is of Zarr, which Plait does not read"):
+        with pytest.raises(plait.StoreError, match="Its content is of the format Zarr, which Plait does not read"):
             plait.open(tmp_path / "store", mode, shape=1, dtype="i4")
 
 

@@ -159,7 +159,7 @@ def test_any_region_in_any_layout(tmp_path, data):
         (np.s_[1.5], "neither an integer nor a slice"),
         ("all", "neither an integer nor a slice"),
         (np.s_[:, ::0], "zero"),
-        (np.s_[1.5:], "bound or step that is no integer"),
+        (np.s_[1.5:], "bound or step that is not an integer"),
     ],
     ids=str,
 )
@@ -215,7 +215,7 @@ def test_out_that_does_not_fit(tmp_path):
             (None, np.empty((6, 8), "f4"), "dtype"),
             (None, np.empty((6, 8), ">f8"), "dtype"),
             (None, frozen, "read-only"),
-            (None, "text", "NumPy arrays"),
+            (None, "text", "pass a NumPy array"),
             (layout, np.empty((6, 8)), "pass a list"),
             (layout, [np.empty((3, 8))], "1 local arrays"),
             (layout, [np.empty((3, 8)), np.empty((2, 8))], "of rank 1"),

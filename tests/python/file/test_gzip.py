@@ -110,7 +110,7 @@ def test_writing_is_refused(tmp_path, mode):
     before = path.read_bytes()
     text = refused(plait.ArgumentError, path, mode)
     assert text == (
-        f"{path}: gzipped files are only read; write {tmp_path}/a.raw and gzip that, or say raw:{path} for elements "
+        f"{path}: gzipped files are only read; write {tmp_path}/a.raw and gzip that, or write raw:{path} for elements "
         "as they are"
     )
     assert path.read_bytes() == before
@@ -121,9 +121,9 @@ def test_names(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert "is that of a gzipped .npy file" in refused(plait.ArgumentError, packed(tmp_path / "a.npy.gz", noise(6)))
     assert "is that of a gzipped HDF5 file" in refused(plait.ArgumentError, packed(tmp_path / "a.h5.gz", noise(6)))
-    assert ".gz files end with .gz in small letters; rename it" in refused(plait.ArgumentError, "a.bin.GZ")
+    assert "the ending .gz of a name must be in small letters; rename it" in refused(plait.ArgumentError, "a.bin.GZ")
     for prefix in ("stripe:", "distant:", "memory:"):
-        assert "names that end with .gz are those of ordinary files" in refused(plait.ArgumentError, f"{prefix}a.gz")
+        assert "names that end with .gz stand for ordinary files only" in refused(plait.ArgumentError, f"{prefix}a.gz")
     path = packed(tmp_path / "a.bin", noise(6))
     assert "those of gzip files; give it a name that ends with .gz" in refused(plait.StoreError, path, shape=1000)
     path = packed(tmp_path / "b.gz", noise(6))
@@ -134,10 +134,10 @@ def test_names(tmp_path, monkeypatch):
 def test_files_that_are_not_gzipped(tmp_path):
     (tmp_path / "a.gz").write_bytes(bytes(24))
     text = refused(plait.StoreError, tmp_path / "a.gz")
-    assert "does not begin as gzip's files do" in text
-    assert f"say raw:{tmp_path}/a.gz" in text
+    assert "does not begin like a gzip file" in text
+    assert f"write raw:{tmp_path}/a.gz" in text
     (tmp_path / "a.gz").write_bytes(b"")
-    assert "does not begin as gzip's files do" in refused(plait.StoreError, tmp_path / "a.gz")
+    assert "does not begin like a gzip file" in refused(plait.StoreError, tmp_path / "a.gz")
     (tmp_path / "a.gz").write_bytes(b"\x89HDF\r\n\x1a\n")
     assert "Its first bytes are those of HDF5" in refused(plait.StoreError, tmp_path / "a.gz")
 
@@ -151,7 +151,7 @@ def test_damage_is_found_when_the_file_is_opened(tmp_path):
         path.write_bytes(whole[:length])
         text = refused(plait.StoreError, path, **known)
         assert f"{path} ends at byte {length} in the middle of gzip data" in text
-        assert "it has been truncated" in text
+        assert "it is truncated" in text
     for offset in (1000, second + 1000):
         path.write_bytes(whole[:offset] + bytes([whole[offset] ^ 255]) + whole[offset + 1 :])
         text = refused(plait.StoreError, path, **known)

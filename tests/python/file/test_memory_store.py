@@ -40,7 +40,7 @@ def test_nothing_is_there_before_it_is_closed_and_the_old_one_until_then() -> No
     first, second = np.arange(4.0), np.arange(9)
     with plait.open("memory:later", "w", shape=(4,), dtype="f8") as file:
         file.write(first, whole((4,)))
-        with pytest.raises(FileNotFoundError, match="has made no array of that name"):
+        with pytest.raises(FileNotFoundError, match="has not made an array of that name"):
             plait.open("memory:later")
     old = plait.open("memory:later")
     write("memory:later", second)
@@ -89,7 +89,7 @@ def test_a_child_begins_with_nothing() -> None:
 @pytest.mark.parametrize(
     ("name", "says"),
     [
-        ("memory:", "memory: has no name behind it; write memory:field"),
+        ("memory:", "there is no name after memory:; give one, as in memory:field"),
         ("memory:never", "make it with mode"),
         ("memori:a", "did you mean memory:a"),
     ],

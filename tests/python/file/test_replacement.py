@@ -214,7 +214,7 @@ def test_what_cannot_be_replaced_in_the_end_is_kept_beside(tmp_path, kind):
     file.write(np.full(5, 5, dtype="i4"))
     path.unlink()
     path.mkdir()
-    with pytest.raises(plait.StoreError, match=r"cannot be replaced .*what was written is in") as told:
+    with pytest.raises(plait.StoreError, match=r"cannot be replaced .*the new data is in") as told:
         file.close()
     assert told.value.errno == errno.EISDIR
     kept = f"{path}.kept-1"

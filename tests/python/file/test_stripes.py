@@ -201,7 +201,7 @@ def refused(name, mode="r", kind=plait.StoreError, code=None, **options):
         ("disks=.&unit=-64K", "not above 0"),
         ("disks=.&unit=64KB", "is not a number of bytes"),
         ("disks=.&unit=16000000000G", "too large"),
-        ("disks=.&unit=1&unit=2", "unit= stands twice"),
+        ("disks=.&unit=1&unit=2", "unit= is given twice"),
         ("disks=.,,.", "a disk without a name"),
         ("disk=.", 'the option "disk" is not known; use disks= and unit='),
         ("unit=64K", "no disks"),

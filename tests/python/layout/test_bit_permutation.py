@@ -196,8 +196,8 @@ def test_layouts_that_are_no_permutation_of_bits(text, says):
 def test_what_does_not_fit_is_an_argument_error():
     bits = IMAGE.bit_permutation()
     for call, says in [
-        (lambda: BitPermutation((0,), (0,)), "bit 0 stands twice"),
-        (lambda: BitPermutation((2,), (0,)), "bit 2 stands twice or is not among the bits 0 to 1"),
+        (lambda: BitPermutation((0,), (0,)), "bit 0 is named twice"),
+        (lambda: BitPermutation((2,), (0,)), "bit 2 is named twice or is not one of the bits 0 to 1"),
         (lambda: BitPermutation((), tuple(range(63))), "63 bits; at most 62"),
         (lambda: BitPermutation((), (0,), 2), "2 bits of the source's unit"),
         (lambda: bits.then(bits), "2 bits of a unit and 4 of a position"),

@@ -171,11 +171,9 @@ def test_conversions_between_shapes_and_ranks_in_no_set():
         plait.redistribute([np.zeros((4, 12))] * 2, a, Layout.parse("12x8 (block, *) onto (2)"))
     for call in (a.local_shape, a.padded_shape, a.indices, a.coordinates):
         for rank in (0, 5, 7, -1):
-            with pytest.raises(
-                plait.ArgumentError, match=f"rank {rank} is in no set of the layout {re.escape(str(a))}"
-            ):
+            with pytest.raises(plait.ArgumentError, match=f"rank {rank} is not in the layout {re.escape(str(a))}"):
                 call(rank)
-    with pytest.raises(plait.ArgumentError, match="rank 5 is in no set"):
+    with pytest.raises(plait.ArgumentError, match="rank 5 is not in the layout"):
         a.to_global((0, 0), 5)
     with pytest.raises(plait.ArgumentError, match=r"rank 6 .*\(0, 0\).*4"):
         a.to_local((0, 0), 6)
@@ -187,7 +185,7 @@ def test_a_constant_alignment_leaves_ranks_out():
     layout = Layout.parse("8 (block, cyclic) onto (2, 3) template=8x6 align=(d0, 4)")
     assert layout.rank_numbers.tolist() == [1, 4]
     assert layout.size == 2
-    with pytest.raises(plait.ArgumentError, match="rank 0 is in no set"):
+    with pytest.raises(plait.ArgumentError, match="rank 0 is not in the layout"):
         layout.local_shape(0)
 
 

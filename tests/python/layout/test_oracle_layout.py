@@ -39,7 +39,7 @@ def test_ranks_and_shapes(spec):
         assert layout.padded_shape(rank) == model.padded_shape(rank)
     absent = next(rank for rank in itertools.count() if rank not in model.parts)
     for call in (layout.local_shape, layout.padded_shape, layout.indices):
-        with pytest.raises(plait.ArgumentError, match=f"rank {absent} is in no set of the layout"):
+        with pytest.raises(plait.ArgumentError, match=f"rank {absent} is not in the layout"):
             call(absent)
 
 

@@ -35,7 +35,7 @@ def test_sizes_of_chunks():
         (((4, 5),), (10,), "should sum to 10"),
         (("auto",), (10,), "expected a sequence of integers"),
         ("auto", (10,), "chunks is 'auto'"),
-        ((4,), (10, 3), "1 entries for 2"),
+        ((4,), (10, 3), "has length 1; expected 2"),
         (((4, -1),), None, "integers of 0 or more"),
     ]:
         with pytest.raises(plait.ArgumentError, match=reason):
@@ -134,8 +134,8 @@ def test_chunks_that_suit_a_layout():
     ("arguments", "options", "reason"),
     [
         (((8,), (0,)), {"grid": (2,)}, "integers of 1 or more"),
-        (((8,), (2, 2)), {"grid": (2,)}, "chunks has 2 entries"),
-        (((8,), (2,)), {"grid": (2, 2)}, "grid has 2 entries"),
+        (((8,), (2, 2)), {"grid": (2,)}, "chunks has length 2"),
+        (((8,), (2,)), {"grid": (2, 2)}, "grid has length 2"),
         (((8,), (2,)), {"grid": (2,), "deal": "random"}, 'deal is "random"'),
         (((8,),), {"grid": (2,)}, "chunks is missing"),
     ],

@@ -136,7 +136,7 @@ def test_objects_with_the_attributes_of_torch():
 @pytest.mark.parametrize(
     ("placements", "mesh", "reason"),
     [
-        (["S(0)"], (2, 2), "1 entries for 2 mesh dimensions"),
+        (["S(0)"], (2, 2), "has length 1; expected 2, the number of mesh dimensions"),
         (["S(2)"], (2,), "2 dimensions"),
         (["P"], (2,), "reduction pending"),
         (["Partial(sum)"], (2,), "reduction pending"),

@@ -113,7 +113,7 @@ def test_the_major_axis_comes_first():
         (("x",), (9,), {"x": 2}, "9 indices for 2 devices"),
         (("z",), (8,), {"x": 2}, "names axis 'z'"),
         (("x", "x"), (8, 8), {"x": 2}, "named for dimensions 0 and 1"),
-        (("x", None), (8,), {"x": 2}, "2 entries for an array of 1"),
+        (("x", None), (8,), {"x": 2}, "has length 2, but the array has 1"),
         ((3,), (8,), {"x": 2}, "the spec of dimension 0 is 3"),
         (("x",), (8,), 2, "the mesh is 2"),
     ],

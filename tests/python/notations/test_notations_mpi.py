@@ -33,7 +33,7 @@ def test_one_rank_tells_the_layout_of_all():
     [
         ({"size": 5}, "psizes"),
         ({"rank": 4}, "rank 4 of 4"),
-        ({"gsizes": (8,)}, "distribs has 2 entries for 1"),
+        ({"gsizes": (8,)}, "distribs has length 2; expected 1"),
         ({"distribs": ("block", "both")}, "distribs of dimension 1"),
         ({"distribs": ("block", "none")}, "dimension 1 is not distributed"),
         ({"dargs": (3, None)}, "2 blocks of 3 are less than its 8"),

@@ -66,7 +66,7 @@ def test_the_grid_of_a_turned_pencil():
         (((9, 7), 2, (3,)), "axis is 2"),
         (((9, 7), 1, (3, 2)), "aligned with dimension 1, but 2 ranks"),
         (((2, 7), 1, (3,)), "2 indices for 3 ranks"),
-        (((9, 7), 1, (3, 1, 1)), "dims has 3 entries for 2"),
+        (((9, 7), 1, (3, 1, 1)), "dims has length 3; expected 2"),
         (((9, 7), 1, (3, 1), (0, 0)), "each grid dimension"),
     ],
 )

@@ -88,7 +88,7 @@ def test_refused(text, reason):
 @pytest.mark.parametrize(
     ("desc", "grid", "reason"),
     [
-        ([1, 0, 8, 8, 2, 2, 0, 0], (2, 2), "8 entries"),
+        ([1, 0, 8, 8, 2, 2, 0, 0], (2, 2), "has length 8; expected 9"),
         ([501, 0, 8, 8, 2, 2, 0, 0, 4], (2, 2), "DTYPE_"),
         ([1, 0, 8, 8, 0, 2, 0, 0, 4], (2, 2), "MB_ is 0"),
         ([1, 0, 8, 8, 2, 2, 2, 0, 4], (2, 2), "RSRC_ is 2"),

@@ -235,8 +235,8 @@ def test_modes_of_the_thesis():
         (lambda: GDR(1, 2, 1, each=-1), "each=-1"),
         (lambda: GDP(1, 2, 1, seed=-1), "seed=-1"),
         (lambda: GSSA(1, 2, 1, seed=-1), "seed=-1"),
-        (lambda: GSA(10, 2, 3).at(2, 0), "rank 2 is not one of the 2"),
-        (lambda: GSA(10, 2, 3).at(1, 4), "makes 4 requests; there is no 4"),
+        (lambda: GSA(10, 2, 3).at(2, 0), "rank 2 was named, but the ranks are 0 to 1"),
+        (lambda: GSA(10, 2, 3).at(1, 4), "makes 4 requests, counted from 0; there is no request 4"),
         (lambda: GSA(10, 2, 3).requests(-1), "rank -1"),
     ],
 )

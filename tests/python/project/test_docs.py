@@ -1,9 +1,9 @@
 """The documents: every example runs and prints what stands behind it, and every name is told of.
 
 In a document, fenced blocks run in order, in one folder: `python` blocks in one namespace, or under `mpiexec -n 4`
-where they import mpi4py; `cpp` and `c` blocks; the lines of a `sh` block.  A `text` block behind one of them, with at
-most one line of prose between, is its output, where `...` stands for anything.  `console` blocks are shown, not run;
-their options are compared with the command line's.
+where they import mpi4py, and `plait run -n 4` where they call plait.world(); `cpp` and `c` blocks; the lines of a `sh`
+block.  A `text` block behind one of them, with at most one line of prose between, is its output, where `...` stands for
+anything.  `console` blocks are shown, not run; their options are compared with the command line's.
 """
 
 from __future__ import annotations
@@ -84,6 +84,10 @@ def run(command: list[str | Path], folder: Path) -> str:
 
 def run_python(text: str, folder: Path, names: dict[str, object]) -> str:
     """What a Python example prints."""
+    if "plait.world()" in text:
+        (folder / "program.py").write_text(text, encoding="utf-8")
+        command = [sys.executable, "-m", "plait.cli", "run", "-n", "4", sys.executable, "program.py"]
+        return run(command, folder)
     if "mpi4py" not in text:
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):

@@ -110,7 +110,7 @@ def test_masked_arrays_are_refused(tmp_path):
             lambda: plait.redistribute(WHOLE, ONE, ONE, out=masked),
             lambda: plait.redistribute([masked], ONE, ROWS),
         ]:
-            with pytest.raises(plait.ArgumentError, match="is a masked array, whose mask nothing would keep; pass its"):
+            with pytest.raises(plait.ArgumentError, match="is a masked array, whose mask would be lost; pass its"):
                 call()
         file.write(masked.filled(0.0))
     np.testing.assert_array_equal(np.load(tmp_path / "a.npy"), np.where(WHOLE > 3, 0, WHOLE))

@@ -139,7 +139,7 @@ def test_out_may_be_any_array_that_fits():
     assert not wide[:, 1::3].any()
     read_only = np.zeros((6, 4))
     read_only.flags.writeable = False
-    for bad, says in [([out[0], read_only], "read-only"), (out[0], "one array"), ([out[0], [0]], "NumPy arrays")]:
+    for bad, says in [([out[0], read_only], "read-only"), (out[0], "one array"), ([out[0], [0]], "a NumPy array")]:
         with pytest.raises(plait.ArgumentError, match=says):
             plait.redistribute([whole[:3], whole[3:]], source, target, out=bad)
     with pytest.raises(plait.ArgumentError, match="memory=-3"):

@@ -51,7 +51,7 @@ def test_ranks_far_apart_cost_nothing():
         ({"indices": 5}, "one list of indices"),
         ({"owners": [[1], [2, 3]]}, "one-dimensional"),
         ({"owners": [0, -1]}, "coordinates from 0"),
-        ({}, "either the owner"),
+        ({}, "either owners"),
     ],
 )
 def test_maps_that_cannot_be(arguments, says):

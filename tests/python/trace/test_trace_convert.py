@@ -159,7 +159,7 @@ def test_parquet_is_for_others(tmp_path: Path) -> None:
     assert found["offset"].tolist() == [0, -1]
     assert found["kind"].tolist() == [0, 1]
     parquet.write_table(pyarrow.table({"a": [1]}), other)
-    with pytest.raises(plait.Error, match="no columns start, kind, length"):
+    with pytest.raises(plait.Error, match="lacks the columns start, kind, length"):
         trace.convert(other, tmp_path / "x.plait")
     assert not (tmp_path / "x.plait").exists()
     with pytest.raises(plait.Error, match="already"):
@@ -255,8 +255,8 @@ def test_progress_is_told(tmp_path: Path) -> None:
         (["a.plait", "b.plait", "--tick", "1us"], "for the source there is from_tick"),
         (["a.plait", "b.csv", "--plain"], "only a target in the format 1992"),
         (["a.plait", "b.csv", "--tick", "7ns"], "power of ten"),
-        (["a.plait", "b.csv", "--tick", "soon"], "no unit of time"),
-        (["a.plait", "b.1992", "--separator", "ab"], "no separator"),
+        (["a.plait", "b.csv", "--tick", "soon"], "not a unit of time"),
+        (["a.plait", "b.1992", "--separator", "ab"], "not a separator"),
         (["a.plait", "b.1992", "--separator", "7"], "cannot be separated"),
         (["a.plait", "b.csv", "--from", "odd"], "no trace format 'odd'"),
         (["a.plait", "b.csv", "--to", "odd"], "no trace format 'odd'"),

@@ -84,7 +84,9 @@ def test_the_command_line_has_it(tally: str) -> None:
 
 
 def test_unknown_formats_are_refused_with_all_names(tally: str) -> None:
-    with pytest.raises(ArgumentError, match=r"there is no trace format 'nope'; read are .*csv.*parquet.*tally"):
+    with pytest.raises(
+        ArgumentError, match=r"there is no trace format 'nope'; these can be read: .*csv.*parquet.*tally"
+    ):
         trace.open(tally, "nope")
     with pytest.raises(ArgumentError, match="traces in the format tally are read, not written"):
         trace.convert(tally, "x", to_format="tally")

@@ -285,7 +285,7 @@ def test_sources_that_are_none(tmp_path: Path) -> None:
     (tmp_path / "junk").write_bytes(bytes(range(256)) * 50)
     with pytest.raises(plait.ArgumentError, match="cannot tell the format"):
         trace.import_trace(tmp_path / "junk", target)
-    with pytest.raises(plait.ArgumentError, match="no format to import"):
+    with pytest.raises(plait.ArgumentError, match="not a format to import"):
         trace.import_trace(tmp_path / "junk", target, "tape")
     with pytest.raises(plait.ArgumentError, match="number of a thread"):
         trace.import_trace([tmp_path / "junk", tmp_path / "junk"], target)

@@ -202,7 +202,7 @@ def test_libraries_loaded_later(tmp_path: Path) -> None:
         (None, "command is None; expected a list"),
         ([], "command is empty; expected a list"),
         (["true", 3], "command holds an int, 3; expected a list"),
-        (["true", "a\0b"], "with a character of code 0"),
+        (["true", "a\0b"], "contains a null character"),
     ],
 )
 def test_commands_that_are_none(tmp_path: Path, command: Any, text: str) -> None:

@@ -206,7 +206,8 @@ def _unaligned(report: Document, totals: Document) -> Iterator[Conclusion]:
         yield Conclusion(
             "low",
             "Requests begin inside blocks",
-            f"{unaligned:,} of {count:,} requests ({_amounts.share(unaligned / count)}) begin at an offset that is no "
+            f"{unaligned:,} of {count:,} requests ({_amounts.share(unaligned / count)}) begin at an offset that is not "
+            "a "
             f"multiple of {known['block']} bytes.",
             "alignment",
             "Where the file's format allows, let records begin at multiples of the block.",

@@ -340,7 +340,7 @@ def _unaligned(counters: Document, module: Document) -> Iterator[Conclusion]:
         "low",
         f"Requests through {_name(module)} begin inside blocks",
         f"{known['unaligned']:,} of {known['count']:,} requests "
-        f"({_amounts.share(known['unaligned'] / known['count'])}) begin at an offset that is no multiple of "
+        f"({_amounts.share(known['unaligned'] / known['count'])}) begin at an offset that is not a multiple of "
         f"the file system's {_amounts.size(known['block'])}.",
         "Where the file's format allows, let records begin at multiples of the block.",
     )

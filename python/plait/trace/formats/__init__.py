@@ -29,8 +29,8 @@ def find(name: str) -> Format | None:
             return format
     if name not in read_names() + written_names():
         raise ArgumentError(
-            f"there is no trace format '{name}'; read are {', '.join(read_names())}; "
-            f"written are {', '.join(written_names())}"
+            f"there is no trace format '{name}'; these can be read: {', '.join(read_names())}; "
+            f"these can be written: {', '.join(written_names())}"
         )
     return None
 

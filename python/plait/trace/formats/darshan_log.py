@@ -163,7 +163,7 @@ class Log:
         """The log as the package has it."""
         log = self.backend.log_open(self.path)
         if not log["handle"]:
-            raise ArgumentError(f"{self.path} is no log of Darshan, or is damaged")
+            raise ArgumentError(f"{self.path} is not a log of Darshan, or is damaged")
         try:
             yield log
         finally:

@@ -130,13 +130,13 @@ class _ParquetTrace:
         columns = set(self._file.schema_arrow.names)
         missing = [name for name in ("start", "kind", "length") if name not in columns]
         if missing:
-            raise ArgumentError(f"{path} is Parquet, but no trace: it has no columns {', '.join(missing)}")
+            raise ArgumentError(f"{path} is a Parquet file, but not a trace: it lacks the columns {', '.join(missing)}")
         self._columns = [name for name in EVENT.names or () if name in columns]
         raw = (self._file.metadata.metadata or {}).get(_KEY)
         try:
             known: dict[str, Any] = json.loads(raw) if raw else {}
         except ValueError as error:
-            raise ArgumentError(f"what {path} says of its trace is no JSON: {error}") from error
+            raise ArgumentError(f"what {path} says of its trace is not JSON: {error}") from error
         if known.get("version", 1) != 1:
             raise ArgumentError(f"{path} is of version {known['version']}; this Plait reads version 1")
         self.events = int(self._file.metadata.num_rows)

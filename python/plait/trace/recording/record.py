@@ -80,7 +80,7 @@ def _checked(command: Sequence[str]) -> list[str]:
         if not isinstance(word, str):
             raise ArgumentTypeError(f"command holds {kind(word)}, {shown(word)}; {expected}")
         if "\0" in word:
-            raise ArgumentError(f"command holds {shown(word)}, with a character of code 0; leave that out")
+            raise ArgumentError(f"command holds {shown(word)}, which contains a null character; leave that out")
     return list(command)
 
 
@@ -100,7 +100,7 @@ def _run_recorded(program: str, command: list[str], environment: dict[str, str])
 def recording_environment(path: str | os.PathLike[str]) -> dict[str, str]:
     """The environment in which programs record themselves into the trace at ``path``."""
     if not _LIBRARY.exists():
-        raise StoreError(f"{_LIBRARY}: the recording library is missing; install Plait anew on Linux")
+        raise StoreError(f"{_LIBRARY}: the recording library is missing; install Plait again, on Linux")
     if any(character in str(_LIBRARY) for character in " :"):
         raise StoreError(f"{_LIBRARY}: the loader takes no blanks or colons in LD_PRELOAD; install Plait elsewhere")
     preload = os.environ.get("LD_PRELOAD", "")

@@ -115,13 +115,13 @@ class CsvReader : public LineReader {
           if (const auto kind = kind_of(cell))
             event.kind = *kind;
           else
-            refuse("'", printable(cell), "' is no kind of event; read, write, open, close and the like are");
+            refuse("'", printable(cell), "' is not a kind of event; expected read, write, open, close or the like");
           break;
         case Column::kInterface:
           if (const auto interface = interface_of(cell))
             event.interface = *interface;
           else
-            refuse("'", printable(cell), "' is no interface; posix, stdio, mpi-io, plait and the like are");
+            refuse("'", printable(cell), "' is not an interface; expected posix, stdio, mpi-io, plait or the like");
           break;
         case Column::kOffset: event.offset = number(cell, kUnknown, "offset"); break;
         case Column::kLength: event.length = number(cell, 0, "length"); break;

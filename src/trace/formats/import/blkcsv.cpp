@@ -197,7 +197,7 @@ class BlkcsvReader final : public Import {
                        "device and -, not '",
                        words[k], "'"));
     if (!columns.addressed())
-      throw Error(ErrorKind::kArgument, base::text("the columns '", text, "' name no offset, lba or object"));
+      throw Error(ErrorKind::kArgument, base::text("the columns '", text, "' include no offset, lba or object"));
     return columns;
   }
 

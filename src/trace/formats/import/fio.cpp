@@ -29,9 +29,8 @@ class FioReader final : public Import {
     if (this->source().line(line)) {
       timed_ = trimmed(line) == kVersion3;
       if (!timed_ && trimmed(line) != kVersion2)
-        throw Error(ErrorKind::kArgument,
-                    base::text(this->source().name(), " is no log of fio: its first line is ", shown(line),
-                               ", expected is '", kVersion3, "' or '", kVersion2, "'"));
+        throw Error(ErrorKind::kArgument, base::text(this->source().name(), " is not a log of fio: its first line is ",
+                                                     shown(line), ", expected '", kVersion3, "' or '", kVersion2, "'"));
     }
     description_.tick = tick_;
     add_process(kProcess);

@@ -59,8 +59,8 @@ class VscsiReader final : public Import {
     version_ = version_of(head);
     if (version_ == 0 && !head.empty())
       throw Error(ErrorKind::kArgument, base::text(this->source().name(),
-                                                   " is no vscsi trace: its records, of 32 or 40 "
-                                                   "bytes, carry neither version 1 nor version 2"));
+                                                   " is not a vscsi trace: its records, of 32 or 40 "
+                                                   "bytes, are of neither version 1 nor version 2"));
     description_.tick = tick_;
     add_process(1);
     description_.files.push_back({1, 1, "disk"});
