@@ -7,6 +7,7 @@
 #include <cstring>
 #include <limits>
 #include <new>
+#include <span>
 #include <string_view>
 
 #include "base/text.hpp"
@@ -25,7 +26,9 @@ struct Wire {
   std::int32_t length = 0;
   std::array<char, 4000> text{};
 
-  std::string_view view() const { return {text.data(), static_cast<std::size_t>(length)}; }
+  std::string_view view() const {
+    return {text.data(), std::min<std::size_t>(text.size(), static_cast<std::uint32_t>(length))};
+  }
   std::string get() const { return std::string(view()); }
 };
 static_assert(sizeof(Wire) <= transport::Transport::kMostBroadcast);
@@ -128,8 +131,17 @@ template <typename Make>
   });
 }
 
-/// `number` is what this worker gives up, kNone for nothing.
-void agree_on(transport::Transport& transport, const std::string& call, std::exception_ptr mine, std::int64_t number) {
+/// What a worker brings to an agreement.
+struct Brought {
+  const std::string& call;
+  std::exception_ptr error;
+  std::int64_t given_up = kNone;                   // the number of what it gives up
+  std::array<std::int64_t, 2>* numbers = nullptr;  // becomes that of worker 0
+};
+
+/// One reduction of the same form for all agreements: a worker that fails between two of them comes to the next one.
+void agree_on(transport::Transport& transport, const Brought& brought) {
+  std::exception_ptr mine = brought.error;
   // What must not fail once the others have heard of this worker is there before.
   const std::exception_ptr unready = caught([&] {
     static_cast<void>(without_words());
@@ -140,38 +152,38 @@ void agree_on(transport::Transport& transport, const std::string& call, std::exc
     if (mine) throw_failure(transport, mine, 0, true);
     return;
   }
-  const std::int64_t hash = hash_of(call);
-  std::array<std::int64_t, 6> values{hash,         -hash,  mine ? transport.rank() : kNone,
-                                     mine ? 1 : 0, number, number == kNone ? kNone : -number};
+  const std::int64_t hash = hash_of(brought.call);
+  const std::int64_t number = brought.given_up;
+  std::array<std::int64_t, 8> values{hash,         -hash,  mine ? transport.rank() : kNone,
+                                     mine ? 1 : 0, number, number == kNone ? kNone : -number,
+                                     kNone,        kNone};
+  static_assert(values.size() <= transport::Transport::kMostValues);
+  const std::span<std::int64_t, 2> numbers = std::span(values).last<2>();
+  if (brought.numbers != nullptr && transport.rank() == 0) std::ranges::copy(*brought.numbers, numbers.begin());
   transport.reduce_min(values);
   if (values[4] != kNone)
     for (const std::int64_t given_up : {values[4], -values[5]}) transport.given_up().insert(given_up);
   // A call that differs explains the errors that come with it, unless a rank failed before it could say what it calls.
   if (values[2] != kNone) throw_failure(transport, mine, static_cast<int>(values[2]), values[3] == 1);
-  if (values[0] != -values[1]) throw_difference(transport, call);
+  if (values[0] != -values[1]) throw_difference(transport, brought.call);
+  if (brought.numbers != nullptr) std::ranges::copy(numbers, brought.numbers->begin());
 }
 
 }  // namespace
 
 void agree(transport::Transport& transport, const std::string& call, const std::exception_ptr& mine) {
-  agree_on(transport, call, mine, kNone);
+  agree_on(transport, {call, mine});
 }
 
 void agree(transport::Transport& transport, const std::exception_ptr& mine) { agree(transport, std::string(), mine); }
 
 void tell_numbers(transport::Transport& transport, const std::exception_ptr& mine,
                   std::array<std::int64_t, 2>& numbers) {
-  if (transport.size() == 1) return agree(transport, mine);
-  const bool tells = transport.rank() == 0;
-  std::array<std::int64_t, 4> values{mine ? transport.rank() : kNone, mine ? 1 : 0, tells ? numbers[0] : kNone,
-                                     tells ? numbers[1] : kNone};
-  transport.reduce_min(values);
-  if (values[0] != kNone) throw_failure(transport, mine, static_cast<int>(values[0]), values[1] == 1);
-  numbers = {values[2], values[3]};
+  agree_on(transport, {std::string(), mine, kNone, &numbers});
 }
 
 void give_up(transport::Transport& transport, std::int64_t number, const std::exception_ptr& mine) {
-  agree_on(transport, "give up", mine, number);
+  agree_on(transport, {"give up", mine, number});
 }
 
 }  // namespace plait::collective

@@ -26,9 +26,10 @@ void Losses::end() {
 }
 
 void Losses::record(int worker) {
-  // The time first: whoever finds the loss in check_waiting() is to find the time of it as well, and wait that long.
+  // The time first: whoever finds the loss is to find the time of it as well, and wait that long.
+  Clock::rep never = 0;
+  since_.compare_exchange_strong(never, Clock::now().time_since_epoch().count());
   int none = -1;
-  since_ = Clock::now().time_since_epoch().count();
   lost_.compare_exchange_strong(none, worker);
 }
 
@@ -45,7 +46,7 @@ void Losses::check_waiting() {
     const std::scoped_lock lock(mutex_);
     if (watch_) std::exchange(watch_, nullptr)();
   }
-  if (Clock::now().time_since_epoch() - Clock::duration(since_) > kGrace) check();
+  if (lost_ >= 0 && Clock::now().time_since_epoch() - Clock::duration(since_) > kGrace) check();
 }
 
 }  // namespace plait::transport

@@ -38,7 +38,7 @@ def _pipe(name: str) -> Document:
     return {
         "name": name,
         "kind": "pipe",
-        **_array(status.shape, str(status.dtype.str), None),
+        **_array(*((status.shape, status.dtype.str) if status.dtype.itemsize else (None, None)), None),
         "pipe": {
             "writer": _program(status.writer),
             "readers": [{**_program(reader.program), "next_step": reader.next_step} for reader in status.readers],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -44,7 +45,7 @@ def info_command(names: tuple[str, ...], json_: bool, **given: Any) -> None:
     number = -1
     for number, document in enumerate(found):
         if json_:
-            click.echo(json.dumps(document))
+            click.echo(json.dumps(_finite(document), allow_nan=False))
             continue
         lines = _pipe_lines(document) if document["kind"] == "pipe" else _store_lines(document)
         if number:
@@ -53,6 +54,15 @@ def info_command(names: tuple[str, ...], json_: bool, **given: Any) -> None:
             output().print(f"{label:<10} {text}".rstrip(), soft_wrap=True, markup=False)
     if number < 0 and not json_:
         click.echo("nobody writes to a pipe")
+
+
+def _finite(value: Any) -> Any:
+    """Return the value with numbers that JSON does not have as texts."""
+    if isinstance(value, dict):
+        return {key: _finite(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_finite(one) for one in value]
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _all_pipes() -> Iterator[Document]:
@@ -102,4 +112,6 @@ def _size(number: int | None) -> str:
 
 
 def _type(found: Document) -> str:
+    if found["shape"] is None:
+        return "arrays of which each step says what they are"
     return f"{'x'.join(map(str, found['shape'])) or 'scalar'} {found['dtype']}"

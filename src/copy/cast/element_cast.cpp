@@ -163,13 +163,15 @@ std::optional<ElementCast> ElementCast::find(std::string_view from, std::string_
   constexpr auto kAll = std::make_index_sequence<kTypes>();
   const std::size_t a = number_of(*source, kAll);
   const std::size_t b = number_of(*target, kAll);
-  if (a == kTypes || b == kTypes || kBodies[a][b] == nullptr) return std::nullopt;
+  // Types without arithmetic here can still have their bytes turned round.
+  const bool same = source->kind == target->kind && source->bytes == target->bytes;
+  if (!same && (a == kTypes || b == kTypes || kBodies[a][b] == nullptr)) return std::nullopt;
   ElementCast cast;
   cast.source_bytes_ = source->bytes;
   cast.target_bytes_ = target->bytes;
   cast.swap_source_ = source->swapped ? static_cast<std::size_t>(source->part()) : 1;
   cast.swap_target_ = target->swapped ? static_cast<std::size_t>(target->part()) : 1;
-  cast.body_ = kBodies[a][b];
+  cast.body_ = a == kTypes || b == kTypes ? nullptr : kBodies[a][b];
   return cast;
 }
 
@@ -178,7 +180,11 @@ void ElementCast::run(std::byte* from, std::byte* to, std::int64_t count) const 
     return count * (bytes / static_cast<std::int64_t>(part));
   };
   if (swap_source_ > 1) turn_round(from, swap_source_, parts(source_bytes_, swap_source_));
-  body_(from, to, count);
+  if (body_ != nullptr) {
+    body_(from, to, count);
+  } else {
+    std::memcpy(to, from, static_cast<std::size_t>(count * source_bytes_));
+  }
   if (swap_target_ > 1) turn_round(to, swap_target_, parts(target_bytes_, swap_target_));
 }
 

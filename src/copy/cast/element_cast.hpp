@@ -21,7 +21,8 @@ std::optional<Casting> parse_casting(std::string_view word);
 const char* to_string(Casting casting);
 
 /// How elements of `from` become those of `to`, dtypes as .npy files spell them: bool, whole numbers of 1 to 8 bytes,
-/// real and complex ones of 4 and 8 bytes a part, in either order of bytes.  Wider values are cut to the lower bits of
+/// real and complex ones of 4 and 8 bytes a part, in either order of bytes; and other real and complex ones where only
+/// the order of bytes differs.  Wider values are cut to the lower bits of
 /// a narrower whole number, and rounded to a narrower real one, as in C.
 /// threads  Any.
 class ElementCast {
@@ -43,7 +44,7 @@ class ElementCast {
   std::int64_t target_bytes_ = 0;
   std::size_t swap_source_ = 1;  // bytes whose order is turned round; 1: none
   std::size_t swap_target_ = 1;
-  Body body_ = nullptr;
+  Body body_ = nullptr;  // the bytes stay as they are
 };
 
 }  // namespace plait::copy

@@ -112,7 +112,10 @@ void File::Impl::close() {
     });
   } catch (const Error& error) {
     // Ranks that made another call have kept the file open, so this one does as well.
-    if (lost) fail();
+    if (lost) {
+      if (channel() != nullptr) channel()->abort(error.what());  // whose destructor could not say why
+      fail();
+    }
     after_failure(error, false);
     throw;
   }

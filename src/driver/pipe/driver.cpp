@@ -75,13 +75,18 @@ std::unique_ptr<core::Source> PipeDriver::open(Opening& opening) const {
         wanted.several ? Reader::Expected{} : Reader::Expected{wanted.dtype.value_or(""), wanted.shape};
     auto reader = std::make_unique<Reader>(call, opening.name(), options, expected);
     type = reader->type();
-    call.step([&] {
-      const std::int64_t bytes = wanted.several ? 0 : wanted.element_bytes;
-      if (bytes != 0 && type.element_bytes != 0 && bytes != type.element_bytes)
-        throw Error(ErrorKind::kArgument,
-                    base::text(opening.name(), ": the two ends differ: elements of ", type.element_bytes,
-                               " bytes are written, but of ", bytes, " bytes read; leave element_bytes out"));
-    });
+    try {
+      call.step([&] {
+        const std::int64_t bytes = wanted.several ? 0 : wanted.element_bytes;
+        if (bytes != 0 && type.element_bytes != 0 && bytes != type.element_bytes)
+          throw Error(ErrorKind::kArgument,
+                      base::text(opening.name(), ": the two ends differ: elements of ", type.element_bytes,
+                                 " bytes are written, but of ", bytes, " bytes read; leave element_bytes out"));
+      });
+    } catch (const Error& error) {
+      reader->abort(error.what());  // so that the writer learns why
+      throw;
+    }
     source = std::make_unique<ReadingSource>(std::move(reader));
   }
   opening.adopt(type);

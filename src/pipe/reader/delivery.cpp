@@ -14,7 +14,7 @@ namespace plait::pipe {
 
 namespace {
 
-/// So many bytes of the writer's elements are converted at a time.
+/// So many bytes of elements are converted at a time, before it or after.
 constexpr std::int64_t kConverted = std::int64_t{64} << 10;
 
 void add(Delivery::Traffic& sum, const Delivery::Traffic& other) {
@@ -25,7 +25,8 @@ void add(Delivery::Traffic& sum, const Delivery::Traffic& other) {
 
 }  // namespace
 
-Delivery::Delivery(const Layout& source, std::int64_t element_bytes, const DeliveryRequest& request)
+Delivery::Delivery(const Layout& source, std::int64_t element_bytes, const DeliveryRequest& request,
+                   DeliveryBuffers& buffers)
     : source_text_(spelling(source)),
       element_bytes_(element_bytes),
       layout_(request.layout),
@@ -33,6 +34,7 @@ Delivery::Delivery(const Layout& source, std::int64_t element_bytes, const Deliv
       fill_halo_(request.fill_halo),
       ranks_(request.ranks),
       cast_(request.cast),
+      buffers_(buffers),
       pairs_(source, request.layout, request.region, request.fill_halo) {
   for (const std::int64_t rank : ranks_) {
     Target& target = targets_.emplace_back();
@@ -90,19 +92,20 @@ void Delivery::fill(Target& target, const StepDescription& step, std::size_t var
   for (const std::size_t i : target.mapped) sources.push_back(mapped(target.sources[i], step, variable, partners));
   if (target.gather) {
     target.gather->fit(sources, array);
-    if (!stage_ || stage_->bytes() < target.gather->stage_bytes()) stage_.emplace(target.gather->stage_bytes());
+    auto& stage = buffers_.stage;
+    if (!stage || stage->bytes() < target.gather->stage_bytes()) stage.emplace(target.gather->stage_bytes());
     const redistribution::Gather* const gathers[] = {&*target.gather};
-    redistribution::gather(gathers, sources, {&array, 1}, stage_->data(), {});
+    redistribution::gather(gathers, sources, {&array, 1}, stage->data(), {});
   }
   for (const Source& source : target.sources) {
     if (!source.near || !source.packed) continue;
     const copy::LocalArray from = mapped(source, step, variable, partners);
-    const std::int64_t most = std::max<std::int64_t>(kConverted / element_bytes_, 1);
+    const std::int64_t most = most_converted();
     for (std::int64_t begin = 0; begin < source.packed->elements(); begin += most) {
       const std::int64_t end = std::min(begin + most, source.packed->elements());
-      frame_.resize(static_cast<std::size_t>((end - begin) * element_bytes_));
-      source.packed->pack(begin, end, from, frame_.data());
-      unpack(source, begin, frame_, array);
+      buffers_.frame.resize(static_cast<std::size_t>((end - begin) * element_bytes_));
+      source.packed->pack(begin, end, from, buffers_.frame.data());
+      unpack(source, begin, buffers_.frame, array);
     }
   }
   for (const Source& source : target.sources)
@@ -113,14 +116,23 @@ void Delivery::unpack(const Source& source, std::int64_t begin, std::span<std::b
                       const copy::LocalArray& array) {
   const std::int64_t count = static_cast<std::int64_t>(bytes.size()) / element_bytes_;
   if (!cast_) return source.packed->unpack(begin, begin + count, bytes.data(), array);
-  converted_.resize(static_cast<std::size_t>(count * cast_->target_bytes()));
-  cast_->run(bytes.data(), converted_.data(), count);
-  source.cast->unpack(begin, begin + count, converted_.data(), array);
+  const std::int64_t most = most_converted();
+  auto& converted = buffers_.converted;
+  converted.resize(static_cast<std::size_t>(std::min(most, count) * cast_->target_bytes()));
+  for (std::int64_t done = 0; done < count; done += most) {
+    const std::int64_t some = std::min(most, count - done);
+    cast_->run(bytes.data() + done * element_bytes_, converted.data(), some);
+    source.cast->unpack(begin + done, begin + done + some, converted.data(), array);
+  }
+}
+
+std::int64_t Delivery::most_converted() const {
+  return std::max<std::int64_t>(kConverted / std::max(element_bytes_, cast_ ? cast_->target_bytes() : 1), 1);
 }
 
 void Delivery::receive(const Source& source, Partner& partner, const copy::LocalArray& array) {
   std::vector<std::byte> cut;  // the front of an element whose end the next frame has
-  partner.take(source.packed->elements() * element_bytes_, frame_,
+  partner.take(source.packed->elements() * element_bytes_, buffers_.frame,
                [&](std::int64_t offset, std::span<std::byte> bytes) {
                  const auto first = static_cast<std::int64_t>(offset - static_cast<std::int64_t>(cut.size()));
                  if (!cut.empty() || bytes.size() % static_cast<std::size_t>(element_bytes_) != 0) {

@@ -31,12 +31,20 @@ struct DeliveryRequest {
   std::optional<copy::ElementCast> cast = {};  ///< where the arrays have elements of another type than the writer's
 };
 
+/// What all deliveries of a reader use, one after the other.
+struct DeliveryBuffers {
+  std::optional<redistribution::Stage> stage;
+  std::vector<std::byte> frame;
+  std::vector<std::byte> converted;
+};
+
 /// cost  Planning: O(pieces of one period for each partner), as a conversion; no rank's plan depends on how many others
 ///       there are.
 class Delivery {
  public:
-  /// source: the writer's layout.  errors  kArgument: shapes, or a region, that do not fit, as for a file.
-  Delivery(const Layout& source, std::int64_t element_bytes, const DeliveryRequest& request);
+  /// source: the writer's layout.  The buffers stay as long as this.
+  /// errors  kArgument: shapes, or a region, that do not fit, as for a file.
+  Delivery(const Layout& source, std::int64_t element_bytes, const DeliveryRequest& request, DeliveryBuffers& buffers);
 
   /// Whether it is the one for such a call; casts depend on the array that is read.
   bool serves(const std::string& source, std::int64_t element_bytes, const DeliveryRequest& request) const;
@@ -85,8 +93,10 @@ class Delivery {
             const copy::LocalArray& array);
   /// The part of a source that can be mapped.
   copy::LocalArray mapped(const Source& source, const StepDescription& step, std::size_t variable, Partners& partners);
-  /// Puts elements that lie packed where they belong, [begin, end) of a message.
+  /// Puts elements that lie packed where they belong, from `begin` on in the message.
   void unpack(const Source& source, std::int64_t begin, std::span<std::byte> bytes, const copy::LocalArray& array);
+  /// Elements that are converted at a time.
+  std::int64_t most_converted() const;
   void receive(const Source& source, Partner& partner, const copy::LocalArray& array);
 
   std::string source_text_;
@@ -96,12 +106,10 @@ class Delivery {
   bool fill_halo_;
   std::vector<std::int64_t> ranks_;
   std::optional<copy::ElementCast> cast_;
+  DeliveryBuffers& buffers_;
   plan::RegionPairs pairs_;
   std::vector<Target> targets_;
   bool looked_ = false;
-  std::optional<redistribution::Stage> stage_;
-  std::vector<std::byte> frame_;
-  std::vector<std::byte> converted_;
   std::map<std::int64_t, Placement> placements_;  // of the step that is read, by the writer's process
 };
 

@@ -86,7 +86,8 @@ std::unique_ptr<Link> Reader::call_on(const Invitation& writer, Clock::time_poin
 void Reader::attach(Clock::time_point until, const Expected& expected, std::int64_t processes) {
   std::string last;  // why it did not come to a meeting so far
   const Clock::time_point begin = Clock::now();
-  bool looked = false;  // whether what is there is a leftover
+  Clock::time_point looked = begin;  // when for a leftover
+  std::string leftover;              // the key of the last one
   while (true) {
     try {
       if (const auto found = find_invitation(options_.name)) {
@@ -119,9 +120,9 @@ void Reader::attach(Clock::time_point until, const Expected& expected, std::int6
       last = error.what();
     }
     base::check_interruption();
-    if (!looked && Clock::now() - begin > kBeforeLeftovers) {
-      looked = true;
-      check_lock_is_seen(processes);
+    if (Clock::now() - looked > kBeforeLeftovers) {
+      looked = Clock::now();
+      check_lock_is_seen(processes, leftover);
     }
     // At first both programs have just been started.
     const auto pause = std::clamp<Clock::duration>((Clock::now() - begin) / 8, kShortestPause, kLongestPause);
@@ -135,9 +136,10 @@ void Reader::attach(Clock::time_point until, const Expected& expected, std::int6
               ETIMEDOUT);
 }
 
-void Reader::check_lock_is_seen(std::int64_t processes) {
+void Reader::check_lock_is_seen(std::int64_t processes, std::string& known) {
   const auto left = find_unlocked_invitation(options_.name);
-  if (!left) return;
+  if (!left || left->key.text() == known) return;
+  known = left->key.text();
   const auto until = Clock::now() + std::chrono::seconds(2);
   try {
     control_ = std::make_unique<Announcements>(Link::connect(left->endpoints, left->key, until));
@@ -226,15 +228,16 @@ std::array<std::int64_t, 2> Reader::hear(std::string& words, transport::Transpor
 }
 
 void Reader::learn(collective::Collective& call, const std::string& words) {
-  const std::string heard = collective::broadcast_text(call.transport(), words);
   try {
+    const std::string heard = collective::broadcast_text(call.transport(), words);
     call.step([&] {
       FieldReader fields(heard);
       known_ = take_step(fields);
       words_ = what_of(heard);
     });
   } catch (...) {
-    words_.clear();  // on all ranks, so that the next step is learned by all
+    // The writer counts the step as one that is being read.
+    abort("it could not take in what a step holds");
     throw;
   }
 }
@@ -259,7 +262,7 @@ Delivery& Reader::delivery(const Variable& variable, const DeliveryRequest& requ
     return deliveries_.front();
   }
   if (deliveries_.size() == kKept) deliveries_.pop_back();
-  return deliveries_.emplace_front(Layout::parse(variable.layout), variable.type.element_bytes, request);
+  return deliveries_.emplace_front(Layout::parse(variable.layout), variable.type.element_bytes, request, buffers_);
 }
 
 std::string Reader::last_words() {
@@ -293,7 +296,13 @@ void Reader::move(collective::Collective& call, const core::Transfer& transfer) 
                                              "; it has ", step_->variables.empty() ? "none" : "others"));
     DeliveryRequest request{transfer.layout, transfer.region, transfer.fill_halo, {}};
     for (const copy::LocalArray& array : transfer.arrays) request.ranks.push_back(array.rank);
-    if (transfer.variable == core::kOneVariable) request.cast = cast_of(found->type);
+    if (transfer.variable == core::kOneVariable) {
+      request.cast = cast_of(found->type);
+      if (!request.cast && !stated_.empty() && !found->type.dtype.empty() && found->type.dtype != stated_)
+        throw Error(ErrorKind::kArgument,
+                    text(shown_, ": the array of step ", step_->number, " has elements of type ", found->type.dtype,
+                         ", but this reader expects ", stated_, "; open the pipe without a dtype to read any"));
+    }
     try {
       delivery(*found, request)
           .run(*step_, static_cast<std::size_t>(found - step_->variables.begin()), *partners_, transfer.arrays,
@@ -324,7 +333,8 @@ std::string Reader::explain(const core::Transfer& transfer) const {
   DeliveryRequest request{transfer.layout, transfer.region, transfer.fill_halo, {}};
   for (const copy::LocalArray& array : transfer.arrays) request.ranks.push_back(array.rank);
   if (transfer.variable == core::kOneVariable) request.cast = cast_of(variable.type);
-  const Delivery delivery(Layout::parse(variable.layout), variable.type.element_bytes, request);
+  DeliveryBuffers unused;
+  const Delivery delivery(Layout::parse(variable.layout), variable.type.element_bytes, request, unused);
   const Delivery::Traffics traffics = delivery.traffics(*partners_);
   const Delivery::Traffic traffic = delivery.traffic();
   const auto bytes_of = [&](const Delivery::Traffic& of) {

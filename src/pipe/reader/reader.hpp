@@ -59,8 +59,9 @@ class Reader : public core::Channel {
   std::array<std::int64_t, 2> hear(std::string& words, transport::Transport& transport);
   /// Takes the words of a step that are not those of the last one.
   void learn(collective::Collective& call, const std::string& words);
+  /// Looks at what seems to be a writer's leftover, but for the one of the key `known`, which becomes this one's.
   /// errors  kSystem: a writer lives whose lock cannot be seen here.
-  void check_lock_is_seen(std::int64_t processes);
+  void check_lock_is_seen(std::int64_t processes, std::string& known);
   Delivery& delivery(const Variable& variable, const DeliveryRequest& request);
   /// A step of a call, whose error where the writer is lost is what that has said last.
   template <typename Body>
@@ -90,6 +91,7 @@ class Reader : public core::Channel {
   StepDescription known_;
   std::optional<StepDescription> step_;
   bool at_end_ = false;
+  DeliveryBuffers buffers_;
   std::list<Delivery> deliveries_;  // the last used first
 };
 

@@ -227,11 +227,12 @@ std::string WriterControl::mismatch(const Expectation& reader) const {
   const bool same = reader.dtype.empty() || type_.dtype.empty() || reader.dtype == type_.dtype;
   const bool fits = same || copy::ElementCast::find(type_.dtype, reader.dtype, reader.casting);
   if (fits && (!reader.shape || *reader.shape == type_.shape)) return "";
-  const std::string casting =
-      fits ? ""
-      : reader.casting == copy::Casting::kNo
-          ? text("; to have elements converted, let the reader open ", shown_, "?casting=same_kind")
-          : text("; casting=", to_string(reader.casting), " does not convert ", type_.dtype, " to ", reader.dtype);
+  std::string casting;
+  if (!fits && reader.casting != copy::Casting::kNo) {
+    casting = text("; casting=", to_string(reader.casting), " does not convert ", type_.dtype, " to ", reader.dtype);
+  } else if (!fits && copy::ElementCast::find(type_.dtype, reader.dtype, copy::Casting::kSameKind)) {
+    casting = text("; to have elements converted, let the reader open pipe:", options_.name, "?casting=same_kind");
+  }
   return text(shown_, ": the two ends differ: ", who_, " writes ", words(type_), ", but ", reader.who, " reads ",
               shape_to_string(reader.shape.value_or(type_.shape)), ' ',
               reader.dtype.empty() ? type_.dtype : reader.dtype,
@@ -253,7 +254,7 @@ std::unique_ptr<Board> WriterControl::make_board(const Peer& peer, std::uint64_t
 
 void WriterControl::attach(const std::shared_ptr<Peer>& peer, FieldReader& fields) {
   if (readers_.contains(peer->number()))
-    throw Error(ErrorKind::kSystem, "a reader comes twice by one connection", EPROTO);
+    throw Error(ErrorKind::kSystem, "a reader of a pipe comes twice by one connection", EPROTO);
   Expectation expected;
   const std::string who = expected.who = fields.text();
   const std::int64_t processes = fields.number();
@@ -262,9 +263,6 @@ void WriterControl::attach(const std::shared_ptr<Peer>& peer, FieldReader& field
   Extents shape = fields.numbers();
   if (has_shape) expected.shape = std::move(shape);
   expected.casting = static_cast<copy::Casting>(fields.number());
-  // Each connection is one reader's.
-  if (readers_.contains(peer->number()))
-    throw Error(ErrorKind::kSystem, "a reader of a pipe that comes twice by one connection", EPROTO);
   std::string why = mismatch(expected);
   int code = EINVAL;
   look_at_boards();
@@ -288,7 +286,14 @@ void WriterControl::attach(const std::shared_ptr<Peer>& peer, FieldReader& field
     put(answer, type_);
     answer.put(std::int64_t{processes_}).put(who_);
     const std::uint64_t id = schedule_.attach();
-    Reader& reader = readers_[peer->number()] = {id, who, processes, peer, make_board(*peer, id)};
+    try {
+      readers_[peer->number()] = {id, who, processes, peer, make_board(*peer, id)};
+    } catch (...) {
+      readers_.erase(peer->number());
+      schedule_.leave(id, false);  // or steps would be kept for it
+      throw;
+    }
+    const Reader& reader = readers_.at(peer->number());
     ++come_;
     send(*peer, Frame::kWelcome, answer.bytes(), reader.board ? reader.board->descriptor() : -1);
   }

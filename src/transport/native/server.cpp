@@ -67,7 +67,8 @@ void check_ports(const Server::Options& options) {
 
 std::unique_ptr<Server> start_server(const Key& key, ServerLoop::Users users, const Server::Options& options) {
   check_ports(options);
-  const auto addresses = choose_addresses(host::interfaces(), options.network);
+  std::vector<host::NetworkAddress> addresses;
+  if (options.other_hosts) addresses = choose_addresses(host::interfaces(), options.network);
   ServerLoop::Sockets sockets;
   sockets.local = listen_locally();
   Endpoints endpoints = own_host();

@@ -69,6 +69,7 @@ class Server {
     std::string network;
     std::uint16_t first_port = 0;  ///< of a range for firewalls; 0: any
     std::uint16_t last_port = 0;
+    bool other_hosts = true;  ///< whether these are to reach it as well
     int strangers = 64;
     std::size_t in_line = SIZE_MAX;  ///< frames and streams for one peer, which is not heard while there are more
     std::chrono::milliseconds hello{2000};

@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cerrno>
 #include <cstdint>
 #include <exception>
+#include <new>
 #include <string>
 
 #include "collective/agree.hpp"
@@ -57,6 +59,25 @@ TEST(Broadcast, AnErrorComesInPlaceOfTheNumbers) {
           EXPECT_NE(std::string(error.what()).find("no step"), std::string::npos);
         }
       });
+}
+
+/// A worker that fails between two agreements looks for the next one, which may be one that tells numbers.
+TEST(Broadcast, NumbersAndErrorsAreOneAgreement) {
+  for (const int failing : {0, 1, 2})
+    run_team(3, [=](Transport& transport) {
+      try {
+        if (transport.rank() == failing) {
+          agree(transport, std::make_exception_ptr(std::bad_alloc()));
+        } else {
+          std::array<std::int64_t, 2> numbers{0, 3};
+          tell_numbers(transport, nullptr, numbers);
+        }
+        ADD_FAILURE() << "rank " << transport.rank() << " has heard of no error";
+      } catch (const Error& error) {
+        EXPECT_EQ(error.system_code(), ENOMEM);
+        EXPECT_NE(std::string(error.what()).find("(on rank " + std::to_string(failing) + ")"), std::string::npos);
+      }
+    });
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 """`plait copy` and `plait info` with pipes and with standard input and output, as a shell runs them."""
 
 import json
+import math
 import os
 import shutil
 import signal
@@ -281,6 +282,22 @@ def test_info_of_a_pipe():
     result = run("info", "pipe:flow")
     assert (result.exit_code, len(result.stderr.splitlines())) == (2, 1)
     assert "pipe:flow: nobody writes to it; programs meet in " in result.stderr
+
+
+def test_info_of_numbers_that_json_does_not_have():
+    with plait.open("pipe:flow?readers=0", "w", shape=(3,), dtype="f8") as file:
+        file.begin_step({"residual": math.nan, "limit": math.inf, "step": 3})
+        file.write(np.zeros(3))
+        file.end_step()
+        text = run("info", "pipe:flow", "--json").stdout
+        with plait.open("pipe:flow") as reader:
+            reader.read()
+
+    def refuse(word):
+        raise AssertionError(word)
+
+    attributes = json.loads(text, parse_constant=refuse)["pipe"]["attributes"]
+    assert attributes == {"residual": "nan", "limit": "inf", "step": 3}
 
 
 def test_info_of_files():

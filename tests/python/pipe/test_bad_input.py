@@ -64,7 +64,7 @@ def told(*bodies):
     ("how", "words"),
     [
         (", shape=(5,)", ["writes 4 <f8, but", "reads 5 <f8"]),
-        (', dtype="i4"', ["writes 4 <f8, but", "reads 4 <i4", "casting=same_kind"]),
+        (', dtype="f4"', ["writes 4 <f8, but", "reads 4 <f4", "let the reader open pipe:flow?casting=same_kind"]),
     ],
 )
 def test_ends_that_differ(how, words):

@@ -108,6 +108,49 @@ def test_a_type_that_changes_is_refused_by_who_has_not_looked():
     writer.result()
 
 
+@pytest.mark.parametrize(("url", "dtype"), [("pipe:flow", "f8"), ("pipe:flow?casting=safe", "c16")])
+def test_the_type_that_a_reader_expects_is_that_of_every_step(url, dtype):
+    def write():
+        with plait.open("pipe:flow", "w", shape=(3,), dtype="f8") as file:
+            file.write(np.arange(3.0))
+            file.define("data", (3,), "S8")
+            file.write(np.zeros(3, "S8"))
+
+    writer = Beside(write)
+    with pytest.raises(plait.ArgumentError, match=rf"step 1 has elements of type .*S8, but this reader expects .*{dtype}"):
+        with plait.open(url, dtype=dtype) as file:
+            for _ in file:
+                np.testing.assert_array_equal(file.read(), np.arange(3.0))
+    with pytest.raises(plait.StoreError, match="has failed"):
+        writer.result()
+
+
+def test_a_reader_that_fails_while_the_writer_closes_is_named_to_the_other_readers():
+    def fail():
+        with plait.open("pipe:flow") as file:
+            file.begin_step()
+            failing.wait(20)
+            raise ZeroDivisionError("no room for it")
+
+    def write():
+        with plait.open("pipe:flow?readers=2", "w", shape=(3,), dtype="f8") as file:
+            file.write(np.zeros(3))
+
+    failing = threading.Event()
+    reader = Beside(fail)
+    writer = Beside(write)
+    with plait.open("pipe:flow") as other:
+        while plait.pipe_status("pipe:flow").held == 0:
+            time.sleep(0.01)
+        failing.set()
+        with pytest.raises(ZeroDivisionError):
+            reader.result()
+        with pytest.raises(plait.StoreError, match=r"the reader .* has failed: ZeroDivisionError"):
+            writer.result()
+        with pytest.raises(plait.StoreError, match=r"given up: .*the reader .* has failed: ZeroDivisionError: no room"):
+            other.begin_step()
+
+
 def test_what_is_defined_anew_is_written_anew():
     def write():
         with plait.open("pipe:flow", "w", shape=(3,), dtype="f8") as file:

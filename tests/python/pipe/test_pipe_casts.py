@@ -77,6 +77,26 @@ def test_narrower_whole_numbers_are_cut_and_reals_rounded():
     writer.result()
 
 
+@pytest.mark.parametrize("dtype", ["f2", "c16", "i4", "g"])
+def test_the_order_of_bytes_can_be_another_one(dtype):
+    array = np.array([1.5, -2, 300]).astype(dtype)
+    other = array.dtype.newbyteorder()
+    writer = Beside(write, array, Layout((3,), "(block) onto (3)"))
+    with plait.open("pipe:flow?casting=safe", dtype=other) as file:
+        found = file.read()
+    assert found.dtype == other
+    np.testing.assert_array_equal(found, array)
+    writer.result()
+
+
+def test_wider_elements_come_in_pieces_that_are_converted_by_themselves():
+    array = whole((700, 300), 2, "u1")
+    writer = Beside(write, array, Layout(array.shape, "(block, cyclic) onto (2, 2)"))
+    with plait.open("pipe:flow?casting=safe", dtype="c16") as file:
+        np.testing.assert_array_equal(file.read(), array)
+    writer.result()
+
+
 def test_another_type_is_no_conversion_unless_that_is_said():
     writer = Beside(write, np.zeros(3), Layout((3,), "(block) onto (3)"))
     told = r"writes 3 <f8, but .* reads 3 <f4.*let the reader open pipe:flow\?casting=same_kind"

@@ -43,19 +43,28 @@ RunningEnds& running_ends() {
   return kept.get();
 }
 
-void stop_all_ends() {
-  std::set<ActiveEnd*> running;
-  {
-    const std::scoped_lock lock(running_ends().mutex);
-    running = running_ends().running;
+}  // namespace
+
+void ActiveEnd::stop_all() {
+  RunningEnds& ends = running_ends();
+  std::unique_lock lock(ends.mutex);
+  while (!ends.running.empty()) {
+    ActiveEnd* const one = *ends.running.begin();
+    one->claim();
+    lock.unlock();
+    one->finish();
+    lock.lock();
   }
-  for (ActiveEnd* one : running) one->stop();
   // One that another thread stops may still be telling the others.
-  std::unique_lock lock(running_ends().mutex);
-  running_ends().changed.wait_for(lock, kOthersStop, [] { return running_ends().stopping == 0; });
+  ends.changed.wait_for(lock, kOthersStop, [&ends] { return ends.stopping == 0; });
 }
 
-}  // namespace
+/// Under the lock of all ends: whoever else stops this one waits until that is done.
+void ActiveEnd::claim() {
+  running_ends().running.erase(this);
+  stopping_ = true;
+  ++running_ends().stopping;
+}
 
 class ActiveEnd::Taker : public ConnectionTaker {
  public:
@@ -90,16 +99,18 @@ void ActiveEnd::start(Transport& transport) {
       throw Error(ErrorKind::kSystem, base::text("cannot wait for answers: ", std::strerror(errno)), errno);
     Server::Options options;
     options.strangers = std::clamp(2 * size_, options.strangers, kMostStrangers);
+    options.other_hosts = transport.nodes_apart() || !own_host().near();
     server_ = Server::start(key_, std::make_shared<Taker>(*this), options);
     loop_ = server_->loop();
-    std::promise<void> watched;
+    const auto answers = std::make_shared<Answers>(*this);
+    std::promise<int> watched;
     server_->post([&] {
-      answers_watch_ = loop_->handle(std::make_shared<Answers>(*this));
-      answers_watch_.begin(answers_.number(), EPOLLIN);
-      watched.set_value();
+      answers_watch_ = base::patiently("wait for answers", [&] { return loop_->handle(answers); });
+      watched.set_value(answers_watch_.begin(answers_.number(), EPOLLIN) ? 0 : errno);
     });
-    watched.get_future().wait();
-  } catch (const Error& error) {
+    if (const int code = watched.get_future().get())
+      throw Error(ErrorKind::kSystem, base::text("cannot wait for answers: ", std::strerror(code)), code);
+  } catch (const std::exception& error) {  // all are to hear of it
     trouble = error.what();
   }
   endpoints_ = exchange_endpoints(transport, server_ ? server_->endpoints() : Endpoints{}, trouble);
@@ -107,7 +118,7 @@ void ActiveEnd::start(Transport& transport) {
   if (losses_) losses_->begin([this] { loop_->post([this] { watch_others(); }); });
   const std::scoped_lock lock(running_ends().mutex);
   running_ends().running.insert(this);
-  if (!std::exchange(running_ends().watched, true)) at_ending(EndingStage::kThreads, stop_all_ends);
+  if (!std::exchange(running_ends().watched, true)) at_ending(EndingStage::kThreads, stop_all);
 }
 
 CallFailure ActiveEnd::stopped() {
@@ -117,15 +128,18 @@ CallFailure ActiveEnd::stopped() {
 void ActiveEnd::stop() noexcept {
   if (!owner_.here()) return;
   {
-    const std::scoped_lock lock(running_ends().mutex);
-    if (running_ends().running.erase(this) == 0) {
-      if (!server_ || !endpoints_.empty()) return;  // but where it has not been started as a whole
-    }
-    ++running_ends().stopping;
+    std::unique_lock lock(running_ends().mutex);
+    if (stopping_) return running_ends().changed.wait(lock, [this] { return finished_; });
+    claim();
   }
+  finish();
+}
+
+void ActiveEnd::finish() noexcept {
   if (losses_) losses_->end();
   server_.reset();
   const std::scoped_lock lock(running_ends().mutex);
+  finished_ = true;
   --running_ends().stopping;
   running_ends().changed.notify_all();
 }
@@ -147,7 +161,7 @@ std::shared_ptr<Callee> ActiveEnd::callee_of(int rank) {
 std::vector<Caller*> ActiveEnd::callers() {
   const std::scoped_lock lock(mutex_);
   std::vector<Caller*> all;
-  all.reserve(callers_.size());
+  base::patiently("look at the ranks that are called", [&] { all.reserve(callers_.size()); });
   for (const auto& [rank, caller] : callers_)
     if (caller) all.push_back(caller.get());
   return all;

@@ -42,6 +42,8 @@ class ActiveEnd : public Active, public PeerEvents {
   void answer(const Arrival& arrival, std::span<const std::byte> data, std::function<void()> sent) override;
   void refuse(const Arrival& arrival, const CallFailure& failure) override;
   void stop() noexcept override;
+  /// Of all ends of this process, where the program ends.
+  static void stop_all();
 
  private:
   /// What the server calls.
@@ -49,6 +51,8 @@ class ActiveEnd : public Active, public PeerEvents {
   /// What looks for answers where nobody waits for them.
   class Answers;
 
+  void claim();
+  void finish() noexcept;
   static CallFailure stopped();
   Caller* find_caller(int rank);
   std::shared_ptr<Callee> callee_of(int rank);
@@ -64,6 +68,8 @@ class ActiveEnd : public Active, public PeerEvents {
   void heard_of_loss(int lost, int from) noexcept override;
   void connect(int rank);
   void attempted(int rank, ConnectionAttempt& attempt);
+  bool tries_again(int rank);
+  void connect_again(Clock::time_point now);
   void connected(int rank, ConnectionAttempt& attempt);
   void probe();
   void watch_others();
@@ -73,6 +79,8 @@ class ActiveEnd : public Active, public PeerEvents {
   bool any_far();
 
   const base::Owner owner_;
+  bool stopping_ = false;  // under the lock of all running ends, these two
+  bool finished_ = false;
   const std::shared_ptr<CallService> service_;
   const std::shared_ptr<Losses> losses_;
   int rank_ = 0;
@@ -95,6 +103,13 @@ class ActiveEnd : public Active, public PeerEvents {
   bool over_ = false;
   std::set<std::shared_ptr<Callee>> unknown_;  // of which rank, as yet
   std::map<int, std::shared_ptr<ConnectionAttempt>> attempts_;
+  /// Whose process has ended a connection before it was to serve this one: when it is tried again, how often it has been.
+  struct Again {
+    Clock::time_point when;
+    int tries = 0;
+    bool waits = false;
+  };
+  std::map<int, Again> again_;
   std::set<int> doubted_;  // who do not answer, and have connections with this process
   std::set<int> gone_;
   std::set<int> lost_;

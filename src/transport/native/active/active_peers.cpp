@@ -18,6 +18,10 @@ namespace {
 
 /// How often it is asked whether hosts that are to take something, or to answer, are still there.
 constexpr std::chrono::milliseconds kBetweenSilences{500};
+/// How often a connection is made anew that ends before the other end serves it, and how much later each time: the
+/// other end may have had no room for it, or this one no turn to prove itself in time.
+constexpr int kMostTries = 10;
+constexpr std::chrono::milliseconds kLaterEachTime{50};
 /// So many processes have connections with all others while they wait for all.
 constexpr int kMostWatched = 64;
 
@@ -62,13 +66,32 @@ bool ActiveEnd::introduced(const std::shared_ptr<Callee>& callee, int rank) {
 }
 
 void ActiveEnd::ended(const Callee* callee, int rank, bool took_leave) {
-  if (rank >= 0) return peer_gone(rank, took_leave);
+  if (rank >= 0) {
+    if (callee == nullptr && tries_again(rank)) return;
+    return peer_gone(rank, took_leave);
+  }
   for (auto one = unknown_.begin(); one != unknown_.end(); ++one) {
     if (one->get() != callee) continue;
     const auto kept = *one;
     unknown_.erase(one);
     return kept->end();
   }
+}
+
+bool ActiveEnd::tries_again(int rank) {
+  Caller* const caller = find_caller(rank);
+  if (caller == nullptr || !caller->forget_unwelcome()) return false;
+  Again& again = *base::patiently("connect to a rank again", [&] { return &again_[rank]; });
+  if (++again.tries > kMostTries) return false;
+  again.when = Clock::now() + again.tries * kLaterEachTime;
+  again.waits = true;
+  loop_->look_at_clock_by(again.when);
+  return true;
+}
+
+void ActiveEnd::connect_again(Clock::time_point now) {
+  for (auto& [rank, again] : again_)
+    if (again.when <= now && std::exchange(again.waits, false)) connect(rank);
 }
 
 void ActiveEnd::connect(int rank) {
@@ -146,7 +169,7 @@ void ActiveEnd::watch_others() {
 }
 
 void ActiveEnd::peer_gone(int rank, bool took_leave) {
-  if (!gone_.insert(rank).second) return;
+  if (!base::patiently("note who has gone", [&] { return gone_.insert(rank).second; })) return;
   const auto gone = [rank] { return base::patiently("tell that a rank has gone", [&] { return failure_gone(rank); }); };
   if (const auto attempt = attempts_.extract(rank)) attempt.mapped()->end();
   if (Caller* const caller = find_caller(rank)) caller->end(gone());
@@ -161,11 +184,12 @@ void ActiveEnd::peer_gone(int rank, bool took_leave) {
 }
 
 void ActiveEnd::peer_lost(int rank) {
-  if (!lost_.insert(rank).second) return;
+  if (!base::patiently("note a loss", [&] { return lost_.insert(rank).second; })) return;
   if (losses_) losses_->record(rank);
   std::vector<std::shared_ptr<Callee>> callees;
   {
     const std::scoped_lock lock(mutex_);
+    base::patiently("tell of a loss", [&] { callees.reserve(callees_.size()); });
     for (const auto& [number, callee] : callees_) callees.push_back(callee);
   }
   for (const auto& callee : callees) callee->tell_loss(rank);
@@ -183,9 +207,12 @@ void ActiveEnd::heard_of_loss(int lost, int from) noexcept {
 }
 
 Clock::time_point ActiveEnd::look_at_clock(Clock::time_point now) {
-  const auto under_way = attempts_;
+  const auto under_way = base::patiently("go on connecting", [this] { return attempts_; });
   for (const auto& [rank, attempt] : under_way) attempt->go_on(now);
+  connect_again(now);
   Clock::time_point next = Clock::time_point::max();
+  for (const auto& [rank, again] : again_)
+    if (again.waits) next = std::min(next, again.when);
   for (const auto& [rank, attempt] : attempts_) next = std::min(next, attempt->next());
   if (silence_ + kBetweenSilences <= now) {
     silence_ = now;
@@ -205,6 +232,7 @@ void ActiveEnd::look_for_silence() {
   std::vector<int> silent;
   {
     const std::scoped_lock lock(mutex_);
+    base::patiently("look for silence", [&] { silent.reserve(callers_.size() + callees_.size()); });
     for (const auto& [rank, caller] : callers_)
       if (caller && caller->is_silent()) silent.push_back(rank);
     for (const auto& [rank, callee] : callees_)
@@ -227,6 +255,7 @@ void ActiveEnd::end_all() {
   const FrameHead last = frame_head(ActiveFrame::kLeaving, 0);
   for (Caller* const caller : calling) caller->leave(last);
   for (const auto& [rank, callee] : served) callee->leave(last);
+  for (const auto& callee : unknown_) callee->leave(last);
   for (Caller* const caller : calling) caller->end(stopped());
   for (const auto& [rank, callee] : served) callee->end();
   for (const auto& callee : std::exchange(unknown_, {})) callee->end();

@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "base/wait/patiently.hpp"
 #include "transport/native/active/wire.hpp"
 
 namespace plait::transport::native {
@@ -121,8 +122,9 @@ void Callee::whole(const FrameHead& head) {
   switch (static_cast<ActiveFrame>(head.kind)) {
     case ActiveFrame::kIntroduction: {
       const auto rank = std::min<std::uint64_t>(head.tag, std::numeric_limits<int>::max());
-      if (home_.events.introduced(shared_from_this(), static_cast<int>(rank))) rank_ = static_cast<int>(rank);
-      return;
+      if (!home_.events.introduced(shared_from_this(), static_cast<int>(rank))) return;
+      rank_ = static_cast<int>(rank);
+      return tell(ActiveFrame::kWelcome, 0);
     }
     case ActiveFrame::kLeaving: took_leave_ = true; return;
     case ActiveFrame::kLost: return home_.events.heard_of_loss(static_cast<int>(head.tag), rank_);
@@ -152,10 +154,12 @@ void Callee::refuse(std::uint64_t call, const CallFailure& failure) {
   connection_->send(line);
 }
 
-void Callee::tell_loss(int lost) {
-  FrameLine line = frame_of(ActiveFrame::kLost, static_cast<std::uint64_t>(lost), {});
+void Callee::tell(ActiveFrame what, std::uint64_t tag) {
+  FrameLine line = base::patiently("tell a rank something", [&] { return frame_of(what, tag, {}); });
   connection_->send(line);
 }
+
+void Callee::tell_loss(int lost) { tell(ActiveFrame::kLost, static_cast<std::uint64_t>(lost)); }
 
 void Callee::end() noexcept {
   std::function<void(bool)> done;

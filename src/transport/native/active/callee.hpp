@@ -12,6 +12,7 @@
 #include "transport/active.hpp"
 #include "transport/native/active/connection.hpp"
 #include "transport/native/active/peer_events.hpp"
+#include "transport/native/active/wire.hpp"
 
 namespace plait::transport::native {
 
@@ -57,6 +58,7 @@ class Callee : public EventHandler, private FrameTaker, public std::enable_share
   std::optional<std::span<std::byte>> arrived(const FrameHead& head, std::span<const std::byte> front);
   void received(Connection::Received how);
   void resume();
+  void tell(ActiveFrame what, std::uint64_t tag);
 
   const Home home_;
   std::unique_ptr<Connection> connection_;

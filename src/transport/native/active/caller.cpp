@@ -57,17 +57,40 @@ void Caller::unreachable(const CallFailure& why) {
 }
 
 void Caller::connected(base::Descriptor socket, bool near, const Watch& watch, int own) {
-  FrameLine frames(1);
-  frames.front().head = frame_head(ActiveFrame::kIntroduction, static_cast<std::uint64_t>(own));
+  FrameLine introduction(1);
+  introduction.front().head = frame_head(ActiveFrame::kIntroduction, static_cast<std::uint64_t>(own));
   auto made = std::make_shared<Connection>(std::move(socket), near, watch);
   {
     const std::scoped_lock lock(mutex_);
     if (state_ == State::kGone) return;
-    state_ = State::kConnected;
     connection_ = made;
-    start_waiting(frames);
   }
-  made->send(frames);
+  made->send(introduction);
+}
+
+void Caller::welcomed() {
+  FrameLine frames;
+  std::shared_ptr<Connection> connection;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (state_ != State::kConnecting) return;
+    state_ = State::kConnected;
+    start_waiting(frames);
+    connection = connection_;
+  }
+  if (!frames.empty()) connection->send(frames);
+}
+
+bool Caller::forget_unwelcome() noexcept {
+  const std::scoped_lock receiving(receiving_);
+  std::shared_ptr<Connection> connection;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (state_ != State::kConnecting || took_leave_) return false;
+    connection.swap(connection_);
+  }
+  if (connection) connection->close();
+  return connection != nullptr;
 }
 
 /// Under the lock.  What is to be sent is sent without it: who is told that it has gone takes it.
@@ -140,6 +163,7 @@ std::optional<std::size_t> Caller::front_of(const FrameHead& head) {
     case ActiveFrame::kRefusal:
       if (head.bytes < sizeof(WireRefusal)) return std::nullopt;
       return head.bytes;
+    case ActiveFrame::kWelcome:
     case ActiveFrame::kLeaving:
     case ActiveFrame::kLost: return 0;
     default: return std::nullopt;
@@ -167,6 +191,7 @@ void Caller::whole(const FrameHead& head) {
   switch (static_cast<ActiveFrame>(head.kind)) {
     case ActiveFrame::kAnswer:
     case ActiveFrame::kRefusal: return part_ended(head.tag, true);
+    case ActiveFrame::kWelcome: return welcomed();
     case ActiveFrame::kLeaving: took_leave_ = true; return;
     case ActiveFrame::kLost: return events_.heard_of_loss(static_cast<int>(head.tag), rank_);
     default: return;
@@ -195,9 +220,11 @@ void Caller::leave(const FrameHead& last) noexcept {
 }
 
 void Caller::tell_loss(int lost) {
-  FrameLine frames(1);
+  const auto open = connection();
+  if (!open) return;
+  FrameLine frames = base::patiently("tell of a loss", [] { return FrameLine(1); });
   frames.front().head = frame_head(ActiveFrame::kLost, static_cast<std::uint64_t>(lost));
-  if (const auto open = connection()) open->send(frames);
+  open->send(frames);
 }
 
 std::shared_ptr<Connection> Caller::connection() const {

@@ -29,10 +29,14 @@ class Caller : private FrameTaker {
   bool watch();
   /// No connection is being made after all: a later call begins anew.  What waits fails.
   void unreachable(const CallFailure& why);
-  /// The connection is there; `own` is the rank of this process.  errors  std::bad_alloc, Error: it is not.
+  /// The connection is there; `own` is the rank of this process.  Calls go once the other end has said that it serves
+  /// them.  errors  std::bad_alloc, Error: it is not.
   void connected(base::Descriptor socket, bool near, const Watch& watch, int own);
   /// What epoll says of it.  `handler`: this is the server's thread, which also learns of its end.
   void happened(std::uint32_t events, bool handler);
+  /// Takes back a connection that has ended before the other end has said so: nothing has been called by it.  Returns
+  /// whether there was one, and another is to be made.  On the server's thread.
+  bool forget_unwelcome() noexcept;
   /// Everything fails, now and later.  On the server's thread.
   void end(CallFailure why) noexcept;
   /// Tells the rank, where there is a connection, that this process hangs up.  On the server's thread.
@@ -62,6 +66,7 @@ class Caller : private FrameTaker {
   bool begin_connecting();
   void start_waiting(FrameLine& frames);
   Line::iterator find(std::uint64_t tag);
+  void welcomed();
   void part_ended(std::uint64_t tag, bool answer);
   std::shared_ptr<Connection> connection() const;
 

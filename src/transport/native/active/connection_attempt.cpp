@@ -137,10 +137,11 @@ ConnectionAttempt::Step ConnectionAttempt::hear(Clock::time_point now) {
     const auto room = greeting_->room();
     const ssize_t got = ::recv(socket_.number(), room.data(), room.size(), MSG_DONTWAIT);
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
-      return only() || now - begun_ < kPatience
-                 ? Step::kWait
-                 : failed(EAGAIN, "somebody listens there, but did not say in time what Plait says");
+    if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
+      if (only() || now - begun_ < kPatience) return Step::kWait;
+      first_ = now;  // a process that has been stopped does not count as lost, however many addresses it has
+      return failed(EAGAIN, "somebody listens there, but did not say in time what Plait says");
+    }
     // One that was waited for, and ends, refuses next time.
     if (now - begun_ >= kPatience) first_ = now;
     if (got < 0) return failed(ECONNRESET, std::strerror(errno));

@@ -16,6 +16,7 @@ enum class ActiveFrame : std::uint32_t {
   kAnswer,            ///< tag: the call's; what fills its room
   kRefusal,           ///< tag: the call's; a WireRefusal, then a text
   kLeaving,           ///< the sender hangs up, and has not been lost
+  kWelcome,           ///< of who has been called: it serves the rank
   kLost,              ///< tag: a rank that has ended without taking leave, by what the sender knows
 };
 

@@ -165,6 +165,16 @@ TEST_F(NativeConnectionAttempt, OneThatIsStoppedIsWaitedFor) {
   }
 }
 
+/// Also where another address of its leads nowhere.
+TEST_F(NativeConnectionAttempt, OneThatIsStoppedIsWaitedForAtAllItsAddresses) {
+  const Mute mute(true);
+  const Mute full(true, 0);
+  const auto first = begin({full.text}, key);
+  while (first->state() == State::kTrying && loop.next < Clock::time_point::max()) loop.turn();
+  const auto attempt = begin({mute.text, full.text}, key);
+  EXPECT_EQ(pass(*attempt, seconds(60)), State::kTrying) << attempt->story();
+}
+
 TEST_F(NativeConnectionAttempt, OneThatIsEndedCallsNobody) {
   const Mute mute(false);
   const auto attempt = begin({mute.text}, key);
