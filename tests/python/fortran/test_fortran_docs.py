@@ -17,7 +17,7 @@ def test_examples(tmp_path, path, kind):
     shown = [parts for guide in GUIDES if (parts := guide.partition(f"```fortran\n{text}```\n"))[1]]
     assert len(shown) == 1, f"{len(shown)} guides show {path.name} as it is"
     before, _, after = shown[0]
-    assert f"examples/fortran/{path.name}" in before.splitlines()[-2]
+    assert f"examples/fortran/{path.name}" in before.rstrip().split("\n\n")[-1]
     printed, said = run(compile_program(path, tmp_path, kind), 4, tmp_path)
     assert said == ""
     assert [line.split() for line in printed.splitlines()] == [
