@@ -205,7 +205,8 @@ void run_answers(std::string_view bytes) {
           const Layout source = Layout::parse(one.layout);
           const Layout target(source.shape(), std::vector(source.shape().size(), Distribution::collapsed()), {});
           const Region region;
-          const Delivery delivery(source, one.type.element_bytes, {target, region, false, {0}});
+          DeliveryBuffers buffers;
+          const Delivery delivery(source, one.type.element_bytes, {target, region, false, {0}}, buffers);
           (void)delivery.traffic();
         }
       }
