@@ -49,6 +49,11 @@ Attempt failed_attempt(int code) {
   }
 }
 
+/// A server that lets go of this one in the middle of its proof, as it has too many callers, is asked again, so often,
+/// and so much later each time.
+constexpr int kMostTries = 10;
+constexpr std::chrono::milliseconds kLaterEachTime{50};
+
 Attempt failed_hello(int code) {
   if (code == ETIMEDOUT) return {{}, code, "somebody listens there, but did not say in time what Plait says"};
   return {{},
@@ -61,20 +66,26 @@ Attempt greet_server(base::Descriptor socket, const Key& key, Clock::time_point 
   const int number = socket.number();
   ClientGreeting greeting(key);
   if (const int code = send_all(number, greeting.hello(), until)) return failed_hello(code);
-  ClientGreeting::Step step = ClientGreeting::Step::kMore;
-  while (step == ClientGreeting::Step::kMore) {
+  bool proved = false;  // the server is the one that is meant
+  while (true) {
     const auto room = greeting.room();
-    if (const int code = receive_all(number, room, until)) return failed_hello(code);
-    step = greeting.took(room.size());
+    int code = receive_all(number, room, until);
+    if (code == 0) {
+      const ClientGreeting::Step step = greeting.took(room.size());
+      if (step == ClientGreeting::Step::kAccepted) return {std::move(socket), 0, {}};
+      if (step == ClientGreeting::Step::kFailed) return {{}, greeting.code(), greeting.why()};
+      if (step == ClientGreeting::Step::kMore) continue;
+      proved = true;
+      code = send_all(number, greeting.proof(), until);
+    }
+    if (code == 0) continue;
+    if (!proved || code == ETIMEDOUT || code == EINTR) return failed_hello(code);
+    return {
+        {}, ECONNRESET, "the server there has closed the connection: it has too many callers, or has just ended", true};
   }
-  if (step == ClientGreeting::Step::kFailed) return {{}, greeting.code(), greeting.why()};
-  if (const int code = send_all(number, greeting.proof(), until)) return failed_hello(code);
-  return {std::move(socket), 0, {}};
 }
 
-}  // namespace
-
-Attempt attempt(const Address& to, const Key& key, Clock::time_point until) {
+Attempt attempt_once(const Address& to, const Key& key, Clock::time_point until) {
   const auto* tcp = std::get_if<Address::Tcp>(&to.where);
   const host::LocalAddress local(tcp == nullptr ? std::get<Address::Local>(to.where).name : std::string());
   const SystemAddress remote(tcp == nullptr ? Address::Tcp{} : *tcp);
@@ -85,6 +96,17 @@ Attempt attempt(const Address& to, const Key& key, Clock::time_point until) {
   const int code = tcp == nullptr ? connect_to(socket.number(), local.name(), local.length, until)
                                   : connect_to(socket.number(), remote.name(), remote.length, until);
   return code != 0 ? failed_attempt(code) : greet_server(std::move(socket), key, until);
+}
+
+}  // namespace
+
+Attempt attempt(const Address& to, const Key& key, Clock::time_point until) {
+  for (int tries = 1;; ++tries) {
+    Attempt made = attempt_once(to, key, until);
+    const auto pause = tries * kLaterEachTime;
+    if (!made.let_go || tries == kMostTries || Clock::now() + pause > until) return made;
+    std::this_thread::sleep_for(pause);
+  }
 }
 
 }  // namespace plait::transport::native

@@ -11,9 +11,10 @@
 namespace plait::transport::native {
 
 struct Attempt {
-  base::Descriptor socket;  ///< which both ends have proved; none: see the rest
+  base::Descriptor socket;  ///< which both ends have proved, and the other has accepted; none: see the rest
   int code = 0;
   std::string why;
+  bool let_go = false;  ///< the other end proved itself, and closed the connection then
 };
 
 /// errors  kSystem: the system gives no random bytes.

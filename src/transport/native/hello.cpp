@@ -90,6 +90,7 @@ Greeting::Step Greeting::greet() {
 
 // What does not begin as Plait does is not waited for: the magic comes by itself.
 std::span<std::byte> ClientGreeting::room() {
+  if (proved_) return std::as_writable_bytes(std::span(accepted_)).subspan(filled_);
   const auto hello = std::as_writable_bytes(std::span(&theirs_, 1));
   if (filled_ < Hello::kMagic.size()) return hello.first(Hello::kMagic.size()).subspan(filled_);
   if (filled_ < sizeof(Hello)) return hello.subspan(filled_);
@@ -98,6 +99,10 @@ std::span<std::byte> ClientGreeting::room() {
 
 ClientGreeting::Step ClientGreeting::took(std::size_t bytes) {
   filled_ += bytes;
+  if (proved_) {
+    if (!room().empty()) return Step::kMore;
+    return accepted_ == kAcceptance ? Step::kAccepted : failed(EPROTO, "the server there does not go on as Plait does");
+  }
   if (filled_ < Hello::kMagic.size()) return Step::kMore;
   if (theirs_.magic != Hello::kMagic) return failed(EACCES, "something else than Plait listens there");
   if (filled_ < sizeof(Hello)) return Step::kMore;
@@ -106,6 +111,8 @@ ClientGreeting::Step ClientGreeting::took(std::size_t bytes) {
   if (!same(proof_, prove(key_, Role::kServer, own_, theirs_)))
     return failed(EACCES, "the server there has another key: it is not the one that was meant");
   proof_ = prove(key_, Role::kClient, own_, theirs_);
+  proved_ = true;
+  filled_ = 0;
   return Step::kProved;
 }
 

@@ -1,9 +1,10 @@
 /// What both ends of a connection say first, and how each proves that it knows the key.
 ///
-///   client: Hello          server: Hello, Proof          client: Proof, frames
+///   client: Hello        server: Hello, Proof        client: Proof        server: kAcceptance, frames        client: frames
 ///
 /// A proof is the HMAC-SHA-256 under the key of who proves and of both hellos.  The nonces make it good for this
-/// connection only, and who proves is part of it: sent back to its sender it proves nothing.  What follows is neither
+/// connection only, and who proves is part of it: sent back to its sender it proves nothing.  A client counts on nothing
+/// before it is accepted: a server that has many strangers lets go of those that are slow.  What follows is neither
 /// encrypted nor signed.
 #pragma once
 
@@ -35,6 +36,9 @@ struct Hello {
 static_assert(sizeof(Hello) == 64);
 
 using Proof = std::array<std::byte, 32>;
+
+/// What the server says to who has proved that it knows the key.
+inline constexpr std::array<char, 8> kAcceptance{'a', 'c', 'c', 'e', 'p', 't', 'e', 'd'};
 
 enum class Role : std::uint8_t { kClient, kServer };
 
@@ -88,9 +92,10 @@ class Greeting {
 class ClientGreeting {
  public:
   enum class Step : std::uint8_t {
-    kMore,    ///< more bytes are to come, into room()
-    kFailed,  ///< the connection is to be closed: code() and why() tell
-    kProved,  ///< proof() is to be sent, and frames after it
+    kMore,      ///< more bytes are to come, into room()
+    kFailed,    ///< the connection is to be closed: code() and why() tell
+    kProved,    ///< the server has: proof() is to be sent, and more is to come
+    kAccepted,  ///< frames follow
   };
 
   /// errors  kSystem: the system gives no random bytes.
@@ -110,8 +115,10 @@ class ClientGreeting {
   Key key_;
   Hello own_;
   Hello theirs_{};
-  Proof proof_{};           // the server's, then this side's
-  std::size_t filled_ = 0;  // of theirs_ and, behind it, of the proof
+  Proof proof_{};  // the server's, then this side's
+  bool proved_ = false;
+  std::array<char, kAcceptance.size()> accepted_{};
+  std::size_t filled_ = 0;  // of theirs_ and, behind it, of the proof; once that is there, of accepted_
   int code_ = 0;
   std::string why_;
 };

@@ -145,14 +145,15 @@ ConnectionAttempt::Step ConnectionAttempt::hear(Clock::time_point now) {
     // One that was waited for, and ends, refuses next time.
     if (now - begun_ >= kPatience) first_ = now;
     if (got < 0) return failed(ECONNRESET, std::strerror(errno));
-    if (got == 0) return failed(ECONNRESET, "the connection was closed before either had proved anything");
+    if (got == 0) return failed(ECONNRESET, "the connection was closed before both had proved who they are");
     const auto step = greeting_->took(static_cast<std::size_t>(got));
     if (step == ClientGreeting::Step::kMore) continue;
     // Another program, at an address that is not of one host alone.
     if (step == ClientGreeting::Step::kFailed) return failed(ECONNREFUSED, greeting_->why());
+    if (step == ClientGreeting::Step::kAccepted) return Step::kThere;
     const auto proof = greeting_->proof();
     if (::send(socket_.number(), proof.data(), proof.size(), MSG_DONTWAIT | MSG_NOSIGNAL) == std::ssize(proof))
-      return Step::kThere;
+      continue;
     return failed(ECONNRESET, "the connection was closed before this end had proved anything");
   }
 }

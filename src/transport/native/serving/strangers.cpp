@@ -12,7 +12,7 @@ namespace {
 /// Part of a hello's time that each has for sure.
 constexpr int kSurePart = 8;
 
-/// To a socket that has sent nothing yet, and has room.
+/// To a socket that has sent next to nothing yet, and has room.
 bool answer(int socket, std::span<const std::byte> bytes) {
   while (true) {
     const ssize_t put = ::send(socket, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -47,7 +47,8 @@ Strangers::Outcome Strangers::hear(std::uint64_t id) {
     if (got < 0 && errno == EINTR) continue;
     if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return Outcome::kWaits;
     const auto step = got > 0 ? greeting.took(static_cast<std::size_t>(got)) : Greeting::Step::kRefuse;
-    if (step == Greeting::Step::kProved) return Outcome::kProved;
+    if (step == Greeting::Step::kProved && answer(socket.number(), std::as_bytes(std::span(kAcceptance))))
+      return Outcome::kProved;
     const bool told = step == Greeting::Step::kAnswer || step == Greeting::Step::kTell
                           ? answer(socket.number(), greeting.answer())
                           : step == Greeting::Step::kMore;

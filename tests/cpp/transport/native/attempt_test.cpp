@@ -1,0 +1,80 @@
+// Connecting to a server whose every step the test does.
+#include "transport/native/attempt.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <span>
+#include <string>
+#include <thread>
+
+#include "native_case.hpp"
+#include "transport/host/sockets.hpp"
+#include "transport/native/hello.hpp"
+#include "transport/native/waiting.hpp"
+
+namespace plait::transport::native {
+namespace {
+
+/// Proves itself to `callers` of them, one after the other, and accepts the last one only, if `accepts`.
+class Serving {
+ public:
+  Serving(const Key& key, int callers, bool accepts) : key_(key) {
+    const host::LocalAddress name(local);
+    EXPECT_EQ(::bind(socket_.number(), name.name(), name.length), 0);
+    EXPECT_EQ(::listen(socket_.number(), 8), 0);
+    thread_ = std::thread([this, callers, accepts] {
+      for (int caller = 1; caller <= callers; ++caller) serve(caller == callers && accepts);
+    });
+  }
+  ~Serving() { thread_.join(); }
+  Serving(const Serving&) = delete;
+  Serving& operator=(const Serving&) = delete;
+
+  const std::string local = "plait-attempt-" + std::to_string(::getpid());
+
+ private:
+  void serve(bool accept) {
+    base::Descriptor caller(::accept(socket_.number(), nullptr, nullptr));
+    Greeting greeting(key_);
+    for (auto step = Greeting::Step::kMore; step != Greeting::Step::kProved;) {
+      const auto room = greeting.room();
+      ASSERT_EQ(receive_all(caller.number(), room, soon()), 0);
+      step = greeting.took(room.size());
+      if (step == Greeting::Step::kAnswer) {
+        ASSERT_EQ(send_all(caller.number(), greeting.answer(), soon()), 0);
+      }
+    }
+    if (!accept) return;
+    ASSERT_EQ(send_all(caller.number(), std::as_bytes(std::span(kAcceptance)), soon()), 0);
+    last_ = std::move(caller);
+  }
+
+  const Key key_;
+  base::Descriptor socket_{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+  base::Descriptor last_;
+  std::thread thread_;
+};
+
+/// A server that has many strangers lets go of those who prove themselves late.
+TEST(NativeAttempt, IsMadeAnewWhereAServerLetsGo) {
+  const Key key = Key::random();
+  const Serving server(key, 3, true);
+  const Attempt made = attempt(Address{Address::Local{server.local}}, key, soon());
+  EXPECT_GE(made.socket.number(), 0) << made.why;
+}
+
+TEST(NativeAttempt, EndsWhereAServerNeverAccepts) {
+  const Key key = Key::random();
+  const Serving server(key, 10, false);
+  const Attempt made = attempt(Address{Address::Local{server.local}}, key, soon());
+  EXPECT_LT(made.socket.number(), 0);
+  EXPECT_EQ(made.code, ECONNRESET);
+  EXPECT_TRUE(made.let_go);
+  EXPECT_NE(made.why.find("has too many callers, or has just ended"), std::string::npos) << made.why;
+}
+
+}  // namespace
+}  // namespace plait::transport::native
