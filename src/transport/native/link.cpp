@@ -7,12 +7,16 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
+#include <optional>
+#include <string_view>
+#include <thread>
 #include <utility>
-#include <vector>
 
 #include "base/process.hpp"
 #include "base/text.hpp"
+#include "base/wait/interruption.hpp"
 #include "plait/error.hpp"
 #include "transport/native/attempt.hpp"
 #include "transport/native/parts.hpp"
@@ -149,22 +153,44 @@ class Link::Impl {
   base::Descriptor descriptor_;
 };
 
-std::unique_ptr<Link> Link::connect(const Endpoints& to, const Key& key, Clock::time_point until) {
-  std::string tried;
-  int worst = ENXIO;
-  const auto note = [&](std::string_view address, std::string_view why, int code) {
-    tried += base::text(tried.empty() ? "" : "; ", address, ": ", why);
-    // What tells most: a wrong version or key, then anything but that nobody listens.
-    const auto weight = [](int one) {
-      return one == EPROTO ? 4 : one == EACCES ? 3 : one == ENXIO ? 0 : one == ECONNREFUSED ? 1 : 2;
-    };
-    if (weight(code) >= weight(worst)) worst = code;
-  };
+namespace {
+
+/// A host that cannot be reached may be back soon: its network is away for some seconds, as where a cable is put into
+/// another socket.  After so long it counts as lost.
+constexpr std::chrono::seconds kLostAfter{9};
+constexpr std::chrono::milliseconds kBetweenRounds{250};
+
+/// What has been found at the addresses of a process.
+struct Tried {
+  std::string text;
+  int code = ENXIO;    // what tells most: a wrong version or key, then anything but that nobody listens
+  bool silent = true;  // nobody has answered at any of them
+
+  void note(std::string_view address, std::string_view why, int found) {
+    text += base::text(text.empty() ? "" : "; ", address, ": ", why);
+    if (weight(found) >= weight(code)) code = found;
+    silent = silent && (found == ENXIO || away(found));
+  }
+
+ private:
+  static int weight(int one) {
+    return one == EPROTO ? 4 : one == EACCES ? 3 : one == ENXIO ? 0 : one == ECONNREFUSED ? 1 : 2;
+  }
+  static bool away(int one) { return one == EHOSTUNREACH || one == ENETUNREACH || one == ENETDOWN || one == EHOSTDOWN; }
+};
+
+struct Found {
+  base::Descriptor socket;
+  bool near = false;
+};
+
+/// Tries the addresses in order.
+std::optional<Found> try_all(const Endpoints& to, const Key& key, Clock::time_point until, Tried& tried) {
   const bool near = to.near();
   for (std::size_t i = 0; i < to.addresses.size(); ++i) {
     const auto address = Address::parse(to.addresses[i]);
     if (!address || (address->local() && !near)) {
-      note(to.addresses[i], address ? "only processes of its host reach that" : "no address", ENXIO);
+      tried.note(to.addresses[i], address ? "only processes of its host reach that" : "no address", ENXIO);
       continue;
     }
     const auto now = Clock::now();
@@ -172,13 +198,28 @@ std::unique_ptr<Link> Link::connect(const Endpoints& to, const Key& key, Clock::
     const auto limit =
         until == Clock::time_point::max() ? until : now + std::max(until - now, Clock::duration(0)) / left;
     Attempt made = attempt(*address, key, limit);
-    if (made.socket.number() >= 0)
-      return std::unique_ptr<Link>(new Link(std::make_unique<Impl>(std::move(made.socket), address->local(), to.name)));
-    note(to.addresses[i], made.why, made.code);
+    if (made.socket.number() >= 0) return Found{std::move(made.socket), address->local()};
+    tried.note(to.addresses[i], made.why, made.code);
   }
-  throw Error(ErrorKind::kSystem,
-              base::text("cannot connect to a process on ", to.name, ": ", tried.empty() ? "it has no address" : tried),
-              worst);
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::unique_ptr<Link> Link::connect(const Endpoints& to, const Key& key, Clock::time_point until) {
+  const auto lost = std::min(until, Clock::now() + kLostAfter);
+  while (true) {
+    Tried tried;
+    if (auto found = try_all(to, key, until, tried))
+      return std::unique_ptr<Link>(new Link(std::make_unique<Impl>(std::move(found->socket), found->near, to.name)));
+    if (!tried.silent || tried.code == ENXIO || Clock::now() + kBetweenRounds > lost)
+      throw Error(ErrorKind::kSystem,
+                  base::text("cannot connect to a process on ", to.name, ": ",
+                             tried.text.empty() ? "it has no address" : tried.text),
+                  tried.code);
+    base::check_interruption();
+    std::this_thread::sleep_for(kBetweenRounds);
+  }
 }
 
 Link::Link(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}

@@ -20,7 +20,7 @@ namespace plait::transport::native {
 class Link {
  public:
   /// Connects, and proves in both directions who knows the key.  Tries the addresses in order, each for as long as is
-  /// left divided by those that are left.
+  /// left divided by those that are left; and all of them again, for 9 s, where no host has answered.
   /// errors  kSystem: none could be reached; each is named, with what was found there.  EACCES: another key, or
   ///         something else than Plait.  EPROTO: another version.
   static std::unique_ptr<Link> connect(const Endpoints& to, const Key& key, Clock::time_point until);
