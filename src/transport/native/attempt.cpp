@@ -49,23 +49,26 @@ Attempt failed_attempt(int code) {
   }
 }
 
-/// A server that lets go of this one in the middle of its proof, as it has too many callers, is asked again, so often,
-/// and so much later each time.
+/// A server lets go of who proves himself late, as over a network that was away, or where it has too many callers.  It is
+/// asked again, so often, and so much later each time.
 constexpr int kMostTries = 10;
 constexpr std::chrono::milliseconds kLaterEachTime{50};
 
-Attempt failed_hello(int code) {
+Attempt failed_hello(int code, bool proved) {
   if (code == ETIMEDOUT) return {{}, code, "somebody listens there, but did not say in time what Plait says"};
-  return {{},
-          code,
-          "the connection was closed before either had proved anything: that is another program, or it has just ended"};
+  if (code == EINTR) return failed_attempt(code);
+  const char* const why = proved
+                              ? "the server there has closed the connection: it has too many callers, or has just ended"
+                              : "the connection was closed before either had proved anything: that is another program, "
+                                "or it has just ended";
+  return {{}, code, why, true};
 }
 
 /// Says hello, and proves.
 Attempt greet_server(base::Descriptor socket, const Key& key, Clock::time_point until) {
   const int number = socket.number();
   ClientGreeting greeting(key);
-  if (const int code = send_all(number, greeting.hello(), until)) return failed_hello(code);
+  if (const int code = send_all(number, greeting.hello(), until)) return failed_hello(code, false);
   bool proved = false;  // the server is the one that is meant
   while (true) {
     const auto room = greeting.room();
@@ -78,10 +81,7 @@ Attempt greet_server(base::Descriptor socket, const Key& key, Clock::time_point 
       proved = true;
       code = send_all(number, greeting.proof(), until);
     }
-    if (code == 0) continue;
-    if (!proved || code == ETIMEDOUT || code == EINTR) return failed_hello(code);
-    return {
-        {}, ECONNRESET, "the server there has closed the connection: it has too many callers, or has just ended", true};
+    if (code != 0) return failed_hello(code, proved);
   }
 }
 

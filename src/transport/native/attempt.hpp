@@ -14,7 +14,7 @@ struct Attempt {
   base::Descriptor socket;  ///< which both ends have proved, and the other has accepted; none: see the rest
   int code = 0;
   std::string why;
-  bool let_go = false;  ///< the other end proved itself, and closed the connection then
+  bool let_go = false;  ///< somebody took the connection, and has closed it
 };
 
 /// errors  kSystem: the system gives no random bytes.
