@@ -1,7 +1,6 @@
 #include "driver/file_driver.hpp"
 
 #include <cerrno>
-#include <sstream>
 #include <utility>
 
 #include "collective/broadcast.hpp"

@@ -10,10 +10,10 @@
 #include <filesystem>
 #include <iostream>
 #include <map>
-#include <sstream>
 #include <utility>
 
 #include "base/text.hpp"
+#include "base/text_reader.hpp"
 #include "collective/agree.hpp"
 #include "collective/gather.hpp"
 #include "core/comm/guard.hpp"
@@ -142,18 +142,12 @@ bool SharedFile::Impl::make_one() {
     // What is replaced stays where a rank cannot use the new one.
     collective::agree(*transport_,
                       collective::caught([&] { distant::LocalFile(path, DistantMode::kReadWrite, rank_, false); }));
-    const std::string made = collective::tell(*transport_, [&] {
-      std::ostringstream out;
-      out.exceptions(std::ios::badbit);
-      if (new_one_) out << new_one_->identity();
-      return out.str();
-    });
+    const std::string made = collective::tell(
+        *transport_, [&] { return new_one_ ? store::posix::to_string(new_one_->identity()) : std::string(); });
     commit_one();
     open_one(options_.path);
     store::posix::Identity file;
-    std::istringstream in(made);
-    in.exceptions(std::ios::badbit);
-    in >> file;
+    base::TextReader(made) >> file;
     expect_one(file);
     return true;
   }
@@ -173,12 +167,11 @@ void SharedFile::Impl::open_one(const std::string& path) {
   // One rank of each node.  This one stands for its own.
   const std::vector<std::string> each =
       collective::gather(*transport_, [this] { return text(transport_->worker_on_node(0)); });
-  std::istringstream in(collective::tell(*transport_, [&] {
+  base::TextReader in(collective::tell(*transport_, [&] {
     std::string all;
     for (const std::string& one : each) all += one + ' ';
     return all;
   }));
-  in.exceptions(std::ios::badbit);
   std::vector<int> ranks;
   for (int rank = 0; in >> rank;)
     if (transport_->node_rank_of(rank) < 0) ranks.push_back(rank);
@@ -309,7 +302,7 @@ void SharedFile::Impl::look_at_end() {
 }
 
 void SharedFile::Impl::warn_of_lacking_room() {
-  std::ostringstream out;
+  std::string own;
   const std::string folder = shared::folder_of(options_.path);
   struct statvfs room{};
   struct stat disk{};
@@ -323,13 +316,12 @@ void SharedFile::Impl::warn_of_lacking_room() {
         lacking += std::max<std::int64_t>(
             0, parts_.stripes().length(component, options_.expected) - parts_.direct(component)->size());
     }
-    out << lacking << ' ' << room.f_bavail * room.f_frsize << ' ' << disk.st_dev << ' ' << distant::host_name();
+    own = text(lacking, ' ', room.f_bavail * room.f_frsize, ' ', disk.st_dev, ' ', distant::host_name());
   });
   // Ranks may share a disk.
   std::map<std::string, std::pair<std::int64_t, std::int64_t>> disks;
-  for (const std::string& each : collective::gather(*transport_, [&] { return out.str(); })) {
-    std::istringstream in(each);
-    in.exceptions(std::ios::badbit);
+  for (const std::string& each : collective::gather(*transport_, [&] { return own; })) {
+    base::TextReader in(each);
     std::int64_t lacking = 0;
     std::int64_t free = 0;
     std::string name;
