@@ -5,18 +5,12 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <concepts>
-#include <condition_variable>
-#include <cstdio>
-#include <cstdlib>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <numeric>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "allocations.hpp"
@@ -29,38 +23,14 @@
 #include "plait/shared_file.hpp"
 #include "plait/stream.hpp"
 #include "transport/thread/team.hpp"
+#include "watchdog.hpp"
 #include "wrapped_transport.hpp"
 
 namespace {
 
 using namespace plait;
+using plait_test::Watchdog;
 using transport::Transport;
-
-/// Ends the program where something takes for ever, and says what.
-class Watchdog {
- public:
-  explicit Watchdog(std::string what)
-      : thread_([this, what = std::move(what)] {
-          std::unique_lock lock(mutex_);
-          if (changed_.wait_for(lock, std::chrono::seconds(20), [this] { return done_; })) return;
-          std::fprintf(stderr, "still waiting: %s\n", what.c_str());
-          std::abort();
-        }) {}
-  ~Watchdog() {
-    {
-      const std::scoped_lock lock(mutex_);
-      done_ = true;
-    }
-    changed_.notify_all();
-    thread_.join();
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool done_ = false;
-  std::thread thread_;
-};
 
 constexpr int kRanks = 3;
 /// Under sanitizers, which take ten times as long, every few allocations do.
