@@ -19,6 +19,7 @@
 #include "core/comm/guard.hpp"
 #include "distant/shared/impl.hpp"
 #include "plait/error.hpp"
+#include "store/location.hpp"
 #include "store/posix/descriptor.hpp"
 #include "store/stripe/description.hpp"
 
@@ -219,8 +220,6 @@ void SharedFile::Impl::make_striped() {
 /// A file that is replaced while ranks look, or between that and their opening it, is looked for again; what fails
 /// though no rank sees anything new is an error.
 void SharedFile::Impl::open_existing() {
-  constexpr int kMostAttempts = 100;
-  constexpr int kMostSame = 20;
   std::string before;
   std::int64_t same = 0;  // how often no rank has seen anything new
   for (int attempt = 1;; ++attempt) {
@@ -238,8 +237,8 @@ void SharedFile::Impl::open_existing() {
       return open_chosen(sight);
     } catch (const Error& error) {
       const int code = error.system_code();
-      if ((code != ENOENT && code != ESTALE) || same == kMostSame || (same > 0 && code == ENOENT) ||
-          attempt == kMostAttempts)
+      if ((code != ENOENT && code != ESTALE) || same == store::kMostSameAttempts || (same > 0 && code == ENOENT) ||
+          attempt == store::kMostAttempts)
         throw;
       one_ = false;
     }
