@@ -7,11 +7,11 @@
 #include <ctime>
 #include <fstream>
 #include <iterator>
-#include <sstream>
 #include <string_view>
 
 #include "base/events/events.h"
 #include "base/text.hpp"
+#include "base/text_reader.hpp"
 
 namespace plait::base {
 
@@ -38,7 +38,7 @@ struct Status {
 
 Status status_of(int process) {
   const std::string line = content(process, "stat");
-  std::istringstream in(line.substr(line.rfind(')') + 1));  // behind the name, which may hold anything
+  TextReader in(line.substr(line.rfind(')') + 1));  // behind the name, which may hold anything
   Status result;
   std::string skipped;
   in >> skipped >> result.parent;

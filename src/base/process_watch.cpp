@@ -9,12 +9,12 @@
 #include <iterator>
 #include <map>
 #include <mutex>
-#include <sstream>
 #include <string>
 #include <utility>
 
 #include "base/process.hpp"
 #include "base/text.hpp"
+#include "base/text_reader.hpp"
 
 namespace plait::base {
 
@@ -26,7 +26,7 @@ std::int64_t start_of(std::int64_t number) {
   const std::string status((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   const std::size_t command = status.rfind(')');
   if (command == std::string::npos) return 0;
-  std::istringstream fields(status.substr(command + 1));
+  TextReader fields(status.substr(command + 1));
   std::string skipped;
   for (int field = 3; field < 22; ++field) fields >> skipped;
   std::int64_t started = 0;

@@ -1,7 +1,9 @@
 #include "base/text.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
+#include <cinttypes>
 #include <cstdio>
 
 namespace plait::base {
@@ -24,6 +26,24 @@ void append(std::string& out, double number) {
   std::array<char, 24> digits;
   std::snprintf(digits.data(), digits.size(), "%g", number);
   out += digits.data();
+}
+
+std::string aligned_right(std::string_view text, std::size_t width) {
+  std::string out(width - std::min(width, text.size()), ' ');
+  out += text;
+  return out;
+}
+
+std::string aligned_left(std::string_view text, std::size_t width) {
+  std::string out(text);
+  if (out.size() < width) out.resize(width, ' ');
+  return out;
+}
+
+std::string hexadecimal_text(std::uint64_t number) {
+  std::array<char, 17> digits;
+  std::snprintf(digits.data(), digits.size(), "%016" PRIx64, number);
+  return digits.data();
 }
 
 std::string tuple_text(std::span<const std::int64_t> values) {

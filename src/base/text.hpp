@@ -1,6 +1,7 @@
 /// Small helpers that put texts together.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -31,13 +32,27 @@ void append_part(std::string& out, const Part& part) {
   }
 }
 
-/// The arguments, texts and numbers, one behind the other.  errors  std::bad_alloc, instead of a text that is cut.
+/// The arguments, texts and numbers, one behind the other.  errors  std::bad_alloc, instead of a text that is cut, as
+/// streams of the standard library would make it.
+template <typename... Parts>
+void append_parts(std::string& out, const Parts&... parts) {
+  (append_part(out, parts), ...);
+}
+
+/// The same as a text of its own.
 template <typename... Parts>
 std::string text(const Parts&... parts) {
   std::string out;
-  (append_part(out, parts), ...);
+  append_parts(out, parts...);
   return out;
 }
+
+/// With blanks in front of it, up to `width` characters.
+std::string aligned_right(std::string_view text, std::size_t width);
+/// With blanks behind it.
+std::string aligned_left(std::string_view text, std::size_t width);
+/// All 16 hexadecimal digits.
+std::string hexadecimal_text(std::uint64_t number);
 
 /// `(4, 8)`.
 std::string tuple_text(std::span<const std::int64_t> values);

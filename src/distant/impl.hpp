@@ -64,7 +64,8 @@ class DistantFile::Impl {
   void resize(std::int64_t bytes, int rank);
 
   /// For requests that are made of accesses to several files: begins one that nothing is checked of.  `done` is called
-  /// once, on any thread.
+  /// once, on any thread, and throws nothing.
+  /// errors  What keeps it from beginning, such as std::bad_alloc; `done` is not called then.
   void begin_here(std::function<void()> work, DistantRequest::Impl::Done done);
   void begin_call(distant::Head head, int rank, std::span<std::byte> room, std::span<const std::byte> payload,
                   DistantRequest::Impl::Done done);

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/wait/patiently.hpp"
+#include "collective/agree.hpp"
+#include "distant/server.hpp"
 #include "plait/error.hpp"
 
 namespace plait {
@@ -38,7 +41,8 @@ void DistantRequest::Impl::start(std::int64_t bytes, std::int64_t piece, int ahe
 }
 
 /// Begins pieces while there is room.  A piece may end before its beginning returns, and would begin the next one from
-/// within; one loop begins them all instead.
+/// within; one loop begins them all instead.  It throws nothing, as who has come here may be a thread that waits for a
+/// disk: where a piece cannot be begun, the request fails once those under way have ended.
 void DistantRequest::Impl::go_on() {
   const auto self = shared_from_this();
   std::unique_lock lock(mutex_);
@@ -50,8 +54,11 @@ void DistantRequest::Impl::go_on() {
     all_begun_ = begun_ == bytes_ || failure_;
     ++under_way_;
     lock.unlock();
-    begin_(at, part, [self, at](const transport::CallFailure* failure) { self->piece_ended(at, failure); });
+    auto failure = begin_piece(at, part);
     lock.lock();
+    if (!failure) continue;
+    --under_way_;
+    keep(at, std::move(*failure));
   }
   going_on_ = false;
   if (ended_ || !all_begun_ || under_way_ > 0) return;
@@ -64,20 +71,33 @@ void DistantRequest::Impl::go_on() {
   outstanding->end();
 }
 
+std::optional<transport::CallFailure> DistantRequest::Impl::begin_piece(std::int64_t at, std::int64_t bytes) {
+  const std::exception_ptr error = collective::caught([&] {
+    begin_(at, bytes,
+           [self = shared_from_this(), at](const transport::CallFailure* failure) { self->piece_ended(at, failure); });
+  });
+  if (!error) return std::nullopt;
+  return distant::failure_of(error);
+}
+
 void DistantRequest::Impl::piece_ended(std::int64_t at, const transport::CallFailure* failure) {
+  std::optional<transport::CallFailure> kept;
+  if (failure != nullptr) base::patiently("keep why an access failed", [&] { kept = *failure; });
   {
     const std::scoped_lock lock(mutex_);
     --under_way_;
-    if (failure != nullptr) {
-      const std::int64_t position = order_ ? order_(at) : at;
-      if (!failure_ || position < failed_position_) {
-        failure_ = *failure;
-        failed_position_ = position;
-      }
-      all_begun_ = true;
-    }
+    if (kept) keep(at, std::move(*kept));
   }
   go_on();
+}
+
+void DistantRequest::Impl::keep(std::int64_t at, transport::CallFailure failure) noexcept {
+  const std::int64_t position = order_ ? order_(at) : at;
+  if (!failure_ || position < failed_position_) {
+    failure_ = std::move(failure);
+    failed_position_ = position;
+  }
+  all_begun_ = true;
 }
 
 void DistantRequest::Impl::wait() {

@@ -34,7 +34,8 @@ namespace plait {
 /// The state that callers share with what carries the access out.
 class DistantRequest::Impl : public std::enable_shared_from_this<Impl> {
  public:
-  /// Begins `bytes` bytes from `offset` on, of a piece; calls `done`, now or later, on any thread.
+  /// Begins `bytes` bytes from `offset` on, of a piece; calls `done`, which throws nothing, once, now or later, on any
+  /// thread.  What it throws itself, which it may before it has begun anything, is why the piece fails.
   using Done = std::function<void(const transport::CallFailure*)>;
   using Begin = std::function<void(std::int64_t at, std::int64_t bytes, Done done)>;
   /// Where the piece at `at` stands among those that fail: the first one's error is that of the request.
@@ -55,7 +56,11 @@ class DistantRequest::Impl : public std::enable_shared_from_this<Impl> {
  private:
   void check_owner() const { owner_.check("the request", "start it anew in this process"); }
   void go_on();
+  /// What throws before anything has been begun is returned.
+  std::optional<transport::CallFailure> begin_piece(std::int64_t at, std::int64_t bytes);
   void piece_ended(std::int64_t at, const transport::CallFailure* failure);
+  /// Under the lock.
+  void keep(std::int64_t at, transport::CallFailure failure) noexcept;
 
   const base::Owner owner_;
   mutable std::mutex mutex_;

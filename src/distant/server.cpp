@@ -26,7 +26,9 @@ void surely(Body&& body) {
 
 }  // namespace
 
-transport::CallFailure failure_of(const std::exception_ptr& error) {
+namespace {
+
+transport::CallFailure description_of(const std::exception_ptr& error) {
   try {
     std::rethrow_exception(error);
   } catch (const Error& known) {
@@ -36,6 +38,12 @@ transport::CallFailure failure_of(const std::exception_ptr& error) {
   } catch (const std::exception& other) {
     return {ErrorKind::kSystem, 0, other.what()};
   }
+}
+
+}  // namespace
+
+transport::CallFailure failure_of(const std::exception_ptr& error) {
+  return base::patiently("say why an access failed", [&] { return description_of(error); });
 }
 
 Server::Server(int rank, int ranks) : rank_(rank), queues_(static_cast<std::size_t>(ranks)) {
@@ -251,7 +259,7 @@ void Server::serve_name(const Job& job) {
   });
 }
 
-void Server::carry_out(const Job& job, const std::function<std::size_t()>& work) {
+void Server::carry_out(const Job& job, base::FunctionRef<std::size_t()> work) {
   std::size_t bytes = 0;
   try {
     bytes = work();

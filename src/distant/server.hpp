@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <deque>
 #include <exception>
-#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -13,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "base/function_ref.hpp"
 #include "distant/disks.hpp"
 #include "distant/local_file.hpp"
 #include "distant/wire.hpp"
@@ -20,7 +20,7 @@
 
 namespace plait::distant {
 
-/// What an exception tells the caller.
+/// What an exception tells the caller.  It throws nothing: who asks may be a thread that waits for a disk.
 transport::CallFailure failure_of(const std::exception_ptr& error);
 
 /// Memory is bounded by kBuffers pieces, whoever calls: what finds no buffer waits as a head of some bytes, and callers
@@ -68,7 +68,7 @@ class Server : public transport::CallService {
   void serve_name(const Job& job);
   void answer(const Job& job, std::size_t bytes);
   void refuse(const Job& job, const std::exception_ptr& error);
-  void carry_out(const Job& job, const std::function<std::size_t()>& work);
+  void carry_out(const Job& job, base::FunctionRef<std::size_t()> work);
   std::shared_ptr<const LocalFile> file_of(const Job& job) const;
   std::byte* new_buffer();
 

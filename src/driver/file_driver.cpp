@@ -1,7 +1,6 @@
 #include "driver/file_driver.hpp"
 
 #include <cerrno>
-#include <sstream>
 #include <utility>
 
 #include "collective/broadcast.hpp"
@@ -111,13 +110,12 @@ std::unique_ptr<core::Source> FileDriver::open(Opening& opening) const {
       return source;
     } catch (const Error& error) {
       // A file that was replaced since rank 0 looked: others have met the new one, or nothing where components were.
-      constexpr int kMostAttempts = 2000;  // of some milliseconds at most
-      constexpr int kMostSame = 20;
       const int code = error.system_code();
-      if (opening.mode() == Mode::kWrite || (code != ESTALE && code != ENOENT) || attempt == kMostAttempts) throw;
+      if (opening.mode() == Mode::kWrite || (code != ESTALE && code != ENOENT) || attempt == store::kMostAttempts)
+        throw;
       std::string now = found.location.packed();
       same = now == before ? same + 1 : 0;
-      if (same == kMostSame || (same > 0 && code == ENOENT)) throw;
+      if (same == store::kMostSameAttempts || (same > 0 && code == ENOENT)) throw;
       before = std::move(now);
       source->drop();
     }

@@ -1,7 +1,6 @@
 // Opening a File: its name says which driver opens the store, and what that holds is a container's business.
 
 #include <cstdlib>
-#include <sstream>
 
 #include "base/text.hpp"
 #include "collective/collective.hpp"
@@ -46,19 +45,17 @@ plan::AccessOptions access_options(const FileOptions& options) {
 }
 
 std::string call_text(const File::Impl& file, const FileOptions& options) {
-  std::ostringstream out;
-  out << "open(" << file.path() << ", mode "
-      << (file.mode() == Mode::kRead    ? "r"
-          : file.mode() == Mode::kWrite ? "w"
-                                        : "r+");
-  if (options.shape) out << ", shape " << shape_to_string(*options.shape);
-  if (options.dtype) out << ", dtype " << *options.dtype;
-  if (options.element_bytes != 0) out << ", elements of " << options.element_bytes << " bytes";
-  if (options.order) out << ", order " << (*options.order == Order::kC ? "C" : "F");
-  if (options.several) out << ", several arrays";
-  out << ", offset " << options.offset << ", memory " << options.memory << ", strategy "
-      << (options.strategy.empty() ? "automatic" : options.strategy) << ", readers " << options.readers << ')';
-  return out.str();
+  const char* const mode = file.mode() == Mode::kRead ? "r" : file.mode() == Mode::kWrite ? "w" : "r+";
+  std::string out = text("open(", file.path(), ", mode ", mode);
+  const auto add = [&](const auto&... parts) { base::append_parts(out, parts...); };
+  if (options.shape) add(", shape ", shape_to_string(*options.shape));
+  if (options.dtype) add(", dtype ", *options.dtype);
+  if (options.element_bytes != 0) add(", elements of ", options.element_bytes, " bytes");
+  if (options.order) add(", order ", *options.order == Order::kC ? "C" : "F");
+  if (options.several) add(", several arrays");
+  add(", offset ", options.offset, ", memory ", options.memory, ", strategy ",
+      options.strategy.empty() ? "automatic" : options.strategy, ", readers ", options.readers, ')');
+  return out;
 }
 
 /// Collective.

@@ -1,10 +1,10 @@
 #include "open/opening.hpp"
 
 #include <algorithm>
-#include <sstream>
 #include <utility>
 
 #include "base/text.hpp"
+#include "base/text_reader.hpp"
 #include "container/array_type.hpp"
 #include "container/foreign.hpp"
 #include "container/raw/container.hpp"
@@ -82,18 +82,17 @@ void FileOpening::explain(const Error& error, store::Store& store) const {
 }
 
 std::string FileOpening::told() const {
-  std::ostringstream out;
   const ArrayType& type = content_.type;
   const auto known = std::ranges::find(container::containers(), container_);
-  out << known - container::containers().begin() << ' ' << type.element_bytes << ' ' << static_cast<int>(type.order)
-      << ' ' << content_.data_offset << ' ' << access_.memory_bytes << ' ' << static_cast<int>(access_.strategy) << ' '
-      << access_.readers << ' ' << type.shape.size();
-  for (const std::int64_t extent : type.shape) out << ' ' << extent;
-  out << ' ' << content_.chunk.size();
-  for (const std::int64_t extent : content_.chunk) out << ' ' << extent;
-  out << ' ' << type.dtype.size() << '\n' << type.dtype;
-  if (view_ && call_.transport().size() > 1) out << container_->tell(*view_);
-  return out.str();
+  std::string out = text(known - container::containers().begin(), ' ', type.element_bytes, ' ',
+                         static_cast<int>(type.order), ' ', content_.data_offset, ' ', access_.memory_bytes, ' ',
+                         static_cast<int>(access_.strategy), ' ', access_.readers, ' ', type.shape.size());
+  for (const std::int64_t extent : type.shape) base::append_parts(out, ' ', extent);
+  base::append_parts(out, ' ', content_.chunk.size());
+  for (const std::int64_t extent : content_.chunk) base::append_parts(out, ' ', extent);
+  base::append_parts(out, ' ', type.dtype.size(), '\n', type.dtype);
+  if (view_ && call_.transport().size() > 1) out += container_->tell(*view_);
+  return out;
 }
 
 void FileOpening::adopt(const std::string& told, const core::Source& source) {
@@ -101,7 +100,7 @@ void FileOpening::adopt(const std::string& told, const core::Source& source) {
   if (call_.transport().rank() == 0) {
     if (view_) store = view_;
   } else {
-    std::istringstream in(told);
+    base::TextReader in(told);
     std::size_t number = 0;
     int order = 0;
     int strategy = 0;

@@ -13,9 +13,9 @@
 #include <cstring>
 #include <fstream>
 #include <memory>
-#include <sstream>
 
 #include "base/text.hpp"
+#include "base/text_reader.hpp"
 #include "plait/error.hpp"
 
 namespace plait::pipe {
@@ -44,7 +44,7 @@ std::string contents(int file) {
 }
 
 std::optional<Invitation> parse(const std::string& file) {
-  std::istringstream in(file);
+  base::TextReader in(file);
   std::string first;
   std::string key;
   std::string endpoints;

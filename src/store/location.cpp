@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <sstream>
 
 #include "base/text.hpp"
+#include "base/text_reader.hpp"
 #include "plait/error.hpp"
 
 namespace plait::store {
@@ -19,16 +19,15 @@ void expect_same_files(const Location& expected, const std::vector<posix::Identi
 }
 
 std::string Location::packed() const {
-  std::ostringstream out;
-  out << files.size();
-  for (const posix::Identity& file : files) out << ' ' << file;
-  out << ' ' << path.size() << '\n' << path << details;
-  return out.str();
+  std::string out = base::text(files.size());
+  for (const posix::Identity& file : files) base::append_parts(out, ' ', posix::to_string(file));
+  base::append_parts(out, ' ', path.size(), '\n', path, details);
+  return out;
 }
 
 Location Location::unpacked(const std::string& packed) {
   Location result;
-  std::istringstream in(packed);
+  base::TextReader in(packed);
   std::size_t count = 0;
   std::size_t path_length = 0;
   in >> count;

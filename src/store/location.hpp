@@ -28,6 +28,11 @@ struct Found {
   std::unique_ptr<Store> store;
 };
 
+/// How often ranks look for a name anew whose file is being replaced while they open it, some milliseconds each, and how
+/// often though they see nothing new.
+inline constexpr int kMostAttempts = 2000;
+inline constexpr int kMostSameAttempts = 20;
+
 /// errors  kSystem, ESTALE: the files that this process has open are not those that another one found, because they
 ///         have been replaced, or because another host has others under the name.  `shown` is the name for errors.
 void expect_same_files(const Location& expected, const std::vector<posix::Identity>& found, const std::string& shown);

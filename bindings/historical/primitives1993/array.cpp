@@ -1,8 +1,6 @@
 #include "primitives1993/array.hpp"
 
 #include <algorithm>
-#include <iomanip>
-#include <sstream>
 
 #include "base/checked.hpp"
 #include "base/text.hpp"
@@ -169,15 +167,15 @@ Extents table_of(const MappedArray& array) {
 
 std::string to_string(const MappedArray& array) {
   const Extents table = table_of(array);
-  std::ostringstream out;
-  out << std::left << std::setw(18) << "Array" << ' ' << array.name << " (" << array.type << ")\n";
+  std::string out = base::text(base::aligned_left("Array", 18), ' ', array.name, " (", array.type, ")\n");
   const char* const names[] = {"Global Size", "Distribution Code", "Block Size", "nprocs"};
   for (std::size_t row = 0; row < 4; ++row) {
-    out << std::left << std::setw(18) << names[row] << std::right;
-    for (std::size_t d = 0; d < kMostDimensions; ++d) out << ' ' << std::setw(6) << table[row * kMostDimensions + d];
-    out << '\n';
+    out += base::aligned_left(names[row], 18);
+    for (std::size_t d = 0; d < kMostDimensions; ++d)
+      base::append_parts(out, ' ', base::aligned_right(base::text(table[row * kMostDimensions + d]), 6));
+    out += '\n';
   }
-  return out.str();
+  return out;
 }
 
 }  // namespace plait::primitives

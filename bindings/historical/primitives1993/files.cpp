@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
-#include <iomanip>
-#include <sstream>
+#include <string_view>
 
 #include "base/text.hpp"
 #include "collective/agree.hpp"
@@ -186,16 +185,16 @@ Extents table_of(const Unit& unit) {
 
 std::string fda_text(const Runtime& state) {
   const char* const names[] = {"Unit", "Access", "Form", "Status", "No of disks", "No of processors"};
-  std::ostringstream out;
-  for (const char* const name : names) out << name << "  ";
-  out << "File\n";
+  std::string out;
+  for (const char* const name : names) base::append_parts(out, name, "  ");
+  out += "File\n";
   for (const auto& [number, unit] : state.units) {
     const Extents row = table_of(unit);
     for (std::size_t i = 0; i < row.size(); ++i)
-      out << std::setw(static_cast<int>(std::string(names[i]).size())) << row[i] << "  ";
-    out << unit.path << '\n';
+      base::append_parts(out, base::aligned_right(base::text(row[i]), std::string_view(names[i]).size()), "  ");
+    base::append_parts(out, unit.path, '\n');
   }
-  return out.str();
+  return out;
 }
 
 }  // namespace plait::primitives

@@ -1,8 +1,5 @@
 #include "primitives1993/grid.hpp"
 
-#include <iomanip>
-#include <sstream>
-
 #include "base/checked.hpp"
 #include "base/text.hpp"
 #include "plait/error.hpp"
@@ -106,17 +103,18 @@ Extents table_of(const Grid& grid) {
 std::string to_string(const Grid& grid) {
   const Extents table = table_of(grid);
   const std::size_t columns = grid.ranks.size();
-  std::ostringstream out;
+  std::string out;
   for (std::size_t row = 0; row <= grid.shape.size(); ++row) {
     const char* const short_names[] = {"x-coord", "y-coord", "z-coord"};
     const std::string name = row == grid.shape.size() ? "Proc. Number"
                              : row < 3                ? short_names[row]
                                                       : base::text("coord ", row + 1);
-    out << std::left << std::setw(14) << name << std::right;
-    for (std::size_t column = 0; column < columns; ++column) out << std::setw(5) << table[row * columns + column];
-    out << '\n';
+    out += base::aligned_left(name, 14);
+    for (std::size_t column = 0; column < columns; ++column)
+      out += base::aligned_right(base::text(table[row * columns + column]), 5);
+    out += '\n';
   }
-  return out.str();
+  return out;
 }
 
 Extents without_ones(Extents shape) {

@@ -1,12 +1,14 @@
 /// Sizes and offsets, which programs pass as double precision numbers.
 #pragma once
 
+#include <array>
 #include <cerrno>
 #include <cmath>
 #include <cstdint>
-#include <sstream>
+#include <cstdio>
 #include <string>
 
+#include "base/text.hpp"
 #include "plait/error.hpp"
 
 namespace plait::ga {
@@ -15,10 +17,9 @@ namespace plait::ga {
 inline constexpr double kMostWhole = 9007199254740992.0;
 
 [[noreturn]] inline void refuse_number(double number, const char* what, const char* wanted) {
-  std::ostringstream text;
-  text.precision(17);
-  text << what << ' ' << number << ": pass " << wanted;
-  throw Error(ErrorKind::kArgument, text.str(), EDOM);
+  std::array<char, 32> digits;
+  std::snprintf(digits.data(), digits.size(), "%.17g", number);
+  throw Error(ErrorKind::kArgument, base::text(what, ' ', digits.data(), ": pass ", wanted), EDOM);
 }
 
 /// A size or offset.  errors  kArgument, EDOM: what is not exactly one.

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <new>
-#include <sstream>
 
 #include "base/text.hpp"
+#include "base/text_reader.hpp"
 #include "container/gzip/inflater.hpp"
 #include "plait/error.hpp"
 
@@ -56,20 +56,19 @@ const RestartPoint& Index::before(std::int64_t offset) const {
 
 std::string Index::to_text() const {
   std::string windows;
-  std::ostringstream out;
-  out << packed << ' ' << unpacked << ' ' << points.size();
+  std::string out = base::text(packed, ' ', unpacked, ' ', points.size());
   for (const RestartPoint& point : points) {
-    out << ' ' << point.packed << ' ' << point.unpacked << ' ' << point.bits << ' ' << point.inside << ' '
-        << point.window.size();
+    base::append_parts(out, ' ', point.packed, ' ', point.unpacked, ' ', point.bits, ' ', point.inside, ' ',
+                       point.window.size());
     windows += point.window;
   }
-  out << '\n' << deflated(windows);
-  return out.str();
+  base::append_parts(out, '\n', deflated(windows));
+  return out;
 }
 
 Index Index::parse(std::string_view text) {
   const std::size_t end = std::min(text.find('\n'), text.size() - 1);
-  std::istringstream in{std::string(text.substr(0, end))};
+  base::TextReader in{std::string(text.substr(0, end))};
   Index index;
   std::size_t count = 0;
   in >> index.packed >> index.unpacked >> count;

@@ -21,7 +21,8 @@ inline Error refusal(const std::string& message, int system_code) {
 /// Takes its turn behind what was started before, and brings a refusal along.
 [[noreturn]] void refuse_in_turn(const Comm& comm, const std::string& message, int system_code);
 
-/// Brings what went wrong on this rank, before or beside what it agrees on, to the agreement that the others are at.  errors  Always an Error.
+/// Brings what went wrong on this rank, before or beside what it agrees on, to the agreement that the others are at.
+/// errors  Always an Error, the same on all ranks.
 [[noreturn]] void refuse(const Comm& comm, const std::exception_ptr& error);
 
 /// Runs a call that all ranks of `comm` make, in its turn or to start it.  Its body agrees on its Errors; what else it

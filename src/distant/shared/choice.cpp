@@ -4,10 +4,10 @@
 #include <cerrno>
 #include <map>
 #include <set>
-#include <sstream>
 #include <tuple>
 
 #include "base/text.hpp"
+#include "base/text_reader.hpp"
 #include "plait/error.hpp"
 
 namespace plait::distant::shared {
@@ -100,17 +100,14 @@ std::vector<int> homes_of(const Candidate& file, std::size_t ranks) {
 }  // namespace
 
 std::string Choice::packed() const {
-  std::ostringstream out;
-  out.exceptions(std::ios::badbit);  // a lack of memory is no end of the text
-  out << one << ' ' << unit << ' ' << limit << ' ' << homes.size();
-  for (const int home : homes) out << ' ' << home;
-  out << ' ' << id;
-  return out.str();
+  std::string out = text(one, ' ', unit, ' ', limit, ' ', homes.size());
+  for (const int home : homes) base::append_parts(out, ' ', home);
+  base::append_parts(out, ' ', id);
+  return out;
 }
 
 Choice Choice::unpacked(const std::string& text) {
-  std::istringstream in(text);
-  in.exceptions(std::ios::badbit);  // a lack of memory is no end of the text
+  base::TextReader in(text);
   Choice choice;
   std::size_t count = 0;
   in >> choice.one >> choice.unit >> choice.limit >> count;

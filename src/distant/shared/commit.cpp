@@ -4,9 +4,9 @@
 
 #include <cerrno>
 #include <set>
-#include <sstream>
 
 #include "base/text.hpp"
+#include "base/text_reader.hpp"
 #include "collective/agree.hpp"
 #include "collective/gather.hpp"
 #include "distant/shared/impl.hpp"
@@ -33,12 +33,11 @@ Census count(transport::Transport& transport, const std::string& path, const std
       if (id != own_id) mine += id + '\n';
     return mine;
   });
-  std::istringstream in(collective::tell(transport, [&] {
+  base::TextReader in(collective::tell(transport, [&] {
     std::string all;
     for (const std::string& one : each) all += one + '\n';
     return all;
   }));
-  in.exceptions(std::ios::badbit);  // a lack of memory is no end of the text
   Census census;
   std::set<std::string> old;
   int component = 0;

@@ -12,11 +12,11 @@
 #include <fstream>
 #include <iterator>
 #include <span>
-#include <sstream>
 #include <string_view>
 
 #include "base/folder.hpp"
 #include "base/text.hpp"
+#include "base/text_reader.hpp"
 #include "distant/local_file.hpp"
 #include "plait/error.hpp"
 #include "store/posix/descriptor.hpp"
@@ -101,23 +101,20 @@ Sight look(const std::string& path, store::posix::Descriptor& held) {
 }
 
 std::string packed(const Sight& sight) {
-  std::ostringstream out;
-  out.exceptions(std::ios::badbit);  // a lack of memory is no end of the text
-  out << sight.plain.has_value();
-  if (sight.plain) out << ' ' << *sight.plain;
-  out << ' ' << sight.striped.size() << '\n';
+  std::string out = base::text(sight.plain.has_value());
+  if (sight.plain) base::append_parts(out, ' ', store::posix::to_string(*sight.plain));
+  base::append_parts(out, ' ', sight.striped.size(), '\n');
   for (const Seen& each : sight.striped) {
     const std::string text = each.file.to_text();
-    out << text.size() << ' ' << each.components.size();
-    for (const int component : each.components) out << ' ' << component;
-    out << '\n' << text;
+    base::append_parts(out, text.size(), ' ', each.components.size());
+    for (const int component : each.components) base::append_parts(out, ' ', component);
+    base::append_parts(out, '\n', text);
   }
-  return out.str();
+  return out;
 }
 
 Sight unpacked(const std::string& packed) {
-  std::istringstream in(packed);
-  in.exceptions(std::ios::badbit);  // a lack of memory is no end of the text
+  base::TextReader in(packed);
   Sight sight;
   bool plain = false;
   in >> plain;

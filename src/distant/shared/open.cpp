@@ -10,15 +10,16 @@
 #include <filesystem>
 #include <iostream>
 #include <map>
-#include <sstream>
 #include <utility>
 
 #include "base/text.hpp"
+#include "base/text_reader.hpp"
 #include "collective/agree.hpp"
 #include "collective/gather.hpp"
 #include "core/comm/guard.hpp"
 #include "distant/shared/impl.hpp"
 #include "plait/error.hpp"
+#include "store/location.hpp"
 #include "store/posix/descriptor.hpp"
 #include "store/stripe/description.hpp"
 
@@ -142,18 +143,12 @@ bool SharedFile::Impl::make_one() {
     // What is replaced stays where a rank cannot use the new one.
     collective::agree(*transport_,
                       collective::caught([&] { distant::LocalFile(path, DistantMode::kReadWrite, rank_, false); }));
-    const std::string made = collective::tell(*transport_, [&] {
-      std::ostringstream out;
-      out.exceptions(std::ios::badbit);
-      if (new_one_) out << new_one_->identity();
-      return out.str();
-    });
+    const std::string made = collective::tell(
+        *transport_, [&] { return new_one_ ? store::posix::to_string(new_one_->identity()) : std::string(); });
     commit_one();
     open_one(options_.path);
     store::posix::Identity file;
-    std::istringstream in(made);
-    in.exceptions(std::ios::badbit);
-    in >> file;
+    base::TextReader(made) >> file;
     expect_one(file);
     return true;
   }
@@ -173,12 +168,11 @@ void SharedFile::Impl::open_one(const std::string& path) {
   // One rank of each node.  This one stands for its own.
   const std::vector<std::string> each =
       collective::gather(*transport_, [this] { return text(transport_->worker_on_node(0)); });
-  std::istringstream in(collective::tell(*transport_, [&] {
+  base::TextReader in(collective::tell(*transport_, [&] {
     std::string all;
     for (const std::string& one : each) all += one + ' ';
     return all;
   }));
-  in.exceptions(std::ios::badbit);
   std::vector<int> ranks;
   for (int rank = 0; in >> rank;)
     if (transport_->node_rank_of(rank) < 0) ranks.push_back(rank);
@@ -226,8 +220,6 @@ void SharedFile::Impl::make_striped() {
 /// A file that is replaced while ranks look, or between that and their opening it, is looked for again; what fails
 /// though no rank sees anything new is an error.
 void SharedFile::Impl::open_existing() {
-  constexpr int kMostAttempts = 100;
-  constexpr int kMostSame = 20;
   std::string before;
   std::int64_t same = 0;  // how often no rank has seen anything new
   for (int attempt = 1;; ++attempt) {
@@ -245,8 +237,8 @@ void SharedFile::Impl::open_existing() {
       return open_chosen(sight);
     } catch (const Error& error) {
       const int code = error.system_code();
-      if ((code != ENOENT && code != ESTALE) || same == kMostSame || (same > 0 && code == ENOENT) ||
-          attempt == kMostAttempts)
+      if ((code != ENOENT && code != ESTALE) || same == store::kMostSameAttempts || (same > 0 && code == ENOENT) ||
+          attempt == store::kMostAttempts)
         throw;
       one_ = false;
     }
@@ -309,7 +301,7 @@ void SharedFile::Impl::look_at_end() {
 }
 
 void SharedFile::Impl::warn_of_lacking_room() {
-  std::ostringstream out;
+  std::string own;
   const std::string folder = shared::folder_of(options_.path);
   struct statvfs room{};
   struct stat disk{};
@@ -323,13 +315,12 @@ void SharedFile::Impl::warn_of_lacking_room() {
         lacking += std::max<std::int64_t>(
             0, parts_.stripes().length(component, options_.expected) - parts_.direct(component)->size());
     }
-    out << lacking << ' ' << room.f_bavail * room.f_frsize << ' ' << disk.st_dev << ' ' << distant::host_name();
+    own = text(lacking, ' ', room.f_bavail * room.f_frsize, ' ', disk.st_dev, ' ', distant::host_name());
   });
   // Ranks may share a disk.
   std::map<std::string, std::pair<std::int64_t, std::int64_t>> disks;
-  for (const std::string& each : collective::gather(*transport_, [&] { return out.str(); })) {
-    std::istringstream in(each);
-    in.exceptions(std::ios::badbit);
+  for (const std::string& each : collective::gather(*transport_, [&] { return own; })) {
+    base::TextReader in(each);
     std::int64_t lacking = 0;
     std::int64_t free = 0;
     std::string name;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 
+#include "base/wait/patiently.hpp"
 #include "collective/agree.hpp"
 #include "distant/server.hpp"
 
@@ -54,7 +55,8 @@ void ask_end(const Parts& parts, EndKnown done) {
   const auto answered = [question, stripes = parts.stripes()](const transport::CallFailure* failure) {
     {
       const std::scoped_lock lock(question->mutex);
-      if (failure != nullptr && !question->failure) question->failure = *failure;
+      if (failure != nullptr && !question->failure)
+        base::patiently("keep why the end of a file is unknown", [&] { question->failure = *failure; });
       if (--question->left > 0) return;
     }
     if (question->failure) return question->done(&*question->failure, 0);
@@ -65,17 +67,20 @@ void ask_end(const Parts& parts, EndKnown done) {
   };
   for (int i = 0; i < components; ++i) {
     std::int64_t& length = question->lengths[static_cast<std::size_t>(i)];
-    if (const auto file = parts.direct(i)) {
-      const std::exception_ptr error = collective::caught([&] { length = file->size(); });
-      if (!error) {
-        answered(nullptr);
-        continue;
+    const auto file = parts.direct(i);
+    const std::exception_ptr error = collective::caught([&] {
+      if (file) {
+        length = file->size();
+      } else {
+        parts.file(i).begin_call({RequestKind::kSize, 0, 0, sizeof length}, parts.home(i),
+                                 std::as_writable_bytes(std::span(&length, 1)), {}, answered);
       }
+    });
+    if (error) {  // of this one alone: others may have been asked
       const transport::CallFailure failure = failure_of(error);
       answered(&failure);
-    } else {
-      parts.file(i).begin_call({RequestKind::kSize, 0, 0, sizeof length}, parts.home(i),
-                               std::as_writable_bytes(std::span(&length, 1)), {}, answered);
+    } else if (file) {
+      answered(nullptr);
     }
   }
 }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "base/wait/patiently.hpp"
 #include "collective/agree.hpp"
 #include "distant/server.hpp"
 #include "plait/error.hpp"
@@ -116,10 +117,7 @@ void Transfer::begin(std::size_t index, bool demanding, Done done) {
         .begin_here([self, file = std::move(file), &batch, demanding] { self->access(*file, batch, demanding); },
                     std::move(done));
   }
-  const std::exception_ptr error = collective::caught([&] { begin_call(batch, demanding, done); });
-  if (!error) return;
-  const transport::CallFailure failure = failure_of(error);
-  done(&failure);
+  begin_call(batch, demanding, std::move(done));
 }
 
 /// Stripes that lie together at the home go in one message, through a buffer here where they lie apart.
@@ -162,7 +160,11 @@ void Transfer::ended(std::size_t index, const transport::CallFailure* failure, c
     return done(nullptr);
   }
   if (index == demanding_ && failure->code == ENODATA) return ask_whether_zero(index, done);
-  const transport::CallFailure all = told(batches_[index], *failure);
+  failed(index, *failure, done);
+}
+
+void Transfer::failed(std::size_t index, const transport::CallFailure& failure, const Done& done) const {
+  const transport::CallFailure all = told(batches_[index], failure);
   done(&all);
 }
 
@@ -172,34 +174,45 @@ void Transfer::batch_done() {
 
 /// The last component does not reach as far; another one may reach further.
 void Transfer::ask_whether_zero(std::size_t index, const Done& done) {
-  ask_end(parts_, [self = shared_from_this(), index, done](const transport::CallFailure* failure, std::int64_t end) {
-    if (failure != nullptr) {
-      const transport::CallFailure all = self->told(self->batches_[index], *failure);
-      return done(&all);
-    }
-    self->known_.raise(end);
-    if (end < self->end_) {
-      const transport::CallFailure past{ErrorKind::kSystem, ENODATA,
-                                        base::text("cannot read ", self->extent_.bytes, " bytes at offset ",
-                                                   self->extent_.offset, " of the shared file ", self->path_,
-                                                   ": it ends at ", end, "; read within it, or write there first")};
-      return done(&past);
-    }
-    self->begin(index, false, [self, index, done](const transport::CallFailure* again) {
-      if (again != nullptr) {
-        const transport::CallFailure all = self->told(self->batches_[index], *again);
-        return done(&all);
-      }
-      self->batch_done();
-      done(nullptr);
+  base::patiently("ask where a shared file ends", [&] {
+    ask_end(parts_, [self = shared_from_this(), index, done](const transport::CallFailure* failure, std::int64_t end) {
+      failure != nullptr ? self->failed(index, *failure, done) : self->read_zeros(index, end, done);
     });
   });
 }
 
+/// The whole file ends at `end`: up to there what is behind the component's own end is zeros.
+void Transfer::read_zeros(std::size_t index, std::int64_t end, const Done& done) {
+  known_.raise(end);
+  if (end < end_) {
+    const transport::CallFailure past = past_end(end);
+    return done(&past);
+  }
+  const std::exception_ptr error = collective::caught([&] {
+    begin(index, false, [self = shared_from_this(), index, done](const transport::CallFailure* failure) {
+      if (failure != nullptr) return self->failed(index, *failure, done);
+      self->batch_done();
+      done(nullptr);
+    });
+  });
+  if (error) failed(index, failure_of(error), done);
+}
+
+transport::CallFailure Transfer::past_end(std::int64_t end) const {
+  return base::patiently("say where a shared file ends", [&] {
+    return transport::CallFailure{
+        ErrorKind::kSystem, ENODATA,
+        base::text("cannot read ", extent_.bytes, " bytes at offset ", extent_.offset, " of the shared file ", path_,
+                   ": it ends at ", end, "; read within it, or write there first")};
+  });
+}
+
 transport::CallFailure Transfer::told(const Batch& batch, const transport::CallFailure& failure) const {
-  transport::CallFailure result = failure;
-  result.text += base::text(" (offset ", offset_of(batch), " of the shared file ", path_, ")");
-  return result;
+  return base::patiently("say why an access failed", [&] {
+    return transport::CallFailure{
+        failure.kind, failure.code,
+        base::text(failure.text, " (offset ", offset_of(batch), " of the shared file ", path_, ")")};
+  });
 }
 
 }  // namespace plait::distant::shared

@@ -41,10 +41,15 @@ class Transfer : public std::enable_shared_from_this<Transfer> {
  private:
   using Done = DistantRequest::Impl::Done;
 
+  /// Both throw where they have not begun anything, and do not call `done` then.  The others throw nothing: they are
+  /// called where an access has ended, on any thread.
   void begin(std::size_t index, bool demanding, Done done);
   void begin_call(const Batch& batch, bool demanding, Done done);
   void ended(std::size_t index, const transport::CallFailure* failure, const Done& done);
+  void failed(std::size_t index, const transport::CallFailure& failure, const Done& done) const;
   void ask_whether_zero(std::size_t index, const Done& done);
+  void read_zeros(std::size_t index, std::int64_t end, const Done& done);
+  transport::CallFailure past_end(std::int64_t end) const;
   void batch_done();
   void access(const LocalFile& file, const Batch& batch, bool demanding) const;
   std::int64_t offset_of(const Batch& batch) const {

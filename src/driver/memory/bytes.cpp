@@ -4,11 +4,11 @@
 #include <cerrno>
 #include <map>
 #include <mutex>
-#include <sstream>
 #include <utility>
 
 #include "base/process.hpp"
 #include "base/text.hpp"
+#include "base/text_reader.hpp"
 #include "collective/broadcast.hpp"
 #include "plait/error.hpp"
 
@@ -40,15 +40,15 @@ std::shared_ptr<SharedBytes> make_bytes(collective::Collective& call, std::int64
   std::shared_ptr<SharedBytes> made;
   std::unique_ptr<transport::SharedPart> part =
       transport.share(transport.rank() == 0 ? std::max<std::int64_t>(bytes, 1) : 0);
-  std::ostringstream where;
+  std::string where;
   call.step([&] {
     made = std::make_shared<SharedBytes>();
     if (transport.rank() != 0) return;
     const auto address = transport::find_shared(part->data());
     if (!address) throw Error(ErrorKind::kSystem, base::text("the memory of ", shown, " is lost"), EFAULT);
-    where << address->area << ' ' << address->offset;
+    where = base::text(address->area, ' ', address->offset);
   });
-  std::istringstream told(collective::broadcast_text(transport, where.str()));
+  base::TextReader told(collective::broadcast_text(transport, where));
   transport::SharedAddress address;
   told >> address.area >> address.offset;
   made->part = std::move(part);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <sstream>
 
 #include "base/text.hpp"
 #include "plait/error.hpp"
@@ -122,7 +121,7 @@ std::string to_string(const BitPermutation& permutation) {
   std::vector<int> target_of(back.unit());  // most significant source bit first
   target_of.insert(target_of.end(), back.position().begin(), back.position().end());
   const int position_bits = static_cast<int>(permutation.position().size());
-  std::ostringstream heads, units, positions;
+  std::string heads, units, positions;
   for (int i = 0; i < bits; ++i) {
     const int source = bits - 1 - i;
     const bool in_unit = source >= permutation.source_position_bits();
@@ -130,28 +129,19 @@ std::string to_string(const BitPermutation& permutation) {
     const int target = target_of[static_cast<std::size_t>(i)];
     const std::string to = std::to_string(target >= position_bits ? target - position_bits : target);
     const std::string gap = i > 0 && source == permutation.source_position_bits() - 1 ? " |" : "";
-    const auto put = [&](std::ostringstream& row, const std::string& value) {
-      const std::size_t width = std::max(from.size(), to.size());
-      row << gap << ' ' << std::string(width - value.size(), ' ') << value;
+    const auto put = [&](std::string& row, const std::string& value) {
+      base::append_parts(row, gap, ' ', base::aligned_right(value, std::max(from.size(), to.size())));
     };
     put(heads, from);
     put(units, target >= position_bits ? to : ".");
     put(positions, target >= position_bits ? "." : to);
   }
   const char* head = permutation.source_unit_bits() > 0 ? "unit | position" : "position";
-  std::ostringstream out;
-  const auto line = [&](std::string name, const std::string& row) {
-    name.resize(17, ' ');
-    out << name << row;
-  };
-  line(head, heads.str());
-  if (!permutation.unit().empty()) {
-    out << '\n';
-    line("to unit", units.str());
-  }
-  out << '\n';
-  line("to position", positions.str());
-  return out.str();
+  const auto line = [](const char* name, const std::string& row) { return base::aligned_left(name, 17) + row; };
+  std::string out = line(head, heads);
+  if (!permutation.unit().empty()) base::append_parts(out, '\n', line("to unit", units));
+  base::append_parts(out, '\n', line("to position", positions));
+  return out;
 }
 
 }  // namespace plait

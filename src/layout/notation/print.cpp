@@ -1,11 +1,14 @@
 // Layouts as text.
 
 #include <algorithm>
-#include <sstream>
+#include <string>
 
+#include "base/text.hpp"
 #include "layout/resolved.hpp"
 
 namespace plait {
+
+using base::append_parts;
 
 namespace {
 
@@ -13,123 +16,123 @@ using Kind = Distribution::Kind;
 
 /// `(1, 2)`, from anything that prints.
 template <typename Values, typename Print>
-void list(std::ostream& out, const Values& values, Print&& print) {
-  out << '(';
+void list(std::string& out, const Values& values, Print&& print) {
+  out += '(';
   for (std::size_t i = 0; i < values.size(); ++i) {
-    if (i > 0) out << ", ";
+    if (i > 0) out += ", ";
     print(values[i]);
   }
-  out << ')';
+  out += ')';
 }
 
-void print_level(std::ostream& out, const Distribution& distribution) {
+void print_level(std::string& out, const Distribution& distribution) {
   switch (distribution.kind) {
-    case Kind::kCollapsed: out << '*'; break;
+    case Kind::kCollapsed: out += '*'; break;
     case Kind::kBlock:
-      out << "block";
-      if (distribution.block != 0) out << '(' << distribution.block << ')';
+      out += "block";
+      if (distribution.block != 0) append_parts(out, '(', distribution.block, ')');
       break;
-    case Kind::kBalanced: out << "balanced"; break;
+    case Kind::kBalanced: out += "balanced"; break;
     case Kind::kCyclic:
-      out << "cyclic";
-      if (distribution.block != 1) out << '(' << distribution.block << ')';
+      out += "cyclic";
+      if (distribution.block != 1) append_parts(out, '(', distribution.block, ')');
       break;
     case Kind::kGenBlock:
-      out << "gen_block";
-      list(out, distribution.sizes, [&](std::int64_t size) { out << size; });
+      out += "gen_block";
+      list(out, distribution.sizes, [&](std::int64_t size) { base::append(out, size); });
       break;
     case Kind::kIndirect:
-      out << "indirect(";
+      out += "indirect(";
       for (std::size_t i = 0; i < distribution.owners.size(); ++i) {
-        out << (i == 0 ? "" : ", ") << distribution.owners[i].owner;
-        if (distribution.owners[i].count != 1) out << '*' << distribution.owners[i].count;
+        append_parts(out, i == 0 ? "" : ", ", distribution.owners[i].owner);
+        if (distribution.owners[i].count != 1) append_parts(out, '*', distribution.owners[i].count);
       }
-      out << (distribution.repeats ? ", ...)" : ")");
+      out += distribution.repeats ? ", ...)" : ")";
       break;
   }
   if (distribution.axes.empty()) return;
-  out << '@';
+  out += '@';
   if (distribution.axes.size() == 1) {
-    out << distribution.axes[0];
+    append_parts(out, distribution.axes[0]);
   } else {
-    list(out, distribution.axes, [&](int axis) { out << axis; });
+    list(out, distribution.axes, [&](int axis) { append_parts(out, axis); });
   }
 }
 
 /// `(4:8, 0)`: runs of three and more as ranges.
-void print_ranks(std::ostream& out, const Extents& ranks) {
-  out << '(';
+void print_ranks(std::string& out, const Extents& ranks) {
+  out += '(';
   for (std::size_t i = 0; i < ranks.size();) {
     std::size_t end = i + 1;
     while (end < ranks.size() && ranks[end] == ranks[end - 1] + 1) ++end;
     if (end - i < 3) end = i + 1;
-    out << (i == 0 ? "" : ", ") << ranks[i];
-    if (end - i > 1) out << ':' << ranks[end - 1] + 1;
+    append_parts(out, i == 0 ? "" : ", ", ranks[i]);
+    if (end - i > 1) append_parts(out, ':', ranks[end - 1] + 1);
     i = end;
   }
-  out << ')';
+  out += ')';
 }
 
-void print_alignment(std::ostream& out, const Alignment& alignment) {
+void print_alignment(std::string& out, const Alignment& alignment) {
   if (alignment.kind == Alignment::Kind::kCopies) {
-    out << '*';
+    out += '*';
   } else if (alignment.kind == Alignment::Kind::kConstant) {
-    out << alignment.offset;
+    append_parts(out, alignment.offset);
   } else {
     if (alignment.scale == -1) {
-      out << '-';
+      out += '-';
     } else if (alignment.scale != 1) {
-      out << alignment.scale << '*';
+      append_parts(out, alignment.scale, '*');
     }
-    out << 'd' << alignment.dimension;
-    if (alignment.offset > 0) out << '+';
-    if (alignment.offset != 0) out << alignment.offset;
+    append_parts(out, 'd', alignment.dimension);
+    if (alignment.offset > 0) out += '+';
+    if (alignment.offset != 0) append_parts(out, alignment.offset);
   }
 }
 
-void print_halo(std::ostream& out, const Halo& halo) {
-  out << halo.lo;
-  if (halo.hi != halo.lo) out << ':' << halo.hi;
+void print_halo(std::string& out, const Halo& halo) {
+  append_parts(out, halo.lo);
+  if (halo.hi != halo.lo) append_parts(out, ':', halo.hi);
 }
 
 }  // namespace
 
 std::string to_string(const Distribution& distribution) {
-  std::ostringstream out;
+  std::string out;
   print_level(out, distribution);
   for (const Distribution& inner : distribution.inner) {
-    out << '/';
+    out += '/';
     print_level(out, inner);
   }
-  return out.str();
+  return out;
 }
 
 std::string shape_to_string(const Extents& shape) {
   if (shape.empty()) return "scalar";
-  std::ostringstream out;
-  for (std::size_t d = 0; d < shape.size(); ++d) out << (d == 0 ? "" : "x") << shape[d];
-  return out.str();
+  std::string out;
+  for (std::size_t d = 0; d < shape.size(); ++d) append_parts(out, d == 0 ? "" : "x", shape[d]);
+  return out;
 }
 
 std::string spelling(const Layout& layout) {
-  std::ostringstream out;
+  std::string out;
   const LayoutOptions& options = layout.options();
-  const auto number = [&](std::int64_t value) { out << value; };
-  out << shape_to_string(layout.shape()) << ' ';
-  list(out, layout.distributions(), [&](const Distribution& d) { out << to_string(d); });
+  const auto number = [&](std::int64_t value) { base::append(out, value); };
+  append_parts(out, shape_to_string(layout.shape()), ' ');
+  list(out, layout.distributions(), [&](const Distribution& d) { out += to_string(d); });
   if (!layout.grid().empty()) {
-    out << " onto ";
+    out += " onto ";
     list(out, layout.grid(), number);
   }
   if (!options.rank_list.empty()) {
-    out << " ranks=";
+    out += " ranks=";
     print_ranks(out, options.rank_list);
   } else if (layout.ranks() == Order::kFortran) {
-    out << " ranks=F";
+    out += " ranks=F";
   }
   const auto option = [&](const char* name, const auto& values, auto&& print) {
     if (values.empty()) return;
-    out << ' ' << name << '=';
+    append_parts(out, ' ', name, '=');
     list(out, values, print);
   };
   option("replicate", options.replicate, number);
@@ -138,17 +141,17 @@ std::string spelling(const Layout& layout) {
   option("reverse", options.reverse, number);
   const std::vector<int>& order = layout.order();
   if (order.size() > 1 && std::is_sorted(order.rbegin(), order.rend())) {
-    out << " order=F";
+    out += " order=F";
   } else if (!std::is_sorted(order.begin(), order.end())) {
     option("order", order, number);
   }
   option("halo", options.halo, [&](const Halo& halo) { print_halo(out, halo); });
   option("periodic", options.periodic, number);
   if (!options.align.empty()) {
-    out << " template=" << shape_to_string(options.template_shape);
+    append_parts(out, " template=", shape_to_string(options.template_shape));
     option("align", options.align, [&](const Alignment& alignment) { print_alignment(out, alignment); });
   }
-  return out.str();
+  return out;
 }
 
 std::string to_string(const Layout& layout) { return spelling(layout.normal_form()); }

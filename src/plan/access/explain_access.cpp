@@ -1,4 +1,4 @@
-#include <sstream>
+#include <algorithm>
 
 #include "base/text.hpp"
 #include "plan/access/access.hpp"
@@ -25,40 +25,40 @@ std::string count_text(std::int64_t count, const char* noun) {
 std::string AccessPlan::explain(const std::string& store_name) const {
   using base::bytes_text;
   using base::time_text;
-  std::ostringstream out;
-  out << (write_ ? "write      " : "read       ") << to_string(layout_) << (write_ ? " into " : " from ") << store_name
-      << ", " << section_.elements << " elements of " << bytes_text(element_bytes_) << '\n';
-  out << "strategy   " << to_string(strategy_);
+  std::string out;
+  const auto add = [&](const auto&... parts) { base::append_parts(out, parts...); };
+  add(write_ ? "write      " : "read       ", to_string(layout_), write_ ? " into " : " from ", store_name, ", ",
+      section_.elements, " elements of ", bytes_text(element_bytes_), '\n');
+  add("strategy   ", to_string(strategy_));
   if (options_.strategy == Strategy::kAutomatic && section_.chunks) {
-    out << ", as chunks need, predicted " << time_text(predicted_seconds(strategy_));
+    add(", as chunks need, predicted ", time_text(predicted_seconds(strategy_)));
   } else if (options_.strategy == Strategy::kAutomatic) {
     const Strategy other = strategy_ == Strategy::kDirect ? Strategy::kTwoPhase : Strategy::kDirect;
-    out << ", predicted " << time_text(predicted_seconds(strategy_)) << "; " << to_string(other) << " would take "
-        << time_text(predicted_seconds(other));
+    add(", predicted ", time_text(predicted_seconds(strategy_)), "; ", to_string(other), " would take ",
+        time_text(predicted_seconds(other)));
   } else {
-    out << ", as asked, predicted " << time_text(predicted_seconds(strategy_));
+    add(", as asked, predicted ", time_text(predicted_seconds(strategy_)));
   }
-  out << '\n';
+  out += '\n';
   if (strategy_ == Strategy::kDirect) {
-    out << "requests   at most " << requests(strategy_) << " a rank, each straight " << (write_ ? "from" : "into")
-        << " its array\n";
+    add("requests   at most ", requests(strategy_), " a rank, each straight ", write_ ? "from" : "into",
+        " its array\n");
   } else {
-    out << (write_ ? "writers    " : "readers    ") << readers_ << " of " << workers_ << ", "
-        << bytes_text(std::min(share_, section_.elements) * element_bytes_) << " each in "
-        << count_text(steps_, "window") << " of at most " << bytes_text(window_ * element_bytes_) << ", "
-        << count_text(requests(strategy_), "request") << '\n';
+    add(write_ ? "writers    " : "readers    ", readers_, " of ", workers_, ", ",
+        bytes_text(std::min(share_, section_.elements) * element_bytes_), " each in ", count_text(steps_, "window"),
+        " of at most ", bytes_text(window_ * element_bytes_), ", ", count_text(requests(strategy_), "request"), '\n');
     if (section_.chunks)
-      out << "chunks     " << section_.chunks->count() << " of " << bytes_text(section_.chunks->room() * element_bytes_)
-          << ", each touched by one rank\n";
-    out << "exchange   at most " << count_text(runs_in_window(largest_rank()), "run") << " a rank, "
-        << (nodes_apart_   ? "through shared windows inside a node and packed messages between nodes"
-            : workers_ > 1 ? "through windows that all see, without messages"
-                           : "inside the process")
-        << '\n';
+      add("chunks     ", section_.chunks->count(), " of ", bytes_text(section_.chunks->room() * element_bytes_),
+          ", each touched by one rank\n");
+    add("exchange   at most ", count_text(runs_in_window(largest_rank()), "run"), " a rank, ",
+        nodes_apart_   ? "through shared windows inside a node and packed messages between nodes"
+        : workers_ > 1 ? "through windows that all see, without messages"
+                       : "inside the process",
+        '\n');
   }
-  out << "memory     " << bytes_text(staging_bytes()) << " of staging a rank, of "
-      << bytes_text(options_.memory_bytes == 0 ? kDefaultMemory : options_.memory_bytes) << " allowed\n";
-  return out.str();
+  add("memory     ", bytes_text(staging_bytes()), " of staging a rank, of ",
+      bytes_text(options_.memory_bytes == 0 ? kDefaultMemory : options_.memory_bytes), " allowed\n");
+  return out;
 }
 
 }  // namespace plait::plan

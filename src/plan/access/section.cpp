@@ -1,7 +1,6 @@
 #include "plan/access/section.hpp"
 
 #include <algorithm>
-#include <sstream>
 
 #include "base/checked.hpp"
 #include "base/text.hpp"
@@ -12,19 +11,17 @@ namespace plait {
 
 std::string to_string(const Region& region) {
   if (region.empty()) return "[whole]";
-  std::ostringstream out;
-  out << '[';
+  std::string out = "[";
   for (std::size_t d = 0; d < region.size(); ++d) {
     const Slice& slice = region[d];
-    out << (d == 0 ? "" : ", ") << slice.start;
+    base::append_parts(out, d == 0 ? "" : ", ", slice.start);
     if (slice.single) continue;
     // What no array has is shown, too.
     const auto end = slice.start + static_cast<base::Wide>(slice.count - 1) * slice.step + 1;
-    out << ':' << (slice.count == 0 ? slice.start : base::saturate(end));
-    if (slice.step != 1) out << ':' << slice.step;
+    base::append_parts(out, ':', slice.count == 0 ? slice.start : base::saturate(end));
+    if (slice.step != 1) base::append_parts(out, ':', slice.step);
   }
-  out << ']';
-  return out.str();
+  return out + ']';
 }
 
 namespace plan {

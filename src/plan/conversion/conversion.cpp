@@ -1,7 +1,6 @@
 #include "plait/conversion.hpp"
 
 #include <algorithm>
-#include <sstream>
 
 #include "base/text.hpp"
 #include "plait/error.hpp"
@@ -113,21 +112,18 @@ std::int64_t Conversion::block() const { return plan::block_size(source_, target
 
 std::string Conversion::explain() const {
   constexpr std::int64_t kMostRanks = 64;
-  std::ostringstream out;
-  out << "from    " << to_string(source_) << '\n' << "to      " << to_string(target_) << '\n';
-  out << "block   " << block() << (block() == 1 ? " element" : " elements") << " contiguous on both sides everywhere\n";
-  if (fill_halo_) out << "halos   of the target are filled\n";
-  if (source_ == target_ && !fill_halo_) {
-    out << "moves   nothing between ranks: the layouts are equal\n";
-    return out.str();
-  }
+  std::string out = base::text("from    ", to_string(source_), "\nto      ", to_string(target_), '\n');
+  base::append_parts(out, "block   ", block(), block() == 1 ? " element" : " elements",
+                     " contiguous on both sides everywhere\n");
+  if (fill_halo_) out += "halos   of the target are filled\n";
+  if (source_ == target_ && !fill_halo_) return out + "moves   nothing between ranks: the layouts are equal\n";
   if (std::max(source_.size(), target_.size()) > kMostRanks) {
     const std::vector<Message> first = sends(source_.rank_numbers().front());
     std::int64_t elements = 0;
     for (const Message& message : first) elements += message.elements;
-    out << "rank " << source_.rank_numbers().front() << "  sends " << elements << " elements in " << first.size()
-        << " messages\n";
-    return out.str();
+    base::append_parts(out, "rank ", source_.rank_numbers().front(), "  sends ", elements, " elements in ",
+                       first.size(), " messages\n");
+    return out;
   }
   std::int64_t kept = 0;
   std::int64_t moved = 0;
@@ -142,8 +138,9 @@ std::string Conversion::explain() const {
       }
     }
   }
-  out << "moves   " << moved << " of " << moved + kept << " elements between ranks, in " << count << " messages\n";
-  return out.str();
+  base::append_parts(out, "moves   ", moved, " of ", moved + kept, " elements between ranks, in ", count,
+                     " messages\n");
+  return out;
 }
 
 Conversion Conversion::inverse() const { return Conversion(target_, source_); }

@@ -7,8 +7,8 @@
 
 #include <cerrno>
 #include <istream>
-#include <ostream>
 
+#include "base/text.hpp"
 #include "store/posix/descriptor.hpp"
 
 namespace plait::store::posix {
@@ -46,8 +46,8 @@ bool same_file(const Identity& one, const Identity& other) {
   return one.bytes == other.bytes && one.changed == other.changed;
 }
 
-std::ostream& operator<<(std::ostream& out, const Identity& identity) {
-  return out << identity.number << ' ' << identity.born << ' ' << identity.bytes << ' ' << identity.changed;
+std::string to_string(const Identity& identity) {
+  return base::text(identity.number, ' ', identity.born, ' ', identity.bytes, ' ', identity.changed);
 }
 
 std::istream& operator>>(std::istream& in, Identity& identity) {

@@ -24,7 +24,8 @@ Identity identity_of(int file, const std::string& shown);
 /// when files were made; elsewhere its size and its time of change have to be equal.
 bool same_file(const Identity& one, const Identity& other);
 
-std::ostream& operator<<(std::ostream& out, const Identity& identity);
+/// What `>>` reads.
+std::string to_string(const Identity& identity);
 std::istream& operator>>(std::istream& in, Identity& identity);
 
 }  // namespace plait::store::posix

@@ -16,9 +16,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <iomanip>
 #include <optional>
-#include <sstream>
 #include <utility>
 
 #include "base/folder.hpp"
@@ -50,12 +48,11 @@ std::string shortened(const std::string& name, std::size_t more, std::size_t mos
   if (name.size() + more <= most) return name;
   std::uint64_t sum = 0xcbf29ce484222325U;  // FNV-1a
   for (const char c : name) sum = (sum ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
-  std::ostringstream digits;
-  digits << '~' << std::hex << std::setw(16) << std::setfill('0') << sum;
-  std::size_t length = most - std::min(most, more + digits.str().size());
+  const std::string digits = base::text('~', base::hexadecimal_text(sum));
+  std::size_t length = most - std::min(most, more + digits.size());
   // Not within a character of UTF-8, which some file systems refuse.
   while (length > 0 && (static_cast<unsigned char>(name[length]) & 0xc0U) == 0x80U) --length;
-  return name.substr(0, length) + digits.str();
+  return name.substr(0, length) + digits;
 }
 
 /// `.field.npy.plait-HOST-`, in front of process, counter and suffixes.

@@ -8,11 +8,11 @@
 #include <cstdio>
 #include <filesystem>
 #include <optional>
-#include <sstream>
 
 #include "base/folder.hpp"
 #include "base/job.hpp"
 #include "base/text.hpp"
+#include "base/text_reader.hpp"
 #include "plait/error.hpp"
 
 namespace plait::store::posix {
@@ -33,7 +33,7 @@ bool is_older(const std::string& path) {
 std::optional<int> rank_on(const std::string& path, const std::string& job) {
   std::array<char, 512> mark{};
   if (::getxattr(path.c_str(), kWriterMark, mark.data(), mark.size() - 1) <= 0) return std::nullopt;
-  std::istringstream in(mark.data());
+  base::TextReader in(mark.data());
   std::string found;
   int rank = -1;
   in >> rank >> found;

@@ -6,8 +6,6 @@
 #include <cerrno>
 #include <charconv>
 #include <filesystem>
-#include <iomanip>
-#include <sstream>
 #include <string_view>
 
 #include "base/text.hpp"
@@ -76,11 +74,10 @@ std::int64_t Description::component_bytes(std::size_t component) const {
 }
 
 std::string Description::to_text() const {
-  std::ostringstream out;
-  out << kMagic << kVersion << "\nunit " << unit << "\nbytes " << std::setw(19) << bytes << "\nid " << id << '\n';
-  for (const std::string& component : components) out << "component " << component << '\n';
-  out << "end\n";
-  return out.str();
+  std::string out = base::text(kMagic, kVersion, "\nunit ", unit, "\nbytes ",
+                               base::aligned_right(base::text(bytes), 19), "\nid ", id, '\n');
+  for (const std::string& component : components) base::append_parts(out, "component ", component, '\n');
+  return out + "end\n";
 }
 
 Description parse(const std::string& text, const std::string& shown) {
@@ -173,9 +170,7 @@ std::string new_id() {
   std::uint64_t number = 0;
   while (::getrandom(&number, sizeof number, 0) != sizeof number) {
   }
-  std::ostringstream out;
-  out << std::hex << std::setw(16) << std::setfill('0') << number;
-  return out.str();
+  return base::hexadecimal_text(number);
 }
 
 }  // namespace plait::store::stripe

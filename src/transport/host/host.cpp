@@ -50,8 +50,10 @@ std::vector<NetworkAddress> own_addresses() {
 }
 
 std::string boot_id() {
+  std::ifstream file("/proc/sys/kernel/random/boot_id");
+  file.exceptions(std::ios::badbit);  // a lack of memory is no end of the file
   std::string id;
-  std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), id);
+  std::getline(file, id);
   return id;
 }
 

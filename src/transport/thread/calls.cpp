@@ -1,11 +1,13 @@
 #include "transport/thread/calls.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <thread>
 #include <utility>
 
 #include "base/text.hpp"
+#include "base/wait/patiently.hpp"
 
 namespace plait::transport::thread {
 
@@ -34,11 +36,12 @@ class ThreadActive : public Active {
       const std::scoped_lock lock(open.mutex);
       open.pending_calls.emplace(arrival.id, pending);
     }
-    const auto target = static_cast<std::size_t>(to);
-    CallBoard& board = *board_;
-    const bool put = board.queues[target].put(
-        [&board, target, arrival] { board.services[target]->arrived(*board.workers[target], arrival); });
-    if (!put) fail(arrival.id, gone(to));
+    try {
+      if (!put(to, arrival)) fail(arrival.id, gone(to));
+    } catch (...) {
+      // It has not been begun, so nobody is to end it; unless the other one, which stops, has done so already.
+      if (extract(arrival.id)) throw;
+    }
   }
   void look_until(base::FunctionRef<bool()>) override {}  // others answer
 
@@ -60,14 +63,10 @@ class ThreadActive : public Active {
     own_queue().close();
     if (thread_.joinable()) thread_.join();
     // What this worker has not answered, and what it still waits for.
-    auto& open = open_calls();
-    std::vector<std::pair<std::uint64_t, int>> left;
-    {
-      const std::scoped_lock lock(open.mutex);
-      for (const auto& [id, pending] : open.pending_calls)
-        if (pending->to == rank_) left.emplace_back(id, pending->to);
+    while (const auto left = extract_own()) {
+      const CallFailure failure = gone(rank_);
+      left->done(&failure);
     }
-    for (const auto& [id, to] : left) fail(id, gone(to));
   }
 
  private:
@@ -82,8 +81,25 @@ class ThreadActive : public Active {
     const auto found = open_calls().pending_calls.extract(id);
     return found.empty() ? nullptr : found.mapped();
   }
+  /// One that this worker has not answered.
+  std::shared_ptr<Call> extract_own() {
+    const std::scoped_lock lock(open_calls().mutex);
+    auto& pending = open_calls().pending_calls;
+    const auto found = std::ranges::find_if(pending, [this](const auto& one) { return one.second->to == rank_; });
+    return found == pending.end() ? nullptr : pending.extract(found).mapped();
+  }
+  /// Hands a call to the worker that is to serve it, unless that has stopped: then false.
+  bool put(int to, const Arrival& arrival) {
+    const auto target = static_cast<std::size_t>(to);
+    CallBoard& board = *board_;
+    return board.queues[target].put(
+        [&board, target, arrival] { board.services[target]->arrived(*board.workers[target], arrival); });
+  }
   static CallFailure gone(int worker) {
-    return {ErrorKind::kSystem, EOWNERDEAD, base::text("rank ", worker, " has left; nothing of it can be reached")};
+    return base::patiently("say that a rank has left", [&] {
+      return CallFailure{ErrorKind::kSystem, EOWNERDEAD,
+                         base::text("rank ", worker, " has left; nothing of it can be reached")};
+    });
   }
   void fail(std::uint64_t id, const CallFailure& failure) {
     if (const auto pending = extract(id)) pending->done(&failure);

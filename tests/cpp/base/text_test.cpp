@@ -4,7 +4,12 @@
 
 #include <cstdint>
 #include <limits>
+#include <locale>
+#include <new>
 #include <string>
+
+#include "allocations.hpp"
+#include "base/text_reader.hpp"
 
 namespace plait::base {
 namespace {
@@ -13,6 +18,10 @@ TEST(Text, PutsTextsAndNumbersOneBehindTheOther) {
   const std::string name = "a.npy";
   EXPECT_EQ(text(name, " has ", 3, ' ', std::string_view("dimensions"), '.'), "a.npy has 3 dimensions.");
   EXPECT_EQ(text(), "");
+  EXPECT_EQ(text(true, false), "10");
+  std::string out = "1";
+  append_parts(out, '+', 2);
+  EXPECT_EQ(out, "1+2");
 }
 
 TEST(Text, HasRoomForTheLongestNumbers) {
@@ -29,6 +38,75 @@ TEST(Text, TellsTuplesAndBytes) {
   EXPECT_EQ(bytes_text(640), "640 B");
   EXPECT_EQ(bytes_text(3 << 19), "1.5 MiB");
   EXPECT_EQ(bytes_text(2 << 20), "2 MiB");
+}
+
+TEST(Text, FillsColumns) {
+  EXPECT_EQ(aligned_right("-1", 5), "   -1");
+  EXPECT_EQ(aligned_left("ab", 5), "ab   ");
+  EXPECT_EQ(aligned_right("longer", 5), "longer");
+  EXPECT_EQ(aligned_left("longer", 5), "longer");
+  EXPECT_EQ(hexadecimal_text(0xab), "00000000000000ab");
+  EXPECT_EQ(hexadecimal_text(std::numeric_limits<std::uint64_t>::max()), "ffffffffffffffff");
+}
+
+/// Lets each allocation of `body` fail in turn: it must throw std::bad_alloc each time.  How many it makes.
+template <typename Body>
+std::int64_t without_memory(Body&& body) {
+  std::int64_t n = 1;
+  for (;; ++n) {
+    bool thrown = false;
+    allocations::fail_at(n);
+    try {
+      body();
+    } catch (const std::bad_alloc&) {
+      thrown = true;
+    }
+    const bool failed = allocations::failed();
+    EXPECT_EQ(thrown, failed) << n;
+    if (!failed) return n - 1;
+  }
+}
+
+TEST(Text, IsNeverCut) {
+  const std::string name(300, 'a');
+  EXPECT_GT(without_memory([&] { static_cast<void>(text("the file ", name, " has ", 3, ' ', name)); }), 0);
+  EXPECT_GT(without_memory([&] { static_cast<void>(aligned_right(name, 400)); }), 0);
+  EXPECT_GT(without_memory([&] { static_cast<void>(aligned_left(name, 400)); }), 0);
+}
+
+TEST(TextReader, TellsALackOfMemoryFromTheEndOfTheText) {
+  const std::string packed = text(4, ' ', std::string(300, 'b'), '\n', std::string(300, 'c'));
+  const auto read = [&] {
+    TextReader in(packed);
+    int number = 0;
+    std::string word;
+    std::string line;
+    in >> number >> word;
+    in.get();
+    std::getline(in, line);
+    EXPECT_TRUE(number == 4 && word.size() == 300 && line.size() == 300);
+  };
+  EXPECT_GT(without_memory(read), 2);
+}
+
+/// As those of languages that part thousands by a blank.
+class Parted : public std::numpunct<char> {
+ protected:
+  char do_thousands_sep() const override { return ' '; }
+  std::string do_grouping() const override { return "\3"; }
+};
+
+TEST(TextReader, ReadsNumbersWhateverTheLocale) {
+  const std::locale before = std::locale::global(std::locale(std::locale::classic(), new Parted));
+  TextReader in(text(12, ' ', 345, ' ', 6789));
+  std::locale::global(before);
+  std::int64_t first = 0;
+  std::int64_t second = 0;
+  std::int64_t third = 0;
+  in >> first >> second >> third;
+  EXPECT_EQ(first, 12);
+  EXPECT_EQ(second, 345);
+  EXPECT_EQ(third, 6789);
 }
 
 }  // namespace

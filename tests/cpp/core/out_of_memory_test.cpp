@@ -5,17 +5,12 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
-#include <condition_variable>
-#include <cstdio>
-#include <cstdlib>
+#include <concepts>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <numeric>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "allocations.hpp"
@@ -28,45 +23,28 @@
 #include "plait/shared_file.hpp"
 #include "plait/stream.hpp"
 #include "transport/thread/team.hpp"
+#include "watchdog.hpp"
 #include "wrapped_transport.hpp"
 
 namespace {
 
 using namespace plait;
+using plait_test::Watchdog;
 using transport::Transport;
-
-/// Ends the program where something takes for ever, and says what.
-class Watchdog {
- public:
-  explicit Watchdog(std::string what)
-      : thread_([this, what = std::move(what)] {
-          std::unique_lock lock(mutex_);
-          if (changed_.wait_for(lock, std::chrono::seconds(20), [this] { return done_; })) return;
-          std::fprintf(stderr, "still waiting: %s\n", what.c_str());
-          std::abort();
-        }) {}
-  ~Watchdog() {
-    {
-      const std::scoped_lock lock(mutex_);
-      done_ = true;
-    }
-    changed_.notify_all();
-    thread_.join();
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool done_ = false;
-  std::thread thread_;
-};
 
 constexpr int kRanks = 3;
 /// Under sanitizers, which take ten times as long, every few allocations do.
 constexpr std::int64_t kStep = oracle::kSanitized ? 7 : 1;
 
-/// One collective of three ranks, prepared before anything fails.
-using Call = std::function<void()>;
+/// One collective of three ranks, prepared before anything fails, and what it has come to, the same on all ranks.
+struct Call {
+  template <std::invocable Body>
+  Call(Body body) : make(std::move(body)) {}
+  Call(std::function<void()> body, std::function<std::string()> outcome)
+      : make(std::move(body)), tell(std::move(outcome)) {}
+  std::function<void()> make;
+  std::function<std::string()> tell = [] { return std::string(); };
+};
 using Prepare = std::function<Call(const Comm&)>;
 
 /// What each rank heard, where the n-th allocation of `victim` failed; nothing where it makes fewer.
@@ -88,8 +66,10 @@ Outcome run_once(const Prepare& prepare, int on_a_node, int victim, std::int64_t
     const bool fails = inner.rank() == victim;
     heard.reserve(4096);
     if (fails) allocations::fail_at(n);
+    bool done = false;
     try {
-      call();
+      call.make();
+      done = true;
     } catch (const Error& error) {
       if (!allocations::failed() && fails) ADD_FAILURE() << error.what();
       heard = error.what();
@@ -97,6 +77,7 @@ Outcome run_once(const Prepare& prepare, int on_a_node, int victim, std::int64_t
       heard = std::string("not an Error: ") + error.what();
     }
     if (fails) outcome.reached = allocations::failed();
+    if (done) heard = call.tell();
     // Nobody leaves with what others still use, and the ranks are in step again.
     std::array<std::int64_t, 1> step{inner.rank()};
     inner.reduce_min(step);
@@ -157,6 +138,39 @@ TEST_F(OutOfMemory, Opening) {
       const auto name = std::make_shared<const std::string>(path("a.npy"));
       const auto how = std::make_shared<const FileOptions>(mode == Mode::kWrite ? options() : FileOptions());
       return [name, how, comm, mode] { const File file = File::open(*name, mode, *how, comm); };
+    });
+}
+
+std::string text_of(const ArrayType& type) {
+  std::string text = type.dtype + ' ' + std::to_string(type.element_bytes) + (type.order == Order::kC ? " C" : " F");
+  for (const std::int64_t extent : type.shape) text += ' ' + std::to_string(extent);
+  return text;
+}
+
+/// The rows of a rank in kLayout, as it reads them where it believes the array to begin.
+std::string own_rows(File& file, int rank) {
+  Numbers numbers(40, -1);
+  const std::array<MutablePart, 1> part{MutablePart{reinterpret_cast<std::byte*>(numbers.data()), {80, 8}}};
+  file.read(Layout::parse(kLayout), part);
+  for (std::int64_t i = 0; i < 40; ++i)
+    if (numbers[static_cast<std::size_t>(i)] != 10 * (rank + i / 10 * kRanks) + i % 10)
+      return "other numbers on rank " + std::to_string(rank);
+  return "its numbers";
+}
+
+/// What only rank 0 has looked at reaches the others whole, or not at all.
+TEST_F(OutOfMemory, WhatIsOpenedIsTheSameOnAllRanks) {
+  make("a.npy");
+  for (const Mode mode : {Mode::kRead, Mode::kReadWrite, Mode::kWrite})
+    try_all("open and compare", [&](const Comm& comm) -> Call {
+      const auto name = std::make_shared<const std::string>(path("a.npy"));
+      const auto how = std::make_shared<const FileOptions>(mode == Mode::kWrite ? options() : FileOptions{});
+      const auto file = std::make_shared<std::optional<File>>();
+      return {[name, how, file, comm, mode] { file->emplace(File::open(*name, mode, *how, comm)); },
+              [file, mode, rank = comm.rank()] {
+                const std::string type = text_of((*file)->type());
+                return mode == Mode::kWrite ? type : type + ", " + own_rows(**file, rank);
+              }};
     });
 }
 

@@ -13,6 +13,9 @@ thread_local std::int64_t until_failure = 0;
 thread_local bool goes_on_failing = false;
 thread_local bool has_failed = false;
 
+std::atomic<std::int64_t> until_failure_anywhere{0};
+std::atomic<bool> has_failed_anywhere{false};
+
 std::atomic<std::int64_t> live{0};
 std::atomic<std::int64_t> peak{0};
 
@@ -23,6 +26,10 @@ constexpr std::size_t kHeader = 2 * sizeof(std::max_align_t);  // a block is pre
 #endif
 
 void fail_where_asked() {
+  if (until_failure_anywhere > 0 && until_failure_anywhere.fetch_sub(1) == 1) {
+    has_failed_anywhere = true;
+    throw std::bad_alloc();
+  }
   if (until_failure == 0 || --until_failure > 0) return;
   has_failed = true;
   if (goes_on_failing) until_failure = 1;
@@ -43,6 +50,15 @@ void fail_from(std::int64_t number) {
 bool failed() {
   until_failure = 0;
   return has_failed;
+}
+
+void fail_anywhere_at(std::int64_t number) {
+  has_failed_anywhere = false;
+  until_failure_anywhere = number;
+}
+bool failed_anywhere() {
+  until_failure_anywhere = 0;
+  return has_failed_anywhere;
 }
 
 std::int64_t live_bytes() { return live; }

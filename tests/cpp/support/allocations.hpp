@@ -12,6 +12,10 @@ void fail_from(std::int64_t number);
 /// Lets the rest of this thread's succeed.  Whether one has failed since fail_at().
 bool failed();
 
+/// The same of all threads together: the next allocation of any thread that fails.
+void fail_anywhere_at(std::int64_t number);
+bool failed_anywhere();
+
 /// Bytes that are live, and the most that were since restart_peak(); always 0 under sanitizers, which count for
 /// themselves.
 std::int64_t live_bytes();

@@ -100,6 +100,27 @@ def test_an_exception_leaves_what_was_there(tmp_path):
     np.testing.assert_array_equal(np.load(tmp_path / "a.npy"), np.ones(3))
 
 
+def test_what_exec_leaves_behind_goes_with_the_next_new_file_of_the_name(tmp_path):
+    said, left = run("file = new('a.npy'); os.execv(sys.executable, [sys.executable, '-c', ''])", tmp_path)
+    assert said == ""
+    assert len(left) == 1
+    assert left[0].startswith(".a.npy.plait-")
+    assert run("new('a.npy').close()", tmp_path) == ("", ["a.npy"])
+
+
+def test_what_exec_leaves_behind_stays_while_the_new_program_runs(tmp_path):
+    write = START + "new('a.npy').close()"
+    program = f"""
+import subprocess
+subprocess.run([sys.executable, "-c", {write!r}], check=True)
+others = sorted(os.listdir())
+exec({write!r})
+assert len(others) == 2 and others[0].startswith(".a.npy.plait-"), others
+"""
+    replaced = f"file = new('a.npy'); os.execv(sys.executable, [sys.executable, '-c', {START + program!r}])"
+    assert run(replaced, tmp_path) == ("", ["a.npy"])
+
+
 def test_daemon_threads_at_work_do_not_break_the_end(tmp_path):
     program = """
 import threading, time

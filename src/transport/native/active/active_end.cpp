@@ -122,7 +122,10 @@ void ActiveEnd::start(Transport& transport) {
 }
 
 CallFailure ActiveEnd::stopped() {
-  return {ErrorKind::kSystem, ESHUTDOWN, "the communicator has been freed, or MPI has ended; finish requests before"};
+  return base::patiently("end what ranks wait for", [] {
+    return CallFailure{ErrorKind::kSystem, ESHUTDOWN,
+                       "the communicator has been freed, or MPI has ended; finish requests before"};
+  });
 }
 
 void ActiveEnd::stop() noexcept {

@@ -1,0 +1,41 @@
+// Ends the program where something takes for ever.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+
+namespace plait_test {
+
+/// Says what has not ended within 20 seconds.
+class Watchdog {
+ public:
+  explicit Watchdog(std::string what)
+      : thread_([this, what = std::move(what)] {
+          std::unique_lock lock(mutex_);
+          if (changed_.wait_for(lock, std::chrono::seconds(20), [this] { return done_; })) return;
+          std::fprintf(stderr, "still waiting: %s\n", what.c_str());
+          std::abort();
+        }) {}
+  ~Watchdog() {
+    {
+      const std::scoped_lock lock(mutex_);
+      done_ = true;
+    }
+    changed_.notify_all();
+    thread_.join();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool done_ = false;
+  std::thread thread_;
+};
+
+}  // namespace plait_test
