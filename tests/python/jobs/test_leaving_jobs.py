@@ -115,6 +115,16 @@ def test_a_rank_without_memory_tells_the_others_that_it_leaves(exchange, what):
     assert job.stdout.count("told: rank 1 has left the program; nothing more can be done together") == 2, job.stdout
 
 
+@pytest.mark.parametrize("node", ["1", "2"], ids=["nodes of 1", "nodes of 2"])
+def test_a_rank_that_leaves_later_with_fewer_calls_is_noticed(tmp_path, node):
+    # Of MPICH's broadcasts one whose sender waits for nobody: rank 1 is done then.
+    sends = {"MPIR_CVAR_IBCAST_INTRA_ALGORITHM": "sched_binomial"}
+    job = launch(4, compiled("leaves_later.cpp", tmp_path), PLAIT_NODE_SIZE=node, **sends)
+    assert job.returncode == 0, job.stdout
+    assert job.stdout.count("told: rank 3 has left the program; nothing more can be done together") >= 2, job.stdout
+    assert "nothing was told" not in job.stdout
+
+
 def test_what_a_message_is_to_fill_is_not_freed(tmp_path):
     job = launch(2, compiled("keeps_memory.cpp", tmp_path), PLAIT_NODE_SIZE="1")
     assert job.returncode == 0, job.stdout
