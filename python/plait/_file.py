@@ -288,7 +288,7 @@ class File:
 
     def _select(self, variable: str, array: Arrays | None = None, layout: LayoutLike | None = None) -> None:
         """Let the next access mean an array of a pipe's step."""
-        if variable == self._variable:
+        if isinstance(variable, str) and variable == self._variable:
             return
         with checks(self._core.refuse):
             _variable_name(variable)
@@ -302,7 +302,8 @@ class File:
                     )
                 shape = layout.shape if isinstance(layout, Layout) else first.shape
                 known = self._types[variable] = (list(shape), *descr_of(first.dtype))
-            self._core.select_variable(variable, *(known if self._mode == "w" and known else ()))
+            given = known if self._mode == "w" and known else ()
+            call(refuse_here, self._core.select_variable, variable, *given)
             self._variable = variable
             self._take_type()
 

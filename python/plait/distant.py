@@ -168,7 +168,9 @@ def find(name: str, *, comm: CommLike = None) -> DistantFile:
     Raises plait.ArgumentError if no rank offers that name.
     """
     own = comm_of(comm)
-    return DistantFile(call(refuse_here, _core.DistantFile.find, text_of(name, "name"), own), own)
+    with checks(refuse_here):
+        wanted = text_of(name, "name")
+    return DistantFile(call(refuse_here, _core.DistantFile.find, wanted, own), own)
 
 
 def wait_all(requests: Iterable[Request]) -> list[Any]:

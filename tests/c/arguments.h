@@ -10,6 +10,7 @@
 enum { SECONDS = 60 };
 
 extern uint64_t seed;
+unsigned draw(unsigned below);
 int64_t number(unsigned value);
 int small(unsigned value);
 size_t size(unsigned value);

@@ -61,5 +61,10 @@ void mpi_wrong_accesses(void);
 void mpi_wrong_streams(void);
 void mpi_wrong_redistributions(void);
 void mpi_wrong_distant(void);
+void mpi_wrong_layouts(void);
+void mpi_wrong_conversions(void);
+void mpi_wrong_questions(void);
+void mpi_wrong_handles(void);
+void mpi_wrong_steps(void);
 
 #endif

@@ -15,7 +15,7 @@ static const int64_t shape[2] = {12, 5};
 
 uint64_t seed;
 
-static unsigned draw(unsigned below) {
+unsigned draw(unsigned below) {
   seed = seed * 6364136223846793005U + 1442695040888963407U;
   return (unsigned)((seed >> 33U) % below);
 }

@@ -56,6 +56,11 @@ int main(int argc, char** argv) {
       {"mpi_wrong_streams", mpi_wrong_streams},
       {"mpi_wrong_redistributions", mpi_wrong_redistributions},
       {"mpi_wrong_distant", mpi_wrong_distant},
+      {"mpi_wrong_layouts", mpi_wrong_layouts},
+      {"mpi_wrong_conversions", mpi_wrong_conversions},
+      {"mpi_wrong_questions", mpi_wrong_questions},
+      {"mpi_wrong_handles", mpi_wrong_handles},
+      {"mpi_wrong_steps", mpi_wrong_steps},
   };
   int threads = 0;
   plait_comm* early = NULL;

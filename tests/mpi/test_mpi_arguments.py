@@ -13,6 +13,7 @@ from same import error_everywhere, told
 import plait
 import plait.distant
 import plait.shared
+from plait.patterns import GSI, drive
 
 SHAPE = (6, 4)
 
@@ -252,3 +253,106 @@ def test_accesses_of_distant_and_shared_files(comm, disk):
         for call in (file.iread, file.iwrite):
             refused(lambda *given, call=call: call(*given).wait(), good, bad, 7)
         refused(file.home, {"component": 0}, {"component": NUMBERS}, 8)
+
+
+NAMES = ["", "\udc80\udcff", "a\0b", b"\xff", 7, None, [], object(), Hostile(), np.array([1, 2])]
+ATTRIBUTES = [7, "a", [("a", 1)], {"": 1}, {1: 2}, {"a": None}, {"a": 2**70}, {"a": 1j}, {"a": []}, {"a": Hostile()}]
+ATTRIBUTES += [{"\udc80": 1}, {"a": "\udc80"}, {"a": object()}, object(), Hostile()]
+
+
+@pytest.fixture
+def meeting(comm, shared, monkeypatch):
+    folder = shared / "meet"
+    if comm.rank == 0:
+        folder.mkdir(mode=0o700)
+    monkeypatch.setenv("PLAIT_MEET", str(folder))
+
+
+def test_steps(comm, meeting):
+    layout = rows(comm)
+    own = np.zeros(layout.padded_shape(comm.rank))
+    numbers = iter(range(10**6))  # of the arrays, which are new each time
+    with plait.open("pipe:steps?readers=0&drop=oldest", "w", comm=comm, shape=SHAPE, dtype="f8") as file:
+
+        def begin(attributes):
+            file.begin_step(attributes)
+            file.end_step()
+
+        assert tried(comm, begin, {"attributes": {"a": 1}}, {"attributes": ATTRIBUTES}, 0, 20) > 10
+
+        def define(variable, shape, dtype):
+            fresh = f"array {next(numbers)}"
+            name = fresh if isinstance(variable, str) and variable == "new" else variable
+            file.define(name, shape, dtype)
+            file.write(own, layout, variable=name)
+
+        file.begin_step()
+        good = {"variable": "new", "shape": SHAPE, "dtype": "f8"}
+        bad = {"variable": NAMES, "shape": [*NUMBERS[:10], (6, 2**70), (6, "a"), (-1, 4)], "dtype": DTYPES}
+        assert tried(comm, define, good, bad, 1, 8) > 15
+        good = {"array": own, "variable": "data"}
+        assert tried(comm, lambda **given: file.write(layout=layout, **given), good, {"variable": NAMES}, 2, 10) > 6
+        outcome(comm, file.end_step)  # which is discarded where a write to it has failed
+        file.begin_step()
+        file.write(own, layout)
+        file.end_step()
+
+
+def refused(call, good, bad, seed, count=8):
+    """Tries a call that is not collective with one wrong argument at a time; returns how many were errors."""
+    draw = random.Random(seed)
+    found = 0
+    for name, value, _ in cases(draw, good, bad, count):
+        error = told(lambda: call(**{**good, name: value}))  # noqa: B023
+        assert error is None or (error[1] and "std::" not in error[1]), error
+        found += error is not None
+    assert told(lambda: call(**good)) is None
+    return found
+
+
+def test_questions(comm, path, meeting):
+    good = {"layout": rows(comm), "region": None, "write": False, "fill_halo": False}
+    bad = {"layout": LAYOUTS, "region": REGIONS, "write": FLAGS, "fill_halo": FLAGS}
+    with plait.open(path, comm=comm) as file:
+        assert refused(file.explain, good, bad, 0) > 10
+    with plait.open("pipe:questions?readers=0", "w", comm=comm, shape=SHAPE, dtype="f8"):
+        assert (
+            refused(
+                plait.pipe_status, {"url": "pipe:questions?timeout=5"}, {"url": [*TEXTS, "pipe:", "pipe:no"]}, 1, 20
+            )
+            > 8
+        )
+        comm.Barrier()
+    timeouts = [one for one in NUMBERS if not isinstance(one, int) or one < 0] + [float("nan"), True]
+    assert refused(lambda timeout: plait.world(timeout).rank, {"timeout": 1}, {"timeout": timeouts}, 2, 20) > 5
+
+
+def test_offers(comm, disk):
+    with plait.distant.open(disk / f"d-{comm.rank}", "w", comm=comm, temporary=True):
+        names = iter(range(10**6))
+
+        def offer(name, path, mode, temporary):
+            fresh = f"{comm.rank}-{next(names)}" if isinstance(name, str) and name == "new" else name
+            plait.distant.offer(fresh, path, mode, comm=comm, temporary=temporary).close()
+
+        good = {"name": "new", "path": disk / f"o-{comm.rank}", "mode": "w", "temporary": True}
+        bad = {"name": TEXTS, "path": TEXTS[:9], "mode": TEXTS, "temporary": FLAGS}
+        assert refused(offer, good, bad, 0) > 15
+        own = plait.distant.offer(f"own {comm.rank}", disk / f"o-{comm.rank}", "w", comm=comm, temporary=True)
+        good = {"name": f"own {comm.rank}"}
+        assert (
+            refused(lambda name: plait.distant.find(name, comm=comm).close(), good, {"name": [*TEXTS, "no"]}, 1, 20) > 8
+        )
+        own.close()
+
+
+def test_patterns(comm, path):
+    size = comm.size
+    good = {"pattern": GSI(24, size, 5), "mode": None, "fill": None}
+    bad = {"pattern": [*LAYOUTS[:4], GSI(24, size + 1, 5), GSI(23, size, 5), GSI(24, size, 5, kind="write"), GSI],
+           "mode": [*NUMBERS, 4, lambda: 1]}  # fmt: skip
+    with plait.open(path, comm=comm) as file:
+        assert tried(comm, lambda **given: drive(file=file, comm=comm, **given), good, bad, 0, 16) > 15
+        files = {"file": [None, 1, "a", object(), Hostile(), np.zeros(3), plait.open]}
+        assert tried(comm, lambda **given: drive(GSI(24, size, 5), comm=comm, **given), {"file": file}, files, 1, 8) > 6
+        assert drive(GSI(24, size, 24), file, comm).elements == (24 if comm.rank == 0 else 0)

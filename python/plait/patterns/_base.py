@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar, Literal, NamedTuple
 
+from .._arguments.words import shown
 from .._errors import ArgumentError
 
 Kind = Literal["read", "write"]
@@ -50,8 +51,8 @@ class Pattern(ABC):
         self._check("elements", 0)
         self._check("ranks", 1)
         self._check("request", 1)
-        if self.kind not in ("read", "write"):
-            raise ArgumentError(f'{self.name}: kind={self.kind!r} is not known; use "read" or "write"')
+        if not isinstance(self.kind, str) or self.kind not in ("read", "write"):
+            raise ArgumentError(f'{self.name}: kind={shown(self.kind)} is not known; use "read" or "write"')
 
     @property
     def name(self) -> str:
@@ -88,8 +89,7 @@ class Pattern(ABC):
 
     def at(self, rank: int, number: int) -> Access:
         """Return request `number` of a rank, counted from 0."""
-        if not 0 <= rank < self.ranks:
-            raise ArgumentError(f"{self.name}: rank {rank} was named, but the ranks are 0 to {self.ranks - 1}")
+        rank, number = self._rank_of(rank), self._whole("number", number)
         if not 0 <= number < self.count(rank):
             raise ArgumentError(
                 f"{self.name}: rank {rank} makes {self.count(rank)} requests, counted from 0; there is no request "
@@ -99,9 +99,8 @@ class Pattern(ABC):
 
     def requests(self, rank: int) -> Iterator[Access]:
         """Yield all requests of a rank in order, made one by one."""
-        if not 0 <= rank < self.ranks:
-            raise ArgumentError(f"{self.name}: rank {rank} was named, but the ranks are 0 to {self.ranks - 1}")
-        return (self._at(rank, number) for number in range(self.count(rank)))
+        own = self._rank_of(rank)
+        return (self._at(own, number) for number in range(self.count(own)))
 
     @abstractmethod
     def _at(self, rank: int, number: int) -> Access:
@@ -109,14 +108,23 @@ class Pattern(ABC):
 
     def _check(self, field: str, least: int) -> None:
         """Make a field a plain number, and see that it is large enough."""
-        given = getattr(self, field)
-        try:
-            number = operator.index(given)
-        except TypeError:
-            raise ArgumentError(f"{self.name}: {field}={given!r} is not a whole number") from None
+        number = self._whole(field, getattr(self, field))
         if number < least:
             raise ArgumentError(f"{self.name}: {field}={number}; it must be at least {least}")
         object.__setattr__(self, field, number)
+
+    def _whole(self, what: str, given: object) -> int:
+        """Return a plain number."""
+        try:
+            return operator.index(given)  # type: ignore[arg-type]  # which is what is found out here
+        except Exception:
+            raise ArgumentError(f"{self.name}: {what}={shown(given)} is not a whole number") from None
+
+    def _rank_of(self, given: int) -> int:
+        rank = self._whole("rank", given)
+        if not 0 <= rank < self.ranks:
+            raise ArgumentError(f"{self.name}: rank {rank} was named, but the ranks are 0 to {self.ranks - 1}")
+        return rank
 
     def _stretch(self, begin: int, count: int, end: int) -> Access:
         """Return the request for `count` elements from `begin` that stops at `end`."""

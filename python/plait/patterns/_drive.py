@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import math
+import operator
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from .._arguments.words import shown
 from .._comm import CommLike
 from .._errors import ArgumentError, StoreError
 from ._base import Access, Pattern
@@ -54,17 +56,20 @@ def drive(
     every rank, where one has no memory for the array.
     """
     rank, size = (0, 1) if comm is None else (comm.rank, comm.size)
+    known, way, target = pattern if isinstance(pattern, Pattern) else shown(pattern), _mode_of(mode), _file_of(file)
     if comm is not None and size > 1:
-        _agree(comm, (pattern if isinstance(pattern, Pattern) else repr(pattern), mode, fill is not None))
-    if not isinstance(pattern, Pattern):
+        _agree(comm, (known, way, fill is not None, target))
+    if isinstance(known, str):
         raise ArgumentError(
-            f"the pattern is {pattern!r}; pass one of plait.patterns, such as GSI(elements, ranks, request)"
+            f"the pattern is {known}; pass one of plait.patterns, such as GSI(elements, ranks, request)"
         )
-    mode = pattern.mode if mode is None else mode
-    _check(pattern, mode, file, size, fill)
+    if target:
+        raise ArgumentError(f"the file is {target}; pass what plait.open returns")
+    way = pattern.mode if way is None else way
+    _check(pattern, way, file, size, fill)
     buffer = _buffer(comm if size > 1 else None, pattern.largest, file.dtype)
-    with file.stream(mode=mode) as stream:
-        return carry_out(turns(pattern, rank, mode), stream, buffer, receive, fill)
+    with file.stream(mode=way) as stream:
+        return carry_out(turns(pattern, rank, way), stream, buffer, receive, fill)
 
 
 def carry_out(
@@ -117,6 +122,20 @@ def turns(pattern: Pattern, rank: int, mode: int) -> Iterator[tuple[Access, int]
         yield access, pattern.largest if mode == 3 else access.count
 
 
+# What ranks agree on must be comparable and fit for messages, or one that has something else leaves the others waiting.
+def _mode_of(mode: object) -> Any:
+    """Return a mode as a plain number, or the words for what is none."""
+    try:
+        return None if mode is None else operator.index(mode)  # type: ignore[arg-type]
+    except Exception:
+        return shown(mode)
+
+
+def _file_of(file: object) -> str:
+    """Return the words for what is no file with streams; none for one that is."""
+    return "" if hasattr(type(file), "stream") else shown(file)
+
+
 def _check(pattern: Pattern, mode: int, file: File, size: int, fill: Callback | None) -> None:
     """See that everything fits together: the same on every rank."""
     elements = math.prod(file.shape)
@@ -147,12 +166,12 @@ def _buffer(comm: CommLike, elements: int, dtype: np.dtype[Any]) -> Part:
     return buffer
 
 
-def _agree(comm: CommLike, mine: tuple[object, int | None, bool]) -> None:
+def _agree(comm: CommLike, mine: tuple[object, ...]) -> None:
     """See that all ranks were given the same, so that none waits for requests that never come."""
     first = comm.bcast(mine)
     differ = [number for number, same in enumerate(comm.allgather(first == mine)) if not same]
     if differ:
         raise ArgumentError(
-            f"rank {differ[0]} was given another pattern, mode or fill than rank 0, which has {first[0]} and "
+            f"rank {differ[0]} was given another pattern, mode, fill or file than rank 0, which has {first[0]} and "
             f"mode={first[1]}; pass the same on every rank"
         )

@@ -248,8 +248,8 @@ bool uring_known(int fd);
 
 /* Ends the process's part, then the process. */
 void capture_leave(void);
-/* Before the process has its system calls restricted: from now on it makes none but those that the program asks for,
- * and neither do the children that it forks.  The rest counts as missed. */
+/* Before the process has its system calls restricted, or may not ask for the time any more: from now on it makes no
+ * calls but those that the program asks for, and neither do the children that it forks.  The rest counts as missed. */
 void capture_stop(void);
 /* Keeps what the loader read since dlopen was called. */
 void account_loaded(void);

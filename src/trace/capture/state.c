@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "trace/capture/capture.h"
@@ -96,9 +97,16 @@ void plait_capture_pause(int paused) {
   capture_paused += paused != 0 ? 1 : -1;
 }
 
+// Whether this program may not read the counter by which the C library tells the time, which it has from whoever ran it.
+static bool time_is_deadly(void) {
+  int mode = 0;
+  return RAW2(SYS_prctl, PR_GET_TSC, &mode) == 0 && mode == PR_TSC_SIGSEGV;
+}
+
 static bool begin_first(void) {
   const char* path = setting("PLAIT_RECORD");
   if (path == NULL || *path != '/' || strlen(path) >= sizeof capture_path) return false;
+  if (time_is_deadly()) return false;
   strcpy(capture_path, path);
   elf_find_texts();
   map_state();

@@ -40,16 +40,12 @@ Transports& transports() {
 /// What the processes share besides windows and arrays: a group's control block, and then what each has.
 struct Shared {
   static std::int64_t bytes(int size) {
-    const auto each = static_cast<std::int64_t>(sizeof(Mailbox) + sizeof(node::Departure));
-    return node::control_bytes(size) + each * size;
+    return node::control_bytes(size) + static_cast<std::int64_t>(sizeof(Mailbox)) * size;
   }
   Shared(std::byte* memory, int size)
-      : control(memory),
-        mailboxes(reinterpret_cast<Mailbox*>(memory + node::control_bytes(size))),
-        departures(reinterpret_cast<node::Departure*>(mailboxes + size)) {}
+      : control(memory), mailboxes(reinterpret_cast<Mailbox*>(memory + node::control_bytes(size))) {}
   std::byte* control;
   Mailbox* mailboxes;
-  node::Departure* departures;
 };
 
 std::int64_t number_of(const std::vector<node::ProcessSeen>& processes) {
@@ -65,9 +61,9 @@ class LocalTransport : public Transport, public node::GroupMeeting {
     node_group_ = number_of(others.processes());
     memory_.emplace(others, Shared::bytes(size_));
     const Shared shared(memory_->data(), size_);
-    departure_ = shared.departures + rank_;
     group_.emplace(shared.control, rank_, size_,
-                   std::make_unique<PeerLiveness>(shared.departures, progress_, node::watch(others.processes())));
+                   std::make_unique<PeerLiveness>(node::departures_of(shared.control, size_), progress_,
+                                                  node::watch(others.processes())));
     mailboxes_.emplace(shared.mailboxes, rank_, group_->liveness());
     const std::scoped_lock lock(transports().mutex);
     transports().all.insert(this);
@@ -84,7 +80,7 @@ class LocalTransport : public Transport, public node::GroupMeeting {
   LocalTransport& operator=(const LocalTransport&) = delete;
 
   /// Tells the others that this process takes part in nothing any more.
-  void leave() noexcept { node::record_departure(*departure_, rank_, progress_); }
+  void leave() noexcept { node::record_departure(group_->departure(), rank_, progress_); }
 
   int rank() const override { return rank_; }
   int size() const override { return size_; }
@@ -132,7 +128,6 @@ class LocalTransport : public Transport, public node::GroupMeeting {
   std::int64_t node_group_ = 0;
   node::Progress progress_;
   std::optional<node::Segment> memory_;
-  node::Departure* departure_ = nullptr;
   std::optional<node::Group> group_;
   std::optional<Mailboxes> mailboxes_;
   std::unique_ptr<node::Windows> windows_;

@@ -10,8 +10,10 @@ void PeerLiveness::check() {
     // Before the note, which a process that has ended can write no more.
     const bool ended = peers_[rank]->ended();
     node::Departed departed;
-    departures_[rank].check(progress_);
-    if (ended && !departures_[rank].known(departed)) node::throw_ended(static_cast<int>(rank));
+    if (departures_[rank].known(departed))
+      node::check(departed, progress_);
+    else if (ended)
+      node::throw_ended(static_cast<int>(rank));
   }
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -15,13 +16,13 @@ namespace plait::transport::local {
 class PeerLiveness : public Liveness {
  public:
   /// `departures`: of all processes, by their ranks, in memory that they share; each writes its own.
-  PeerLiveness(const node::Departure* departures, const node::Progress& progress,
+  PeerLiveness(std::span<const node::Departure> departures, const node::Progress& progress,
                std::vector<std::shared_ptr<const base::ProcessWatch>> peers)
       : departures_(departures), progress_(progress), peers_(std::move(peers)) {}
   void check() override;
 
  private:
-  const node::Departure* departures_;
+  std::span<const node::Departure> departures_;
   const node::Progress& progress_;
   std::vector<std::shared_ptr<const base::ProcessWatch>> peers_;
 };

@@ -28,7 +28,7 @@ using base::text;
 namespace {
 
 constexpr std::string_view kSuffix = ".job";
-constexpr std::array<char, 16> kMagic{'p', 'l', 'a', 'i', 't', '-', 'j', 'o', 'b', ' ', '1'};
+constexpr std::array<char, 16> kMagic{'p', 'l', 'a', 'i', 't', '-', 'j', 'o', 'b', ' ', '2'};
 /// Locks: the first byte of the file is for who changes it, one behind it for each rank.
 constexpr host::LockRange kTurn{0, 1};
 constexpr host::LockRange kEveryone{1, 0};

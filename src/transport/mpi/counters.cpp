@@ -24,6 +24,8 @@ namespace {
 constexpr int kWords = 2;
 constexpr int kCounters = 2048;
 constexpr auto kBeat = std::chrono::microseconds(500);
+/// How long process 0 waits, when it lets its last counter go, for others that do so at about the same time.
+constexpr auto kPatience = std::chrono::milliseconds(100);
 
 }  // namespace
 
@@ -68,15 +70,19 @@ class CounterWindow {
   int take() {
     const std::scoped_lock lock(beating_);
     held_.push_back(made_);
+    ++mine_;
     if (!beats_) start_beating();
     return made_++;
   }
-  /// This process lets a counter go.  Waits for nobody.
+  /// This process lets a counter go.  Waits for the others on process 0 only, and not for long.
   void release(int slot) noexcept {
     static const std::int64_t kOneLess = -1;
-    const std::scoped_lock lock(calling_);
-    if (window_ == MPI_WIN_NULL) return;
-    MPI_Accumulate(&kOneLess, 1, MPI_INT64_T, 0, slot * kWords + 1, 1, MPI_INT64_T, MPI_SUM, window_);
+    {
+      const std::scoped_lock lock(calling_);
+      if (window_ == MPI_WIN_NULL) return;
+      MPI_Accumulate(&kOneLess, 1, MPI_INT64_T, 0, slot * kWords + 1, 1, MPI_INT64_T, MPI_SUM, window_);
+    }
+    if (rank_ == 0) wait_for_the_last_beat();
   }
   /// One atomic operation; returns what was there before.
   std::int64_t change(int word, MPI_Op operation, std::int64_t by) {
@@ -124,6 +130,15 @@ class CounterWindow {
       beats_ = false;  // the others may wait until process 0 comes to an MPI call by itself
     }
   }
+  /// MPI_Finalize may be what this process calls next, and MPICH 5.0 ends the program where a thread is inside MPI then,
+  /// whether or not that thread ends before anything else is done.  Others may keep their counters as long as they like:
+  /// they may even wait for this process before they let them go.
+  void wait_for_the_last_beat() noexcept {
+    std::unique_lock lock(beating_);
+    if (--mine_ > 0) return;
+    changed_.notify_all();
+    last_beat_.wait_for(lock, kPatience, [this] { return !beats_ || mine_ > 0; });
+  }
   void check_there() const {
     if (window_ == MPI_WIN_NULL) throw Error(ErrorKind::kSystem, "MPI has ended; use streams before MPI_Finalize");
   }
@@ -143,6 +158,7 @@ class CounterWindow {
       if (held_.empty()) break;
     }
     beats_ = false;
+    last_beat_.notify_all();
   }
 
   int rank_ = 0;
@@ -154,7 +170,9 @@ class CounterWindow {
   std::mutex calling_;              // one operation at a time
   std::mutex beating_;
   std::condition_variable changed_;
-  std::vector<int> held_;
+  std::condition_variable last_beat_;
+  std::vector<int> held_;  // by any process
+  int mine_ = 0;           // how many this process holds; of process 0
   bool beats_ = false;
   bool ending_ = false;
   std::thread thread_;

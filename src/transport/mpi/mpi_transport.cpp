@@ -58,12 +58,12 @@ class MpiTransport : public Transport, public node::GroupMeeting {
     workers_ = topology.workers;
     FirstMeeting meeting(topology.node.get(), everyone_.get());
     control_.emplace(meeting, node::control_bytes(node_size_));
-    auto liveness =
-        std::make_unique<PeerLiveness>(topology.node.get(), workers_, node::departure_of(control_->data()), progress_);
+    auto liveness = std::make_unique<PeerLiveness>(topology.node.get(), workers_,
+                                                   node::departures_of(control_->data(), node_size_), progress_);
     PeerLiveness& watch = *liveness;
     group_.emplace(control_->data(), node_rank_, node_size_, std::move(liveness));
     const bool apart = nodes_apart();
-    notices_.emplace(everyone_.get(), topology.cookie, group_->departure(), watch,
+    notices_.emplace(everyone_.get(), topology.cookie, group_->departures(), watch,
                      FirstOfNodes{apart ? topology.leaders : std::vector<int>(), topology.leader_index});
     if (apart) {
       mailbox_ = std::make_unique<Mailbox>();

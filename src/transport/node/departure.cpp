@@ -1,6 +1,9 @@
 #include "transport/node/departure.hpp"
 
+#include <sched.h>
+
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <cstddef>
 
@@ -23,27 +26,57 @@ void tell(Departed& departed, std::initializer_list<std::string_view> words) noe
   }
 }
 
-void Departure::record(const Departed& departed) {
-  // Many may find somebody gone at once; one writes.  Were it killed in between, nobody would be known to have left,
-  // and its own end would be noticed instead.
-  std::uint32_t nobody = kNobody;
-  if (!state_.compare_exchange_strong(nobody, kBeingWritten)) return;
-  departed_ = departed;
-  state_.store(kWritten, std::memory_order_release);
-}
-
-bool Departure::known(Departed& departed) const {
-  if (state_.load(std::memory_order_acquire) != kWritten) return false;
-  departed = departed_;
-  return true;
-}
-
-void Departure::check(const Progress& progress) const {
-  Departed departed;
-  if (!known(departed) || departed.calls >= progress.needed()) return;
+void check(const Departed& departed, const Progress& progress) {
+  if (departed.calls >= progress.needed()) return;
   throw Error(ErrorKind::kSystem,
               base::text("rank ", departed.worker, ' ', departed.why.data(), "; nothing more can be done together"),
               EOWNERDEAD);
+}
+
+void Departure::record(const Departed& departed) noexcept {
+  // Were the process killed in between, nobody would be known to have left, and its own end would be noticed instead.
+  // Another thread that records is one of this process, so that this wait ends.
+  std::uint64_t version = version_.load(std::memory_order_acquire);
+  while (version % 2 != 0 || !version_.compare_exchange_weak(version, version + 1, std::memory_order_acq_rel)) {
+    ::sched_yield();
+    version = version_.load(std::memory_order_acquire);
+  }
+  if (version != 0) {
+    Departed before;
+    read(before);
+    if (before.calls <= departed.calls) return version_.store(version, std::memory_order_release);
+  }
+  const auto words = std::bit_cast<Words>(departed);
+  // Each releases that the version is odd: who finds a new word finds that too.
+  for (std::size_t i = 0; i < kWords; ++i) words_[i].store(words[i], std::memory_order_release);
+  version_.store(version + 2, std::memory_order_release);
+}
+
+bool Departure::known(Departed& departed) const noexcept {
+  const std::uint64_t version = version_.load(std::memory_order_acquire);
+  if (version == 0 || version % 2 != 0) return false;
+  Departed found;
+  read(found);
+  if (version_.load(std::memory_order_relaxed) != version) return false;
+  departed = found;
+  return true;
+}
+
+void Departure::read(Departed& departed) const noexcept {
+  Words words{};
+  for (std::size_t i = 0; i < kWords; ++i) words[i] = words_[i].load(std::memory_order_acquire);
+  departed = std::bit_cast<Departed>(words);
+}
+
+bool find_fewest(std::span<const Departure> departures, Departed& departed) noexcept {
+  bool found = false;
+  for (const Departure& one : departures) {
+    Departed other;
+    if (!one.known(other) || (found && departed.calls <= other.calls)) continue;
+    departed = other;
+    found = true;
+  }
+  return found;
 }
 
 }  // namespace plait::transport::node

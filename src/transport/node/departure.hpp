@@ -3,9 +3,11 @@
 
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <initializer_list>
+#include <span>
 #include <string_view>
 
 namespace plait::transport::node {
@@ -50,20 +52,32 @@ class Inside {
   int exceptions_ = std::uncaught_exceptions();
 };
 
-/// The first departure of a node, or of one that a member of the node has heard of.  All zero is its initial state.
-class Departure {
+/// errors  kSystem (EOWNERDEAD): who has left would have to come for this worker to get on.
+void check(const Departed& departed, const Progress& progress);
+
+/// The departure that one process tells of: its own, or one that it has heard of.  All zero is its initial state.
+/// threads  Those of one process record; any, of any process, look.
+class alignas(64) Departure {
  public:
-  /// Only the first one stays.
-  void record(const Departed& departed);
-  /// Whether somebody has left, and who.
-  bool known(Departed& departed) const;
-  /// errors  kSystem (EOWNERDEAD): somebody has left who would have to come for this worker to get on.
-  void check(const Progress& progress) const;
+  /// The one with the fewest calls stays, for who can do without that worker can do without the others.  Of
+  /// equals the first one stays.  Needs no memory.
+  void record(const Departed& departed) noexcept;
+  /// Whether somebody has left, and who.  Not while it is being written: ask again.
+  bool known(Departed& departed) const noexcept;
 
  private:
-  enum State : std::uint32_t { kNobody, kBeingWritten, kWritten };
-  std::atomic<std::uint32_t> state_{kNobody};
-  Departed departed_;
+  // By words, so that whoever looks while they change does so by the rules, and finds that they have.
+  static constexpr std::size_t kWords = sizeof(Departed) / sizeof(std::uint64_t);
+  using Words = std::array<std::uint64_t, kWords>;
+  static_assert(sizeof(Words) == sizeof(Departed));
+  void read(Departed& departed) const noexcept;
+
+  std::atomic<std::uint64_t> version_{0};  // odd while it is being written; 0: nobody
+  std::array<std::atomic<std::uint64_t>, kWords> words_{};
 };
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
+
+/// The one with the fewest calls of those that these tell of; whether there is any.
+bool find_fewest(std::span<const Departure> departures, Departed& departed) noexcept;
 
 }  // namespace plait::transport::node

@@ -6,14 +6,19 @@
 namespace plait::transport::node {
 
 std::int64_t control_bytes(int members) {
-  return static_cast<std::int64_t>(sizeof(Common)) + static_cast<std::int64_t>(sizeof(Member)) * members;
+  return static_cast<std::int64_t>(sizeof(Common)) +
+         static_cast<std::int64_t>(sizeof(Member) + sizeof(Departure)) * members;
 }
 
-Departure& departure_of(std::byte* control) { return reinterpret_cast<Common*>(control)->departure; }
+std::span<Departure> departures_of(std::byte* control, int members) {
+  const auto count = static_cast<std::size_t>(members);
+  return {reinterpret_cast<Departure*>(control + sizeof(Common) + sizeof(Member) * count), count};
+}
 
 Group::Group(std::byte* control, int rank, int size, std::unique_ptr<Liveness> liveness)
     : common_(reinterpret_cast<Common*>(control)),
       members_(reinterpret_cast<Member*>(control + sizeof(Common))),
+      departures_(departures_of(control, size)),
       rank_(rank),
       size_(size),
       liveness_(std::move(liveness)) {}

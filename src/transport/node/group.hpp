@@ -26,7 +26,6 @@ struct alignas(64) Member {
 struct alignas(64) Common {
   std::atomic<std::uint32_t> arrived{0};
   alignas(64) std::atomic<std::uint32_t> generation{0};
-  alignas(64) Departure departure;
   alignas(64) std::array<std::int64_t, Transport::kMostValues> result{};
   alignas(64) std::array<std::byte, Transport::kMostBroadcast> mailbox{};
 };
@@ -34,8 +33,8 @@ struct alignas(64) Common {
 /// Bytes of a control block for so many members; all zero is its initial state.
 std::int64_t control_bytes(int members);
 
-/// The departure in a control block.
-Departure& departure_of(std::byte* control);
+/// The departures in a control block: one for each member, which tells of itself or of those that it has heard of.
+std::span<Departure> departures_of(std::byte* control, int members);
 
 /// One member's view of a control block.
 class Group : public Gates {
@@ -47,7 +46,9 @@ class Group : public Gates {
   Slot& slot(int node_rank, int index) override;
   Liveness& liveness() override { return *liveness_; }
 
-  Departure& departure() { return common_->departure; }
+  std::span<Departure> departures() const { return departures_; }
+  /// That of this member.
+  Departure& departure() const { return departures_[static_cast<std::size_t>(rank_)]; }
   std::span<std::byte> note(int node_rank) { return member(node_rank).note; }
 
   void barrier();
@@ -65,6 +66,7 @@ class Group : public Gates {
 
   Common* common_;
   Member* members_;
+  std::span<Departure> departures_;
   int rank_;
   int size_;
   std::unique_ptr<Liveness> liveness_;

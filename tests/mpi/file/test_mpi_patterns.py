@@ -118,7 +118,9 @@ def test_what_does_not_fit_is_refused_on_every_rank(comm, shared):
         assert "rank 1 was given another" in refusal([GSI, GSSA][comm.rank == 1](100, comm.size, 1), file, comm)
         assert "rank 1 was given another" in refusal([GSA(100, comm.size, 1), "GSA"][comm.rank == 1], file, comm)
         assert "the pattern is 'GSA'" in refusal("GSA", file, comm)
-        assert "another pattern, mode or fill" in refusal(GSA(100, comm.size, 1), file, comm, mode=4 * (comm.rank == 1))
+        assert "another pattern, mode, fill or file" in refusal(
+            GSA(100, comm.size, 1), file, comm, mode=4 * (comm.rank == 1)
+        )
         assert f"there are {comm.size}" in refusal(GSA(100, comm.size + 1, 1), file, comm)
         assert "has 100" in refusal(GSA(101, comm.size, 1), file, comm)
         assert "modes that do: 0, 4" in refusal(GSA(100, comm.size, 1), file, comm, mode=1)

@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -104,8 +105,20 @@ def exchange(tmp_path_factory):
 def test_a_rank_that_leaves_in_an_exchange_between_nodes_is_noticed(exchange, what, node):
     job = launch(4, exchange, what, "finalize", PLAIT_NODE_SIZE=node)
     assert job.stdout.count("told: rank 1 has left the program; nothing more can be done together") == 3, job.stdout
-    # Without MPI_Finalize the launcher ends the others: what counts is that nobody waits.
-    launch(4, exchange, what, "exit", PLAIT_NODE_SIZE=node)
+
+
+@pytest.mark.parametrize("node", ["1", "2"], ids=["nodes of 1", "nodes of 2"])
+@pytest.mark.parametrize("what", ["message", "broadcast"])
+def test_nobody_waits_for_a_rank_that_exits_in_an_exchange_between_nodes(exchange, what, node):
+    # Without MPI_Finalize the launcher ends the others, as a rule before they have noticed.
+    begin = time.monotonic()
+    job = launch(4, exchange, what, "exit", PLAIT_NODE_SIZE=node)
+    assert time.monotonic() - begin < 10, job.stdout
+    assert job.returncode != 0, job.stdout
+    assert "nothing was told" not in job.stdout
+    for line in job.stdout.splitlines():
+        if line.startswith("told: "):
+            assert re.match(r"told: rank 1 has (left|ended)", line), job.stdout
 
 
 @pytest.mark.parametrize("what", ["message", "broadcast"])
@@ -113,6 +126,16 @@ def test_a_rank_without_memory_tells_the_others_that_it_leaves(exchange, what):
     job = launch(3, exchange, what, "starved", PLAIT_NODE_SIZE="1")
     assert job.returncode == 0, job.stdout
     assert job.stdout.count("told: rank 1 has left the program; nothing more can be done together") == 2, job.stdout
+
+
+@pytest.mark.parametrize("node", ["1", "2"], ids=["nodes of 1", "nodes of 2"])
+def test_a_rank_that_leaves_later_with_fewer_calls_is_noticed(tmp_path, node):
+    # Of MPICH's broadcasts one whose sender waits for nobody: rank 1 is done then.
+    sends = {"MPIR_CVAR_IBCAST_INTRA_ALGORITHM": "sched_binomial"}
+    job = launch(4, compiled("leaves_later.cpp", tmp_path), PLAIT_NODE_SIZE=node, **sends)
+    assert job.returncode == 0, job.stdout
+    assert job.stdout.count("told: rank 3 has left the program; nothing more can be done together") >= 2, job.stdout
+    assert "nothing was told" not in job.stdout
 
 
 def test_what_a_message_is_to_fill_is_not_freed(tmp_path):

@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 import plait
-from plait import notations, trace
+from plait import distant, notations, trace
+from plait.patterns import PATTERNS
 
 DRAWS = 60
 SECONDS = 5
@@ -75,8 +76,11 @@ TRACE = ("open", "create", "convert", "report", "compare", "import_trace", "gene
 
 
 def functions() -> dict[str, Callable[..., Any]]:
-    """Public functions in Python: those of notations, of traces, and of layouts."""
+    """Public functions in Python: those of notations, traces, layouts, patterns, pipes and distant files."""
     found: dict[str, Callable[..., Any]] = {"indirect": plait.indirect, "relabel": plait.relabel}
+    found |= {"pipe_names": plait.pipe_names, "pipe_status": plait.pipe_status, "world": plait.world}
+    found |= {"distant.offer": distant.offer, "distant.find": distant.find}
+    found |= {f"patterns.{name}": kind for name, kind in PATTERNS.items()}
     for module in notations.__all__:
         inside: ModuleType = getattr(notations, module)
         for name in dir(inside):
@@ -127,6 +131,31 @@ def test_functions_in_python(name: str, tmp_path, monkeypatch) -> None:
             given[0] = LAYOUT
         options = {key: draw.choice(VALUES) for key in named if draw.random() < 0.3}
         tried(name, lambda given=given, options=options: function(*given, **options))
+
+
+@pytest.mark.parametrize("name", list(PATTERNS))
+def test_what_patterns_are_asked(name: str) -> None:
+    draw = random.Random(name)
+    pattern = PATTERNS[name](24, 3, 4)
+    for _ in range(DRAWS):
+        rank, number = draw.choice([*VALUES, 1]), draw.choice([*VALUES, 1])
+        tried(f"{name}.at", lambda rank=rank, number=number: pattern.at(rank, number))
+        tried(f"{name}.requests", lambda rank=rank: list(pattern.requests(rank)))
+    assert sum(one.count for one in pattern.requests(1)) > 0
+
+
+@pytest.mark.parametrize("url", ["pipe:given?readers=0", "given.npy"])
+def test_what_files_are_asked(url: str, tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PLAIT_MEET", str(tmp_path))
+    draw = random.Random(url)
+    file = plait.open(url, "w", shape=(6, 4), dtype="f8")
+    for _ in range(DRAWS):
+        layout, region, flag, halo = (draw.choice(VALUES) for _ in range(4))
+        tried("File.explain", lambda given=(layout, region, flag), halo=halo: file.explain(*given, fill_halo=halo))
+        tried("File.define", lambda given=(layout, region, flag): file.define(*given))
+        tried("File.type_of", lambda name=layout: file.type_of(name))
+    file.close()
 
 
 def test_what_is_said_names_what_the_function_takes() -> None:

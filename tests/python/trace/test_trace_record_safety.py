@@ -27,6 +27,13 @@ def test_a_program_that_restricts_its_system_calls(tmp_path: Path) -> None:
     assert found.description.complete
 
 
+def test_a_program_that_may_not_read_the_counter_of_the_clock(tmp_path: Path) -> None:
+    found = done(tmp_path, compiled(tmp_path, "no_counter.c"))
+    assert list(found.of("passwd", Kind.READ)["result"]) == [8]
+    assert found.missed() == {NOT_KEPT: (1, 0, 0)}
+    assert found.description.complete
+
+
 def test_a_program_that_may_not_make_code(tmp_path: Path) -> None:
     found = done(tmp_path, compiled(tmp_path, "no_new_code.c"), "cat", "/etc/passwd")
     assert found.of("passwd", Kind.READ)["result"].sum() == Path("/etc/passwd").stat().st_size

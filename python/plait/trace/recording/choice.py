@@ -58,7 +58,7 @@ def kept(path: str | os.PathLike[str]) -> Choice:
             file.seek(_HEADER_OFFSET)
             text = file.read(_ROOM).split(b"\0", 1)[0]
         known = json.loads(text) if text else {}
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):  # what another program has written may be nested deeply
         return Choice()
     if not isinstance(known, dict):
         return Choice()

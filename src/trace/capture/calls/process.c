@@ -157,9 +157,11 @@ EXPORT FILE* popen(const char* command, const char* type) {
   return stream;
 }
 
-// Restricting the system calls that the process may make.  Asking without a filter only tells whether there are any.
+// Restricting the system calls that the process may make, or forbidding the counter by which the C library tells the
+// time.  Asking without a filter only tells whether there are any.
 long capture_control_process(long option, long a, long b, long c, long d) {
   if (option == PR_SET_SECCOMP && (a != SECCOMP_MODE_FILTER || b != 0)) capture_stop();
+  if (option == PR_SET_TSC && a == PR_TSC_SIGSEGV) capture_stop();
   return RAW5(SYS_prctl, option, a, b, c, d);
 }
 long capture_seccomp(long operation, long flags, long filter) {

@@ -7,9 +7,9 @@
 
 namespace plait::transport::mpi {
 
-PeerLiveness::PeerLiveness(MPI_Comm node, std::vector<int> workers, const node::Departure& departure,
+PeerLiveness::PeerLiveness(MPI_Comm node, std::vector<int> workers, std::span<const node::Departure> departures,
                            const node::Progress& progress)
-    : workers_(std::move(workers)), departure_(departure), progress_(progress) {
+    : workers_(std::move(workers)), departures_(departures), progress_(progress) {
   const node::ProcessSeen mine = node::this_process_seen();
   std::vector<node::ProcessSeen> all(workers_.size());
   static_assert(sizeof mine == 3 * sizeof(std::int64_t));
@@ -19,7 +19,9 @@ PeerLiveness::PeerLiveness(MPI_Comm node, std::vector<int> workers, const node::
 
 void PeerLiveness::check() {
   if (look_) look_();
-  departure_.check(progress_);  // first: it tells more
+  // First those that have left, of which more is known than that they have ended.
+  node::Departed departed;
+  if (node::find_fewest(departures_, departed)) node::check(departed, progress_);
   for (std::size_t i = 0; i < peers_.size(); ++i)
     if (peers_[i] && peers_[i]->ended()) node::throw_ended(workers_[i]);
   if (losses_ != nullptr) losses_->check_waiting();

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -20,9 +21,9 @@ namespace plait::transport::mpi {
 /// is not noticed here.
 class PeerLiveness : public Liveness {
  public:
-  /// Collective over `node`; `workers` are the numbers to name in errors, `departure` is the node's, `progress` that of
+  /// Collective over `node`; `workers` are the numbers to name in errors, `departures` the node's, `progress` that of
   /// this process.
-  PeerLiveness(MPI_Comm node, std::vector<int> workers, const node::Departure& departure,
+  PeerLiveness(MPI_Comm node, std::vector<int> workers, std::span<const node::Departure> departures,
                const node::Progress& progress);
   void check() override;
 
@@ -34,7 +35,7 @@ class PeerLiveness : public Liveness {
 
  private:
   std::vector<int> workers_;
-  const node::Departure& departure_;
+  std::span<const node::Departure> departures_;
   const node::Progress& progress_;
   std::vector<std::shared_ptr<const base::ProcessWatch>> peers_;
   std::function<void()> look_;

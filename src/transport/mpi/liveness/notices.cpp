@@ -26,13 +26,13 @@ constexpr int kMostTold = 64;
 
 }  // namespace
 
-Notices::Notices(MPI_Comm everyone, std::int64_t cookie, node::Departure& board, Liveness& liveness,
+Notices::Notices(MPI_Comm everyone, std::int64_t cookie, std::span<node::Departure> board, Liveness& liveness,
                  FirstOfNodes leaders)
     : everyone_(everyone), cookie_(cookie), board_(board), liveness_(liveness), leaders_(std::move(leaders)) {}
 
 Notices::~Notices() {
-  // MPI may still send it when nobody waits for that any more.
-  if (sent_on_) base::keep(wire_.release());
+  // MPI may still send them when nobody waits for that any more.
+  if (sent_ > 0) base::keep(wires_.release());
 }
 
 void Notices::take() {
@@ -44,19 +44,30 @@ void Notices::take() {
       return;
     Wire wire;
     if (MPI_Mrecv(&wire, sizeof wire, MPI_BYTE, &message, MPI_STATUS_IGNORE) != MPI_SUCCESS) continue;
-    if (wire.cookie == cookie_) board_.record(wire.departed);  // else it is of one whose number has come back
+    // Else it is of a communicator whose number has come back.
+    if (wire.cookie == cookie_) board_.front().record(wire.departed);
   }
 }
 
 void Notices::send_on() {
   node::Departed departed;
-  if (!board_.known(departed) || sent_on_.exchange(true)) return;
-  *wire_ = {cookie_, departed};
+  if (!node::find_fewest(board_, departed)) return;
+  std::int64_t sent_calls = sent_calls_;
+  do {
+    if (departed.calls >= sent_calls) return;
+  } while (!sent_calls_.compare_exchange_weak(sent_calls, departed.calls));
+  const std::size_t index = sent_++;
+  if (index >= kWires) return;
+  (*wires_)[index] = {cookie_, departed};
+  send((*wires_)[index]);
+}
+
+void Notices::send(Wire& wire) {
   const auto count = static_cast<int>(leaders_.ranks.size());
   const auto tell = [&](int to) {
     MPI_Request request = MPI_REQUEST_NULL;
     const int leader = leaders_.ranks[static_cast<std::size_t>(to)];
-    if (MPI_Isend(wire_.get(), sizeof *wire_, MPI_BYTE, leader, kNoticeTag, everyone_, &request) == MPI_SUCCESS)
+    if (MPI_Isend(&wire, sizeof wire, MPI_BYTE, leader, kNoticeTag, everyone_, &request) == MPI_SUCCESS)
       MPI_Request_free(&request);
   };
   if (count <= kMostTold) {

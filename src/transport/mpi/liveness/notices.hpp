@@ -3,9 +3,12 @@
 
 #include <mpi.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <vector>
@@ -28,13 +31,15 @@ struct FirstOfNodes {
 class Notices {
  public:
   /// `leaders`: none where this process is not one of them.  `cookie` is the same for all, and another one for each
-  /// communicator.  `liveness` looks, and throws.
-  Notices(MPI_Comm everyone, std::int64_t cookie, node::Departure& board, Liveness& liveness, FirstOfNodes leaders);
+  /// communicator.  `board`: the departures of the node, by its members.  `liveness` looks, and throws.
+  Notices(MPI_Comm everyone, std::int64_t cookie, std::span<node::Departure> board, Liveness& liveness,
+          FirstOfNodes leaders);
   ~Notices();
   Notices(const Notices&) = delete;
   Notices& operator=(const Notices&) = delete;
 
-  /// Takes notices in, and sends on what is on the board, once.  Never waits, and needs no memory.
+  /// Takes notices in, and sends on that of the worker with the fewest calls, whenever that has become another one.
+  /// Never waits, and needs no memory.
   void look();
   /// Waits for operations that all processes take part in.
   /// errors  kSystem: they do not end, and a process has left or been lost.  MPI keeps them and their memory then.
@@ -56,14 +61,19 @@ class Notices {
   void wait(base::FunctionRef<Seen()> test, std::chrono::microseconds nap);
   void take();
   void send_on();
+  void send(Wire& wire);
 
   MPI_Comm everyone_;
   std::int64_t cookie_;
-  node::Departure& board_;
+  std::span<node::Departure> board_;
   Liveness& liveness_;
   FirstOfNodes leaders_;
-  std::unique_ptr<Wire> wire_ = std::make_unique<Wire>();  // beforehand: who leaves may have no memory
-  std::atomic<bool> sent_on_{false};
+  // Beforehand: who leaves may have no memory.  Each has fewer calls than the one before it, and who agrees on
+  // everything is never many calls ahead of the others: so many are enough.
+  static constexpr std::size_t kWires = 8;
+  std::unique_ptr<std::array<Wire, kWires>> wires_ = std::make_unique<std::array<Wire, kWires>>();
+  std::atomic<std::size_t> sent_{0};
+  std::atomic<std::int64_t> sent_calls_{std::numeric_limits<std::int64_t>::max()};  // the fewest so far
   std::atomic<bool> given_up_{false};
 };
 

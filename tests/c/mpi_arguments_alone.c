@@ -1,0 +1,360 @@
+/* Wrong arguments of calls that are not collective: a status with words, at once, whatever other ranks do. */
+#define _XOPEN_SOURCE 700
+#include <math.h>
+#include <plait/steps.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "arguments.h"
+#include "cases.h"
+#include "check.h"
+#include "together.h"
+
+enum { AT_ONCE = 5, ROOM = 128, ROUNDS = 5 };
+
+static const int64_t shape[2] = {12, 5};
+static plait_layout* layout;
+static plait_layout* other;
+static plait_conversion* conversion;
+static plait_file* file;
+static int64_t numbers[ROOM];
+static int64_t count;
+static int flag;
+
+/* Whether a call fails, which says why then. */
+static bool refused(plait_status status, const char* name, int field) {
+  const char* words = status == PLAIT_OK ? "" : plait_message(NULL);
+  const bool human = status == PLAIT_OK || (words[0] != '\0' && strstr(words, "std::") == NULL);
+  if (!human) fprintf(stderr, "%s, argument %d: %d \"%s\"\n", name, field, status, words);
+  CHECK(human);
+  return status != PLAIT_OK;
+}
+
+/* Spoils each of these arguments some times, each of which is refused at least once as a rule, and then none. */
+static void try_alone(const char* name, tried call, int fields) {
+  int errors = 0;
+  alarm(AT_ONCE);
+  for (int field = 0; field < fields; ++field)
+    for (int round = 0; round < ROUNDS; ++round) errors += refused(call(field, draw(1000)), name, field) ? 1 : 0;
+  CHECK(errors >= fields);
+  const bool good_is_refused = refused(call(-1, 0), name, -1);
+  if (good_is_refused) fprintf(stderr, "%s: %s\n", name, plait_message(NULL));
+  CHECK(!good_is_refused);
+  alarm(0);
+}
+
+static plait_layout* of_layouts(int field, unsigned value) {
+  return field != 0 ? layout : value % 2 == 0 ? NULL : other;
+}
+
+static plait_status parsing(int field, unsigned value) {
+  plait_layout* made = NULL;
+  const plait_status status = plait_layout_parse(field == 0 ? text(value) : "12x5 (*, *)", field == 1 ? NULL : &made);
+  CHECK((status == PLAIT_OK) == (made != NULL));
+  CHECK_OK(plait_layout_free(&made));
+  return status;
+}
+static plait_status parsing_shape(int field, unsigned value) {
+  const int64_t wrong[2] = {12, number(value)};
+  plait_layout* made = NULL;
+  const plait_status status =
+      plait_layout_parse_shape(field == 0 ? text(value) : "(block, *) onto (3)", field == 1 ? small(value) : 2,
+                               field == 2   ? NULL
+                               : field == 3 ? wrong
+                                            : shape,
+                               field == 4 ? NULL : &made);
+  CHECK_OK(plait_layout_free(&made));
+  return status;
+}
+static plait_status text_of_layout(int field, unsigned value) {
+  char* words = NULL;
+  const plait_status status = plait_layout_text(field == 0 ? NULL : layout, field == 1 ? NULL : &words);
+  (void)value;
+  CHECK_OK(plait_text_free(&words));
+  return status;
+}
+static plait_status equal(int field, unsigned value) {
+  (void)value;
+  return plait_layout_equal(field == 0 ? NULL : layout, field == 1 ? NULL : other, field == 2 ? NULL : &flag);
+}
+static plait_status dimensions(int field, unsigned value) {
+  (void)value;
+  return plait_layout_dimensions(field == 0 ? NULL : layout, field == 1 ? NULL : &flag);
+}
+static plait_status layout_shape(int field, unsigned value) {
+  return plait_layout_shape(field == 0 ? NULL : layout, field == 1 ? small(value % 2) : 2, field == 2 ? NULL : numbers);
+}
+static plait_status elements(int field, unsigned value) {
+  (void)value;
+  return plait_layout_elements(field == 0 ? NULL : layout, field == 1 ? NULL : numbers);
+}
+static plait_status number_of_ranks(int field, unsigned value) {
+  (void)value;
+  return plait_layout_ranks(field == 0 ? NULL : layout, field == 1 ? NULL : numbers, field == 2 ? NULL : &count);
+}
+static plait_status has_rank(int field, unsigned value) {
+  if (field < 0 || value % 2 == 0) CHECK_OK(plait_layout_has_rank(layout, number(value), &flag));
+  return plait_layout_has_rank(field == 0 ? NULL : layout, 1, field == 1 ? NULL : &flag);
+}
+static plait_status rank_numbers(int field, unsigned value) {
+  return plait_layout_rank_numbers(field == 0 ? NULL : layout, field == 1 ? number(value % 4) : ROOM,
+                                   field == 2 ? NULL : numbers);
+}
+
+/* Of the shapes of parts: layout, rank, room, shape. */
+static plait_status local_shape(int field, unsigned value) {
+  return plait_layout_local_shape(of_layouts(field, 0), field == 1 ? number(value) : 1,
+                                  field == 2 ? small(value % 2) : 2, field == 3 ? NULL : numbers);
+}
+static plait_status padded_shape(int field, unsigned value) {
+  return plait_layout_padded_shape(of_layouts(field, 0), field == 1 ? number(value) : 1,
+                                   field == 2 ? small(value % 2) : 2, field == 3 ? NULL : numbers);
+}
+static plait_status order(int field, unsigned value) {
+  int found[2];
+  return plait_layout_order(of_layouts(field, 0), field == 1 ? small(value % 2) : 2, field == 2 ? NULL : found);
+}
+static plait_status indices(int field, unsigned value) {
+  return plait_layout_indices(of_layouts(field, 0), field == 1 ? number(value) : 1, field == 2 ? small(value) : 0,
+                              field == 3 ? number(value % 4) : ROOM, field == 4 ? NULL : numbers);
+}
+static plait_status owners(int field, unsigned value) {
+  const int64_t index[2] = {1, field == 5 ? number(value) : 2};
+  return plait_layout_owners(of_layouts(field, 0), field == 1 ? NULL : index, field == 2 ? number(value % 4) : ROOM,
+                             field == 3 ? NULL : numbers, field == 4 ? NULL : &count);
+}
+static plait_status to_local(int field, unsigned value) {
+  const int64_t index[2] = {0, field == 4 ? number(value) : 0};
+  return plait_layout_to_local(of_layouts(field, 0), field == 1 ? NULL : index, field == 2 ? number(value) : 0,
+                               field == 3 ? NULL : numbers);
+}
+static plait_status to_global(int field, unsigned value) {
+  const int64_t local[2] = {0, field == 4 ? number(value) : 0};
+  return plait_layout_to_global(of_layouts(field, 0), field == 1 ? NULL : local, field == 2 ? number(value) : 0,
+                                field == 3 ? NULL : numbers);
+}
+static plait_status held(int field, unsigned value) {
+  return plait_layout_held(field == 0 ? NULL : other, field == 1 ? NULL : everyone, field == 2 ? number(value) : 8,
+                           field == 3 ? NULL : numbers, field == 4 ? NULL : &count);
+}
+
+void mpi_wrong_layouts(void) {
+  seed = 6;
+  CHECK_OK(plait_layout_parse("12x5 (cyclic(2), balanced) onto (2, 2)", &layout));
+  CHECK_OK(plait_layout_parse("12x6 (*, *)", &other));
+  try_alone("plait_layout_parse", parsing, 2);
+  try_alone("plait_layout_parse_shape", parsing_shape, 5);
+  try_alone("plait_layout_text", text_of_layout, 2);
+  try_alone("plait_layout_equal", equal, 3);
+  try_alone("plait_layout_dimensions", dimensions, 2);
+  try_alone("plait_layout_shape", layout_shape, 3);
+  try_alone("plait_layout_elements", elements, 2);
+  try_alone("plait_layout_ranks", number_of_ranks, 3);
+  try_alone("plait_layout_has_rank", has_rank, 2);
+  try_alone("plait_layout_rank_numbers", rank_numbers, 3);
+  try_alone("plait_layout_local_shape", local_shape, 4);
+  try_alone("plait_layout_padded_shape", padded_shape, 4);
+  try_alone("plait_layout_order", order, 3);
+  try_alone("plait_layout_indices", indices, 5);
+  try_alone("plait_layout_owners", owners, 6);
+  try_alone("plait_layout_to_local", to_local, 5);
+  try_alone("plait_layout_to_global", to_global, 5);
+  try_alone("plait_layout_held", held, 5);
+  CHECK_OK(plait_layout_free(NULL));
+  CHECK_OK(plait_layout_free(&layout));
+  CHECK_OK(plait_layout_free(&other));
+}
+
+static plait_status converting(int field, unsigned value) {
+  plait_conversion* made = NULL;
+  const plait_status status = plait_conversion_create(of_layouts(field, value), field == 1 ? other : layout,
+                                                      small(value), field == 2 ? NULL : &made);
+  CHECK_OK(plait_conversion_free(&made));
+  return status;
+}
+/* Of what a rank sends or receives: conversion, rank, room, traffic, count. */
+static plait_status traffic(int field, unsigned value, bool sent) {
+  plait_traffic all[ROOM];
+  const plait_conversion* const of = field == 0 ? NULL : conversion;
+  const int64_t whose = field == 1 ? number(value) : 1;
+  const int64_t most = field == 2 ? number(value % 4) : ROOM;
+  plait_traffic* const to = field == 3 ? NULL : all;
+  int64_t* const found = field == 4 ? NULL : &count;
+  return sent ? plait_conversion_sends(of, whose, most, to, found)
+              : plait_conversion_receives(of, whose, most, to, found);
+}
+static plait_status sends(int field, unsigned value) { return traffic(field, value, true); }
+static plait_status receives(int field, unsigned value) { return traffic(field, value, false); }
+static plait_status block(int field, unsigned value) {
+  (void)value;
+  return plait_conversion_block(field == 0 ? NULL : conversion, field == 1 ? NULL : &count);
+}
+static plait_status explaining_conversion(int field, unsigned value) {
+  char* words = NULL;
+  (void)value;
+  const plait_status status = plait_conversion_explain(field == 0 ? NULL : conversion, field == 1 ? NULL : &words);
+  CHECK_OK(plait_text_free(&words));
+  return status;
+}
+
+void mpi_wrong_conversions(void) {
+  seed = 7;
+  CHECK_OK(plait_layout_parse("12x5 (cyclic(2), balanced) onto (2, 2)", &layout));
+  CHECK_OK(plait_layout_parse("12x6 (*, *)", &other));
+  CHECK_OK(plait_conversion_create(layout, layout, 0, &conversion));
+  try_alone("plait_conversion_create", converting, 3);
+  try_alone("plait_conversion_sends", sends, 5);
+  try_alone("plait_conversion_receives", receives, 5);
+  try_alone("plait_conversion_block", block, 2);
+  try_alone("plait_conversion_explain", explaining_conversion, 2);
+  CHECK_OK(plait_conversion_free(&conversion));
+  CHECK_OK(plait_layout_free(&layout));
+  CHECK_OK(plait_layout_free(&other));
+}
+
+static plait_status explaining(int field, unsigned value) {
+  plait_slice slices[2] = {{0, 12, 1, 0}, {0, 5, 1, 0}};
+  plait_access access = {field == 2 ? size(value) : sizeof access, slices, field == 3 ? small(value) : 2, 0};
+  char* words = NULL;
+  if (field == 4) slices[value % 2].start = number(value);
+  if (field == 5) slices[value % 2].count = number(value);
+  if (field == 6) slices[value % 2].step = number(value);
+  const plait_status status = plait_explain(field == 0 ? NULL : file, of_layouts(field - 1, value), &access,
+                                            (int)(value % 2), field == 7 ? NULL : &words);
+  CHECK_OK(plait_text_free(&words));
+  return status;
+}
+static plait_status file_dimensions(int field, unsigned value) {
+  (void)value;
+  return plait_file_dimensions(field == 0 ? NULL : file, field == 1 ? NULL : &flag);
+}
+static plait_status file_shape(int field, unsigned value) {
+  return plait_file_shape(field == 0 ? NULL : file, field == 1 ? small(value % 2) : 2, field == 2 ? NULL : numbers);
+}
+static plait_status file_element_bytes(int field, unsigned value) {
+  (void)value;
+  return plait_file_element_bytes(field == 0 ? NULL : file, field == 1 ? NULL : &count);
+}
+static plait_status file_dtype(int field, unsigned value) {
+  char* words = NULL;
+  (void)value;
+  const plait_status status = plait_file_dtype(field == 0 ? NULL : file, field == 1 ? NULL : &words);
+  CHECK_OK(plait_text_free(&words));
+  return status;
+}
+static plait_status file_order(int field, unsigned value) {
+  char letter = 0;
+  (void)value;
+  return plait_file_order(field == 0 ? NULL : file, field == 1 ? NULL : &letter);
+}
+static plait_status file_times(int field, unsigned value) {
+  (void)value;
+  return plait_file_times(field == 0 ? NULL : file, NULL, NULL, NULL, NULL);
+}
+static plait_status telling(int field, unsigned value) {
+  plait_stream* stream = NULL;
+  (void)value;
+  CHECK_OK(plait_stream_open(file, PLAIT_STREAM_OWN, &stream));
+  const plait_status status = plait_stream_tell(field == 0 ? NULL : stream, field == 1 ? NULL : &count);
+  CHECK_OK(plait_stream_close(&stream));
+  return status;
+}
+
+/* Of arrays of a step: name, dimensions, shape, dtype, bytes of an element. */
+static plait_status defining(int field, unsigned value) {
+  static int defined = 0;
+  char name[32];
+  const int64_t wrong[2] = {12, number(value)};
+  snprintf(name, sizeof name, "array %d", defined++);
+  return plait_define_variable(field == 0 ? NULL : file, field == 1 ? text(value % 2) : name,
+                               field == 2 ? small(value) : 2,
+                               field == 3   ? NULL
+                               : field == 4 ? wrong
+                                            : shape,
+                               field == 5   ? text(1 + value % 4)
+                               : field == 6 ? NULL
+                                            : "<f8",
+                               field == 6 ? number(value % 4) : 0);
+}
+static plait_status selecting(int field, unsigned value) {
+  return plait_select_variable(field == 0 ? NULL : file, field == 1 ? text(value) : "data");
+}
+static plait_status putting_integer(int field, unsigned value) {
+  return plait_put_integer(field == 0 ? NULL : file, field == 1 ? NULL : "n", number(value));
+}
+static plait_status putting_real(int field, unsigned value) {
+  return plait_put_real(field == 0 ? NULL : file, field == 1 ? NULL : "r", value % 2 == 0 ? NAN : INFINITY);
+}
+static plait_status putting_text(int field, unsigned value) {
+  (void)value;
+  return plait_put_text(field == 0 ? NULL : file, field == 1 ? NULL : "t", field == 2 ? NULL : "text");
+}
+
+/* What a file and its steps are asked for; steps as such are in mpi_arguments_steps.c. */
+void mpi_wrong_questions(void) {
+  plait_open_options options;
+  memset(&options, 0, sizeof options);
+  options.size = sizeof options;
+  options.shape = shape;
+  options.dimensions = 2;
+  options.dtype = "<f8";
+  seed = 8;
+  CHECK_OK(plait_layout_parse("12x5 (balanced, *) onto (2)", &layout));
+  CHECK_OK(plait_layout_parse("12x6 (*, *)", &other));
+  CHECK_OK(plait_open(scratch("questions.npy"), "w", everyone, &options, &file));
+  try_alone("plait_explain", explaining, 8);
+  try_alone("plait_file_dimensions", file_dimensions, 2);
+  try_alone("plait_file_shape", file_shape, 3);
+  try_alone("plait_file_element_bytes", file_element_bytes, 2);
+  try_alone("plait_file_dtype", file_dtype, 2);
+  try_alone("plait_file_order", file_order, 2);
+  try_alone("plait_file_times", file_times, 1);
+  try_alone("plait_put_integer", putting_integer, 2);
+  try_alone("plait_put_real", putting_real, 2);
+  try_alone("plait_put_text", putting_text, 3);
+  try_alone("plait_select_variable", selecting, 2);
+  MPI_Barrier(MPI_COMM_WORLD);
+  CHECK_OK(plait_close(&file));
+  CHECK_OK(plait_open(scratch("questions.npy"), "r+", everyone, NULL, &file));
+  for (int field = -1; field < 2; ++field)
+    CHECK(refused(telling(field, 0), "plait_stream_tell", field) == (field >= 0));
+  CHECK_OK(plait_close(&file));
+  setenv("PLAIT_MEET", scratch_folder, 1);
+  CHECK_OK(plait_open("pipe:questions?readers=0", "w", everyone, &options, &file));
+  try_alone("plait_define_variable", defining, 7);
+  CHECK_OK(plait_abandon(&file));
+  CHECK_OK(plait_layout_free(&layout));
+  CHECK_OK(plait_layout_free(&other));
+}
+
+/* Handles that are none, and the communicator of a job that this one is not. */
+void mpi_wrong_handles(void) {
+  plait_comm* comm = NULL;
+  char* words = NULL;
+  void* memory = NULL;
+  int64_t bytes = 0;
+  alarm(AT_ONCE);
+  CHECK_FAILS(plait_comm_rank(NULL, &flag), PLAIT_ERROR_ARGUMENT, "NULL");
+  CHECK_FAILS(plait_comm_size(NULL, &flag), PLAIT_ERROR_ARGUMENT, "NULL");
+  CHECK_FAILS(plait_comm_rank(everyone, NULL), PLAIT_ERROR_ARGUMENT, "NULL");
+  CHECK_FAILS(plait_comm_size(everyone, NULL), PLAIT_ERROR_ARGUMENT, "NULL");
+  CHECK_FAILS(plait_comm_barrier(NULL), PLAIT_ERROR_ARGUMENT, "NULL");
+  CHECK_FAILS(plait_comm_refuse(NULL, "x"), PLAIT_ERROR_ARGUMENT, "NULL");
+  CHECK_FAILS(plait_request_wait(NULL), PLAIT_ERROR_ARGUMENT, "NULL");
+  CHECK_FAILS(plait_request_test(NULL, &flag), PLAIT_ERROR_ARGUMENT, "NULL");
+  CHECK_FAILS(plait_request_elements(NULL, &bytes), PLAIT_ERROR_ARGUMENT, "NULL");
+  CHECK_FAILS(plait_redistribution_explain(NULL, &words), PLAIT_ERROR_ARGUMENT, "NULL");
+  CHECK_FAILS(plait_shared_memory(NULL, &memory, &bytes), PLAIT_ERROR_ARGUMENT, "NULL");
+  CHECK_FAILS(plait_dio_home(NULL, &flag), PLAIT_ERROR_ARGUMENT, "NULL");
+  CHECK_FAILS(plait_dio_test(NULL, &flag), PLAIT_ERROR_ARGUMENT, "NULL");
+  CHECK_OK(plait_comm_free(&comm));
+  CHECK_OK(plait_text_free(NULL));
+  static const double seconds[] = {-1, NAN, INFINITY, -INFINITY, 1e300, 0};
+  for (size_t i = 0; i < sizeof seconds / sizeof *seconds; ++i) {
+    const plait_status status = plait_comm_world(seconds[i], &comm);
+    refused(status, "plait_comm_world", (int)i);
+    CHECK_OK(plait_comm_free(&comm));
+  }
+  CHECK(refused(plait_comm_world(1, NULL), "plait_comm_world", -1));
+  alarm(0);
+}

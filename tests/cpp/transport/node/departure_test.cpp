@@ -1,0 +1,157 @@
+// Who of those that have left is told of: the one that has made the fewest calls, whoever left first.
+#include "transport/node/departure.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "plait/error.hpp"
+#include "transport/node/group.hpp"
+
+namespace {
+
+using plait::Error;
+using plait::transport::node::Departed;
+using plait::transport::node::Departure;
+using plait::transport::node::Progress;
+
+Departed departed(std::int64_t worker, std::int64_t calls, std::string_view why = "has left the program") {
+  Departed made;
+  made.worker = worker;
+  made.calls = calls;
+  tell(made, {why});
+  return made;
+}
+
+/// One that has taken part in so many agreements, and is in none.
+void make_calls(Progress& progress, int calls) {
+  for (int call = 0; call < calls; ++call) {
+    progress.begin();
+    progress.end();
+  }
+}
+
+/// What a worker that has made so many calls is told of these; nothing where it may go on.
+std::string told(std::span<const Departure> departures, int calls) {
+  Progress progress;
+  make_calls(progress, calls);
+  Departed first;
+  try {
+    if (find_fewest(departures, first)) check(first, progress);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.system_code(), EOWNERDEAD);
+    return error.what();
+  }
+  return {};
+}
+
+TEST(Departure, NobodyHasLeftAtFirst) {
+  const std::array<Departure, 3> departures{};
+  Departed nobody;
+  EXPECT_FALSE(departures[0].known(nobody));
+  EXPECT_FALSE(find_fewest(departures, nobody));
+  EXPECT_EQ(told(departures, 7), "");
+}
+
+TEST(Departure, TheOneWithTheFewestCallsStays) {
+  Departure departure;
+  departure.record(departed(1, 8));
+  departure.record(departed(2, 5));
+  departure.record(departed(3, 6));
+  Departed found;
+  ASSERT_TRUE(departure.known(found));
+  EXPECT_EQ(found.worker, 2);
+  EXPECT_EQ(found.calls, 5);
+  EXPECT_STREQ(found.why.data(), "has left the program");
+}
+
+TEST(Departure, OfEqualsTheFirstOneStays) {
+  Departure departure;
+  departure.record(departed(1, 5, "has left the program (KeyError)"));
+  departure.record(departed(1, 5));
+  Departed found;
+  ASSERT_TRUE(departure.known(found));
+  EXPECT_STREQ(found.why.data(), "has left the program (KeyError)");
+}
+
+TEST(Departure, ALaterLeaverThatHasMadeFewerCallsIsNoticed) {
+  std::array<Departure, 4> departures{};
+  departures[1].record(departed(1, 6));
+  EXPECT_EQ(told(departures, 5), "") << "worker 1 has done its part of call 6";
+  departures[3].record(departed(3, 5));
+  EXPECT_NE(told(departures, 5).find("rank 3 has left the program; nothing more"), std::string::npos);
+  EXPECT_EQ(told(departures, 4), "") << "both have done their parts of call 5";
+}
+
+TEST(Departure, OneThatFailsInACallIsNotCountedOn) {
+  Progress progress;
+  make_calls(progress, 4);
+  progress.begin();
+  EXPECT_EQ(progress.calls(), 5);
+  progress.fail();
+  EXPECT_EQ(progress.calls(), 4);
+}
+
+TEST(Departure, IsNeverSeenHalfWritten) {
+  Departure departure;
+  std::atomic<bool> done{false};
+  std::atomic<int> wrong{0};
+  const auto look = [&] {
+    std::int64_t least = 1000;
+    while (!done) {
+      Departed found;
+      if (!departure.known(found)) continue;
+      const std::string number = std::to_string(found.calls);
+      if (found.worker != found.calls || found.why.data() != number || found.calls > least) ++wrong;
+      least = found.calls;
+    }
+  };
+  const auto record = [&](int from) {
+    for (int calls = from; calls > 0; calls -= 2) departure.record(departed(calls, calls, std::to_string(calls)));
+  };
+  std::thread looker(look);
+  std::thread even(record, 1000);
+  std::thread odd(record, 999);
+  even.join();
+  odd.join();
+  done = true;
+  looker.join();
+  EXPECT_EQ(wrong, 0);
+  Departed found;
+  ASSERT_TRUE(departure.known(found));
+  EXPECT_EQ(found.calls, 1);
+}
+
+TEST(Departure, AControlBlockHasOneForEachMember) {
+  using plait::transport::node::control_bytes;
+  constexpr int kMembers = 3;
+  const auto bytes = static_cast<std::size_t>(control_bytes(kMembers));
+  ASSERT_EQ(bytes % 64, 0U);
+  const std::unique_ptr<std::byte, decltype(&std::free)> control(static_cast<std::byte*>(std::aligned_alloc(64, bytes)),
+                                                                 &std::free);
+  std::memset(control.get(), 0, bytes);
+  std::vector<plait::transport::node::Group> members;
+  for (int rank = 0; rank < kMembers; ++rank) members.emplace_back(control.get(), rank, kMembers, nullptr);
+  members[2].departure().record(departed(7, 3));
+  const auto departures = members[0].departures();
+  ASSERT_EQ(departures.size(), 3U);
+  Departed found;
+  EXPECT_FALSE(departures[0].known(found));
+  EXPECT_FALSE(departures[1].known(found));
+  ASSERT_TRUE(departures[2].known(found));
+  EXPECT_EQ(found.worker, 7);
+  EXPECT_EQ(reinterpret_cast<const std::byte*>(departures.data() + kMembers), control.get() + bytes);
+  EXPECT_EQ(told(departures, 3), told(members[1].departures(), 3));
+}
+
+}  // namespace

@@ -1,0 +1,103 @@
+"""Arguments that nobody should pass to the primitives of 1993: one status and one message on all ranks, and no hang."""
+
+import random
+
+import numpy as np
+import pytest
+from primitives import (
+    BLOCK,
+    LIBRARY,
+    NEW,
+    OK,
+    OLD,
+    SEQUENTIAL,
+    array_map,
+    check,
+    message,
+    pclose_all,
+    popen,
+    pread,
+    proc_map,
+    pwrite,
+)
+
+NUMBERS = [-1, -7, 8, 1000, 2**31 - 1, -(2**31)]
+LONGS = [-2, -(2**63), 2**63 - 1, 2**62, 7]
+NAMES = ["", "\udcff", "x" * 5000, "no:way", "s3://b/a", "%s%n", "/none/at/all"]
+
+
+@pytest.fixture(autouse=True)
+def _units():
+    yield
+    pclose_all()
+
+
+def tried(comm, call, good, bad, seed):
+    """Spoils one argument at a time, on one rank or on all; returns how many calls failed, all alike."""
+    draw = random.Random(seed)
+    found = 0
+    for name, values in bad.items():
+        for value in values:
+            wrong = draw.choice([True, False]) | (draw.randrange(comm.size) == comm.rank)
+            status = call(**{**good, name: value} if wrong else good)
+            mine = (status, "" if status == OK else message())
+            everyone = comm.allgather(mine)
+            assert all(theirs == everyone[0] for theirs in everyone), (name, value, everyone)
+            assert status == OK or (mine[1] and "std::" not in mine[1]), (name, value, mine)
+            found += status != OK
+    assert comm.allgather(call(**good)) == [OK] * comm.size, message()
+    return found
+
+
+def test_opening(comm, shared):
+    def call(unit, path, access, form, status, processors):
+        found = popen(unit, str(path), access, status, None, processors, form)
+        if found == OK:
+            check(LIBRARY.plait_pclose(unit))
+        return found
+
+    if comm.rank == 0:
+        (shared / "a").write_bytes(bytes(16))
+    comm.Barrier()
+    good = {"unit": 3, "path": f"raw:{shared}/a", "access": SEQUENTIAL, "form": 0, "status": OLD, "processors": -1}
+    bad = {"path": NAMES[:1] + NAMES[2:], **dict.fromkeys(("access", "form", "status", "processors"), NUMBERS)}
+    assert tried(comm, call, good, bad, 0) > 8
+
+
+def test_reading_and_writing(comm, shared):
+    check(proc_map((comm.size,)))
+    vector = array_map((2 * comm.size,), (BLOCK,), (-1,), (comm.size,))
+    own = np.zeros(2, "i4")
+    check(popen(3, f"raw:{shared}/a", SEQUENTIAL, NEW))
+    check(pwrite(own, (2, 1), vector, 3))
+    check(LIBRARY.plait_pclose(3))
+    check(popen(3, f"raw:{shared}/a", SEQUENTIAL, OLD))
+
+    def call(rows, columns, descriptor, unit, io_size):
+        found = pread(own, (rows, columns), descriptor, unit, io_size)
+        if found == OK:  # the next one begins at the beginning again
+            check(LIBRARY.plait_pclose(3))
+            check(popen(3, f"raw:{shared}/a", SEQUENTIAL, OLD))
+        return found
+
+    good = {"rows": 2, "columns": 1, "descriptor": vector, "unit": 3, "io_size": -1}
+    bad = {"rows": LONGS, "columns": LONGS, "descriptor": NUMBERS, "io_size": LONGS}
+    assert tried(comm, call, good, bad, 1) > 10
+
+
+def test_describing(comm):
+    """Each rank by itself: a descriptor, or a message."""
+    check(proc_map((comm.size,)))
+    for name, values in {"size": LONGS, "codes": NUMBERS, "blocks": LONGS, "grid": NUMBERS}.items():
+        for value in values:
+            good = {"size": (4,), "codes": (BLOCK,), "blocks": (-1,), "grid": (comm.size,)}
+            if array_map(**{**good, name: (value,)}) < 1:
+                assert message()
+                assert "std::" not in message()
+    for value in (one for one in NUMBERS if one != 8):  # there are as many descriptors by now
+        assert LIBRARY.plait_array_type(value, b"INTEGER*4") != OK
+        assert LIBRARY.plait_pclose(value) != OK
+    descriptor = array_map((4,), (BLOCK,), (-1,), (comm.size,))
+    for text in (b"", b"\xff", b"no type", b"INTEGER*0", b"INTEGER*", b"x" * 5000):
+        assert LIBRARY.plait_array_type(descriptor, text) != OK
+    assert proc_map((comm.size,), mode=7) != OK

@@ -1,0 +1,32 @@
+"""The choice of files that a trace holds in its header, whatever may have been written there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from plait.trace.recording.choice import Choice, keep, kept
+
+BEGIN = b"\x89PLAIT\r\n".ljust(1024, b"\0")
+
+
+def trace(folder: Path, text: bytes) -> Path:
+    """A file that begins as a trace does, with a choice of these words."""
+    path = folder / "trace.plait"
+    path.write_bytes(BEGIN + text.ljust(3072, b"\0") + bytes(100))
+    return path
+
+
+def test_a_choice_comes_back(tmp_path: Path) -> None:
+    path = trace(tmp_path, b"")
+    assert kept(path) == Choice()
+    keep(path, Choice(["*.npy"], ["/tmp/*"], True))
+    assert kept(path) == Choice(["*.npy"], ["/tmp/*"], True)
+
+
+@pytest.mark.parametrize(
+    "text", [b"[" * 3000, b'{"include":' * 250, b"\xff\xfe", b"{", b"7", b'{"include": 3}', b"null"]
+)
+def test_what_is_no_choice_is_none(tmp_path: Path, text: bytes) -> None:
+    assert kept(trace(tmp_path, text)) == Choice()
