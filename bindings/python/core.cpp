@@ -2,11 +2,13 @@
 // MPI.
 
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 #include <nanobind/typing.h>
 
 #include <string>
 #include <vector>
 
+#include "base/signals/signal_pipe.hpp"
 #include "base/wait/interruption.hpp"
 #include "bind.hpp"
 #include "plait/comm.hpp"
@@ -86,6 +88,10 @@ NB_MODULE(_core, module) {
       "What to tell the other ranks of the end of this one.");
   module.def("remove_job_leftovers", plait::transport::local::remove_leftovers,
              "Remove what jobs have left that ended before all of their ranks had come together.");
+  module.def(
+      "watch_signals", [](const std::vector<int>& numbers) { return plait::base::watch_signals(numbers); }, "numbers"_a,
+      "Have signals written to a pipe, whose descriptor is returned: each as two 32-bit integers, number and si_code.");
+  module.def("leave_signals", plait::base::leave_signals, "Handle them as before.");
   plait::python::bind_index_set(module);
   plait::python::bind_layout(module);
   plait::python::bind_conversion(module);
