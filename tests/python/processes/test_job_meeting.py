@@ -1,5 +1,6 @@
 """How ranks without MPI find each other, and what happens where they do not, or where one goes."""
 
+import fcntl
 import os
 import signal
 import subprocess
@@ -74,7 +75,7 @@ def test_a_wait_may_be_interrupted():
 
 def test_a_rank_that_ends_before_all_have_come(meeting_folder):
     with jobs.by_hand(asking(30), jobs.job(0, 3), jobs.job(1, 3)) as ranks:
-        while not (meeting_folder / "hand.job").exists():
+        while not (meeting_folder / "hand.plait-job").exists():
             time.sleep(0.01)
         time.sleep(1.5)  # both are there
         ranks[1].kill()
@@ -139,9 +140,49 @@ def test_a_folder_that_others_see(meeting_folder):
 
 
 def test_what_else_lies_under_the_name_of_the_job(meeting_folder):
-    (meeting_folder / "hand.job").write_text("something")  # of a job that was killed, as nobody holds it
+    left = meeting_folder / "hand.plait-job"
+    left.write_text("plait-job 1")  # of a job that was killed, as nobody holds it
     with jobs.by_hand(jobs.python("print(size)"), *TWO) as ranks:
         assert answers(ranks) == ["2\n", "2\n"]
+    left.write_text("something")
+    with jobs.by_hand(asking(5), jobs.job(0, 2)) as (rank,):
+        assert "is there, and is not of a job" in rank.communicate(timeout=30)[0]
+    assert left.read_text() == "something"
+    left.unlink()
+
+
+def test_a_link_in_place_of_the_usual_folder(tmp_path, monkeypatch):
+    real = tmp_path / "real"
+    real.mkdir(mode=0o700)
+    (tmp_path / "plait").symlink_to(real)
+    monkeypatch.delenv("PLAIT_MEET")
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    with jobs.by_hand(asking(5), jobs.job(0, 2)) as (rank,):
+        assert "is a symbolic link" in rank.communicate(timeout=30)[0]
+    monkeypatch.setenv("PLAIT_MEET", str(tmp_path / "plait"))  # which the user names
+    with jobs.by_hand(jobs.python("print(size)"), *TWO) as ranks:
+        assert answers(ranks) == ["2\n", "2\n"]
+    assert list(real.iterdir()) == []
+
+
+def test_a_stopped_rank_does_not_hold_the_others_up_for_ever(meeting_folder):
+    with open(meeting_folder / "hand.plait-job", "w") as file:
+        fcntl.lockf(file, fcntl.LOCK_EX, 1)  # as one that is just looking for who is there
+        began = time.monotonic()
+        with jobs.by_hand(asking(1), jobs.job(0, 2)) as (rank,):
+            text = rank.communicate(timeout=30)[0]
+    assert time.monotonic() - began < 15
+    assert f"process {os.getpid()} holds its lock, and may be stopped" in text
+    (meeting_folder / "hand.plait-job").unlink()
+
+
+@pytest.mark.parametrize(("limit", "words"), [("-Sn 60", "well"), ("-n 60", "may open 60 files, and needs 66")])
+def test_more_ranks_than_files_may_be_open(limit, words):
+    source = "import resource\nprint('well' if resource.getrlimit(resource.RLIMIT_NOFILE)[0] >= 68 else 'few')"
+    command = ["sh", "-c", f'ulimit {limit}; exec "$@"', "sh", *jobs.python(source)]
+    with jobs.by_hand(command, *TWO) as ranks:
+        for text in answers(ranks):
+            assert words in text, text
 
 
 def test_a_launcher_of_mpi_is_told_from_a_job():
