@@ -83,8 +83,9 @@ class LocalTransport : public Transport, public node::GroupMeeting {
   LocalTransport(const LocalTransport&) = delete;
   LocalTransport& operator=(const LocalTransport&) = delete;
 
-  /// Tells the others that this process takes part in nothing any more.
-  void leave() noexcept { node::record_departure(*departure_, rank_, progress_); }
+  /// Tells the others that this process takes part in nothing any more.  An agreement that it is in, where a signal's
+  /// handler ends the process, or another thread than the one that is in it, never gets the rest of its part.
+  void leave() noexcept { node::record_departure(*departure_, rank_, progress_.ended()); }
 
   int rank() const override { return rank_; }
   int size() const override { return size_; }
@@ -115,6 +116,8 @@ class LocalTransport : public Transport, public node::GroupMeeting {
     group_->broadcast(bytes, root);
   }
   void broadcast_to_nodes(std::span<std::byte>) override {}
+
+  bool ends_alone() const override { return true; }
 
   std::unique_ptr<Counter> counter() override { return node::make_counter(*this); }
 
