@@ -4,6 +4,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 #include <nanobind/typing.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <string>
 #include <vector>
@@ -24,8 +26,10 @@ namespace {
 
 using ByteTexts = nb::typed<nb::list, nb::bytes>;
 
-/// Lets Python look after signals; what their handlers raise stays, and is raised once the wait has ended.
+/// Lets Python look after signals; what their handlers raise stays, and is raised once the wait has ended.  Handlers run
+/// on the main thread: no other one asks for the lock of Python, whose holder may wait for it, or which may be gone.
 bool interrupted() {
+  if (::syscall(SYS_gettid) != ::getpid() || Py_IsInitialized() == 0) return false;
   const nb::gil_scoped_acquire locked;
   return PyErr_Occurred() != nullptr || PyErr_CheckSignals() != 0;
 }

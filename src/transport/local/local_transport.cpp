@@ -66,8 +66,9 @@ class LocalTransport : public Transport, public node::GroupMeeting {
     memory_.emplace(others, Shared::bytes(size_));
     const Shared shared(memory_->data(), size_);
     departure_ = shared.departures + rank_;
-    group_.emplace(shared.control, rank_, size_,
-                   std::make_unique<PeerLiveness>(shared.departures, progress_, node::watch(others.processes())));
+    group_.emplace(
+        shared.control, rank_, size_,
+        std::make_unique<PeerLiveness>(shared.departures, rank_, progress_, node::watch(others.processes())));
     mailboxes_.emplace(shared.mailboxes, rank_, group_->liveness());
     const std::scoped_lock lock(transports().mutex);
     transports().all.insert(this);
@@ -109,11 +110,11 @@ class LocalTransport : public Transport, public node::GroupMeeting {
 
   void reduce_min(std::span<std::int64_t> values) override {
     const node::Inside inside(progress_);
-    group_->reduce_min(values);
+    group().reduce_min(values);
   }
   void broadcast(std::span<std::byte> bytes, int root) override {
     const node::Inside inside(progress_);
-    group_->broadcast(bytes, root);
+    group().broadcast(bytes, root);
   }
   void broadcast_to_nodes(std::span<std::byte>) override {}
 
@@ -127,8 +128,12 @@ class LocalTransport : public Transport, public node::GroupMeeting {
   }
 
  private:
-  // For the meeting of those who make something that they share.
-  node::Group& group() override { return *group_; }
+  /// Also for the meeting of those who make something that they share.
+  /// errors  kSystem: this process has been interrupted in a call, or has left; the others would take one for the other.
+  node::Group& group() override {
+    departure_->check(progress_);
+    return *group_;
+  }
 
   int rank_;
   int size_;

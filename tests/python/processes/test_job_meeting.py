@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import textwrap
 import time
 
 import jobs
@@ -228,6 +229,65 @@ def test_a_killed_rank_is_an_error_on_the_others_within_a_second(call):
         assert float(text.split()[-1]) - killed < 1.5
 
 
+INTERRUPTED = """
+comm.barrier()
+print("there", flush=True)
+if rank == 1:
+    time.sleep(2)
+try:
+    for _ in range(10**9): {}
+except KeyboardInterrupt:
+    print("interrupted", round(time.time(), 2), flush=True)
+except plait.Error as error:
+    print(error, flush=True)
+try:
+    comm.barrier()
+except plait.Error as error:
+    print("and then", error, flush=True)
+"""
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "comm.barrier()",
+        "plait.empty(plait.Layout((8, 8), '(block, *)', grid=(size,)), 'f8', comm=comm)",
+    ],
+)
+def test_an_interrupted_rank_is_an_error_on_the_others(call):
+    with jobs.by_hand(jobs.python(INTERRUPTED.format(call)), *(jobs.job(rank, 3) for rank in range(3))) as ranks:
+        for one in ranks:
+            assert one.stdout.readline() == "there\n"
+        time.sleep(0.5)
+        began = time.time()
+        ranks[0].send_signal(signal.SIGINT)
+        found = answers(ranks)
+    first, second = found[0].splitlines()
+    assert first.startswith("interrupted "), found
+    assert float(first.split()[1]) - began < 1.5
+    assert "rank 0 was interrupted in a collective call; nothing more can be done together" in second
+    for text in found[1:]:
+        assert text.startswith("rank 0 was interrupted in a collective call"), found
+        assert "and then rank 0 " in text, found
+
+
+def test_a_rank_may_be_interrupted_at_any_time():
+    call = "comm.allgather(bytes(300000))"
+    source = INTERRUPTED.format(call).replace("if rank == 1:", "if False:")
+    for delay in (0.1, 0.17, 0.23, 0.31):
+        with jobs.by_hand(jobs.python(source), *(jobs.job(rank, 3) for rank in range(3))) as ranks:
+            for one in ranks:
+                assert one.stdout.readline() == "there\n"
+            time.sleep(delay)
+            ranks[1].send_signal(signal.SIGSTOP)
+            time.sleep(0.2)  # the others wait for it, wherever it is
+            ranks[0].send_signal(signal.SIGINT)
+            assert ranks[0].stdout.readline().startswith("interrupted ")
+            ranks[1].send_signal(signal.SIGCONT)
+            for text in answers(ranks[1:]):
+                assert text.startswith("rank 0 "), text
+
+
 @pytest.mark.parametrize(
     ("end", "words"),
     [
@@ -292,6 +352,34 @@ def test_a_forked_child_has_no_part_in_the_job():
     """
     with jobs.by_hand(jobs.python(source), *TWO) as ranks:
         assert answers(ranks) == ["well\n", "well\n"]
+
+
+def test_a_child_that_is_forked_while_ranks_come_together():
+    source = """
+    import os, sys, threading, time
+    import plait
+    def ask():
+        try:
+            plait.world(timeout=3)
+        except plait.Error as error:
+            print(type(error).__name__, flush=True)
+    thread = threading.Thread(target=ask)
+    thread.start()
+    time.sleep(1)
+    child = os.fork()
+    if child == 0:
+        began = time.monotonic()
+        try:
+            plait.world()
+        except plait.ArgumentError as error:
+            os._exit(0 if "belongs to process" in str(error) and time.monotonic() - began < 1 else 1)
+        os._exit(2)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+    thread.join()
+    """
+    with jobs.by_hand([sys.executable, "-c", textwrap.dedent(source)], jobs.job(0, 2)) as (rank,):
+        status, error = rank.communicate(timeout=60)[0].split()
+    assert (status, "Error" in error) == ("0", True)
 
 
 def test_nothing_of_the_job_is_left_behind(meeting_folder):
