@@ -26,8 +26,8 @@ namespace {
 
 using ByteTexts = nb::typed<nb::list, nb::bytes>;
 
-/// Lets Python look after signals; what their handlers raise stays, and is raised once the wait has ended.  Handlers run
-/// on the main thread: no other one asks for the lock of Python, whose holder may wait for it, or which may be gone.
+/// Lets Python look after signals; what their handlers raise stays, and is raised once the wait has ended.  Handlers
+/// run on the main thread: no other one asks for the lock of Python, whose holder may wait for it, or which may be gone.
 bool interrupted() {
   if (::syscall(SYS_gettid) != ::getpid() || Py_IsInitialized() == 0) return false;
   const nb::gil_scoped_acquire locked;

@@ -12,8 +12,8 @@ struct SignalSeen {
   std::int32_t code = 0;  ///< si_code, which tells a terminal's signals (SI_KERNEL) from those of other processes
 };
 
-/// Has these signals written to a pipe from now on, as SignalSeen, and returns its end to read from, which never blocks.
-/// To block them and wait for them by sigtimedwait() would do only where there is one thread: the kernel gives a signal
+/// Has these signals written to a pipe from now on, as SignalSeen, and returns its end to read from, which never
+/// blocks.  To block them and wait for them by sigtimedwait() would do only where there is one thread: the kernel gives a signal
 /// to any thread that does not block it, and libraries start threads.  One at a time; children of a fork write nothing.
 /// errors  kSystem: no pipe, or a signal that cannot be handled; what was before stays.
 /// threads  One at a time, as leave_signals().

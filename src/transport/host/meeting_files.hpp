@@ -19,8 +19,8 @@ struct LockRange {
 
 /// Whether somebody else holds a lock there.  errors  kSystem: that cannot be known, as the file system has no locks.
 bool is_locked(int file, LockRange range = {});
-/// The process that holds a lock there; 0 where nobody does, or where the system does not tell, as of locks that go with
-/// a descriptor like ours.
+/// The process that holds a lock there; 0 where nobody does, or where the system does not tell, as of locks that go
+/// with a descriptor like ours.
 int locker(int file, LockRange range = {});
 /// Takes the lock, if it is free: false with errno where not.  It goes with the last copy of the descriptor.
 bool take_lock(int file, LockRange range = {});

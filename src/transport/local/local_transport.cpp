@@ -129,7 +129,7 @@ class LocalTransport : public Transport, public node::GroupMeeting {
 
  private:
   /// Also for the meeting of those who make something that they share.
-  /// errors  kSystem: this process has been interrupted in a call, or has left; the others would take one for the other.
+  /// errors  kSystem: this process has been interrupted in a call, or has left.
   node::Group& group() override {
     departure_->check(progress_);
     return *group_;

@@ -14,8 +14,8 @@ namespace plait::transport::local {
 /// Processes end one by one, each when it is done: one that has left and done its part before is no loss.
 class PeerLiveness : public Liveness {
  public:
-  /// `departures`: of all processes, by their ranks, in memory that they share; each writes its own, `rank` that of this
-  /// one.
+  /// `departures`: of all processes, by their ranks, in memory that they share; each writes its own, `rank` that of
+  /// this one.
   PeerLiveness(node::Departure* departures, int rank, const node::Progress& progress,
                std::vector<std::shared_ptr<const base::ProcessWatch>> peers)
       : departures_(departures), rank_(rank), progress_(progress), peers_(std::move(peers)) {}

@@ -79,7 +79,8 @@ class Rendezvous : public node::GroupMeeting {
   std::optional<node::Group> group_;
 };
 
-/// Removes what jobs, and nothing else, have left in the folder where programs meet that ended before all of their processes had come.
+/// Removes what jobs, and nothing else, have left in the folder where programs meet that ended before all of
+/// their processes had come.
 /// errors  as meeting_folder()
 void remove_leftovers();
 

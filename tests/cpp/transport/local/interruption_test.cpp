@@ -1,4 +1,5 @@
-// A rank that is interrupted while it waits for the others of its job takes part in nothing any more, and they hear of it.
+// A rank that is interrupted while it waits for the others of its job takes part in nothing any more, and they
+// hear of it.
 #include "base/wait/interruption.hpp"
 
 #include <gtest/gtest.h>
