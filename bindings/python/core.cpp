@@ -2,11 +2,15 @@
 // MPI.
 
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 #include <nanobind/typing.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <string>
 #include <vector>
 
+#include "base/signals/signal_pipe.hpp"
 #include "base/wait/interruption.hpp"
 #include "bind.hpp"
 #include "plait/comm.hpp"
@@ -22,8 +26,10 @@ namespace {
 
 using ByteTexts = nb::typed<nb::list, nb::bytes>;
 
-/// Lets Python look after signals; what their handlers raise stays, and is raised once the wait has ended.
+/// Lets Python look after signals; what their handlers raise stays, and is raised once the wait has ended.  Handlers
+/// run on the main thread: no other one asks for the lock of Python, whose holder may wait for it, or which may be gone.
 bool interrupted() {
+  if (::syscall(SYS_gettid) != ::getpid() || Py_IsInitialized() == 0) return false;
   const nb::gil_scoped_acquire locked;
   return PyErr_Occurred() != nullptr || PyErr_CheckSignals() != 0;
 }
@@ -86,6 +92,10 @@ NB_MODULE(_core, module) {
       "What to tell the other ranks of the end of this one.");
   module.def("remove_job_leftovers", plait::transport::local::remove_leftovers,
              "Remove what jobs have left that ended before all of their ranks had come together.");
+  module.def(
+      "watch_signals", [](const std::vector<int>& numbers) { return plait::base::watch_signals(numbers); }, "numbers"_a,
+      "Have signals written to a pipe, whose descriptor is returned: each as two 32-bit integers, number and si_code.");
+  module.def("leave_signals", plait::base::leave_signals, "Handle them as before.");
   plait::python::bind_index_set(module);
   plait::python::bind_layout(module);
   plait::python::bind_conversion(module);

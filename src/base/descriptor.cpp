@@ -1,8 +1,11 @@
 #include "base/descriptor.hpp"
 
 #include <pthread.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <limits>
 #include <mutex>
 #include <utility>
 
@@ -76,6 +79,17 @@ void Descriptor::close() {
     number = give();
   }
   if (number >= 0) ::close(number);
+}
+
+std::int64_t allow_descriptors(std::int64_t wanted) noexcept {
+  // Larger than any limit that there is, RLIM_INFINITY too.
+  constexpr rlim_t kMost = std::numeric_limits<std::int64_t>::max();
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return wanted;
+  const rlim_t before = limit.rlim_cur;
+  limit.rlim_cur = std::max(before, std::min(static_cast<rlim_t>(wanted), limit.rlim_max));
+  if (limit.rlim_cur != before && ::setrlimit(RLIMIT_NOFILE, &limit) != 0) limit.rlim_cur = before;
+  return static_cast<std::int64_t>(std::min(limit.rlim_cur, kMost));
 }
 
 }  // namespace plait::base

@@ -1,6 +1,8 @@
 /// An open file, socket or the like.
 #pragma once
 
+#include <cstdint>
+
 namespace plait::base {
 
 /// Owns a file descriptor.
@@ -30,5 +32,9 @@ class Descriptor {
 
   friend struct OpenDescriptors;
 };
+
+/// Lets this process have so many open, as far as the system permits: a soft limit that is lower is raised, up to the
+/// hard one.  Returns how many there may be then.
+std::int64_t allow_descriptors(std::int64_t wanted) noexcept;
 
 }  // namespace plait::base

@@ -7,11 +7,13 @@
 #include <cerrno>
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <string>
 #include <utility>
 
+#include "base/descriptor.hpp"
 #include "base/process.hpp"
 #include "base/text.hpp"
 #include "base/text_reader.hpp"
@@ -44,9 +46,19 @@ Watches& watches() {
   return kept.get();
 }
 
+[[maybe_unused]] bool allow_more_descriptors() {
+  constexpr std::int64_t kMore = 1024;
+  const std::int64_t before = allow_descriptors(0);
+  return before < std::numeric_limits<std::int64_t>::max() - kMore && allow_descriptors(before + kMore) > before;
+}
+
 std::shared_ptr<const ProcessWatch> made([[maybe_unused]] const ProcessId& process) {
 #ifdef SYS_pidfd_open
-  const auto number = static_cast<int>(::syscall(SYS_pidfd_open, static_cast<pid_t>(process.number), 0));
+  const auto open = [&process] {
+    return static_cast<int>(::syscall(SYS_pidfd_open, static_cast<pid_t>(process.number), 0));
+  };
+  int number = open();
+  if (number < 0 && errno == EMFILE && allow_more_descriptors()) number = open();
   if (number < 0 && errno != ESRCH) return nullptr;
   Descriptor descriptor = number < 0 ? Descriptor() : Descriptor(number);
   // After the descriptor is there: it is of the process that has this start, or of one that has ended.

@@ -23,7 +23,8 @@ ProcessId this_process();
 /// A process that is watched.
 class ProcessWatch {
  public:
-  /// One for all who watch it; nullptr where the kernel offers no descriptors of processes.
+  /// One for all who watch it; nullptr where the system offers no descriptors of processes, or permits no
+  /// more of them.
   static std::shared_ptr<const ProcessWatch> of(const ProcessId& process);
 
   ProcessWatch(Descriptor descriptor, bool ended) : descriptor_(std::move(descriptor)), ended_(ended) {}

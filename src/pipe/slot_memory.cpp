@@ -5,12 +5,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <utility>
 
+#include "base/allot.hpp"
 #include "base/text.hpp"
 #include "plait/error.hpp"
 
@@ -26,22 +26,6 @@ constexpr std::int64_t kPage = std::int64_t{2} << 20;  // a large page, where th
               base::text("cannot ", what, ' ', base::bytes_text(bytes), " of memory for a step of a pipe: ",
                          std::strerror(code), "; make its queue shorter, or its steps smaller"),
               code);
-}
-
-/// Here, and not where it is written: then there would be a signal instead of an error.  In pieces, as a signal starts the
-/// one that is being allotted anew.
-void allot(int file, std::int64_t begin, std::int64_t end) {
-  constexpr std::int64_t kPiece = std::int64_t{64} << 20;
-  while (begin < end) {
-    const std::int64_t piece = std::min(kPiece, end - begin);
-    const int code = ::posix_fallocate(file, begin, piece);
-    if (code == EINTR) continue;
-    if (code != 0) {
-      errno = code;
-      fail_memory("get", end);
-    }
-    begin += piece;
-  }
 }
 
 }  // namespace
@@ -69,7 +53,10 @@ void SlotMemory::grow(std::int64_t bytes) {
     ::fcntl(descriptor_.number(), F_ADD_SEALS, F_SEAL_SHRINK);
   }
   const std::int64_t longer = bytes < kPage ? (bytes + 4095) / 4096 * 4096 : (bytes + kPage - 1) / kPage * kPage;
-  allot(descriptor_.number(), bytes_, longer);
+  if (const int code = base::allot(descriptor_.number(), bytes_, longer - bytes_); code != 0) {
+    errno = code;
+    fail_memory("get", longer);
+  }
   map_again(longer, Access::kWrite);
   std::atomic_ref(head().bytes).store(longer, std::memory_order_release);
 }

@@ -52,6 +52,7 @@ void wait_for(std::atomic<std::uint32_t>& word, std::uint32_t target, Liveness& 
     if (sleep_on(word, seen, kQuarterSecond) ||
         static_cast<std::int32_t>(word.load(std::memory_order_acquire) - target) >= 0)
       continue;
+    liveness.check_interruption();
     try {
       liveness.check();
     } catch (...) {

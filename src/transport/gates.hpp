@@ -19,12 +19,16 @@ class Liveness {
   virtual ~Liveness() = default;
   /// errors  kSystem: names a worker that has ended.
   virtual void check() = 0;
+  /// Tells whether this worker itself is to wait no longer, whatever the others do.  It is not, where the others could
+  /// not be told.
+  /// errors  kSystem, EINTR: the program wants the wait to end; the others are told.
+  virtual void check_interruption() {}
 };
 
 /// Waits until `word` has reached `target`, counted modulo 2^32.
 /// cost    Yields its core to whoever can run for 100 us, then sleeps by futex: with more workers than cores a barrier
 ///         that kept its core would cost a scheduler quantum.
-/// errors  kSystem: what `liveness` finds, looked at four times a second.
+/// errors  kSystem: what `liveness` finds, looked at four times a second and where a signal has come.
 void wait_for(std::atomic<std::uint32_t>& word, std::uint32_t target, Liveness& liveness);
 
 /// What one worker's window slot has been through.  Readers raise `filled` and wait on `taken`; writers raise `taken`

@@ -105,6 +105,8 @@ class Transport {
   /// Whether collective calls may be carried out on a thread of their own while the program goes on; else they are to
   /// end where they are called.
   virtual bool background() const { return true; }
+  /// Whether a process may end while one of its threads is inside a collective call: the others are told.
+  virtual bool ends_alone() const { return false; }
   /// What a layer above keeps with the transport: it goes with it.
   std::shared_ptr<void>& kept() { return kept_; }
 

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import errno
+import math
 import os
+import resource
 import secrets
+import select
 import signal
+import struct
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import IO
 
@@ -22,11 +27,14 @@ from plait.launch.variables import JOB, RANK, SIZE
 GRACE = 5.0
 
 _HANDED_ON = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2)
-_LOOKED_AFTER = {*_HANDED_ON, signal.SIGTSTP, signal.SIGCHLD}
+_SEEN = struct.Struct("=ii")  # a signal as _core.watch_signals() tells it: its number, and who sent it
+_MOST_SLEEP = 1.0  # seconds without a look at the ranks, whatever has been told of them
 _OUTPUT, _ERRORS = 1, 2  # without buffers of this process
 _FROM_THE_KERNEL = 0x80  # si_code of signals that a terminal sends
 _PR_SET_PDEATHSIG = 1
+_ONE_KEY = 0.1  # seconds within which several interrupts are one
 _LAST_WORDS = 2.0  # seconds for output that comes after the end of the ranks
+_OWN_DESCRIPTORS = 64
 
 Remark = Callable[[str], None]
 
@@ -62,10 +70,81 @@ def _code_of(child: subprocess.Popen[bytes]) -> int | None:
     """Return a child's status, or minus the signal that ended it; None while it runs. It stays to be waited for."""
     if child.returncode is not None:
         return child.returncode
-    found = os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    try:
+        found = os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:  # somebody else has waited for it: it has ended, and nobody knows how
+        return child.poll()
     if found is None:
         return None
     return found.si_status if found.si_code == os.CLD_EXITED else -found.si_status
+
+
+def _allow_descriptors(count: int) -> None:
+    """Let this process open so many files. Raises OSError where the system does not."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY or soft >= count:
+        return
+    if hard != resource.RLIM_INFINITY and hard < count:
+        raise OSError(
+            errno.EMFILE,
+            f"{count} open files are needed for so many ranks, and this system allows {hard}; start fewer ranks, leave "
+            "--label out, or have the limit raised (ulimit -n)",
+        )
+    resource.setrlimit(resource.RLIMIT_NOFILE, (count, hard))
+
+
+def _write(target: int, text: bytes) -> None:
+    """Write all of it. Whoever has started this process may have made the descriptor one that does not wait."""
+    while text:
+        try:
+            text = text[os.write(target, text) :]
+        except BlockingIOError:
+            room = select.poll()
+            room.register(target, select.POLLOUT)
+            room.poll()
+
+
+class _Signals:
+    """The signals of this process, on whichever of its threads they come: NumPy's libraries have some of their own."""
+
+    def __init__(self) -> None:
+        """Take them from now on, also those that are blocked or ignored."""
+        # Who stops a terminal's programs, or does not, is up to whoever has started this one.
+        stops = () if signal.getsignal(signal.SIGTSTP) is signal.SIG_IGN else (signal.SIGTSTP,)
+        self.numbers = {*_HANDED_ON, *stops, signal.SIGCHLD}
+        self._ignored = [number for number in _HANDED_ON if signal.getsignal(number) is signal.SIG_IGN]
+        self._pipe = _core.watch_signals(sorted(self.numbers))
+        self._mask = signal.pthread_sigmask(signal.SIG_UNBLOCK, self.numbers)
+        self._poll = select.poll()
+        self._poll.register(self._pipe, select.POLLIN)
+
+    @contextlib.contextmanager
+    def blocked(self) -> Iterator[None]:
+        """Leave them to other threads or to later: a child is to take none before it has called in_child()."""
+        signal.pthread_sigmask(signal.SIG_BLOCK, self.numbers)
+        try:
+            yield
+        finally:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, self.numbers)
+
+    def in_child(self) -> None:
+        """What this process was told to block and to ignore is that for a program that it starts, but no SIGCHLD."""
+        for number in self.numbers:
+            signal.signal(number, signal.SIG_IGN if number in self._ignored else signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_SETMASK, self._mask)
+
+    def wait(self, seconds: float) -> list[tuple[int, int]]:
+        """Return those that have come, each with its si_code, as soon as there is one."""
+        if not self._poll.poll(1000 * seconds):
+            return []
+        with contextlib.suppress(BlockingIOError):
+            return list(_SEEN.iter_unpack(os.read(self._pipe, 64 * _SEEN.size)))
+        return []
+
+    def close(self) -> None:
+        """Take signals as before."""
+        signal.pthread_sigmask(signal.SIG_SETMASK, self._mask)
+        _core.leave_signals()
 
 
 class Ranks:
@@ -74,17 +153,22 @@ class Ranks:
     def __init__(self, command: Sequence[str], ranks: int, *, label: bool = False) -> None:
         """Start them. Raises OSError if the program cannot be started: no process is left then."""
         _core.remove_job_leftovers()
+        if label:
+            _allow_descriptors(_OWN_DESCRIPTORS + 2 * ranks)
         self._children: list[subprocess.Popen[bytes]] = []
         self._failure: Failure | None = None
+        self._kill_at: float | None = None
+        self._interrupted: float | None = None
         self._readers: list[threading.Thread] = []
         self._output = threading.Lock()
         # Whoever reads a terminal has to be in the group that owns it.
         self._first_stays = sys.stdin is not None and sys.stdin.isatty()
-        self._mask = signal.pthread_sigmask(signal.SIG_BLOCK, _LOOKED_AFTER)
+        self._signals = _Signals()
         variables = {**os.environ, JOB: f"run-{os.getpid()}-{secrets.token_hex(8)}", SIZE: str(ranks)}
         try:
             for rank in range(ranks):
-                self._children.append(self._start(command, rank, {**variables, RANK: str(rank)}, label))
+                with self._signals.blocked():
+                    self._children.append(self._start(command, rank, {**variables, RANK: str(rank)}, label))
         except BaseException:
             self._end_all(0.0)
             self.__exit__()
@@ -99,7 +183,7 @@ class Ranks:
     def _start(
         self, command: Sequence[str], rank: int, variables: dict[str, str], label: bool
     ) -> subprocess.Popen[bytes]:
-        parent, mask = os.getpid(), self._mask
+        parent = os.getpid()
         stays = self._stays(rank)
         libc = ctypes.CDLL(None)
 
@@ -109,7 +193,7 @@ class Ranks:
             libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)  # whatever becomes of this process
             if os.getppid() != parent:
                 os._exit(1)
-            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+            self._signals.in_child()
 
         return subprocess.Popen(
             command,
@@ -130,31 +214,24 @@ class Ranks:
             for line in stream:
                 rest = front + line if line.endswith(b"\n") else front + line + b"\n"
                 with self._output:
-                    while rest:
-                        rest = rest[os.write(target, rest) :]
+                    _write(target, rest)
 
     def wait(self, remark: Remark) -> int:
         """Wait for all of them; return the exit status of the first that failed, or 0.
 
-        Signals go on to all ranks. Where one fails, the others are asked to end, and ended after some seconds.
+        Signals go on to all ranks. Where one fails, or Ctrl-C comes twice, the others are asked to end, and ended after
+        some seconds.
         """
-        kill_at: float | None = None
         while self._running():
-            left = None if kill_at is None else max(0.0, kill_at - time.monotonic())
-            info = signal.sigtimedwait(_LOOKED_AFTER, 3600.0 if left is None else left)
-            if info is None and kill_at is not None and time.monotonic() >= kill_at:
+            for number, code in self._signals.wait(self._until_look()):
+                self._take(number, code, remark)
+            if self._kill_at is not None and time.monotonic() >= self._kill_at:
                 self._send(signal.SIGKILL)
-                kill_at = None
-            elif info is not None and info.si_signo == signal.SIGTSTP:
-                self._stop_for_a_while()
-            elif info is not None and info.si_signo != signal.SIGCHLD:
-                self._send(info.si_signo, by_terminal=info.si_code == _FROM_THE_KERNEL)
+                self._kill_at = math.inf
             if self._failure is None and (failed := self._failed()) is not None and self._running():
                 self._failure = failed
-                remark(f"{failed}; the other ranks are ended")
-                self._send(signal.SIGTERM)
-                self._send(signal.SIGCONT)
-                kill_at = time.monotonic() + GRACE
+                remark(str(failed) if self._kill_at is not None else f"{failed}; the other ranks are ended")
+                self._ask_to_end()
         if self._failure is None and (failed := self._failed()) is not None:
             self._failure = failed
             remark(str(failed))
@@ -162,6 +239,33 @@ class Ranks:
         for reader in self._readers:
             reader.join(max(0.0, deadline - time.monotonic()))
         return 0 if self._failure is None else self._failure.status
+
+    def _until_look(self) -> float:
+        left = _MOST_SLEEP if self._kill_at is None else self._kill_at - time.monotonic()
+        return min(max(left, 0.0), _MOST_SLEEP)
+
+    def _take(self, number: int, code: int, remark: Remark) -> None:
+        """Do what a signal is for: what it tells of the ranks is looked at anyway."""
+        if number == signal.SIGTSTP:
+            self._stop_for_a_while()
+        elif number != signal.SIGCHLD:
+            self._send(number, by_terminal=code == _FROM_THE_KERNEL)
+        if number == signal.SIGINT and self._again() and self._kill_at is None:
+            remark("interrupted again; the ranks are ended")
+            self._ask_to_end()
+
+    def _again(self) -> bool:
+        """Whether this is a further Ctrl-C. `timeout` and others send to a process and then to all of its group."""
+        now = time.monotonic()
+        again = self._interrupted is not None and now - self._interrupted > _ONE_KEY
+        self._interrupted = now
+        return again
+
+    def _ask_to_end(self) -> None:
+        self._send(signal.SIGTERM)
+        self._send(signal.SIGCONT)
+        if self._kill_at is None:
+            self._kill_at = time.monotonic() + GRACE
 
     def _running(self) -> bool:
         return any(_code_of(child) is None for child in self._children)
@@ -174,6 +278,8 @@ class Ranks:
 
     def _send(self, number: int, *, by_terminal: bool = False) -> None:
         for rank, child in enumerate(self._children):
+            if child.returncode is not None:
+                continue  # somebody has waited for it: the number may be another process's
             if by_terminal and self._stays(rank):
                 continue  # it has got it as well
             # Ended ones have their numbers until __exit__, and may have left processes of their own.
@@ -205,4 +311,4 @@ class Ranks:
             self._end_all(GRACE)
         for child in self._children:
             child.wait()
-        signal.pthread_sigmask(signal.SIG_SETMASK, self._mask)
+        self._signals.close()

@@ -11,7 +11,8 @@ namespace plait {
 
 struct Comm::State {
   explicit State(std::shared_ptr<transport::Transport> of)
-      : transport(std::move(of)), worker(std::make_shared<core::Worker>(transport->background())) {}
+      : transport(std::move(of)),
+        worker(std::make_shared<core::Worker>(transport->background(), transport->ends_alone())) {}
   std::shared_ptr<transport::Transport> transport;
   std::shared_ptr<core::Worker> worker;
 };

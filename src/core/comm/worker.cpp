@@ -75,13 +75,16 @@ void finish_all() {
   for (Worker* one : workers().all) one->finish();
 }
 
+/// In each process: what is to end in a parent does not end in its children.
+void watch_the_end() {
+  static base::PerProcess<std::once_flag> watched;
+  std::call_once(watched.get(), [] { transport::at_ending(transport::EndingStage::kStarted, finish_all); });
+}
+
 }  // namespace
 
-Worker::Worker(bool background) : background_(background) {
-  [[maybe_unused]] static const bool ends = [] {
-    transport::at_ending(transport::EndingStage::kStarted, finish_all);
-    return true;
-  }();
+Worker::Worker(bool background, bool ends_alone) : background_(background), ends_alone_(ends_alone) {
+  watch_the_end();
   const std::scoped_lock lock(workers().mutex);
   workers().all.insert(this);
 }
@@ -130,7 +133,14 @@ void Worker::settle() {
 
 void Worker::finish() {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return !busy_ && tasks_.empty(); });
+  const auto finished = [this] { return !busy_ && tasks_.empty(); };
+  // exit() in a signal's handler: what goes on below it never ends.
+  if (busy_ && runner_ == std::this_thread::get_id()) return;
+  // What was started ends, as the others do their part or are noticed to be gone.  But a call of a thread that the
+  // program leaves running may wait for others that wait for this process.
+  const auto nobody_else = [this] { return !busy_ || runner_ == thread_.get_id(); };
+  if (ends_alone_ && !changed_.wait_for(lock, kPatienceAtTheEnd, nobody_else)) return;
+  changed_.wait(lock, finished);
 }
 
 std::optional<Request::Impl::Failure> Worker::carry_out(const Task& task) noexcept {

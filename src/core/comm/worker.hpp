@@ -1,6 +1,7 @@
 /// A thread that carries out nonblocking accesses in order.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <exception>
@@ -54,8 +55,8 @@ namespace core {
 /// The thread starts with the first task.  In a forked child, which has no such thread, calls are errors.
 class Worker {
  public:
-  /// Without `background` there is no thread: tasks end where they are started.
-  explicit Worker(bool background = true);
+  /// Without `background` there is no thread: tasks end where they are started.  `ends_alone`: as the transport says.
+  explicit Worker(bool background = true, bool ends_alone = false);
   /// Finishes what was started.
   ~Worker();
   Worker(const Worker&) = delete;
@@ -66,7 +67,8 @@ class Worker {
   void tell(std::function<void()> task);
   /// Waits until all tasks have ended but those that only tell the others something.
   void settle();
-  /// Waits until all tasks have ended.
+  /// Waits until all tasks have ended; not for one that this thread is in.  Where the process may end alone, it waits
+  /// for half a minute for one that another caller's thread is in.
   void finish();
   /// Runs a task behind those that were started: on the caller's own thread where there are none.  One task runs at a
   /// time; what a task itself runs is part of it.
@@ -80,6 +82,8 @@ class Worker {
     std::shared_ptr<Request::Impl> request;
     bool tells = false;
   };
+
+  static constexpr std::chrono::seconds kPatienceAtTheEnd{30};
 
   std::shared_ptr<Request::Impl> add(std::function<void()> body, bool tells);
   static std::optional<Request::Impl::Failure> carry_out(const Task& task) noexcept;
@@ -96,6 +100,7 @@ class Worker {
   std::thread::id runner_;  // that thread
   bool ending_ = false;
   const bool background_;
+  const bool ends_alone_;
   std::thread thread_;
 };
 

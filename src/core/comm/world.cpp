@@ -18,9 +18,9 @@ namespace plait {
 
 namespace {
 
-/// The job's communicator, which goes with the process that has made it.
+/// The job's communicator, which goes with the process that has asked for it first.
 struct World {
-  std::mutex mutex;
+  base::PerProcess<std::mutex> mutex;  // which a child may be forked under
   std::optional<Comm> comm;
   std::atomic<const base::Owner*> owner{nullptr};
 };
@@ -28,6 +28,15 @@ struct World {
 World& known_world() {
   static auto* const kept = new World;
   return *kept;
+}
+
+/// Before anything is locked or waited for: a child of this process is not to wait for what only this one can end.
+const base::Owner& owner_of(World& world) {
+  const base::Owner* known = world.owner.load(std::memory_order_acquire);
+  if (known != nullptr) return *known;
+  auto own = std::make_unique<const base::Owner>();
+  if (world.owner.compare_exchange_strong(known, own.get(), std::memory_order_acq_rel)) return *own.release();
+  return *known;  // another thread was first
 }
 
 Comm make_world(double seconds) {
@@ -48,14 +57,9 @@ Comm Comm::world(double seconds) {
   if (std::isnan(seconds) || seconds < 0)
     throw Error(ErrorKind::kArgument, base::text("a wait of ", seconds, " s cannot be; give 0 or more"));
   World& known = known_world();
-  // A child may have been forked while another thread held the lock.
-  if (const base::Owner* const owner = known.owner.load(std::memory_order_acquire))
-    owner->check("the communicator of the job", "work without it in this process");
-  const std::scoped_lock lock(known.mutex);
-  if (!known.comm) {
-    known.comm = make_world(seconds);
-    known.owner.store(new base::Owner, std::memory_order_release);
-  }
+  owner_of(known).check("the communicator of the job", "work without it in this process");
+  const std::scoped_lock lock(known.mutex.get());
+  if (!known.comm) known.comm = make_world(seconds);
   return *known.comm;
 }
 

@@ -45,8 +45,11 @@ std::string meeting_folder() {
   if (own && ::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)
     fail(text("cannot make the folder ", folder, " in which programs meet"), errno, advice("make it"));
   struct stat found{};
-  if (::stat(folder.c_str(), &found) != 0)
+  // Anybody may have put a link under a name in /tmp that is known beforehand; one that the user names is the user's.
+  if ((own ? ::lstat : ::stat)(folder.c_str(), &found) != 0)
     fail(text("the folder ", folder, " in which programs are to meet"), errno, advice("make it"));
+  if (S_ISLNK(found.st_mode))
+    fail(text("the folder ", folder, " in which programs are to meet is a symbolic link"), ELOOP, advice("remove it"));
   if (!S_ISDIR(found.st_mode))
     fail(text("the folder ", folder, " in which programs are to meet"), ENOTDIR, advice("make it"));
   if (found.st_uid != ::getuid())
@@ -65,6 +68,11 @@ bool is_locked(int file, LockRange range) {
     fail("cannot see who has locked a file in the folder in which programs meet", errno,
          "; name a folder on a file system that has locks by PLAIT_MEET");
   return lock.l_type != F_UNLCK;
+}
+
+int locker(int file, LockRange range) {
+  struct flock lock = lock_of(F_WRLCK, range);
+  return ::fcntl(file, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK && lock.l_pid > 0 ? lock.l_pid : 0;
 }
 
 bool take_lock(int file, LockRange range) {

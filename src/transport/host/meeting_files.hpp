@@ -7,7 +7,8 @@
 namespace plait::transport::host {
 
 /// The folder named by PLAIT_MEET; else one of the user's own on this host, which is made where it is missing.
-/// errors  kSystem, kArgument: it cannot be made or written, or others may read or write in it.
+/// errors  kSystem, kArgument: it cannot be made or written, or others may read or write in it; the user's own on this
+///         host is a link.
 std::string meeting_folder();
 
 /// Bytes of a file that a lock is on.  No length: all behind the first one.
@@ -18,6 +19,9 @@ struct LockRange {
 
 /// Whether somebody else holds a lock there.  errors  kSystem: that cannot be known, as the file system has no locks.
 bool is_locked(int file, LockRange range = {});
+/// The process that holds a lock there; 0 where nobody does, or where the system does not tell, as of locks that go
+/// with a descriptor like ours.
+int locker(int file, LockRange range = {});
 /// Takes the lock, if it is free: false with errno where not.  It goes with the last copy of the descriptor.
 bool take_lock(int file, LockRange range = {});
 void give_lock(int file, LockRange range = {});

@@ -62,7 +62,7 @@ class LocalTransport : public Transport, public node::GroupMeeting {
     memory_.emplace(others, Shared::bytes(size_));
     const Shared shared(memory_->data(), size_);
     group_.emplace(shared.control, rank_, size_,
-                   std::make_unique<PeerLiveness>(node::departures_of(shared.control, size_), progress_,
+                   std::make_unique<PeerLiveness>(node::departures_of(shared.control, size_), rank_, progress_,
                                                   node::watch(others.processes())));
     mailboxes_.emplace(shared.mailboxes, rank_, group_->liveness());
     const std::scoped_lock lock(transports().mutex);
@@ -79,8 +79,9 @@ class LocalTransport : public Transport, public node::GroupMeeting {
   LocalTransport(const LocalTransport&) = delete;
   LocalTransport& operator=(const LocalTransport&) = delete;
 
-  /// Tells the others that this process takes part in nothing any more.
-  void leave() noexcept { node::record_departure(group_->departure(), rank_, progress_); }
+  /// Tells the others that this process takes part in nothing any more.  An agreement that it is in, where a signal's
+  /// handler ends the process, or another thread than the one that is in it, never gets the rest of its part.
+  void leave() noexcept { node::record_departure(group_->departure(), rank_, progress_.ended()); }
 
   int rank() const override { return rank_; }
   int size() const override { return size_; }
@@ -104,13 +105,15 @@ class LocalTransport : public Transport, public node::GroupMeeting {
 
   void reduce_min(std::span<std::int64_t> values) override {
     const node::Inside inside(progress_);
-    group_->reduce_min(values);
+    group().reduce_min(values);
   }
   void broadcast(std::span<std::byte> bytes, int root) override {
     const node::Inside inside(progress_);
-    group_->broadcast(bytes, root);
+    group().broadcast(bytes, root);
   }
   void broadcast_to_nodes(std::span<std::byte>) override {}
+
+  bool ends_alone() const override { return true; }
 
   std::unique_ptr<Counter> counter() override { return node::make_counter(*this); }
 
@@ -120,8 +123,13 @@ class LocalTransport : public Transport, public node::GroupMeeting {
   }
 
  private:
-  // For the meeting of those who make something that they share.
-  node::Group& group() override { return *group_; }
+  /// Also for the meeting of those who make something that they share.
+  /// errors  kSystem: this process has been interrupted in a call, or has left.
+  node::Group& group() override {
+    node::Departed own;
+    if (group_->departure().known(own)) node::check(own, progress_);
+    return *group_;
+  }
 
   int rank_;
   int size_;

@@ -135,6 +135,7 @@ void Mailboxes::wait(const bool& done) {
       sleep_on(all_[rank_].filled, taken_, outgoing_.empty() ? kBetweenLooks : kUntilBoxesAreFree);
     } else {
       looked = now;
+      liveness_.check_interruption();
       try {
         liveness_.check();
       } catch (...) {

@@ -15,14 +15,19 @@ namespace plait::transport::local {
 /// Processes end one by one, each when it is done: one that has left and done its part before is no loss.
 class PeerLiveness : public Liveness {
  public:
-  /// `departures`: of all processes, by their ranks, in memory that they share; each writes its own.
-  PeerLiveness(std::span<const node::Departure> departures, const node::Progress& progress,
+  /// `departures`: of all processes, by their ranks, in memory that they share; each writes its own, `rank` that of
+  /// this one.
+  PeerLiveness(std::span<node::Departure> departures, int rank, const node::Progress& progress,
                std::vector<std::shared_ptr<const base::ProcessWatch>> peers)
-      : departures_(departures), progress_(progress), peers_(std::move(peers)) {}
+      : departures_(departures), rank_(rank), progress_(progress), peers_(std::move(peers)) {}
   void check() override;
+  /// One that has been interrupted takes part in nothing any more, as one that has left: the others may have got a part
+  /// of what it was to do.
+  void check_interruption() override;
 
  private:
-  std::span<const node::Departure> departures_;
+  std::span<node::Departure> departures_;
+  int rank_;
   const node::Progress& progress_;
   std::vector<std::shared_ptr<const base::ProcessWatch>> peers_;
 };

@@ -14,6 +14,8 @@
 #include <thread>
 #include <utility>
 
+#include "base/allot.hpp"
+#include "base/descriptor.hpp"
 #include "base/folder.hpp"
 #include "base/text.hpp"
 #include "base/wait/interruption.hpp"
@@ -27,8 +29,13 @@ using base::text;
 
 namespace {
 
-constexpr std::string_view kSuffix = ".job";
-constexpr std::array<char, 16> kMagic{'p', 'l', 'a', 'i', 't', '-', 'j', 'o', 'b', ' ', '2'};
+constexpr std::string_view kSuffix = ".plait-job";
+constexpr std::string_view kFamily = "plait-job ";  // begins the files of all versions
+constexpr std::array<char, 16> kMagic{'p', 'l', 'a', 'i', 't', '-', 'j', 'o', 'b', ' ', '1'};
+/// Open files of a rank besides one for each other rank.
+constexpr std::int64_t kOwnDescriptors = 64;
+/// Never waits, whatever lies under the name.
+constexpr int kOpening = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
 /// Locks: the first byte of the file is for who changes it, one behind it for each rank.
 constexpr host::LockRange kTurn{0, 1};
 constexpr host::LockRange kEveryone{1, 0};
@@ -36,6 +43,15 @@ constexpr host::LockRange lock_of(int rank) { return {1 + rank, 1}; }
 
 [[noreturn]] void fail_system(const std::string& what, int code) {
   throw Error(ErrorKind::kSystem, text(what, ": ", std::strerror(code)), code);
+}
+
+/// Whether a file is a job's, of any version: the folder may hold others.  One that was just being made may be empty.
+bool is_of_a_job(int file) {
+  struct stat found{};
+  if (::fstat(file, &found) != 0 || !S_ISREG(found.st_mode)) return false;
+  std::array<char, kFamily.size()> begin{};
+  const ssize_t read = ::pread(file, begin.data(), begin.size(), 0);
+  return read == 0 || std::string_view(begin.data(), begin.size()) == kFamily;
 }
 
 /// Tells processes that have ended.
@@ -77,12 +93,17 @@ struct alignas(64) Rendezvous::Entry {
 class Rendezvous::Turn {
  public:
   explicit Turn(const Rendezvous& of) : file_(of.file_.number()) {
+    constexpr std::chrono::milliseconds kLongestNap{50};
+    const auto begin = Clock::now();
+    auto nap = std::chrono::milliseconds(1);  // it is held for some microseconds, as a rule
     while (!host::take_lock(file_, kTurn)) {
       if (errno != EAGAIN && errno != EACCES && errno != EINTR)
         fail_system(text("cannot lock ", of.path_, "; name a folder on a file system that has locks by PLAIT_MEET"),
                     errno);
       base::check_interruption();
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));  // held for some microseconds, as a rule
+      if (of.is_late() && Clock::now() - begin > kPatienceForATurn) fail_stuck(of);
+      std::this_thread::sleep_for(nap);
+      nap = std::min(2 * nap, kLongestNap);
     }
   }
   ~Turn() { host::give_lock(file_, kTurn); }
@@ -90,6 +111,18 @@ class Rendezvous::Turn {
   Turn& operator=(const Turn&) = delete;
 
  private:
+  /// Also of one whose own time is up, which is to tell the others.
+  static constexpr std::chrono::milliseconds kPatienceForATurn{500};
+  [[noreturn]] static void fail_stuck(const Rendezvous& of) {
+    const int process = host::locker(of.file_.number(), kTurn);
+    throw Error(ErrorKind::kSystem,
+                text("rank ", of.job_.rank, " of the job ", of.job_.name, " could not look at ", of.path_, " within ",
+                     of.patience_.count(),
+                     " s: ", process != 0 ? text("process ", process) : std::string("some rank of the job"),
+                     " holds its lock, and may be stopped; let it go on, or end it"),
+                ETIMEDOUT);
+  }
+
   int file_;
 };
 
@@ -98,14 +131,14 @@ Rendezvous::Entry& Rendezvous::entry(int rank) const {
 }
 
 Rendezvous::Rendezvous(const Job& job, Seconds patience)
-    : job_(job), path_(text(host::meeting_folder(), '/', job.name, kSuffix)) {
+    : job_(job), path_(text(host::meeting_folder(), '/', job.name, kSuffix)), patience_(patience) {
   const std::size_t head = (sizeof(Header) + 63) / 64 * 64 + sizeof(Entry) * static_cast<std::size_t>(job.size);
   bytes_ = head + static_cast<std::size_t>(node::control_bytes(job.size));
   try {
     constexpr int kAttempts = 1000;  // each time the others have just come together, or gone
     for (int attempt = 0; memory_ == nullptr; ++attempt) {
       if (attempt == kAttempts) fail_system(text("cannot enter ", path_), EAGAIN);
-      file_ = base::Descriptor(::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+      file_ = base::Descriptor(::open(path_.c_str(), kOpening | O_CREAT, 0600));
       if (file_.number() < 0) fail_system(text("cannot make ", path_), errno);
       const Turn turn(*this);
       if (!host::leads_to(path_, file_.number())) continue;
@@ -117,7 +150,7 @@ Rendezvous::Rendezvous(const Job& job, Seconds patience)
       }
       register_rank();
     }
-    wait(patience);
+    wait();
     for (int rank = 0; rank < job.size; ++rank) processes_.push_back(entry(rank).process);
     group_.emplace(memory_ + head, job.rank, job.size, std::make_unique<Watching>(node::watch(processes_)));
   } catch (...) {
@@ -130,7 +163,7 @@ Rendezvous::Rendezvous(const Job& job, Seconds patience)
 void Rendezvous::clear() const noexcept {
   // Where another one has the first byte, that one, or who comes next, finds the file.
   const int file = file_.number();
-  if (file >= 0 && host::take_lock(file) && host::leads_to(path_, file)) ::unlink(path_.c_str());
+  if (file >= 0 && is_of_a_job(file) && host::take_lock(file) && host::leads_to(path_, file)) ::unlink(path_.c_str());
 }
 
 Rendezvous::~Rendezvous() {
@@ -151,13 +184,20 @@ void Rendezvous::map() {
 }
 
 void Rendezvous::make() {
+  if (!is_of_a_job(file_.number()))
+    fail_system(text(path_,
+                     " is there, and is not of a job; remove it, give the job another name by PLAIT_JOB, or name "
+                     "another folder by PLAIT_MEET"),
+                EEXIST);
   if (::ftruncate(file_.number(), 0) != 0) fail_system(text("cannot write ", path_), errno);
-  if (const int code = ::posix_fallocate(file_.number(), 0, static_cast<off_t>(bytes_)); code != 0)
+  // First, so that what is left of a process that is killed here is known.
+  if (::pwrite(file_.number(), kMagic.data(), kMagic.size(), 0) != static_cast<ssize_t>(kMagic.size()))
+    fail_system(text("cannot write ", path_), errno);
+  if (const int code = base::allot(file_.number(), 0, static_cast<std::int64_t>(bytes_)); code != 0)
     fail_system(text("cannot write ", path_), code);
   map();
   header().size = job_.size;
   host::boot_id().copy(header().host.data(), header().host.size() - 1);
-  header().magic = kMagic;
 }
 
 void Rendezvous::register_rank() {
@@ -172,6 +212,13 @@ void Rendezvous::register_rank() {
          text("rank ", job_.rank, " of the job ", job_.name,
               " runs on another host than others; processes without MPI work together on one host, so start those of "
               "several hosts with mpiexec"));
+  // One for the end of each rank, and one for its answers where files are distant.
+  const std::int64_t files = base::allow_descriptors(kOwnDescriptors + std::int64_t{2} * job_.size);
+  if (files < kOwnDescriptors + job_.size)
+    fail(ErrorKind::kSystem, EMFILE,
+         text("rank ", job_.rank, " of the job ", job_.name, " may open ", files, " files, and needs ",
+              kOwnDescriptors + job_.size, " where there are ", job_.size,
+              " ranks; allow more (ulimit -n, or ulimit -Hn), or start fewer ranks"));
   Entry& own = entry(job_.rank);
   if (own.taken && host::is_locked(file_.number(), lock_of(job_.rank)))
     fail(ErrorKind::kSystem, EADDRINUSE,
@@ -195,7 +242,7 @@ void Rendezvous::look_for_ended() {
                 ") has ended, or given up, before all ", job_.size, " ranks had come"));
 }
 
-std::string Rendezvous::who_is_missing(Seconds patience) const {
+std::string Rendezvous::who_is_missing() const {
   constexpr int kNamed = 8;
   std::string missing;
   int count = 0;
@@ -204,28 +251,28 @@ std::string Rendezvous::who_is_missing(Seconds patience) const {
   if (count > kNamed) missing += text(" and ", count - kNamed, " more");
   return text(
       count == 1 ? "rank " : "ranks ", missing, " of the job ", job_.name, " (", job_.size,
-      count == 1 ? " ranks) has" : " ranks) have", " not come within ", patience.count(),
+      count == 1 ? " ranks) has" : " ranks) have", " not come within ", patience_.count(),
       " s; every rank asks for the communicator of the job (plait.world() in Python), and a program that a rank "
       "starts is none of them");
 }
 
-void Rendezvous::wait(Seconds patience) {
-  using Clock = std::chrono::steady_clock;
+bool Rendezvous::is_late() const { return Clock::now() - begin_ >= patience_; }
+
+void Rendezvous::wait() {
   constexpr std::chrono::milliseconds kBetweenLooks{250};
   std::atomic<std::uint32_t>& state = header().state;
-  const auto begin = Clock::now();
-  auto looked = begin;
+  auto looked = begin_;
   while (state.load(std::memory_order_acquire) == kWaiting) {
     sleep_on(state, kWaiting, base::kBetweenInterruptions);
     base::check_interruption();
     const auto now = Clock::now();
-    const bool late = now - begin >= patience;
+    const bool late = is_late();
     if (now - looked < kBetweenLooks && !late) continue;
     looked = now;
     const Turn turn(*this);
     if (state.load(std::memory_order_acquire) != kWaiting) break;
     look_for_ended();
-    if (late) fail(ErrorKind::kSystem, ETIMEDOUT, who_is_missing(patience));
+    if (late) fail(ErrorKind::kSystem, ETIMEDOUT, who_is_missing());
   }
   if (state.load(std::memory_order_acquire) == kFailed) throw_failure();
 }
@@ -255,9 +302,10 @@ void remove_leftovers() {
   for (const std::string& name : base::names_in(folder, ignored)) {
     if (!name.ends_with(kSuffix)) continue;
     const std::string path = text(folder, '/', name);
-    const base::Descriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+    const base::Descriptor file(::open(path.c_str(), kOpening));
     // All of it: whoever is just making it has the first byte.
-    if (file.number() >= 0 && host::take_lock(file.number()) && host::leads_to(path, file.number()))
+    if (file.number() >= 0 && is_of_a_job(file.number()) && host::take_lock(file.number()) &&
+        host::leads_to(path, file.number()))
       ::unlink(path.c_str());
   }
 }

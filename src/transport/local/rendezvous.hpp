@@ -28,7 +28,8 @@ class Rendezvous : public node::GroupMeeting {
   using Seconds = std::chrono::duration<double>;
 
   /// Waits for all others.
-  /// errors  kSystem: ETIMEDOUT says who has not come; EOWNERDEAD, who has ended; EADDRINUSE, that a rank is there twice;
+  /// errors  kSystem: ETIMEDOUT says who has not come, or that a rank holds all others up; EEXIST, that a file of that
+  ///         name is not a job's; EOWNERDEAD, who has ended; EADDRINUSE, that a rank is there twice;
   ///         EINTR; no room, no permission.  kArgument: the ranks say different sizes, or run on several hosts.
   Rendezvous(const Job& job, Seconds patience);
   ~Rendezvous() override;
@@ -50,11 +51,12 @@ class Rendezvous : public node::GroupMeeting {
   bool holds_job() const;
   void make();
   void register_rank();
-  void wait(Seconds patience);
+  void wait();
+  bool is_late() const;
   void look_for_ended();
   /// Removes the file where nobody holds it but this process, which has given up.
   void clear() const noexcept;
-  std::string who_is_missing(Seconds patience) const;
+  std::string who_is_missing() const;
   /// Tells all who are there, and throws.  The lock of the first byte is held.
   [[noreturn]] void fail(ErrorKind kind, int code, std::string_view text);
   [[noreturn]] void throw_failure() const;
@@ -65,8 +67,11 @@ class Rendezvous : public node::GroupMeeting {
   Header& header() const { return *reinterpret_cast<Header*>(memory_); }
   Entry& entry(int rank) const;
 
+  using Clock = std::chrono::steady_clock;
   const Job job_;
   std::string path_;
+  const Seconds patience_;
+  const Clock::time_point begin_ = Clock::now();
   base::Descriptor file_;
   std::byte* memory_ = nullptr;
   std::size_t bytes_ = 0;
@@ -74,7 +79,8 @@ class Rendezvous : public node::GroupMeeting {
   std::optional<node::Group> group_;
 };
 
-/// Removes what jobs have left in the folder where programs meet that ended before all of their processes had come.
+/// Removes what jobs, and nothing else, have left in the folder where programs meet that ended before all of
+/// their processes had come.
 /// errors  as meeting_folder()
 void remove_leftovers();
 

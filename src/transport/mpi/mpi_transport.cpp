@@ -88,7 +88,7 @@ class MpiTransport : public Transport, public node::GroupMeeting {
 
   /// Tells the others that this process takes part in nothing any more.
   void leave() noexcept {
-    node::record_departure(group_->departure(), rank_, progress_);
+    node::record_departure(group_->departure(), rank_, progress_.calls());
     int ended = 0;
     // Other nodes hear of the end of the program only: a communicator is freed by all, as a rule.
     if (node::is_leaving() && MPI_Finalized(&ended) == MPI_SUCCESS && ended == 0) notices_->look();

@@ -32,6 +32,8 @@ class Progress {
   void fail() noexcept { --steps_; }
   /// Agreements that it has taken part in, with the one that it is in.
   std::int64_t calls() const noexcept { return (steps_ + 1) / 2; }
+  /// Those among them that have come to their end.
+  std::int64_t ended() const noexcept { return steps_ / 2; }
   /// Of how many the others must be part for this one to get on: with the next one where it is in none.
   std::int64_t needed() const noexcept { return steps_ / 2 + 1; }
 

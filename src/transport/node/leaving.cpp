@@ -40,10 +40,10 @@ bool is_leaving() {
   return own().leaving;
 }
 
-void record_departure(Departure& departure, int worker, const Progress& progress) noexcept {
+void record_departure(Departure& departure, int worker, std::int64_t calls) noexcept {
   Departed departed;
   departed.worker = worker;
-  departed.calls = progress.calls();
+  departed.calls = calls;
   tell_what_became(departed);
   departure.record(departed);
 }

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "base/allot.hpp"
 #include "base/text.hpp"
 #include "plait/error.hpp"
 
@@ -31,7 +32,7 @@ int create(std::array<char, 64>& name, std::int64_t bytes, bool reserve) {
     if (file < 0 && errno == EEXIST) continue;
     if (file < 0) return errno;
     // Reserved now, because touching a page that cannot be had later is a fatal signal.
-    const int code = reserve ? ::posix_fallocate(file, 0, bytes) : ::ftruncate(file, bytes) == 0 ? 0 : errno;
+    const int code = reserve ? base::allot(file, 0, bytes) : ::ftruncate(file, bytes) == 0 ? 0 : errno;
     ::close(file);
     if (code != 0) ::shm_unlink(name.data());
     return code;
@@ -84,6 +85,12 @@ bool all_opened(Meeting& meeting, int& file) {
     file = -1;
   }
   return all;
+}
+
+/// What to do where memory cannot be shared for that reason; else `usual`.
+const char* advice(int code, const char* usual) {
+  if (code == EMFILE || code == ENFILE) return "allow more open files (ulimit -n), or start fewer ranks on a node";
+  return code == EINTR ? "signals come too fast; let a profiler's timer go slower" : usual;
 }
 
 /// The value of the node's first process.
@@ -148,7 +155,7 @@ int populate(int file, std::byte* memory, std::int64_t offset, std::int64_t byte
   if (::madvise(memory + offset, static_cast<std::size_t>(bytes), MADV_POPULATE_WRITE) == 0) return 0;
   if (errno != EINVAL) return errno == EFAULT ? ENOSPC : errno;
 #endif
-  return ::posix_fallocate(file, offset, bytes);
+  return base::allot(file, offset, bytes);
 }
 
 }  // namespace
@@ -182,7 +189,7 @@ Segment::Segment(Meeting& meeting, std::int64_t bytes) : bytes_(static_cast<std:
     const auto worst = static_cast<int>(largest[0]);
     throw Error(ErrorKind::kSystem,
                 base::text("cannot share ", base::bytes_text(bytes), " of memory inside a node: ", std::strerror(worst),
-                           "; allow less with memory=, or enlarge /dev/shm"),
+                           "; ", advice(worst, "allow less with memory=, or enlarge /dev/shm")),
                 worst);
   }
 }
@@ -207,7 +214,7 @@ std::unique_ptr<SharedPart> share(Meeting& meeting, std::int64_t bytes, std::int
   if (code == 0) {
     memory = map_aligned(file, static_cast<std::size_t>(total));
     code = memory == nullptr ? errno : populate(file, memory, before, mine);
-    if (code == 0 && rank == 0) code = ::posix_fallocate(file, 0, kAreaHeader);
+    if (code == 0 && rank == 0) code = base::allot(file, 0, kAreaHeader);
   }
   if (file >= 0) ::close(file);
   // The size as well, so that all nodes say the same.
@@ -217,8 +224,8 @@ std::unique_ptr<SharedPart> share(Meeting& meeting, std::int64_t bytes, std::int
     if (memory != nullptr) ::munmap(memory, static_cast<std::size_t>(total));
     const auto cause = static_cast<int>(worst[0]);
     throw Error(ErrorKind::kSystem,
-                base::text("cannot share arrays of ", base::bytes_text(worst[1]),
-                           " inside a node: ", std::strerror(cause), "; free memory, or enlarge /dev/shm"),
+                base::text("cannot share arrays of ", base::bytes_text(worst[1]), " inside a node: ",
+                           std::strerror(cause), "; ", advice(cause, "free memory, or enlarge /dev/shm")),
                 cause);
   }
   register_area(number, group, memory, total, size);

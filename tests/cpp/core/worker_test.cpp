@@ -3,7 +3,10 @@
 #include "core/comm/worker.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <exception>
@@ -19,6 +22,7 @@
 #include "collective/agree.hpp"
 #include "core/comm/guard.hpp"
 #include "plait/error.hpp"
+#include "transport/ending.hpp"
 #include "transport/thread/team.hpp"
 
 namespace {
@@ -88,6 +92,57 @@ TEST(Worker, WhatIsNoErrorReachesTheAgreement) {
     }
   });
   for (const std::string& each : heard) EXPECT_NE(each.find("out of memory"), std::string::npos) << each;
+}
+
+/// As exit() in a signal's handler does.
+TEST(Worker, TheEndOfTheProgramDoesNotWaitForTheTaskThatItIsIn) {
+  for (const bool ends_alone : {false, true}) {
+    core::Worker worker(true, ends_alone);
+    int done = 0;
+    worker.run([&] {
+      worker.finish();
+      ++done;
+    });
+    EXPECT_EQ(done, 1);
+  }
+}
+
+TEST(Worker, TheEndWaitsForATaskOfAnotherThread) {
+  core::Worker worker(true, true);
+  std::promise<void> begun;
+  std::atomic<int> done = 0;
+  std::thread other([&] {
+    worker.run([&] {
+      begun.set_value();
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      ++done;
+    });
+  });
+  begun.get_future().wait();
+  const auto behind = worker.start([&done] { ++done; });
+  worker.finish();
+  EXPECT_EQ(done, 2);
+  other.join();
+}
+
+/// Its own, though its parent has had others.
+TEST(Worker, WhatAChildHasStartedEndsWithIt) {
+  const core::Worker of_parent;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(60);
+    std::atomic<int> done = 0;
+    core::Worker own;
+    own.start([&done] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      ++done;
+    });
+    transport::run_endings();
+    ::_exit(done == 1 ? 0 : 1);
+  }
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
 }
 
 }  // namespace

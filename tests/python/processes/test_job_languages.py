@@ -2,6 +2,7 @@
 
 import shutil
 import subprocess
+import time
 from pathlib import Path
 
 import jobs
@@ -62,6 +63,56 @@ def test_cpp(tmp_path):
     source.write_text(CPP)
     status, output = jobs.run(3, [compiled(source, tmp_path, "-std=c++20")])
     assert (status, sorted(output.splitlines())) == (0, [f"{rank} of 3: 0 10 20 " for rank in range(3)]), output
+
+
+EXITING = """
+#include <plait/comm.hpp>
+#include <plait/error.hpp>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <thread>
+#include <unistd.h>
+
+int main(int, char** arguments) {
+  const plait::Comm comm = plait::Comm::world();
+  comm.barrier();
+  const bool thread = arguments[1][0] == 't';
+  if (comm.rank() == 1) {
+    if (thread) {
+      std::thread([comm] { comm.barrier(); }).detach();
+      sleep(1);
+      return 0;
+    }
+    std::signal(SIGALRM, [](int) { std::exit(0); });
+    alarm(1);
+    comm.barrier();
+  }
+  sleep(thread ? 3 : 2);
+  try {
+    if (comm.rank() == 0) comm.barrier();
+    if (comm.rank() == 0) comm.barrier();
+  } catch (const plait::Error& error) {
+    std::printf("%s\\n", error.what());
+  }
+}
+"""
+
+
+def test_exit_in_the_handler_of_a_signal(tmp_path):
+    source = tmp_path / "exiting.cpp"
+    source.write_text(EXITING)
+    status, output = jobs.run(2, [compiled(source, tmp_path, "-std=c++20"), "handler"])
+    assert (status, output) == (0, "rank 1 has left the program; nothing more can be done together\n")
+
+
+def test_exit_while_another_thread_is_in_a_call(tmp_path):
+    source = tmp_path / "exiting.cpp"
+    source.write_text(EXITING)
+    began = time.monotonic()
+    status, output = jobs.run(2, [compiled(source, tmp_path, "-std=c++20", "-pthread"), "thread"])
+    assert (status, output) == (0, "rank 1 has left the program; nothing more can be done together\n")
+    assert time.monotonic() - began < 60
 
 
 @needs_fortran

@@ -1,9 +1,11 @@
 """How ranks without MPI find each other, and what happens where they do not, or where one goes."""
 
+import fcntl
 import os
 import signal
 import subprocess
 import sys
+import textwrap
 import time
 
 import jobs
@@ -74,7 +76,7 @@ def test_a_wait_may_be_interrupted():
 
 def test_a_rank_that_ends_before_all_have_come(meeting_folder):
     with jobs.by_hand(asking(30), jobs.job(0, 3), jobs.job(1, 3)) as ranks:
-        while not (meeting_folder / "hand.job").exists():
+        while not (meeting_folder / "hand.plait-job").exists():
             time.sleep(0.01)
         time.sleep(1.5)  # both are there
         ranks[1].kill()
@@ -139,9 +141,49 @@ def test_a_folder_that_others_see(meeting_folder):
 
 
 def test_what_else_lies_under_the_name_of_the_job(meeting_folder):
-    (meeting_folder / "hand.job").write_text("something")  # of a job that was killed, as nobody holds it
+    left = meeting_folder / "hand.plait-job"
+    left.write_text("plait-job 1")  # of a job that was killed, as nobody holds it
     with jobs.by_hand(jobs.python("print(size)"), *TWO) as ranks:
         assert answers(ranks) == ["2\n", "2\n"]
+    left.write_text("something")
+    with jobs.by_hand(asking(5), jobs.job(0, 2)) as (rank,):
+        assert "is there, and is not of a job" in rank.communicate(timeout=30)[0]
+    assert left.read_text() == "something"
+    left.unlink()
+
+
+def test_a_link_in_place_of_the_usual_folder(tmp_path, monkeypatch):
+    real = tmp_path / "real"
+    real.mkdir(mode=0o700)
+    (tmp_path / "plait").symlink_to(real)
+    monkeypatch.delenv("PLAIT_MEET")
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    with jobs.by_hand(asking(5), jobs.job(0, 2)) as (rank,):
+        assert "is a symbolic link" in rank.communicate(timeout=30)[0]
+    monkeypatch.setenv("PLAIT_MEET", str(tmp_path / "plait"))  # which the user names
+    with jobs.by_hand(jobs.python("print(size)"), *TWO) as ranks:
+        assert answers(ranks) == ["2\n", "2\n"]
+    assert list(real.iterdir()) == []
+
+
+def test_a_stopped_rank_does_not_hold_the_others_up_for_ever(meeting_folder):
+    with open(meeting_folder / "hand.plait-job", "w") as file:
+        fcntl.lockf(file, fcntl.LOCK_EX, 1)  # as one that is just looking for who is there
+        began = time.monotonic()
+        with jobs.by_hand(asking(1), jobs.job(0, 2)) as (rank,):
+            text = rank.communicate(timeout=30)[0]
+    assert time.monotonic() - began < 15
+    assert f"process {os.getpid()} holds its lock, and may be stopped" in text
+    (meeting_folder / "hand.plait-job").unlink()
+
+
+@pytest.mark.parametrize(("limit", "words"), [("-Sn 60", "well"), ("-n 60", "may open 60 files, and needs 66")])
+def test_more_ranks_than_files_may_be_open(limit, words):
+    source = "import resource\nprint('well' if resource.getrlimit(resource.RLIMIT_NOFILE)[0] >= 68 else 'few')"
+    command = ["sh", "-c", f'ulimit {limit}; exec "$@"', "sh", *jobs.python(source)]
+    with jobs.by_hand(command, *TWO) as ranks:
+        for text in answers(ranks):
+            assert words in text, text
 
 
 def test_a_launcher_of_mpi_is_told_from_a_job():
@@ -185,6 +227,65 @@ def test_a_killed_rank_is_an_error_on_the_others_within_a_second(call):
     for text in found:
         assert "rank 1 has ended" in text, text
         assert float(text.split()[-1]) - killed < 1.5
+
+
+INTERRUPTED = """
+comm.barrier()
+print("there", flush=True)
+if rank == 1:
+    time.sleep(2)
+try:
+    for _ in range(10**9): {}
+except KeyboardInterrupt:
+    print("interrupted", round(time.time(), 2), flush=True)
+except plait.Error as error:
+    print(error, flush=True)
+try:
+    comm.barrier()
+except plait.Error as error:
+    print("and then", error, flush=True)
+"""
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "comm.barrier()",
+        "plait.empty(plait.Layout((8, 8), '(block, *)', grid=(size,)), 'f8', comm=comm)",
+    ],
+)
+def test_an_interrupted_rank_is_an_error_on_the_others(call):
+    with jobs.by_hand(jobs.python(INTERRUPTED.format(call)), *(jobs.job(rank, 3) for rank in range(3))) as ranks:
+        for one in ranks:
+            assert one.stdout.readline() == "there\n"
+        time.sleep(0.5)
+        began = time.time()
+        ranks[0].send_signal(signal.SIGINT)
+        found = answers(ranks)
+    first, second = found[0].splitlines()
+    assert first.startswith("interrupted "), found
+    assert float(first.split()[1]) - began < 1.5
+    assert "rank 0 was interrupted in a collective call; nothing more can be done together" in second
+    for text in found[1:]:
+        assert text.startswith("rank 0 was interrupted in a collective call"), found
+        assert "and then rank 0 " in text, found
+
+
+def test_a_rank_may_be_interrupted_at_any_time():
+    call = "comm.allgather(bytes(300000))"
+    source = INTERRUPTED.format(call).replace("if rank == 1:", "if False:")
+    for delay in (0.1, 0.17, 0.23, 0.31):
+        with jobs.by_hand(jobs.python(source), *(jobs.job(rank, 3) for rank in range(3))) as ranks:
+            for one in ranks:
+                assert one.stdout.readline() == "there\n"
+            time.sleep(delay)
+            ranks[1].send_signal(signal.SIGSTOP)
+            time.sleep(0.2)  # the others wait for it, wherever it is
+            ranks[0].send_signal(signal.SIGINT)
+            assert ranks[0].stdout.readline().startswith("interrupted ")
+            ranks[1].send_signal(signal.SIGCONT)
+            for text in answers(ranks[1:]):
+                assert text.startswith("rank 0 "), text
 
 
 @pytest.mark.parametrize(
@@ -251,6 +352,34 @@ def test_a_forked_child_has_no_part_in_the_job():
     """
     with jobs.by_hand(jobs.python(source), *TWO) as ranks:
         assert answers(ranks) == ["well\n", "well\n"]
+
+
+def test_a_child_that_is_forked_while_ranks_come_together():
+    source = """
+    import os, sys, threading, time
+    import plait
+    def ask():
+        try:
+            plait.world(timeout=3)
+        except plait.Error as error:
+            print(type(error).__name__, flush=True)
+    thread = threading.Thread(target=ask)
+    thread.start()
+    time.sleep(1)
+    child = os.fork()
+    if child == 0:
+        began = time.monotonic()
+        try:
+            plait.world()
+        except plait.ArgumentError as error:
+            os._exit(0 if "belongs to process" in str(error) and time.monotonic() - began < 1 else 1)
+        os._exit(2)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+    thread.join()
+    """
+    with jobs.by_hand([sys.executable, "-c", textwrap.dedent(source)], jobs.job(0, 2)) as (rank,):
+        status, error = rank.communicate(timeout=60)[0].split()
+    assert (status, "Error" in error) == ("0", True)
 
 
 def test_nothing_of_the_job_is_left_behind(meeting_folder):

@@ -7,6 +7,8 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <optional>
@@ -75,19 +77,46 @@ TEST(Rendezvous, AllAgreeOnceTheyHaveCome) {
 
 TEST(Rendezvous, AFileThatNobodyHoldsIsMadeAnew) {
   const job_case::Meeting meeting;
-  std::ofstream(meeting.folder() / "case.job") << "left by a job that was killed";
+  std::ofstream(meeting.folder() / "case.plait-job") << "plait-job 0 left by a job that was killed";
   for (const Told& one : tell({{"case", 2, 0}, {"case", 2, 1}}, 60)) EXPECT_EQ(one.text, "");
 }
 
 TEST(Rendezvous, AFileOfSomethingElseIsRefused) {
   const job_case::Meeting meeting;
-  const std::string path = meeting.folder() / "case.job";
+  const std::string path = meeting.folder() / "case.plait-job";
   const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   ASSERT_EQ(::write(file, "something else of today", 23), 23);
   ASSERT_TRUE(plait::transport::host::take_lock(file, {5, 1}));
   const auto told = tell({{"case", 2, 0}}, 60);
   EXPECT_EQ(told[0].code, EPROTO);
   EXPECT_NE(told[0].text.find("another version of Plait"), std::string::npos);
+  ::close(file);
+  remove_leftovers();
+  EXPECT_TRUE(std::filesystem::remove(path));
+}
+
+TEST(Rendezvous, AFileOfSomethingElseStaysWhereNobodyHoldsIt) {
+  const job_case::Meeting meeting;
+  const std::filesystem::path path = meeting.folder() / "case.plait-job";
+  std::ofstream(path) << "#!/bin/sh";
+  EXPECT_EQ(tell({{"case", 2, 0}}, 60)[0].code, EEXIST);
+  remove_leftovers();
+  EXPECT_EQ(std::filesystem::file_size(path), 9U);
+  std::filesystem::remove(path);
+}
+
+/// As a rank that is stopped while it has the first byte.
+TEST(Rendezvous, ATurnThatDoesNotComeIsAnErrorInTime) {
+  const job_case::Meeting meeting;
+  const std::filesystem::path path = meeting.folder() / "case.plait-job";
+  const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  ASSERT_TRUE(plait::transport::host::take_lock(file, {0, 1}));
+  EXPECT_EQ(plait::transport::host::locker(file, {0, 1}), 0);
+  const auto begin = std::chrono::steady_clock::now();
+  const Told told = tell({{"case", 2, 0}}, 0.1)[0];
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
+  EXPECT_EQ(told.code, ETIMEDOUT);
+  EXPECT_NE(told.text.find("some rank of the job holds its lock, and may be stopped"), std::string::npos) << told.text;
   ::close(file);
   remove_leftovers();
 }
@@ -122,14 +151,18 @@ TEST(Rendezvous, OneThatHasGivenUpMayComeAgain) {
 
 TEST(Rendezvous, LeftoversAreWhatNobodyHolds) {
   const job_case::Meeting meeting;
-  std::ofstream(meeting.folder() / "left.job") << "something";
-  std::ofstream(meeting.folder() / "other.pipe") << "something";
+  std::ofstream(meeting.folder() / "left.plait-job") << "plait-job 1";
+  std::ofstream(meeting.folder() / "begun.plait-job") << "";
+  std::ofstream(meeting.folder() / "batch.plait-job") << "something";
+  std::ofstream(meeting.folder() / "batch.job") << "";
   tell({{"case", 2, 1}, {"case", 2, 0}}, 60, [&](Rendezvous& all) {
     if (all.node_rank() == 0) remove_leftovers();
     all.all(true);
   });
-  EXPECT_FALSE(std::filesystem::exists(meeting.folder() / "left.job"));
-  EXPECT_TRUE(std::filesystem::remove(meeting.folder() / "other.pipe"));
+  EXPECT_FALSE(std::filesystem::exists(meeting.folder() / "left.plait-job"));
+  EXPECT_FALSE(std::filesystem::exists(meeting.folder() / "begun.plait-job"));
+  EXPECT_TRUE(std::filesystem::remove(meeting.folder() / "batch.plait-job"));
+  EXPECT_TRUE(std::filesystem::remove(meeting.folder() / "batch.job"));
 }
 
 }  // namespace

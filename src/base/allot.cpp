@@ -1,0 +1,32 @@
+#include "base/allot.hpp"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <cerrno>
+
+namespace plait::base {
+
+int allot(int file, std::int64_t begin, std::int64_t bytes) noexcept {
+  constexpr std::int64_t kLargest = std::int64_t{64} << 20;
+  constexpr std::int64_t kSmallest = std::int64_t{64} << 10;
+  constexpr int kMostAttempts = 1000;  // of one piece
+  const std::int64_t end = begin + bytes;
+  std::int64_t most = bytes;  // all of it first: the system refuses at once what is too much
+  int attempts = 0;
+  while (begin < end) {
+    const std::int64_t piece = std::min(most, end - begin);
+    const int code = ::posix_fallocate(file, begin, piece);
+    if (code == EINTR && ++attempts < kMostAttempts) {
+      most = std::clamp(most / 2, kSmallest, kLargest);
+    } else if (code != 0) {
+      return code;
+    } else {
+      begin += piece;
+      attempts = 0;
+    }
+  }
+  return 0;
+}
+
+}  // namespace plait::base

@@ -1,0 +1,84 @@
+#include "base/signals/signal_pipe.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "base/text.hpp"
+#include "plait/error.hpp"
+
+namespace plait::base {
+
+namespace {
+
+/// What the handler uses.  The pipe stays open for good: a handler may be running on another thread at any time.
+std::atomic<int> written_to{-1};
+std::atomic<pid_t> watching{0};
+int read_from = -1;
+std::vector<std::pair<int, struct sigaction>>& before() {
+  static auto* const kept = new std::vector<std::pair<int, struct sigaction>>;
+  return *kept;
+}
+
+void hand_on(int number, siginfo_t* info, void* /*context*/) {
+  if (::getpid() != watching.load(std::memory_order_relaxed)) return;
+  const int kept = errno;
+  const SignalSeen seen{number, info->si_code};
+  // A pipe that is full holds thousands: one more tells nothing new.
+  [[maybe_unused]] const ssize_t put = ::write(written_to.load(std::memory_order_relaxed), &seen, sizeof seen);
+  errno = kept;
+}
+
+[[noreturn]] void fail(const char* what) {
+  const int code = errno;
+  leave_signals();
+  throw Error(ErrorKind::kSystem, text("cannot ", what, ": ", std::strerror(code)), code);
+}
+
+void make_pipe() {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) != 0) fail("make a pipe for signals");
+  read_from = ends[0];
+  written_to = ends[1];
+  watching = ::getpid();
+}
+
+/// What has come for those who watched before.
+void empty_pipe() {
+  std::array<SignalSeen, 64> seen{};
+  while (::read(read_from, seen.data(), sizeof seen) > 0) {
+  }
+}
+
+}  // namespace
+
+int watch_signals(std::span<const int> numbers) {
+  leave_signals();
+  if (watching != ::getpid()) make_pipe();
+  empty_pipe();
+  before().reserve(numbers.size());
+  struct sigaction action{};
+  action.sa_sigaction = hand_on;
+  action.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
+  sigfillset(&action.sa_mask);
+  for (const int number : numbers) {
+    struct sigaction old{};
+    if (::sigaction(number, &action, &old) != 0) fail("handle a signal");
+    before().emplace_back(number, old);
+  }
+  return read_from;
+}
+
+void leave_signals() noexcept {
+  for (const auto& [number, action] : before()) ::sigaction(number, &action, nullptr);
+  before().clear();
+}
+
+}  // namespace plait::base

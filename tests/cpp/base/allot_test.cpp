@@ -1,0 +1,56 @@
+// Room in files is reserved though signals come all the time.
+#include "base/allot.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdint>
+
+namespace {
+
+using plait::base::allot;
+
+class Allot : public testing::Test {
+ protected:
+  Allot() : file_(::memfd_create("plait-test", MFD_CLOEXEC)) {}
+  ~Allot() override { ::close(file_); }
+  std::int64_t size() const {
+    struct stat found{};
+    ::fstat(file_, &found);
+    return found.st_size;
+  }
+  int file_;
+};
+
+TEST_F(Allot, MakesAFileSoLong) {
+  EXPECT_EQ(allot(file_, 0, 0), 0);
+  EXPECT_EQ(size(), 0);
+  EXPECT_EQ(allot(file_, 0, 5000), 0);
+  EXPECT_EQ(size(), 5000);
+  EXPECT_EQ(allot(file_, 3000, (std::int64_t{64} << 20) + 1), 0);
+  EXPECT_EQ(size(), 3000 + (std::int64_t{64} << 20) + 1);
+}
+
+TEST_F(Allot, SaysWhyNot) { EXPECT_EQ(allot(-1, 0, 100), EBADF); }
+
+TEST_F(Allot, SignalsDoNotStopIt) {
+  struct sigaction action{};
+  struct sigaction before{};
+  action.sa_handler = [](int) {};
+  ASSERT_EQ(::sigaction(SIGALRM, &action, &before), 0);
+  const itimerval often{{0, 200}, {0, 200}};
+  const itimerval never{};
+  ::setitimer(ITIMER_REAL, &often, nullptr);
+  const int code = allot(file_, 0, std::int64_t{96} << 20);
+  ::setitimer(ITIMER_REAL, &never, nullptr);
+  ::sigaction(SIGALRM, &before, nullptr);
+  EXPECT_EQ(code, 0);
+  EXPECT_EQ(size(), std::int64_t{96} << 20);
+}
+
+}  // namespace

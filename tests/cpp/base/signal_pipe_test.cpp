@@ -1,0 +1,84 @@
+// Signals come by the pipe whichever thread they are for, and are handled as before once they are left.
+#include "base/signals/signal_pipe.hpp"
+
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <thread>
+#include <vector>
+
+#include "plait/error.hpp"
+
+namespace {
+
+using plait::base::leave_signals;
+using plait::base::SignalSeen;
+using plait::base::watch_signals;
+
+std::vector<SignalSeen> all_of(int descriptor) {
+  pollfd one{descriptor, POLLIN, 0};
+  ::poll(&one, 1, 5000);
+  std::array<SignalSeen, 16> seen{};
+  const ssize_t bytes = ::read(descriptor, seen.data(), sizeof seen);
+  if (bytes <= 0) return {};
+  return {seen.begin(), seen.begin() + bytes / static_cast<ssize_t>(sizeof(SignalSeen))};
+}
+
+bool is_default(int number) {
+  struct sigaction found{};
+  ::sigaction(number, nullptr, &found);
+  return found.sa_handler == SIG_DFL;
+}
+
+TEST(SignalPipe, TellsOfSignalsOfOtherThreads) {
+  const std::array numbers{SIGUSR1, SIGUSR2};
+  const int descriptor = watch_signals(numbers);
+  std::thread([] { ::pthread_kill(::pthread_self(), SIGUSR1); }).join();
+  ::kill(::getpid(), SIGUSR2);
+  std::vector<SignalSeen> seen = all_of(descriptor);
+  if (seen.size() == 1) seen.push_back(all_of(descriptor).at(0));
+  ASSERT_EQ(seen.size(), 2U);
+  EXPECT_EQ(seen[0].number, SIGUSR1);
+  EXPECT_EQ(seen[1].number, SIGUSR2);
+  EXPECT_EQ(seen[1].code, SI_USER);
+  leave_signals();
+  EXPECT_TRUE(is_default(SIGUSR1) && is_default(SIGUSR2));
+}
+
+TEST(SignalPipe, BeginsEmpty) {
+  const std::array numbers{SIGUSR1};
+  watch_signals(numbers);
+  ::raise(SIGUSR1);
+  const int descriptor = watch_signals(numbers);
+  ::raise(SIGUSR1);
+  EXPECT_EQ(all_of(descriptor).size(), 1U);
+  leave_signals();
+}
+
+TEST(SignalPipe, ChildrenTellTheirParentNothing) {
+  const std::array numbers{SIGUSR1};
+  const int descriptor = watch_signals(numbers);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::raise(SIGUSR1);
+    ::_exit(0);
+  }
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  pollfd one{descriptor, POLLIN, 0};
+  EXPECT_EQ(::poll(&one, 1, 0), 0);
+  leave_signals();
+}
+
+TEST(SignalPipe, ASignalThatCannotBeHandledIsAnError) {
+  const std::array numbers{SIGUSR1, SIGKILL};
+  EXPECT_THROW(watch_signals(numbers), plait::Error);
+  EXPECT_TRUE(is_default(SIGUSR1));
+}
+
+}  // namespace

@@ -1,0 +1,156 @@
+"""Signals, descriptors and limits that `plait run` has from whoever starts it."""
+
+import fcntl
+import os
+import resource
+import signal
+import subprocess
+import sys
+import termios
+import time
+from pathlib import Path
+
+import jobs
+import pytest
+
+SLEEP = "print('there', flush=True)\ntime.sleep(60)"
+WITH_THREADS = """
+import sys, threading, time
+for _ in range(3):
+    threading.Thread(target=time.sleep, args=(1000,), daemon=True).start()
+from plait.cli import main
+main(["run", *sys.argv[1:]])
+"""
+
+
+def start_with_threads(ranks, command, **more):
+    """Starts `plait run` with threads that block no signal, as numerical libraries start them."""
+    return subprocess.Popen(
+        [sys.executable, "-c", WITH_THREADS, "-n", str(ranks), *map(str, command)],
+        **{"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True, **more},
+    )
+
+
+def there(job, ranks):
+    """Waits until so many ranks have said that they are there."""
+    assert [job.stdout.readline() for _ in range(ranks)] == ["there\n"] * ranks
+
+
+def state(process):
+    """The state of a process, as ps shows it."""
+    return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_signals_that_come_on_other_threads_go_to_all_ranks(number):
+    source = f"""
+    got = []
+    signal.signal({int(number)}, lambda *_: got.append(1))
+    comm.barrier()
+    print("there", flush=True)
+    while not got: time.sleep(0.01)
+    print("got it", flush=True)
+    """
+    with start_with_threads(2, jobs.python(source)) as job:
+        there(job, 2)
+        job.send_signal(number)
+        assert job.communicate(timeout=30)[0] == "got it\n" * 2
+    assert job.returncode == 0
+
+
+def test_the_end_of_a_rank_is_noticed_on_other_threads():
+    for _ in range(5):
+        with start_with_threads(2, ["true"]) as job:
+            assert job.communicate(timeout=30)[0] == ""
+        assert job.returncode == 0
+
+
+def test_a_stop_stops_the_ranks_as_well():
+    with start_with_threads(2, jobs.python("print(os.getpid(), flush=True)\ntime.sleep(3)")) as job:
+        processes = [job.pid, *(int(job.stdout.readline()) for _ in range(2))]
+        job.send_signal(signal.SIGTSTP)
+        deadline = time.monotonic() + 10
+        while not all(state(one) == "T" for one in processes) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        assert [state(one) for one in processes] == ["T"] * 3
+        job.send_signal(signal.SIGCONT)
+        assert job.wait(timeout=30) == 0
+
+
+def test_a_second_interrupt_ends_ranks_that_ignore_the_first():
+    source = f"""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if rank: signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    comm.barrier()
+    {SLEEP.replace(chr(10), "; ")}
+    """
+    with jobs.start(2, jobs.python(source)) as job:
+        there(job, 2)
+        job.send_signal(signal.SIGINT)
+        time.sleep(1)
+        assert job.poll() is None
+        began = time.monotonic()
+        job.send_signal(signal.SIGINT)
+        output = job.communicate(timeout=30)[0]
+    assert 4 < time.monotonic() - began < 20
+    assert "plait: interrupted again; the ranks are ended\n" in output
+    assert job.returncode in (128 + signal.SIGTERM, 128 + signal.SIGKILL)
+
+
+def test_a_second_key_of_a_terminal_ends_the_ranks():
+    source = f"signal.signal(signal.SIGINT, signal.SIG_IGN)\ncomm.barrier()\n{SLEEP}"
+    main_end, rank_end = os.openpty()
+
+    def own_terminal():
+        os.setsid()
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+    with start_with_threads(2, jobs.python(source), stdin=rank_end, preexec_fn=own_terminal) as job:
+        there(job, 2)
+        os.write(main_end, b"\x03")
+        time.sleep(1)
+        assert job.poll() is None
+        os.write(main_end, b"\x03")
+        assert job.wait(timeout=30) == 128 + signal.SIGTERM
+    os.close(main_end)
+    os.close(rank_end)
+
+
+def test_a_parent_that_ignores_the_end_of_children():
+    def ignoring():
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+
+    source = "print(signal.getsignal(signal.SIGCHLD) == signal.SIG_DFL)\nsys.exit(3 * rank)"
+    status, output = jobs.run(2, jobs.python(source), preexec_fn=ignoring)
+    assert (status, output.count("True\n"), "Traceback" in output) == (3, 2, False), output
+
+
+def test_what_the_parent_has_ignored_stays_ignored():
+    def ignoring():
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+
+    source = "print(signal.getsignal(signal.SIGHUP) == signal.SIG_IGN, signal.pthread_sigmask(signal.SIG_BLOCK, []))"
+    assert jobs.run(1, jobs.python(source), preexec_fn=ignoring) == (0, "True set()\n")
+
+
+def test_labelled_output_that_is_not_to_wait():
+    read_end, write_end = os.pipe()
+    fcntl.fcntl(write_end, fcntl.F_SETFL, os.O_NONBLOCK)
+    source = "for line in range(5000): print(line, 'x' * 50)"
+    with start_with_threads(2, ["--label", *jobs.python(source)], stdout=write_end, stderr=None) as job:
+        os.close(write_end)
+        time.sleep(2)  # the pipe is full
+        with os.fdopen(read_end) as output:
+            lines = output.readlines()
+    assert (job.returncode, len(lines)) == (0, 10000)
+
+
+@pytest.mark.parametrize(("most", "status"), [(4096, 0), (128, 2)])
+def test_more_pipes_than_the_limit_allows_at_first(most, status):
+    def limited():
+        resource.setrlimit(resource.RLIMIT_NOFILE, (64, most))
+
+    with start_with_threads(50, ["--label", "true"], preexec_fn=limited) as job:
+        output = job.communicate(timeout=60)[0]
+    assert job.returncode == status
+    assert ("have the limit raised (ulimit -n)" in output) == (status != 0), output
