@@ -141,7 +141,7 @@ plait_status plait_conversion_sends(const plait_conversion* conversion, int64_t 
                                     plait_traffic* traffic, int64_t* count);
 plait_status plait_conversion_receives(const plait_conversion* conversion, int64_t rank, int64_t room,
                                        plait_traffic* traffic, int64_t* count);
-/** The longest run that holds everywhere, in elements. */
+/** The block size: the length that every run has at least, in elements. */
 plait_status plait_conversion_block(const plait_conversion* conversion, int64_t* block);
 plait_status plait_conversion_explain(const plait_conversion* conversion, char** text);
 
