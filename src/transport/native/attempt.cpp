@@ -50,7 +50,7 @@ Attempt failed_attempt(int code) {
 }
 
 Attempt failed_hello(int code) {
-  if (code == ETIMEDOUT) return {{}, code, "somebody listens there, but did not say in time what Plait says"};
+  if (code == ETIMEDOUT) return {{}, code, "a program listens there, but did not answer as Plait does"};
   return {{},
           code,
           "the connection was closed before either had proved anything: that is another program, or it has just ended"};
