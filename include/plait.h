@@ -71,8 +71,8 @@ const char* plait_version(void);
 /** This process alone, which holds the parts of all ranks of a layout.  Always valid; not to be freed. */
 const plait_comm* plait_alone(void);
 /** The processes of this job, all on one host: those that `plait run` has started, or a shell that gave each of them
- *  PLAIT_JOB, PLAIT_SIZE and PLAIT_RANK; one rank where none of these is set.  Collective; waits `seconds` at most for the
- *  others at the first call (docs/guides/without-mpi.md).  Where MPI's launcher has started the program, take the
+ *  PLAIT_JOB, PLAIT_SIZE and PLAIT_RANK; one rank where none of these is set.  Collective; waits `seconds` at most for
+ *  the others at the first call (docs/guides/without-mpi.md).  Where MPI's launcher has started the program, take the
  *  communicator from plait_mpi.h. */
 plait_status plait_comm_world(double seconds, plait_comm** comm);
 /** Waits until all processes have come here.  Collective. */
@@ -111,7 +111,8 @@ plait_status plait_layout_order(const plait_layout* layout, int room, int* order
 /** The indices of one dimension that a rank owns, in the order of its local array: local_shape[dimension] of them. */
 plait_status plait_layout_indices(const plait_layout* layout, int64_t rank, int dimension, int64_t room,
                                   int64_t* indices);
-/** The ranks that own an element, ascending, and their number; with room 0 `owners` may be NULL, to get only `count`. */
+/** The ranks that own an element, ascending, and their number; with room 0 `owners` may be NULL, to get only
+ *  `count`. */
 plait_status plait_layout_owners(const plait_layout* layout, const int64_t* index, int64_t room, int64_t* owners,
                                  int64_t* count);
 /** The position of an element in the owned part of a rank's local array, and the inverse.  One number per dimension. */
@@ -140,7 +141,7 @@ plait_status plait_conversion_sends(const plait_conversion* conversion, int64_t 
                                     plait_traffic* traffic, int64_t* count);
 plait_status plait_conversion_receives(const plait_conversion* conversion, int64_t rank, int64_t room,
                                        plait_traffic* traffic, int64_t* count);
-/** The longest run that holds everywhere, in elements. */
+/** The block size: the length that every run has at least, in elements. */
 plait_status plait_conversion_block(const plait_conversion* conversion, int64_t* block);
 plait_status plait_conversion_explain(const plait_conversion* conversion, char** text);
 
@@ -268,8 +269,8 @@ enum {
 /** Collective over the file's communicator. */
 plait_status plait_stream_open(plait_file* file, int mode, plait_stream** stream);
 /** Waits for what this rank has started, closes the stream on this rank and frees the handle.  Not collective; errors
- *  of started writes are returned by plait_close.  Closing the file closes its streams, but does not free their handles.
- */
+ *  of started writes are returned by plait_close.  Closing the file closes its streams, but does not free their
+ *  handles. */
 plait_status plait_stream_close(plait_stream** stream);
 /** Reads up to `elements` elements; `done` is their number, which is smaller only at the end of the array. */
 plait_status plait_stream_read(plait_stream* stream, void* data, int64_t elements, int64_t* done);

@@ -52,7 +52,7 @@ void bind_conversion(nb::module_& module) {
               },
               "rank"_a, "The messages that a rank of the target receives, by ascending sender.")
           .def_prop_ro("block", &Conversion::block,
-                       "The longest run, in elements, that holds everywhere: no message has a shorter one.")
+                       "The block size: the length in elements that every run has at least.")
           .def("explain", &Conversion::explain,
                "A description in a few lines: both layouts, the block size and the messages.")
           .def("__repr__", [](const Conversion& self) {

@@ -74,9 +74,10 @@ std::string to_string(const BitPermutation& permutation);
 
 /// A layout as a permutation from the number of an element, in `order` of the whole array, to rank and position in the
 /// dense local array.
-/// cost    one look-up in the layout for each bit, and one comparison of layouts; independent of the number of elements.
-/// errors  kArgument naming the dimension and the size: a size, a number of ranks or a block that is not a power of two;
-///         copies; a halo; ranks that do not go up from 0; an element 0 that is not the first one of rank 0.
+/// cost    one look-up in the layout for each bit, and one comparison of layouts; independent of the number of
+///         elements.
+/// errors  kArgument naming the dimension and the size: a size, a number of ranks or a block that is not a power of
+///         two; copies; a halo; ranks that do not go up from 0; an element 0 that is not the first one of rank 0.
 BitPermutation bit_permutation(const Layout& layout, Order order = Order::kC);
 
 }  // namespace plait

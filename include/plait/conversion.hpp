@@ -48,7 +48,7 @@ class Conversion {
   /// The messages that a rank of the target receives, by ascending rank of the sender.
   std::vector<Message> receives(std::int64_t rank) const;
 
-  /// The longest run that holds everywhere: no message has a shorter one (DeBenedictis & del Rosario 1993, section 7.4,
+  /// The block size: the length in elements that every run has at least (DeBenedictis & del Rosario 1993, section 7.4,
   /// without the powers of two).  0 where nothing is moved.
   std::int64_t block() const;
 

@@ -145,10 +145,10 @@ class File {
   /// errors  kArgument, on this rank alone: the file was not opened with `several`, or the array is invalid.
   void select(const ArrayType& type, std::int64_t offset, std::int64_t memory = 0);
 
-  /// Begins a step of a pipe, a file opened as `pipe:NAME` (DeBenedictis & del Rosario 1993, section 8).  A writer: what
-  /// it writes until end_step() reaches the readers together, with these attributes; returns true.  A reader: waits for
-  /// the next step, and returns false when no more steps will come.  Without begin_step() each write() is a step, and
-  /// each read() reads one.  Collective.
+  /// Begins a step of a pipe, a file opened as `pipe:NAME` (DeBenedictis & del Rosario 1993, section 8).  A writer:
+  /// what it writes until end_step() reaches the readers together, with these attributes; returns true.  A reader:
+  /// waits for the next step, and returns false when no more steps will come.  Without begin_step() each write() is a
+  /// step, and each read() reads one.  Collective.
   ///
   /// Files that are not pipes have one step: what is written later replaces it, and attributes are not kept.
   /// errors  kArgument: a step has begun already.  kSystem: the other end of the pipe has failed or is lost.
@@ -178,7 +178,8 @@ class File {
   /// Mode `w`: syncs the new file and gives it its name.  Otherwise syncs what was written in place.  Waits for what
   /// was started on the File's streams (plait/stream.hpp) and closes them.
   /// errors  kSystem; the error of a started write that failed and was not waited for, which leaves the file as it was
-  ///         before; the error of a part of a new file that a stream of any rank could not write: the file is discarded.
+  ///         before; the error of a part of a new file that a stream of any rank could not write: the file is
+  ///         discarded.
   void close();
   /// Closes the file and discards it if it is new.  Collective calls of other ranks on this File, current and later
   /// ones, fail with an error that says so.  The other end of a pipe gets an error with the text `why`.

@@ -48,8 +48,9 @@ struct PipeStatus {
   std::vector<PipeVariable> variables;  ///< the arrays of the newest step
 };
 
-/// Asks the writer of the pipe `url`, `pipe:NAME`, for its state, without becoming a reader.  Not collective.  Waits for
-/// the answer as long as timeout= in the name says, at most ten seconds; does not wait for a writer to open the pipe.
+/// Asks the writer of the pipe `url`, `pipe:NAME`, for its state, without becoming a reader.  Not collective.  Waits
+/// for the answer as long as timeout= in the name says, at most ten seconds; does not wait for a writer to open the
+/// pipe.
 /// errors  kSystem: no program writes to the pipe (ENOENT); the writer cannot be reached or does not answer.
 ///         kArgument: the name is not that of a pipe.
 PipeStatus pipe_status(const std::string& url);

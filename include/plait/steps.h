@@ -19,8 +19,8 @@ extern "C" {
 plait_status plait_put_integer(plait_file* file, const char* name, int64_t value);
 plait_status plait_put_real(plait_file* file, const char* name, double value);
 plait_status plait_put_text(plait_file* file, const char* name, const char* value);
-/** Begins a step: a writer waits until the queue has room for it, a reader until the next step has arrived.  `more` is 0
- *  for a reader if no more steps will come, otherwise 1.  Collective. */
+/** Begins a step: a writer waits until the queue has room for it, a reader until the next step has arrived.  `more` is
+ *  0 for a reader if no more steps will come, otherwise 1.  Collective. */
 plait_status plait_begin_step(plait_file* file, int* more);
 /** Ends the step: a writer passes it to the readers; a reader releases it, so that the writer can reuse its room in the
  *  queue.  Collective. */

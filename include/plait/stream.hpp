@@ -107,8 +107,8 @@ class Stream {
   /// moment.  Collective modes: the position after the requests that were started.
   std::int64_t tell() const;
 
-  /// Moves the position to `element`, 0 to the number of elements.  kOwn: of this rank.  kShared: of all ranks, at once;
-  /// requests that were made before keep their range.  Otherwise collective, with equal arguments.
+  /// Moves the position to `element`, 0 to the number of elements.  kOwn: of this rank.  kShared: of all ranks, at
+  /// once; requests that were made before keep their range.  Otherwise collective, with equal arguments.
   /// errors  kArgument: outside the array; a stream or File that is closed.
   void seek(std::int64_t element);
 

@@ -26,7 +26,8 @@
   NAME(EXIT, kExit, "exit")                                                                                           \
   NAME(PHASE, kPhase, "phase")              /* a stretch of the program that it named; file: the name's number */
 
-/* Through which interface the program asked.  Of PLAIT_INTERFACE_..., plait::trace::Interface, plait.trace.Interface. */
+/* Through which interface the program asked.  Of PLAIT_INTERFACE_..., plait::trace::Interface,
+   plait.trace.Interface. */
 #define PLAIT_TRACE_INTERFACES(NAME)                                                                                  \
   NAME(UNKNOWN, kUnknown, "unknown")                                                                                  \
   NAME(POSIX, kPosix, "posix")              /* read, pwrite, ... */                                                   \

@@ -133,7 +133,7 @@ void DistantFile::Impl::end() {
   if (together()) {
     failed = collective::caught([this] {
       if (given_up())
-        throw Error(ErrorKind::kSystem, "the distant file was given up by a rank; open it anew", ECANCELED);
+        throw Error(ErrorKind::kSystem, "the distant file was abandoned by a rank; open it again", ECANCELED);
       // Nobody has anything under way any more before a file goes.
       collective::agree(*transport_, text("close the distant file of number ", number_), nullptr);
     });
@@ -154,7 +154,7 @@ void DistantFile::Impl::end() {
 
 void DistantFile::Impl::give_up() {
   outstanding_->wait_for_all();
-  const Error error(ErrorKind::kSystem, text("rank ", rank_, " has given up the distant file"), ECANCELED);
+  const Error error(ErrorKind::kSystem, text("rank ", rank_, " has abandoned the distant file"), ECANCELED);
   collective::caught([&] { core::give_up(comm_, number_, error); });
   drop();
 }

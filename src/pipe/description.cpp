@@ -79,7 +79,7 @@ StepDescription take_step(FieldReader& fields) {
     one.layout = fields.text();
     one.type = take_type(fields);
     if (one.type.element_bytes < 1)
-      throw Error(ErrorKind::kSystem, base::text("elements of ", one.type.element_bytes, " bytes cannot be"), EPROTO);
+      throw Error(ErrorKind::kSystem, base::text("elements cannot have ", one.type.element_bytes, " bytes"), EPROTO);
   }
   return step;
 }

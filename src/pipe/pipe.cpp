@@ -42,7 +42,8 @@ std::string ask_writer(const pipe::Invitation& writer, const std::string& url, C
   link->send({static_cast<std::uint32_t>(pipe::Frame::kStatus), 0, 0, 0}, {}, until);
   std::string answer;
   if (pipe::receive_frame(*link, answer, until).kind != static_cast<std::uint32_t>(pipe::Frame::kStatusText))
-    throw Error(ErrorKind::kSystem, base::text(url, ": the writer does not speak as one"), EPROTO);
+    throw Error(ErrorKind::kSystem,
+                base::text(url, ": what answers is not a Plait writer; use the same Plait at both ends"), EPROTO);
   return answer;
 }
 

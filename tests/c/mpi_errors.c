@@ -135,7 +135,7 @@ void mpi_abandoned(void) {
   if (odd()) {
     CHECK_OK(plait_abandon(&file));
   } else {
-    CHECK_FAILS(plait_write(file, layout, values, count * 8), PLAIT_ERROR_SYSTEM, "given up");
+    CHECK_FAILS(plait_write(file, layout, values, count * 8), PLAIT_ERROR_SYSTEM, "abandoned");
     CHECK_FAILS(plait_close(&file), PLAIT_ERROR_SYSTEM, "plait_abandon");
     CHECK(file != NULL);
     CHECK_OK(plait_abandon(&file));

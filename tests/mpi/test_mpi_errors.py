@@ -215,7 +215,7 @@ def test_one_rank_gives_a_new_file_up(comm, shared, path, bad):
     assert len(others) == comm.size - 1
     assert set(others) == {others[0]}
     assert others[0][0] == "StoreError"
-    assert f"{new} was given up" in others[0][1]
+    assert f"{new} was abandoned" in others[0][1]
     if comm.rank == 0:
         assert [entry.name for entry in shared.iterdir()] == ["a.bin"]
     works(comm, path)
@@ -248,7 +248,7 @@ def test_one_rank_gives_the_reading_of_a_file_up(comm, path):
     others = [theirs for theirs in comm.allgather(mine) if theirs is not None]
     assert others == [others[0]] * (comm.size - 1)
     assert others[0][0] == "StoreError"
-    assert f"{path} was given up (on rank {comm.size - 1})" in others[0][1]
+    assert f"{path} was abandoned (on rank {comm.size - 1})" in others[0][1]
     works(comm, path)
 
 
@@ -323,7 +323,7 @@ def test_one_rank_leaves_two_files_at_once(comm, shared, path, outer, inner):
     others = comm.allgather(mine)[1:]
     assert others == [others[0]] * (comm.size - 1)
     assert others[0][0] == "StoreError"
-    assert "was given up" in others[0][1]
+    assert "was abandoned" in others[0][1]
     works(comm, path)
     if comm.rank == 0:
         assert [entry.name for entry in shared.iterdir()] == ["a.bin"]

@@ -156,7 +156,7 @@ void close_unit(std::int64_t unit) {
     const std::string path = closing.path;
     state.units.erase(unit);
     throw Error(ErrorKind::kSystem,
-                base::text("unit ", unit, " (", path, ") was given up after an earlier error; open it anew"),
+                base::text("unit ", unit, " (", path, ") was abandoned after an earlier error; open it again"),
                 ECANCELED);
   }
   try {

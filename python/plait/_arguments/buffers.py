@@ -50,7 +50,7 @@ def trace_name(path: Any) -> str:
             f"the name of the trace, {shown(name)}, has characters that no file can be named by"
         ) from None
     if "\0" in name:
-        raise ArgumentError(f"the name of the trace, {shown(name)}, has a character of code 0; leave that out")
+        raise ArgumentError(f"the name of the trace, {shown(name)}, contains a NUL character; leave that out")
     return name
 
 

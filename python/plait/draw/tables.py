@@ -149,7 +149,7 @@ def traffic_summary(traffic: Traffic, itemsize: int | None) -> Text:
     if itemsize:
         block += f", {traffic.block * itemsize:,} bytes"
     lines = [
-        f"block size  {block}: the longest run that is contiguous on both sides",
+        f"block size  {block}: the length that every run has at least",
         f"kept        {line(traffic.kept)} stay on their rank, in brackets above{scope}",
         f"moved       {line(traffic.moved)} in {traffic.messages:,} messages{scope}",
     ]

@@ -27,7 +27,7 @@ class Traffic:
     """Ranks of the source layout; `elements` has fewer rows where there are very many."""
     targets: int
     block: int
-    """The longest run of elements that is contiguous on both sides everywhere."""
+    """The length in elements that every run has at least."""
     halo: int
     """Elements among all that fill halos, as far as the table reaches."""
 

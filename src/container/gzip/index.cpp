@@ -43,7 +43,7 @@ std::string inflated(std::string_view packed, std::size_t bytes) {
                               reinterpret_cast<const Bytef*>(packed.data()), packed.size());
   if (done == Z_MEM_ERROR) throw std::bad_alloc();
   if (done != Z_OK || length != bytes)
-    throw Error(ErrorKind::kSystem, "the index of a gzipped file has come damaged from another rank", EIO);
+    throw Error(ErrorKind::kSystem, "another rank sent a damaged index of the gzipped file", EIO);
   return result;
 }
 

@@ -56,11 +56,13 @@ std::string tell(const std::string& call, const std::string& text, int root, con
   std::array<char, transport::Transport::kMostBroadcast> words{};
   comm.worker()->run([&] {
     transport::Transport& transport = *comm.transport();
-    const collective::Collective telling(transport, call, collective::caught([&] {
-                                           if (text.size() >= words.size())
-                                             throw Error(ErrorKind::kArgument, "a text is too long to be told");
-                                           text.copy(words.data(), words.size() - 1);
-                                         }));
+    const collective::Collective telling(
+        transport, call, collective::caught([&] {
+          if (text.size() >= words.size())
+            throw Error(ErrorKind::kArgument, base::text("the text has ", text.size(), " bytes, but at most ",
+                                                         words.size() - 1, " can be sent to the other ranks"));
+          text.copy(words.data(), words.size() - 1);
+        }));
     transport.broadcast(std::as_writable_bytes(std::span(words)), root);
   });
   return words.data();

@@ -42,7 +42,7 @@ bool File::Impl::is_lost(const Error& error) const { return error.system_code() 
 
 void File::Impl::check_open() const {
   if (given_up())
-    throw Error(ErrorKind::kSystem, base::text(path_, " was given up by a rank; open it again"), ECANCELED);
+    throw Error(ErrorKind::kSystem, base::text(path_, " was abandoned by a rank; open it again"), ECANCELED);
   check_open_here();
 }
 
@@ -127,7 +127,7 @@ void File::Impl::abandon(const std::string& why) {
   // Everyone who takes part, here or in another call on this Comm, hears of it as this error.
   const bool nothing = mode_ == Mode::kWrite && channel() == nullptr;
   const Error error(ErrorKind::kSystem,
-                    base::text(path_, nothing ? " was given up; nothing was written" : " was given up",
+                    base::text(path_, nothing ? " was abandoned; nothing was written" : " was abandoned",
                                channel() == nullptr || why.empty() ? "" : ": ", channel() == nullptr ? "" : why),
                     ECANCELED);
   collective::caught([&] { core::give_up(comm_, number_, error); });

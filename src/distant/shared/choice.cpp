@@ -144,13 +144,13 @@ Choice choose(const std::string& path, SharedFilePlace place, const std::vector<
 
   if (complete.size() > 1)
     refuse(path,
-           text("there are several of that name, of the ids ", complete[0]->file.id, " (written on ",
+           text("several striped files have this name: those with the ids ", complete[0]->file.id, " (written on ",
                 complete[0]->hosts_text(), ") and ", complete[1]->file.id, " (written on ", complete[1]->hosts_text(),
                 "); remove the components of one"),
            EEXIST);
   if (!complete.empty() && plain)
     refuse(path,
-           "there are an ordinary file and a striped one of that name; say which by place=one or place=striped, or "
+           "an ordinary file and a striped one have this name; choose one by place=one or place=striped, or "
            "remove one",
            EEXIST);
   if (!complete.empty()) {

@@ -69,11 +69,12 @@ Description parse(const std::string& text, const std::string& path) {
   const auto number = [&](std::string_view word, auto& value, std::int64_t least) {
     std::string_view digits = line(word);
     if (!take_number(digits, value) || !digits.empty() || value < least)
-      refuse(path, base::text("no number of at least ", least, " stands behind \"", word, '"'));
+      refuse(path, base::text("the line that begins with \"", word, "\" has no number of at least ", least));
   };
   const auto id = [&](std::string_view word) {
     const std::string_view value = line(word);
-    if (!is_id(value)) refuse(path, base::text("no id of ", kIdDigits, " digits stands behind \"", word, '"'));
+    if (!is_id(value))
+      refuse(path, base::text("the line that begins with \"", word, "\" has no id of ", kIdDigits, " digits"));
     return std::string(value);
   };
   int version = 0;
@@ -87,7 +88,7 @@ Description parse(const std::string& text, const std::string& path) {
   result.id = id("id ");
   number("components ", result.components, 1);
   if (result.components > kMostComponents)
-    refuse(path, base::text("it speaks of ", result.components, " components, but ", kMostComponents, " is the most"));
+    refuse(path, base::text("it lists ", result.components, " components, but ", kMostComponents, " is the limit"));
   number("unit ", result.unit, 1);
   number("component ", result.component, 0);
   if (version >= 2) number("limit ", result.limit, 1);
@@ -97,16 +98,17 @@ Description parse(const std::string& text, const std::string& path) {
     Hosts hosts;
     if (!take_number(run, hosts.first) || !take(run, " ") || !take_number(run, hosts.last) || !take(run, " ") ||
         hosts.first != next || hosts.last < next)
-      refuse(path, base::text("the line of component ", next, "'s host is not as it should be"));
+      refuse(path, base::text("the line with component ", next, "'s host is malformed"));
     hosts.name = run;
     result.hosts.push_back(std::move(hosts));
   }
   if (result.hosts.empty() || result.hosts.back().last != result.components - 1)
-    refuse(path, "it does not say of all components on which host they are");
+    refuse(path, "it does not list the hosts of all components");
   while (rest.starts_with("replaced ")) result.replaced.push_back(id("replaced "));
-  if (!line("end").empty() || !rest.empty()) refuse(path, "more text stands behind its end");
+  if (!line("end").empty() || !rest.empty()) refuse(path, "it has text after its last line");
   if (result.component >= result.components)
-    refuse(path, base::text("it is of component ", result.component, " of ", result.components));
+    refuse(path, base::text("its component number is ", result.component, ", but there are ", result.components,
+                            " components"));
   return result;
 }
 

@@ -54,7 +54,7 @@ bool SharedFile::Impl::given_up() const { return transport_->given_up().contains
 
 void SharedFile::Impl::check_given_up() const {
   if (given_up())
-    throw Error(ErrorKind::kSystem, text("the shared file ", options_.path, " was given up by a rank; open it anew"),
+    throw Error(ErrorKind::kSystem, text("the shared file ", options_.path, " was abandoned by a rank; open it again"),
                 ECANCELED);
 }
 
@@ -162,7 +162,7 @@ void SharedFile::Impl::abandon() noexcept {
   if (!open_) return;
   watch_.end();
   outstanding_->wait_for_all();
-  const Error error(ErrorKind::kSystem, text("rank ", rank_, " has given up the shared file ", options_.path),
+  const Error error(ErrorKind::kSystem, text("rank ", rank_, " has abandoned the shared file ", options_.path),
                     ECANCELED);
   collective::caught([&] { core::give_up(comm_, number_, error); });
   drop();

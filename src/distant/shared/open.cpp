@@ -52,7 +52,7 @@ void check_options(const SharedFileOptions& options) {
   const auto refuse = [](const std::string& what) { throw Error(ErrorKind::kArgument, what); };
   if (shared::name_of(options.path).empty()) refuse(text("\"", options.path, "\" names no file; pass the path of one"));
   if (options.path.find('\0') != std::string::npos)
-    refuse(text("the path ", options.path.c_str(), " goes on behind a character of the code 0; leave that out"));
+    refuse(text("the path ", options.path.c_str(), " contains a NUL character; leave that out"));
   const auto at_least_0 = [&](const char* what, std::int64_t value) {
     if (value < 0) refuse(text(what, "=", value, " was given for a shared file; pass 0 or more"));
   };

@@ -79,8 +79,7 @@ const std::byte* Partner::slot(int number, std::int64_t step, std::int64_t bytes
 void Partner::check(int number, std::int64_t step) {
   if (slots_[number].step() != step)
     throw Error(ErrorKind::kSystem,
-                text("step ", step, " is not there any more: the writer has given this reader up, and gone on"),
-                ESTALE);
+                text("the writer no longer holds step ", step, ": it has dropped this reader and gone on"), ESTALE);
 }
 
 void Partner::ask(const Wanted& wanted) {

@@ -102,7 +102,8 @@ void Reader::attach(Clock::time_point until, const Expected& expected, std::int6
         std::string body;
         const auto head = receive_frame(control_->link(), body, answered);
         if (head.kind != static_cast<std::uint32_t>(Frame::kWelcome))
-          throw Error(ErrorKind::kSystem, "the writer of a pipe does not speak as one", EPROTO);
+          throw Error(ErrorKind::kSystem,
+                      text(shown_, ": what answers is not a Plait writer; use the same Plait at both ends"), EPROTO);
         FieldReader welcome(body);
         type_ = as_stated(take_type(welcome));
         writer_processes_ = welcome.number();
@@ -218,12 +219,14 @@ std::array<std::int64_t, 2> Reader::hear(std::string& words, transport::Transpor
   }
   if (kind == Frame::kAborted) throw Error(ErrorKind::kSystem, words, ECANCELED);
   if (kind == Frame::kEnd) return {-1, 0};
-  if (kind != Frame::kStep) throw Error(ErrorKind::kSystem, text(shown_, ": the writer does not speak as one"), EPROTO);
+  if (kind != Frame::kStep)
+    throw Error(ErrorKind::kSystem,
+                text(shown_, ": what answers is not a Plait writer; use the same Plait at both ends"), EPROTO);
   FieldReader fields(words);
   const std::int64_t number = fields.number();
   const std::int64_t slot = fields.number();
   if (number < 0 || slot < 0 || slot > std::numeric_limits<int>::max())
-    throw Error(ErrorKind::kSystem, text(shown_, ": the writer tells of a step that cannot be"), EPROTO);
+    throw Error(ErrorKind::kSystem, text(shown_, ": the writer announced an impossible step"), EPROTO);
   return {number, 2 * slot + (what_of(words) == words_ ? 0 : 1)};
 }
 
@@ -244,7 +247,7 @@ void Reader::learn(collective::Collective& call, const std::string& words) {
 
 void Reader::check_joined() const {
   if (!control_)
-    throw Error(ErrorKind::kSystem, text(shown_, ": this reader has given up before; open it again to read on"), EPIPE);
+    throw Error(ErrorKind::kSystem, text(shown_, ": this reader was abandoned; open it again to read on"), EPIPE);
 }
 
 void Reader::rethrow_lost(const Error& error) const {

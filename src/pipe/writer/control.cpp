@@ -254,7 +254,7 @@ std::unique_ptr<Board> WriterControl::make_board(const Peer& peer, std::uint64_t
 
 void WriterControl::attach(const std::shared_ptr<Peer>& peer, FieldReader& fields) {
   if (readers_.contains(peer->number()))
-    throw Error(ErrorKind::kSystem, "a reader of a pipe comes twice by one connection", EPROTO);
+    throw Error(ErrorKind::kSystem, "a reader registered twice over one connection", EPROTO);
   Expectation expected;
   const std::string who = expected.who = fields.text();
   const std::int64_t processes = fields.number();

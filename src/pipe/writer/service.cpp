@@ -41,7 +41,8 @@ void WriterService::serve(const std::shared_ptr<Peer>& peer, const FrameHead& he
     }
     case Frame::kMap: {
       const int descriptor = steps_->descriptor(static_cast<int>(fields.number()));
-      if (descriptor < 0 || !peer->near()) throw Error(ErrorKind::kSystem, "there is no such memory", EPROTO);
+      if (descriptor < 0 || !peer->near())
+        throw Error(ErrorKind::kSystem, "the reader asked for shared memory that the writer does not have", EPROTO);
       return send(*peer, Frame::kSlot, head.tag, {}, descriptor);
     }
     case Frame::kGet: {

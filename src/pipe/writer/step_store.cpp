@@ -100,7 +100,7 @@ std::shared_ptr<const redistribution::PackedMessage> StepStore::plan(const Layou
   }
   const plan::RegionPairs pairs(source, Layout::parse(wanted.layout), wanted.region, wanted.fill_halo);
   if (!pairs.source().has_rank(wanted.sender) || !pairs.target().has_rank(wanted.receiver))
-    throw Error(ErrorKind::kArgument, "a reader asks for a rank that is not there");
+    throw Error(ErrorKind::kArgument, "the reader asked for a rank that the layout lacks");
   auto packed = std::make_shared<const redistribution::PackedMessage>(pairs.products(wanted.sender, wanted.receiver),
                                                                       pairs.target_order(), element_bytes);
   if (kept_.size() == kKept) kept_.pop_back();
@@ -114,7 +114,7 @@ StepStore::Found StepStore::look_up(const Wanted& wanted) const {
   const Slot* slot = there ? &slots_[static_cast<std::size_t>(wanted.slot)] : nullptr;
   if (slot == nullptr || slot->memory.data() == nullptr || slot->step != wanted.step ||
       slot->memory.step() != wanted.step)
-    throw Error(ErrorKind::kSystem, base::text("step ", wanted.step, " is not there any more"), ESTALE);
+    throw Error(ErrorKind::kSystem, base::text("the writer no longer holds step ", wanted.step), ESTALE);
   if (wanted.variable < 0 || static_cast<std::size_t>(wanted.variable) >= slot->arrays.size())
     throw Error(ErrorKind::kArgument, base::text("step ", wanted.step, " has no such array"));
   const auto variable = static_cast<std::size_t>(wanted.variable);

@@ -109,7 +109,7 @@ std::unique_ptr<Reader> workload(std::string_view name, const WorkloadOptions& o
   if (options.burst < 0 || options.burst > 1000)
     refuse("burst", options.burst, "from 1 to 1000 thousandths of a cycle");
   if (options.offset != kUnknown && (options.offset < 0 || options.offset / 1000 > kLatest / options.copies))
-    refuse("offset", options.offset, "some ns above 0 and ends within 12 days");
+    refuse("offset", options.offset, base::text("from 0 ns to ", kLatest / options.copies * 1000 + 999, " ns"));
   return std::make_unique<WorkloadReader>(spec, options);
 }
 

@@ -57,10 +57,9 @@ void Mailboxes::put(Receiving& receiving, std::span<const std::byte> part, bool 
   std::span<std::byte>& room = receiving.room;
   if (!receiving.dropped) {
     if (part.size() > room.size() || (last && part.size() != room.size()))
-      throw Error(
-          ErrorKind::kSystem,
-          base::text("a message has ", part.size() > room.size() ? "more" : "fewer", " bytes than were awaited"),
-          EMSGSIZE);
+      throw Error(ErrorKind::kSystem,
+                  base::text("a message has ", part.size() > room.size() ? "more" : "fewer", " bytes than expected"),
+                  EMSGSIZE);
     std::copy(part.begin(), part.end(), room.begin());
     room = room.subspan(part.size());
   }

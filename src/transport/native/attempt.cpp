@@ -55,7 +55,7 @@ constexpr int kMostTries = 10;
 constexpr std::chrono::milliseconds kLaterEachTime{50};
 
 Attempt failed_hello(int code, bool proved) {
-  if (code == ETIMEDOUT) return {{}, code, "somebody listens there, but did not say in time what Plait says"};
+  if (code == ETIMEDOUT) return {{}, code, "a program listens there, but did not answer as Plait does"};
   if (code == EINTR) return failed_attempt(code);
   const char* const why = proved
                               ? "the server there has closed the connection: it has too many callers, or has just ended"

@@ -51,8 +51,7 @@ class Link::Impl {
   }
 
   FrameHead receive(Clock::time_point until) {
-    if (left_ > 0)
-      throw Error(ErrorKind::kArgument, base::text(left_, " bytes of the frame before have not been taken"));
+    if (left_ > 0) throw Error(ErrorKind::kArgument, base::text("the previous frame has ", left_, " unread bytes"));
     descriptor_.close();
     FrameHead head;
     auto into = std::as_writable_bytes(std::span(&head, 1));

@@ -82,7 +82,8 @@ TEST(SharedChoice, ANewFileStandsForThoseThatItReplaces) {
   EXPECT_EQ(choose("x", SharedFilePlace::kDetect, {{{}, {rest, done}}}).id, kNew);
   // Files of the name from several jobs, on other hosts.
   EXPECT_EQ(choose("x", SharedFilePlace::kDetect, {{{}, {rest}}, {{}, {fresh}}}).id, kNew);
-  expect_part(error_of({{{}, {old}}, {{}, {fresh}}}), "there are several of that name, of the ids " + kNew);
+  expect_part(error_of({{{}, {old}}, {{}, {fresh}}}),
+              "several striped files have this name: those with the ids " + kNew);
 }
 
 TEST(SharedChoice, OrdinaryFilesAreOneWhereAllSeeTheSame) {
@@ -138,11 +139,11 @@ TEST(SharedDescription, TextsAreReadBackOrRefused) {
   expect_part(changed("file 1", "file 3"), "cannot use /disk/x.meta: it is of version 3");
   expect_part(changed("file 1", "file 2"), "lacks the line that begins with \"limit \"");
   expect_part(changed("unit 1000", "unit 0"), "no number of at least 1");
-  expect_part(changed("components 4", "components 5"), "does not say of all components");
-  expect_part(changed("component 0", "component 4"), "it is of component 4 of 4");
+  expect_part(changed("components 4", "components 5"), "does not list the hosts of all components");
+  expect_part(changed("component 0", "component 4"), "its component number is 4, but there are 4 components");
   expect_part(changed("host 2 3", "host 1 3"), "component 2's host");
   expect_part(changed("id " + kNew, "id 12"), "no id of 16 digits");
-  expect_part(changed("end\n", "end\nmore\n"), "more text");
+  expect_part(changed("end\n", "end\nmore\n"), "text after its last line");
   expect_part(changed("unit 1000\n", ""), "lacks the line that begins with \"unit \"");
 }
 

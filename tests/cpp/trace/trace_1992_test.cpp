@@ -159,7 +159,7 @@ TEST(Trace1992, ThirtyTwoFilesAreKept) {
     if (file == 32) text += "80 6C 0 0 101 0\n";  // uses the first again, so that the second is the oldest
   }
   EXPECT_EQ(events_of(text + "80 6C 0 0 101 0\n").back().offset, 0x20);
-  EXPECT_NE(message_of(text + "80 6C 0 0 102 0\n").find("none of its last 32 files"), std::string::npos);
+  EXPECT_NE(message_of(text + "80 6C 0 0 102 0\n").find("not among the last 32 files"), std::string::npos);
   // The writer drops the same one, so whatever it writes can be read.
   Whole whole;
   for (int round = 0; round < 4; ++round)

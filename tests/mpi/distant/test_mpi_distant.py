@@ -177,7 +177,7 @@ def test_a_rank_that_fails_in_the_block_is_heard(apart, shared):
         with pytest.raises(ValueError, match="mine"):
             use()
     else:
-        with pytest.raises(plait.StoreError, match=f"rank {last} has given up"):
+        with pytest.raises(plait.StoreError, match=f"rank {last} has abandoned"):
             use()
 
 
@@ -195,10 +195,10 @@ def test_a_file_that_was_given_up_keeps_nobody_waiting(apart, shared):
     if apart.rank == last:
         give_up(file)
     else:
-        with pytest.raises(plait.StoreError, match=f"rank {last} has given up the distant file"):
+        with pytest.raises(plait.StoreError, match=f"rank {last} has abandoned the distant file"):
             other.close()
         if apart.rank == 0:
-            with pytest.raises(plait.StoreError, match="was given up by a rank"):
+            with pytest.raises(plait.StoreError, match="was abandoned by a rank; open it again"):
                 file.close()
         else:
             give_up(file)

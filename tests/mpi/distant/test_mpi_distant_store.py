@@ -184,7 +184,7 @@ def test_one_rank_that_gives_up(comm, disk):
     except (KeyError, plait.StoreError) as error:
         kind, says = type(error), str(error)
     assert kind is (KeyError if comm.rank == 1 else plait.StoreError)
-    assert comm.rank == 1 or "was given up; nothing was written" in says
+    assert comm.rank == 1 or "was abandoned; nothing was written" in says
     comm.Barrier()
     assert names(disk) == []
 
@@ -343,7 +343,7 @@ def test_copies_that_one_rank_ends(comm, disk, shared):
             raise KeyError("enough")
 
     kinds = KeyError if comm.rank == comm.size - 1 else plait.StoreError
-    with pytest.raises(kinds, match=r"enough|given up"):
+    with pytest.raises(kinds, match=r"enough|abandoned"):
         plait.copy(shared / "a.npy", url(disk), comm=comm, memory=4096, progress=stop)
     comm.Barrier()
     assert names(disk) == []

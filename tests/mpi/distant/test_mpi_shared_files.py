@@ -226,7 +226,7 @@ def test_a_rank_that_fails_in_the_block_is_heard(comm, shared, disk, place, wait
         with pytest.raises(ValueError, match="mine"):
             use()
     else:
-        with pytest.raises(plait.StoreError, match=f"rank {last} has given up the shared file"):
+        with pytest.raises(plait.StoreError, match=f"rank {last} has abandoned the shared file"):
             use()
     comm.Barrier()
 

@@ -110,7 +110,7 @@ def test_an_atomic_file_appears_whole_or_not_at_all(comm, shared, disk, place, e
     elif comm.rank == 0:
         file.abandon()
     else:
-        with pytest.raises(plait.StoreError, match="rank 0 has given up"):
+        with pytest.raises(plait.StoreError, match="rank 0 has abandoned"):
             file.close()
     comm.Barrier()
     with shared_files.open(path, "r", comm=comm) as found:

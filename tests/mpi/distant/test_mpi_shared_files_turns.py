@@ -22,11 +22,11 @@ def test_a_file_that_was_given_up_is_closed_once_more(comm, shared, disk, place)
     if comm.rank == last:
         file.abandon()
     else:
-        with pytest.raises(plait.StoreError, match=f"rank {last} has given up the shared file .*data "):
+        with pytest.raises(plait.StoreError, match=f"rank {last} has abandoned the shared file .*data "):
             other.resize(10)
-        with pytest.raises(plait.StoreError, match="was given up by a rank"):
+        with pytest.raises(plait.StoreError, match="was abandoned by a rank; open it again"):
             file.resize(10)
-        with pytest.raises(plait.StoreError, match="was given up by a rank"):
+        with pytest.raises(plait.StoreError, match="was abandoned by a rank; open it again"):
             file.close()
     assert file.closed
     other.resize(10)

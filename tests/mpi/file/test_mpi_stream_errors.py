@@ -117,7 +117,7 @@ def test_a_rank_that_gives_a_new_file_up(apart, shared, mode):
             stream.write(np.ones(1, dtype=int))
             stream.write(np.ones(1, dtype=int))
 
-    with pytest.raises(plait.Error, match="enough" if apart.rank == apart.size - 1 else "was given up"):
+    with pytest.raises(plait.Error, match="enough" if apart.rank == apart.size - 1 else "was abandoned"):
         work()
     with pytest.raises(plait.Error):
         stream.write(np.ones(1, dtype=int))

@@ -231,7 +231,7 @@ def test_who_gives_up_waits_for_nobody(tmp_path, kind, node):
     job = launch(2, sys.executable, "-c", GIVING_UP, kind, tmp_path / "a.npy", "caught", PLAIT_NODE_SIZE=node)
     assert job.returncode == 0, job.stdout
     assert "left" in job.stdout
-    assert re.search("told: .*given up", job.stdout), job.stdout
+    assert re.search("told: .*abandoned", job.stdout), job.stdout
     assert job.stdout.count("opened") == 2, job.stdout
 
 

@@ -3,7 +3,8 @@
 In a document, fenced blocks run in order, in one folder: `python` blocks in one namespace, or under `mpiexec -n 4`
 where they import mpi4py, and `plait run -n 4` where they call plait.world(); `cpp` and `c` blocks; the lines of a `sh`
 block.  A `text` block behind one of them, with at most one line of prose between, is its output, where `...` stands for
-anything.  `console` blocks are shown, not run; their options are compared with the command line's.
+anything.  `console` blocks are shown, not run; their options are compared with the command line's.  `py` blocks are
+shown only: Python that needs another program at its other end.
 """
 
 from __future__ import annotations

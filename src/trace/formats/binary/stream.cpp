@@ -25,11 +25,11 @@ Stream::Stream(const Part& part, const ChunkEntry& entry, std::uint64_t order, T
     front_.position = entry.position;
     front_.used = 0;
     front_.events = 0;
-    fail("its front is not what the index says");
+    fail("its header differs from the index");
     return;
   }
   if (front_.used > front_.size - sizeof front_) {
-    fail("it says that more of it is used than it has");
+    fail("its header says that it uses more bytes than it has");
     return;
   }
   if (front_.image != 0) {
@@ -249,7 +249,7 @@ bool Stream::next() {
   if (event_.start < emitted_) {
     early_.clear();
     --decoded_;
-    return fail("an event that lies further back than its front says");
+    return fail("an event that lies further back than its header says");
   }
   emitted_ = event_.start;
   event_.start = number(static_cast<std::uint64_t>(event_.start) + shift_);

@@ -61,7 +61,7 @@ void Tables::read(const Part& part) {
     if (!part.front(entry.position, front) || front.kind != entry.kind) {
       description_.complete = false;
       damaged_.add(description_, base::text("the chunk at byte ", entry.position, " of ", part.name(),
-                                            " is damaged: its front is not what the index says"));
+                                            " is damaged: its header differs from the index"));
       continue;
     }
     std::string content = content_of(part, front);

@@ -134,15 +134,16 @@ class Reader1992 : public LineReader {
     FileState& file = State::touch(process, number_of_file, known);
     std::int64_t offset = has_offset ? scaled(offset_field, offset_unit, "offset") : known ? file.next : 0;
     if (!has_offset && ((!known && process.dropped) || offset < 0))
-      refuse("the record leaves out its offset, but what it follows on is not known: file ", number_of_file,
-             " of process ", process_number, known ? " ended past 64 bits" : " is none of its last 32 files");
+      refuse("the record leaves out its offset, and the end of the previous record is not known: file ", number_of_file,
+             " of process ", process_number,
+             known ? " ends past 64 bits" : " is not among the last 32 files of the process");
     if (!has_length && !known)
       refuse("the record leaves out its length, and there is no earlier record of file ", number_of_file,
              " of process ", process_number, " to take it from");
     const std::int64_t length = has_length ? scaled(length_field, length_unit, "length") : file.length;
     if (!has_operation && !known && process.dropped)
       refuse("the record leaves out its operationId, and file ", number_of_file, " of process ", process_number,
-             " is none of its last 32 files");
+             " is not among the last 32 files of the process");
     const std::uint64_t operation = has_operation ? operation_field : file.operation;
 
     if (!process.has_record) tell_process(process_number);

@@ -140,7 +140,7 @@ ConnectionAttempt::Step ConnectionAttempt::hear(Clock::time_point now) {
     if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
       if (only() || now - begun_ < kPatience) return Step::kWait;
       first_ = now;  // a process that has been stopped does not count as lost, however many addresses it has
-      return failed(EAGAIN, "somebody listens there, but did not say in time what Plait says");
+      return failed(EAGAIN, "a program listens there, but did not answer as Plait does");
     }
     // One that was waited for, and ends, refuses next time.
     if (now - begun_ >= kPatience) first_ = now;

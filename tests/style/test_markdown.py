@@ -1,0 +1,121 @@
+"""Documents say in Markdown what they look like in an editor.
+
+A paragraph directly below a table becomes a row of it, and a table or a list directly below a paragraph may become a
+part of that: so blank lines stand between them, and around headings.  Two blanks inside a line are most often what is
+left of a blank line.  Prose has at most 120 letters a line, but for what cannot be broken: tables, code, links.
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from sources import files_with, read
+
+MOST_LETTERS = 120
+DOCUMENTS = [path for path in files_with({".md"}) if path.suffix == ".md"]
+
+FENCE = re.compile(r"\s*(?:```|~~~)")
+ITEM = re.compile(r"\s*(?:[-*+]|\d+[.)])\s+(?=\S)")
+UNBROKEN = re.compile(r"`[^`]*`|!?\[[^\]]*\]\([^)\s]*\)")
+"""Code and links, which stay on one line."""
+SEPARATE = {"table", "heading"}
+"""What has a blank line above and below."""
+
+
+def kind_of(line: str) -> str:
+    """What a line outside fences belongs to."""
+    if not line.strip():
+        return "blank"
+    if line.startswith("|"):
+        return "table"
+    if re.match(r"#+ ", line):
+        return "heading"
+    return "item" if ITEM.match(line) else "text"
+
+
+def kinds(text: str) -> Iterator[tuple[int, str, str]]:
+    """Every line of a document: its number, what it belongs to, and the line."""
+    fenced = False
+    for number, line in enumerate(text.splitlines(), start=1):
+        fence = bool(FENCE.match(line))
+        yield number, "fence" if fenced or fence else kind_of(line), line
+        fenced ^= fence
+
+
+def glued(text: str) -> list[str]:
+    """The lines that lack a blank line above."""
+    found, above, in_list = [], "blank", False
+    for number, kind, line in kinds(text):
+        apart = SEPARATE & {kind, above} and kind != above
+        starts_list = kind == "item" and above != "blank" and not in_list
+        if above != "blank" and kind != "blank" and (apart or starts_list or kind == above == "heading"):
+            found.append(f"{number}: {line}")
+        goes_on = kind == "blank" or line.startswith(" ") or (kind == "text" and above != "blank")
+        in_list = kind == "item" or (in_list and goes_on)
+        above = kind
+    return found
+
+
+def with_two_blanks(text: str) -> list[str]:
+    """The lines of prose with several blanks in a row, but for those of code and behind the sign of a list's item."""
+    prose = ((number, kind, line) for number, kind, line in kinds(text) if kind in ("item", "text", "heading"))
+    return [
+        f"{number}: {line}"
+        for number, kind, line in prose
+        if re.search(r"\S  +\S", UNBROKEN.sub("code", ITEM.sub("", line)))
+    ]
+
+
+def long_lines(text: str) -> list[str]:
+    """The lines of prose that are too long and could be broken."""
+    prose = ((number, line) for number, kind, line in kinds(text) if kind in ("item", "text"))
+    return [
+        f"{number}: {line}"
+        for number, line in prose
+        if len(line) > MOST_LETTERS and " " in UNBROKEN.sub("code", ITEM.sub("", line)).strip()
+    ]
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=str)
+def test_blank_lines_stand_between_blocks(path: Path) -> None:
+    assert not (found := glued(read(path))), f"{path}: a blank line is missing above these lines: {found}"
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=str)
+def test_prose_has_single_blanks(path: Path) -> None:
+    found = with_two_blanks(read(path))
+    assert not found, f"{path}: two blanks in a line; was there a blank line? {found}"
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=str)
+def test_prose_is_not_wide(path: Path) -> None:
+    found = long_lines(read(path))
+    assert not found, f"{path}: lines of more than {MOST_LETTERS} letters: {found}"
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("| a |\n|---|\n| b |\n text", 4),
+        ("text\n| a |\n|---|", 2),
+        ("text\n- item", 2),
+        ("text\n## Heading", 2),
+        ("## Heading\ntext", 2),
+        ("- item\n- item\n  goes on\n- item", None),
+        ("- item\n\n  goes on\n- item", None),
+        ("- item\n\ntext\n- item", 4),
+        ("```\ntext\n- no item\n## none\n```", None),
+        ("text\n\n| a |\n|---|\n\n## Heading\n\n- item\n\ntext", None),
+    ],
+)
+def test_missing_blank_lines_are_seen(text: str, number: int | None) -> None:
+    assert [line.split(":")[0] for line in glued(text)] == ([] if number is None else [str(number)])
+
+
+def test_blanks_and_widths_are_seen() -> None:
+    assert with_two_blanks("end.  Begin") == ["1: end.  Begin"]
+    assert not with_two_blanks("`a  b` and\n```\na  b\n```\n-   item\n")
+    assert long_lines("word " * 30)
+    assert long_lines("- " + "word " * 30)
+    assert not long_lines("- [" + "a long name " * 10 + "](target.md)\n| " + "cell " * 40 + "|")
