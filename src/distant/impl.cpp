@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/text.hpp"
-#include "collective/agree.hpp"
+#include "collective/collective.hpp"
 #include "core/comm/giving_up.hpp"
 #include "distant/request.hpp"
 #include "distant/service.hpp"
@@ -58,15 +58,16 @@ DistantFile::Impl::~Impl() {
 
 void DistantFile::Impl::open_together(std::int64_t number, const DistantOptions& options, const std::string& call,
                                       bool named, bool neighbours) {
-  const std::exception_ptr error = collective::caught([&] {
-    const bool keeps = named && !loses_name(options);
-    open_own(options, keeps);
-    publish(number);
-    write_note(keeps);
-  });
-  collective::agree(*transport_, call, error);
+  collective::Collective opening(
+      *transport_, [&] { return call; },
+      [&] {
+        const bool keeps = named && !loses_name(options);
+        open_own(options, keeps);
+        publish(number);
+        write_note(keeps);
+      });
   if (neighbours) open_neighbours();
-  collective::agree(*transport_, nullptr);  // the notes may change
+  opening.step_done(nullptr);  // the notes may change
 }
 
 void DistantFile::Impl::open_own(const DistantOptions& options, bool named) {
@@ -130,12 +131,13 @@ void DistantFile::Impl::abandon() noexcept {
 void DistantFile::Impl::end() {
   outstanding_->wait_for_all();
   std::exception_ptr failed;
+  std::optional<collective::Collective> closing;
   if (together()) {
-    failed = collective::caught([this] {
+    failed = collective::caught([&] {
       if (given_up())
         throw Error(ErrorKind::kSystem, "the distant file was given up by a rank; open it anew", ECANCELED);
       // Nobody has anything under way any more before a file goes.
-      collective::agree(*transport_, text("close the distant file of number ", number_), nullptr);
+      closing.emplace(*transport_, [this] { return text("close the distant file of number ", number_); }, [] {});
     });
   } else if (offered()) {
     forget_name();
@@ -143,8 +145,8 @@ void DistantFile::Impl::end() {
   const std::exception_ptr error = drop();
   const std::exception_ptr told = collective::caught([&] {
     if (failed) std::rethrow_exception(failed);
-    if (together()) {
-      collective::agree(*transport_, error);
+    if (closing) {
+      closing->step_done(error);
     } else if (error) {
       std::rethrow_exception(error);
     }
