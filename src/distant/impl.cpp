@@ -83,12 +83,12 @@ void DistantFile::Impl::make_temporary(const DistantOptions& options) {
 
 void DistantFile::Impl::publish(std::int64_t number) {
   number_ = number;
-  if (own_) service_->home().add(number_, own_);
+  if (own_) service_->server().add(number_, own_);
 }
 
 void DistantFile::Impl::withdraw() {
   open_ = false;
-  if (own_) service_->home().remove(number_);
+  if (own_) service_->server().remove(number_);
 }
 
 void DistantFile::Impl::write_note(bool named) {
@@ -176,9 +176,9 @@ std::exception_ptr DistantFile::Impl::drop() {
 void DistantFile::Impl::check(int rank, std::int64_t offset, std::int64_t bytes, const void* buffer) const {
   const auto refuse = [](const std::string& what) { throw Error(ErrorKind::kArgument, what); };
   if (!open_) refuse("the distant file has been closed; open another one");
-  if (home_ >= 0 ? rank != home_ : rank < 0 || rank >= ranks_) {
-    if (home_ >= 0)
-      refuse(text("the file \"", name_, "\" is at home on rank ", home_, ", but rank ", rank, " was named"));
+  if (server_ >= 0 ? rank != server_ : rank < 0 || rank >= ranks_) {
+    if (server_ >= 0)
+      refuse(text("the file \"", name_, "\" is at home on rank ", server_, ", but rank ", rank, " was named"));
     refuse(text("rank ", rank, " was named, but the communicator has the ranks 0 to ", ranks_ - 1));
   }
   distant::check_stretch(offset, bytes, buffer);
@@ -200,7 +200,7 @@ void DistantFile::Impl::check_registered(int rank) const {
 }
 
 void DistantFile::Impl::begin_here(std::function<void()> work, DistantRequest::Impl::Done done) {
-  service_->home().disks().run([work = std::move(work), done = std::move(done)] {
+  service_->server().disks().run([work = std::move(work), done = std::move(done)] {
     const std::exception_ptr error = collective::caught(work);
     if (!error) return done(nullptr);
     const transport::CallFailure failure = distant::failure_of(error);
@@ -324,11 +324,11 @@ distant::Entry DistantFile::Impl::ask_directory(RequestKind kind, const std::str
   std::uint64_t hash = 14695981039346656037ULL;
   for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
   const auto keeper = static_cast<int>(hash % static_cast<std::uint64_t>(ranks_));
-  distant::Server& home = service_->home();
+  distant::Server& server = service_->server();
   if (keeper == rank_) {
-    if (kind == RequestKind::kRegister) return home.register_name(name, entry);
-    if (kind == RequestKind::kFind) return home.find_name(name);
-    home.forget_name(name, entry);
+    if (kind == RequestKind::kRegister) return server.register_name(name, entry);
+    if (kind == RequestKind::kFind) return server.find_name(name);
+    server.forget_name(name, entry);
     return {};
   }
   distant::Entry found;
@@ -336,7 +336,7 @@ distant::Entry DistantFile::Impl::ask_directory(RequestKind kind, const std::str
   request->start(0, 1, 1, [&](std::int64_t, std::int64_t, DistantRequest::Impl::Done done) {
     transport::Call call;
     call.to = keeper;
-    call.head = distant::packed({kind, entry.file, entry.home, 0});
+    call.head = distant::packed({kind, entry.file, entry.rank, 0});
     call.payload = std::as_bytes(std::span(name));
     if (kind != RequestKind::kForget) call.room = std::as_writable_bytes(std::span(&found, 1));
     call.done = std::move(done);
@@ -353,28 +353,28 @@ void DistantFile::Impl::refuse_taken(const std::string& name, int by) {
 
 void DistantFile::Impl::check_free(const std::string& name) {
   const distant::Entry now = ask_directory(RequestKind::kFind, name, {});
-  if (now.home >= 0) refuse_taken(name, static_cast<int>(now.home));
+  if (now.rank >= 0) refuse_taken(name, static_cast<int>(now.rank));
 }
 
 void DistantFile::Impl::offer_as(const std::string& name) {
   const distant::Entry mine{rank_, number_};
   const distant::Entry now = ask_directory(RequestKind::kRegister, name, mine);
-  if (now != mine) refuse_taken(name, static_cast<int>(now.home));
+  if (now != mine) refuse_taken(name, static_cast<int>(now.rank));
   name_ = name;
-  home_ = rank_;
+  server_ = rank_;
 }
 
 void DistantFile::Impl::find_by(const std::string& name) {
   const distant::Entry found = ask_directory(RequestKind::kFind, name, {});
-  if (found.home < 0)
+  if (found.rank < 0)
     throw Error(ErrorKind::kArgument,
                 text("nobody offers a file as \"", name, "\"; offer it first, and wait for that"));
   name_ = name;
-  home_ = static_cast<int>(found.home);
+  server_ = static_cast<int>(found.rank);
   number_ = found.file;
-  if (home_ != rank_) return;
+  if (server_ != rank_) return;
   // One's own is found like another's, but lies here.
-  direct_[rank_] = service_->home().find_file(number_);
+  direct_[rank_] = service_->server().find_file(number_);
 }
 
 void DistantFile::Impl::forget_name() {

@@ -24,7 +24,7 @@ struct Census {
   std::vector<std::string> old;
 };
 
-/// Collective: every rank is at home to the component of its number.
+/// Collective: every rank serves the component of its number.
 Census count(transport::Transport& transport, const std::string& path, const std::string& own_id) {
   const std::vector<std::string> each = collective::gather(transport, [&] {
     std::string mine = distant::host_name() + '\n';

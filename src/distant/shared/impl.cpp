@@ -38,11 +38,11 @@ SharedFile::Impl::~Impl() {
   drop();
 }
 
-int SharedFile::Impl::home(int component) const {
+int SharedFile::Impl::server(int component) const {
   const int components = parts_.stripes().components();
   if (component < 0 || component >= components)
     reject(text("component ", component, " was named, but the shared file has 0 to ", components - 1));
-  return parts_.home(component);
+  return parts_.server(component);
 }
 
 void SharedFile::Impl::check_open() const {
@@ -111,7 +111,7 @@ void SharedFile::Impl::sync() {
     for (const int rank : syncing_) requests.push_back(parts_.file(0).start_sync(rank));
   } else {
     for (int i = 0; i < parts_.stripes().components(); ++i)
-      requests.push_back(parts_.file(i).start_sync(parts_.home(i)));
+      requests.push_back(parts_.file(i).start_sync(parts_.server(i)));
   }
   wait_all(requests);
 }

@@ -47,7 +47,7 @@ class SharedFile::Impl {
   const Comm& comm() const { return comm_; }
   const distant::shared::Parts& parts() const { return parts_; }
   std::int64_t unit() const { return unit_; }
-  int home(int component) const;
+  int server(int component) const;
   /// Reads into the one buffer of the extent, or writes from the other one.
   void access(const distant::shared::Extent& extent, bool writes);
   DistantRequest start(const distant::shared::Extent& extent, bool writes);

@@ -1,4 +1,4 @@
-/// Opening: where the bytes go, who is at home to what.
+/// Opening: where the bytes go, who serves what.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -202,9 +202,9 @@ void SharedFile::Impl::make_striped(collective::Collective& call) {
   unit_ = unit_for(options_);
   std::vector<std::string> paths;
   call.step([&] {
-    std::vector<int> homes(static_cast<std::size_t>(transport_->size()));
-    for (std::size_t i = 0; i < homes.size(); ++i) homes[i] = static_cast<int>(i);
-    parts_ = shared::Parts(shared::StripeMap(unit_, transport_->size()), std::move(homes));
+    std::vector<int> servers(static_cast<std::size_t>(transport_->size()));
+    for (std::size_t i = 0; i < servers.size(); ++i) servers[i] = static_cast<int>(i);
+    parts_ = shared::Parts(shared::StripeMap(unit_, transport_->size()), std::move(servers));
     paths.push_back(component_path(rank_));
     const std::string& own = paths[0];
     store::posix::open_file(own, O_RDWR | O_CREAT | O_EXCL, 0666,
@@ -272,8 +272,8 @@ void SharedFile::Impl::open_chosen(collective::Collective& call, const shared::S
     if (options_.limit == 0) options_.limit = choice.limit;
     std::vector<std::string> own;
     call.step([&] {
-      const auto components = static_cast<int>(choice.homes.size());
-      parts_ = shared::Parts(shared::StripeMap(unit_, components), std::move(choice.homes));
+      const auto components = static_cast<int>(choice.servers.size());
+      parts_ = shared::Parts(shared::StripeMap(unit_, components), std::move(choice.servers));
       for (const int component : parts_.of(rank_)) own.push_back(component_path(component));
     });
     open_rounds(call, own, true);

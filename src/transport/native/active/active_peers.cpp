@@ -106,7 +106,7 @@ void ActiveEnd::taken(base::Descriptor socket, bool near) {
   std::shared_ptr<Callee> callee;
   try {
     callee = base::patiently("take a connection in", [&] {
-      auto made = std::make_shared<Callee>(Callee::Home{*this, *this, *service_, *loop_});
+      auto made = std::make_shared<Callee>(Callee::Common{*this, *this, *service_, *loop_});
       unknown_.insert(made);
       return made;
     });
