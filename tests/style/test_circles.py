@@ -9,7 +9,7 @@ import pytest
 from sources import files_with, read
 from test_layers import CPP, LAYERS, SOURCES, includes, layer_included
 
-FOLDERS_OF_INCLUDES = ("src", "include", "bindings/c", "tests/cpp/support")
+FOLDERS_OF_INCLUDES = ("src", "include", "bindings/c", "tests/cpp/support", "tests/c/support")
 """Where the compiler looks for what no file beside the including one is called."""
 PACKAGES = {"plait": Path("python"), "plait_bench": Path("bench")}
 
