@@ -37,20 +37,21 @@ endif()
 
 # The C interface, in C11: one program for one process, one for mpiexec.
 function(plait_c_test_program name library)
-  plait_test_program(${name} ${library} tests/c/check.c tests/c/oracle.c ${ARGN})
+  plait_test_program(${name} ${library} tests/c/support/check.c tests/c/support/oracle.c ${ARGN})
+  target_include_directories(${name} PRIVATE tests/c/support)
   set_target_properties(${name} PROPERTIES C_STANDARD 11 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF)
   if(PLAIT_SANITIZE)  # the library needs the sanitizers' C++ parts
     set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX)
   endif()
 endfunction()
 
-file(GLOB c_test_sources CONFIGURE_DEPENDS tests/c/one_*.c)
+file(GLOB c_test_sources CONFIGURE_DEPENDS tests/c/one/*.c)
 if(c_test_sources)
   plait_c_test_program(plait_c_tests plait ${c_test_sources})
   add_test(NAME plait_c_tests COMMAND plait_c_tests)
 endif()
 
-file(GLOB c_mpi_test_sources CONFIGURE_DEPENDS tests/c/mpi_*.c)
+file(GLOB c_mpi_test_sources CONFIGURE_DEPENDS tests/c/mpi/*.c)
 if(c_mpi_test_sources AND plait_has_mpi)
   plait_c_test_program(plait_c_mpi_tests plait_mpi ${c_mpi_test_sources})
 endif()

@@ -1,5 +1,5 @@
 /**
- * Steps of pipes, in C: part of plait.h, which describes errors, handles and collective calls.
+ * Steps of pipes, in C: part of plait.h, which includes it, and describes errors, handles and collective calls.
  *
  * A file that is opened as "pipe:NAME" passes arrays to another program step by step (DeBenedictis & del Rosario 1993,
  * section 8).  Without plait_begin_step each write is a step, and each read reads one.  Files that are not pipes have
@@ -8,7 +8,9 @@
 #ifndef PLAIT_STEPS_H
 #define PLAIT_STEPS_H
 
-#include "plait.h"
+#include <stdint.h>
+
+#include "plait/types.h"
 
 #ifdef __cplusplus
 extern "C" {

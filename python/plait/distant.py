@@ -52,7 +52,7 @@ class DistantFile(ByteFile[_core.DistantFile]):
 
         Returns the array or the object. Raises plait.StoreError if the file ends before, or if the rank has ended.
         """
-        return self._read(offset, out, self._home_of(rank))
+        return self._read(offset, out, self._rank_of(rank))
 
     @alone
     def write(self, offset: int, data: Any, rank: int | None = None) -> None:
@@ -60,38 +60,38 @@ class DistantFile(ByteFile[_core.DistantFile]):
 
         Every read that begins after this has returned, by any rank, gets the new bytes.
         """
-        self._write(offset, data, self._home_of(rank))
+        self._write(offset, data, self._rank_of(rank))
 
     @alone
     def iread(self, offset: int, out: Any, rank: int | None = None) -> Request:
         """Start a :meth:`read`; ``wait()`` of the Request returns its result. Do not use the memory before."""
-        return self._iread(offset, out, self._home_of(rank))
+        return self._iread(offset, out, self._rank_of(rank))
 
     @alone
     def iwrite(self, offset: int, data: Any, rank: int | None = None) -> Request:
         """Start a :meth:`write`; do not change the data before ``wait()`` has returned."""
-        return self._iwrite(offset, data, self._home_of(rank))
+        return self._iwrite(offset, data, self._rank_of(rank))
 
     @alone
     def sync(self, rank: int | None = None) -> None:
         """Make what has been written, and waited for, durable on the disk of a rank."""
-        call(refuse_here, self._core.sync, self._home_of(rank))
+        call(refuse_here, self._core.sync, self._rank_of(rank))
 
     @alone
     def isync(self, rank: int | None = None) -> Request:
         """Start a :meth:`sync`."""
-        home = self._home_of(rank)
-        return Request(lambda: call(refuse_here, self._core.start_sync, home), self, [], None)
+        server = self._rank_of(rank)
+        return Request(lambda: call(refuse_here, self._core.start_sync, server), self, [], None)
 
     @alone
     def size(self, rank: int | None = None) -> int:
         """Return the size in bytes of the file of a rank."""
-        return call(refuse_here, self._core.size, self._home_of(rank))
+        return call(refuse_here, self._core.size, self._rank_of(rank))
 
     @alone
     def resize(self, size: int, rank: int | None = None) -> None:
         """Set the size in bytes of the file of a rank; new bytes are zero."""
-        call(refuse_here, self._core.resize, whole(size, "size"), self._home_of(rank))
+        call(refuse_here, self._core.resize, whole(size, "size"), self._rank_of(rank))
 
     def close(self) -> None:
         """Wait for this rank's requests and close the handle. Collective if :func:`open` made it."""
@@ -103,7 +103,7 @@ class DistantFile(ByteFile[_core.DistantFile]):
         where = f"at home on rank {self.home}" if self.home is not None else f"of {self._comm.size} ranks"
         return f"<{state}plait.distant.DistantFile {where}>"
 
-    def _home_of(self, rank: int | None) -> int:
+    def _rank_of(self, rank: int | None) -> int:
         if rank is not None:
             return whole(rank, "rank")
         if self.home is not None:

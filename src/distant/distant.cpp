@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "base/text.hpp"
-#include "collective/agree.hpp"
+#include "collective/collective.hpp"
 #include "core/comm/guard.hpp"
 #include "distant/impl.hpp"
 #include "distant/service.hpp"
@@ -49,7 +49,7 @@ void DistantFile::refuse_open(const std::string& message, const Comm& comm, int 
     transport::Transport& transport = *comm.transport();
     distant::start_service(transport);
     transport.next_number();
-    collective::agree(transport, "open distant files", std::make_exception_ptr(error));
+    collective::Collective::refuse(transport, std::make_exception_ptr(error));
   });
   throw error;
 }
@@ -74,7 +74,7 @@ DistantFile DistantFile::find(const std::string& name, const Comm& comm) {
   return DistantFile(std::move(impl));
 }
 
-int DistantFile::home() const { return impl_->home(); }
+int DistantFile::home() const { return impl_->server(); }
 bool DistantFile::is_open() const { return impl_->is_open(); }
 bool DistantFile::direct(int rank) const { return impl_->direct(rank) != nullptr; }
 

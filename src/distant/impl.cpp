@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/text.hpp"
-#include "collective/agree.hpp"
+#include "collective/collective.hpp"
 #include "core/comm/giving_up.hpp"
 #include "distant/request.hpp"
 #include "distant/service.hpp"
@@ -58,15 +58,16 @@ DistantFile::Impl::~Impl() {
 
 void DistantFile::Impl::open_together(std::int64_t number, const DistantOptions& options, const std::string& call,
                                       bool named, bool neighbours) {
-  const std::exception_ptr error = collective::caught([&] {
-    const bool keeps = named && !loses_name(options);
-    open_own(options, keeps);
-    publish(number);
-    write_note(keeps);
-  });
-  collective::agree(*transport_, call, error);
+  collective::Collective opening(
+      *transport_, [&] { return call; },
+      [&] {
+        const bool keeps = named && !loses_name(options);
+        open_own(options, keeps);
+        publish(number);
+        write_note(keeps);
+      });
   if (neighbours) open_neighbours();
-  collective::agree(*transport_, nullptr);  // the notes may change
+  opening.step_done(nullptr);  // the notes may change
 }
 
 void DistantFile::Impl::open_own(const DistantOptions& options, bool named) {
@@ -82,12 +83,12 @@ void DistantFile::Impl::make_temporary(const DistantOptions& options) {
 
 void DistantFile::Impl::publish(std::int64_t number) {
   number_ = number;
-  if (own_) service_->home().add(number_, own_);
+  if (own_) service_->server().add(number_, own_);
 }
 
 void DistantFile::Impl::withdraw() {
   open_ = false;
-  if (own_) service_->home().remove(number_);
+  if (own_) service_->server().remove(number_);
 }
 
 void DistantFile::Impl::write_note(bool named) {
@@ -130,12 +131,13 @@ void DistantFile::Impl::abandon() noexcept {
 void DistantFile::Impl::end() {
   outstanding_->wait_for_all();
   std::exception_ptr failed;
+  std::optional<collective::Collective> closing;
   if (together()) {
-    failed = collective::caught([this] {
+    failed = collective::caught([&] {
       if (given_up())
         throw Error(ErrorKind::kSystem, "the distant file was abandoned by a rank; open it again", ECANCELED);
       // Nobody has anything under way any more before a file goes.
-      collective::agree(*transport_, text("close the distant file of number ", number_), nullptr);
+      closing.emplace(*transport_, [this] { return text("close the distant file of number ", number_); }, [] {});
     });
   } else if (offered()) {
     forget_name();
@@ -143,8 +145,8 @@ void DistantFile::Impl::end() {
   const std::exception_ptr error = drop();
   const std::exception_ptr told = collective::caught([&] {
     if (failed) std::rethrow_exception(failed);
-    if (together()) {
-      collective::agree(*transport_, error);
+    if (closing) {
+      closing->step_done(error);
     } else if (error) {
       std::rethrow_exception(error);
     }
@@ -174,9 +176,9 @@ std::exception_ptr DistantFile::Impl::drop() {
 void DistantFile::Impl::check(int rank, std::int64_t offset, std::int64_t bytes, const void* buffer) const {
   const auto refuse = [](const std::string& what) { throw Error(ErrorKind::kArgument, what); };
   if (!open_) refuse("the distant file has been closed; open another one");
-  if (home_ >= 0 ? rank != home_ : rank < 0 || rank >= ranks_) {
-    if (home_ >= 0)
-      refuse(text("the file \"", name_, "\" is at home on rank ", home_, ", but rank ", rank, " was named"));
+  if (server_ >= 0 ? rank != server_ : rank < 0 || rank >= ranks_) {
+    if (server_ >= 0)
+      refuse(text("the file \"", name_, "\" is at home on rank ", server_, ", but rank ", rank, " was named"));
     refuse(text("rank ", rank, " was named, but the communicator has the ranks 0 to ", ranks_ - 1));
   }
   distant::check_stretch(offset, bytes, buffer);
@@ -198,7 +200,7 @@ void DistantFile::Impl::check_registered(int rank) const {
 }
 
 void DistantFile::Impl::begin_here(std::function<void()> work, DistantRequest::Impl::Done done) {
-  service_->home().disks().run([work = std::move(work), done = std::move(done)] {
+  service_->server().disks().run([work = std::move(work), done = std::move(done)] {
     const std::exception_ptr error = collective::caught(work);
     if (!error) return done(nullptr);
     const transport::CallFailure failure = distant::failure_of(error);
@@ -322,11 +324,11 @@ distant::Entry DistantFile::Impl::ask_directory(RequestKind kind, const std::str
   std::uint64_t hash = 14695981039346656037ULL;
   for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
   const auto keeper = static_cast<int>(hash % static_cast<std::uint64_t>(ranks_));
-  distant::Server& home = service_->home();
+  distant::Server& server = service_->server();
   if (keeper == rank_) {
-    if (kind == RequestKind::kRegister) return home.register_name(name, entry);
-    if (kind == RequestKind::kFind) return home.find_name(name);
-    home.forget_name(name, entry);
+    if (kind == RequestKind::kRegister) return server.register_name(name, entry);
+    if (kind == RequestKind::kFind) return server.find_name(name);
+    server.forget_name(name, entry);
     return {};
   }
   distant::Entry found;
@@ -334,7 +336,7 @@ distant::Entry DistantFile::Impl::ask_directory(RequestKind kind, const std::str
   request->start(0, 1, 1, [&](std::int64_t, std::int64_t, DistantRequest::Impl::Done done) {
     transport::Call call;
     call.to = keeper;
-    call.head = distant::packed({kind, entry.file, entry.home, 0});
+    call.head = distant::packed({kind, entry.file, entry.rank, 0});
     call.payload = std::as_bytes(std::span(name));
     if (kind != RequestKind::kForget) call.room = std::as_writable_bytes(std::span(&found, 1));
     call.done = std::move(done);
@@ -351,28 +353,28 @@ void DistantFile::Impl::refuse_taken(const std::string& name, int by) {
 
 void DistantFile::Impl::check_free(const std::string& name) {
   const distant::Entry now = ask_directory(RequestKind::kFind, name, {});
-  if (now.home >= 0) refuse_taken(name, static_cast<int>(now.home));
+  if (now.rank >= 0) refuse_taken(name, static_cast<int>(now.rank));
 }
 
 void DistantFile::Impl::offer_as(const std::string& name) {
   const distant::Entry mine{rank_, number_};
   const distant::Entry now = ask_directory(RequestKind::kRegister, name, mine);
-  if (now != mine) refuse_taken(name, static_cast<int>(now.home));
+  if (now != mine) refuse_taken(name, static_cast<int>(now.rank));
   name_ = name;
-  home_ = rank_;
+  server_ = rank_;
 }
 
 void DistantFile::Impl::find_by(const std::string& name) {
   const distant::Entry found = ask_directory(RequestKind::kFind, name, {});
-  if (found.home < 0)
+  if (found.rank < 0)
     throw Error(ErrorKind::kArgument,
                 text("nobody offers a file as \"", name, "\"; offer it first, and wait for that"));
   name_ = name;
-  home_ = static_cast<int>(found.home);
+  server_ = static_cast<int>(found.rank);
   number_ = found.file;
-  if (home_ != rank_) return;
+  if (server_ != rank_) return;
   // One's own is found like another's, but lies here.
-  direct_[rank_] = service_->home().find_file(number_);
+  direct_[rank_] = service_->server().find_file(number_);
 }
 
 void DistantFile::Impl::forget_name() {

@@ -44,7 +44,7 @@ class DistantFile::Impl {
   void close();
   void abandon() noexcept;
 
-  int home() const { return home_; }
+  int server() const { return server_; }
   bool is_open() const { return open_ && owner_.here(); }
   const base::Owner& owner() const { return owner_; }
   /// The same.  errors  kArgument: this process is a child of the one that opened the file.
@@ -80,7 +80,7 @@ class DistantFile::Impl {
 
   /// Whether it was opened by all ranks together.
   bool together() const { return name_.empty(); }
-  /// By this handle: one that was found on the rank of its home has the same name, and leaves it.
+  /// By this handle: one that was found on the rank that serves it has the same name, and leaves it.
   bool offered() const { return !together() && own_ != nullptr; }
   bool given_up() const { return transport_->given_up().contains(number_); }
   void end();
@@ -105,7 +105,7 @@ class DistantFile::Impl {
   int rank_;
   int ranks_;
   std::int64_t number_ = 0;
-  int home_ = -1;
+  int server_ = -1;   // the rank, of one that was offered or found
   std::string name_;  // of one that was offered or found
   bool open_ = true;
   bool temporary_ = false;

@@ -34,9 +34,9 @@ std::string host_name() {
   return name.data();
 }
 
-LocalFile::LocalFile(const std::string& path, DistantMode mode, int home, bool create, bool named)
+LocalFile::LocalFile(const std::string& path, DistantMode mode, int rank, bool create, bool named)
     : path_(std::filesystem::absolute(path).string()),
-      where_(base::text(path_, " on rank ", home, " (host ", host_name(), ")")),
+      where_(base::text(path_, " on rank ", rank, " (host ", host_name(), ")")),
       writable_(mode != DistantMode::kRead),
       named_(named),
       file_(store::posix::open_file(path_, flags_of(mode, create), 0666, where_)) {

@@ -24,9 +24,9 @@ struct FileIdentity {
 /// at offset 128 of /disk/a on rank 2 (host node7): cause`.
 class LocalFile {
  public:
-  /// Opens it for the rank `home` that it belongs to, making it where `create` and the mode say so.  `named`: it keeps
+  /// Opens it for the rank that it belongs to, making it where `create` and the mode say so.  `named`: it keeps
   /// its name, so that a loss of it is an error.
-  LocalFile(const std::string& path, DistantMode mode, int home, bool create, bool named = true);
+  LocalFile(const std::string& path, DistantMode mode, int rank, bool create, bool named = true);
 
   const std::string& path() const { return path_; }
   FileIdentity identity() const;

@@ -98,7 +98,7 @@ void Server::left(int worker) {
   auto& queue = queues_[static_cast<std::size_t>(worker)];
   waiting_ -= queue.size();
   queue.clear();
-  std::erase_if(names_, [worker](const auto& known) { return known.second.home == worker; });
+  std::erase_if(names_, [worker](const auto& known) { return known.second.rank == worker; });
 }
 
 void Server::serve_waiting() {

@@ -16,10 +16,10 @@ namespace plait::distant {
 class Service {
  public:
   explicit Service(transport::Transport& transport)
-      : home_(std::make_shared<Server>(transport.rank(), transport.size())), active_(transport.active(home_)) {}
+      : server_(std::make_shared<Server>(transport.rank(), transport.size())), active_(transport.active(server_)) {}
   ~Service() {
     active_->stop();
-    home_->finish();
+    server_->finish();
   }
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;
@@ -28,12 +28,12 @@ class Service {
   std::int64_t own_number() { return -++own_numbers_; }
 
   /// What this rank serves.
-  Server& home() const { return *home_; }
+  Server& server() const { return *server_; }
   /// What it asks the others by.
   const std::shared_ptr<transport::Active>& active() const { return active_; }
 
  private:
-  std::shared_ptr<Server> home_;
+  std::shared_ptr<Server> server_;
   std::shared_ptr<transport::Active> active_;
   std::atomic<std::int64_t> own_numbers_{0};
 };

@@ -30,7 +30,7 @@ static_assert(sizeof(Head) <= transport::kCallHeadBytes);
 
 /// Where a name leads.
 struct Entry {
-  std::int64_t home = -1;  ///< -1: nowhere
+  std::int64_t rank = -1;  ///< -1: nowhere
   std::int64_t file = 0;
   bool operator==(const Entry&) const = default;
 };
@@ -46,7 +46,7 @@ inline Head unpacked(const transport::CallHead& packed) {
   return head;
 }
 
-/// Requests go in pieces of at most so many bytes, each through one buffer of the home.
+/// Requests go in pieces of at most so many bytes, each through one buffer of the server.
 inline constexpr std::int64_t kPieceBytes = std::int64_t{256} << 10;
 /// The longest name in a directory.
 inline constexpr std::size_t kMostNameBytes = 4096;

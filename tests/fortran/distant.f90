@@ -20,37 +20,37 @@ contains
     type(plait_request) :: request, requests(parts)
     real(real64), allocatable, asynchronous :: mine(:), found(:)
     integer(int64) :: bytes, start
-    integer :: home, writer, part
+    integer :: server, writer, part
     allocate (mine(count), found(count))
     bytes = 8*count
     call plait_dio_open(dio, disk(comm%rank), 'w', comm)
-    call expect(plait_dio_home(dio) == -1, 'the home of many')
-    do home = 0, comm%size - 1
-      mine = values(comm%rank, home)
-      if (mod(home, 2) == 0) then
-        call plait_dio_write(dio, comm%rank*bytes, mine, home)
+    call expect(plait_dio_home(dio) == -1, 'the server of many')
+    do server = 0, comm%size - 1
+      mine = values(comm%rank, server)
+      if (mod(server, 2) == 0) then
+        call plait_dio_write(dio, comm%rank*bytes, mine, server)
       else
-        call plait_dio_write(dio, comm%rank*bytes, mine, home, request)
+        call plait_dio_write(dio, comm%rank*bytes, mine, server, request)
         call plait_dio_wait(request)
       end if
-      call plait_dio_sync(dio, home, request)
+      call plait_dio_sync(dio, server, request)
       call plait_dio_wait(request)
     end do
     call plait_dio_wait(request)   ! of nothing
     call together
-    do home = 0, comm%size - 1
-      call expect(plait_dio_size(dio, home) == bytes*comm%size, 'size')
-      writer = modulo(comm%rank - home, comm%size)
+    do server = 0, comm%size - 1
+      call expect(plait_dio_size(dio, server) == bytes*comm%size, 'size')
+      writer = modulo(comm%rank - server, comm%size)
       found = -1
       do part = 1, parts
         start = (part - 1)*(count/parts) + 1
-        call plait_dio_read(dio, writer*bytes + 8*(start - 1), found(start:start + count/parts - 1), home, &
+        call plait_dio_read(dio, writer*bytes + 8*(start - 1), found(start:start + count/parts - 1), server, &
           requests(part))
       end do
       do while (.not. plait_dio_test(requests(3)))
       end do
       call plait_dio_waitall(requests)
-      call expect(all(found == values(writer, home)), 'what was read')
+      call expect(all(found == values(writer, server)), 'what was read')
       call plait_dio_waitall(requests)   ! of nothing
     end do
     call together
@@ -62,12 +62,12 @@ contains
     call plait_dio_close(dio)   ! nothing
   end subroutine
 
-  ! What `writer` writes onto the disk of `home`.
-  function values(writer, home)
-    integer, intent(in) :: writer, home
+  ! What `writer` writes onto the disk of `server`.
+  function values(writer, server)
+    integer, intent(in) :: writer, server
     real(real64) :: values(30000)
     integer :: i
-    values = [(1000000.0_real64*writer + 100000.0_real64*home + i, i=1, size(values))]
+    values = [(1000000.0_real64*writer + 100000.0_real64*server + i, i=1, size(values))]
   end function
 
   subroutine by_name
@@ -78,12 +78,12 @@ contains
     next = mod(comm%rank + 1, comm%size)
     call plait_dio_open(none, '', 'r+', comm)
     call plait_dio_offer(mine, name_of(comm%rank), disk(comm%rank), 'w', comm, temporary=.true.)
-    call expect(plait_dio_home(mine) == comm%rank, 'my own home')
+    call expect(plait_dio_home(mine) == comm%rank, 'my own server')
     numbers = comm%rank
     call plait_dio_write(mine, 12, numbers, comm%rank)
     call together
     call plait_dio_find(theirs, name_of(next), comm)
-    call expect(plait_dio_home(theirs) == next, 'another home')
+    call expect(plait_dio_home(theirs) == next, 'another server')
     call plait_dio_read(theirs, 12, seen, next)
     call expect(all(seen == next), 'what was found')
     call plait_dio_read(theirs, 0, seen(:, 1), next)

@@ -6,6 +6,7 @@ import re
 import shlex
 import shutil
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -74,7 +75,9 @@ def flags(installed: Installed, package: str, *, run_path: bool = True) -> list[
     return [*found, f"-Wl,-rpath,{installed.library}"] if run_path else found
 
 
-def compile_c(installed: Installed, compiler: str | Path, sources: list[Path], package: str, program: Path) -> None:
+def compile_c(
+    installed: Installed, compiler: str | Path, sources: Sequence[str | Path], package: str, program: Path
+) -> None:
     installed.run(
         [compiler, "-std=c11", *WARNINGS, *sources, "-o", program, *flags(installed, package)], program.parent
     )
@@ -174,8 +177,9 @@ def test_pkg_config_needs_no_wrapper(installed: Installed, tmp_path: Path) -> No
 @pytest.mark.parametrize("ranks", [1, 4])
 def test_c_interface(installed: Installed, tmp_path: Path, ranks: int) -> None:
     """The C tests on several ranks, compiled against what is installed."""
-    sources = [ROOT / "tests/c/check.c", ROOT / "tests/c/oracle.c", *sorted((ROOT / "tests/c").glob("mpi_*.c"))]
-    compile_c(installed, installed.mpicc, sources, "plait-mpi", tmp_path / "c_tests")
+    support = ROOT / "tests/c/support"
+    sources = [support / "check.c", support / "oracle.c", *sorted((ROOT / "tests/c/mpi").glob("*.c"))]
+    compile_c(installed, installed.mpicc, [f"-I{support}", *sources], "plait-mpi", tmp_path / "c_tests")
     assert ", 0 failed" in installed.mpiexec(ranks, tmp_path / "c_tests")
 
 

@@ -159,7 +159,7 @@ class Storm:
     def touched(self, one: Operation) -> set[int]:
         """The ranks that an operation needs."""
         if one.kind in ("read", "write"):
-            return self.target.homes(one.offset, one.count, one.file)
+            return self.target.servers(one.offset, one.count, one.file)
         return set(range(self.comm.size)) if self.target.files == 1 else {one.file}
 
     def check_failure(self, one: Operation, error: plait.StoreError) -> None:
@@ -240,7 +240,7 @@ class Storm:
         ranges = joined((one.offset, min(one.end, model.end)) for one in writes)
         if gone:
             ranges = [piece for begin, end in ranges for piece in self.target.pieces(begin, end, file)]
-            ranges = [(a, b) for a, b in ranges if not self.target.homes(a, b - a, file) & gone]
+            ranges = [(a, b) for a, b in ranges if not self.target.servers(a, b - a, file) & gone]
         total = 0
         for at in range(0, len(ranges), VERIFIED_AT_ONCE):
             some = ranges[at : at + VERIFIED_AT_ONCE]

@@ -32,12 +32,12 @@ class DistantFiles:
         if rank == (file + 1) % self.files:
             self._file.resize(size, file)
 
-    def homes(self, offset: int, count: int, file: int) -> set[int]:
+    def servers(self, offset: int, count: int, file: int) -> set[int]:
         """The ranks whose disks have these bytes."""
         return {file}
 
     def pieces(self, begin: int, end: int, file: int) -> list[tuple[int, int]]:
-        """A range, parted by homes."""
+        """A range, parted by servers."""
         return [(begin, end)]
 
     def close(self) -> None:
@@ -74,7 +74,7 @@ class SharedStripes:
     def resize(self, size: int, file: int, rank: int) -> None:
         self._file.resize(size)
 
-    def homes(self, offset: int, count: int, file: int) -> set[int]:
+    def servers(self, offset: int, count: int, file: int) -> set[int]:
         if self._one or count == 0:
             return set()
         first, last = offset // self._unit, (offset + count - 1) // self._unit

@@ -35,10 +35,7 @@ def test_files_are_short() -> None:
 
 
 def test_folders_are_small() -> None:
-    sources = [
-        path for top in ("bench", "bindings", "include", "python", "scripts", "src") for path in files_with(CODE, top)
-    ]
-    numbers = Counter(str(path.parent) for path in sources)
+    numbers = Counter(str(path.parent) for path in files_with(CODE))
     full = {folder: number for folder, number in numbers.items() if number > MOST_FILES}
     assert not full, f"folders of more than {MOST_FILES} sources; divide them by idea: {full}"
 

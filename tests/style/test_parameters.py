@@ -1,4 +1,7 @@
-"""No function has many parameters: what belongs together is one value with names of its own."""
+"""No function has many parameters: what belongs together is one value with names of its own.
+
+Which functions may have more, and why, is in docs/decisions/0025-words.md.
+"""
 
 import ast
 import re
@@ -85,17 +88,36 @@ def functions_in(text: str) -> Iterator[tuple[str, int, int]]:
             yield found.group(1), found.start(), len(parts)
 
 
+def stands_in(text: str, name: str, at: int) -> bool:
+    """Whether a function of the recording library has the parameters of a call that is not its own.
+
+    It stands in for a function of the C library (EXPORT) or for a system call (capture_...), or hands on the arguments
+    of one, whose number or name is its first parameter; or it is the type of such a function.
+    """
+    before = text[text.rfind("\n", 0, at) + 1 : at]
+    first = text[at + len(name) + 1 :].lstrip()
+    return (
+        before.startswith(("EXPORT ", "typedef "))
+        or name.startswith("capture_")
+        or first.startswith(("long number,", "const char* name,"))
+    )
+
+
 def cpp_functions() -> Iterator[tuple[str, int]]:
-    """All but kernels, what C and Fortran programs call, and what is bound to Python: there the number of parameters
-    is that of the function in the other language.  Lambdas are not looked at: most are bound in the same way."""
+    """All of C++ and C but kernels, what C and Fortran programs call, what is bound to Python, and what stands in for
+    other functions: there the number of parameters is that of the function in the other language or library.  Lambdas
+    are not looked at: most are bound in the same way."""
     c_names = named_for_c()
-    for path in files_with({".hpp", ".cpp"}, "src", "include", "bindings"):
+    for path in files_with({".hpp", ".cpp", ".c", ".h"}, "src", "include", "bindings"):
         if path.parts[:2] == ("src", "copy"):
             continue  # kernels
         text = COMMENT.sub("", read(path))
         bound = set(BOUND.findall(text)) if path.parts[:2] == ("bindings", "python") else set()
         exported = c_linkage(text) if path.parts[0] == "bindings" else []
+        recording = path.parts[:3] == ("src", "trace", "capture")
         for name, at, count in functions_in(text):
+            if recording and stands_in(text, name, at):
+                continue
             if name not in bound | c_names and not any(at in block for block in exported):
                 yield f"{path}:{name}", count
 
@@ -126,3 +148,16 @@ def test_declarations_are_told_from_calls() -> None:
     """
     found = {name: count for name, at, count in functions_in(text) if count}
     assert found == {"dense": 6}
+
+
+def test_stand_ins_are_told_from_other_functions() -> None:
+    text = """
+EXPORT int mmap64(void* address, size_t size, int protection) {
+long capture_mmap(void* address, size_t size, int protection) {
+static long change(long number, int fd, long first) {
+static int spawn(const char* name, pid_t* child) {
+typedef int spawn_function(pid_t*, const char*, void*);
+static void put_open(const char* path, int flags) {
+"""
+    found = {name: stands_in(text, name, text.index(f"{name}(")) for name in re.findall(r"(\w+)\(", text)}
+    assert [name for name, excused in found.items() if not excused] == ["put_open"]

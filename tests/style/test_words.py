@@ -9,10 +9,26 @@ from sources import CODE, TEXT, files_with, read
 FOLDERS = ("src", "include", "bindings", "python", "bench", "scripts", "tests", "examples", "docs")
 OWN = {Path("docs/decisions/0025-words.md"), Path("tests/style/test_words.py")}
 CHECKED = [path for path in files_with(TEXT, *FOLDERS) if path not in OWN]
+PROGRAMS = {path: None for path in CHECKED if path.suffix in CODE | {".pyi"}}  # in their order
+NOTHING = re.compile(r"(?!)")
 
 GONE = re.compile(
-    r"\b(Wish|Flight|Lane|Guest|Doorbells?|Approach|Reaching|During|JointStore|JointScheme|JointOpener)\b"
+    r"\b(Wish|Flight|Lane|Guest|Doorbells?|Approach|Reaching|During|Asked|JointStore|JointScheme|JointOpener)\b"
 )
+
+HOME = re.compile(r"(?<![A-Za-z])homes?(?![a-z])|(?<![A-Za-z])Homes?(?![a-z:])|[a-z]Homes?(?![a-z])")
+#: What is public, what its errors and descriptions say, and folders of people.
+HOME_STAYS = re.compile(
+    r"\b(?:at|At) home\b|\bhome\(|[.:>/~]home\b|\b(?:plait_dio|c)_home\b|\bdef home\b|\"[Hh]ome\"|\(\?:home"
+)
+
+ENGINE = re.compile(r"(?<![A-Za-z])[Ee]ngines?(?![a-z])|[a-z]Engines?(?![a-z])")
+ENGINE_STAYS = re.compile(r"[Ll]ayout_?[Ee]ngine")  # Matplotlib's
+#: ADIOS2 has one, and the decision tells of the layer that had the name.
+HAS_ENGINES = {
+    Path("bench/plait_bench/pipe/sst.py"),
+    Path("docs/decisions/0031-layers-between-transport-and-files.md"),
+}
 
 FORMS = "deal(?:s|t|er|ers|ing)?"
 DEAL = re.compile(rf"(?<![A-Za-z]){FORMS}(?![a-z])|(?<![A-Z])D{FORMS[1:]}(?![a-z])")
@@ -23,6 +39,11 @@ PLACE = re.compile(
     r"(?<![A-Za-z])(?:places?(?![A-Za-z])|Places?(?![a-z]))|(?<=[a-z])Places?(?![a-z])|(?<![A-Za-z])PLACES?(?![A-Za-z])"
 )
 PLACE_STAYS = re.compile(r"(\b|_)(in|IN)_(place|PLACE)|InPlace|SharedFilePlace")
+#: Ordinary English in comments.
+PLACE_IN_PROSE = re.compile(
+    r"\bin(?:to)? (?:\w+ )?places?\b|\bin_place\b|\btakes?\b[^.;]* places?\b|\bfirst place\b"
+    r"|\bplaces? (?:of|it|them)\b|--place|`?place[`=]"
+)
 #: These hand on the option `place` of shared files, or `--place` of scripts/hosts.py; both are public.
 OPTION = re.compile(
     r"src/distant/shared/|src/driver/distant/|include/plait/shared_file\.hpp|bindings/python/core_shared\.cpp"
@@ -46,17 +67,29 @@ def lines_with(text: str, word: re.Pattern[str], stays: re.Pattern[str]) -> list
     return [f"{number}: {line.strip()}" for number, line in lines if word.search(line)]
 
 
+def prose_of(path: Path) -> re.Pattern[str]:
+    """What is no identifier in a file."""
+    suffix = ".py" if path.suffix == ".pyi" else path.suffix
+    return re.compile(PROSE.get(suffix, PROSE[""]), re.MULTILINE)
+
+
 def without_prose(path: Path) -> str:
     """The code of a file, its lines where they were."""
-    suffix = ".py" if path.suffix == ".pyi" else path.suffix
-    prose = re.compile(PROSE.get(suffix, PROSE[""]), re.MULTILINE)
-    return prose.sub(lambda found: "\n" * found[0].count("\n"), read(path))
+    return prose_of(path).sub(lambda found: "\n" * found[0].count("\n"), read(path))
 
 
-@pytest.mark.parametrize("path", files_with({".cpp", ".hpp", ".c", ".h"}, "src", "include", "bindings"), ids=str)
+def comments(path: Path) -> str:
+    """The comments and docstrings of a file, without other texts."""
+    found = (one[0] for one in prose_of(path).finditer(read(path)))
+    return "\n".join(text for text in found if text[0] not in "\"'`" or text.startswith('"""'))
+
+
+@pytest.mark.parametrize("path", CHECKED, ids=str)
 def test_replaced_words_are_gone(path: Path) -> None:
-    code = [line.split("//")[0] for line in read(path).splitlines()]
-    found = [f"{number}: {line.strip()}" for number, line in enumerate(code, start=1) if GONE.search(line)]
+    found = [] if path in HAS_ENGINES else lines_with(read(path), ENGINE, ENGINE_STAYS)
+    if path in PROGRAMS:
+        found += lines_with(without_prose(path), GONE, NOTHING)
+        found += lines_with(read(path), HOME, HOME_STAYS)
     assert not found, f"{path} has words that docs/decisions/0025-words.md replaces: {found}"
 
 
@@ -66,11 +99,12 @@ def test_arrays_are_distributed(path: Path) -> None:
     assert not found, f'{path}: say "distribute", as HPF does: {found}'
 
 
-@pytest.mark.parametrize("path", [path for path in CHECKED if path.suffix in CODE | {".pyi"}], ids=str)
+@pytest.mark.parametrize("path", PROGRAMS, ids=str)
 def test_names_say_which_kind_of_place(path: Path) -> None:
     if OPTION.match(str(path)):
         return
     found = lines_with(without_prose(path), PLACE, PLACE_STAYS)
+    found += lines_with(comments(path), PLACE, PLACE_IN_PROSE)
     assert not found, f"{path}: say slot, address, offset, position, location or what else is meant: {found}"
 
 
@@ -104,3 +138,34 @@ def test_forms_of_deal_are_found(text: str, found: bool) -> None:
 )
 def test_identifiers_with_place_are_found(text: str, found: bool) -> None:
     assert bool(lines_with(text, PLACE, PLACE_STAYS)) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("struct Home {", True),
+        ("const Home home_;", True),
+        ("std::vector<int> homes_of(const Candidate& file);", True),
+        ("// The home's buffer.", True),
+        ("class DistantHome {", True),
+        ("int home() const;", False),
+        ("requests.append(file.home)", False),
+        ("the file is at home on rank 2", False),
+        ("{ Home: -Infinity }", False),
+    ],
+)
+def test_homes_are_found(text: str, found: bool) -> None:
+    assert bool(lines_with(text, HOME, HOME_STAYS)) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("// A place for one socket.", True),
+        ("// one place behind the other", True),
+        ("// It takes the old file's place.", False),
+        ("// changed in place", False),
+    ],
+)
+def test_places_in_comments_are_found(text: str, found: bool) -> None:
+    assert bool(lines_with(text, PLACE, PLACE_IN_PROSE)) == found

@@ -112,7 +112,7 @@ def run_distant(settings: DistantSettings, progress: Progress = lambda text, sha
                     steps.done("idle handlers")
                 elif event["event"] == "loss":
                     results.losses = event["samples"]
-                    steps.done("a computing home")
+                    steps.done("a computing server")
     if not results.losses:
         raise plait.Error("the ranks ended before they had measured everything")
     return results

@@ -57,13 +57,13 @@ class _Distant(Ranks):
 
     def _rate(self, cell: Cell) -> float:
         """Return the seconds that rank 0 takes to move all bytes, front to back."""
-        home = 0 if cell.where == LOCAL else 1
+        server = 0 if cell.where == LOCAL else 1
         drop_files(str(self._path))
         self._wait_asleep()
         seconds = 0.0
         if self._comm.rank == 0:
             read = cell.kind == READ
-            values = self._data if home == 0 else self._remote
+            values = self._data if server == 0 else self._remote
             start = self._file.iread if read else self._file.iwrite
             array = self._room if read else values
             if read:
@@ -73,10 +73,10 @@ class _Distant(Ranks):
             for offset in range(0, self._job.bytes, cell.size):
                 if len(requests) == cell.ahead:
                     requests.popleft().wait()
-                requests.append(start(offset, array[offset : offset + cell.size], home))
+                requests.append(start(offset, array[offset : offset + cell.size], server))
             distant.wait_all(requests)
             if not read:
-                self._file.sync(home)
+                self._file.sync(server)
             seconds = time.perf_counter() - begin
             if read and not np.array_equal(array, values):
                 raise ValueError(f"wrong data in {cell}")
@@ -97,13 +97,13 @@ class _Distant(Ranks):
         self._tell("latency", samples=samples)
 
     def _small(self, name: str) -> None:
-        home = 0 if name.startswith(LOCAL) else 1
+        server = 0 if name.startswith(LOCAL) else 1
         if name.endswith("trip"):
-            self._file.size(home)
+            self._file.size(server)
         elif name.endswith(READ):
-            self._file.read(0, self._room[:SMALL], home)
+            self._file.read(0, self._room[:SMALL], server)
         else:
-            self._file.write(0, self._remote[:SMALL] if home else self._data[:SMALL], home)
+            self._file.write(0, self._remote[:SMALL] if server else self._data[:SMALL], server)
 
     def _idle(self) -> None:
         """Tell the share of a core that a process takes which sleeps, with a handler that nobody calls."""

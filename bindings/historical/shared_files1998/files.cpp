@@ -5,7 +5,7 @@
 #include <mutex>
 
 #include "base/text.hpp"
-#include "collective/agree.hpp"
+#include "collective/collective.hpp"
 #include "numbers.hpp"
 #include "plait/error.hpp"
 #include "world.hpp"
@@ -87,15 +87,14 @@ int create(const Wanted& wanted) {
   const std::int64_t slot = free_slot();
   std::shared_ptr<SharedEntry> entry;
   SharedFileOptions options;
-  const std::exception_ptr wrong = collective::caught([&] {
-    options = options_of(wanted, slot);
-    entry = std::make_shared<SharedEntry>();
-    entry->path = options.path;
-    entry->comm = comm;
-  });
-  collective::agree(
+  const collective::Collective creating(
       *comm.transport(), [&] { return text("SF_Create of ", options.path, " as handle ", slot + kFirstHandle); },
-      wrong);
+      [&] {
+        options = options_of(wanted, slot);
+        entry = std::make_shared<SharedEntry>();
+        entry->path = options.path;
+        entry->comm = comm;
+      });
   entry->file = SharedFile::open(options, comm);
   {
     const std::lock_guard lock(table().mutex);
@@ -108,9 +107,9 @@ int create(const Wanted& wanted) {
 
 void destroy(std::int64_t handle) {
   const std::shared_ptr<SharedEntry> entry = find(handle);
-  const std::exception_ptr wrong = collective::caught([&] { file_of(handle); });
   const Comm comm = entry ? entry->comm : world();
-  collective::agree(*comm.transport(), [&] { return text("SF_Destroy of handle ", handle); }, wrong);
+  const collective::Collective destroying(
+      *comm.transport(), [&] { return text("SF_Destroy of handle ", handle); }, [&] { file_of(handle); });
   {
     const std::lock_guard lock(table().mutex);
     table().entries.erase(handle - kFirstHandle);

@@ -247,7 +247,7 @@ static int map_chunk(struct plait_mapping* mapping, uint64_t position, uint32_t 
 }
 
 int plait_file_chunk(struct plait_mapping* mapping, struct plait_reservation* reserved, uint32_t size, uint32_t kind,
-                     uint32_t process, uint32_t thread, uint64_t image) {
+                     uint32_t thread) {
   if (reserved->retry != 0 && plait_events_now() < reserved->retry) return EAGAIN;
   const int kept = errno;
   if (reserved->size < size) {
@@ -266,9 +266,9 @@ int plait_file_chunk(struct plait_mapping* mapping, struct plait_reservation* re
   chunk->kind = kind;
   chunk->position = reserved->position;
   chunk->size = reserved->size;
-  chunk->process = process;
+  chunk->process = plait_this_process.id;
   chunk->thread = thread;
-  chunk->image = image;
+  chunk->image = plait_this_process.image;
   __atomic_signal_fence(__ATOMIC_RELEASE);
   memcpy(chunk->magic, PLAIT_CHUNK_MAGIC, sizeof chunk->magic);
   reserved->size = 0;

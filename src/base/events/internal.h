@@ -56,10 +56,10 @@ struct plait_live {
 
 /* Joins or makes the trace; on success its path, header and identity are kept.  returns  0 or an errno. */
 int plait_file_join(const char* path);
-/* Takes `size` bytes of the file and maps them with the front of a chunk filled in.  returns  0 or an errno, after
- * which `reserved` keeps what was taken for another attempt, a second later at the earliest. */
+/* Takes `size` bytes of the file and maps them with the front of a chunk of this process filled in.  returns  0 or an
+ * errno, after which `reserved` keeps what was taken for another attempt, a second later at the earliest. */
 int plait_file_chunk(struct plait_mapping* mapping, struct plait_reservation* reserved, uint32_t size, uint32_t kind,
-                     uint32_t process, uint32_t thread, uint64_t image);
+                     uint32_t thread);
 /* Lets go of the memory; what was written stays in the file. */
 void plait_file_release(struct plait_mapping* mapping);
 /* Makes what was written up to `at` valid. */

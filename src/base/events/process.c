@@ -72,8 +72,7 @@ static int enter(uint64_t parent_image) {
   memset(self, 0, sizeof *self);
   self->id = (uint32_t)plait_process_id();
   self->image = (uint64_t)plait_events_now();
-  const int error =
-      plait_file_chunk(&self->mapping, &reserved, size, PLAIT_CHUNK_PROCESS, self->id, self->id, self->image);
+  const int error = plait_file_chunk(&self->mapping, &reserved, size, PLAIT_CHUNK_PROCESS, self->id);
   if (error != 0) return error;
   self->block = (struct plait_process_block*)(void*)self->mapping.at;
   self->block->started = started();
@@ -190,8 +189,7 @@ static void keep_name(uint32_t number, const char* name) {
     if (mapping == &self->names) plait_file_release(mapping);
     mapping = &self->names;
     while (self->names_size < most + sizeof(struct plait_chunk)) self->names_size *= 2;
-    if (plait_file_chunk(mapping, &self->names_reserved, self->names_size, PLAIT_CHUNK_NAMES, self->id, self->id,
-                         self->image) != 0) {
+    if (plait_file_chunk(mapping, &self->names_reserved, self->names_size, PLAIT_CHUNK_NAMES, self->id) != 0) {
       __atomic_fetch_add(&self->block->missed[PLAIT_MISSED_MEMORY][0], 1, __ATOMIC_RELAXED);
       return;
     }

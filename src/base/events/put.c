@@ -17,8 +17,7 @@ static void count_missed(enum plait_missed reason, const struct plait_event* eve
 static int renew(struct plait_thread* state, int64_t base) {
   if (state->next_size == 0) state->next_size = FIRST_CHUNK;
   plait_file_release(&state->mapping);
-  if (plait_file_chunk(&state->mapping, &state->reserved, state->next_size, PLAIT_CHUNK_EVENTS, plait_this_process.id,
-                       state->thread, plait_this_process.image) != 0)
+  if (plait_file_chunk(&state->mapping, &state->reserved, state->next_size, PLAIT_CHUNK_EVENTS, state->thread) != 0)
     return 0;
   state->next_size = state->next_size * 8 < LARGEST_CHUNK ? state->next_size * 8 : LARGEST_CHUNK;
   struct plait_chunk* chunk = state->mapping.chunk;

@@ -80,28 +80,28 @@ std::string list_text(const std::vector<int>& sorted) {
                     where, "; run on these hosts too, or copy what is missing"));
 }
 
-std::vector<int> homes_of(const Candidate& file, std::size_t ranks) {
-  std::vector<int> homes(file.seen_by.size(), -1);
+std::vector<int> servers_of(const Candidate& file, std::size_t ranks) {
+  std::vector<int> servers(file.seen_by.size(), -1);
   std::vector<int> load(ranks, 0);
   // Those that few ranks see choose first.
-  std::vector<std::size_t> order(homes.size());
+  std::vector<std::size_t> order(servers.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::ranges::stable_sort(order, {}, [&](std::size_t i) { return file.seen_by[i].size(); });
   for (const std::size_t i : order) {
     const auto own = static_cast<int>(i);
-    homes[i] = *std::ranges::min_element(file.seen_by[i], {}, [&](int rank) {
+    servers[i] = *std::ranges::min_element(file.seen_by[i], {}, [&](int rank) {
       return std::pair(load[static_cast<std::size_t>(rank)], rank == own ? -1 : rank);
     });
-    ++load[static_cast<std::size_t>(homes[i])];
+    ++load[static_cast<std::size_t>(servers[i])];
   }
-  return homes;
+  return servers;
 }
 
 }  // namespace
 
 std::string Choice::packed() const {
-  std::string out = text(one, ' ', unit, ' ', limit, ' ', homes.size());
-  for (const int home : homes) base::append_parts(out, ' ', home);
+  std::string out = text(one, ' ', unit, ' ', limit, ' ', servers.size());
+  for (const int server : servers) base::append_parts(out, ' ', server);
   base::append_parts(out, ' ', id);
   return out;
 }
@@ -111,8 +111,8 @@ Choice Choice::unpacked(const std::string& text) {
   Choice choice;
   std::size_t count = 0;
   in >> choice.one >> choice.unit >> choice.limit >> count;
-  choice.homes.resize(count);
-  for (int& home : choice.homes) in >> home;
+  choice.servers.resize(count);
+  for (int& server : choice.servers) in >> server;
   in >> choice.id;
   return choice;
 }
@@ -155,7 +155,7 @@ Choice choose(const std::string& path, SharedFilePlace place, const std::vector<
            EEXIST);
   if (!complete.empty()) {
     const Candidate& chosen = *complete.front();
-    return {false, chosen.file.id, chosen.file.unit, homes_of(chosen, sights.size()), chosen.file.limit};
+    return {false, chosen.file.id, chosen.file.unit, servers_of(chosen, sights.size()), chosen.file.limit};
   }
   if (plain) return {true, {}, 0, {0}, 0};
   if (!striped.empty()) refuse_incomplete(path, striped.begin()->second);

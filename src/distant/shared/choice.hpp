@@ -1,4 +1,4 @@
-/// Which of the files that ranks see under a name is opened, and which rank is at home to what of it.
+/// Which of the files that ranks see under a name is opened, and which rank serves what of it.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +14,15 @@ struct Choice {
   bool one = false;
   std::string id;  ///< of a striped one
   std::int64_t unit = 0;
-  std::vector<int> homes;  ///< of each component
-  std::int64_t limit = 0;  ///< that the file was made with; 0: none
+  std::vector<int> servers;  ///< of each component
+  std::int64_t limit = 0;    ///< that the file was made with; 0: none
   bool operator==(const Choice&) const = default;
 
   std::string packed() const;
   static Choice unpacked(const std::string& text);
 };
 
-/// Chooses from what each rank sees.  A component is at home where it was written if that rank sees it, otherwise on a
+/// Chooses from what each rank sees.  A component is served where it was written if that rank sees it, otherwise by a
 /// rank that sees it and has few.
 /// errors  kSystem: there is no such file, not all of it, or more than one.
 Choice choose(const std::string& path, SharedFilePlace place, const std::vector<Sight>& sights);

@@ -7,7 +7,6 @@
 
 #include "base/text.hpp"
 #include "base/text_reader.hpp"
-#include "collective/agree.hpp"
 #include "collective/gather.hpp"
 #include "distant/shared/impl.hpp"
 #include "plait/error.hpp"
@@ -25,7 +24,7 @@ struct Census {
   std::vector<std::string> old;
 };
 
-/// Collective: every rank is at home to the component of its number.
+/// Collective: every rank serves the component of its number.
 Census count(transport::Transport& transport, const std::string& path, const std::string& own_id) {
   const std::vector<std::string> each = collective::gather(transport, [&] {
     std::string mine = distant::host_name() + '\n';
@@ -57,48 +56,48 @@ Census count(transport::Transport& transport, const std::string& path, const std
 
 }  // namespace
 
-void SharedFile::Impl::commit() {
+void SharedFile::Impl::commit(collective::Collective& call) {
   if (one_) {
-    commit_one();
+    commit_one(call);
   } else {
-    commit_striped();
+    commit_striped(call);
   }
 }
 
-void SharedFile::Impl::commit_one() {
+void SharedFile::Impl::commit_one(collective::Collective& call) {
   // Every node holds back its own writes; what is replaced goes when all of them are on the disk.
   if (options_.atomic)
-    collective::agree(*transport_, collective::caught([&] {
+    call.step([&] {
       if (transport_->node_rank() == 0) parts_.direct(0)->sync();
-    }));
-  collective::agree(*transport_, collective::caught([&] {
+    });
+  call.step([&] {
     if (new_one_) new_one_->commit();
     new_one_.reset();
-  }));
-  collective::agree(*transport_, collective::caught([&] { shared::remove_others(options_.path, {}); }));
+  });
+  call.step([&] { shared::remove_others(options_.path, {}); });
 }
 
 /// The file is there with the description of component 0, which comes last; and from then on it stands for the older
 /// ones that it names, so that a kill between any two steps leaves one of them.
-void SharedFile::Impl::commit_striped() {
+void SharedFile::Impl::commit_striped(collective::Collective& call) {
   const Census census = count(*transport_, options_.path, id_);
   const shared::Description description{id_,          transport_->size(), unit_,         rank_,
                                         census.hosts, census.old,         options_.limit};
-  collective::agree(*transport_, collective::caught([&] {
+  call.step([&] {
     if (options_.atomic) parts_.direct(rank_)->sync();
     if (rank_ != 0) shared::write_description(made_, description);
-  }));
-  collective::agree(*transport_, collective::caught([&] {
+  });
+  call.step([&] {
     if (rank_ == 0) shared::write_description(made_, description);
-  }));
+  });
   made_.clear();
-  collective::agree(*transport_, collective::caught([&] {
+  call.step([&] {
     shared::remove_others(options_.path, id_);
     struct stat found{};
     if (::stat(options_.path.c_str(), &found) != 0 || !S_ISREG(found.st_mode)) return;
     if (::unlink(options_.path.c_str()) != 0 && errno != ENOENT)
       throw store::posix::system_error(base::text("remove the replaced ", options_.path), errno);
-  }));
+  });
 }
 
 }  // namespace plait

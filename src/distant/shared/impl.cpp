@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "base/text.hpp"
-#include "collective/agree.hpp"
 #include "core/comm/giving_up.hpp"
 #include "core/comm/guard.hpp"
 #include "distant/stretch.hpp"
@@ -39,11 +38,11 @@ SharedFile::Impl::~Impl() {
   drop();
 }
 
-int SharedFile::Impl::home(int component) const {
+int SharedFile::Impl::server(int component) const {
   const int components = parts_.stripes().components();
   if (component < 0 || component >= components)
     reject(text("component ", component, " was named, but the shared file has 0 to ", components - 1));
-  return parts_.home(component);
+  return parts_.server(component);
 }
 
 void SharedFile::Impl::check_open() const {
@@ -112,7 +111,7 @@ void SharedFile::Impl::sync() {
     for (const int rank : syncing_) requests.push_back(parts_.file(0).start_sync(rank));
   } else {
     for (int i = 0; i < parts_.stripes().components(); ++i)
-      requests.push_back(parts_.file(i).start_sync(parts_.home(i)));
+      requests.push_back(parts_.file(i).start_sync(parts_.server(i)));
   }
   wait_all(requests);
 }
@@ -120,28 +119,29 @@ void SharedFile::Impl::sync() {
 void SharedFile::Impl::resize(std::int64_t bytes) {
   check_given_up();
   outstanding_->wait_for_all();
-  collective::agree(*transport_, text("resize the shared file ", options_.path, " to ", bytes, " bytes"),
-                    collective::caught([&] {
-                      check_open();
-                      if (bytes < 0) reject(text("a shared file cannot have ", bytes, " bytes; pass 0 or more"));
-                      check_writable(bytes);
-                    }));
+  collective::Collective call(
+      *transport_, [&] { return text("resize the shared file ", options_.path, " to ", bytes, " bytes"); },
+      [&] {
+        check_open();
+        if (bytes < 0) reject(text("a shared file cannot have ", bytes, " bytes; pass 0 or more"));
+        check_writable(bytes);
+      });
   known_.set(0);
-  collective::agree(*transport_, collective::caught([&] {
+  call.step([&] {
     if (one_) {
       if (rank_ == 0) parts_.direct(0)->resize(bytes);
       return;
     }
     for (const int component : parts_.of(rank_))
       parts_.direct(component)->resize(parts_.stripes().length(component, bytes));
-  }));
+  });
   known_.raise(bytes);
 }
 
 void SharedFile::Impl::refuse_call(const std::string& message, int system_code) {
   check_given_up();
   outstanding_->wait_for_all();
-  collective::agree(*transport_, std::make_exception_ptr(core::refusal(message, system_code)));
+  collective::Collective::refuse(*transport_, std::make_exception_ptr(core::refusal(message, system_code)));
 }
 
 void SharedFile::Impl::close() {
@@ -150,8 +150,8 @@ void SharedFile::Impl::close() {
   const std::exception_ptr error = collective::caught([&] {
     check_given_up();
     // Nobody has anything under way any more before a file goes.
-    collective::agree(*transport_, text("close the shared file ", options_.path), nullptr);
-    if (options_.atomic) commit();
+    collective::Collective call(*transport_, [this] { return text("close the shared file ", options_.path); }, [] {});
+    if (options_.atomic) commit(call);
   });
   watch_.end();
   drop();

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/process.hpp"
+#include "collective/collective.hpp"
 #include "core/file/unclosed.hpp"
 #include "distant/request.hpp"
 #include "distant/service.hpp"
@@ -46,7 +47,7 @@ class SharedFile::Impl {
   const Comm& comm() const { return comm_; }
   const distant::shared::Parts& parts() const { return parts_; }
   std::int64_t unit() const { return unit_; }
-  int home(int component) const;
+  int server(int component) const;
   /// Reads into the one buffer of the extent, or writes from the other one.
   void access(const distant::shared::Extent& extent, bool writes);
   DistantRequest start(const distant::shared::Extent& extent, bool writes);
@@ -59,23 +60,23 @@ class SharedFile::Impl {
   void abandon() noexcept;
 
  private:
-  // open.cpp
-  bool make_one();
-  void open_one(const std::string& path);
-  /// Makes sure that each rank has opened that one file.  Collective.  errors  kSystem: ESTALE.
-  void expect_one(const store::posix::Identity& file);
-  void make_striped();
-  void open_existing();
-  void open_chosen(const distant::shared::Sight& sight);
-  void open_rounds(const std::vector<std::string>& own, bool named);
-  void look_at_end();
+  // open.cpp: steps of the call that opens
+  bool make_one(collective::Collective& call);
+  void open_one(collective::Collective& call, const std::string& path);
+  /// Makes sure that each rank has opened that one file.  errors  kSystem: ESTALE.
+  void expect_one(collective::Collective& call, const store::posix::Identity& file);
+  void make_striped(collective::Collective& call);
+  void open_existing(collective::Collective& call);
+  void open_chosen(collective::Collective& call, const distant::shared::Sight& sight);
+  void open_rounds(collective::Collective& call, const std::vector<std::string>& own, bool named);
+  void look_at_end(collective::Collective& call);
   void warn_of_lacking_room();
   std::string call_text() const;
   std::string component_path(int component) const;
-  // commit.cpp
-  void commit();
-  void commit_one();
-  void commit_striped();
+  // commit.cpp: steps of the call that opens or closes
+  void commit(collective::Collective& call);
+  void commit_one(collective::Collective& call);
+  void commit_striped(collective::Collective& call);
 
   /// What carries out a read or a write that was asked for; none where there is nothing to move.
   std::shared_ptr<distant::shared::Transfer> transfer(const distant::shared::Extent& extent, bool writes);

@@ -1,4 +1,4 @@
-/// Opening: where the bytes go, who is at home to what.
+/// Opening: where the bytes go, who serves what.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -14,7 +14,6 @@
 
 #include "base/text.hpp"
 #include "base/text_reader.hpp"
-#include "collective/agree.hpp"
 #include "collective/gather.hpp"
 #include "core/comm/guard.hpp"
 #include "distant/shared/impl.hpp"
@@ -82,29 +81,29 @@ std::string SharedFile::Impl::component_path(int component) const {
 }
 
 void SharedFile::Impl::open() {
-  collective::agree(*transport_, [this] { return call_text(); }, collective::caught([&] { check_options(options_); }));
+  collective::Collective call(*transport_, [this] { return call_text(); }, [this] { check_options(options_); });
   if (options_.mode != SharedFileMode::kWrite) {
-    open_existing();
-  } else if (options_.place == SharedFilePlace::kStriped || !make_one()) {
-    make_striped();
+    open_existing(call);
+  } else if (options_.place == SharedFilePlace::kStriped || !make_one(call)) {
+    make_striped(call);
   }
   parts_.opened();
   if (options_.expected > 0) warn_of_lacking_room();
-  collective::agree(*transport_, nullptr);  // for a rank that failed since the last one
+  call.step_done(nullptr);  // for a rank that failed since the last one
   open_ = true;
 }
 
 void SharedFile::Impl::refuse_open(const std::string& message, const Comm& comm, int system_code) {
   const Impl impl({}, comm, comm.transport()->next_number());  // makes the calls that an open begins with
   const Error error = core::refusal(message, system_code);
-  collective::agree(*impl.transport_, "open a shared file", std::make_exception_ptr(error));
+  collective::Collective::refuse(*impl.transport_, std::make_exception_ptr(error));
   throw error;
 }
 
 /// Rank 0 makes a file, and all look whether they see it.  Returns whether it is the one to use.
-bool SharedFile::Impl::make_one() {
+bool SharedFile::Impl::make_one(collective::Collective& call) {
   std::string folder;
-  collective::agree(*transport_, collective::caught([&] {
+  call.step([&] {
     folder = shared::folder_of(store::posix::follow_links(options_.path));
     if (rank_ == 0) {
       new_one_ = std::make_unique<store::posix::Replacement>(options_.path, 0, std::span<const std::byte>());
@@ -112,17 +111,17 @@ bool SharedFile::Impl::make_one() {
       throw store::posix::system_error(
           text("open ", options_.path, " on rank ", rank_, " (host ", distant::host_name(), ')'), errno);
     }
-  }));
+  });
   const std::string name = collective::tell(
       *transport_, [&] { return new_one_ ? shared::name_of(new_one_->temporary_path()) : std::string(); });
   std::string path;
   bool seen = false;
   bool usable = false;
-  collective::agree(*transport_, collective::caught([&] {
+  call.step([&] {
     path = (fs::path(folder) / name).string();
     seen = ::access(path.c_str(), F_OK) == 0;
     usable = seen && (!transport_->nodes_apart() || shared::is_coherent(folder));
-  }));
+  });
   std::array<std::int64_t, 2> least{seen ? transport_->size() : rank_, usable ? 1 : 0};
   transport_->reduce_min(least);
   if (least[1] == 0 && options_.place == SharedFilePlace::kDetect) {
@@ -131,40 +130,39 @@ bool SharedFile::Impl::make_one() {
   }
   if (least[0] < transport_->size()) {
     new_one_.reset();
-    collective::agree(*transport_, collective::caught([&] {
+    call.step([&] {
       throw Error(ErrorKind::kSystem,
                   text("cannot open the shared file ", options_.path, " as one file: what rank 0 makes there rank ",
                        least[0], " does not see; name a folder that all see, or let it be striped"),
                   ENOENT);
-    }));
+    });
   }
   one_ = true;
   if (options_.persistent && !options_.atomic) {
     // What is replaced stays where a rank cannot use the new one.
-    collective::agree(*transport_,
-                      collective::caught([&] { distant::LocalFile(path, DistantMode::kReadWrite, rank_, false); }));
+    call.step([&] { distant::LocalFile(path, DistantMode::kReadWrite, rank_, false); });
     const std::string made = collective::tell(
         *transport_, [&] { return new_one_ ? store::posix::to_string(new_one_->identity()) : std::string(); });
-    commit_one();
-    open_one(options_.path);
+    commit_one(call);
+    open_one(call, options_.path);
     store::posix::Identity file;
     base::TextReader(made) >> file;
-    expect_one(file);
+    expect_one(call, file);
     return true;
   }
-  open_one(path);
+  open_one(call, path);
   // Without a name it is gone whatever ends the ranks; file systems of several hosts may not keep it open then.
   if (!options_.persistent && !transport_->nodes_apart()) new_one_.reset();
   return true;
 }
 
-void SharedFile::Impl::open_one(const std::string& path) {
+void SharedFile::Impl::open_one(collective::Collective& call, const std::string& path) {
   std::vector<std::string> own;
-  collective::agree(*transport_, collective::caught([&] {
+  call.step([&] {
     parts_ = shared::Parts(rank_);
     own.push_back(path);
-  }));
-  open_rounds(own, options_.persistent || options_.mode != SharedFileMode::kWrite);
+  });
+  open_rounds(call, own, options_.persistent || options_.mode != SharedFileMode::kWrite);
   // One rank of each node.  This one stands for its own.
   const std::vector<std::string> each =
       collective::gather(*transport_, [this] { return text(transport_->worker_on_node(0)); });
@@ -183,58 +181,58 @@ void SharedFile::Impl::open_one(const std::string& path) {
   syncing_ = std::move(ranks);
 }
 
-void SharedFile::Impl::expect_one(const store::posix::Identity& file) {
-  collective::agree(*transport_, collective::caught([&] {
+void SharedFile::Impl::expect_one(collective::Collective& call, const store::posix::Identity& file) {
+  call.step([&] {
     if (store::posix::same_file(parts_.direct(0)->identity_anywhere(), file)) return;
     throw Error(ErrorKind::kSystem,
                 text("cannot open the shared file ", options_.path, " on rank ", rank_, " (host ", distant::host_name(),
                      "): another program replaces it; open it once that has ended"),
                 ESTALE);
-  }));
+  });
 }
 
-void SharedFile::Impl::make_striped() {
+void SharedFile::Impl::make_striped(collective::Collective& call) {
   id_ = collective::tell(*transport_, [this] { return rank_ == 0 ? store::stripe::new_id() : std::string(); });
   unit_ = unit_for(options_);
   std::vector<std::string> paths;
-  collective::agree(*transport_, collective::caught([&] {
-    std::vector<int> homes(static_cast<std::size_t>(transport_->size()));
-    for (std::size_t i = 0; i < homes.size(); ++i) homes[i] = static_cast<int>(i);
-    parts_ = shared::Parts(shared::StripeMap(unit_, transport_->size()), std::move(homes));
+  call.step([&] {
+    std::vector<int> servers(static_cast<std::size_t>(transport_->size()));
+    for (std::size_t i = 0; i < servers.size(); ++i) servers[i] = static_cast<int>(i);
+    parts_ = shared::Parts(shared::StripeMap(unit_, transport_->size()), std::move(servers));
     paths.push_back(component_path(rank_));
     const std::string& own = paths[0];
     store::posix::open_file(own, O_RDWR | O_CREAT | O_EXCL, 0666,
                             text(own, " on rank ", rank_, " (host ", distant::host_name(), ')'));
     made_ = own;
-  }));
-  open_rounds(paths, options_.persistent);
+  });
+  open_rounds(call, paths, options_.persistent);
   if (!options_.persistent) {
     // All have it open, or ask this rank: it needs no name.
     ::unlink(paths[0].c_str());
     made_.clear();
   } else if (!options_.atomic) {
-    commit_striped();
+    commit_striped(call);
   }
 }
 
 /// A file that is replaced while ranks look, or between that and their opening it, is looked for again; what fails
 /// though no rank sees anything new is an error.
-void SharedFile::Impl::open_existing() {
+void SharedFile::Impl::open_existing(collective::Collective& call) {
   std::string before;
   std::int64_t same = 0;  // how often no rank has seen anything new
   for (int attempt = 1;; ++attempt) {
     shared::Sight sight;
     store::posix::Descriptor held;
     std::string now;
-    collective::agree(*transport_, collective::caught([&] {
+    call.step([&] {
       sight = shared::look(options_.path, held);
       now = shared::packed(sight);
-    }));
+    });
     same = now == before ? same + 1 : 0;
     before = std::move(now);
     transport_->reduce_min({&same, 1});
     try {
-      return open_chosen(sight);
+      return open_chosen(call, sight);
     } catch (const Error& error) {
       const int code = error.system_code();
       if ((code != ENOENT && code != ESTALE) || same == store::kMostSameAttempts || (same > 0 && code == ENOENT) ||
@@ -245,37 +243,37 @@ void SharedFile::Impl::open_existing() {
   }
 }
 
-void SharedFile::Impl::open_chosen(const shared::Sight& sight) {
+void SharedFile::Impl::open_chosen(collective::Collective& call, const shared::Sight& sight) {
   const std::vector<std::string> sights = collective::gather(*transport_, [&] { return shared::packed(sight); });
   shared::Choice choice;
-  collective::agree(*transport_, collective::caught([&] {
+  call.step([&] {
     if (rank_ != 0) return;
     std::vector<shared::Sight> all;
     all.reserve(sights.size());
     for (const std::string& each : sights) all.push_back(shared::unpacked(each));
     choice = shared::choose(options_.path, options_.place, all);
-  }));
+  });
   choice = shared::Choice::unpacked(collective::tell(*transport_, [&] { return choice.packed(); }));
   if (choice.one) {
     one_ = true;
-    open_one(options_.path);
-    expect_one(sight.plain.value_or(store::posix::Identity{}));
+    open_one(call, options_.path);
+    expect_one(call, sight.plain.value_or(store::posix::Identity{}));
   } else {
     id_ = choice.id;
     unit_ = choice.unit;
     if (options_.limit == 0) options_.limit = choice.limit;
     std::vector<std::string> own;
-    collective::agree(*transport_, collective::caught([&] {
-      const auto components = static_cast<int>(choice.homes.size());
-      parts_ = shared::Parts(shared::StripeMap(unit_, components), std::move(choice.homes));
+    call.step([&] {
+      const auto components = static_cast<int>(choice.servers.size());
+      parts_ = shared::Parts(shared::StripeMap(unit_, components), std::move(choice.servers));
       for (const int component : parts_.of(rank_)) own.push_back(component_path(component));
-    }));
-    open_rounds(own, true);
+    });
+    open_rounds(call, own, true);
   }
-  look_at_end();
+  look_at_end(call);
 }
 
-void SharedFile::Impl::open_rounds(const std::vector<std::string>& own, bool named) {
+void SharedFile::Impl::open_rounds(collective::Collective& call, const std::vector<std::string>& own, bool named) {
   const DistantMode mode = options_.mode == SharedFileMode::kRead ? DistantMode::kRead : DistantMode::kReadWrite;
   for (int round = 0; round < parts_.rounds(); ++round) {
     const std::int64_t number = transport_->next_number();  // before anything that may fail on this rank alone
@@ -284,17 +282,17 @@ void SharedFile::Impl::open_rounds(const std::vector<std::string>& own, bool nam
     files->open_together(number, {index < own.size() ? own[index] : std::string(), mode, false},
                          text("open a component of ", options_.path), named, !one_);
     // All have it before the next one gets a number.
-    collective::agree(*transport_, collective::caught([&] { parts_.add(std::move(files)); }));
+    call.step([&] { parts_.add(std::move(files)); });
   }
 }
 
 /// Asks nobody: each rank has its own components at hand.
-void SharedFile::Impl::look_at_end() {
+void SharedFile::Impl::look_at_end(collective::Collective& call) {
   std::int64_t end = 0;
-  collective::agree(*transport_, collective::caught([&] {
+  call.step([&] {
     for (const int component : parts_.of(rank_))
       end = std::max(end, parts_.stripes().end(component, parts_.direct(component)->size()));
-  }));
+  });
   std::int64_t least = -end;
   transport_->reduce_min({&least, 1});
   known_.set(-least);

@@ -11,16 +11,16 @@
 
 namespace plait::distant::shared {
 
-Parts::Parts(const StripeMap& stripes, std::vector<int> homes) : stripes_(stripes), homes_(std::move(homes)) {
-  std::vector<std::size_t> load(static_cast<std::size_t>(std::ranges::max(homes_)) + 1, 0);
-  for (const int home : homes_) rounds_of_.push_back(load[static_cast<std::size_t>(home)]++);
+Parts::Parts(const StripeMap& stripes, std::vector<int> servers) : stripes_(stripes), servers_(std::move(servers)) {
+  std::vector<std::size_t> load(static_cast<std::size_t>(std::ranges::max(servers_)) + 1, 0);
+  for (const int server : servers_) rounds_of_.push_back(load[static_cast<std::size_t>(server)]++);
   rounds_ = static_cast<int>(std::ranges::max(load));
 }
 
 std::vector<int> Parts::of(int rank) const {
   std::vector<int> result;
-  for (std::size_t i = 0; i < homes_.size(); ++i)
-    if (homes_[i] == rank) result.push_back(static_cast<int>(i));
+  for (std::size_t i = 0; i < servers_.size(); ++i)
+    if (servers_[i] == rank) result.push_back(static_cast<int>(i));
   return result;
 }
 
@@ -72,7 +72,7 @@ void ask_end(const Parts& parts, EndKnown done) {
       if (file) {
         length = file->size();
       } else {
-        parts.file(i).begin_call({RequestKind::kSize, 0, 0, sizeof length}, parts.home(i),
+        parts.file(i).begin_call({RequestKind::kSize, 0, 0, sizeof length}, parts.server(i),
                                  std::as_writable_bytes(std::span(&length, 1)), {}, answered);
       }
     });

@@ -14,19 +14,19 @@
 
 namespace plait::distant::shared {
 
-/// A rank may be at home to several components: each round of distant files has one of each rank.
+/// A rank may serve several components: each round of distant files has one of each rank.
 /// threads  Any number at once, open() and close() apart.
 class Parts {
  public:
   Parts() = default;
   /// One file: each rank has it open itself, and nobody asks another for bytes of it.
-  explicit Parts(int rank) : homes_{rank}, rounds_of_{0} {}
-  Parts(const StripeMap& stripes, std::vector<int> homes);
+  explicit Parts(int rank) : servers_{rank}, rounds_of_{0} {}
+  Parts(const StripeMap& stripes, std::vector<int> servers);
 
   const StripeMap& stripes() const { return stripes_; }
-  int home(int component) const { return homes_[static_cast<std::size_t>(component)]; }
+  int server(int component) const { return servers_[static_cast<std::size_t>(component)]; }
   DistantFile::Impl& file(int component) const { return *open_[round_of(component)]; }
-  std::shared_ptr<const LocalFile> direct(int component) const { return file(component).direct(home(component)); }
+  std::shared_ptr<const LocalFile> direct(int component) const { return file(component).direct(server(component)); }
   /// Whether no byte goes by a message.
   bool all_direct() const { return all_direct_; }
 
@@ -42,7 +42,7 @@ class Parts {
   std::size_t round_of(int component) const { return rounds_of_[static_cast<std::size_t>(component)]; }
 
   StripeMap stripes_;
-  std::vector<int> homes_;
+  std::vector<int> servers_;
   std::vector<std::size_t> rounds_of_;
   std::vector<std::unique_ptr<DistantFile::Impl>> open_;
   int rounds_ = 1;

@@ -40,7 +40,7 @@ bool SharedFile::is_open() const { return impl_->is_open(); }
 bool SharedFile::one() const { return impl_->one(); }
 int SharedFile::components() const { return impl_->parts().stripes().components(); }
 std::int64_t SharedFile::unit() const { return impl_->unit(); }
-int SharedFile::home(int component) const { return impl_->home(component); }
+int SharedFile::home(int component) const { return impl_->server(component); }
 
 void SharedFile::read(std::int64_t offset, void* buffer, std::int64_t bytes) {
   impl_->here().access({offset, bytes, static_cast<std::byte*>(buffer), nullptr}, false);

@@ -120,14 +120,14 @@ void Transfer::begin(std::size_t index, bool demanding, Done done) {
   begin_call(batch, demanding, std::move(done));
 }
 
-/// Stripes that lie together at the home go in one message, through a buffer here where they lie apart.
+/// Stripes that lie together on one server go in one message, through a buffer here where they lie apart.
 void Transfer::begin_call(const Batch& batch, bool demanding, Done done) {
   const StripeMap& stripes = parts_.stripes();
   const bool reads = extent_.into != nullptr;
   const Head head{reads ? (demanding ? RequestKind::kRead : RequestKind::kReadPart) : RequestKind::kWrite, 0,
                   batch.position, batch.bytes};
   const auto call = [&](std::span<std::byte> room, std::span<const std::byte> payload, Done then) {
-    parts_.file(batch.component).begin_call(head, parts_.home(batch.component), room, payload, std::move(then));
+    parts_.file(batch.component).begin_call(head, parts_.server(batch.component), room, payload, std::move(then));
   };
   if (stripes.together(batch.position) >= batch.bytes) {
     const std::int64_t at = offset_of(batch) - extent_.offset;

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "base/text.hpp"
-#include "collective/agree.hpp"
 #include "collective/broadcast.hpp"
 #include "core/file/unclosed.hpp"
 #include "distant/service.hpp"
@@ -69,10 +68,10 @@ std::unique_ptr<core::Source> DistantDriver::open_together(const Opening& openin
   transport::Transport& transport = *opening.comm().transport();
   Name name;
   std::string path;
-  collective::agree(transport, collective::caught([&] {
-                      name = parse_name(opening.name());
-                      path = path_of(name);
-                    }));
+  opening.call().step([&] {
+    name = parse_name(opening.name());
+    path = path_of(name);
+  });
   // Ranks may stand in different folders, and have other settings.
   path = collective::broadcast_text(transport, path);
   const bool is_new = opening.mode() == Mode::kWrite;

@@ -176,21 +176,21 @@ void Delivery::take(const StepDescription& step, std::size_t variable, Partners&
   wanted.variable = static_cast<std::int64_t>(variable);
   wanted.fill_halo = fill_halo_;
   wanted.region = region_;
-  struct Asked {
+  struct Requests {
     std::vector<std::pair<std::int64_t, std::int64_t>> pairs;  // sender and receiver, in the order of answers
     std::size_t next = 0;
   };
-  std::map<std::int64_t, Asked> asked;  // by the writer's process
+  std::map<std::int64_t, Requests> requests;  // by the writer's process
   for (const Target& target : targets_)
     for (const Source& source : target.sources)
-      if (!source.near) asked[partners.process_of(source.rank)].pairs.emplace_back(source.rank, target.rank);
-  if (!asked.empty()) wanted.layout = spelling(layout_);
-  const auto ask_next = [&](std::int64_t process, Asked& of) {
+      if (!source.near) requests[partners.process_of(source.rank)].pairs.emplace_back(source.rank, target.rank);
+  if (!requests.empty()) wanted.layout = spelling(layout_);
+  const auto ask_next = [&](std::int64_t process, Requests& of) {
     if (of.next == of.pairs.size()) return;
     std::tie(wanted.sender, wanted.receiver) = of.pairs[of.next++];
     partners.of(process).ask(wanted);
   };
-  for (auto& [process, of] : asked)
+  for (auto& [process, of] : requests)
     for (std::size_t i = 0; i < kAskedAhead; ++i) ask_next(process, of);
   {
     const collective::Stopwatch copying(spent.copy);
@@ -202,7 +202,7 @@ void Delivery::take(const StepDescription& step, std::size_t variable, Partners&
       if (!source.near) {
         const std::int64_t process = partners.process_of(source.rank);
         receive(source, partners.of(process), arrays[t]);
-        ask_next(process, asked.at(process));
+        ask_next(process, requests.at(process));
       }
 }
 

@@ -50,7 +50,7 @@ class Delivery {
   bool serves(const std::string& source, std::int64_t element_bytes, const DeliveryRequest& request) const;
 
   /// Fills the arrays, which are those of the ranks.  From memory that can be mapped elements go straight to their
-  /// place, in one pass; others come as packed messages, in pieces, and so do those that become other ones.
+  /// positions, in one pass; others come as packed messages, in pieces, and so do those that become other ones.
   void run(const StepDescription& step, std::size_t variable, Partners& partners,
            std::span<const copy::LocalArray> arrays, collective::Times& spent);
 

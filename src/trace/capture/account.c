@@ -114,7 +114,13 @@ static void settle(const int64_t missing[4]) {
 
 static void put_loader(int64_t bytes, int64_t start, const char* what) {
   if (bytes <= 0) return;
-  put_event(PLAIT_EVENT_READ, PLAIT_INTERFACE_LOADER, plait_events_name(what), start, -1, bytes, bytes, 0, 0);
+  put_event((struct plait_event){.kind = PLAIT_EVENT_READ,
+                                 .interface = PLAIT_INTERFACE_LOADER,
+                                 .file = plait_events_name(what),
+                                 .start = start,
+                                 .offset = -1,
+                                 .length = bytes,
+                                 .result = bytes});
 }
 
 // The counters at the exec of this program, where the program before it was recorded; else nothing.

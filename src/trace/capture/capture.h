@@ -203,18 +203,10 @@ void moving_set(const struct moving* moving, struct description* description, in
 
 /* --- events --- */
 
-static inline void put_event(int kind, uint8_t interface, uint32_t file, int64_t start, int64_t offset, int64_t length,
-                             int64_t result, uint64_t operation, unsigned flags) {
-  const struct plait_event event = {.start = start,
-                                    .duration = plait_clock_now() - start,
-                                    .offset = offset,
-                                    .length = length,
-                                    .result = result,
-                                    .operation = operation,
-                                    .file = file,
-                                    .kind = (uint8_t)kind,
-                                    .interface = interface,
-                                    .flags = (uint16_t)(flags | PLAIT_EVENT_LOGICAL)};
+/* Of a call that ends now. */
+static inline void put_event(struct plait_event event) {
+  event.duration = plait_clock_now() - event.start;
+  event.flags |= PLAIT_EVENT_LOGICAL;
   plait_events_put(&event);
 }
 

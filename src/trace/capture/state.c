@@ -111,7 +111,8 @@ static bool begin_first(void) {
   elf_find_texts();
   map_state();
   if (!join()) return false;
-  put_event(PLAIT_EVENT_START, PLAIT_INTERFACE_UNKNOWN, 0, plait_events_now(), -1, 0, 0, 0, 0);
+  put_event((struct plait_event){
+      .kind = PLAIT_EVENT_START, .interface = PLAIT_INTERFACE_UNKNOWN, .start = plait_events_now(), .offset = -1});
   patch_libc();
   account_start();
   return true;
@@ -124,7 +125,8 @@ static void go_on_after_fork(void) {
   table_shared();
   capture_spawning = 0;
   plait_events_forked();
-  put_event(PLAIT_EVENT_START, PLAIT_INTERFACE_UNKNOWN, 0, plait_events_now(), -1, 0, 0, 0, 0);
+  put_event((struct plait_event){
+      .kind = PLAIT_EVENT_START, .interface = PLAIT_INTERFACE_UNKNOWN, .start = plait_events_now(), .offset = -1});
 }
 
 bool capture_begin(void) {
@@ -153,7 +155,8 @@ void capture_leave(void) {
   aio_end();
   uring_end();
   account_compare();
-  put_event(PLAIT_EVENT_EXIT, PLAIT_INTERFACE_UNKNOWN, 0, plait_events_now(), -1, 0, 0, 0, 0);
+  put_event((struct plait_event){
+      .kind = PLAIT_EVENT_EXIT, .interface = PLAIT_INTERFACE_UNKNOWN, .start = plait_events_now(), .offset = -1});
   plait_events_end();
   atomic_store(capture_state, CAPTURE_OFF);
 }

@@ -206,8 +206,11 @@ struct description* table_take(int fd) {
 
 void table_release(struct description* description, int64_t start, uintptr_t caller) {
   if (atomic_fetch_sub(&description->descriptors, 1) != 1) return;
-  put_event(PLAIT_EVENT_CLOSE, capture_interface(caller, PLAIT_INTERFACE_POSIX), atomic_load(&description->file), start,
-            -1, 0, 0, 0, 0);
+  put_event((struct plait_event){.kind = PLAIT_EVENT_CLOSE,
+                                 .interface = capture_interface(caller, PLAIT_INTERFACE_POSIX),
+                                 .file = atomic_load(&description->file),
+                                 .start = start,
+                                 .offset = -1});
   free_description(description);
 }
 

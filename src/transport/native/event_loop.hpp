@@ -48,7 +48,7 @@ class Watch {
 class EventLoop {
  public:
   virtual ~EventLoop() = default;
-  /// A place for one socket, whose events the handler hears of until it is forgotten.  On the server's thread, both.
+  /// A watch for one socket, whose events the handler hears of until it is forgotten.  On the server's thread, both.
   virtual Watch handle(std::shared_ptr<EventHandler> handler) = 0;
   virtual void forget(const Watch& watch) = 0;
   /// Has the taker look at the clock then, or before.  On the server's thread.

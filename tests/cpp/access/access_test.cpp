@@ -20,10 +20,10 @@
 
 namespace {
 
-using engine_case::Bytes;
-using engine_case::Case;
-using engine_case::pick;
-using engine_case::Random;
+using access_case::Bytes;
+using access_case::Case;
+using access_case::pick;
+using access_case::Random;
 using oracle::at;
 using plait::Distribution;
 using plait::Error;
@@ -77,12 +77,12 @@ void run_on_nodes(int workers, int on_node, const std::function<void(Transport&)
 }
 
 void expect_read(const Case& access, const AccessOptions& options, int workers, bool sees_all, int on_node = 0) {
-  MemoryStore store(engine_case::store_bytes(access));
-  store.bytes() = engine_case::pattern(store.size());
-  const std::vector<Bytes> expected = engine_case::locals_of(access, store.bytes());
+  MemoryStore store(access_case::store_bytes(access));
+  store.bytes() = access_case::pattern(store.size());
+  const std::vector<Bytes> expected = access_case::locals_of(access, store.bytes());
   std::vector<Bytes> locals;
   for (const Bytes& local : expected) locals.emplace_back(local.size(), kUntouched);
-  const auto arrays = engine_case::arrays_over(access.layout, locals, access.element_bytes);
+  const auto arrays = access_case::arrays_over(access.layout, locals, access.element_bytes);
   run_on_nodes(workers, on_node, [&](Transport& transport) {
     access_as(transport, access, options, store, arrays_of(arrays, transport.rank(), sees_all), sees_all, false);
   });
@@ -90,21 +90,21 @@ void expect_read(const Case& access, const AccessOptions& options, int workers, 
 }
 
 void expect_write(const Case& access, const AccessOptions& options, int workers, bool sees_all, int on_node = 0) {
-  const Bytes source = engine_case::pattern(engine_case::store_bytes(access));
-  std::vector<Bytes> locals = engine_case::locals_of(access, source);
+  const Bytes source = access_case::pattern(access_case::store_bytes(access));
+  std::vector<Bytes> locals = access_case::locals_of(access, source);
   const std::vector<Bytes> before = locals;
-  const auto arrays = engine_case::arrays_over(access.layout, locals, access.element_bytes);
-  MemoryStore store(engine_case::store_bytes(access));
+  const auto arrays = access_case::arrays_over(access.layout, locals, access.element_bytes);
+  MemoryStore store(access_case::store_bytes(access));
   std::fill(store.bytes().begin(), store.bytes().end(), kUntouched);
   run_on_nodes(workers, on_node, [&](Transport& transport) {
     access_as(transport, access, options, store, arrays_of(arrays, transport.rank(), sees_all), sees_all, true);
   });
-  ASSERT_TRUE(store.bytes() == engine_case::store_after_write(access, source, kUntouched));
+  ASSERT_TRUE(store.bytes() == access_case::store_after_write(access, source, kUntouched));
   ASSERT_TRUE(locals == before);
 }
 
 std::string print(const Case& access, const AccessOptions& options, int workers, bool sees_all) {
-  return engine_case::print(access) + ", " + plait::plan::to_string(options.strategy) + ", memory " +
+  return access_case::print(access) + ", " + plait::plan::to_string(options.strategy) + ", memory " +
          std::to_string(options.memory_bytes) + ", readers " + std::to_string(options.readers) + ", " +
          std::to_string(workers) + (sees_all ? " workers that see all" : " workers");
 }
@@ -117,7 +117,7 @@ void try_random_accesses(bool sees_all, unsigned seed, int cases, int on_node = 
   for (int i = 0; i < cases; ++i) {
     const int workers = static_cast<int>(pick(random, 1, on_node <= 0 ? 4 : 5));
     const std::int64_t ranks = sees_all ? pick(random, 1, 6) : workers;
-    const Case access = engine_case::random_case(random, ranks, kElementSizes);
+    const Case access = access_case::random_case(random, ranks, kElementSizes);
     AccessOptions options;
     options.strategy = pick(random, std::vector{Strategy::kAutomatic, Strategy::kDirect, Strategy::kTwoPhase,
                                                 Strategy::kTwoPhase, Strategy::kTwoPhase});
@@ -133,18 +133,18 @@ void try_random_accesses(bool sees_all, unsigned seed, int cases, int on_node = 
 
 constexpr int kCases = oracle::kSanitized ? 150 : 2000;
 
-TEST(Engine, WorkersOfOneRankEachReadAndWriteWhatTheLayoutSays) { try_random_accesses(false, 1, kCases); }
+TEST(Access, WorkersOfOneRankEachReadAndWriteWhatTheLayoutSays) { try_random_accesses(false, 1, kCases); }
 
-TEST(Engine, WorkersThatSeeAllArraysReadAndWriteWhatTheLayoutSays) { try_random_accesses(true, 2, kCases); }
+TEST(Access, WorkersThatSeeAllArraysReadAndWriteWhatTheLayoutSays) { try_random_accesses(true, 2, kCases); }
 
-TEST(Engine, ProcessesReadAndWriteWhatTheLayoutSays) { try_random_accesses(false, 5, kCases / 10, kProcesses); }
+TEST(Access, ProcessesReadAndWriteWhatTheLayoutSays) { try_random_accesses(false, 5, kCases / 10, kProcesses); }
 
-TEST(Engine, WorkersOnSeveralNodesReadAndWriteWhatTheLayoutSays) {
+TEST(Access, WorkersOnSeveralNodesReadAndWriteWhatTheLayoutSays) {
   try_random_accesses(false, 3, kCases / 3, 1);
   try_random_accesses(false, 4, kCases / 3, 2);
 }
 
-TEST(Engine, ReadsAndWritesEveryPairOfDistributionsOfAMatrix) {
+TEST(Access, ReadsAndWritesEveryPairOfDistributionsOfAMatrix) {
   const auto distributions = [](std::int64_t size, std::int64_t extent) {
     return std::vector<Distribution>{
         Distribution::block_of(),     Distribution::cyclic(),
@@ -168,12 +168,12 @@ TEST(Engine, ReadsAndWritesEveryPairOfDistributionsOfAMatrix) {
         }
 }
 
-TEST(Engine, LocalArraysMayHaveAnySteps) {
+TEST(Access, LocalArraysMayHaveAnySteps) {
   // Rank 0's array runs backwards in both dimensions, with gaps; rank 1's is transposed.
   const Case access{{4, 6}, Order::kC, {}, Layout({4, 6}, {Distribution::block_of(), Distribution::collapsed()}, {2}),
                     2,      0};
-  MemoryStore store(engine_case::store_bytes(access));
-  store.bytes() = engine_case::pattern(store.size());
+  MemoryStore store(access_case::store_bytes(access));
+  store.bytes() = access_case::pattern(store.size());
   const Bytes source = store.bytes();
   Bytes first(4 * 2 * 6 * 3, kUntouched);
   Bytes second(2 * 2 * 6, kUntouched);
@@ -230,13 +230,13 @@ bool each_is_one_of(const Case& access, const Bytes& store, const Bytes& one, co
 void fail_everywhere(const Case& access, const AccessOptions& options, int workers, bool sees_all, bool write,
                      int on_node = 0) {
   SCOPED_TRACE(print(access, options, workers, sees_all) + (write ? ", write" : ", read"));
-  MemoryStore store(engine_case::store_bytes(access));
-  store.bytes() = engine_case::pattern(store.size());
+  MemoryStore store(access_case::store_bytes(access));
+  store.bytes() = access_case::pattern(store.size());
   const Bytes source = store.bytes();
-  const std::vector<Bytes> expected = engine_case::locals_of(access, source);
-  const Bytes written = engine_case::store_after_write(access, source, kUntouched);
+  const std::vector<Bytes> expected = access_case::locals_of(access, source);
+  const Bytes written = access_case::store_after_write(access, source, kUntouched);
   std::vector<Bytes> locals = expected;
-  const auto arrays = engine_case::arrays_over(access.layout, locals, access.element_bytes);
+  const auto arrays = access_case::arrays_over(access.layout, locals, access.element_bytes);
   std::vector<std::string> texts(static_cast<std::size_t>(workers));
   std::int64_t total = 0;
   std::int64_t failures = 0;
@@ -284,7 +284,7 @@ void fail_everywhere(const Case& access, const AccessOptions& options, int worke
   EXPECT_GT(total, 0);
 }
 
-TEST(Engine, EveryWorkerGetsTheErrorOfEverySegment) {
+TEST(Access, EveryWorkerGetsTheErrorOfEverySegment) {
   for (const bool write : {false, true})
     for (const Strategy strategy : {Strategy::kDirect, Strategy::kTwoPhase})
       for (int workers = 1; workers <= 4; ++workers) {
@@ -299,7 +299,7 @@ TEST(Engine, EveryWorkerGetsTheErrorOfEverySegment) {
       }
 }
 
-TEST(Engine, EveryWorkerGetsTheErrorOfARegionsSegments) {
+TEST(Access, EveryWorkerGetsTheErrorOfARegionsSegments) {
   // Gaps in the file: one segment for each row in a window, and sieved reads.
   const Layout layout({4, 3}, {Distribution::collapsed(), Distribution::cyclic()}, {3});
   for (const std::int64_t element_bytes : {8, 4096})
@@ -309,11 +309,11 @@ TEST(Engine, EveryWorkerGetsTheErrorOfARegionsSegments) {
     }
 }
 
-TEST(Engine, AStoreThatEndsEarlyIsAnErrorOnAll) {
+TEST(Access, AStoreThatEndsEarlyIsAnErrorOnAll) {
   const Case access{{64, 16}, Order::kC, {}, Layout({64, 16}, {Distribution::cyclic(), {}}, {3}), 8, 0};
-  MemoryStore store(engine_case::store_bytes(access) - 1);
-  std::vector<Bytes> locals = engine_case::locals_of(access, engine_case::pattern(engine_case::store_bytes(access)));
-  const auto arrays = engine_case::arrays_over(access.layout, locals, access.element_bytes);
+  MemoryStore store(access_case::store_bytes(access) - 1);
+  std::vector<Bytes> locals = access_case::locals_of(access, access_case::pattern(access_case::store_bytes(access)));
+  const auto arrays = access_case::arrays_over(access.layout, locals, access.element_bytes);
   for (const Strategy strategy : {Strategy::kDirect, Strategy::kTwoPhase}) {
     std::vector<std::string> texts(3);
     run_team(3, [&](Transport& transport) {
@@ -337,14 +337,14 @@ void try_dawdling(int slow, int at_peer, std::int64_t elements, std::int64_t rea
   const AccessOptions options{Strategy::kTwoPhase, std::int64_t{2} * 3 * 4096, readers};
   SCOPED_TRACE(print(access, options, kWorkers, false) + ", worker " + std::to_string(slow) + " dawdles at " +
                std::to_string(at_peer));
-  const Bytes source = engine_case::pattern(engine_case::store_bytes(access));
-  const std::vector<Bytes> expected = engine_case::locals_of(access, source);
+  const Bytes source = access_case::pattern(access_case::store_bytes(access));
+  const std::vector<Bytes> expected = access_case::locals_of(access, source);
   for (const bool write : {false, true}) {
     std::vector<Bytes> locals = expected;
     if (!write)
       for (Bytes& local : locals) std::fill(local.begin(), local.end(), kUntouched);
-    const auto arrays = engine_case::arrays_over(access.layout, locals, access.element_bytes);
-    MemoryStore store(engine_case::store_bytes(access));
+    const auto arrays = access_case::arrays_over(access.layout, locals, access.element_bytes);
+    MemoryStore store(access_case::store_bytes(access));
     if (!write) store.bytes() = source;
     run_team(kWorkers, [&](Transport& transport) {
       wrapped::Dawdling dawdling(transport, [&](int peer) {
@@ -360,7 +360,7 @@ void try_dawdling(int slow, int at_peer, std::int64_t elements, std::int64_t rea
   }
 }
 
-TEST(Engine, AWorkerThatLagsBehindIsWaitedFor) {
+TEST(Access, AWorkerThatLagsBehindIsWaitedFor) {
   // Shares of several windows, the last one shorter: workers run ahead as far as the slots let them.
   for (int slow = 0; slow < 3; ++slow)
     for (int at_peer = 0; at_peer < 3; ++at_peer)

@@ -13,11 +13,11 @@
 
 namespace {
 
+using access_case::Bytes;
+using access_case::Case;
+using access_case::pick;
+using access_case::Random;
 using chunk_case::ChunkedStore;
-using engine_case::Bytes;
-using engine_case::Case;
-using engine_case::pick;
-using engine_case::Random;
 using plait::Extents;
 using plait::copy::LocalArray;
 using plait::plan::AccessOptions;
@@ -72,21 +72,21 @@ void expect_chunks_of_one(const std::vector<std::unique_ptr<ChunkedStore>>& view
 }
 
 void check(const ChunkedCase& access) {
-  const Bytes flat = engine_case::pattern(engine_case::store_bytes(access));
-  const std::vector<Bytes> expected = engine_case::locals_of(access, flat);
+  const Bytes flat = access_case::pattern(access_case::store_bytes(access));
+  const std::vector<Bytes> expected = access_case::locals_of(access, flat);
   Bytes bytes = chunk_case::in_chunks(access, access.chunk, flat, kElsewhere);
 
   std::vector<Bytes> locals;
   for (const Bytes& local : expected) locals.emplace_back(local.size(), kElsewhere);
   const auto read =
-      carry_out(access, bytes, engine_case::arrays_over(access.layout, locals, access.element_bytes), false);
+      carry_out(access, bytes, access_case::arrays_over(access.layout, locals, access.element_bytes), false);
   ASSERT_TRUE(locals == expected);
   expect_chunks_of_one(read);
 
   std::fill(bytes.begin(), bytes.end(), kElsewhere);
   const auto written =
-      carry_out(access, bytes, engine_case::arrays_over(access.layout, locals, access.element_bytes), true);
-  Bytes after = engine_case::store_after_write(access, flat, kElsewhere);
+      carry_out(access, bytes, access_case::arrays_over(access.layout, locals, access.element_bytes), true);
+  Bytes after = access_case::store_after_write(access, flat, kElsewhere);
   ASSERT_TRUE(bytes == chunk_case::in_chunks(access, access.chunk, after, kElsewhere));
   ASSERT_TRUE(locals == expected);
   expect_chunks_of_one(written);
@@ -96,13 +96,13 @@ TEST(ChunkedAccess, EachChunkIsTouchedByOneWorkerAndHoldsWhatTheLayoutSays) {
   Random random(7);
   for (int i = 0; i < (oracle::kSanitized ? 100 : 600); ++i) {
     ChunkedCase access;
-    static_cast<Case&>(access) = engine_case::random_case(random, pick(random, 1, 4), {1, 3, 8, 1000, 4096, 40'000});
+    static_cast<Case&>(access) = access_case::random_case(random, pick(random, 1, 4), {1, 3, 8, 1000, 4096, 40'000});
     if (access.file_shape.empty()) continue;
     access.chunk = chunk_case::random_chunk(random, access.file_shape);
     access.options.readers = pick(random, 0, access.layout.size());
     access.options.memory_bytes = pick(random, std::vector<std::int64_t>{0, 5, 9, 24, 64}) * access.element_bytes;
     access.on_node = static_cast<int>(pick(random, 0, 2));
-    SCOPED_TRACE(testing::Message() << engine_case::print(access) << " in chunks of "
+    SCOPED_TRACE(testing::Message() << access_case::print(access) << " in chunks of "
                                     << plait::shape_to_string(access.chunk) << ", memory "
                                     << access.options.memory_bytes << ", readers " << access.options.readers << ", "
                                     << access.on_node << " workers on a node");

@@ -15,8 +15,8 @@
 
 namespace {
 
-using engine_case::Bytes;
-using engine_case::Case;
+using access_case::Bytes;
+using access_case::Case;
 using oracle::at;
 using oracle::expect_refused;
 using plait::Comm;
@@ -105,10 +105,10 @@ TEST_F(ChunkedFiles, SeveralRanksWriteAndReadThem) {
   for (const Order order : {Order::kC, Order::kFortran}) {
     for (const int on_a_node : {0, 1, 4}) {
       const Case access = case_of(order, pencils);
-      const Bytes flat = engine_case::pattern(engine_case::store_bytes(access));
-      const std::vector<Bytes> mine = engine_case::locals_of(access, flat);
+      const Bytes flat = access_case::pattern(access_case::store_bytes(access));
+      const std::vector<Bytes> mine = access_case::locals_of(access, flat);
       const Case part = case_of(order, rows, {{1, 4, 2, false}, {0, 7, 1, false}, {2, 1, 1, true}});
-      const std::vector<Bytes> parts = engine_case::locals_of(part, flat);
+      const std::vector<Bytes> parts = access_case::locals_of(part, flat);
       stream_case::on_ranks({6, on_a_node}, [&](const Comm& comm) {
         const Bytes& local = mine[at(comm.rank())];
         File made = File::open(path(), Mode::kWrite, described(access), comm);
@@ -139,10 +139,10 @@ TEST_F(ChunkedFiles, SeveralRanksWriteAndReadThem) {
 TEST_F(ChunkedFiles, AProcessAloneChangesAPartInPlace) {
   const Layout pair({10, 7, 4}, {Distribution::block_of(), Distribution::collapsed(), Distribution::collapsed()}, {2});
   const Case access = case_of(Order::kC, pair);
-  const Bytes flat = engine_case::pattern(engine_case::store_bytes(access));
-  const std::vector<Bytes> locals = engine_case::locals_of(access, flat);
+  const Bytes flat = access_case::pattern(access_case::store_bytes(access));
+  const std::vector<Bytes> locals = access_case::locals_of(access, flat);
   File made = File::open(path(), Mode::kWrite, described(access));
-  made.write(pair, engine_case::const_parts(locals));
+  made.write(pair, access_case::const_parts(locals));
   made.close();
   const Layout piece({2, 2, 2}, std::vector<Distribution>(3, Distribution::collapsed()), {});
   const Bytes ones(at(8 * 8), std::byte{1});

@@ -17,10 +17,10 @@
 namespace {
 
 namespace fs = std::filesystem;
-using engine_case::Bytes;
-using engine_case::Case;
-using engine_case::const_parts;
-using engine_case::mutable_parts;
+using access_case::Bytes;
+using access_case::Case;
+using access_case::const_parts;
+using access_case::mutable_parts;
 using oracle::expect_refused;
 using plait::Distribution;
 using plait::Error;
@@ -71,8 +71,8 @@ TEST_F(Files, LargeArraysGoThroughSeveralThreads) {
   for (const std::string strategy : {"direct", "two-phase"})
     for (const Order order : {Order::kC, Order::kFortran}) {
       const Case access{shape, order, {}, layout, 8, 0};
-      const Bytes whole = engine_case::pattern(engine_case::store_bytes(access));
-      const std::vector<Bytes> locals = engine_case::locals_of(access, whole);
+      const Bytes whole = access_case::pattern(access_case::store_bytes(access));
+      const std::vector<Bytes> locals = access_case::locals_of(access, whole);
       FileOptions options = raw(shape, 8);
       options.strategy = strategy;
       options.order = order;
@@ -97,8 +97,8 @@ TEST_F(Files, StartedAccessesAreCarriedOutInOrder) {
   const Extents shape{64, 32};
   const Layout layout(shape, {Distribution::block_of(), {}}, {4});
   const Case access{shape, Order::kC, {}, layout, 8, 0};
-  const Bytes whole = engine_case::pattern(engine_case::store_bytes(access));
-  const std::vector<Bytes> locals = engine_case::locals_of(access, whole);
+  const Bytes whole = access_case::pattern(access_case::store_bytes(access));
+  const std::vector<Bytes> locals = access_case::locals_of(access, whole);
   put("a", Bytes(whole.size()));
   File file = File::open(path("a"), Mode::kReadWrite, raw(shape, 8));
   std::vector<Bytes> before = locals;

@@ -1,4 +1,4 @@
-// A home under a storm: bounded buffers, and callers in turn.
+// A server under a storm: bounded buffers, and callers in turn.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -51,28 +51,28 @@ class Held : public Active {
   std::vector<std::pair<int, CallFailure>> refused;
 };
 
-class DistantHome : public plait_test::DistantTest {
+class DistantServer : public plait_test::DistantTest {
  protected:
   static constexpr int kCallers = 3;
-  DistantHome() : home_(kCallers, kCallers + 1) {
+  DistantServer() : server_(kCallers, kCallers + 1) {
     auto file = std::make_shared<const LocalFile>(disk(0), plait::DistantMode::kWrite, kCallers, true);
     file->write(0, plait_test::bytes_of(4096, 1));
-    home_.add(1, file);
+    server_.add(1, file);
   }
-  ~DistantHome() override { home_.finish(); }
+  ~DistantServer() override { server_.finish(); }
   void ask(int from, const Head& head) {
     Arrival arrival;
     arrival.from = from;
     arrival.head = plait::distant::packed(head);
     (head.kind == RequestKind::kWrite ? arrival.payload_bytes : arrival.room_bytes) = head.bytes;
-    home_.arrived(active_, arrival);
+    server_.arrived(active_, arrival);
   }
 
   Held active_;
-  Server home_;
+  Server server_;
 };
 
-TEST_F(DistantHome, NoMoreIsServedAtATimeThanThereAreBuffers) {
+TEST_F(DistantServer, NoMoreIsServedAtATimeThanThereAreBuffers) {
   for (int i = 0; i < 100; ++i) ask(0, {RequestKind::kRead, 1, 0, 4096});
   ASSERT_EQ(active_.answers.size(), static_cast<std::size_t>(Server::kBuffers));
   // Each answer that has gone makes room for one.
@@ -84,7 +84,7 @@ TEST_F(DistantHome, NoMoreIsServedAtATimeThanThereAreBuffers) {
   EXPECT_EQ(active_.answers.size(), 100U);
 }
 
-TEST_F(DistantHome, CallersTakeTurns) {
+TEST_F(DistantServer, CallersTakeTurns) {
   for (int i = 0; i < 50; ++i) ask(0, {RequestKind::kRead, 1, 0, 4096});
   for (int i = 0; i < 3; ++i) ask(1, {RequestKind::kRead, 1, 0, 4096});
   for (int i = 0; i < 3; ++i) ask(2, {RequestKind::kRead, 1, 0, 4096});
@@ -96,16 +96,16 @@ TEST_F(DistantHome, CallersTakeTurns) {
   EXPECT_EQ(served, (std::vector<int>{3, 3, 3}));
 }
 
-TEST_F(DistantHome, WhatACallerThatHasLeftAskedForIsForgotten) {
+TEST_F(DistantServer, WhatACallerThatHasLeftAskedForIsForgotten) {
   for (int i = 0; i < 40; ++i) ask(0, {RequestKind::kRead, 1, 0, 4096});
   ask(1, {RequestKind::kRead, 1, 0, 4096});
-  home_.left(0);
+  server_.left(0);
   active_.answers[0].sent();
   ASSERT_EQ(active_.answers.size(), static_cast<std::size_t>(Server::kBuffers) + 1);
   EXPECT_EQ(active_.answers.back().to, 1);
 }
 
-TEST_F(DistantHome, WritesAndSizesAreServedAndMistakesRefused) {
+TEST_F(DistantServer, WritesAndSizesAreServedAndMistakesRefused) {
   ask(0, {RequestKind::kWrite, 1, 4096, 10});
   ASSERT_EQ(active_.answers.size(), 1U);
   EXPECT_EQ(active_.answers[0].bytes, 0U);
@@ -124,7 +124,7 @@ TEST_F(DistantHome, WritesAndSizesAreServedAndMistakesRefused) {
   EXPECT_EQ(active_.refused.size(), 101U);
 }
 
-TEST_F(DistantHome, WhoeverCallsIsAnsweredThoughMemoryFails) {
+TEST_F(DistantServer, WhoeverCallsIsAnsweredThoughMemoryFails) {
   for (const Head& head : {Head{RequestKind::kRead, 2, 0, 10}, Head{RequestKind::kSize, 1, 0, 8},
                            Head{RequestKind::kWrite, 1, 4096, 10}}) {
     bool reached = true;

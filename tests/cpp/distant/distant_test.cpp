@@ -44,22 +44,22 @@ TEST_P(Distant, EveryRankReachesEveryDisk) {
   const std::vector<std::int64_t> sizes{0, 1, 4096, 262143, 262144, 262145, 3 << 20};
   everywhere([&](const Comm& comm) {
     DistantFile file = DistantFile::open(own(comm.rank()), comm);
-    for (int home = 0; home < comm.size(); ++home)
-      EXPECT_EQ(file.direct(home), comm.transport()->node_rank_of(home) >= 0);
+    for (int server = 0; server < comm.size(); ++server)
+      EXPECT_EQ(file.direct(server), comm.transport()->node_rank_of(server) >= 0);
     for (std::size_t i = 0; i < sizes.size(); ++i) {
       const auto size = static_cast<std::size_t>(sizes[i]);
       const std::int64_t room = (sizes[i] + 5) * comm.size();
-      for (int home = 0; home < comm.size(); ++home) {
-        const Bytes out = bytes_of(size, static_cast<unsigned>(comm.rank() * 7 + home));
-        file.write((sizes[i] + 5) * comm.rank(), out.data(), sizes[i], home);
+      for (int server = 0; server < comm.size(); ++server) {
+        const Bytes out = bytes_of(size, static_cast<unsigned>(comm.rank() * 7 + server));
+        file.write((sizes[i] + 5) * comm.rank(), out.data(), sizes[i], server);
       }
       barrier(comm);
-      for (int home = 0; home < comm.size(); ++home) {
+      for (int server = 0; server < comm.size(); ++server) {
         const int writer = (comm.rank() + 1) % comm.size();
         Bytes in(size);
-        file.read((sizes[i] + 5) * writer, in.data(), sizes[i], home);
-        EXPECT_EQ(in, bytes_of(size, static_cast<unsigned>(writer * 7 + home)));
-        EXPECT_LE(file.size(home), room);
+        file.read((sizes[i] + 5) * writer, in.data(), sizes[i], server);
+        EXPECT_EQ(in, bytes_of(size, static_cast<unsigned>(writer * 7 + server)));
+        EXPECT_LE(file.size(server), room);
       }
       barrier(comm);
     }
@@ -73,19 +73,20 @@ TEST_P(Distant, RequestsOverlapAndEndInAnyOrder) {
   constexpr std::int64_t kPart = 70000;
   everywhere([&](const Comm& comm) {
     DistantFile file = DistantFile::open(own(comm.rank()), comm);
-    const int home = (comm.rank() + 1) % comm.size();
+    const int server = (comm.rank() + 1) % comm.size();
     const Bytes out = bytes_of(kParts * kPart, static_cast<unsigned>(comm.rank()));
     Bytes in(out.size());
     std::vector<DistantRequest> requests;
     for (int i = kParts - 1; i >= 0; --i)
-      requests.push_back(file.start_write(i * kPart, out.data() + i * kPart, kPart, home));
+      requests.push_back(file.start_write(i * kPart, out.data() + i * kPart, kPart, server));
     plait::wait_all(requests);
     for (const DistantRequest& request : requests) EXPECT_TRUE(request.test());
     requests.clear();
-    for (int i = 0; i < kParts; ++i) requests.push_back(file.start_read(i * kPart, in.data() + i * kPart, kPart, home));
+    for (int i = 0; i < kParts; ++i)
+      requests.push_back(file.start_read(i * kPart, in.data() + i * kPart, kPart, server));
     for (auto request = requests.rbegin(); request != requests.rend(); ++request) request->wait();
     EXPECT_EQ(in, out);
-    file.start_sync(home).wait();
+    file.start_sync(server).wait();
     file.close();
   });
 }
@@ -107,8 +108,8 @@ TEST_P(Distant, ReadersAndWritersAgreeWithAModel) {
     std::vector<Bytes> model(static_cast<std::size_t>(ranks), Bytes(kOwn));
     const Bytes mark(kShared, static_cast<std::byte>(comm.rank() + 1));
     for (int step = 0; step < kSteps; ++step) {
-      const auto home = static_cast<int>(below(ranks));
-      Bytes& known = model[static_cast<std::size_t>(home)];
+      const auto server = static_cast<int>(below(ranks));
+      Bytes& known = model[static_cast<std::size_t>(server)];
       const std::int64_t base = kShared + kOwn * comm.rank();
       // A batch of accesses that do not overlap each other, under way together.
       std::vector<DistantRequest> requests;
@@ -118,12 +119,12 @@ TEST_P(Distant, ReadersAndWritersAgreeWithAModel) {
       const bool swapped = below(2) == 0;
       const std::int64_t write_at = swapped ? kOwn - cut : 0;
       const std::int64_t read_at = swapped ? 0 : cut;
-      requests.push_back(file.start_write(base + write_at, fresh.data(), cut, home));
-      requests.push_back(file.start_read(base + read_at, back.data(), kOwn - cut, home));
+      requests.push_back(file.start_write(base + write_at, fresh.data(), cut, server));
+      requests.push_back(file.start_read(base + read_at, back.data(), kOwn - cut, server));
       const std::int64_t begin = below(kShared);
       const std::int64_t count = below(kShared - begin) + 1;
       Bytes seen(static_cast<std::size_t>(count));
-      requests.push_back(file.start_write(begin, mark.data(), count, home));
+      requests.push_back(file.start_write(begin, mark.data(), count, server));
       requests.push_back(file.start_read(begin, seen.data(), count, static_cast<int>(below(ranks))));
       plait::wait_all(requests);
       std::memcpy(known.data() + write_at, fresh.data(), fresh.size());
@@ -131,10 +132,10 @@ TEST_P(Distant, ReadersAndWritersAgreeWithAModel) {
       for (const std::byte value : seen) ASSERT_LE(static_cast<int>(value), ranks);
     }
     barrier(comm);
-    for (int home = 0; home < ranks; ++home) {
+    for (int server = 0; server < ranks; ++server) {
       Bytes all(kOwn);
-      file.read(kShared + kOwn * comm.rank(), all.data(), kOwn, home);
-      EXPECT_EQ(all, model[static_cast<std::size_t>(home)]);
+      file.read(kShared + kOwn * comm.rank(), all.data(), kOwn, server);
+      EXPECT_EQ(all, model[static_cast<std::size_t>(server)]);
     }
     file.close();
   });
@@ -249,21 +250,21 @@ TEST_P(Distant, FilesAreFoundByName) {
 TEST_P(Distant, PositionsBeyondTwoGigabytes) {
   everywhere([&](const Comm& comm) {
     DistantFile file = DistantFile::open(own(comm.rank()), comm);
-    const int home = (comm.rank() + 1) % comm.size();
+    const int server = (comm.rank() + 1) % comm.size();
     for (const std::int64_t offset :
          {(std::int64_t{1} << 31) - 3, (std::int64_t{1} << 32) - 3, std::int64_t{5} << 40}) {
       const Bytes out = bytes_of(9, static_cast<unsigned>(comm.rank()));
       Bytes in(10);
       try {
-        file.write(offset, out.data(), 9, home);
+        file.write(offset, out.data(), 9, server);
       } catch (const plait::Error& error) {
         ASSERT_EQ(error.system_code(), EFBIG) << error.what();  // of the file system
         continue;
       }
-      file.read(offset - 1, in.data(), 10, home);
+      file.read(offset - 1, in.data(), 10, server);
       EXPECT_EQ(in[0], std::byte{0});
       EXPECT_EQ(0, std::memcmp(in.data() + 1, out.data(), 9));
-      EXPECT_EQ(file.size(home), offset + 9);
+      EXPECT_EQ(file.size(server), offset + 9);
     }
     file.close();
   });
@@ -293,7 +294,7 @@ TEST_P(Distant, HandlesThatAreDroppedWaitForTheirRequests) {
         DistantFile second = DistantFile::open(own(comm.rank(), DistantMode::kRead), comm);
         second.start_read(0, in.data(), static_cast<std::int64_t>(in.size()), (comm.rank() + 1) % comm.size());
         barrier(comm);
-        // Its home waits as well, for nobody may take a file away that is being read.
+        // Its server waits as well, for nobody may take a file away that is being read.
         second.close();
       }
       barrier(comm);

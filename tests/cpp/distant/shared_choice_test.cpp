@@ -47,20 +47,21 @@ void expect_part(const std::string& text, const std::string& part) {
   EXPECT_NE(text.find(part), std::string::npos) << text << "\n  does not say\n" << part;
 }
 
-TEST(SharedChoice, ComponentsAreAtHomeWhereTheyAreSeen) {
+TEST(SharedChoice, ComponentsAreServedWhereTheyAreSeen) {
   const Seen front{file(kOld), {0, 1}};
   const Seen back{file(kOld), {2, 3}};
   const std::vector<Sight> sights{{{}, {front}}, {{}, {front}}, {{}, {back}}, {{}, {back}}};
   EXPECT_EQ(choose("x", SharedFilePlace::kDetect, sights), (Choice{false, kOld, 1000, {0, 1, 2, 3}}));
-  // Fewer ranks: one is at home to several.
-  EXPECT_EQ(choose("x", SharedFilePlace::kStriped, {sights[3], sights[0]}).homes, (std::vector<int>{1, 1, 0, 0}));
-  EXPECT_EQ(choose("x", SharedFilePlace::kStriped, {{{}, {{file(kOld), {0, 1, 2, 3}}}}}).homes,
+  // Fewer ranks: one serves several.
+  EXPECT_EQ(choose("x", SharedFilePlace::kStriped, {sights[3], sights[0]}).servers, (std::vector<int>{1, 1, 0, 0}));
+  EXPECT_EQ(choose("x", SharedFilePlace::kStriped, {{{}, {{file(kOld), {0, 1, 2, 3}}}}}).servers,
             (std::vector<int>{0, 0, 0, 0}));
   // More: as evenly as what they see lets it be.
   const Seen all{file(kOld), {0, 1, 2, 3}};
-  std::vector<int> homes = choose("x", SharedFilePlace::kDetect, {{{}, {front}}, {{}, {all}}, {}, {{}, {all}}}).homes;
-  EXPECT_EQ(std::ranges::count(homes, 2), 0);
-  for (const int rank : {0, 1, 3}) EXPECT_LE(std::ranges::count(homes, rank), 2);
+  std::vector<int> servers =
+      choose("x", SharedFilePlace::kDetect, {{{}, {front}}, {{}, {all}}, {}, {{}, {all}}}).servers;
+  EXPECT_EQ(std::ranges::count(servers, 2), 0);
+  for (const int rank : {0, 1, 3}) EXPECT_LE(std::ranges::count(servers, rank), 2);
 }
 
 TEST(SharedChoice, MissingComponentsAreListedWithTheirHosts) {

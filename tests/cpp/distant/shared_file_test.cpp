@@ -204,7 +204,7 @@ TEST_P(Shared, FilesAreReopenedByAnyNumberOfRanks) {
     });
 }
 
-/// Without a message the error is the system's; by messages it comes from the home.
+/// Without a message the error is the system's; by messages it comes from the server.
 TEST_P(Shared, ALostComponentFailsWhatNeedsIt) {
   SharedFileOptions options = striped(100);
   options.persistent = true;

@@ -10,8 +10,8 @@
 
 namespace {
 
-using engine_case::pick;
-using engine_case::Random;
+using access_case::pick;
+using access_case::Random;
 using oracle::at;
 using oracle::expect_refused;
 using plait::Extents;
@@ -30,7 +30,7 @@ using plait::plan::Strategy;
 /// Elements of a section in file order: where they lie in the file, and their index in the section.
 using Elements = std::map<std::int64_t, Extents>;
 
-Elements elements_of(const engine_case::Case& access, const Extents& chunk) {
+Elements elements_of(const access_case::Case& access, const Extents& chunk) {
   Region region = access.region;
   if (region.empty())
     for (const std::int64_t size : access.file_shape) region.push_back({0, size, 1, false});
@@ -139,13 +139,13 @@ void check_owners(const AccessPlan& plan, const Elements& elements) {
 TEST(Chunks, PositionsSharesAndWindowsGoChunkByChunk) {
   Random random(5);
   for (int i = 0; i < 1500 / oracle::kThinning; ++i) {
-    const engine_case::Case access = engine_case::random_case(random, pick(random, 1, 4), {1, 8, 5000});
+    const access_case::Case access = access_case::random_case(random, pick(random, 1, 4), {1, 8, 5000});
     if (access.file_shape.empty()) continue;
     const Extents chunk = chunk_case::random_chunk(random, access.file_shape);
     AccessOptions options;
     options.readers = pick(random, 0, 4);
     options.memory_bytes = pick(random, std::vector<std::int64_t>{0, 5, 9, 24, 64}) * access.element_bytes;
-    SCOPED_TRACE(testing::Message() << engine_case::print(access) << " in chunks of " << plait::shape_to_string(chunk)
+    SCOPED_TRACE(testing::Message() << access_case::print(access) << " in chunks of " << plait::shape_to_string(chunk)
                                     << ", readers " << options.readers << ", memory " << options.memory_bytes);
     const Elements elements = elements_of(access, chunk);
     const AccessPlan plan(Section(access.file_shape, access.file_order, access.region, chunk), access.layout,

@@ -22,8 +22,8 @@ TEST(Redistribute, FindsOutWhatIsInReach) {
   for (int i = 0; i < (oracle::kSanitized ? 60 : 600); ++i) {
     const int workers = static_cast<int>(pick(random, 1, 6));
     const Extents& shape = pick(random, kShapes);
-    const Layout source = engine_case::random_layout(random, shape, workers);
-    const Layout target = engine_case::random_layout(random, shape, workers);
+    const Layout source = access_case::random_layout(random, shape, workers);
+    const Layout target = access_case::random_layout(random, shape, workers);
     const bool share_sources = pick(random, 0, 1) == 0;
     const bool share_targets = pick(random, 0, 1) == 0;
     SCOPED_TRACE(print(source, target, 8, i));
@@ -37,7 +37,7 @@ TEST(Redistribute, FindsOutWhatIsInReach) {
       Held to(processes, share_targets, after[rank]);
       const auto view = [&](const Layout& layout, Held& held) {
         return LocalArray{transport.rank(), held.data(),
-                          engine_case::dense_steps(layout.local_shape(transport.rank()), oracle::order_of(layout), 8)};
+                          access_case::dense_steps(layout.local_shape(transport.rank()), oracle::order_of(layout), 8)};
       };
       const LocalArray mine = view(source, from);
       const LocalArray wanted = view(target, to);
@@ -72,8 +72,8 @@ TEST(Redistribute, MovesSectionsOfDifferentNumbersOfRanks) {
       from_shape.push_back(section.source_origin.back() + extent + pick(random, 0, 4));
       to_shape.push_back(section.target_origin.back() + extent + pick(random, 0, 4));
     }
-    const Layout source = engine_case::random_layout(random, from_shape, pick(random, 1, 5));
-    const Layout target = engine_case::random_layout(random, to_shape, pick(random, 1, 5));
+    const Layout source = access_case::random_layout(random, from_shape, pick(random, 1, 5));
+    const Layout target = access_case::random_layout(random, to_shape, pick(random, 1, 5));
     SCOPED_TRACE(print(source, target, 2, i));
     const Pairs pairs(source, target, false, section);
     std::vector<Bytes> before = filled(source, 2);
@@ -93,8 +93,8 @@ TEST(Redistribute, MovesSectionsOfDifferentNumbersOfRanks) {
       for (std::int64_t byte = 0; byte < 2; ++byte)
         expected[at(to.rank)][at(to.offset * 2 + byte)] = before[at(from.rank)][at(from.offset * 2 + byte)];
     });
-    const auto from = engine_case::arrays_over(source, before, 2);
-    const auto to = engine_case::arrays_over(target, after, 2);
+    const auto from = access_case::arrays_over(source, before, 2);
+    const auto to = access_case::arrays_over(target, after, 2);
     plait::redistribution::gather_all(pairs, from, to, 2, 2);
     ASSERT_TRUE(after == expected) << "in one process";
     for (const bool see_all : {true, false}) {

@@ -10,8 +10,8 @@ TEST(Redistribute, TeamsMoveEveryElementToItsPosition) {
   for (int i = 0; i < (oracle::kSanitized ? 200 : 3000); ++i) {
     const int workers = static_cast<int>(pick(random, 1, 6));
     const Extents& shape = pick(random, kShapes);
-    const Layout source = engine_case::random_layout(random, shape, workers);
-    const Layout target = engine_case::random_layout(random, shape, workers);
+    const Layout source = access_case::random_layout(random, shape, workers);
+    const Layout target = access_case::random_layout(random, shape, workers);
     const std::int64_t element_bytes = pick(random, std::vector<std::int64_t>{1, 2, 3, 8, 12, 100});
     // Windows of one element, of a few and of the usual size.
     const int on_node = static_cast<int>(pick(random, 0, 2));  // 0: all share one
@@ -23,8 +23,8 @@ TEST(Redistribute, TeamsMoveEveryElementToItsPosition) {
     const std::vector<Bytes> kept = before;
     const std::vector<Bytes> expected = filled(target, element_bytes);
     std::vector<Bytes> after = untouched_like(expected);
-    const auto from = engine_case::arrays_over(source, before, element_bytes);
-    const auto to = engine_case::arrays_over(target, after, element_bytes);
+    const auto from = access_case::arrays_over(source, before, element_bytes);
+    const auto to = access_case::arrays_over(target, after, element_bytes);
     run_team(workers, [&](Transport& transport) {
       // Threads reach all arrays; like processes they have windows alone.
       wrapped::LikeProcesses processes(transport);
@@ -68,14 +68,14 @@ TEST(Redistribute, ATeamMayMoveAgainAndAgain) {
   const Extents shape{12, 10};
   Random random(6);
   std::vector<Layout> layouts;
-  for (int i = 0; i < 40; ++i) layouts.push_back(engine_case::random_layout(random, shape, kWorkers));
+  for (int i = 0; i < 40; ++i) layouts.push_back(access_case::random_layout(random, shape, kWorkers));
   layouts.push_back(layouts.front());
   std::vector<std::vector<Bytes>> arrays{filled(layouts[0], 8)};
-  std::vector<std::vector<LocalArray>> views{engine_case::arrays_over(layouts[0], arrays[0], 8)};
+  std::vector<std::vector<LocalArray>> views{access_case::arrays_over(layouts[0], arrays[0], 8)};
   arrays.reserve(layouts.size());
   for (std::size_t i = 1; i < layouts.size(); ++i) arrays.push_back(untouched_like(filled(layouts[i], 8)));
   views.clear();
-  for (std::size_t i = 0; i < layouts.size(); ++i) views.push_back(engine_case::arrays_over(layouts[i], arrays[i], 8));
+  for (std::size_t i = 0; i < layouts.size(); ++i) views.push_back(access_case::arrays_over(layouts[i], arrays[i], 8));
   run_team(kWorkers, [&](Transport& transport) {
     for (std::size_t i = 0; i + 1 < layouts.size(); ++i)
       redistribute_by(transport, whole(layouts[i], layouts[i + 1]), views[i], views[i + 1], 8,
@@ -88,15 +88,15 @@ TEST(Redistribute, OneProcessGathersAllTargets) {
   Random random(7);
   for (int i = 0; i < (oracle::kSanitized ? 200 : 2000); ++i) {
     const Extents& shape = pick(random, kShapes);
-    const Layout source = engine_case::random_layout(random, shape, pick(random, 1, 6));
-    const Layout target = engine_case::random_layout(random, shape, pick(random, 1, 6));
+    const Layout source = access_case::random_layout(random, shape, pick(random, 1, 6));
+    const Layout target = access_case::random_layout(random, shape, pick(random, 1, 6));
     const std::int64_t element_bytes = pick(random, std::vector<std::int64_t>{1, 8, 12});
     SCOPED_TRACE(print(source, target, element_bytes, 0));
     std::vector<Bytes> before = filled(source, element_bytes);
     const std::vector<Bytes> expected = filled(target, element_bytes);
     std::vector<Bytes> after = untouched_like(expected);
-    const auto from = engine_case::arrays_over(source, before, element_bytes);
-    const auto to = engine_case::arrays_over(target, after, element_bytes);
+    const auto from = access_case::arrays_over(source, before, element_bytes);
+    const auto to = access_case::arrays_over(target, after, element_bytes);
     plait::redistribution::gather_all(whole(source, target), from, to, element_bytes,
                                       static_cast<int>(pick(random, 1, 3)));
     ASSERT_TRUE(after == expected);
@@ -192,8 +192,8 @@ TEST(Redistribute, LargeArraysGoByRowsAndTiles) {
         const std::vector<Bytes> expected = filled(target, element_bytes);
         for (const bool see_all : {true, false}) {
           std::vector<Bytes> after = untouched_like(expected);
-          const auto from = engine_case::arrays_over(source, before, element_bytes);
-          const auto to = engine_case::arrays_over(target, after, element_bytes);
+          const auto from = access_case::arrays_over(source, before, element_bytes);
+          const auto to = access_case::arrays_over(target, after, element_bytes);
           run_team(4, [&](Transport& transport) {
             wrapped::LikeProcesses processes(transport);
             redistribute_by(see_all ? transport : static_cast<Transport&>(processes), whole(source, target), from, to,

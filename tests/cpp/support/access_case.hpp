@@ -15,7 +15,7 @@
 #include "plait/file.hpp"
 #include "plait/region.hpp"
 
-namespace engine_case {
+namespace access_case {
 
 using oracle::at;
 using plait::ConstPart;
@@ -219,4 +219,4 @@ inline Case random_case(Random& random, std::int64_t ranks, const std::vector<st
   }
 }
 
-}  // namespace engine_case
+}  // namespace access_case

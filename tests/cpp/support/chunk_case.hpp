@@ -15,17 +15,17 @@
 
 namespace chunk_case {
 
-using engine_case::Bytes;
-using engine_case::Case;
+using access_case::Bytes;
+using access_case::Case;
 using oracle::at;
 using plait::Extents;
 using plait::Order;
 
 /// A shape of chunks for an array, whose extents they need not divide.
-inline Extents random_chunk(engine_case::Random& random, const Extents& shape) {
+inline Extents random_chunk(access_case::Random& random, const Extents& shape) {
   Extents chunk;
   for (const std::int64_t size : shape)
-    chunk.push_back(engine_case::pick(random, 1, std::max<std::int64_t>(size + 1, 1)));
+    chunk.push_back(access_case::pick(random, 1, std::max<std::int64_t>(size + 1, 1)));
   return chunk;
 }
 

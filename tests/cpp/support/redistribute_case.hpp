@@ -23,12 +23,12 @@
 
 namespace redistribute_case {
 
-using engine_case::Bytes;
-using engine_case::Case;
-using engine_case::const_parts;
-using engine_case::mutable_parts;
-using engine_case::pick;
-using engine_case::Random;
+using access_case::Bytes;
+using access_case::Case;
+using access_case::const_parts;
+using access_case::mutable_parts;
+using access_case::pick;
+using access_case::Random;
 using oracle::at;
 using oracle::expect_refused;
 using plait::ConstPart;
@@ -49,7 +49,7 @@ inline constexpr std::byte kUntouched{0xE1};
 /// The local arrays of a layout over an array whose bytes tell their positions.
 inline std::vector<Bytes> filled(const Layout& layout, std::int64_t element_bytes) {
   const Case access{layout.shape(), Order::kC, {}, layout, element_bytes, 0};
-  return engine_case::locals_of(access, engine_case::pattern(engine_case::store_bytes(access)));
+  return access_case::locals_of(access, access_case::pattern(access_case::store_bytes(access)));
 }
 
 inline std::vector<Bytes> untouched_like(const std::vector<Bytes>& arrays) {

@@ -19,21 +19,23 @@ def of(shared, rank):
     return shared / f"disk-{rank}"
 
 
-def content(rank, home, count):
-    return np.random.default_rng([rank, home, count]).integers(0, 256, count, "u1")
+def content(rank, server, count):
+    return np.random.default_rng([rank, server, count]).integers(0, 256, count, "u1")
 
 
 @pytest.mark.parametrize("count", [1, 4096, 65536, 262145, 3_000_000])
 def test_every_rank_reaches_every_disk(apart, shared, count):
     apart.Barrier()
     with distant.open(of(shared, apart.rank), "w", comm=apart) as file:
-        writes = [file.iwrite(apart.rank * count, content(apart.rank, home, count), home) for home in range(apart.size)]
+        writes = [
+            file.iwrite(apart.rank * count, content(apart.rank, server, count), server) for server in range(apart.size)
+        ]
         distant.wait_all(writes)
         apart.Barrier()
         writer = (apart.rank + 1) % apart.size
-        reads = [file.iread(writer * count, count, home) for home in range(apart.size)]
-        for home, found in enumerate(distant.wait_all(reads)):
-            np.testing.assert_array_equal(found, content(writer, home, count))
+        reads = [file.iread(writer * count, count, server) for server in range(apart.size)]
+        for server, found in enumerate(distant.wait_all(reads)):
+            np.testing.assert_array_equal(found, content(writer, server, count))
         assert file.size(writer) == count * apart.size
         file.sync(writer)
     # An ordinary file lies on the disk.
@@ -57,14 +59,14 @@ def test_random_readers_and_writers_agree_with_a_model(apart, shared):
             cuts = np.sort(random.integers(0, own + 1, 6))
             requests = []
             for begin, end in itertools.pairwise(cuts):
-                home = int(random.integers(apart.size))
+                server = int(random.integers(apart.size))
                 if random.integers(2):
                     fresh = random.integers(0, 256, end - begin, "u1")
-                    requests.append((file.iwrite(base + begin, fresh, home), None))
-                    model[home, begin:end] = fresh
+                    requests.append((file.iwrite(base + begin, fresh, server), None))
+                    model[server, begin:end] = fresh
                 else:
-                    read = file.iread(base + begin, int(end - begin), home)
-                    requests.append((read, model[home, begin:end].copy()))
+                    read = file.iread(base + begin, int(end - begin), server)
+                    requests.append((read, model[server, begin:end].copy()))
             begin, end = np.sort(random.integers(0, common, 2))
             requests.append((file.iwrite(begin, mark[begin:end], int(random.integers(apart.size))), None))
             seen = file.read(begin, int(end - begin), int(random.integers(apart.size)))
@@ -73,8 +75,8 @@ def test_random_readers_and_writers_agree_with_a_model(apart, shared):
                 found = request.wait()
                 if expected is not None:
                     np.testing.assert_array_equal(found, expected)
-        for home in range(apart.size):
-            np.testing.assert_array_equal(file.read(base, own, home), model[home])
+        for server in range(apart.size):
+            np.testing.assert_array_equal(file.read(base, own, server), model[server])
 
 
 def test_a_storm_on_one_disk_is_served(apart, shared):
@@ -90,7 +92,7 @@ def test_a_storm_on_one_disk_is_served(apart, shared):
 
 @pytest.mark.several_ranks
 def test_a_rank_that_computes_is_read_from(apart, shared):
-    """The home makes no call of Plait or MPI until the others say, through a file, that they have read."""
+    """The server makes no call of Plait or MPI until the others say, through a file, that they have read."""
     apart.Barrier()
     done = shared / "done"
     with distant.open(of(shared, apart.rank), "w", comm=apart) as file:
@@ -286,17 +288,17 @@ def test_offsets_beyond_two_gigabytes(apart, shared):
 def test_buffers_of_any_kind(comm, shared):
     comm.Barrier()
     with distant.open(of(shared, comm.rank), "w", comm=comm) as file:
-        home = (comm.rank + 1) % comm.size
-        file.write(0, memoryview(b"abc"), home)
+        server = (comm.rank + 1) % comm.size
+        file.write(0, memoryview(b"abc"), server)
         into = bytearray(3)
-        assert file.read(0, into, home) is into
+        assert file.read(0, into, server) is into
         assert into == b"abc"
-        file.write(8, np.asfortranarray([[1.0, 2.0], [3.0, 4.0]]), home)
-        np.testing.assert_array_equal(file.read(8, np.empty(4), home), [1, 3, 2, 4])
+        file.write(8, np.asfortranarray([[1.0, 2.0], [3.0, 4.0]]), server)
+        np.testing.assert_array_equal(file.read(8, np.empty(4), server), [1, 3, 2, 4])
         for wrong in (b"abc", np.empty((4, 4))[:, ::2], "text", object(), -1):
             with pytest.raises(plait.ArgumentError):
-                file.read(0, wrong, home)
+                file.read(0, wrong, server)
         with pytest.raises(plait.ArgumentError, match="holds Python objects"):
-            file.write(0, np.array([None]), home)
+            file.write(0, np.array([None]), server)
         with pytest.raises(plait.ArgumentError, match="is not a whole number"):
-            file.read(0.5, 1, home)
+            file.read(0.5, 1, server)

@@ -14,10 +14,10 @@ def test_one_sided_files(tmp_path, nothing_left):
         for to in range(size):
             files.write(rank * 4000, np.full(1000, 100 * rank + to, "i4"), to)
         comm.barrier()
-        for home in range(size):
+        for server in range(size):
             for part in range(size):
-                found = files.read(part * 4000, np.empty(1000, "i4"), home)
-                assert (found == 100 * part + home).all(), (home, part)
+                found = files.read(part * 4000, np.empty(1000, "i4"), server)
+                assert (found == 100 * part + server).all(), (server, part)
         comm.barrier()
     print("well")
     """

@@ -44,18 +44,18 @@ def layer_of(path: Path) -> str:
 @pytest.mark.skipif(not OBJECTS or shutil.which("nm") is None, reason="there are no objects of a build here, or no nm")
 def test_no_object_needs_a_later_layer() -> None:
     found = list(symbols())
-    homes: dict[str, set[str]] = {}
+    layers: dict[str, set[str]] = {}
     for path, kind, name in found:
         if kind in "TDBRC":  # inline functions are defined by everybody who uses them
-            homes.setdefault(name, set()).add(layer_of(path))
+            layers.setdefault(name, set()).add(layer_of(path))
     late = sorted(
         {
-            f"{path.relative_to(BUILD)} needs {name} of {min(homes[name], key=LAYERS.index)}"
+            f"{path.relative_to(BUILD)} needs {name} of {min(layers[name], key=LAYERS.index)}"
             for path, kind, name in found
             if kind in "Uw"
             and "plait" in name  # the recording library stands in for the C library's calls
-            and name in homes
-            and min(map(LAYERS.index, homes[name])) > LAYERS.index(layer_of(path))
+            and name in layers
+            and min(map(LAYERS.index, layers[name])) > LAYERS.index(layer_of(path))
         }
     )
     assert not late, late
@@ -65,9 +65,9 @@ def test_no_object_needs_a_later_layer() -> None:
 def test_tracing_links_to_the_base_and_to_new_files() -> None:
     """Of the core library, that of traces needs `base`, and where a trace appears whole or not at all."""
     found = list(symbols())
-    homes = {name: layer_of(path) for path, kind, name in found if kind in "TDBR"}
-    needed = {name for path, kind, name in found if kind == "U" and layer_of(path) == "trace" and name in homes}
-    others = sorted(name for name in needed if homes[name] not in {"base", "trace"})
+    layers = {name: layer_of(path) for path, kind, name in found if kind in "TDBR"}
+    needed = {name for path, kind, name in found if kind == "U" and layer_of(path) == "trace" and name in layers}
+    others = sorted(name for name in needed if layers[name] not in {"base", "trace"})
     assert len(others) == 1, others
     assert "make_new_file" in others[0]
     assert any("open_file" in name for name in needed)

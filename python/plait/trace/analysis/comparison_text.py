@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from plait import _amounts
-from plait.trace.analysis.text import conclusion_lines, number, short, table
+from plait.trace.analysis.text_parts import conclusion_lines, number, short, table
 
 Document = dict[str, Any]
 

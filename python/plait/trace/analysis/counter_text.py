@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from plait import _amounts
-from plait.trace.analysis.text import short, table
+from plait.trace.analysis.text_parts import short, table
 
 Document = dict[str, Any]
 

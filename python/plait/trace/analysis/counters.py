@@ -223,7 +223,7 @@ def _totals(level: str, modules: list[Document], files: list[Document]) -> Docum
     }
 
 
-class Asked(NamedTuple):
+class Selection(NamedTuple):
     """Which records a report is about, as its options say."""
 
     file: str | None
@@ -250,7 +250,7 @@ class Asked(NamedTuple):
         return not any(fnmatch.fnmatchcase(name, pattern) for pattern in self.include)
 
 
-def counters_of(rows: Iterable[Document], asked: Asked, level: str, chosen: bool) -> Document | None:
+def counters_of(rows: Iterable[Document], selection: Selection, level: str, chosen: bool) -> Document | None:
     """Add up records of counters; None: there are none.
 
     level, chosen: which requests the report counts, and whether somebody or its events chose that; else that level is
@@ -264,9 +264,9 @@ def counters_of(rows: Iterable[Document], asked: Asked, level: str, chosen: bool
         if row["process"] == 0 and row["interface"] == "unknown":
             whole = row["values"]
             continue
-        if not asked.has(row):
+        if not selection.has(row):
             continue
-        if asked.leaves_out(row):
+        if selection.leaves_out(row):
             left_out.add(row["file"])
             continue
         key = row["interface"], row["level"]
@@ -275,7 +275,7 @@ def counters_of(rows: Iterable[Document], asked: Asked, level: str, chosen: bool
     if not modules:
         return None
     # Of a record of one rank the time is that of one process.
-    one_rank = asked.process is not None and any(sums.ranks for sums in modules.values())
+    one_rank = selection.process is not None and any(sums.ranks for sums in modules.values())
     told = [_module(*key, sums) for key, sums in sorted(modules.items(), key=lambda one: one[0])]
     listed = sorted((_file(*key, sums) for key, sums in files.items()), key=_weight)
     with_data = {one["level"] for one in told if one["reads"] or one["writes"]}

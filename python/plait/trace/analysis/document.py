@@ -20,7 +20,7 @@ from plait._guard import entry
 from plait.trace._compressed import Unpacked, opener_of
 from plait.trace._sources import Copied, wanted_format
 from plait.trace.analysis.conclusions import conclusions
-from plait.trace.analysis.counters import Asked, counters_of
+from plait.trace.analysis.counters import Selection, counters_of
 from plait.trace.analysis.coverage import coverage, left_out, without_left_out
 from plait.trace.analysis.processes import label_of, shown_processes, stragglers
 from plait.trace.recording.choice import Choice, kept
@@ -120,7 +120,7 @@ def report(
         found["description"]["format"] = source.name
     found["counters"] = counters_of(
         found["description"]["counters"],
-        Asked(file, process, choice.include, choice.exclude, choice.all),
+        Selection(file, process, choice.include, choice.exclude, choice.all),
         found["level"],
         level is not None or _has_data(found["totals"]),
     )

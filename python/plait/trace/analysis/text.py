@@ -16,9 +16,10 @@ from rich.text import Text
 from plait import _amounts
 from plait._amounts import MIB
 from plait.trace.analysis.conclusions import FOOTNOTE
+from plait.trace.analysis.counter_text import counter_sections
+from plait.trace.analysis.text_parts import conclusion_lines, number, short, table
 
 Document = dict[str, Any]
-_STYLES = {"high": "bold red", "medium": "yellow", "low": "cyan", "good": "green"}
 _STEPS = " ▁▂▃▄▅▆▇█"
 _HEIGHT = 3  # rows of a chart over time
 
@@ -45,8 +46,6 @@ def _sections(report: Document, width: int, top: int) -> Iterator[tuple[str, Ren
         yield "Conclusions", conclusion_lines(report["conclusions"])
     counted = []
     if report.get("counters") is not None:
-        from plait.trace.analysis.counter_text import counter_sections
-
         counted = list(counter_sections(report["counters"], width, top))
     if not report["trace"]["events"]:
         if counted:
@@ -100,39 +99,6 @@ def _headline(report: Document) -> RenderableType:
     if len(trace["notes"]) > 8:
         lines.append(Text(f"and {_amounts.count(len(trace['notes']) - 8, 'more note')}", style="dim"))
     return Group(*lines)
-
-
-def conclusion_lines(known: list[Document]) -> RenderableType:
-    """Return one paragraph a conclusion."""
-    lines: list[RenderableType] = []
-    for one in known:
-        text = Text()
-        text.append(f"{one['severity']:<6} ", style=_STYLES[one["severity"]])
-        text.append(f"{one['title']}. ", style="bold")
-        text.append(_amounts.shown(one["text"]))
-        if one["advice"]:
-            text.append(f" → {one['advice']}", style="italic")
-        lines.append(text)
-    return Group(*lines)
-
-
-def table(columns: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> Table:
-    """Return a table whose first columns are words and whose others are numbers."""
-    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), show_edge=False)
-    for at, column in enumerate(columns):
-        made.add_column(column, justify="left" if at < left else "right", overflow="fold" if at == 0 else "ellipsis")
-    for row in rows:
-        made.add_row(*[Text(cell) for cell in row])
-    return made
-
-
-def number(value: float | None) -> str:
-    """Return a number with three digits, more where it is whole."""
-    if value is None:
-        return "–"
-    if float(value).is_integer() or abs(value) >= 999.5:
-        return f"{value:,.0f}"
-    return f"{value:.3g}"
 
 
 def _mib(value: float | None) -> str:
@@ -268,12 +234,6 @@ def _with_rest(made: Table, left: int, one: str, several: str) -> RenderableType
     if left <= 0:
         return made
     return Group(made, Text(f"and {left:,} more {one if left == 1 else several}", style="dim"))
-
-
-def short(name: str, room: int) -> str:
-    """The end of a name tells more than its beginning."""
-    name = _amounts.shown(name)
-    return name if len(name) <= room else "…" + name[1 - room :]
 
 
 def _files(report: Document, width: int, top: int) -> RenderableType:

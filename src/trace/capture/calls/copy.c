@@ -13,22 +13,30 @@ static void side_begin(struct side* side, bool write) {
   if (side->at_position) moving_begin(&side->moving, side->description, side->fd, write);
 }
 
-static void side_end(struct side* side, bool write, uint64_t operation, int64_t start, int64_t end, int64_t length,
-                     int64_t result, uint8_t interface) {
+/* What both sides of a call have in common. */
+struct copied {
+  uint64_t operation;
+  int64_t start;
+  int64_t end;
+  int64_t length;
+  int64_t result;
+};
+
+static void side_end(struct side* side, bool write, const struct copied* call) {
   const struct description* description = side->description;
   int64_t offset = side->offset;
   if (side->at_position)
-    offset = description == NULL ? -1 : moving_end(&side->moving, side->description, side->fd, result);
+    offset = description == NULL ? -1 : moving_end(&side->moving, side->description, side->fd, call->result);
   const struct plait_event event = {
-      .start = start,
-      .duration = end - start,
+      .start = call->start,
+      .duration = call->end - call->start,
       .offset = offset,
-      .length = length,
-      .result = result,
-      .operation = operation,
+      .length = call->length,
+      .result = call->result,
+      .operation = call->operation,
       .file = description == NULL ? 0 : atomic_load(&description->file),
       .kind = write ? PLAIT_EVENT_WRITE : PLAIT_EVENT_READ,
-      .interface = interface,
+      .interface = PLAIT_INTERFACE_COPY,
       .flags = (uint16_t)(PLAIT_EVENT_LOGICAL | (side->at_position ? PLAIT_EVENT_AT_POSITION : 0))};
   plait_events_put(&event);
 }
@@ -53,8 +61,9 @@ long capture_copy(struct copying* q, uintptr_t caller) {
     account_read(result);
     account_write(result);
   }
-  side_end(&q->from, false, operation, start, end, q->length, result, PLAIT_INTERFACE_COPY);
-  side_end(&q->to, true, operation, start, end, q->length, result, PLAIT_INTERFACE_COPY);
+  const struct copied call = {operation, start, end, q->length, result};
+  side_end(&q->from, false, &call);
+  side_end(&q->to, true, &call);
   return result;
 }
 

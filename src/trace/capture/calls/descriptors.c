@@ -56,8 +56,11 @@ EXPORT int close_range(unsigned first, unsigned last, int flags) {
 static void put_duplicate(int from, int64_t start, uintptr_t caller) {
   const struct description* description = table_known(from);
   if (description == NULL) return;
-  put_event(PLAIT_EVENT_DUPLICATE, capture_interface(caller, PLAIT_INTERFACE_POSIX), atomic_load(&description->file),
-            start, -1, 0, 0, 0, 0);
+  put_event((struct plait_event){.kind = PLAIT_EVENT_DUPLICATE,
+                                 .interface = capture_interface(caller, PLAIT_INTERFACE_POSIX),
+                                 .file = atomic_load(&description->file),
+                                 .start = start,
+                                 .offset = -1});
 }
 
 long capture_duplicate(long number, int from, int to, int flags, uintptr_t caller) {
@@ -134,9 +137,12 @@ long capture_seek(int fd, int64_t offset, int whence, uintptr_t caller) {
   const int64_t start = capture_now();
   const long result = RAW3(SYS_lseek, fd, offset, whence);
   if (description != NULL) moving_set(&moving, description, result);
-  put_event(PLAIT_EVENT_SEEK, capture_interface(caller, PLAIT_INTERFACE_POSIX),
-            description == NULL ? 0 : atomic_load(&description->file), start, result < 0 ? -1 : result, 0,
-            result < 0 ? result : 0, 0, 0);
+  put_event((struct plait_event){.kind = PLAIT_EVENT_SEEK,
+                                 .interface = capture_interface(caller, PLAIT_INTERFACE_POSIX),
+                                 .file = description == NULL ? 0 : atomic_load(&description->file),
+                                 .start = start,
+                                 .offset = result < 0 ? -1 : result,
+                                 .result = result < 0 ? result : 0});
   return result;
 }
 EXPORT off64_t lseek64(int fd, off64_t offset, int whence) { return told(capture_seek(fd, offset, whence, CALLER())); }

@@ -238,7 +238,11 @@ long capture_execveat(int directory, const char* path, char* const* arguments, c
   const struct description* program = *path == 0 ? table_find(directory) : NULL;
   const uint32_t file = borrowed ? 0 : program == NULL ? plait_events_name(path) : atomic_load(&program->file);
   if (!borrowed) {
-    put_event(PLAIT_EVENT_EXEC, PLAIT_INTERFACE_POSIX, file, plait_events_now(), -1, 0, 0, 0, 0);
+    put_event((struct plait_event){.kind = PLAIT_EVENT_EXEC,
+                                   .interface = PLAIT_INTERFACE_POSIX,
+                                   .file = file,
+                                   .start = plait_events_now(),
+                                   .offset = -1});
     aio_end();
     uring_end();
     account_compare();
@@ -263,7 +267,13 @@ long capture_execveat(int directory, const char* path, char* const* arguments, c
     left_behind = NULL;
     RAW2(SYS_munmap, memory, bytes);
   }
-  if (!borrowed) put_event(PLAIT_EVENT_EXEC, PLAIT_INTERFACE_POSIX, file, plait_events_now(), -1, 0, result, 0, 0);
+  if (!borrowed)
+    put_event((struct plait_event){.kind = PLAIT_EVENT_EXEC,
+                                   .interface = PLAIT_INTERFACE_POSIX,
+                                   .file = file,
+                                   .start = plait_events_now(),
+                                   .offset = -1,
+                                   .result = result});
   return result;
 }
 

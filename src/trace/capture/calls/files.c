@@ -17,8 +17,13 @@ long capture_change(struct change q, uintptr_t caller) {
   const long result = RAW4(q.number, q.fd, q.first, q.second, q.third);
   if (may) cancel_end(type);
   if (wanted)
-    put_event(q.kind, capture_interface(caller, PLAIT_INTERFACE_POSIX),
-              description == NULL ? 0 : atomic_load(&description->file), start, q.offset, q.length, result, 0, 0);
+    put_event((struct plait_event){.kind = (uint8_t)q.kind,
+                                   .interface = capture_interface(caller, PLAIT_INTERFACE_POSIX),
+                                   .file = description == NULL ? 0 : atomic_load(&description->file),
+                                   .start = start,
+                                   .offset = q.offset,
+                                   .length = q.length,
+                                   .result = result});
   return result;
 }
 
@@ -34,8 +39,12 @@ long capture_truncate(const char* path, int64_t size, uintptr_t caller) {
   const int64_t start = capture_now();
   const long result = RAW2(SYS_truncate, path, size);
   if (wanted && result != -EFAULT)
-    put_event(PLAIT_EVENT_TRUNCATE, capture_interface(caller, PLAIT_INTERFACE_POSIX), plait_events_name(path), start,
-              size, 0, result, 0, 0);
+    put_event((struct plait_event){.kind = PLAIT_EVENT_TRUNCATE,
+                                   .interface = capture_interface(caller, PLAIT_INTERFACE_POSIX),
+                                   .file = plait_events_name(path),
+                                   .start = start,
+                                   .offset = size,
+                                   .result = result});
   return result;
 }
 EXPORT int truncate64(const char* path, off64_t size) { return (int)told(capture_truncate(path, size, CALLER())); }

@@ -49,8 +49,12 @@ static void put_unmap(uintptr_t begin, size_t size, int64_t start, uintptr_t cal
     if (!atomic_compare_exchange_strong(&begins[i], &address, 0)) continue;
     atomic_store(&hint, i);
     atomic_fetch_sub(&live, 1);
-    put_event(PLAIT_EVENT_UNMAP, capture_interface(caller, PLAIT_INTERFACE_MMAP), found.file, start, found.offset,
-              (int64_t)found.size, 0, 0, 0);
+    put_event((struct plait_event){.kind = PLAIT_EVENT_UNMAP,
+                                   .interface = capture_interface(caller, PLAIT_INTERFACE_MMAP),
+                                   .file = found.file,
+                                   .start = start,
+                                   .offset = found.offset,
+                                   .length = (int64_t)found.size});
     if (address == begin && found.size >= size) return;  // that was all
   }
 }
@@ -64,8 +68,14 @@ long capture_mmap(void* address, size_t size, int protection, int flags, int fd,
   const bool failed = (unsigned long)result > -4096UL;
   const uint32_t file = description == NULL ? 0 : atomic_load(&description->file);
   const bool stored = (protection & PROT_WRITE) && (flags & MAP_TYPE) != MAP_PRIVATE;
-  put_event(PLAIT_EVENT_MAP, capture_interface(caller, PLAIT_INTERFACE_MMAP), file, start, offset, (int64_t)size,
-            failed ? result : 0, 0, stored ? 0 : PLAIT_EVENT_READ_ONLY);
+  put_event((struct plait_event){.kind = PLAIT_EVENT_MAP,
+                                 .interface = capture_interface(caller, PLAIT_INTERFACE_MMAP),
+                                 .file = file,
+                                 .start = start,
+                                 .offset = offset,
+                                 .length = (int64_t)size,
+                                 .result = failed ? result : 0,
+                                 .flags = stored ? 0 : PLAIT_EVENT_READ_ONLY});
   if (!failed) {
     remember((uintptr_t)result, size, offset, file);
     // The C library's own tables are no data of the program, and shared memory and devices are no files.
@@ -105,7 +115,13 @@ long capture_msync(void* address, size_t size, int flags, uintptr_t caller, bool
     file = mapped[i].file;
     offset = mapped[i].offset + (int64_t)((uintptr_t)address - begin);
   }
-  put_event(PLAIT_EVENT_SYNC, PLAIT_INTERFACE_MMAP, file, start, offset, (int64_t)size, result, 0, 0);
+  put_event((struct plait_event){.kind = PLAIT_EVENT_SYNC,
+                                 .interface = PLAIT_INTERFACE_MMAP,
+                                 .file = file,
+                                 .start = start,
+                                 .offset = offset,
+                                 .length = (int64_t)size,
+                                 .result = result});
   return result;
 }
 EXPORT int msync(void* address, size_t size, int flags) {

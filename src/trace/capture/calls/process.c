@@ -18,8 +18,12 @@
 #include "trace/capture/names.h"
 
 static void put_fork(int64_t start, long child) {
-  put_event(PLAIT_EVENT_FORK, PLAIT_INTERFACE_POSIX, 0, start, -1, 0, child < 0 ? child : 0,
-            child < 0 ? 0 : (uint64_t)child, 0);
+  put_event((struct plait_event){.kind = PLAIT_EVENT_FORK,
+                                 .interface = PLAIT_INTERFACE_POSIX,
+                                 .start = start,
+                                 .offset = -1,
+                                 .result = child < 0 ? child : 0,
+                                 .operation = child < 0 ? 0 : (uint64_t)child});
 }
 
 // The C library's own function of that name; the program ends where there is none, which cannot be.

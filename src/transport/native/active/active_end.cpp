@@ -150,24 +150,15 @@ void ActiveEnd::finish() noexcept {
 Caller* ActiveEnd::find_caller(int rank) {
   const std::scoped_lock lock(mutex_);
   if (stopped_) return nullptr;
-  auto& found = callers_[rank];
-  if (!found) found = std::make_unique<Caller>(*this, rank, most_slots_);
-  return found.get();
+  auto& caller = ranks_[rank].caller;
+  if (!caller) caller = std::make_unique<Caller>(*this, rank, most_slots_);
+  return caller.get();
 }
 
 std::shared_ptr<Callee> ActiveEnd::callee_of(int rank) {
   const std::scoped_lock lock(mutex_);
-  const auto found = callees_.find(rank);
-  return found == callees_.end() ? nullptr : found->second;
-}
-
-std::vector<Caller*> ActiveEnd::callers() {
-  const std::scoped_lock lock(mutex_);
-  std::vector<Caller*> all;
-  base::patiently("look at the ranks that are called", [&] { all.reserve(callers_.size()); });
-  for (const auto& [rank, caller] : callers_)
-    if (caller) all.push_back(caller.get());
-  return all;
+  const auto found = ranks_.find(rank);
+  return found == ranks_.end() ? nullptr : found->second.callee;
 }
 
 void ActiveEnd::call(Call call) {
@@ -178,7 +169,8 @@ void ActiveEnd::call(Call call) {
     return call.done(&why);
   }
   if (!caller->call(std::move(call))) return;
-  const bool posted = base::patiently("connect to a rank", [&] { return loop_->post([this, to] { connect(to); }); });
+  const bool posted =
+      base::patiently("connect to a rank", [&] { return loop_->post([this, to] { heard(to, PeerNews::kWanted); }); });
   if (!posted) caller->end(stopped());
 }
 

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/descriptor.hpp"
@@ -19,6 +20,7 @@
 #include "transport/native/active/caller.hpp"
 #include "transport/native/active/connection_attempt.hpp"
 #include "transport/native/active/peer_events.hpp"
+#include "transport/native/active/peer_standing.hpp"
 #include "transport/native/endpoints.hpp"
 #include "transport/native/server.hpp"
 #include "transport/transport.hpp"
@@ -50,32 +52,52 @@ class ActiveEnd : public Active, public PeerEvents {
   class Taker;
   /// What looks for answers where nobody waits for them.
   class Answers;
+  /// What this process has of a rank, itself among them.
+  struct OfRank {
+    std::unique_ptr<Caller> caller;  // under the lock, these two; the first one stays
+    std::shared_ptr<Callee> callee;
+    PeerStanding standing;  // of the server's thread, these two
+    std::shared_ptr<ConnectionAttempt> attempt;
+  };
+  /// What connections lead to all ranks.
+  struct Connections {
+    std::vector<Caller*> calling;
+    std::vector<std::shared_ptr<Callee>> served;
+  };
 
   void claim();
   void finish() noexcept;
   static CallFailure stopped();
   Caller* find_caller(int rank);
   std::shared_ptr<Callee> callee_of(int rank);
-  std::vector<Caller*> callers();
   void look(bool handler);
 
-  // On the server's thread, all of these but heard_of_loss().
+  // On the server's thread, all of these but heard_of_loss(): what happens,
   void taken(base::Descriptor socket, bool near);
   Clock::time_point look_at_clock(Clock::time_point now);
   void end_all();
   bool introduced(const std::shared_ptr<Callee>& callee, int rank) override;
   void ended(const Callee* callee, int rank, bool took_leave) override;
   void heard_of_loss(int lost, int from) noexcept override;
-  void connect(int rank);
   void attempted(int rank, ConnectionAttempt& attempt);
-  bool tries_again(int rank);
-  void connect_again(Clock::time_point now);
-  void connected(int rank, ConnectionAttempt& attempt);
   void probe();
   void watch_others();
-  void peer_gone(int rank, bool took_leave);
-  void peer_lost(int rank);
   void look_for_silence();
+  // what follows from it,
+  PeerStep decide(int rank, PeerNews news, Clock::time_point now);
+  void carry_out(int rank, const PeerStep& step);
+  void heard(int rank, PeerNews news) { carry_out(rank, decide(rank, news, Clock::now())); }
+  // what is done then,
+  void connect(int rank);
+  void call_by(int rank, ConnectionAttempt& attempt);
+  void end_peer(int rank);
+  void tell_all_of_loss(int lost);
+  // and what is known.
+  OfRank& of(int rank);
+  Caller* caller_of(int rank);
+  std::vector<std::pair<int, OfRank*>> all_ranks();
+  Connections connections();
+  std::vector<int> lost();
   bool any_far();
 
   const base::Owner owner_;
@@ -94,26 +116,14 @@ class ActiveEnd : public Active, public PeerEvents {
   std::shared_ptr<EventLoop> loop_;
   std::mutex looking_;  // who looks for answers himself
 
-  std::mutex mutex_;  // of what follows
+  std::mutex mutex_;  // of these two; nothing that calls out is called under it
   bool stopped_ = false;
-  std::map<int, std::unique_ptr<Caller>> callers_;  // which stay
-  std::map<int, std::shared_ptr<Callee>> callees_;
+  std::map<int, OfRank> ranks_;  // what is in it stays
 
   // Of the server's thread.
   bool over_ = false;
   std::set<std::shared_ptr<Callee>> unknown_;  // of which rank, as yet
-  std::map<int, std::shared_ptr<ConnectionAttempt>> attempts_;
-  /// Whose process has ended a connection before it was to serve this one: when it is tried again, how often it has been.
-  struct Again {
-    Clock::time_point when;
-    int tries = 0;
-    bool waits = false;
-  };
-  std::map<int, Again> again_;
-  std::set<int> doubted_;  // who do not answer, and have connections with this process
-  std::set<int> gone_;
-  std::set<int> lost_;
-  bool led_away_ = false;  // whether a socket of this process has led to another host
+  bool led_away_ = false;                      // whether a socket of this process has led to another host
   Clock::time_point silence_{};
 };
 

@@ -1,4 +1,5 @@
-// What becomes of the other ranks, as connections tell; on the server's thread.
+// What becomes of the other ranks, as connections tell; on the server's thread.  What follows from what is decided in
+// peer_standing.cpp.
 
 #include <algorithm>
 #include <cerrno>
@@ -18,10 +19,6 @@ namespace {
 
 /// How often it is asked whether hosts that are to take something, or to answer, are still there.
 constexpr std::chrono::milliseconds kBetweenSilences{500};
-/// How often a connection is made anew that ends before the other end serves it, and how much later each time: the
-/// other end may have had no room for it, or this one no turn to prove itself in time.
-constexpr int kMostTries = 10;
-constexpr std::chrono::milliseconds kLaterEachTime{50};
 /// So many processes have connections with all others while they wait for all.
 constexpr int kMostWatched = 64;
 
@@ -36,13 +33,80 @@ CallFailure failure_unreachable(int rank, const Endpoints& to, const std::string
                      to.near() ? "" : "; hosts have to let each other's TCP connections in")};
 }
 
+/// How an attempt has ended; `here`: its addresses are of this host.
+PeerNews news_of(const ConnectionAttempt& attempt, bool here) {
+  switch (attempt.state()) {
+    case ConnectionAttempt::State::kThere: return PeerNews::kReached;
+    case ConnectionAttempt::State::kRefused: return here ? PeerNews::kRefusedHere : PeerNews::kRefused;
+    case ConnectionAttempt::State::kUnanswered: return PeerNews::kUnanswered;
+    default: return PeerNews::kUnable;
+  }
+}
+
 }  // namespace
+
+ActiveEnd::OfRank& ActiveEnd::of(int rank) {
+  return base::patiently("take note of a rank", [&]() -> OfRank& {
+    const std::scoped_lock lock(mutex_);
+    return ranks_[rank];
+  });
+}
+
+/// None: this end has stopped.
+Caller* ActiveEnd::caller_of(int rank) {
+  return base::patiently("take note of a rank", [&] { return find_caller(rank); });
+}
+
+std::vector<std::pair<int, ActiveEnd::OfRank*>> ActiveEnd::all_ranks() {
+  std::vector<std::pair<int, OfRank*>> all;
+  const std::scoped_lock lock(mutex_);
+  base::patiently("look at all ranks", [&] { all.reserve(ranks_.size()); });
+  for (auto& [rank, one] : ranks_) all.emplace_back(rank, &one);
+  return all;
+}
+
+ActiveEnd::Connections ActiveEnd::connections() {
+  Connections all;
+  const std::scoped_lock lock(mutex_);
+  base::patiently("look at all connections", [&] {
+    all.calling.reserve(ranks_.size());
+    all.served.reserve(ranks_.size());
+  });
+  for (const auto& [rank, one] : ranks_) {
+    if (one.caller) all.calling.push_back(one.caller.get());
+    if (one.callee) all.served.push_back(one.callee);
+  }
+  return all;
+}
+
+/// Who counts as lost.
+std::vector<int> ActiveEnd::lost() {
+  std::vector<int> ranks;
+  for (const auto& [rank, one] : all_ranks())
+    if (one->standing.lost) base::patiently("tell of a loss", [&, number = rank] { ranks.push_back(number); });
+  return ranks;
+}
+
+PeerStep ActiveEnd::decide(int rank, PeerNews news, Clock::time_point now) {
+  OfRank& one = of(rank);
+  const PeerStep step = next_step(one.standing, news, {now, led_away_, callee_of(rank) != nullptr});
+  one.standing = step.after;
+  return step;
+}
+
+/// What needs more than the rank - kTake, kFail, kServe - is done by who asked for the step.
+void ActiveEnd::carry_out(int rank, const PeerStep& step) {
+  if (step.act == PeerAct::kConnect) connect(rank);
+  if (step.act == PeerAct::kWait) loop_->look_at_clock_by(step.after.again);
+  if (step.act == PeerAct::kEnd) end_peer(rank);
+  if (step.tells_loss) tell_all_of_loss(rank);
+}
 
 void ActiveEnd::taken(base::Descriptor socket, bool near) {
   std::shared_ptr<Callee> callee;
   try {
     callee = base::patiently("take a connection in", [&] {
-      auto made = std::make_shared<Callee>(Callee::Home{*this, *this, *service_, *loop_});
+      auto made = std::make_shared<Callee>(Callee::Common{*this, *this, *service_, *loop_});
       unknown_.insert(made);
       return made;
     });
@@ -53,22 +117,24 @@ void ActiveEnd::taken(base::Descriptor socket, bool near) {
 }
 
 bool ActiveEnd::introduced(const std::shared_ptr<Callee>& callee, int rank) {
-  if (rank < 0 || rank >= size_ || gone_.contains(rank)) return false;
+  if (rank < 0 || rank >= size_) return false;
+  if (decide(rank, PeerNews::kIntroduced, Clock::now()).act != PeerAct::kServe) return false;
+  OfRank& one = of(rank);
   {
     const std::scoped_lock lock(mutex_);
-    const auto [at, first] = base::patiently("serve a rank", [&] { return callees_.emplace(rank, callee); });
-    if (!first) return false;
+    one.callee = callee;
   }
   unknown_.erase(callee);
   if (callee->far()) loop_->look_at_clock_by(Clock::now() + kBetweenSilences);
-  for (const int lost : lost_) base::patiently("tell of a loss", [&] { callee->tell_loss(lost); });
+  for (const int other : lost()) callee->tell_loss(other);
   return true;
 }
 
 void ActiveEnd::ended(const Callee* callee, int rank, bool took_leave) {
   if (rank >= 0) {
-    if (callee == nullptr && tries_again(rank)) return;
-    return peer_gone(rank, took_leave);
+    Caller* const caller = callee == nullptr ? caller_of(rank) : nullptr;
+    if (caller != nullptr && caller->forget_unwelcome()) return heard(rank, PeerNews::kUnwelcome);
+    return heard(rank, took_leave ? PeerNews::kLeft : PeerNews::kBroken);
   }
   for (auto one = unknown_.begin(); one != unknown_.end(); ++one) {
     if (one->get() != callee) continue;
@@ -78,56 +144,31 @@ void ActiveEnd::ended(const Callee* callee, int rank, bool took_leave) {
   }
 }
 
-bool ActiveEnd::tries_again(int rank) {
-  Caller* const caller = find_caller(rank);
-  if (caller == nullptr || !caller->forget_unwelcome()) return false;
-  Again& again = *base::patiently("connect to a rank again", [&] { return &again_[rank]; });
-  if (++again.tries > kMostTries) return false;
-  again.when = Clock::now() + again.tries * kLaterEachTime;
-  again.waits = true;
-  loop_->look_at_clock_by(again.when);
-  return true;
-}
-
-void ActiveEnd::connect_again(Clock::time_point now) {
-  for (auto& [rank, again] : again_)
-    if (again.when <= now && std::exchange(again.waits, false)) connect(rank);
-}
-
 void ActiveEnd::connect(int rank) {
-  Caller* const caller = find_caller(rank);
-  if (over_ || caller == nullptr || gone_.contains(rank) || attempts_.contains(rank)) return;
+  if (over_) return;
   const Endpoints& to = endpoints_[static_cast<std::size_t>(rank)];
+  OfRank& one = of(rank);
   base::patiently("connect to a rank", [&] {
     auto attempt = std::make_shared<ConnectionAttempt>(
         *loop_, leading_to(to), key_, [this, rank](ConnectionAttempt& changed) { attempted(rank, changed); });
-    attempts_[rank] = attempt;
+    one.attempt = attempt;
     attempt->go_on(Clock::now());
   });
 }
 
 void ActiveEnd::attempted(int rank, ConnectionAttempt& attempt) {
-  using State = ConnectionAttempt::State;
-  const auto kept = attempts_.extract(rank);
-  if (attempt.state() == State::kThere) return connected(rank, attempt);
+  const auto kept = std::exchange(of(rank).attempt, nullptr);
   const Endpoints& to = endpoints_[static_cast<std::size_t>(rank)];
-  const bool answered = attempt.state() == State::kRefused;
-  const bool tried = answered || attempt.state() == State::kUnanswered;
-  if (answered && to.near()) return peer_gone(rank, true);
-  // Where sockets lead to other hosts, and not to this one, it is no firewall's doing.
-  if (tried && led_away_) {
-    if (!callee_of(rank)) return peer_gone(rank, false);
-    // The rank's own connection may be about to end as well: it is waited for as long again.
-    if (!answered && doubted_.insert(rank).second) return connect(rank);
-  }
-  doubted_.erase(rank);
-  if (Caller* const caller = find_caller(rank))
+  const PeerStep step = decide(rank, news_of(attempt, to.near()), Clock::now());
+  if (step.act == PeerAct::kTake) return call_by(rank, attempt);
+  if (step.act != PeerAct::kFail) return carry_out(rank, step);
+  if (Caller* const caller = caller_of(rank))
     caller->unreachable(base::patiently("tell that a rank cannot be reached",
                                         [&] { return failure_unreachable(rank, to, attempt.story()); }));
 }
 
-void ActiveEnd::connected(int rank, ConnectionAttempt& attempt) {
-  Caller* const caller = find_caller(rank);
+void ActiveEnd::call_by(int rank, ConnectionAttempt& attempt) {
+  Caller* const caller = caller_of(rank);
   if (caller == nullptr) return;
   const bool near = attempt.near();
   auto socket = attempt.socket();
@@ -135,14 +176,20 @@ void ActiveEnd::connected(int rank, ConnectionAttempt& attempt) {
     led_away_ = true;
     loop_->look_at_clock_by(Clock::now() + kBetweenSilences);
   }
+  CallFailure why;
   try {
     caller->connected(std::move(socket), near, {answers_.number(), static_cast<std::uint64_t>(rank)}, rank_);
-    for (const int lost : lost_) caller->tell_loss(lost);
+    for (const int other : lost()) caller->tell_loss(other);
+    return;
   } catch (const std::bad_alloc&) {
-    caller->unreachable({ErrorKind::kSystem, ENOMEM, {}});
+    why = {ErrorKind::kSystem, ENOMEM, {}};
   } catch (const Error& error) {
-    caller->unreachable({error.kind(), error.system_code(), error.what()});
+    why = base::patiently("tell that a rank cannot be reached",
+                          [&] { return CallFailure{error.kind(), error.system_code(), error.what()}; });
   }
+  // First this: who is told may call anew at once.
+  decide(rank, PeerNews::kUntaken, Clock::now());
+  caller->unreachable(why);
 }
 
 /// Whether sockets lead to other hosts is found out while all are there.
@@ -151,8 +198,8 @@ void ActiveEnd::probe() {
     const int rank = (rank_ + step) % size_;
     const Endpoints& to = endpoints_[static_cast<std::size_t>(rank)];
     if (to.near() || leading_to(to).empty()) continue;
-    Caller* const caller = find_caller(rank);
-    if (caller != nullptr && caller->watch()) connect(rank);
+    Caller* const caller = caller_of(rank);
+    if (caller != nullptr && caller->watch()) heard(rank, PeerNews::kWanted);
     return;
   }
 }
@@ -161,39 +208,32 @@ void ActiveEnd::probe() {
 void ActiveEnd::watch_others() {
   const auto watch = [this](int rank) {
     if (rank == rank_ || rank >= size_) return;
-    Caller* const caller = find_caller(rank);
-    if (caller != nullptr && caller->watch()) connect(rank);
+    Caller* const caller = caller_of(rank);
+    if (caller != nullptr && caller->watch()) heard(rank, PeerNews::kWanted);
   };
   for (int other = 0; other < size_ && size_ <= kMostWatched; ++other) watch(other);
   for (int bit = 1; bit < size_ && size_ > kMostWatched; bit *= 2) watch(rank_ ^ bit);
 }
 
-void ActiveEnd::peer_gone(int rank, bool took_leave) {
-  if (!base::patiently("note who has gone", [&] { return gone_.insert(rank).second; })) return;
-  const auto gone = [rank] { return base::patiently("tell that a rank has gone", [&] { return failure_gone(rank); }); };
-  if (const auto attempt = attempts_.extract(rank)) attempt.mapped()->end();
-  if (Caller* const caller = find_caller(rank)) caller->end(gone());
+void ActiveEnd::end_peer(int rank) {
+  OfRank& one = of(rank);
+  if (const auto attempt = std::exchange(one.attempt, nullptr)) attempt->end();
+  if (Caller* const caller = caller_of(rank))
+    caller->end(base::patiently("tell that a rank has gone", [&] { return failure_gone(rank); }));
   std::shared_ptr<Callee> callee;
   {
     const std::scoped_lock lock(mutex_);
-    if (auto found = callees_.extract(rank)) callee = std::move(found.mapped());
+    callee.swap(one.callee);
   }
   if (callee) callee->end();
   service_->left(rank);
-  if (!took_leave) peer_lost(rank);
 }
 
-void ActiveEnd::peer_lost(int rank) {
-  if (!base::patiently("note a loss", [&] { return lost_.insert(rank).second; })) return;
-  if (losses_) losses_->record(rank);
-  std::vector<std::shared_ptr<Callee>> callees;
-  {
-    const std::scoped_lock lock(mutex_);
-    base::patiently("tell of a loss", [&] { callees.reserve(callees_.size()); });
-    for (const auto& [number, callee] : callees_) callees.push_back(callee);
-  }
-  for (const auto& callee : callees) callee->tell_loss(rank);
-  for (Caller* const caller : callers()) caller->tell_loss(rank);
+void ActiveEnd::tell_all_of_loss(int lost) {
+  if (losses_) losses_->record(lost);
+  const Connections all = connections();
+  for (const auto& callee : all.served) callee->tell_loss(lost);
+  for (Caller* const caller : all.calling) caller->tell_loss(lost);
 }
 
 void ActiveEnd::heard_of_loss(int lost, int from) noexcept {
@@ -201,19 +241,22 @@ void ActiveEnd::heard_of_loss(int lost, int from) noexcept {
     loop_->post([this, lost, from] {
       // One whom another one has lost reaches not all any more.
       if (lost == rank_ && losses_) losses_->record(from);
-      if (lost != rank_ && lost >= 0 && lost < size_) peer_lost(lost);
+      if (lost != rank_ && lost >= 0 && lost < size_) heard(lost, PeerNews::kToldLost);
     });
   });
 }
 
 Clock::time_point ActiveEnd::look_at_clock(Clock::time_point now) {
-  const auto under_way = base::patiently("go on connecting", [this] { return attempts_; });
-  for (const auto& [rank, attempt] : under_way) attempt->go_on(now);
-  connect_again(now);
+  const auto all = all_ranks();
+  for (const auto& [rank, one] : all)
+    if (const auto attempt = one->attempt) attempt->go_on(now);
+  for (const auto& [rank, one] : all)
+    if (one->standing.standing == Standing::kAgain) carry_out(rank, decide(rank, PeerNews::kTime, now));
   Clock::time_point next = Clock::time_point::max();
-  for (const auto& [rank, again] : again_)
-    if (again.waits) next = std::min(next, again.when);
-  for (const auto& [rank, attempt] : attempts_) next = std::min(next, attempt->next());
+  for (const auto& [rank, one] : all) {
+    if (one->standing.standing == Standing::kAgain) next = std::min(next, one->standing.again);
+    if (one->attempt) next = std::min(next, one->attempt->next());
+  }
   if (silence_ + kBetweenSilences <= now) {
     silence_ = now;
     look_for_silence();
@@ -222,42 +265,40 @@ Clock::time_point ActiveEnd::look_at_clock(Clock::time_point now) {
 }
 
 bool ActiveEnd::any_far() {
-  for (const Caller* const caller : callers())
-    if (caller->far()) return true;
-  const std::scoped_lock lock(mutex_);
-  return std::any_of(callees_.begin(), callees_.end(), [](const auto& one) { return one.second->far(); });
+  const Connections all = connections();
+  return std::any_of(all.calling.begin(), all.calling.end(), [](const Caller* one) { return one->far(); }) ||
+         std::any_of(all.served.begin(), all.served.end(), [](const auto& one) { return one->far(); });
 }
 
 void ActiveEnd::look_for_silence() {
   std::vector<int> silent;
   {
     const std::scoped_lock lock(mutex_);
-    base::patiently("look for silence", [&] { silent.reserve(callers_.size() + callees_.size()); });
-    for (const auto& [rank, caller] : callers_)
-      if (caller && caller->is_silent()) silent.push_back(rank);
-    for (const auto& [rank, callee] : callees_)
-      if (callee->is_silent()) silent.push_back(rank);
+    base::patiently("look for silence", [&] { silent.reserve(ranks_.size()); });
+    for (const auto& [rank, one] : ranks_)
+      if ((one.caller && one.caller->is_silent()) || (one.callee && one.callee->is_silent())) silent.push_back(rank);
   }
-  for (const int rank : silent) peer_gone(rank, false);
+  for (const int rank : silent) heard(rank, PeerNews::kBroken);
 }
 
 void ActiveEnd::end_all() {
   over_ = true;
-  const auto calling = callers();
-  std::map<int, std::shared_ptr<Callee>> served;
   {
     const std::scoped_lock lock(mutex_);
     stopped_ = true;
-    served.swap(callees_);
   }
-  for (const auto& [rank, attempt] : attempts_) attempt->end();
-  attempts_.clear();
+  const Connections all = connections();
+  for (const auto& [rank, one] : all_ranks()) {
+    if (const auto attempt = std::exchange(one->attempt, nullptr)) attempt->end();
+    const std::scoped_lock lock(mutex_);
+    one->callee.reset();  // which `all` keeps
+  }
   const FrameHead last = frame_head(ActiveFrame::kLeaving, 0);
-  for (Caller* const caller : calling) caller->leave(last);
-  for (const auto& [rank, callee] : served) callee->leave(last);
+  for (Caller* const caller : all.calling) caller->leave(last);
+  for (const auto& callee : all.served) callee->leave(last);
   for (const auto& callee : unknown_) callee->leave(last);
-  for (Caller* const caller : calling) caller->end(stopped());
-  for (const auto& [rank, callee] : served) callee->end();
+  for (Caller* const caller : all.calling) caller->end(stopped());
+  for (const auto& callee : all.served) callee->end();
   for (const auto& callee : std::exchange(unknown_, {})) callee->end();
 }
 

@@ -26,11 +26,11 @@ FrameLine frame_of(ActiveFrame kind, std::uint64_t tag, std::span<const std::byt
 }  // namespace
 
 void Callee::open(base::Descriptor socket, bool near) {
-  const Watch watch = home_.loop.handle(shared_from_this());
+  const Watch watch = common_.loop.handle(shared_from_this());
   try {
     connection_ = std::make_unique<Connection>(std::move(socket), near, watch);
   } catch (...) {
-    home_.loop.forget(watch);
+    common_.loop.forget(watch);
     throw;
   }
 }
@@ -49,7 +49,7 @@ void Callee::happened(std::uint32_t events) {
 }
 
 void Callee::received(Connection::Received how) {
-  if (how == Connection::Received::kEnded) home_.events.ended(this, rank_, took_leave_);
+  if (how == Connection::Received::kEnded) common_.events.ended(this, rank_, took_leave_);
 }
 
 std::optional<std::size_t> Callee::front_of(const FrameHead& head) {
@@ -77,14 +77,14 @@ std::optional<std::span<std::byte>> Callee::arrived(const FrameHead& head, std::
   const auto bytes = static_cast<std::int64_t>(head.bytes - sizeof wire);
   const Arrival arrival{rank_, head.tag, wire.head, bytes, wire.room};
   if (bytes == 0) {
-    home_.service.arrived(home_.active, arrival);
+    common_.service.arrived(common_.active, arrival);
     return std::span<std::byte>();
   }
   {
     const std::scoped_lock lock(mutex_);
     payload_ = Payload::kOffered;
   }
-  home_.service.arrived(home_.active, arrival);
+  common_.service.arrived(common_.active, arrival);
   const std::scoped_lock lock(mutex_);
   if (payload_ == Payload::kTaken) return into_;
   payload_ = Payload::kAwaited;
@@ -99,7 +99,7 @@ void Callee::take(std::span<std::byte> into, std::function<void(bool)> done) {
     if (!gone) {
       // Before anything changes: who has no memory takes it anew.
       const bool posts = payload_ == Payload::kAwaited;
-      if (posts && !home_.loop.post([self = shared_from_this()] { self->resume(); })) gone = true;
+      if (posts && !common_.loop.post([self = shared_from_this()] { self->resume(); })) gone = true;
       if (!gone) {
         payload_ = Payload::kTaken;
         into_ = into;
@@ -122,12 +122,12 @@ void Callee::whole(const FrameHead& head) {
   switch (static_cast<ActiveFrame>(head.kind)) {
     case ActiveFrame::kIntroduction: {
       const auto rank = std::min<std::uint64_t>(head.tag, std::numeric_limits<int>::max());
-      if (!home_.events.introduced(shared_from_this(), static_cast<int>(rank))) return;
+      if (!common_.events.introduced(shared_from_this(), static_cast<int>(rank))) return;
       rank_ = static_cast<int>(rank);
       return tell(ActiveFrame::kWelcome, 0);
     }
     case ActiveFrame::kLeaving: took_leave_ = true; return;
-    case ActiveFrame::kLost: return home_.events.heard_of_loss(static_cast<int>(head.tag), rank_);
+    case ActiveFrame::kLost: return common_.events.heard_of_loss(static_cast<int>(head.tag), rank_);
     default: break;
   }
   std::function<void(bool)> done;
@@ -168,7 +168,7 @@ void Callee::end() noexcept {
     if (std::exchange(gone_, true)) return;
     done.swap(done_);
   }
-  home_.loop.forget(connection_->watch());
+  common_.loop.forget(connection_->watch());
   connection_->close();
   if (done) done(false);
 }

@@ -21,14 +21,14 @@ namespace plait::transport::native {
 class Callee : public EventHandler, private FrameTaker, public std::enable_shared_from_this<Callee> {
  public:
   /// What all of an end have in common.
-  struct Home {
+  struct Common {
     PeerEvents& events;
     Active& active;
     CallService& service;
     EventLoop& loop;
   };
 
-  explicit Callee(const Home& home) : home_(home) {}
+  explicit Callee(const Common& common) : common_(common) {}
 
   /// On the server's thread, these four.  errors  std::bad_alloc, Error: it cannot be waited for.
   void open(base::Descriptor socket, bool near);
@@ -60,7 +60,7 @@ class Callee : public EventHandler, private FrameTaker, public std::enable_share
   void resume();
   void tell(ActiveFrame what, std::uint64_t tag);
 
-  const Home home_;
+  const Common common_;
   std::unique_ptr<Connection> connection_;
   int rank_ = -1;
   bool took_leave_ = false;

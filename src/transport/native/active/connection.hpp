@@ -52,11 +52,11 @@ class Connection {
   /// Sends what is in line, as far as the system takes it.
   void flush() noexcept;
   Received receive(FrameTaker& taker);
-  /// Where the rest of the body is to be put for which the taker had no place.
+  /// Where the rest of the body is to be put for which the taker had no room.
   Received resume(std::span<std::byte> rest, FrameTaker& taker);
   /// Whether the other end's host does not answer.
   bool is_silent() const;
-  /// Sends a last frame, behind what is in line if that goes soon, and hangs up.  Nothing waits for a place any more.
+  /// Sends a last frame, behind what is in line if that goes soon, and hangs up.  Nothing waits for room any more.
   void leave(const FrameHead& last) noexcept;
   void close() noexcept;
 

@@ -36,7 +36,7 @@ class FrameInput {
     kWrong,    ///< these are no frames of active messages
   };
 
-  /// Where the next bytes are to be put, one place behind the other.
+  /// Where the next bytes are to be put: first here, then there.
   std::array<iovec, 2> room();
   /// So many bytes of room() have been filled.
   Outcome took(std::size_t bytes, FrameTaker& taker);
@@ -56,7 +56,7 @@ class FrameInput {
   std::span<std::byte> rest_;  // what is to come of it
   std::size_t begin_ = 0;
   std::size_t end_ = 0;
-  std::array<std::byte, 2 * kMostFront> scratch_;  // what has come and has no place yet
+  std::array<std::byte, 2 * kMostFront> scratch_;  // what has come, and has nowhere to go yet
 };
 
 }  // namespace plait::transport::native

@@ -12,8 +12,10 @@ static const char* disk(int of) {
   return scratch(name);
 }
 
-/* What rank `writer` writes onto the disk of `home`. */
-static int64_t value(int writer, int home, int64_t i) { return writer * INT64_C(1000003) + home * INT64_C(7919) + i; }
+/* What rank `writer` writes onto the disk of `server`. */
+static int64_t value(int writer, int server, int64_t i) {
+  return writer * INT64_C(1000003) + server * INT64_C(7919) + i;
+}
 
 void mpi_distant_everywhere(void) {
   plait_dio* dio = NULL;
@@ -24,10 +26,10 @@ void mpi_distant_everywhere(void) {
   const int64_t bytes = (int64_t)(COUNT * sizeof *mine);
   int64_t size = 0;
   int done = 0;
-  int home = 0;
+  int server = 0;
   CHECK_OK(plait_dio_open(disk(rank), "w", everyone, NULL, &dio));
-  CHECK_OK(plait_dio_home(dio, &home));
-  CHECK_EQUAL(home, -1);
+  CHECK_OK(plait_dio_home(dio, &server));
+  CHECK_EQUAL(server, -1);
   for (int at = 0; at < ranks; ++at) {
     for (int64_t i = 0; i < COUNT; ++i) mine[i] = value(rank, at, i);
     CHECK_OK(plait_dio_write(dio, rank * bytes, mine, bytes, at, &request));
@@ -71,7 +73,7 @@ void mpi_distant_names(void) {
   plait_dio_options options;
   char name[32];
   char text[32];
-  int home = -2;
+  int server = -2;
   const int other = (rank + 1) % ranks;
   memset(&options, 0, sizeof options);
   options.size = sizeof options;
@@ -83,8 +85,8 @@ void mpi_distant_names(void) {
   MPI_Barrier(MPI_COMM_WORLD);
   snprintf(name, sizeof name, "file %d", other);
   CHECK_OK(plait_dio_find(name, everyone, &theirs));
-  CHECK_OK(plait_dio_home(theirs, &home));
-  CHECK_EQUAL(home, other);
+  CHECK_OK(plait_dio_home(theirs, &server));
+  CHECK_EQUAL(server, other);
   CHECK_OK(plait_dio_read(theirs, 0, text, sizeof text, other, NULL));
   CHECK(strcmp(text, name) == 0);
   MPI_Barrier(MPI_COMM_WORLD);

@@ -33,15 +33,15 @@ void mpi_wrong_distant(void) {
   CHECK_OK(plait_dio_open(scratch(name), "w", everyone, NULL, &dio));
   for (unsigned value = 0; value < 7; ++value) {
     const int64_t wrong = number(value);
-    const int home = value % 2 == 0 ? rank : (rank + 1) % ranks;
-    CHECK(plait_dio_read(dio, wrong, here, 8, home, NULL) != PLAIT_OK);
-    CHECK(plait_dio_read(dio, 0, here, wrong < 0 ? wrong : INT64_MAX, home, &request) != PLAIT_OK || request != NULL);
+    const int server = value % 2 == 0 ? rank : (rank + 1) % ranks;
+    CHECK(plait_dio_read(dio, wrong, here, 8, server, NULL) != PLAIT_OK);
+    CHECK(plait_dio_read(dio, 0, here, wrong < 0 ? wrong : INT64_MAX, server, &request) != PLAIT_OK || request != NULL);
     if (request != NULL) CHECK(plait_dio_wait(&request) != PLAIT_OK);
-    CHECK(plait_dio_write(dio, wrong < 0 ? wrong : INT64_MAX - 3, here, 8, home, NULL) != PLAIT_OK);
-    CHECK(plait_dio_write(dio, 0, NULL, 8, home, NULL) != PLAIT_OK);
+    CHECK(plait_dio_write(dio, wrong < 0 ? wrong : INT64_MAX - 3, here, 8, server, NULL) != PLAIT_OK);
+    CHECK(plait_dio_write(dio, 0, NULL, 8, server, NULL) != PLAIT_OK);
     CHECK(plait_dio_size(dio, small(value), &bytes) != PLAIT_OK);
     CHECK(plait_dio_sync(dio, small(value), NULL) != PLAIT_OK);
-    CHECK(plait_dio_resize(dio, wrong < 0 ? wrong : 0, wrong < 0 ? home : -1) != PLAIT_OK);
+    CHECK(plait_dio_resize(dio, wrong < 0 ? wrong : 0, wrong < 0 ? server : -1) != PLAIT_OK);
     CHECK(plait_dio_find(text(value), everyone, &made) != PLAIT_OK);
     CHECK(plait_dio_offer(text(value % 3), NULL, "w", everyone, NULL, &made) != PLAIT_OK);
   }

@@ -1,0 +1,137 @@
+"""Nothing includes or imports itself by way of others: neither files, nor layers, nor Python modules."""
+
+import ast
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+from sources import files_with, read
+from test_layers import CPP, LAYERS, SOURCES, includes, layer_included
+
+FOLDERS_OF_INCLUDES = ("src", "include", "bindings/c", "tests/cpp/support", "tests/c/support")
+"""Where the compiler looks for what no file beside the including one is called."""
+PACKAGES = {"plait": Path("python"), "plait_bench": Path("bench")}
+
+
+def circle(graph: Mapping[str, set[str]]) -> list[str]:
+    """One way from a name back to itself; empty: there is none."""
+    rest = {name: uses & graph.keys() for name, uses in graph.items()}
+    while ends := [name for name, uses in rest.items() if not uses & rest.keys()]:
+        for name in ends:
+            del rest[name]
+    way: list[str] = []
+    at = min(rest, default=None)
+    while at is not None and at not in way:
+        way.append(at)
+        at = min(rest[at] & rest.keys())
+    return [*way[way.index(at) :], at] if at is not None else []
+
+
+def included_by(path: Path, files: set[str]) -> set[str]:
+    """The files of the project that a file includes."""
+    found = set()
+    for name, quoted in includes(path):
+        folders = [str(path.parent), *FOLDERS_OF_INCLUDES] if quoted else ["include"]
+        paths = [os.path.normpath(Path(folder) / name) for folder in folders]
+        found |= set([one for one in paths if one in files][:1])
+    return found
+
+
+def modules() -> dict[str, Path]:
+    """The modules of the two packages, those in C++ by what is declared of them."""
+    found: dict[str, Path] = {}
+    for package, folder in PACKAGES.items():
+        for path in files_with({".py", ".pyi"}, folder.parts[0]):
+            parts = path.relative_to(folder).with_suffix("").parts
+            if parts[0] == package:
+                found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+def running(tree: ast.AST) -> Iterator[ast.AST]:
+    """All of a source but what is there for type checkers alone."""
+    for child in ast.iter_child_nodes(tree):
+        if isinstance(child, ast.If) and ast.unparse(child.test).endswith("TYPE_CHECKING"):
+            continue
+        yield child
+        yield from running(child)
+
+
+def imported_by(text: str, module: str, known: set[str], is_package: bool = False) -> set[str]:
+    """The known modules that one imports, at its level or in a function; for a name of a module that module."""
+    own = module.split(".") if is_package else module.split(".")[:-1]
+    found = set()
+    for node in running(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            found |= {name.name for name in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            above = own[: len(own) - node.level + 1] if node.level else []
+            origin = ".".join(above + ([node.module] if node.module else []))
+            names = {f"{origin}.{name.name}" for name in node.names}
+            found |= {name if name in known else origin for name in names}
+    return (found & known) - {module}
+
+
+def test_no_file_includes_itself_by_way_of_others() -> None:
+    paths = files_with(CPP)
+    files = {str(path) for path in paths}
+    found = circle({str(path): included_by(path, files) for path in paths})
+    assert not found, f"these include each other: {' -> '.join(found)}"
+
+
+def test_no_layer_uses_itself_by_way_of_others() -> None:
+    graph: dict[str, set[str]] = {layer: set() for layer in LAYERS}
+    for path in SOURCES:
+        used = {layer for name, quoted in includes(path) if (layer := layer_included(name, quoted))}
+        graph[path.parts[1]] |= used - {path.parts[1]}
+    found = circle(graph)
+    assert not found, f"these layers use each other: {' -> '.join(found)}"
+
+
+def test_no_module_imports_itself_by_way_of_others() -> None:
+    paths = modules()
+    known = set(paths)
+    found = circle(
+        {
+            module: imported_by(read(path), module, known, path.name == "__init__.py")
+            for module, path in paths.items()
+            if path.suffix == ".py"
+        }
+    )
+    assert not found, f"these modules import each other: {' -> '.join(found)}"
+
+
+@pytest.mark.parametrize(
+    ("graph", "found"),
+    [
+        ({}, []),
+        ({"a": {"b", "c"}, "b": {"c"}, "c": {"outside"}}, []),
+        ({"a": {"b"}, "b": {"a"}}, ["a", "b", "a"]),
+        ({"a": {"b"}, "b": {"c", "e"}, "c": {"d"}, "d": {"b"}, "e": set()}, ["b", "c", "d", "b"]),
+    ],
+)
+def test_circles_are_found(graph: dict[str, set[str]], found: list[str]) -> None:
+    assert circle(graph) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("import plait.a\nimport os", {"plait.a"}),
+        ("from plait import a, b", {"plait.a", "plait"}),
+        ("from plait.a import b", {"plait.a"}),
+        ("from . import a", {"plait.a"}),
+        ("from .a import b", {"plait.a"}),
+        ("from .. import a", {"plait.a"}),
+        ("def call():\n    from plait import a", {"plait.a"}),
+        ("if TYPE_CHECKING:\n    from plait import a\nimport plait.own", set()),
+    ],
+)
+def test_imports_are_found(text: str, found: set[str]) -> None:
+    module = "plait.inner.own" if ".. " in text else "plait.own"
+    assert imported_by(text, module, {"plait", "plait.a", "plait.own"}) == found
+
+
+def test_a_package_imports_from_itself() -> None:
+    assert imported_by("from .a import b", "plait", {"plait", "plait.a"}, is_package=True) == {"plait.a"}
