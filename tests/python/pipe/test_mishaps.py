@@ -116,11 +116,15 @@ def test_the_type_that_a_reader_expects_is_that_of_every_step(url, dtype):
             file.define("data", (3,), "S8")
             file.write(np.zeros(3, "S8"))
 
-    writer = Beside(write)
-    with pytest.raises(plait.ArgumentError, match=rf"step 1 has elements of type .*S8, but this reader expects .*{dtype}"):
+    def read():
         with plait.open(url, dtype=dtype) as file:
             for _ in file:
                 np.testing.assert_array_equal(file.read(), np.arange(3.0))
+
+    writer = Beside(write)
+    told = rf"step 1 has elements of type .*S8, but this reader expects .*{dtype}"
+    with pytest.raises(plait.ArgumentError, match=told):
+        read()
     with pytest.raises(plait.StoreError, match="has failed"):
         writer.result()
 

@@ -36,8 +36,11 @@ PeerStanding standing(int which) {
 }
 
 std::string where(int before, PeerNews news) {
-  return std::string("standing ") + kLetters[static_cast<std::size_t>(before)] + ", news " +
-         std::to_string(static_cast<int>(news));
+  std::string words = "standing ";
+  words += kLetters[static_cast<std::size_t>(before)];
+  words += ", news ";
+  words += std::to_string(static_cast<int>(news));
+  return words;
 }
 
 /// The facts under which a row holds; rows of one news together hold under all of them, and no two under the same.

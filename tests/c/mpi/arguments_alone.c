@@ -290,7 +290,7 @@ static plait_status putting_text(int field, unsigned value) {
   return plait_put_text(field == 0 ? NULL : file, field == 1 ? NULL : "t", field == 2 ? NULL : "text");
 }
 
-/* What a file and its steps are asked for; steps as such are in mpi_arguments_steps.c. */
+/* What a file and its steps are asked for; steps as such are in arguments_steps.c. */
 void mpi_wrong_questions(void) {
   plait_open_options options;
   memset(&options, 0, sizeof options);
