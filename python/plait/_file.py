@@ -21,7 +21,7 @@ from ._arguments.region import Region, Slices, region_shape, slices_of
 from ._arguments.words import shape_text, shown
 from ._core import Layout
 from ._errors import ArgumentError, naming
-from ._guard import call, checks, refuse_here
+from ._guard import Refuse, call, checks, refuse_here
 from ._held import flag_of
 from ._request import Request
 from ._steps import Attribute, Step, Steps, attributes_of
@@ -206,8 +206,8 @@ class File:
                 self._variable = ""  # so that the next access takes what has been said
 
     def type_of(self, variable: str = VARIABLE) -> tuple[tuple[int, ...], np.dtype[Any]]:
-        """Return the shape and dtype of an array; for a pipe, of an array of the step that has begun. Collective."""
-        self._select(variable)
+        """Return the shape and dtype of an array; in a pipe, of one of the step that has begun. Not collective."""
+        self._select(variable, refuse=refuse_here)
         return self.shape, self.dtype
 
     def explain(
@@ -286,11 +286,18 @@ class File:
         state = "closed " if self.closed else ""
         return f"<{state}plait.File {self.url!r} mode={self.mode!r} {shape_text(self.shape)} {self.dtype}>"
 
-    def _select(self, variable: str, array: Arrays | None = None, layout: LayoutLike | None = None) -> None:
+    def _select(
+        self,
+        variable: str,
+        array: Arrays | None = None,
+        layout: LayoutLike | None = None,
+        *,
+        refuse: Refuse | None = None,
+    ) -> None:
         """Let the next access mean an array of a pipe's step."""
         if isinstance(variable, str) and variable == self._variable:
             return
-        with checks(self._core.refuse):
+        with checks(refuse or self._core.refuse):
             _variable_name(variable)
             known = self._types.get(variable)
             if self._mode == "w" and known is None:

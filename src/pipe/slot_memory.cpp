@@ -10,7 +10,7 @@
 #include <cstring>
 #include <utility>
 
-#include "base/allot.hpp"
+#include "base/files/allot.hpp"
 #include "base/text.hpp"
 #include "plait/error.hpp"
 

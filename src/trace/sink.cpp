@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/descriptor.hpp"
-#include "base/open_file.hpp"
+#include "base/files/open_file.hpp"
 #include "driver/plain/new_file.hpp"
 #include "store/new_file.hpp"
 

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "base/descriptor.hpp"
-#include "base/open_file.hpp"
+#include "base/files/open_file.hpp"
 #include "base/process.hpp"
 #include "base/text.hpp"
 #include "plait/error.hpp"

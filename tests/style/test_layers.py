@@ -51,7 +51,7 @@ MPI_FOLDERS = (
     "tests/mpi/",
     "tests/c/mpi/",
     "tests/ga/",
-    "tests/python/trace/recorded/",
+    "tests/python/trace/recording/recorded/",
     "examples/",
 )
 

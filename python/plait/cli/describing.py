@@ -38,7 +38,7 @@ def _pipe(name: str) -> Document:
     return {
         "name": name,
         "kind": "pipe",
-        **_array(*((status.shape, status.dtype.str) if status.dtype.itemsize else (None, None)), None),
+        **(_array(status.shape, status.dtype.str, None) if status.dtype.itemsize else _array(None, None, None)),
         "pipe": {
             "writer": _program(status.writer),
             "readers": [{**_program(reader.program), "next_step": reader.next_step} for reader in status.readers],

@@ -14,7 +14,7 @@
 #include <span>
 #include <string_view>
 
-#include "base/folder.hpp"
+#include "base/files/folder.hpp"
 #include "base/text.hpp"
 #include "base/text_reader.hpp"
 #include "distant/local_file.hpp"

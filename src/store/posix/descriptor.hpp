@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/descriptor.hpp"
-#include "base/open_file.hpp"
+#include "base/files/open_file.hpp"
 
 namespace plait::store::posix {
 

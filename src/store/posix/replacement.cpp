@@ -19,7 +19,7 @@
 #include <optional>
 #include <utility>
 
-#include "base/folder.hpp"
+#include "base/files/folder.hpp"
 #include "base/recorder.hpp"
 #include "base/text.hpp"
 #include "store/posix/descriptor.hpp"

@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "base/folder.hpp"
+#include "base/files/folder.hpp"
 #include "base/job.hpp"
 #include "base/text.hpp"
 #include "base/text_reader.hpp"

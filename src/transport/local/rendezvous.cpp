@@ -14,9 +14,9 @@
 #include <thread>
 #include <utility>
 
-#include "base/allot.hpp"
 #include "base/descriptor.hpp"
-#include "base/folder.hpp"
+#include "base/files/allot.hpp"
+#include "base/files/folder.hpp"
 #include "base/text.hpp"
 #include "base/wait/interruption.hpp"
 #include "plait/error.hpp"

@@ -164,19 +164,19 @@ struct Tried {
   std::string text;
   int code = ENXIO;    // what tells most: a wrong version or key, then anything but that nobody listens
   bool silent = true;  // nobody has answered at any of them
-
-  void note(std::string_view address, std::string_view why, int found) {
-    text += base::text(text.empty() ? "" : "; ", address, ": ", why);
-    if (weight(found) >= weight(code)) code = found;
-    silent = silent && (found == ENXIO || away(found));
-  }
-
- private:
-  static int weight(int one) {
-    return one == EPROTO ? 4 : one == EACCES ? 3 : one == ENXIO ? 0 : one == ECONNREFUSED ? 1 : 2;
-  }
-  static bool away(int one) { return one == EHOSTUNREACH || one == ENETUNREACH || one == ENETDOWN || one == EHOSTDOWN; }
 };
+
+int weight(int code) {
+  return code == EPROTO ? 4 : code == EACCES ? 3 : code == ENXIO ? 0 : code == ECONNREFUSED ? 1 : 2;
+}
+
+bool is_away(int code) { return code == EHOSTUNREACH || code == ENETUNREACH || code == ENETDOWN || code == EHOSTDOWN; }
+
+void note(Tried& tried, std::string_view address, std::string_view why, int code) {
+  tried.text += base::text(tried.text.empty() ? "" : "; ", address, ": ", why);
+  if (weight(code) >= weight(tried.code)) tried.code = code;
+  tried.silent = tried.silent && (code == ENXIO || is_away(code));
+}
 
 struct Found {
   base::Descriptor socket;
@@ -189,7 +189,7 @@ std::optional<Found> try_all(const Endpoints& to, const Key& key, Clock::time_po
   for (std::size_t i = 0; i < to.addresses.size(); ++i) {
     const auto address = Address::parse(to.addresses[i]);
     if (!address || (address->local() && !near)) {
-      tried.note(to.addresses[i], address ? "only processes of its host reach that" : "no address", ENXIO);
+      note(tried, to.addresses[i], address ? "only processes of its host reach that" : "no address", ENXIO);
       continue;
     }
     const auto now = Clock::now();
@@ -198,7 +198,7 @@ std::optional<Found> try_all(const Endpoints& to, const Key& key, Clock::time_po
         until == Clock::time_point::max() ? until : now + std::max(until - now, Clock::duration(0)) / left;
     Attempt made = attempt(*address, key, limit);
     if (made.socket.number() >= 0) return Found{std::move(made.socket), address->local()};
-    tried.note(to.addresses[i], made.why, made.code);
+    note(tried, to.addresses[i], made.why, made.code);
   }
   return std::nullopt;
 }

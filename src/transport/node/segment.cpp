@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "base/allot.hpp"
+#include "base/files/allot.hpp"
 #include "base/text.hpp"
 #include "plait/error.hpp"
 

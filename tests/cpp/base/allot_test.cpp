@@ -1,5 +1,5 @@
 // Room in files is reserved though signals come all the time.
-#include "base/allot.hpp"
+#include "base/files/allot.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>

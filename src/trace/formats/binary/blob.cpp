@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "base/descriptor.hpp"
-#include "base/open_file.hpp"
+#include "base/files/open_file.hpp"
 #include "base/process.hpp"
 
 namespace plait::trace::binary {

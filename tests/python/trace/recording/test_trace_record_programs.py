@@ -19,7 +19,7 @@ from plait.launch import LaunchError, find_mpiexec
 from plait.trace import Interface, Kind
 
 Capture = pytest.CaptureFixture[str]
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-#include "base/folder.hpp"
+#include "base/files/folder.hpp"
 
 #include <dirent.h>
 

@@ -1,4 +1,4 @@
-#include "base/allot.hpp"
+#include "base/files/allot.hpp"
 
 #include <fcntl.h>
 

@@ -1,4 +1,4 @@
-#include "base/open_file.hpp"
+#include "base/files/open_file.hpp"
 
 #include <fcntl.h>
 

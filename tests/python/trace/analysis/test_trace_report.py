@@ -42,7 +42,7 @@ FIELDS = {
     "stragglers",
     "amplification",
 }
-DOCUMENTED = Path(__file__).parents[3] / "docs/reference/trace-report.md"
+DOCUMENTED = Path(__file__).parents[4] / "docs/reference/trace-report.md"
 
 
 def run(*words: str, width: int = 100) -> Result:
