@@ -12,6 +12,7 @@
 
 #include "transport/host/sockets.hpp"
 #include "transport/native/hello.hpp"
+#include "transport/native/patience.hpp"
 #include "transport/native/waiting.hpp"
 
 namespace plait::transport::native {
@@ -48,11 +49,6 @@ Attempt failed_attempt(int code) {
     default: return {{}, code, std::strerror(code)};
   }
 }
-
-/// A server lets go of who proves himself late, as over a network that was away, or where it has too many callers.  It is
-/// asked again, so often, and so much later each time.
-constexpr int kMostTries = 10;
-constexpr std::chrono::milliseconds kLaterEachTime{50};
 
 Attempt failed_hello(int code, bool proved) {
   if (code == ETIMEDOUT) return {{}, code, "a program listens there, but did not answer as Plait does"};

@@ -20,6 +20,7 @@
 #include "plait/error.hpp"
 #include "transport/native/attempt.hpp"
 #include "transport/native/parts.hpp"
+#include "transport/native/patience.hpp"
 #include "transport/native/waiting.hpp"
 
 namespace plait::transport::native {
@@ -154,9 +155,7 @@ class Link::Impl {
 
 namespace {
 
-/// A host that cannot be reached may be back soon: its network is away for some seconds, as where a cable is put into
-/// another socket.  After so long it counts as lost.
-constexpr std::chrono::seconds kLostAfter{9};
+/// Between two rounds of all addresses of a host that cannot be reached.
 constexpr std::chrono::milliseconds kBetweenRounds{250};
 
 /// What has been found at the addresses of a process.

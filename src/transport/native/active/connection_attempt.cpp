@@ -13,6 +13,7 @@
 #include "base/text.hpp"
 #include "plait/error.hpp"
 #include "transport/host/sockets.hpp"
+#include "transport/native/patience.hpp"
 
 namespace plait::transport::native {
 

@@ -24,8 +24,6 @@ namespace plait::transport::native {
 /// On the thread of its loop.
 class ConnectionAttempt : public EventHandler, public std::enable_shared_from_this<ConnectionAttempt> {
  public:
-  /// After so long without any answer a host counts as lost.
-  static constexpr std::chrono::seconds kLostAfter{9};
   /// Longest wait for one address of a host; a packet or two may be lost meanwhile.
   static constexpr std::chrono::seconds kPatience{4};
   /// Least time from one round of all addresses to the next, and where they are of this host.

@@ -1,5 +1,7 @@
 #include "transport/native/active/peer_standing.hpp"
 
+#include "transport/native/patience.hpp"
+
 namespace plait::transport::native {
 
 namespace {

@@ -1,17 +1,11 @@
 /// How another rank stands with this process, and what follows from what is heard of it: no sockets, and no clock.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 
 #include "transport/native/frame.hpp"
 
 namespace plait::transport::native {
-
-/// How often a connection is made anew that ends before the other end serves it, and how much later each time: the
-/// other end may have had no room for it, or this one no turn to prove itself in time.
-inline constexpr int kMostTries = 10;
-inline constexpr std::chrono::milliseconds kLaterEachTime{50};
 
 /// What this process has of a rank to call it by.
 enum class Standing : std::uint8_t {

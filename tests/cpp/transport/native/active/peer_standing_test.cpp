@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "transport/native/active/peer_standing.hpp"
+#include "transport/native/patience.hpp"
 
 namespace plait::transport::native {
 namespace {
