@@ -16,7 +16,7 @@ void PeerLiveness::check() {
     const bool ended = peers_[rank] && peers_[rank]->ended();
     node::Departed departed;
     if (departures_[rank].known(departed))
-      node::check(departed, progress_);
+      node::check(departed, progress_, departures_[static_cast<std::size_t>(rank_)]);
     else if (ended)
       node::throw_ended(static_cast<int>(rank));
   }

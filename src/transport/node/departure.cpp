@@ -33,6 +33,11 @@ void check(const Departed& departed, const Progress& progress) {
               EOWNERDEAD);
 }
 
+void check(const Departed& departed, const Progress& progress, Departure& own) {
+  if (departed.calls < progress.needed()) own.record(departed);
+  check(departed, progress);
+}
+
 void Departure::record(const Departed& departed) noexcept {
   // Were the process killed in between, nobody would be known to have left, and its own end would be noticed instead.
   // Another thread that records is one of this process, so that this wait ends.

@@ -79,6 +79,10 @@ class alignas(64) Departure {
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
+/// The same, and `own`, the note of this worker, tells of who has left from now on: this worker leaves because of it,
+/// as a rule, and whoever hears of that is to be told who was the first.
+void check(const Departed& departed, const Progress& progress, Departure& own);
+
 /// The one with the fewest calls of those that these tell of; whether there is any.
 bool find_fewest(std::span<const Departure> departures, Departed& departed) noexcept;
 

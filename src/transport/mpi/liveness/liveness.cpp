@@ -7,9 +7,10 @@
 
 namespace plait::transport::mpi {
 
-PeerLiveness::PeerLiveness(MPI_Comm node, std::vector<int> workers, std::span<const node::Departure> departures,
+PeerLiveness::PeerLiveness(MPI_Comm node, std::vector<int> workers, std::span<node::Departure> departures,
                            const node::Progress& progress)
     : workers_(std::move(workers)), departures_(departures), progress_(progress) {
+  mpi::check(MPI_Comm_rank(node, &node_rank_), "MPI_Comm_rank");
   const node::ProcessSeen mine = node::this_process_seen();
   std::vector<node::ProcessSeen> all(workers_.size());
   static_assert(sizeof mine == 3 * sizeof(std::int64_t));
@@ -21,7 +22,8 @@ void PeerLiveness::check() {
   if (look_) look_();
   // First those that have left, of which more is known than that they have ended.
   node::Departed departed;
-  if (node::find_fewest(departures_, departed)) node::check(departed, progress_);
+  if (node::find_fewest(departures_, departed))
+    node::check(departed, progress_, departures_[static_cast<std::size_t>(node_rank_)]);
   for (std::size_t i = 0; i < peers_.size(); ++i)
     if (peers_[i] && peers_[i]->ended()) node::throw_ended(workers_[i]);
   if (losses_ != nullptr) losses_->check_waiting();

@@ -23,7 +23,7 @@ class PeerLiveness : public Liveness {
  public:
   /// Collective over `node`; `workers` are the numbers to name in errors, `departures` the node's, `progress` that of
   /// this process.
-  PeerLiveness(MPI_Comm node, std::vector<int> workers, std::span<const node::Departure> departures,
+  PeerLiveness(MPI_Comm node, std::vector<int> workers, std::span<node::Departure> departures,
                const node::Progress& progress);
   void check() override;
 
@@ -35,7 +35,8 @@ class PeerLiveness : public Liveness {
 
  private:
   std::vector<int> workers_;
-  std::span<const node::Departure> departures_;
+  std::span<node::Departure> departures_;
+  int node_rank_ = 0;
   const node::Progress& progress_;
   std::vector<std::shared_ptr<const base::ProcessWatch>> peers_;
   std::function<void()> look_;

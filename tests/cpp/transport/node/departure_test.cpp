@@ -63,6 +63,30 @@ TEST(Departure, NobodyHasLeftAtFirst) {
   EXPECT_EQ(told(departures, 7), "");
 }
 
+TEST(Departure, WhoLeavesBecauseAnotherHasLeftTellsOfTheOther) {
+  std::array<Departure, 3> departures;
+  departures[1].record(departed(1, 4));
+  Progress progress;
+  make_calls(progress, 4);
+  Departed first;
+  ASSERT_TRUE(find_fewest(departures, first));
+  EXPECT_THROW(check(first, progress, departures[0]), Error);
+  departures[0].record(departed(0, progress.calls()));
+  EXPECT_EQ(told(departures, 4), "rank 1 has left the program; nothing more can be done together");
+}
+
+TEST(Departure, WhoCanDoWithoutTheOtherTellsOfItself) {
+  std::array<Departure, 3> departures;
+  departures[1].record(departed(1, 4));
+  Progress progress;
+  make_calls(progress, 3);
+  Departed first;
+  ASSERT_TRUE(find_fewest(departures, first));
+  check(first, progress, departures[0]);
+  departures[0].record(departed(0, progress.calls()));
+  EXPECT_EQ(told(departures, 4), "rank 0 has left the program; nothing more can be done together");
+}
+
 TEST(Departure, TheOneWithTheFewestCallsStays) {
   Departure departure;
   departure.record(departed(1, 8));
