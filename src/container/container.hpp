@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/text.hpp"
 #include "plait/file.hpp"
 #include "store/store.hpp"
 
@@ -37,6 +38,8 @@ class Container {
   virtual bool tells() const = 0;
   /// What names of its files end with, such as `.npy`; empty: any name.
   virtual std::string_view suffix() const = 0;
+  /// What a file of it is, in words.
+  virtual std::string kind() const { return base::text("a ", suffix(), " file"); }
   /// Whether a file that begins so is one.  `front` has kFrontBytes, or all that there are.
   virtual bool begins(std::span<const std::byte> front) const = 0;
   /// The bytes that those of `store` stand for where they are coded, as a store; else `store` itself.  One rank calls

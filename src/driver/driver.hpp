@@ -5,9 +5,11 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "collective/collective.hpp"
 #include "core/file/source.hpp"
+#include "driver/located.hpp"
 #include "plait/comm.hpp"
 #include "plait/file.hpp"
 #include "store/new_file.hpp"
@@ -55,6 +57,14 @@ class Driver {
   virtual Contents contents() const = 0;
   /// Opens the store on every rank.  Collective.  errors  The same on every rank.
   virtual std::unique_ptr<core::Source> open(Opening& opening) const = 0;
+  /// Where a name of the kind leads, for those who show a store or tell two names apart.  Opens it for nobody: nothing
+  /// need be there, and what is damaged has no components.  Not collective.
+  /// By default to something without files, which is known by its name in front of a `?`.
+  /// errors  kArgument: a name that cannot be.
+  virtual Located locate(const std::string& name) const;
+  /// The files beside `path`, which is a real one, that hold the bytes of a store of the kind there, or tell of them.
+  /// Not collective.  By default none.
+  virtual std::vector<std::string> files_beside(const std::string& /*path*/) const { return {}; }
 };
 
 }  // namespace plait::driver

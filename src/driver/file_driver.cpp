@@ -3,8 +3,10 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/text.hpp"
 #include "collective/broadcast.hpp"
 #include "plait/error.hpp"
+#include "store/url.hpp"
 
 namespace plait::driver {
 
@@ -98,6 +100,13 @@ void FileSource::finish(collective::Collective& call, bool written) {
 }
 
 }  // namespace
+
+Located FileDriver::locate(const std::string& name) const {
+  Located found = Driver::locate(name);
+  found.id.clear();
+  found.path = real_path(store::parse_url(name, prefix(), base::text(prefix(), "field")).path);
+  return found;
+}
 
 std::unique_ptr<core::Source> FileDriver::open(Opening& opening) const {
   auto source = std::make_unique<FileSource>(*this);

@@ -15,6 +15,8 @@ namespace plait::driver {
 class FileDriver : public Driver {
  public:
   std::unique_ptr<core::Source> open(Opening& opening) const final;
+  /// By default to the file whose path stands behind the prefix, with `%XX` resolved, in front of a `?`.
+  Located locate(const std::string& name) const override;
 
   /// Opens an existing one.  Not collective.
   /// errors  kArgument: a name that cannot be, or that says otherwise than what is there.  kSystem: it is not there,

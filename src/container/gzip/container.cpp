@@ -41,6 +41,7 @@ class Gzip : public Container {
  public:
   bool tells() const override { return false; }
   std::string_view suffix() const override { return kSuffix; }
+  std::string kind() const override { return base::text(raw::container().kind(), ", packed by gzip"); }
   bool begins(std::span<const std::byte> front) const override {
     return front.size() >= kFront.size() &&
            std::equal(kFront.begin(), kFront.end(), reinterpret_cast<const char*>(front.data()));

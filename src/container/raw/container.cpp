@@ -14,6 +14,7 @@ class Raw : public Container {
  public:
   bool tells() const override { return false; }
   std::string_view suffix() const override { return {}; }
+  std::string kind() const override { return "raw elements"; }
   bool begins(std::span<const std::byte> /*front*/) const override { return false; }
 
   Content inspect(store::Store& /*store*/, const std::string& path, const FileOptions& options) const override {

@@ -13,6 +13,7 @@
 #include <iterator>
 #include <span>
 #include <string_view>
+#include <tuple>
 
 #include "base/files/folder.hpp"
 #include "base/text.hpp"
@@ -138,6 +139,14 @@ Sight unpacked(const std::string& packed) {
     each.file = parse(text, "a description of another rank");
   }
   return sight;
+}
+
+std::vector<Part> parts_in(const std::string& path) {
+  std::vector<Part> parts;
+  std::error_code ignored;
+  each_component(path, ignored, [&](const std::string& name, const Found& what) { parts.push_back({name, what}); });
+  std::ranges::sort(parts, {}, [](const Part& part) { return std::tie(part.what.component, part.path); });
+  return parts;
 }
 
 std::set<std::string> ids_seen(const std::string& path) {

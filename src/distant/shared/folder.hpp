@@ -34,6 +34,13 @@ Sight look(const std::string& path, store::posix::Descriptor& held);
 std::string packed(const Sight& sight);
 Sight unpacked(const std::string& text);
 
+/// A file that belongs to a shared one.
+struct Part {
+  std::string path;
+  Found what;
+};
+/// What the folder holds of files of the name, in the order of the components; nothing where it cannot be read.
+std::vector<Part> parts_in(const std::string& path);
 /// The ids of files of the name of which anything is there.
 std::set<std::string> ids_seen(const std::string& path);
 /// Removes components of files of the name that have another id than `keep`.  Others may do so at the same time; what

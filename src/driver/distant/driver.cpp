@@ -5,11 +5,14 @@
 #include <algorithm>
 #include <bit>
 #include <utility>
+#include <vector>
 
 #include "base/text.hpp"
 #include "collective/broadcast.hpp"
+#include "container/registry.hpp"
 #include "core/file/unclosed.hpp"
 #include "distant/service.hpp"
+#include "distant/shared/folder.hpp"
 #include "driver/distant/name.hpp"
 #include "driver/distant/store.hpp"
 #include "plait/error.hpp"
@@ -58,10 +61,31 @@ class DistantDriver : public CollectiveDriver {
  public:
   std::string_view prefix() const override { return kScheme; }
   Contents contents() const override { return Contents::kHeader; }
+  Located locate(const std::string& url) const override;
+  std::vector<std::string> files_beside(const std::string& path) const override;
 
  protected:
   std::unique_ptr<core::Source> open_together(const Opening& opening, std::int64_t bytes) const override;
 };
+
+Located DistantDriver::locate(const std::string& url) const {
+  const std::string path = path_of(parse_name(url));
+  Located found;
+  found.kind = "an array on the ranks' own disks";
+  found.name = url;
+  found.path = real_path(path);
+  for (const plait::distant::shared::Part& part : plait::distant::shared::parts_in(path))
+    if (!part.what.description) found.components.push_back(component_file(part.path));
+  if (found.components.empty()) base::append_parts(found.kind, ", in one ", container::kHeaderName, " file");
+  return found;
+}
+
+std::vector<std::string> DistantDriver::files_beside(const std::string& path) const {
+  std::vector<std::string> result;
+  for (plait::distant::shared::Part& part : plait::distant::shared::parts_in(path))
+    result.push_back(std::move(part.path));
+  return result;
+}
 
 std::unique_ptr<core::Source> DistantDriver::open_together(const Opening& opening, std::int64_t bytes) const {
   // Shared files need one, also where a process is alone.

@@ -57,6 +57,13 @@ class MemoryDriver : public CollectiveDriver {
  public:
   std::string_view prefix() const override { return "memory:"; }
   Contents contents() const override { return Contents::kHeader; }
+  Located locate(const std::string& name) const override {
+    Located found;
+    found.kind = "an array in memory";
+    found.name = found.id = name;
+    found.only_in = "the memory of the process that made it";
+    return found;
+  }
 
  protected:
   std::unique_ptr<core::Source> open_together(const Opening& opening, std::int64_t bytes) const override;

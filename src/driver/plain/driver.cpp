@@ -5,6 +5,8 @@
 
 #include "base/text.hpp"
 #include "container/foreign.hpp"
+#include "container/raw/container.hpp"
+#include "container/registry.hpp"
 #include "driver/plain/new_file.hpp"
 #include "plait/error.hpp"
 #include "store/posix/posix_store.hpp"
@@ -55,6 +57,17 @@ class PlainDriver : public FileDriver {
   }
   std::unique_ptr<store::NewFile> create(const std::string& name, const store::NewFileOptions& options) const override {
     return make_new_file(store::ordinary_path(name), options);
+  }
+  Located locate(const std::string& name) const override {
+    const std::string path = store::ordinary_path(name);
+    const bool by_name = contents_ == Contents::kByName;
+    const container::Container& holds = by_name ? container::container_named(path) : container::raw::container();
+    Located found;
+    found.kind = holds.kind();
+    found.name = name;
+    found.path = real_path(path);
+    found.tells = holds.tells();
+    return found;
   }
 
  private:

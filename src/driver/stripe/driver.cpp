@@ -1,10 +1,13 @@
 #include "driver/stripe/driver.hpp"
 
 #include <filesystem>
+#include <optional>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "base/text.hpp"
+#include "container/raw/container.hpp"
 #include "driver/stripe/new_file.hpp"
 #include "plait/disks.hpp"
 #include "plait/error.hpp"
@@ -80,6 +83,15 @@ FoundStripes find_striped(const Name& name, StripedStore::Access access) {
   }
 }
 
+/// Nothing where there is none, or one that cannot be read: opening it tells.
+std::optional<Description> readable_description(const std::string& path) {
+  try {
+    return store::stripe::description_at(path);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
 StripedStore::Access access_of(bool writable) {
   return writable ? StripedStore::Access::kReadWrite : StripedStore::Access::kRead;
 }
@@ -114,6 +126,24 @@ class StripeDriver : public FileDriver {
   }
   std::unique_ptr<store::NewFile> create(const std::string& url, const store::NewFileOptions& options) const override {
     return make_new_file(url, options);
+  }
+  Located locate(const std::string& url) const override {
+    const Name name = store::stripe::parse_name(url);
+    Located found;
+    found.kind = base::text(container::raw::container().kind(), " in a striped file");
+    found.name = url;
+    found.path = real_path(name.path);
+    found.tells = false;
+    if (const auto description = readable_description(name.path)) {
+      found.unit = description->unit;
+      for (const std::string& component : description->components)
+        found.components.push_back(component_file(component));
+    }
+    return found;
+  }
+  std::vector<std::string> files_beside(const std::string& path) const override {
+    auto description = readable_description(path);
+    return description ? std::move(description->components) : std::vector<std::string>();
   }
 
   bool recognizes(store::Store& file) const override { return store::stripe::holds_description(file); }

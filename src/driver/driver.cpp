@@ -1,0 +1,13 @@
+#include "driver/driver.hpp"
+
+namespace plait::driver {
+
+Located Driver::locate(const std::string& name) const {
+  Located found;
+  found.kind = prefix().substr(0, prefix().find(':'));
+  found.name = name;
+  found.id = name.substr(0, name.find('?'));
+  return found;
+}
+
+}  // namespace plait::driver

@@ -1,0 +1,28 @@
+#include "driver/located.hpp"
+
+#include <filesystem>
+#include <system_error>
+
+namespace plait::driver {
+
+namespace fs = std::filesystem;
+
+std::string real_path(const std::string& path) {
+  if (path.empty()) return path;
+  std::error_code error;
+  const fs::path whole = fs::absolute(path, error);
+  if (error) return path;  // the working folder has gone
+  const fs::path real = fs::weakly_canonical(whole, error);
+  return (error ? whole.lexically_normal() : real).string();
+}
+
+ComponentFile component_file(const std::string& path) {
+  ComponentFile found;
+  found.path = real_path(path);
+  std::error_code error;
+  const std::uintmax_t bytes = fs::file_size(path, error);
+  if (!error) found.bytes = static_cast<std::int64_t>(bytes);
+  return found;
+}
+
+}  // namespace plait::driver

@@ -1,0 +1,33 @@
+/// Where names of stores lead: plain values, for those who show a store or tell two names apart.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace plait::driver {
+
+/// A file that holds bytes of a store.
+struct ComponentFile {
+  std::string path;                   ///< absolute, with links followed
+  std::optional<std::int64_t> bytes;  ///< empty: not seen from this process
+};
+
+/// Where a name leads, as far as this process sees.
+struct Located {
+  std::string kind;  ///< what is there, in words: `a .npy file`
+  std::string name;  ///< by which File::open opens it: another one where a file's bytes only stand for a store
+  std::string path;  ///< of its file, or of the text that tells of its files; as component paths; empty: it has none
+  std::string id;    ///< where it has no path: what all names of it have in common, and no others have
+  std::vector<ComponentFile> components;  ///< in their order; empty: the bytes are in the file itself
+  std::int64_t unit = 0;                  ///< bytes of a stripe; 0: not told
+  std::string only_in;                    ///< where alone it is, in words, if no other process sees it
+  bool tells = true;                      ///< whether it says by itself which array it holds
+};
+
+/// Absolute, with links followed as far as they lead to anything.
+std::string real_path(const std::string& path);
+ComponentFile component_file(const std::string& path);
+
+}  // namespace plait::driver

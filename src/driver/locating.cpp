@@ -1,0 +1,47 @@
+#include "driver/locating.hpp"
+
+#include <utility>
+
+#include "driver/registry.hpp"
+#include "plait/error.hpp"
+#include "store/posix/posix_store.hpp"
+
+namespace plait::driver {
+
+namespace {
+
+using store::posix::PosixStore;
+
+/// Of what an ordinary file's bytes stand for; nullptr: for themselves.
+const FileDriver* recognizing(const std::string& path) {
+  try {
+    PosixStore file(path, PosixStore::Access::kRead);
+    for (const Driver* driver : drivers())
+      if (const auto* files = dynamic_cast<const FileDriver*>(driver); files != nullptr && files->recognizes(file))
+        return files;
+  } catch (const Error&) {  // it is not there, or cannot be read: opening it tells
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+Located locate(const std::string& name) {
+  const Driver& driver = driver_of(name);
+  Located found = driver.locate(name);
+  // Of all others the prefix says what it is.
+  if (!driver.prefix().empty()) return found;
+  const FileDriver* const meant = recognizing(found.path);
+  return meant == nullptr ? found : meant->locate(meant->name_of(name));
+}
+
+std::vector<std::string> files_beside(const Located& found) {
+  std::vector<std::string> result;
+  for (const ComponentFile& component : found.components) result.push_back(component.path);
+  if (found.path.empty()) return result;
+  for (const Driver* driver : drivers())
+    for (std::string& path : driver->files_beside(found.path)) result.push_back(std::move(path));
+  return result;
+}
+
+}  // namespace plait::driver

@@ -1,0 +1,21 @@
+/// Where names lead, whichever driver opens them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "driver/located.hpp"
+
+namespace plait::driver {
+
+/// Looks without opening what is there: nothing need be, and what is damaged has no components.  A plain name whose
+/// file's bytes only stand for a store leads to that store.  Not collective.
+/// errors  kArgument: a name that cannot be.
+/// cost    Opens the file or the text under the name, or lists its folder.
+Located locate(const std::string& name);
+
+/// The files beside its path that hold its bytes or tell of them, by any driver: they may go where something else is
+/// written to that path, whatever the name for it.  Not collective.  Without those that this process does not see.
+std::vector<std::string> files_beside(const Located& found);
+
+}  // namespace plait::driver

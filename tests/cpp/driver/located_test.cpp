@@ -1,0 +1,266 @@
+// Where names lead, by every driver, without opening what is there.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "driver/file_driver.hpp"
+#include "driver/locating.hpp"
+#include "plait/disks.hpp"
+#include "plait/file.hpp"
+#include "stripe_case.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+using plait::driver::ComponentFile;
+using plait::driver::files_beside;
+using plait::driver::locate;
+using plait::driver::Located;
+
+constexpr const char* kStriped = "raw elements in a striped file";
+constexpr const char* kDistant = "an array on the ranks' own disks";
+constexpr const char* kDistantOne = "an array on the ranks' own disks, in one .npy file";
+
+class LocatedStores : public stripe_case::Stripes {
+ protected:
+  /// The working folder leads there by `..`.
+  std::string relative(const std::string& name) const { return fs::relative(path(name)).string(); }
+  std::string linked(const std::string& name) const {
+    fs::create_symlink(path(name), path("link-" + name));
+    return path("link-" + name);
+  }
+  std::string distant(const std::string& name) const { return "distant:" + name + "?folder=" + path(""); }
+};
+
+void expect_whole(const Located& found, const std::string& kind, const std::string& path) {
+  EXPECT_EQ(found.kind, kind);
+  EXPECT_EQ(found.path, path);
+  EXPECT_EQ(found.id, "");
+  EXPECT_EQ(found.only_in, "");
+  EXPECT_EQ(found.unit, 0);
+  EXPECT_TRUE(found.components.empty());
+}
+
+std::vector<std::string> sorted(std::vector<std::string> paths) {
+  std::ranges::sort(paths);
+  return paths;
+}
+
+TEST_F(LocatedStores, OrdinaryFilesAreWhatTheirNamesSay) {
+  const std::vector<std::pair<std::string, std::string>> kinds{{"a.npy", "a .npy file"},
+                                                               {"a.gz", "raw elements, packed by gzip"},
+                                                               {"a.bin", "raw elements"},
+                                                               {"a", "raw elements"}};
+  for (const bool there : {false, true})
+    for (const auto& [name, kind] : kinds) {
+      if (there) put(name, "content");
+      const Located found = locate(path(name));
+      expect_whole(found, kind, path(name));
+      EXPECT_EQ(found.name, path(name));
+      EXPECT_EQ(found.tells, name == "a.npy");
+      EXPECT_TRUE(files_beside(found).empty());
+      const Located raw = locate("raw:" + path(name));
+      expect_whole(raw, "raw elements", path(name));
+      EXPECT_EQ(raw.name, "raw:" + path(name));
+      EXPECT_FALSE(raw.tells);
+    }
+}
+
+TEST_F(LocatedStores, OrdinaryNamesAreTakenAsTheyStand) {
+  EXPECT_EQ(locate(path("a%20b?c")).path, path("a%20b?c"));
+  EXPECT_EQ(locate("raw:" + path("stripe:%61")).path, path("stripe:%61"));
+  EXPECT_EQ(locate("./distant:a").path, (fs::current_path() / "distant:a").string());
+}
+
+TEST_F(LocatedStores, PathsAreRealOnes) {
+  put("a.npy", "content");
+  make("b", 2, "16", 96);
+  EXPECT_EQ(locate(relative("a.npy")).path, path("a.npy"));
+  EXPECT_EQ(locate("raw:" + relative("none")).path, path("none"));
+  EXPECT_EQ(locate("stripe:" + relative("b")).path, path("b"));
+  EXPECT_EQ(locate(path("d0/../a.npy")).path, path("a.npy"));
+  EXPECT_EQ(locate(linked("a.npy")).path, path("a.npy"));
+  EXPECT_EQ(locate("stripe:" + linked("b")).path, path("b"));
+  EXPECT_EQ(locate("distant:" + path("link-b")).path, path("b"));
+}
+
+TEST_F(LocatedStores, WhatIsNoFileIsLeftToWhoeverOpensIt) {
+  expect_whole(locate(path("d0")), "raw elements", path("d0"));
+  expect_whole(locate(path("none/a.npy")), "a .npy file", path("none/a.npy"));
+  expect_whole(locate("/dev/null"), "raw elements", "/dev/null");
+}
+
+TEST_F(LocatedStores, StripedFilesHaveComponents) {
+  make("a", 2, "16", 96);
+  for (const std::string& name : {named("a"), path("a"), url("a", 2, "16"), "stripe:" + relative("a")}) {
+    const Located found = locate(name);
+    EXPECT_EQ(found.kind, kStriped);
+    EXPECT_EQ(found.path, path("a"));
+    EXPECT_EQ(found.name, name == path("a") ? named("a") : name);
+    EXPECT_EQ(found.unit, 16);
+    EXPECT_FALSE(found.tells);
+    ASSERT_EQ(found.components.size(), 2U);
+    for (int i = 0; i < 2; ++i) {
+      const ComponentFile& component = found.components[static_cast<std::size_t>(i)];
+      EXPECT_EQ(fs::path(component.path).parent_path(), disk(i));
+      EXPECT_EQ(component.bytes, 48);
+    }
+  }
+  fs::remove(locate(path("a")).components[1].path);
+  const Located damaged = locate(path("a"));
+  ASSERT_EQ(damaged.components.size(), 2U);
+  EXPECT_EQ(damaged.components[0].bytes, 48);
+  EXPECT_EQ(damaged.components[1].bytes, std::nullopt);
+}
+
+TEST_F(LocatedStores, StripedFilesThatCannotBeOpenedHaveNone) {
+  expect_whole(locate(named("none")), kStriped, path("none"));
+  put("ordinary", "content");
+  expect_whole(locate(named("ordinary")), kStriped, path("ordinary"));
+  for (const char* text : {"plait stripes 1\n", "plait stripes 1\nunit 16\nbytes 5\nid 7\ncomponent d0/x\n",
+                           "plait stripes 9\nunit 16\n"}) {
+    put("broken", text);
+    for (const std::string& name : {named("broken"), path("broken")}) {
+      expect_whole(locate(name), kStriped, path("broken"));
+      EXPECT_EQ(locate(name).name, named("broken"));
+      EXPECT_TRUE(files_beside(locate(name)).empty());
+    }
+  }
+}
+
+TEST_F(LocatedStores, EscapesInNamesAreResolved) {
+  const std::string name = path("x y?&,%");
+  stripe_case::make_new(url("x%20y%3F%26%2C%25", 1, "16"), 10)->commit();
+  const Located plain = locate(name);
+  EXPECT_EQ(plain.name, plait::stripe_url(name));
+  for (const Located& found : {plain, locate(plait::stripe_url(name)), locate(named("x%20y%3f%26%2c%25"))}) {
+    EXPECT_EQ(found.path, name);
+    EXPECT_EQ(found.components.size(), 1U);
+  }
+  expect_whole(locate("distant:a%3Fb?folder=" + path("x%20y")), kDistantOne, path("x y/a?b"));
+}
+
+TEST_F(LocatedStores, NamesThatCannotBeAreRefused) {
+  for (const auto& [name, says] : std::vector<std::pair<std::string, std::string>>{
+           {"stripe:", "no name after stripe:"},
+           {"stripe:a?wide=1", "the option \"wide\" is not known"},
+           {"stripe:a%4", "write %25"},
+           {"distant:?unit=4K", "no name after distant:"},
+           {"distant:a?folder=", "folder= is empty"},
+       }) {
+    const plait::Error error = stripe_case::failure([&, one = name] { locate(one); });
+    EXPECT_EQ(error.kind(), plait::ErrorKind::kArgument);
+    EXPECT_SAYS(error, says);
+  }
+}
+
+TEST_F(LocatedStores, DistantArraysHaveTheComponentsThatAreSeen) {
+  expect_whole(locate(distant("d")), kDistantOne, path("d"));
+  const std::string id = "-0123456789abcdef";
+  put("d.c1of3" + id, "12345");
+  put("d.c0of3" + id, "1234");
+  put("d.c0of3" + id + ".meta", "what belongs together");
+  for (const char* other : {"d.c3of3-0123456789abcdef", "d.c0of3-012", "e.c0of3-0123456789abcdef", "d.c0"})
+    put(other, "");
+  for (const std::string& name :
+       {distant("d"), distant("%64") + "&place=striped", "distant:" + path("d"), "distant:" + relative("d")}) {
+    const Located found = locate(name);
+    EXPECT_EQ(found.kind, kDistant);
+    EXPECT_EQ(found.path, path("d"));
+    EXPECT_EQ(found.name, name);
+    EXPECT_TRUE(found.tells);
+    ASSERT_EQ(found.components.size(), 2U);
+    EXPECT_EQ(found.components[0].path, path("d.c0of3" + id));
+    EXPECT_EQ(found.components[0].bytes, 4);
+    EXPECT_EQ(found.components[1].path, path("d.c1of3" + id));
+    EXPECT_EQ(found.components[1].bytes, 5);
+  }
+}
+
+TEST_F(LocatedStores, DistantArraysAreFoundAsTheyAreWritten) {
+  plait::FileOptions options;
+  options.shape = {70};
+  options.dtype = "<f8";
+  for (const std::string how : {"one", "striped"}) {
+    const std::string url = distant("d-" + how) + "&place=" + how;
+    plait::File::open(url, plait::Mode::kWrite, options).close();
+    const Located found = locate(url);
+    EXPECT_EQ(found.kind, how == "one" ? kDistantOne : kDistant);
+    EXPECT_EQ(found.components.size(), how == "one" ? 0U : 1U);
+    EXPECT_EQ(fs::exists(found.path), how == "one");
+  }
+}
+
+TEST_F(LocatedStores, DistantArraysLieInTheFolderOfTheSetting) {
+  ::setenv("PLAIT_DISTANT_FOLDER", path("d0").c_str(), 1);
+  EXPECT_EQ(locate("distant:a").path, path("d0/a"));
+  EXPECT_EQ(locate("distant:x/../a?unit=4K").path, path("d0/a"));
+  EXPECT_EQ(locate(distant("a")).path, path("a"));
+  ::unsetenv("PLAIT_DISTANT_FOLDER");
+}
+
+/// Whatever the name is by which somebody would write there.
+TEST_F(LocatedStores, FilesBesideAPathAreThoseOfAllDrivers) {
+  const stripe_case::Description description = make("d", 2, "16", 96);
+  put("d.c0of1-0123456789abcdef", "1234");
+  put("d.c0of1-0123456789abcdef.meta", "what belongs together");
+  std::vector<std::string> expected = description.components;
+  expected.push_back(path("d.c0of1-0123456789abcdef"));
+  expected.push_back(path("d.c0of1-0123456789abcdef.meta"));
+  for (const std::string& name : {path("d"), "raw:" + path("d"), named("d"), distant("d")}) {
+    std::vector<std::string> found = sorted(files_beside(locate(name)));
+    found.erase(std::unique(found.begin(), found.end()), found.end());
+    EXPECT_EQ(found, sorted(expected)) << name;
+  }
+  expect_whole(locate("raw:" + path("d")), "raw elements", path("d"));
+}
+
+TEST_F(LocatedStores, MemoryAndPipesHaveNoPath) {
+  const Located memory = locate("memory:a?b");
+  EXPECT_EQ(memory.kind, "an array in memory");
+  EXPECT_EQ(memory.id, "memory:a?b");
+  EXPECT_EQ(memory.only_in, "the memory of the process that made it");
+  const Located pipe = locate("pipe:flow?queue=3");
+  EXPECT_EQ(pipe.kind, "pipe");
+  EXPECT_EQ(pipe.id, "pipe:flow");
+  EXPECT_EQ(pipe.name, "pipe:flow?queue=3");
+  EXPECT_EQ(pipe.only_in, "");
+  for (const Located& found : {memory, pipe}) {
+    EXPECT_EQ(found.path, "");
+    EXPECT_TRUE(found.components.empty());
+    EXPECT_TRUE(files_beside(found).empty());
+  }
+}
+
+/// One that says nothing of where its names lead.
+class Added : public plait::driver::FileDriver {
+ public:
+  std::string_view prefix() const override { return "added:"; }
+  plait::driver::Contents contents() const override { return plait::driver::Contents::kRaw; }
+  plait::store::Found find(const std::string& /*name*/, bool /*writable*/) const override { return {}; }
+  std::unique_ptr<plait::store::Store> open(const plait::store::Location& /*location*/,
+                                            bool /*writable*/) const override {
+    return nullptr;
+  }
+  std::unique_ptr<plait::store::NewFile> create(const std::string& /*name*/,
+                                                const plait::store::NewFileOptions& /*options*/) const override {
+    return nullptr;
+  }
+};
+
+TEST_F(LocatedStores, AnAddedDriverNeedNotTell) {
+  const Added driver;
+  const plait::driver::Driver& any = driver;
+  expect_whole(any.locate("added:" + path("a%20b") + "?c=d"), "added", path("a b"));
+  EXPECT_TRUE(any.files_beside(path("a")).empty());
+}
+
+}  // namespace
