@@ -16,6 +16,7 @@ void bind_file(nanobind::module_& module);
 void bind_redistribute(nanobind::module_& module);
 void bind_stream(nanobind::module_& module);
 void bind_pipe(nanobind::module_& module);
+void bind_location(nanobind::module_& module);
 void bind_distant(nanobind::module_& module);
 void bind_shared(nanobind::module_& module);
 

@@ -1,61 +1,75 @@
-"""Where the name of a store leads."""
+"""Where the name of a store leads, as the drivers of the library say."""
 
 from __future__ import annotations
 
 import contextlib
 import os
-import re
 from pathlib import Path
-from urllib.parse import unquote
 
-_SCHEMES = ("stripe:", "distant:")
-_STRIPES = b"plait stripes "
-_MOST_STRIPES = 8 << 20  # bytes of a description
+from . import _core
+from ._core import Located
+from ._errors import ArgumentError
+
+PIPE_PREFIX = _core.pipe_prefix()
 
 
-def path_of(url: str | os.PathLike[str]) -> Path:
-    """Return the path of the file that a name stands for, or of the text that tells of its files."""
-    name = os.fsdecode(url)
-    scheme = next((scheme for scheme in _SCHEMES if name.startswith(scheme)), None)
-    if scheme is None:
-        return Path(os.path.realpath(name.removeprefix("raw:")))
-    path, _, options = name.removeprefix(scheme).partition("?")
-    folder = ""
-    if scheme == "distant:":
-        given = dict(option.partition("=")[::2] for option in options.split("&"))
-        folder = unquote(given.get("folder", "")) or os.environ.get("PLAIT_DISTANT_FOLDER", "")
-    return Path(os.path.realpath(Path(folder) / unquote(path)))
+def locate(url: str | os.PathLike[str]) -> Located:
+    """Return where a name leads, as far as this process sees; nothing need be there.
+
+    errors  ArgumentError: a name that cannot be
+    """
+    return _core.locate(os.fsdecode(url))
+
+
+def comes_in_steps(url: str | os.PathLike[str]) -> bool:
+    """Whether arrays come and go under a name, step by step, as in a pipe."""
+    with contextlib.suppress(TypeError):  # characters that no name has: opening it tells
+        return _core.comes_in_steps(os.fsdecode(url))
+    return False
+
+
+def path_of(url: str | os.PathLike[str]) -> Path | None:
+    """Return the path of the file that a name stands for, or of the text that tells of its files; None without one."""
+    found = _found(url)
+    return Path(found.path) if found is not None and found.path else None
+
+
+def key_of(url: str | os.PathLike[str]) -> str | None:
+    """Return what the names of one store have in common, apart from second names of a file; None for no name."""
+    found = _found(url)
+    return None if found is None else found.path or found.id
 
 
 def same_location(one: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool:
-    """Whether two names stand for one file, as far as this process sees."""
-    return _same(path_of(one), path_of(other))
+    """Whether two names stand for one store, as far as this process sees."""
+    first, second = _found(one), _found(other)
+    if first is None or second is None:
+        return False
+    if first.path and second.path:
+        return _same(first.path, second.path)
+    return not first.path and not second.path and first.id == second.id
 
 
 def same_components(one: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool:
     """Whether one name stands for a component file of what the other one stands for, as far as this process sees."""
-    first, second = path_of(one), path_of(other)
-    return any(_same(path, second) for path in components_of(first)) or any(
-        _same(first, path) for path in components_of(second)
+    first, second = _found(one), _found(other)
+    if first is None or second is None or not first.path or not second.path:
+        return False
+    return any(_same(path, second.path) for path in _core.files_beside(first)) or any(
+        _same(first.path, path) for path in _core.files_beside(second)
     )
 
 
-def _same(one: Path, other: Path) -> bool:
+def _found(url: str | os.PathLike[str]) -> Located | None:
+    """Nothing where the name cannot be: opening it tells why."""
     try:
-        return one == other or one.samefile(other)
+        return locate(url)
+    except (ArgumentError, TypeError):
+        return None
+
+
+def _same(one: str, other: str) -> bool:
+    try:
+        return one == other or os.path.samefile(one, other)
     except OSError:  # one of them is not there, or not here
         return False
-
-
-def components_of(path: Path) -> list[Path]:
-    """The files that a striped file or an array on the ranks' own disks consists of, beside the path itself."""
-    found: list[Path] = []
-    with contextlib.suppress(OSError), path.open("rb") as file:
-        if file.read(len(_STRIPES)) == _STRIPES:
-            lines = file.read(_MOST_STRIPES).splitlines()
-            named = [os.fsdecode(line[10:]) for line in lines if line.startswith(b"component ")]
-            found += [Path(os.path.realpath(path.parent / name)) for name in named]
-    part = re.compile(re.escape(path.name) + r"\.c\d+of\d+-[0-9a-f]{16}(\.meta)?")
-    with contextlib.suppress(OSError):
-        found += [path.parent / name for name in os.listdir(path.parent) if part.fullmatch(name)]
-    return found

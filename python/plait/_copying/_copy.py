@@ -18,9 +18,9 @@ from .._arguments.words import kind, shown
 from .._comm import CommLike, comm_of
 from .._errors import ArgumentError
 from .._guard import checks
-from .._location import same_components, same_location
+from .._location import comes_in_steps, same_components, same_location
 from .moving import Mover, Progress, Ranks
-from .names import Apart, TargetName, is_pipe, pipe_name
+from .names import Apart, TargetName
 from .serial import RawSource, SerialSource, SerialTarget, is_stream
 from .sources import FileSource, PipeSource, Told
 from .steps import GivenStep, Source, StepArray, Target
@@ -159,7 +159,7 @@ def copy(
     # Half for the window, a quarter for each file's staging.
     staging = max(memory // 4 // own.size, _LEAST_STAGING)
     told = Told(comm, shape, dtype, order, offset, staging)
-    serial = bool(streams) or is_pipe(name.text if name else "")
+    serial = bool(streams) or comes_in_steps(name.text if name else "")
     ranks = 1 if serial else min(os.cpu_count() or 1, _MOST_THREADS)
     who = Ranks(own, comm is None, own.size if comm is not None else ranks, refuse)
     mover = Mover(who, layout, memory // 2, progress)
@@ -170,7 +170,7 @@ def copy(
         made: Target
         if name is None:
             made = SerialTarget(into, raw)
-        elif is_pipe(name.text):
+        elif comes_in_steps(name.text):
             made = PipeTarget(name.text, making, opened if wanted.variables is None else None)
         else:
             made = FileTarget(name, making, Apart(sources if not is_stream(source) else []))
@@ -212,19 +212,18 @@ def _check_names(sources: Sequence[Any], target: Any) -> None:
     for source in sources:
         if not is_stream(source):
             path_of(source, "the source")
-    if len(sources) > 1 and any(is_stream(source) or is_pipe(source) for source in sources):
+    if len(sources) > 1 and any(is_stream(source) or comes_in_steps(source) for source in sources):
         raise ArgumentError("several sources must all be files; copy from one pipe or stream at a time")
     if is_stream(target):
         return
     path_of(target, "the target")
-    if len(sources) > 1 and not is_pipe(target) and not TargetName(target).has_step:
+    if len(sources) > 1 and not comes_in_steps(target) and not TargetName(target).has_step:
         raise ArgumentError(
             f"{len(sources)} sources make as many steps, but {os.fsdecode(target)} holds one; name a pipe, or "
             "put {step} into the name, as in 'field-{step}.npy', to write a file for each"
         )
     for source in sources if len(sources) == 1 and not is_stream(sources[0]) else []:
-        pipes = is_pipe(source) and is_pipe(target)
-        if pipe_name(source) == pipe_name(target) if pipes else same_location(source, target):
+        if same_location(source, target):
             raise ArgumentError(f"{os.fsdecode(target)} is the source itself; name another target")
         if same_components(source, target):
             raise ArgumentError(
@@ -236,6 +235,6 @@ def _check_names(sources: Sequence[Any], target: Any) -> None:
 def _source_of(sources: Sequence[Any], told: Told, raw: bool) -> Source:
     if is_stream(sources[0]):
         return (RawSource if raw else SerialSource)(sources[0], told.shape, told.dtype, told.order)
-    if is_pipe(sources[0]):
+    if comes_in_steps(sources[0]):
         return PipeSource(sources[0], told)
     return FileSource(sources, told)

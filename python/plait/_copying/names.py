@@ -9,20 +9,10 @@ from functools import partial
 
 from .._arguments.words import shown
 from .._errors import ArgumentError
-from .._location import path_of
+from .._location import key_of
 
 _FIELD = re.compile(r"\{(step|variable)(?::([^{}]*))?\}")
 _WIDTH = re.compile(r"0?\d{0,2}d?")
-
-
-def is_pipe(name: str | os.PathLike[str]) -> bool:
-    """Whether a name stands for a pipe."""
-    return os.fsdecode(name).startswith("pipe:")
-
-
-def pipe_name(name: str | os.PathLike[str]) -> str:
-    """Return what programs meet by, without options."""
-    return os.fsdecode(name).removeprefix("pipe:").partition("?")[0]
 
 
 class TargetName:
@@ -67,12 +57,12 @@ class Apart:
 
     def __init__(self, sources: Iterable[str | os.PathLike[str]]) -> None:
         """Take the names of the sources."""
-        self._files = {path_of(source): os.fsdecode(source) for source in sources if not is_pipe(source)}
+        self._sources = {key for key in map(key_of, sources) if key is not None}
 
     def check(self, target: str) -> None:
         """Refuse a target that is a source.
 
         errors  ArgumentError
         """
-        if path_of(target) in self._files:
+        if key_of(target) in self._sources:
             raise ArgumentError(f"{target} is a source itself; name another target")

@@ -15,6 +15,7 @@ from typing import Any
 
 import plait
 from plait._comm import LAUNCHED
+from plait._location import comes_in_steps
 from plait.launch import LaunchError, RankProgram, require_mpi
 
 Progress = Callable[[int, int], None]
@@ -134,7 +135,7 @@ def copy_here(job: dict[str, Any], comm: Any, progress: Progress) -> CopyResult:
 def has_steps(job: dict[str, Any]) -> bool:
     """Whether a copy may have many steps, for which it waits."""
     sources = job["source"] if isinstance(job["source"], list) else [job["source"]]
-    return len(sources) > 1 or any(name == "-" or name.startswith("pipe:") for name in [*sources, job["target"]])
+    return len(sources) > 1 or any(name == "-" or comes_in_steps(name) for name in [*sources, job["target"]])
 
 
 @contextlib.contextmanager

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 import os
-from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import plait
-from plait._location import components_of, path_of
+from plait._core import Located
+from plait._location import comes_in_steps, locate
 from plait.cli.support import UserError
 
 Document = dict[str, Any]
-
-_STRIPES = b"plait stripes "
 
 
 def describe(name: str, told: dict[str, Any]) -> Document:
@@ -25,12 +21,12 @@ def describe(name: str, told: dict[str, Any]) -> Document:
             "'-' is the standard input or output, which cannot be described without reading it; give the name of a "
             "store"
         )
-    if name.startswith("memory:"):
-        raise UserError(
-            f"{name} is in the memory of the process that made it, where no other process sees it; give a file or a "
-            "pipe"
-        )
-    return _pipe(name) if name.startswith("pipe:") else _store(name, told)
+    if comes_in_steps(name):
+        return _pipe(name)
+    found = locate(name)
+    if found.only_in:
+        raise UserError(f"{name} is in {found.only_in}, where no other process sees it; give a file or a pipe")
+    return _store(found, name, told)
 
 
 def _pipe(name: str) -> Document:
@@ -66,52 +62,22 @@ def _array(shape: tuple[int, ...] | None, dtype: str | None, order: str | None) 
     return {"shape": None if shape is None else list(shape), "dtype": dtype, "order": order}
 
 
-def _store(name: str, told: dict[str, Any]) -> Document:
-    path = path_of(name)
-    striped = name.startswith("stripe:") or _begins(path, _STRIPES)
-    url = name if not striped or name.startswith("stripe:") else f"stripe:{quote(name)}"
-    lines = path.read_text(encoding="utf-8", errors="surrogateescape").splitlines() if striped else []
-    parts = [part for part in components_of(path) if part.suffix != ".meta"]
-    if not striped:
-        parts.sort(key=lambda part: int(part.name.rpartition(".c")[2].partition("of")[0]))
-    kind = _kind(name, striped, bool(parts))
-    found: Document = {"name": name, "kind": kind, **_array(None, None, None)}
+def _store(found: Located, name: str, told: dict[str, Any]) -> Document:
+    array = _array(None, None, None)
     note = None
     try:
-        with plait.open(url, **told) as file:
-            found |= _array(file.shape, file.dtype.str, file.order)
-            found["bytes"] = math.prod(file.shape) * file.dtype.itemsize
+        with plait.open(found.name, **told) as file:
+            array = _array(file.shape, file.dtype.str, file.order)
+            array["bytes"] = math.prod(file.shape) * file.dtype.itemsize
     except plait.ArgumentError as error:
         # The bytes are there, whatever they are.
-        if "raw" not in kind or "shape" in told or "dtype" in told or not path.is_file():
+        if found.tells or "shape" in told or "dtype" in told or not os.path.isfile(found.path):
             raise
         note = str(error)
-    sizes = [_size_of(part) for part in parts]
-    size = sum(one or 0 for one in sizes) if parts else path.stat().st_size
-    unit = next((int(line[5:]) for line in lines if line.startswith("unit ")), None)
-    components = [{"path": str(part), "size": one} for part, one in zip(parts, sizes, strict=True)]
-    return {**found, "size": size, "unit": unit, "components": components, "note": note}
-
-
-def _kind(name: str, striped: bool, parts: bool) -> str:
-    if striped:
-        return "raw elements in a striped file"
+    parts = [{"path": part.path, "size": part.bytes} for part in found.components]
     if parts:
-        return "an array on the ranks' own disks"
-    if name.startswith("distant:"):
-        return "an array on the ranks' own disks, in one .npy file"
-    if name.startswith("raw:") or not name.endswith((".npy", ".gz")):
-        return "raw elements"
-    return "a .npy file" if name.endswith(".npy") else "raw elements, packed by gzip"
-
-
-def _begins(path: Path, magic: bytes) -> bool:
-    with contextlib.suppress(OSError), path.open("rb") as file:
-        return file.read(len(magic)) == magic
-    return False
-
-
-def _size_of(path: Path) -> int | None:
-    with contextlib.suppress(OSError):
-        return os.stat(path).st_size
-    return None
+        size = sum(part.bytes or 0 for part in found.components)
+    else:
+        size = os.stat(found.path).st_size if found.path else array["bytes"]
+    unit = found.unit or None
+    return {"name": name, "kind": found.kind, **array, "size": size, "unit": unit, "components": parts, "note": note}

@@ -12,6 +12,7 @@ import click
 
 import plait
 from plait._amounts import count, shown, size
+from plait._location import PIPE_PREFIX
 from plait.cli.describing import Document, describe
 from plait.cli.lists import Shape
 from plait.cli.names import StoreName
@@ -68,7 +69,7 @@ def _finite(value: Any) -> Any:
 def _all_pipes() -> Iterator[Document]:
     for name in plait.pipe_names():
         with contextlib.suppress(FileNotFoundError):  # it has ended meanwhile
-            yield describe(f"pipe:{name}", {})
+            yield describe(PIPE_PREFIX + name, {})
 
 
 def _pipe_lines(found: Document) -> list[tuple[str, str]]:

@@ -9,13 +9,12 @@ import click
 from click.shell_completion import CompletionItem
 
 import plait
+from plait._location import PIPE_PREFIX
 
 if TYPE_CHECKING:
     _Type = click.ParamType[Any]
 else:
     _Type = click.ParamType  # takes no type before click 8.4
-
-_PREFIX = "pipe:"
 
 
 class StoreName(_Type):
@@ -30,9 +29,9 @@ class StoreName(_Type):
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         """Complete pipes that have a writer, and names of files."""
         found = []
-        if incomplete and (_PREFIX.startswith(incomplete) or incomplete.startswith(_PREFIX)):
+        if incomplete and (PIPE_PREFIX.startswith(incomplete) or incomplete.startswith(PIPE_PREFIX)):
             with contextlib.suppress(plait.Error):
-                found = [_PREFIX + name for name in plait.pipe_names()]
+                found = [PIPE_PREFIX + name for name in plait.pipe_names()]
         return [
             *(CompletionItem(name) for name in found if name.startswith(incomplete)),
             CompletionItem(incomplete, type="file"),
