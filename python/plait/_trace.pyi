@@ -1,4 +1,4 @@
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import IntEnum, IntFlag
 from typing import Any
 
@@ -108,6 +108,7 @@ def create_trace(
 def copy_events(source: TraceReader, target: TraceWriter, progress: Callable[[int, int], None] | None) -> int: ...
 def copy_trace(source: TraceReader, target: TraceWriter) -> int: ...
 def trace_formats() -> list[tuple[str, str, bool, bool]]: ...
+def name_other_formats(names: Sequence[str]) -> None: ...
 def trace_report(
     path: str,
     *,

@@ -1,5 +1,6 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <chrono>
@@ -325,6 +326,7 @@ void bind_traces(nb::module_& module) {
         return all;
       },
       nb::sig("def trace_formats() -> list[tuple[str, str, bool, bool]]"));
+  module.def("name_other_formats", &trace::name_others, "names"_a);
 }
 
 }  // namespace plait::python

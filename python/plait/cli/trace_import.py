@@ -7,6 +7,7 @@ import click
 from plait.cli.support import run_with_bar, writing_to
 from plait.cli.trace_summary import print_summary
 from plait.trace import IMPORTS, import_trace
+from plait.trace.formats import written_names
 
 _EXAMPLES = """
 \b
@@ -27,7 +28,7 @@ Examples:
     "--to",
     "to_format",
     metavar="FORMAT",
-    help="Format of the trace to write, if the ending of FILE does not determine it.",
+    help=f"Format of the trace to write, if the ending of FILE does not determine it: {', '.join(written_names())}.",
 )
 @click.option("--format", "format_", type=click.Choice(IMPORTS), help="Format of the source.  [default: detected]")
 @click.option(

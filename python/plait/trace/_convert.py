@@ -92,14 +92,14 @@ def convert(
     here, there = trace_name(source), trace_name(target)
     if _same_file(here, there):
         raise ArgumentError(f"the source and the target are the same file, {here}")
-    written = formats.find(to_format) if to_format else formats.written_as(there)
+    if to_format:
+        formats.find(to_format)  # that there is one
     if not to_format and there == "-":
         raise ArgumentError("the standard output has no ending that tells the format; say which to write")
     how: dict[str, Any] = {"base": base, "comment": comment, "block": block, "plain": plain}
     how |= {"separator": separator, "tick": tick}
     _check_options(there, to_format or "", [name for name, value in how.items() if value != _OTHERWISE[name]])
-    if written is not None and written.write is None:
-        raise ArgumentError(f"traces in the format {written.name} are read, not written")
+    written = formats.target_format(there, to_format)
     found = wanted_format(here, from_format)
     if found is not None and written is None:
         return _from_python(found, here, _Target(there, to_format, how), progress)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from plait._arguments.buffers import trace_name
@@ -17,7 +19,7 @@ from plait.trace._sources import check_readable, files_of, format_of
 from plait.trace._strace_files import StraceFiles
 from plait.trace._summary import Summary
 from plait.trace._transfer import transfer, write_out
-from plait.trace.formats.format import Imported
+from plait.trace.formats.format import Format, Imported
 
 IMPORTS = tuple(formats.foreign_names())
 """The formats of other tools."""
@@ -63,9 +65,14 @@ def import_trace(
     known = formats.foreign_names()
     if format is not None and format not in known:
         raise ArgumentError(f"'{format}' is not a format to import; use one of: {', '.join(known)}")
+    there = trace_name(target)
+    written = formats.target_format(there, target_format) if target_format or there != "-" else None
     with files_of(paths) as files:
         options = {"columns": columns, "separator": separator, "tick": tick, "block": block}
-        return _import(_Source(files, format, options), target, target_format, progress)
+        from_ = _Source(files, format, options)
+        if written is not None:
+            return _import_whole(from_, there, written, progress)
+        return _import(from_, _Target(there, target_format, there), progress)
 
 
 @dataclass(frozen=True)
@@ -77,12 +84,29 @@ class _Source:
     options: dict[str, Any]
 
 
-def _import(
-    source: _Source,
-    target: str | os.PathLike[str],
-    target_format: str | None,
-    progress: Callable[[str, float], None] | None,
+@dataclass(frozen=True)
+class _Target:
+    """Where the trace goes, in which of the library's formats, and what people are told of it."""
+
+    path: str
+    format: str | None
+    shown: str
+
+
+def _import_whole(
+    source: _Source, target: str, written: Format, progress: Callable[[str, float], None] | None
 ) -> Summary:
+    """Import into a format that is written in Python, by way of a binary trace."""
+    with tempfile.TemporaryDirectory(prefix="plait-import-") as folder:
+        between = str(Path(folder, "trace.plait"))
+        summary = _import(source, _Target(between, None, target), progress)
+        with Trace(between) as trace:
+            assert written.write is not None
+            written.write(trace, target, None)
+    return summary
+
+
+def _import(source: _Source, target: _Target, progress: Callable[[str, float], None] | None) -> Summary:
     paths, format = source.paths, source.format
     for path in paths:
         check_readable(path)
@@ -93,7 +117,7 @@ def _import(
 
     def share(done: float) -> None:
         if progress:
-            progress(f"writing {os.fspath(target)}", done)
+            progress(f"writing {target.shown}", done)
 
     found = format_of(paths[0])  # also where it is given: what cannot be unpacked at all is an error
     if format is not None:
@@ -101,7 +125,7 @@ def _import(
     if found is not None:
         if len(paths) > 1 and not found.several:
             raise ArgumentError(f"one trace of {found.name} is imported at a time")
-        return _write(found.read(paths, step), target, target_format, share)
+        return _write(found.read(paths, step), target, share)
     if len(paths) > 1:
         if format not in (None, "strace"):
             raise ArgumentError(
@@ -114,17 +138,15 @@ def _import(
             finally:
                 files.opened()
             with trace:
-                return transfer(trace, target, target_format, share, files.join)
+                return transfer(trace, target.path, target.format, share, files.join)
         finally:
             files.close()
     with Trace(paths[0], format, **source.options) as trace:
-        return transfer(trace, target, target_format, share)
+        return transfer(trace, target.path, target.format, share)
 
 
-def _write(
-    found: Imported, target: str | os.PathLike[str], format: str | None, share: Callable[[float], None]
-) -> Summary:
+def _write(found: Imported, target: _Target, share: Callable[[float], None]) -> Summary:
     try:
-        return write_out(found, target, format, share)
+        return write_out(found, target.path, target.format, share)
     finally:
         found.spool.close()

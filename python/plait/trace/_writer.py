@@ -12,7 +12,9 @@ import numpy.typing as npt
 
 from plait import _trace
 from plait._arguments.buffers import trace_name
+from plait._errors import ArgumentError
 from plait._guard import entry
+from plait.trace import formats
 from plait.trace._event import Counters, Missed, Process, TracedFile
 
 
@@ -146,8 +148,13 @@ def create(
 
     Raises:
         plait.StoreError: it cannot be written.
-        plait.ArgumentError: no such format; later, that the format cannot hold an event, naming the field.
+        plait.ArgumentError: no such format, or one that only :func:`plait.trace.convert` writes; later, that the format
+            cannot hold an event, naming the field.
     """
+    name = trace_name(path)
+    found = formats.target_format(name, format) if format or name != "-" else None
+    if found is not None:
+        raise ArgumentError(f"traces in the format {found.name} are written whole; convert a finished trace to it")
     return TraceWriter(
         path, format, base=base, separator=separator, comment=comment, tick=tick, block=block, plain=plain
     )

@@ -32,6 +32,11 @@ std::string names(bool (*wanted)(const Format&)) {
   return all;
 }
 
+std::vector<std::string>& others() {
+  static std::vector<std::string> names;
+  return names;
+}
+
 bool is_read(const Format& format) { return format.open != nullptr; }
 bool is_written(const Format& format) { return format.create != nullptr; }
 
@@ -40,14 +45,17 @@ const Format& recognise(Source& source, char separator) {
   if (separator != 0 && csv::looks_like(head, separator)) return find_format("csv");
   for (const Format& format : formats())
     if (format.recognise != nullptr && is_read(format) && format.recognise(head)) return format;
-  throw Error(ErrorKind::kArgument,
-              base::text("cannot tell the format of the trace ", source.name(), head.empty() ? ", which is empty" : "",
-                         "; name one of: ", names(is_read)));
+  std::string known = names(is_read);
+  for (const std::string& name : others()) base::append_parts(known, ", ", name);
+  throw Error(ErrorKind::kArgument, base::text("cannot tell the format of the trace ", source.name(),
+                                               head.empty() ? ", which is empty" : "", "; name one of: ", known));
 }
 
 }  // namespace
 
 std::span<const Format> formats() { return kFormats; }
+
+void name_others(std::vector<std::string> names) { others() = std::move(names); }
 
 const Format& find_format(std::string_view name) {
   const auto found =

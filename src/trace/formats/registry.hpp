@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "plait/trace.hpp"
 #include "trace/sink.hpp"
@@ -26,6 +27,9 @@ struct Format {
 
 /// All, in the order in which they are tried.
 std::span<const Format> formats();
+/// Has errors name further formats behind these, which the caller reads itself.  In place of those named before.
+/// threads  While none opens a trace.
+void name_others(std::vector<std::string> names);
 /// errors  kArgument: no such format; names them all.
 const Format& find_format(std::string_view name);
 

@@ -16,6 +16,7 @@ FORMATS: list[Format] = [
     darshan.FORMAT,
     dftracer.FORMAT,
 ]
+_trace.name_other_formats([one.name for one in FORMATS])  # in errors of the library
 
 
 def find(name: str) -> Format | None:
@@ -55,6 +56,22 @@ def foreign_names() -> list[str]:
 def written_as(path: str) -> Format | None:
     """Return the format that a target's ending tells, of those that are written in Python."""
     return next((one for one in FORMATS if one.write and path.endswith(one.endings)), None)
+
+
+def target_format(path: str, name: str | None) -> Format | None:
+    """Return the format that a target is written in, of those that are written in Python; None: one of the library.
+
+    Raises:
+        plait.ArgumentError: there is no format of that name, it is only read, or the ending of the target tells none.
+    """
+    found = find(name) if name else written_as(path)
+    if found is not None and found.write is None:
+        raise ArgumentError(f"traces in the format {found.name} are read, not written")
+    if not name and not any(path.endswith(ending) for _, ending in endings()):
+        raise ArgumentError(
+            f"the name {path} does not tell the trace's format; name one of: {', '.join(written_names())}"
+        )
+    return found
 
 
 def endings() -> list[tuple[str, str]]:

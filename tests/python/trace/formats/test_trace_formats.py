@@ -90,6 +90,42 @@ def test_unknown_formats_are_refused_with_all_names(tally: str) -> None:
         trace.open(tally, "nope")
     with pytest.raises(ArgumentError, match="traces in the format tally are read, not written"):
         trace.convert(tally, "x", to_format="tally")
+    for write in (trace.convert, trace.import_trace):
+        with pytest.raises(ArgumentError, match=r"the name x does not tell the trace's format; .*csv.*parquet"):
+            write(tally, "x")
+
+
+def test_a_source_of_no_format_is_told_all_names(tmp_path: Path) -> None:
+    (tmp_path / "junk").write_bytes(bytes(range(256)))
+    read = ", ".join(formats.read_names())
+    for call in (trace.open, trace.report):
+        with pytest.raises(ArgumentError, match=f"cannot tell the format of the trace .*/junk; name one of: {read}$"):
+            call(tmp_path / "junk")
+
+
+def test_formats_that_are_written_whole_are_not_begun(tmp_path: Path) -> None:
+    for name, format in [("a.parquet", None), ("a", "parquet")]:
+        with pytest.raises(ArgumentError, match="in the format parquet are written whole; convert a finished trace"):
+            trace.create(tmp_path / name, format)
+    with pytest.raises(ArgumentError, match="traces in the format darshan are read, not written"):
+        trace.create(tmp_path / "a", "darshan")
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_import_is_written_in_any_format(tally: str, tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow", reason="pyarrow is not installed; it is in the extra traces")
+    heard = []
+    summary = trace.import_trace(tally, tmp_path / "a.parquet", progress=lambda text, done: heard.append(text))
+    assert (summary.format, summary.events, summary.written_bytes) == ("tally", 3, 350)
+    assert heard[-1] == f"writing {tmp_path / 'a.parquet'}"
+    (tmp_path / "disk.csv").write_text("4,W,8,512\n7,R,0,4096\n")
+    trace.import_trace(
+        tmp_path / "disk.csv", tmp_path / "b", "blkcsv", target_format="parquet", columns="time,op,lba,size", tick=10**6
+    )
+    for name, length in [("a.parquet", 350), ("b", 4608)]:
+        with trace.open(tmp_path / name) as opened:
+            assert opened.description.format == "parquet"
+            assert opened.read()["length"].sum() == length
 
 
 def test_parquet_is_reported_as_the_binary_format(tally: str, tmp_path: Path) -> None:
