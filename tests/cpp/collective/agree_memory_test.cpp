@@ -18,7 +18,6 @@ namespace {
 
 using plait::Error;
 using plait::ErrorKind;
-using plait::transport::GivenUp;
 using plait::transport::Transport;
 using plait::transport::thread::run_team;
 
@@ -93,26 +92,6 @@ TEST(AgreeWithoutMemory, WhatIsGivenUpIsRemembered) {
     }
   });
   expect_told(heard, what + " (on rank 2)", 1);
-}
-
-TEST(GivenUpNumbers, AreAllKeptWhereThereIsMemory) {
-  GivenUp given_up;
-  for (std::int64_t number = 1; number <= 200; number += 2) {
-    given_up.prepare();
-    given_up.insert(number);
-    given_up.insert(number);
-  }
-  for (std::int64_t number = 1; number <= 200; ++number) EXPECT_EQ(given_up.contains(number), number % 2 == 1);
-}
-
-TEST(GivenUpNumbers, WithoutMemoryTheLastOnesAreKept) {
-  GivenUp given_up;
-  std::int64_t number = 0;
-  allocations::fail_from(1);
-  for (; number < 200; ++number) given_up.insert(number);
-  EXPECT_FALSE(allocations::failed());
-  EXPECT_TRUE(given_up.contains(199));
-  EXPECT_TRUE(given_up.contains(190));
 }
 
 }  // namespace

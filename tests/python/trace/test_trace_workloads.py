@@ -1,4 +1,4 @@
-"""Workloads from Python and from the command line; tests/cpp/trace/workload_test.cpp tests their figures."""
+"""Workloads from Python and on the command line; workloads1992/workloads_test.cpp tests their figures."""
 
 from __future__ import annotations
 

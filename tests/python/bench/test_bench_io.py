@@ -1,4 +1,4 @@
-"""`plait bench io` and `plait demo`: real ranks on small arrays, and the arithmetic of results."""
+"""`plait bench io` and others: real ranks on small arrays, and the arithmetic of results."""
 
 import io
 import json
@@ -9,7 +9,6 @@ from launching import needs_mpi, run
 from rich.console import Console
 
 import plait
-import plait.trace
 from plait.launch import LaunchError, RankProgram, StalledError
 from plait_bench.cells import CELLS, near_square
 from plait_bench.distant.job import LATENCIES
@@ -88,19 +87,6 @@ def test_draws_a_chart(tmp_path):
     result = run("bench", "io", "--doubles", "40", "--rounds", "1", "--png", str(tmp_path / "chart.png"))
     assert result.exit_code == 0, result.output
     assert (tmp_path / "chart.png").stat().st_size > 10000
-
-
-@needs_mpi
-def test_demo_shows_everything_but_the_benchmark(tmp_path):
-    pytest.importorskip("matplotlib")
-    result = run("demo", "--dir", str(tmp_path), "--no-bench")
-    assert result.exit_code == 0, result.output
-    assert result.output.count("yes") == 9
-    assert "NO" not in result.output
-    left = ["demo.html", "demo.plait", "elevation.npy", "elevation.png"]
-    assert sorted(path.name for path in tmp_path.iterdir()) == left
-    traced = plait.trace.report(tmp_path / "demo.plait")
-    assert traced["amplification"]["joined"] > 0  # what the ranks asked for and what reached the file
 
 
 @needs_mpi

@@ -1,4 +1,6 @@
 // Names and descriptions of striped files.
+#include "store/stripe/name.hpp"
+
 #include <array>
 #include <cerrno>
 #include <string>
@@ -6,7 +8,6 @@
 
 #include "oracle.hpp"
 #include "plait/disks.hpp"
-#include "store/stripe/name.hpp"
 #include "stripe_case.hpp"
 
 namespace {

@@ -1,5 +1,5 @@
 // Traces for Perfetto: what is drawn where.  That the JSON is valid is seen in
-// tests/python/trace/formats/test_trace_convert.py.
+// tests/python/trace/test_trace_convert.py.
 #include <gtest/gtest.h>
 
 #include <algorithm>

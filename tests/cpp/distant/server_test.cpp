@@ -1,4 +1,6 @@
 // A server under a storm: bounded buffers, and callers in turn.
+#include "distant/server.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -9,7 +11,6 @@
 #include <vector>
 
 #include "allocations.hpp"
-#include "distant/server.hpp"
 #include "distant_case.hpp"
 #include "transport/active.hpp"
 

@@ -1,4 +1,6 @@
 // What things of a trace are called: its events in text, and the trace itself in errors.
+#include "trace/words.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -8,7 +10,6 @@
 #include "folder.hpp"
 #include "plait/error.hpp"
 #include "plait/trace.hpp"
-#include "trace/words.hpp"
 
 namespace plait::trace {
 namespace {

@@ -1,4 +1,6 @@
 // Headers of .npy files: the bytes that NumPy writes, and every way in which they can be damaged.
+#include "container/npy/header.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "container/npy/header.hpp"
 #include "container/npy/literal.hpp"
 #include "plait/error.hpp"
 

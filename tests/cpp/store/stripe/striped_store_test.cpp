@@ -1,4 +1,6 @@
 // Striped stores against bytes in memory.
+#include "store/stripe/striped_store.hpp"
+
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
@@ -9,7 +11,6 @@
 #include <vector>
 
 #include "oracle.hpp"
-#include "store/stripe/striped_store.hpp"
 #include "stripe_case.hpp"
 
 namespace {

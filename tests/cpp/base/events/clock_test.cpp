@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "trace_events_case.hpp"
+#include "events_case.hpp"
 
 namespace {
 

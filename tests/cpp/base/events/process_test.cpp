@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "base/events/format.h"
-#include "trace_events_case.hpp"
+#include "events_case.hpp"
 
 namespace {
 

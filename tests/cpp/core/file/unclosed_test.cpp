@@ -1,4 +1,6 @@
 // New files that are destroyed before they are closed.
+#include "core/file/unclosed.hpp"
+
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -9,7 +11,6 @@
 #include <stdexcept>
 #include <string>
 
-#include "core/file/unclosed.hpp"
 #include "folder.hpp"
 #include "plait/file.hpp"
 

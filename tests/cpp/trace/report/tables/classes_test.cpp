@@ -1,11 +1,12 @@
 // What a file's data are for.
+#include "trace/report/tables/classes.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cstdint>
 #include <string>
 
 #include "plait/workloads.hpp"
-#include "trace/report/tables/classes.hpp"
 #include "trace_report_case.hpp"
 
 namespace plait::trace::report {

@@ -1,4 +1,6 @@
 // Access plans: shares and windows that hold each position once, and who owns what in them, against lists.
+#include "plan/access/access.hpp"
+
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -7,7 +9,6 @@
 #include <utility>
 
 #include "oracle.hpp"
-#include "plan/access/access.hpp"
 
 namespace {
 

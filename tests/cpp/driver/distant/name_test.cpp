@@ -1,4 +1,6 @@
 // Names of arrays on the ranks' own disks, and a File on one by threads of one process.
+#include "driver/distant/name.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -10,7 +12,6 @@
 #include <vector>
 
 #include "base/text.hpp"
-#include "driver/distant/name.hpp"
 #include "driver/registry.hpp"
 #include "folder.hpp"
 #include "plait/error.hpp"

@@ -1,0 +1,62 @@
+// One read of a store for all ranks.
+#include "access/same.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "collective/agree.hpp"
+#include "collective/collective.hpp"
+#include "plait/error.hpp"
+#include "store/memory/memory_store.hpp"
+#include "stream_case.hpp"
+
+namespace {
+
+using namespace stream_case;
+using plait::Error;
+using plait::transport::Transport;
+using plait::transport::thread::run_team;
+
+TEST(ReadSame, ReadsTheStoreOnce) {
+  constexpr std::int64_t kBytes = 10'000;
+  for (const Ranks& ranks : all_ranks()) {
+    plait::store::memory::MemoryStore store(kBytes + 3);
+    for (std::size_t i = 0; i < store.bytes().size(); ++i) store.bytes()[i] = static_cast<std::byte>(i * 7);
+    std::atomic<std::int64_t> failures{0};
+    for (const std::int64_t fails : {-1, 2}) {
+      const std::int64_t before = store.segments();
+      if (fails >= 0) store.fail_at(before + fails);
+      run_team(ranks.count, [&](Transport& inner) {
+        std::optional<wrapped::SeveralNodes> nodes;
+        if (ranks.on_a_node > 0) nodes.emplace(inner, ranks.on_a_node);
+        Transport& transport = nodes ? static_cast<Transport&>(*nodes) : inner;
+        std::vector<std::byte> found(kBytes);
+        plait::collective::prepare(transport);
+        plait::collective::agree(transport, nullptr);
+        try {
+          plait::collective::agree(transport, plait::collective::caught([&] {
+                                     plait::access::read_same(transport, store, {3, found.data(), kBytes}, 2000);
+                                   }));
+          EXPECT_TRUE(std::equal(found.begin(), found.end(), store.bytes().begin() + 3));
+        } catch (const Error& error) {
+          EXPECT_EQ(error.system_code(), EIO);
+          ++failures;
+        }
+      });
+      const std::int64_t whole = ranks.count == 1 ? 1 : 10;  // windows of 1000 bytes
+      if (fails < 0) {
+        EXPECT_EQ(store.segments() - before, whole);
+      } else if (ranks.count > 1) {
+        EXPECT_EQ(failures, ranks.count);
+      }
+    }
+  }
+}
+
+}  // namespace

@@ -1,0 +1,47 @@
+// Sums over the ranks before each.
+#include "collective/scan.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+
+#include "collective/agree.hpp"
+#include "collective/first_error.hpp"
+#include "stream_case.hpp"
+
+namespace {
+
+using namespace stream_case;
+using plait::transport::Transport;
+using plait::transport::thread::run_team;
+
+TEST(Scan, AddsUpWhatIsBefore) {
+  for (const Ranks& ranks : all_ranks())
+    run_team(ranks.count, [&](Transport& inner) {
+      std::optional<wrapped::SeveralNodes> nodes;
+      if (ranks.on_a_node > 0) nodes.emplace(inner, ranks.on_a_node);
+      Transport& transport = nodes ? static_cast<Transport&>(*nodes) : inner;
+      const auto me = transport.rank();
+      const auto count = transport.size();
+      plait::collective::FirstError lacking;
+      for (std::int64_t round = 0; round < 20; ++round) {
+        plait::collective::Scan scan(transport);
+        scan.announce(round * 10 + me);
+        plait::collective::agree(transport, nullptr);
+        const auto sums = scan.sum(lacking);
+        EXPECT_EQ(sums.before, round * 10 * me + me * (me - 1) / 2);
+        EXPECT_EQ(sums.all, round * 10 * count + count * (count - 1) / 2);
+        plait::collective::agree(transport, nullptr);
+      }
+      constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+      plait::collective::Scan scan(transport);
+      scan.announce(kMost - 1);
+      plait::collective::agree(transport, nullptr);
+      EXPECT_EQ(scan.sum(lacking).all, count == 1 ? kMost - 1 : kMost);
+      plait::collective::agree(transport, nullptr);
+    });
+}
+
+}  // namespace
