@@ -10,6 +10,7 @@
 #include "base/text.hpp"
 #include "collective/collective.hpp"
 #include "core/comm/giving_up.hpp"
+#include "core/comm/internals.hpp"
 #include "distant/request.hpp"
 #include "distant/service.hpp"
 #include "distant/stretch.hpp"
@@ -41,7 +42,7 @@ static_assert(sizeof(Note) <= transport::Transport::kNoteBytes);
 
 DistantFile::Impl::Impl(const Comm& comm, std::shared_ptr<distant::Service> service, DistantMode mode)
     : comm_(comm),
-      transport_(comm.transport()),
+      transport_(&core::transport_of(comm)),
       service_(std::move(service)),
       mode_(mode),
       rank_(transport_->rank()),

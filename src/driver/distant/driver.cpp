@@ -8,6 +8,7 @@
 
 #include "base/text.hpp"
 #include "collective/broadcast.hpp"
+#include "core/comm/internals.hpp"
 #include "core/file/unclosed.hpp"
 #include "distant/service.hpp"
 #include "driver/distant/name.hpp"
@@ -65,7 +66,7 @@ class DistantDriver : public CollectiveDriver {
 
 std::unique_ptr<core::Source> DistantDriver::open_together(const Opening& opening, std::int64_t bytes) const {
   // Shared files need one, also where a process is alone.
-  transport::Transport& transport = *opening.comm().transport();
+  transport::Transport& transport = core::transport_of(opening.comm());
   Name name;
   std::string path;
   opening.call().step([&] {
