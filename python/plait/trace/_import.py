@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from plait._arguments.buffers import trace_name
 from plait._arguments.words import kind
 from plait._errors import ArgumentError, ArgumentTypeError
 from plait._guard import entry
 from plait.trace import formats
-from plait.trace._reader import Trace
+from plait.trace._reader import ReadOptions, Trace
 from plait.trace._sources import check_readable, files_of, format_of
 from plait.trace._strace_files import StraceFiles
 from plait.trace._summary import Summary
@@ -64,7 +63,7 @@ def import_trace(
     if format is not None and format not in known:
         raise ArgumentError(f"'{format}' is not a format to import; use one of: {', '.join(known)}")
     with files_of(paths) as files:
-        options = {"columns": columns, "separator": separator, "tick": tick, "block": block}
+        options = ReadOptions(columns=columns, separator=separator, tick=tick, block=block)
         return _import(_Source(files, format, options), target, target_format, progress)
 
 
@@ -74,7 +73,7 @@ class _Source:
 
     paths: list[str]
     format: str | None
-    options: dict[str, Any]
+    options: ReadOptions
 
 
 def _import(
@@ -117,7 +116,7 @@ def _import(
                 return transfer(trace, target, target_format, share, files.join)
         finally:
             files.close()
-    with Trace(paths[0], format, **source.options) as trace:
+    with Trace(paths[0], format, source.options) as trace:
         return transfer(trace, target, target_format, share)
 
 
