@@ -322,6 +322,7 @@ distant::Entry DistantFile::Impl::ask_directory(RequestKind kind, const std::str
   if (name.empty() || name.size() > distant::kMostNameBytes)
     throw Error(ErrorKind::kArgument,
                 text("a name of ", name.size(), " bytes was given; pass 1 to ", distant::kMostNameBytes));
+  // FNV-1a, not the C++ library's: all ranks must come to the same keeper.
   std::uint64_t hash = 14695981039346656037ULL;
   for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
   const auto keeper = static_cast<int>(hash % static_cast<std::uint64_t>(ranks_));

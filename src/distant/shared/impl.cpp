@@ -174,6 +174,7 @@ void SharedFile::Impl::drop() noexcept {
   collective::caught([&] { parts_.close(); });
   new_one_.reset();
   if (!made_.empty()) {
+    // The description first: it must not name bytes that are gone.
     ::unlink((made_ + distant::shared::kDescriptionSuffix).c_str());
     ::unlink(made_.c_str());
   }
