@@ -7,11 +7,8 @@
 
 namespace plait {
 
-namespace transport {
-class Transport;
-}
 namespace core {
-class Worker;
+struct CommInternals;
 }
 
 /// One process alone, the processes of an MPI communicator (plait/mpi.hpp), or those of a job without MPI.  Copies are
@@ -21,7 +18,6 @@ class Comm {
  public:
   /// This process alone, which holds the parts of all ranks of a layout and moves them with several threads.
   Comm() = default;
-  explicit Comm(std::shared_ptr<transport::Transport> transport);
 
   /// The processes of this job: those that `plait run` has started, or a shell that gave each of them PLAIT_JOB (a
   /// name, the same for all), PLAIT_SIZE and PLAIT_RANK; all on one host.  Rank r of a layout is process r.  Where
@@ -48,12 +44,9 @@ class Comm {
   /// cost    All texts go through rank 0: for small ones.
   /// errors  As barrier(); no memory.
   std::vector<std::string> allgather(const std::string& text) const;
-  /// Internal.  Processes that are alone have one of one rank for all such Comms; only calls that take turns use it.
-  transport::Transport* transport() const;
-  /// Internal: what carries out nonblocking calls.
-  std::shared_ptr<core::Worker> worker() const;
 
  private:
+  friend struct core::CommInternals;
   struct State;
   std::shared_ptr<State> state_;
 };

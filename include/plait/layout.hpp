@@ -17,7 +17,7 @@
 namespace plait {
 
 namespace layout {
-class OwnerMap;
+struct LayoutInternals;
 struct Resolved;
 }  // namespace layout
 
@@ -141,7 +141,6 @@ class Layout {
   /// The coordinates that own at least one index of [begin, end), ascending; may include a few that own none if the
   /// alignment of the dimension has a stride.  cost  O(coordinates returned).
   std::vector<std::int64_t> owners_in(int dimension, std::int64_t begin, std::int64_t end) const;
-  const layout::OwnerMap& owner_map(int dimension) const;
 
   /// The ranks that own an element, ascending: one for each replica.  errors  kArgument: an index outside the array.
   std::vector<std::int64_t> owners(std::span<const std::int64_t> index) const;
@@ -166,6 +165,7 @@ class Layout {
   Layout normal_form() const;
 
  private:
+  friend struct layout::LayoutInternals;
   std::shared_ptr<const layout::Resolved> resolved_;
 };
 

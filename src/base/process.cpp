@@ -12,7 +12,8 @@ namespace plait::base {
 
 namespace {
 
-/// How many forks lie between this process and the one that loaded the library.
+/// How many forks lie between this process and the one that loaded the library.  Ids of processes would cost a system
+/// call each time, and repeat in nested name spaces.  Relaxed, as it only changes where there is no other thread.
 std::atomic<unsigned> generation{0};
 std::atomic<int> number{0};
 
@@ -36,6 +37,7 @@ std::atomic<const Kept*> kept{nullptr};
 }  // namespace
 
 void keep(const void* thing) noexcept {
+  // Nobody walks this list but what looks for leaks, so nothing is ordered; without memory a leak is told of, no more.
   auto* const made = new (std::nothrow) Kept{thing, kept.load(std::memory_order_relaxed)};
   if (made == nullptr) return;
   while (!kept.compare_exchange_weak(made->before, made, std::memory_order_relaxed)) {

@@ -59,6 +59,7 @@ std::shared_ptr<const ProcessWatch> made([[maybe_unused]] const ProcessId& proce
   };
   int number = open();
   if (number < 0 && errno == EMFILE && allow_more_descriptors()) number = open();
+  // ESRCH: it has ended.  Any other error, as of an old kernel, says nothing of it.
   if (number < 0 && errno != ESRCH) return nullptr;
   Descriptor descriptor = number < 0 ? Descriptor() : Descriptor(number);
   // After the descriptor is there: it is of the process that has this start, or of one that has ended.
@@ -87,7 +88,7 @@ std::shared_ptr<const ProcessWatch> ProcessWatch::of(const ProcessId& process) {
 
 bool ProcessWatch::ended() const {
   if (ended_) return true;
-  pollfd state{descriptor_.number(), POLLIN, 0};
+  pollfd state{descriptor_.number(), POLLIN, 0};  // readable from its end on, reaped or not
   return ::poll(&state, 1, 0) > 0;
 }
 

@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "core/comm/internals.hpp"
 #include "plait/mpi.hpp"
 #include "transport/ending.hpp"
 #include "transport/mpi/check.hpp"
@@ -62,7 +63,7 @@ Comm make_comm(MPI_Comm communicator) {
   int found = 0;
   transport::mpi::check(MPI_Comm_get_attr(communicator, key, static_cast<void*>(&holder), &found), "MPI_Comm_get_attr");
   if (found != 0 && !holder->comm.alone()) return holder->comm;
-  Comm made(transport::mpi::make_transport(communicator));
+  Comm made = core::comm_over(transport::mpi::make_transport(communicator));
   if (found == 0) {
     holder = new Holder;
     transport::mpi::check(MPI_Comm_set_attr(communicator, key, holder), "MPI_Comm_set_attr");

@@ -19,6 +19,7 @@ void Disks::run(std::function<void()> task) {
     if (tasks_.all_busy() && threads_.size() < kMostThreads) {
       try {
         threads_.emplace_back([this] {
+          // The program's signals are for its own threads.
           sigset_t all;
           sigfillset(&all);
           pthread_sigmask(SIG_SETMASK, &all, nullptr);

@@ -5,6 +5,7 @@
 #include "base/text.hpp"
 #include "collective/collective.hpp"
 #include "core/comm/guard.hpp"
+#include "core/comm/internals.hpp"
 #include "distant/impl.hpp"
 #include "distant/service.hpp"
 #include "plait/error.hpp"
@@ -34,7 +35,7 @@ DistantFile::~DistantFile() {
 DistantFile DistantFile::open(const DistantOptions& options, const Comm& comm) {
   std::unique_ptr<Impl> impl;
   distant::in_turn(comm, [&] {
-    transport::Transport& transport = *comm.transport();
+    transport::Transport& transport = core::transport_of(comm);
     const std::int64_t number = transport.next_number();  // before anything that may fail on this rank alone
     impl = std::make_unique<Impl>(comm, distant::start_service(transport), options.mode);
     impl->open_together(number, options, text("open distant files in mode ", name_of(options.mode)));
@@ -46,7 +47,7 @@ DistantFile DistantFile::open(const DistantOptions& options, const Comm& comm) {
 void DistantFile::refuse_open(const std::string& message, const Comm& comm, int system_code) {
   const Error error = core::refusal(message, system_code);
   distant::in_turn(comm, [&] {
-    transport::Transport& transport = *comm.transport();
+    transport::Transport& transport = core::transport_of(comm);
     distant::start_service(transport);
     transport.next_number();
     collective::Collective::refuse(transport, std::make_exception_ptr(error));
@@ -55,7 +56,7 @@ void DistantFile::refuse_open(const std::string& message, const Comm& comm, int 
 }
 
 DistantFile DistantFile::offer(const std::string& name, const DistantOptions& options, const Comm& comm) {
-  transport::Transport& transport = *comm.transport();
+  transport::Transport& transport = core::transport_of(comm);
   auto service = distant::running_service(transport);
   if (options.path.empty()) throw Error(ErrorKind::kArgument, text("\"", name, "\" was offered without a path"));
   auto impl = std::make_unique<Impl>(comm, service, options.mode);
@@ -68,7 +69,7 @@ DistantFile DistantFile::offer(const std::string& name, const DistantOptions& op
 }
 
 DistantFile DistantFile::find(const std::string& name, const Comm& comm) {
-  transport::Transport& transport = *comm.transport();
+  transport::Transport& transport = core::transport_of(comm);
   auto impl = std::make_unique<Impl>(comm, distant::running_service(transport), DistantMode::kReadWrite);
   impl->find_by(name);
   return DistantFile(std::move(impl));

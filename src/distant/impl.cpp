@@ -10,6 +10,7 @@
 #include "base/text.hpp"
 #include "collective/collective.hpp"
 #include "core/comm/giving_up.hpp"
+#include "core/comm/internals.hpp"
 #include "distant/request.hpp"
 #include "distant/service.hpp"
 #include "distant/stretch.hpp"
@@ -41,7 +42,7 @@ static_assert(sizeof(Note) <= transport::Transport::kNoteBytes);
 
 DistantFile::Impl::Impl(const Comm& comm, std::shared_ptr<distant::Service> service, DistantMode mode)
     : comm_(comm),
-      transport_(comm.transport()),
+      transport_(&core::transport_of(comm)),
       service_(std::move(service)),
       mode_(mode),
       rank_(transport_->rank()),
@@ -321,6 +322,7 @@ distant::Entry DistantFile::Impl::ask_directory(RequestKind kind, const std::str
   if (name.empty() || name.size() > distant::kMostNameBytes)
     throw Error(ErrorKind::kArgument,
                 text("a name of ", name.size(), " bytes was given; pass 1 to ", distant::kMostNameBytes));
+  // FNV-1a, not the C++ library's: all ranks must come to the same keeper.
   std::uint64_t hash = 14695981039346656037ULL;
   for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
   const auto keeper = static_cast<int>(hash % static_cast<std::uint64_t>(ranks_));

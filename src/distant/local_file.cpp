@@ -23,6 +23,7 @@ constexpr std::size_t kMostBytesACall = std::size_t{1} << 30;
 
 int flags_of(DistantMode mode, bool create) {
   const int access = mode == DistantMode::kRead ? O_RDONLY : O_RDWR;
+  // Without waiting for the other end of what is no ordinary file and is refused below.
   return access | O_NONBLOCK | (create && mode == DistantMode::kWrite ? O_CREAT | O_TRUNC : 0);
 }
 

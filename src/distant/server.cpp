@@ -104,6 +104,7 @@ void Server::left(int worker) {
 void Server::serve_waiting() {
   {
     const std::scoped_lock lock(mutex_);
+    // One at a time: an answer that is out at once would serve the next job from within itself, and so on.
     if (std::exchange(serving_, true)) return;
   }
   while (const std::optional<Job> job = next()) serve(*job);
@@ -131,7 +132,7 @@ std::byte* Server::new_buffer() {
   if (free_.empty() && buffers_.size() < static_cast<std::size_t>(kBuffers)) {
     std::byte* made = nullptr;
     const auto make = [&] { made = new std::byte[static_cast<std::size_t>(kPieceBytes)]; };
-    if (buffers_.empty()) {
+    if (buffers_.empty()) {  // without any, nothing would ever be served
       surely(make);
     } else {  // where there is none, what waits is served when another one comes back
       static_cast<void>(collective::caught(make));

@@ -5,6 +5,7 @@
 #include "base/process.hpp"
 #include "collective/agree.hpp"
 #include "core/comm/guard.hpp"
+#include "core/comm/internals.hpp"
 #include "core/comm/worker.hpp"
 #include "plait/error.hpp"
 
@@ -26,7 +27,8 @@ std::shared_ptr<Service> kept_service(transport::Transport& transport) {
 }  // namespace
 
 void in_turn(const Comm& comm, base::FunctionRef<void()> call) {
-  core::guarded(comm, [&] { comm.worker()->run([&] { collective::together(*comm.transport(), call); }); });
+  core::guarded(comm,
+                [&] { core::worker_of(comm)->run([&] { collective::together(core::transport_of(comm), call); }); });
 }
 
 std::shared_ptr<Service> start_service(transport::Transport& transport) {

@@ -37,9 +37,8 @@ bool Layout::has_rank(std::int64_t rank) const { return resolved_->map.has(rank)
 std::vector<std::int64_t> Layout::rank_numbers() const { return resolved_->map.ranks(); }
 std::int64_t Layout::elements() const { return resolved_->elements; }
 std::int64_t Layout::replicas() const { return resolved_->replicas; }
-const layout::OwnerMap& Layout::owner_map(int dimension) const { return *resolved_->owner_maps[at(dimension)]; }
-std::int64_t Layout::coordinates_in(int dimension) const { return owner_map(dimension).extent(); }
-std::int64_t Layout::longest_local(int dimension) const { return owner_map(dimension).longest(); }
+std::int64_t Layout::coordinates_in(int dimension) const { return resolved_->owner_map(dimension).extent(); }
+std::int64_t Layout::longest_local(int dimension) const { return resolved_->owner_map(dimension).longest(); }
 Halo Layout::halo(int dimension) const { return resolved_->halo[at(dimension)]; }
 bool Layout::periodic(int dimension) const { return resolved_->periodic[at(dimension)]; }
 
@@ -106,7 +105,7 @@ std::int64_t Layout::replica_of(std::int64_t rank) const {
 }
 
 IndexSet Layout::index_set(int dimension, std::int64_t coordinate) const {
-  return owner_map(dimension).set(coordinate);
+  return resolved_->owner_map(dimension).set(coordinate);
 }
 
 std::vector<IndexSet> Layout::index_sets(std::int64_t rank) const {
@@ -141,10 +140,12 @@ std::int64_t Layout::largest_run(std::int64_t rank, Order order) const {
   return layout::linear_runs(index_sets(rank), shape(), layout::dimensions_in(order, dimensions())).longest;
 }
 
-std::int64_t Layout::owner(int dimension, std::int64_t index) const { return owner_map(dimension).owner(index); }
+std::int64_t Layout::owner(int dimension, std::int64_t index) const {
+  return resolved_->owner_map(dimension).owner(index);
+}
 
 std::vector<std::int64_t> Layout::owners_in(int dimension, std::int64_t begin, std::int64_t end) const {
-  return owner_map(dimension).owners_in(begin, end);
+  return resolved_->owner_map(dimension).owners_in(begin, end);
 }
 
 namespace {
@@ -205,6 +206,15 @@ bool Layout::spelled_like(const Layout& other) const {
   return resolved_ == other.resolved_ ||
          (a.shape == b.shape && a.map.grid() == b.map.grid() && a.distributions == b.distributions &&
           a.ranks == b.ranks && a.order == b.order && a.options == b.options);
+}
+
+/// What a Layout lets the function below see.
+struct layout::LayoutInternals {
+  static const Resolved& resolved(const Layout& layout) { return *layout.resolved_; }
+};
+
+const layout::OwnerMap& layout::owner_map_of(const Layout& layout, int dimension) {
+  return LayoutInternals::resolved(layout).owner_map(dimension);
 }
 
 }  // namespace plait

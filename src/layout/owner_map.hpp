@@ -8,6 +8,7 @@
 
 #include "plait/distribution.hpp"
 #include "plait/index_set.hpp"
+#include "plait/layout.hpp"
 
 namespace plait::layout {
 
@@ -138,5 +139,8 @@ struct OwnerMapSize {
 /// Makes the owner map of a distribution, its nested ones included.  dimension: for errors.
 /// errors  kArgument, naming the dimension: what does not fit, such as block(m) too small.
 OwnerMapPtr make_owner_map(const Distribution& distribution, const OwnerMapSize& of, Turn turn, int dimension);
+
+/// The owner map of a dimension of a layout, which has it as long as a copy of the layout exists.
+const OwnerMap& owner_map_of(const Layout& layout, int dimension);
 
 }  // namespace plait::layout

@@ -10,6 +10,8 @@
 namespace plait::layout {
 
 struct Resolved {
+  const OwnerMap& owner_map(int dimension) const { return *owner_maps[static_cast<std::size_t>(dimension)]; }
+
   // As given.
   Extents shape;
   std::vector<Distribution> distributions;

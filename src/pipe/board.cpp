@@ -22,6 +22,7 @@ std::unique_ptr<Board> Board::make(std::int64_t first) try {
   std::unique_ptr<Board> board(new Board);
   board->memory_.grow(kHead + static_cast<std::int64_t>(sizeof(Shared)));
   auto* const shared = new (board->memory_.data() + kHead) Shared{};
+  // Relaxed: nobody else has the memory yet.
   for (Entry& one : shared->entries) one.step.store(-1, std::memory_order_relaxed);
   shared->heard.begun.store(first - 1, std::memory_order_relaxed);
   shared->heard.finished.store(first - 1, std::memory_order_relaxed);
@@ -53,6 +54,7 @@ void Board::announce(std::int64_t step, std::string_view words) {
   Entry& here = entry(step);
   here.bytes = static_cast<std::int64_t>(words.size());
   std::memcpy(here.words.data(), words.data(), words.size());
+  // Whoever finds the number finds the words.
   here.step.store(step, std::memory_order_release);
 }
 
@@ -72,6 +74,7 @@ bool Board::begin(std::int64_t step, std::string& words) {
   if (shared().told.closed.load() != 0) return false;
   const Entry& here = entry(step);
   if (here.step.load(std::memory_order_acquire) != step) return false;
+  // Another process writes here: no length is believed.
   const auto bytes = static_cast<std::size_t>(std::clamp<std::int64_t>(here.bytes, 0, kMostWords));
   words.assign(here.words.data(), bytes);
   begun(step);
@@ -81,6 +84,8 @@ bool Board::begin(std::int64_t step, std::string& words) {
 void Board::begun(std::int64_t step) { shared().heard.begun.store(step); }
 
 bool Board::finish(std::int64_t step) {
+  // A store, then a load of what the other end stores before it looks: in one order for both, or each could miss the
+  // other, and the writer would sleep on.
   shared().heard.finished.store(step);
   return shared().told.word_wanted.load() != 0;
 }

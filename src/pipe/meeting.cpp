@@ -108,6 +108,7 @@ MeetingFile::MeetingFile(const std::string& name, const Invitation& invitation) 
 }
 
 MeetingFile::~MeetingFile() {
+  // While the lock is held, so that the name cannot have become another writer's in between.
   if (file_.number() >= 0 && host::leads_to(path_, file_.number())) ::unlink(path_.c_str());
 }
 

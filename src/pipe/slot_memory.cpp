@@ -58,6 +58,7 @@ void SlotMemory::grow(std::int64_t bytes) {
     fail_memory("get", longer);
   }
   map_again(longer, Access::kWrite);
+  // Once it is there: a reader that finds the length maps all of it.
   std::atomic_ref(head().bytes).store(longer, std::memory_order_release);
 }
 
@@ -71,6 +72,8 @@ std::int64_t SlotMemory::step() const {
   return std::atomic_ref(head().step).load(std::memory_order_acquire);
 }
 
+// An exchange, which acquires too: of what is written into the slot next nothing may be seen before the number, as it
+// could behind a store.
 void SlotMemory::set_step(std::int64_t step) { std::atomic_ref(head().step).exchange(step, std::memory_order_seq_cst); }
 
 void SlotMemory::map(base::Descriptor descriptor, Access access) {

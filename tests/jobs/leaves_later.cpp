@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <thread>
 
+#include "core/comm/internals.hpp"
 #include "plait/error.hpp"
 #include "plait/mpi.hpp"
 #include "transport/transport.hpp"
@@ -17,7 +18,7 @@ int main(int count, char** words) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   try {
     const plait::Comm comm = plait::make_comm(MPI_COMM_WORLD);
-    plait::transport::Transport& transport = *comm.transport();
+    plait::transport::Transport& transport = plait::core::transport_of(comm);
     std::array<std::int64_t, 1> value{};
     std::array<std::byte, 8> bytes{};
     transport.reduce_min(value);

@@ -13,6 +13,7 @@
 #include "collective/agree.hpp"
 #include "collective/broadcast.hpp"
 #include "collective/collective.hpp"
+#include "core/comm/internals.hpp"
 #include "core/comm/worker.hpp"
 #include "core/file/impl.hpp"
 #include "plait/error.hpp"
@@ -137,7 +138,9 @@ Runtime& started() {
 }
 
 void agree(Runtime& state, const std::string& call, const std::exception_ptr& mine) {
-  state.comm.worker()->run([&] { const collective::Collective together(*state.comm.transport(), call, mine); });
+  core::worker_of(state.comm)->run([&] {
+    const collective::Collective together(core::transport_of(state.comm), call, mine);
+  });
 }
 
 void refuse_together(Runtime& state, const std::exception_ptr& mine) {
@@ -147,7 +150,7 @@ void refuse_together(Runtime& state, const std::exception_ptr& mine) {
 
 std::string from_rank_0(Runtime& state, const std::string& mine) {
   std::string text;
-  state.comm.worker()->run([&] { text = collective::broadcast_text(*state.comm.transport(), mine); });
+  core::worker_of(state.comm)->run([&] { text = collective::broadcast_text(core::transport_of(state.comm), mine); });
   return text;
 }
 

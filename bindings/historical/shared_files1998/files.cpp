@@ -6,6 +6,7 @@
 
 #include "base/text.hpp"
 #include "collective/collective.hpp"
+#include "core/comm/internals.hpp"
 #include "numbers.hpp"
 #include "plait/error.hpp"
 #include "world.hpp"
@@ -88,7 +89,7 @@ int create(const Wanted& wanted) {
   std::shared_ptr<SharedEntry> entry;
   SharedFileOptions options;
   const collective::Collective creating(
-      *comm.transport(), [&] { return text("SF_Create of ", options.path, " as handle ", slot + kFirstHandle); },
+      core::transport_of(comm), [&] { return text("SF_Create of ", options.path, " as handle ", slot + kFirstHandle); },
       [&] {
         options = options_of(wanted, slot);
         entry = std::make_shared<SharedEntry>();
@@ -109,7 +110,7 @@ void destroy(std::int64_t handle) {
   const std::shared_ptr<SharedEntry> entry = find(handle);
   const Comm comm = entry ? entry->comm : world();
   const collective::Collective destroying(
-      *comm.transport(), [&] { return text("SF_Destroy of handle ", handle); }, [&] { file_of(handle); });
+      core::transport_of(comm), [&] { return text("SF_Destroy of handle ", handle); }, [&] { file_of(handle); });
   {
     const std::lock_guard lock(table().mutex);
     table().entries.erase(handle - kFirstHandle);

@@ -6,7 +6,7 @@ import os
 import stat
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from plait import _trace
 from plait._arguments.buffers import trace_name
@@ -16,12 +16,10 @@ from plait.trace import formats
 from plait.trace._open import open as open_trace
 from plait.trace._reader import Description
 from plait.trace._sources import files_of, wanted_format
-from plait.trace._writer import create, finish_as, tell
+from plait.trace._writer import WriteOptions, create, finish_as, tell
 from plait.trace.formats.format import Format, Imported
 
 Progress = Callable[[int, int], None]
-# How the target is written where nobody says it.
-_OTHERWISE = {"base": 16, "comment": "", "block": 512, "plain": False, "separator": "", "tick": 0}
 
 
 class Conversion(NamedTuple):
@@ -96,9 +94,9 @@ def convert(
         formats.find(to_format)  # that there is one
     if not to_format and there == "-":
         raise ArgumentError("the standard output has no ending that tells the format; say which to write")
-    how: dict[str, Any] = {"base": base, "comment": comment, "block": block, "plain": plain}
-    how |= {"separator": separator, "tick": tick}
-    _check_options(there, to_format or "", [name for name, value in how.items() if value != _OTHERWISE[name]])
+    how = WriteOptions(base, separator, comment, tick, block, plain)
+    otherwise = WriteOptions()._asdict()
+    _check_options(there, to_format or "", [name for name, value in how._asdict().items() if value != otherwise[name]])
     written = formats.target_format(there, to_format)
     found = wanted_format(here, from_format)
     if found is not None and written is None:
@@ -118,7 +116,7 @@ def convert(
         if written is not None and written.write is not None:
             events, size = written.write(trace, there, progress)
             return Conversion(events, size, [], trace.description)
-        with create(there, to_format, **how) as out:
+        with create(there, to_format, **how._asdict()) as out:
             events = _trace.copy_events(trace._reader, out._writer, progress)
             trace.close()
             known = trace.description
@@ -146,7 +144,7 @@ class _Target:
 
     path: str
     format: str | None
-    options: dict[str, Any]
+    options: WriteOptions
 
 
 def _from_python(format: Format, source: str, target: _Target, progress: Progress | None) -> Conversion:
@@ -157,7 +155,7 @@ def _from_python(format: Format, source: str, target: _Target, progress: Progres
             found.spool.finish()
             known = found._replace(zero=max(found.zero + found.spool.earliest, 0))
             events = 0
-            with create(target.path, target.format, **target.options) as out:
+            with create(target.path, target.format, **target.options._asdict()) as out:
                 tell(out, found.processes, found.files)
                 for batch in found.spool.in_order():
                     out.write(batch)

@@ -7,14 +7,13 @@ import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from plait._arguments.buffers import trace_name
 from plait._arguments.words import kind
 from plait._errors import ArgumentError, ArgumentTypeError
 from plait._guard import entry
 from plait.trace import formats
-from plait.trace._reader import Trace
+from plait.trace._reader import ReadOptions, Trace
 from plait.trace._sources import check_readable, files_of, format_of
 from plait.trace._strace_files import StraceFiles
 from plait.trace._summary import Summary
@@ -68,7 +67,7 @@ def import_trace(
     there = trace_name(target)
     written = formats.target_format(there, target_format) if target_format or there != "-" else None
     with files_of(paths) as files:
-        options = {"columns": columns, "separator": separator, "tick": tick, "block": block}
+        options = ReadOptions(columns=columns, separator=separator, tick=tick, block=block)
         from_ = _Source(files, format, options)
         if written is not None:
             return _import_whole(from_, there, written, progress)
@@ -81,7 +80,7 @@ class _Source:
 
     paths: list[str]
     format: str | None
-    options: dict[str, Any]
+    options: ReadOptions
 
 
 @dataclass(frozen=True)
@@ -141,7 +140,7 @@ def _import(source: _Source, target: _Target, progress: Callable[[str, float], N
                 return transfer(trace, target.path, target.format, share, files.join)
         finally:
             files.close()
-    with Trace(paths[0], format, **source.options) as trace:
+    with Trace(paths[0], format, source.options) as trace:
         return transfer(trace, target.path, target.format, share)
 
 

@@ -6,7 +6,7 @@ import os
 
 from plait._arguments.buffers import trace_name
 from plait._guard import entry
-from plait.trace._reader import Trace
+from plait.trace._reader import ReadOptions, Trace
 from plait.trace._sources import Copied, wanted_format
 
 
@@ -47,13 +47,6 @@ def open(
     return Trace(
         copied.path if copied else path,
         None if copied else format,
-        begin=begin,
-        end=end,
-        base=base,
-        separator=separator,
-        comment=comment,
-        tick=tick,
-        block=block,
-        columns=columns,
-        origin=copied,
+        ReadOptions(base, separator, comment, tick, block, columns, begin, end),
+        copied,
     )

@@ -44,6 +44,19 @@ class Description(NamedTuple):
     counters: list[Counters] = []  # noqa: RUF012 - a default of a named tuple, which nobody changes
 
 
+class ReadOptions(NamedTuple):
+    """How a trace is read, where its format or the caller leaves a choice; see :func:`plait.trace.open`."""
+
+    base: int = 0
+    separator: str = ""
+    comment: str = ""
+    tick: int = 0
+    block: int = 512
+    columns: str = ""
+    begin: int | None = None
+    end: int | None = None
+
+
 class Origin(Protocol):
     """What a trace was copied from, to be read in its place."""
 
@@ -63,15 +76,7 @@ class Trace:
         self,
         path: str | os.PathLike[str],
         format: str | None = None,
-        *,
-        begin: int | None = None,
-        end: int | None = None,
-        base: int = 0,
-        separator: str = "",
-        comment: str = "",
-        tick: int = 0,
-        block: int = 512,
-        columns: str = "",
+        options: ReadOptions | None = None,
         origin: Origin | None = None,
     ) -> None:
         """See :func:`plait.trace.open`; ``origin`` is what the file at ``path`` stands for, and is closed with this."""
@@ -86,9 +91,7 @@ class Trace:
         self._bytes = {False: 0, True: 0}  # by whether they are logical
         self._last: Description | None = None
         try:
-            self._reader = _trace.open_trace(
-                source, format or "", base, separator, comment, tick, block, columns, begin, end, shown
-            )
+            self._reader = _trace.open_trace(source, format or "", *(options or ReadOptions()), shown)
         except Error as error:
             if self._unpacked is None:
                 raise

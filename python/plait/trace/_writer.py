@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from types import TracebackType
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -35,24 +35,26 @@ class Known(Protocol):
     def counters(self) -> Iterable[Counters]: ...
 
 
+class WriteOptions(NamedTuple):
+    """How a trace is written, where its format leaves a choice; see :func:`plait.trace.create`."""
+
+    base: int = 16
+    separator: str = ""
+    comment: str = ""
+    tick: int = 0
+    block: int = 512
+    plain: bool = False
+
+
 class TraceWriter:
     """A trace being written; see :func:`plait.trace.create`."""
 
     def __init__(
-        self,
-        path: str | os.PathLike[str],
-        format: str | None = None,
-        *,
-        base: int = 16,
-        separator: str = "",
-        comment: str = "",
-        tick: int = 0,
-        block: int = 512,
-        plain: bool = False,
+        self, path: str | os.PathLike[str], format: str | None = None, options: WriteOptions | None = None
     ) -> None:
         """See :func:`plait.trace.create`."""
         name = "/dev/stdout" if trace_name(path) == "-" else trace_name(path)
-        self._writer = _trace.create_trace(name, format or "", base, separator, comment, tick, block, plain)
+        self._writer = _trace.create_trace(name, format or "", *(options or WriteOptions()))
         self._open = True
 
     def __enter__(self) -> TraceWriter:
@@ -155,9 +157,7 @@ def create(
     found = formats.target_format(name, format) if format or name != "-" else None
     if found is not None:
         raise ArgumentError(f"traces in the format {found.name} are written whole; convert a finished trace to it")
-    return TraceWriter(
-        path, format, base=base, separator=separator, comment=comment, tick=tick, block=block, plain=plain
-    )
+    return TraceWriter(path, format, WriteOptions(base, separator, comment, tick, block, plain))
 
 
 def tell(writer: TraceWriter, processes: Iterable[Process], files: Iterable[TracedFile]) -> None:

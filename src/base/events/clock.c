@@ -39,7 +39,7 @@ static int counter_keeps_time(void) {
   unsigned b;
   unsigned c;
   unsigned d;
-  if (!__get_cpuid(0x80000007, &a, &b, &c, &d) || (d & 0x100) == 0) return 0; /* its rate changes */
+  if (!__get_cpuid(0x80000007, &a, &b, &c, &d) || (d & 0x100) == 0) return 0; /* not invariant: its rate changes */
   char source[16];
   const long got =
       plait_file_read("/sys/devices/system/clocksource/clocksource0/current_clocksource", source, sizeof source);
@@ -57,6 +57,7 @@ static void measure(uint64_t counter, int64_t time) {
   } else if (passed >= (before == 0 ? FIRST_STRETCH : STRETCH)) {
     const uint64_t counts = counter - measured_counter;
     const double rate = (double)passed / (double)counts;
+    /* Counters of 10 MHz to 100 GHz; anything else is a mistake. */
     const uint64_t fresh = rate > 0.01 && rate < 100 ? (uint64_t)(rate * 4294967296.0) : 0;
     const uint64_t difference = fresh > before ? fresh - before : before - fresh;
     /* The system's clock is never adjusted by a thousandth: then the counter has leapt, and is used no more. */
@@ -72,6 +73,7 @@ int64_t plait_clock_ask(void) {
   struct plait_clock* clock = &plait_clock;
   if (!__atomic_load_n(&trusted, __ATOMIC_RELAXED) || clock->busy) return asked();
   clock->busy = 1;
+  /* A handler that comes in from here on asks for itself, and leaves the rest alone. */
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   const uint64_t before = plait_clock_counter();
   int64_t time = asked();
@@ -81,7 +83,7 @@ int64_t plait_clock_ask(void) {
   const uint64_t passed = before - clock->counter;
   const uint64_t most = passed < clock->window ? passed : clock->window;
   const int64_t told = clock->time + (int64_t)(most * clock->rate >> 32);
-  clock->window = 0;
+  clock->window = 0; /* before the rest changes: a handler that looks meanwhile has to ask */
   clock->least = told;
   if (took <= LONGEST_QUESTION) {
     measure(before + took / 2, time);

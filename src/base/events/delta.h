@@ -52,8 +52,8 @@ struct plait_delta {
 static inline void plait_delta_begin(struct plait_delta* delta, int64_t base) {
   memset(delta, 0, sizeof *delta);
   delta->end = (uint64_t)base;
-  delta->cpu = ~UINT64_C(0);
-  delta->kind = PLAIT_DELTA_KINDS;
+  delta->cpu = ~UINT64_C(0);       /* -1, not known: an event that does not know it says nothing */
+  delta->kind = PLAIT_DELTA_KINDS; /* of no event: the first one tells its own */
 }
 
 /* The slot of a file's entry, which a file with another number gives up. */
@@ -72,6 +72,7 @@ static inline void plait_delta_after(struct plait_delta* delta, struct plait_del
                                      const struct plait_event* event) {
   if (event->kind <= PLAIT_EVENT_WRITE) {
     const uint64_t moved = event->result > 0 ? (uint64_t)event->result : 0;
+    /* Behind a transfer at no known offset, -1, the next one is foretold to have none either. */
     entry->next = event->offset == -1 ? ~UINT64_C(0) : (uint64_t)event->offset + moved;
     entry->length = (uint64_t)event->length;
   } else if (event->kind == PLAIT_EVENT_SEEK && event->offset != -1) {
@@ -146,7 +147,7 @@ static inline unsigned char* plait_delta_put(struct plait_delta* delta, unsigned
     delta->cpu = (uint64_t)cpu;
   }
   at = plait_put_signed(at, (uint64_t)event->start - delta->end);
-  at = plait_put_varint(at, (uint64_t)event->duration + 1);
+  at = plait_put_varint(at, (uint64_t)event->duration + 1); /* -1, not known, is one byte and not ten */
   *first = (unsigned char)tag;
   plait_delta_after(delta, entry, event);
   return at;

@@ -100,7 +100,8 @@ static int write_zeros(int file, uint64_t from, uint64_t bytes) {
   return 0;
 }
 
-/* Makes an empty trace under a name of its own, then under `path` unless another process was faster. */
+/* Makes an empty trace under a name of its own, then under `path` unless another process was faster: whoever finds that
+ * name finds a whole header, wherever this process is killed. */
 static int make(const char* path, const struct plait_trace_header* header) {
   char own[PLAIT_PATH_BYTES + 64];
   snprintf(own, sizeof own, "%s.%d-%llx", path, plait_process_id(), (unsigned long long)plait_events_now());
@@ -121,6 +122,7 @@ static int make(const char* path, const struct plait_trace_header* header) {
 /* Opens the trace and makes it where it is missing. */
 static int open_or_make(const char* path, const struct plait_trace_header* wanted, struct plait_trace_header* found,
                         int* opened) {
+  /* Without waiting for what is no ordinary file, and is refused below. */
   int file = sys_open(path, O_RDWR | O_NONBLOCK);
   if (file < 0 && errno == ENOENT) {
     const int error = make(path, wanted);
@@ -174,7 +176,7 @@ static int join(const char* path) {
     if (syscall(SYS_getcwd, folder, sizeof folder) < 0) return errno;
     length = snprintf(trace_path, sizeof trace_path, "%s/%s", folder, path);
   }
-  if (length < 0 || (size_t)length >= sizeof trace_path - 256) return ENAMETOOLONG;
+  if (length < 0 || (size_t)length >= sizeof trace_path - 256) return ENAMETOOLONG; /* a host may follow */
   struct plait_trace_header own;
   struct plait_trace_header found;
   describe(&own);
@@ -239,6 +241,7 @@ static int map_chunk(struct plait_mapping* mapping, uint64_t position, uint32_t 
       mapping->chunk = (struct plait_chunk*)(void*)((unsigned char*)pages + (position - from));
       mapping->at = (unsigned char*)mapping->chunk + sizeof(struct plait_chunk);
       mapping->end = (unsigned char*)mapping->chunk + size;
+      /* Last: the child of a fork in between unmaps by pages, and needs the right length. */
       __atomic_store_n(&mapping->pages, pages, __ATOMIC_RELEASE);
     }
   }
@@ -251,6 +254,7 @@ int plait_file_chunk(struct plait_mapping* mapping, struct plait_reservation* re
   if (reserved->retry != 0 && plait_events_now() < reserved->retry) return EAGAIN;
   const int kept = errno;
   if (reserved->size < size) {
+    /* Relaxed: each process writes only into what it was given, and this hands out nothing that was written. */
     reserved->position = __atomic_fetch_add(&trace_header->next, size, __ATOMIC_RELAXED);
     reserved->size = size;
   }
@@ -269,6 +273,7 @@ int plait_file_chunk(struct plait_mapping* mapping, struct plait_reservation* re
   chunk->process = plait_this_process.id;
   chunk->thread = thread;
   chunk->image = plait_this_process.image;
+  /* Last: a process that is killed before this leaves no chunk, rather than one with half a front. */
   __atomic_signal_fence(__ATOMIC_RELEASE);
   memcpy(chunk->magic, PLAIT_CHUNK_MAGIC, sizeof chunk->magic);
   reserved->size = 0;
@@ -287,6 +292,7 @@ void plait_file_release(struct plait_mapping* mapping) {
 
 void plait_file_publish(struct plait_mapping* mapping, unsigned char* at) {
   mapping->at = at;
+  /* Behind the bytes, so that all that counts as used is there, whoever looks and whenever this process is killed. */
   __atomic_store_n(&mapping->chunk->used,
                    (uint32_t)(at - (unsigned char*)mapping->chunk) - (uint32_t)sizeof(struct plait_chunk),
                    __ATOMIC_RELEASE);

@@ -31,6 +31,7 @@ static uint64_t signals_before;
 static int signals_blocked;
 
 void plait_lock(void) {
+  /* The kernel's own set: also the signals by which the C library cancels a thread, which would leave the lock held. */
   const uint64_t all = ~UINT64_C(0);
   uint64_t before = 0;
   /* Past its end the process may not be allowed to make system calls of ours. */
@@ -41,6 +42,7 @@ void plait_lock(void) {
 }
 
 void plait_unlock(void) {
+  /* While the lock is held: the next holder overwrites it with what it has blocked. */
   const uint64_t before = signals_before;
   const int blocked = signals_blocked;
   __atomic_store_n(&lock, 0, __ATOMIC_RELEASE);
@@ -120,7 +122,7 @@ int plait_events_begin(const char* path, const char* command, int rank, uint32_t
   }
   if (error == 0) {
     plait_live->generation = ++generation;
-    __atomic_store_n(&plait_on, 1, __ATOMIC_RELEASE);
+    __atomic_store_n(&plait_on, 1, __ATOMIC_RELEASE); /* last: who sees it on sees all of the above */
   }
   plait_local.inside = 0;
   errno = kept;
@@ -151,7 +153,7 @@ static void tell_end(struct plait_process_block* block) {
   if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used) == 0)
     block->cpu = (int64_t)used.tv_sec * 1000000000 + used.tv_nsec;
   block->end = plait_events_now();
-  __atomic_store_n(&block->ended, 1, __ATOMIC_RELEASE);
+  __atomic_store_n(&block->ended, 1, __ATOMIC_RELEASE); /* last: a process killed before this has not ended */
 }
 
 void plait_events_replaced(int replaced) {
@@ -160,7 +162,7 @@ void plait_events_replaced(int replaced) {
   if (replaced) {
     tell_end(block);
   } else {
-    __atomic_store_n(&block->ended, 0, __ATOMIC_RELEASE);
+    __atomic_store_n(&block->ended, 0, __ATOMIC_RELEASE); /* first, for the same reason */
     block->end = 0;
     block->cpu = -1;
   }
@@ -168,7 +170,7 @@ void plait_events_replaced(int replaced) {
 
 void plait_events_end(void) {
   if (!plait_events_active()) return;
-  if (plait_live->generation == 0) plait_events_forked();
+  if (plait_live->generation == 0) plait_events_forked(); /* a child that has kept nothing yet */
   if (!plait_events_active() || (uint32_t)plait_process_id() != plait_this_process.id) return; /* vfork's child */
   tell_end(plait_this_process.block);
   __atomic_store_n(&plait_on, 0, __ATOMIC_RELEASE);
@@ -221,6 +223,7 @@ void plait_events_missed(enum plait_missed reason, int64_t events, int64_t read_
   if (!plait_events_active() || (unsigned)reason >= PLAIT_TRACE_MISSED) return;
   if (plait_live->generation == 0) plait_events_forked();
   if (!plait_events_active()) return;
+  /* Without going in, as handlers count here too; relaxed, for sums that are read once all is over. */
   int64_t* counts = plait_this_process.block->missed[reason];
   __atomic_fetch_add(&counts[0], events, __ATOMIC_RELAXED);
   __atomic_fetch_add(&counts[1], read_bytes, __ATOMIC_RELAXED);

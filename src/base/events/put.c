@@ -4,7 +4,7 @@
 
 #include "base/events/internal.h"
 
-enum { FIRST_CHUNK = 1 << 10, LARGEST_CHUNK = 1 << 16, SAMPLE_INTERVAL = 1000000 };
+enum { FIRST_CHUNK = 1 << 10, LARGEST_CHUNK = 1 << 16, SAMPLE_INTERVAL = 1000000 /* ns */ };
 
 /* What an event moves is missing with it. */
 static void count_missed(enum plait_missed reason, const struct plait_event* event) {
@@ -77,11 +77,12 @@ void plait_events_put(const struct plait_event* event) {
     return;
   }
   struct plait_thread* state = plait_local.state;
+  /* Another generation: this is a fork's child, or events have begun anew. */
   if (state == NULL || state->generation != plait_live->generation) state = plait_thread_state();
   if (state != NULL)
     keep(state, event);
   else
     count_missed(PLAIT_MISSED_MEMORY, event);
-  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  __atomic_signal_fence(__ATOMIC_SEQ_CST); /* the event is whole before a handler may go in */
   plait_local.inside = 0;
 }

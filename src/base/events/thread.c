@@ -26,7 +26,7 @@ static void give_up(void* value) {
   struct plait_thread* state = value;
   if (plait_local.state != state) return;
   plait_local.inside = PLAIT_FRAME();
-  plait_local.state = NULL;
+  plait_local.state = NULL; /* events of destructors that still come adopt a state, and give it up in the next round */
   plait_lock();
   state->next_idle = idle;
   idle = state;
@@ -80,6 +80,7 @@ struct plait_thread* plait_thread_state(void) {
 }
 
 void plait_threads_forget(void) {
+  /* Without the lock: a fork's child begins with no other thread. */
   idle = NULL;
   for (struct plait_thread* state = all; state != NULL; state = state->next) {
     plait_file_release(&state->mapping);

@@ -28,6 +28,7 @@ std::vector<std::pair<int, struct sigaction>>& before() {
 }
 
 void hand_on(int number, siginfo_t* info, void* /*context*/) {
+  // A forked child has the handler and the pipe too, but what it is sent is not its parent's.
   if (::getpid() != watching.load(std::memory_order_relaxed)) return;
   const int kept = errno;
   const SignalSeen seen{number, info->si_code};
@@ -47,7 +48,7 @@ void make_pipe() {
   if (::pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) != 0) fail("make a pipe for signals");
   read_from = ends[0];
   written_to = ends[1];
-  watching = ::getpid();
+  watching = ::getpid();  // last: the handler looks at this before it uses the pipe
 }
 
 /// What has come for those who watched before.

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/process.hpp"
+#include "core/comm/internals.hpp"
 #include "core/comm/worker.hpp"
 #include "transport/thread/team.hpp"
 #include "transport/transport.hpp"
@@ -33,10 +34,31 @@ OneRank& one_rank() {
 
 }  // namespace
 
-Comm::Comm(std::shared_ptr<transport::Transport> transport) : state_(base::make_owned<State>(std::move(transport))) {}
 int Comm::rank() const { return state_ ? state_->transport->rank() : 0; }
 int Comm::size() const { return state_ ? state_->transport->size() : 1; }
-transport::Transport* Comm::transport() const { return state_ ? state_->transport.get() : one_rank().transport; }
-std::shared_ptr<core::Worker> Comm::worker() const { return state_ ? state_->worker : one_rank().worker; }
+
+/// What a Comm lets the functions below see.
+struct core::CommInternals {
+  static Comm over(std::shared_ptr<transport::Transport> transport) {
+    Comm made;
+    made.state_ = base::make_owned<Comm::State>(std::move(transport));
+    return made;
+  }
+  static const Comm::State* state(const Comm& comm) { return comm.state_.get(); }
+};
+
+Comm core::comm_over(std::shared_ptr<transport::Transport> transport) {
+  return CommInternals::over(std::move(transport));
+}
+
+transport::Transport& core::transport_of(const Comm& comm) {
+  const auto* const state = CommInternals::state(comm);
+  return state != nullptr ? *state->transport : *one_rank().transport;
+}
+
+std::shared_ptr<core::Worker> core::worker_of(const Comm& comm) {
+  const auto* const state = CommInternals::state(comm);
+  return state != nullptr ? state->worker : one_rank().worker;
+}
 
 }  // namespace plait

@@ -2,6 +2,7 @@
 
 #include "collective/agree.hpp"
 #include "collective/collective.hpp"
+#include "core/comm/internals.hpp"
 #include "core/comm/worker.hpp"
 #include "transport/transport.hpp"
 
@@ -10,7 +11,7 @@ namespace plait::core {
 void give_up(const Comm& comm, std::int64_t number, const Error& error) {
   if (comm.size() == 1) return;
   // The transport outlives the worker's tasks; a Comm that a task held might end on the worker's own thread.
-  comm.worker()->tell([transport = comm.transport(), number, error] {
+  worker_of(comm)->tell([transport = &transport_of(comm), number, error] {
     // Once only: the others may be waiting in another call.  Where several ranks give up different files at once, one
     // agreement tells of two of them.
     for (int told = 0; told < transport->size() && !transport->given_up().contains(number); ++told)

@@ -7,6 +7,7 @@
 #include "collective/agree.hpp"
 #include "collective/collective.hpp"
 #include "core/comm/guard.hpp"
+#include "core/comm/internals.hpp"
 #include "core/comm/worker.hpp"
 #include "plait/error.hpp"
 #include "plait/redistribute.hpp"
@@ -30,9 +31,9 @@ class SharedMemory::Impl {
     if (comm.alone()) {
       part = transport::thread::make_alone()->share(bytes);
     } else {
-      comm.worker()->run([&] {
+      core::worker_of(comm)->run([&] {
         // First, so that a rank that comes with an error instead is heard.
-        transport::Transport& transport = *comm.transport();
+        transport::Transport& transport = core::transport_of(comm);
         collective::together(transport, [&] {
           collective::Collective call(transport, "make arrays in shared memory", checked);
           call.step([&] { part = transport.share(bytes); });
@@ -54,8 +55,8 @@ std::int64_t SharedMemory::bytes() const { return impl_->part->bytes(); }
 std::string tell(const std::string& call, const std::string& text, int root, const Comm& comm) {
   if (comm.alone()) return text;
   std::array<char, transport::Transport::kMostBroadcast> words{};
-  comm.worker()->run([&] {
-    transport::Transport& transport = *comm.transport();
+  core::worker_of(comm)->run([&] {
+    transport::Transport& transport = core::transport_of(comm);
     const collective::Collective telling(
         transport, call, collective::caught([&] {
           if (text.size() >= words.size())

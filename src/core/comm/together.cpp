@@ -7,6 +7,7 @@
 #include "collective/collective.hpp"
 #include "collective/gather.hpp"
 #include "core/comm/guard.hpp"
+#include "core/comm/internals.hpp"
 #include "core/comm/worker.hpp"
 #include "plait/comm.hpp"
 #include "transport/transport.hpp"
@@ -42,7 +43,8 @@ std::vector<std::string> parted(const std::string& all) {
 void Comm::barrier() const {
   if (alone()) return;
   core::guarded(*this, [&] {
-    worker()->run([&] { const collective::Collective call(*transport(), "wait for all ranks", nullptr); });
+    core::worker_of(*this)->run(
+        [&] { const collective::Collective call(core::transport_of(*this), "wait for all ranks", nullptr); });
   });
 }
 
@@ -50,8 +52,8 @@ std::vector<std::string> Comm::allgather(const std::string& text) const {
   if (alone()) return {text};
   std::vector<std::string> all;
   core::guarded(*this, [&] {
-    worker()->run([&] {
-      transport::Transport& ranks = *transport();
+    core::worker_of(*this)->run([&] {
+      transport::Transport& ranks = core::transport_of(*this);
       collective::together(ranks, [&] {
         collective::Collective call(ranks, "gather what each rank says", nullptr);
         const std::vector<std::string> found = collective::gather(ranks, [&] { return text; });

@@ -9,6 +9,7 @@
 #include "base/job.hpp"
 #include "base/process.hpp"
 #include "base/text.hpp"
+#include "core/comm/internals.hpp"
 #include "plait/comm.hpp"
 #include "plait/error.hpp"
 #include "transport/local/local_transport.hpp"
@@ -41,14 +42,15 @@ const base::Owner& owner_of(World& world) {
 
 Comm make_world(double seconds) {
   const auto job = transport::local::job_of_environment();
-  if (job && job->size > 1) return Comm(transport::local::make_transport(*job, std::chrono::duration<double>(seconds)));
+  if (job && job->size > 1)
+    return core::comm_over(transport::local::make_transport(*job, std::chrono::duration<double>(seconds)));
   const auto launched = base::job_rank();
   if (!job && launched)
     throw Error(ErrorKind::kArgument,
                 base::text("this process is rank ", launched->rank,
                            " of a job that an MPI launcher has started; pass the communicator of MPI (make_comm, "
                            "plait_comm_from_mpi), or start the program with plait run"));
-  return Comm(transport::thread::make_alone());
+  return core::comm_over(transport::thread::make_alone());
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "access/access.hpp"
 #include "collective/agree.hpp"
+#include "core/comm/internals.hpp"
 #include "core/comm/local_arrays.hpp"
 #include "core/file/impl.hpp"
 #include "core/file/recorded.hpp"
@@ -18,7 +19,7 @@ using core::Action;
 using core::Workers;
 
 Workers File::Impl::workers_for(const Layout& layout) const {
-  if (!comm_.alone()) return {comm_.size(), false, comm_.transport()->nodes_apart()};
+  if (!comm_.alone()) return {comm_.size(), false, core::transport_of(comm_).nodes_apart()};
   constexpr std::int64_t kLeastMemory = std::int64_t{1} << 20;  // less is not worth sharing out
   const std::int64_t memory = array_.options.memory_bytes;
   const bool small = memory != 0 && memory < kLeastMemory;

@@ -6,6 +6,7 @@
 #include "collective/agree.hpp"
 #include "core/comm/giving_up.hpp"
 #include "core/comm/guard.hpp"
+#include "core/comm/internals.hpp"
 #include "core/file/impl.hpp"
 #include "transport/thread/team.hpp"
 
@@ -15,7 +16,7 @@ File::Impl::Impl(const std::string& path, Mode mode, const Comm& comm)
     : comm_(comm),
       path_(path),
       mode_(mode),
-      worker_(comm.alone() ? base::make_owned<core::Worker>() : comm.worker()),
+      worker_(comm.alone() ? base::make_owned<core::Worker>() : core::worker_of(comm)),
       recorded_(base::recorded_name(path)) {}
 
 void File::Impl::set_array(core::SelectedArray array, std::shared_ptr<store::Store> store) {
@@ -36,7 +37,7 @@ void File::Impl::watch_new() noexcept {
   });
 }
 
-bool File::Impl::given_up() const { return comm_.size() > 1 && comm_.transport()->given_up().contains(number_); }
+bool File::Impl::given_up() const { return comm_.size() > 1 && core::transport_of(comm_).given_up().contains(number_); }
 
 bool File::Impl::is_lost(const Error& error) const { return error.system_code() == EOWNERDEAD || given_up(); }
 
@@ -61,7 +62,7 @@ void File::Impl::with_transport(const std::function<void(transport::Transport&)>
     if (!alone_) alone_ = transport::thread::make_alone();
     body(*alone_);
   } else {
-    collective::together(*comm_.transport(), [&] { body(*comm_.transport()); });
+    collective::together(core::transport_of(comm_), [&] { body(core::transport_of(comm_)); });
   }
 }
 

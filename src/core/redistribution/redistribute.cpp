@@ -10,6 +10,7 @@
 #include "collective/agree.hpp"
 #include "collective/collective.hpp"
 #include "core/comm/guard.hpp"
+#include "core/comm/internals.hpp"
 #include "core/comm/local_arrays.hpp"
 #include "core/comm/worker.hpp"
 #include "core/redistribution/apart.hpp"
@@ -85,7 +86,7 @@ class Planned {
       : element_bytes_(element_bytes), comm_(comm) {
     check_sizes(source, target, element_bytes, comm, options.memory);
     pairs_.emplace(pairs_of(source, target, options));
-    if (!comm.alone()) exchange_.emplace(*pairs_, element_bytes, memory_of(options), *comm.transport());
+    if (!comm.alone()) exchange_.emplace(*pairs_, element_bytes, memory_of(options), core::transport_of(comm));
   }
 
   Sides sides_of(std::span<const ConstPart> source_parts, std::span<const MutablePart> target_parts) const {
@@ -136,7 +137,7 @@ void carry_out(const Comm& comm, Planned* planned, const Sides& sides, const std
     return;
   }
   if (!checked) checked = collective::caught([&] { planned->announce(sides); });
-  collective::Collective together(*comm.transport(), call, checked);
+  collective::Collective together(core::transport_of(comm), call, checked);
   together.step([&] { planned->run(sides); });
 }
 
@@ -168,7 +169,7 @@ void redistribute(const Layout& source, std::span<const ConstPart> source_parts,
   const auto task = [&] {
     redistribute_now({source, source_parts}, {target, target_parts}, element_bytes, comm, options);
   };
-  core::guarded(comm, [&] { comm.alone() ? task() : comm.worker()->run(task); });
+  core::guarded(comm, [&] { comm.alone() ? task() : core::worker_of(comm)->run(task); });
 }
 
 Request start_redistribute(const Layout& source, std::vector<ConstPart> source_parts, const Layout& target,
@@ -176,7 +177,7 @@ Request start_redistribute(const Layout& source, std::vector<ConstPart> source_p
                            const RedistributionOptions& options) {
   return core::guarded(comm, [&] {
     auto task = [=] { redistribute_now({source, source_parts}, {target, target_parts}, element_bytes, comm, options); };
-    return Request(comm.worker()->start(std::move(task)));
+    return Request(core::worker_of(comm)->start(std::move(task)));
   });
 }
 
@@ -188,7 +189,7 @@ class Redistribution::Impl {
  public:
   Impl(const Layout& source, const Layout& target, std::int64_t element_bytes, const Comm& comm,
        const RedistributionOptions& options)
-      : comm_(comm), worker_(comm.worker()) {
+      : comm_(comm), worker_(core::worker_of(comm)) {
     const auto plan = [&] { planned_.emplace(source, target, element_bytes, comm, options); };
     if (comm.alone()) {
       plan();
@@ -197,11 +198,11 @@ class Redistribution::Impl {
     worker_->run([&] {
       const auto planned = collective::caught(plan);
       const collective::Collective planning(
-          *comm.transport(), [&] { return "plan " + call_text(source, target, element_bytes, options); },
+          core::transport_of(comm), [&] { return "plan " + call_text(source, target, element_bytes, options); },
           [&] {
             if (planned) std::rethrow_exception(planned);
           });
-      number_ = comm.transport()->next_number();
+      number_ = core::transport_of(comm).next_number();
     });
   }
 

@@ -167,6 +167,7 @@ void remove_others(const std::string& path, const std::string& keep) noexcept {
     each_unfinished(path, ignored, [&](const std::string& name, const Found& what) {
       if (what.id != keep) descriptions.push_back(name);
     });
+    // First: a kill in between leaves bytes that nothing names, not a description of bytes that are gone.
     for (const std::string& name : descriptions) ::unlink(name.c_str());
     for (const std::string& name : bytes) ::unlink(name.c_str());
   } catch (...) {  // then they stay

@@ -10,6 +10,7 @@
 #include "base/text.hpp"
 #include "core/comm/giving_up.hpp"
 #include "core/comm/guard.hpp"
+#include "core/comm/internals.hpp"
 #include "distant/stretch.hpp"
 #include "plait/error.hpp"
 
@@ -28,7 +29,7 @@ namespace {
 SharedFile::Impl::Impl(const SharedFileOptions& options, const Comm& comm, std::int64_t number)
     : options_(options),
       comm_(comm),
-      transport_(comm.transport()),
+      transport_(&core::transport_of(comm)),
       service_(distant::start_service(*transport_)),
       rank_(transport_->rank()),
       number_(number) {}
@@ -173,6 +174,7 @@ void SharedFile::Impl::drop() noexcept {
   collective::caught([&] { parts_.close(); });
   new_one_.reset();
   if (!made_.empty()) {
+    // The description first: it must not name bytes that are gone.
     ::unlink((made_ + distant::shared::kDescriptionSuffix).c_str());
     ::unlink(made_.c_str());
   }

@@ -16,6 +16,7 @@
 #include "base/text_reader.hpp"
 #include "collective/gather.hpp"
 #include "core/comm/guard.hpp"
+#include "core/comm/internals.hpp"
 #include "distant/shared/impl.hpp"
 #include "plait/error.hpp"
 #include "store/location.hpp"
@@ -94,7 +95,7 @@ void SharedFile::Impl::open() {
 }
 
 void SharedFile::Impl::refuse_open(const std::string& message, const Comm& comm, int system_code) {
-  const Impl impl({}, comm, comm.transport()->next_number());  // makes the calls that an open begins with
+  const Impl impl({}, comm, core::transport_of(comm).next_number());  // makes the calls that an open begins with
   const Error error = core::refusal(message, system_code);
   collective::Collective::refuse(*impl.transport_, std::make_exception_ptr(error));
   throw error;

@@ -4,6 +4,7 @@
 
 #include "collective/agree.hpp"
 #include "core/comm/guard.hpp"
+#include "core/comm/internals.hpp"
 #include "distant/service.hpp"
 #include "distant/shared/impl.hpp"
 #include "plait/error.hpp"
@@ -23,7 +24,7 @@ SharedFile::~SharedFile() {
 SharedFile SharedFile::open(const SharedFileOptions& options, const Comm& comm) {
   std::unique_ptr<Impl> impl;
   distant::in_turn(comm, [&] {
-    const std::int64_t number = comm.transport()->next_number();  // before what may fail on this rank alone
+    const std::int64_t number = core::transport_of(comm).next_number();  // before what may fail on this rank alone
     impl = std::make_unique<Impl>(options, comm, number);
     impl->open();
   });

@@ -37,6 +37,8 @@ Transfer::Transfer(const Parts& parts, KnownEnd& known, const std::string& path,
       batches_(parts.stripes().batches(extent.offset, extent.bytes, parts.all_direct() ? kMostHere : kPieceBytes)),
       demanding_(batches_.size()),
       left_(batches_.size()) {
+  // Of a read beyond the known end only the batch with the last byte must find all of it: it tells whether the file
+  // reaches so far.  Other components may be shorter, where the file has holes.
   if (extent_.into == nullptr || end_ <= known_.get()) return;
   const StripeMap& stripes = parts_.stripes();
   const int component = stripes.component_of(end_ - 1);

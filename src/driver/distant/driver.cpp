@@ -10,6 +10,7 @@
 #include "base/text.hpp"
 #include "collective/broadcast.hpp"
 #include "container/registry.hpp"
+#include "core/comm/internals.hpp"
 #include "core/file/unclosed.hpp"
 #include "distant/service.hpp"
 #include "distant/shared/folder.hpp"
@@ -89,7 +90,7 @@ std::vector<std::string> DistantDriver::files_beside(const std::string& path) co
 
 std::unique_ptr<core::Source> DistantDriver::open_together(const Opening& opening, std::int64_t bytes) const {
   // Shared files need one, also where a process is alone.
-  transport::Transport& transport = *opening.comm().transport();
+  transport::Transport& transport = core::transport_of(opening.comm());
   Name name;
   std::string path;
   opening.call().step([&] {

@@ -40,12 +40,12 @@ struct Ranks {
 };
 
 /// Names of coordinates without looking at each rank; false where that cannot be done.
-bool spell_by_axes(const Layout& layout, const Resolved& resolved, std::vector<Dimension>& dimensions, Ranks& ranks) {
+bool spell_by_axes(const Resolved& resolved, std::vector<Dimension>& dimensions, Ranks& ranks) {
   const std::optional<DigitGrid> grid = layout::digits_of_axes(resolved);
   if (!grid) return false;
   for (std::size_t d = 0; d < dimensions.size(); ++d) {
     if (resolved.shape[d] == 0) continue;
-    const layout::OwnerMap& owner_map = layout.owner_map(static_cast<int>(d));
+    const layout::OwnerMap& owner_map = *resolved.owner_maps[d];
     const auto* plain = plain_map(owner_map);
     if (plain != nullptr && plain->kind() != Distribution::Kind::kGenBlock && owner_map.extent() > layout::kMostGaps) {
       dimensions[d].spelled = spell(dimensions[d].pattern, owner_map.size(), owner_map.extent(), turn_of(*plain));
@@ -63,7 +63,7 @@ bool spell_by_axes(const Layout& layout, const Resolved& resolved, std::vector<D
 void spell_by_ranks(const Layout& layout, const Resolved& resolved, std::vector<Dimension>& dimensions, Ranks& ranks) {
   std::vector<Labels> labels;
   for (std::size_t d = 0; d < dimensions.size(); ++d) {
-    const layout::OwnerMap& owner_map = layout.owner_map(static_cast<int>(d));
+    const layout::OwnerMap& owner_map = *resolved.owner_maps[d];
     labels.push_back(owner_map.size() == 0 ? Labels{1, {0}}
                                            : Labels{owner_map.extent(), labelled_coordinates(owner_map)});
     dimensions[d].labels = labels.back();
@@ -199,7 +199,7 @@ Layout assemble(const Layout& layout, const std::vector<Dimension>& dimensions, 
 /// Whether a dimension is too irregular to be told in a text.
 bool irregular(const Layout& layout) {
   for (int d = 0; d < layout.dimensions(); ++d)
-    if (layout.shape()[static_cast<std::size_t>(d)] > 0 && !pattern_of(layout.owner_map(d))) return true;
+    if (layout.shape()[static_cast<std::size_t>(d)] > 0 && !pattern_of(layout::owner_map_of(layout, d))) return true;
   return false;
 }
 
@@ -222,14 +222,14 @@ Layout Layout::normal_form() const {
   bool plain = true;
   for (std::size_t d = 0; d < dimensions.size(); ++d) {
     if (shape()[d] == 0) continue;
-    const layout::OwnerMap& map = owner_map(static_cast<int>(d));
+    const layout::OwnerMap& map = *resolved_->owner_maps[d];
     const std::optional<Pattern> pattern = pattern_of(map);
     if (!pattern) return *this;
     dimensions[d].pattern = *pattern;
     plain = plain && plain_map(map) != nullptr;
   }
   Ranks ranks;
-  const bool by_axes = plain && size() > kFewRanks && spell_by_axes(*this, *resolved_, dimensions, ranks);
+  const bool by_axes = plain && size() > kFewRanks && spell_by_axes(*resolved_, dimensions, ranks);
   if (!by_axes) spell_by_ranks(*this, *resolved_, dimensions, ranks);
   return assemble(*this, dimensions, ranks);
 }

@@ -109,6 +109,7 @@ void Delivery::fill(Target& target, const StepDescription& step, std::size_t var
     }
   }
   for (const Source& source : target.sources)
+    // Only now: a writer that drops readers may have taken the slot while it was read.
     if (source.near) partners.of(partners.process_of(source.rank)).check(step.slot, step.number);
 }
 

@@ -99,7 +99,7 @@ void WriterControl::wait(std::unique_lock<std::mutex>& lock, Ready&& ready) {
   check_trouble();
   if (ready()) return;
   if (poll(lock, ready)) return check_trouble();
-  want_word(true);
+  want_word(true);  // before it looks again: what readers finish from now on they tell
   const std::exception_ptr failed = collective::caught([&] { wait_asleep(lock, ready); });
   want_word(false);
   if (failed) std::rethrow_exception(failed);

@@ -25,6 +25,7 @@ Writer::Writer(collective::Collective& call, const std::string& shown, const Opt
   const std::exception_ptr failed = collective::caught([&] {
     if (first_) secret = Key::random().text();
   });
+  // Also where that has failed, for the others wait here; the error is told in the step.
   secret = collective::broadcast_text(transport, secret);
   const std::string who = this_program();
   call.step([&] {
@@ -120,7 +121,7 @@ void Writer::finish(collective::Collective& call) {
     if (first_) control_->finish();
   });
   over_ = true;
-  meeting_.reset();
+  meeting_.reset();  // first, so that no reader is invited to a server that goes
   server_.reset();
 }
 

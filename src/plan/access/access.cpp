@@ -144,7 +144,7 @@ std::int64_t coordinate_of_longest(const layout::OwnerMap& owner_map) {
 std::int64_t AccessPlan::largest_rank() const {
   Extents coordinates(layout_.shape().size(), 0);
   for (int d = 0; d < layout_.dimensions(); ++d)
-    coordinates[static_cast<std::size_t>(d)] = coordinate_of_longest(layout_.owner_map(d));
+    coordinates[static_cast<std::size_t>(d)] = coordinate_of_longest(layout::owner_map_of(layout_, d));
   return layout_.rank_at(coordinates);
 }
 

@@ -170,7 +170,7 @@ Shortest shortest_runs(const Layout& a, const Layout& b, int d) {
 
 /// Whether a dimension of a normal form is one of those whose blocks can be compared by arithmetic.
 bool regular(const Layout& normal, int d) {
-  const auto* blocks = dynamic_cast<const layout::BlockOwnerMap*>(&normal.owner_map(d));
+  const auto* blocks = dynamic_cast<const layout::BlockOwnerMap*>(&layout::owner_map_of(normal, d));
   return blocks != nullptr && blocks->turn().plain() && blocks->offset() == 0 && normal.halo(d) == Halo{};
 }
 

@@ -11,7 +11,7 @@
 namespace plait::plan {
 
 std::vector<std::int64_t> partners(const IndexSet& set, const Layout& layout, int dimension) {
-  return meeting(set, layout.owner_map(dimension));
+  return meeting(set, layout::owner_map_of(layout, dimension));
 }
 
 namespace {
@@ -53,7 +53,7 @@ struct View {
 /// The partners of a coordinate without a halo to fill, by one walk over what it owns.
 std::vector<Partner> partners_of_walk(const Span& own, const View& view) {
   std::vector<Partner> found;
-  for (OwnedPieces& owned : owned_pieces(own.set, view.other.owner_map(view.dimension))) {
+  for (OwnedPieces& owned : owned_pieces(own.set, layout::owner_map_of(view.other, view.dimension))) {
     shift(owned.pieces, own.position, view.other.halo(view.dimension).lo);
     found.push_back({owned.coordinate, {view.overlap_with(owned.coordinate, owned.pieces)}});
   }
@@ -95,7 +95,7 @@ std::vector<std::vector<Partner>> partners_by_dimension(const Layout& mine, std:
   for (int d = 0; d < mine.dimensions(); ++d) {
     const std::int64_t coordinate = position[static_cast<std::size_t>(d)];
     const std::vector<Span> own = spans(mine, d, coordinate, fill_mine);
-    const bool walks = own.size() == 1 && owner_walk_is_cheaper(own[0].set, other.owner_map(d));
+    const bool walks = own.size() == 1 && owner_walk_is_cheaper(own[0].set, layout::owner_map_of(other, d));
     const View view{mine, other, d, coordinate};
     result.push_back(walks ? partners_of_walk(own[0], view) : partners_of_pairs(own, view, fill_other));
   }

@@ -57,7 +57,8 @@ struct copying {
   bool counted;  // in the kernel's sums
   bool cancelled;
 };
-struct side side_of(int fd, const int64_t* offset);
+/* What sendfile, copy_file_range, splice or tee copies, by the arguments that the kernel takes. */
+struct copying capture_copying_of(long number, const long argument[6]);
 long capture_copy(struct copying* copying, uintptr_t caller);
 
 long capture_openat(int directory, const char* path, int flags, unsigned mode, uintptr_t caller);

@@ -3,7 +3,6 @@
 #include <cstdlib>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -25,18 +24,6 @@ namespace plait::transport::local {
 
 namespace {
 
-class LocalTransport;
-
-/// Those of this process, which its end finds.
-struct Transports {
-  std::mutex mutex;
-  std::set<LocalTransport*> all;
-};
-Transports& transports() {
-  static base::PerProcess<Transports> kept;
-  return kept.get();
-}
-
 /// What the processes share besides windows and arrays: a group's control block, and then what each has.
 struct Shared {
   static std::int64_t bytes(int size) {
@@ -54,7 +41,7 @@ std::int64_t number_of(const std::vector<node::ProcessSeen>& processes) {
   return node::hash_of(numbers);
 }
 
-class LocalTransport : public Transport, public node::GroupMeeting {
+class LocalTransport : public Transport, public node::GroupMeeting, public node::Leaver {
  public:
   LocalTransport(const Job& job, std::chrono::duration<double> patience) : rank_(job.rank), size_(job.size) {
     Rendezvous others(job, patience);
@@ -65,23 +52,19 @@ class LocalTransport : public Transport, public node::GroupMeeting {
                    std::make_unique<PeerLiveness>(node::departures_of(shared.control, size_), rank_, progress_,
                                                   node::watch(others.processes())));
     mailboxes_.emplace(shared.mailboxes, rank_, group_->liveness());
-    const std::scoped_lock lock(transports().mutex);
-    transports().all.insert(this);
+    listed_.emplace(*this);
   }
   ~LocalTransport() override {
     kept() = nullptr;  // it uses what goes now
-    {
-      const std::scoped_lock lock(transports().mutex);
-      transports().all.erase(this);
-    }
+    listed_.reset();
     leave();
   }
   LocalTransport(const LocalTransport&) = delete;
   LocalTransport& operator=(const LocalTransport&) = delete;
 
-  /// Tells the others that this process takes part in nothing any more.  An agreement that it is in, where a signal's
-  /// handler ends the process, or another thread than the one that is in it, never gets the rest of its part.
-  void leave() noexcept { node::record_departure(group_->departure(), rank_, progress_.ended()); }
+  /// An agreement that it is in, where a signal's handler ends the process, or another thread than the one that is in
+  /// it, never gets the rest of its part.
+  void leave() noexcept final { node::record_departure(group_->departure(), rank_, progress_.ended()); }
 
   int rank() const override { return rank_; }
   int size() const override { return size_; }
@@ -139,19 +122,14 @@ class LocalTransport : public Transport, public node::GroupMeeting {
   std::optional<node::Group> group_;
   std::optional<Mailboxes> mailboxes_;
   std::unique_ptr<node::Windows> windows_;
+  std::optional<node::LeavesAtEnd> listed_;
 };
-
-void leave_all() {
-  node::set_leaving({});
-  const std::scoped_lock lock(transports().mutex);
-  for (LocalTransport* one : transports().all) one->leave();
-}
 
 /// Once in each process that takes part in a job, not in its children.
 void watch_the_end() {
   static base::PerProcess<std::once_flag> watched;
   std::call_once(watched.get(), [] {
-    at_ending(EndingStage::kLeave, leave_all);
+    node::leave_at_endings();
     std::atexit(run_endings);
   });
 }

@@ -2,16 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <mutex>
 #include <optional>
-#include <set>
 #include <utility>
 #include <vector>
 
 #include "base/process.hpp"
 #include "base/text.hpp"
 #include "plait/error.hpp"
-#include "transport/ending.hpp"
 #include "transport/mpi/check.hpp"
 #include "transport/mpi/counters.hpp"
 #include "transport/mpi/finalize.hpp"
@@ -31,19 +28,7 @@ namespace plait::transport::mpi {
 
 namespace {
 
-class MpiTransport;
-
-/// Those of this process, which MPI_Finalize finds.
-struct Transports {
-  std::mutex mutex;
-  std::set<MpiTransport*> all;
-};
-Transports& transports() {
-  static auto* const kept = new Transports;
-  return *kept;
-}
-
-class MpiTransport : public Transport, public node::GroupMeeting {
+class MpiTransport : public Transport, public node::GroupMeeting, public node::Leaver {
  public:
   explicit MpiTransport(MPI_Comm communicator) {
     check(MPI_Comm_dup(communicator, everyone_.out()), "MPI_Comm_dup");
@@ -70,15 +55,11 @@ class MpiTransport : public Transport, public node::GroupMeeting {
       watch.watch_nodes([this] { notices_->look(); }, losses_.get());
       if (node_rank_ == 0) leaders_.emplace(everyone_.get(), topology.leaders, topology.leader_index, *notices_);
     }
-    const std::scoped_lock lock(transports().mutex);
-    transports().all.insert(this);
+    listed_.emplace(*this);
   }
   ~MpiTransport() override {
     kept() = nullptr;  // it uses what goes now
-    {
-      const std::scoped_lock lock(transports().mutex);
-      transports().all.erase(this);
-    }
+    listed_.reset();
     leave();
     if (notices_->given_up() || (nodes_apart() && node::is_leaving())) everyone_.keep();
     if (messages_abandoned()) base::keep(windows_.release());
@@ -86,8 +67,7 @@ class MpiTransport : public Transport, public node::GroupMeeting {
   MpiTransport(const MpiTransport&) = delete;
   MpiTransport& operator=(const MpiTransport&) = delete;
 
-  /// Tells the others that this process takes part in nothing any more.
-  void leave() noexcept {
+  void leave() noexcept final {
     node::record_departure(group_->departure(), rank_, progress_.calls());
     int ended = 0;
     // Other nodes hear of the end of the program only: a communicator is freed by all, as a rule.
@@ -197,13 +177,8 @@ class MpiTransport : public Transport, public node::GroupMeeting {
   std::optional<Notices> notices_;
   std::optional<Leaders> leaders_;  // where there are several nodes, on the first process of each of them
   std::unique_ptr<node::Windows> windows_;
+  std::optional<node::LeavesAtEnd> listed_;
 };
-
-void leave_all() {
-  node::set_leaving({});
-  const std::scoped_lock lock(transports().mutex);
-  for (MpiTransport* one : transports().all) one->leave();
-}
 
 }  // namespace
 
@@ -220,10 +195,7 @@ void check_running() {
 std::shared_ptr<Transport> make_transport(MPI_Comm communicator) {
   check_running();
   watch_finalize();
-  [[maybe_unused]] static const bool leaves = [] {
-    at_ending(EndingStage::kLeave, leave_all);
-    return true;
-  }();
+  node::leave_at_endings();
   return std::make_shared<MpiTransport>(communicator);
 }
 

@@ -1,6 +1,10 @@
 #include "transport/node/leaving.hpp"
 
 #include <mutex>
+#include <set>
+
+#include "base/process.hpp"
+#include "transport/ending.hpp"
 
 namespace plait::transport::node {
 
@@ -27,6 +31,23 @@ void tell_what_became(Departed& departed) noexcept {
   tell(departed, {"has left the program (", own().why, ")"});
 }
 
+/// Those of this process, not of its parent.
+struct Leavers {
+  std::mutex mutex;
+  std::set<Leaver*> all;
+};
+
+Leavers& leavers() {
+  static base::PerProcess<Leavers> kept;
+  return kept.get();
+}
+
+void leave_all() {
+  set_leaving({});
+  const std::scoped_lock lock(leavers().mutex);
+  for (Leaver* one : leavers().all) one->leave();
+}
+
 }  // namespace
 
 void set_leaving(const std::string& why) {
@@ -46,6 +67,24 @@ void record_departure(Departure& departure, int worker, std::int64_t calls) noex
   departed.calls = calls;
   tell_what_became(departed);
   departure.record(departed);
+}
+
+LeavesAtEnd::LeavesAtEnd(Leaver& one) : one_(one) {
+  const std::scoped_lock lock(leavers().mutex);
+  leavers().all.insert(&one);
+}
+
+LeavesAtEnd::~LeavesAtEnd() {
+  const std::scoped_lock lock(leavers().mutex);
+  leavers().all.erase(&one_);
+}
+
+void leave_at_endings() {
+  static base::PerProcess<std::once_flag> arranged;
+  std::call_once(arranged.get(), [] {
+    leavers();  // made now: there may be no memory at the end
+    at_ending(EndingStage::kLeave, leave_all);
+  });
 }
 
 }  // namespace plait::transport::node

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "allocations.hpp"
+#include "core/comm/internals.hpp"
 #include "folder.hpp"
 #include "oracle.hpp"
 #include "plait/distant.hpp"
@@ -60,7 +61,7 @@ Outcome run_once(const Prepare& prepare, int on_a_node, int victim, std::int64_t
     std::optional<wrapped::SeveralNodes> nodes;
     Transport* transport = &processes;
     if (on_a_node > 0) transport = &nodes.emplace(processes, on_a_node);
-    const Comm comm(std::shared_ptr<Transport>(transport, [](auto*) {}));
+    const Comm comm = plait::core::comm_over(std::shared_ptr<Transport>(transport, [](auto*) {}));
     const Call call = prepare(comm);
     std::string& heard = outcome.heard[static_cast<std::size_t>(inner.rank())];
     const bool fails = inner.rank() == victim;

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/comm/internals.hpp"
 #include "distant_case.hpp"
 #include "plait/error.hpp"
 #include "transport/transport.hpp"
@@ -29,7 +30,7 @@ using plait_test::bytes_of;
 
 void barrier(const Comm& comm) {
   std::int64_t nothing = 0;
-  comm.transport()->reduce_min({&nothing, 1});
+  plait::core::transport_of(comm).reduce_min({&nothing, 1});
 }
 
 /// (ranks, ranks on a node)
@@ -45,7 +46,7 @@ TEST_P(Distant, EveryRankReachesEveryDisk) {
   everywhere([&](const Comm& comm) {
     DistantFile file = DistantFile::open(own(comm.rank()), comm);
     for (int server = 0; server < comm.size(); ++server)
-      EXPECT_EQ(file.direct(server), comm.transport()->node_rank_of(server) >= 0);
+      EXPECT_EQ(file.direct(server), plait::core::transport_of(comm).node_rank_of(server) >= 0);
     for (std::size_t i = 0; i < sizes.size(); ++i) {
       const auto size = static_cast<std::size_t>(sizes[i]);
       const std::int64_t room = (sizes[i] + 5) * comm.size();

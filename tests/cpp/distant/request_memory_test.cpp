@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "allocations.hpp"
+#include "core/comm/internals.hpp"
 #include "distant/request.hpp"
 #include "distant_case.hpp"
 #include "oracle.hpp"
@@ -160,7 +161,7 @@ void try_all(const std::string& what, const std::function<bool()>& access, const
 
 void barrier(const Comm& comm) {
   std::int64_t nothing = 0;
-  comm.transport()->reduce_min({&nothing, 1});
+  plait::core::transport_of(comm).reduce_min({&nothing, 1});
 }
 
 /// Several pieces, by messages and on the spot, and not all that is read is copied from the page cache at once.
@@ -261,7 +262,7 @@ TEST_F(RequestsWithoutMemory, OfZerosEnd) {
         return got == zeros;
       };
       if (comm.rank() == 0) reached = try_at(n, "read zeros", read) ? 1 : 0;
-      comm.transport()->reduce_min({&reached, 1});
+      plait::core::transport_of(comm).reduce_min({&reached, 1});
     }
     EXPECT_EQ(reached, 0);
     const Watchdog watchdog("close");

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/comm/internals.hpp"
 #include "folder.hpp"
 #include "plait/comm.hpp"
 #include "plait/error.hpp"
@@ -92,7 +93,7 @@ Outcome open_by_all(const std::string& url, Mode mode, int by, const std::functi
       outcome.most_steps = step;
       replace(step);
     });
-    const Comm comm(std::shared_ptr<Transport>(&stepping, [](auto*) {}));
+    const Comm comm = plait::core::comm_over(std::shared_ptr<Transport>(&stepping, [](auto*) {}));
     std::string& found = outcome.found[static_cast<std::size_t>(inner.rank())];
     try {
       auto file = File::open(url, mode, options, comm);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/comm/internals.hpp"
 #include "folder.hpp"
 #include "plait/distant.hpp"
 #include "plait/error.hpp"
@@ -35,7 +36,7 @@ class DistantTest : public InFolder {
   static void on_ranks(int ranks, int node, const std::function<void(const plait::Comm&)>& body) {
     plait::transport::thread::run_team(ranks, [&](plait::transport::Transport& inner) {
       const auto transport = std::make_shared<wrapped::SeveralNodes>(inner, node);
-      body(plait::Comm(transport));
+      body(plait::core::comm_over(transport));
     });
   }
   /// Expects a call to fail with a message that has `part` in it.

@@ -17,6 +17,7 @@
 #include <thread>
 #include <vector>
 
+#include "core/comm/internals.hpp"
 #include "folder.hpp"
 #include "plait/comm.hpp"
 #include "plait/stream.hpp"
@@ -51,7 +52,7 @@ inline void on_ranks(const Ranks& ranks, const std::function<void(const plait::C
       nodes = std::make_unique<wrapped::SeveralNodes>(inner, ranks.on_a_node);
       transport = nodes.get();
     }
-    body(plait::Comm(std::shared_ptr<plait::transport::Transport>(transport, [](auto*) {})));
+    body(plait::core::comm_over(std::shared_ptr<plait::transport::Transport>(transport, [](auto*) {})));
   });
 }
 

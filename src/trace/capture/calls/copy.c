@@ -67,67 +67,57 @@ long capture_copy(struct copying* q, uintptr_t caller) {
   return result;
 }
 
-struct side side_of(int fd, const int64_t* offset) {
+static struct side side_of(int fd, const int64_t* offset) {
   int64_t given = -1;
   if (offset != NULL && !capture_peek(offset, &given, sizeof given)) given = -1;
   return (struct side){.fd = fd, .offset = given, .at_position = offset == NULL};
 }
 
+struct copying capture_copying_of(long number, const long argument[6]) {
+  const long a = argument[0], b = argument[1], c = argument[2], d = argument[3], e = argument[4];
+  struct copying q = {.number = number, .a = a, .b = b, .c = c, .d = d, .e = e, .f = argument[5]};
+  if (number == SYS_sendfile) {
+    q.from = side_of((int)b, (const int64_t*)c);
+    q.to = side_of((int)a, NULL);
+    q.length = d;
+  } else if (number == SYS_tee) {
+    q.from = side_of((int)a, NULL);
+    q.to = side_of((int)b, NULL);
+    q.length = c;
+  } else {
+    q.from = side_of((int)a, (const int64_t*)b);
+    q.to = side_of((int)c, (const int64_t*)d);
+    q.length = e;
+  }
+  // The kernel does not count what splice and tee move.
+  q.counted = number == SYS_sendfile || number == SYS_copy_file_range;
+  return q;
+}
+
 EXPORT ssize_t sendfile64(int to, int from, off64_t* offset, size_t size) {
-  struct copying q = {.number = SYS_sendfile,
-                      .a = to,
-                      .b = from,
-                      .c = (long)offset,
-                      .d = (long)size,
-                      .from = side_of(from, offset),
-                      .to = side_of(to, NULL),
-                      .length = (int64_t)size,
-                      .counted = true};
+  struct copying q = capture_copying_of(SYS_sendfile, (long[6]){to, from, (long)offset, (long)size});
   return told(capture_copy(&q, CALLER()));
 }
 ALIAS(ssize_t, sendfile, sendfile64, (int, int, off_t*, size_t));
 
 EXPORT ssize_t copy_file_range(int from, off64_t* from_offset, int to, off64_t* to_offset, size_t size,
                                unsigned flags) {
-  struct copying q = {.number = SYS_copy_file_range,
-                      .a = from,
-                      .b = (long)from_offset,
-                      .c = to,
-                      .d = (long)to_offset,
-                      .e = (long)size,
-                      .f = flags,
-                      .from = side_of(from, from_offset),
-                      .to = side_of(to, to_offset),
-                      .length = (int64_t)size,
-                      .counted = true,
-                      .cancelled = true};
+  const long given[6] = {from, (long)from_offset, to, (long)to_offset, (long)size, flags};
+  struct copying q = capture_copying_of(SYS_copy_file_range, given);
+  q.cancelled = true;
   return told(capture_copy(&q, CALLER()));
 }
 
-// The kernel does not count what splice and tee move; vmsplice moves memory into a pipe.
+// vmsplice is none of these: it moves memory into a pipe.
 EXPORT ssize_t splice(int from, off64_t* from_offset, int to, off64_t* to_offset, size_t size, unsigned flags) {
-  struct copying q = {.number = SYS_splice,
-                      .a = from,
-                      .b = (long)from_offset,
-                      .c = to,
-                      .d = (long)to_offset,
-                      .e = (long)size,
-                      .f = flags,
-                      .from = side_of(from, from_offset),
-                      .to = side_of(to, to_offset),
-                      .length = (int64_t)size,
-                      .cancelled = true};
+  const long given[6] = {from, (long)from_offset, to, (long)to_offset, (long)size, flags};
+  struct copying q = capture_copying_of(SYS_splice, given);
+  q.cancelled = true;
   return told(capture_copy(&q, CALLER()));
 }
+
 EXPORT ssize_t tee(int from, int to, size_t size, unsigned flags) {
-  struct copying q = {.number = SYS_tee,
-                      .a = from,
-                      .b = to,
-                      .c = (long)size,
-                      .d = flags,
-                      .from = side_of(from, NULL),
-                      .to = side_of(to, NULL),
-                      .length = (int64_t)size,
-                      .cancelled = true};
+  struct copying q = capture_copying_of(SYS_tee, (long[6]){from, to, (long)size, flags});
+  q.cancelled = true;
   return told(capture_copy(&q, CALLER()));
 }

@@ -115,21 +115,7 @@ static long change(long number, int fd, long first, long second, long third, int
 }
 
 static long copy(long number, long a, long b, long c, long d, long e, long f, uintptr_t caller) {
-  struct copying q = {.number = number, .a = a, .b = b, .c = c, .d = d, .e = e, .f = f};
-  if (number == SYS_sendfile) {
-    q.from = side_of((int)b, (const int64_t*)c);
-    q.to = side_of((int)a, NULL);
-    q.length = d;
-  } else if (number == SYS_tee) {
-    q.from = side_of((int)a, NULL);
-    q.to = side_of((int)b, NULL);
-    q.length = c;
-  } else {
-    q.from = side_of((int)a, (const int64_t*)b);
-    q.to = side_of((int)c, (const int64_t*)d);
-    q.length = e;
-  }
-  q.counted = number == SYS_sendfile || number == SYS_copy_file_range;
+  struct copying q = capture_copying_of(number, (long[6]){a, b, c, d, e, f});
   return capture_copy(&q, caller);
 }
 

@@ -115,6 +115,7 @@ void Tables::number_files(const std::vector<Image*>& images) {
     }
     taken.emplace_back(low + shift, high + shift);
     image->file_shift = static_cast<std::uint32_t>(shift);
+    // Images of a process that count from the same number, as exec has them do, are told apart by the bits above.
     image->operation_shift = same_first[image->block.first_operation]++ << kOperationBits;
     for (auto& [number, name] : image->names) {
       image->numbers.emplace_back(number, static_cast<std::uint32_t>(description_.files.size()));

@@ -52,6 +52,7 @@ std::string Part::host() const { return {header_.host, ::strnlen(header_.host, s
 
 std::uint64_t Part::missing_bytes() const noexcept {
   const std::uint64_t size = blob_->size();
+  // A larger number is damage, and no size that a file may get.
   return !written() && header_.next > size && header_.next < (std::uint64_t{1} << 62) ? header_.next - size : 0;
 }
 
@@ -60,6 +61,7 @@ bool Part::front(std::uint64_t position, plait_chunk& front) const {
 }
 
 std::int64_t Part::shift(const Part& first) const noexcept {
+  // Modulo 2^64: times of a damaged header may be anything, and signed ones must not overflow.
   const auto number = [](std::int64_t value) { return static_cast<std::uint64_t>(value); };
   return static_cast<std::int64_t>(number(header_.real) - number(first.header_.real) - number(header_.monotonic));
 }
@@ -114,7 +116,7 @@ void Part::scan() {
       if (strange_bytes_ == 0) strange_at_ = position;
       strange_bytes_ += got;
     }
-    position += kUnit;
+    position += kUnit;  // chunks begin at multiples, so that the next whole one is found
   }
   ended_ = !chunks_.empty() && chunks_.back().kind == PLAIT_CHUNK_INDEX &&
            chunks_.back().position + chunks_.back().size <= size;

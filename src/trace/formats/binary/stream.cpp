@@ -118,6 +118,8 @@ bool Stream::control(unsigned tag) {
 // The mirror of plait_delta_put.
 bool Stream::fields(unsigned tag, Event& event) {
   plait_delta& delta = context_->delta;
+  // Without a check on the way: the longest record can be read from here, be it zeros; what leaves the chunk is found
+  // at the end.
   const unsigned char* at = at_;
   if ((tag & PLAIT_TAG_SHAPE) != 0) {
     const unsigned first = *at++;

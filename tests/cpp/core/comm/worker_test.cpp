@@ -21,6 +21,7 @@
 #include "allocations.hpp"
 #include "collective/agree.hpp"
 #include "core/comm/guard.hpp"
+#include "core/comm/internals.hpp"
 #include "plait/error.hpp"
 #include "transport/ending.hpp"
 #include "transport/thread/team.hpp"
@@ -78,7 +79,7 @@ TEST(Worker, AnErrorForWhichThereIsNoMemoryIsAnError) {
 TEST(Worker, WhatIsNoErrorReachesTheAgreement) {
   std::vector<std::string> heard(3);
   transport::thread::run_team(3, [&](transport::Transport& transport) {
-    const Comm comm(std::shared_ptr<transport::Transport>(&transport, [](auto*) {}));
+    const Comm comm = plait::core::comm_over(std::shared_ptr<transport::Transport>(&transport, [](auto*) {}));
     core::Worker worker;
     try {
       core::guarded(comm, [&] {

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/comm/internals.hpp"
 #include "distant_case.hpp"
 #include "plait/error.hpp"
 #include "transport/transport.hpp"
@@ -31,7 +32,7 @@ using plait_test::bytes_of;
 
 void barrier(const Comm& comm) {
   std::int64_t nothing = 0;
-  comm.transport()->reduce_min({&nothing, 1});
+  plait::core::transport_of(comm).reduce_min({&nothing, 1});
 }
 
 /// (ranks, ranks on a node)

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/comm/internals.hpp"
 #include "oracle.hpp"
 #include "plait/disks.hpp"
 #include "plait/file.hpp"
@@ -320,7 +321,7 @@ TEST_F(NewStriped, MayBeReplacedWhileItIsOpened) {
     plait::FileOptions options;
     options.shape = {50};
     options.element_bytes = 1;
-    const plait::Comm comm(std::make_shared<Disturbed>(own, [&] { make("a", 3, "8", 50); }));
+    const plait::Comm comm = plait::core::comm_over(std::make_shared<Disturbed>(own, [&] { make("a", 3, "8", 50); }));
     plait::File file = plait::File::open(named("a"), plait::Mode::kRead, options, comm);
     Bytes mine(50, std::byte{1});
     const plait::MutablePart part{mine.data(), {}};
