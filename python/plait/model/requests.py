@@ -118,7 +118,7 @@ def even_grid(ranks: int, axes: int) -> tuple[int, ...]:
 
 def _root(number: int, degree: int) -> int:
     """Return the root of a number, rounded down."""
-    root = round(float(number) ** (1 / degree))
+    root = round(math.pow(number, 1 / degree))
     return root - 1 if root**degree > number else root
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 from click.shell_completion import CompletionItem
 
-from plait.cli.model_delta import delta_command
-from plait.cli.model_predict import predict_command
+from plait.cli.model.delta import delta_command
+from plait.cli.model.predict import predict_command
 from plait.cli.support import Commands
 from plait.model import example_text, examples
 
