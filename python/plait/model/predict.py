@@ -28,6 +28,9 @@ from plait.model.equations import (
 from plait.model.machine import Machine
 from plait.model.requests import Requests, on_ranks, requests_of
 
+_SAME = 0.01
+"""The share by which times must differ for one to be slower than the other."""
+
 Access = Literal["direct", "two-phase"]
 
 
@@ -35,7 +38,8 @@ Access = Literal["direct", "two-phase"]
 class Time:
     """A predicted time in seconds, by its terms.
 
-    requests         the I/O requests of the rank that makes the most, one after the other: R_io * t_io
+    requests         the I/O requests of the rank that makes the most, one after the other: R_io * t_io; as often as
+                     ranks share a processor, where there are more of them
     disks            the disk requests and bytes of the busiest disk
     network          the bytes between nodes and disks
     synchronization  what the ranks wait for each other
@@ -88,7 +92,7 @@ class Row:
     speedup      S<N_p, N_d> with the computing time given (equation 3); equal to io_speedup without
     alpha_d      I/O speed-up of the faster way to read, from these ranks to twice as many (equation 9)
     alpha_p      the same from these disks to twice as many (equation 10)
-    bound        what the I/O is bound by (section 4.1.2)
+    bound        what the I/O is bound by (section 4.1.2); differences under 1 % count as none
     beyond       whether the machine has fewer processors
     """
 
@@ -129,7 +133,7 @@ def direct_time(machine: Machine, requests: Requests, *, write: bool = False) ->
     disk = _disk_time(machine, requests.file_bytes, used, write)
     if write and _in_parts(machine, requests):
         disk += _disk_time(machine, requests.file_bytes, used, False)
-    latency = requests.most * machine.latency
+    latency = requests.most * machine.latency * _turns(machine, requests.ranks)
     return Time(latency, disk, _network(machine, requests, write), steps * machine.step)
 
 
@@ -155,13 +159,13 @@ def two_phase_time(machine: Machine, requests: Requests, *, write: bool = False)
     """
     if not requests.total:
         return Time()
-    file_bytes, ranks = requests.file_bytes, requests.ranks
-    readers = min(ranks, ceil_div(file_bytes, machine.disks.block))
+    file_bytes = requests.file_bytes
+    readers = min(requests.ranks, ceil_div(file_bytes, machine.disks.block))
     share = ceil_div(file_bytes, readers)
     most = ceil_div(share, machine.buffer)
     first = direct_time(
         machine,
-        Requests(ranks, readers, most * readers, most, min(share, machine.buffer), share, file_bytes, file_bytes),
+        Requests(readers, readers, most * readers, most, min(share, machine.buffer), share, file_bytes, file_bytes),
         write=write,
     )
     return Time(first.requests, first.disks, first.network, first.synchronization, _exchange(machine, requests, share))
@@ -217,8 +221,8 @@ def _row(machine: Machine, problem: Problem, ranks: int, alone: tuple[float, flo
 
 
 def _rounded(ratio: float) -> float:
-    """Return a speed-up without differences that are those of floating-point numbers."""
-    return 1.0 if math.isclose(ratio, 1.0, rel_tol=1e-9) else ratio
+    """Return a speed-up without differences that are too small to mean anything."""
+    return 1.0 if abs(ratio - 1) < _SAME else ratio
 
 
 def _requests(machine: Machine, problem: Problem, ranks: int) -> Requests:
@@ -237,6 +241,11 @@ def _disk_time(machine: Machine, file_bytes: int, used: int, write: bool) -> flo
     blocks = min(disks.prefetch, blocks_per_disk(file_bytes, used, disks.block))
     rate = machine.write_rate if write else machine.read_rate
     return requests * (machine.disk_latency + blocks * disks.block / rate)
+
+
+def _turns(machine: Machine, ranks: int) -> int:
+    """Return how many ranks share a processor, of the processor that has the most of them."""
+    return ceil_div(ranks, machine.processors)
 
 
 def _nodes(machine: Machine, ranks: int) -> int:
@@ -270,4 +279,4 @@ def _exchange(machine: Machine, requests: Requests, share: int) -> float:
     nodes = _nodes(machine, ranks)
     leaving = local * ceil_div(ranks, nodes) * (nodes - 1) / nodes
     wires = max(leaving / machine.link_rate, leaving * nodes / machine.total_rate)
-    return (ranks - 1) * machine.message_latency + wires + 2 * local / machine.memory_rate
+    return (ranks - 1) * machine.message_latency + wires + 2 * local / machine.memory_rate * _turns(machine, ranks)

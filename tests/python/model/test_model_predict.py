@@ -103,7 +103,7 @@ def test_rows():
     assert two.alpha_d == near(read / doubled)
     assert two.alpha_p == near(read / model.two_phase_time(MACHINE.with_disks(20), requests("(cyclic, *)", 4)).total)
     assert two.alpha_p > 1
-    assert two.bound == model.bound(two.alpha_d, two.alpha_p)
+    assert (round(two.alpha_d, 2), two.bound) == (1, "neither")
     assert not two.beyond
 
 
@@ -122,6 +122,14 @@ def test_fewer_disks_are_slower():
 
 def test_ranks_beyond_the_machine_are_marked():
     assert [row.beyond for row in model.predict(MACHINE, ARRAY, [100, 101])] == [False, True]
+
+
+def test_ranks_beyond_the_machine_share_processors():
+    small = dataclasses.replace(MACHINE, processors=2)
+    few, many = (model.direct_time(one, requests("(cyclic, *)", 4)) for one in (MACHINE, small))
+    assert many.requests == near(2 * few.requests)
+    few, many = (model.two_phase_time(one, requests("(cyclic, *)", 4)).exchange for one in (MACHINE, small))
+    assert many > few
 
 
 @pytest.mark.parametrize("name", model.examples())
@@ -157,3 +165,11 @@ def test_nothing_takes_no_time():
 def test_what_makes_no_sense_is_refused(problem, options, text):
     with pytest.raises(plait.Error, match=text):
         model.predict(MACHINE, problem, **{"ranks": [4], **options})
+
+
+def test_a_network_that_ranks_crowd_is_processor_bound():
+    slow = dataclasses.replace(MACHINE, message_latency=1.0)
+    (row,) = model.predict(slow, dataclasses.replace(ARRAY, dist="(cyclic, *)"), [4])
+    assert row.faster == "two-phase"
+    assert row.alpha_d < 0.9
+    assert row.bound == "processor bound"
