@@ -17,16 +17,20 @@ __all__ = ["main"]
 
 
 class _Main(Commands):
-    """The commands of this package; `bench` and `trace` are looked for, or loaded, only when they are needed."""
+    """The commands of this package; `bench`, `model` and `trace` are looked for, or loaded, only when needed."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all commands."""
-        return sorted([*super().list_commands(ctx), "bench", "trace"])
+        return sorted([*super().list_commands(ctx), "bench", "model", "trace"])
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command of that name, or None."""
         if cmd_name == "bench":
             return find_bench() or missing_bench
+        if cmd_name == "model":
+            from plait.cli.model import model_command
+
+            return model_command
         if cmd_name == "trace":
             from plait.cli.trace import trace_command
 

@@ -44,6 +44,14 @@ def save(figure: Figure, path: Path) -> None:
     figure.savefig(path, format="png", facecolor="white")
 
 
+def save_by_ending(figure: Figure, path: Path) -> None:
+    """Write a figure as SVG where the name of the file ends in .svg, else as PNG."""
+    if path.suffix.lower() == ".svg":
+        figure.savefig(path, format="svg", facecolor="white", metadata={"Date": None})
+    else:
+        save(figure, path)
+
+
 def title_of(text: str, width: int) -> str:
     """Return the text of a layout in at most two lines of about `width` letters; what is longer loses its middle."""
     most = _TITLE_LINES * width

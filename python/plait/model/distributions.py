@@ -1,0 +1,146 @@
+"""Equations 24 to 31 and table 8 of Bordawekar's thesis (1993): square arrays in common distributions.
+
+The array lies column by column in the file, as Fortran stores it, with elements of one byte unless `itemsize` says
+otherwise.  `plait.model.requests_of` counts the same for any layout.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from plait._errors import ArgumentError
+from plait.model._checks import ceil_div, positive, whole
+from plait.model.equations import disk_requests, io_time
+
+DISTRIBUTIONS = (
+    "column-block",
+    "column-cyclic",
+    "row-block",
+    "row-cyclic",
+    "block-block",
+    "block-cyclic",
+    "cyclic-block",
+    "cyclic-cyclic",
+)
+"""The distributions of table 8."""
+
+_LAYOUTS = {
+    "column-block": "(*, block)",
+    "column-cyclic": "(*, cyclic)",
+    "row-block": "(block, *)",
+    "row-cyclic": "(cyclic, *)",
+    "block-block": "(block, block)",
+    "block-cyclic": "(block, cyclic)",
+    "cyclic-block": "(cyclic, block)",
+    "cyclic-cyclic": "(cyclic, cyclic)",
+}
+
+
+class TableEntry(NamedTuple):
+    """What table 8 has of a distribution: the requests of all processors together, and the elements of each."""
+
+    requests: int
+    elements: int
+
+
+@dataclass(frozen=True)
+class Disks:
+    """The disks under a file: how many, bytes of a block, blocks that a disk request prefetches."""
+
+    count: int = 64
+    block: int = 4096
+    prefetch: int = 8
+
+    def __post_init__(self) -> None:
+        """Check the numbers.  errors  ArgumentError"""
+        for name in ("count", "block", "prefetch"):
+            whole(name, getattr(self, name))
+
+
+@dataclass(frozen=True)
+class Costs:
+    """The times of equation 22, in seconds: of an I/O request, of a disk request, and all other."""
+
+    t_io: float
+    t_disk: float
+    t_misc: float = 0.0
+
+
+def layout_text(distribution: str) -> str:
+    """Return a distribution of table 8 as the text of a layout.  errors  ArgumentError where there is none so called"""
+    if distribution not in _LAYOUTS:
+        raise ArgumentError(f"found the distribution '{distribution}', expected one of {', '.join(DISTRIBUTIONS)}")
+    return _LAYOUTS[distribution]
+
+
+def table8(distribution: str, size: int, n_p: int) -> TableEntry:
+    """Return the number of I/O requests, and the elements of each (table 8).
+
+    The second half of the table is for a square grid of processors.  Sizes that do not divide are not in the table; the
+    numbers are then those of the largest part.
+
+    errors  ArgumentError where the distribution is unknown, or the processors form no square grid where one is needed
+    """
+    layout_text(distribution)
+    whole("size", size)
+    whole("n_p", n_p)
+    side = math.isqrt(n_p)
+    first = distribution.partition("-")[0]
+    if first not in ("column", "row") and side * side != n_p:
+        raise ArgumentError(f"{n_p} processors form no square grid; give a square number for '{distribution}'")
+    if distribution == "column-block":
+        return TableEntry(n_p, size * ceil_div(size, n_p))
+    if distribution == "column-cyclic":
+        return TableEntry(size, size)
+    if distribution == "row-block":
+        return TableEntry(size * n_p, ceil_div(size, n_p))
+    if first == "block":
+        return TableEntry(size * side, ceil_div(size, side))
+    return TableEntry(size * size, 1)
+
+
+def requests_per_processor(distribution: str, size: int, n_p: int) -> int:
+    """Return R_io of one processor of a one-dimensional distribution (section 4.2.2).
+
+    1 column-block, N / N_p column-cyclic, N row-block, N^2 / N_p row-cyclic; rounded up.
+
+    errors  ArgumentError for distributions of two dimensions, which the section leaves out
+    """
+    if distribution not in DISTRIBUTIONS[:4]:
+        raise ArgumentError(f"found '{distribution}', expected one of {', '.join(DISTRIBUTIONS[:4])}")
+    return ceil_div(table8(distribution, size, n_p).requests, n_p)
+
+
+def distribution_time(
+    distribution: str, size: int, n_p: int, costs: Costs, *, disks: Disks | None = None, itemsize: int = 1
+) -> float:
+    """Return T_io of a processor in seconds: equation 25 column-block, 27 column-cyclic, 29 row-block.
+
+    For row-cyclic there is no equation of its own; it is equation 22 with the number of requests that the text gives.
+    The number of disk requests is that of equation 24 in all of them, whatever the distribution.
+    """
+    disks = disks or Disks()
+    r_io = requests_per_processor(distribution, size, n_p)
+    r_disks = disk_requests(ceil_div(size * size * itemsize, n_p), disks.count, disks.prefetch, disks.block)
+    return io_time(r_io, costs.t_io, r_disks, costs.t_disk, t_misc=costs.t_misc)
+
+
+def distribution_bandwidth(
+    distribution: str, size: int, n_p: int, costs: Costs, *, disks: Disks | None = None, itemsize: int = 1
+) -> float:
+    """Return B_io: equation 26 column-block, 28 column-cyclic, 30 row-block; in operations per second."""
+    return 1 / positive(
+        "T_io", distribution_time(distribution, size, n_p, costs, disks=disks, itemsize=itemsize), "time"
+    )
+
+
+def follows_order(size: int, n_p: int, costs: Costs, *, disks: Disks | None = None, itemsize: int = 1) -> bool:
+    """Return whether the bandwidths order as row-cyclic < row-block < column-cyclic < column-block (equation 31)."""
+    times = [
+        distribution_time(one, size, n_p, costs, disks=disks, itemsize=itemsize)
+        for one in ("row-cyclic", "row-block", "column-cyclic", "column-block")
+    ]
+    return all(slower > faster for slower, faster in itertools.pairwise(times))

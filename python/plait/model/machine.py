@@ -1,0 +1,206 @@
+"""A machine as the cost model sees it: processors, disks, requests, network; read from a TOML file.
+
+The format is described in docs/guides/model.md, and the files of `plait.model.machines` are commented examples.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields, replace
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from plait._errors import ArgumentError
+from plait.model._toml import TOMLDecodeError, loads
+from plait.model.distributions import Disks
+
+SYNCHRONIZATIONS = ("none", "barrier", "ordered")
+"""How ranks wait for each other: never; each for all before its next request; each for the rank before it, too."""
+
+_SECTIONS = ("machine", "processors", "disks", "requests", "network")
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What the cost model knows of a machine.  Times in seconds, sizes in bytes, rates in bytes per second.
+
+    name, source       what it is called, and where the numbers come from
+    processors         how many ranks it has at most
+    per_node           ranks that share one node, its link and its cache
+    memory_rate        at which one rank copies in memory
+    disks              how many, their blocks, and the blocks that a disk request prefetches
+    read_rate, write_rate   of one disk
+    disk_latency       of a disk request, before its bytes
+    latency            of an I/O request of a rank, before anything reaches a disk (t_io)
+    buffer             bytes of the largest I/O request
+    synchronization    one of SYNCHRONIZATIONS
+    step               each step of a synchronization: ordered takes N_p of them for a round, a barrier log2(N_p)
+    message_latency    of one message between ranks
+    link_rate          of the link of one node, in each direction
+    total_rate         of the whole network, and between the nodes and the disks
+    """
+
+    name: str
+    source: str
+    processors: int
+    per_node: int
+    memory_rate: float
+    disks: Disks
+    read_rate: float
+    write_rate: float
+    disk_latency: float
+    latency: float
+    buffer: int
+    synchronization: str
+    step: float
+    message_latency: float
+    link_rate: float
+    total_rate: float
+
+    def with_disks(self, count: int) -> Machine:
+        """Return the machine with another number of disks, all else equal.  errors  ArgumentError below 1"""
+        return replace(self, disks=replace(self.disks, count=count))
+
+    @property
+    def t_disk(self) -> float:
+        """Time of a disk request that reads all that it prefetches, in seconds (t_disk)."""
+        return self.disk_latency + self.disks.prefetch * self.t_block
+
+    @property
+    def t_block(self) -> float:
+        """Time in which a disk reads one block, in seconds."""
+        return self.disks.block / self.read_rate
+
+
+@dataclass(frozen=True)
+class _Key:
+    """A key of the file: what may stand behind it, and what it becomes."""
+
+    attribute: str
+    kind: type
+    unit: str
+    least: float = 0.0
+    above: bool = False
+    default: Any = None
+
+
+_KEYS: dict[str, dict[str, _Key]] = {
+    "machine": {"name": _Key("name", str, "a text"), "source": _Key("source", str, "a text", default="")},
+    "processors": {
+        "count": _Key("processors", int, "ranks", 1),
+        "per_node": _Key("per_node", int, "ranks", 1, default=1),
+        "memory_rate": _Key("memory_rate", float, "bytes per second", above=True),
+    },
+    "disks": {
+        "count": _Key("count", int, "disks", 1),
+        "block": _Key("block", int, "bytes", 1),
+        "prefetch": _Key("prefetch", int, "blocks", 1, default=1),
+        "read_rate": _Key("read_rate", float, "bytes per second", above=True),
+        "write_rate": _Key("write_rate", float, "bytes per second", above=True),
+        "latency": _Key("disk_latency", float, "seconds", default=0.0),
+    },
+    "requests": {
+        "latency": _Key("latency", float, "seconds"),
+        "buffer": _Key("buffer", int, "bytes", 1, default=2**62),
+        "synchronization": _Key("synchronization", str, f"one of {', '.join(SYNCHRONIZATIONS)}", default="none"),
+        "step": _Key("step", float, "seconds", default=0.0),
+    },
+    "network": {
+        "latency": _Key("message_latency", float, "seconds"),
+        "link_rate": _Key("link_rate", float, "bytes per second", above=True),
+        "total_rate": _Key("total_rate", float, "bytes per second", above=True),
+    },
+}
+
+
+def examples() -> tuple[str, ...]:
+    """Return the names of the machines that come with the package, ascending."""
+    files = resources.files("plait.model.machines").iterdir()
+    return tuple(sorted(one.name.removesuffix(".toml") for one in files if one.name.endswith(".toml")))
+
+
+def example_text(name: str) -> str:
+    """Return the file of a machine that comes with the package, with its comments.  errors  ArgumentError"""
+    if name not in examples():
+        raise ArgumentError(f"found the machine '{name}', expected a file or one of {', '.join(examples())}")
+    return resources.files("plait.model.machines").joinpath(f"{name}.toml").read_text(encoding="utf-8")
+
+
+def load(name: str | os.PathLike[str]) -> Machine:
+    """Return a machine that comes with the package, or that of a TOML file.
+
+    errors  ArgumentError where the file does not describe a machine: it names the file, the key, what was found and
+            what was expected; OSError where it cannot be read
+    """
+    text = os.fspath(name)
+    path = Path(text)
+    if text in examples() and not path.exists():
+        return parse(example_text(text), text)
+    if not path.exists() and path.suffix != ".toml":
+        raise ArgumentError(f"found the machine '{text}', expected a file or one of {', '.join(examples())}")
+    try:
+        return parse(path.read_text(encoding="utf-8"), text)
+    except UnicodeDecodeError as error:
+        raise ArgumentError(f"{text}: not a text in UTF-8, byte {error.start}; write a TOML file") from error
+
+
+def parse(text: str, name: str = "the machine file") -> Machine:
+    """Return the machine that a TOML text describes; `name` is what errors call it.  errors  ArgumentError"""
+    try:
+        given = loads(text)
+    except TOMLDecodeError as error:
+        raise ArgumentError(f"{name}: not TOML: {error}") from error
+    for section in given:
+        if section not in _SECTIONS:
+            raise ArgumentError(f"{name}: found the section [{section}], expected {_listed(_SECTIONS)}")
+    found: dict[str, Any] = {}
+    for section, keys in _KEYS.items():
+        found |= _section(name, section, given.get(section), keys)
+    if found["synchronization"] not in SYNCHRONIZATIONS:
+        raise ArgumentError(
+            f"{name}: found requests.synchronization = '{found['synchronization']}', "
+            f"expected {_listed(SYNCHRONIZATIONS)}"
+        )
+    disks = Disks(*(found.pop(one.name) for one in fields(Disks)))
+    return Machine(disks=disks, **found)
+
+
+def _section(name: str, section: str, given: object, keys: Mapping[str, _Key]) -> dict[str, Any]:
+    """Return the values of one section."""
+    if not isinstance(given, dict):
+        raise ArgumentError(f"{name}: the section [{section}] is missing; add it, with {_listed(keys)}")
+    for key in given:
+        if key not in keys:
+            raise ArgumentError(f"{name}: found {section}.{key}, expected {_listed(keys)}")
+    found = {}
+    for key, wanted in keys.items():
+        value = given.get(key, wanted.default)
+        if value is None:
+            raise ArgumentError(f"{name}: {section}.{key} is missing; add it, in {wanted.unit}")
+        found[wanted.attribute] = _value(f"{name}: found {section}.{key} = {value!r}", value, wanted)
+    return found
+
+
+def _value(found: str, value: object, wanted: _Key) -> object:
+    """Return the value as the type that is wanted; `found` begins the error."""
+    if wanted.kind is str and isinstance(value, str):
+        return value
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if wanted.kind is str or not number:
+        raise ArgumentError(f"{found}, expected {wanted.unit}")
+    assert isinstance(value, int | float)
+    whole = wanted.kind is not int or value == int(value) if math.isfinite(value) else False
+    if not whole or value < wanted.least or (wanted.above and value <= 0):
+        least = "above 0" if wanted.above else f"of {wanted.least:g} or above"
+        kind = "a whole number" if wanted.kind is int else "a number"
+        raise ArgumentError(f"{found}, expected {kind} {least}, in {wanted.unit}")
+    return wanted.kind(value)
+
+
+def _listed(names: Iterable[str]) -> str:
+    """Return names with commas between, the last one behind "and"."""
+    listed = list(names)
+    return ", ".join(listed[:-1]) + f" and {listed[-1]}"

@@ -1,0 +1,1 @@
+"""Machines for the cost model, as TOML files."""

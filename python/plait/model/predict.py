@@ -1,0 +1,282 @@
+"""Predicted times of reading and writing an array on a machine: direct and two-phase access, term by term.
+
+The terms are those of equation 22 of Bordawekar's thesis (1993): I/O requests, disk requests, and T_misc, which is here
+the network, the synchronization of the ranks, and the exchange of two-phase access.  docs/guides/model.md gives each
+formula.  Nothing is measured: the numbers are as good as those of the machine file.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Literal
+
+from plait._core import Layout
+from plait._errors import ArgumentError
+from plait.model._checks import ceil_div, not_negative, whole
+from plait.model.equations import (
+    Bound,
+    alpha_d,
+    alpha_p,
+    blocks_per_disk,
+    bound,
+    disk_requests,
+    io_speedup,
+    overall_speedup,
+)
+from plait.model.machine import Machine
+from plait.model.requests import Requests, on_ranks, requests_of
+
+_SAME = 0.01
+"""The share by which times must differ for one to be slower than the other."""
+
+Access = Literal["direct", "two-phase"]
+
+
+@dataclass(frozen=True)
+class Time:
+    """A predicted time in seconds, by its terms.
+
+    requests         the I/O requests of the rank that makes the most, one after the other: R_io * t_io; as often as
+                     ranks share a processor, where there are more of them
+    disks            the disk requests and bytes of the busiest disk
+    network          the bytes between nodes and disks
+    synchronization  what the ranks wait for each other
+    exchange         the second phase of two-phase access
+    """
+
+    requests: float = 0.0
+    disks: float = 0.0
+    network: float = 0.0
+    synchronization: float = 0.0
+    exchange: float = 0.0
+
+    @property
+    def total(self) -> float:
+        """T_io: the terms follow each other, but disks and network, of which the slower one counts."""
+        return self.requests + max(self.disks, self.network) + self.synchronization + self.exchange
+
+    @property
+    def largest(self) -> str:
+        """The name of the term that takes the longest."""
+        return max((one.name for one in fields(self)), key=lambda name: float(getattr(self, name)))
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is read or written: an array, and how it is distributed.
+
+    shape     extents of the array
+    dist      distributions without a grid, as ``"(*, cyclic)"``
+    itemsize  bytes of an element
+    order     how the array lies in the file: "C" row by row, "F" column by column
+    """
+
+    shape: tuple[int, ...]
+    dist: str
+    itemsize: int = 8
+    order: str = "C"
+
+    def on(self, ranks: int) -> Layout:
+        """Return the layout on a number of ranks."""
+        return on_ranks(self.dist, self.shape, ranks)
+
+
+@dataclass(frozen=True)
+class Row:
+    """The prediction for one number of ranks.
+
+    direct_read, two_phase_read, direct_write, two_phase_write  the times
+    io_speedup   S_io of the faster way to read, over one rank (equation 8)
+    speedup      S<N_p, N_d> with the computing time given (equation 3); equal to io_speedup without
+    alpha_d      I/O speed-up of the faster way to read, from these ranks to twice as many (equation 9)
+    alpha_p      the same from these disks to twice as many (equation 10)
+    bound        what the I/O is bound by (section 4.1.2); differences under 1 % count as none
+    beyond       whether the machine has fewer processors
+    """
+
+    ranks: int
+    requests: Requests
+    direct_read: Time
+    two_phase_read: Time
+    direct_write: Time
+    two_phase_write: Time
+    io_speedup: float
+    speedup: float
+    alpha_d: float
+    alpha_p: float
+    bound: Bound
+    beyond: bool
+
+    @property
+    def faster(self) -> Access:
+        """The faster way to read."""
+        return "direct" if self.direct_read.total <= self.two_phase_read.total else "two-phase"
+
+    @property
+    def read(self) -> Time:
+        """The time of the faster way to read."""
+        return self.direct_read if self.faster == "direct" else self.two_phase_read
+
+
+def direct_time(machine: Machine, requests: Requests, *, write: bool = False) -> Time:
+    """Return the time in which each rank reads, or writes, its own runs.
+
+    The disks read each block once, however many ranks have a part of it, and all of them at once, unless the ranks are
+    synchronized: then as many at once as the requests of one round need.  Blocks that are written in part are read
+    before.
+    """
+    if not requests.total:
+        return Time()
+    steps, used = rounds(machine, requests)
+    disk = _disk_time(machine, requests.file_bytes, used, write)
+    if write and _in_parts(machine, requests):
+        disk += _disk_time(machine, requests.file_bytes, used, False)
+    latency = requests.most * machine.latency * _turns(machine, requests.ranks)
+    return Time(latency, disk, _network(machine, requests, write), steps * machine.step)
+
+
+def rounds(machine: Machine, requests: Requests) -> tuple[float, int]:
+    """Return the steps of synchronization, and how many disks work at once (N_d').
+
+    Without synchronization these are 0 and all disks.  With it the ranks go in rounds of one request each: N_p steps
+    where they take turns, log2(N_p) in a barrier; and the data of one round lies on N_d' = min(N_d, its blocks) disks.
+    """
+    disks = machine.disks
+    if machine.synchronization == "none":
+        return 0.0, disks.count
+    steps = float(requests.ranks) if machine.synchronization == "ordered" else math.log2(requests.ranks)
+    data = ceil_div(requests.all_bytes, requests.most)
+    return requests.most * steps, min(disks.count, ceil_div(data, disks.block))
+
+
+def two_phase_time(machine: Machine, requests: Requests, *, write: bool = False) -> Time:
+    """Return the time of reading in equal contiguous shares and exchanging the elements, or of the reverse.
+
+    Each rank has one share, but none of less than a block.  The exchange is the thesis's: N_p - 1 steps, in each of
+    which a rank has one message to send (figure 16).  Ranks that own one contiguous part each exchange nothing.
+    """
+    if not requests.total:
+        return Time()
+    file_bytes = requests.file_bytes
+    readers = min(requests.ranks, ceil_div(file_bytes, machine.disks.block))
+    share = ceil_div(file_bytes, readers)
+    most = ceil_div(share, machine.buffer)
+    first = direct_time(
+        machine,
+        Requests(readers, readers, most * readers, most, min(share, machine.buffer), share, file_bytes, file_bytes),
+        write=write,
+    )
+    return Time(first.requests, first.disks, first.network, first.synchronization, _exchange(machine, requests, share))
+
+
+def predict(
+    machine: Machine, problem: Problem, ranks: Sequence[int], *, compute: float = 0.0, disks: int | None = None
+) -> list[Row]:
+    """Return predictions for several numbers of ranks.
+
+    compute   seconds that one processor would compute (T_s); N_p of them take T_s / N_p
+    disks     how many disks the file lies on; those of the machine if not given (N_d, equation 17)
+    cost      some microseconds for each rank of each number, whatever the size of the array
+
+    errors  ArgumentError where the layout does not fit the shape, or a number makes no sense
+    """
+    not_negative("compute", compute, "time")
+    if not ranks:
+        raise ArgumentError("found no number of ranks; give one or more")
+    if disks is not None:
+        if whole("disks", disks) > machine.disks.count:
+            raise ArgumentError(f"disks={disks}: {machine.name} has {machine.disks.count}; give at most as many")
+        machine = machine.with_disks(disks)
+    whole("itemsize", problem.itemsize)
+    if "onto" in problem.dist.lower():
+        raise ArgumentError(f"found a grid in '{problem.dist}', expected none: each number of ranks gets its own")
+    alone = _read(machine, _requests(machine, problem, 1))
+    return [_row(machine, problem, one, (compute, alone)) for one in ranks]
+
+
+def _row(machine: Machine, problem: Problem, ranks: int, alone: tuple[float, float]) -> Row:
+    compute, io_alone = alone
+    requests = _requests(machine, problem, ranks)
+    read = _read(machine, requests)
+    if not read:
+        raise ArgumentError(f"the shape {problem.shape} has no elements; there is nothing to predict")
+    more = alpha_d(read, _read(machine, _requests(machine, problem, 2 * ranks)))
+    disks = alpha_p(read, _read(machine.with_disks(2 * machine.disks.count), requests))
+    return Row(
+        ranks,
+        requests,
+        direct_time(machine, requests),
+        two_phase_time(machine, requests),
+        direct_time(machine, requests, write=True),
+        two_phase_time(machine, requests, write=True),
+        io_speedup(io_alone, read),
+        overall_speedup(compute, io_alone, compute / ranks, read),
+        more,
+        disks,
+        bound(_rounded(more), _rounded(disks)),
+        ranks > machine.processors,
+    )
+
+
+def _rounded(ratio: float) -> float:
+    """Return a speed-up without differences that are too small to mean anything."""
+    return 1.0 if abs(ratio - 1) < _SAME else ratio
+
+
+def _requests(machine: Machine, problem: Problem, ranks: int) -> Requests:
+    return requests_of(problem.on(ranks), problem.itemsize, problem.order, buffer=machine.buffer)
+
+
+def _read(machine: Machine, requests: Requests) -> float:
+    """Return the time of the faster way to read."""
+    return min(direct_time(machine, requests).total, two_phase_time(machine, requests).total)
+
+
+def _disk_time(machine: Machine, file_bytes: int, used: int, write: bool) -> float:
+    """Return the time in which disks, `used` of them at once, read or write a file by requests of N_c blocks each."""
+    disks = machine.disks
+    requests = disk_requests(file_bytes, used, disks.prefetch, disks.block) // used  # of each of them (equation 21)
+    blocks = min(disks.prefetch, blocks_per_disk(file_bytes, used, disks.block))
+    rate = machine.write_rate if write else machine.read_rate
+    return requests * (machine.disk_latency + blocks * disks.block / rate)
+
+
+def _turns(machine: Machine, ranks: int) -> int:
+    """Return how many ranks share a processor, of the processor that has the most of them."""
+    return ceil_div(ranks, machine.processors)
+
+
+def _nodes(machine: Machine, ranks: int) -> int:
+    """Return how many nodes the ranks are on; more ranks than processors share those that there are."""
+    return ceil_div(min(ranks, machine.processors), machine.per_node)
+
+
+def _in_parts(machine: Machine, requests: Requests) -> bool:
+    """Return whether some requests are for a part of a block while others have the rest of it."""
+    return requests.total > 1 and requests.mean < machine.disks.block
+
+
+def _network(machine: Machine, requests: Requests, write: bool) -> float:
+    """Return the time in which blocks go between disks and nodes; a node gets each block at most once."""
+    block = machine.disks.block
+    whole_file = ceil_div(requests.file_bytes, block) * block
+    run = requests.most_bytes / requests.most
+    touched = requests.most * (math.ceil(run / block) + (run % block > 0)) * block
+    nodes = _nodes(machine, requests.ranks)
+    of_node = min(touched * ceil_div(requests.ranks, nodes), whole_file)
+    passes = 2 if write and _in_parts(machine, requests) else 1
+    return passes * max(of_node / machine.link_rate, of_node * nodes / machine.total_rate)
+
+
+def _exchange(machine: Machine, requests: Requests, share: int) -> float:
+    """Return the time of the second phase: messages, links, the network as a whole, and packing at both ends."""
+    ranks = requests.ranks
+    if requests.runs <= ranks and requests.all_bytes == requests.file_bytes:
+        return 0.0  # each has one contiguous part, which is its share
+    local = max(share, requests.most_bytes)
+    nodes = _nodes(machine, ranks)
+    leaving = local * ceil_div(ranks, nodes) * (nodes - 1) / nodes
+    wires = max(leaving / machine.link_rate, leaving * nodes / machine.total_rate)
+    return (ranks - 1) * machine.message_latency + wires + 2 * local / machine.memory_rate * _turns(machine, ranks)

@@ -1,0 +1,134 @@
+"""How many I/O requests each rank makes for its part of an array, for any layout.
+
+A request is a run: a stretch of the file that one rank owns.  Runs are counted by the algebra of layouts, so that the
+cost is some microseconds a rank, whatever the number of elements.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from plait._core import Layout
+from plait._errors import ArgumentError
+from plait.model._checks import ceil_div, whole
+
+
+@dataclass(frozen=True)
+class Requests:
+    """The I/O requests of all ranks for an array, each for one run in the file.
+
+    ranks     ranks of the layout, those without an element included
+    runs      contiguous stretches of the file that a rank owns, of all ranks together
+    total     requests of all ranks together (table 8)
+    most      requests of the rank that makes the most of them (R_io)
+    largest   bytes of the largest request
+    most_bytes  bytes of the rank that has the most (F_p')
+    all_bytes   bytes of all ranks together; more than the file has, where elements have copies
+    file_bytes  bytes of the array in the file (F)
+    """
+
+    ranks: int
+    runs: int
+    total: int
+    most: int
+    largest: int
+    most_bytes: int
+    all_bytes: int
+    file_bytes: int
+
+    @property
+    def mean(self) -> float:
+        """Bytes of a request, on average; 0 where there is none."""
+        return self.all_bytes / self.total if self.total else 0.0
+
+
+def requests_of(layout: Layout, itemsize: int = 1, order: str = "F", *, buffer: int | None = None) -> Requests:
+    """Return the I/O requests of all ranks of a layout.
+
+    itemsize  bytes of an element
+    order     how the array lies in the file: "F" column by column, as in the thesis, or "C" row by row
+    buffer    bytes of the largest request (b_io); a rank that has more makes more requests (equation 16)
+    cost      a few microseconds for each rank, whatever the size of the array
+
+    errors  ArgumentError where itemsize, order or buffer make no sense
+    """
+    whole("itemsize", itemsize)
+    if order not in ("C", "F"):
+        raise ArgumentError(f"order={order!r} is no order of a file; use 'C' or 'F'")
+    if buffer is not None:
+        whole("buffer", buffer)
+    all_runs = total = most = largest = most_bytes = all_bytes = 0
+    for rank in _ranks(layout):
+        count = math.prod(layout.local_shape(rank)) * itemsize
+        if not count:
+            continue
+        runs = layout.runs(rank, order)
+        all_runs += runs
+        run = layout.largest_run(rank, order) * itemsize
+        if buffer is not None:
+            runs, run = max(runs, ceil_div(count, buffer)), min(run, buffer)
+        total, most, largest = total + runs, max(most, runs), max(largest, run)
+        most_bytes, all_bytes = max(most_bytes, count), all_bytes + count
+    return Requests(layout.size, all_runs, total, most, largest, most_bytes, all_bytes, layout.elements * itemsize)
+
+
+def _ranks(layout: Layout) -> Sequence[int]:
+    if layout.size == layout.ranks_end:
+        return range(layout.size)
+    return [int(rank) for rank in layout.rank_numbers]
+
+
+def on_ranks(dist: str, shape: Sequence[int], ranks: int) -> Layout:
+    """Return a layout of the given distributions on a number of ranks, such as ``"(block, cyclic)"`` on 12.
+
+    The grid has one axis for each distributed dimension, and extents about as equal as the number of ranks allows, the
+    larger ones first.  A text that has a grid of its own is taken if that has as many ranks.
+
+    errors  ArgumentError where the text is no layout, or its own grid has another number of ranks
+    """
+    whole("ranks", ranks)
+    if "onto" in dist.lower():
+        layout = Layout(tuple(shape), dist)
+        if layout.size != ranks:
+            raise ArgumentError(f"'{dist}' has {layout.size} ranks, expected {ranks}; leave out its grid")
+        return layout
+    probe = dist[dist.find("(") + 1 : dist.rfind(")")]
+    axes = sum(part.strip() not in ("*", "") for part in _parts(probe))
+    if not axes and ranks > 1:
+        raise ArgumentError(
+            f"'{dist}' distributes no dimension over {ranks} ranks; use block or cyclic for one of them"
+        )
+    return Layout(tuple(shape), dist, grid=even_grid(ranks, axes) if axes else None)
+
+
+def even_grid(ranks: int, axes: int) -> tuple[int, ...]:
+    """Return extents of a grid with that many ranks and axes, about as equal as can be, the larger ones first."""
+    whole("ranks", ranks)
+    whole("axes", axes)
+    extents = []
+    rest = ranks
+    for left in range(axes, 1, -1):
+        smallest = max(one for one in range(1, _root(rest, left) + 1) if rest % one == 0)
+        extents.append(smallest)
+        rest //= smallest
+    return tuple(sorted([*extents, rest], reverse=True))
+
+
+def _root(number: int, degree: int) -> int:
+    """Return the root of a number, rounded down."""
+    root = round(math.pow(number, 1 / degree))
+    return root - 1 if root**degree > number else root
+
+
+def _parts(text: str) -> list[str]:
+    """Return what stands between the commas that are in no parentheses."""
+    parts, depth = [""], 0
+    for letter in text:
+        depth += (letter == "(") - (letter == ")")
+        if letter == "," and not depth:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return parts

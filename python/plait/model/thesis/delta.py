@@ -1,0 +1,167 @@
+"""The Intel Touchstone Delta: the model fitted to table 9 of the thesis, and what it says of the other tables.
+
+In table 9 each processor makes one I/O request for one contiguous part.  Therefore it cannot tell t_io from what else
+happens once, and t_io is left at 0.  Two numbers are fitted for each file mode: t_disk, the time of a disk request of
+eight blocks, and the time of one step of synchronization, which is T_misc.  docs/guides/model.md says what this can
+predict and what it cannot.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from plait._errors import ArgumentError
+from plait.model.distributions import layout_text
+from plait.model.equations import disk_requests
+from plait.model.machine import Machine, load
+from plait.model.predict import direct_time, rounds
+from plait.model.requests import Requests, on_ranks, requests_of
+from plait.model.thesis.measurements import Measurement, measurements
+
+FITTED = 9
+"""The table that the parameters are fitted to."""
+
+MODES = {2: "ordered", 3: "barrier"}
+"""How processors wait for each other in the file modes of the tables."""
+
+
+@dataclass(frozen=True)
+class Fit:
+    """The parameters of one file mode, in seconds.
+
+    t_disk  of a disk request, which reads 8 blocks of 4 KB
+    t_step  of one step of synchronization: N_p of them a round in mode 2, log2(N_p) in mode 3
+    rows    how many rows of table 9 they are fitted to
+    """
+
+    mode: int
+    t_disk: float
+    t_step: float
+    rows: int
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """A measurement beside what the model says; `error` is relative to the measurement, None for a bound."""
+
+    measured: Measurement
+    seconds: float
+
+    @property
+    def error(self) -> float | None:
+        """(predicted - measured) / measured."""
+        return None if self.measured.seconds is None else self.seconds / self.measured.seconds - 1
+
+    @property
+    def factor(self) -> float | None:
+        """By how much the prediction is off in either direction, 1 or above."""
+        if self.measured.seconds is None:
+            return None
+        ratio = self.seconds / self.measured.seconds
+        return max(ratio, 1 / ratio)
+
+
+@dataclass(frozen=True)
+class Errors:
+    """How far the predictions of one table and mode are off.
+
+    median, largest  of the absolute relative errors
+    factor           the geometric mean of how many times too large or too small they are
+    """
+
+    table: int
+    mode: int
+    rows: int
+    median: float
+    largest: float
+    factor: float
+
+
+def machine(mode: int = 3, fitted: Fit | None = None) -> Machine:
+    """Return the Delta in a file mode, 2 or 3, with the parameters fitted to table 9.  errors  ArgumentError"""
+    if mode not in MODES:
+        raise ArgumentError(f"found the file mode {mode}, expected one of {', '.join(map(str, MODES))}")
+    found = fitted or fit(mode)
+    base = load("delta")
+    rate = base.disks.prefetch * base.disks.block / found.t_disk
+    name = f"Intel Touchstone Delta, mode {mode}"
+    return replace(base, name=name, synchronization=MODES[mode], step=found.t_step, read_rate=rate)
+
+
+def fit(mode: int, entries: Sequence[Measurement] | None = None) -> Fit:
+    """Return the parameters of a file mode that make the relative errors of table 9 smallest, in least squares.
+
+    entries  the measurements to fit to, instead of table 9
+
+    errors  ArgumentError where the mode is not in the table
+    """
+    if mode not in MODES:
+        raise ArgumentError(f"found the file mode {mode}, expected one of {', '.join(map(str, MODES))}")
+    used = [one for one in entries or readable(FITTED) if one.mode == mode and one.seconds is not None]
+    of_mode = replace(load("delta"), synchronization=MODES[mode])
+    terms = np.array([_terms(of_mode, requests_for(one)) for one in used])
+    step, disk = _least_squares(terms / np.array([[one.seconds] for one in used]))
+    return Fit(mode, disk, step, len(used))
+
+
+def readable(*tables: int) -> list[Measurement]:
+    """Return the entries of tables of which everything can be read; of all tables where none is named."""
+    return [one for one in measurements() if not one.unreadable and (not tables or one.table in tables)]
+
+
+def requests_for(measured: Measurement) -> Requests:
+    """Return the I/O requests of a measurement."""
+    layout = on_ranks(layout_text(measured.distribution), (measured.size, measured.size), measured.processors)
+    return requests_of(layout, 1, "F")
+
+
+def predictions() -> list[Prediction]:
+    """Return every readable entry of all tables beside its prediction."""
+    machines = {mode: machine(mode) for mode in MODES}
+    return [Prediction(one, direct_time(machines[one.mode], requests_for(one)).total) for one in readable()]
+
+
+def errors(found: Iterable[Prediction]) -> list[Errors]:
+    """Return how far predictions are off, for each table and mode, without bounds and repeated measurements."""
+    groups: dict[tuple[int, int], list[Prediction]] = {}
+    for one in found:
+        if one.measured.seconds is not None and not one.measured.repeats:
+            groups.setdefault((one.measured.table, one.measured.mode), []).append(one)
+    return [_errors(*key, group) for key, group in sorted(groups.items())]
+
+
+def _terms(of_mode: Machine, requests: Requests) -> tuple[float, int]:
+    """Return the steps of synchronization, and the disk requests that each disk serves one after the other."""
+    steps, used = rounds(of_mode, requests)
+    disks = of_mode.disks
+    return steps, disk_requests(requests.file_bytes, used, disks.prefetch, disks.block) // used
+
+
+def _errors(table: int, mode: int, group: list[Prediction]) -> Errors:
+    sizes = [abs(one.error) for one in group if one.error is not None]
+    factors = [math.log(one.factor) for one in group if one.factor is not None]
+    mean = math.exp(sum(factors) / len(factors))
+    return Errors(table, mode, len(group), float(np.median(sizes)), max(sizes), mean)
+
+
+def _least_squares(terms: npt.NDArray[np.float64]) -> tuple[float, ...]:
+    """Return coefficients of 0 or above that bring the sum of the terms of each row closest to 1."""
+    best, found = math.inf, np.zeros(terms.shape[1])
+    for chosen in _subsets(terms.shape[1]):
+        part: Any = np.linalg.lstsq(terms[:, chosen], np.ones(len(terms)), rcond=None)[0]
+        off = float(np.sum((terms[:, chosen] @ part - 1) ** 2))
+        if (part >= 0).all() and off < best:
+            best, found = off, np.zeros(terms.shape[1])
+            found[chosen] = part
+    return tuple(map(float, found))
+
+
+def _subsets(count: int) -> list[list[int]]:
+    return [list(one) for size in range(1, count + 1) for one in itertools.combinations(range(count), size)]

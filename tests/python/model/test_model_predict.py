@@ -1,0 +1,175 @@
+"""Predicted times against values worked out by hand."""
+
+import dataclasses
+import math
+
+import pytest
+
+import plait
+from plait import model
+from plait.model import Disks, Machine, Problem, Time
+
+MACHINE = Machine(
+    name="ten disks",
+    source="",
+    processors=100,
+    per_node=1,
+    memory_rate=1e6,
+    disks=Disks(count=10, block=100, prefetch=2),
+    read_rate=1000,
+    write_rate=500,
+    disk_latency=0.5,
+    latency=0.01,
+    buffer=10**9,
+    synchronization="none",
+    step=0.0,
+    message_latency=0.001,
+    link_rate=1e9,
+    total_rate=1e9,
+)
+ARRAY = Problem((100, 100), "(*, block)", 1, "F")
+
+
+def requests(dist, ranks, shape=(100, 100)):
+    return model.requests_of(model.on_ranks(dist, shape, ranks))
+
+
+def near(value):
+    return pytest.approx(value, rel=1e-3)
+
+
+def test_direct_access_of_contiguous_parts():
+    """10,000 bytes are 100 blocks, 10 on each disk, in 5 disk requests of 2: 5 * (0.5 + 0.2) s."""
+    found = model.direct_time(MACHINE, requests("(*, block)", 4))
+    assert (found.requests, found.disks, found.synchronization, found.exchange) == (0.01, near(3.5), 0, 0)
+    assert found.total == near(3.51)
+    assert found.largest == "disks"
+    assert model.direct_time(MACHINE, requests("(*, block)", 4), write=True).disks == near(5 * 0.9)
+
+
+def test_direct_access_of_many_runs():
+    """2,500 requests of a byte each; a rank fetches all blocks; those written in part are read before."""
+    read = model.direct_time(MACHINE, requests("(cyclic, *)", 4))
+    assert (read.requests, read.disks) == (near(25), near(3.5))
+    assert read.network == near(4 * 10000 / 1e9)
+    write = model.direct_time(MACHINE, requests("(cyclic, *)", 4), write=True)
+    assert write.disks == near(4.5 + 3.5)
+    assert write.network == near(2 * read.network)
+
+
+def test_a_slow_network_counts_instead_of_the_disks():
+    slow = dataclasses.replace(MACHINE, link_rate=100.0)
+    found = model.direct_time(slow, requests("(cyclic, *)", 4))
+    assert found.network == near(100)
+    assert found.total == near(25 + 100)
+    assert found.largest == "network"
+    shared = dataclasses.replace(slow, per_node=4)  # all four on one node, whose cache has each block once
+    assert model.direct_time(shared, requests("(cyclic, *)", 8)).network == near(100)
+
+
+@pytest.mark.parametrize(("synchronization", "steps"), [("ordered", 4), ("barrier", 2)])
+def test_rounds(synchronization, steps):
+    """25 rounds of 4 columns, each a block: 4 disks at once, 100 blocks are 25 on each of them, in 13 requests."""
+    machine = dataclasses.replace(MACHINE, synchronization=synchronization, step=0.1)
+    found = model.direct_time(machine, requests("(*, cyclic)", 4))
+    assert found.requests == near(0.25)
+    assert found.disks == near(13 * 0.7)
+    assert found.synchronization == near(25 * steps * 0.1)
+
+
+def test_two_phase_access():
+    """Read as column-block, then 3 steps of messages, and packing at both ends."""
+    found = model.two_phase_time(MACHINE, requests("(cyclic, *)", 4))
+    first = model.direct_time(MACHINE, requests("(*, block)", 4))
+    assert (found.requests, found.disks) == (first.requests, first.disks)
+    assert found.exchange == near(3 * 0.001 + 2500 * 0.75 * 4 / 1e9 + 2 * 2500 / 1e6)
+    assert model.two_phase_time(MACHINE, requests("(*, block)", 4)).exchange == 0
+    assert model.two_phase_time(MACHINE, requests("(*, block)", 1)).exchange == 0
+
+
+def test_shares_have_a_block_or_more():
+    found = model.two_phase_time(dataclasses.replace(MACHINE, buffer=50), requests("(*, block)", 1000))
+    assert found.requests == near(0.02)  # of 1000 ranks 100 read a block each, in two requests
+
+
+def test_rows():
+    one, two = model.predict(MACHINE, dataclasses.replace(ARRAY, dist="(cyclic, *)"), [1, 4], compute=10)
+    assert (one.ranks, one.io_speedup, one.speedup) == (1, 1, 1)
+    alone, read = one.read.total, two.read.total
+    assert two.faster == "two-phase"
+    assert two.io_speedup == near(alone / read)
+    assert two.speedup == near((10 + alone) / (2.5 + read))
+    doubled = model.two_phase_time(MACHINE, requests("(cyclic, *)", 8)).total
+    assert two.alpha_d == near(read / doubled)
+    assert two.alpha_p == near(read / model.two_phase_time(MACHINE.with_disks(20), requests("(cyclic, *)", 4)).total)
+    assert two.alpha_p > 1
+    assert (round(two.alpha_d, 2), two.bound) == (1, "neither")
+    assert not two.beyond
+
+
+def test_conforming_access_is_not_bound():
+    """More ranks neither speed up what the disks limit nor slow it down."""
+    (row,) = model.predict(MACHINE, ARRAY, [4])
+    assert row.faster == "direct"
+    assert row.alpha_d == near(1)
+    assert row.bound == "neither"
+
+
+def test_fewer_disks_are_slower():
+    (all_,), (one,) = (model.predict(MACHINE, ARRAY, [4], disks=disks) for disks in (None, 1))
+    assert one.direct_read.disks == near(10 * all_.direct_read.disks)
+
+
+def test_ranks_beyond_the_machine_are_marked():
+    assert [row.beyond for row in model.predict(MACHINE, ARRAY, [100, 101])] == [False, True]
+
+
+def test_ranks_beyond_the_machine_share_processors():
+    small = dataclasses.replace(MACHINE, processors=2)
+    few, many = (model.direct_time(one, requests("(cyclic, *)", 4)) for one in (MACHINE, small))
+    assert many.requests == near(2 * few.requests)
+    few, many = (model.two_phase_time(one, requests("(cyclic, *)", 4)).exchange for one in (MACHINE, small))
+    assert many > few
+
+
+@pytest.mark.parametrize("name", model.examples())
+def test_times_are_finite_up_to_ten_thousand_ranks(name):
+    problem = Problem((20000, 20000), "(cyclic, *)", 8, "F")
+    for row in model.predict(model.load(name), problem, [1, 10, 100, 10000]):
+        for time in (row.direct_read, row.two_phase_read, row.direct_write, row.two_phase_write):
+            assert math.isfinite(time.total)
+            assert time.total > 0
+        if row.ranks > 1:
+            assert row.two_phase_read.total < row.direct_read.total
+
+
+def test_nothing_takes_no_time():
+    nothing = requests("(*, block)", 2, (4, 0))
+    assert model.direct_time(MACHINE, nothing) == model.two_phase_time(MACHINE, nothing) == Time()
+
+
+@pytest.mark.parametrize(
+    ("problem", "options", "text"),
+    [
+        (ARRAY, {"ranks": []}, "found no number of ranks"),
+        (ARRAY, {"compute": -1}, "compute=-1 is below 0"),
+        (ARRAY, {"disks": 11}, "disks=11: ten disks has 10"),
+        (ARRAY, {"disks": 0}, "disks=0 is not a count"),
+        (dataclasses.replace(ARRAY, itemsize=0), {}, "itemsize=0 is not a count"),
+        (dataclasses.replace(ARRAY, order="K"), {}, "is no order of a file"),
+        (dataclasses.replace(ARRAY, dist="(*, block) onto (4)"), {}, "found a grid in"),
+        (dataclasses.replace(ARRAY, shape=(4, 0)), {}, "has no elements"),
+        (dataclasses.replace(ARRAY, dist="(block)"), {}, "dimension"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(problem, options, text):
+    with pytest.raises(plait.Error, match=text):
+        model.predict(MACHINE, problem, **{"ranks": [4], **options})
+
+
+def test_a_network_that_ranks_crowd_is_processor_bound():
+    slow = dataclasses.replace(MACHINE, message_latency=1.0)
+    (row,) = model.predict(slow, dataclasses.replace(ARRAY, dist="(cyclic, *)"), [4])
+    assert row.faster == "two-phase"
+    assert row.alpha_d < 0.9
+    assert row.bound == "processor bound"

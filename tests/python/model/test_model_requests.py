@@ -1,0 +1,107 @@
+"""The number of I/O requests of any layout, against counting its elements one by one."""
+
+import itertools
+import math
+import time
+
+import numpy as np
+import pytest
+
+import plait
+from plait import model
+
+LAYOUTS = [
+    "(*, block)",
+    "(*, cyclic)",
+    "(block, *)",
+    "(cyclic, *)",
+    "(block, block)",
+    "(block, cyclic)",
+    "(cyclic, block)",
+    "(cyclic, cyclic)",
+    "(cyclic(3), block)",
+    "(balanced, cyclic(2))",
+]
+
+
+def counted(layout, order):
+    """Requests of each rank, and the elements of the largest, by looking at every element in the order of the file."""
+    owners = np.empty(layout.shape, dtype=np.int64)
+    for index in np.ndindex(*layout.shape):
+        owners[index] = layout.owners(index)[0]
+    runs = [(rank, len(list(group))) for rank, group in itertools.groupby(owners.ravel(order=order).tolist())]
+    each = [sum(one == rank for one, _ in runs) for rank in range(layout.size)]
+    return each, max(length for _, length in runs)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("shape", [(8, 8), (7, 11), (3, 5)])
+@pytest.mark.parametrize("dist", LAYOUTS)
+@pytest.mark.parametrize("ranks", [1, 2, 4, 6])
+def test_requests_are_the_runs_in_the_file(dist, shape, order, ranks):
+    layout = model.on_ranks(dist, shape, ranks)
+    each, longest = counted(layout, order)
+    found = model.requests_of(layout, 8, order)
+    assert (found.ranks, found.runs, found.total, found.most) == (ranks, sum(each), sum(each), max(each))
+    assert found.largest == 8 * longest
+    assert found.all_bytes == found.file_bytes == 8 * math.prod(shape)
+    assert found.mean == found.all_bytes / found.total
+
+
+@pytest.mark.parametrize("size", [16, 64])
+@pytest.mark.parametrize("distribution", model.DISTRIBUTIONS)
+def test_table_8_is_what_layouts_say(distribution, size):
+    layout = model.on_ranks(model.layout_text(distribution), (size, size), 16)
+    found = model.requests_of(layout)
+    entry = model.table8(distribution, size, 16)
+    # Table 8 has each processor of block-cyclic read a part of a column at once, and so do runs.
+    assert (found.total, found.largest) == (entry.requests, entry.elements)
+
+
+def test_a_buffer_divides_requests():
+    layout = model.on_ranks("(*, block)", (100, 100), 4)
+    found = model.requests_of(layout, 1, buffer=1000)
+    assert (found.runs, found.total, found.most, found.largest) == (4, 12, 3, 1000)
+
+
+def test_ranks_without_elements_make_no_requests():
+    found = model.requests_of(model.on_ranks("(*, block)", (4, 2), 5))
+    assert (found.ranks, found.total, found.most) == (5, 2, 1)
+    empty = model.requests_of(model.on_ranks("(*, block)", (4, 0), 2))
+    assert (empty.total, empty.mean) == (0, 0)
+
+
+def test_copies_are_requested_by_all_that_hold_one():
+    layout = plait.Layout.parse("4x4 (block, *) onto (2, 3) replicate=(1)")
+    found = model.requests_of(layout)
+    assert (found.ranks, found.all_bytes, found.file_bytes) == (6, 48, 16)
+
+
+def test_the_cost_does_not_depend_on_the_elements():
+    begin = time.perf_counter()
+    found = model.requests_of(model.on_ranks("(cyclic(3), block)", (10**9, 10**9), 100), 8)
+    assert time.perf_counter() - begin < 1
+    assert found.file_bytes == 8 * 10**18
+
+
+@pytest.mark.parametrize(
+    ("ranks", "axes", "grid"),
+    [(12, 1, (12,)), (12, 2, (4, 3)), (12, 3, (3, 2, 2)), (10000, 2, (100, 100)), (7, 2, (7, 1)), (64, 3, (4, 4, 4))],
+)
+def test_grids_are_about_even(ranks, axes, grid):
+    assert model.even_grid(ranks, axes) == grid
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda: model.requests_of(plait.Layout((4,), "(block)", grid=(2,)), order="K"), "is no order of a file"),
+        (lambda: model.requests_of(plait.Layout((4,), "(block)", grid=(2,)), 0), "itemsize=0"),
+        (lambda: model.on_ranks("(*, *)", (4, 4), 2), "distributes no dimension over 2 ranks"),
+        (lambda: model.on_ranks("(block) onto (2)", (4,), 3), "has 2 ranks, expected 3"),
+        (lambda: model.on_ranks("(block)", (4,), 0), "ranks=0"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(call, text):
+    with pytest.raises(plait.Error, match=text):
+        call()
