@@ -17,7 +17,7 @@ def test_ranks_never_mix_two_files(comm, shared):
     path = shared / "a.npy"
     with contextlib.ExitStack() as running:
         if comm.rank == 0:
-            running.enter_context(replaced(path, [3 * comm.size, 7 * comm.size], pause=0.0002))
+            running.enter_context(replaced(path, [3 * comm.size, 7 * comm.size], pause=0.005))
         comm.Barrier()
         found = []
         for _ in range(300):

@@ -61,10 +61,10 @@ TEST(IndexSet, ReversedRangesAreEmpty) {
 }
 
 TEST(IndexSet, CountsNearTheEndOfTheIntegers) {
-  constexpr std::int64_t kHuge = std::int64_t{1} << 62;
-  const IndexSet all = IndexSet::range(0, kHuge);
-  EXPECT_EQ(all.size(), kHuge);
-  EXPECT_EQ(all.at(kHuge - 1), kHuge - 1);
+  constexpr std::int64_t kLarge = std::int64_t{1} << 62;
+  const IndexSet all = IndexSet::range(0, kLarge);
+  EXPECT_EQ(all.size(), kLarge);
+  EXPECT_EQ(all.at(kLarge - 1), kLarge - 1);
   EXPECT_EQ(all.runs(), 1);
   const IndexSet odd = IndexSet::blocks(1, 1, 2, INT64_MAX);
   EXPECT_EQ(odd.size(), INT64_MAX / 2);
@@ -72,11 +72,11 @@ TEST(IndexSet, CountsNearTheEndOfTheIntegers) {
   EXPECT_EQ(odd.next(INT64_MAX - 3), INT64_MAX - 2);
   EXPECT_EQ(odd.next(INT64_MAX - 1), INT64_MAX);
   EXPECT_EQ(odd.runs(), INT64_MAX / 2);
-  EXPECT_EQ(odd.clip(kHuge, kHuge + 10).size(), 5);
-  const IndexSet rare = IndexSet::blocks(5, kHuge / 2, kHuge, INT64_MAX);
-  EXPECT_EQ(rare.size(), kHuge);
+  EXPECT_EQ(odd.clip(kLarge, kLarge + 10).size(), 5);
+  const IndexSet rare = IndexSet::blocks(5, kLarge / 2, kLarge, INT64_MAX);
+  EXPECT_EQ(rare.size(), kLarge);
   EXPECT_EQ(rare.runs(), 2);
-  EXPECT_EQ(rare.next(kHuge / 2 + 5), kHuge + 5);
+  EXPECT_EQ(rare.next(kLarge / 2 + 5), kLarge + 5);
 }
 
 }  // namespace
