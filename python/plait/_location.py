@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 from . import _core
@@ -34,10 +35,29 @@ def path_of(url: str | os.PathLike[str]) -> Path | None:
     return Path(found.path) if found is not None and found.path else None
 
 
-def key_of(url: str | os.PathLike[str]) -> str | None:
-    """Return what the names of one store have in common, apart from second names of a file; None for no name."""
+FileNumber = tuple[int, int]
+"""A device and the number that a file has there, whatever its names."""
+
+
+def files_of(url: str | os.PathLike[str]) -> tuple[str | None, set[FileNumber], set[FileNumber]]:
+    """Return what a name leads to, as far as this process sees.
+
+    A text that equal names of one store have in common, None for no name; its file, if it is there; its components.
+    """
     found = _found(url)
-    return None if found is None else found.path or found.id
+    if found is None:
+        return None, set(), set()
+    parts = _core.files_beside(found) if found.path else []
+    return found.path or found.id, _numbers([found.path] if found.path else []), _numbers(parts)
+
+
+def _numbers(paths: Iterable[str]) -> set[FileNumber]:
+    result = set()
+    for path in paths:
+        with contextlib.suppress(OSError, ValueError):  # not there, or not here; a name that no file has
+            seen = os.stat(path)
+            result.add((seen.st_dev, seen.st_ino))
+    return result
 
 
 def same_location(one: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool:
@@ -71,5 +91,5 @@ def _found(url: str | os.PathLike[str]) -> Located | None:
 def _same(one: str, other: str) -> bool:
     try:
         return one == other or os.path.samefile(one, other)
-    except OSError:  # one of them is not there, or not here
+    except (OSError, ValueError):  # one of them is not there, or not here, or no file has its name
         return False

@@ -9,7 +9,7 @@ from functools import partial
 
 from .._arguments.words import shown
 from .._errors import ArgumentError
-from .._location import key_of
+from .._location import FileNumber, files_of
 
 _FIELD = re.compile(r"\{(step|variable)(?::([^{}]*))?\}")
 _WIDTH = re.compile(r"0?\d{0,2}d?")
@@ -53,16 +53,29 @@ def _filled(step: int, variable: str, field: re.Match[str]) -> str:
 
 
 class Apart:
-    """Sees to it that no target is one of the sources."""
+    """Sees to it that no target is one of the sources, or a part of one."""
 
     def __init__(self, sources: Iterable[str | os.PathLike[str]]) -> None:
         """Take the names of the sources."""
-        self._sources = {key for key in map(key_of, sources) if key is not None}
+        self._keys: set[str] = set()
+        self._files: set[FileNumber] = set()
+        self._parts: set[FileNumber] = set()
+        for source in sources:
+            key, file, parts = files_of(source)
+            if key is not None:
+                self._keys.add(key)
+            self._files |= file
+            self._parts |= parts
 
     def check(self, target: str) -> None:
-        """Refuse a target that is a source.
+        """Refuse a target that would replace something of a source.
 
         errors  ArgumentError
         """
-        if key_of(target) in self._sources:
+        key, file, parts = files_of(target)
+        if key in self._keys or file & self._files:
             raise ArgumentError(f"{target} is a source itself; name another target")
+        if file & self._parts or parts & self._files:
+            raise ArgumentError(
+                f"{target} and a source share component files, which the copy would replace; name another target"
+            )

@@ -198,3 +198,22 @@ def test_copies_onto_a_part_of_their_source(tmp_path):
         with pytest.raises(plait.ArgumentError, match="share component files"):
             plait.copy(part, source, shape=length, dtype="u1")
         assert plait.open(source, **options).read().tolist() == WHOLE.tolist()
+
+
+def test_steps_onto_a_part_of_their_source(tmp_path):
+    stripes = tmp_path / "0"
+    stripes.mkdir()
+    write(f"stripe:{tmp_path}/a0?disks={stripes},{stripes}&unit=4")
+    known = {"shape": (6,), "dtype": "i4"}
+    source = f"stripe:{tmp_path}/a0"
+    parts = list(stripes.iterdir())
+    assert len(parts) == 2
+    for part in parts:
+        with pytest.raises(plait.ArgumentError, match="share component files"):
+            plait.copy(source, f"{tmp_path}/{{step}}/{part.name}", **known)
+        with pytest.raises(plait.ArgumentError, match="share component files"):
+            plait.copy(part, f"{tmp_path}/a{{step}}", shape=part.stat().st_size, dtype="u1")
+    (tmp_path / "b0").hardlink_to(tmp_path / "a0")
+    with pytest.raises(plait.ArgumentError, match="is a source itself"):
+        plait.copy(source, f"{tmp_path}/b{{step}}", **known)
+    assert plait.open(source, **known).read().tolist() == WHOLE.tolist()
