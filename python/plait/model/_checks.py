@@ -23,7 +23,7 @@ def not_negative(name: str, value: float, unit: str = "") -> float:
 
 def whole(name: str, value: int) -> int:
     """Return a whole number of 1 or above.  errors  ArgumentError"""
-    if value != int(value) or value < 1:
+    if not math.isfinite(value) or value != int(value) or value < 1:
         raise ArgumentError(f"{name}={value} is not a count; give a whole number of 1 or above")
     return int(value)
 

@@ -5,7 +5,6 @@ The format is described in docs/guides/model.md, and the files of `plait.model.m
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
@@ -162,7 +161,7 @@ def parse(text: str, name: str = "the machine file") -> Machine:
     if found["synchronization"] not in SYNCHRONIZATIONS:
         raise ArgumentError(
             f"{name}: found requests.synchronization = '{found['synchronization']}', "
-            f"expected {_listed(SYNCHRONIZATIONS)}"
+            f"expected {_listed(SYNCHRONIZATIONS, 'or')}"
         )
     disks = Disks(*(found.pop(one.name) for one in fields(Disks)))
     return Machine(disks=disks, **found)
@@ -184,6 +183,9 @@ def _section(name: str, section: str, given: object, keys: Mapping[str, _Key]) -
     return found
 
 
+_LEAST, _MOST = 1e-15, 1e18  # what no machine has keeps times finite
+
+
 def _value(found: str, value: object, wanted: _Key) -> object:
     """Return the value as the type that is wanted; `found` begins the error."""
     if wanted.kind is str and isinstance(value, str):
@@ -192,7 +194,9 @@ def _value(found: str, value: object, wanted: _Key) -> object:
     if wanted.kind is str or not number:
         raise ArgumentError(f"{found}, expected {wanted.unit}")
     assert isinstance(value, int | float)
-    whole = wanted.kind is not int or value == int(value) if math.isfinite(value) else False
+    if wanted.kind is not int and value != 0 and not _LEAST <= abs(value) <= _MOST:  # NaN too
+        raise ArgumentError(f"{found}, expected 0 or a number of {_LEAST:g} to {_MOST:g}, in {wanted.unit}")
+    whole = wanted.kind is not int or (abs(value) < 2**63 and value == int(value))
     if not whole or value < wanted.least or (wanted.above and value <= 0):
         least = "above 0" if wanted.above else f"of {wanted.least:g} or above"
         kind = "a whole number" if wanted.kind is int else "a number"
@@ -200,7 +204,7 @@ def _value(found: str, value: object, wanted: _Key) -> object:
     return wanted.kind(value)
 
 
-def _listed(names: Iterable[str]) -> str:
-    """Return names with commas between, the last one behind "and"."""
+def _listed(names: Iterable[str], last: str = "and") -> str:
+    """Return names with commas between, the last one behind another word."""
     listed = list(names)
-    return ", ".join(listed[:-1]) + f" and {listed[-1]}"
+    return ", ".join(listed[:-1]) + f" {last} {listed[-1]}"
