@@ -1,6 +1,7 @@
 #include "transport/local/peers.hpp"
 
 #include <cerrno>
+#include <cstddef>
 
 #include "base/text.hpp"
 #include "base/wait/interruption.hpp"
@@ -10,16 +11,14 @@
 namespace plait::transport::local {
 
 void PeerLiveness::check() {
-  for (std::size_t rank = 0; rank < peers_.size(); ++rank) {
-    // Before the note, which a process that has ended can write no more.  This process's own note tells of what has
-    // been interrupted before.
-    const bool ended = peers_[rank] && peers_[rank]->ended();
-    node::Departed departed;
-    if (departures_[rank].known(departed))
-      node::check(departed, progress_, departures_[static_cast<std::size_t>(rank_)]);
-    else if (ended)
-      node::throw_ended(static_cast<int>(rank));
-  }
+  // An end comes before the look for a note, which a process that has ended can write no more.
+  std::size_t lost = 0;
+  node::Departed departed;
+  while (lost < peers_.size() && !(peers_[lost] && peers_[lost]->ended() && !departures_[lost].known(departed))) ++lost;
+  // This process's own note tells of what has been interrupted before.
+  node::Departure& own = departures_[static_cast<std::size_t>(rank_)];
+  if (node::find_fewest(departures_, departed)) node::check(departed, progress_, own);
+  if (lost < peers_.size()) node::check_ended(static_cast<int>(lost), progress_, own);
 }
 
 void PeerLiveness::check_interruption() {

@@ -9,8 +9,15 @@
 
 #include "base/text.hpp"
 #include "plait/error.hpp"
+#include "transport/node/peers.hpp"
 
 namespace plait::transport::node {
+
+namespace {
+
+constexpr int kMostTries = 100'000;  // with a yield each, far longer than a note takes
+
+}  // namespace
 
 void tell(Departed& departed, std::initializer_list<std::string_view> words) noexcept {
   auto& why = departed.why;
@@ -38,11 +45,22 @@ void check(const Departed& departed, const Progress& progress, Departure& own) {
   check(departed, progress);
 }
 
+void check_ended(int worker, const Progress& progress, Departure& own) {
+  // It has taken part in no agreement that this worker has not seen the end of.
+  Departed departed{worker, progress.ended(), {}};
+  tell(departed, {"has ended during a collective call"});
+  own.record(departed);
+  throw_ended(worker);
+}
+
 void Departure::record(const Departed& departed) noexcept {
   // Were the process killed in between, nobody would be known to have left, and its own end would be noticed instead.
-  // Another thread that records is one of this process, so that this wait ends.
+  // Another thread that records is one of this process, so that this wait ends; where this thread itself was at it, and
+  // a signal's handler has called exit(), it would not, and the process's end has to do.
   std::uint64_t version = version_.load(std::memory_order_acquire);
-  while (version % 2 != 0 || !version_.compare_exchange_weak(version, version + 1, std::memory_order_acq_rel)) {
+  for (int tries = 0;
+       version % 2 != 0 || !version_.compare_exchange_weak(version, version + 1, std::memory_order_acq_rel);) {
+    if (++tries == kMostTries) return;
     ::sched_yield();
     version = version_.load(std::memory_order_acquire);
   }

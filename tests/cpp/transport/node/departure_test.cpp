@@ -75,6 +75,16 @@ TEST(Departure, WhoLeavesBecauseAnotherHasLeftTellsOfTheOther) {
   EXPECT_EQ(told(departures, 4), "rank 1 has left the program; nothing more can be done together");
 }
 
+TEST(Departure, WhoLeavesBecauseAnotherHasEndedTellsOfTheOther) {
+  std::array<Departure, 3> departures{};
+  Progress progress;
+  make_calls(progress, 2);
+  EXPECT_THROW(check_ended(2, progress, departures[1]), Error);
+  // Its own note comes later, and stays behind.
+  departures[1].record(departed(1, 2));
+  EXPECT_EQ(told(departures, 2), "rank 2 has ended during a collective call; nothing more can be done together");
+}
+
 TEST(Departure, WhoCanDoWithoutTheOtherTellsOfItself) {
   std::array<Departure, 3> departures;
   departures[1].record(departed(1, 4));
