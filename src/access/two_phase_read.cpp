@@ -5,50 +5,38 @@ namespace plait::access {
 
 namespace {
 
+/// Windows are filled, then all workers take their elements.
 class Reader : public WindowMove {
  public:
   explicit Reader(const Access& access) : WindowMove(access) {}
 
-  void run() override {
-    share_windows();
-    fill(0);
-    for (std::int64_t step = 0; step < plan_.steps(); ++step) {
-      if (step + 1 < plan_.steps()) fill(step + 1);
-      for (int i = 0; i < sharers_; ++i) take(peer(i), step);
-      remote_.deliver(step, window(me(), step), error_);
-      // The own slot is free for the next window only once the messages are packed as well.
-      count(slot(me(), step).taken, step);
-    }
-    throw_error();
-  }
-
  private:
-  void fill(std::int64_t step) {
-    const Range range = range_of(me(), step);
-    transport::Slot& own = slot(me(), step);
-    if (!range.empty()) {
-      wait(own.taken, static_cast<std::uint32_t>(sharers_) * (uses(step) - 1));
-      if (!failed())
-        keep_error(access_.times.io, [&] {
-          io_.start_read(range, window(me(), step));
-          io_.finish_read();
-        });
-    }
-    transport::Gates::raise(own.filled);
+  bool moves_first() const override { return true; }
+  bool can_move(const transport::Slot& slot, std::int64_t step) const override {
+    return transport::reached(slot.taken, all_visits(step) - all_visits(0));
+  }
+  bool can_visit(const transport::Slot& slot, std::int64_t step) const override {
+    return transport::reached(slot.filled, uses(step));
+  }
+  std::atomic<std::uint32_t>& moves(transport::Slot& slot) const override { return slot.filled; }
+  std::atomic<std::uint32_t>& visits(transport::Slot& slot) const override { return slot.taken; }
+
+  void move(Range range, std::byte* window) override {
+    if (failed()) return;
+    keep_error(access_.times.io, [&] {
+      io_.start_read(range, window);
+      io_.finish_read();
+    });
   }
 
-  void take(int peer, std::int64_t step) {
-    const Range range = range_of(peer, step);
-    if (!range.empty()) {
-      wait(slot(peer, step).filled, uses(step));
-      if (!failed())
-        keep_error(access_.times.copy, [&] {
-          for (std::size_t i = 0; i < copiers_.size(); ++i)
-            copiers_[i].window_to_array(range, window(peer, step), access_.arrays[i]);
-        });
-    }
-    if (peer != me()) count(slot(peer, step).taken, step);
+  void visit(Range range, std::byte* window) override {
+    if (failed()) return;
+    keep_error(access_.times.copy, [&] {
+      for (std::size_t i = 0; i < copiers_.size(); ++i) copiers_[i].window_to_array(range, window, access_.arrays[i]);
+    });
   }
+
+  void exchange(std::int64_t step, std::byte* window) override { remote_.deliver(step, window, error_); }
 };
 
 }  // namespace

@@ -5,46 +5,34 @@ namespace plait::access {
 
 namespace {
 
+/// All workers put their elements into windows, which are flushed then.
 class Writer : public WindowMove {
  public:
   explicit Writer(const Access& access) : WindowMove(access) {}
 
-  void run() override {
-    share_windows();
-    for (std::int64_t step = 0; step < plan_.steps(); ++step) {
-      for (int i = 0; i < sharers_; ++i) put(peer(i), step);
-      remote_.collect(step, window(me(), step), error_);
-      if (step > 0) flush(step - 1);
-    }
-    flush(plan_.steps() - 1);
-    throw_error();
+ private:
+  bool moves_first() const override { return false; }
+  bool can_move(const transport::Slot& slot, std::int64_t step) const override {
+    return transport::reached(slot.filled, all_visits(step));
+  }
+  bool can_visit(const transport::Slot& slot, std::int64_t step) const override {
+    return transport::reached(slot.taken, uses(step) - 1);
+  }
+  std::atomic<std::uint32_t>& moves(transport::Slot& slot) const override { return slot.taken; }
+  std::atomic<std::uint32_t>& visits(transport::Slot& slot) const override { return slot.filled; }
+
+  void move(Range range, std::byte* window) override {
+    if (!failed()) keep_error(access_.times.io, [&] { io_.write(range, window); });
   }
 
- private:
-  void put(int peer, std::int64_t step) {
-    const Range range = range_of(peer, step);
-    // Nobody waits for a window that is not there.  Counting it could pass for the last part of the slot's window
-    // before.
-    if (range.empty()) return;
-    transport::Slot& target = slot(peer, step);
-    wait(target.taken, uses(step) - 1);
+  void visit(Range range, std::byte* window) override {
     // Also after an error of this worker: peers write their windows, and those must not lack its part.
     keep_error(access_.times.copy, [&] {
-      for (std::size_t i = 0; i < copiers_.size(); ++i)
-        copiers_[i].array_to_window(range, access_.arrays[i], window(peer, step));
+      for (std::size_t i = 0; i < copiers_.size(); ++i) copiers_[i].array_to_window(range, access_.arrays[i], window);
     });
-    count(target.filled, step);
   }
 
-  void flush(std::int64_t step) {
-    const Range range = range_of(me(), step);
-    transport::Slot& own = slot(me(), step);
-    if (!range.empty()) {
-      wait(own.filled, static_cast<std::uint32_t>(sharers_) * uses(step));
-      if (!failed()) keep_error(access_.times.io, [&] { io_.write(range, window(me(), step)); });
-    }
-    transport::Gates::raise(own.taken);
-  }
+  void exchange(std::int64_t step, std::byte* window) override { remote_.collect(step, window, error_); }
 };
 
 }  // namespace

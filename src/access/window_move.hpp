@@ -1,61 +1,56 @@
 /// What reading and writing in two phases have in common.
 #pragma once
 
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "access/access.hpp"
 #include "access/node_exchange.hpp"
 #include "access/window_copier.hpp"
 #include "access/window_io.hpp"
-#include "collective/agree.hpp"
+#include "base/function_ref.hpp"
 #include "collective/first_error.hpp"
 #include "collective/stopwatch.hpp"
 #include "transport/gates.hpp"
 
 namespace plait::access {
 
-/// The windows of a node, the slots on which its workers wait for each other, and the first error of this worker.
+/// The windows of a node, and who does what with them.
+///
+/// Every worker of the node visits each window: it copies its own elements.  A window is also moved, once: filled from
+/// the store before the visits, or flushed to it after them.  Whoever has nothing to visit moves a window that nobody has
+/// begun with, its own ones first; so a worker that shares its core with others leaves the store to those that do not.
+/// Where workers see all arrays nobody visits another one's windows: whoever claims a window moves it and copies all of
+/// its elements.
 class WindowMove : public Move {
+ public:
+  void run() final;
+
  protected:
   using Range = plan::AccessPlan::Range;
 
-  explicit WindowMove(const Access& access)
-      : access_(access),
-        plan_(access_.plan),
-        transport_(access_.transport),
-        sharers_(access_.sees_all_arrays ? 1 : transport_.node_size()),
-        slot_bytes_(plan_.window() * plan_.element_bytes()),
-        io_(plan_, access_.store, access_.data_offset),
-        remote_(access_) {
-    for (const copy::LocalArray& array : access_.arrays) copiers_.emplace_back(plan_, array.rank);
-  }
+  explicit WindowMove(const Access& access);
 
-  /// Collective over the transport.
-  void share_windows() { windows_ = &transport_.windows(plan::kSlots * slot_bytes_); }
+  /// Whether this worker can copy its elements of a peer's window now, and whether someone can move the window.
+  virtual bool can_visit(const transport::Slot& slot, std::int64_t step) const = 0;
+  virtual bool can_move(const transport::Slot& slot, std::int64_t step) const = 0;
+  /// What visits of a window add to, one each, and what a worker waits on that is to visit it.
+  virtual std::atomic<std::uint32_t>& visits(transport::Slot& slot) const = 0;
+  virtual std::atomic<std::uint32_t>& moves(transport::Slot& slot) const = 0;
+  virtual void visit(Range range, std::byte* window) = 0;
+  virtual void move(Range range, std::byte* window) = 0;
+  /// For the ranks of other nodes.
+  virtual void exchange(std::int64_t step, std::byte* window) = 0;
+  /// Whether windows are moved before they are visited.
+  virtual bool moves_first() const = 0;
 
-  int me() const { return transport_.node_rank(); }
-  /// The i-th peer whose windows this worker visits in a step.  Each begins with its own, so that no two of them touch
-  /// neighbouring elements at the same time.
-  int peer(int i) const { return (me() + i) % transport_.node_size(); }
-  Range range_of(int peer, std::int64_t step) const { return plan_.window(transport_.worker_on_node(peer), step); }
-  std::byte* window(int peer, std::int64_t step) const {
-    return windows_->part(peer) + step % plan::kSlots * slot_bytes_;
-  }
-  transport::Slot& slot(int peer, std::int64_t step) const {
-    return transport_.gates().slot(peer, static_cast<int>(step % plan::kSlots));
-  }
   /// How often the slot of a step has been used once this step is through.
   static std::uint32_t uses(std::int64_t step) { return static_cast<std::uint32_t>(step / plan::kSlots + 1); }
-
-  void wait(std::atomic<std::uint32_t>& counter, std::uint32_t target) {
-    const collective::Stopwatch watch(access_.times.wait);
-    transport_.gates().wait(counter, target);
-  }
-  /// Counts this worker on a counter for which all sharers count once a use; wakes its waiter at the last one.
-  void count(std::atomic<std::uint32_t>& counter, std::int64_t step) const {
-    const std::uint32_t before = counter.fetch_add(1, std::memory_order_acq_rel);
-    if (before + 1 == static_cast<std::uint32_t>(sharers_) * uses(step)) transport::wake_all(counter);
-  }
+  /// Visits of the slot of a step once this step is through.
+  std::uint32_t all_visits(std::int64_t step) const { return static_cast<std::uint32_t>(sharers_) * uses(step); }
 
   /// Runs `body` and keeps its error where it is the first one.  After that this worker only keeps the others going.
   template <typename Body>
@@ -64,19 +59,51 @@ class WindowMove : public Move {
     error_.keep(body);
   }
   bool failed() const { return error_.any(); }
-  void throw_error() const { error_.rethrow(); }
 
   Access access_;
-  const plan::AccessPlan& plan_;
-  transport::Transport& transport_;
-  int sharers_;  // workers that meet in one window: all of the node, or the owner alone where it sees all arrays
-  std::int64_t slot_bytes_;
   WindowIo io_;
   NodeExchange remote_;
   std::vector<WindowCopier> copiers_;
   collective::FirstError error_;
 
  private:
+  /// How far this worker has come with the windows of a worker of its node.
+  struct Progress {
+    std::int64_t steps = 0;    // windows that hold anything
+    std::int64_t visited = 0;  // by this worker
+    std::int64_t claimed = 0;  // by anyone, as far as this worker has seen
+  };
+
+  int me() const { return transport_.node_rank(); }
+  /// The i-th peer whose windows this worker looks at.  Each begins with its own, so that no two of them touch
+  /// neighbouring elements at the same time.
+  int peer(int i) const { return (me() + i) % transport_.node_size(); }
+  Progress& progress(int peer) { return progress_[static_cast<std::size_t>(peer)]; }
+  Range range_of(int peer, std::int64_t step) const;
+  std::byte* window(int peer, std::int64_t step) const;
+  transport::Slot& slot(int peer, std::int64_t step) const;
+
+  template <typename Test>
+  bool all(Test&& test) const {
+    return std::all_of(progress_.begin(), progress_.end(), test);
+  }
+  void work_alone();
+  void work_until(base::FunctionRef<bool()> done);
+  bool something_to_do();
+  bool visitable(int peer);
+  bool movable(int peer);
+  bool claim(int peer);
+  bool visit_one();
+  bool move_one();
+  std::atomic<std::uint32_t>& awaited();
+  void count_visit(int peer, std::int64_t step);
+
+  const plan::AccessPlan& plan_;
+  transport::Transport& transport_;
+  int sharers_;  // workers that meet in one window: all of the node, or the owner alone where it sees all arrays
+  std::int64_t slot_bytes_;
+  int served_;                      // the first so many peers whose windows this worker may move
+  std::vector<Progress> progress_;  // by node rank
   transport::SharedWindows* windows_ = nullptr;
 };
 

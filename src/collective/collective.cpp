@@ -11,6 +11,7 @@ void prepare(transport::Transport& transport) {
     transport::Slot& slot = transport.gates().slot(transport.node_rank(), i);
     slot.filled.store(0, std::memory_order_relaxed);
     slot.taken.store(0, std::memory_order_relaxed);
+    slot.claimed.store(0, std::memory_order_relaxed);
   }
 }
 

@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <climits>
 #include <ctime>
@@ -25,41 +26,54 @@ bool sleep_on(std::atomic<std::uint32_t>& word, std::uint32_t seen, std::chrono:
 
 namespace {
 
-/// Yields the core to whoever can run until the word is there or the time is up.
-bool yield_for_a_while(std::atomic<std::uint32_t>& word, std::uint32_t target) {
+/// Yields the core to whoever can run until `done` or the time is up.
+bool yield_for_a_while(base::FunctionRef<bool()> done) {
   constexpr auto kLongest = std::chrono::microseconds(100);
-  // Acquire here and release in raise(): whoever finds a counter raised finds what was written to shared memory before.
-  // The difference has a sign, so that counters may pass 2^32.
-  const auto reached = [&] { return static_cast<std::int32_t>(word.load(std::memory_order_acquire) - target) >= 0; };
-  if (reached()) return true;
+  if (done()) return true;
   const auto start = std::chrono::steady_clock::now();
   do {
     ::sched_yield();
-    if (reached()) return true;
+    if (done()) return true;
   } while (std::chrono::steady_clock::now() - start < kLongest);
   return false;
 }
 
-}  // namespace
+constexpr std::chrono::milliseconds kQuarterSecond{250};
 
-void wait_for(std::atomic<std::uint32_t>& word, std::uint32_t target, Liveness& liveness) {
-  if (yield_for_a_while(word, target)) return;
-  constexpr std::chrono::milliseconds kQuarterSecond{250};
+/// Naps begin with this one and double.
+void wait(base::FunctionRef<bool()> done, std::atomic<std::uint32_t>& word, Liveness& liveness,
+          std::chrono::nanoseconds nap) {
+  if (yield_for_a_while(done)) return;
+  std::chrono::nanoseconds napped{0};
   while (true) {
     const std::uint32_t seen = word.load(std::memory_order_acquire);
-    if (static_cast<std::int32_t>(seen - target) >= 0) return;
-    // The time limit is for peers that never will raise it.
-    if (sleep_on(word, seen, kQuarterSecond) ||
-        static_cast<std::int32_t>(word.load(std::memory_order_acquire) - target) >= 0)
-      continue;
+    if (done()) return;
+    // The time limit is for what raises another word, and for peers that never will raise this one.
+    if (sleep_on(word, seen, nap) || done()) continue;
+    napped += nap;
+    nap = std::min<std::chrono::nanoseconds>(2 * nap, kQuarterSecond);
+    if (napped < kQuarterSecond) continue;
+    napped = {};
     liveness.check_interruption();
     try {
       liveness.check();
     } catch (...) {
       // One that has left since may have done its part before.
-      if (static_cast<std::int32_t>(word.load(std::memory_order_acquire) - target) < 0) throw;
+      if (!done()) throw;
     }
   }
+}
+
+}  // namespace
+
+void wait_for(std::atomic<std::uint32_t>& word, std::uint32_t target, Liveness& liveness) {
+  // Acquire here and release in raise(): whoever finds a counter raised finds what was written to shared memory before.
+  const auto reached_it = [&] { return reached(word, target); };
+  wait(reached_it, word, liveness, kQuarterSecond);
+}
+
+void wait_until(base::FunctionRef<bool()> done, std::atomic<std::uint32_t>& word, Liveness& liveness) {
+  wait(done, word, liveness, std::chrono::microseconds(250));
 }
 
 void Gates::raise(std::atomic<std::uint32_t>& counter, std::uint32_t by) {

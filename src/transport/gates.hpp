@@ -5,6 +5,8 @@
 #include <chrono>
 #include <cstdint>
 
+#include "base/function_ref.hpp"
+
 namespace plait::transport {
 
 /// Wakes all waiters of a futex word.
@@ -12,6 +14,11 @@ void wake_all(std::atomic<std::uint32_t>& word);
 
 /// Sleeps until the word is no longer `seen`, or somebody wakes its waiters, or the time is up: whether it was woken.
 bool sleep_on(std::atomic<std::uint32_t>& word, std::uint32_t seen, std::chrono::nanoseconds most);
+
+/// Whether a counter has come to a target, modulo 2^32: the difference has a sign.
+inline bool reached(const std::atomic<std::uint32_t>& counter, std::uint32_t target) {
+  return static_cast<std::int32_t>(counter.load(std::memory_order_acquire) - target) >= 0;
+}
 
 /// Tells while a worker waits whether those it waits for are still there.
 class Liveness {
@@ -31,11 +38,17 @@ class Liveness {
 /// errors  kSystem: what `liveness` finds, looked at four times a second and where a signal has come.
 void wait_for(std::atomic<std::uint32_t>& word, std::uint32_t target, Liveness& liveness);
 
+/// Waits until `done` says so, which is asked whenever `word` is woken, and now and then besides: at first many times a
+/// millisecond, later four times a second.
+/// errors  As wait_for().
+void wait_until(base::FunctionRef<bool()> done, std::atomic<std::uint32_t>& word, Liveness& liveness);
+
 /// What one worker's window slot has been through.  Readers raise `filled` and wait on `taken`; writers raise `taken`
 /// for a flushed slot and wait on `filled`.
 struct Slot {
   std::atomic<std::uint32_t> filled{0};
   std::atomic<std::uint32_t> taken{0};
+  std::atomic<std::uint32_t> claimed{0};  ///< uses whose windows some worker has begun to fill, or to flush
 };
 
 /// The slots of all workers of a node.

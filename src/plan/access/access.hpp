@@ -87,6 +87,8 @@ class AccessPlan {
   /// Elements of a window, and how many windows the longest share has.
   std::int64_t window() const { return window_; }
   std::int64_t steps() const { return steps_; }
+  /// Whether windows are of pieces of chunks, so that only the same reader for all of a share touches each chunk once.
+  bool cuts_chunks() const { return section_.chunks && window_chunks_ == 0; }
   /// The most staging memory that a rank uses.
   std::int64_t staging_bytes() const;
   /// Bytes of the buffer that readers of scattered short runs need, 0 where they need none.

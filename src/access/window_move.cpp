@@ -1,0 +1,152 @@
+#include "access/window_move.hpp"
+
+namespace plait::access {
+
+WindowMove::WindowMove(const Access& access)
+    : access_(access),
+      io_(access_.plan, access_.store, access_.data_offset),
+      remote_(access_),
+      plan_(access_.plan),
+      transport_(access_.transport),
+      sharers_(access_.sees_all_arrays ? 1 : transport_.node_size()),
+      slot_bytes_(plan_.window() * plan_.element_bytes()),
+      served_(transport_.rank() >= plan_.readers() ? 0
+              : plan_.cuts_chunks()                ? 1
+                                                   : transport_.node_size()),
+      progress_(static_cast<std::size_t>(transport_.node_size())) {
+  for (const copy::LocalArray& array : access_.arrays) copiers_.emplace_back(plan_, array.rank);
+  for (int i = 0; i < transport_.node_size(); ++i) {
+    std::int64_t steps = plan_.steps();
+    while (steps > 0 && range_of(i, steps - 1).empty()) --steps;
+    progress(i).steps = steps;
+  }
+}
+
+void WindowMove::run() {
+  windows_ = &transport_.windows(plan::kSlots * slot_bytes_);
+  if (access_.sees_all_arrays) {
+    work_alone();
+    return error_.rethrow();
+  }
+  if (transport_.nodes_apart()) {
+    // Nobody waits for another node with something left to do for its own one, of which that may be waiting.
+    for (std::int64_t step = 0; step < plan_.steps(); ++step) {
+      work_until(
+          [&] { return all([&](const Progress& one) { return one.visited > step || one.visited == one.steps; }); });
+      exchange(step, window(me(), step));
+      // Counted only now, so that nobody moves the window while messages are packed or unpacked.
+      if (step < progress(me()).steps) count_visit(me(), step);
+    }
+  }
+  work_until(
+      [&] { return all([](const Progress& one) { return one.visited == one.steps && one.claimed == one.steps; }); });
+  error_.rethrow();
+}
+
+WindowMove::Range WindowMove::range_of(int peer, std::int64_t step) const {
+  return plan_.window(transport_.worker_on_node(peer), step);
+}
+
+std::byte* WindowMove::window(int peer, std::int64_t step) const {
+  return windows_->part(peer) + step % plan::kSlots * slot_bytes_;
+}
+
+transport::Slot& WindowMove::slot(int peer, std::int64_t step) const {
+  return transport_.gates().slot(peer, static_cast<int>(step % plan::kSlots));
+}
+
+/// Takes windows as long as there are any that nobody has begun with, each through a window of its own.
+void WindowMove::work_alone() {
+  for (int i = 0; i < served_; ++i) {
+    Progress& theirs = progress(peer(i));
+    for (; theirs.claimed < theirs.steps; ++theirs.claimed) {
+      if (failed()) return;
+      const Range range = range_of(peer(i), theirs.claimed);
+      if (!claim(peer(i))) continue;
+      if (moves_first()) move(range, window(me(), 0));
+      visit(range, window(me(), 0));
+      if (!moves_first()) move(range, window(me(), 0));
+    }
+  }
+}
+
+void WindowMove::work_until(base::FunctionRef<bool()> done) {
+  while (!done()) {
+    if (visit_one() || move_one()) continue;
+    const collective::Stopwatch watch(access_.times.wait);
+    transport::wait_until([&] { return done() || something_to_do(); }, awaited(), transport_.gates().liveness());
+  }
+}
+
+bool WindowMove::something_to_do() {
+  for (int i = 0; i < transport_.node_size(); ++i)
+    if (visitable(peer(i)) || (movable(peer(i)) && i < served_)) return true;
+  return false;
+}
+
+bool WindowMove::visitable(int peer) {
+  const Progress& theirs = progress(peer);
+  return theirs.visited < theirs.steps && can_visit(slot(peer, theirs.visited), theirs.visited);
+}
+
+/// Whether the next window that this worker does not know to be claimed may be moved.
+bool WindowMove::movable(int peer) {
+  Progress& theirs = progress(peer);
+  while (theirs.claimed < theirs.steps && transport::reached(slot(peer, theirs.claimed).claimed, uses(theirs.claimed)))
+    ++theirs.claimed;
+  return theirs.claimed < theirs.steps && can_move(slot(peer, theirs.claimed), theirs.claimed);
+}
+
+/// Takes it, unless another one has been faster.
+bool WindowMove::claim(int peer) {
+  const std::int64_t step = progress(peer).claimed;
+  std::uint32_t before = uses(step) - 1;
+  return slot(peer, step).claimed.compare_exchange_strong(before, uses(step), std::memory_order_acq_rel);
+}
+
+bool WindowMove::visit_one() {
+  for (int i = 0; i < transport_.node_size(); ++i) {
+    const int one = peer(i);
+    if (!visitable(one)) continue;
+    const std::int64_t step = progress(one).visited++;
+    visit(range_of(one, step), window(one, step));
+    if (one != me() || !transport_.nodes_apart()) count_visit(one, step);
+    return true;
+  }
+  return false;
+}
+
+bool WindowMove::move_one() {
+  for (int i = 0; i < served_; ++i) {
+    const int one = peer(i);
+    if (!movable(one)) continue;
+    const std::int64_t step = progress(one).claimed;
+    if (!claim(one)) continue;
+    move(range_of(one, step), window(one, step));
+    transport::Gates::raise(moves(slot(one, step)));
+    return true;
+  }
+  return false;
+}
+
+/// Raised when there is something to do, as a rule; where more than one thing may come first others are looked for now
+/// and then.
+std::atomic<std::uint32_t>& WindowMove::awaited() {
+  for (int i = 0; i < transport_.node_size(); ++i) {
+    const Progress& theirs = progress(peer(i));
+    if (theirs.visited < theirs.steps) return moves(slot(peer(i), theirs.visited));
+  }
+  for (int i = 0; i < transport_.node_size(); ++i) {
+    const Progress& theirs = progress(peer(i));
+    if (theirs.claimed < theirs.steps) return visits(slot(peer(i), theirs.claimed));
+  }
+  return moves(slot(me(), 0));
+}
+
+/// Wakes whoever waits for the last visit.
+void WindowMove::count_visit(int peer, std::int64_t step) {
+  std::atomic<std::uint32_t>& counter = visits(slot(peer, step));
+  if (counter.fetch_add(1, std::memory_order_acq_rel) + 1 == all_visits(step)) transport::wake_all(counter);
+}
+
+}  // namespace plait::access
