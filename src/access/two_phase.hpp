@@ -1,10 +1,10 @@
 /// The two-phase strategy (Bordawekar 1993, section 4.3), window by window.
 ///
-/// Reading: each reader fills windows of its own share of the store, in memory that its whole node sees; every rank
-/// takes its part straight from there.  Ranks on other nodes get packed messages.  Writing runs the other way.  Each
-/// worker has two windows, so that one fills while the other one is distributed; all waiting inside a node sleeps on
-/// the slots' counters. Workers that are threads of one process see all arrays: each distributes its own windows to
-/// all of them and waits for nobody.
+/// Reading: windows of each reader's share of the store are filled, in memory that its whole node sees; every rank takes
+/// its part straight from there.  Ranks on other nodes get packed messages.  Writing runs the other way.  Each worker has
+/// two windows; who fills or flushes one is found out on the way (WindowMove), and all waiting inside a node sleeps on the
+/// slots' counters.  Workers that are threads of one process see all arrays: each takes one window after another,
+/// distributes it to all of them and waits for nobody.
 #pragma once
 
 #include "access/access.hpp"

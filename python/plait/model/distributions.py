@@ -105,7 +105,8 @@ def table8(distribution: str, size: int, n_p: int) -> TableEntry:
 def requests_per_processor(distribution: str, size: int, n_p: int) -> int:
     """Return R_io of one processor of a one-dimensional distribution (section 4.2.2).
 
-    1 column-block, N / N_p column-cyclic, N row-block, N^2 / N_p row-cyclic; rounded up.
+    1 column-block, N / N_p column-cyclic, N row-block, N^2 / N_p row-cyclic, each rounded up.  For row-cyclic that is the
+    mean: where N_p does not divide N, the processors with one row more make N requests more than the others.
 
     errors  ArgumentError for distributions of two dimensions, which the section leaves out
     """
@@ -123,6 +124,7 @@ def distribution_time(
     The number of disk requests is that of equation 24 in all of them, whatever the distribution.
     """
     disks = disks or Disks()
+    whole("itemsize", itemsize)
     r_io = requests_per_processor(distribution, size, n_p)
     r_disks = disk_requests(ceil_div(size * size * itemsize, n_p), disks.count, disks.prefetch, disks.block)
     return io_time(r_io, costs.t_io, r_disks, costs.t_disk, t_misc=costs.t_misc)

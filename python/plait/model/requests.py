@@ -49,7 +49,9 @@ def requests_of(layout: Layout, itemsize: int = 1, order: str = "F", *, buffer: 
 
     itemsize  bytes of an element
     order     how the array lies in the file: "F" column by column, as in the thesis, or "C" row by row
-    buffer    bytes of the largest request (b_io); a rank that has more makes more requests (equation 16)
+    buffer    bytes of the largest request (b_io); longer runs take several (equation 16).  The count is exact where the
+              runs of a rank are equally long or none is longer than the buffer, else an estimate that is too high:
+              each run is taken for as long as the longest one
     cost      a few microseconds for each rank, whatever the size of the array
 
     errors  ArgumentError where itemsize, order or buffer make no sense
@@ -68,7 +70,7 @@ def requests_of(layout: Layout, itemsize: int = 1, order: str = "F", *, buffer: 
         all_runs += runs
         run = layout.largest_run(rank, order) * itemsize
         if buffer is not None:
-            runs, run = max(runs, ceil_div(count, buffer)), min(run, buffer)
+            runs, run = min(runs * ceil_div(run, buffer), runs + count // buffer), min(run, buffer)
         total, most, largest = total + runs, max(most, runs), max(largest, run)
         most_bytes, all_bytes = max(most_bytes, count), all_bytes + count
     return Requests(layout.size, all_runs, total, most, largest, most_bytes, all_bytes, layout.elements * itemsize)

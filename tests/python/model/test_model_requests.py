@@ -62,6 +62,8 @@ def test_a_buffer_divides_requests():
     layout = model.on_ranks("(*, block)", (100, 100), 4)
     found = model.requests_of(layout, 1, buffer=1000)
     assert (found.runs, found.total, found.most, found.largest) == (4, 12, 3, 1000)
+    runs_of_250 = model.requests_of(model.on_ranks("(block, *)", (1000, 10), 4), 1, buffer=200)
+    assert (runs_of_250.runs, runs_of_250.total, runs_of_250.largest) == (40, 80, 200)
 
 
 def test_ranks_without_elements_make_no_requests():

@@ -100,11 +100,14 @@ def fit(mode: int, entries: Sequence[Measurement] | None = None) -> Fit:
 
     entries  the measurements to fit to, instead of table 9
 
-    errors  ArgumentError where the mode is not in the table
+    errors  ArgumentError where the mode is not in the table, or no entry is of it
     """
     if mode not in MODES:
         raise ArgumentError(f"found the file mode {mode}, expected one of {', '.join(map(str, MODES))}")
-    used = [one for one in entries or readable(FITTED) if one.mode == mode and one.seconds is not None]
+    given = readable(FITTED) if entries is None else entries
+    used = [one for one in given if one.mode == mode and one.seconds is not None]
+    if not used:
+        raise ArgumentError(f"found no time of file mode {mode} among {len(given)} entries; give one or more")
     of_mode = replace(load("delta"), synchronization=MODES[mode])
     terms = np.array([_terms(of_mode, requests_for(one)) for one in used])
     step, disk = _least_squares(terms / np.array([[one.seconds] for one in used]))
