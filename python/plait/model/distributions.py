@@ -105,8 +105,8 @@ def table8(distribution: str, size: int, n_p: int) -> TableEntry:
 def requests_per_processor(distribution: str, size: int, n_p: int) -> int:
     """Return R_io of one processor of a one-dimensional distribution (section 4.2.2).
 
-    1 column-block, N / N_p column-cyclic, N row-block, N^2 / N_p row-cyclic, each rounded up.  For row-cyclic that is the
-    mean: where N_p does not divide N, the processors with one row more make N requests more than the others.
+    1 column-block, N / N_p column-cyclic, N row-block, N^2 / N_p row-cyclic, each rounded up.  For row-cyclic that is
+    the mean: where N_p does not divide N, the processors with one row more make N requests more than the others.
 
     errors  ArgumentError for distributions of two dimensions, which the section leaves out
     """

@@ -100,7 +100,7 @@ class DiskAddress(NamedTuple):
 
 
 def disk_address(offset: int, n_d: int, block: int) -> DiskAddress:
-    """Return where Psi maps a byte of the file to: blocks are distributed round-robin (section 3.2; equation 13 names Psi)."""
+    """Return where Psi (equation 13) maps a byte of the file to: blocks lie round-robin on the disks (section 3.2)."""
     if offset < 0:
         raise ArgumentError(f"offset={offset} is below 0; give the number of a byte of the file")
     number, inside = divmod(offset, whole("block", block))
