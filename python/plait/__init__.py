@@ -1,6 +1,6 @@
 """Plait, the Parallel Layout-Aware I/O Toolkit: distributed arrays between programs and disks, in any layout.
 
-Errors are here from the beginning; all else is imported when the first of it is used.
+Errors are here from the beginning; all of arrays and files is imported when the first of it is used, the rest apart.
 """
 
 from typing import TYPE_CHECKING
@@ -37,19 +37,19 @@ else:
         __name__,
         {
             "_comm": ["Comm", "world"],
-            "_copying": ["Copied", "copy"],
             "_core": ["BitPermutation", "Conversion", "IndexSet", "Layout", "Message", "compose"],
             "_file": ["File"],
             "_indirect": ["indirect"],
             "_open": ["open"],
-            "_pipes": ["PipeStatus", "pipe_names", "pipe_status"],
             "_redistribute": ["Redistribution", "empty", "iredistribute", "redistribute"],
-            "_relabel": ["relabel", "same_up_to_ranks"],
             "_request": ["Request"],
             "_steps": ["Step"],
             "_stream": ["Stream"],
         },
-        ["distant", "draw", "launch", "model", "notations", "patterns", "shared", "trace"],
+        {"_copying": ["Copied", "copy"]},
+        {"_pipes": ["PipeStatus", "pipe_names", "pipe_status"]},
+        {"_relabel": ["relabel", "same_up_to_ranks"]},
+        submodules=["distant", "draw", "launch", "model", "notations", "patterns", "shared", "trace"],
     )
 
 __all__ = [

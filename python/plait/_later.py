@@ -9,29 +9,29 @@ from typing import Any
 
 
 def later(
-    package: str, offered: Mapping[str, Sequence[str]], submodules: Sequence[str] = ()
+    package: str, *groups: Mapping[str, Sequence[str]], submodules: Sequence[str] = ()
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Return a package's ``__getattr__`` and ``__dir__`` (PEP 562).
 
-    The first name that is asked for brings all of them, so that no later call takes the time of an import.
+    The first name of a group that is asked for brings the group, so that no later call takes the time of an import.
 
     package     its name
-    offered     the names that it takes from each of its modules
+    groups      the names that it takes from each of its modules
     submodules  its modules that are there as attributes without having been imported
 
     Any number of threads may ask at once.  What importing raises is raised.
     """
-    names = {name for each in offered.values() for name in each}
+    group_of = {name: group for group in groups for names in group.values() for name in names}
 
     def attribute(name: str) -> Any:
         if name in submodules:
             return import_module(f"{package}.{name}")
-        if name not in names:
+        if name not in group_of:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         held = vars(sys.modules[package])
-        for module, taken in offered.items():
+        for module, names in group_of[name].items():
             found = import_module(f"{package}.{module}")
-            for each in taken:
+            for each in names:
                 held.setdefault(each, getattr(found, each))
         return held[name]
 

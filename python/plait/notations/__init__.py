@@ -17,4 +17,4 @@ if TYPE_CHECKING:
 else:
     from .._later import later as _later
 
-    __getattr__, __dir__ = _later(__name__, {}, __all__)
+    __getattr__, __dir__ = _later(__name__, submodules=__all__)

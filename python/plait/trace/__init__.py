@@ -36,7 +36,7 @@ else:
             "analysis.comparison": ["Comparison", "compare"],
             "recording.record": ["record"],
         },
-        ["analysis", "formats", "page", "recording"],
+        submodules=["analysis", "formats", "page", "recording"],
     )
 
 __all__ = [
