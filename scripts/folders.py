@@ -24,7 +24,7 @@ def stage_of(name: str) -> Callable[[Path], Outcome] | None:
     if kind == ("mpi",):
         return lambda log: built(log, lambda: mpi_pytest(RANKS, log, tests=[inner]))
     if kind in (("python",), ("style",)):
-        return lambda log: built(log, lambda: pytest(inner, log, processes=JOBS))
+        return lambda log: built(log, lambda: pytest(inner, log, processes=2 * JOBS))
     return None
 
 

@@ -239,8 +239,8 @@ def install_tests(log: Path) -> Outcome:
 
 
 def python_tests(log: Path) -> Outcome:
-    """The Python tests, over as many processes as there are jobs: many wait for programs that they have started."""
-    return pytest("tests/python", log, limit=1800, processes=JOBS)
+    """The Python tests, over more processes than there are jobs: many wait for programs, clocks and networks."""
+    return pytest("tests/python", log, limit=1800, processes=2 * JOBS)
 
 
 def mpi_environment() -> Environment:

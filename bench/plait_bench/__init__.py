@@ -1,6 +1,15 @@
 """Benchmarks: Plait beside MPI-IO, same file, same ranks, round by round."""
 
-from plait_bench.cells import CELLS, Cell
-from plait_bench.results import CaseResult, CellResult, IoResults
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from plait_bench.cells import CELLS, Cell
+    from plait_bench.results import CaseResult, CellResult, IoResults
+else:
+    from plait._later import later as _later
+
+    __getattr__, __dir__ = _later(
+        __name__, {"cells": ["CELLS", "Cell"], "results": ["CaseResult", "CellResult", "IoResults"]}
+    )
 
 __all__ = ["CELLS", "CaseResult", "Cell", "CellResult", "IoResults"]

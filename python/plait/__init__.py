@@ -1,22 +1,57 @@
-"""Plait, the Parallel Layout-Aware I/O Toolkit: distributed arrays between programs and disks, in any layout."""
+"""Plait, the Parallel Layout-Aware I/O Toolkit: distributed arrays between programs and disks, in any layout.
 
-from importlib.metadata import version as _version
+Errors are here from the beginning; all of arrays and files is imported when the first of it is used, the rest apart.
+"""
 
-from ._comm import Comm, world
-from ._copying import Copied, copy
-from ._core import BitPermutation, Conversion, IndexSet, Layout, Message, compose
+from typing import TYPE_CHECKING
+
+from . import _forks as _forks  # from now on, whatever is used later
 from ._errors import ArgumentError, Error, StoreError
-from ._file import File
-from ._indirect import indirect
-from ._open import open
-from ._pipes import PipeStatus, pipe_names, pipe_status
-from ._redistribute import Redistribution, empty, iredistribute, redistribute
-from ._relabel import relabel, same_up_to_ranks
-from ._request import Request
-from ._steps import Step
-from ._stream import Stream
+from ._version import __version__ as __version__
 
-__version__ = _version("plait")
+if TYPE_CHECKING:
+    from . import distant as distant
+    from . import draw as draw
+    from . import launch as launch
+    from . import model as model
+    from . import notations as notations
+    from . import patterns as patterns
+    from . import shared as shared
+    from . import trace as trace
+    from ._comm import Comm, world
+    from ._copying import Copied, copy
+    from ._core import BitPermutation, Conversion, IndexSet, Layout, Message, compose
+    from ._file import File
+    from ._indirect import indirect
+    from ._open import open
+    from ._pipes import PipeStatus, pipe_names, pipe_status
+    from ._redistribute import Redistribution, empty, iredistribute, redistribute
+    from ._relabel import relabel, same_up_to_ranks
+    from ._request import Request
+    from ._steps import Step
+    from ._stream import Stream
+else:
+    from ._later import later as _later
+
+    __getattr__, __dir__ = _later(
+        __name__,
+        {
+            "_comm": ["Comm", "world"],
+            "_core": ["BitPermutation", "Conversion", "IndexSet", "Layout", "Message", "compose"],
+            "_file": ["File"],
+            "_indirect": ["indirect"],
+            "_open": ["open"],
+            "_redistribute": ["Redistribution", "empty", "iredistribute", "redistribute"],
+            "_request": ["Request"],
+            "_steps": ["Step"],
+            "_stream": ["Stream"],
+        },
+        {"_copying": ["Copied", "copy"]},
+        {"_pipes": ["PipeStatus", "pipe_names", "pipe_status"]},
+        {"_relabel": ["relabel", "same_up_to_ranks"]},
+        submodules=["distant", "draw", "launch", "model", "notations", "patterns", "shared", "trace"],
+    )
+
 __all__ = [
     "ArgumentError",
     "BitPermutation",

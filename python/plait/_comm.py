@@ -9,7 +9,7 @@ import pickle
 import sys
 from typing import Any
 
-from . import _core
+from . import _core, _forks
 from ._arguments.words import kind, shown
 from ._errors import ArgumentError, ArgumentTypeError
 from ._guard import alone
@@ -132,9 +132,9 @@ def comm_of(comm: CommLike) -> _core.Comm:
         return _core.Comm()
     if isinstance(comm, Comm):
         return comm._core
-    if _mpi_process is not None:
+    if _forks.mpi_process is not None:
         raise ArgumentError(
-            f"MPI belongs to process {_mpi_process}, and this is process {os.getpid()}, a forked child of it; "
+            f"MPI belongs to process {_forks.mpi_process}, and this is process {os.getpid()}, a forked child of it; "
             f"work without comm in this process"
         )
     if not hasattr(comm, "py2f"):
@@ -150,29 +150,9 @@ def comm_of(comm: CommLike) -> _core.Comm:
     return _mpi.make_comm(comm.py2f())
 
 
-#: The process that had MPI running when it forked this one.
-_mpi_process: int | None = None
-_mpi_at_fork: int | None = None
-
-
-def _before_fork() -> None:
-    global _mpi_at_fork
-    mpi = sys.modules.get("mpi4py.MPI")
-    runs = mpi is not None and mpi.Is_initialized() and not mpi.Is_finalized()
-    _mpi_at_fork = _mpi_process or (os.getpid() if runs else None)
-
-
-def _in_child() -> None:
-    global _mpi_process
-    _mpi_process = _mpi_at_fork
-
-
-os.register_at_fork(before=_before_fork, after_in_child=_in_child)
-
-
 def _leave() -> None:
     """Let the communicators go, and keep for the other ranks why this one leaves, if by an exception."""
-    if _mpi_process is not None:
+    if _forks.mpi_process is not None:
         return
     error = getattr(sys, "last_value", None)  # of a program that it has ended, as the interpreter prints it
     told = "" if error is None or hasattr(sys, "ps1") else f"{type(error).__name__}: {error}"

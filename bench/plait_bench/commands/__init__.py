@@ -5,32 +5,25 @@ from __future__ import annotations
 import click
 
 from plait.cli.support import Commands
-from plait_bench.commands.columbus import columbus_command
-from plait_bench.commands.distant import distant_command
-from plait_bench.commands.io import io_command
-from plait_bench.commands.overlap import overlap_command
-from plait_bench.commands.patterns import patterns_command
-from plait_bench.commands.pipe import pipe_command
-from plait_bench.commands.plan import plan_command
-from plait_bench.commands.redistribute import redistribute_command
-from plait_bench.commands.shared import shared_command
-from plait_bench.commands.trace import trace_command
 
 __all__ = ["bench_command"]
 
 
-@click.group("bench", cls=Commands)
+@click.group(
+    "bench",
+    cls=Commands,
+    later={
+        "columbus": ("plait_bench.commands.columbus", "Update compressed records on Shared Files and on one file."),
+        "distant": ("plait_bench.commands.distant", "Read and write a local and a remote disk."),
+        "io": ("plait_bench.commands.io", "Read or write a file by Plait and by MPI-IO, side by side."),
+        "overlap": ("plait_bench.commands.overlap", "Read and write while the program computes."),
+        "patterns": ("plait_bench.commands.patterns", "Read and write files by the access patterns of programs."),
+        "pipe": ("plait_bench.commands.pipe", "Move an array from a writer to a reader through a pipe."),
+        "plan": ("plait_bench.commands.plan", "Plan conversions between up to a million ranks."),
+        "redistribute": ("plait_bench.commands.redistribute", "Move an array between layouts in memory."),
+        "shared": ("plait_bench.commands.shared", "Read and write Shared Files on more and more hosts."),
+        "trace": ("plait_bench.commands.trace", "Measure what recording adds to a call."),
+    },
+)
 def bench_command() -> None:
     """Measure Plait on this machine, and MPI where it can do the same."""
-
-
-bench_command.add_command(columbus_command)
-bench_command.add_command(distant_command)
-bench_command.add_command(io_command)
-bench_command.add_command(overlap_command)
-bench_command.add_command(patterns_command)
-bench_command.add_command(pipe_command)
-bench_command.add_command(plan_command)
-bench_command.add_command(redistribute_command)
-bench_command.add_command(shared_command)
-bench_command.add_command(trace_command)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import click
-from rich.console import RenderableType
 
 from plait.cli.support import messages, output
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
 
 
 class Results(Protocol):

@@ -7,8 +7,6 @@ from pathlib import Path
 import click
 
 from plait.cli.support import run_with_bar
-from plait_bench.columbus.driver import ColumbusSettings, run_columbus
-from plait_bench.columbus.table import columbus_table, draw_columbus_chart
 from plait_bench.commands._results import deliver, result_options
 
 _EXAMPLES = """
@@ -20,11 +18,17 @@ Examples:
 """
 
 
+def _ranks() -> int:
+    from plait_bench.columbus.driver import ColumbusSettings
+
+    return ColumbusSettings().ranks
+
+
 @click.command("columbus", epilog=_EXAMPLES)
 @click.option(
     "--ranks",
     type=click.IntRange(min=1),
-    default=lambda: ColumbusSettings().ranks,
+    default=_ranks,
     help="Number of MPI processes.  [default: the cores, at most 4]",
 )
 @click.option("--records", type=click.IntRange(min=1), default=2000, show_default=True, help="Number of records.")
@@ -68,6 +72,9 @@ def columbus_command(
     is read and written by pread and pwrite where all ranks see the folder; otherwise it is on the disk of rank 0, and
     the other ranks reach it by Distant I/O.
     """
+    from plait_bench.columbus.driver import ColumbusSettings, run_columbus
+    from plait_bench.columbus.table import columbus_table, draw_columbus_chart
+
     settings = ColumbusSettings(ranks=ranks, records=records, size=size, memory=memory, rounds=rounds, folder=folder)
     results = run_with_bar(lambda progress: run_columbus(settings, progress))
     deliver(results, columbus_table, draw_columbus_chart, json_, chart)

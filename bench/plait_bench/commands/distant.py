@@ -8,8 +8,6 @@ import click
 
 from plait.cli.support import run_with_bar
 from plait_bench.commands._results import deliver, result_options
-from plait_bench.distant.driver import DistantSettings, run_distant
-from plait_bench.distant.table import distant_table, draw_distant_chart
 
 _EXAMPLES = """
 \b
@@ -54,6 +52,9 @@ def distant_command(
     two nodes do. It also measures the time of small accesses, the processor time of an idle handler, and how much
     longer a computing rank takes while its disk is read.
     """
+    from plait_bench.distant.driver import DistantSettings, run_distant
+    from plait_bench.distant.table import distant_table, draw_distant_chart
+
     settings = DistantSettings(megabytes=megabytes, ahead=ahead, rounds=rounds, folders=disks)
     results = run_with_bar(lambda progress: run_distant(settings, progress))
     deliver(results, distant_table, draw_distant_chart, json_, chart)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from plait.cli.support import UserError, run_with_bar
-from plait_bench.chart import draw_chart
 from plait_bench.commands._results import deliver, result_options
-from plait_bench.io.driver import IoSettings, run_io
-from plait_bench.job import Operation
-from plait_bench.table import results_table
+
+if TYPE_CHECKING:
+    from plait_bench.job import Operation
 
 _OPERATIONS: dict[str, tuple[Operation, ...]] = {"read": ("read",), "write": ("write",), "both": ("read", "write")}
 
@@ -70,6 +70,10 @@ def io_command(
     The file holds a square array column by column.  Without a size, 3000 x 3000 doubles and 5000 x 5000 bytes are
     measured.  Every byte of every access is checked.  The exit code is 1 if any data was wrong.
     """
+    from plait_bench.chart import draw_chart
+    from plait_bench.io.driver import IoSettings, run_io
+    from plait_bench.table import results_table
+
     if size is not None and (doubles is not None or bytes_ is not None):
         raise UserError("--size sets both arrays; give either --size, or --doubles and --bytes")
     if size is None and doubles is None and bytes_ is None:

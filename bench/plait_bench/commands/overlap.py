@@ -8,8 +8,6 @@ import click
 
 from plait.cli.support import run_with_bar
 from plait_bench.commands._results import deliver, result_options
-from plait_bench.overlap.driver import OverlapSettings, run_overlap
-from plait_bench.overlap.table import draw_overlap_chart, overlap_table
 
 _EXAMPLES = """
 \b
@@ -41,6 +39,9 @@ def overlap_command(
     It times each access alone, a computation of the same length alone, and both at once: for collective accesses of a
     file, and for independent ones of a stream.
     """
+    from plait_bench.overlap.driver import OverlapSettings, run_overlap
+    from plait_bench.overlap.table import draw_overlap_chart, overlap_table
+
     given = {} if ranks is None else {"ranks": ranks}
     settings = OverlapSettings(megabytes=megabytes, rounds=rounds, folder=folder, **given)
     results = run_with_bar(lambda progress: run_overlap(settings, progress))

@@ -12,9 +12,6 @@ from plait.cli.lists import Bytes, Several, parse_bytes, parse_count
 from plait.cli.support import UserError, run_with_bar
 from plait.patterns import PATTERNS
 from plait_bench.commands._results import deliver, result_options
-from plait_bench.patterns.chart import draw_patterns_chart
-from plait_bench.patterns.driver import PatternsSettings, run_patterns
-from plait_bench.patterns.table import patterns_table
 
 _EXAMPLES = """
 \b
@@ -104,6 +101,10 @@ def patterns_command(
     ranks and disks.
     Every byte of every pattern is checked once.  The exit code is 1 if any data was wrong.
     """
+    from plait_bench.patterns.chart import draw_patterns_chart
+    from plait_bench.patterns.driver import PatternsSettings, run_patterns
+    from plait_bench.patterns.table import patterns_table
+
     settings = PatternsSettings(folders=folders)
     if quick:
         settings = settings.quick()

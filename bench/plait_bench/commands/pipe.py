@@ -9,9 +9,7 @@ import click
 from plait.cli.lists import Several, parse_count
 from plait.cli.support import run_with_bar
 from plait_bench.commands._results import deliver, result_options
-from plait_bench.pipe.driver import PipeSettings, run_pipe
 from plait_bench.pipe.job import SIDES
-from plait_bench.pipe.table import draw_pipe_chart, pipe_table
 
 _EXAMPLES = """
 \b
@@ -58,6 +56,9 @@ def pipe_command(
     Writers and readers are ranks of one job on this machine (DeBenedictis & del Rosario 1993, table I). Beside it the
     same bytes are copied through shared memory, and go through a file by Plait and by MPI-IO.
     """
+    from plait_bench.pipe.driver import PipeSettings, run_pipe
+    from plait_bench.pipe.table import draw_pipe_chart, pipe_table
+
     settings = PipeSettings(
         size=size, dtype=dtype, sides=sides, rounds=rounds, steps=steps, small=small, files=files, sst=sst
     )

@@ -8,9 +8,6 @@ import click
 
 from plait.cli.support import run_with_bar
 from plait_bench.commands._results import deliver, result_options
-from plait_bench.plan.chart import draw_plan_chart
-from plait_bench.plan.measure import PlanSettings, run_plan
-from plait_bench.plan.table import plan_table
 
 _EXAMPLES = """
 \b
@@ -32,6 +29,10 @@ def plan_command(rounds: int, quick: bool, json_: str | None, chart: Path | None
     grows, as the number of ranks grows, and for blocks and grids without a common divisor.  Small cases are also
     enumerated block by block and element by element, and compared.  The exit code is 1 if a plan was wrong.
     """
+    from plait_bench.plan.chart import draw_plan_chart
+    from plait_bench.plan.measure import PlanSettings, run_plan
+    from plait_bench.plan.table import plan_table
+
     settings = PlanSettings(rounds=rounds, quick=quick)
     results = run_with_bar(lambda progress: run_plan(settings, progress), "planning")
     deliver(results, plan_table, draw_plan_chart, json_, chart)

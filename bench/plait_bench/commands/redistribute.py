@@ -8,8 +8,6 @@ import click
 
 from plait.cli.support import run_with_bar
 from plait_bench.commands._results import deliver, result_options
-from plait_bench.redistribute.driver import RedistributeSettings, run_redistribute
-from plait_bench.redistribute.table import draw_redistribute_chart, redistribute_table
 
 _EXAMPLES = """
 \b
@@ -41,6 +39,9 @@ def redistribute_command(size: int, ranks: int, rounds: int, cut: float, json_: 
     Each rank holds its part in memory that the node shares, and for comparison in private arrays. Everything is
     measured in the same rounds, and the first round's result is compared byte by byte.
     """
+    from plait_bench.redistribute.driver import RedistributeSettings, run_redistribute
+    from plait_bench.redistribute.table import draw_redistribute_chart, redistribute_table
+
     settings = RedistributeSettings(size=size, ranks=ranks, rounds=rounds, cut=cut)
     results = run_with_bar(lambda progress: run_redistribute(settings, progress))
     deliver(results, redistribute_table, draw_redistribute_chart, json_, chart)

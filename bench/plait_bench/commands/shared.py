@@ -9,8 +9,6 @@ import click
 from plait.cli.lists import Bytes, Several, parse_count
 from plait.cli.support import run_with_bar
 from plait_bench.commands._results import deliver, result_options
-from plait_bench.shared.driver import SharedSettings, run_shared
-from plait_bench.shared.table import draw_shared_chart, shared_table
 
 _EXAMPLES = """
 \b
@@ -69,6 +67,9 @@ def shared_command(
     disk of the first host, which the others reach by Distant I/O as clients reach a server. Each host adds the same
     amount of data.
     """
+    from plait_bench.shared.driver import SharedSettings, run_shared
+    from plait_bench.shared.table import draw_shared_chart, shared_table
+
     settings = SharedSettings(
         ranks=ranks, hosts=hosts, megabytes=megabytes, request=request, ahead=ahead, rounds=rounds, folder=folder
     )

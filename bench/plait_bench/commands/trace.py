@@ -8,8 +8,6 @@ from pathlib import Path
 import click
 
 from plait.cli.support import messages, output, run_with_bar
-from plait_bench.trace.driver import TraceSettings, run_trace
-from plait_bench.trace.table import trace_table
 
 _EXAMPLES = """
 \b
@@ -43,6 +41,9 @@ def trace_command(rounds: int, calls: int, folder: str | None, json_: str | None
     Two processes make the same calls on a file in the page cache by turns, one of them recorded. It prints whether
     these bounds hold: 200 ns and 15 % of a cached read of 4 KiB, and 8 bytes of trace an event.
     """
+    from plait_bench.trace.driver import TraceSettings, run_trace
+    from plait_bench.trace.table import trace_table
+
     settings = TraceSettings(rounds=rounds, calls=calls, folder=folder)
     results = run_with_bar(lambda progress: run_trace(settings, progress), "starting")
     text = json.dumps(results.to_json(), indent=2)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-import numpy as np
-
 _LONGEST = 60
 
 
@@ -34,6 +32,8 @@ def kind(value: Any) -> str:
 
 def array_kind(value: Any) -> str:
     """Return what was passed where an array was expected: of an array also its shape."""
+    import numpy as np  # most who need words of errors need no arrays
+
     if isinstance(value, np.ndarray):
         return "an array of one number" if value.ndim == 0 else f"an array of shape {shape_text(value.shape)}"
     if isinstance(value, (list, tuple)):

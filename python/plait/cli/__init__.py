@@ -4,52 +4,48 @@ from __future__ import annotations
 
 import click
 
-from plait.cli.bench import find_bench, missing_bench
-from plait.cli.completion import completion_command
-from plait.cli.copy import copy_command
-from plait.cli.demo import demo_command
-from plait.cli.info import info_command
-from plait.cli.layout import layout_command
-from plait.cli.run import run_command
+import plait
+from plait.cli.bench import bench_is_here, find_bench, missing_bench
 from plait.cli.support import Commands
 
 __all__ = ["main"]
 
 
 class _Main(Commands):
-    """The commands of this package; `bench`, `model` and `trace` are looked for, or loaded, only when needed."""
+    """The commands of this package, and `bench`, which may be missing."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all commands."""
-        return sorted([*super().list_commands(ctx), "bench", "model", "trace"])
+        return sorted([*super().list_commands(ctx), "bench"])
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command of that name, or None."""
-        if cmd_name == "bench":
-            return find_bench() or missing_bench
-        if cmd_name == "model":
-            from plait.cli.model import model_command
+        return find_bench() or missing_bench if cmd_name == "bench" else super().get_command(ctx, cmd_name)
 
-            return model_command
-        if cmd_name == "trace":
-            from plait.cli.trace import trace_command
-
-            return trace_command
-        return super().get_command(ctx, cmd_name)
+    def said_of(self, name: str) -> str:
+        """Return what the list of commands says of one."""
+        if name != "bench":
+            return super().said_of(name)
+        return "Measure Plait on this machine, beside MPI." if bench_is_here() else missing_bench.get_short_help_str()
 
 
-@click.group(cls=_Main, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.version_option(package_name="plait", prog_name="plait")
+@click.group(
+    cls=_Main,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    later={
+        "completion": ("plait.cli.completion", "Print the completion script of a shell."),
+        "copy": ("plait.cli.copy", "Copy an array from one store to another."),
+        "demo": ("plait.cli.demo", "Write and read real data under eight distributions."),
+        "info": ("plait.cli.info", "Show what a store holds, and which programs use a pipe."),
+        "layout": ("plait.cli.layout", "Draw who owns what, and what a conversion moves."),
+        "model": ("plait.cli.model", "Predict the time of reading and writing an array."),
+        "run": ("plait.cli.run", "Start ranks of a program without MPI."),
+        "trace": ("plait.cli.trace", "Record programs' I/O, read any trace, show what it means."),
+    },
+)
+@click.version_option(plait.__version__, prog_name="plait")
 def main() -> None:
     """Plait moves distributed arrays between programs, disks and machines.
 
     Say how the data lies at each end; Plait finds the shortest way across.
     """
-
-
-main.add_command(completion_command)
-main.add_command(copy_command)
-main.add_command(demo_command)
-main.add_command(info_command)
-main.add_command(layout_command)
-main.add_command(run_command)

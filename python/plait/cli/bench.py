@@ -6,12 +6,18 @@ They are the package plait-bench, which is installed on its own. This is the onl
 from __future__ import annotations
 
 import importlib
+import importlib.util
 
 import click
 
 from plait.cli.support import UserError
 
 _PACKAGE = "plait_bench"
+
+
+def bench_is_here() -> bool:
+    """Whether plait-bench is installed."""
+    return importlib.util.find_spec(_PACKAGE) is not None
 
 
 def find_bench() -> click.Command | None:

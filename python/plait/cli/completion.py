@@ -16,7 +16,7 @@ Examples:
 """
 
 
-@click.command("completion", short_help="Print the completion script of a shell.", epilog=_EXAMPLES)
+@click.command("completion", epilog=_EXAMPLES)
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def completion_command(context: click.Context, shell: str) -> None:

@@ -7,26 +7,18 @@ import json
 import os
 import sys
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-from rich.progress import (
-    BarColumn,
-    DownloadColumn,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-    TransferSpeedColumn,
-)
-from rich.progress import Progress as Bar
 
 import plait
 from plait._amounts import count, shown, size
-from plait._copying import NoReaderError
-from plait.cli.copying import CopyResult, StoppedError, copy_by_ranks, copy_here, has_steps, world
 from plait.cli.lists import Bytes, Shape
 from plait.cli.names import StoreName
 from plait.cli.support import UserError, messages
+
+if TYPE_CHECKING:
+    from plait.cli.copying import CopyResult
 
 _EXAMPLES = """
 \b
@@ -44,7 +36,7 @@ Examples:
 """
 
 
-@click.command("copy", short_help="Copy an array from one store to another.", epilog=_EXAMPLES)
+@click.command("copy", epilog=_EXAMPLES)
 @click.argument("sources", metavar="SOURCE...", type=StoreName(), nargs=-1)
 @click.argument("target", type=StoreName())
 @click.option("--ranks", type=click.IntRange(min=1), help="Start this many MPI processes, which copy together.")
@@ -82,6 +74,9 @@ def copy_command(sources: tuple[str, ...], target: str, ranks: int | None, json_
         raise UserError(
             f"found one name, {target}, but a source and a target are needed, as in: plait copy field.npy copy.npy"
         )
+    from plait._copying import NoReaderError
+    from plait.cli.copying import StoppedError, world
+
     source: str | list[str] = sources[0] if len(sources) == 1 else list(sources)
     asked = {name: value for name, value in given.items() if value is not None and value != ()}
     job = {"source": source, "target": target, **asked}
@@ -127,6 +122,18 @@ def _check_streams(sources: tuple[str, ...], target: str, ranks: int | None) -> 
 
 
 def _run(job: dict[str, Any], comm: Any, ranks: int | None, first: bool) -> CopyResult:
+    from rich.progress import (
+        BarColumn,
+        DownloadColumn,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+        TransferSpeedColumn,
+    )
+    from rich.progress import Progress as Bar
+
+    from plait.cli.copying import copy_by_ranks, copy_here, has_steps
+
     console = messages()
     known = not has_steps(job)  # how much will come
     bar = Bar(
@@ -150,6 +157,8 @@ def _run(job: dict[str, Any], comm: Any, ranks: int | None, first: bool) -> Copy
 
 
 def _line(job: dict[str, Any], result: CopyResult) -> str:
+    from plait.cli.copying import has_steps
+
     where = "" if result.ranks == 1 else f" by {count(result.ranks, 'rank')}"
     source = job["source"]
     name = shown(source) if isinstance(source, str) else f"{shown(source[0])} and {len(source) - 1} more"

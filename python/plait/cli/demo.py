@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-import numpy as np
-import numpy.typing as npt
-from rich import box
-from rich.console import Console
-from rich.table import Table
 
 import plait
 from plait._amounts import number, size
 from plait.cli.bench import find_bench
 from plait.cli.support import UserError, output
-from plait.launch import LaunchError, RankProgram, require_mpi
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    from rich.console import Console
 
 _PATIENCE = 60.0  # seconds that the ranks may stay silent
 
@@ -45,6 +43,10 @@ def demo_command(directory: Path, ranks: int, no_bench: bool) -> None:
 
     The data is the elevation model that comes with matplotlib.  It takes about a minute.
     """
+    import numpy as np
+
+    from plait.launch import require_mpi
+
     console = output()
     require_mpi()
     elevation = _load_elevation()
@@ -88,6 +90,8 @@ class _Outcome:
 
 
 def _load_elevation() -> npt.NDArray[Any]:
+    import numpy as np
+
     try:
         from matplotlib import cbook
     except ImportError as error:
@@ -99,6 +103,10 @@ def _load_elevation() -> npt.NDArray[Any]:
 
 def _write_and_read(elevation: npt.NDArray[Any], directory: Path, ranks: int) -> _Outcome:
     """Let the ranks do their work; they get the array as a file, to compare with what they read."""
+    import numpy as np
+
+    from plait.launch import LaunchError, RankProgram
+
     reference = directory / "reference.npy"
     np.save(reference, elevation, allow_pickle=False)
     outcome = _Outcome()
@@ -120,6 +128,9 @@ def _write_and_read(elevation: npt.NDArray[Any], directory: Path, ranks: int) ->
 
 
 def _print_reads(console: Console, outcome: _Outcome) -> None:
+    from rich import box
+    from rich.table import Table
+
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("layout", no_wrap=True)
     table.add_column("milliseconds", justify="right")

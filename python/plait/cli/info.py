@@ -6,17 +6,18 @@ import contextlib
 import json
 import math
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 import plait
 from plait._amounts import count, shown, size
-from plait._location import PIPE_PREFIX
-from plait.cli.describing import Document, describe
 from plait.cli.lists import Shape
 from plait.cli.names import StoreName
 from plait.cli.support import output
+
+if TYPE_CHECKING:
+    from plait.cli.describing import Document
 
 _EXAMPLES = """
 \b
@@ -28,7 +29,7 @@ Examples:
 """
 
 
-@click.command("info", short_help="Show what a store holds, and which programs use a pipe.", epilog=_EXAMPLES)
+@click.command("info", epilog=_EXAMPLES)
 @click.argument("names", metavar="[NAME]...", type=StoreName(), nargs=-1)
 @click.option("--shape", type=Shape(), help="Shape of the array in NAME, if NAME does not state it, such as 6000x5000.")
 @click.option("--dtype", metavar="TYPE", help="Type of its elements, as NumPy spells it, such as f8 or >i4.")
@@ -41,6 +42,8 @@ def info_command(names: tuple[str, ...], json_: bool, **given: Any) -> None:
     For a pipe, show its writer and readers, how much has gone through, the queue, and the newest step. The command does
     not become a reader, and the programs do not wait for it.
     """
+    from plait.cli.describing import describe
+
     told = {name: value for name, value in given.items() if value is not None}
     found = _all_pipes() if not names else (describe(name, told) for name in names)
     number = -1
@@ -67,6 +70,9 @@ def _finite(value: Any) -> Any:
 
 
 def _all_pipes() -> Iterator[Document]:
+    from plait._location import PIPE_PREFIX
+    from plait.cli.describing import describe
+
     for name in plait.pipe_names():
         with contextlib.suppress(FileNotFoundError):  # it has ended meanwhile
             yield describe(PIPE_PREFIX + name, {})

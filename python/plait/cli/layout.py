@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
-import numpy as np
 
 import plait
 from plait.cli.support import UserError, output
-from plait.draw import View, measure, ranks_text
-from plait.draw.halo import has_halo
-from plait.draw.ranks import numbers_text
-from plait.draw.tables import rank_table, shape_text, traffic_summary, traffic_table
-from plait.draw.terminal import render_layout
+
+if TYPE_CHECKING:
+    from plait.draw import View
 
 _EXAMPLES = """
 \b
@@ -38,7 +36,7 @@ The halo of one rank, and what filling all of them moves:
 """
 
 
-@click.command("layout", short_help="Draw who owns what, and what a conversion moves.", epilog=_EXAMPLES)
+@click.command("layout", epilog=_EXAMPLES)
 @click.argument("layout")
 @click.argument("rest", nargs=-1, metavar="[SHAPE] [LAYOUT2]")
 @click.option("--rank", type=click.IntRange(min=0), help="Show the elements of this rank only, and its halo.")
@@ -64,6 +62,9 @@ def layout_command(
     An element that several ranks hold is drawn with all of them, as 0+2.  If a layout is not given in its normal form,
     which equal layouts share, the normal form is printed below it.
     """
+    from plait.draw import View
+    from plait.draw.halo import has_halo
+
     source, target = _parse(layout, rest)
     itemsize = _itemsize(dtype)
     view = View(rank, order)
@@ -97,6 +98,8 @@ def _parse(first: str, rest: tuple[str, ...]) -> tuple[plait.Layout, plait.Layou
         return source, None
     target = _layout(texts[0], source.shape)
     if source.shape != target.shape:
+        from plait.draw.tables import shape_text
+
         raise UserError(
             f"the layouts have the shapes {shape_text(source.shape)} and {shape_text(target.shape)}, "
             "which must be equal"
@@ -123,12 +126,16 @@ def _check_rank(rank: int | None, source: plait.Layout, target: plait.Layout | N
 def _rank_numbers(layout: plait.Layout) -> str:
     if layout.size == layout.ranks_end:
         return f"0 to {layout.size - 1}"
+    from plait.draw.ranks import numbers_text
+
     return numbers_text([int(rank) for rank in layout.rank_numbers])
 
 
 def _itemsize(dtype: str | None) -> int | None:
     if dtype is None:
         return None
+    import numpy as np
+
     try:
         return np.dtype(dtype).itemsize
     except TypeError as error:
@@ -138,6 +145,11 @@ def _itemsize(dtype: str | None) -> int | None:
 
 
 def _show(layout: plait.Layout, view: View, itemsize: int | None) -> None:
+    from plait.draw import ranks_text
+    from plait.draw.halo import has_halo
+    from plait.draw.tables import rank_table
+    from plait.draw.terminal import render_layout
+
     console = output()
     elements = f"{layout.elements:,} element{'' if layout.elements == 1 else 's'}" + (
         f", {layout.elements * itemsize:,} bytes" if itemsize else ""
@@ -172,6 +184,9 @@ def _order_text(layout: plait.Layout) -> str:
 
 
 def _show_conversion(conversion: plait.Conversion, view: View, itemsize: int | None, png: Path | None) -> None:
+    from plait.draw import measure
+    from plait.draw.tables import traffic_summary, traffic_table
+
     console = output()
     traffic = measure(conversion)
     console.print(traffic_table(traffic, itemsize, console.width))

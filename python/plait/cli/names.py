@@ -9,7 +9,6 @@ import click
 from click.shell_completion import CompletionItem
 
 import plait
-from plait._location import PIPE_PREFIX
 
 if TYPE_CHECKING:
     _Type = click.ParamType[Any]
@@ -28,6 +27,8 @@ class StoreName(_Type):
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         """Complete pipes that have a writer, and names of files."""
+        from plait._location import PIPE_PREFIX
+
         found = []
         if incomplete and (PIPE_PREFIX.startswith(incomplete) or incomplete.startswith(PIPE_PREFIX)):
             with contextlib.suppress(plait.Error):

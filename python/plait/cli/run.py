@@ -25,7 +25,6 @@ _MOST_RANKS = 4096
     "run",
     epilog=_EXAMPLES,
     context_settings={"allow_interspersed_args": False},
-    short_help="Start ranks of a program without MPI.",
 )
 @click.option(
     "-n",

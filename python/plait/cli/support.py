@@ -1,4 +1,4 @@
-"""What the commands share: errors that end in one line, and consoles."""
+"""What the commands share: groups that import a command once it is called, errors in one line, and consoles."""
 
 from __future__ import annotations
 
@@ -7,14 +7,18 @@ import errno
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterator
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from click.shell_completion import CompletionItem
 
 import plait
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress
 
 Found = TypeVar("Found")
 
@@ -26,13 +30,51 @@ class UserError(click.ClickException):
 
 
 class Commands(click.Group):
-    """A group of commands whose errors, of Plait or of the system, are shown in one line and without a traceback."""
+    """A group of commands whose errors, of Plait or of the system, are shown in one line and without a traceback.
+
+    later   commands that are imported once they are called, or asked for their help: the module of each, where NAME is
+            `NAME_command`, and what the list of commands says of it
+    """
+
+    def __init__(self, *args: Any, later: Mapping[str, tuple[str, str]] | None = None, **more: Any) -> None:
+        """Take what click takes, and the commands to import later."""
+        super().__init__(*args, **more)
+        self._later = dict(later or {})
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of all commands."""
+        return sorted({*super().list_commands(ctx), *self._later})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return the command of that name, or None."""
+        if cmd_name not in self._later:
+            return super().get_command(ctx, cmd_name)
+        found: click.Command = getattr(import_module(self._later[cmd_name][0]), f"{cmd_name}_command")
+        return found
+
+    def said_of(self, name: str) -> str:
+        """Return what the list of commands says of one."""
+        return self._later[name][1] if name in self._later else self.commands[name].get_short_help_str()
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list of commands, for which none is imported."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, self.said_of(name)) for name in self.list_commands(ctx)])
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Complete the names of commands, for which none is imported, and the options."""
+        names = [name for name in self.list_commands(ctx) if name.startswith(incomplete)]
+        return [
+            *(CompletionItem(name, help=self.said_of(name)) for name in names),
+            *click.Command.shell_complete(self, ctx, incomplete),
+        ]
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command that was named; where there is none of that name, say which there are."""
-        if args and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
+        named = args and not args[0].startswith("-") and not ctx.resilient_parsing  # which completion is
+        if named and self.get_command(ctx, args[0]) is None:
             names = ", ".join(self.list_commands(ctx))
             ctx.fail(f"There is no command {args[0]!r}; use one of: {names}.")
         return super().resolve_command(ctx, args)
@@ -63,12 +105,16 @@ def writing_to(target: str) -> Iterator[None]:
 
 def output() -> Console:
     """Return the console for results.  Colour only on a terminal, and never where NO_COLOR is set."""
+    from rich.console import Console
+
     width = None if sys.stdout.isatty() else shutil.get_terminal_size((100, 40)).columns
     return Console(width=width, highlight=False, no_color=True if os.environ.get("NO_COLOR") else None)
 
 
 def messages() -> Console:
     """Return the console for progress and remarks, on standard error."""
+    from rich.console import Console
+
     return Console(stderr=True, highlight=False, no_color=True if os.environ.get("NO_COLOR") else None)
 
 
@@ -77,6 +123,8 @@ def progress_bar(*, remaining: bool = False) -> Progress:
 
     It shows the share done, the time passed, and the task's description or, if `remaining`, the time to go.
     """
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
     console = messages()
     return Progress(
         BarColumn(30),

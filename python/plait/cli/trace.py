@@ -5,21 +5,19 @@ from __future__ import annotations
 import click
 
 from plait.cli.support import Commands
-from plait.cli.trace_convert import convert_command
-from plait.cli.trace_generate import generate_command
-from plait.cli.trace_import import import_command
-from plait.cli.trace_record import record_command
-from plait.cli.trace_report import compare_command, report_command
 
 
-@click.group("trace", cls=Commands, short_help="Record programs' I/O, read any trace, show what it means.")
+@click.group(
+    "trace",
+    cls=Commands,
+    later={
+        "compare": ("plait.cli.trace_report", "Show what changed from one trace to another."),
+        "convert": ("plait.cli.trace_convert", "Write a trace in another format."),
+        "generate": ("plait.cli.trace_generate", "Generate a trace like those of a paper of 1992."),
+        "import": ("plait.cli.trace_import", "Convert a trace of another tool into one of Plait."),
+        "record": ("plait.cli.trace_record", "Run a program and record its I/O."),
+        "report": ("plait.cli.trace_report", "Show what a trace means."),
+    },
+)
 def trace_command() -> None:
     """Record the input and output of any program, read traces of any origin, and show what they mean."""
-
-
-trace_command.add_command(report_command)
-trace_command.add_command(compare_command)
-trace_command.add_command(convert_command)
-trace_command.add_command(generate_command)
-trace_command.add_command(import_command)
-trace_command.add_command(record_command)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from plait._amounts import shown
 from plait.cli.support import messages, progress_bar, writing_to
-from plait.trace import Conversion, convert
 from plait.trace.formats import read_names, written_names
+
+if TYPE_CHECKING:
+    from plait.trace import Conversion
 
 _EXAMPLES = """
 \b
@@ -47,7 +49,7 @@ def check(read: Callable[[str], Any]) -> Callable[[click.Context, click.Paramete
     return lambda ctx, param, value: None if value is None else read(value)
 
 
-@click.command("convert", short_help="Write a trace in another format.", epilog=_EXAMPLES)
+@click.command("convert", epilog=_EXAMPLES)
 @click.argument("source")
 @click.argument("target")
 @click.option(
@@ -79,6 +81,8 @@ def convert_command(source: str, target: str, **options: Any) -> None:
     The format of SOURCE is found from its content, that of TARGET from its ending. Either may be - for standard input
     or output. TARGET appears whole or not at all. What its format cannot hold is listed at the end.
     """
+    from plait.trace import convert
+
     given = {name: value for name, value in options.items() if value is not None}
     for name in ("base", "from_base"):
         if name in given:

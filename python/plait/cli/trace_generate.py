@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
-from rich.table import Table
 
 from plait.cli.support import UserError, output, run_with_bar, writing_to
-from plait.cli.trace_summary import print_summary
-from plait.trace import generate, workloads
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 _EXAMPLES = """
 \b
@@ -20,6 +22,10 @@ Examples:
 
 
 def _table() -> Table:
+    from rich.table import Table
+
+    from plait.trace import workloads
+
     table = Table(box=None, padding=(0, 2, 0, 0))
     for name in ("name", "program", "CPU s", "data MiB", "I/Os", "MiB/s read", "written", "KiB", "cycles", "pattern"):
         table.add_column(name, justify="left" if name in ("name", "program", "pattern") else "right")
@@ -74,6 +80,9 @@ def generate_command(
     describes. Any command that reads a trace also takes workload:NAME, as in workload:venus?copies=2, in place of a
     file.
     """
+    from plait.cli.trace_summary import print_summary
+    from plait.trace import generate, workloads
+
     if list_:
         output().print(_table())
         return

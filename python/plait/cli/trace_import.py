@@ -5,9 +5,7 @@ from __future__ import annotations
 import click
 
 from plait.cli.support import run_with_bar, writing_to
-from plait.cli.trace_summary import print_summary
-from plait.trace import IMPORTS, import_trace
-from plait.trace.formats import written_names
+from plait.trace.formats import foreign_names, written_names
 
 _EXAMPLES = """
 \b
@@ -30,7 +28,9 @@ Examples:
     metavar="FORMAT",
     help=f"Format of the trace to write, if the ending of FILE does not determine it: {', '.join(written_names())}.",
 )
-@click.option("--format", "format_", type=click.Choice(IMPORTS), help="Format of the source.  [default: detected]")
+@click.option(
+    "--format", "format_", type=click.Choice(foreign_names()), help="Format of the source.  [default: detected]"
+)
 @click.option(
     "--columns",
     default="",
@@ -63,6 +63,9 @@ def import_command(
 
     What could not be read, is missing in the source or had to be guessed is printed, and kept in the trace.
     """
+    from plait.cli.trace_summary import print_summary
+    from plait.trace import import_trace
+
     with writing_to(output):
         summary = run_with_bar(
             lambda bar: import_trace(

@@ -9,9 +9,7 @@ from typing import Any
 import click
 
 import plait
-import plait.trace
 from plait.cli.support import messages
-from plait.trace.recording.record import find_program, record, why_not
 
 _EXAMPLES = """
 \b
@@ -28,7 +26,6 @@ Examples:
     "record",
     epilog=_EXAMPLES,
     context_settings={"allow_interspersed_args": False},
-    short_help="Run a program and record its I/O.",
 )
 @click.option(
     "-o",
@@ -63,6 +60,8 @@ def record_command(
     The trace holds everything. Reports of it leave out files of the system, of MPI, of libraries and of interpreters,
     and count them in one line; --include, --exclude and --all change that.
     """
+    from plait.trace.recording.record import find_program, record, why_not
+
     try:
         reason = why_not(find_program(command[0]))
         if reason is not None:

@@ -5,17 +5,16 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from plait.cli.support import messages, output, progress_bar
 from plait.cli.trace_convert import check, separator, time
-from plait.trace import analysis
-from plait.trace.analysis import comparison
-from plait.trace.analysis.comparison_text import rendered_comparison
-from plait.trace.analysis.text import rendered
 from plait.trace.formats import read_names
+
+if TYPE_CHECKING:
+    from plait.trace import Comparison, Report
 
 _REPORT_EXAMPLES = """
 \b
@@ -101,16 +100,18 @@ def _reading(options: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _analyse(path: str, options: dict[str, Any]) -> analysis.Report:
+def _analyse(path: str, options: dict[str, Any]) -> Report:
     """Read a trace with a progress bar on standard error, where that is a terminal."""
+    from plait.trace import report
+
     with progress_bar() as bar:
         task = bar.add_task(f"reading {path}", total=None)
-        return analysis.report(
+        return report(
             path, progress=lambda read, all_: bar.update(task, completed=read, total=all_ or None), **_reading(options)
         )
 
 
-def _deliver(document: analysis.Report | comparison.Comparison, json_: str | None, html: str | None) -> bool:
+def _deliver(document: Report | Comparison, json_: str | None, html: str | None) -> bool:
     """Write the files that were asked for; tell whether standard output is taken."""
     if json_ == html == "-":
         raise click.UsageError("the document and the page cannot both go to standard output")
@@ -137,6 +138,8 @@ def report_command(trace: str, top: int, json_: str | None, html: str | None, **
 
     TRACE is a trace of any format that Plait reads.  It is read once, front to back.
     """
+    from plait.trace.analysis.text import rendered
+
     document = _analyse(trace, options)
     if not _deliver(document, json_, html):
         console = output()
@@ -155,7 +158,10 @@ def report_command(trace: str, top: int, json_: str | None, html: str | None, **
 )
 def compare_command(a: str, b: str, json_: str | None, html: str | None, **options: Any) -> None:
     """Show what changed from trace A to trace B: times, rates, sizes, order, cycles, files."""
-    document = comparison.compare(_analyse(a, options), _analyse(b, options))
+    from plait.trace import compare
+    from plait.trace.analysis.comparison_text import rendered_comparison
+
+    document = compare(_analyse(a, options), _analyse(b, options))
     if not _deliver(document, json_, html):
         console = output()
         console.print(rendered_comparison(document, console.width, options["everything"]))

@@ -8,6 +8,13 @@ No module here imports the package whose notation it reads before it has to buil
 pure: no communication, and all of it may be called from any thread.
 """
 
-from . import chunks, dask, distarray, dtensor, jax, mpi, pencil, scalapack
+from typing import TYPE_CHECKING
 
 __all__ = ["chunks", "dask", "distarray", "dtensor", "jax", "mpi", "pencil", "scalapack"]
+
+if TYPE_CHECKING:
+    from . import chunks, dask, distarray, dtensor, jax, mpi, pencil, scalapack
+else:
+    from .._later import later as _later
+
+    __getattr__, __dir__ = _later(__name__, submodules=__all__)

@@ -12,12 +12,20 @@ the same memory for a thousand elements and for 10^15.
 :func:`drive` carries a pattern out on an open :class:`plait.File`.
 """
 
+from typing import TYPE_CHECKING
+
 from ._base import Access, Kind, Pattern
-from ._drive import Driven, drive
 from ._partitioned import GDP, GSP, GSPS
 from ._random import GDR
 from ._scheduled import GSO, GSSA
 from ._sequential import GSA, GSI, GSS
+
+if TYPE_CHECKING:
+    from ._drive import Driven, drive
+else:
+    from .._later import later as _later
+
+    __getattr__, __dir__ = _later(__name__, {"_drive": ["Driven", "drive"]})
 
 PATTERNS: dict[str, type[Pattern]] = {kind.__name__: kind for kind in (GSA, GSS, GSP, GSI, GSSA, GSO, GSPS, GDR, GDP)}
 """Every pattern by its name, in the order of the thesis."""

@@ -113,8 +113,9 @@ def convert(
         block=from_block,
     )
     with trace:
-        if written is not None and written.write is not None:
-            events, size = written.write(trace, there, progress)
+        write = written.functions().write if written is not None else None
+        if write is not None:
+            events, size = write(trace, there, progress)
             return Conversion(events, size, [], trace.description)
         with create(there, to_format, **how._asdict()) as out:
             events = _trace.copy_events(trace._reader, out._writer, progress)
@@ -150,7 +151,7 @@ class _Target:
 def _from_python(format: Format, source: str, target: _Target, progress: Progress | None) -> Conversion:
     """From what is read in Python to what the library writes."""
     with files_of([source]) as files:
-        found = format.read(files, lambda text: None)
+        found = format.functions().read(files, lambda text: None)
         try:
             found.spool.finish()
             known = found._replace(zero=max(found.zero + found.spool.earliest, 0))

@@ -100,8 +100,9 @@ def _import_whole(
         between = str(Path(folder, "trace.plait"))
         summary = _import(source, _Target(between, None, target), progress)
         with Trace(between) as trace:
-            assert written.write is not None
-            written.write(trace, target, None)
+            write = written.functions().write
+            assert write is not None
+            write(trace, target, None)
     return summary
 
 
@@ -124,7 +125,7 @@ def _import(source: _Source, target: _Target, progress: Callable[[str, float], N
     if found is not None:
         if len(paths) > 1 and not found.several:
             raise ArgumentError(f"one trace of {found.name} is imported at a time")
-        return _write(found.read(paths, step), target, share)
+        return _write(found.functions().read(paths, step), target, share)
     if len(paths) > 1:
         if format not in (None, "strace"):
             raise ArgumentError(

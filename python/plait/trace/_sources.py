@@ -25,7 +25,7 @@ def format_of(path: str) -> Format | None:
         plait.StoreError: it cannot be read, or not be unpacked at all.
     """
     head = _head_of(path)
-    return next((one for one in formats.FORMATS if one.recognize(path, head)), None)
+    return next((one for one in formats.FORMATS if one.functions().recognize(path, head)), None)
 
 
 def _head_of(path: str) -> bytes:
@@ -91,7 +91,7 @@ class Copied:
             with files_of([path]) as files:
                 if path != "-":
                     check_readable(path)
-                found = format.read(files, step)
+                found = format.functions().read(files, step)
                 try:
                     write_out(found, self.path, None)
                 finally:

@@ -112,7 +112,7 @@ def test_a_wrong_plan_ends_with_an_error(monkeypatch):
     wrong = PlanResult(case, [1e-6], 1e-6, 7, 126, 58, 7, 100, 0, False)
     machine = {"processor": "p", "cores": "2", "memory": "1 GiB", "system": "s", "plait": "1", "python": "3"}
     results = PlanResults(machine, {"rounds": 1}, [wrong])
-    monkeypatch.setattr("plait_bench.commands.plan.run_plan", lambda settings, progress: results)
+    monkeypatch.setattr("plait_bench.plan.measure.run_plan", lambda settings, progress: results)
     result = run("bench", "plan")
     assert result.exit_code == 1
     assert "WRONG: 1000 (cyclic(3)) onto (8) to 1000 (cyclic(5)) onto (12)" in result.output

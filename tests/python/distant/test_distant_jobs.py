@@ -14,6 +14,17 @@ pytest.importorskip("plait._mpi", reason="Plait was built without MPI")
 MPIEXEC = shutil.which("mpiexec")
 pytestmark = pytest.mark.skipif(MPIEXEC is None, reason="no mpiexec was found")
 
+# Whoever has heard waits for the other one, which may still be asking.
+HEAD = """
+import os, time
+
+def wait_for_the_other():
+    open(f"{heard}/{comm.rank}", "w").close()
+    limit = time.monotonic() + 20
+    while len(os.listdir(heard)) < 2 and time.monotonic() < limit:
+        time.sleep(0.05)
+"""
+
 # The last rank goes while the others read its disk; they say what they were told, and how soon.
 JOB = """
 import os, signal, sys, time
@@ -22,7 +33,7 @@ from mpi4py import MPI
 import plait
 from plait import distant
 
-folder, how = sys.argv[1:]
+folder, how, heard = sys.argv[1:]
 comm = MPI.COMM_WORLD
 last = comm.size - 1
 file = distant.open(f"{folder}/disk-{comm.rank}", "w", comm=comm)
@@ -33,7 +44,8 @@ if comm.rank == last:
     time.sleep(0.5)
     if how == "killed beside a child" and os.fork() == 0:
         os.closerange(0, 3)
-        time.sleep(8)
+        while len(os.listdir(heard)) < 2 and time.monotonic() < begin + 20:
+            time.sleep(0.1)
         os._exit(0)
     if how != "left":
         os.kill(os.getpid(), signal.SIGKILL)
@@ -51,7 +63,7 @@ except plait.StoreError as error:
         file.write(0, b"x", last)
     except plait.StoreError as error:
         print(f"again {comm.rank}: {error}", flush=True)
-    time.sleep(1)  # the other one may still be asking
+wait_for_the_other()
 os._exit(0)
 """
 
@@ -62,7 +74,7 @@ from mpi4py import MPI
 import plait
 from plait import shared
 
-folder, how = sys.argv[1:]
+folder, how, heard = sys.argv[1:]
 comm = MPI.COMM_WORLD
 last = comm.size - 1
 file = shared.open(f"{folder}/data", "w", comm=comm, place="striped", unit=1000)
@@ -86,7 +98,7 @@ except plait.StoreError as error:
         file.sync()
     except plait.StoreError as error:
         print(f"again {comm.rank}: {error}", flush=True)
-    time.sleep(1)
+wait_for_the_other()
 os._exit(0)
 """
 
@@ -116,8 +128,9 @@ with distant.open(f"{sys.argv[1]}/disk-{comm.rank}", "w", comm=comm, temporary=T
 print(f"done {comm.rank}", flush=True)
 """
 
-# Stays longer than its program, so that the launcher does not end the others before they notice themselves.
-OUTLIVE = ["sh", "-c", '"$@"; sleep 4', "sh"]
+# Stays longer than its program, so that the launcher does not end the others before they have noticed themselves.
+OUTLIVE = ["sh", "-c", 'heard=$1; shift; "$@"; n=0; until [ -e "$heard/0" ] && [ -e "$heard/1" ] || [ $n -gt 200 ]; '
+           'do sleep 0.1; n=$((n + 1)); done', "sh"]  # fmt: skip
 
 
 @pytest.mark.parametrize("how", ["killed", "killed beside a child", "left"])
@@ -141,7 +154,9 @@ def test_what_a_rank_that_has_gone_has_of_a_shared_file_is_told(tmp_path, how):
 def run(job, folder, how):
     """What three ranks print of which the last one goes; each is a node of its own."""
     environment = {**os.environ, **WELCOME}
-    command = [MPIEXEC, "-n", "3", *OUTLIVE, sys.executable, "-c", job, str(folder), how]
+    heard = folder.with_name(f"{folder.name}-heard")
+    heard.mkdir()
+    command = [MPIEXEC, "-n", "3", *OUTLIVE, heard, sys.executable, "-c", HEAD + job, folder, how, heard]
     done = subprocess.run(
         command,
         stdout=subprocess.PIPE,

@@ -6,14 +6,17 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
-from rich.table import Table
 
 from plait._amounts import seconds
 from plait.cli.support import output
-from plait.model.thesis.delta import FITTED, MODES, Errors, Fit, Prediction, errors, fit, predictions
-from plait.model.thesis.measurements import K, measurements
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from plait.model.thesis.delta import Errors, Fit, Prediction
 
 _EXAMPLES = """
 \b
@@ -24,7 +27,7 @@ Examples:
 """
 
 
-@click.command("delta", short_help="Compare the model with the measurements of 1993.", epilog=_EXAMPLES)
+@click.command("delta", epilog=_EXAMPLES)
 @click.option(
     "--figure", type=click.Path(dir_okay=False, path_type=Path), help="Also draw it: SVG if FILE ends so, else PNG."
 )
@@ -35,6 +38,8 @@ def delta_command(figure: Path | None, json_: bool) -> None:
     Each row has the time that the thesis prints, or that follows from its rate, the time that the model predicts, and
     the error relative to the printed one.  Rows of table 9 are fitted, all others predicted.
     """
+    from plait.model.thesis.delta import MODES, fit, predictions
+
     fits = [fit(mode) for mode in MODES]
     found = predictions()
     if json_:
@@ -50,6 +55,9 @@ def delta_command(figure: Path | None, json_: bool) -> None:
 
 
 def _document(fits: Sequence[Fit], found: Sequence[Prediction]) -> dict[str, object]:
+    from plait.model.thesis.delta import FITTED, errors
+    from plait.model.thesis.measurements import measurements
+
     rows = [
         {**asdict(one.measured), "predicted": one.seconds, "error": one.error, "fitted": one.measured.table == FITTED}
         for one in found
@@ -64,6 +72,9 @@ def _document(fits: Sequence[Fit], found: Sequence[Prediction]) -> dict[str, obj
 
 
 def _print(fits: Sequence[Fit], found: Sequence[Prediction]) -> None:
+    from plait.model.thesis.delta import FITTED, errors
+    from plait.model.thesis.measurements import measurements
+
     console = output()
     console.print(f"Fitted to table {FITTED}: 64 disks, blocks of 4 KB, 8 of them prefetched")
     for one in fits:
@@ -82,6 +93,11 @@ def _print(fits: Sequence[Fit], found: Sequence[Prediction]) -> None:
 
 
 def _rows(found: Sequence[Prediction]) -> Table:
+    from rich.table import Table
+
+    from plait.model.thesis.delta import FITTED
+    from plait.model.thesis.measurements import K
+
     table = Table(box=None, padding=(0, 2, 0, 0))
     for name in ("table", "distribution", "size", "processors", "mode", "measured", "predicted", "error"):
         table.add_column(name, justify="left" if name == "distribution" else "right")
@@ -109,6 +125,8 @@ def _error(one: Prediction) -> str:
 
 
 def _summary(found: Sequence[Errors]) -> Table:
+    from rich.table import Table
+
     table = Table(box=None, padding=(0, 2, 0, 0))
     for name in ("table", "mode", "rows", "median error", "largest error", "mean factor"):
         table.add_column(name, justify="right")

@@ -9,16 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-import numpy as np
 from click.shell_completion import CompletionItem
-from rich.table import Table
 
 from plait._amounts import number, seconds
 from plait.cli.lists import Shape
 from plait.cli.support import UserError, output
-from plait.model import Machine, Problem, Row, Time, examples, load, predict
 
 if TYPE_CHECKING:
+    from plait.model import Machine, Problem, Row, Time
+
     _Type = click.ParamType[Any]
 else:
     _Type = click.ParamType  # takes no type before click 8.4
@@ -41,10 +40,14 @@ class _MachineName(_Type):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Machine:
         """Return the machine."""
+        from plait.model import Machine, load
+
         return value if isinstance(value, Machine) else load(str(value))
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         """Complete the names of the machines, and files."""
+        from plait.model import examples
+
         known = [CompletionItem(name) for name in examples() if name.startswith(incomplete)]
         return [*known, CompletionItem(incomplete, type="file")]
 
@@ -73,7 +76,7 @@ class _Ranks(_Type):
         return sorted(found)
 
 
-@click.command("predict", short_help="Predict times for many numbers of ranks.", epilog=_EXAMPLES)
+@click.command("predict", epilog=_EXAMPLES)
 @click.argument("machine", type=_MachineName())
 @click.option("--shape", type=Shape(), required=True, help="Shape of the array, such as 6000x5000.")
 @click.option("--layout", required=True, metavar="LAYOUT", help='How it is distributed, such as "(*, cyclic)".')
@@ -116,6 +119,8 @@ def predict_command(
     ranks and with twice the disks, from which follows what the I/O is bound by.  Nothing is measured: the times are as
     good as the numbers of the file.
     """
+    from plait.model import Problem, predict
+
     problem = Problem(tuple(shape), layout, _itemsize(dtype), order)
     rows = predict(machine, problem, ranks, compute=compute, disks=disks)
     if json_:
@@ -131,6 +136,8 @@ def predict_command(
 
 
 def _itemsize(dtype: str) -> int:
+    import numpy as np
+
     try:
         size = np.dtype(dtype).itemsize
     except TypeError as error:
@@ -150,6 +157,8 @@ def _time(time: Time) -> dict[str, Any]:
 
 
 def _document(machine: Machine, problem: Problem, rows: list[Row]) -> dict[str, Any]:
+    from plait.model import Time
+
     listed = []
     for row in rows:
         times = {one.name: getattr(row, one.name) for one in fields(row)}
@@ -159,6 +168,8 @@ def _document(machine: Machine, problem: Problem, rows: list[Row]) -> dict[str, 
 
 
 def _print(machine: Machine, problem: Problem, rows: list[Row], compute: bool) -> None:
+    from rich.table import Table
+
     console = output()
     console.print(f"{_title(problem)}\non {machine.name}", soft_wrap=True, markup=False)
     console.print()

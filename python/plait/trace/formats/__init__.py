@@ -7,14 +7,32 @@ from __future__ import annotations
 
 from plait import _trace
 from plait._errors import ArgumentError
-from plait.trace.formats import darshan, dftracer, parquet
-from plait.trace.formats.format import Format
+from plait.trace.formats.format import Format, Functions
+
+
+def _parquet() -> Functions:
+    from plait.trace.formats.parquet import FUNCTIONS
+
+    return FUNCTIONS
+
+
+def _darshan() -> Functions:
+    from plait.trace.formats.darshan import FUNCTIONS
+
+    return FUNCTIONS
+
+
+def _dftracer() -> Functions:
+    from plait.trace.formats.dftracer import FUNCTIONS
+
+    return FUNCTIONS
+
 
 #: Those that are read in Python, in the order in which they are recognized.
 FORMATS: list[Format] = [
-    parquet.FORMAT,
-    darshan.FORMAT,
-    dftracer.FORMAT,
+    Format("parquet", _parquet, foreign=False, endings=(".parquet", ".pq")),
+    Format("darshan", _darshan),
+    Format("dftracer", _dftracer, several=True),
 ]
 _trace.name_other_formats([one.name for one in FORMATS])  # in errors of the library
 
@@ -44,7 +62,7 @@ def read_names() -> list[str]:
 def written_names() -> list[str]:
     """Return the names of the formats that are written."""
     library = [name for name, _, _, written in _trace.trace_formats() if written]
-    return library + [one.name for one in FORMATS if one.write]
+    return library + [one.name for one in FORMATS if one.endings]
 
 
 def foreign_names() -> list[str]:
@@ -55,7 +73,7 @@ def foreign_names() -> list[str]:
 
 def written_as(path: str) -> Format | None:
     """Return the format that a target's ending tells, of those that are written in Python."""
-    return next((one for one in FORMATS if one.write and path.endswith(one.endings)), None)
+    return next((one for one in FORMATS if one.endings and path.endswith(one.endings)), None)
 
 
 def target_format(path: str, name: str | None) -> Format | None:
@@ -65,7 +83,7 @@ def target_format(path: str, name: str | None) -> Format | None:
         plait.ArgumentError: there is no format of that name, it is only read, or the ending of the target tells none.
     """
     found = find(name) if name else written_as(path)
-    if found is not None and found.write is None:
+    if found is not None and not found.endings:
         raise ArgumentError(f"traces in the format {found.name} are read, not written")
     if not name and not any(path.endswith(ending) for _, ending in endings()):
         raise ArgumentError(
@@ -77,4 +95,4 @@ def target_format(path: str, name: str | None) -> Format | None:
 def endings() -> list[tuple[str, str]]:
     """Return the formats that are written, each with the ending of names that tells it."""
     library = [(name, ending) for name, ending, _, written in _trace.trace_formats() if written and ending]
-    return library + [(one.name, ending) for one in FORMATS if one.write for ending in one.endings]
+    return library + [(one.name, ending) for one in FORMATS for ending in one.endings]

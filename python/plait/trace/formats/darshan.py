@@ -15,7 +15,7 @@ from plait.trace._event import EVENT, Counters, Flag, Interface, Kind, Missed, P
 from plait.trace._spool import Spool
 from plait.trace.formats.darshan_counters import calls_and_bytes, values_of
 from plait.trace.formats.darshan_log import TRACED, Log, is_darshan
-from plait.trace.formats.format import Format, Imported
+from plait.trace.formats.format import Functions, Imported
 
 __all__ = ["import_darshan", "is_darshan"]
 
@@ -207,8 +207,6 @@ def import_darshan(path: str | os.PathLike[str], step: Callable[[str], None]) ->
     return Imported("darshan", zero, 1, work.complete, processes, files, work.missed, work.notes, spool, counters)
 
 
-FORMAT = Format(
-    "darshan",
-    recognize=lambda path, head: is_darshan(path),
-    read=lambda paths, step: import_darshan(paths[0], step),
+FUNCTIONS = Functions(
+    recognize=lambda path, head: is_darshan(path), read=lambda paths, step: import_darshan(paths[0], step)
 )

@@ -14,7 +14,7 @@ from typing import Any
 from plait.trace._compressed import damages, opener_of, unpacking
 from plait.trace._event import Flag, Interface, Kind, Missed, Process, TracedFile
 from plait.trace._spool import Spool
-from plait.trace.formats.format import Format, Imported
+from plait.trace.formats.format import Functions, Imported
 
 _KINDS = {
     **dict.fromkeys(("read", "pread", "pread64", "readv", "preadv", "preadv2", "fread", "fgets", "fgetc"), Kind.READ),
@@ -262,9 +262,4 @@ def import_dftracer(paths: Sequence[str], step: Callable[[str], None]) -> Import
     return Imported("dftracer", (work.zero or 0) * 1000, 1000, work.complete, processes, files, missed, notes, spool)
 
 
-FORMAT = Format(
-    "dftracer",
-    recognize=lambda path, head: is_dftracer(head),
-    read=import_dftracer,
-    several=True,
-)
+FUNCTIONS = Functions(recognize=lambda path, head: is_dftracer(head), read=import_dftracer)

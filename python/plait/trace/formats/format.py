@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-import numpy as np
-import numpy.typing as npt
+# Help and completion name the formats, and are not to wait for what reads them.
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
-from plait.trace._event import Counters, Missed, Process, TracedFile
-from plait.trace._reader import Trace
+    from plait.trace._event import Counters, Missed, Process, TracedFile
+    from plait.trace._reader import Trace
 
 Step = Callable[[str], None]
 Progress = Callable[[int, int], None]
@@ -56,19 +58,26 @@ class Imported(NamedTuple):
     counters: list[Counters] = []  # noqa: RUF012 - a default of a named tuple, which nobody changes
 
 
-class Format(NamedTuple):
-    """What the registry has to know of one; :mod:`plait.trace.formats` lists them."""
+class Functions(NamedTuple):
+    """What a format's module does: its ``FUNCTIONS``."""
 
-    name: str
     recognize: Callable[[str, bytes], bool]
     """Whether a file is of it: its path, and what it begins with, unpacked."""
     read: Callable[[Sequence[str], Step], Imported]
     """Reads the files at some paths as one trace; tells what it is reading."""
+    write: Callable[[Trace, str, Progress | None], tuple[int, int]] | None = None
+    """Writes what is left of a trace to a path; returns how many events, and the bytes of the file."""
+
+
+class Format(NamedTuple):
+    """What the registry has to know of one; :mod:`plait.trace.formats` lists them."""
+
+    name: str
+    functions: Callable[[], Functions]
+    """Returns what its module does; only this imports it."""
     several: bool = False
     """Whether one trace may lie in more than one file."""
     foreign: bool = True
     """Whether it is of another tool, so that reading it is an import."""
     endings: tuple[str, ...] = ()
-    """Of names that are written in it."""
-    write: Callable[[Trace, str, Progress | None], tuple[int, int]] | None = None
-    """Writes what is left of a trace to a path; returns how many events, and the bytes of the file."""
+    """Of names that are written in it; none where it is only read."""

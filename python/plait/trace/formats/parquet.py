@@ -17,7 +17,7 @@ from plait._errors import ArgumentError, StoreError, store_error
 from plait._trace import INTERFACE_WORDS, KIND_WORDS
 from plait.trace._event import EVENT, UNKNOWN, Counters, Missed, Process, TracedFile
 from plait.trace._reader import Description, Trace
-from plait.trace.formats.format import Format, Imported, Progress, Step
+from plait.trace.formats.format import Functions, Imported, Progress, Step
 
 _ROWS = 1 << 18  # of a row group
 _KEY = b"plait.trace"
@@ -200,11 +200,4 @@ def _read(paths: Sequence[str], step: Step) -> Imported:
     return Imported(spool=trace, **known)
 
 
-FORMAT = Format(
-    "parquet",
-    recognize=lambda path, head: head.startswith(_MAGIC),
-    read=_read,
-    foreign=False,
-    endings=(".parquet", ".pq"),
-    write=write,
-)
+FUNCTIONS = Functions(recognize=lambda path, head: head.startswith(_MAGIC), read=_read, write=write)

@@ -13,7 +13,7 @@ from plait import ArgumentError, trace
 from plait.cli import main
 from plait.trace import formats
 from plait.trace._spool import Spool
-from plait.trace.formats.format import Format, Imported, Step
+from plait.trace.formats.format import Format, Functions, Imported, Step
 
 NS = 1_000_000_000
 
@@ -40,7 +40,7 @@ def event(seconds: float, offset: int, size: int) -> np.ndarray:
     return one
 
 
-TALLY = Format("tally", recognize=lambda path, head: head.startswith(b"tally 1\n"), read=read_tally)
+TALLY = Format("tally", lambda: Functions(lambda path, head: head.startswith(b"tally 1\n"), read_tally))
 
 
 @pytest.fixture

@@ -1,0 +1,74 @@
+"""The lists of commands, which are known without the commands: each has its command, and each command is in one."""
+
+import importlib
+import pkgutil
+
+import click
+import pytest
+from launching import run
+
+import plait.cli
+from plait.cli import main
+from plait.cli.bench import find_bench
+from plait.cli.support import Commands
+
+
+def groups(package, group, path=()):
+    """All groups of commands that lie in a package."""
+    yield group, path
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        if isinstance(command, Commands) and command.callback.__module__.startswith(package):
+            yield from groups(package, command, (*path, name))
+
+
+def defined_in(package):
+    """All commands that modules of a package define."""
+    for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+        if module.name.endswith(("__main__", "_ranks")):
+            continue
+        for value in vars(importlib.import_module(module.name)).values():
+            if isinstance(value, click.Command) and value.callback.__module__ == module.name:
+                yield value
+
+
+def check(package, main, besides=()):
+    listed = {id(main)}
+    for group, path in groups(package.__name__, main):
+        context = click.Context(group)
+        for name in group.list_commands(context):
+            command = group.get_command(context, name)
+            assert command.name == name, f"{path} lists {name}, and finds {command.name}"
+            assert 10 < len(group.said_of(name)) <= 60, f"what {path} says of {name} does not fit its line"
+            listed.add(id(command))
+    missing = [command.name for command in defined_in(package) if id(command) not in listed]
+    assert missing == list(besides)
+
+
+def test_every_command_is_listed():
+    check(plait.cli, main, besides=["bench"] if find_bench() else [])  # what stands for them where they are missing
+
+
+def test_every_benchmark_is_listed():
+    commands = pytest.importorskip("plait_bench.commands")
+    check(commands, commands.bench_command)
+
+
+@pytest.mark.parametrize("path", [(), ("trace",), ("model",)], ids=" ".join)
+def test_help_lists_what_there_is(path):
+    group = main
+    for name in path:
+        group = group.get_command(click.Context(group), name)
+    text = run(*path, "--help").output
+    names = group.list_commands(click.Context(group))
+    assert names == sorted(names)
+    for name in names:
+        assert f"  {name}" in text
+        assert group.said_of(name) in text
+
+
+def test_unknown_commands_are_told_the_known_ones():
+    result = run("trace", "nope")
+    assert result.exit_code == 2
+    assert "'nope'; use one of: compare, convert, generate, import, record, report." in result.output

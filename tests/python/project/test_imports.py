@@ -1,0 +1,214 @@
+"""What is imported when: importing the package and asking the command line for help load only what these need."""
+
+import ast
+import importlib
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from launching import launch, needs_mpi
+
+import plait
+
+HEAVY = {"numpy", "rich", "importlib.metadata", "mpi4py", "multiprocessing"}
+LAZY = ["plait", "plait.launch", "plait.notations", "plait.patterns", "plait.trace"]
+SUBMODULES = ["distant", "draw", "launch", "model", "notations", "patterns", "shared", "trace"]
+
+
+def printed(program, *arguments):
+    """What a program prints as JSON."""
+    done = subprocess.run(
+        [sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def told_to_type_checkers(module):
+    """The names that a package has for type checkers, each with the module that it comes from."""
+    tree = ast.parse(Path(module.__file__).read_text(encoding="utf-8"))
+    blocks = [node for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
+    for node in (node for block in blocks for node in block.body if isinstance(node, ast.ImportFrom)):
+        origin = "." * node.level + (node.module or "")
+        for name in node.names:
+            yield origin, name.name
+
+
+def test_importing_the_package_loads_little():
+    found = set(printed("import json, sys, plait; print(json.dumps(list(sys.modules)))"))
+    assert not found & HEAVY
+    assert {name for name in found if name.split(".")[0] == "plait"} <= {
+        "plait",
+        "plait._errors",
+        "plait._forks",
+        "plait._later",
+        "plait._version",
+    }
+
+
+def test_arrays_need_neither_traces_nor_the_command_line():
+    found = set(printed("import json, sys, plait; plait.open; print(json.dumps(list(sys.modules)))"))
+    assert "numpy" in found
+    assert not found & {"rich", "click", "importlib.metadata", "mpi4py"}
+    others = ("plait.cli", "plait.draw", "plait.launch", "plait.model", "plait.trace", "plait._trace", "plait._mpi")
+    assert not [name for name in found if name.startswith(others)]
+
+
+@pytest.mark.parametrize("package", LAZY)
+def test_names_are_what_type_checkers_are_told(package):
+    module = importlib.import_module(package)
+    told = dict(reversed(pair) for pair in told_to_type_checkers(module))
+    assert told
+    for name, origin in told.items():
+        whole = f"{package}{origin}" if origin.startswith(".") else origin
+        if whole.rstrip(".") == package:
+            assert getattr(module, name) is importlib.import_module(f"{package}.{name}")
+        else:
+            assert getattr(module, name) is getattr(importlib.import_module(whole), name)
+    assert set(told) | set(module.__all__) <= set(dir(module))
+    assert all(hasattr(module, name) for name in module.__all__)
+    with pytest.raises(AttributeError, match=rf"^module '{package}' has no attribute 'no_such_name'$"):
+        module.no_such_name  # noqa: B018 - asking for it is the test
+
+
+def test_all_names_are_listed_before_any_was_used():
+    listed = printed("import json, plait; print(json.dumps(dir(plait)))")
+    assert {*plait.__all__, *SUBMODULES, "__version__"} <= set(listed)
+    assert not [name for name in listed if name.startswith("_") and not name.startswith("__")]
+
+
+def test_submodules_are_attributes():
+    program = """
+import json, sys, plait
+print(json.dumps({name: [getattr(plait, name).__name__, len(dir(getattr(plait, name)))] for name in sys.argv[1:]}))
+"""
+    found = printed(program, *SUBMODULES)
+    assert {name: whole for name, (whole, _) in found.items()} == {name: f"plait.{name}" for name in SUBMODULES}
+    assert all(members > 10 for _, members in found.values())
+
+
+def test_a_star_brings_the_public_names():
+    program = "from plait import *\nimport json; print(json.dumps([n for n in globals() if n[0] != '_']))"
+    assert set(printed(program)) - {"json"} == set(plait.__all__)
+
+
+def test_threads_may_be_the_first_to_ask():
+    program = """
+import json, threading, plait
+names = ["Layout", "open", "copy", "redistribute", "relabel", "Stream", "trace", "patterns"] * 2
+ready, found = threading.Barrier(len(names)), {}
+def ask(number, name):
+    ready.wait()
+    found[number] = getattr(plait, name)
+threads = [threading.Thread(target=ask, args=pair) for pair in enumerate(names)]
+for each in threads: each.start()
+for each in threads: each.join()
+print(json.dumps([len(found) == len(names), all(found[i] is getattr(plait, name) for i, name in enumerate(names))]))
+"""
+    assert printed(program) == [True, True]
+
+
+@needs_mpi
+def test_a_fork_is_seen_before_anything_is_used():
+    program = """
+import os, plait
+from mpi4py import MPI
+child = os.fork()
+if child == 0:
+    try:
+        plait.open("a.npy", comm=MPI.COMM_WORLD)
+    except plait.ArgumentError as error:
+        print(f"MPI belongs to process {os.getppid()}" in str(error), flush=True)
+    os._exit(0)
+os.waitpid(child, 0)
+"""
+    assert launch(1, sys.executable, "-c", program).stdout == "True\n"
+
+
+def test_what_a_program_has_set_stays():
+    program = """
+import json, plait
+plait.open = 1
+plait.Layout
+print(json.dumps(plait.open))
+"""
+    assert printed(program) == 1
+
+
+def test_the_version_is_that_of_the_installed_package():
+    metadata = pytest.importorskip("importlib.metadata")
+    assert plait.__version__ == metadata.version("plait")
+
+
+COMMANDS = """
+import json, sys
+import click
+from click.testing import CliRunner
+from plait.cli import main
+
+def paths(command, path):
+    yield path
+    if isinstance(command, click.Group):
+        context = click.Context(command, info_name=path[-1] if path else "plait")
+        for name in command.list_commands(context):
+            yield from paths(command.get_command(context, name), [*path, name])
+
+"""
+
+
+def test_help_of_every_command_loads_no_arrays():
+    program = (
+        COMMANDS
+        + """
+heavy = set(json.loads(sys.argv[1]))
+found = {}
+for path in [["--version"], *([*path, "--help"] for path in paths(main, []))]:
+    before = set(sys.modules)
+    result = CliRunner().invoke(main, path)
+    assert result.exit_code == 0, (path, result.output)
+    found[" ".join(path)] = sorted(heavy & set(sys.modules) - before)
+assert not heavy & set(sys.modules), [name for name in heavy if name in sys.modules]
+print(json.dumps(found))
+"""
+    )
+    found = printed(program, json.dumps(sorted(HEAVY)))
+    assert {"--help", "--version", "copy --help", "model predict --help", "trace report --help"} <= set(found)
+    assert not {name: modules for name, modules in found.items() if modules}
+
+
+def test_completion_loads_no_arrays():
+    program = (
+        COMMANDS
+        + """
+from click.shell_completion import ShellComplete
+def complete(words, begun):
+    return [one.value for one in ShellComplete(main, {}, "plait", "_PLAIT_COMPLETE").get_completions(words, begun)]
+found = [complete([], ""), complete(["tr"], "re"), complete(["trace"], "re"), complete(["copy"], "--me")]
+print(json.dumps([found, list(sys.modules)]))
+"""
+    )
+    found, modules = printed(program)
+    assert {"bench", "copy", "trace"} <= set(found[0])
+    assert found[1:] == [[], ["record", "report"], ["--memory"]]
+    assert not set(modules) & HEAVY
+
+
+def test_one_list_of_commands_imports_none_of_them():
+    found = set(
+        printed(
+            COMMANDS
+            + """
+assert CliRunner().invoke(main, ["--help"]).exit_code == 0
+assert CliRunner().invoke(main, ["trace", "--help"]).exit_code == 0
+print(json.dumps(list(sys.modules)))
+"""
+        )
+    )
+    assert {name for name in found if name.startswith("plait.cli.")} == {
+        "plait.cli.bench",
+        "plait.cli.support",
+        "plait.cli.trace",
+    }
+    assert "plait_bench" not in found
