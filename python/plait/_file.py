@@ -15,14 +15,16 @@ import numpy.typing as npt
 from . import _core
 from ._abandon import abandon
 from ._arguments.array_types import descr_of, extents_of, type_of
-from ._arguments.arrays import Array, Arrays, LocalArrays, check_arrays, new_arrays, parts_of, ranks_held
+from ._arguments.arrays import Arrays, LocalArrays, check_arrays, new_arrays, parts_of, ranks_held
 from ._arguments.layouts import LayoutLike, layout_of
 from ._arguments.region import Region, Slices, region_shape, slices_of
+from ._arguments.values import Array
 from ._arguments.words import shape_text, shown
 from ._core import Layout
 from ._errors import ArgumentError, naming
 from ._guard import Refuse, call, checks, refuse_here
 from ._held import flag_of
+from ._indexing.array_like import ArrayLike
 from ._request import Request
 from ._steps import Attribute, Step, Steps, attributes_of
 from ._stream import Stream, open_stream
@@ -33,11 +35,12 @@ VARIABLE = "data"
 """The array of a file, and the first one of a pipe's step."""
 
 
-class File:
+class File(ArrayLike):
     """A distributed array in a store. Made by :func:`plait.open`.
 
     Methods are collective unless they say otherwise: all ranks of the communicator call them with equal arguments
     (except for their own arrays), and all get the same result or the same error. One thread at a time may use a File.
+    A process that has the file for itself may also index it like an array of NumPy, and from several threads at once.
     """
 
     def __init__(self, core: _core.File, mode: str, comm: _core.Comm, alone: bool) -> None:
@@ -62,21 +65,6 @@ class File:
     def mode(self) -> str:
         """The mode that the file was opened in: r, w or r+."""
         return self._mode
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The shape of the whole array."""
-        return self._core.shape
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """The type of its elements."""
-        return self._dtype
-
-    @property
-    def order(self) -> str:
-        """The order of the elements in the file: C or F."""
-        return self._core.order
 
     @property
     def closed(self) -> bool:
@@ -192,7 +180,7 @@ class File:
         return self._step is not None
 
     def __iter__(self) -> Steps:
-        """Go through the steps that are read, each until the next one."""
+        """Go through the steps that are read, each until the next one; not through the array, as NumPy's arrays do."""
         return Steps(self)
 
     def define(self, variable: str, shape: Sequence[int] | int, dtype: npt.DTypeLike) -> None:
@@ -313,6 +301,12 @@ class File:
             call(refuse_here, self._core.select_variable, variable, *given)
             self._variable = variable
             self._take_type()
+
+    def _select_data(self) -> None:
+        self._select(VARIABLE, refuse=refuse_here)
+
+    def _loses_steps(self) -> bool:
+        return not self.in_step and _core.comes_in_steps(self.url)
 
     def _take_type(self) -> None:
         self._dtype = type_of(self._core.dtype, self._core.element_bytes)

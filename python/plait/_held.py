@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._arguments.arrays import Array, LocalArrays, in_order, ranks_held
+from ._arguments.arrays import LocalArrays, in_order, ranks_held
+from ._arguments.values import Array
 from ._arguments.words import shown
 from ._core import Layout
 from ._errors import ArgumentError

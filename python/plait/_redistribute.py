@@ -12,10 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._arguments.arrays import Array, Arrays, LocalArrays, Parts, check_arrays, new_arrays, parts_of, plain_array
+from ._arguments.arrays import Arrays, LocalArrays, Parts, check_arrays, new_arrays, parts_of
 from ._arguments.dtypes import dtype_of
 from ._arguments.layouts import LayoutLike, layout_of, layout_pair
 from ._arguments.region import Region, slices_of
+from ._arguments.values import Array, plain_array
 from ._arguments.words import shape_text
 from ._comm import CommLike, comm_of
 from ._core import Layout

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from . import _core
-from ._arguments.arrays import Array
+from ._arguments.values import Array
 from ._errors import Error
 
 _Started = _core.Request | _core.StreamRequest | _core.DistantRequest

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._arguments.arrays import Array, plain_array
 from ._arguments.buffers import whole
+from ._arguments.values import Array, plain_array
 from ._arguments.words import array_kind
 from ._errors import ArgumentError
 from ._guard import call, checks
