@@ -11,7 +11,7 @@ import numpy as np
 
 from .._core import Comm, Layout
 from .._errors import ArgumentError
-from .values import Array, plain_array, value_of
+from .values import Array, array_of, value_of
 from .words import array_kind, shape_text
 
 #: One local array, or those of all ranks of a layout in one process; nested lists of numbers do for an array.
@@ -79,7 +79,7 @@ def check_arrays(arrays: Arrays | None, needed: LocalArrays, what: str, writable
             raise ArgumentError(
                 f"{name} is {array_kind(one)}; pass a NumPy array, because only an array can be filled in place"
             )
-        array = value_of(one, dtype, name) if isinstance(one, (list, tuple)) else plain_array(one, name, dtype)
+        array = array_of(one, name, dtype)
         shape = layout.padded_shape(rank)
         if array.shape != shape:
             whose = "one" if layout.size == 1 else f"{layout} needs one"

@@ -65,7 +65,7 @@ class ArrayLike(Measured):
         return tuple(max(count, 1) for count in found)
 
     @alone
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: Any) -> Array | Any:
         """Read what the index names, and return what NumPy's indexing of the whole array would, as a new array.
 
         index  integers, slices with any steps, ``...``, ``None``, lists of integers and masks, as NumPy takes them.

@@ -34,7 +34,7 @@ class Measured(ABC):
         """The shape of pieces in which the array is well read one after the other."""
 
     @abstractmethod
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: Any) -> Array | Any:
         """Return what NumPy's indexing would."""
 
     @property
@@ -99,7 +99,7 @@ class Converted(Measured):
         return self._of.chunks
 
     @alone
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: Any) -> Array | Any:
         """Read as the File does, and convert."""
         return self._of[index].astype(self._dtype, copy=False)
 
