@@ -137,11 +137,15 @@ class ArrayLike(Measured):
 
     def _read_region(self, slices: Slices, out: Array) -> None:
         parts = [(out.__array_interface__["data"][0], out.strides)]
-        self._core.read(self._layout_of(out), parts, slices, False)
+        self._core.read(self._layout_of(out), parts, self._region_of(slices, out), False)
 
     def _write_region(self, slices: Slices, array: Array) -> None:
         parts = [(array.__array_interface__["data"][0], array.strides)]
-        self._core.write(self._layout_of(array), parts, slices)
+        self._core.write(self._layout_of(array), parts, self._region_of(slices, array))
+
+    def _region_of(self, slices: Slices, array: Array) -> Slices:
+        """What the core takes: nothing for the whole array, which is all that may be written to a pipe."""
+        return [] if array.shape == self._core.shape else slices
 
     def _layout_of(self, array: Array) -> Layout:
         """The layout of one rank that has all of a region."""
