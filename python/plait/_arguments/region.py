@@ -38,29 +38,34 @@ def slices_of(region: Region | None, shape: tuple[int, ...]) -> Slices:
 
 
 def _slice_of(item: Any, size: int, dimension: int) -> tuple[int, int, int, bool]:
-    where = f"region, dimension {dimension}"
     if isinstance(item, slice):
-        start, count, step = bounds_of(item, size, where)
+        start, count, step = bounds_of(item, size, "region", dimension)
         if step < 1:
-            raise ArgumentError(f"{where}: the step is {step}; use a step of 1 or more and reverse the result")
+            raise ArgumentError(
+                f"region, dimension {dimension}: the step is {step}; use a step of 1 or more and reverse the result"
+            )
         return start, count, step, False
     index = whole_number(item)
     if index is None:
         raise ArgumentError(
-            f"{where}: {shown(item)} is neither an integer nor a slice; give integers, slices or the ellipsis"
+            f"region, dimension {dimension}: {shown(item)} is neither an integer nor a slice; give integers, slices or "
+            "the ellipsis"
         )
-    return wrapped(index, size, where), 1, 1, True
+    return wrapped(index, size, "region", dimension), 1, 1, True
 
 
-def bounds_of(item: slice, size: int, where: str) -> tuple[int, int, int]:
-    """Return start, count and step of a slice of a dimension; a step other than 1 only where there are two or more."""
+def bounds_of(item: slice, size: int, what: str, dimension: int) -> tuple[int, int, int]:
+    """Return start, count and step of a slice of a dimension; a step other than 1 only where there are two or more.
+
+    `what` is for errors: a region, or an index.
+    """
     try:
         start, stop, step = item.indices(size)
     except (TypeError, ValueError) as error:
         if isinstance(error, ValueError):
-            raise ArgumentError(f"{where}: the step is zero; use a step of 1 or more") from None
+            raise ArgumentError(f"{what}, dimension {dimension}: the step is zero; use a step of 1 or more") from None
         raise ArgumentError(
-            f"{where}: {shown(item)} has a bound or step that is not an integer; use integers"
+            f"{what}, dimension {dimension}: {shown(item)} has a bound or step that is not an integer; use integers"
         ) from None
     count = len(range(start, stop, step))
     return start if count > 0 else 0, count, step if count > 1 or step < 0 else 1
@@ -74,11 +79,13 @@ def whole_number(item: Any) -> int | None:
     return None
 
 
-def wrapped(index: int, size: int, where: str) -> int:
+def wrapped(index: int, size: int, what: str, dimension: int) -> int:
     """Return an index counted from the beginning of its dimension."""
     if not -size <= index < size:
         inside = f"use {-size} to {size - 1}" if size > 0 else "use an empty slice"
-        raise ArgumentIndexError(f"{where}: index {index} lies outside its {size} indices; {inside}")
+        raise ArgumentIndexError(
+            f"{what}, dimension {dimension}: index {index} lies outside its {size} indices; {inside}"
+        )
     return index % size
 
 

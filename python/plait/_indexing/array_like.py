@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import Any, NoReturn
 
 import numpy as np
@@ -19,7 +20,6 @@ from .index import Index, index_of
 from .measured import Converted, Measured
 from .moving import read_index, write_index
 
-_ONE = Layout((), [])
 _PIECE = 32 << 20
 """Bytes of a piece that `chunks` proposes."""
 
@@ -137,16 +137,18 @@ class ArrayLike(Measured):
 
     def _read_region(self, slices: Slices, out: Array) -> None:
         parts = [(out.__array_interface__["data"][0], out.strides)]
-        self._core.read(self._layout_of(out), parts, self._region_of(slices, out), False)
+        self._core.read(_layout_of(out.shape, self._core.order), parts, self._region_of(slices, out), False)
 
     def _write_region(self, slices: Slices, array: Array) -> None:
         parts = [(array.__array_interface__["data"][0], array.strides)]
-        self._core.write(self._layout_of(array), parts, self._region_of(slices, array))
+        self._core.write(_layout_of(array.shape, self._core.order), parts, self._region_of(slices, array))
 
     def _region_of(self, slices: Slices, array: Array) -> Slices:
         """What the core takes: nothing for the whole array, which is all that may be written to a pipe."""
         return [] if array.shape == self._core.shape else slices
 
-    def _layout_of(self, array: Array) -> Layout:
-        """The layout of one rank that has all of a region."""
-        return Layout(array.shape, ["*"] * array.ndim, order=self._core.order) if array.ndim else _ONE
+
+@lru_cache(maxsize=64)
+def _layout_of(shape: tuple[int, ...], order: str) -> Layout:
+    """The layout of one rank that has all of a region: programs repeat the shapes of what they read."""
+    return Layout(shape, [None] * len(shape), order=order)

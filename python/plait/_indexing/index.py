@@ -19,6 +19,7 @@ from .._errors import ArgumentError, ArgumentIndexError
 
 _WHOLE = slice(None)
 _BACKWARDS = slice(None, None, -1)
+_PLAIN = (int, slice, type(None), type(Ellipsis))
 _KINDS = "give integers, slices, ..., None, a list of integers or a mask"
 
 Numbers = npt.NDArray[np.int64]
@@ -91,13 +92,9 @@ def _element(items: tuple[Any, ...], shape: tuple[int, ...]) -> Index | None:
     return Index(single, (), ())
 
 
-def _where(dimension: int) -> str:
-    return f"index, dimension {dimension}"
-
-
 def _known(item: Any) -> Any:
     """Return an item as an int, a slice, None, Ellipsis, or an array of integers or truth values."""
-    if item is None or item is Ellipsis or isinstance(item, slice):
+    if type(item) in _PLAIN:
         return item
     number = whole_number(item)
     if number is not None:
@@ -146,12 +143,12 @@ def _basic(items: list[Any], shape: tuple[int, ...]) -> Index:
         if item is None or item is Ellipsis:
             after.append(item)
         elif isinstance(item, slice):
-            start, count, step = bounds_of(item, shape[d], _where(d))
+            start, count, step = bounds_of(item, shape[d], "index", d)
             slices.append(_forwards(start, count, step))
             box.append(count)
             after.append(_BACKWARDS if step < 0 else _WHOLE)
         else:
-            slices.append((wrapped(item, shape[d], _where(d)), 1, 1, True))
+            slices.append((wrapped(item, shape[d], "index", d), 1, 1, True))
     # A box without dimensions is an element, as NumPy gives it, unless there is an ellipsis.
     plain = bool(box or Ellipsis in after) and all(item is _WHOLE or item is Ellipsis for item in after)
     return Index(slices, tuple(box), None if plain else tuple(after))
@@ -177,11 +174,11 @@ def _with_points(items: list[Any], shape: tuple[int, ...], order: str) -> Index:
         elif item is None or item is Ellipsis:
             after.append(item)
         elif isinstance(item, slice):
-            start, count, step = bounds_of(item, shape[d], _where(d))
+            start, count, step = bounds_of(item, shape[d], "index", d)
             slices.append(_forwards(start, count, step))
             after.append(_BACKWARDS if step < 0 else _WHOLE)
         else:
-            slices.append((wrapped(item, shape[d], _where(d)), 1, 1, False))
+            slices.append((wrapped(item, shape[d], "index", d), 1, 1, False))
             after.append(0)
     points, which = _points_of(lists, shape, order)
     first = points.dimensions[0]
@@ -210,13 +207,13 @@ def _numbers_of(item: npt.NDArray[Any], shape: tuple[int, ...], dimension: int) 
         covered = shape[dimension : dimension + item.ndim]
         if item.shape != covered:
             raise ArgumentIndexError(
-                f"{_where(dimension)}: the mask has the shape {shape_text(item.shape)}, but lies over "
+                f"index, dimension {dimension}: the mask has the shape {shape_text(item.shape)}, but lies over "
                 f"{shape_text(covered)} of the array; give a mask of that shape"
             )
         return [numbers.astype(np.int64, copy=False) for numbers in item.nonzero()]
     size = shape[dimension]
     for end in (item.min(), item.max()) if item.size else ():
-        wrapped(int(end), size, _where(dimension))
+        wrapped(int(end), size, "index", dimension)
     numbers = item.astype(np.int64)
     numbers[numbers < 0] += size
     return [numbers]
