@@ -29,7 +29,9 @@ namespace plait::python {
 
 namespace {
 
-using DistributionText = std::variant<std::string, std::vector<std::string>>;
+/// None is what is not distributed.
+using DistributionText = std::variant<std::string, std::vector<std::optional<std::string>>>;
+using NumberOrNumbers = std::variant<std::int64_t, Extents>;
 using NumbersOrName = std::variant<std::string, std::vector<std::int64_t>>;
 using HaloWidth = std::variant<std::int64_t, std::pair<std::int64_t, std::int64_t>>;
 using AlignmentText = std::variant<std::string, std::vector<std::variant<std::int64_t, std::string>>>;
@@ -86,8 +88,13 @@ class Merger {
 std::string joined(const DistributionText& dist) {
   if (const auto* whole = std::get_if<std::string>(&dist)) return *whole;
   std::string text;
-  for (const std::string& part : std::get<std::vector<std::string>>(dist)) text += (text.empty() ? "" : ", ") + part;
+  for (const auto& part : std::get<1>(dist)) text += (text.empty() ? "" : ", ") + part.value_or("*");
   return '(' + text + ')';
+}
+
+Extents extents_of(const NumberOrNumbers& given) {
+  const auto* one = std::get_if<std::int64_t>(&given);
+  return one != nullptr ? Extents{*one} : std::get<Extents>(given);
 }
 
 std::optional<std::vector<Halo>> halo_of(const std::optional<std::vector<HaloWidth>>& given) {
@@ -116,7 +123,7 @@ std::optional<std::vector<Alignment>> alignment_of(const std::optional<Alignment
 }
 
 struct Keywords {
-  std::optional<Extents> grid;
+  std::optional<NumberOrNumbers> grid;
   std::optional<NumbersOrName> ranks;
   std::optional<NumbersOrName> order;
   std::optional<std::vector<int>> replicate;
@@ -134,7 +141,7 @@ Layout make_layout(const Extents& shape, const DistributionText& dist, const Key
   layout::Notation notation = layout::parse_notation(text);
   const Merger merge(text);
   merge.set(notation.shape, std::optional(shape), "the shape");
-  merge.set(notation.grid, given.grid, "the grid");
+  if (given.grid) merge.set(notation.grid, std::optional(extents_of(*given.grid)), "the grid");
   if (given.ranks && std::holds_alternative<std::string>(*given.ranks)) {
     merge.set(notation.ranks, std::optional(order_named(std::get<std::string>(*given.ranks), "ranks")), "ranks");
   } else if (given.ranks) {
@@ -209,12 +216,13 @@ void bind_layout(nb::module_& module) {
 Layout(shape, dist, *, grid=None, ranks="C", order="C", replicate=None, source=None, offset=None, reverse=None,
        halo=None, periodic=None, template=None, align=None)
 
-shape      sizes of the dimensions, 0 to 32 of them
+shape      sizes of the dimensions, 0 to 32 of them; one number for one dimension
 dist       the distribution of each dimension as one text in HPF's spelling, "(block, cyclic(3), *)", which may also
            contain the following arguments, as in "(block, *) onto (2) order=F"; or one text for each dimension:
-           *, block, block(m), balanced, cyclic, cyclic(k), gen_block(sizes) or indirect(owners). Each may name its
-           grid axes, "block@(0, 1)", or be distributed further, "block/cyclic(2)"
-grid       extents of the grid axes; the dimensions that are distributed (not *) take them left to right
+           * (also : or None), block, block(m), balanced, cyclic, cyclic(k), gen_block(sizes) or indirect(owners). Each
+           may name its grid axes, "block@(0, 1)", or be distributed further, "block/cyclic(2)"
+grid       extents of the grid axes, one number for one axis; the dimensions that are distributed (not *) take them
+           left to right
 ranks      "C": consecutive ranks lie along the last grid axis; "F": along the first; or the rank of each position
 order      memory order of the local arrays: "C", "F", or the dimensions, slowest first
 replicate  grid axes along which each position holds a copy
@@ -230,12 +238,13 @@ Layouts are values: they are equal if each rank holds the same elements in the s
 spelled. Raises plait.ArgumentError if the arguments do not fit together.)doc")
           .def(
               "__init__",
-              [](Layout* self, const Given<Extents>& shape, const Given<DistributionText>& dist,
-                 const Perhaps<Extents>& grid, const Perhaps<NumbersOrName>& ranks, const Perhaps<NumbersOrName>& order,
-                 const Perhaps<std::vector<int>>& replicate, const Perhaps<Extents>& source,
-                 const Perhaps<Extents>& offset, const Perhaps<std::vector<int>>& reverse,
-                 const Perhaps<std::vector<HaloWidth>>& halo, const Perhaps<std::vector<int>>& periodic,
-                 const Perhaps<Extents>& template_shape, const Perhaps<AlignmentText>& align) {
+              [](Layout* self, const Given<NumberOrNumbers>& shape, const Given<DistributionText>& dist,
+                 const Perhaps<NumberOrNumbers>& grid, const Perhaps<NumbersOrName>& ranks,
+                 const Perhaps<NumbersOrName>& order, const Perhaps<std::vector<int>>& replicate,
+                 const Perhaps<Extents>& source, const Perhaps<Extents>& offset,
+                 const Perhaps<std::vector<int>>& reverse, const Perhaps<std::vector<HaloWidth>>& halo,
+                 const Perhaps<std::vector<int>>& periodic, const Perhaps<Extents>& template_shape,
+                 const Perhaps<AlignmentText>& align) {
                 const Keywords given{
                     as(grid, "grid", "is not a grid; give the extent of each grid axis, such as (2, 2)"),
                     as(ranks, "ranks", "is not an order of ranks; give \"C\", \"F\" or the rank of each grid position"),
@@ -253,7 +262,8 @@ spelled. Raises plait.ArgumentError if the arguments do not fit together.)doc")
                        "is not an alignment; give for each template dimension a text such as \"2*d1+1\", a number or "
                        "\"*\""),
                 };
-                new (self) Layout(make_layout(shape.as("shape", kShape), dist.as("dist", kDistribution), given));
+                new (self)
+                    Layout(make_layout(extents_of(shape.as("shape", kShape)), dist.as("dist", kDistribution), given));
               },
               "shape"_a, "dist"_a, nb::kw_only(), "grid"_a = nb::none(), "ranks"_a = nb::none(), "order"_a = nb::none(),
               "replicate"_a = nb::none(), "source"_a = nb::none(), "offset"_a = nb::none(), "reverse"_a = nb::none(),

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import array as arrays
 from collections.abc import Callable
 from functools import partial
+from mmap import mmap
 from types import TracebackType
 from typing import Any, Generic, Protocol, TypeVar
+
+import numpy.typing as npt
 
 from ._abandon import abandon
 from ._arguments.buffers import address, to_fill, to_write, whole
 from ._guard import call, refuse_here
 from ._request import Request
 
-__all__ = ["ByteFile"]
+__all__ = ["ByteFile", "Out"]
 
 
 class ByteCore(Protocol):
@@ -46,6 +50,8 @@ class ByteCore(Protocol):
 
 
 Core = TypeVar("Core", bound=ByteCore)
+#: What is filled: an object whose memory can be written.
+Out = TypeVar("Out", bound="bytearray | memoryview | mmap | arrays.array[Any] | npt.NDArray[Any]")
 Self = TypeVar("Self", bound="ByteFile[Any]")
 
 
@@ -87,13 +93,13 @@ class ByteFile(Generic[Core]):
         array = to_write(data)
         call(refuse_here, self._core.write, whole(offset, "offset"), address(array), array.nbytes, *where)
 
-    def _iread(self, offset: int, out: Any, *where: int) -> Request:
+    def _iread(self, offset: int, out: Any, *where: int) -> Request[Any]:
         array, result = to_fill(out)
         begin = whole(offset, "offset")
         start = partial(call, refuse_here, self._core.start_read, begin, address(array), array.nbytes, *where)
         return Request(start, self, [array], result)
 
-    def _iwrite(self, offset: int, data: Any, *where: int) -> Request:
+    def _iwrite(self, offset: int, data: Any, *where: int) -> Request[None]:
         array = to_write(data)
         begin = whole(offset, "offset")
         start = partial(call, refuse_here, self._core.start_write, begin, address(array), array.nbytes, *where)

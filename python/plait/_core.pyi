@@ -43,10 +43,10 @@ class IndexSet:
 class Layout:
     def __init__(
         self,
-        shape: Sequence[int],
-        dist: str | Sequence[str],
+        shape: int | Sequence[int],
+        dist: str | Sequence[str | None],
         *,
-        grid: Sequence[int] | None = None,
+        grid: int | Sequence[int] | None = None,
         ranks: str | Sequence[int] | None = None,
         order: str | Sequence[int] | None = None,
         replicate: Sequence[int] | None = None,

@@ -24,6 +24,10 @@ class ArgumentTypeError(ArgumentError, TypeError):
     """An argument has a type that the call does not take, is missing, is misspelt, or is one too many."""
 
 
+class ArgumentIndexError(ArgumentError, IndexError):
+    """An index lies outside its array, or is none."""
+
+
 class StoreError(Error, OSError):
     """A file, a disk, memory or another rank or program failed; ``errno`` is the system's code if there is one.
 

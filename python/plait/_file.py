@@ -4,40 +4,42 @@ from __future__ import annotations
 
 import traceback
 import warnings
-from collections.abc import Mapping, Sequence
 from functools import partial
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeVar, overload
 
 import numpy as np
-import numpy.typing as npt
 
 from . import _core
 from ._abandon import abandon
-from ._arguments.array_types import descr_of, extents_of, type_of
-from ._arguments.arrays import Array, Arrays, LocalArrays, check_arrays, new_arrays, parts_of, ranks_held
+from ._arguments.array_types import descr_of, type_of
+from ._arguments.arrays import Arrays, LocalArrays, check_arrays, new_arrays, parts_of, ranks_held
 from ._arguments.layouts import LayoutLike, layout_of
 from ._arguments.region import Region, Slices, region_shape, slices_of
-from ._arguments.words import shape_text, shown
+from ._arguments.values import Array
+from ._arguments.words import shape_text
 from ._core import Layout
 from ._errors import ArgumentError, naming
 from ._guard import Refuse, call, checks, refuse_here
 from ._held import flag_of
+from ._indexing.array_like import ArrayLike
 from ._request import Request
-from ._steps import Attribute, Step, Steps, attributes_of
+from ._steps import VARIABLE, Stepped, variable_name
 from ._stream import Stream, open_stream
+
+#: What a read fills: an array, or a list of them.
+Out = TypeVar("Out", bound=Arrays)
 
 _LAYOUTS_KEPT = 16
 _LONGEST_REASON = 2000
-VARIABLE = "data"
-"""The array of a file, and the first one of a pipe's step."""
 
 
-class File:
+class File(ArrayLike, Stepped):
     """A distributed array in a store. Made by :func:`plait.open`.
 
     Methods are collective unless they say otherwise: all ranks of the communicator call them with equal arguments
     (except for their own arrays), and all get the same result or the same error. One thread at a time may use a File.
+    A process that has the file for itself may also index it like an array of NumPy, and from several threads at once.
     """
 
     def __init__(self, core: _core.File, mode: str, comm: _core.Comm, alone: bool) -> None:
@@ -49,7 +51,7 @@ class File:
         self._dtype = type_of(core.dtype, core.element_bytes)
         # Layouts of the whole array with the local shape of this rank: programs repeat their accesses.
         self._known: dict[int, tuple[Layout, tuple[int, ...]]] = {}
-        self._step: Step | None = None
+        self._step = None
         self._variable = VARIABLE
         self._types = {VARIABLE: (list(core.shape), core.dtype, core.element_bytes)}
 
@@ -64,25 +66,50 @@ class File:
         return self._mode
 
     @property
-    def shape(self) -> tuple[int, ...]:
-        """The shape of the whole array."""
-        return self._core.shape
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """The type of its elements."""
-        return self._dtype
-
-    @property
-    def order(self) -> str:
-        """The order of the elements in the file: C or F."""
-        return self._core.order
-
-    @property
     def closed(self) -> bool:
         """Whether the file is closed."""
         return not self._core.is_open
 
+    @overload
+    def read(
+        self,
+        layout: None = ...,
+        out: None = ...,
+        region: Region | None = ...,
+        *,
+        fill_halo: bool = ...,
+        variable: str = ...,
+    ) -> Array: ...
+    @overload
+    def read(
+        self,
+        layout: LayoutLike,
+        out: None = ...,
+        region: Region | None = ...,
+        *,
+        fill_halo: bool = ...,
+        variable: str = ...,
+    ) -> Array | Any: ...
+    @overload
+    def read(
+        self,
+        layout: LayoutLike | None,
+        out: Out,
+        region: Region | None = ...,
+        *,
+        fill_halo: bool = ...,
+        variable: str = ...,
+    ) -> Out: ...
+    @overload
+    def read(
+        self,
+        layout: LayoutLike | None = ...,
+        *,
+        out: Out,
+        region: Region | None = ...,
+        fill_halo: bool = ...,
+        variable: str = ...,
+    ) -> Out: ...
     def read(
         self,
         layout: LayoutLike | None = None,
@@ -135,6 +162,22 @@ class File:
         layout, slices, arrays, _ = self._prepare(layout, array, region, "array")
         call(self._core.refuse, self._core.write, layout, parts_of(arrays), slices)
 
+    @overload
+    def iread(
+        self, layout: None = ..., out: None = ..., region: Region | None = ..., *, fill_halo: bool = ...
+    ) -> Request[Array]: ...
+    @overload
+    def iread(
+        self, layout: LayoutLike, out: None = ..., region: Region | None = ..., *, fill_halo: bool = ...
+    ) -> Request[Array | Any]: ...
+    @overload
+    def iread(
+        self, layout: LayoutLike | None, out: Out, region: Region | None = ..., *, fill_halo: bool = ...
+    ) -> Request[Out]: ...
+    @overload
+    def iread(
+        self, layout: LayoutLike | None = ..., *, out: Out, region: Region | None = ..., fill_halo: bool = ...
+    ) -> Request[Out]: ...
     def iread(
         self,
         layout: LayoutLike | None = None,
@@ -142,73 +185,19 @@ class File:
         region: Region | None = None,
         *,
         fill_halo: bool = False,
-    ) -> Request:
+    ) -> Request[Any]:
         """Start a :meth:`read`; its result is that of ``wait()``. Started accesses are carried out in order."""
         self._select(VARIABLE)
         layout, slices, arrays, fill = self._prepare(layout, out, region, "out", fill_halo)
         start = partial(call, self._core.refuse, self._core.start_read, layout, parts_of(arrays), slices, fill)
         return Request(start, self, arrays, self._as_given(arrays, out))
 
-    def iwrite(self, array: Arrays, layout: LayoutLike | None = None, region: Region | None = None) -> Request:
+    def iwrite(self, array: Arrays, layout: LayoutLike | None = None, region: Region | None = None) -> Request[None]:
         """Start a :meth:`write`. Do not change the array before ``wait()`` has returned."""
         self._select(VARIABLE, array, layout)
         layout, slices, arrays, _ = self._prepare(layout, array, region, "array")
         start = partial(call, self._core.refuse, self._core.start_write, layout, parts_of(arrays), slices)
         return Request(start, self, arrays, None)
-
-    def begin_step(self, attributes: Mapping[str, Attribute] | None = None) -> Step | None:
-        """Begin a step of a pipe, and return it. Collective.
-
-        A writer: what it writes until :meth:`end_step` reaches the readers together, with these attributes (a mapping
-        of names to numbers and texts). It waits while the queue is full.
-        A reader: waits for the next step, and returns None when no more steps will come.
-
-        Without ``begin_step`` each write is a step, and each read reads one. Files that are not pipes have one step:
-        what is written later replaces it, and attributes are not kept.
-        Raises plait.StoreError if the program at the other end has failed or cannot be reached.
-        """
-        with checks(self._core.refuse):
-            values = attributes_of(attributes)
-        found = call(self._core.refuse, self._core.begin_step, values)
-        if found is None:
-            return None
-        number, known, variables = found
-        self._step = Step(number, dict(known), tuple(variables))
-        self._take_type()
-        return self._step
-
-    def end_step(self) -> None:
-        """End the step. Collective.
-
-        A writer passes the step to the readers; a reader releases it, so that the writer can reuse its room in the
-        queue.
-        """
-        self._step = None
-        call(self._core.refuse, self._core.end_step)
-
-    @property
-    def in_step(self) -> bool:
-        """Whether a step has begun and not ended."""
-        return self._step is not None
-
-    def __iter__(self) -> Steps:
-        """Go through the steps that are read, each until the next one."""
-        return Steps(self)
-
-    def define(self, variable: str, shape: Sequence[int] | int, dtype: npt.DTypeLike) -> None:
-        """Set the shape and dtype of another array of a pipe's steps, before it is first written.
-
-        All ranks call it, also those that have no part of the array.
-        """
-        with checks(self._core.refuse):
-            self._types[_variable_name(variable)] = (extents_of(shape), *descr_of(dtype))
-            if variable == self._variable:
-                self._variable = ""  # so that the next access takes what has been said
-
-    def type_of(self, variable: str = VARIABLE) -> tuple[tuple[int, ...], np.dtype[Any]]:
-        """Return the shape and dtype of an array; in a pipe, of one of the step that has begun. Not collective."""
-        self._select(variable, refuse=refuse_here)
-        return self.shape, self.dtype
 
     def explain(
         self,
@@ -298,7 +287,7 @@ class File:
         if isinstance(variable, str) and variable == self._variable:
             return
         with checks(refuse or self._core.refuse):
-            _variable_name(variable)
+            variable_name(variable)
             known = self._types.get(variable)
             if self._mode == "w" and known is None:
                 first = array[0] if isinstance(array, (list, tuple)) and array else array
@@ -313,6 +302,12 @@ class File:
             call(refuse_here, self._core.select_variable, variable, *given)
             self._variable = variable
             self._take_type()
+
+    def _select_data(self) -> None:
+        self._select(VARIABLE, refuse=refuse_here)
+
+    def _loses_steps(self) -> bool:
+        return not self.in_step and _core.comes_in_steps(self.url)
 
     def _take_type(self) -> None:
         self._dtype = type_of(self._core.dtype, self._core.element_bytes)
@@ -380,9 +375,3 @@ class File:
 def _reason(error: BaseException | None) -> str:
     """Return what the other end of a pipe hears of an exception."""
     return "" if error is None else "".join(traceback.format_exception_only(error)).strip()[:_LONGEST_REASON]
-
-
-def _variable_name(name: str) -> str:
-    if not isinstance(name, str) or not name:
-        raise ArgumentError(f"variable={shown(name)} is not the name of an array; give a text")
-    return name

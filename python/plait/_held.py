@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._arguments.arrays import Array, LocalArrays, in_order, ranks_held
+from ._arguments.arrays import LocalArrays, in_order, ranks_held
+from ._arguments.sizes import bytes_of
+from ._arguments.values import Array
 from ._arguments.words import shown
 from ._core import Layout
 from ._errors import ArgumentError
@@ -62,12 +64,13 @@ def name_of(dtype: np.dtype[Any]) -> str:
     return repr(np.lib.format.dtype_to_descr(dtype)) if dtype.fields else dtype.str
 
 
-def memory_of(memory: int | None) -> int:
+def memory_of(memory: int | str | None) -> int:
     if memory is None:
         return 0
-    if isinstance(memory, (bool, np.bool_)) or not hasattr(memory, "__index__"):
-        raise ArgumentError(f"memory={shown(memory)} is not a number of bytes; leave it out for 32 MiB")
-    number = operator.index(memory)
+    given = bytes_of(memory, "memory")
+    if isinstance(given, (bool, np.bool_)) or not hasattr(given, "__index__"):
+        raise ArgumentError(f"memory={shown(given)} is not a number of bytes; leave it out for 32 MiB")
+    number = operator.index(given)
     if not 1 <= number <= _MOST_BYTES:
         raise ArgumentError(f"memory={number} bytes are too {'few' if number < 1 else 'many'}; leave it out for 32 MiB")
     return number

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from . import _core
 from ._arguments.array_types import descr_of, extents_of
 from ._arguments.buffers import path_of, whole
+from ._arguments.sizes import bytes_of
 from ._arguments.words import shown
 from ._comm import CommLike, comm_of
 from ._errors import ArgumentError, naming
@@ -28,7 +29,7 @@ def open(
     dtype: npt.DTypeLike | None = None,
     order: Literal["C", "F"] | None = None,
     offset: int = 0,
-    memory: int = 0,
+    memory: int | str = 0,
     strategy: Literal["automatic", "direct", "two-phase"] | None = None,
     readers: int = 0,
 ) -> File:
@@ -51,7 +52,7 @@ def open(
     shape, dtype  needed in mode w and for raw and striped files; otherwise compared with those that the file states
     order     order of the elements in a new or raw file, "C" (default) or "F"
     offset    where the array begins in an existing raw file, in bytes
-    memory    most staging memory of each rank in bytes; by default PLAIT_MEMORY, or 32 MiB
+    memory    most staging memory of each rank: bytes, or a text such as ``"32M"``; by default PLAIT_MEMORY, or 32 MiB
     strategy  "direct" or "two-phase"; by default PLAIT_STRATEGY, or what is predicted to be faster
     readers   how many ranks access the file in two-phase accesses; by default chosen by Plait
 
@@ -62,7 +63,8 @@ def open(
     refuse = partial(_core.refuse, comm=own)
     with checks(refuse):
         path = path_of(url)
-        offset, memory, readers = whole(offset, "offset"), whole(memory, "memory"), whole(readers, "readers")
+        offset, readers = whole(offset, "offset"), whole(readers, "readers")
+        most = whole(bytes_of(memory, "memory"), "memory")
         if strategy not in (None, "automatic", "direct", "two-phase"):
             raise ArgumentError(f'strategy={shown(strategy)} is not known; use "direct", "two-phase" or "automatic"')
         if order not in (None, "C", "F"):
@@ -74,6 +76,6 @@ def open(
         how = strategy or ""
     with naming(path):
         core = call(
-            refuse, _core.open, path, mode, own, extents, descr, element_bytes, order, offset, memory, how, readers
+            refuse, _core.open, path, mode, own, extents, descr, element_bytes, order, offset, most, how, readers
         )
     return File(core, mode, own, alone=comm is None)

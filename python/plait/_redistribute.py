@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 from dataclasses import dataclass
 from functools import partial
 from types import TracebackType
@@ -12,10 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._arguments.arrays import Array, Arrays, LocalArrays, Parts, check_arrays, new_arrays, parts_of, plain_array
+from ._arguments.arrays import Arrays, LocalArrays, Parts, check_arrays, new_arrays, parts_of
 from ._arguments.dtypes import dtype_of
 from ._arguments.layouts import LayoutLike, layout_of, layout_pair
 from ._arguments.region import Region, slices_of
+from ._arguments.values import Array, plain_array
 from ._arguments.words import shape_text
 from ._comm import CommLike, comm_of
 from ._core import Layout
@@ -37,7 +39,7 @@ from ._request import Request
 _Section = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]
 
 
-def empty(layout: LayoutLike, dtype: npt.DTypeLike, comm: CommLike = None) -> Any:
+def empty(layout: LayoutLike, dtype: npt.DTypeLike, comm: CommLike = None) -> Array | Any:
     """Make this rank's local array of a layout in memory that all ranks of its node see. Collective over ``comm``.
 
     Redistributions between such arrays copy each element once, directly from one array to the other. The array has the
@@ -62,16 +64,16 @@ def redistribute(
     comm: CommLike = None,
     *,
     out: Arrays | None = None,
-    memory: int | None = None,
+    memory: int | str | None = None,
     fill_halo: bool = False,
     source_region: Region | None = None,
     target_region: Region | None = None,
-) -> Any:
+) -> Array | Any:
     """Copy an array that lies as ``src`` says into one that lies as ``dst`` says. Collective over ``comm``.
 
     array          this rank's local array of ``src``; None on a rank that is not in it
     out            this rank's local array of ``dst``, of any strides; a new one by default
-    memory         most staging memory of each rank in bytes; 32 MiB by default
+    memory         most staging memory of each rank, in bytes or as a text such as ``"32M"``; 32 MiB by default
     fill_halo      also fill the halo positions of ``dst`` that lie inside the array or wrap around
         source_region, target_region  move only ``A[source_region]`` to ``B[target_region]``; A and B are the whole
                    arrays, indexed as in NumPy: slices of step 1, integers, ``...``. Both regions have the same shape.
@@ -95,11 +97,11 @@ def iredistribute(
     comm: CommLike = None,
     *,
     out: Arrays | None = None,
-    memory: int | None = None,
+    memory: int | str | None = None,
     fill_halo: bool = False,
     source_region: Region | None = None,
     target_region: Region | None = None,
-) -> Request:
+) -> Request[Array | Any]:
     """Start a :func:`redistribute`, and return a Request whose ``wait()`` returns the result. Collective.
 
     Redistributions and file accesses that were started on one communicator are carried out in order. Neither read nor
@@ -126,7 +128,7 @@ class Redistribution:
         dtype: npt.DTypeLike,
         comm: CommLike = None,
         *,
-        memory: int | None = None,
+        memory: int | str | None = None,
         fill_halo: bool = False,
         source_region: Region | None = None,
         target_region: Region | None = None,
@@ -159,7 +161,7 @@ class Redistribution:
             self._made(1)
 
     @property
-    def source(self) -> Any:
+    def source(self) -> Array | Any:
         """A local array of the source layout for this rank, in memory that the node shares; None if it has no part.
 
         It is made when it is first used, which is collective. If a layout leaves ranks out, it is made with the plan.
@@ -167,11 +169,11 @@ class Redistribution:
         return as_given(self._made(0), self._alone)
 
     @property
-    def target(self) -> Any:
+    def target(self) -> Array | Any:
         """A local array of the target layout for this rank, made like :attr:`source`."""
         return as_given(self._made(1), self._alone)
 
-    def run(self, array: Arrays | None = None, out: Arrays | None = None) -> Any:
+    def run(self, array: Arrays | None = None, out: Arrays | None = None) -> Array | Any:
         """Move the elements of ``array`` to ``out``, by default of :attr:`source` to :attr:`target`. Collective.
 
         Either all ranks pass an array, or none does. Returns ``out``, or :attr:`target`.
@@ -180,7 +182,7 @@ class Redistribution:
         call(core.refuse, core.run, *parts)
         return result
 
-    def start(self, array: Arrays | None = None, out: Arrays | None = None) -> Request:
+    def start(self, array: Arrays | None = None, out: Arrays | None = None) -> Request[Array | Any]:
         """Start a :meth:`run`, and return a Request whose ``wait()`` returns the result. Collective.
 
         Neither read nor change the arrays before ``wait()`` has returned.
@@ -298,7 +300,7 @@ class _Ends:
 class _Options:
     """How it is moved."""
 
-    memory: int | None
+    memory: int | str | None
     fill_halo: bool
 
     def checked(self) -> tuple[int, bool]:
@@ -340,6 +342,9 @@ def _refuse_on(comm: _core.Comm) -> Refuse:
 
 
 def _first_dtype(given: Arrays | None) -> np.dtype[Any] | None:
+    if isinstance(given, (list, tuple)) and given and not any(isinstance(item, np.ndarray) for item in given):
+        with contextlib.suppress(ArgumentError):  # lists of different lengths: one for each rank
+            return plain_array(given, "array").dtype
     first = given[0] if isinstance(given, (list, tuple)) and given else given
     if first is None or isinstance(first, np.ndarray):
         return None if first is None else first.dtype

@@ -7,17 +7,20 @@ import contextlib
 import os
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from . import _core
-from ._arguments.arrays import Array
+from ._arguments.values import Array
 from ._errors import Error
 
+_Result = TypeVar("_Result")
 _Started = _core.Request | _core.StreamRequest | _core.DistantRequest
 
 
-class Request:
+class Request(Generic[_Result]):
     """A nonblocking read, write or redistribution.
+
+    To type checkers it is ``Request[T]``, T being what :meth:`wait` returns.
 
     Do not change an array that is being written, and do not read one that is being filled, before :meth:`wait` returns.
     """
@@ -27,7 +30,7 @@ class Request:
         start: Callable[[], _Started],
         user: object,
         arrays: list[Array],
-        result: Any,
+        result: _Result,
     ) -> None:
         """Made by :meth:`File.iread`, :meth:`Stream.iread`, :func:`iredistribute` and similar calls."""
         self._request: _Started | None = None  # not yet
@@ -42,7 +45,7 @@ class Request:
             _forget(self)
             raise
 
-    def wait(self) -> Any:
+    def wait(self) -> _Result:
         """Wait for the access and return what the blocking call would; raise what it would raise."""
         try:
             elements = self._started().wait()
@@ -58,17 +61,17 @@ class Request:
         assert self._request is not None
         return self._request
 
-    def _finished(self, elements: Any) -> Any:
+    def _finished(self, elements: Any) -> _Result:
         return self._result
 
 
 #: Accesses that may still use their arrays, of all threads.
-_running: set[Request] = set()
+_running: set[Request[Any]] = set()
 #: Held while they change; by one thread more than once where a signal handler starts an access.
 _changing = threading.RLock()
 
 
-def _forget(request: Request) -> None:
+def _forget(request: Request[Any]) -> None:
     with _changing:
         _running.discard(request)
 

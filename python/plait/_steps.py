@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
+from ._arguments.array_types import descr_of, extents_of
 from ._arguments.words import shown
+from ._core import File as CoreFile
 from ._errors import ArgumentError
+from ._guard import Refuse, call, checks, refuse_here
 
-if TYPE_CHECKING:
-    from ._file import File
+VARIABLE = "data"
+"""The array of a file, and the first one of a pipe's step."""
 
 #: What an attribute of a step can be.
 Attribute = int | float | str
@@ -66,10 +73,98 @@ def _value_of(name: str, value: Any) -> Attribute:
     return number
 
 
+class Stepped(ABC):
+    """What a File has of steps."""
+
+    _core: CoreFile
+    _step: Step | None
+    _variable: str
+    _types: dict[str, tuple[list[int], str, int]]
+
+    def begin_step(self, attributes: Mapping[str, Attribute] | None = None) -> Step | None:
+        """Begin a step of a pipe, and return it. Collective.
+
+        A writer: what it writes until :meth:`end_step` reaches the readers together, with these attributes (a mapping
+        of names to numbers and texts). It waits while the queue is full.
+        A reader: waits for the next step, and returns None when no more steps will come.
+
+        Without ``begin_step`` each write is a step, and each read reads one. Files that are not pipes have one step:
+        what is written later replaces it, and attributes are not kept.
+        Raises plait.StoreError if the program at the other end has failed or cannot be reached.
+        """
+        with checks(self._core.refuse):
+            values = attributes_of(attributes)
+        found = call(self._core.refuse, self._core.begin_step, values)
+        if found is None:
+            return None
+        number, known, variables = found
+        self._step = Step(number, dict(known), tuple(variables))
+        self._take_type()
+        return self._step
+
+    def end_step(self) -> None:
+        """End the step. Collective.
+
+        A writer passes the step to the readers; a reader releases it, so that the writer can reuse its room in the
+        queue.
+        """
+        self._step = None
+        call(self._core.refuse, self._core.end_step)
+
+    @property
+    def in_step(self) -> bool:
+        """Whether a step has begun and not ended."""
+        return self._step is not None
+
+    def __iter__(self) -> Steps:
+        """Go through the steps that are read, each until the next one; not through the array, as NumPy's arrays do."""
+        return Steps(self)
+
+    def define(self, variable: str, shape: Sequence[int] | int, dtype: npt.DTypeLike) -> None:
+        """Set the shape and dtype of another array of a pipe's steps, before it is first written.
+
+        All ranks call it, also those that have no part of the array.
+        """
+        with checks(self._core.refuse):
+            self._types[variable_name(variable)] = (extents_of(shape), *descr_of(dtype))
+            if variable == self._variable:
+                self._variable = ""  # so that the next access takes what has been said
+
+    def type_of(self, variable: str = VARIABLE) -> tuple[tuple[int, ...], np.dtype[Any]]:
+        """Return the shape and dtype of an array; in a pipe, of one of the step that has begun. Not collective."""
+        self._select(variable, refuse=refuse_here)
+        return self.shape, self.dtype
+
+    @property
+    @abstractmethod
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the array that was last named."""
+
+    @property
+    @abstractmethod
+    def dtype(self) -> np.dtype[Any]:
+        """The type of its elements."""
+
+    @abstractmethod
+    def _select(self, variable: str, *, refuse: Refuse | None = None) -> None:
+        """Let the next access mean an array of a pipe's step."""
+
+    @abstractmethod
+    def _take_type(self) -> None:
+        """Take the shape and dtype of that array from the core."""
+
+
+def variable_name(name: str) -> str:
+    """Check the name of an array."""
+    if not isinstance(name, str) or not name:
+        raise ArgumentError(f"variable={shown(name)} is not the name of an array; give a text")
+    return name
+
+
 class Steps:
     """Iterates over the steps of a file; asking for the next step ends the one before it."""
 
-    def __init__(self, file: File) -> None:
+    def __init__(self, file: Stepped) -> None:
         """Made by iterating over a File."""
         self._file = file
 

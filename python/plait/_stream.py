@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._arguments.arrays import Array, plain_array
 from ._arguments.buffers import whole
+from ._arguments.values import Array, array_of, plain_array
 from ._arguments.words import array_kind
 from ._errors import ArgumentError
 from ._guard import call, checks
@@ -78,7 +78,7 @@ class Stream:
         source = self._checked_write(array)
         call(self._core.refuse, self._core.write, _address(source), source.size)
 
-    def iread(self, count: int, out: Array | None = None) -> Request:
+    def iread(self, count: int, out: Array | None = None) -> Request[Array]:
         """Start a :meth:`read`, and return a Request whose ``wait()`` returns the result.
 
         Requests that were started on a stream are carried out in order.
@@ -87,11 +87,11 @@ class Stream:
         start = partial(call, self._core.refuse, self._core.start_read, _address(target), number)
         return _StreamRequest(start, self, [target], target)
 
-    def iwrite(self, array: npt.ArrayLike) -> Request:
+    def iwrite(self, array: npt.ArrayLike) -> Request[None]:
         """Start a :meth:`write`. Do not change the array before ``wait()`` has returned."""
         source = self._checked_write(array)
         start = partial(call, self._core.refuse, self._core.start_write, _address(source), source.size)
-        return _StreamRequest(start, self, [source], None)
+        return Request(start, self, [source], None)
 
     def tell(self) -> int:
         """Return the position, in elements: where the next request begins. Mode 1: the common one at this moment."""
@@ -146,7 +146,7 @@ class Stream:
 
     def _checked_write(self, array: npt.ArrayLike) -> Array:
         with checks(self._core.refuse):
-            source: Array = np.ascontiguousarray(plain_array(array, "array", self._dtype))
+            source: Array = np.ascontiguousarray(array_of(array, "array", self._dtype))
             self._check_dtype(source, "array")
             return source.reshape(-1)
 
@@ -157,9 +157,9 @@ class Stream:
             )
 
 
-class _StreamRequest(Request):
-    def _finished(self, elements: Any) -> Any:
-        return None if self._result is None else self._result[:elements]
+class _StreamRequest(Request[Array]):
+    def _finished(self, elements: Any) -> Array:
+        return self._result[:elements]
 
 
 def open_stream(file: File, core: _core.File, mode: int, dtype: np.dtype[Any]) -> Stream:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from functools import partial
-from typing import Any
+from typing import Any, overload
+
+import numpy as np
+import numpy.typing as npt
 
 from . import _core
 from ._arguments.buffers import whole
 from ._arguments.words import kind
-from ._byte_file import ByteFile
+from ._byte_file import ByteFile, Out
 from ._comm import CommLike, comm_of
 from ._errors import ArgumentError, naming
 from ._guard import alone, call, checks, refuse_here
@@ -45,6 +48,10 @@ class DistantFile(ByteFile[_core.DistantFile]):
         return call(refuse_here, self._core.direct, whole(rank, "rank"))
 
     @alone
+    @overload
+    def read(self, offset: int, out: int, rank: int | None = ...) -> npt.NDArray[np.uint8]: ...
+    @overload
+    def read(self, offset: int, out: Out, rank: int | None = ...) -> Out: ...
     def read(self, offset: int, out: Any, rank: int | None = None) -> Any:
         """Read bytes from the file of a rank.
 
@@ -63,12 +70,16 @@ class DistantFile(ByteFile[_core.DistantFile]):
         self._write(offset, data, self._rank_of(rank))
 
     @alone
-    def iread(self, offset: int, out: Any, rank: int | None = None) -> Request:
+    @overload
+    def iread(self, offset: int, out: int, rank: int | None = ...) -> Request[npt.NDArray[np.uint8]]: ...
+    @overload
+    def iread(self, offset: int, out: Out, rank: int | None = ...) -> Request[Out]: ...
+    def iread(self, offset: int, out: Any, rank: int | None = None) -> Request[Any]:
         """Start a :meth:`read`; ``wait()`` of the Request returns its result. Do not use the memory before."""
         return self._iread(offset, out, self._rank_of(rank))
 
     @alone
-    def iwrite(self, offset: int, data: Any, rank: int | None = None) -> Request:
+    def iwrite(self, offset: int, data: Any, rank: int | None = None) -> Request[None]:
         """Start a :meth:`write`; do not change the data before ``wait()`` has returned."""
         return self._iwrite(offset, data, self._rank_of(rank))
 
@@ -78,7 +89,7 @@ class DistantFile(ByteFile[_core.DistantFile]):
         call(refuse_here, self._core.sync, self._rank_of(rank))
 
     @alone
-    def isync(self, rank: int | None = None) -> Request:
+    def isync(self, rank: int | None = None) -> Request[None]:
         """Start a :meth:`sync`."""
         server = self._rank_of(rank)
         return Request(lambda: call(refuse_here, self._core.start_sync, server), self, [], None)
@@ -173,7 +184,7 @@ def find(name: str, *, comm: CommLike = None) -> DistantFile:
     return DistantFile(call(refuse_here, _core.DistantFile.find, wanted, own), own)
 
 
-def wait_all(requests: Iterable[Request]) -> list[Any]:
+def wait_all(requests: Iterable[Request[Any]]) -> list[Any]:
     """Wait for all requests and return their results; raise the first error once all have ended."""
     results: list[Any] = []
     first: BaseException | None = None

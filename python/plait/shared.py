@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, overload
+
+import numpy as np
+import numpy.typing as npt
 
 from . import _core
 from ._arguments.buffers import whole
-from ._byte_file import ByteFile
+from ._byte_file import ByteFile, Out
 from ._comm import CommLike, comm_of
 from ._errors import naming
 from ._guard import alone, call, checks, refuse_here
@@ -53,6 +56,10 @@ class SharedFile(ByteFile[_core.SharedFile]):
         return call(refuse_here, self._core.home, whole(component, "component"))
 
     @alone
+    @overload
+    def read(self, offset: int, out: int) -> npt.NDArray[np.uint8]: ...
+    @overload
+    def read(self, offset: int, out: Out) -> Out: ...
     def read(self, offset: int, out: Any) -> Any:
         """Read bytes.
 
@@ -72,12 +79,16 @@ class SharedFile(ByteFile[_core.SharedFile]):
         self._write(offset, data)
 
     @alone
-    def iread(self, offset: int, out: Any) -> Request:
+    @overload
+    def iread(self, offset: int, out: int) -> Request[npt.NDArray[np.uint8]]: ...
+    @overload
+    def iread(self, offset: int, out: Out) -> Request[Out]: ...
+    def iread(self, offset: int, out: Any) -> Request[Any]:
         """Start a :meth:`read`; ``wait()`` of the Request returns its result. Do not use the memory before."""
         return self._iread(offset, out)
 
     @alone
-    def iwrite(self, offset: int, data: Any) -> Request:
+    def iwrite(self, offset: int, data: Any) -> Request[None]:
         """Start a :meth:`write`; do not change the data before ``wait()`` has returned."""
         return self._iwrite(offset, data)
 

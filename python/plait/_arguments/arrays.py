@@ -8,15 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from .._core import Comm, Layout
 from .._errors import ArgumentError
+from .values import Array, array_of, value_of
 from .words import array_kind, shape_text
 
-Array = npt.NDArray[Any]
-#: One local array, or those of all ranks of a layout in one process.
-Arrays = Array | Sequence[Array]
+#: One local array, or those of all ranks of a layout in one process; nested lists of numbers do for an array.
+Arrays = Array | Sequence[Any]
 #: Address and steps in bytes of each local array.
 Parts = list[tuple[int, tuple[int, ...]]]
 
@@ -49,32 +48,6 @@ def new_arrays(needed: LocalArrays) -> list[Array]:
     return [in_order(np.empty(math.prod(shape), needed.dtype), shape, order) for shape in shapes]
 
 
-def plain_array(value: Any, what: str, dtype: np.dtype[Any] | None = None) -> Array:
-    """Return a value as an array, itself if it is one, or raise ArgumentError if it cannot be converted."""
-    if isinstance(value, np.ma.MaskedArray):
-        raise ArgumentError(
-            f"{what} is a masked array, whose mask would be lost; pass its data, or the result of its filled()"
-        )
-    if isinstance(value, np.ndarray):
-        return value
-    wanted = f"a NumPy array{'' if dtype is None else f' of {dtype}'}"
-    if value is None:
-        raise ArgumentError(f"{what} is missing; pass {wanted}")
-    if isinstance(value, bytes):
-        raise ArgumentError(f"{what} is bytes; pass {wanted}, such as numpy.frombuffer returns")
-    try:
-        array = np.asarray(value)
-    except MemoryError:
-        raise
-    except Exception as error:
-        raise ArgumentError(
-            f"{what} is {array_kind(value)}, which cannot be converted to an array ({error}); pass {wanted}"
-        ) from None
-    if array.dtype.hasobject or array.dtype.kind == "U":
-        raise ArgumentError(f"{what} is {array_kind(value)}; pass {wanted}")
-    return array
-
-
 def check_arrays(arrays: Arrays | None, needed: LocalArrays, what: str, writable: bool = False) -> list[Array]:
     """Return the arrays of the ranks, as a list, or raise ArgumentError for one that does not fit."""
     layout, ranks, dtype = needed.layout, needed.ranks, needed.dtype
@@ -82,6 +55,8 @@ def check_arrays(arrays: Arrays | None, needed: LocalArrays, what: str, writable
         if arrays is not None and not (isinstance(arrays, (list, tuple)) and not arrays):
             raise ArgumentError(f"{what} is given on a rank that is not in {layout}; pass None there")
         return []
+    if len(ranks) == 1 and not writable:
+        arrays = _one_array(arrays, layout.padded_shape(ranks[0]), dtype, what)
     several = isinstance(arrays, (list, tuple))
     given = list(arrays) if isinstance(arrays, (list, tuple)) else [arrays]
     if several and len(given) != len(ranks):
@@ -104,7 +79,7 @@ def check_arrays(arrays: Arrays | None, needed: LocalArrays, what: str, writable
             raise ArgumentError(
                 f"{name} is {array_kind(one)}; pass a NumPy array, because only an array can be filled in place"
             )
-        array = plain_array(one, name, dtype)
+        array = array_of(one, name, dtype)
         shape = layout.padded_shape(rank)
         if array.shape != shape:
             whose = "one" if layout.size == 1 else f"{layout} needs one"
@@ -116,6 +91,14 @@ def check_arrays(arrays: Arrays | None, needed: LocalArrays, what: str, writable
             raise ArgumentError(f"{name} is read-only; pass an array that can be written")
         found.append(array)
     return found
+
+
+def _one_array(given: Any, shape: tuple[int, ...], dtype: np.dtype[Any], what: str) -> Any:
+    """Return an array for a list of numbers; a list of arrays stays one."""
+    if not isinstance(given, (list, tuple)) or any(isinstance(item, np.ndarray) for item in given):
+        return given
+    array = value_of(given, dtype, what)
+    return given if len(given) == 1 and array.shape != shape and array.shape[1:] == shape else array
 
 
 def parts_of(arrays: list[Array]) -> Parts:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._errors import ArgumentError
-from .arrays import plain_array
+from .values import plain_array
 from .words import kind, shown
 
 

@@ -9,7 +9,7 @@ from typing import Any, SupportsIndex
 
 import numpy as np
 
-from .._errors import ArgumentError
+from .._errors import ArgumentError, ArgumentIndexError
 from .words import shown
 
 #: One index or slice for each dimension; Ellipsis stands for the whole of those that are left out.
@@ -38,32 +38,55 @@ def slices_of(region: Region | None, shape: tuple[int, ...]) -> Slices:
 
 
 def _slice_of(item: Any, size: int, dimension: int) -> tuple[int, int, int, bool]:
-    where = f"region, dimension {dimension}"
     if isinstance(item, slice):
-        try:
-            start, stop, step = item.indices(size)
-        except (TypeError, ValueError) as error:
-            if isinstance(error, ValueError):
-                raise ArgumentError(f"{where}: the step is zero; use a step of 1 or more") from None
-            raise ArgumentError(
-                f"{where}: {shown(item)} has a bound or step that is not an integer; use integers"
-            ) from None
+        start, count, step = bounds_of(item, size, "region", dimension)
         if step < 1:
-            raise ArgumentError(f"{where}: the step is {step}; use a step of 1 or more and reverse the result")
-        count = len(range(start, stop, step))
-        return start if start < stop else 0, count, step if count > 1 else 1, False
-    index = None
-    if not isinstance(item, (bool, np.bool_)) and hasattr(item, "__index__"):
-        with contextlib.suppress(TypeError):  # an array that is more than one number
-            index = operator.index(item)
+            raise ArgumentError(
+                f"region, dimension {dimension}: the step is {step}; use a step of 1 or more and reverse the result"
+            )
+        return start, count, step, False
+    index = whole_number(item)
     if index is None:
         raise ArgumentError(
-            f"{where}: {shown(item)} is neither an integer nor a slice; give integers, slices or the ellipsis"
+            f"region, dimension {dimension}: {shown(item)} is neither an integer nor a slice; give integers, slices or "
+            "the ellipsis"
         )
+    return wrapped(index, size, "region", dimension), 1, 1, True
+
+
+def bounds_of(item: slice, size: int, what: str, dimension: int) -> tuple[int, int, int]:
+    """Return start, count and step of a slice of a dimension; a step other than 1 only where there are two or more.
+
+    `what` is for errors: a region, or an index.
+    """
+    try:
+        start, stop, step = item.indices(size)
+    except (TypeError, ValueError) as error:
+        if isinstance(error, ValueError):
+            raise ArgumentError(f"{what}, dimension {dimension}: the step is zero; use a step of 1 or more") from None
+        raise ArgumentError(
+            f"{what}, dimension {dimension}: {shown(item)} has a bound or step that is not an integer; use integers"
+        ) from None
+    count = len(range(start, stop, step))
+    return start if count > 0 else 0, count, step if count > 1 or step < 0 else 1
+
+
+def whole_number(item: Any) -> int | None:
+    """Return what a dimension is indexed with, if it is one whole number."""
+    if not isinstance(item, (bool, np.bool_)) and hasattr(item, "__index__"):
+        with contextlib.suppress(TypeError):  # an array that is more than one number
+            return operator.index(item)
+    return None
+
+
+def wrapped(index: int, size: int, what: str, dimension: int) -> int:
+    """Return an index counted from the beginning of its dimension."""
     if not -size <= index < size:
         inside = f"use {-size} to {size - 1}" if size > 0 else "use an empty slice"
-        raise ArgumentError(f"{where}: index {index} lies outside its {size} indices; {inside}")
-    return index % size, 1, 1, True
+        raise ArgumentIndexError(
+            f"{what}, dimension {dimension}: index {index} lies outside its {size} indices; {inside}"
+        )
+    return index % size
 
 
 def region_shape(slices: Slices, shape: tuple[int, ...]) -> tuple[int, ...]:

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from .. import _core
 from .._arguments.buffers import path_of, whole
+from .._arguments.sizes import bytes_of
 from .._arguments.words import kind, shown
 from .._comm import CommLike, comm_of
 from .._errors import ArgumentError
@@ -91,7 +92,7 @@ def copy(
     order: Literal["C", "F"] | None = None,
     offset: int = 0,
     layout: str | None = None,
-    memory: int = MEMORY,
+    memory: int | str = MEMORY,
     variable: str | Sequence[str] | None = None,
     steps: int | None = None,
     raw: bool = False,
@@ -111,7 +112,8 @@ def copy(
     layout    how the ranks hold each window of the array, such as ``"(block, cyclic) onto (2, 2)"``; by default each
               rank holds one contiguous part of the window
     memory    most bytes that all ranks together use for windows and staging, in addition to 64 KiB for each rank and
-              file; 256 MiB by default. Arrays that go to a pipe are held whole, one at a time
+              file: bytes, or a text such as ``"64M"``; 256 MiB by default. Arrays that go to a pipe are held whole,
+              one at a time
     variable  the name of the array to copy from each step of a pipe, or a list of names; by default all arrays
     steps     the number of steps to copy; by default all
     raw       whether the binary stream at one end has elements without ``.npy`` headers
@@ -130,9 +132,9 @@ def copy(
     own = comm_of(comm)
     refuse = partial(_core.refuse, comm=own)
     with checks(refuse):
-        memory = whole(memory, "memory")
-        if memory < 1:
-            raise ArgumentError(f"memory={memory} bytes hold nothing; give a number of bytes above 0")
+        most = whole(bytes_of(memory, "memory"), "memory")
+        if most < 1:
+            raise ArgumentError(f"memory={most} bytes hold nothing; give a number of bytes above 0")
         if layout is not None and not isinstance(layout, str):
             raise ArgumentError(f"layout is {kind(layout)}; pass a text such as '(block, *) onto (4)'")
         if progress is not None and not callable(progress):
@@ -157,12 +159,12 @@ def copy(
         into: Any = target
         name = None if is_stream(into) else TargetName(into)
     # Half for the window, a quarter for each file's staging.
-    staging = max(memory // 4 // own.size, _LEAST_STAGING)
+    staging = max(most // 4 // own.size, _LEAST_STAGING)
     told = Told(comm, shape, dtype, order, offset, staging)
     serial = bool(streams) or comes_in_steps(name.text if name else "")
     ranks = 1 if serial else min(os.cpu_count() or 1, _MOST_THREADS)
     who = Ranks(own, comm is None, own.size if comm is not None else ranks, refuse)
-    mover = Mover(who, layout, memory // 2, progress)
+    mover = Mover(who, layout, most // 2, progress)
     count = 0
     with _source_of(sources, told, raw) as given:
         opened = given.opened if isinstance(given, PipeSource) else None

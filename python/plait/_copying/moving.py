@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from .. import _core
-from .._arguments.arrays import Array, LocalArrays, new_arrays, ranks_held
+from .._arguments.arrays import LocalArrays, new_arrays, ranks_held
+from .._arguments.values import Array
 from .._core import Layout
 from .._guard import Refuse, checks
 from .steps import Source, StepArray, Target

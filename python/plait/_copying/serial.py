@@ -20,7 +20,7 @@ from .._arguments.array_types import extents_of
 from .._arguments.dtypes import dtype_of
 from .._core import Layout
 from .._errors import ArgumentError, Error, StoreError, store_error
-from .._file import VARIABLE
+from .._steps import VARIABLE
 from .steps import GivenStep, Region, StepArray
 
 _MAGIC = b"\x93NUMPY"

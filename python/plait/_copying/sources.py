@@ -14,8 +14,9 @@ import numpy.typing as npt
 from .._comm import CommLike
 from .._core import Layout
 from .._errors import ArgumentError, Error, store_error
-from .._file import VARIABLE, File
+from .._file import File
 from .._open import open
+from .._steps import VARIABLE
 from .serial import NoReaderError
 from .steps import GivenStep, Region, StepArray
 

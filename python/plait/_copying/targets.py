@@ -11,8 +11,9 @@ from typing import Any, Literal
 from .._comm import CommLike
 from .._core import Layout
 from .._errors import ArgumentError
-from .._file import VARIABLE, File
+from .._file import File
 from .._open import open
+from .._steps import VARIABLE
 from .names import Apart, TargetName
 from .steps import GivenStep, Region, StepArray
 

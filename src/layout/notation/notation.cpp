@@ -110,7 +110,7 @@ class Parser {
   }
 
   Distribution distribution() {
-    if (in_.accept("*")) return Distribution::collapsed();
+    if (in_.accept("*") || in_.accept(":")) return Distribution::collapsed();
     Distribution result = level();
     while (in_.accept("/")) result.inner.push_back(level());
     return result;

@@ -300,7 +300,9 @@ def test_arrays_that_do_not_fit_are_not_written(tmp_path):
             ([np.ones((2, 5)), np.ones((2, 4))], layout, "rank 1"),
             (np.ones((4, 5)), layout, "one array"),
             (None, None, "missing"),
-            ([[1.0] * 5] * 4, None, "4 local arrays"),
+            ([[1.0] * 5] * 3, None, "shape 3x5"),
+                ([[1.0] * 5, [1.0] * 4], None, "cannot be converted"),
+                ([[1j] * 5] * 4, None, "without changing its kind"),
         ]:
             with pytest.raises(plait.ArgumentError, match=says):
                 file.write(array, given)

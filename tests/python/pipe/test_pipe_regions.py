@@ -68,3 +68,36 @@ def test_regions_are_what_they_are_to_files(tmp_path, region):
             small = Layout((3, 3), "(*, *) onto ()")
             assert refused(pipe, small, region=np.s_[:2]) == refused(file, small, region=np.s_[:2])
     writer.result()
+
+
+def test_steps_are_indexed_like_arrays(meeting_folder):
+    shape = (10, 12)
+    writer = Beside(write_steps, "pipe:flow", Layout(shape, "(block, cyclic) onto (2, 3)"), 3)
+    with plait.open("pipe:flow") as file:
+        assert "begin a step first" in index_refused(file, [1, 2])
+        for step in file:
+            expected = whole(shape, step.number)
+            for index in (np.s_[2, 3], np.s_[::-2, 4:1:-1], np.s_[[7, 1, 1], 3:], expected % 3 == 1, ...):
+                np.testing.assert_array_equal(file[index], expected[index])
+            np.testing.assert_array_equal(file.astype("i4")[1], expected[1].astype("i4"))
+    writer.result()
+
+
+def index_refused(file, index):
+    with pytest.raises(plait.ArgumentError) as error:
+        file[index]
+    return str(error.value)
+
+
+def test_a_step_is_assigned_like_an_array(meeting_folder):
+    expected = np.zeros((6, 4))
+    expected[:, ::-1] = np.arange(4)
+
+    def write():
+        with plait.open("pipe:flow", "w", shape=(6, 4), dtype="f8") as file:
+            file[:, ::-1] = np.arange(4)
+
+    writer = Beside(write)
+    ((found,),) = read_steps("pipe:flow", Layout((6, 4), "(*, *)"))
+    writer.result()
+    np.testing.assert_array_equal(found, expected)

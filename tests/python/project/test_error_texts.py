@@ -53,6 +53,13 @@ def names(tmp_path_factory):
         with plait.open("g.npy", "r+") as file:
             return file.write(array, *arguments, **options)
 
+    def index(item, value=None, mode="r"):
+        with plait.open("g.npy", mode) as file:
+            if mode == "r":
+                return file[item]
+            file[item] = value
+            return file
+
     def stream(call, mode=0):
         with plait.open("g.npy") as file:
             return call(file.stream(mode))
@@ -69,7 +76,7 @@ def told(call, given):
         eval(call, given)
     error = caught.value
     of_python = [kind for kind in type(error).__mro__ if kind.__module__ == "builtins"]
-    builtin = TypeError if TypeError in of_python else of_python[0]
+    builtin = next((kind for kind in (TypeError, IndexError) if kind in of_python), of_python[0])
     if isinstance(error, OSError):
         assert str(error).count(os.fsdecode(error.filename or "")) > 0
     return f"{type(error).__name__}/{builtin.__name__}", str(error).replace(f"{os.getcwd()}/", "")

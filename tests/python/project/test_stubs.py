@@ -25,4 +25,4 @@ def test_refusing_forms_are_left_out() -> None:
     text = stubs.stub("_core")
     assert "*args" not in text
     assert "def local_shape(self, rank: int) -> tuple[int, ...]: ..." in text
-    assert "grid: Sequence[int] | None = None" in text
+    assert "grid: int | Sequence[int] | None = None" in text

@@ -33,6 +33,12 @@ TEST(Notation, CaseAndWhiteSpaceDoNotMatter) {
   }
 }
 
+TEST(Notation, AColonIsReadAsAStar) {
+  const Layout layout = Layout::parse("8x12x3 (:, block, *) onto (4)");
+  EXPECT_EQ(layout, Layout::parse("8x12x3 (*, block, *) onto (4)"));
+  EXPECT_EQ(to_string(layout), "8x12x3 (*, block, *) onto (4)");
+}
+
 TEST(Notation, PartsThatMayBeLeftOut) {
   EXPECT_EQ(Layout::parse("(block, *) onto (2)", {8, 12}), Layout::parse("8x12 (block, *) onto (2)"));
   EXPECT_EQ(Layout::parse("8x12 (block, *) onto (2)", {8, 12}), Layout::parse("8x12 (block, *) onto 2"));

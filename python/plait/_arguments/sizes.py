@@ -1,0 +1,27 @@
+"""Numbers of bytes as callers give them."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from .._errors import ArgumentError
+from .words import shown
+
+_FACTORS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+_TEXT = re.compile(r"\s*([0-9]+)\s*([KMGT]?)(?:iB)?\s*", re.IGNORECASE)
+
+
+def bytes_of(given: Any, name: str) -> Any:
+    """Return the number of bytes that a text such as ``"32M"`` or ``"32 MiB"`` says, and what is no text as it is.
+
+    K, M, G and T are powers of 1024, as in the options of commands.
+    """
+    if not isinstance(given, str):
+        return given
+    found = _TEXT.fullmatch(given)
+    if found is None:
+        raise ArgumentError(
+            f'{name}={shown(given)} is not a number of bytes; give one such as 33554432, "32M" or "32 MiB"'
+        )
+    return int(found[1]) * _FACTORS[found[2].upper()]

@@ -1,0 +1,154 @@
+"""A file's array where NumPy's arrays are expected: indexed, converted, measured."""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import Any, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+
+from .._arguments.dtypes import dtype_of
+from .._arguments.region import Slices
+from .._arguments.values import Array, value_of
+from .._arguments.words import shape_text
+from .._core import Comm, File, Layout
+from .._errors import ArgumentError, ArgumentTypeError
+from .._guard import alone
+from .index import Index, index_of
+from .measured import Converted, Measured
+from .moving import read_index, write_index
+
+_PIECE = 32 << 20
+"""Bytes of a piece that `chunks` proposes."""
+
+
+class ArrayLike(Measured):
+    """What a File has in common with arrays of NumPy, h5py and zarr.
+
+    It can be indexed as NumPy's arrays are, read from and assigned to, where one process has the file for itself. These
+    calls are not collective, and several threads at once may make them; their reads take turns.
+    """
+
+    _core: File
+    _comm: Comm
+    _dtype: np.dtype[Any]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the whole array."""
+        return self._core.shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of its elements."""
+        return self._dtype
+
+    @property
+    def order(self) -> str:
+        """The order of the elements in the file: C or F."""
+        return self._core.order
+
+    @property
+    def chunks(self) -> tuple[int, ...]:
+        """The shape of pieces in which the array is well read one after the other: contiguous, of 32 MiB or less.
+
+        ``dask.array.from_array`` takes its own chunks from it, as from an array of h5py or zarr.
+        """
+        room = max(_PIECE // max(self.dtype.itemsize, 1), 1)
+        found = list(self.shape)
+        for d in range(self.ndim) if self.order == "C" else range(self.ndim - 1, -1, -1):
+            if math.prod(found) <= room:
+                break
+            found[d] = max(room // (math.prod(found) // found[d]), 1)
+        return tuple(max(count, 1) for count in found)
+
+    @alone
+    def __getitem__(self, index: Any) -> Array | Any:
+        """Read what the index names, and return what NumPy's indexing of the whole array would, as a new array.
+
+        index  integers, slices with any steps, ``...``, ``None``, lists of integers and masks, as NumPy takes them.
+               Slices read the elements that they name and no others; each element of a list or mask is read once
+
+        Memory is that of the result; twice as much for lists that do not ascend, and up to 8 MiB more for lists and
+        masks. One element costs about 20 µs more than the system takes. Not collective: a communicator of several ranks
+        is an error. Raises plait.ArgumentError (an IndexError too for an index outside the array) and plait.StoreError.
+        """
+        meant = self._meant(index)
+        return read_index(meant, self._dtype, self._core.order, self._read_region)
+
+    @alone
+    def __setitem__(self, index: Any, value: Any) -> None:
+        """Write a value to what the index names, broadcast as NumPy's assignment does; in modes r+ and w.
+
+        index  as for reading. Lists and masks make one write for each stretch of elements in equal steps
+        value  an array whose dtype NumPy casts to the file's by its rule ``same_kind``, or numbers that it holds
+
+        Not collective. What was written before an error stays written. Raises plait.ArgumentError and plait.StoreError.
+        """
+        meant = self._meant(index)
+        given = value_of(value, self._dtype, "value")
+        try:
+            write_index(meant, given, self._core.order, self._write_region)
+        except ValueError as error:
+            if isinstance(error, ArgumentError):
+                raise
+            raise ArgumentError(
+                f"value has the shape {shape_text(given.shape)}, which cannot be broadcast to the "
+                f"{shape_text(meant.shape)} that the index names; give a value of that shape, or one that broadcasts"
+            ) from None
+
+    def __contains__(self, value: object) -> NoReturn:
+        """Refuse: going through the file would go through its steps."""
+        raise ArgumentTypeError("whether a file holds a value cannot be asked for; read it first: value in file[...]")
+
+    @alone
+    def astype(self, dtype: npt.DTypeLike) -> Converted:
+        """Return a view whose elements are converted as they are read: ``file.astype("f4")[10:20]``.
+
+        They are converted as NumPy's ``astype`` does, after having been read in the file's dtype.
+        """
+        return Converted(self, dtype_of(dtype))
+
+    def _meant(self, index: Any) -> Index:
+        if self._comm.size > 1:
+            raise ArgumentError(
+                f"the file is open on {self._comm.size} ranks, and indexing is for one process that has it for itself; "
+                "read with file.read(layout, region=...) and write with file.write(array, layout, region=...) on all "
+                "ranks, or open the file without comm"
+            )
+        self._select_data()
+        meant = index_of(index, self._core.shape, self._core.order)
+        if meant.points is not None and self._loses_steps():
+            raise ArgumentError(
+                "a list or a mask is read or written in several parts, each of which would be a step of the pipe; "
+                "begin a step first, as in: for step in file"
+            )
+        return meant
+
+    def _select_data(self) -> None:
+        """Let the next access mean the array that the file was opened for."""
+        raise NotImplementedError
+
+    def _loses_steps(self) -> bool:
+        """Whether each access is a step of its own."""
+        raise NotImplementedError
+
+    def _read_region(self, slices: Slices, out: Array) -> None:
+        parts = [(out.__array_interface__["data"][0], out.strides)]
+        self._core.read(_layout_of(out.shape, self._core.order), parts, self._region_of(slices, out), False)
+
+    def _write_region(self, slices: Slices, array: Array) -> None:
+        parts = [(array.__array_interface__["data"][0], array.strides)]
+        self._core.write(_layout_of(array.shape, self._core.order), parts, self._region_of(slices, array))
+
+    def _region_of(self, slices: Slices, array: Array) -> Slices:
+        """What the core takes: nothing for the whole array, which is all that may be written to a pipe."""
+        return [] if array.shape == self._core.shape else slices
+
+
+@lru_cache(maxsize=64)
+def _layout_of(shape: tuple[int, ...], order: str) -> Layout:
+    """The layout of one rank that has all of a region: programs repeat the shapes of what they read."""
+    return Layout(shape, [None] * len(shape), order=order)

@@ -1,0 +1,256 @@
+"""What an index of NumPy's means: a box of the array, and what is then taken from the box.
+
+Everything here is a pure function of the index and the shape. The last step is always NumPy's own indexing, of the box
+in memory, so that the result has NumPy's shape and order by construction.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from .._arguments.region import Slices, bounds_of, whole_number, wrapped
+from .._arguments.words import shape_text, shown
+from .._errors import ArgumentError, ArgumentIndexError
+
+_WHOLE = slice(None)
+_BACKWARDS = slice(None, None, -1)
+_PLAIN = (int, slice, type(None), type(Ellipsis))
+_KINDS = "give integers, slices, ..., None, a list of integers or a mask"
+
+Numbers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Points:
+    """Elements along some dimensions that lists of indices or a mask name, each once.
+
+    dimensions  those that are indexed so
+    indices      the index of each point in each of them, sorted as the elements lie in the file
+    """
+
+    dimensions: tuple[int, ...]
+    indices: tuple[Numbers, ...]
+
+    @property
+    def count(self) -> int:
+        """The number of points."""
+        return len(self.indices[0])
+
+
+class Index(NamedTuple):
+    """An index of an array.
+
+    slices  what is read or written of each dimension; steps are positive. The dimensions of `points` are whole here
+    box     the shape of the box in memory. Without points it has no dimension where one index was given; with points
+            it has all, the first one of the points for all of them, the others being 1
+    after   what makes the result of the box, as NumPy's index; None where the box is the result
+    points  what lists of indices or masks name; None where there are none
+    """
+
+    slices: Slices
+    box: tuple[int, ...]
+    after: tuple[Any, ...] | None
+    points: Points | None = None
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the result."""
+        if self.after is None:
+            return self.box
+        found: npt.NDArray[np.bool_] = np.broadcast_to(np.empty((), np.bool_), self.box)[self.after]
+        return found.shape
+
+
+def index_of(index: Any, shape: tuple[int, ...], order: str = "C") -> Index:
+    """Return what an index means for an array of this shape, whose elements lie in C or Fortran order.
+
+    errors  ArgumentIndexError: an index lies outside, or is of no kind that NumPy's arrays take
+    """
+    items = index if type(index) is tuple else (index,)
+    element = _element(items, shape) if len(items) == len(shape) else None
+    if element is not None:
+        return element
+    known = [_known(item) for item in items]
+    filled = _filled(known, shape)
+    if any(isinstance(item, np.ndarray) for item in filled):
+        return _with_points(filled, shape, order)
+    return _basic(filled, shape)
+
+
+def _element(items: tuple[Any, ...], shape: tuple[int, ...]) -> Index | None:
+    """Return the index of one element, or None for another one: the same as below, and short."""
+    single: Slices = []
+    for item, size in zip(items, shape, strict=True):
+        if type(item) is not int or not -size <= item < size:
+            return None
+        single.append((item % size, 1, 1, True))
+    return Index(single, (), ())
+
+
+def _known(item: Any) -> Any:
+    """Return an item as an int, a slice, None, Ellipsis, or an array of integers or truth values."""
+    if type(item) in _PLAIN:
+        return item
+    number = whole_number(item)
+    if number is not None:
+        return number
+    if isinstance(item, (str, bytes)):
+        raise ArgumentIndexError(
+            f"index: {shown(item)} is not an index of an array; read elements and take the field of them, as in "
+            f"file[...][{shown(item)}]"
+        )
+    try:
+        array = np.asarray(item)
+    except Exception as error:
+        raise ArgumentIndexError(f"index: {shown(item)} cannot be converted to an array ({error}); {_KINDS}") from None
+    if array.size == 0 and not isinstance(item, np.ndarray):
+        array = array.astype(np.intp)  # of an empty list NumPy cannot tell the kind
+    if array.ndim == 0 or array.dtype.kind not in "iub":
+        raise ArgumentIndexError(f"index: {shown(item)} is not an index of an array; {_KINDS}")
+    return array
+
+
+def _dimensions_taken(item: Any) -> int:
+    if item is None or item is Ellipsis:
+        return 0
+    return item.ndim if isinstance(item, np.ndarray) and item.dtype.kind == "b" else 1
+
+
+def _filled(items: list[Any], shape: tuple[int, ...]) -> list[Any]:
+    """Put whole dimensions where they are left out; the ellipsis stays, in front of those that it stands for."""
+    if sum(item is Ellipsis for item in items) > 1:
+        raise ArgumentIndexError("index: the ellipsis (...) is there more than once; use it once at most")
+    taken = sum(map(_dimensions_taken, items))
+    if taken > len(shape):
+        raise ArgumentIndexError(
+            f"index: {taken} dimensions are indexed of an array that has {len(shape)}; give at most one index for each"
+        )
+    at = next((i for i, item in enumerate(items) if item is Ellipsis), len(items))
+    return [*items[: at + 1], *[_WHOLE] * (len(shape) - taken), *items[at + 1 :]]
+
+
+def _basic(items: list[Any], shape: tuple[int, ...]) -> Index:
+    slices: Slices = []
+    box: list[int] = []
+    after: list[Any] = []
+    for item in items:
+        d = len(slices)
+        if item is None or item is Ellipsis:
+            after.append(item)
+        elif isinstance(item, slice):
+            start, count, step = bounds_of(item, shape[d], "index", d)
+            slices.append(_forwards(start, count, step))
+            box.append(count)
+            after.append(_BACKWARDS if step < 0 else _WHOLE)
+        else:
+            slices.append((wrapped(item, shape[d], "index", d), 1, 1, True))
+    # A box without dimensions is an element, as NumPy gives it, unless there is an ellipsis.
+    plain = bool(box or Ellipsis in after) and all(item is _WHOLE or item is Ellipsis for item in after)
+    return Index(slices, tuple(box), None if plain else tuple(after))
+
+
+def _forwards(start: int, count: int, step: int) -> tuple[int, int, int, bool]:
+    if count == 0:
+        return 0, 0, 1, False
+    return (start, count, step, False) if step > 0 else (start + (count - 1) * step, count, -step, False)
+
+
+def _with_points(items: list[Any], shape: tuple[int, ...], order: str) -> Index:
+    slices: Slices = []
+    after: list[Any] = []
+    lists: dict[int, Any] = {}  # by dimension
+    for item in items:
+        d = len(slices)
+        if isinstance(item, np.ndarray):
+            for numbers in _numbers_of(item, shape, d):
+                lists[len(slices)] = numbers
+                slices.append((0, shape[len(slices)], 1, False))
+                after.append(0)
+        elif item is None or item is Ellipsis:
+            after.append(item)
+        elif isinstance(item, slice):
+            start, count, step = bounds_of(item, shape[d], "index", d)
+            slices.append(_forwards(start, count, step))
+            after.append(_BACKWARDS if step < 0 else _WHOLE)
+        else:
+            slices.append((wrapped(item, shape[d], "index", d), 1, 1, False))
+            after.append(0)
+    points, which = _points_of(lists, shape, order)
+    first = points.dimensions[0]
+    box = [points.count if d == first else 1 if d in lists else slices[d][1] for d in range(len(shape))]
+    slot = next(i for i, d in enumerate(_dimension_numbers(after)) if d == first)
+    # In their order, and in the only dimension that NumPy would put them in: a view of the box does.
+    others = [item for item in items if isinstance(item, (int, np.ndarray))]
+    after[slot] = _WHOLE if which is None and len(others) == 1 else np.arange(points.count) if which is None else which
+    return Index(slices, tuple(box), tuple(after), points)
+
+
+def _dimension_numbers(after: list[Any]) -> list[int]:
+    """Return the dimension of the box that each item of an index is of, -1 where of none."""
+    numbers = []
+    d = 0
+    for item in after:
+        none = item is None or item is Ellipsis
+        numbers.append(-1 if none else d)
+        d += not none
+    return numbers
+
+
+def _numbers_of(item: npt.NDArray[Any], shape: tuple[int, ...], dimension: int) -> list[Numbers]:
+    """Return the indices, from 0, that a list or a mask stands for: one array for each dimension."""
+    if item.dtype.kind == "b":
+        covered = shape[dimension : dimension + item.ndim]
+        if item.shape != covered:
+            raise ArgumentIndexError(
+                f"index, dimension {dimension}: the mask has the shape {shape_text(item.shape)}, but lies over "
+                f"{shape_text(covered)} of the array; give a mask of that shape"
+            )
+        return [numbers.astype(np.int64, copy=False) for numbers in item.nonzero()]
+    size = shape[dimension]
+    for end in (item.min(), item.max()) if item.size else ():
+        wrapped(int(end), size, "index", dimension)
+    numbers = item.astype(np.int64)
+    numbers[numbers < 0] += size
+    return [numbers]
+
+
+def _points_of(
+    lists: dict[int, Numbers], shape: tuple[int, ...], order: str
+) -> tuple[Points, npt.NDArray[np.intp] | None]:
+    """Return each point once, in the file's order, and what brings them into the order and shape of the lists.
+
+    That is None where they are one list in that order.
+    """
+    try:
+        together = np.broadcast_arrays(*lists.values())
+    except ValueError:
+        shapes = ", ".join(shape_text(numbers.shape) for numbers in lists.values())
+        raise ArgumentIndexError(
+            f"index: lists of the shapes {shapes} do not fit together; give lists of one length, or index with one and "
+            "then with the other"
+        ) from None
+    dimensions = tuple(lists)
+    # One number for each point: its position among the elements of these dimensions.
+    sizes = [shape[d] for d in dimensions]
+    if math.prod(sizes) >= 1 << 63:
+        raise ArgumentError(
+            f"index: lists over dimensions of {shape_text(sizes)} indices are too many to tell apart; index one "
+            "dimension at a time"
+        )
+    keys = np.zeros(together[0].shape, np.int64)
+    in_order = list(zip(sizes, together, strict=True))
+    for size, numbers in in_order if order == "C" else reversed(in_order):
+        keys = keys * size + numbers
+    flat = keys.reshape(-1)
+    if keys.ndim == 1 and bool((keys[1:] > keys[:-1]).all()):
+        return Points(dimensions, tuple(together)), None
+    _, first, inverse = np.unique(flat, return_index=True, return_inverse=True)
+    return (
+        Points(dimensions, tuple(numbers.reshape(-1)[first] for numbers in together)),
+        inverse.reshape(keys.shape),
+    )

@@ -1,0 +1,108 @@
+"""What every array that is not in memory has in common with NumPy's."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._arguments.dtypes import dtype_of
+from .._arguments.values import Array
+from .._errors import ArgumentError, ArgumentTypeError
+from .._guard import alone
+
+
+class Measured(ABC):
+    """An array of some shape and dtype, whose elements are there when they are asked for."""
+
+    @property
+    @abstractmethod
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the whole array."""
+
+    @property
+    @abstractmethod
+    def dtype(self) -> np.dtype[Any]:
+        """The type of its elements."""
+
+    @property
+    @abstractmethod
+    def chunks(self) -> tuple[int, ...]:
+        """The shape of pieces in which the array is well read one after the other."""
+
+    @abstractmethod
+    def __getitem__(self, index: Any) -> Array | Any:
+        """Return what NumPy's indexing would."""
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return math.prod(self.shape)
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of all elements."""
+        return self.size * self.dtype.itemsize
+
+    def __len__(self) -> int:
+        """Return the size of the first dimension."""
+        if not self.shape:
+            raise ArgumentTypeError("the array has no dimensions, and no length; it is one element: take it by [()]")
+        return self.shape[0]
+
+    def __bool__(self) -> bool:
+        """Return True, whatever the array holds, and however long it is."""
+        return True
+
+    @alone
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> Array:
+        """Read the whole array, for ``numpy.asarray``. Not collective: a communicator of several ranks is an error.
+
+        dtype  what the elements are converted to
+        copy   False is an error, because reading makes a copy
+        """
+        if copy is False:
+            raise ArgumentError("the array is in a file, and reading it makes a copy; leave out copy=False")
+        whole: Array = self[...]
+        return whole if dtype is None else whole.astype(dtype_of(dtype), copy=False)
+
+
+class Converted(Measured):
+    """An array in another dtype, for reading. Made by :meth:`File.astype`."""
+
+    def __init__(self, of: Measured, dtype: np.dtype[Any]) -> None:
+        """Made by :meth:`File.astype`."""
+        self._of = of
+        self._dtype = dtype
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the whole array."""
+        return self._of.shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """What the elements are converted to."""
+        return self._dtype
+
+    @property
+    def chunks(self) -> tuple[int, ...]:
+        """Those of the file."""
+        return self._of.chunks
+
+    @alone
+    def __getitem__(self, index: Any) -> Array | Any:
+        """Read as the File does, and convert."""
+        return self._of[index].astype(self._dtype, copy=False)
+
+    def __repr__(self) -> str:
+        """Say of what it is a view."""
+        return f"<{self._of!r} as {self._dtype}>"

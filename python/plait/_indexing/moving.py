@@ -1,0 +1,79 @@
+"""Reading and writing what an index means, by whatever reads and writes regions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._arguments.region import Slices
+from .index import Index
+from .pieces import pieces_of
+
+Array = npt.NDArray[Any]
+#: Reads a region into an array, or writes it from one, of any strides.
+Move = Callable[[Slices, Array], None]
+
+
+def read_index(index: Index, dtype: np.dtype[Any], order: str, read: Move) -> Any:
+    """Return what NumPy's indexing of the whole array would: a new array, or an element."""
+    box: Array = np.empty(index.box, dtype, "F" if order == "F" else "C")
+    if index.points is None:
+        read(index.slices, box)
+    else:
+        for piece in pieces_of(index, dtype.itemsize, order, exact=False):
+            if piece.taken is None:
+                read(piece.slices, piece.view(box))
+            else:
+                found = _read_box(piece.slices, dtype, order, read)
+                _take(piece.taken, index.points.dimensions, found, box[piece.target])
+    return box if index.after is None else box[index.after]
+
+
+def _read_box(slices: Slices, dtype: np.dtype[Any], order: str, read: Move) -> Array:
+    """Read a region into a new array."""
+    shape = tuple(count for _, count, _, single in slices if not single)
+    found: Array = np.empty(shape, dtype, "F" if order == "F" else "C")
+    read(slices, found)
+    return found
+
+
+def _take(taken: tuple[Any, ...], dimensions: tuple[int, ...], found: Array, target: Array) -> None:
+    """Fill a part of the box with the points of a region that holds more."""
+    front = tuple(range(len(dimensions)))
+    of_points: tuple[Any, ...] = (slice(None), *[0] * (len(dimensions) - 1))
+    into = np.moveaxis(target, dimensions, front)[of_points]
+    into[...] = np.moveaxis(found, dimensions, front)[taken]
+
+
+def write_index(index: Index, value: Array, order: str, write: Move) -> None:
+    """Write what NumPy's assignment to the whole array would, of a value of the file's dtype.
+
+    errors  ValueError: the value does not broadcast to the shape that is indexed
+    """
+    if index.points is None and index.after is None and value.shape == index.box:
+        write(index.slices, value)
+        return
+    box: Array
+    if index.points is None:
+        box = _unindexed(index, np.broadcast_to(_without_ones(value, len(index.shape)), index.shape))
+        write(index.slices, box)
+        return
+    box = np.empty(index.box, value.dtype, "F" if order == "F" else "C")
+    box[index.after] = value
+    for piece in pieces_of(index, value.dtype.itemsize, order, exact=True):
+        write(piece.slices, piece.view(box))
+
+
+def _without_ones(value: Array, dimensions: int) -> Array:
+    """Drop leading dimensions of 1 that are too many, as NumPy's assignment does."""
+    extra = max(value.ndim - dimensions, 0)
+    return value[(0,) * extra] if value.shape[:extra] == (1,) * extra else value
+
+
+def _unindexed(index: Index, result: Array) -> Array:
+    """Return the box that basic indexing makes this result of: a view."""
+    back = [0 if item is None else item for item in index.after or ()]
+    return result[(*back, *([] if Ellipsis in back else [Ellipsis]))]

@@ -1,0 +1,323 @@
+"""Files indexed like arrays of NumPy, against NumPy on the same array in memory."""
+
+import threading
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as npst
+
+import plait
+from plait._indexing import pieces
+
+DTYPES = ["f8", "u1", ">i2", "c16", "S3", "M8[s]", [("a", "i4"), ("b", "f8")]]
+
+
+def filled(shape, dtype="f8"):
+    """An array of different elements."""
+    dtype = np.dtype(dtype)
+    numbers = np.arange(int(np.prod(shape)), dtype="i8").reshape(shape)
+    if dtype.fields:
+        whole = np.empty(shape, dtype)
+        for name in dtype.names:
+            whole[name] = numbers
+        return whole
+    return numbers.astype(dtype)
+
+
+def plain(size):
+    """One index of a dimension, or a slice of it."""
+    bound = st.none() | st.integers(-size - 2, size + 2)
+    step = st.none() | st.integers(-4, 4).filter(bool)
+    slices = st.builds(slice, bound, bound, step)
+    return slices | st.integers(-size, size - 1) if size else slices
+
+
+def listed(size, length):
+    """A list of indices of a dimension, or an array of two dimensions."""
+    shape = st.sampled_from([(length,), (1,), (2, length)])
+    return shape.flatmap(lambda given: npst.arrays("i8", given, elements=st.integers(-size, size - 1)))
+
+
+@st.composite
+def indices(draw, shape):
+    """An index of any kinds that NumPy takes: a mask, or up to two lists, among plain ones."""
+    items = []
+    dimensions = draw(st.integers(0, len(shape)))
+    lists = draw(st.sampled_from([[], ["list"], ["list", "list"], ["mask"]]))
+    length = draw(st.integers(1, 4))
+    d = 0
+    while d < dimensions:
+        kind = lists.pop() if lists and draw(st.booleans()) else "plain"
+        covered = draw(st.integers(1, dimensions - d)) if kind == "mask" else 1
+        if kind == "mask":
+            items.append(draw(npst.arrays("?", shape[d : d + covered])))
+        elif kind == "list" and shape[d]:
+            numbers = draw(listed(shape[d], length))
+            items.append(numbers.tolist() if draw(st.booleans()) else numbers)
+        else:
+            items.append(draw(plain(shape[d])))
+        d += covered
+    for _ in range(draw(st.integers(0, 2))):
+        items.insert(draw(st.integers(0, len(items))), None)
+    if draw(st.booleans()):
+        items.insert(len(items) if d < len(shape) else draw(st.integers(0, len(items))), Ellipsis)
+    return items[0] if len(items) == 1 and draw(st.booleans()) else tuple(items)
+
+
+shapes = st.lists(st.sampled_from([0, 1, 2, 3, 5, 8]), min_size=0, max_size=4).map(tuple)
+
+
+def same(found, expected):
+    assert type(found) is type(expected)
+    assert found.dtype == expected.dtype
+    assert found.shape == expected.shape
+    assert found.tobytes() == expected.tobytes()
+
+
+@given(st.data())
+@settings(max_examples=300)
+def test_reading_is_what_numpy_does(tmp_path, data):
+    whole = filled(data.draw(shapes), data.draw(st.sampled_from(DTYPES)))
+    order = data.draw(st.sampled_from("CF"))
+    index = data.draw(indices(whole.shape))
+    (tmp_path / "a").write_bytes(whole.tobytes(order))
+    with plait.open(tmp_path / "a", shape=whole.shape, dtype=whole.dtype, order=order) as file:
+        same(file[index], whole[index])
+
+
+@given(st.data())
+@settings(max_examples=250)
+def test_writing_is_what_numpy_does(tmp_path, data):
+    dtype = data.draw(st.sampled_from(["f8", "f4", "i2", "c8"]))
+    whole = filled(data.draw(shapes), dtype)
+    order = data.draw(st.sampled_from("CF"))
+    index = data.draw(indices(whole.shape))
+    (tmp_path / "a").write_bytes(whole.tobytes(order))
+    target = whole[index].shape
+    # A value of that shape, or one that broadcasts to it; other dtypes of its kind are cast.
+    shape = tuple(1 if data.draw(st.booleans()) else count for count in target)
+    value = -1 - np.arange(int(np.prod(shape))).reshape(shape).astype("i4" if dtype == "i2" else "f8")
+    drop = data.draw(st.integers(0, next((i for i, count in enumerate(shape) if count != 1), len(shape))))
+    value = value.reshape(shape[drop:]) if shape == () or data.draw(st.booleans()) else value[None]
+    with plait.open(tmp_path / "a", "r+", shape=whole.shape, dtype=dtype, order=order) as file:
+        file[index] = value
+    whole[index] = value
+    assert (tmp_path / "a").read_bytes() == whole.tobytes(order)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("limits", [(64, 16, 8), (1 << 12, 1, 1), (1, 1, 1), (256, 64, 1 << 20)])
+@given(st.data())
+@settings(max_examples=30)
+def test_lists_in_every_way_of_cutting_them(tmp_path, order, limits, data):
+    """Small limits take small arrays through what large ones go through."""
+    whole = filled((9, 11, 7))
+    (tmp_path / "a").write_bytes(whole.tobytes(order))
+    index = data.draw(indices(whole.shape))
+    with pytest.MonkeyPatch.context() as patch:
+        for name, limit in zip(("_SCRATCH", "_CHEAP", "_SIEVED"), limits, strict=True):
+            patch.setattr(pieces, name, limit)
+        with plait.open(tmp_path / "a", shape=whole.shape, dtype="f8", order=order) as file:
+            same(file[index], whole[index])
+
+
+@given(st.data())
+@settings(max_examples=150)
+def test_indices_that_numpy_refuses(tmp_path, data):
+    whole = filled((3, 4))
+    np.save(tmp_path / "a.npy", whole)
+    wrong = st.sampled_from(
+        [
+            3,
+            -4,
+            99,
+            "a",
+            1.5,
+            np.float64(1),
+            [0, 7],
+            [-5],
+            [True],
+            np.ones((3, 3), "?"),
+            [0.5],
+            slice("a"),
+            ["b"],
+            object(),
+        ]
+    )
+    items = data.draw(st.lists(wrong | plain(3), min_size=1, max_size=4))
+    index = tuple(items)
+    try:
+        expected = whole[index]
+    except (IndexError, TypeError, ValueError):
+        with plait.open(tmp_path / "a.npy") as file, pytest.raises(plait.ArgumentError, match=r"^index"):
+            file[index]
+    else:
+        with plait.open(tmp_path / "a.npy") as file:
+            same(file[index], expected)
+
+
+def test_an_index_outside_is_an_index_error(tmp_path):
+    np.save(tmp_path / "a.npy", filled((3, 4)))
+    with plait.open(tmp_path / "a.npy") as file:
+        for index in (3, (0, -5), [0, 3], "x", 1.5):
+            with pytest.raises(IndexError):
+                file[index]
+
+
+def test_what_arrays_say_of_themselves(tmp_path):
+    whole = filled((3, 4, 5), "f4")
+    np.save(tmp_path / "a.npy", whole)
+    np.save(tmp_path / "one.npy", np.float32(2.5))
+    with plait.open(tmp_path / "a.npy") as file:
+        for name in ("shape", "dtype", "ndim", "size", "nbytes"):
+            assert getattr(file, name) == getattr(whole, name)
+        assert len(file) == 3
+        assert bool(file) is True
+        assert np.array_equal(np.asarray(file), whole)
+        assert np.array(file, dtype="f8").dtype == np.float64
+        assert np.array(file, copy=True).tobytes() == whole.tobytes()
+        assert np.sum(file) == whole.sum()
+        with pytest.raises(ValueError, match="leave out copy=False"):
+            file.__array__(copy=False)
+        with pytest.raises(TypeError, match=r"value in file\[...\]"):
+            3 in file  # noqa: B015
+    with plait.open(tmp_path / "one.npy") as file:
+        assert type(file[()]) is np.float32
+        assert file[...].shape == ()
+        assert (file.ndim, file.size, file.nbytes) == (0, 1, 4)
+        assert bool(file) is True
+        with pytest.raises(TypeError, match="no length"):
+            len(file)
+
+
+def test_astype(tmp_path):
+    whole = filled((3, 4)) + 0.75
+    np.save(tmp_path / "a.npy", whole)
+    with plait.open(tmp_path / "a.npy") as file:
+        view = file.astype("i2")
+        assert (view.shape, view.dtype, view.ndim, view.size, view.nbytes) == ((3, 4), np.dtype("i2"), 2, 12, 24)
+        for index in (np.s_[1:, ::-2], np.s_[1, 2], np.s_[[2, 0]], ...):
+            same(view[index], whole[index].astype("i2"))
+        same(np.asarray(view), whole.astype("i2"))
+        same(np.asarray(view, dtype="f4"), whole.astype("i2").astype("f4"))
+        assert [row.tolist() for row in view] == whole.astype("i2").tolist()
+        assert "as int16" in repr(view)
+        with pytest.raises(plait.ArgumentError, match="did you mean"):
+            file.astype("flaot64")
+
+
+@pytest.mark.parametrize(
+    ("dtype", "value"),
+    [
+        ("i4", 1.5),
+        ("i4", np.float64(1)),
+        ("u1", 256),
+        ("u1", [1, -1]),
+        ("f8", 1j),
+        ("u1", np.int8(1)),
+        ("f4", np.datetime64("2020")),
+        ("?", 2),
+        ("i4", "text"),
+        ("f8", None),
+        ("f8", np.ma.masked_array([1.0, 2.0])),
+        ("f8", [[1.0], [2.0, 3.0]]),
+        ("M8[s]", "no date"),
+    ],
+)
+def test_values_that_would_lose_something(tmp_path, dtype, value):
+    before = np.zeros(2, dtype)
+    np.save(tmp_path / "a.npy", before)
+    with plait.open(tmp_path / "a.npy", "r+") as file, pytest.raises(plait.ArgumentError, match="value"):
+        file[:] = value
+    assert np.array_equal(np.load(tmp_path / "a.npy"), before)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "value"),
+    [("u1", 255), ("f4", 1), ("i2", np.int64(7)), ("c8", 2.5), ("S2", b"ab"), ("M8[s]", "2020-01-01"), ("?", True)],
+)
+def test_values_that_fit(tmp_path, dtype, value):
+    with plait.open(tmp_path / "a.npy", "w", shape=3, dtype=dtype) as file:
+        file[1] = value
+        file[2:] = [value]
+    expected = np.zeros(3, dtype)
+    expected[1:] = value
+    assert np.array_equal(np.load(tmp_path / "a.npy"), expected)
+
+
+def test_a_value_that_does_not_broadcast(tmp_path):
+    np.save(tmp_path / "a.npy", np.zeros((3, 4)))
+    with plait.open(tmp_path / "a.npy", "r+") as file:
+        for index in (..., [0, 2], np.s_[:, ::-1]):
+            with pytest.raises(plait.ArgumentError, match=r"cannot be broadcast to the [23]x4"):
+                file[index] = np.zeros(5)
+    assert not np.load(tmp_path / "a.npy").any()
+
+
+def test_modes(tmp_path):
+    np.save(tmp_path / "a.npy", np.zeros(3))
+    with plait.open(tmp_path / "a.npy") as file, pytest.raises(plait.ArgumentError, match=r"r\+"):
+        file[0] = 1
+    for index in (0, ..., [], [0]):
+        with pytest.raises(plait.ArgumentError, match="closed"):
+            file[index]
+
+
+def test_a_comm_of_one_rank(tmp_path):
+    np.save(tmp_path / "a.npy", filled((3, 4)))
+    with plait.open(tmp_path / "a.npy", comm=plait.world()) as file:
+        same(file[1:, [3, 0]], filled((3, 4))[1:, [3, 0]])
+
+
+def test_threads(tmp_path):
+    """Reads of several threads at once, each of parts of its own."""
+    whole = filled((64, 1000))
+    np.save(tmp_path / "a.npy", whole)
+    wrong = []
+
+    def read(file, seed):
+        numbers = np.random.default_rng(seed)
+        for _ in range(60):
+            rows = slice(*sorted(numbers.integers(0, 65, 2)))
+            index = (rows, [int(numbers.integers(0, 1000)), 5] if seed % 2 else slice(None, None, 3))
+            if not np.array_equal(file[index], whole[index]):
+                wrong.append(index)
+
+    with plait.open(tmp_path / "a.npy") as file:
+        threads = [threading.Thread(target=read, args=(file, seed)) for seed in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert not wrong
+
+
+def test_dask(tmp_path):
+    dask_array = pytest.importorskip("dask.array")
+    whole = filled((200, 300))
+    np.save(tmp_path / "a.npy", whole)
+    with plait.open(tmp_path / "a.npy") as file:
+        for array in (dask_array.from_array(file), dask_array.from_array(file, chunks=(64, 77))):
+            assert array.shape == whole.shape
+            assert array.dtype == whole.dtype
+            assert np.array_equal(array.compute(scheduler="threads"), whole)
+            assert np.array_equal((array[::-3, 5:] + 1).sum(axis=0).compute(), (whole[::-3, 5:] + 1).sum(axis=0))
+        small = dask_array.from_array(file.astype("f4"), chunks=(50, 300))
+        assert np.array_equal(small.compute(scheduler="threads"), whole.astype("f4"))
+    with plait.open(tmp_path / "b.npy", "w", shape=whole.shape, dtype="f8") as file:
+        dask_array.store(dask_array.from_array(whole, chunks=(50, 100)), file, scheduler="threads")
+    assert np.array_equal(np.load(tmp_path / "b.npy"), whole)
+
+
+def test_chunks_are_contiguous_pieces(tmp_path):
+    shape = (1000, 500, 300)
+    for order in "CF":
+        with plait.open("memory:chunks", "w", shape=shape, dtype="f8", order=order) as file:
+            chunks = file.chunks
+        assert int(np.prod(chunks)) * 8 <= 32 << 20
+        assert int(np.prod(chunks)) * 8 > 16 << 20
+        assert chunks == ((27, 500, 300) if order == "C" else (1000, 500, 8))
+    with plait.open("memory:chunks", "w", shape=(0, 3), dtype="f8") as file:
+        assert file.chunks == (1, 3)

@@ -1,0 +1,41 @@
+"""Indexing is for a process that has the file for itself: several ranks are told what to call instead."""
+
+import subprocess
+import sys
+
+import numpy as np
+
+PROGRAM = """
+import numpy as np
+import plait
+
+comm = plait.world()
+with plait.open("a.npy", "r+", comm=comm) as file:
+    if comm.rank == 1:  # without the others, who do not wait for it
+        calls = lambda: file[0], lambda: file.astype("f4")[0], lambda: np.asarray(file), lambda: file.__setitem__(0, 1)
+        for call in calls:
+            try:
+                call()
+            except plait.ArgumentError as error:
+                assert "file.read(layout, region=...)" in str(error), error
+                assert "open on 2 ranks" in str(error), error
+            else:
+                raise SystemExit("it was not refused")
+    layout = plait.Layout(file.shape, ["block", None], grid=comm.size)
+    part = file.read(layout)
+    assert part.shape == (file.shape[0] // 2, file.shape[1])
+    assert (len(file), file.ndim, file.nbytes) == (8, 2, 768)
+with plait.open("a.npy") as file:
+    assert (file[2 * comm.rank :: 3, [3, 1]] == np.load("a.npy")[2 * comm.rank :: 3, [3, 1]]).all()
+print("done", comm.rank)
+"""
+
+
+def test_several_ranks_are_refused_without_waiting(tmp_path):
+    np.save(tmp_path / "a.npy", np.arange(96.0).reshape(8, 12))
+    (tmp_path / "program.py").write_text(PROGRAM)
+    command = [sys.executable, "-m", "plait.cli", "run", "-n", "2", "--", sys.executable, "program.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=100, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "done 0" in done.stdout
+    assert "done 1" in done.stdout
