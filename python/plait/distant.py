@@ -47,11 +47,11 @@ class DistantFile(ByteFile[_core.DistantFile]):
         """Return whether this process accesses the file of a rank without sending a message."""
         return call(refuse_here, self._core.direct, whole(rank, "rank"))
 
-    @alone
     @overload
     def read(self, offset: int, out: int, rank: int | None = ...) -> npt.NDArray[np.uint8]: ...
     @overload
     def read(self, offset: int, out: Out, rank: int | None = ...) -> Out: ...
+    @alone
     def read(self, offset: int, out: Any, rank: int | None = None) -> Any:
         """Read bytes from the file of a rank.
 
@@ -69,11 +69,11 @@ class DistantFile(ByteFile[_core.DistantFile]):
         """
         self._write(offset, data, self._rank_of(rank))
 
-    @alone
     @overload
     def iread(self, offset: int, out: int, rank: int | None = ...) -> Request[npt.NDArray[np.uint8]]: ...
     @overload
     def iread(self, offset: int, out: Out, rank: int | None = ...) -> Request[Out]: ...
+    @alone
     def iread(self, offset: int, out: Any, rank: int | None = None) -> Request[Any]:
         """Start a :meth:`read`; ``wait()`` of the Request returns its result. Do not use the memory before."""
         return self._iread(offset, out, self._rank_of(rank))

@@ -55,11 +55,11 @@ class SharedFile(ByteFile[_core.SharedFile]):
         """Return the rank that has a component on its disk."""
         return call(refuse_here, self._core.home, whole(component, "component"))
 
-    @alone
     @overload
     def read(self, offset: int, out: int) -> npt.NDArray[np.uint8]: ...
     @overload
     def read(self, offset: int, out: Out) -> Out: ...
+    @alone
     def read(self, offset: int, out: Any) -> Any:
         """Read bytes.
 
@@ -78,11 +78,11 @@ class SharedFile(ByteFile[_core.SharedFile]):
         """
         self._write(offset, data)
 
-    @alone
     @overload
     def iread(self, offset: int, out: int) -> Request[npt.NDArray[np.uint8]]: ...
     @overload
     def iread(self, offset: int, out: Out) -> Request[Out]: ...
+    @alone
     def iread(self, offset: int, out: Any) -> Request[Any]:
         """Start a :meth:`read`; ``wait()`` of the Request returns its result. Do not use the memory before."""
         return self._iread(offset, out)

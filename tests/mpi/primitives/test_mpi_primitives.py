@@ -217,14 +217,12 @@ def test_only_so_many_ranks_touch_the_file(comm, shared):
         check(pwrite(array, array.shape, descriptor, 3))
         put = bytes_written() - before[1]
         check(LIBRARY.plait_pclose(3))
-        share = whole.nbytes // processors
-        if comm.rank < processors:
-            rounding = 4096 * (processors + 1)  # shares are whole pages, and the last one is what is left
-            assert abs(moved - share) <= rounding
-            assert abs(put - share) <= rounding
-        else:
+        if comm.rank >= processors:
             assert moved < 4096  # the counters' own text
             assert put < 4096
+        # Whoever of these ranks has nothing else to do moves the next part, so only the sums are known.
+        for total in (comm.allreduce(moved), comm.allreduce(put)):
+            assert 0 <= total - whole.nbytes < 4096 * comm.size
     assert path.read_bytes() == whole.tobytes(order="F")
 
 

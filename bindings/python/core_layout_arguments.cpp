@@ -1,0 +1,111 @@
+#include "core_layout_arguments.hpp"
+
+#include "layout/notation/notation.hpp"
+#include "plait/error.hpp"
+
+namespace plait::python {
+
+namespace {
+
+/// What is given in the text and as an argument; where it is given twice it must be the same.
+class Merger {
+ public:
+  explicit Merger(const std::string& text) : text_(text) {}
+
+  template <typename Value>
+  void set(std::optional<Value>& target, const std::optional<Value>& given, const char* what) const {
+    if (!given) return;
+    if (target && *target != *given) refuse(what);
+    target = given;
+  }
+  template <typename Value>
+  void set(std::vector<Value>& target, const std::optional<std::vector<Value>>& given, const char* what) const {
+    if (!given) return;
+    if (!target.empty() && target != *given) refuse(what);
+    target = *given;
+  }
+
+ private:
+  [[noreturn]] void refuse(const char* what) const {
+    throw Error(ErrorKind::kArgument, std::string(what) + " is given twice and differs: in the text \"" + text_ +
+                                          "\" and as an argument; leave one of them out");
+  }
+  const std::string& text_;
+};
+
+std::string joined(const DistributionText& dist) {
+  if (const auto* whole = std::get_if<std::string>(&dist)) return *whole;
+  std::string text;
+  for (const auto& part : std::get<1>(dist)) text += (text.empty() ? "" : ", ") + part.value_or("*");
+  return '(' + text + ')';
+}
+
+std::optional<std::vector<Halo>> halo_of(const std::optional<std::vector<HaloWidth>>& given) {
+  if (!given) return std::nullopt;
+  std::vector<Halo> result;
+  for (const HaloWidth& width : *given) {
+    if (const auto* both = std::get_if<std::int64_t>(&width)) {
+      result.push_back({*both, *both});
+    } else {
+      const auto& [lo, hi] = std::get<std::pair<std::int64_t, std::int64_t>>(width);
+      result.push_back({lo, hi});
+    }
+  }
+  return result;
+}
+
+std::optional<std::vector<Alignment>> alignment_of(const std::optional<AlignmentText>& given) {
+  if (!given) return std::nullopt;
+  if (const auto* text = std::get_if<std::string>(&*given)) return layout::parse_alignment(*text);
+  std::string text;
+  for (const auto& part : std::get<1>(*given)) {
+    const auto* number = std::get_if<std::int64_t>(&part);
+    text += (text.empty() ? "" : ", ") + (number != nullptr ? std::to_string(*number) : std::get<std::string>(part));
+  }
+  return layout::parse_alignment('(' + text + ')');
+}
+
+}  // namespace
+
+Extents extents_of(const NumberOrNumbers& given) {
+  const auto* one = std::get_if<std::int64_t>(&given);
+  return one != nullptr ? Extents{*one} : std::get<Extents>(given);
+}
+
+Order order_named(const std::string& name, const char* what, bool or_list) {
+  if (name == "C" || name == "c") return Order::kC;
+  if (name == "F" || name == "f") return Order::kFortran;
+  const char* instead =
+      or_list ? "\" is not known; use \"C\" or \"F\", or a list of numbers" : "\" is not known; use \"C\" or \"F\"";
+  throw Error(ErrorKind::kArgument, std::string(what) + "=\"" + name + instead);
+}
+
+Layout make_layout(const Extents& shape, const DistributionText& dist, const Keywords& given) {
+  const std::string text = joined(dist);
+  layout::Notation notation = layout::parse_notation(text);
+  const Merger merge(text);
+  merge.set(notation.shape, std::optional(shape), "the shape");
+  if (given.grid) merge.set(notation.grid, std::optional(extents_of(*given.grid)), "the grid");
+  if (given.ranks && std::holds_alternative<std::string>(*given.ranks)) {
+    merge.set(notation.ranks, std::optional(order_named(std::get<std::string>(*given.ranks), "ranks")), "ranks");
+  } else if (given.ranks) {
+    merge.set(notation.options.rank_list, std::optional(std::get<Extents>(*given.ranks)), "ranks");
+  }
+  if (given.order && std::holds_alternative<std::string>(*given.order)) {
+    merge.set(notation.order, std::optional(order_named(std::get<std::string>(*given.order), "order")), "order");
+  } else if (given.order) {
+    const Extents& numbers = std::get<Extents>(*given.order);
+    merge.set(notation.options.order, std::optional(std::vector<int>(numbers.begin(), numbers.end())), "order");
+  }
+  merge.set(notation.options.replicate, given.replicate, "replicate");
+  merge.set(notation.options.source, given.source, "source");
+  merge.set(notation.options.offset, given.offset, "offset");
+  merge.set(notation.options.reverse, given.reverse, "reverse");
+  merge.set(notation.options.halo, halo_of(given.halo), "halo");
+  merge.set(notation.options.periodic, given.periodic, "periodic");
+  merge.set(notation.options.template_shape, given.template_shape, "template");
+  merge.set(notation.options.align, alignment_of(given.align), "align");
+  return layout::make_layout(notation, shape);
+}
+
+}  // namespace plait::python

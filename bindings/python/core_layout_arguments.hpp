@@ -1,0 +1,45 @@
+/// The arguments that make a layout, as Python passes them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "plait/layout.hpp"
+
+namespace plait::python {
+
+/// None is what is not distributed.
+using DistributionText = std::variant<std::string, std::vector<std::optional<std::string>>>;
+using NumberOrNumbers = std::variant<std::int64_t, Extents>;
+using NumbersOrName = std::variant<std::string, std::vector<std::int64_t>>;
+using HaloWidth = std::variant<std::int64_t, std::pair<std::int64_t, std::int64_t>>;
+using AlignmentText = std::variant<std::string, std::vector<std::variant<std::int64_t, std::string>>>;
+
+/// What may be given in the text of the distributions as well.
+struct Keywords {
+  std::optional<NumberOrNumbers> grid;
+  std::optional<NumbersOrName> ranks;
+  std::optional<NumbersOrName> order;
+  std::optional<std::vector<int>> replicate;
+  std::optional<Extents> source;
+  std::optional<Extents> offset;
+  std::optional<std::vector<int>> reverse;
+  std::optional<std::vector<HaloWidth>> halo;
+  std::optional<std::vector<int>> periodic;
+  std::optional<Extents> template_shape;
+  std::optional<AlignmentText> align;
+};
+
+Extents extents_of(const NumberOrNumbers& given);
+
+/// "C" or "F" in either case.  `or_list`: the caller takes a list of numbers as well.
+Order order_named(const std::string& name, const char* what, bool or_list = true);
+
+/// errors  kArgument: arguments that do not fit together, or that say something else than the text
+Layout make_layout(const Extents& shape, const DistributionText& dist, const Keywords& given);
+
+}  // namespace plait::python
