@@ -98,7 +98,7 @@ def test_one_rank_passes_a_wrong_array(comm, path, bad):
             (good.astype("f4"), "has dtype float32"),
             ("no array", f"of rank {bad % comm.size}"),
             (None, f"of rank {bad % comm.size}"),
-            ([], "0 local arrays"),
+            ([], "is an array of shape 0"),
         ]:
             text = error_everywhere(
                 comm, lambda array=array: file.write(array if wrong else good, rows(comm)), plait.ArgumentError, says
