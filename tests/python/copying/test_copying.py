@@ -162,7 +162,7 @@ def test_what_is_refused(tmp_path):
     for options, text in [
         ({"memory": 0}, "memory=0 bytes hold nothing"),
         ({"memory": 8}, "holds no element of 8 bytes"),
-        ({"memory": "much"}, "is not a whole number"),
+        ({"memory": "much"}, "is not a number of bytes"),
         ({"layout": plait.Layout((4, 4), "(*, *)")}, "pass a text"),
         ({"layout": "(block, round) onto (2, 2)"}, "round"),
         ({"layout": "(block) onto (2)"}, "dimension"),

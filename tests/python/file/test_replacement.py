@@ -88,12 +88,12 @@ def test_components_have_the_attributes_of_their_file(tmp_path):
 # Begun by the superuser, for the interpreter may not be there for all.
 AS_NOBODY = """
 import os, sys
-import plait
+from plait import open
 
 os.setgroups([])
 os.setgid(65534)
 os.setuid(65534)
-plait.open(sys.argv[1], "w", shape=(5,), dtype="i4").close()
+open(sys.argv[1], "w", shape=(5,), dtype="i4").close()
 """
 
 
