@@ -27,7 +27,7 @@ docs: build  ## build the documentation site into .plait/docs, with every link c
 	@scripts/docs.sh
 
 release: setup  ## check all that a release needs and build its archives into .plait/dist; publishes nothing
-	@scripts/release.sh
+	@.plait/env/bin/python scripts/release.py
 
 format: setup  ## lay out the sources by the project's style
 	@scripts/format.sh

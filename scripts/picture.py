@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -26,7 +27,8 @@ def main() -> None:
     from PIL import Image
 
     target = Path(sys.argv[1]) if len(sys.argv) > 1 else TARGET
-    with cbook.get_sample_data("jacksboro_fault_dem.npz") as sample:
+    data: Any = cbook.get_sample_data("jacksboro_fault_dem.npz")
+    with data as sample:
         elevation = np.ascontiguousarray(sample["elevation"])[72:272, 81:321]
     layouts = [plait.Layout(elevation.shape, dist, grid=grid) for dist, grid in LAYOUTS.items()]
     with tempfile.TemporaryDirectory() as folder:
