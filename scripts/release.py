@@ -116,20 +116,20 @@ def build_archives() -> str:
 
 def try_wheels() -> str:
     """5. A fresh environment, without this checkout and without the variables of this shell."""
-    place = BUILD / "environment"
-    shutil.rmtree(place, ignore_errors=True)
-    venv.create(place, with_pip=True)
-    python = place / "bin/python"
+    folder = BUILD / "environment"
+    shutil.rmtree(folder, ignore_errors=True)
+    venv.create(folder, with_pip=True)
+    python = folder / "bin/python"
     kept = {name: os.environ[name] for name in os.environ if name.lower().endswith("_proxy") or name.startswith("PIP_")}
-    environment = {**kept, "PATH": f"{place / 'bin'}:/usr/bin:/bin", "HOME": str(place), "LANG": "C.UTF-8"}
-    run([python, "-m", "pip", "install", *DIST.glob("*.whl")], place, environment)
-    run([python, "-m", "pip", "check"], place, environment)
-    said = run([place / "bin/plait", "--version"], place, environment)
+    environment = {**kept, "PATH": f"{folder / 'bin'}:/usr/bin:/bin", "HOME": str(folder), "LANG": "C.UTF-8"}
+    run([python, "-m", "pip", "install", *DIST.glob("*.whl")], folder, environment)
+    run([python, "-m", "pip", "check"], folder, environment)
+    said = run([folder / "bin/plait", "--version"], folder, environment)
     if version() not in said:
         raise FailedError(f"plait --version says {said.strip()!r}; expected {version()}")
-    run([place / "bin/plait", "bench", "--help"], place, environment)
-    printed = run([python, "-c", TRIAL], place, environment).split()
-    if printed[0] != version() or not Path(printed[1]).is_relative_to(place):
+    run([folder / "bin/plait", "bench", "--help"], folder, environment)
+    printed = run([python, "-c", TRIAL], folder, environment).split()
+    if printed[0] != version() or not Path(printed[1]).is_relative_to(folder):
         raise FailedError(f"the trial used {printed}, not the wheel of version {version()}")
     return "installed, read and written"
 
