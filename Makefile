@@ -1,6 +1,6 @@
 # Everything here works on the private environment .plait/, which `make setup` fills; nothing else is touched.
 .DEFAULT_GOAL := help
-.PHONY: help demo test build install setup bench format clean
+.PHONY: help demo test build install setup bench docs release format clean
 
 help:  ## say what there is to make
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -22,6 +22,12 @@ test: setup  ## compile with warnings as errors, then run every check and test
 
 bench: build  ## compare reading and writing with MPI-IO, side by side
 	@.plait/env/bin/plait bench io
+
+docs: build  ## build the documentation site into .plait/docs, with every link checked
+	@scripts/docs.sh
+
+release: setup  ## check all that a release needs and build its archives into .plait/dist; publishes nothing
+	@.plait/env/bin/python scripts/release.py
 
 format: setup  ## lay out the sources by the project's style
 	@scripts/format.sh

@@ -98,7 +98,7 @@ fi
 say "$("$python" --version), $("$compiler" --version | head -n 1)"
 
 if ! "$plait_env/bin/python" -c 'import pip' 2>/dev/null; then
-  say "creating .plait/env"
+  say "creating .plait/env, which holds everything that is installed: some 1.5 GB of Python packages, MPI among them"
   rm -rf "$plait_env"
   "$python" -m venv "$plait_env"
 fi

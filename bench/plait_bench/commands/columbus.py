@@ -68,9 +68,9 @@ def columbus_command(
 ) -> None:
     """Update compressed records that change size, drawn as tasks: on Shared Files, and on one file.
 
-    The program of section 5 of the paper on Distant I/O (1998), beside the rates that it gives in table 1. The one file
-    is read and written by pread and pwrite where all ranks see the folder; otherwise it is on the disk of rank 0, and
-    the other ranks reach it by Distant I/O.
+    It does what section 5 of the paper on Distant I/O (1998) describes, and prints that paper's rates beside its own.
+    The one file is read and written by pread and pwrite where all ranks see the folder; otherwise it is on the disk of
+    rank 0, and the other ranks reach it by Distant I/O.
     """
     from plait_bench.columbus.driver import ColumbusSettings, run_columbus
     from plait_bench.columbus.table import columbus_table, draw_columbus_chart

@@ -51,7 +51,7 @@ def pipe_command(
     json_: str | None,
     chart: Path | None,
 ) -> None:
-    """Move an array from a writer to a reader through a pipe, in the layouts of the first parallel pipes and others.
+    """Move an array from a writer to a reader through a pipe, each in its own layout.
 
     Writers and readers are ranks of one job on this machine (DeBenedictis & del Rosario 1993, table I). Beside it the
     same bytes are copied through shared memory, and go through a file by Plait and by MPI-IO.

@@ -13,7 +13,7 @@ from plait.cli.support import Commands
     later={
         "compare": ("plait.cli.trace_report", "Show what changed from one trace to another."),
         "convert": ("plait.cli.trace_convert", "Write a trace in another format."),
-        "generate": ("plait.cli.trace_generate", "Generate a trace like those of a paper of 1992."),
+        "generate": ("plait.cli.trace_generate", "Generate the trace of a supercomputer program."),
         "import": ("plait.cli.trace_import", "Convert a trace of another tool into one of Plait."),
         "record": ("plait.cli.trace_record", "Run a program and record its I/O."),
         "report": ("plait.cli.trace_report", "Show what a trace means."),

@@ -74,11 +74,11 @@ def generate_command(
     offset: float | None,
     burst: float | None,
 ) -> None:
-    """Generate a trace like that of one of the seven programs of Miller's paper of 1992.
+    """Generate the trace of one of seven supercomputer programs, to try tools and file systems with.
 
-    The original traces are lost; the generated ones have the figures of the paper's tables and the patterns that it
-    describes. Any command that reads a trace also takes workload:NAME, as in workload:venus?copies=2, in place of a
-    file.
+    The programs are those of Miller's paper of 1992. Their traces are lost; the generated ones have the figures of the
+    paper's tables and the patterns that it describes. Any command that reads a trace also takes workload:NAME, as in
+    workload:venus?copies=2, in place of a file.
     """
     from plait.cli.trace_summary import print_summary
     from plait.trace import generate, workloads

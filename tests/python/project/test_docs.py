@@ -2,7 +2,8 @@
 
 In a document, fenced blocks run in order, in one folder: `python` blocks in one namespace, or under `mpiexec -n 4`
 where they import mpi4py, and `plait run -n 4` where they call plait.world(); `cpp` and `c` blocks; the lines of a `sh`
-block.  A `text` block behind one of them, with at most one line of prose between, is its output, where `...` stands for
+block.  A `python` block that is a file of examples/python is put there under its name, for the `sh` blocks behind it.
+A `text` block behind one of them, with at most one line of prose between, is its output, where `...` stands for
 anything.  `console` blocks are shown, not run; their options are compared with the command line's.  `py` blocks are
 shown only: Python that needs another program at its other end.
 """
@@ -85,6 +86,10 @@ def run(command: list[str | Path], folder: Path) -> str:
 
 def run_python(text: str, folder: Path, names: dict[str, object]) -> str:
     """What a Python example prints."""
+    for example in (ROOT / "examples/python").glob("*.py"):
+        if example.read_text(encoding="utf-8") == text:
+            shutil.copy(example, folder)
+            return ""
     if "plait.world()" in text:
         (folder / "program.py").write_text(text, encoding="utf-8")
         command = [sys.executable, "-m", "plait.cli", "run", "-n", "4", sys.executable, "program.py"]

@@ -1,4 +1,4 @@
-"""The example programs with records run, and say what they found to be right."""
+"""The example programs run: those with records say what they found to be right, others are compared with NumPy."""
 
 import os
 import re
@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from launching import WELCOME, needs_mpi
 
@@ -73,3 +74,34 @@ def columbus(tmp_path_factory):
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4, 6])
 def test_columbus_in_c(tmp_path, columbus, ranks, apart):
     expect_all_updates(run(ranks, [*apart, columbus, "20", "2", "records"], tmp_path))
+
+
+def started(ranks, program, *arguments, folder):
+    """What an example prints that `plait run` starts."""
+    source = ROOT / "examples/python" / program
+    command = [sys.executable, "-m", "plait.cli", "run", "-n", str(ranks), sys.executable, source]
+    done = subprocess.run([*command, *arguments], cwd=folder, capture_output=True, text=True, timeout=100, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_a_restart_on_other_ranks_computes_what_one_run_does(tmp_path):
+    heat = np.sin(0.1 * np.arange(120))[:, None] + np.cos(0.3 * np.arange(200))
+    for _ in range(50):
+        heat += 0.2 * (np.roll(heat, 1, axis=1) - 2 * heat + np.roll(heat, -1, axis=1))
+
+    assert "from step 0\n" in started(4, "checkpoint.py", "25", folder=tmp_path)
+    assert "from step 20\n" in started(3, "checkpoint.py", "30", folder=tmp_path)
+    assert "from step 30\n" in started(1, "checkpoint.py", "50", folder=tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["checkpoint-00040.npy", "checkpoint-00050.npy"]
+    np.testing.assert_allclose(np.load(tmp_path / "checkpoint-00050.npy"), heat, rtol=0, atol=1e-13)
+
+
+@pytest.mark.parametrize("program", ["slow_job.py", "faster_job.py"])
+def test_the_slow_and_the_faster_job_find_the_same_means(tmp_path, program):
+    matrix = np.add.outer(np.arange(30.0), np.arange(20.0))
+    np.save(tmp_path / "matrix.npy", matrix)
+    printed = started(4, program, tmp_path / "matrix.npy", folder=tmp_path)
+    last = matrix.mean(axis=0)[[4, 9, 14, 19]]
+    expected = [f"rank {rank}: 5 columns, the last mean is {mean:.1f}" for rank, mean in enumerate(last)]
+    assert sorted(printed.splitlines()) == expected

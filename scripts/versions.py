@@ -1,0 +1,41 @@
+"""Where the version stands besides pyproject.toml, which holds it: files that others read without building Plait."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    from pip._vendor import tomli as tomllib
+
+ROOT = Path(__file__).parent.parent
+COPIES = {
+    "bench/pyproject.toml": r'^version = "(.+)"$',
+    "CITATION.cff": r"^version: (.+)$",
+    "packaging/conda/recipe.yaml": r'^  version: "(.+)"$',
+    "packaging/README.md": r"`spack dev-build plait@([\d.]+)`",
+    "packaging/spack/packages/plait/package.py": r'^    version\("(.+)"\)$',
+    "packaging/spack/packages/py_plait/package.py": r'^    version\("(.+)"\)$',
+}
+"""Files with a copy of the version, and the line that has it."""
+
+
+def version(root: Path = ROOT) -> str:
+    """The version of the project."""
+    settings = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
+    return str(settings["project"]["version"])
+
+
+def differing(root: Path = ROOT) -> list[str]:
+    """Which copies are not the version, each as a line that says what to change."""
+    wanted = version(root)
+    complaints = []
+    for name, pattern in COPIES.items():
+        found = re.findall(pattern, (root / name).read_text(encoding="utf-8"), re.MULTILINE)
+        if not found:
+            complaints.append(f"{name} has no version; expected {wanted}")
+        complaints += [f"{name} has version {one}; expected {wanted}" for one in found if one != wanted]
+    return complaints

@@ -1,0 +1,172 @@
+"""Project files that other programs read: recipes, workflow, forms and citation, as far as this machine can check."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import types
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+sys.path.insert(0, str(ROOT / "scripts"))
+
+import release  # noqa: E402
+import versions  # noqa: E402
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    from pip._vendor import tomli as tomllib
+
+SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+RUNS = SETTINGS["project"]["dependencies"]
+BUILDS = SETTINGS["build-system"]["requires"]
+yaml = pytest.importorskip("yaml", reason="PyYAML, which comes with dask, is not installed")
+
+
+def load(name: str) -> Any:
+    """The contents of a YAML file of the project."""
+    return yaml.safe_load((ROOT / name).read_text(encoding="utf-8"))
+
+
+def names(requirements: list[str]) -> set[str]:
+    """The packages that requirements name, without versions."""
+    return {re.split(r"[ <>=\[;@]", one)[0] for one in requirements}
+
+
+def test_the_version_is_the_same_everywhere() -> None:
+    assert versions.differing() == []
+
+
+def test_another_version_is_found(tmp_path: Path) -> None:
+    for name in ["pyproject.toml", *versions.COPIES]:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes((ROOT / name).read_bytes())
+    citation = (tmp_path / "CITATION.cff").read_text(encoding="utf-8")
+    (tmp_path / "CITATION.cff").write_text(re.sub(r"(?m)^version: .*$", "version: 9.9", citation), encoding="utf-8")
+    (tmp_path / "bench/pyproject.toml").write_text("", encoding="utf-8")
+    assert versions.differing(tmp_path) == [
+        f"bench/pyproject.toml has no version; expected {versions.version()}",
+        f"CITATION.cff has version 9.9; expected {versions.version()}",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("schema", "files"),
+    [
+        ("github-workflows", [".github/workflows/test.yml"]),
+        ("github-issue-forms", [".github/ISSUE_TEMPLATE/problem.yml", ".github/ISSUE_TEMPLATE/wish.yml"]),
+        ("github-issue-config", [".github/ISSUE_TEMPLATE/config.yml"]),
+        ("citation-file-format", ["CITATION.cff"]),
+    ],
+)
+def test_files_fit_their_schema(schema: str, files: list[str]) -> None:
+    pytest.importorskip("check_jsonschema", reason="check-jsonschema is not installed; make setup installs it")
+    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", f"vendor.{schema}", *files]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+
+
+def test_the_workflow_tries_compilers_mpis_and_pythons() -> None:
+    job = load(".github/workflows/test.yml")["jobs"]["test"]
+    runs = job["strategy"]["matrix"]["include"]
+    assert {"3.10", "3.11", "3.12", "3.13", "3.14"} == {run["python"] for run in runs}
+    assert {"mpich", "openmpi"} == {run["mpi"] for run in runs}
+    assert {"g++", "clang++"} == {run["compiler"].rsplit("-", 1)[0] for run in runs}
+    assert "make test" in [step.get("run") for step in job["steps"]]
+
+
+def test_the_conda_recipe_needs_what_the_package_needs() -> None:
+    recipe = load("packaging/conda/recipe.yaml")["requirements"]
+    for wanted, section in ((RUNS, recipe["run"]), (BUILDS, recipe["host"])):
+        plain = {one if isinstance(one, str) else one["then"] for one in section}
+        for requirement in wanted:
+            name, _, limits = requirement.partition(">=")
+            assert f"{name} >={limits.split(';')[0].strip()}" in plain, f"the recipe lacks {requirement}"
+    assert f"python {SETTINGS['project']['requires-python']}" in recipe["run"]
+
+
+def recorded(recipe: str) -> tuple[type, list[tuple[str, tuple[Any, ...], dict[str, Any]]]]:
+    """A Spack recipe's class, and the directives that it calls, read with stand-ins for Spack's modules."""
+    calls: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = []
+
+    def directive(name: str) -> Callable[..., None]:
+        return lambda *args, **options: calls.append((name, args, options))
+
+    package = types.ModuleType("spack.package")
+    for name in ("license", "version", "variant", "depends_on", "conflicts"):
+        setattr(package, name, directive(name))
+    modules = {"spack": types.ModuleType("spack"), "spack.package": package}
+    for system, base in (("cmake", "CMakePackage"), ("python", "PythonPackage")):
+        module = types.ModuleType(f"spack_repo.builtin.build_systems.{system}")
+        setattr(module, base, type(base, (), {}))
+        modules[module.__name__] = module
+    for parent in ("spack_repo", "spack_repo.builtin", "spack_repo.builtin.build_systems"):
+        modules[parent] = types.ModuleType(parent)
+    scope: dict[str, Any] = {}
+    with pytest.MonkeyPatch.context() as patch:
+        for name, module in modules.items():
+            patch.setitem(sys.modules, name, module)
+        exec(compile((ROOT / recipe).read_text(encoding="utf-8"), recipe, "exec"), scope)
+    (found,) = [one for one in scope.values() if isinstance(one, type) and one.__name__ in ("Plait", "PyPlait")]
+    return found, calls
+
+
+def test_the_spack_recipe_of_the_package_needs_what_it_needs() -> None:
+    _, calls = recorded("packaging/spack/packages/py_plait/package.py")
+    needed = {args[0].split("@")[0] for name, args, _ in calls if name == "depends_on"}
+    assert {f"py-{name}" for name in names(RUNS) | names(BUILDS)} | {"zlib-api", "libsodium", "mpi"} <= needed
+    assert ("version", (versions.version(),), {}) in calls
+
+
+def test_the_spack_recipe_of_the_libraries_sets_options_that_exist() -> None:
+    kind, calls = recorded("packaging/spack/packages/plait/package.py")
+    assert ("version", (versions.version(),), {}) in calls
+
+    class Spec(dict[str, Any]):
+        def satisfies(self, text: str) -> bool:
+            return text == "+mpi"
+
+    package = kind()
+    package.spec = Spec(mpi=types.SimpleNamespace(mpicc="/opt/mpi/bin/mpicc"))
+    package.define = lambda name, value: f"-D{name}={value}"
+    package.define_from_variant = lambda name, variant: f"-D{name}={variant}"
+    options = [option.split("=")[0].removeprefix("-D") for option in package.cmake_args()]
+    texts = (ROOT / "CMakeLists.txt").read_text(encoding="utf-8") + (ROOT / "cmake/PlaitMpi.cmake").read_text("utf-8")
+    assert options
+    assert not [option for option in options if not re.search(rf"\b{option}\b", texts)]
+
+
+def test_the_container_file_installs_what_the_build_needs() -> None:
+    text = (ROOT / "packaging/docker/Dockerfile").read_text(encoding="utf-8")
+    joined = text.replace("\\\n", " ")
+    words = {line.split()[0] for line in joined.splitlines() if line and not line.startswith("#")}
+    assert words <= {"FROM", "RUN", "ENV", "COPY", "USER", "WORKDIR", "CMD"}
+    build, runs = joined.split("FROM debian:12-slim\n")
+    assert {"g++", "python3-dev", "python3-venv", "zlib1g-dev", "libsodium-dev"} <= set(build.split())
+    assert {"python3", "zlib1g", "libsodium23"} <= set(runs.split())
+    setup = (ROOT / "scripts/setup.sh").read_text(encoding="utf-8")
+    assert not [name for name in ("zlib1g-dev", "libsodium-dev", "python3-dev") if f"echo {name}" not in setup]
+
+
+@pytest.mark.parametrize(
+    ("heading", "date"),
+    [("## 1.2 (unreleased)", "unreleased"), ("## 1.2 - 2026-01-31", "2026-01-31"), ("## 11.2 - 2026-01-31", None)],
+)
+def test_sections_of_the_changelog_are_found(heading: str, date: str | None) -> None:
+    found = release.section(f"# Changelog\n\n{heading}\n\ntext\n", "1.2")
+    assert (found and found["date"]) == date
+
+
+def test_the_release_check_list_holds() -> None:
+    done = subprocess.run(
+        [sys.executable, ROOT / "scripts/release.py", "--no-build"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "release: version" in done.stdout
+    assert done.stdout.endswith("Nothing was published.\n")
