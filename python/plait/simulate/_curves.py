@@ -38,7 +38,7 @@ class MissRatioCurve(NamedTuple):
     sampled: int
     """Distinct blocks that were followed."""
     notes: list[str]
-    """Requests that could not be counted, or not as they should be, with their number."""
+    """As of :class:`Counts`."""
 
     def miss_ratio(self, cache: int | str, of: Of = "requests") -> float:
         """Return the share of requests, of uses of blocks or of bytes that a cache does not find.
@@ -108,7 +108,9 @@ def miss_ratio_curve(
         plait.StoreError: the trace is not there, or cannot be read.
     """
     if isinstance(rate, bool) or not isinstance(rate, (int, float)) or not 0 < rate <= 1:
-        raise ArgumentError(f"rate={shown(rate)} is no share of blocks; give a number above 0 and at most 1, such as 0.01")
+        raise ArgumentError(
+            f"rate={shown(rate)} is no share of blocks; give a number above 0 and at most 1, such as 0.01"
+        )
     if samples is not None and (isinstance(samples, bool) or not isinstance(samples, int)):
         raise ArgumentTypeError(f"samples={shown(samples)} is no number of blocks; give one such as 8192")
     if samples is not None and not 0 < samples <= _MOST_SAMPLES:
@@ -118,9 +120,8 @@ def miss_ratio_curve(
     def begin() -> _simulation.Curve:
         return _simulation.Curve(float(rate), samples or 0, size)
 
-    curve, notes = feed(begin(), begin, trace, sizes, size)
-    assert isinstance(curve, _simulation.Curve)
-    return _curve_of(curve, size, notes, exact=rate == 1 and samples is None)
+    curve, remarks = feed(begin, trace, sizes, size)
+    return _curve_of(curve, size, remarks.left_out + remarks.told, exact=rate == 1 and samples is None)
 
 
 def _curve_of(curve: _simulation.Curve, block: int, notes: list[str], *, exact: bool) -> MissRatioCurve:
