@@ -1,4 +1,4 @@
-# The Python extension modules: plait._core, plait._trace, and plait._mpi where MPI was found.
+# The Python extension modules: plait._core, plait._trace, plait._simulation, and plait._mpi where MPI was found.
 find_package(Python 3.10 REQUIRED COMPONENTS Interpreter Development.Module)
 if(NOT nanobind_DIR)
   execute_process(
@@ -19,12 +19,16 @@ endfunction()
 
 file(GLOB core_module_sources CONFIGURE_DEPENDS bindings/python/core*.cpp)
 file(GLOB trace_module_sources CONFIGURE_DEPENDS bindings/python/trace/*.cpp)
+file(GLOB simulation_module_sources CONFIGURE_DEPENDS bindings/python/simulation/*.cpp)
 file(GLOB mpi_module_sources CONFIGURE_DEPENDS bindings/python/mpi*.cpp)
 if(core_module_sources)
   plait_python_module(_core plait ${core_module_sources})
 endif()
 if(trace_module_sources)
   plait_python_module(_trace plait_trace ${trace_module_sources})
+endif()
+if(simulation_module_sources)
+  plait_python_module(_simulation plait_simulation ${simulation_module_sources})
 endif()
 if(mpi_module_sources AND plait_has_mpi)
   plait_python_module(_mpi plait_mpi ${mpi_module_sources})

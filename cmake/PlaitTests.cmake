@@ -15,7 +15,7 @@ if(PLAIT_TEST_SOURCES)
   set(test_sources ${PLAIT_TEST_SOURCES})
 endif()
 if(test_sources)
-  plait_test_program(plait_tests plait_trace ${test_sources} tests/cpp/support/allocations.cpp)
+  plait_test_program(plait_tests plait_simulation ${test_sources} tests/cpp/support/allocations.cpp)
   target_link_libraries(plait_tests PRIVATE GTest::gtest_main)
   # The time of the tests goes to the library, that of their compilation to optimisation and to the same few headers.
   target_compile_options(plait_tests PRIVATE $<$<CONFIG:Release>:-O1>)

@@ -28,7 +28,7 @@ compiled="$plait_release"
 if [[ ! -e "$tree/.ninja_log" && -e "$compiled/.ninja_deps" ]]; then
   mkdir -p "$tree/CMakeFiles"
   cp -p "$compiled"/.ninja_{log,deps} "$tree"
-  for library in plait plait_trace plait_mpi plait_capture plait_fortran plait_fortran_i8; do
+  for library in plait plait_trace plait_simulation plait_mpi plait_capture plait_fortran plait_fortran_i8; do
     objects="$compiled/CMakeFiles/$library.dir"
     [[ ! -d "$objects" ]] || cp -pR "$objects" "$tree/CMakeFiles"
   done

@@ -13,7 +13,7 @@ from pathlib import Path
 from nanobind.stubgen import StubGen
 
 FOLDER = Path(__file__).resolve().parents[1] / "python" / "plait"
-MODULES = ("_core", "_trace", "_mpi")
+MODULES = ("_core", "_trace", "_simulation", "_mpi")
 
 # The form of a call that takes all arguments there are, to refuse them in words.
 REFUSING = re.compile(r"\*args, \*\*kwargs\)")

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from . import notations as notations
     from . import patterns as patterns
     from . import shared as shared
+    from . import simulate as simulate
     from . import trace as trace
     from ._comm import Comm, world
     from ._copying import Copied, copy
@@ -49,7 +50,7 @@ else:
         {"_copying": ["Copied", "copy"]},
         {"_pipes": ["PipeStatus", "pipe_names", "pipe_status"]},
         {"_relabel": ["relabel", "same_up_to_ranks"]},
-        submodules=["distant", "draw", "launch", "model", "notations", "patterns", "shared", "trace"],
+        submodules=["distant", "draw", "launch", "model", "notations", "patterns", "shared", "simulate", "trace"],
     )
 
 __all__ = [

@@ -1,10 +1,10 @@
 #include "open/name.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <string_view>
 #include <vector>
 
+#include "base/nearest.hpp"
 #include "base/text.hpp"
 #include "container/foreign.hpp"
 #include "container/registry.hpp"
@@ -33,32 +33,10 @@ std::string_view scheme_of(std::string_view name) {
   return std::ranges::all_of(scheme, fits) && (url || scheme.size() > 1) ? scheme : std::string_view();
 }
 
-/// Insertions, removals and changes of characters that make one word of the other.
-std::size_t distance(std::string_view one, std::string_view other) {
-  std::vector<std::size_t> row(other.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < one.size(); ++i) {
-    std::size_t diagonal = row[0]++;
-    for (std::size_t j = 0; j < other.size(); ++j) {
-      const std::size_t changed = diagonal + (one[i] == other[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({row[j + 1] + 1, row[j] + 1, changed});
-    }
-  }
-  return row.back();
-}
-
 std::vector<std::string_view> known_schemes() {
   std::vector<std::string_view> result;
   for (const driver::Driver* driver : driver::drivers())
     if (!driver->prefix().empty()) result.push_back(driver->prefix());
-  return result;
-}
-
-std::string list(const std::vector<std::string_view>& words) {
-  std::string result;
-  for (std::size_t i = 0; i < words.size(); ++i)
-    result += base::text(i == 0 ? "" : i + 1 == words.size() ? " and " : ", ", words[i]);
   return result;
 }
 
@@ -70,13 +48,13 @@ void check_scheme(const std::string& name, std::string_view scheme) {
   const std::vector<std::string_view> known = known_schemes();
   std::string lower;
   for (const char c : scheme) lower += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  const auto far = [&](std::string_view word) { return distance(lower, word.substr(0, word.size() - 1)); };
+  const auto far = [&](std::string_view word) { return base::distance(lower, word.substr(0, word.size() - 1)); };
   const std::string_view nearest = *std::ranges::min_element(known, {}, far);
   const std::string guess = far(nearest) <= std::min<std::size_t>(2, scheme.size() - 1)
                                 ? base::text("; did you mean ", nearest, rest, '?')
                                 : std::string("; leave it out to open an ordinary file.");
-  refuse(base::text(name, " begins with ", scheme, ":, which is not a kind of store; the kinds are ", list(known),
-                    guess, " For a file of exactly that name write ",
+  refuse(base::text(name, " begins with ", scheme, ":, which is not a kind of store; the kinds are ",
+                    base::list_text(known), guess, " For a file of exactly that name write ",
                     container::container_named(name).suffix().empty() ? "raw:" : "./", name));
 }
 

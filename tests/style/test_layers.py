@@ -1,8 +1,8 @@
 """Who may include whom.
 
 A layer uses itself and the layers before it; a store knows no transport and a transport no store; MPI stays where it is
-named; layouts, plans and kernels do no I/O.  Tracing is a product beside the others: nothing uses it, and it
-uses the writer of events, the rest of `base`, and one way to make a new file.
+named; layouts, plans and kernels do no I/O.  Tracing and simulation are products beside the others: only simulation
+uses tracing, nothing uses simulation, and both use `base`; tracing also one way to make a new file.
 """
 
 import re
@@ -30,9 +30,11 @@ LAYERS = (
     "driver",
     "open",
     "trace",
+    "simulation",
 )
 STRANGERS = ({"store", "transport"},)
-TRACING_USES = {"base", "trace"}
+BESIDE = {"trace": {"base", "trace"}, "simulation": {"base", "trace", "simulation"}}
+"""Layers that stand beside the others, and which they use."""
 NEW_FILES = {"driver/plain/new_file.hpp", "store/new_file.hpp"}
 HISTORICAL = ("primitives1993/", "shared_files1998/", "trace/workloads1992/", "trace/formats/text1992/")
 USES_HISTORICAL = {
@@ -109,12 +111,11 @@ def test_layer_uses_only_layers_before_it(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=str)
-def test_tracing_stands_beside_the_rest(path: Path) -> None:
-    used = {name: layer_included(name, quoted) for name, quoted in includes(path)}
-    if path.parts[1] == "trace":
-        strays = [name for name, layer in used.items() if layer and layer not in TRACING_USES and name not in NEW_FILES]
-    else:
-        strays = [name for name, layer in used.items() if layer == "trace"]
+def test_tracing_and_simulation_stand_beside_the_rest(path: Path) -> None:
+    used = {name: layer_included(name, quoted) for name, quoted in includes(path) if name not in NEW_FILES}
+    own = path.parts[1]
+    allowed = BESIDE.get(own, set(LAYERS) - set(BESIDE))
+    strays = [name for name, layer in used.items() if layer and layer not in allowed]
     assert not strays, f"{path} includes {strays}"
 
 

@@ -63,7 +63,7 @@ def test_named_symbols_exist() -> None:
         if path.suffix in {".cpp", ".hpp", ".py"}
     )
     names = set(re.findall(r"`([A-Za-z_]\w*(?:::\w+)*)`", TEXT)) - {"w", "pread", "pwrite"}
-    libraries = {"libplait", "libplait_capture", "libplait_mpi", "libplait_trace"}
+    libraries = {"libplait", "libplait_capture", "libplait_mpi", "libplait_simulation", "libplait_trace"}
     missing = [
         name
         for name in sorted(names - libraries)

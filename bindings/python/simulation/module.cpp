@@ -1,0 +1,10 @@
+// The extension module plait._simulation: caches and their policies.
+#include "module.hpp"
+
+namespace nb = nanobind;
+
+NB_MODULE(_simulation, module) {
+  module.doc() = "Compiled core of Plait's simulation; use the package plait.simulate.";
+  nb::module_::import_("plait._core");  // the errors of both
+  plait::python::bind_counting(module);
+}

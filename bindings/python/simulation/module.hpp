@@ -1,0 +1,11 @@
+/// The parts of the extension module plait._simulation.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace plait::python {
+
+/// Replacement policies, and the counting of hits.
+void bind_counting(nanobind::module_& module);
+
+}  // namespace plait::python

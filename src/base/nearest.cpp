@@ -1,0 +1,39 @@
+#include "base/nearest.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+namespace plait::base {
+
+std::size_t distance(std::string_view one, std::string_view other) {
+  std::vector<std::size_t> row(other.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < one.size(); ++i) {
+    std::size_t diagonal = row[0]++;
+    for (std::size_t j = 0; j < other.size(); ++j) {
+      const std::size_t changed = diagonal + (one[i] == other[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({row[j + 1] + 1, row[j] + 1, changed});
+    }
+  }
+  return row.back();
+}
+
+std::string_view nearest(std::string_view word, std::span<const std::string_view> known) {
+  if (word.empty() || known.empty()) return {};
+  const auto far = [&](std::string_view other) { return distance(word, other); };
+  const std::string_view found = *std::ranges::min_element(known, {}, far);
+  return far(found) <= std::min<std::size_t>(2, word.size() - 1) ? found : std::string_view();
+}
+
+std::string list_text(std::span<const std::string_view> words) {
+  std::string result;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (i > 0) result += i + 1 == words.size() ? " and " : ", ";
+    result += words[i];
+  }
+  return result;
+}
+
+}  // namespace plait::base

@@ -1,0 +1,102 @@
+/// Where blocks lie: a hash table from a block to its slot.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "simulation/cache/policy.hpp"
+
+namespace plait::simulation {
+
+/// Open addressing with linear probing, at most half full; entries of 16 bytes, so that four share a cache line.  An
+/// entry that is erased is filled by those behind it, so that lookups do not slow down with age.
+/// cost  O(1) expected.  memory  32 to 64 bytes a block.  threads  one at a time.
+class BlockTable {
+ public:
+  /// room  how many blocks will be in it at once; it grows where there are more.
+  explicit BlockTable(std::size_t room = 0) : entries_(std::bit_ceil(2 * room + 2)), mask_(entries_.size() - 1) {}
+
+  std::size_t size() const noexcept { return size_; }
+
+  /// kNoSlot: it is not there.
+  Slot find(BlockKey key) const noexcept {
+    for (std::size_t at = bucket(key);; at = (at + 1) & mask_) {
+      const Entry& entry = entries_[at];
+      if (entry.slot == kNoSlot || is(entry, key)) return entry.slot;
+    }
+  }
+
+  /// Asks the processor for what find() will look at.
+  void prefetch(BlockKey key) const noexcept { __builtin_prefetch(&entries_[bucket(key)]); }
+
+  /// A block that is not there, in a slot that is not kNoSlot.
+  void insert(BlockKey key, Slot slot) {
+    if (2 * (size_ + 1) > entries_.size()) grow();
+    put({key.block, key.file, slot});
+    ++size_;
+  }
+
+  /// A block that is there, in another slot.
+  void move(BlockKey key, Slot slot) noexcept { entries_[position(key)].slot = slot; }
+
+  /// A block that is there.
+  void erase(BlockKey key) noexcept {
+    std::size_t hole = position(key);
+    for (std::size_t at = (hole + 1) & mask_; entries_[at].slot != kNoSlot; at = (at + 1) & mask_) {
+      const std::size_t wanted = bucket({entries_[at].block, entries_[at].file});
+      // An entry may fill the hole where that is no further forward than its bucket.
+      if (((at - wanted) & mask_) < ((at - hole) & mask_)) continue;
+      entries_[hole] = entries_[at];
+      hole = at;
+    }
+    entries_[hole].slot = kNoSlot;
+    --size_;
+  }
+
+ private:
+  struct Entry {
+    std::uint64_t block = 0;
+    std::uint32_t file = 0;
+    Slot slot = kNoSlot;
+  };
+  static_assert(sizeof(Entry) == 16);
+
+  static bool is(const Entry& entry, BlockKey key) noexcept {
+    return entry.block == key.block && entry.file == key.file;
+  }
+
+  /// Neighbouring blocks go far apart; the upper bits of a product depend on all bits of its factors.
+  std::size_t bucket(BlockKey key) const noexcept {
+    std::uint64_t mixed = (key.block + (std::uint64_t{key.file} << 40)) * 0x9e3779b97f4a7c15U;
+    mixed = (mixed ^ (mixed >> 32)) * 0xd6e8feb86659fd93U;
+    return static_cast<std::size_t>(mixed >> 32) & mask_;
+  }
+
+  std::size_t position(BlockKey key) const noexcept {
+    std::size_t at = bucket(key);
+    while (!is(entries_[at], key) || entries_[at].slot == kNoSlot) at = (at + 1) & mask_;
+    return at;
+  }
+
+  void put(const Entry& entry) noexcept {
+    std::size_t at = bucket({entry.block, entry.file});
+    while (entries_[at].slot != kNoSlot) at = (at + 1) & mask_;
+    entries_[at] = entry;
+  }
+
+  void grow() {
+    std::vector<Entry> old = std::exchange(entries_, std::vector<Entry>(2 * entries_.size()));
+    mask_ = entries_.size() - 1;
+    for (const Entry& entry : old)
+      if (entry.slot != kNoSlot) put(entry);
+  }
+
+  std::vector<Entry> entries_;
+  std::size_t mask_;
+  std::size_t size_ = 0;
+};
+
+}  // namespace plait::simulation

@@ -1,0 +1,88 @@
+/// A cache that only tells hits from misses, compiled for one policy, so that no use goes through a table of functions.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include "simulation/cache/block_table.hpp"
+#include "simulation/cache/policy_kind.hpp"
+#include "simulation/cache/slot_lists.hpp"
+
+namespace plait::simulation {
+
+template <typename OnePolicy>
+class CountingCache final : public Counter {
+ public:
+  CountingCache(const CacheShape& shape, const Parameters& parameters)
+      : policy_(shape, parameters), table_(std::min<std::size_t>(shape.slots, kRoom)), slots_(shape.slots) {}
+
+  void use(std::span<const Use> uses, std::span<std::uint8_t> hits) override {
+    for (std::size_t k = 0; k < uses.size(); ++k) {
+      if (k + kAhead < uses.size()) table_.prefetch(uses[k + kAhead].key);
+      hits[k] = use(uses[k]) ? 1 : 0;
+    }
+  }
+
+ private:
+  static constexpr std::size_t kRoom = 1 << 16;  // for so many blocks the table need not grow
+  static constexpr std::size_t kAhead = 16;      // uses that a line takes to come from memory
+
+  bool use(const Use& use) {
+    Slot slot = table_.find(use.key);
+    const bool hit = slot != kNoSlot;
+    if (hit) {
+      policy_.hit(slot, use);
+    } else {
+      slot = slot_for(use);
+      keys_.reach(slot) = use.key;
+      table_.insert(use.key, slot);
+      policy_.admit(slot, use);
+    }
+    for (Slot gone = policy_.tossed(); gone != kNoSlot; gone = policy_.tossed()) {
+      table_.erase(keys_[gone]);
+      free_.push_back(gone);
+    }
+    return hit;
+  }
+
+  Slot slot_for(const Use& use) {
+    const bool room = begun_ < slots_ || !free_.empty();
+    if (!room || policy_.at_limit(use)) {
+      const Slot slot = policy_.victim(use);
+      table_.erase(keys_[slot]);
+      return slot;
+    }
+    if (free_.empty()) return begun_++;
+    const Slot slot = free_.back();
+    free_.pop_back();
+    return slot;
+  }
+
+  OnePolicy policy_;
+  BlockTable table_;
+  Slot slots_;
+  BySlot<BlockKey> keys_;
+  std::vector<Slot> free_;  // that were used before
+  Slot begun_ = 0;          // slots below it were used
+};
+
+/// The entry of a policy in the registry.
+template <typename OnePolicy>
+constexpr PolicyKind policy_kind(std::string_view name, std::string_view about, std::string_view parameters = {},
+                                 Foresight foresight = Foresight::kNone) {
+  return {
+      .name = name,
+      .about = about,
+      .parameters = parameters,
+      .foresight = foresight,
+      .make = [](const CacheShape& shape, const Parameters& given) -> std::unique_ptr<Policy> {
+        return std::make_unique<OnePolicy>(shape, given);
+      },
+      .count = [](const CacheShape& shape, const Parameters& given) -> std::unique_ptr<Counter> {
+        return std::make_unique<CountingCache<OnePolicy>>(shape, given);
+      },
+  };
+}
+
+}  // namespace plait::simulation

@@ -1,0 +1,89 @@
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "base/nearest.hpp"
+#include "base/text.hpp"
+#include "plait/error.hpp"
+#include "simulation/cache/policy_kind.hpp"
+
+namespace plait::simulation {
+
+namespace {
+
+[[noreturn]] void refuse(const std::string& message) { throw Error(ErrorKind::kArgument, message); }
+
+/// Bytes in a unit; 0: no unit.
+double unit_bytes(std::string_view unit) {
+  constexpr std::string_view kLetters = "KMGT";
+  if (unit == "B") return 1;
+  const std::size_t power = unit.empty() ? std::string_view::npos : kLetters.find(unit.front());
+  if (power == std::string_view::npos || (unit.size() > 1 && unit.substr(1) != "iB")) return 0;
+  return std::ldexp(1.0, 10 * (static_cast<int>(power) + 1));
+}
+
+}  // namespace
+
+Parameters::Parameters(std::string_view policy, std::string_view text, std::string_view known)
+    : policy_(policy), given_(split(policy, text)), defaults_(split(policy, known)) {
+  for (std::size_t k = 0; k < given_.size(); ++k) {
+    const std::string& name = given_[k].name;
+    if (std::ranges::find(defaults_, name, &Parameter::name) == defaults_.end())
+      refuse(base::text(
+          "the replacement policy ", policy_, " has no parameter '", name, "'; ",
+          known.empty() ? std::string("it has none") : base::text("it is asked for as ", policy_, '?', known)));
+    if (std::ranges::find(given_.begin(), given_.begin() + static_cast<std::ptrdiff_t>(k), name, &Parameter::name) !=
+        given_.begin() + static_cast<std::ptrdiff_t>(k))
+      refuse(base::text("the parameter '", name, "' of the replacement policy ", policy_,
+                        " is given twice; give it once"));
+  }
+}
+
+std::vector<Parameters::Parameter> Parameters::split(std::string_view policy, std::string_view text) {
+  std::vector<Parameter> all;
+  while (!text.empty()) {
+    const std::string_view one = text.substr(0, text.find('&'));
+    text.remove_prefix(std::min(text.size(), one.size() + 1));
+    const std::size_t equal = one.find('=');
+    if (equal == std::string_view::npos || equal == 0)
+      refuse(base::text("'", one, "' is no parameter of the replacement policy ", policy, "; write name=value"));
+    all.push_back({std::string(one.substr(0, equal)), std::string(one.substr(equal + 1))});
+  }
+  return all;
+}
+
+std::string_view Parameters::text(std::string_view name) const {
+  const auto given = std::ranges::find(given_, name, &Parameter::name);
+  return given != given_.end() ? given->value : std::ranges::find(defaults_, name, &Parameter::name)->value;
+}
+
+Slot Parameters::blocks(std::string_view name, const CacheShape& shape, std::uint32_t most) const {
+  const std::string_view value = text(name);
+  const std::string what = base::text(name, '=', value, " of the replacement policy ", policy_);
+  double amount = 0;
+  const auto [end, error] =
+      std::from_chars(value.data(), value.data() + value.size(), amount, std::chars_format::fixed);
+  const std::string_view unit = value.substr(static_cast<std::size_t>(end - value.data()));
+  if (error != std::errc() || !(amount >= 0) || !std::isfinite(amount))
+    refuse(base::text(what, " is no amount; give a share of the cache such as 25%, or bytes such as 4MiB"));
+  if (unit.empty())
+    refuse(base::text(what, " has no unit; give a share of the cache such as 25%, or bytes such as 4MiB"));
+  double blocks = 0;
+  if (unit == "%") {
+    blocks = shape.slots * amount / 100;
+  } else {
+    const double bytes = unit_bytes(unit);
+    if (bytes == 0) refuse(base::text(what, " has the unit '", unit, "'; units are %, B, KiB, MiB, GiB and TiB"));
+    if (shape.block == 0)
+      refuse(
+          base::text(what, " is in bytes, but the blocks of this cache have no size; give a share of it such as 25%"));
+    blocks = amount * bytes / static_cast<double>(shape.block);
+  }
+  if (amount == 0) refuse(base::text(what, " is nothing; give more than 0"));
+  if (blocks > static_cast<double>(shape.slots) * most)
+    refuse(base::text(what, " is more than ", most == 1 ? std::string() : base::text(most, " times "), "the cache of ",
+                      shape.slots, " blocks; give less"));
+  return std::max<Slot>(1, static_cast<Slot>(blocks));
+}
+
+}  // namespace plait::simulation

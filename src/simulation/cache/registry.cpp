@@ -1,0 +1,46 @@
+#include "simulation/cache/registry.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "base/nearest.hpp"
+#include "base/text.hpp"
+#include "plait/error.hpp"
+#include "simulation/cache/policies/policies.hpp"
+
+namespace plait::simulation {
+
+namespace {
+
+const PolicyKind& find(std::string_view name) {
+  const auto found = std::ranges::find(policies(), name, &PolicyKind::name);
+  if (found != policies().end()) return **found;
+  std::vector<std::string_view> names;
+  for (const PolicyKind* one : policies()) names.push_back(one->name);
+  const std::string_view near = base::nearest(name, names);
+  throw Error(ErrorKind::kArgument,
+              base::text("there is no replacement policy '", name, "'; the policies are ", base::list_text(names),
+                         near.empty() ? "" : "; did you mean ", near, near.empty() ? "" : "?"));
+}
+
+std::string_view behind_question_mark(std::string_view text) {
+  const std::size_t mark = text.find('?');
+  return mark == std::string_view::npos ? std::string_view() : text.substr(mark + 1);
+}
+
+}  // namespace
+
+std::span<const PolicyKind* const> policies() {
+  static const PolicyKind* const kPolicies[] = {
+      &lru(),   &fifo(),   &clock(),  &lfu(),  &two_queues(),    &arc(),
+      &sieve(), &s3fifo(), &belady(), &toss(), &toss_parallel(), &partition(),
+  };
+  return kPolicies;
+}
+
+NamedPolicy::NamedPolicy(std::string_view text)
+    : kind_(find(text.substr(0, text.find('?')))),
+      parameters_(kind_.name, behind_question_mark(text), kind_.parameters) {}
+
+}  // namespace plait::simulation

@@ -1,0 +1,88 @@
+/// What policies keep for each slot: values, and links of lists.  Both grow with the slots that are used, so that a cache
+/// may be as large as one likes.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "simulation/cache/policy.hpp"
+
+namespace plait::simulation {
+
+/// Values by slot.
+template <typename Value>
+class BySlot {
+ public:
+  /// The value of a slot that has one.
+  Value& operator[](Slot slot) noexcept { return values_[slot]; }
+  const Value& operator[](Slot slot) const noexcept { return values_[slot]; }
+
+  /// Has a default value where there is none yet.
+  Value& reach(Slot slot) {
+    if (slot >= values_.size()) values_.resize(slot + std::size_t{1});
+    return values_[slot];
+  }
+
+ private:
+  std::vector<Value> values_;
+};
+
+/// Ends of a list; its newest slot is at the front.
+struct SlotList {
+  Slot front = kNoSlot;
+  Slot back = kNoSlot;
+  Slot size = 0;
+
+  bool empty() const noexcept { return size == 0; }
+};
+
+/// Doubly linked lists, whose links lie in one array: a slot is in at most one of them.
+/// cost  O(1) each.  memory  8 bytes a slot.
+class SlotLinks {
+ public:
+  /// A slot that is in no list.
+  void add(SlotList& list, Slot slot) {
+    links_.reach(slot);
+    push_front(list, slot);
+  }
+
+  /// The same, of a slot that was in one before.
+  void push_front(SlotList& list, Slot slot) noexcept {
+    links_[slot] = {kNoSlot, list.front};
+    (list.front == kNoSlot ? list.back : links_[list.front].newer) = slot;
+    list.front = slot;
+    ++list.size;
+  }
+
+  void erase(SlotList& list, Slot slot) noexcept {
+    const Link link = links_[slot];
+    (link.newer == kNoSlot ? list.front : links_[link.newer].older) = link.older;
+    (link.older == kNoSlot ? list.back : links_[link.older].newer) = link.newer;
+    --list.size;
+  }
+
+  /// Of a list that is not empty.
+  Slot pop_back(SlotList& list) noexcept {
+    const Slot slot = list.back;
+    erase(list, slot);
+    return slot;
+  }
+
+  void move_to_front(SlotList& list, Slot slot) noexcept {
+    if (list.front == slot) return;
+    erase(list, slot);
+    push_front(list, slot);
+  }
+
+  /// Towards the front; kNoSlot behind the newest.
+  Slot newer(Slot slot) const noexcept { return links_[slot].newer; }
+
+ private:
+  struct Link {
+    Slot newer = kNoSlot;
+    Slot older = kNoSlot;
+  };
+  BySlot<Link> links_;
+};
+
+}  // namespace plait::simulation
