@@ -188,20 +188,21 @@ std::int64_t begin_of(const Entry& entry) {
 NewContent Npz::create(const std::string& path, const FileOptions& options) const {
   NewContent made;
   made.members = members_of_new(path, options, "arr_0");
+  const std::string file(array_name(path).file);
   std::vector<Entry> entries;
   std::int64_t end = 0;
   for (Member& member : made.members) {
     ArrayType& type = member.content.type;
     if (const std::int64_t told = npy::element_bytes_of(type.dtype); told != type.element_bytes)
       throw Error(ErrorKind::kArgument,
-                  text(path, "::", member.name, ": elements of dtype ", type.dtype, " have ", told, " bytes, but ",
+                  text(file, "::", member.name, ": elements of dtype ", type.dtype, " have ", told, " bytes, but ",
                        type.element_bytes, " were given; leave them out or correct them"));
     if (member.name.size() + kNpy.size() > UINT16_MAX)
       throw Error(ErrorKind::kArgument, text(path, ": the name of an array has ", member.name.size(),
                                              " bytes; zip files have names of less than 65532"));
     const auto head = static_cast<std::int64_t>(npy::make_header(type.dtype, type.order, type.shape).size());
     const auto bytes = bytes_of(type.shape, type.element_bytes);
-    if (!bytes) throw Error(ErrorKind::kArgument, text(path, "::", member.name, " has more than 2^63 - 1 bytes"));
+    if (!bytes) throw Error(ErrorKind::kArgument, text(file, "::", member.name, " has more than 2^63 - 1 bytes"));
     const Entry& entry =
         entries.emplace_back(entry_of(member, end, base::checked_add(head, *bytes, "bytes of the file")));
     member.stored = entry.packed;

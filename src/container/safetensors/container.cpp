@@ -7,6 +7,7 @@
 
 #include "base/text.hpp"
 #include "container/members.hpp"
+#include "container/registry.hpp"
 #include "container/safetensors/header.hpp"
 #include "plait/error.hpp"
 
@@ -54,7 +55,7 @@ class Safetensors : public NamingContainer {
   NewContent create(const std::string& path, const FileOptions& options) const override {
     NewContent made;
     made.members = members_of_new(path, options, "data");
-    made.head = make_header(made.members, path);
+    made.head = make_header(made.members, std::string(array_name(path).file));
     static_cast<Content&>(made) = made.members.front().content;
     made.file_bytes = static_cast<std::int64_t>(made.head.size());
     for (const Member& member : made.members)
