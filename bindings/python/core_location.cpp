@@ -11,6 +11,7 @@
 #include "driver/pipe/driver.hpp"
 #include "driver/registry.hpp"
 #include "string.hpp"
+#include "typed.hpp"
 #include "unlocked.hpp"
 
 namespace nb = nanobind;
@@ -19,6 +20,7 @@ using namespace nb::literals;
 namespace plait::python {
 
 void bind_location(nb::module_& module) {
+  using container::Member;
   using driver::ComponentFile;
   using driver::Located;
   nb::class_<ComponentFile>(module, "ComponentFile")
@@ -27,12 +29,31 @@ void bind_location(nb::module_& module) {
   nb::class_<Located>(module, "Located")
       .def_ro("kind", &Located::kind)
       .def_ro("name", &Located::name)
+      .def_ro("file", &Located::file)
       .def_ro("path", &Located::path)
       .def_ro("id", &Located::id)
       .def_ro("components", &Located::components)
       .def_ro("unit", &Located::unit)
       .def_ro("only_in", &Located::only_in)
+      .def_ro("names_arrays", &Located::names_arrays)
+      .def_prop_ro("only_order",
+                   [](const Located& self) -> std::optional<std::string> {
+                     if (!self.only_order) return std::nullopt;
+                     return *self.only_order == Order::kC ? "C" : "F";
+                   })
       .def_ro("tells", &Located::tells);
+  nb::class_<Member>(module, "Member")
+      .def_ro("name", &Member::name)
+      .def_prop_ro("shape", [](const Member& self) { return to_tuple(self.content.type.shape); })
+      .def_prop_ro("dtype", [](const Member& self) { return self.content.type.dtype; })
+      .def_prop_ro("element_bytes", [](const Member& self) { return self.content.type.element_bytes; })
+      .def_prop_ro("order", [](const Member& self) { return self.content.type.order == Order::kC ? "C" : "F"; })
+      .def_prop_ro("offset", [](const Member& self) { return self.content.data_offset; })
+      .def_ro("element", &Member::element)
+      .def_ro("stored", &Member::stored)
+      .def_ro("kept", &Member::kept)
+      .def_ro("refused", &Member::refused);
+  module.def("arrays_in", &driver::arrays_in, "name"_a, nb::call_guard<Unlocked>());
   module.def("locate", &driver::locate, "name"_a, nb::call_guard<Unlocked>());
   module.def("files_beside", &driver::files_beside, "found"_a, nb::call_guard<Unlocked>());
   module.def(

@@ -34,6 +34,12 @@ enum class Mode : std::uint8_t {
   kReadWrite  ///< `r+`: parts of an existing array, in place
 };
 
+/// An array of a file that holds several.
+struct NamedArray {
+  std::string name;
+  ArrayType type;
+};
+
 struct FileOptions {
   /// What the array is: needed for raw files and in mode `w`; checked against a .npy file's own header otherwise.
   std::optional<Extents> shape;
@@ -45,6 +51,9 @@ struct FileOptions {
   /// The raw file holds several arrays, one after the other; File::select() chooses one of them at a time.  The file
   /// may be longer than this array, and writing extends it.  Of a pipe each step may then be another array.
   bool several = false;
+  /// Mode `w` of formats whose files hold arrays under names: what the new file is to hold, instead of the one array
+  /// that shape, dtype and order describe.  The first one is selected; File::select_variable() selects another.
+  std::vector<NamedArray> arrays{};
   /// Staging memory of a rank in bytes; 0: PLAIT_MEMORY from the environment of rank 0, or 32 MiB.
   std::int64_t memory = 0;
   std::string strategy;      ///< "", "direct" or "two-phase"; "": PLAIT_STRATEGY of rank 0, or automatic

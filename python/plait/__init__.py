@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from . import shared as shared
     from . import simulate as simulate
     from . import trace as trace
+    from ._arrays_in import ArrayInfo, arrays_in
     from ._comm import Comm, world
     from ._copying import Copied, copy
     from ._core import BitPermutation, Conversion, IndexSet, Layout, Message, compose
@@ -47,6 +48,7 @@ else:
             "_steps": ["Step"],
             "_stream": ["Stream"],
         },
+        {"_arrays_in": ["ArrayInfo", "arrays_in"]},
         {"_copying": ["Copied", "copy"]},
         {"_pipes": ["PipeStatus", "pipe_names", "pipe_status"]},
         {"_relabel": ["relabel", "same_up_to_ranks"]},
@@ -55,6 +57,7 @@ else:
 
 __all__ = [
     "ArgumentError",
+    "ArrayInfo",
     "BitPermutation",
     "Comm",
     "Conversion",
@@ -70,6 +73,7 @@ __all__ = [
     "Step",
     "StoreError",
     "Stream",
+    "arrays_in",
     "compose",
     "copy",
     "empty",

@@ -155,7 +155,8 @@ class File(ArrayLike, Stepped):
         array     the local array of this rank, of shape ``layout.padded_shape(rank)`` and any strides; the halo is not
                   written. Without a communicator the list of the local arrays of all ranks
         layout, region  as in :meth:`read`
-        variable  the name of the array to write, in a step of a pipe. A name that is used for the first time takes its
+        variable  the name of the array to write, of a new file that was opened with ``arrays``, or in a step of a pipe.
+                  There a name that is used for the first time takes its
                   shape and dtype from :meth:`define`, or else from the layout and the array
         """
         self._select(variable, array, layout)
@@ -302,6 +303,11 @@ class File(ArrayLike, Stepped):
             call(refuse_here, self._core.select_variable, variable, *given)
             self._variable = variable
             self._take_type()
+
+    def _name_arrays(self, types: dict[str, tuple[list[int], str, int]]) -> None:
+        """Take what a new file is to hold under names; the first one is selected."""
+        self._types = types
+        self._variable = next(iter(types))
 
     def _select_data(self) -> None:
         self._select(VARIABLE, refuse=refuse_here)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
 import numpy.typing as npt
 
@@ -18,6 +18,10 @@ from ._comm import CommLike, comm_of
 from ._errors import ArgumentError, naming
 from ._file import File
 from ._guard import call, checks
+from ._steps import variable_name
+
+ArrayLike = tuple[Any, ...] | list[Any]
+"""Shape, dtype and perhaps order of a new array."""
 
 
 def open(
@@ -32,11 +36,14 @@ def open(
     memory: int | str = 0,
     strategy: Literal["automatic", "direct", "two-phase"] | None = None,
     readers: int = 0,
+    arrays: Mapping[str, ArrayLike] | None = None,
 ) -> File:
     """Open the array in a file, or in another store, and return it as a File. Collective over ``comm``.
 
     url       what to open:
               ``NAME.npy``: a file in NumPy's format;
+              ``NAME.npz::array``, ``NAME.safetensors::array``, ``NAME.nc::array``: an array in a file that holds
+              several; without ``::array``, the only one that it holds. :func:`plait.arrays_in` lists them;
               any other path: a file of raw elements, without a header. Names that end like those of another format,
               such as ``a.h5``, are refused; ``raw:a.h5`` opens a file of that name as raw elements;
               ``stripe:NAME?disks=d1,d2&unit=64K``: raw elements distributed over one file in each of the folders d1
@@ -54,6 +61,8 @@ def open(
     offset    where the array begins in an existing raw file, in bytes
     memory    most staging memory of each rank: bytes, or a text such as ``"32M"``; by default PLAIT_MEMORY, or 32 MiB
     strategy  "direct" or "two-phase"; by default PLAIT_STRATEGY, or what is predicted to be faster
+    arrays    in mode w, what a new ``.npz`` or ``.safetensors`` file is to hold instead of one array: a mapping of
+              names to (shape, dtype) or (shape, dtype, order). Write each with ``variable=name``
     readers   how many ranks access the file in two-phase accesses; by default chosen by Plait
 
     Raises plait.ArgumentError for arguments that do not fit together or do not match the file, and plait.StoreError if
@@ -72,10 +81,37 @@ def open(
         if mode not in ("r", "w", "r+"):
             raise ArgumentError(f'mode={mode!r} is not known; use "r", "w" or "r+"')
         extents = None if shape is None else extents_of(shape)
+        several = [_described(name, array, order) for name, array in _checked(arrays, mode, shape, dtype).items()]
         descr, element_bytes = (None, 0) if dtype is None else descr_of(dtype)
         how = strategy or ""
     with naming(path):
-        core = call(
-            refuse, _core.open, path, mode, own, extents, descr, element_bytes, order, offset, most, how, readers
-        )
-    return File(core, mode, own, alone=comm is None)
+        given = (path, mode, own, extents, descr, element_bytes, order, offset, most, how, readers, several)
+        core = call(refuse, _core.open, *given)
+    file = File(core, mode, own, alone=comm is None)
+    if several:
+        file._name_arrays({name: (shape, descr, size) for name, shape, descr, size, _ in several})
+    return file
+
+
+def _checked(
+    arrays: Mapping[str, ArrayLike] | None, mode: str, shape: object, dtype: object
+) -> Mapping[str, ArrayLike]:
+    if arrays is None:
+        return {}
+    if not isinstance(arrays, Mapping) or not arrays:
+        raise ArgumentError(f"arrays={shown(arrays)} names no array; give a mapping of names to (shape, dtype)")
+    if mode != "w":
+        raise ArgumentError(f'arrays= says what a new file is to hold, but mode={mode!r} opens one; use mode "w"')
+    if shape is not None or dtype is not None:
+        raise ArgumentError("shape and dtype describe one array and arrays= several; leave either out")
+    return arrays
+
+
+def _described(name: str, array: ArrayLike, order: str | None) -> tuple[str, list[int], str, int, str]:
+    """Return the name, the shape, the dtype, the bytes of an element and the order."""
+    if not isinstance(array, (tuple, list)) or not 2 <= len(array) <= 3:
+        raise ArgumentError(f"arrays[{name!r}] is {shown(array)}; give (shape, dtype) or (shape, dtype, order)")
+    its = array[2] if len(array) == 3 else order or "C"
+    if its not in ("C", "F"):
+        raise ArgumentError(f'arrays[{name!r}] has the order {shown(its)}; use "C" or "F"')
+    return variable_name(name), extents_of(array[0]), *descr_of(array[1]), its

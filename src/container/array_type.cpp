@@ -42,6 +42,40 @@ ArrayType described_type(const FileOptions& options, const std::string& path, bo
   return type;
 }
 
+std::optional<std::int64_t> bytes_of(const Extents& shape, std::int64_t element_bytes) {
+  bool fits = true;
+  bool empty = false;
+  std::int64_t bytes = element_bytes;
+  for (const std::int64_t extent : shape) {
+    if (extent < 0) return std::nullopt;
+    empty = empty || extent == 0;
+    fits = fits && !__builtin_mul_overflow(bytes, extent, &bytes);
+  }
+  if (empty) return 0;
+  return fits ? std::optional(bytes) : std::nullopt;
+}
+
+void check_told(const Content& found, const std::string& path, const FileOptions& options) {
+  const ArrayType& type = found.type;
+  if (options.several)
+    refuse(text(path, " states its array, but is opened for several raw ones; use a name without that ending"));
+  if (options.shape && *options.shape != type.shape)
+    refuse(text(path, " holds an array ", shape_to_string(type.shape), ", but the shape ",
+                shape_to_string(*options.shape), " was given; leave it out or correct it"));
+  if (options.order && *options.order != type.order)
+    refuse(text(path, " holds its array in order ", type.order == Order::kC ? "C" : "F",
+                ", but order=", *options.order == Order::kC ? "C" : "F", " was given; leave it out or correct it"));
+  if (options.offset != 0)
+    refuse(text(path, ": offset=", options.offset,
+                " was given, but the header tells where the array begins; leave it out"));
+  if (options.dtype && !npy::same_descr(*options.dtype, type.dtype))
+    refuse(text(path, " holds elements of dtype ", type.dtype, ", but ", *options.dtype,
+                " was given; leave it out or correct it"));
+  if (options.element_bytes != 0 && options.element_bytes != type.element_bytes)
+    refuse(text(path, " holds elements of ", type.element_bytes, " bytes, but ", options.element_bytes,
+                " were given; leave them out or correct them"));
+}
+
 void check_size(const Content& content, std::int64_t size, const std::string& path, const FileOptions& options,
                 bool tells) {
   const std::int64_t needed = content.bytes();

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -25,9 +26,24 @@ struct Content {
   std::int64_t bytes() const;
 };
 
-/// What a new file will hold, and the bytes in front of the array.
+/// An array of a file that holds several, each under a name.
+struct Member {
+  std::string name;
+  Content content;
+  std::string element;      ///< what the format calls the type of its elements
+  std::int64_t stored = 0;  ///< bytes that the array takes in the file
+  std::string kept;         ///< how they are kept there, in words
+  /// Why it cannot be opened; empty: it can.
+  std::string refused{};
+};
+
+/// What a new file will hold, and the bytes that it begins with.
 struct NewContent : Content {
   std::vector<std::byte> head;
+  /// Of the whole file where something follows the array; else 0.
+  std::int64_t file_bytes = 0;
+  /// All arrays of a file that holds several by their names; this content is that of the first.
+  std::vector<Member> members{};
 };
 
 /// A format of files with arrays.  Without state: any number of threads may use it.
@@ -43,18 +59,30 @@ class Container {
   /// Whether a file that begins so is one.  `front` has kFrontBytes, or all that there are.
   virtual bool begins(std::span<const std::byte> front) const = 0;
   /// The bytes that those of `store` stand for where they are coded, as a store; else `store` itself.  One rank calls
-  /// it before inspect(), with nothing in `told`; every other one with what tell() said there.
+  /// it before inspect(), with nothing in `told`; every other one with what tell() said there.  path: as for inspect().
   /// errors  kArgument: the name says that something else is coded.  kSystem: damaged.
-  virtual std::shared_ptr<store::Store> view(std::shared_ptr<store::Store> store, std::string_view /*told*/) const {
+  virtual std::shared_ptr<store::Store> view(std::shared_ptr<store::Store> store, const std::string& /*path*/,
+                                             std::string_view /*told*/) const {
     return store;
   }
   /// What the first view() has found out that others need not, such as an index; a text of a few MiB at most.
   virtual std::string tell(const store::Store& /*view*/) const { return {}; }
-  /// Looks at what view() gave.
+  /// Whether its files hold arrays under names, which stand behind the path: `FILE::NAME`.
+  virtual bool names_arrays() const { return false; }
+  /// The order in which all its arrays are; empty: each has its own.
+  virtual std::optional<Order> only_order() const { return std::nullopt; }
+  /// All arrays of a file, in its order, where they have names.  file: its path.  errors  kSystem: damaged.
+  virtual std::vector<Member> list(store::Store& /*store*/, const std::string& /*file*/) const { return {}; }
+  /// Looks at what view() gave.  path: the name by which it is opened, that of an array included.
   /// errors  kArgument: `options` lacks what the file does not tell, or says otherwise.  kSystem: damaged.
   virtual Content inspect(store::Store& store, const std::string& path, const FileOptions& options) const = 0;
   /// errors  kArgument: options that are missing or make no sense, or a format that is only read.
   virtual NewContent create(const std::string& path, const FileOptions& options) const = 0;
+  /// Whether seal() has anything to do.
+  virtual bool seals() const { return false; }
+  /// Writes what is known of a new file only when its arrays are there, such as check sums of them.  One rank calls it,
+  /// when all have written.  errors  kSystem.
+  virtual void seal(store::Store& /*store*/, const NewContent& /*made*/) const {}
   /// errors  kArgument: files of this format are not written in place.
   virtual void check_writable(const std::string& /*path*/) const {}
 };

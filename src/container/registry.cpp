@@ -5,8 +5,11 @@
 #include <vector>
 
 #include "container/gzip/container.hpp"
+#include "container/netcdf/container.hpp"
 #include "container/npy/container.hpp"
+#include "container/npz/container.hpp"
 #include "container/raw/container.hpp"
+#include "container/safetensors/container.hpp"
 
 namespace plait::container {
 
@@ -14,9 +17,8 @@ namespace {
 
 std::vector<const Container*>& list() {
   static std::vector<const Container*> list{
-      &npy::container(),
-      &gzip::container(),
-      &raw::container(),
+      &npy::container(),    &gzip::container(),        &npz::container(),
+      &netcdf::container(), &safetensors::container(), &raw::container(),
   };
   return list;
 }
@@ -28,7 +30,17 @@ std::span<const Container* const> containers() { return list(); }
 AddedContainer::AddedContainer(const Container& container) { list().insert(list().begin(), &container); }
 AddedContainer::~AddedContainer() { list().erase(list().begin()); }
 
-const Container& container_named(std::string_view path) {
+ArrayName array_name(std::string_view name) {
+  for (std::size_t at = name.find("::"); at != std::string_view::npos; at = name.find("::", at + 1)) {
+    const std::string_view file = name.substr(0, at);
+    for (const Container* one : containers())
+      if (one->names_arrays() && file.ends_with(one->suffix())) return {file, name.substr(at + 2)};
+  }
+  return {name, std::nullopt};
+}
+
+const Container& container_named(std::string_view name) {
+  const std::string_view path = array_name(name).file;
   return **std::ranges::find_if(containers(), [&](const Container* one) { return path.ends_with(one->suffix()); });
 }
 

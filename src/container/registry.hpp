@@ -1,6 +1,7 @@
 /// All formats of files with arrays that there are.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -25,7 +26,16 @@ class AddedContainer {
   AddedContainer& operator=(const AddedContainer&) = delete;
 };
 
-/// Of a name.
+/// A name of an array in a file that holds several, taken apart: `FILE::NAME`.
+struct ArrayName {
+  std::string_view file;
+  std::optional<std::string_view> array;  ///< empty: the name is that of the file alone
+};
+/// Takes a name apart at the first `::` behind the suffix of a format that names its arrays; all other names, and those
+/// that say what is no such file, are the file's alone.
+ArrayName array_name(std::string_view name);
+
+/// Of a name, with that of an array behind it or without.
 const Container& container_named(std::string_view path);
 /// The one whose suffix a name has in other letters, such as `.NPY`; none: nullptr.
 const Container* container_misspelled(std::string_view path);

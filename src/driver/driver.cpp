@@ -6,6 +6,7 @@ Located Driver::locate(const std::string& name) const {
   Located found;
   found.kind = prefix().substr(0, prefix().find(':'));
   found.name = name;
+  found.file = name;
   found.id = name.substr(0, name.find('?'));
   return found;
 }

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "plait/layout.hpp"
+
 namespace plait::driver {
 
 /// A file that holds bytes of a store.
@@ -18,11 +20,14 @@ struct ComponentFile {
 struct Located {
   std::string kind;  ///< what is there, in words: `a .npy file`
   std::string name;  ///< by which File::open opens it: another one where a file's bytes only stand for a store
+  std::string file;  ///< `name` without that of an array in the file
   std::string path;  ///< of its file, or of the text that tells of its files; as component paths; empty: it has none
   std::string id;    ///< where it has no path: what all names of it have in common, and no others have
   std::vector<ComponentFile> components;  ///< in their order; empty: the bytes are in the file itself
   std::int64_t unit = 0;                  ///< bytes of a stripe; 0: not told
   std::string only_in;                    ///< where alone it is, in words, if no other process sees it
+  bool names_arrays = false;              ///< whether it holds arrays under names, as `FILE::NAME`
+  std::optional<Order> only_order{};      ///< the one that all its arrays have, if there is one
   bool tells = true;                      ///< whether it says by itself which array it holds
 };
 

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "container/members.hpp"
+#include "container/registry.hpp"
 #include "driver/registry.hpp"
 #include "plait/error.hpp"
 #include "store/posix/posix_store.hpp"
@@ -33,6 +35,19 @@ Located locate(const std::string& name) {
   if (!driver.prefix().empty()) return found;
   const FileDriver* const meant = recognizing(found.path);
   return meant == nullptr ? found : meant->locate(meant->name_of(name));
+}
+
+std::vector<container::Member> arrays_in(const std::string& name) {
+  if (!driver_of(name).prefix().empty()) return {};
+  const container::ArrayName parts = container::array_name(name);
+  const container::Container& format = container::container_named(name);
+  if (!format.names_arrays()) return {};
+  const std::string file(parts.file);
+  PosixStore store(file, PosixStore::Access::kRead);
+  std::vector<container::Member> members = format.list(store, file);
+  if (!parts.array) return members;
+  const container::Member one = container::chosen(members, name);
+  return {one};
 }
 
 std::vector<std::string> files_beside(const Located& found) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "container/container.hpp"
 #include "driver/located.hpp"
 
 namespace plait::driver {
@@ -13,6 +14,11 @@ namespace plait::driver {
 /// errors  kArgument: a name that cannot be.
 /// cost    Opens the file or the text under the name, or lists its folder.
 Located locate(const std::string& name);
+
+/// The arrays that an ordinary file holds under names, in its order; empty: it does not hold arrays under names.  Not
+/// collective.
+/// errors  kArgument: a name that cannot be.  kSystem: it is not there, not permitted, or damaged.
+std::vector<container::Member> arrays_in(const std::string& name);
 
 /// The files beside its path that hold its bytes or tell of them, by any driver: they may go where something else is
 /// written to that path, whatever the name for it.  Not collective.  Without those that this process does not see.

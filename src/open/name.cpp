@@ -70,6 +70,13 @@ void check_name(const std::string& name, bool is_new) {
   std::string_view path = driver::without_prefix(name);
   if (!plain) path = path.substr(0, path.find('?'));
   const container::Container& named = container::container_named(path);
+  if (const std::string_view file = path.substr(0, path.find("::")); plain && file.size() < path.size()) {
+    const container::Container& holds = container::container_named(file);
+    if (!holds.names_arrays() && !holds.suffix().empty() && &holds != &named)
+      refuse(base::text(name, ": ", holds.kind(),
+                        " holds one array, which has no name; leave out ::", path.substr(file.size() + 2)));
+    path = file;
+  }
   if (driver::driver_of(name).contents() == driver::Contents::kByName && !named.suffix().empty()) return;
   // Before formats that Plait does not read: a name in other letters may be the name of one of those.
   const container::Container* meant = container::container_misspelled(path);
@@ -86,9 +93,11 @@ void check_name(const std::string& name, bool is_new) {
     refuse(base::text(name, ": names that end with ", named.suffix(), " stand for ordinary files only",
                       is_new ? "; choose another name" : "; rename it, or leave out the prefix"));
   if (!format.empty())
-    refuse(base::text(name, ": the name ends like those of ", format,
-                      " files, which Plait does not read or write (it reads and writes .npy files and raw elements)",
-                      remedy()));
+    refuse(
+        base::text(name, ": the name ends like those of ", format,
+                   " files, which Plait does not read or write (it reads and writes .npy, .npz and .safetensors files "
+                   "and raw elements)",
+                   remedy()));
 }
 
 }  // namespace plait::open

@@ -53,6 +53,9 @@ std::string call_text(const File::Impl& file, const FileOptions& options) {
   if (options.element_bytes != 0) add(", elements of ", options.element_bytes, " bytes");
   if (options.order) add(", order ", *options.order == Order::kC ? "C" : "F");
   if (options.several) add(", several arrays");
+  for (const NamedArray& one : options.arrays)
+    add(", array ", one.name, ' ', shape_to_string(one.type.shape), ' ', one.type.dtype, ' ', one.type.element_bytes,
+        ' ', static_cast<int>(one.type.order));
   add(", offset ", options.offset, ", memory ", options.memory, ", strategy ",
       options.strategy.empty() ? "automatic" : options.strategy, ", readers ", options.readers, ')');
   return out;

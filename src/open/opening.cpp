@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "base/text.hpp"
 #include "base/text_reader.hpp"
@@ -42,8 +43,13 @@ store::NewFileOptions FileOpening::make() {
   if (contents_ == Contents::kHeader && !wanted.dtype && wanted.element_bytes > 0)
     wanted.dtype = text("|V", wanted.element_bytes);
   container_ = &container_of_new();
+  if (!options_.arrays.empty() && !container_->names_arrays())
+    throw Error(ErrorKind::kArgument,
+                text(name(),
+                     ": several arrays were given, but a file of this name holds one; give a name that ends with "
+                     ".npz or .safetensors"));
   content_ = container_->create(name(), wanted);
-  return {content_.bytes(), content_.head, comm().alone()};
+  return {content_.file_bytes != 0 ? content_.file_bytes : content_.bytes(), content_.head, comm().alone()};
 }
 
 void FileOpening::inspect(const std::shared_ptr<store::Store>& store) {
@@ -57,7 +63,7 @@ void FileOpening::inspect(const std::shared_ptr<store::Store>& store) {
 void FileOpening::look(const std::shared_ptr<store::Store>& store) {
   container_ = &container_of(*store);
   if (mode() == Mode::kReadWrite) container_->check_writable(name());
-  view_ = container_->view(store, {});
+  view_ = container_->view(store, name(), {});
   static_cast<container::Content&>(content_) = container_->inspect(*view_, name(), options_);
   container::check_size(content_, view_->size(), name(), options_, container_->tells());
 }
@@ -120,11 +126,23 @@ void FileOpening::adopt(const std::string& told, const core::Source& source) {
     access_.strategy = static_cast<plan::Strategy>(strategy);
     const std::string_view rest = std::string_view(told).substr(told.find('\n') + 1);
     type.dtype = rest.substr(0, dtype_bytes);
-    store = container_->view(std::move(store), rest.substr(dtype_bytes));
+    // A new file is what this rank itself would make it.
+    if (mode() == Mode::kWrite && container_->names_arrays())
+      content_ = container_->create(name(), options_);
+    else if (mode() != Mode::kWrite)
+      store = container_->view(std::move(store), name(), rest.substr(dtype_bytes));
   }
   file_.set_array(
       {content_.type, content_.data_offset, content_.chunk, access_, options_.several, access_.memory_bytes},
       std::move(store));
+  if (mode() != Mode::kWrite) return;
+  std::vector<core::NamedArrayAt> members;
+  for (const container::Member& member : content_.members)
+    members.push_back({member.name, member.content.type, member.content.data_offset});
+  if (!options_.arrays.empty()) file_.set_members(std::move(members));
+  if (container_->seals())
+    file_.set_seal(
+        [container = container_, content = content_](store::Store& whole) { container->seal(whole, content); });
 }
 
 }  // namespace plait::open

@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "mutate.hpp"
-#include "pipe_target.hpp"
+#include "received.hpp"
 #include "target.hpp"
 #include "trace/formats/registry.hpp"
 #include "trace_random.hpp"

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "container_target.hpp"
 #include "pipe_target.hpp"
 #include "plait/error.hpp"
 #include "plait/trace.hpp"
@@ -103,6 +104,15 @@ void round_trip(const Reading& whole) {
 }
 
 }  // namespace
+
+const std::vector<Received>& received() {
+  static const std::vector<Received> kAll = [] {
+    std::vector<Received> all = received_by_pipes();
+    for (const Received& one : received_in_files()) all.push_back(one);
+    return all;
+  }();
+  return kAll;
+}
 
 std::vector<std::string> names() {
   std::vector<std::string> all;

@@ -1,4 +1,4 @@
-/// What is run on each input: a reader of traces, or an end of a pipe, and what must hold whatever the bytes are.
+/// What is run on each input: a reader of traces or of files, or an end of a pipe, and what must hold whatever the bytes are.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace plait::fuzz {
 
-/// All that can be chosen: formats that are read, and what comes from other ends of pipes.
+/// All that can be chosen: formats that are read, of traces and of files, and what comes from other ends of pipes.
 std::vector<std::string> names();
 /// Chooses what is run.  false: there is no such reader.
 bool choose(std::string_view name);

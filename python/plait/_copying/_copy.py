@@ -18,12 +18,12 @@ from .._arguments.sizes import bytes_of
 from .._arguments.words import kind, shown
 from .._comm import CommLike, comm_of
 from .._errors import ArgumentError
-from .._guard import checks
+from .._guard import Refuse, checks
 from .._location import comes_in_steps, same_components, same_location
 from .moving import Mover, Progress, Ranks
 from .names import Apart, TargetName
 from .serial import RawSource, SerialSource, SerialTarget, is_stream
-from .sources import FileSource, PipeSource, Told
+from .sources import FileSource, NamedSource, PipeSource, Told, holds_arrays
 from .steps import GivenStep, Source, StepArray, Target
 from .targets import FileTarget, Making, PipeTarget
 
@@ -77,7 +77,8 @@ class _Wanted:
         if len(chosen) > 1 and not target.several:
             raise ArgumentError(
                 f"step {step.number} of {source} has the arrays {', '.join(array.name for array in chosen)}; choose "
-                "one with variable=, or put {variable} into the name of the target to write a file for each"
+                "one with variable=, put {variable} into the name of the target to write a file for each, or give a "
+                "target that holds several, such as one that ends with .npz"
             )
         return chosen
 
@@ -166,7 +167,7 @@ def copy(
     who = Ranks(own, comm is None, own.size if comm is not None else ranks, refuse)
     mover = Mover(who, layout, most // 2, progress)
     count = 0
-    with _source_of(sources, told, raw) as given:
+    with _source_of(sources, told, raw, refuse) as given:
         opened = given.opened if isinstance(given, PipeSource) else None
         making = Making(comm, staging)
         made: Target
@@ -234,9 +235,11 @@ def _check_names(sources: Sequence[Any], target: Any) -> None:
             )
 
 
-def _source_of(sources: Sequence[Any], told: Told, raw: bool) -> Source:
+def _source_of(sources: Sequence[Any], told: Told, raw: bool, refuse: Refuse) -> Source:
     if is_stream(sources[0]):
         return (RawSource if raw else SerialSource)(sources[0], told.shape, told.dtype, told.order)
     if comes_in_steps(sources[0]):
         return PipeSource(sources[0], told)
+    if len(sources) == 1 and holds_arrays(sources[0]):
+        return NamedSource(sources[0], told, refuse)
     return FileSource(sources, told)

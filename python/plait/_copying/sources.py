@@ -11,10 +11,13 @@ from typing import Any, Literal
 
 import numpy.typing as npt
 
+from .._arrays_in import BETWEEN, arrays_in
 from .._comm import CommLike
 from .._core import Layout
 from .._errors import ArgumentError, Error, store_error
 from .._file import File
+from .._guard import Refuse, checks
+from .._location import locate
 from .._open import open
 from .._steps import VARIABLE
 from .serial import NoReaderError
@@ -87,6 +90,61 @@ class FileSource:
 
     def read(self, array: StepArray, layout: Layout, out: Any, region: Region) -> None:
         """Read the array of the file, or a window."""
+        assert self._file is not None
+        self._file.read(layout, out, region=region)
+
+
+def holds_arrays(name: str | os.PathLike[str]) -> bool:
+    """Whether a name is that of a file that holds arrays under names, or of one of these."""
+    with contextlib.suppress(ArgumentError, TypeError):  # opening it tells
+        return locate(name).names_arrays
+    return False
+
+
+class NamedSource:
+    """A file that holds arrays under names, or one of them, as the only step."""
+
+    whole = False
+    serial = False
+
+    def __init__(self, name: str | os.PathLike[str], told: Told, refuse: Refuse) -> None:
+        """Look at what it holds."""
+        self.name = os.fsdecode(name)
+        self._told = told
+        self._file: File | None = None
+        self._opened = ""
+        with checks(refuse):
+            self._arrays = arrays_in(self.name)
+            if not self._arrays:
+                raise ArgumentError(f"{self.name} holds no array; nothing was copied")
+            for one in self._arrays:
+                if one.refused:
+                    raise ArgumentError(f"{self.name}{BETWEEN}{one.name}: {one.refused}")
+            self._path = locate(self.name).file
+
+    def __enter__(self) -> NamedSource:
+        """Return itself; each array is opened when it is read."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the one that is open."""
+        if self._file is not None:
+            self._file.__exit__(kind, error, trace)
+
+    def steps(self) -> Iterator[GivenStep]:
+        """Return all of it."""
+        types = [(one.name, one.shape, one.dtype, one.order) for one in self._arrays]
+        yield GivenStep(0, tuple(StepArray(name, shape, dtype, order) for name, shape, dtype, order in types if dtype))
+
+    def read(self, array: StepArray, layout: Layout, out: Any, region: Region) -> None:
+        """Read an array, or a window of it."""
+        if self._opened != array.name:
+            if self._file is not None:
+                self._file.close()
+            self._file = self._told.open(f"{self._path}{BETWEEN}{array.name}")
+            self._opened = array.name
         assert self._file is not None
         self._file.read(layout, out, region=region)
 

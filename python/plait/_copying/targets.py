@@ -12,6 +12,7 @@ from .._comm import CommLike
 from .._core import Layout
 from .._errors import ArgumentError
 from .._file import File
+from .._location import locate
 from .._open import open
 from .._steps import VARIABLE
 from .names import Apart, TargetName
@@ -27,8 +28,26 @@ class Making:
 
     def open(self, name: str | os.PathLike[str], array: StepArray) -> File:
         """Open a target for an array."""
-        order: Literal["C", "F"] = "F" if array.order == "F" else "C"
+        order: Literal["C", "F"] = "F" if _order(name, array) == "F" else "C"
         return open(name, "w", comm=self.comm, shape=array.shape, dtype=array.dtype, order=order, memory=self.memory)
+
+    def open_all(self, name: str, arrays: tuple[StepArray, ...]) -> File:
+        """Open a target that holds arrays under names."""
+        held = {array.name: (array.shape, array.dtype, _order(name, array)) for array in arrays}
+        return open(name, "w", comm=self.comm, arrays=held, memory=self.memory)
+
+
+def _order(name: str | os.PathLike[str], array: StepArray) -> str:
+    """Return the order that an array has in a target: its own, unless the format has only one."""
+    return locate(name).only_order or array.order
+
+
+def holds_names(name: str) -> bool:
+    """Whether a name is that of a file that holds arrays under names, and of none of these."""
+    with contextlib.suppress(ArgumentError, TypeError):  # opening it tells
+        found = locate(name)
+        return found.names_arrays and found.file == found.name
+    return False
 
 
 class FileTarget:
@@ -39,9 +58,11 @@ class FileTarget:
 
     def __init__(self, name: TargetName, making: Making, apart: Apart) -> None:
         """Take the name."""
-        self.several = name.has_variable
+        self._holds = holds_names(name.text)
+        self.several = name.has_variable or self._holds
         self._name, self._making, self._apart = name, making, apart
         self._files: dict[str, File] = {}
+        self._all: File | None = None
         self._stack = contextlib.ExitStack()
         self._taken = False
         self._number = 0
@@ -66,16 +87,27 @@ class FileTarget:
             )
         self._taken = True
         self._number = step.number
+        self._all = None
+        # What comes without a name of its own gets the one that the format has for it.
+        if self._holds and not self._name.has_variable and [array.name for array in arrays] != [VARIABLE]:
+            name = self._name.of(step.number, "")
+            self._apart.check(name)
+            self._all = self._stack.enter_context(self._making.open_all(name, arrays))
 
     def begin_array(self, array: StepArray) -> None:
         """Make its file."""
+        if self._all is not None:
+            return
         name = self._name.of(self._number, array.name)
         self._apart.check(name)
         self._files[array.name] = self._stack.enter_context(self._making.open(name, array))
 
     def write(self, array: StepArray, layout: Layout, given: Any, region: Region) -> None:
         """Write a window."""
-        self._files[array.name].write(given, layout, region=region)
+        if self._all is not None:
+            self._all.write(given, layout, region=region, variable=array.name)
+        else:
+            self._files[array.name].write(given, layout, region=region)
 
     def end(self) -> None:
         """Let the files of a step appear where others can follow."""

@@ -54,7 +54,7 @@ Examples:
     "--variable",
     multiple=True,
     metavar="NAME",
-    help="Copy this array of a pipe's steps; may be repeated.  [default: all]",
+    help="Copy this array of a pipe's steps, or of a file that holds several; may be repeated.  [default: all]",
 )
 @click.option("--steps", type=click.IntRange(min=1), help="Copy this many steps.  [default: all]")
 @click.option("--raw", is_flag=True, help="Standard input or output has elements without .npy headers.")

@@ -62,9 +62,21 @@ def _array(shape: tuple[int, ...] | None, dtype: str | None, order: str | None) 
     return {"shape": None if shape is None else list(shape), "dtype": dtype, "order": order}
 
 
+def _held(one: plait.ArrayInfo) -> Document:
+    dtype = one.dtype.str if one.dtype is not None else None
+    held = _array(None if one.refused else one.shape, dtype, one.order)
+    told = {"element": one.element, "offset": one.offset, "stored": one.stored, "kept": one.kept}
+    held["bytes"] = math.prod(one.shape) * one.dtype.itemsize if one.dtype is not None else None
+    return {"name": one.name, **held, **told, "refused": one.refused or None}
+
+
 def _store(found: Located, name: str, told: dict[str, Any]) -> Document:
     array = _array(None, None, None)
     note = None
+    if found.names_arrays and found.file == found.name:
+        size = os.stat(found.path).st_size
+        held = [_held(one) for one in plait.arrays_in(name)]
+        return {"name": name, "kind": found.kind, **array, "size": size, "arrays": held}
     try:
         with plait.open(found.name, **told) as file:
             array = _array(file.shape, file.dtype.str, file.order)

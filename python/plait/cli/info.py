@@ -25,6 +25,7 @@ Examples:
   plait info                    the pipes that have a writer
   plait info pipe:field         its writer and readers, its queue and its newest step
   plait info field.npy
+  plait info model.safetensors  all arrays in it
   plait info stripe:field.bin --shape 6000x5000 --dtype f8 --json
 """
 
@@ -56,6 +57,8 @@ def info_command(names: tuple[str, ...], json_: bool, **given: Any) -> None:
             output().print()
         for label, text in lines:
             output().print(f"{label:<10} {text}".rstrip(), soft_wrap=True, markup=False)
+        if document.get("arrays"):
+            _print_arrays(document["arrays"])
     if number < 0 and not json_:
         click.echo("nobody writes to a pipe")
 
@@ -105,6 +108,8 @@ def _store_lines(found: Document) -> list[tuple[str, str]]:
     if found["shape"] is not None:
         lines.append(("array", f"{_type(found)}, order {found['order']}, {size(found['bytes'])}"))
     lines.append(("size", f"{found['size']:,} bytes"))
+    if "arrays" in found:
+        return [*lines, ("holds", count(len(found["arrays"]), "array"))]
     if found["components"]:
         unit = f" in stripes of {size(found['unit'])}" if found["unit"] else ""
         lines.append(("lies", f"in {count(len(found['components']), 'component file')}{unit}"))
@@ -112,6 +117,26 @@ def _store_lines(found: Document) -> list[tuple[str, str]]:
     if found["note"]:
         lines.append(("note", shown(found["note"])))
     return lines
+
+
+def _print_arrays(arrays: list[dict[str, Any]]) -> None:
+    """Print a line for each array of a file."""
+    rows = [("", "array", "type", "order", "at byte", "bytes", "kept")]
+    for one in arrays:
+        shape = "?" if one["shape"] is None else "x".join(map(str, one["shape"])) or "scalar"
+        words = one["element"] if one["dtype"] in (one["element"], None) else f"{one['element']} ({one['dtype']})"
+        kept = f"{one['kept']}; cannot be opened: {one['refused']}" if one["refused"] else one["kept"]
+        if one["bytes"] and one["stored"] < one["bytes"]:
+            kept = f"{kept}, {one['bytes'] / max(one['stored'], 1):.3g} times smaller"
+        numbers = (f"{one['offset']:,}", f"{one['stored']:,}")
+        rows.append((shown(one["name"]), shape, words or "?", one["order"], *numbers, kept))
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    for row in rows:
+        cells = [
+            f"{cell:>{width}}" if i in (4, 5) else f"{cell:<{width}}"
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        output().print("  ".join(cells).rstrip(), soft_wrap=True, markup=False)
 
 
 def _size(number: int | None) -> str:

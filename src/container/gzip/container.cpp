@@ -46,7 +46,8 @@ class Gzip : public Container {
     return front.size() >= kFront.size() &&
            std::equal(kFront.begin(), kFront.end(), reinterpret_cast<const char*>(front.data()));
   }
-  std::shared_ptr<store::Store> view(std::shared_ptr<store::Store> store, std::string_view told) const override {
+  std::shared_ptr<store::Store> view(std::shared_ptr<store::Store> store, const std::string& /*path*/,
+                                     std::string_view told) const override {
     if (!told.empty()) return std::make_shared<GzipStore>(std::move(store), Index::parse(told));
     check_packed_name(store->name());
     check_front(*store, *this);

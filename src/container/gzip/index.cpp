@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <new>
+#include <span>
 
 #include "base/text.hpp"
 #include "base/text_reader.hpp"
@@ -49,6 +50,8 @@ std::string inflated(std::string_view packed, std::size_t bytes) {
 
 }  // namespace
 
+std::string_view words(Framing framing) { return framing == Framing::kGzip ? "gzip" : "deflate"; }
+
 const RestartPoint& Index::before(std::int64_t offset) const {
   const auto behind = std::ranges::upper_bound(points, offset, {}, &RestartPoint::unpacked);
   return behind == points.begin() ? *behind : *(behind - 1);
@@ -56,7 +59,7 @@ const RestartPoint& Index::before(std::int64_t offset) const {
 
 std::string Index::to_text() const {
   std::string windows;
-  std::string out = base::text(packed, ' ', unpacked, ' ', points.size());
+  std::string out = base::text(packed, ' ', unpacked, ' ', static_cast<int>(framing), ' ', points.size());
   for (const RestartPoint& point : points) {
     base::append_parts(out, ' ', point.packed, ' ', point.unpacked, ' ', point.bits, ' ', point.inside, ' ',
                        point.window.size());
@@ -71,7 +74,9 @@ Index Index::parse(std::string_view text) {
   base::TextReader in{std::string(text.substr(0, end))};
   Index index;
   std::size_t count = 0;
-  in >> index.packed >> index.unpacked >> count;
+  int framing = 0;
+  in >> index.packed >> index.unpacked >> framing >> count;
+  index.framing = framing == 0 ? Framing::kGzip : Framing::kNone;
   index.points.resize(std::min(count, kMostPoints));
   std::vector<std::size_t> lengths;
   std::size_t total = 0;
@@ -88,15 +93,21 @@ Index Index::parse(std::string_view text) {
   return index;
 }
 
-Index make_index(store::Store& file) {
+namespace {
+
+/// Calls `unpacked` with each piece of the content.
+template <typename Unpacked>
+Index indexed(store::Store& file, Framing framing, const Unpacked& unpacked) {
   Index index;
   index.packed = file.size();
-  index.points.emplace_back();
-  Inflater inflater(file, index.packed, index.points.front());
+  index.framing = framing;
+  index.points.emplace_back().inside = framing == Framing::kNone;
+  Inflater inflater(file, index.packed, index.points.front(), framing);
   std::vector<std::byte> content(std::size_t{64} << 10);
   std::int64_t spacing = kLeastSpacing;
   while (!inflater.ended()) {
-    inflater.read(content.data(), static_cast<std::int64_t>(content.size()), true);
+    const std::int64_t length = inflater.read(content.data(), static_cast<std::int64_t>(content.size()), true);
+    unpacked(std::span(content).first(static_cast<std::size_t>(length)), inflater.position());
     if (inflater.position() - index.points.back().unpacked < spacing || !inflater.can_restart()) continue;
     if (index.points.size() == kMostPoints) {
       thin_out(index.points);
@@ -106,6 +117,28 @@ Index make_index(store::Store& file) {
     index.points.push_back(inflater.restart_point());
   }
   index.unpacked = inflater.position();
+  return index;
+}
+
+}  // namespace
+
+Index make_index(store::Store& file) {
+  return indexed(file, Framing::kGzip, [](std::span<const std::byte>, std::int64_t) {});
+}
+
+Index make_index(store::Store& file, const Expected& expected) {
+  uLong sum = crc32(0, nullptr, 0);
+  const auto wrong = [&](const auto&... why) {
+    throw Error(ErrorKind::kSystem,
+                base::text(file.name(), ": its content ", why..., "; copy or download the file again"), EIO);
+  };
+  Index index = indexed(file, Framing::kNone, [&](std::span<const std::byte> piece, std::int64_t position) {
+    if (position > expected.unpacked) wrong("has more than the ", expected.unpacked, " bytes that the file says");
+    sum = crc32(sum, reinterpret_cast<const Bytef*>(piece.data()), static_cast<uInt>(piece.size()));
+  });
+  if (index.unpacked != expected.unpacked)
+    wrong("has ", index.unpacked, " bytes, but the file says ", expected.unpacked);
+  if (sum != expected.check_sum) wrong("has another check sum than the file says");
   return index;
 }
 

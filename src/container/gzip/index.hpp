@@ -19,9 +19,18 @@ struct RestartPoint {
   std::string window;         ///< the content in front of it that is referred to, of this member: 32 KiB at most
 };
 
+/// What stands around the deflated blocks.
+enum class Framing : std::uint8_t {
+  kGzip,  ///< members of gzip, with headers, check sums and lengths
+  kNone   ///< nothing: they are one stream, of which the check sum and the length are known
+};
+/// `gzip` or `deflate`, for people.
+std::string_view words(Framing framing);
+
 struct Index {
   std::int64_t packed = 0;    ///< bytes of the file
   std::int64_t unpacked = 0;  ///< bytes of the content
+  Framing framing = Framing::kGzip;
   /// Ascending; the first one is the front of the file.  At most kMostPoints, whatever the size of the file.
   std::vector<RestartPoint> points;
 
@@ -42,5 +51,14 @@ inline constexpr std::int64_t kLeastSpacing = std::int64_t{1} << 20;
 /// cost    Half a second for each 100 MiB of content, roughly.
 /// errors  kSystem: damaged or truncated data, and where; the store's own errors.
 Index make_index(store::Store& file);
+
+/// What is known of one stream without frames.
+struct Expected {
+  std::int64_t unpacked = 0;
+  std::uint32_t check_sum = 0;  ///< CRC-32 as of zip and gzip
+};
+/// The same of a stream that fills `file`.  It never unpacks more than is expected.
+/// errors  kSystem: also another length or check sum.
+Index make_index(store::Store& file, const Expected& expected);
 
 }  // namespace plait::container::gzip

@@ -30,9 +30,10 @@ const Bytef* bytes_of(const std::string& window) { return reinterpret_cast<const
 
 }  // namespace
 
-Inflater::Inflater(store::Store& file, std::int64_t packed, const RestartPoint& from)
+Inflater::Inflater(store::Store& file, std::int64_t packed, const RestartPoint& from, Framing framing)
     : file_(file),
       packed_(packed),
+      framing_(framing),
       loaded_(from.packed),
       unpacked_(from.unpacked),
       checked_(!from.inside),
@@ -69,18 +70,23 @@ bool Inflater::load() {
 void Inflater::expect_more() {
   if (load()) return;
   throw Error(ErrorKind::kSystem,
-              base::text(file_.name(), " ends at byte ", packed_, " in the middle of gzip data, after ", unpacked_,
-                         " bytes of content; it is truncated; copy or download it again"));
+              base::text(file_.name(), " ends at byte ", packed_, " in the middle of ", words(framing_),
+                         " data, after ", unpacked_, " bytes of content; it is truncated; copy or download it again"));
 }
 
 void Inflater::damaged(const char* what) const {
   const char* why = what != nullptr ? what : zlib_.msg != nullptr ? zlib_.msg : "this is not gzip data";
   throw Error(ErrorKind::kSystem,
-              base::text(file_.name(), ": the gzip data is damaged at byte ", packed_position(), ", after ", unpacked_,
-                         " bytes of content (", why, "); copy or download the file again"));
+              base::text(file_.name(), ": the ", words(framing_), " data is damaged at byte ", packed_position(),
+                         ", after ", unpacked_, " bytes of content (", why, "); copy or download the file again"));
 }
 
 void Inflater::end_member() {
+  if (framing_ == Framing::kNone) {
+    if (packed_position() != packed_) damaged("it ends there, in front of where the file says");
+    ended_ = true;
+    return;
+  }
   if (!checked_) {
     // zlib has seen the blocks alone: a check sum and a length follow.
     for (std::int64_t left = 8; left > 0;) {
@@ -105,7 +111,9 @@ void Inflater::end_member() {
 std::int64_t Inflater::read(std::byte* data, std::int64_t bytes, bool stop_at_blocks) {
   std::int64_t done = 0;
   while (done < bytes && !ended_) {
-    expect_more();
+    // Without a frame the end may be in what zlib has taken already.
+    const bool more = load();
+    if (!more && framing_ == Framing::kGzip) expect_more();
     at_front_ = false;
     const std::int64_t most = std::min<std::int64_t>(bytes - done, std::numeric_limits<uInt>::max());
     zlib_.next_out = reinterpret_cast<Bytef*>(data + done);
@@ -120,6 +128,8 @@ std::int64_t Inflater::read(std::byte* data, std::int64_t bytes, bool stop_at_bl
       throw std::bad_alloc();
     } else if (result != Z_OK && result != Z_BUF_ERROR) {
       damaged(nullptr);
+    } else if (!more && made == 0) {
+      expect_more();
     }
     if (stop_at_blocks && can_restart()) break;
   }

@@ -18,7 +18,7 @@ namespace plait::container::gzip {
 class Inflater {
  public:
   /// `packed`: bytes of the file.
-  Inflater(store::Store& file, std::int64_t packed, const RestartPoint& from);
+  Inflater(store::Store& file, std::int64_t packed, const RestartPoint& from, Framing framing = Framing::kGzip);
   ~Inflater();
   Inflater(const Inflater&) = delete;
   Inflater& operator=(const Inflater&) = delete;
@@ -51,6 +51,7 @@ class Inflater {
 
   store::Store& file_;
   std::int64_t packed_;
+  Framing framing_;
   std::int64_t loaded_;    // bytes of the file in front of what is loaded next
   std::int64_t unpacked_;  // of the content
   bool checked_ = true;    // zlib reads header and check sums of this member itself

@@ -39,9 +39,9 @@ GzipStore::GzipStore(std::shared_ptr<store::Store> file, Index index)
 
 std::string GzipStore::description() const {
   const std::string below = file_->description();
-  return base::text("gzip, ", base::bytes_text(index_.unpacked), " in ", base::bytes_text(index_.packed), ", ",
-                    index_.points.size(), index_.points.size() == 1 ? " restart point" : " restart points",
-                    below.empty() ? "" : "; ", below);
+  return base::text(words(index_.framing), ", ", base::bytes_text(index_.unpacked), " in ",
+                    base::bytes_text(index_.packed), ", ", index_.points.size(),
+                    index_.points.size() == 1 ? " restart point" : " restart points", below.empty() ? "" : "; ", below);
 }
 
 std::unique_ptr<store::Pending> GzipStore::submit_read(std::vector<store::ReadSegment> segments) {
@@ -65,7 +65,7 @@ std::unique_ptr<Inflater> GzipStore::take(std::int64_t offset) {
       return found;
     }
   }
-  return std::make_unique<Inflater>(*file_, index_.packed, point);
+  return std::make_unique<Inflater>(*file_, index_.packed, point, index_.framing);
 }
 
 void GzipStore::keep(std::unique_ptr<Inflater> inflater) {

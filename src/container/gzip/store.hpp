@@ -1,4 +1,4 @@
-/// The content of a gzipped file as a store that is only read.
+/// The content of a gzipped file, or of deflated bytes in another one, as a store that is only read.
 #pragma once
 
 #include <memory>
@@ -19,6 +19,8 @@ class GzipStore : public store::Store {
   GzipStore(std::shared_ptr<store::Store> file, Index index);
 
   const Index& index() const { return index_; }
+  /// What is packed.
+  const store::Store& file() const { return *file_; }
   const std::string& name() const override { return file_->name(); }
   std::string description() const override;
   std::int64_t size() override { return index_.unpacked; }

@@ -52,22 +52,9 @@ class Npy : public Container {
 Content Npy::inspect(store::Store& store, const std::string& path, const FileOptions& options) const {
   refuse_several(path, options);
   const Header header = read_header(store, path);
-  if (options.shape && *options.shape != header.shape)
-    refuse(text(path, " holds an array ", shape_to_string(header.shape), ", but the shape ",
-                shape_to_string(*options.shape), " was given; leave it out or correct it"));
-  if (options.order && *options.order != header.order)
-    refuse(text(path, " holds its array in order ", header.order == Order::kC ? "C" : "F",
-                ", but order=", *options.order == Order::kC ? "C" : "F", " was given; leave it out or correct it"));
-  if (options.offset != 0)
-    refuse(text(path, ": offset=", options.offset,
-                " was given, but the header tells where the array begins; leave it out"));
-  if (options.dtype && !same_descr(*options.dtype, header.descr))
-    refuse(text(path, " holds elements of dtype ", header.descr, ", but ", *options.dtype,
-                " was given; leave it out or correct it"));
-  if (options.element_bytes != 0 && options.element_bytes != header.element_bytes)
-    refuse(text(path, " holds elements of ", header.element_bytes, " bytes, but ", options.element_bytes,
-                " were given; leave them out or correct them"));
-  return {{header.shape, header.descr, header.element_bytes, header.order}, header.data_offset};
+  const Content found{{header.shape, header.descr, header.element_bytes, header.order}, header.data_offset};
+  check_told(found, path, options);
+  return found;
 }
 
 NewContent Npy::create(const std::string& path, const FileOptions& options) const {

@@ -31,7 +31,7 @@ std::string File::Impl::call_text(const AccessRequest& request) const {
   if (channel() != nullptr)
     array = base::text(", array \"", steps_.variable, "\" of elements of ", array_.type.element_bytes, " bytes ",
                        array_.type.dtype);
-  else if (array_.several)
+  else if (array_.several || !members_.empty())
     array = base::text(", elements of ", array_.type.element_bytes, " bytes at offset ", array_.data_offset,
                        ", memory ", array_.options.memory_bytes);
   return base::text(request.action == Action::kWrite  ? "write"

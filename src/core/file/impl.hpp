@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "access/access.hpp"
@@ -65,6 +66,10 @@ class File::Impl {
   /// While it is opened.  number: of this File on its Comm, the same on every rank.
   void set_number(std::int64_t number) { number_ = number; }
   void set_array(core::SelectedArray array, std::shared_ptr<store::Store> store);
+  /// Of a new file that is to hold several arrays under names; the first one is selected.
+  void set_members(std::vector<core::NamedArrayAt> members);
+  /// What one rank does to the store of a new file when all have written, before it appears.
+  void set_seal(std::function<void(store::Store&)> seal) { seal_ = std::move(seal); }
   /// Of a source without a store.  Of `several` each step describes its own.
   void set_type(const ArrayType& type, bool several);
   void set_source(std::unique_ptr<core::Source> source);
@@ -129,6 +134,8 @@ class File::Impl {
   void check_mode(bool write) const;
   /// What the program reads before it has seen the step must be what it expects, or its arrays do not fit.
   void check_same(const ArrayType& expected);
+  /// select_variable() where there are members.
+  void select_member(const std::string& name, const std::optional<ArrayType>& type);
   /// Drops what cannot become whole any more.
   void fail() noexcept;
   void end() noexcept;
@@ -149,7 +156,9 @@ class File::Impl {
   std::unique_ptr<transport::Transport> alone_;  // of a channel whose process is alone
   std::unique_ptr<core::Source> source_;         // while it is open
   std::shared_ptr<store::Store> store_;
-  core::NewFileWatch unclosed_;  // mode `w`, on rank 0
+  std::vector<core::NamedArrayAt> members_;
+  std::function<void(store::Store&)> seal_;  // the same on every rank, or on none
+  core::NewFileWatch unclosed_;              // mode `w`, on rank 0
   /// Where it is among its steps.
   struct Steps {
     Step step;

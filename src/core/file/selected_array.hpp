@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "plait/file.hpp"
 #include "plan/access/access.hpp"
@@ -19,6 +20,13 @@ struct SelectedArray {
 
   /// What an access to a region touches.  errors  kArgument: the region does not fit the array.
   plan::Section section(const Region& region) const { return {type.shape, type.order, region, chunk}; }
+};
+
+/// One of several arrays of a new file, each under a name.
+struct NamedArrayAt {
+  std::string name;
+  ArrayType type;
+  std::int64_t data_offset = 0;
 };
 
 /// Takes the unit that shares are multiples of from the store's stripes and the elements.

@@ -1,4 +1,7 @@
-// Several raw arrays behind each other in one file.
+// Several arrays in one file: raw ones behind each other, and those of a new file under names.
+
+#include <algorithm>
+#include <utility>
 
 #include "access/access.hpp"
 #include "base/checked.hpp"
@@ -38,6 +41,29 @@ void File::Impl::select(const ArrayType& wanted, std::int64_t offset, std::int64
   array_.data_offset = offset;
   core::conform(array_, *store_);
   array_.options.memory_bytes = memory == 0 ? array_.opening_memory : memory;
+}
+
+void File::Impl::set_members(std::vector<core::NamedArrayAt> members) {
+  members_ = std::move(members);
+  if (!members_.empty()) select_member(members_.front().name, std::nullopt);
+}
+
+void File::Impl::select_member(const std::string& name, const std::optional<ArrayType>& type) {
+  const auto refuse = [&](const auto&... why) {
+    throw Error(ErrorKind::kArgument, base::text(path_, ": the array \"", name, "\" ", why...));
+  };
+  const auto found = std::ranges::find(members_, name, &core::NamedArrayAt::name);
+  if (found == members_.end())
+    refuse("is none of the ", members_.size(), " arrays that the file is opened for; the first one is \"",
+           members_.front().name, '"');
+  if (type && (type->shape != found->type.shape || type->element_bytes != found->type.element_bytes))
+    refuse("was opened with the shape ", shape_to_string(found->type.shape), " and elements of ",
+           found->type.element_bytes, " bytes, but ", shape_to_string(type->shape), " and ", type->element_bytes,
+           " were given; leave them out or correct them");
+  array_.type = found->type;
+  array_.data_offset = found->data_offset;
+  core::conform(array_, *store_);
+  steps_.variable = name;
 }
 
 bool File::Impl::needs_room(bool write) const {

@@ -109,6 +109,10 @@ void File::Impl::close() {
       lost = mode_ == Mode::kWrite;
       call.step_done(writes_.untold_error());
       lost = true;
+      if (seal_)
+        call.step([&] {
+          if (transport.rank() == 0) seal_(*store_);
+        });
       source_->finish(call, dirty_ || mode_ == Mode::kWrite);
     });
   } catch (const Error& error) {

@@ -90,9 +90,11 @@ void File::Impl::select_variable(const std::string& name, const std::optional<Ar
     throw Error(ErrorKind::kArgument, base::text(path_, ": the array \"", name, "\" ", why...));
   };
   if (name.empty()) refuse("has an empty name; give one");
+  if (!members_.empty()) return select_member(name, type);
   if (channel() == nullptr) {
     if (name != kOneVariable)
-      refuse("does not exist: this file has one array, \"", kOneVariable, "\"; only pipes have several");
+      refuse("does not exist: this file has one array, \"", kOneVariable,
+             "\"; pipes have several, and new files that are opened for several");
     return;
   }
   if (mode_ == Mode::kRead && !steps_.inside && name == kOneVariable) {

@@ -22,6 +22,11 @@ PosixStore::Access access_of(bool writable) {
   return writable ? PosixStore::Access::kReadWrite : PosixStore::Access::kRead;
 }
 
+/// The file of a name, without that of an array in it.
+std::string path_of(const std::string& name) {
+  return store::is_raw(name) ? store::ordinary_path(name) : std::string(container::array_name(name).file);
+}
+
 /// A folder may be what other libraries keep an array in.
 [[noreturn]] void say_what_folder(const Error& error, const std::string& path) {
   const std::string_view format = container::foreign_folder(path);
@@ -40,7 +45,7 @@ class PlainDriver : public FileDriver {
   Contents contents() const override { return contents_; }
 
   store::Found find(const std::string& name, bool writable) const override {
-    const std::string path = store::ordinary_path(name);
+    const std::string path = path_of(name);
     try {
       auto opened = std::make_unique<PosixStore>(path, access_of(writable));
       store::Location location{std::filesystem::absolute(path).string(), {}, {opened->identity()}};
@@ -56,17 +61,20 @@ class PlainDriver : public FileDriver {
     return opened;
   }
   std::unique_ptr<store::NewFile> create(const std::string& name, const store::NewFileOptions& options) const override {
-    return make_new_file(store::ordinary_path(name), options);
+    return make_new_file(path_of(name), options);
   }
   Located locate(const std::string& name) const override {
-    const std::string path = store::ordinary_path(name);
+    const std::string path = path_of(name);
     const bool by_name = contents_ == Contents::kByName;
     const container::Container& holds = by_name ? container::container_named(path) : container::raw::container();
     Located found;
     found.kind = holds.kind();
     found.name = name;
+    found.file = by_name ? path : name;
     found.path = real_path(path);
     found.tells = holds.tells();
+    found.names_arrays = by_name && holds.names_arrays();
+    found.only_order = by_name ? holds.only_order() : std::nullopt;
     return found;
   }
 

@@ -27,17 +27,16 @@ def refused(url, mode="w", **options):
 FORMATS = {
     "a.h5": "HDF5",
     "a.hdf5": "HDF5",
-    "a.nc": "netCDF",
+    "a.cdf": "netCDF",
     "A.NC4": "netCDF",
     "a.zarr": "Zarr",
     "a.zarr/": "Zarr",
-    "a.npz": "NumPy's archive",
     "a.mat": "MATLAB",
     "a.tiff": "TIFF",
     "a.fits": "FITS",
     "a.bin.xz": "xz",
     "stripe:a.h5?disks=.": "HDF5",
-    "distant:a.nc?folder=.": "netCDF",
+    "distant:a.h4?folder=.": "HDF4",
 }
 
 

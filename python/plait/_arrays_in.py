@@ -1,0 +1,66 @@
+"""What files hold that have several arrays, each under a name."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from . import _core
+from ._arguments.array_types import type_of
+from ._arguments.buffers import path_of
+from ._errors import ArgumentError, naming
+from ._location import locate
+
+BETWEEN = "::"
+"""Between the path of a file and the name of an array in it."""
+
+
+@dataclass(frozen=True)
+class ArrayInfo:
+    """An array of a file that holds several."""
+
+    name: str
+    """Its name: ``FILE::name`` is what :func:`plait.open` opens."""
+    shape: tuple[int, ...]
+    """Empty where only opening it tells, and where it cannot be opened."""
+    dtype: np.dtype[Any] | None
+    """None for elements that Plait does not know."""
+    order: str
+    """C or F."""
+    offset: int
+    """Where its first element lies in the file, in bytes; of a deflated one, in its content."""
+    element: str
+    """What the format calls the type of its elements, such as ``BF16``."""
+    stored: int
+    """The bytes that it takes in the file."""
+    kept: str
+    """How they are kept there, in words, such as ``deflated``."""
+    refused: str = ""
+    """Why it cannot be opened; empty where it can."""
+
+
+def arrays_in(url: str | os.PathLike[str]) -> tuple[ArrayInfo, ...]:
+    """Return the arrays of a file that names them: ``.npz``, ``.safetensors`` or ``.nc``. Not collective.
+
+    url  the file; or an array in it, ``FILE::name``, which is then the only one
+
+    The header is read, no element.
+    Raises plait.ArgumentError for a file of another format and for an array that it does not hold, and plait.StoreError
+    if the file cannot be read or is damaged.
+    """
+    path = path_of(url)
+    if not locate(path).names_arrays:
+        raise ArgumentError(
+            f"{path} holds one array, which has no name; open it, or give a file that ends with .npz, .safetensors or "
+            ".nc"
+        )
+    with naming(path):
+        return tuple(_info(one) for one in _core.arrays_in(path))
+
+
+def _info(one: _core.Member) -> ArrayInfo:
+    dtype = type_of(one.dtype, one.element_bytes) if one.dtype else None
+    return ArrayInfo(one.name, one.shape, dtype, one.order, one.offset, one.element, one.stored, one.kept, one.refused)

@@ -1,0 +1,90 @@
+#include "container/members.hpp"
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+
+#include "base/text.hpp"
+#include "container/array_type.hpp"
+#include "container/npy/encoding.hpp"
+#include "container/registry.hpp"
+#include "plait/error.hpp"
+
+namespace plait::container {
+
+using base::text;
+
+namespace {
+
+constexpr std::size_t kMostShown = 12;
+
+[[noreturn]] void refuse(const std::string& message) { throw Error(ErrorKind::kArgument, message); }
+
+std::string names_shown(const std::vector<Member>& members) {
+  std::string out;
+  for (std::size_t i = 0; i < std::min(members.size(), kMostShown); ++i)
+    base::append_parts(out, i == 0 ? "" : ", ", members[i].name);
+  if (members.size() > kMostShown) base::append_parts(out, " and ", members.size() - kMostShown, " more");
+  return out;
+}
+
+}  // namespace
+
+const Member& chosen(const std::vector<Member>& members, const std::string& path) {
+  const auto [file, array] = array_name(path);
+  if (members.empty()) refuse(text(file, " holds no array; give another file"));
+  if (!array && members.size() > 1)
+    refuse(text(file, " holds ", members.size(), " arrays: ", names_shown(members), "; name one, as in ", file,
+                "::", members.front().name));
+  const auto found = array ? std::ranges::find(members, *array, &Member::name) : members.begin();
+  if (found == members.end()) refuse(text(file, " holds no array \"", *array, "\"; it holds: ", names_shown(members)));
+  if (!found->refused.empty()) refuse(text(file, "::", found->name, ": ", found->refused));
+  return *found;
+}
+
+std::string name_of_new(const std::string& path, const std::string& unnamed) {
+  const auto [file, array] = array_name(path);
+  if (!array) return unnamed;
+  if (array->empty()) refuse(text(path, ": the name of the array is empty; give one behind the ::, or leave that out"));
+  return std::string(*array);
+}
+
+std::vector<Member> members_of_new(const std::string& path, const FileOptions& options, const std::string& unnamed) {
+  std::vector<Member> members;
+  if (options.arrays.empty()) {
+    Member& one = members.emplace_back();
+    one.name = name_of_new(path, unnamed);
+    one.content.type = described_type(options, path, true);
+  } else if (array_name(path).array) {
+    refuse(text(path, ": several arrays were given, but the name is that of one; leave out the :: and what follows"));
+  }
+  std::set<std::string_view> names;
+  for (const NamedArray& given : options.arrays) {
+    FileOptions its;
+    its.shape = given.type.shape;
+    its.dtype = given.type.dtype;
+    its.element_bytes = given.type.element_bytes;
+    its.order = given.type.order;
+    Member& one = members.emplace_back();
+    one.name = given.name;
+    one.content.type = described_type(its, text(path, "::", given.name), true);
+    if (!names.insert(given.name).second)
+      refuse(text(path, ": two arrays have the name \"", given.name, "\"; give each a name of its own"));
+  }
+  for (const Member& one : members) {
+    if (one.name.empty()) refuse(text(path, ": an array has an empty name; give it another one"));
+    if (!npy::is_utf8(one.name)) refuse(text(path, ": the name of an array is no UTF-8; give it another one"));
+    if (one.content.type.dtype.empty())
+      refuse(text(path, "::", one.name, ": the array needs a dtype, which the file is to state; give one"));
+  }
+  return members;
+}
+
+Content NamingContainer::inspect(store::Store& store, const std::string& path, const FileOptions& options) const {
+  const std::vector<Member> members = list(store, std::string(array_name(path).file));
+  Content found = chosen(members, path).content;
+  check_told(found, path, options);
+  return found;
+}
+
+}  // namespace plait::container

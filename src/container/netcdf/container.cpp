@@ -1,0 +1,87 @@
+#include "container/netcdf/container.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <memory>
+#include <utility>
+
+#include "base/text.hpp"
+#include "container/array_type.hpp"
+#include "container/members.hpp"
+#include "container/netcdf/header.hpp"
+#include "container/part_store.hpp"
+#include "container/registry.hpp"
+#include "plait/error.hpp"
+
+namespace plait::container::netcdf {
+
+namespace {
+
+std::vector<Member> members_of(std::vector<Variable>& variables) {
+  std::vector<Member> members;
+  members.reserve(variables.size());
+  for (Variable& one : variables) members.push_back(std::move(one.member));
+  return members;
+}
+
+class NetCdf : public NamingContainer {
+ public:
+  std::string_view suffix() const override { return ".nc"; }
+  std::string kind() const override { return "a netCDF file of a classic format"; }
+  bool begins(std::span<const std::byte> front) const override {
+    constexpr std::string_view kFront = "CDF";
+    return front.size() > kFront.size() &&
+           std::equal(kFront.begin(), kFront.end(), reinterpret_cast<const char*>(front.data())) &&
+           (front[3] == std::byte{1} || front[3] == std::byte{2} || front[3] == std::byte{5});
+  }
+  std::vector<Member> list(store::Store& store, const std::string& file) const override {
+    std::vector<Variable> variables = read_header(store, file);
+    return members_of(variables);
+  }
+  /// Records with those of other variables between them, as one array.
+  std::shared_ptr<store::Store> view(std::shared_ptr<store::Store> store, const std::string& path,
+                                     std::string_view told) const override;
+  std::string tell(const store::Store& view) const override {
+    const auto* part = dynamic_cast<const PartStore*>(&view);
+    return part == nullptr ? "whole" : part->rows().to_text();
+  }
+  Content inspect(store::Store& store, const std::string& path, const FileOptions& options) const override {
+    auto* part = dynamic_cast<PartStore*>(&store);
+    Content found = NamingContainer::inspect(part == nullptr ? store : part->whole(), path, options);
+    if (part != nullptr) found.data_offset = 0;
+    return found;
+  }
+  NewContent create(const std::string& path, const FileOptions& /*options*/) const override {
+    throw Error(ErrorKind::kArgument,
+                base::text(path,
+                           ": Plait reads netCDF files and changes them in place, but makes no new ones; write a "
+                           ".npy, .npz or .safetensors file"));
+  }
+};
+
+std::shared_ptr<store::Store> NetCdf::view(std::shared_ptr<store::Store> store, const std::string& path,
+                                           std::string_view told) const {
+  const auto part = [&](const Rows& rows) { return std::make_shared<PartStore>(store, rows, path); };
+  if (!told.empty()) return told == "whole" ? store : part(Rows::parse(told));
+  const std::string file(array_name(path).file);
+  std::vector<Variable> variables = read_header(*store, file);
+  const std::vector<Member> members = members_of(variables);
+  const Rows& rows = variables[static_cast<std::size_t>(&chosen(members, path) - members.data())].rows;
+  if (rows.count == 1) return store;
+  const std::int64_t end = rows.begin + (rows.count - 1) * rows.stride + rows.row;
+  if (end > store->size())
+    throw Error(ErrorKind::kSystem,
+                base::text(path, " ends at byte ", end, " with record ", rows.count, ", but ", file, " has only ",
+                           store->size(), " bytes; it has been truncated"),
+                EIO);
+  return part(rows);
+}
+
+}  // namespace
+
+const Container& container() {
+  static const NetCdf kContainer;
+  return kContainer;
+}
+
+}  // namespace plait::container::netcdf

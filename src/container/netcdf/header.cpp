@@ -1,0 +1,250 @@
+#include "container/netcdf/header.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "base/text.hpp"
+#include "container/array_type.hpp"
+#include "container/netcdf/reader.hpp"
+#include "plait/error.hpp"
+
+namespace plait::container::netcdf {
+
+namespace {
+
+using base::text;
+
+constexpr std::uint64_t kDimensionTag = 10;
+constexpr std::uint64_t kVariableTag = 11;
+constexpr std::uint64_t kAttributeTag = 12;
+
+struct ElementType {
+  std::string_view name;
+  std::string_view dtype;
+  std::int64_t bytes;
+};
+
+// By their numbers in the files, from 1 on; the last five are those of CDF-5.
+constexpr std::array kTypes{
+    ElementType{"byte", "|i1", 1},  ElementType{"char", "|S1", 1},   ElementType{"short", ">i2", 2},
+    ElementType{"int", ">i4", 4},   ElementType{"float", ">f4", 4},  ElementType{"double", ">f8", 8},
+    ElementType{"ubyte", "|u1", 1}, ElementType{"ushort", ">u2", 2}, ElementType{"uint", ">u4", 4},
+    ElementType{"int64", ">i8", 8}, ElementType{"uint64", ">u8", 8},
+};
+constexpr std::size_t kClassicTypes = 6;
+
+std::int64_t padded(std::int64_t bytes) { return bytes + (4 - bytes % 4) % 4; }
+
+/// A variable as the header has it.
+struct Told {
+  std::string name;
+  const ElementType* type = nullptr;
+  Extents shape;
+  bool grows = false;      ///< along the record dimension, its first one
+  std::int64_t bytes = 0;  ///< of a record, or of all
+  std::int64_t begin = 0;
+  std::int64_t position = 0;  ///< of its offset, in the header
+};
+
+class HeaderReader {
+ public:
+  HeaderReader(store::Store& store, const std::string& file) : in_(store, file), size_(store.size()), file_(file) {}
+  std::vector<Variable> read();
+
+ private:
+  /// How many follow of what a list has: 0 where it is absent.
+  std::int64_t list(std::uint64_t tag, std::int64_t least, const char* what);
+  const ElementType& type();
+  void dimensions();
+  void attributes();
+  void variables();
+  Told variable();
+  void shape(Told& told);
+  /// The records of all variables that grow: what one takes, and how many there are.
+  void records();
+  void check_apart();
+
+  Reader in_;
+  std::int64_t size_;
+  const std::string& file_;
+  int version_ = 1;
+  int word_ = 4;  // bytes of counts
+  std::optional<std::int64_t> record_count_;
+  std::int64_t record_bytes_ = 0;
+  std::optional<std::size_t> record_dimension_;
+  Extents dimensions_;
+  std::vector<Told> variables_;
+};
+
+std::int64_t HeaderReader::list(std::uint64_t tag, std::int64_t least, const char* what) {
+  const std::int64_t at = in_.position();
+  const std::uint64_t found = in_.number(4);
+  const std::int64_t count = in_.count(word_, least, what);
+  if (found != tag && (found != 0 || count != 0))
+    in_.damaged_at(at, text("found the tag ", found, " where a list of ", what, " was expected"));
+  return count;
+}
+
+const ElementType& HeaderReader::type() {
+  const std::int64_t at = in_.position();
+  const std::uint64_t number = in_.number(4);
+  if (number < 1 || number > (version_ == 5 ? kTypes.size() : kClassicTypes))
+    in_.damaged_at(at, text("there is no type of elements with the number ", number));
+  return kTypes[static_cast<std::size_t>(number) - 1];
+}
+
+void HeaderReader::dimensions() {
+  const std::int64_t count = list(kDimensionTag, 2 * word_, "dimensions");
+  for (std::int64_t i = 0; i < count; ++i) {
+    (void)in_.name(word_);
+    const std::int64_t at = in_.position();
+    const std::uint64_t length = in_.number(word_);
+    if (length > static_cast<std::uint64_t>(INT64_MAX)) in_.damaged_at(at, text("a dimension has the length ", length));
+    if (length == 0) {
+      if (record_dimension_) in_.damaged_at(at, "there are two record dimensions, and the format permits one");
+      record_dimension_ = dimensions_.size();
+    }
+    dimensions_.push_back(static_cast<std::int64_t>(length));
+  }
+}
+
+void HeaderReader::attributes() {
+  const std::int64_t count = list(kAttributeTag, 2 * word_ + 4, "attributes");
+  for (std::int64_t i = 0; i < count; ++i) {
+    (void)in_.name(word_);
+    const ElementType& element = type();
+    const std::int64_t values = in_.count(word_, element.bytes, "values of an attribute");
+    in_.skip(padded(values * element.bytes));
+  }
+}
+
+void HeaderReader::shape(Told& told) {
+  const std::int64_t at = in_.position();
+  const std::int64_t count = in_.count(word_, word_, "dimensions of a variable");
+  if (count > static_cast<std::int64_t>(kMaxDimensions))
+    in_.damaged_at(at,
+                   text("\"", told.name, "\" has ", count, " dimensions; at most ", kMaxDimensions, " are supported"));
+  for (std::int64_t d = 0; d < count; ++d) {
+    const std::int64_t its = in_.position();
+    const std::uint64_t number = in_.number(word_);
+    if (number >= dimensions_.size())
+      in_.damaged_at(its, text("\"", told.name, "\" has the dimension ", number, " of ", dimensions_.size()));
+    const bool record = number == record_dimension_;
+    if (record && d > 0) in_.damaged_at(its, text("\"", told.name, "\" has the record dimension behind another one"));
+    told.grows = told.grows || record;
+    told.shape.push_back(record ? 1 : dimensions_[static_cast<std::size_t>(number)]);
+  }
+}
+
+Told HeaderReader::variable() {
+  Told told;
+  told.name = in_.name(word_);
+  shape(told);
+  attributes();
+  told.type = &type();
+  (void)in_.number(word_);  // its size, which follows from the shape and is wrong for large ones
+  told.position = in_.position();
+  const std::uint64_t begin = in_.number(version_ == 1 ? 4 : 8);
+  const auto bytes = bytes_of(told.shape, told.type->bytes);
+  if (!bytes || begin > static_cast<std::uint64_t>(INT64_MAX - 4) ||
+      *bytes > INT64_MAX - 4 - static_cast<std::int64_t>(begin))
+    in_.damaged_at(told.position, text("\"", told.name, "\" ends behind byte 2^63"));
+  told.begin = static_cast<std::int64_t>(begin);
+  told.bytes = *bytes;
+  return told;
+}
+
+void HeaderReader::records() {
+  std::int64_t count = 0;
+  std::int64_t first = INT64_MAX;
+  const Told* only = nullptr;
+  for (const Told& one : variables_) {
+    if (!one.grows) continue;
+    only = &one;
+    ++count;
+    first = std::min(first, one.begin);
+    if (__builtin_add_overflow(record_bytes_, padded(one.bytes), &record_bytes_))
+      in_.damaged_at(one.position, "records have more than 2^63 bytes");
+  }
+  // A record of one variable alone is not filled up.
+  if (count == 1) record_bytes_ = only->bytes;
+  if (count == 0) return;
+  if (!record_count_) {  // whoever wrote it could not go back to its front
+    record_count_ = record_bytes_ == 0 ? 0 : std::max<std::int64_t>(0, size_ - first) / record_bytes_;
+  }
+  std::int64_t all = 0;
+  if (__builtin_mul_overflow(*record_count_, record_bytes_, &all) || all > INT64_MAX - first)
+    in_.damaged_at(4, text(*record_count_, " records of ", record_bytes_, " bytes end behind byte 2^63"));
+}
+
+/// errors  kSystem: two variables in one place, or one in the header.
+void HeaderReader::check_apart() {
+  std::ranges::stable_sort(variables_, {}, &Told::begin);
+  std::int64_t behind[2] = {in_.position(), in_.position()};
+  std::int64_t first_record = -1;
+  for (const Told& one : variables_) {
+    std::int64_t& end = behind[one.grows ? 1 : 0];
+    if (one.bytes > 0 && one.begin < end)
+      in_.damaged_at(one.position, text("\"", one.name, "\" begins at byte ", one.begin,
+                                        ", but what is in front of it ends at byte ", end));
+    end = std::max(end, one.begin + one.bytes);
+    if (one.grows && first_record < 0) first_record = one.begin;
+    if (one.grows && end - first_record > std::max(record_bytes_, one.bytes))
+      in_.damaged_at(one.position, text("\"", one.name, "\" ends ", end - first_record, " bytes behind the front of a ",
+                                        "record, which has ", record_bytes_));
+  }
+  for (const Told& one : variables_)
+    if (first_record >= 0 && !one.grows && one.bytes > 0 && one.begin + one.bytes > first_record &&
+        one.begin < first_record + *record_count_ * record_bytes_)
+      in_.damaged_at(one.position, text("\"", one.name, "\" lies at bytes ", one.begin, " to ", one.begin + one.bytes,
+                                        ", among the records, which begin at byte ", first_record));
+}
+
+std::vector<Variable> HeaderReader::read() {
+  const std::uint64_t magic = in_.number(4);
+  version_ = static_cast<int>(magic & 0xff);
+  if (magic >> 8 != 0x434446 || (version_ != 1 && version_ != 2 && version_ != 5))
+    throw Error(ErrorKind::kSystem, text("cannot open ", file_,
+                                         " as netCDF: it does not begin like a classic file (CDF "
+                                         "and the number 1, 2 or 5); rename it"));
+  word_ = version_ == 5 ? 8 : 4;
+  const std::uint64_t count = in_.number(word_);
+  if (count != (version_ == 5 ? UINT64_MAX : UINT32_MAX)) {
+    if (count > static_cast<std::uint64_t>(INT64_MAX)) in_.damaged_at(4, text("there are ", count, " records"));
+    record_count_ = static_cast<std::int64_t>(count);
+  }
+  dimensions();
+  attributes();
+  const std::int64_t variables = list(kVariableTag, 4 * word_ + 8, "variables");
+  for (std::int64_t i = 0; i < variables; ++i) variables_.push_back(variable());
+  records();
+  check_apart();
+  std::vector<Variable> result;
+  for (Told& one : variables_) {
+    Variable& next = result.emplace_back();
+    const std::int64_t rows = one.grows ? *record_count_ : 1;
+    const bool together = !one.grows || rows <= 1 || one.bytes == record_bytes_ || one.bytes == 0;
+    next.rows = together ? Rows{one.begin, one.bytes * rows, one.bytes * rows, 1}
+                         : Rows{one.begin, one.bytes, record_bytes_, rows};
+    Member& member = next.member;
+    member.name = std::move(one.name);
+    member.element = one.type->name;
+    member.stored = one.bytes * rows;
+    member.kept = together ? "contiguous" : text("records, each ", record_bytes_, " bytes behind the last");
+    member.content.type = {std::move(one.shape), std::string(one.type->dtype), one.type->bytes, Order::kC};
+    if (one.grows) member.content.type.shape.front() = rows;
+    member.content.data_offset = one.begin;
+  }
+  return result;
+}
+
+}  // namespace
+
+std::vector<Variable> read_header(store::Store& store, const std::string& file) {
+  return HeaderReader(store, file).read();
+}
+
+}  // namespace plait::container::netcdf

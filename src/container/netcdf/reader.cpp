@@ -1,0 +1,79 @@
+#include "container/netcdf/reader.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "plait/error.hpp"
+
+namespace plait::container::netcdf {
+
+namespace {
+
+constexpr std::int64_t kBlock = std::int64_t{64} << 10;
+
+std::int64_t padded(std::int64_t bytes) { return bytes + (4 - bytes % 4) % 4; }
+
+}  // namespace
+
+void Reader::damaged_at(std::int64_t position, const std::string& why) const {
+  throw Error(ErrorKind::kSystem,
+              base::text("cannot open ", file_, " as netCDF: its header is wrong at byte ", position, ": ", why,
+                         "; copy or download the file again"),
+              EIO);
+}
+
+void Reader::expect(std::int64_t bytes) const {
+  if (bytes > left()) damaged(bytes, " more bytes are needed, but the file ends at byte ", size_);
+}
+
+void Reader::read(std::byte* data, std::int64_t bytes) {
+  expect(bytes);
+  while (bytes > 0) {
+    const std::int64_t behind = loaded_ + static_cast<std::int64_t>(block_.size());
+    if (position_ < loaded_ || position_ >= behind) {
+      loaded_ = position_;
+      block_.resize(static_cast<std::size_t>(std::min(kBlock, size_ - position_)));
+      store_.read({{loaded_, block_.data(), static_cast<std::int64_t>(block_.size())}});
+      continue;
+    }
+    const std::int64_t taken = std::min(bytes, behind - position_);
+    std::memcpy(data, block_.data() + (position_ - loaded_), static_cast<std::size_t>(taken));
+    data += taken;
+    bytes -= taken;
+    position_ += taken;
+  }
+}
+
+std::uint64_t Reader::number(int bytes) {
+  std::array<std::byte, 8> room{};
+  read(room.data(), bytes);
+  std::uint64_t number = 0;
+  for (int i = 0; i < bytes; ++i)
+    number = number << 8 | std::to_integer<std::uint64_t>(room[static_cast<std::size_t>(i)]);
+  return number;
+}
+
+std::int64_t Reader::count(int bytes, std::int64_t least, const char* what) {
+  const std::int64_t at = position_;
+  const std::uint64_t found = number(bytes);
+  if (found > static_cast<std::uint64_t>(left() / least))
+    damaged_at(at, base::text(found, " ", what, " do not fit into the ", left(), " bytes that follow"));
+  return static_cast<std::int64_t>(found);
+}
+
+std::string Reader::name(int bytes_of_count) {
+  const std::int64_t length = count(bytes_of_count, 1, "bytes of a name");
+  std::string name(static_cast<std::size_t>(length), '\0');
+  read(reinterpret_cast<std::byte*>(name.data()), length);
+  skip(padded(length) - length);
+  return name;
+}
+
+void Reader::skip(std::int64_t bytes) {
+  expect(bytes);
+  position_ += bytes;
+}
+
+}  // namespace plait::container::netcdf

@@ -1,0 +1,254 @@
+#include "container/npz/container.hpp"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "base/checked.hpp"
+#include "base/text.hpp"
+#include "container/array_type.hpp"
+#include "container/gzip/store.hpp"
+#include "container/members.hpp"
+#include "container/npy/container.hpp"
+#include "container/npy/encoding.hpp"
+#include "container/npy/header.hpp"
+#include "container/npz/directory.hpp"
+#include "container/part_store.hpp"
+#include "container/registry.hpp"
+#include "plait/error.hpp"
+
+namespace plait::container::npz {
+
+namespace {
+
+using base::text;
+using gzip::GzipStore;
+
+constexpr std::string_view kNpy = ".npy";
+constexpr std::int64_t kAlignment = 64;
+constexpr std::int64_t kBlock = std::int64_t{4} << 20;
+
+/// Why an entry cannot be read; empty: it can.
+std::string refused(const Entry& entry) {
+  if (entry.encrypted()) return "it is encrypted; write the archive without a password";
+  if (entry.method != kStored && entry.method != kDeflated)
+    return text(
+        "it is packed by the method ", entry.method,
+        " of zip files, and Plait unpacks deflated ones only; write it by numpy.savez or numpy.savez_compressed");
+  if (entry.method == kStored && entry.packed != entry.unpacked)
+    return text("it is stored, but the directory says that ", entry.packed, " bytes hold ", entry.unpacked,
+                "; copy or download the file again");
+  return {};
+}
+
+/// The arrays of the directory without what only their headers say.
+std::vector<Member> members_of(const std::vector<Entry>& entries, std::vector<const Entry*>& found) {
+  std::vector<Member> members;
+  for (const Entry& entry : entries) {
+    if (!entry.name.ends_with(kNpy) || entry.name.size() == kNpy.size()) continue;
+    Member& member = members.emplace_back();
+    const std::string_view name = std::string_view(entry.name).substr(0, entry.name.size() - kNpy.size());
+    member.name = npy::is_utf8(name) ? std::string(name) : npy::utf8_of_latin1(name);
+    member.stored = entry.packed;
+    member.kept = entry.method == kStored ? "stored" : entry.method == kDeflated ? "deflated" : "packed otherwise";
+    member.refused = refused(entry);
+    found.push_back(&entry);
+  }
+  return members;
+}
+
+/// The bytes of an entry as they are in the archive.
+std::shared_ptr<PartStore> part_of(std::shared_ptr<store::Store> store, const Entry& entry, const std::string& file,
+                                   const std::string& name) {
+  const std::int64_t begin = data_begin(*store, entry, file);
+  return std::make_shared<PartStore>(std::move(store), Rows{begin, entry.packed, entry.packed, 1}, name);
+}
+
+/// The content of what `part` is; packed by `index` if that is there.
+std::shared_ptr<store::Store> content_of(std::shared_ptr<PartStore> part, std::optional<gzip::Index> index) {
+  if (!index) return part;
+  return std::make_shared<GzipStore>(std::move(part), std::move(*index));
+}
+
+class Npz : public NamingContainer {
+ public:
+  std::string_view suffix() const override { return ".npz"; }
+  bool begins(std::span<const std::byte> front) const override {
+    constexpr std::string_view kFront = "PK\x03\x04";
+    return front.size() >= kFront.size() &&
+           std::equal(kFront.begin(), kFront.end(), reinterpret_cast<const char*>(front.data()));
+  }
+  std::vector<Member> list(store::Store& store, const std::string& file) const override;
+  std::shared_ptr<store::Store> view(std::shared_ptr<store::Store> store, const std::string& path,
+                                     std::string_view told) const override;
+  std::string tell(const store::Store& view) const override;
+  /// The view is the .npy file.
+  Content inspect(store::Store& store, const std::string& path, const FileOptions& options) const override {
+    return npy::container().inspect(store, path, options);
+  }
+  NewContent create(const std::string& path, const FileOptions& options) const override;
+  bool seals() const override { return true; }
+  void seal(store::Store& store, const NewContent& made) const override;
+  void check_writable(const std::string& path) const override {
+    throw Error(ErrorKind::kArgument,
+                text(path,
+                     ": arrays of .npz files are not changed in place, because the file has check sums of them; "
+                     "copy the array to a .npy file, or write a new file"));
+  }
+};
+
+std::vector<Member> Npz::list(store::Store& store, const std::string& file) const {
+  const std::vector<Entry> entries = read_directory(store, file);
+  std::vector<const Entry*> found;
+  std::vector<Member> members = members_of(entries, found);
+  // The store is the caller's.
+  const std::shared_ptr<store::Store> whole(std::shared_ptr<store::Store>(), &store);
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    Member& member = members[i];
+    const Entry& entry = *found[i];
+    if (!member.refused.empty()) continue;
+    const std::string name = text(file, "::", member.name);
+    const std::shared_ptr<PartStore> part = part_of(whole, entry, file, name);
+    try {
+      std::vector<std::byte> head(
+          static_cast<std::size_t>(std::min<std::int64_t>(entry.unpacked, npy::kPreambleBytes)));
+      const auto read = [&] {
+        const auto bytes = static_cast<std::int64_t>(head.size());
+        if (entry.method == kStored) return part->read({{0, head.data(), bytes}});
+        gzip::RestartPoint front;
+        front.inside = true;
+        gzip::Inflater(*part, entry.packed, front, gzip::Framing::kNone).read_whole(head.data(), bytes);
+      };
+      read();
+      const std::int64_t length = npy::header_bytes(head, name);
+      if (length > entry.unpacked)
+        throw Error(ErrorKind::kSystem, text(name, ": its header has ", length, " bytes, but it has ", entry.unpacked,
+                                             " in all; copy or download the file again"));
+      head.resize(static_cast<std::size_t>(length));
+      read();
+      const npy::Header header = npy::parse_header(head, name);
+      member.content = {{header.shape, header.descr, header.element_bytes, header.order}, header.data_offset};
+      if (entry.method == kStored) member.content.data_offset += part->rows().begin;
+      member.element = header.descr;
+    } catch (const Error& error) {  // others can be read
+      member.refused = error.what();
+    }
+  }
+  return members;
+}
+
+std::shared_ptr<store::Store> Npz::view(std::shared_ptr<store::Store> store, const std::string& path,
+                                        std::string_view told) const {
+  if (!told.empty()) {
+    const std::size_t end = told.find('\n');
+    const std::string_view rest = end == std::string_view::npos ? std::string_view() : told.substr(end + 1);
+    auto part = std::make_shared<PartStore>(std::move(store), Rows::parse(told.substr(0, end)), path);
+    return content_of(std::move(part), rest.empty() ? std::nullopt : std::optional(gzip::Index::parse(rest)));
+  }
+  const std::string file(array_name(path).file);
+  const std::vector<Entry> entries = read_directory(*store, file);
+  std::vector<const Entry*> found;
+  const std::vector<Member> members = members_of(entries, found);
+  const Entry& entry = *found[static_cast<std::size_t>(&chosen(members, path) - members.data())];
+  std::shared_ptr<PartStore> part = part_of(std::move(store), entry, file, path);
+  if (entry.method == kStored) return part;
+  gzip::Index index = gzip::make_index(*part, {entry.unpacked, entry.check_sum});
+  return content_of(std::move(part), std::move(index));
+}
+
+std::string Npz::tell(const store::Store& view) const {
+  const auto* packed = dynamic_cast<const GzipStore*>(&view);
+  const auto& part = dynamic_cast<const PartStore&>(packed == nullptr ? view : packed->file());
+  return text(part.rows().to_text(), '\n', packed == nullptr ? std::string() : packed->index().to_text());
+}
+
+/// The entry of a new array that is to follow `header` bytes of others; its check sum is not known.
+Entry entry_of(const Member& member, std::int64_t header, std::int64_t bytes) {
+  Entry entry;
+  entry.name = text(member.name, kNpy);
+  entry.method = kStored;
+  entry.packed = entry.unpacked = bytes;
+  entry.header = header;
+  return entry;
+}
+
+/// Where the .npy file of an entry begins: at a multiple of 64, behind a header without blanks or with enough of them.
+std::int64_t begin_of(const Entry& entry) {
+  const std::int64_t shortest = entry.header + local_header_bytes(entry);
+  const std::int64_t begin = base::ceil_divide(shortest, kAlignment) * kAlignment;
+  return begin != shortest && begin - shortest < 8 ? begin + kAlignment : begin;
+}
+
+NewContent Npz::create(const std::string& path, const FileOptions& options) const {
+  NewContent made;
+  made.members = members_of_new(path, options, "arr_0");
+  const std::string file(array_name(path).file);
+  std::vector<Entry> entries;
+  std::int64_t end = 0;
+  for (Member& member : made.members) {
+    ArrayType& type = member.content.type;
+    if (const std::int64_t told = npy::element_bytes_of(type.dtype); told != type.element_bytes)
+      throw Error(ErrorKind::kArgument,
+                  text(file, "::", member.name, ": elements of dtype ", type.dtype, " have ", told, " bytes, but ",
+                       type.element_bytes, " were given; leave them out or correct them"));
+    if (member.name.size() + kNpy.size() > UINT16_MAX)
+      throw Error(ErrorKind::kArgument, text(path, ": the name of an array has ", member.name.size(),
+                                             " bytes; zip files have names of less than 65532"));
+    const auto head = static_cast<std::int64_t>(npy::make_header(type.dtype, type.order, type.shape).size());
+    const auto bytes = bytes_of(type.shape, type.element_bytes);
+    if (!bytes) throw Error(ErrorKind::kArgument, text(file, "::", member.name, " has more than 2^63 - 1 bytes"));
+    const Entry& entry =
+        entries.emplace_back(entry_of(member, end, base::checked_add(head, *bytes, "bytes of the file")));
+    member.stored = entry.packed;
+    member.kept = "stored";
+    member.element = type.dtype;
+    member.content.data_offset = begin_of(entry) + head;
+    end = base::checked_add(begin_of(entry), entry.packed, "bytes of the file");
+  }
+  static_cast<Content&>(made) = made.members.front().content;
+  made.file_bytes =
+      base::checked_add(end, static_cast<std::int64_t>(directory(entries, end).size()), "bytes of the file");
+  return made;
+}
+
+void Npz::seal(store::Store& store, const NewContent& made) const {
+  std::vector<std::byte> block;
+  std::vector<Entry> entries;
+  std::int64_t end = 0;
+  for (const Member& member : made.members) {
+    const ArrayType& type = member.content.type;
+    Entry& entry = entries.emplace_back(entry_of(member, end, member.stored));
+    const std::int64_t begin = begin_of(entry);
+    end = begin + entry.packed;
+    const std::vector<std::byte> head = npy::make_header(type.dtype, type.order, type.shape);
+    uLong sum = crc32_z(0, reinterpret_cast<const Bytef*>(head.data()), head.size());
+    for (std::int64_t at = member.content.data_offset; at < end;) {
+      const std::int64_t bytes = std::min(kBlock, end - at);
+      block.resize(static_cast<std::size_t>(kBlock));
+      store.read({{at, block.data(), bytes}});
+      sum = crc32_z(sum, reinterpret_cast<const Bytef*>(block.data()), static_cast<std::size_t>(bytes));
+      at += bytes;
+    }
+    entry.check_sum = static_cast<std::uint32_t>(sum);
+    const std::vector<std::byte> front = local_header(entry, begin);
+    store.write({{entry.header, front.data(), static_cast<std::int64_t>(front.size())},
+                 {begin, head.data(), static_cast<std::int64_t>(head.size())}});
+  }
+  const std::vector<std::byte> last = directory(entries, end);
+  store.write({{end, last.data(), static_cast<std::int64_t>(last.size())}});
+}
+
+}  // namespace
+
+const Container& container() {
+  static const Npz kContainer;
+  return kContainer;
+}
+
+}  // namespace plait::container::npz

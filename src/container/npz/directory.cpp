@@ -1,0 +1,276 @@
+#include "container/npz/directory.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "base/text.hpp"
+#include "container/npz/fields.hpp"
+#include "plait/error.hpp"
+
+namespace plait::container::npz {
+
+namespace {
+
+constexpr std::uint32_t kLocalSignature = 0x04034b50;
+constexpr std::uint32_t kEntrySignature = 0x02014b50;
+constexpr std::uint32_t kEndSignature = 0x06054b50;
+constexpr std::uint32_t kEnd64Signature = 0x06064b50;
+constexpr std::uint32_t kLocatorSignature = 0x07064b50;
+constexpr std::int64_t kLocalBytes = 30;
+constexpr std::int64_t kEntryBytes = 46;
+constexpr std::int64_t kEndBytes = 22;
+constexpr std::int64_t kEnd64Bytes = 56;
+constexpr std::int64_t kLocatorBytes = 20;
+constexpr std::int64_t kMostComment = 65535;
+constexpr std::int64_t kMostDirectory = std::int64_t{256} << 20;
+constexpr std::uint16_t kExtra64 = 1;
+constexpr std::uint16_t kExtraAlignment = 0xd935;  // as zipalign writes it: two bytes of alignment, then zeros
+constexpr std::uint16_t kUtf8 = 0x800;
+constexpr std::uint32_t kSee64 = 0xffffffff;
+constexpr std::uint16_t kSee64Short = 0xffff;
+// 1980-01-01, the earliest date there is: equal arrays make equal files.
+constexpr std::uint32_t kDate = 0x00210000;
+constexpr std::uint16_t kVersion = 45;  // of the first programs that know the 64-bit extensions
+
+template <typename... Parts>
+[[noreturn]] void damaged(const std::string& file, std::int64_t at, const Parts&... why) {
+  throw Error(ErrorKind::kSystem,
+              base::text("cannot open ", file, " as a zip file: at byte ", at, " ", why...,
+                         "; copy or download the file again"),
+              EIO);
+}
+
+std::vector<std::byte> bytes_at(store::Store& store, std::int64_t begin, std::int64_t length) {
+  std::vector<std::byte> bytes(static_cast<std::size_t>(length));
+  store.read({{begin, bytes.data(), length}});
+  return bytes;
+}
+
+/// Where the directory lies.
+struct Extent {
+  std::int64_t begin = 0;
+  std::int64_t bytes = 0;
+  std::int64_t count = 0;
+  std::int64_t end = 0;  ///< where what tells of it begins
+};
+
+/// What the 64-bit extensions say, in front of the end at `end`; nothing: they are not there.
+std::optional<Extent> find_wide(store::Store& store, std::int64_t end, const std::string& file) {
+  const std::int64_t at = end - kLocatorBytes;
+  if (at < 0) return std::nullopt;
+  const std::vector<std::byte> locator = bytes_at(store, at, kLocatorBytes);
+  Fields fields(locator);
+  if (fields.take<std::uint32_t>() != kLocatorSignature) return std::nullopt;
+  fields.skip(4);
+  const auto begin = static_cast<std::int64_t>(fields.take<std::uint64_t>());
+  if (begin < 0 || begin > at - kEnd64Bytes)
+    damaged(file, at, "the end of the directory is said to lie at byte ", begin);
+  const std::vector<std::byte> wide = bytes_at(store, begin, kEnd64Bytes);
+  Fields whole(wide);
+  if (whole.take<std::uint32_t>() != kEnd64Signature) damaged(file, begin, "there is no end of a directory");
+  whole.skip(28);
+  const auto count = whole.take<std::uint64_t>();
+  const auto bytes = whole.take<std::uint64_t>();
+  const auto first = whole.take<std::uint64_t>();
+  if (std::max({count, bytes, first}) > static_cast<std::uint64_t>(begin))
+    damaged(file, begin, "the directory is said to lie outside of the file");
+  return Extent{static_cast<std::int64_t>(first), static_cast<std::int64_t>(bytes), static_cast<std::int64_t>(count),
+                begin};
+}
+
+Extent find_directory(store::Store& store, const std::string& file) {
+  const std::int64_t size = store.size();
+  const std::int64_t length = std::min(size, kEndBytes + kMostComment);
+  const std::vector<std::byte> tail = bytes_at(store, size - length, length);
+  std::int64_t at = length - kEndBytes;
+  for (; at >= 0; --at) {
+    Fields fields{std::span(tail).subspan(static_cast<std::size_t>(at))};
+    if (fields.take<std::uint32_t>() != kEndSignature) continue;
+    fields.skip(16);
+    if (at + kEndBytes + fields.take<std::uint16_t>() == length) break;
+  }
+  if (at < 0) damaged(file, size, "it ends without a directory of its arrays");
+  Fields end{std::span(tail).subspan(static_cast<std::size_t>(at) + 4)};
+  Extent where;
+  where.end = size - length + at;
+  const auto disk = end.take<std::uint16_t>();
+  const auto first_disk = end.take<std::uint16_t>();
+  end.skip(2);
+  where.count = end.take<std::uint16_t>();
+  where.bytes = end.take<std::uint32_t>();
+  where.begin = end.take<std::uint32_t>();
+  const bool see64 = where.count == kSee64Short || where.bytes == kSee64 || where.begin == kSee64;
+  const std::optional<Extent> wide = see64 ? find_wide(store, where.end, file) : std::nullopt;
+  if (wide) {
+    where = *wide;
+  } else if (disk != 0 || first_disk != 0) {
+    damaged(file, where.end, "the archive is said to be in several parts, which Plait does not read");
+  }
+  if (where.begin > where.end || where.bytes > where.end - where.begin)
+    damaged(file, where.end, "the directory is said to have ", where.bytes, " bytes from byte ", where.begin, " on");
+  if (where.bytes > kMostDirectory)
+    damaged(file, where.end, "the directory is said to have ", where.bytes, " bytes, and Plait reads ", kMostDirectory);
+  if (where.count > where.bytes / kEntryBytes)
+    damaged(file, where.end, "the directory is said to have ", where.count, " entries in ", where.bytes, " bytes");
+  return where;
+}
+
+/// Numbers that were too large for their fields.
+void widen(Entry& entry, std::span<const std::byte> extra, bool (&wide)[3]) {
+  Fields fields(extra);
+  while (fields.left() >= 4) {
+    const auto id = fields.take<std::uint16_t>();
+    const auto length = fields.take<std::uint16_t>();
+    if (length > fields.left()) return;
+    Fields inside(fields.bytes(length));
+    if (id != kExtra64) continue;
+    std::int64_t* const numbers[] = {&entry.unpacked, &entry.packed, &entry.header};
+    for (std::size_t i = 0; i < 3; ++i) {
+      if (!wide[i] || inside.left() < 8) continue;
+      *numbers[i] = static_cast<std::int64_t>(inside.take<std::uint64_t>());  // negative: refused below
+      wide[i] = false;
+    }
+  }
+}
+
+void check_apart(const std::vector<Entry>& entries, const Extent& where, const std::string& file) {
+  std::vector<const Entry*> order;
+  order.reserve(entries.size());
+  for (const Entry& entry : entries) order.push_back(&entry);
+  std::ranges::sort(order, {}, &Entry::name);
+  for (std::size_t i = 1; i < order.size(); ++i)
+    if (order[i]->name == order[i - 1]->name)
+      damaged(file, where.begin, "the directory has two entries of the name \"", order[i]->name, '"');
+  std::ranges::sort(order, {}, &Entry::header);
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const std::int64_t end = i + 1 < order.size() ? order[i + 1]->header : where.begin;
+    const Entry& one = *order[i];
+    const std::int64_t front = kLocalBytes + static_cast<std::int64_t>(one.name.size());
+    if (one.header < 0 || one.packed < 0 || one.unpacked < 0 || one.header > end || front > end - one.header ||
+        one.packed > end - one.header - front)
+      damaged(file, where.begin, "the directory says that \"", one.name, "\" has ", one.packed, " bytes behind byte ",
+              one.header, ", which is more than lies in front of byte ", end);
+  }
+}
+
+}  // namespace
+
+std::vector<Entry> read_directory(store::Store& store, const std::string& file) {
+  const Extent where = find_directory(store, file);
+  const std::vector<std::byte> bytes = bytes_at(store, where.begin, where.bytes);
+  Fields fields(bytes);
+  std::vector<Entry> entries;
+  entries.reserve(static_cast<std::size_t>(where.count));
+  for (std::int64_t i = 0; i < where.count; ++i) {
+    const std::int64_t at = where.begin + where.bytes - static_cast<std::int64_t>(fields.left());
+    if (fields.left() < kEntryBytes || fields.take<std::uint32_t>() != kEntrySignature)
+      damaged(file, at, "there is no entry of the directory, which is said to have ", where.count);
+    fields.skip(4);
+    Entry entry;
+    entry.flags = fields.take<std::uint16_t>();
+    entry.method = fields.take<std::uint16_t>();
+    fields.skip(4);
+    entry.check_sum = fields.take<std::uint32_t>();
+    entry.packed = fields.take<std::uint32_t>();
+    entry.unpacked = fields.take<std::uint32_t>();
+    const auto name = fields.take<std::uint16_t>();
+    const auto extra = fields.take<std::uint16_t>();
+    const auto comment = fields.take<std::uint16_t>();
+    fields.skip(8);
+    entry.header = fields.take<std::uint32_t>();
+    if (std::size_t{name} + extra + comment > fields.left())
+      damaged(file, at, "an entry of the directory ends behind it");
+    const auto letters = fields.bytes(name);
+    entry.name.assign(reinterpret_cast<const char*>(letters.data()), letters.size());
+    bool wide[3] = {entry.unpacked == kSee64, entry.packed == kSee64, entry.header == kSee64};
+    widen(entry, fields.bytes(extra), wide);
+    fields.skip(comment);
+    entries.push_back(std::move(entry));
+  }
+  check_apart(entries, where, file);
+  return entries;
+}
+
+std::int64_t data_begin(store::Store& store, const Entry& entry, const std::string& file) {
+  const std::vector<std::byte> bytes = bytes_at(store, entry.header, kLocalBytes);
+  Fields fields(bytes);
+  if (fields.take<std::uint32_t>() != kLocalSignature)
+    damaged(file, entry.header, "there is no header of \"", entry.name, '"');
+  fields.skip(22);
+  const std::int64_t name = fields.take<std::uint16_t>();
+  const std::int64_t extra = fields.take<std::uint16_t>();
+  const std::int64_t begin = entry.header + kLocalBytes + name + extra;
+  if (entry.packed > store.size() - begin)
+    damaged(file, begin, "\"", entry.name, "\" is said to have ", entry.packed, " bytes, but the file ends before");
+  return begin;
+}
+
+namespace {
+
+bool is_wide(std::int64_t number) { return number >= static_cast<std::int64_t>(kSee64); }
+std::uint32_t narrow(std::int64_t number) { return is_wide(number) ? kSee64 : static_cast<std::uint32_t>(number); }
+
+std::uint16_t flags_of(const Entry& entry) {
+  return std::ranges::all_of(entry.name, [](char c) { return static_cast<unsigned char>(c) < 0x80; }) ? 0 : kUtf8;
+}
+
+/// The numbers that headers and directory share.
+void put_common(Writer& out, const Entry& entry) {
+  out.put(kVersion).put(flags_of(entry)).put(entry.method).put(kDate).put(entry.check_sum);
+  out.put(narrow(entry.packed)).put(narrow(entry.unpacked)).put(static_cast<std::uint16_t>(entry.name.size()));
+}
+
+}  // namespace
+
+std::int64_t local_header_bytes(const Entry& entry) {
+  return kLocalBytes + static_cast<std::int64_t>(entry.name.size()) + (is_wide(entry.unpacked) ? 20 : 0);
+}
+
+std::vector<std::byte> local_header(const Entry& entry, std::int64_t begin) {
+  const std::int64_t blanks = begin - entry.header - local_header_bytes(entry);
+  Writer out;
+  out.put(kLocalSignature);
+  put_common(out, entry);
+  out.put(static_cast<std::uint16_t>(blanks + (is_wide(entry.unpacked) ? 20 : 0))).put(entry.name);
+  if (is_wide(entry.unpacked))
+    out.put(kExtra64).put(std::uint16_t{16}).put(std::uint64_t(entry.unpacked)).put(std::uint64_t(entry.packed));
+  if (blanks > 0) {
+    out.put(kExtraAlignment).put(static_cast<std::uint16_t>(blanks - 4)).put(std::uint16_t{64});
+    out.put(std::string(static_cast<std::size_t>(blanks - 6), '\0'));
+  }
+  return out.take();
+}
+
+std::vector<std::byte> directory(const std::vector<Entry>& entries, std::int64_t begin) {
+  Writer out;
+  for (const Entry& entry : entries) {
+    Writer extra;
+    if (is_wide(entry.unpacked)) extra.put(std::uint64_t(entry.unpacked)).put(std::uint64_t(entry.packed));
+    if (is_wide(entry.header)) extra.put(std::uint64_t(entry.header));
+    const std::vector<std::byte> numbers = extra.take();
+    out.put(kEntrySignature).put(kVersion);
+    put_common(out, entry);
+    out.put(static_cast<std::uint16_t>(numbers.empty() ? 0 : numbers.size() + 4));
+    out.put(std::string(10, '\0')).put(narrow(entry.header)).put(entry.name);
+    if (numbers.empty()) continue;
+    out.put(kExtra64).put(static_cast<std::uint16_t>(numbers.size())).put(numbers);
+  }
+  const std::int64_t bytes = out.size();
+  const auto count = static_cast<std::int64_t>(entries.size());
+  if (is_wide(begin) || is_wide(bytes) || count >= kSee64Short) {
+    const std::uint64_t end = std::uint64_t(begin) + std::uint64_t(bytes);
+    out.put(kEnd64Signature).put(std::uint64_t{kEnd64Bytes - 12}).put(kVersion).put(kVersion);
+    out.put(std::uint64_t{0}).put(std::uint64_t(count)).put(std::uint64_t(count));
+    out.put(std::uint64_t(bytes)).put(std::uint64_t(begin));
+    out.put(kLocatorSignature).put(std::uint32_t{0}).put(end).put(std::uint32_t{1});
+  }
+  const auto short_count = static_cast<std::uint16_t>(std::min<std::int64_t>(count, kSee64Short));
+  out.put(kEndSignature).put(std::uint32_t{0}).put(short_count).put(short_count);
+  out.put(narrow(bytes)).put(narrow(begin)).put(std::uint16_t{0});
+  return out.take();
+}
+
+}  // namespace plait::container::npz

@@ -1,0 +1,114 @@
+#include "container/part_store.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "base/text.hpp"
+#include "base/text_reader.hpp"
+#include "plait/error.hpp"
+
+namespace plait::container {
+
+namespace {
+
+// Below this a request costs more than reading what lies between: some 10 us against 1 GB/s.
+constexpr std::int64_t kFar = std::int64_t{16} << 10;
+constexpr std::int64_t kBlock = std::int64_t{1} << 20;
+
+/// Calls `take` with the place in the whole, that in the segment, and the length of each piece of it.
+template <typename Take>
+void for_each_piece(const Rows& rows, std::int64_t offset, std::int64_t bytes, const Take& take) {
+  for (std::int64_t done = 0; done < bytes;) {
+    const std::int64_t row = (offset + done) / rows.row;
+    const std::int64_t within = (offset + done) % rows.row;
+    const std::int64_t length = std::min(rows.row - within, bytes - done);
+    take(rows.begin + row * rows.stride + within, done, length);
+    done += length;
+  }
+}
+
+class PendingTogether : public store::Pending {
+ public:
+  PendingTogether(PartStore& store, std::vector<store::ReadSegment> segments)
+      : store_(store), segments_(std::move(segments)) {}
+  void complete() override {
+    for (const store::ReadSegment& segment : segments_) store_.read_together(segment);
+  }
+
+ private:
+  PartStore& store_;
+  std::vector<store::ReadSegment> segments_;
+};
+
+}  // namespace
+
+std::string Rows::to_text() const { return base::text(begin, ' ', row, ' ', stride, ' ', count); }
+
+Rows Rows::parse(std::string_view text) {
+  base::TextReader in{std::string(text)};
+  Rows rows;
+  in >> rows.begin >> rows.row >> rows.stride >> rows.count;
+  if (!in) throw Error(ErrorKind::kSystem, "another rank sent a damaged place of an array", EIO);
+  return rows;
+}
+
+PartStore::PartStore(std::shared_ptr<store::Store> whole, const Rows& rows, std::string name)
+    : whole_(std::move(whole)), rows_(rows), name_(std::move(name)) {}
+
+void PartStore::check(std::int64_t offset, std::int64_t bytes) const {
+  const std::int64_t size = rows_.row * rows_.count;
+  if (offset >= 0 && offset <= size && bytes <= size - offset) return;
+  throw Error(ErrorKind::kSystem,
+              base::text("cannot access ", bytes, " bytes at offset ", offset, " of ", name_, ", which has ", size),
+              EINVAL);
+}
+
+std::unique_ptr<store::Pending> PartStore::submit_read(std::vector<store::ReadSegment> segments) {
+  for (const store::ReadSegment& segment : segments) check(segment.offset, segment.bytes);
+  if (rows_.count > 1 && rows_.row < kFar && rows_.stride - rows_.row < kFar)
+    return std::make_unique<PendingTogether>(*this, std::move(segments));
+  std::vector<store::ReadSegment> pieces;
+  pieces.reserve(segments.size());
+  for (const store::ReadSegment& segment : segments)
+    for_each_piece(rows_, segment.offset, segment.bytes, [&](std::int64_t at, std::int64_t done, std::int64_t length) {
+      pieces.push_back({at, segment.data + done, length});
+    });
+  return whole_->submit_read(std::move(pieces));
+}
+
+std::unique_ptr<store::Pending> PartStore::submit_write(std::vector<store::WriteSegment> segments) {
+  std::vector<store::WriteSegment> pieces;
+  pieces.reserve(segments.size());
+  for (const store::WriteSegment& segment : segments) {
+    check(segment.offset, segment.bytes);
+    for_each_piece(rows_, segment.offset, segment.bytes, [&](std::int64_t at, std::int64_t done, std::int64_t length) {
+      pieces.push_back({at, segment.data + done, length});
+    });
+  }
+  return whole_->submit_write(std::move(pieces));
+}
+
+void PartStore::read_together(const store::ReadSegment& segment) {
+  std::vector<std::byte> block;
+  std::vector<store::ReadSegment> pieces;
+  const auto take_out = [&] {
+    if (pieces.empty()) return;
+    const std::int64_t begin = pieces.front().offset;
+    const std::int64_t bytes = pieces.back().offset + pieces.back().bytes - begin;
+    block.resize(static_cast<std::size_t>(bytes));
+    whole_->read({{begin, block.data(), bytes}});
+    for (const store::ReadSegment& piece : pieces)
+      std::memcpy(piece.data, block.data() + (piece.offset - begin), static_cast<std::size_t>(piece.bytes));
+    pieces.clear();
+  };
+  for_each_piece(rows_, segment.offset, segment.bytes, [&](std::int64_t at, std::int64_t done, std::int64_t length) {
+    if (!pieces.empty() && at + length - pieces.front().offset > kBlock) take_out();
+    pieces.push_back({at, segment.data + done, length});
+  });
+  take_out();
+}
+
+}  // namespace plait::container

@@ -1,0 +1,74 @@
+#include "container/safetensors/container.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <utility>
+
+#include "base/text.hpp"
+#include "container/members.hpp"
+#include "container/registry.hpp"
+#include "container/safetensors/header.hpp"
+#include "plait/error.hpp"
+
+namespace plait::container::safetensors {
+
+namespace {
+
+using base::text;
+
+std::uint64_t number_of(std::span<const std::byte> bytes) {
+  std::uint64_t number = 0;
+  for (std::size_t i = 0; i < kLengthBytes; ++i) number |= std::to_integer<std::uint64_t>(bytes[i]) << (8 * i);
+  return number;
+}
+
+class Safetensors : public NamingContainer {
+ public:
+  std::string_view suffix() const override { return ".safetensors"; }
+  bool begins(std::span<const std::byte> front) const override {
+    return front.size() > kLengthBytes && front[kLengthBytes] == std::byte{'{'} &&
+           number_of(front) <= static_cast<std::uint64_t>(kMostHeaderBytes);
+  }
+  std::optional<Order> only_order() const override { return Order::kC; }
+
+  std::vector<Member> list(store::Store& store, const std::string& file) const override {
+    const std::int64_t size = store.size();
+    const auto damaged = [&](const auto&... why) {
+      throw Error(ErrorKind::kSystem,
+                  text("cannot open ", file, " as safetensors: ", why..., "; copy or download the file again"), EIO);
+    };
+    if (size < kLengthBytes) damaged("it has ", size, " bytes, too few for the length of a header");
+    std::array<std::byte, kLengthBytes> front{};
+    store.read({{0, front.data(), kLengthBytes}});
+    const std::uint64_t length = number_of(front);
+    if (length > static_cast<std::uint64_t>(kMostHeaderBytes))
+      damaged("byte 0 says that the header has ", length, " bytes, but the format permits ", kMostHeaderBytes);
+    const auto bytes = static_cast<std::int64_t>(length);
+    if (bytes > size - kLengthBytes)
+      damaged("byte 0 says that the header has ", bytes, " bytes, but only ", size - kLengthBytes, " follow");
+    std::string json(static_cast<std::size_t>(bytes), '\0');
+    store.read({{kLengthBytes, reinterpret_cast<std::byte*>(json.data()), bytes}});
+    return parse_header(json, size, file);
+  }
+
+  NewContent create(const std::string& path, const FileOptions& options) const override {
+    NewContent made;
+    made.members = members_of_new(path, options, "data");
+    made.head = make_header(made.members, std::string(array_name(path).file));
+    static_cast<Content&>(made) = made.members.front().content;
+    made.file_bytes = static_cast<std::int64_t>(made.head.size());
+    for (const Member& member : made.members)
+      made.file_bytes = std::max(made.file_bytes, member.content.data_offset + member.stored);
+    return made;
+  }
+};
+
+}  // namespace
+
+const Container& container() {
+  static const Safetensors kContainer;
+  return kContainer;
+}
+
+}  // namespace plait::container::safetensors

@@ -1,0 +1,297 @@
+#include "container/safetensors/header.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
+
+#include "base/checked.hpp"
+#include "base/text.hpp"
+#include "container/array_type.hpp"
+#include "container/npy/header.hpp"
+#include "container/safetensors/types.hpp"
+#include "plait/error.hpp"
+
+namespace plait::container::safetensors {
+
+namespace {
+
+using base::text;
+using nlohmann::json;
+
+constexpr const char* kMetadata = "__metadata__";
+constexpr std::int64_t kAlignment = 64;
+
+/// Characters one after the other; tells how far the parser has come.
+class Counting {
+ public:
+  using iterator_category = std::input_iterator_tag;
+  using value_type = char;
+  using difference_type = std::ptrdiff_t;
+  using pointer = const char*;
+  using reference = const char&;
+
+  Counting(const char* at, const char** seen) : at_(at), seen_(seen) {}
+  reference operator*() const { return *at_; }
+  Counting& operator++() {
+    *seen_ = ++at_;
+    return *this;
+  }
+  bool operator==(const Counting& other) const { return at_ == other.at_; }
+  bool operator!=(const Counting& other) const { return at_ != other.at_; }
+
+ private:
+  const char* at_;
+  const char** seen_;
+};
+
+/// An array as the JSON tells of it.
+struct Told {
+  std::string name;
+  std::string type;
+  Extents shape;
+  std::vector<std::int64_t> offsets;
+  std::set<std::string> keys{};
+  std::int64_t position = 0;  // of its name in the file
+};
+
+/// Takes what the parser finds; nothing nests deeper than an array in an object in an object.
+class Handler {
+ public:
+  Handler(const std::string& file, std::string_view whole) : seen_(whole.data()), file_(file), begin_(whole.data()) {}
+
+  /// What has been found.
+  std::vector<Told>& arrays() { return arrays_; }
+  /// Where the parser is to tell how far it has come.
+  const char** seen() { return &seen_; }
+
+  bool null() { return wrong("null"); }
+  bool boolean(bool /*value*/) { return wrong("true or false"); }
+  bool number_integer(json::number_integer_t value) { return wrong(text("the number ", value)); }
+  bool number_unsigned(json::number_unsigned_t value) {
+    if (list_ == nullptr) return wrong(text("the number ", value));
+    if (value > static_cast<json::number_unsigned_t>(INT64_MAX))
+      return refuse("the number ", value, " is larger than any file");
+    list_->push_back(static_cast<std::int64_t>(value));
+    return list_->size() <= kMaxDimensions || refuse("a list has more than ", kMaxDimensions, " numbers");
+  }
+  bool number_float(json::number_float_t /*value*/, const std::string& written) {
+    return wrong(text("the number ", written));
+  }
+  bool string(std::string& value) {
+    if (depth_ == 2 && metadata_) return true;
+    if (depth_ != 2 || key_ != "dtype") return wrong("a text");
+    arrays_.back().type = value;
+    return true;
+  }
+  bool binary(json::binary_t& /*value*/) { return wrong("bytes"); }
+
+  bool start_object(std::size_t /*size*/) {
+    if (depth_ >= 2) return wrong("an object");
+    ++depth_;
+    return true;
+  }
+  bool end_object() {
+    --depth_;
+    if (depth_ == 1 && !metadata_ && arrays_.back().keys.size() < 3)
+      return refuse("the array \"", arrays_.back().name, "\" lacks dtype, shape or data_offsets");
+    return true;
+  }
+  bool start_array(std::size_t /*size*/) {
+    if (depth_ != 2 || metadata_ || (key_ != "shape" && key_ != "data_offsets") || list_ != nullptr)
+      return wrong("a list");
+    list_ = key_ == "shape" ? &arrays_.back().shape : &arrays_.back().offsets;
+    return true;
+  }
+  bool end_array() {
+    list_ = nullptr;
+    return true;
+  }
+  bool key(std::string& name) {
+    key_ = name;
+    if (depth_ == 1) {
+      metadata_ = name == kMetadata;
+      if (!names_.insert(name).second) return refuse("the name \"", name, "\" stands there twice");
+      if (!metadata_) arrays_.push_back({name, {}, {}, {}, {}, position()});
+      return true;
+    }
+    if (metadata_) return true;
+    if (name != "dtype" && name != "shape" && name != "data_offsets")
+      return refuse("the array \"", arrays_.back().name, "\" has the key \"", name,
+                    "\", which the format does not define");
+    return arrays_.back().keys.insert(name).second ||
+           refuse("the array \"", arrays_.back().name, "\" has the key \"", name, "\" twice");
+  }
+  bool parse_error(std::size_t /*position*/, const std::string& /*token*/, const json::exception& error) {
+    // The library's words begin with its name and the position in its terms.
+    const std::string_view what = error.what();
+    const std::size_t said = what.find("syntax error");
+    return refuse("it is not JSON (", said == std::string_view::npos ? what : what.substr(said), ')');
+  }
+
+  /// Throws a mistake in the file.
+  template <typename... Parts>
+  [[noreturn]] bool refuse(const Parts&... why) const {
+    throw Error(ErrorKind::kSystem,
+                text("cannot open ", file_, " as safetensors: its header is wrong at byte ", position(), ": ", why...,
+                     "; copy or download the file again"),
+                EIO);
+  }
+
+ private:
+  std::int64_t position() const { return kLengthBytes + (seen_ - begin_); }
+  bool wrong(const std::string& what) const {
+    if (depth_ == 0) return refuse("found ", what, " where an object with the names of arrays was expected");
+    if (metadata_) return refuse("found ", what, " in ", kMetadata, ", which has texts only");
+    if (depth_ == 1) return refuse("the array \"", key_, "\" is ", what, " instead of an object");
+    return refuse("\"", key_, "\" of the array \"", arrays_.back().name, "\" has ", what);
+  }
+
+  std::vector<Told> arrays_;
+  const char* seen_;
+  const std::string& file_;
+  const char* begin_;
+  int depth_ = 0;
+  bool metadata_ = false;
+  std::string key_;
+  std::set<std::string> names_;
+  std::vector<std::int64_t>* list_ = nullptr;
+};
+
+[[noreturn]] void contradicts(const std::string& file, const Told& told, const std::string& what) {
+  throw Error(ErrorKind::kSystem,
+              text("cannot open ", file, " as safetensors: at byte ", told.position, " of its header the array \"",
+                   told.name, "\" ", what, "; copy or download the file again"),
+              EIO);
+}
+
+Member member_of(const Told& told, std::int64_t data_begin, std::int64_t data_bytes, const std::string& file) {
+  if (told.offsets.size() != 2)
+    contradicts(file, told, text("has ", told.offsets.size(), " data_offsets instead of 2"));
+  const std::int64_t begin = told.offsets[0];
+  const std::int64_t end = told.offsets[1];
+  if (begin > end) contradicts(file, told, text("begins at ", begin, ", behind its end at ", end));
+  if (end > data_bytes)
+    contradicts(file, told, text("ends at byte ", end, " behind the header, but the file at byte ", data_bytes));
+  Member member;
+  member.name = told.name;
+  member.element = told.type;
+  member.stored = end - begin;
+  member.kept = "as it is";
+  member.content.type.shape = told.shape;
+  member.content.data_offset = data_begin + begin;
+  const auto* type = std::ranges::find(kTypes, told.type, &ElementType::name);
+  if (type == kTypes.end()) {
+    member.refused = text("elements of the type ", told.type,
+                          " are not known to Plait; convert the array with a program that knows them");
+    return member;
+  }
+  member.content.type.dtype = type->dtype;
+  member.content.type.element_bytes = type->bits / 8;
+  if (type->bits % 8 != 0) {
+    member.refused = text("elements of the type ", told.type, " have ", type->bits,
+                          " bits, and Plait moves whole bytes; convert the array with a program that knows them");
+    return member;
+  }
+  if (bytes_of(told.shape, type->bits / 8) != member.stored)
+    contradicts(file, told,
+                text("takes ", member.stored, " bytes, which is not the size of ", shape_to_string(told.shape),
+                     " elements of the type ", told.type));
+  return member;
+}
+
+const ElementType& type_to_write(const Member& member, const std::string& path) {
+  const std::string& dtype = member.content.type.dtype;
+  // Of one byte there are several types beside those of NumPy, and nothing says which.
+  for (const ElementType& type : kTypes)
+    if (!type.dtype.empty() && type.dtype != "|V1" && npy::same_descr(dtype, std::string(type.dtype))) return type;
+  throw Error(ErrorKind::kArgument,
+              text(path, "::", member.name, ": safetensors files have no elements of dtype ", dtype,
+                   dtype.starts_with('>') ? "; they are little-endian" : "",
+                   "; give one of bool, little-endian integers, f2, f4, f8, c8, or V2 for bfloat16"));
+}
+
+}  // namespace
+
+std::vector<Member> parse_header(std::string_view json_text, std::int64_t file_bytes, const std::string& file) {
+  Handler handler(file, json_text);
+  const char* const end = json_text.data() + json_text.size();
+  (void)json::sax_parse(Counting(json_text.data(), handler.seen()), Counting(end, handler.seen()), &handler);
+  const auto json_bytes = static_cast<std::int64_t>(json_text.size());
+  const std::int64_t data_begin = kLengthBytes + json_bytes;
+  std::vector<Member> members;
+  std::vector<Told>& arrays = handler.arrays();
+  members.reserve(arrays.size());
+  for (const Told& told : arrays) members.push_back(member_of(told, data_begin, file_bytes - data_begin, file));
+  // Arrays without bytes may stand where another one begins.
+  std::vector<std::size_t> order(members.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::ranges::stable_sort(order, {},
+                           [&](std::size_t i) { return std::pair(arrays[i].offsets[0], arrays[i].offsets[1]); });
+  std::int64_t behind = 0;
+  std::vector<Member> sorted;
+  sorted.reserve(order.size());
+  for (const std::size_t i : order) {
+    const Told& told = arrays[i];
+    if (told.offsets[0] != behind)
+      contradicts(file, told,
+                  text("begins at byte ", told.offsets[0],
+                       " behind the header, but what is in front of it ends at byte ", behind));
+    behind = told.offsets[1];
+    sorted.push_back(std::move(members[i]));
+  }
+  if (behind != file_bytes - data_begin)
+    throw Error(ErrorKind::kSystem,
+                text("cannot open ", file, " as safetensors: its arrays end at byte ", data_begin + behind,
+                     ", but the file at byte ", file_bytes, "; copy or download the file again"),
+                EIO);
+  return sorted;
+}
+
+std::vector<std::byte> make_header(std::vector<Member>& members, const std::string& path) {
+  std::vector<Member*> order;
+  for (Member& member : members) order.push_back(&member);
+  std::ranges::stable_sort(order, std::ranges::greater{},
+                           [](const Member* one) { return one->content.type.element_bytes; });
+  std::int64_t end = 0;
+  std::string out = "{";
+  for (Member* member : order) {
+    ArrayType& type = member->content.type;
+    if (member->name == kMetadata)
+      throw Error(ErrorKind::kArgument, text(path, ": no array of a safetensors file can have the name ", kMetadata,
+                                             "; give it another one"));
+    if (type.order == Order::kFortran && type.shape.size() > 1)
+      throw Error(ErrorKind::kArgument,
+                  text(path, "::", member->name, ": safetensors files have arrays in order C only; leave out order=F"));
+    type.order = Order::kC;
+    const ElementType& element = type_to_write(*member, path);
+    member->element = element.name;
+    const auto bytes = bytes_of(type.shape, type.element_bytes);
+    if (!bytes) throw Error(ErrorKind::kArgument, text(path, "::", member->name, " has more than 2^63 - 1 bytes"));
+    member->stored = *bytes;
+    member->content.data_offset = end;
+    const std::int64_t begin = std::exchange(end, base::checked_add(end, *bytes, "bytes of the file"));
+    base::append_parts(out, out.size() > 1 ? "," : "", json(member->name).dump(), ":{\"dtype\":\"", element.name,
+                       "\",\"shape\":", json(type.shape).dump(), ",\"data_offsets\":[", begin, ',', end, "]}");
+  }
+  out += '}';
+  while ((kLengthBytes + static_cast<std::int64_t>(out.size())) % kAlignment != 0) out += ' ';
+  const auto length = static_cast<std::int64_t>(out.size());
+  if (length > kMostHeaderBytes)
+    throw Error(ErrorKind::kArgument,
+                text(path, ": the header has ", length, " bytes, but safetensors files have at most ", kMostHeaderBytes,
+                     "; write fewer arrays to one file"));
+  for (Member& member : members)
+    member.content.data_offset =
+        base::checked_add(member.content.data_offset, kLengthBytes + length, "bytes of the file");
+  std::vector<std::byte> head(static_cast<std::size_t>(kLengthBytes + length));
+  for (std::size_t i = 0; i < kLengthBytes; ++i)
+    head[i] = static_cast<std::byte>((static_cast<std::uint64_t>(length) >> (8 * i)) & 0xff);
+  std::memcpy(head.data() + kLengthBytes, out.data(), out.size());
+  return head;
+}
+
+}  // namespace plait::container::safetensors

@@ -1,0 +1,89 @@
+// Rows of a store, one behind the other, against a copy made byte by byte.
+#include "container/part_store.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include "plait/error.hpp"
+#include "store/memory/memory_store.hpp"
+
+namespace {
+
+using plait::Error;
+using plait::container::PartStore;
+using plait::container::Rows;
+using plait::store::memory::MemoryStore;
+
+std::shared_ptr<MemoryStore> filled(std::int64_t bytes) {
+  auto store = std::make_shared<MemoryStore>(bytes);
+  for (std::size_t i = 0; i < store->bytes().size(); ++i) store->bytes()[i] = static_cast<std::byte>(i * 7 % 251);
+  return store;
+}
+
+std::vector<std::byte> rows_of(MemoryStore& store, const Rows& rows) {
+  std::vector<std::byte> all;
+  const std::vector<std::byte>& bytes = store.bytes();
+  for (std::int64_t i = 0; i < rows.count; ++i)
+    for (std::int64_t k = 0; k < rows.row; ++k)
+      all.push_back(bytes[static_cast<std::size_t>(rows.begin + i * rows.stride + k)]);
+  return all;
+}
+
+// Short rows and far ones, rows that touch, one row.
+const Rows kCases[] = {{5, 3, 7, 400},         {0, 1, 1, 50},       {9, 40, 40, 12},  {3, 100, 40'000, 9},
+                       {0, 20'000, 20'004, 8}, {17, 1000, 1000, 1}, {2, 8, 3000, 900}};
+
+TEST(PartStore, ReadsAndWritesWhatLiesInItsRows) {
+  std::mt19937_64 random(3);
+  for (const Rows& rows : kCases) {
+    const auto whole = filled(rows.begin + rows.count * rows.stride + 100);
+    PartStore part(whole, Rows::parse(rows.to_text()), "part");
+    std::vector<std::byte> expected = rows_of(*whole, rows);
+    const auto size = static_cast<std::int64_t>(expected.size());
+    ASSERT_EQ(part.size(), size);
+    for (int i = 0; i < 60; ++i) {
+      const auto offset = static_cast<std::int64_t>(random() % expected.size());
+      const auto bytes = static_cast<std::int64_t>(random() % static_cast<std::size_t>(size - offset + 1));
+      std::vector<std::byte> found(static_cast<std::size_t>(bytes));
+      part.read({{offset, found.data(), bytes}});
+      ASSERT_TRUE(std::equal(found.begin(), found.end(), expected.begin() + offset)) << rows.to_text();
+      for (std::byte& one : found) one = static_cast<std::byte>(random());
+      const std::vector<std::byte> before = whole->bytes();
+      part.write({{offset, found.data(), bytes}});
+      std::copy(found.begin(), found.end(), expected.begin() + offset);
+      ASSERT_EQ(rows_of(*whole, rows), expected) << rows.to_text();
+      std::int64_t changed = 0;  // outside of the rows there is nothing
+      for (std::size_t k = 0; k < before.size(); ++k) changed += before[k] != whole->bytes()[k] ? 1 : 0;
+      ASSERT_LE(changed, bytes);
+    }
+  }
+}
+
+TEST(PartStore, ReadsShortRowsTogether) {
+  const auto whole = filled(2'000'000);
+  PartStore part(whole, {0, 4, 16, 100'000}, "part");
+  std::vector<std::byte> found(400'000);
+  part.read({{0, found.data(), 400'000}});
+  EXPECT_EQ(whole->segments(), 2);
+}
+
+TEST(PartStore, RefusesWhatIsNotThere) {
+  const auto whole = filled(100);
+  PartStore part(whole, {10, 5, 8, 4}, "part");
+  std::byte one{};
+  for (const auto& [offset, bytes] :
+       {std::pair<std::int64_t, std::int64_t>{20, 1}, {-1, 1}, {0, 21}, {19, INT64_MAX}}) {
+    EXPECT_THROW(part.read({{offset, &one, bytes}}), Error);
+    EXPECT_THROW(part.write({{offset, &one, bytes}}), Error);
+  }
+  EXPECT_THROW((void)Rows::parse("1 2"), Error);
+}
+
+}  // namespace

@@ -1,0 +1,123 @@
+#include "container_target.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "container/array_type.hpp"
+#include "container/netcdf/container.hpp"
+#include "container/npz/container.hpp"
+#include "container/safetensors/container.hpp"
+#include "plait/error.hpp"
+#include "store/memory/memory_store.hpp"
+
+namespace plait::fuzz {
+
+namespace {
+
+using container::Container;
+using container::Content;
+using container::Member;
+using store::memory::MemoryStore;
+
+constexpr std::size_t kMostOpened = 8;
+constexpr std::int64_t kMostRead = std::int64_t{64} << 10;
+
+void demand_of_file(bool holds, const char* what) {
+  if (holds) return;
+  std::fprintf(stderr, "fuzz: file: %s\n", what);
+  std::abort();
+}
+
+std::shared_ptr<MemoryStore> stored(std::string_view bytes) {
+  auto store = std::make_shared<MemoryStore>(static_cast<std::int64_t>(bytes.size()));
+  if (!bytes.empty()) std::memcpy(store->bytes().data(), bytes.data(), bytes.size());
+  return store;
+}
+
+std::vector<std::byte> front_of(store::Store& view, const Content& content) {
+  std::vector<std::byte> bytes(static_cast<std::size_t>(std::min(kMostRead, content.bytes() - content.data_offset)));
+  view.read({{content.data_offset, bytes.data(), static_cast<std::int64_t>(bytes.size())}});
+  return bytes;
+}
+
+/// What an error says; empty: there is none.
+template <typename Call>
+std::string error_of(const Call& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    demand_of_file(error.what()[0] != '\0', "an error says nothing");
+    return error.what();
+  }
+  return {};
+}
+
+void open_array(const Container& format, const std::shared_ptr<MemoryStore>& file, const std::string& path) {
+  (void)error_of([&] {
+    const std::shared_ptr<store::Store> view = format.view(file, path, {});
+    const Content content = format.inspect(*view, path, {});
+    container::check_size(content, view->size(), path, {}, format.tells());
+    demand_of_file(content.data_offset >= 0 && content.bytes() >= content.data_offset, "an array of less than nothing");
+    // From here on damage can only be what was not looked at.
+    const std::shared_ptr<store::Store> other = format.view(file, path, format.tell(*view));
+    std::vector<std::byte> one;
+    std::vector<std::byte> two;
+    const std::string first = error_of([&] { one = front_of(*view, content); });
+    const std::string second = error_of([&] { two = front_of(*other, content); });
+    demand_of_file(first == second && one == two, "another rank reads something else");
+  });
+}
+
+void run(const Container& format, std::string_view bytes) {
+  const std::shared_ptr<MemoryStore> file = stored(bytes);
+  const std::string name = "input" + std::string(format.suffix());
+  (void)format.begins(std::as_bytes(std::span(bytes)).first(std::min(bytes.size(), container::kFrontBytes)));
+  std::vector<Member> members;
+  const std::string error = error_of([&] { members = format.list(*file, name); });
+  demand_of_file(error.empty() || error.find(name) != std::string::npos, "an error names no file");
+  // Each takes some bytes of the header.
+  demand_of_file(members.size() <= bytes.size(), "more arrays than the bytes can hold");
+  open_array(format, file, name);
+  for (std::size_t i = 0; i < std::min(members.size(), kMostOpened); ++i)
+    open_array(format, file, name + "::" + members[i].name);
+}
+
+std::vector<std::string> written(const Container& format) {
+  std::vector<std::string> all;
+  for (const std::size_t count : {1, 3}) {
+    FileOptions options;
+    const std::vector<NamedArray> arrays{{"a", {{3, 4}, "<f4", 4, Order::kC}},
+                                         {"empty/b", {{0, 2}, "|u1", 1, Order::kC}},
+                                         {"c", {{}, "<i8", 8, Order::kC}}};
+    options.arrays.assign(arrays.begin(), arrays.begin() + static_cast<std::ptrdiff_t>(count));
+    const container::NewContent made = format.create("input" + std::string(format.suffix()), options);
+    MemoryStore store(made.file_bytes);
+    std::copy(made.head.begin(), made.head.end(), store.bytes().begin());
+    format.seal(store, made);
+    all.emplace_back(reinterpret_cast<const char*>(store.bytes().data()), store.bytes().size());
+  }
+  return all;
+}
+
+void run_npz(std::string_view bytes) { run(container::npz::container(), bytes); }
+void run_safetensors(std::string_view bytes) { run(container::safetensors::container(), bytes); }
+void run_netcdf(std::string_view bytes) { run(container::netcdf::container(), bytes); }
+std::vector<std::string> right_npz() { return written(container::npz::container()); }
+std::vector<std::string> right_safetensors() { return written(container::safetensors::container()); }
+std::vector<std::string> right_netcdf() { return {}; }  // those of the corpus, which other libraries have written
+
+}  // namespace
+
+std::vector<Received> received_in_files() {
+  return {{"npz", run_npz, right_npz},
+          {"safetensors", run_safetensors, right_safetensors},
+          {"netcdf", run_netcdf, right_netcdf}};
+}
+
+}  // namespace plait::fuzz

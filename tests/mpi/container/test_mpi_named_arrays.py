@@ -1,0 +1,89 @@
+"""Files that hold several arrays, on several ranks."""
+
+import zipfile
+
+import numpy as np
+import pytest
+from same import error_everywhere
+
+import plait
+
+SHAPE = (120, 150)
+ARRAYS = {
+    "a": np.random.default_rng(5).integers(0, 500, SHAPE).astype("i4"),
+    "b": np.asfortranarray(np.random.default_rng(6).random(SHAPE)),
+}
+
+
+def opened(comm, path, save, **options):
+    if comm.rank == 0:
+        save(path, **ARRAYS)
+    comm.barrier()
+    return plait.open(f"{path}::b", comm=comm, **options)
+
+
+@pytest.mark.parametrize("dist", ["(block, *)", "(*, cyclic(40))", "(cyclic(3), *)"])
+@pytest.mark.parametrize("strategy", ["two-phase", "direct"])
+@pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
+def test_each_rank_gets_its_part(comm, shared, save, dist, strategy):
+    layout = plait.Layout(SHAPE, dist, grid=(comm.size,))
+    with opened(comm, shared / "a.npz", save, strategy=strategy, memory=1 << 16) as file:
+        mine = file.read(layout)
+    np.testing.assert_array_equal(mine, ARRAYS["b"][np.ix_(*layout.indices(comm.rank))])
+
+
+@pytest.mark.parametrize("suffix", ["npz", "safetensors"])
+def test_all_ranks_write_one_file(comm, shared, suffix):
+    path = shared / f"a.{suffix}"
+    layout = plait.Layout(SHAPE, "(cyclic(7), *)", grid=(comm.size,))
+    mine = {name: np.ascontiguousarray(array[np.ix_(*layout.indices(comm.rank))]) for name, array in ARRAYS.items()}
+    held = {"a": (SHAPE, "i4"), "b": (SHAPE, "f8", "F" if suffix == "npz" else "C")}
+    with plait.open(path, "w", comm=comm, arrays=held) as file:
+        for name in ("b", "a"):
+            file.write(mine[name], layout, variable=name)
+    for name, array in ARRAYS.items():
+        with plait.open(f"{path}::{name}", comm=comm) as file:
+            np.testing.assert_array_equal(file.read(layout), mine[name])
+        np.testing.assert_array_equal(plait.open(f"{path}::{name}").read(), array)
+    if suffix == "npz":
+        assert zipfile.ZipFile(path).testzip() is None
+
+
+def test_records_among_those_of_others(comm, shared):
+    scipy = pytest.importorskip("scipy.io")
+    path = shared / "a.nc"
+    if comm.rank == 0:
+        with scipy.netcdf_file(path, "w") as file:
+            file.createDimension("time", None)
+            file.createDimension("x", SHAPE[1])
+            for name, array in ARRAYS.items():
+                file.createVariable(name, array.dtype, ("time", "x"))[:] = array
+    comm.barrier()
+    layout = plait.Layout(SHAPE, "(cyclic(7), *)", grid=(comm.size,))
+    for name, array in ARRAYS.items():
+        with plait.open(f"{path}::{name}", comm=comm) as file:
+            np.testing.assert_array_equal(file.read(layout), array[np.ix_(*layout.indices(comm.rank))])
+
+
+def test_copies_by_all_ranks(comm, shared):
+    if comm.rank == 0:
+        np.savez(shared / "a.npz", **ARRAYS)
+    comm.barrier()
+    plait.copy(shared / "a.npz", shared / "b.safetensors", comm=comm, memory=1 << 17)
+    for name, array in ARRAYS.items():
+        np.testing.assert_array_equal(plait.open(f"{shared}/b.safetensors::{name}").read(), array)
+
+
+def test_errors_are_the_same_on_every_rank(comm, shared):
+    if comm.rank == 0:
+        np.savez(shared / "a.npz", **ARRAYS)
+        (shared / "b.npz").write_bytes(b"PK" + bytes(100))
+    comm.barrier()
+    error_everywhere(comm, lambda: plait.open(shared / "a.npz", comm=comm), plait.ArgumentError, "holds 2 arrays: a, b")
+    error_everywhere(comm, lambda: plait.open(f"{shared}/a.npz::c", comm=comm), plait.ArgumentError, "no array")
+    error_everywhere(comm, lambda: plait.open(shared / "b.npz", comm=comm), plait.StoreError, "without a directory")
+    held = {"a": (3 + (comm.rank == 1), "i4")}
+    if comm.size > 1:
+        error_everywhere(
+            comm, lambda: plait.open(shared / "c.npz", "w", comm=comm, arrays=held), plait.ArgumentError, ""
+        )

@@ -1,0 +1,141 @@
+"""Files that hold several arrays: their names, copies of all of them, and what `plait info` shows."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import plait
+
+ARRAYS = {
+    "a/b": np.arange(12, dtype="f4").reshape(3, 4),
+    "turned": np.asfortranarray(np.arange(24, dtype="i2").reshape(2, 3, 4)),
+    "scalar": np.array(5, "u8"),
+    "empty": np.empty((3, 0), "f8"),
+}
+
+
+def info(*arguments: object) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "plait.cli", "info", *map(str, arguments)], capture_output=True, text=True, check=True
+    )
+    return done.stdout
+
+
+@pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
+@pytest.mark.parametrize("memory", ["256M", 1])
+def test_copies_of_all_arrays(tmp_path, save, memory):
+    save(tmp_path / "a.npz", **ARRAYS)
+    most = max(array.nbytes for array in ARRAYS.values()) if memory == 1 else memory
+    done = plait.copy(tmp_path / "a.npz", tmp_path / "b.safetensors", memory=most)
+    assert done.bytes == sum(array.nbytes for array in ARRAYS.values())
+    plait.copy(tmp_path / "b.safetensors", tmp_path / "c.npz", memory=most)
+    with np.load(tmp_path / "c.npz") as found:
+        assert sorted(found.files) == sorted(ARRAYS)
+        for name, array in ARRAYS.items():
+            assert found[name].dtype == array.dtype
+            np.testing.assert_array_equal(found[name], array)
+
+
+def test_copies_of_some_arrays(tmp_path):
+    np.savez(tmp_path / "a.npz", **ARRAYS)
+    plait.copy(tmp_path / "a.npz", tmp_path / "b.npz", variable=["scalar", "turned"])
+    with np.load(tmp_path / "b.npz") as found:
+        assert found.files == ["scalar", "turned"]
+        assert found["turned"].flags.f_contiguous
+    plait.copy(f"{tmp_path}/a.npz::turned", tmp_path / "turned.npy")
+    np.testing.assert_array_equal(np.load(tmp_path / "turned.npy"), ARRAYS["turned"])
+    plait.copy(f"{tmp_path}/a.npz::turned", f"{tmp_path}/c.safetensors::other")
+    assert [one.name for one in plait.arrays_in(tmp_path / "c.safetensors")] == ["other"]
+    plait.copy(tmp_path / "a.npz", f"{tmp_path}/{{variable}}.npy", variable=["scalar", "turned"])
+    assert np.load(tmp_path / "scalar.npy") == 5
+
+
+def test_copies_of_files_that_hold_one_array(tmp_path):
+    np.save(tmp_path / "a.npy", np.arange(4))
+    plait.copy(tmp_path / "a.npy", tmp_path / "a.npz")
+    plait.copy(tmp_path / "a.npy", tmp_path / "a.safetensors")
+    assert np.load(tmp_path / "a.npz")["arr_0"].tolist() == [0, 1, 2, 3]
+    assert [one.name for one in plait.arrays_in(tmp_path / "a.safetensors")] == ["data"]
+
+
+def test_copies_that_cannot_be(tmp_path):
+    np.savez(tmp_path / "a.npz", **ARRAYS)
+    with pytest.raises(plait.ArgumentError, match="choose one with variable="):
+        plait.copy(tmp_path / "a.npz", tmp_path / "a.npy")
+    with pytest.raises(plait.ArgumentError, match="has no array 'x'"):
+        plait.copy(tmp_path / "a.npz", tmp_path / "b.npz", variable="x")
+    for target in ("a.npz", "a.npz::scalar"):
+        with pytest.raises(plait.ArgumentError, match="is the source itself"):
+            plait.copy(f"{tmp_path}/a.npz::scalar", f"{tmp_path}/{target}")
+    np.savez(tmp_path / "big.npz", a=np.arange(3, dtype=">i4"), b=np.arange(3))
+    with pytest.raises(plait.ArgumentError, match="little-endian"):
+        plait.copy(tmp_path / "big.npz", tmp_path / "b.safetensors")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.npz", "big.npz"]
+
+
+@pytest.mark.parametrize("name", ["a.npy::x", "a.raw.gz::x"])
+def test_names_of_arrays_in_files_that_hold_one(tmp_path, name):
+    with pytest.raises(plait.ArgumentError, match="holds one array, which has no name; leave out ::x"):
+        plait.open(tmp_path / name, shape=3, dtype="i4")
+
+
+def test_names_with_colons(tmp_path):
+    with plait.open(tmp_path / "a::b.npy", "w", shape=3, dtype="i4") as file:
+        file.write(np.arange(3, dtype="i4"))
+    assert np.load(tmp_path / "a::b.npy").tolist() == [0, 1, 2]
+    with plait.open(f"raw:{tmp_path}/a.npz::b", "w", shape=3, dtype="i4") as file:
+        file.write(np.arange(3, dtype="i4"))
+    assert (tmp_path / "a.npz::b").stat().st_size == 12
+    with plait.open(f"{tmp_path}/b.npz::c::d.npy", "w", shape=3, dtype="i4") as file:
+        file.write(np.arange(3, dtype="i4"))
+    assert np.load(tmp_path / "b.npz").files == ["c::d.npy"]
+    for name, says in (("a.h5::/x", "HDF5"), ("a.NPZ::x", "small letters"), ("stripe:a.npz::x", "ordinary files only")):
+        with pytest.raises(plait.ArgumentError, match=says):
+            plait.open(name)
+    with pytest.raises(plait.ArgumentError, match="the name of the array is empty"):
+        plait.open(f"{tmp_path}/c.npz::", "w", shape=3, dtype="i4")
+
+
+def test_files_that_name_no_arrays_are_not_listed(tmp_path):
+    with pytest.raises(plait.ArgumentError, match="holds one array, which has no name"):
+        plait.arrays_in(tmp_path / "a.npy")
+    with pytest.raises(FileNotFoundError):
+        plait.arrays_in(tmp_path / "a.npz")
+
+
+def test_what_info_shows(tmp_path):
+    np.savez_compressed(tmp_path / "a.npz", ramp=np.zeros((30, 40)), b=ARRAYS["turned"])
+    shown = info(tmp_path / "a.npz")
+    assert "holds      2 arrays" in shown
+    ramp, turned = shown.splitlines()[-2:]
+    assert ramp.split()[:4] == ["ramp", "30x40", "<f8", "C"]
+    assert "deflated, " in ramp
+    assert turned.split()[:4] == ["b", "2x3x4", "<i2", "F"]
+    found = json.loads(info(tmp_path / "a.npz", "--json"))
+    assert (found["kind"], found["size"]) == ("a .npz file", (tmp_path / "a.npz").stat().st_size)
+    assert found["arrays"][0] == {
+        "name": "ramp",
+        "shape": [30, 40],
+        "dtype": "<f8",
+        "order": "C",
+        "element": "<f8",
+        "bytes": 9600,
+        "offset": 128,
+        "stored": found["arrays"][0]["stored"],
+        "kept": "deflated",
+        "refused": None,
+    }
+    one = json.loads(info(f"{tmp_path}/a.npz::ramp", "--json"))
+    assert (one["shape"], one["dtype"]) == ([30, 40], "<f8")
+
+
+def test_what_readers_and_writers_of_several_steps_do_with_such_files(tmp_path):
+    np.save(tmp_path / "0.npy", np.arange(3))
+    np.save(tmp_path / "1.npy", np.arange(3) + 1)
+    plait.copy([tmp_path / "0.npy", tmp_path / "1.npy"], f"{tmp_path}/{{step}}.npz")
+    assert np.load(tmp_path / "1.npz")["arr_0"].tolist() == [1, 2, 3]
+    plait.copy([tmp_path / "0.npz", tmp_path / "1.npz"], f"{tmp_path}/again-{{step}}.npy")
+    assert np.load(tmp_path / "again-1.npy").tolist() == [1, 2, 3]

@@ -1,0 +1,246 @@
+"""netCDF's classic formats: what other libraries write is read, and damaged headers are refused."""
+
+import struct
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import plait
+
+CLASSIC = {"b": "i1", "c": "S1", "h": ">i2", "i": ">i4", "f": ">f4", "d": ">f8"}
+WIDE = {"ub": "u1", "uh": ">u2", "ui": ">u4", "l": ">i8", "ul": ">u8"}
+
+
+def array_of(dtype: str, shape: tuple[int, ...], seed: int) -> np.ndarray:
+    numbers = np.random.default_rng(seed).integers(1, 100, shape)
+    return numbers.astype("u1").view("S1") if dtype == "S1" else numbers.astype(dtype)
+
+
+def refused(kind: type[plait.Error], path: object, mode: str = "r", **options: object) -> str:
+    with pytest.raises(kind) as told:
+        plait.open(path, mode, **options)
+    return str(told.value)
+
+
+def check(path: Path, arrays: dict[str, np.ndarray]) -> None:
+    assert sorted(one.name for one in plait.arrays_in(path)) == sorted(arrays)
+    for name, array in arrays.items():
+        with plait.open(f"{path}::{name}") as file:
+            assert (file.shape, file.dtype, file.order) == (array.shape, array.dtype, "C")
+            np.testing.assert_array_equal(file.read(), array)
+            if array.ndim == 3:
+                layout = plait.Layout(array.shape, "(cyclic, block, *)", grid=(2, 2))
+                for rank, part in enumerate(file.read(layout)):
+                    np.testing.assert_array_equal(part, array[np.ix_(*layout.indices(rank))])
+                np.testing.assert_array_equal(file.read(region=np.s_[1::2, 2, 1:4]), array[1::2, 2, 1:4])
+
+
+@pytest.mark.parametrize("form", ["NETCDF3_CLASSIC", "NETCDF3_64BIT_OFFSET", "NETCDF3_64BIT_DATA"])
+@pytest.mark.parametrize("growing", [0, 1, 4])
+def test_what_the_library_writes(tmp_path, form, growing):
+    """Variables of all types, of which so many grow along the record dimension."""
+    netcdf = pytest.importorskip("netCDF4")
+    types = CLASSIC | (WIDE if form == "NETCDF3_64BIT_DATA" else {})
+    arrays = {}
+    with netcdf.Dataset(tmp_path / "a.nc", "w", format=form) as file:
+        file.title = "made by a test"
+        for name, length in (("time", None), ("y", 3), ("x", 5), ("odd", 1)):
+            file.createDimension(name, length)
+        for number, (name, dtype) in enumerate(types.items()):
+            grows = number < growing
+            variable = file.createVariable(name, dtype, ("time", "y", "x") if grows else ("y", "x"))
+            variable.units = "m"
+            arrays[name] = array_of(dtype, (7, 3, 5) if grows else (3, 5), number)
+            variable.set_auto_mask(False)
+            variable[:] = arrays[name]
+        scalar = file.createVariable("scalar", "f8", ())
+        scalar[...] = 2.5
+        arrays["scalar"] = np.array(2.5, ">f8")
+    check(tmp_path / "a.nc", arrays)
+
+
+@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize("names", ["b", "h", "bhd"])
+def test_records_of_one_variable_are_not_filled_up(tmp_path, version, names):
+    scipy = pytest.importorskip("scipy.io")
+    arrays = {}
+    with scipy.netcdf_file(tmp_path / "a.nc", "w", version=version) as file:
+        file.createDimension("time", None)
+        file.createDimension("x", 3)
+        for number, name in enumerate(names):
+            variable = file.createVariable(name, np.dtype(CLASSIC[name]).newbyteorder("="), ("time", "x"))
+            arrays[name] = array_of(CLASSIC[name], (9, 3), number)
+            variable[:] = arrays[name]
+    check(tmp_path / "a.nc", arrays)
+
+
+def test_large_records(tmp_path):
+    """Rows that are requests of their own, beside short ones that are read together."""
+    scipy = pytest.importorskip("scipy.io")
+    large, small = array_of(">f8", (6, 40_000), 1), array_of(">i2", (6,), 2)
+    with scipy.netcdf_file(tmp_path / "a.nc", "w") as file:
+        file.createDimension("time", None)
+        file.createDimension("x", 40_000)
+        file.createVariable("large", "f8", ("time", "x"))[:] = large
+        file.createVariable("small", "i2", ("time",))[:] = small
+    check(tmp_path / "a.nc", {"large": large, "small": small})
+
+
+def test_many_short_records(tmp_path):
+    scipy = pytest.importorskip("scipy.io")
+    one, two = array_of(">i4", (200_000,), 1), array_of(">i4", (200_000, 3), 2)
+    with scipy.netcdf_file(tmp_path / "a.nc", "w") as file:
+        file.createDimension("time", None)
+        file.createDimension("x", 3)
+        file.createVariable("one", "i4", ("time",))[:] = one
+        file.createVariable("two", "i4", ("time", "x"))[:] = two
+    check(tmp_path / "a.nc", {"one": one, "two": two})
+    assert [told.kept for told in plait.arrays_in(tmp_path / "a.nc")] == ["records, each 16 bytes behind the last"] * 2
+
+
+def test_variables_are_changed_in_place(tmp_path):
+    scipy = pytest.importorskip("scipy.io")
+    with scipy.netcdf_file(tmp_path / "a.nc", "w") as file:
+        file.createDimension("time", None)
+        file.createVariable("a", "i4", ("time",))[:] = np.arange(6)
+        file.createVariable("b", "i2", ("time",))[:] = np.arange(6)
+    with plait.open(f"{tmp_path}/a.nc::b", "r+") as file:
+        file.write(np.array([50, 60], ">i2"), region=np.s_[2:6:3])
+    with scipy.netcdf_file(tmp_path / "a.nc", mmap=False) as file:
+        assert file.variables["a"][:].tolist() == [0, 1, 2, 3, 4, 5]
+        assert file.variables["b"][:].tolist() == [0, 1, 50, 3, 4, 60]
+
+
+def test_new_files_and_other_formats(tmp_path):
+    assert "makes no new ones" in refused(plait.ArgumentError, f"{tmp_path}/a.nc::a", "w", shape=3, dtype="i4")
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "b.nc", "w") as file:
+        file["a"] = np.arange(3)
+    assert "Its first bytes are those of HDF5 (or netCDF-4) files" in refused(plait.StoreError, tmp_path / "b.nc")
+    (tmp_path / "c.nc").write_bytes(b"CDF\x04" + bytes(40))
+    assert "CDF and the number 1, 2 or 5" in refused(plait.StoreError, tmp_path / "c.nc")
+
+
+class Header:
+    """A CDF-1 header, by the words of the format's grammar."""
+
+    def __init__(self) -> None:
+        self.records = 0
+        self.dimensions: list[tuple[bytes, int]] = [(b"time", 0), (b"x", 4)]
+        self.variables: list[tuple[bytes, list[int], int, int]] = []
+
+    def bytes(self, size: int = 400) -> bytes:
+        """The file, with zeros behind the header."""
+        out = b"CDF\x01" + struct.pack(">III", self.records, 10, len(self.dimensions))
+        for name, length in self.dimensions:
+            out += self.name(name) + struct.pack(">I", length)
+        out += struct.pack(">IIII", 0, 0, 11, len(self.variables))
+        for name, dimensions, kind, begin in self.variables:
+            out += self.name(name) + struct.pack(f">I{len(dimensions)}I", len(dimensions), *dimensions)
+            out += struct.pack(">IIIII", 0, 0, kind, 0, begin)
+        return out + bytes(max(0, size - len(out)))
+
+    @staticmethod
+    def name(name: bytes) -> bytes:
+        return struct.pack(">I", len(name)) + name + bytes(-len(name) % 4)
+
+
+def written(path: Path, header: Header, size: int = 400) -> Path:
+    path.write_bytes(header.bytes(size))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("variables", "says"),
+    [
+        ([(b"a", [1], 4, 300), (b"b", [1], 4, 308)], "what is in front of it ends at byte 316"),
+        ([(b"a", [1], 4, 20)], "begins at byte 20, but what is in front of it ends at byte"),
+        ([(b"a", [2], 4, 300)], '"a" has the dimension 2 of 2'),
+        ([(b"a", [1, 0], 4, 300)], "has the record dimension behind another one"),
+        ([(b"a", [1], 12, 300)], "there is no type of elements with the number 12"),
+        ([(b"a", [1], 9, 300)], "there is no type of elements with the number 9"),
+        ([(b"a", [0, 1], 4, 300), (b"b", [0, 1], 4, 340)], "behind the front of a record, which has 32"),
+        ([(b"a", [0, 1], 4, 300), (b"b", [0], 4, 308)], "what is in front of it ends at byte 316"),
+        ([(b"a", [0, 1], 4, 300), (b"b", [1], 4, 308)], "among the records, which begin at byte 300"),
+    ],
+)
+def test_headers_that_are_wrong(tmp_path, variables, says):
+    header = Header()
+    header.records = 2
+    header.variables = variables
+    path = written(tmp_path / "a.nc", header)
+    text = refused(plait.StoreError, f"{path}::a")
+    assert says in text
+    assert f"cannot open {path} as netCDF: its header is wrong at byte " in text
+
+
+def test_counts_that_lie(tmp_path):
+    header = Header()
+    header.dimensions.append((b"y", 0))
+    path = written(tmp_path / "a.nc", header)
+    assert "two record dimensions" in refused(plait.StoreError, path)
+    whole = bytearray(Header().bytes())
+    struct.pack_into(">I", whole, 12, 2**32 - 1)
+    path.write_bytes(whole)
+    assert "4294967295 dimensions do not fit" in refused(plait.StoreError, path)
+    whole = bytearray(Header().bytes())
+    struct.pack_into(">I", whole, 8, 77)
+    path.write_bytes(whole)
+    assert "found the tag 77 where a list of dimensions was expected" in refused(plait.StoreError, path)
+
+
+def test_arrays_of_more_than_2_63_bytes(tmp_path):
+    header = Header()
+    header.dimensions = [(b"time", 0), *((b"abcd"[i : i + 1], 2**31) for i in range(3))]
+    header.variables = [(b"v", [1, 2, 3], 4, 300)]
+    assert '"v" ends behind byte 2^63' in refused(plait.StoreError, written(tmp_path / "a.nc", header))
+    header.records = 2**31
+    header.variables = [(b"v", [0, 1, 2], 1, 300)]
+    assert "records of" in refused(plait.StoreError, written(tmp_path / "a.nc", header))
+
+
+def test_files_that_are_too_short(tmp_path):
+    header = Header()
+    header.records = 30
+    header.variables = [(b"a", [0, 1], 4, 300), (b"b", [0], 4, 316)]
+    path = written(tmp_path / "a.nc", header)
+    assert "with record 30" in refused(plait.StoreError, f"{path}::a")
+    header.variables = [(b"a", [1], 4, 392)]
+    path = written(tmp_path / "a.nc", header)
+    assert "it has been truncated" in refused(plait.StoreError, path)
+    whole = header.bytes(0)
+    for length in range(len(whole)):
+        path.write_bytes(whole[:length])
+        assert str(path) in refused(plait.StoreError, path)
+
+
+def test_an_unknown_number_of_records_is_what_the_file_has(tmp_path):
+    header = Header()
+    header.records = 2**32 - 1
+    header.variables = [(b"a", [0, 1], 4, 300), (b"b", [0], 4, 316)]
+    path = written(tmp_path / "a.nc", header, 300 + 5 * 20 + 7)
+    assert plait.open(f"{path}::a").shape == (5, 4)
+
+
+def test_changed_bytes_are_an_error_or_a_header(tmp_path):
+    header = Header()
+    header.records = 3
+    header.variables = [(b"a", [0, 1], 4, 300), (b"b", [0], 4, 316), (b"c", [1], 6, 250)]
+    whole = header.bytes()
+    path = tmp_path / "a.nc"
+    draw = np.random.default_rng(6)
+    for _ in range(500):
+        changed = bytearray(whole)
+        for at in draw.integers(0, len(whole) - 200, draw.integers(1, 3)):
+            changed[at] = draw.integers(0, 256)
+        path.write_bytes(changed)
+        found, said = None, ""
+        try:
+            found = plait.arrays_in(path)
+        except plait.StoreError as error:
+            said = str(error)
+        if found is None:
+            assert str(path) in said
+        else:
+            assert all(one.offset >= 0 and one.stored >= 0 for one in found)

@@ -1,0 +1,250 @@
+"""NumPy's archives: what numpy.savez writes is read, and what Plait writes numpy.load reads."""
+
+import struct
+import zipfile
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import plait
+
+ARRAYS = {
+    "ramp": np.arange(60 * 70, dtype="<i4").reshape(60, 70),
+    "turned": np.asfortranarray(np.arange(24, dtype=">f8").reshape(2, 3, 4)),
+    "flag": np.array([True, False, True]),
+    "one": np.array(7.5),
+    "none": np.empty((0, 3), "f4"),
+    "pairs": np.array([(1, 2.5), (3, 4.5)], dtype=[("a", "<i2"), ("b", "<f4")]),
+    "größe/länge": np.arange(5, dtype="u1"),
+}
+
+
+def refused(kind: type[plait.Error], path: object, mode: str = "r", **options: object) -> str:
+    with pytest.raises(kind) as told:
+        plait.open(path, mode, **options)
+    return str(told.value)
+
+
+@pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
+def test_what_numpy_writes(tmp_path, save):
+    save(tmp_path / "a.npz", **ARRAYS)
+    listed = plait.arrays_in(tmp_path / "a.npz")
+    assert [one.name for one in listed] == list(ARRAYS)
+    for one, array in zip(listed, ARRAYS.values(), strict=True):
+        assert (one.shape, one.dtype, one.refused) == (array.shape, array.dtype, "")
+        assert one.kept == ("stored" if save is np.savez else "deflated")
+    for name, array in ARRAYS.items():
+        with plait.open(f"{tmp_path}/a.npz::{name}") as file:
+            assert (file.shape, file.dtype) == (array.shape, array.dtype)
+            assert file.order == ("F" if name == "turned" else "C")
+            np.testing.assert_array_equal(file.read(), array)
+
+
+@pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
+def test_layouts_and_regions(tmp_path, save):
+    array = np.random.default_rng(3).integers(0, 99, (300, 2000))
+    save(tmp_path / "a.npz", first=np.arange(5), second=array)
+    layout = plait.Layout(array.shape, "(cyclic(7), block)", grid=(2, 2))
+    with plait.open(f"{tmp_path}/a.npz::second") as file:
+        for rank, part in enumerate(file.read(layout)):
+            np.testing.assert_array_equal(part, array[np.ix_(*layout.indices(rank))])
+        np.testing.assert_array_equal(file.read(region=np.s_[3:250:5, 69]), array[3:250:5, 69])
+
+
+def test_the_only_array_needs_no_name(tmp_path):
+    np.savez(tmp_path / "a.npz", np.arange(4))
+    assert plait.open(tmp_path / "a.npz").read().tolist() == [0, 1, 2, 3]
+    assert plait.open(f"{tmp_path}/a.npz::arr_0").read().tolist() == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("dtype", ["<f8", ">i2", "|b1", "<c16", "|S3"])
+def test_what_plait_writes(tmp_path, order, dtype):
+    array = np.arange(35).reshape(5, 7).astype(dtype)
+    path = tmp_path / "a.npz"
+    with plait.open(f"{path}::größe", "w", shape=array.shape, dtype=dtype, order=order) as file:
+        file.write(array)
+    with zipfile.ZipFile(path) as archive:
+        assert archive.testzip() is None
+        assert archive.namelist() == ["größe.npy"]
+    with np.load(path) as archive:
+        found = archive["größe"]
+        assert found.dtype == array.dtype
+        assert found.flags.f_contiguous == (order == "F")
+        np.testing.assert_array_equal(found, array)
+    (told,) = plait.arrays_in(path)
+    assert told.offset % 64 == 0
+
+
+def test_several_arrays_are_written(tmp_path):
+    path = tmp_path / "a.npz"
+    held = {name: (array.shape, array.dtype, "F" if name == "turned" else "C") for name, array in ARRAYS.items()}
+    with plait.open(path, "w", arrays=held) as file:
+        for name, array in reversed(ARRAYS.items()):
+            file.write(array, variable=name)
+    with zipfile.ZipFile(path) as archive:
+        assert archive.testzip() is None
+    with np.load(path) as archive:
+        assert archive.files == list(ARRAYS)
+        for name, array in ARRAYS.items():
+            np.testing.assert_array_equal(archive[name], array)
+
+
+def test_elements_that_are_not_written_are_zero(tmp_path):
+    path = tmp_path / "a.npz"
+    with plait.open(path, "w", arrays={"a": (3, "i4"), "b": ((2, 2), "f4")}) as file:
+        file.write(np.ones((2, 2), "f4"), variable="b")
+    with np.load(path) as archive:
+        assert archive["a"].tolist() == [0, 0, 0]
+        assert archive["b"].tolist() == [[1, 1], [1, 1]]
+
+
+def test_several_arrays_that_cannot_be(tmp_path):
+    path = tmp_path / "a.npz"
+    text = refused(plait.ArgumentError, f"{path}::x", "w", arrays={"a": (3, "i4")})
+    assert "several arrays were given, but the name is that of one" in text
+    assert "names no array" in refused(plait.ArgumentError, path, "w", arrays={})
+    assert "give (shape, dtype)" in refused(plait.ArgumentError, path, "w", arrays={"a": 3})
+    assert "leave either out" in refused(plait.ArgumentError, path, "w", arrays={"a": (3, "i4")}, shape=3)
+    assert 'use mode "w"' in refused(plait.ArgumentError, path, arrays={"a": (3, "i4")})
+    assert "a file of this name holds one" in refused(
+        plait.ArgumentError, tmp_path / "a.npy", "w", arrays={"a": (3, "i4")}
+    )
+    file = plait.open(path, "w", arrays={"a": (3, "i4")})
+    with pytest.raises(plait.ArgumentError, match='the array "b" is none of the 1 arrays'):
+        file.write(np.ones(3, "i4"), variable="b")
+    file.write(np.ones(3, "i4"), variable="a")
+    file.close()
+    assert np.load(path)["a"].tolist() == [1, 1, 1]
+
+
+def test_names_that_are_not_there(tmp_path):
+    path = tmp_path / "a.npz"
+    np.savez(path, **{f"a{i}": np.arange(i) for i in range(20)})
+    text = refused(plait.ArgumentError, path)
+    assert text.startswith(f"{path} holds 20 arrays: a0, a1, ")
+    assert text.endswith(f"a11 and 8 more; name one, as in {path}::a0")
+    assert f'{path} holds no array "b"; it holds: a0, a1' in refused(plait.ArgumentError, f"{path}::b")
+    assert "holds an array 3, but the shape 4 was given" in refused(plait.ArgumentError, f"{path}::a3", shape=4)
+    np.savez(path)
+    assert "holds no array" in refused(plait.ArgumentError, path)
+    with pytest.raises(FileNotFoundError):
+        plait.open(f"{tmp_path}/missing.npz::a")
+
+
+def test_changes_in_place_are_refused(tmp_path):
+    np.savez(tmp_path / "a.npz", a=np.arange(3))
+    assert "check sums" in refused(plait.ArgumentError, f"{tmp_path}/a.npz::a", "r+")
+
+
+def test_other_files_in_an_archive(tmp_path):
+    path = tmp_path / "a.npz"
+    np.savez(path, a=np.arange(3))
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("notes.txt", "no array")
+        archive.writestr("b.npy", b"no array either")
+        archive.writestr("c.npy", (tmp_path / "a.npz").read_bytes(), zipfile.ZIP_BZIP2)
+        archive.comment = b"made by hand"
+    a, b, c = plait.arrays_in(path)
+    assert (a.name, a.refused) == ("a", "")
+    assert "is not a .npy file" in b.refused or ".npy" in b.refused
+    assert "packed by the method 12" in c.refused
+    assert plait.open(f"{path}::a").read().tolist() == [0, 1, 2]
+    assert "packed by the method 12" in refused(plait.ArgumentError, f"{path}::c")
+    assert refused(plait.StoreError, f"{path}::b")
+
+
+def archive_of(path: Path, array: np.ndarray, packed: bool = False) -> bytearray:
+    (np.savez_compressed if packed else np.savez)(path, a=array)
+    return bytearray(path.read_bytes())
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_every_truncation_is_refused(tmp_path, packed):
+    path = tmp_path / "a.npz"
+    whole = archive_of(path, np.arange(40), packed)
+    for length in range(len(whole)):
+        path.write_bytes(whole[:length])
+        text = refused(plait.StoreError, path)
+        assert str(path) in text
+        assert "at byte" in text
+
+
+def test_changed_bytes_are_an_error_or_nothing(tmp_path):
+    path = tmp_path / "a.npz"
+    array = np.arange(40)
+    whole = archive_of(path, array, packed=True)
+    draw = np.random.default_rng(4)
+    for _ in range(300):
+        changed = whole.copy()
+        for at in draw.integers(0, len(whole), draw.integers(1, 4)):
+            changed[at] = draw.integers(0, 256)
+        path.write_bytes(changed)
+        found, said = None, ""
+        try:
+            with plait.open(path) as file:
+                found = file.read()
+        except plait.Error as error:
+            said = str(error)
+        if found is None:
+            assert str(path) in said
+        else:
+            np.testing.assert_array_equal(found, array)
+
+
+def test_lengths_that_lie(tmp_path):
+    path = tmp_path / "a.npz"
+    whole = archive_of(path, np.arange(40))
+    directory = whole.rindex(b"PK\x01\x02")
+    end = whole.rindex(b"PK\x05\x06")
+    for at, form, number, says in (
+        (directory + 20, "<I", 2**31, "2147483648 bytes"),
+        (directory + 42, "<I", 2**31, "behind byte 2147483648"),
+        (end + 10, "<H", 9, "9 entries"),
+        (end + 12, "<I", 2**31, "2147483648 bytes"),
+        (end + 16, "<I", 2**31, "2147483648"),
+    ):
+        changed = whole.copy()
+        struct.pack_into(form, changed, at, number)
+        path.write_bytes(changed)
+        assert says in refused(plait.StoreError, path)
+
+
+def test_more_content_than_the_directory_says(tmp_path):
+    path = tmp_path / "a.npz"
+    whole = archive_of(path, np.zeros(100_000), packed=True)
+    directory = whole.rindex(b"PK\x01\x02")
+    changed = whole.copy()
+    struct.pack_into("<I", changed, directory + 24, 1000)
+    path.write_bytes(changed)
+    assert "more than the 1000 bytes that the file says" in refused(plait.StoreError, path)
+    changed = whole.copy()
+    struct.pack_into("<I", changed, directory + 16, zlib.crc32(b"other"))
+    path.write_bytes(changed)
+    assert "has another check sum" in refused(plait.StoreError, path)
+
+
+def test_two_arrays_of_one_name(tmp_path):
+    path = tmp_path / "a.npz"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("a.npy", b"")
+        archive.writestr("b.npy", b"")
+    path.write_bytes(path.read_bytes().replace(b"b.npy", b"a.npy"))
+    assert 'two entries of the name "a.npy"' in refused(plait.StoreError, path)
+
+
+def test_the_64_bit_extensions(tmp_path):
+    """Sizes of more than 4 GiB, in a file of which most is a hole."""
+    path = tmp_path / "a.npz"
+    with plait.open(path, "w", arrays={"big": (5 << 30, "u1"), "small": (3, "i4")}) as file:
+        file.write(np.arange(5, dtype="u1"), variable="big", region=np.s_[(5 << 30) - 5 :])
+        file.write(np.arange(3, dtype="i4"), variable="small")
+    with np.load(path) as archive:
+        assert archive["small"].tolist() == [0, 1, 2]
+    with zipfile.ZipFile(path) as archive:
+        assert archive.getinfo("big.npy").file_size > 5 << 30
+    with plait.open(f"{path}::big") as file:
+        assert file.read(region=np.s_[(5 << 30) - 6 :]).tolist() == [0, 0, 1, 2, 3, 4]
+    assert plait.open(f"{path}::small").read().tolist() == [0, 1, 2]
