@@ -39,8 +39,9 @@ enum { PLAIT_USER_MAP = -1, PLAIT_COLUMN_MAJOR = 0, PLAIT_ROW_MAJOR = 1, PLAIT_S
  * access is a step.
  * *no_of_disks  -1 (or NULL), or more than there are: all.  Set to the number of disks that the file is on; 0 for a
  *               pipe.
- * no_of_processors  The ranks that read and write the file, 1 to P: ranks 0 to no_of_processors - 1 (fewer where an
- *               array has fewer storage units, of which each takes whole ones); -1: as many of all as is fastest.
+ * no_of_processors  The ranks that read and write the file, 1 to P: ranks 0 to no_of_processors - 1 on one node,
+ *               as many on each of several nodes as its size allows (fewer where an array has fewer storage units, of
+ *               which each takes whole ones); -1: as many of all as is fastest.
  * errors  PLAIT_ERROR_ARGUMENT: FORMATTED, an unknown code, a unit in use.  PLAIT_ERROR_SYSTEM: no such file, NEW and
  *         it exists, no permission.
  */

@@ -7,12 +7,6 @@
 
 namespace plait::access {
 
-namespace {
-
-using Range = plan::AccessPlan::Range;
-
-}  // namespace
-
 NodeExchange::NodeExchange(const Access& access)
     : access_(access), outgoing_(access.transport), incoming_(access.transport) {
   if (!access.transport.nodes_apart()) return;
@@ -29,8 +23,12 @@ NodeExchange::Peer NodeExchange::peer(int worker, std::int64_t elements, bool be
   return {transport::ring_distance(behind ? rank : worker, behind ? worker : rank, size), worker, elements};
 }
 
+NodeExchange::Range NodeExchange::window_of(int worker, std::int64_t step) const {
+  return access_.plan.window(access_.plan.reader_at(worker), step);
+}
+
 std::vector<NodeExchange::Peer> NodeExchange::owners_of_my_window(std::int64_t step, bool behind) const {
-  const Range range = access_.plan.window(access_.transport.rank(), step);
+  const Range range = window_of(access_.transport.rank(), step);
   std::vector<Peer> result;
   if (range.empty()) return result;
   for (const std::int64_t rank : access_.plan.owners(range)) {
@@ -52,8 +50,9 @@ std::vector<NodeExchange::Peer> NodeExchange::readers_of_my_part(std::int64_t st
     for (const plan::Holding& own : mine_[0].holdings())
       position = std::min(position, plan.next_owned(own.sets, range.begin));
     if (position >= plan.section().elements) break;
-    if (!range.empty() && position < range.end && access_.transport.node_rank_of(static_cast<int>(reader)) < 0)
-      result.push_back(peer(static_cast<int>(reader), mine_[0].elements(range), behind));
+    const auto worker = static_cast<int>(plan.rank_of_reader(reader));
+    if (!range.empty() && position < range.end && access_.transport.node_rank_of(worker) < 0)
+      result.push_back(peer(worker, mine_[0].elements(range), behind));
     reader = std::max(reader + 1, position < range.end ? reader + 1 : plan.reader_of(position));
   }
   return result;
@@ -107,25 +106,25 @@ void NodeExchange::exchange(std::vector<Peer> to, std::vector<Peer> from, collec
 void NodeExchange::deliver(std::int64_t step, const std::byte* window, collective::FirstError& error) {
   if (!access_.transport.nodes_apart()) return;
   const plan::AccessPlan& plan = access_.plan;
-  const Range own = plan.window(access_.transport.rank(), step);
+  const Range own = window_of(access_.transport.rank(), step);
   exchange(
       reserve_.again(error, [&] { return owners_of_my_window(step, true); }),
       reserve_.again(error, [&] { return readers_of_my_part(step, false); }), error,
       [&](int worker, std::byte* packed) { WindowCopier(plan, worker).pack_from_window(own, window, packed); },
       [&](int worker, const std::byte* packed) {
-        mine_[0].unpack_to_array(plan.window(worker, step), packed, access_.arrays[0]);
+        mine_[0].unpack_to_array(window_of(worker, step), packed, access_.arrays[0]);
       });
 }
 
 void NodeExchange::collect(std::int64_t step, std::byte* window, collective::FirstError& error) {
   if (!access_.transport.nodes_apart()) return;
   const plan::AccessPlan& plan = access_.plan;
-  const Range own = plan.window(access_.transport.rank(), step);
+  const Range own = window_of(access_.transport.rank(), step);
   exchange(
       reserve_.again(error, [&] { return readers_of_my_part(step, true); }),
       reserve_.again(error, [&] { return owners_of_my_window(step, false); }), error,
       [&](int worker, std::byte* packed) {
-        mine_[0].pack_from_array(plan.window(worker, step), access_.arrays[0], packed);
+        mine_[0].pack_from_array(window_of(worker, step), access_.arrays[0], packed);
       },
       [&](int worker, const std::byte* packed) { WindowCopier(plan, worker).unpack_to_window(own, packed, window); });
 }

@@ -25,12 +25,14 @@ class NodeExchange {
   void collect(std::int64_t step, std::byte* window, collective::FirstError& error);
 
  private:
+  using Range = plan::AccessPlan::Range;
   /// A worker on another node, by its distance in the schedule.
   struct Peer {
     std::int64_t distance = 0;
     int worker = 0;
     std::int64_t elements = 0;
   };
+  Range window_of(int worker, std::int64_t step) const;
   std::vector<Peer> owners_of_my_window(std::int64_t step, bool behind) const;
   std::vector<Peer> readers_of_my_part(std::int64_t step, bool behind) const;
   Peer peer(int worker, std::int64_t elements, bool behind) const;

@@ -10,12 +10,13 @@ WindowMove::WindowMove(const Access& access)
       transport_(access_.transport),
       sharers_(access_.sees_all_arrays ? 1 : transport_.node_size()),
       slot_bytes_(plan_.window() * plan_.element_bytes()),
-      served_(transport_.rank() >= plan_.readers() ? 0
-              : plan_.cuts_chunks()                ? 1
-                                                   : transport_.node_size()),
+      served_(plan_.reader_at(transport_.rank()) == plan_.readers() ? 0
+              : plan_.cuts_chunks()                                 ? 1
+                                                                    : transport_.node_size()),
       progress_(static_cast<std::size_t>(transport_.node_size())) {
   for (const copy::LocalArray& array : access_.arrays) copiers_.emplace_back(plan_, array.rank);
   for (int i = 0; i < transport_.node_size(); ++i) {
+    progress(i).reader = plan_.reader_at(transport_.worker_on_node(i));
     std::int64_t steps = plan_.steps();
     while (steps > 0 && range_of(i, steps - 1).empty()) --steps;
     progress(i).steps = steps;
@@ -41,10 +42,6 @@ void WindowMove::run() {
   work_until(
       [&] { return all([](const Progress& one) { return one.visited == one.steps && one.claimed == one.steps; }); });
   error_.rethrow();
-}
-
-WindowMove::Range WindowMove::range_of(int peer, std::int64_t step) const {
-  return plan_.window(transport_.worker_on_node(peer), step);
 }
 
 std::byte* WindowMove::window(int peer, std::int64_t step) const {

@@ -69,6 +69,7 @@ class WindowMove : public Move {
  private:
   /// How far this worker has come with the windows of a worker of its node.
   struct Progress {
+    std::int64_t reader = 0;   // whose share its windows are of
     std::int64_t steps = 0;    // windows that hold anything
     std::int64_t visited = 0;  // by this worker
     std::int64_t claimed = 0;  // by anyone, as far as this worker has seen
@@ -79,7 +80,7 @@ class WindowMove : public Move {
   /// neighbouring elements at the same time.
   int peer(int i) const { return (me() + i) % transport_.node_size(); }
   Progress& progress(int peer) { return progress_[static_cast<std::size_t>(peer)]; }
-  Range range_of(int peer, std::int64_t step) const;
+  Range range_of(int peer, std::int64_t step) { return plan_.window(progress(peer).reader, step); }
   std::byte* window(int peer, std::int64_t step) const;
   transport::Slot& slot(int peer, std::int64_t step) const;
 

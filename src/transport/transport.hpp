@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
+#include "plait/index_set.hpp"
 #include "transport/given_up.hpp"
 
 namespace plait::transport {
@@ -55,6 +57,8 @@ class Transport {
   virtual int worker_on_node(int node_rank) const = 0;
   virtual int node_rank_of(int worker) const = 0;
   bool nodes_apart() const { return node_size() != size(); }
+  /// The ranks of each node, in order of their first ones, the same on every worker; null where all are on one.
+  virtual std::shared_ptr<const std::vector<IndexSet>> nodes() const { return nullptr; }
 
   /// Windows of at least `bytes` for each worker, kept for the next call.  Collective over all workers.
   /// errors  kSystem, on every worker: a node has no room for them.

@@ -23,6 +23,7 @@ __all__ = ["bench_command"]
         "redistribute": ("plait_bench.commands.redistribute", "Move an array between layouts in memory."),
         "shared": ("plait_bench.commands.shared", "Read and write Shared Files on more and more hosts."),
         "simulate": ("plait_bench.commands.simulate", "Count hits in caches by each replacement policy."),
+        "strategies": ("plait_bench.commands.strategies", "Compare the chosen strategy with every one forced."),
         "trace": ("plait_bench.commands.trace", "Measure what recording adds to a call."),
     },
 )

@@ -19,7 +19,10 @@ using core::Action;
 using core::Workers;
 
 Workers File::Impl::workers_for(const Layout& layout) const {
-  if (!comm_.alone()) return {comm_.size(), false, core::transport_of(comm_).nodes_apart()};
+  if (!comm_.alone()) {
+    const transport::Transport& transport = core::transport_of(comm_);
+    return {comm_.size(), false, transport.nodes_apart(), transport.nodes()};
+  }
   constexpr std::int64_t kLeastMemory = std::int64_t{1} << 20;  // less is not worth sharing out
   const std::int64_t memory = array_.options.memory_bytes;
   const bool small = memory != 0 && memory < kLeastMemory;

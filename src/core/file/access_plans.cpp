@@ -13,7 +13,8 @@ plan::AccessPlan make_plan(const SelectedArray& array, const AccessRequest& requ
   options.fill_halo = request.action == Action::kFill;
   return {array.section(request.region),
           request.layout,
-          {array.type.element_bytes, array.data_offset, workers.number, workers.nodes_apart, request.writes()},
+          {array.type.element_bytes, array.data_offset, workers.number, workers.nodes_apart, request.writes(),
+           workers.nodes},
           options};
 }
 

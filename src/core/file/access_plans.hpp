@@ -29,6 +29,7 @@ struct Workers {
   int number = 1;
   bool threads = false;      ///< which share what one rank may use
   bool nodes_apart = false;  ///< of ranks
+  std::shared_ptr<const plan::Nodes> nodes = nullptr;
 };
 
 plan::AccessPlan make_plan(const SelectedArray& array, const AccessRequest& request, const Workers& workers);

@@ -6,10 +6,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "plait/layout.hpp"
+#include "plan/access/readers.hpp"
 #include "plan/access/section.hpp"
 #include "plan/access/storage_unit.hpp"
 #include "plan/conversion/spans.hpp"
@@ -68,6 +70,7 @@ struct AccessTask {
   std::int64_t workers = 1;      ///< processes or threads that hold the layout's ranks
   bool nodes_apart = false;      ///< some workers do not share memory, so that messages need staging as well
   bool write = false;
+  std::shared_ptr<const Nodes> nodes = nullptr;  ///< of the workers, where they are apart
 };
 
 class AccessPlan {
@@ -84,6 +87,9 @@ class AccessPlan {
   Strategy strategy() const { return strategy_; }
   std::int64_t workers() const { return workers_; }
   std::int64_t readers() const { return readers_; }
+  /// The rank that is a reader, and the reader that a rank is: readers() where it is none.
+  std::int64_t rank_of_reader(std::int64_t reader) const { return spread_.rank_of(reader); }
+  std::int64_t reader_at(std::int64_t rank) const { return spread_.reader_at(rank); }
   /// Elements of a window, and how many windows the longest share has.
   std::int64_t window() const { return window_; }
   std::int64_t steps() const { return steps_; }
@@ -155,6 +161,7 @@ class AccessPlan {
   std::int64_t share_ = 1;
   std::int64_t shift_ = 0;
   std::int64_t readers_ = 1;
+  Readers spread_;                  // of so many readers over the workers
   std::int64_t share_chunks_ = 0;   // where the array lies in chunks
   std::int64_t window_chunks_ = 0;  // 0 there: no window has room for one
   std::int64_t window_ = 1;

@@ -44,7 +44,8 @@ std::string AccessPlan::explain(const std::string& store_name) const {
     add("requests   at most ", requests(strategy_), " a rank, each straight ", write_ ? "from" : "into",
         " its array\n");
   } else {
-    add(write_ ? "writers    " : "readers    ", readers_, " of ", workers_, ", ",
+    add(write_ ? "writers    " : "readers    ", readers_, " of ", workers_,
+        spread_.nodes() > 1 ? base::text(" on ", spread_.nodes(), " nodes") : "", ", ",
         bytes_text(std::min(share_, section_.elements) * element_bytes_), " each in ", count_text(steps_, "window"),
         " of at most ", bytes_text(window_ * element_bytes_), ", ", count_text(requests(strategy_), "request"), '\n');
     if (section_.chunks)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -41,6 +42,7 @@ class MpiTransport : public Transport, public node::GroupMeeting, public node::L
     node_group_ = topology.node_group;
     threads_ = topology.threads;
     workers_ = topology.workers;
+    nodes_ = topology.nodes;
     FirstMeeting meeting(topology.node.get(), everyone_.get());
     control_.emplace(meeting, node::control_bytes(node_size_));
     auto liveness = std::make_unique<PeerLiveness>(topology.node.get(), workers_,
@@ -83,6 +85,8 @@ class MpiTransport : public Transport, public node::GroupMeeting, public node::L
     const auto found = std::lower_bound(workers_.begin(), workers_.end(), worker);
     return found != workers_.end() && *found == worker ? static_cast<int>(found - workers_.begin()) : -1;
   }
+
+  std::shared_ptr<const std::vector<IndexSet>> nodes() const override { return nodes_; }
 
   SharedWindows& windows(std::int64_t bytes) override { return node::at_least(windows_, *this, bytes); }
   Gates& gates() override { return *group_; }
@@ -167,7 +171,8 @@ class MpiTransport : public Transport, public node::GroupMeeting, public node::L
   int size_ = 1;
   int node_rank_ = 0;
   int node_size_ = 1;
-  std::vector<int> workers_;  // of this node, ascending
+  std::vector<int> workers_;
+  std::shared_ptr<const std::vector<IndexSet>> nodes_;  // null where there is only one
   std::int64_t node_group_ = 0;
   bool threads_ = false;  // whether any thread may call MPI
   node::Progress progress_;

@@ -6,6 +6,8 @@
 #include <array>
 #include <atomic>
 #include <cstdlib>
+#include <map>
+#include <utility>
 
 #include "transport/mpi/check.hpp"
 #include "transport/node/peers.hpp"
@@ -18,6 +20,23 @@ std::vector<int> all_of(MPI_Comm comm, int mine, int size) {
   std::vector<int> found(static_cast<std::size_t>(size));
   check(MPI_Allgather(&mine, 1, MPI_INT, found.data(), 1, MPI_INT, comm), "MPI_Allgather");
   return found;
+}
+
+/// Groups ranks by the first rank of their node.
+std::vector<IndexSet> nodes_of(const std::vector<int>& first_of_node) {
+  std::map<int, std::vector<Run>> runs;
+  for (std::size_t rank = 0; rank < first_of_node.size(); ++rank) {
+    std::vector<Run>& own = runs[first_of_node[rank]];
+    const auto here = static_cast<std::int64_t>(rank);
+    if (!own.empty() && own.back().begin + own.back().length == here) {
+      ++own.back().length;
+    } else {
+      own.push_back({here, 1});
+    }
+  }
+  std::vector<IndexSet> nodes;
+  for (auto& [first, own] : runs) nodes.push_back(IndexSet::of_runs(std::move(own)));
+  return nodes;
 }
 
 }  // namespace
@@ -40,6 +59,10 @@ Topology::Topology(MPI_Comm everyone) {
   check(MPI_Comm_rank(node.get(), &node_rank), "MPI_Comm_rank");
   check(MPI_Comm_size(node.get(), &node_size), "MPI_Comm_size");
   workers = all_of(node.get(), rank, node_size);
+  int size = 0;
+  check(MPI_Comm_size(everyone, &size), "MPI_Comm_size");
+  if (node_size != size)
+    nodes = std::make_shared<const std::vector<IndexSet>>(nodes_of(all_of(everyone, workers.front(), size)));
 
   std::vector<std::int64_t> processes;
   for (const int process : all_of(node.get(), ::getpid(), node_size)) processes.push_back(process);
@@ -49,10 +72,10 @@ Topology::Topology(MPI_Comm everyone) {
   OwnComm heads;
   check(MPI_Comm_split(everyone, node_rank == 0 ? 0 : MPI_UNDEFINED, rank, heads.out()), "MPI_Comm_split");
   if (node_rank == 0) {
-    int nodes = 1;
+    int count = 1;
     check(MPI_Comm_rank(heads.get(), &leader_index), "MPI_Comm_rank");
-    check(MPI_Comm_size(heads.get(), &nodes), "MPI_Comm_size");
-    leaders = all_of(heads.get(), rank, nodes);
+    check(MPI_Comm_size(heads.get(), &count), "MPI_Comm_size");
+    leaders = all_of(heads.get(), rank, count);
   }
 
   int level = MPI_THREAD_SINGLE;

@@ -4,8 +4,10 @@
 #include <mpi.h>
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
+#include "plait/index_set.hpp"
 #include "transport/mpi/own_comm.hpp"
 
 namespace plait::transport::mpi {
@@ -20,10 +22,12 @@ struct Topology {
   int node_size = 1;
   std::vector<int> workers;     ///< of the node, ascending
   std::int64_t node_group = 0;  ///< the same for every communicator of the same processes
-  std::vector<int> leaders;     ///< the first process of each node, on these
-  int leader_index = -1;        ///< of this process among them
-  bool threads = false;         ///< whether MPI runs with MPI_THREAD_MULTIPLE on all
-  std::int64_t cookie = 0;      ///< the same on all, and another one for each communicator
+  /// The ranks of each node, in order of their first ones; null where there is only one.
+  std::shared_ptr<const std::vector<IndexSet>> nodes;
+  std::vector<int> leaders;  ///< the first process of each node, on these
+  int leader_index = -1;     ///< of this process among them
+  bool threads = false;      ///< whether MPI runs with MPI_THREAD_MULTIPLE on all
+  std::int64_t cookie = 0;   ///< the same on all, and another one for each communicator
 };
 
 }  // namespace plait::transport::mpi

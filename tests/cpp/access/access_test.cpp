@@ -45,9 +45,10 @@ constexpr std::byte kUntouched{0xE1};
 void access_as(Transport& transport, const Case& access, const AccessOptions& options, MemoryStore& store,
                std::span<const LocalArray> arrays, bool sees_all, bool write) {
   plait::collective::prepare(transport);
-  const AccessPlan plan(Section(access.file_shape, access.file_order, access.region), access.layout,
-                        {access.element_bytes, access.offset, transport.size(), transport.nodes_apart(), write},
-                        options);
+  const AccessPlan plan(
+      Section(access.file_shape, access.file_order, access.region), access.layout,
+      {access.element_bytes, access.offset, transport.size(), transport.nodes_apart(), write, transport.nodes()},
+      options);
   plait::collective::Times times;
   const plait::access::Access parts{plan, store, access.offset, transport, arrays, sees_all, times};
   const auto move = write ? plait::access::make_write(parts) : plait::access::make_read(parts);

@@ -7,7 +7,9 @@
 #include <new>
 #include <span>
 #include <utility>
+#include <vector>
 
+#include "plait/index_set.hpp"
 #include "transport/active.hpp"
 #include "transport/counter.hpp"
 #include "transport/gates.hpp"
@@ -34,6 +36,7 @@ class Wrapped : public Transport {
   int node_size() const override { return inner_.node_size(); }
   int worker_on_node(int node_rank) const override { return inner_.worker_on_node(node_rank); }
   int node_rank_of(int worker) const override { return inner_.node_rank_of(worker); }
+  std::shared_ptr<const std::vector<plait::IndexSet>> nodes() const override { return inner_.nodes(); }
   SharedWindows& windows(std::int64_t bytes) override { return inner_.windows(bytes); }
   Gates& gates() override { return inner_.gates(); }
   std::unique_ptr<SharedPart> share(std::int64_t bytes) override { return inner_.share(bytes); }
@@ -94,6 +97,7 @@ class SeveralNodes : public Wrapped {
  public:
   SeveralNodes(Transport& inner, int most)
       : Wrapped(inner),
+        most_(most),
         first_(inner.rank() / most * most),
         node_size_(std::min(most, inner.size() - first_)),
         windows_(*this),
@@ -104,6 +108,13 @@ class SeveralNodes : public Wrapped {
   int worker_on_node(int node_rank) const override { return first_ + node_rank; }
   int node_rank_of(int worker) const override {
     return worker >= first_ && worker < first_ + node_size_ ? worker - first_ : -1;
+  }
+  std::shared_ptr<const std::vector<plait::IndexSet>> nodes() const override {
+    if (node_size_ == inner_.size()) return nullptr;
+    auto nodes = std::make_shared<std::vector<plait::IndexSet>>();
+    for (int first = 0; first < inner_.size(); first += most_)
+      nodes->push_back(plait::IndexSet::range(first, std::min(first + most_, inner_.size())));
+    return nodes;
   }
   SharedWindows& windows(std::int64_t bytes) override {
     windows_.all = &inner_.windows(bytes);
@@ -139,6 +150,7 @@ class SeveralNodes : public Wrapped {
     SharedWindows* all = nullptr;
   };
 
+  int most_;
   int first_;
   int node_size_;
   NodeWindows windows_;

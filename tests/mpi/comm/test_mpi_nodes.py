@@ -1,11 +1,12 @@
 """What crosses nodes: ranks of one machine are made to believe that they are on several, or are on several hosts."""
 
 import os
+import socket
 
 import numpy as np
 import pytest
 from brute_force import LayoutModel, numbered, random_model, random_region, random_shape
-from nodes import SEVERAL_NODES
+from nodes import SEVERAL_HOSTS, SEVERAL_NODES
 from same import error_everywhere
 
 import plait
@@ -56,6 +57,28 @@ def test_arrays_of_many_windows(apart, shared):
             np.testing.assert_array_equal(file.read(model.layout()), model.local(whole, apart.rank))
         if apart.rank == 0:
             np.testing.assert_array_equal(np.load(path), whole)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_fewer_readers_are_spread_over_the_nodes(apart, request, shared, order):
+    """Each node has one of as many readers as there are nodes: no other rank touches the file."""
+    size = request.node.callspec.params["apart"]
+    nodes = apart.allgather(socket.gethostname() if SEVERAL_HOSTS else apart.rank // size)
+    count = len(set(nodes))
+    if count < 2:
+        pytest.skip("all ranks are on one node")
+    whole = np.random.default_rng(5).random((300, 251))
+    model = LayoutModel((300, 251), ("cyclic", "*"), (apart.size,), order=order)
+    options = {"comm": apart, "strategy": "two-phase", "readers": count}
+    with plait.open(shared / "a.npy", "w", shape=(300, 251), dtype="f8", **options) as file:
+        file.write(model.local(whole, apart.rank), model.layout())
+        writers = apart.allgather(file.last_times()["io"] > 0)
+    with plait.open(shared / "a.npy", **options) as file:
+        np.testing.assert_array_equal(file.read(model.layout()), model.local(whole, apart.rank))
+        readers = apart.allgather(file.last_times()["io"] > 0)
+        assert f"{count} of {apart.size} on {count} nodes" in file.explain(model.layout())
+    for busy in (writers, readers):
+        assert sorted(node for node, one in zip(nodes, busy, strict=True) if one) == sorted(set(nodes))
 
 
 def test_random_redistributions(apart):

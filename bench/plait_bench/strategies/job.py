@@ -1,0 +1,135 @@
+"""The cases of `plait bench strategies`, and what its driver tells the ranks."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import plait
+from plait_bench.cells import CELLS, near_square
+from plait_bench.job import Operation, SavedJob
+
+Cache = Literal["cached", "cold"]
+
+# The ways that are measured.  What a number of readers stands behind is two-phase with so many.
+CHOSEN = "automatic"
+DIRECT = "direct"
+TWO_PHASE = "two-phase"
+
+EDGES = (100, 700, 2500)
+"""Rows and columns of the arrays; those of three dimensions have about as many elements."""
+QUICK_EDGES = (50, 300)
+RANKS = (1, 2, 3, 4)
+
+_ROWS_FIRST = (("block", "*"), ("*", "block"), ("cyclic(16)", "cyclic(16)"))
+"""Distributions that are measured with local arrays in C order as well, across the file's order."""
+
+
+@dataclass(frozen=True)
+class StrategyCase:
+    """One array, read or written by so many ranks.  The file has its elements in Fortran order."""
+
+    dist: tuple[str, ...]
+    order: Literal["C", "F"]
+    """Of the local arrays."""
+    edge: int
+    """Rows and columns of the square of about as many elements."""
+    dtype: str
+    ranks: int
+    operation: Operation
+    cache: Cache = "cached"
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Global extents."""
+        dimensions = len(self.dist)
+        return (max(1, round(self.edge ** (2 / dimensions))),) * dimensions
+
+    def layout(self) -> plait.Layout:
+        """Return the layout that is read or written."""
+        return plait.Layout(self.shape, list(self.dist), grid=_grid(self.dist, self.ranks), order=self.order)
+
+    def ways(self) -> list[str]:
+        """Return all ways to do it: the one that the cost model chooses, and each forced."""
+        fewer = sorted({1, self.ranks // 2} - {0, self.ranks}) if self.ranks > 1 else []
+        return [CHOSEN, DIRECT, TWO_PHASE, *(two_phase_of(readers) for readers in fewer)]
+
+    @property
+    def title(self) -> str:
+        """The case in a few words."""
+        shape = "x".join(map(str, self.shape))
+        ranks = f"{self.ranks} rank{'' if self.ranks == 1 else 's'}"
+        return f"{self.operation} {shape} {self.dtype} ({', '.join(self.dist)}) {self.order}, {ranks}, {self.cache}"
+
+    @classmethod
+    def from_fields(cls, fields: dict[str, Any]) -> StrategyCase:
+        """Return the case of which these are the fields, as JSON holds them."""
+        return cls(**{**fields, "dist": tuple(fields["dist"])})
+
+
+def two_phase_of(readers: int) -> str:
+    """Return the way of two phases with so many readers."""
+    return f"{TWO_PHASE} by {readers}"
+
+
+def keywords_of(way: str) -> dict[str, Any]:
+    """Return what `plait.open` is told to take a way."""
+    strategy, _, readers = way.partition(" by ")
+    return {"strategy": strategy, "readers": int(readers) if readers else 0}
+
+
+def _grid(dist: tuple[str, ...], ranks: int) -> tuple[int, ...]:
+    distributed = sum(text != "*" for text in dist)
+    if distributed == 1:
+        return (ranks,)
+    return (*near_square(ranks), *(1,) * (distributed - 2))
+
+
+def grid_of_cases(
+    ranks: tuple[int, ...] = RANKS, edges: tuple[int, ...] = EDGES, cold: bool = True
+) -> list[StrategyCase]:
+    """Return all cases: sizes, layouts, types, ranks, reading and writing, and reading the largest from the disk."""
+    cases = []
+    for count in ranks:
+        for (dist, order), dtype, edge in itertools.product(_layouts(count), ("f8", "u1"), edges):
+            kinds: list[tuple[Operation, Cache]] = [("read", "cached"), ("write", "cached")]
+            if cold and edge == max(edges):
+                kinds.append(("read", "cold"))
+            cases += [StrategyCase(dist, order, edge, dtype, count, *kind) for kind in kinds]
+    return cases
+
+
+def _layouts(ranks: int) -> list[tuple[tuple[str, ...], Literal["C", "F"]]]:
+    if ranks == 1:  # all distributions are the same
+        return [(("*", "block"), "F"), (("*", "block"), "C")]
+    return [
+        *((cell.dist, "F") for cell in CELLS),
+        *((dist, "C") for dist in _ROWS_FIRST),
+        (("block", "block", "*"), "F"),
+        (("cyclic(4)", "*", "block"), "C"),
+    ]
+
+
+def some_of(cases: list[StrategyCase], count: int) -> list[StrategyCase]:
+    """Return so many of the cases, evenly out of the whole grid; all where it has no more."""
+    if count >= len(cases):
+        return cases
+    return [cases[number * len(cases) // count] for number in range(count)]
+
+
+@dataclass(frozen=True)
+class StrategiesJob(SavedJob):
+    """The work of one run of the rank program."""
+
+    cases: list[StrategyCase]
+    folder: str
+    rounds: int
+    limit: float
+    """Seconds after which a rank ends itself, should the driver be gone."""
+
+    @classmethod
+    def from_fields(cls, fields: dict[str, Any]) -> StrategiesJob:
+        """Return the job of which these are the fields."""
+        fields["cases"] = [StrategyCase.from_fields(case) for case in fields["cases"]]
+        return cls(**fields)

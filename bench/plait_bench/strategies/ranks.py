@@ -1,0 +1,214 @@
+"""The ranks of `plait bench strategies`: ``mpiexec -n P python -m plait_bench.strategies.ranks JOB``."""
+
+from __future__ import annotations
+
+import os
+import re
+from contextlib import ExitStack
+from functools import reduce
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from mpi4py import MPI
+
+import plait
+from plait_bench.page_cache import drop_files
+from plait_bench.pattern import same_bytes
+from plait_bench.ranks import Ranks, run_job
+from plait_bench.strategies.job import CHOSEN, DIRECT, StrategiesJob, StrategyCase, keywords_of
+
+_CHUNK = 1 << 22  # elements that are made or compared at a time
+_FASTEST_REQUEST = 0.2e-6
+"""Seconds of a system call that copies a few bytes out of the page cache: less than on any machine today."""
+_HOPELESS = 4.0
+"""A way that took so many times as long as another one is not measured in every round."""
+
+_LEAST_SECONDS, _MOST_TIMES = 2e-3, 20
+"""How long a measurement takes at least, where it repeats a short access no more than so many times."""
+
+
+def values_at(positions: npt.NDArray[np.int64], dtype: np.dtype[Any], round_: int) -> npt.NDArray[Any]:
+    """Return the known content at positions of the file; another one in each round."""
+    if dtype.itemsize == 1:
+        return (positions * 131 + (positions >> 8) * 13 + round_ * 101).astype(np.uint8)
+    return positions.astype(dtype) + round_ * float(1 << 40)
+
+
+def positions_of(layout: plait.Layout, rank: int) -> npt.NDArray[np.int64]:
+    """Return where the elements of a rank are in a file in Fortran order."""
+    steps = np.cumprod([1, *layout.shape[:-1]])
+    own = [indices * step for indices, step in zip(layout.indices(rank), steps, strict=True)]
+    return np.asfortranarray(reduce(np.add, np.ix_(*own)))
+
+
+class _CaseRun:
+    """One case on one rank: the file opened in each way, and the local array."""
+
+    def __init__(self, comm: MPI.Intracomm, path: Path, case: StrategyCase) -> None:
+        self._comm, self._path, self._case = comm, path, case
+        self._dtype = np.dtype(case.dtype)
+        self._layout = case.layout()
+        self._positions = positions_of(self._layout, comm.rank)
+        self._expected = self._values(0)
+        self._local = np.empty_like(self._expected)
+        self._round = 0
+        self._cleanup = ExitStack()
+        self.files = {way: self._open(way) for way in case.ways()}
+
+    def _open(self, way: str) -> plait.File:
+        file = plait.open(
+            str(self._path), "r" if self._case.operation == "read" else "r+", comm=self._comm, shape=self._case.shape,
+            dtype=self._dtype, order="F", **keywords_of(way),
+        )  # fmt: skip
+        self._cleanup.callback(file.close)
+        return file
+
+    def _values(self, round_: int) -> npt.NDArray[Any]:
+        return np.array(values_at(self._positions, self._dtype, round_), order=self._case.order)
+
+    def plan(self, way: str) -> str:
+        """Return what is to happen, in words."""
+        return self.files[way].explain(self._layout, write=self._case.operation == "write")
+
+    def prepare(self, round_: int, check: bool) -> bool:
+        """Make the case what it is called; return whether that could be done.  Collective."""
+        if check and self._case.operation == "read":
+            self._local.fill(5)
+        elif check:
+            self._round = round_
+            self._local[...] = self._values(round_)
+        return self._case.cache == "cached" or self._drop(check)
+
+    def _drop(self, check: bool) -> bool:
+        self._comm.Barrier()
+        drop_files(str(self._path))
+        self._comm.Barrier()
+        # One rank looks, for that alone may make the system read ahead.
+        dropped = self._comm.bcast(not (check and self._comm.rank == 0 and _is_cached(self._path)))
+        if check:
+            drop_files(str(self._path))
+            self._comm.Barrier()
+        return bool(dropped)
+
+    def run(self, way: str, times: int = 1) -> None:
+        """Do it so many times, together with all other ranks."""
+        file = self.files[way]
+        for _ in range(times):
+            if self._case.operation == "read":
+                file.read(self._layout, out=self._local)
+            else:
+                file.write(self._local, self._layout)
+
+    def correct(self) -> bool:
+        """Return whether this rank sees what the access should have brought: each byte of it."""
+        if self._case.operation == "read":
+            return same_bytes(self._local, self._expected)
+        self._comm.Barrier()
+        return self._comm.rank != 0 or file_is_correct(self._path, self._dtype, self._round)
+
+    def __enter__(self) -> _CaseRun:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._cleanup.close()
+
+
+def file_is_correct(path: Path, dtype: np.dtype[Any], round_: int) -> bool:
+    """Compare a whole file with the content of a round."""
+    count = path.stat().st_size // dtype.itemsize
+    with path.open("rb") as file:
+        for first in range(0, count, _CHUNK):
+            positions = np.arange(first, min(first + _CHUNK, count), dtype=np.int64)
+            found = np.fromfile(file, dtype, positions.size)
+            if not same_bytes(found, values_at(positions, dtype, round_)):
+                return False
+    return True
+
+
+def _is_cached(path: Path) -> bool:
+    """Return whether the first page of a file can be read without the disk."""
+    with path.open("rb", buffering=0) as file:
+        try:
+            return os.preadv(file.fileno(), [bytearray(1)], 0, os.RWF_NOWAIT) > 0
+        except BlockingIOError:
+            return False
+        except OSError:  # a file system that cannot tell
+            return False
+
+
+class _Ranks(Ranks):
+    """All ranks together, seen from one of them."""
+
+    def __init__(self, job: StrategiesJob) -> None:
+        super().__init__()
+        self._job = job
+        os.environ.pop("PLAIT_STRATEGY", None)
+
+    def run(self) -> None:
+        """Do the whole job."""
+        self._greet()
+        for number, case in enumerate(self._job.cases):
+            self._measure(number, case)
+
+    def _make_file(self, case: StrategyCase) -> Path:
+        """Return the file of a case, filled by rank 0 unless it is there already; that of writing has any content."""
+        count = int(np.prod(case.shape))
+        dtype = np.dtype(case.dtype)
+        path = Path(self._job.folder) / f"{case.operation}-{case.dtype}-{count}.bin"
+        if self._comm.rank == 0 and not path.exists():
+            with path.open("wb") as file:
+                for first in range(0, count, _CHUNK):
+                    positions = np.arange(first, min(first + _CHUNK, count), dtype=np.int64)
+                    values_at(positions, dtype, 0).tofile(file)
+                file.flush()
+                os.fsync(file.fileno())
+        self._comm.Barrier()
+        return path
+
+    def _measure(self, number: int, case: StrategyCase) -> None:
+        """Measure all ways round by round; every other round runs them backwards."""
+        with _CaseRun(self._comm, self._make_file(case), case) as ready:
+            plans = {way: ready.plan(way) for way in ready.files}
+            samples: dict[str, list[float]] = {way: [] for way in plans}
+            first: dict[str, float] = {}
+            wrong: list[str] = []
+            possible = True
+            # The first round warms up, is checked and is not counted.  Direct comes last: it may take very long.
+            for turn, way in enumerate(sorted(plans, key=lambda way: way == DIRECT)):
+                if way == DIRECT and _requests(plans[way]) * _FASTEST_REQUEST > _HOPELESS * min(first.values()):
+                    continue
+                possible = ready.prepare(1 + turn, True) and possible
+                first[way] = self._span(lambda way=way: ready.run(way))  # type: ignore[misc]
+                if not self._all(ready.correct()):
+                    wrong.append(way)
+            fast = [way for way in plans if first.get(way, np.inf) <= _HOPELESS * min(first.values()) or way == CHOSEN]
+            times = 1 if case.cache == "cold" else _times(min(first.values()))
+            for turn in range(self._job.rounds if possible else 0):
+                for way in fast if turn % 2 == 0 else fast[::-1]:
+                    ready.prepare(0, False)
+                    seconds = self._span(lambda way=way: ready.run(way, times))  # type: ignore[misc]
+                    samples[way].append(seconds / times)
+        self._tell("case", number=number, plan=plans[CHOSEN], first=first, samples=samples, wrong=wrong,
+                   possible=possible)  # fmt: skip
+
+
+def _times(seconds: float) -> int:
+    """Return how often an access is done in one measurement, so that starting late does not count for most of it."""
+    return max(1, min(_MOST_TIMES, round(_LEAST_SECONDS / seconds)))
+
+
+def _requests(plan: str) -> int:
+    """Return the requests of one rank that the plan of a direct access tells of."""
+    found = re.search(r"at most (\d+) a rank", plan)
+    return int(found.group(1)) if found else 0
+
+
+def main() -> None:
+    """Run the job that the command line names."""
+    run_job(StrategiesJob.load, _Ranks)
+
+
+if __name__ == "__main__":
+    main()

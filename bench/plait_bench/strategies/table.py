@@ -1,0 +1,85 @@
+"""The results of `plait bench strategies` as a table and as a chart."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from plait.draw.figure import new_figure, open_axis, save
+from plait_bench.strategies.driver import NEAR, CaseResult, StrategiesResults
+from plait_bench.text import counted, machine_line, milliseconds, notes, titled_table, version_line
+
+
+def strategies_table(results: StrategiesResults) -> RenderableType:
+    """Return everything for people: header, table, what follows."""
+    table = titled_table(f"The chosen strategy and the best one, milliseconds, median of {results.settings['rounds']} "
+                         "rounds")  # fmt: skip
+    table.collapse_padding = True  # so that the longest row fits into 100 columns
+    for title in ("Access", "Layout"):
+        table.add_column(title, no_wrap=True)
+    for title in ("P", "Chosen", "", "Best", "", "Loss"):
+        table.add_column(title, justify="right", no_wrap=True)
+    for result in results.cases:
+        table.add_row(*_row(result))
+    return Group(_header(results), Text(), table, _notes(results))
+
+
+def _header(results: StrategiesResults) -> Text:
+    machine = results.machine
+    return Text(f"{machine_line(machine)}\n{machine.get('MPI', 'MPI')}; {version_line(machine)}")
+
+
+def _row(result: CaseResult) -> list[str | Text]:
+    case, medians = result.case, result.medians()
+    return [
+        f"{'cold ' * (case.cache == 'cold')}{case.operation} {'x'.join(map(str, case.shape))} {case.dtype}",
+        f"{','.join(case.dist)} {case.order}",
+        str(case.ranks),
+        result.chosen,
+        milliseconds(medians[result.chosen]),
+        result.best,
+        milliseconds(medians[result.best]),
+        Text(f"{100 * result.loss:.0f} %", style="" if result.loss <= NEAR else "bold red"),
+    ]
+
+
+def _notes(results: StrategiesResults) -> Text:
+    lines = [
+        "P: ranks.  Best: the strategy with the shortest time, each of them forced in the same rounds.",
+        "Loss: what the strategy that the cost model chose takes more than that.",
+    ]
+    if results.not_cold:
+        lines.append(
+            f"Left out: {counted(results.not_cold, 'case')} from the disk, for the files here stay in the page cache."
+        )
+    if results.near is not None:
+        losses = sorted(result.loss for result in results.cases)
+        lines.append(
+            f"Within {100 * NEAR:.0f} % of the best: {100 * results.near:.1f} % of {counted(len(losses), 'case')}; "
+            f"the largest loss is {100 * losses[-1]:.0f} %."
+        )
+    return notes(
+        lines, [f"{name}, {way}" for name, way in results.wrong()], "Every byte of the first round was checked."
+    )
+
+
+def draw_strategies_chart(results: StrategiesResults, path: Path) -> None:
+    """Write a chart as a PNG file: the losses of all cases, from the largest to the smallest.
+
+    errors  plait.Error where matplotlib is not installed
+    """
+    figure = new_figure(10.0, 5.0)
+    axis = figure.subplots()
+    losses = sorted((100 * result.loss for result in results.cases), reverse=True)
+    axis.step(range(len(losses)), losses, where="mid", color="#0072b2", label="loss of the chosen strategy")
+    axis.axhline(100 * NEAR, color="#999999", linestyle="--", label=f"{100 * NEAR:.0f} %")
+    axis.set_yscale("symlog", linthresh=10)
+    axis.set_ylim(bottom=0)
+    axis.set_ylabel("% more than the best", fontsize=12)
+    axis.set_xlabel("cases, sorted", fontsize=12)
+    open_axis(axis, "y")
+    axis.legend(frameon=False, fontsize=12)
+    figure.supxlabel(_header(results).plain, fontsize=9, color="#444444")
+    save(figure, path)

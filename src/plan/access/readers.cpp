@@ -1,0 +1,81 @@
+#include "plan/access/readers.hpp"
+
+#include <algorithm>
+
+#include "base/wide.hpp"
+
+namespace plait::plan {
+
+namespace {
+
+/// The most readers that no node passes if all nodes that can have as many of them.
+std::int64_t level_of(const Nodes& nodes, std::int64_t count) {
+  const auto readers_at = [&](std::int64_t level) {
+    std::int64_t sum = 0;
+    for (const IndexSet& node : nodes) sum += std::min(node.size(), level);
+    return sum;
+  };
+  std::int64_t low = 0;
+  std::int64_t high = count + 1;
+  while (low + 1 < high) {
+    const std::int64_t middle = low + (high - low) / 2;
+    (readers_at(middle) <= count ? low : high) = middle;
+  }
+  return low;
+}
+
+}  // namespace
+
+Readers::Readers(std::int64_t count, std::int64_t workers, std::shared_ptr<const Nodes> nodes)
+    : count_(count), nodes_(std::move(nodes)) {
+  if (!nodes_ || nodes_->size() < 2 || count == workers) return;
+  const std::int64_t level = level_of(*nodes_, count);
+  std::int64_t rest = count;
+  for (const IndexSet& node : *nodes_) rest -= std::min(node.size(), level);
+  first_.reserve(nodes_->size() + 1);
+  first_.push_back(0);
+  for (const IndexSet& node : *nodes_) {
+    const bool more = rest > 0 && node.size() > level;
+    if (more) --rest;
+    first_.push_back(first_.back() + std::min(node.size(), level) + (more ? 1 : 0));
+  }
+}
+
+std::int64_t Readers::rank_of(std::int64_t reader) const {
+  if (first_.empty()) return reader;
+  const auto behind = std::upper_bound(first_.begin(), first_.end(), reader);
+  const auto node = static_cast<std::size_t>(behind - first_.begin() - 1);
+  const IndexSet& ranks = (*nodes_)[node];
+  return ranks.at(static_cast<std::int64_t>(base::Wide{reader - first_[node]} * ranks.size() / on_node(node)));
+}
+
+std::size_t Readers::node_of(std::int64_t rank) const {
+  const auto behind = std::upper_bound(nodes_->begin(), nodes_->end(), rank,
+                                       [](std::int64_t one, const IndexSet& node) { return one < node.begin; });
+  // The last node that begins before the rank has it, unless nodes take turns.
+  for (auto node = behind; node != nodes_->begin();)
+    if ((--node)->contains(rank)) return static_cast<std::size_t>(node - nodes_->begin());
+  return nodes_->size();
+}
+
+std::int64_t Readers::reader_at(std::int64_t rank) const {
+  if (first_.empty()) return std::min(rank, count_);
+  const std::size_t node = node_of(rank);
+  if (node == nodes_->size() || on_node(node) == 0) return count_;
+  const IndexSet& ranks = (*nodes_)[node];
+  const base::Wide size = ranks.size();
+  const base::Wide position = ranks.rank_of(rank);
+  const auto number = static_cast<std::int64_t>((position * on_node(node) + size - 1) / size);
+  return number < on_node(node) && base::Wide{number} * size / on_node(node) == position ? first_[node] + number
+                                                                                         : count_;
+}
+
+std::int64_t Readers::nodes() const {
+  if (!nodes_ || nodes_->empty()) return 1;
+  if (first_.empty()) return static_cast<std::int64_t>(nodes_->size());
+  std::int64_t found = 0;
+  for (std::size_t node = 0; node < nodes_->size(); ++node) found += on_node(node) > 0 ? 1 : 0;
+  return found;
+}
+
+}  // namespace plait::plan
