@@ -22,6 +22,8 @@ if(test_sources)
   target_precompile_headers(plait_tests PRIVATE tests/cpp/support/precompiled.hpp)
   if(PLAIT_SANITIZE)
     target_compile_options(plait_tests PRIVATE -O0)  # half of the compilation; what is tested stays optimised
+  endif()
+  if(PLAIT_TOGETHER)
     set(alone base/events/events distant/request_memory layout/index_set/pattern redistribution/families)
     list(TRANSFORM alone REPLACE "(.+)" "tests/cpp/\\1_test.cpp")
     plait_together(plait_tests "tests/(cpp/.*)/" ${alone})

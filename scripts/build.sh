@@ -7,7 +7,7 @@ set -euo pipefail
 . "$(dirname -- "${BASH_SOURCE[0]}")/env.sh"
 cd "$plait_root"
 
-settings=(-Cbuild-dir="$plait_release")
+settings=(-Cbuild-dir="$plait_release" -Ccmake.define.PLAIT_TOGETHER_FOLDER="$plait_build/together")
 case "${1:-}" in
   "") ;;
   --checks) settings+=(-Ccmake.define.PLAIT_TESTS=ON -Ccmake.define.PLAIT_WERROR=ON) ;;

@@ -38,7 +38,8 @@ fi
 log="$plait_log/install.log"
 say "compiling and installing into $prefix (log: .plait/log/install.log)"
 {
-  cmake -S . -B "$tree" -G Ninja -U 'MPI_*' "${alike[@]}" "${mpi[@]}" -DPLAIT_PYTHON=OFF -DCMAKE_INSTALL_PREFIX="$prefix" &&
+  cmake -S . -B "$tree" -G Ninja -U 'MPI_*' "${alike[@]}" "${mpi[@]}" -DPLAIT_PYTHON=OFF \
+    -DPLAIT_TOGETHER_FOLDER="$plait_build/together" -DCMAKE_INSTALL_PREFIX="$prefix" &&
     cmake --build "$tree" -j "$plait_jobs" &&
     cmake --install "$tree" --strip
 } >"$log" 2>&1 || {

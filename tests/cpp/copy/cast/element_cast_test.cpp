@@ -1,0 +1,127 @@
+// Elements of one type as those of another: which casts there are, and what they make of values.
+#include "copy/cast/element_cast.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace {
+
+using plait::copy::Casting;
+using plait::copy::ElementCast;
+
+template <typename To, typename From>
+std::vector<To> cast(const char* from, const char* to, std::vector<From> values, Casting casting = Casting::kSameKind) {
+  const std::optional<ElementCast> found = ElementCast::find(from, to, casting);
+  EXPECT_TRUE(found) << from << " to " << to;
+  if (!found) return {};
+  EXPECT_EQ(found->source_bytes(), static_cast<std::int64_t>(sizeof(From)));
+  EXPECT_EQ(found->target_bytes(), static_cast<std::int64_t>(sizeof(To)));
+  std::vector<To> result(values.size() + 1, To{7});
+  found->run(reinterpret_cast<std::byte*>(values.data()), reinterpret_cast<std::byte*>(result.data()),
+             static_cast<std::int64_t>(values.size()));
+  EXPECT_EQ(result.back(), To{7}) << "written behind the end";
+  result.pop_back();
+  return result;
+}
+
+template <typename T>
+T turned_round(T value) {
+  auto* bytes = reinterpret_cast<std::byte*>(&value);
+  std::reverse(bytes, bytes + sizeof value);
+  return value;
+}
+
+TEST(ElementCast, WidensWholeNumbersWithTheirSigns) {
+  EXPECT_EQ((cast<std::int64_t>("|i1", "<i8", std::vector<std::int8_t>{-128, -1, 0, 127})),
+            (std::vector<std::int64_t>{-128, -1, 0, 127}));
+  EXPECT_EQ((cast<std::int32_t>("<u2", "<i4", std::vector<std::uint16_t>{0, 65535})),
+            (std::vector<std::int32_t>{0, 65535}));
+}
+
+TEST(ElementCast, CutsWholeNumbersToTheLowerBits) {
+  EXPECT_EQ((cast<std::int8_t>("<i4", "|i1", std::vector<std::int32_t>{257, -129, 128})),
+            (std::vector<std::int8_t>{1, 127, -128}));
+}
+
+TEST(ElementCast, RoundsRealNumbersToNarrowerOnes) {
+  const double tiny = std::numeric_limits<double>::denorm_min();
+  EXPECT_EQ((cast<float>("<f8", "<f4", std::vector<double>{0.1, -2.5, tiny})), (std::vector<float>{0.1F, -2.5F, 0}));
+}
+
+TEST(ElementCast, MakesComplexNumbersOfRealOnes) {
+  using Single = std::complex<float>;
+  using Double = std::complex<double>;
+  EXPECT_EQ((cast<Double>("<f4", "<c16", std::vector<float>{1.5F, -2})), (std::vector<Double>{1.5, -2}));
+  EXPECT_EQ((cast<Single>("<c16", "<c8", std::vector<Double>{{0.1, -3}})), (std::vector<Single>{{0.1F, -3}}));
+}
+
+TEST(ElementCast, TakesAnyByteButZeroForTrue) {
+  EXPECT_EQ((cast<std::uint16_t>("|b1", "<u2", std::vector<std::uint8_t>{0, 1, 2, 255})),
+            (std::vector<std::uint16_t>{0, 1, 1, 1}));
+}
+
+TEST(ElementCast, TurnsBytesRoundOnEitherSide) {
+  const std::vector<std::int32_t> values{1, -70000, 1 << 30};
+  std::vector<std::int32_t> swapped = values;
+  for (std::int32_t& value : swapped) value = turned_round(value);
+  EXPECT_EQ(cast<std::int32_t>(">i4", "<i4", swapped, Casting::kSafe), values);
+  EXPECT_EQ(cast<std::int32_t>("<i4", ">i4", values, Casting::kSafe), swapped);
+  std::vector<std::int64_t> wide(values.begin(), values.end());
+  for (std::int64_t& value : wide) value = turned_round(value);
+  EXPECT_EQ(cast<std::int64_t>(">i4", ">i8", swapped), wide);
+  // Each part of a complex number by itself.
+  const std::complex<float> one(1.25F, -3);
+  const std::complex<float> other(turned_round(one.real()), turned_round(one.imag()));
+  const auto found = cast<std::complex<float>>(">c8", "<c8", std::vector<std::complex<float>>{other}, Casting::kSafe);
+  EXPECT_EQ(found, std::vector<std::complex<float>>{one});
+}
+
+/// NumPy's rules, as `numpy.can_cast` tells them.
+TEST(ElementCast, AllowsWhatEachRuleAllows) {
+  struct Case {
+    const char* from;
+    const char* to;
+    bool safe;
+    bool same_kind;
+  };
+  for (const Case& one : std::vector<Case>{{"|b1", "<f4", true, true},
+                                           {"|u1", "<i2", true, true},
+                                           {"|u1", "|i1", false, true},
+                                           {"<u8", "<i8", false, true},
+                                           {"<i8", "<u8", false, false},
+                                           {"<i8", "<f8", true, true},
+                                           {"<u4", "<f4", false, true},
+                                           {"<i2", "<f4", true, true},
+                                           {"<f8", "<f4", false, true},
+                                           {"<f8", "<c8", false, true},
+                                           {"<f4", "<c8", true, true},
+                                           {"<c8", "<f8", false, false},
+                                           {"<f4", "<i8", false, false},
+                                           {"<i4", "|b1", false, false}}) {
+    EXPECT_EQ(ElementCast::find(one.from, one.to, Casting::kSafe).has_value(), one.safe) << one.from << one.to;
+    EXPECT_EQ(ElementCast::find(one.from, one.to, Casting::kSameKind).has_value(), one.same_kind) << one.from << one.to;
+    EXPECT_FALSE(ElementCast::find(one.from, one.to, Casting::kNo)) << one.from << one.to;
+  }
+}
+
+TEST(ElementCast, KnowsNoOtherTypes) {
+  for (const char* name : {"", "<", "<i", "|S4", "<U4", "<f2x", "<i3", "|V8", "?i4"})
+    EXPECT_FALSE(ElementCast::find(name, "<f8", Casting::kSameKind)) << name;
+}
+
+TEST(ElementCast, ReadsTheWordsThatItPrints) {
+  for (const Casting one : {Casting::kNo, Casting::kSafe, Casting::kSameKind})
+    EXPECT_EQ(plait::copy::parse_casting(plait::copy::to_string(one)), one);
+  EXPECT_FALSE(plait::copy::parse_casting("unsafe"));
+}
+
+}  // namespace
