@@ -43,6 +43,15 @@ def test_every_page_is_in_the_contents() -> None:
     assert not missing, f"no toctree of docs/index.md or below lists {missing}"
 
 
+def test_the_first_page_is_short() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 120
+    assert len(re.findall(r"^\|[-:| ]+\|$", text, re.MULTILINE)) == 1, "one table"
+    pictures = re.findall(r"!\[[^\]]+\]\((\S+)\)", text)
+    assert pictures
+    assert all((ROOT / name).stat().st_size < 60_000 for name in pictures)
+
+
 def test_included_files_exist() -> None:
     included = [
         (page, name)
