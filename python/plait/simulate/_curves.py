@@ -98,7 +98,8 @@ def miss_ratio_curve(
         sizes: as in :func:`count`.
         rate: the share of blocks in the sample, above 0 and at most 1.
         samples: at most so many blocks at once; the rate falls from ``rate`` where the trace has more. Memory and time
-            are then bounded, whatever the trace; 8192 give a miss ratio within a few thousandths on most traces.
+            are then bounded, whatever the trace. A miss ratio of 8192 blocks was off by up to 7 % of itself for
+            blocks popular by Zipf's law.
 
     Cost: O(log blocks) for each use of a block that is in the sample. Memory: about 150 bytes for each distinct block
     in the sample. Threads: any number at once.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import struct
 import warnings
 from pathlib import Path
 
@@ -120,6 +121,76 @@ def test_workloads_are_traces() -> None:
         int(o + s - 1) // block - int(o) // block + 1 for o, s in zip(moved["offset"], moved["result"], strict=True)
     )
     assert [all(list(itertools.islice(outcomes, size))) for size in sizes] == everything[:6000].tolist()
+
+
+def block_requests(seed: int, count: int) -> list[tuple[int, int, bool]]:
+    """Sector, bytes and whether it is a write, as virtual machines ask their disks: hot, sequential and random."""
+    rng = np.random.default_rng(seed)
+    sectors = np.where(rng.random(count) < 0.5, rng.zipf(1.3, count) % 400, rng.integers(0, 2000, count))
+    sectors = np.where(np.arange(count) % 100 < 30, np.arange(count) % 700, sectors) * 4
+    return list(
+        zip(
+            sectors.tolist(),
+            (rng.integers(1, 24, count) * 512).tolist(),
+            (rng.random(count) < 0.3).tolist(),
+            strict=True,
+        )
+    )
+
+
+@pytest.mark.parametrize("policy", ["lru", "sieve", "2q", "belady"])
+def test_traces_of_block_devices(tmp_path: Path, policy: str) -> None:
+    asked = block_requests(3, 1500)
+    path = tmp_path / "disk.vscsi"
+    path.write_bytes(
+        b"".join(
+            struct.pack("<HHIIIQQQ", 0x2A if write else 0x28, 0x200, k, size, 1, sector, 1000 + 10 * k, 100)
+            for k, (sector, size, write) in enumerate(asked)
+        )
+    )
+    keys = [
+        number
+        for sector, size, _ in asked
+        for number in range(sector * 512 // 4096, (sector * 512 + size - 1) // 4096 + 1)
+    ]
+    found = {
+        "lru": oracles.lru,
+        "sieve": oracles.sieve,
+        "2q": lambda keys, slots: oracles.two_queues(keys, slots, slots // 4, slots // 2),
+        "belady": oracles.belady,
+    }[policy](keys, 80)
+    counts = simulate.count(path, cache=80 * 4096, block=4096, policy=policy)
+    assert (counts.requests, counts.blocks, counts.block_hits) == (len(asked), len(keys), sum(found))
+    assert counts.bytes == sum(size for _, size, _ in asked)
+    # Each request one object, as simulators of objects see them.
+    objects = [sector for sector, _, _ in asked]
+    with trace.open(path) as opened:
+        events = opened.read()
+    assert simulate.outcomes(events["offset"], cache=80).tolist() == oracles.lru(objects, 80)
+
+
+def test_traces_of_object_caches(tmp_path: Path) -> None:
+    rng = np.random.default_rng(4)
+    objects = (rng.zipf(1.3, 2000) % 500).tolist()
+    sizes = rng.integers(1, 1 << 20, 2000).tolist()
+    sizes = [sizes[one] for one in objects]  # of an object always the same
+    later: dict[int, int] = {}
+    nexts = [-1] * len(objects)
+    for k in reversed(range(len(objects))):
+        nexts[k] = later.get(objects[k], -1)
+        later[objects[k]] = k
+    path = tmp_path / "cache.oracleGeneral"
+    path.write_bytes(
+        b"".join(
+            struct.pack("<IQIq", k // 10, one, size, following)
+            for k, (one, size, following) in enumerate(zip(objects, sizes, nexts, strict=True))
+        )
+    )
+    for policy, oracle in {"lru": oracles.lru, "arc": oracles.arc, "belady": oracles.belady}.items():
+        wanted = oracle(objects, 60)
+        counts = simulate.count(path, cache="60MiB", block="1MiB", policy=policy)
+        assert (counts.requests, counts.hits) == (2000, sum(wanted))
+        assert counts.byte_hits == sum(size for size, hit in zip(sizes, wanted, strict=True) if hit)
 
 
 def test_files_of_one_name_are_one_file(tmp_path: Path) -> None:
