@@ -2,7 +2,7 @@
 # Runs the readers of traces and of files, and ends of pipes, on changed inputs, guided by the branches that they reach.
 #
 # usage: scripts/fuzz.sh [--fast] [SECONDS] [NAME...]     SECONDS (60) are of each: a format of traces,
-#                                                         npz, safetensors, netcdf, pipe-hello, pipe-frames or
+#                                                         npz, safetensors, netcdf, zarr, zarr-chunk, pipe-hello, pipe-frames or
 #                                                         pipe-answers; without one, all
 #        scripts/fuzz.sh [--fast] NAME FILE               one input alone
 # Under AddressSanitizer and UndefinedBehaviorSanitizer; with --fast, undefined behaviour alone is caught, some times

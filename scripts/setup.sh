@@ -27,6 +27,7 @@ new_enough() {
 zlib_there() { echo '#include <zlib.h>' | "$compiler" -fsyntax-only -x c - 2>/dev/null; }
 sodium_there() { echo '#include <sodium.h>' | "$compiler" -fsyntax-only -x c - 2>/dev/null; }
 json_there() { echo '#include <nlohmann/json.hpp>' | "$compiler" -std=c++20 -fsyntax-only -x c++ - 2>/dev/null; }
+zstd_there() { echo '#include <zstd.h>' | "$compiler" -fsyntax-only -x c - 2>/dev/null; }
 gtest_there() { echo '#include <gtest/gtest.h>' | "$compiler" -std=c++20 -fsyntax-only -x c++ - 2>/dev/null; }
 
 # The Fortran libraries are left out where there is no compiler for them.
@@ -58,6 +59,7 @@ missing_packages() {
   zlib_there || echo zlib1g-dev
   sodium_there || echo libsodium-dev
   json_there || echo nlohmann-json3-dev
+  zstd_there || echo libzstd-dev
   [[ "${1:-}" == needed ]] || fortran_works || echo gfortran
   [[ "${1:-}" == needed ]] || missing_programs
 }
@@ -92,7 +94,7 @@ fi
 if ((${#packages[@]})); then
   {
     say "these system packages are missing: ${packages[*]}"
-    say "needed are Python 3.10 with venv and headers, a C++20 compiler (GCC 12 or Clang 15), make, zlib, libsodium, nlohmann-json and GoogleTest."
+    say "needed are Python 3.10 with venv and headers, a C++20 compiler (GCC 12 or Clang 15), make, zlib, libsodium, nlohmann-json, libzstd and GoogleTest."
     say "install them (Debian, Ubuntu: apt-get install ${packages[*]}), then run this again."
   } >&2
   exit 1

@@ -67,11 +67,19 @@ class Container {
   }
   /// What the first view() has found out that others need not, such as an index; a text of a few MiB at most.
   virtual std::string tell(const store::Store& /*view*/) const { return {}; }
+  /// Whether what it reads is a folder, in which there are files.
+  virtual bool in_folder() const { return false; }
+  /// The file that says what is inside, of the path of a file or folder and the name of an array in it.
+  /// errors  kArgument: a name that cannot be.
+  virtual std::string file_of(std::string_view path, std::optional<std::string_view> /*array*/) const {
+    return std::string(path);
+  }
   /// Whether its files hold arrays under names, which stand behind the path: `FILE::NAME`.
   virtual bool names_arrays() const { return false; }
   /// The order in which all its arrays are; empty: each has its own.
   virtual std::optional<Order> only_order() const { return std::nullopt; }
-  /// All arrays of a file, in its order, where they have names.  file: its path.  errors  kSystem: damaged.
+  /// All arrays of a file, in its order, where they have names.  file: its path; of a folder, where `store` is the
+  /// metadata, those below that.  errors  kSystem: damaged.
   virtual std::vector<Member> list(store::Store& /*store*/, const std::string& /*file*/) const { return {}; }
   /// Looks at what view() gave.  path: the name by which it is opened, that of an array included.
   /// errors  kArgument: `options` lacks what the file does not tell, or says otherwise.  kSystem: damaged.

@@ -10,6 +10,7 @@
 #include "container/npz/container.hpp"
 #include "container/raw/container.hpp"
 #include "container/safetensors/container.hpp"
+#include "container/zarr/container.hpp"
 
 namespace plait::container {
 
@@ -17,8 +18,8 @@ namespace {
 
 std::vector<const Container*>& list() {
   static std::vector<const Container*> list{
-      &npy::container(),    &gzip::container(),        &npz::container(),
-      &netcdf::container(), &safetensors::container(), &raw::container(),
+      &npy::container(),         &gzip::container(), &npz::container(), &netcdf::container(),
+      &safetensors::container(), &zarr::container(), &raw::container(),
   };
   return list;
 }
@@ -36,6 +37,12 @@ ArrayName array_name(std::string_view name) {
     for (const Container* one : containers())
       if (one->names_arrays() && file.ends_with(one->suffix())) return {file, name.substr(at + 2)};
   }
+  // A folder may have slashes behind its name.
+  std::string_view folder = name;
+  while (folder.size() > 1 && folder.ends_with('/')) folder.remove_suffix(1);
+  for (const Container* one : containers())
+    if (folder.size() < name.size() && one->in_folder() && folder.ends_with(one->suffix()))
+      return {folder, std::nullopt};
   return {name, std::nullopt};
 }
 

@@ -43,9 +43,9 @@ std::vector<container::Member> arrays_in(const std::string& name) {
   const container::Container& format = container::container_named(name);
   if (!format.names_arrays()) return {};
   const std::string file(parts.file);
-  PosixStore store(file, PosixStore::Access::kRead);
+  PosixStore store(format.file_of(file, parts.array), PosixStore::Access::kRead);
   std::vector<container::Member> members = format.list(store, file);
-  if (!parts.array) return members;
+  if (!parts.array || format.in_folder()) return members;
   const container::Member one = container::chosen(members, name);
   return {one};
 }

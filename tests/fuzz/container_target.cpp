@@ -13,6 +13,8 @@
 #include "container/netcdf/container.hpp"
 #include "container/npz/container.hpp"
 #include "container/safetensors/container.hpp"
+#include "container/zarr/metadata.hpp"
+#include "container/zarr/unpack.hpp"
 #include "plait/error.hpp"
 #include "store/memory/memory_store.hpp"
 
@@ -105,19 +107,59 @@ std::vector<std::string> written(const Container& format) {
   return all;
 }
 
+void run_zarr(std::string_view bytes) {
+  using namespace container::zarr;
+  const std::string name = "input.zarr/zarr.json";
+  const std::string error = error_of([&] {
+    const bool group = is_group(bytes, name);
+    const Metadata found = parse_metadata(bytes, name);
+    (void)group;
+    std::int64_t all = found.chunk_bytes;
+    demand_of_file(found.grid.size() == found.type.shape.size() && found.chunk.size() == found.grid.size(),
+                   "dimensions that differ");
+    for (const std::int64_t chunks : found.grid)
+      demand_of_file(chunks >= 0 && !__builtin_mul_overflow(all, chunks, &all), "more bytes than there are");
+    demand_of_file(static_cast<std::int64_t>(found.fill.size()) == found.type.element_bytes, "half an element");
+  });
+  demand_of_file(error.empty() || error.find(name) != std::string::npos, "an error names no file");
+}
+
+void run_zarr_chunk(std::string_view bytes) {
+  using namespace container::zarr;
+  if (bytes.empty()) return;
+  constexpr std::size_t kChunk = 96;
+  std::vector<std::byte> chunk(kChunk);  // what is written behind it is seen
+  const auto packing = static_cast<Packing>(1 + static_cast<unsigned char>(bytes.front()) % 3);
+  const std::string error =
+      error_of([&] { unpack(packing, std::as_bytes(std::span(bytes.substr(1))), chunk, "input.zarr/c/0"); });
+  demand_of_file(error.empty() || error.find("input.zarr/c/0") != std::string::npos, "an error names no file");
+}
+
+std::vector<std::string> right_zarr() {
+  return {R"({"zarr_format":3,"node_type":"array","shape":[13,7],"data_type":"float32","chunk_grid":{"name":"regular",)"
+          R"("configuration":{"chunk_shape":[4,3]}},"chunk_key_encoding":{"name":"default","configuration":)"
+          R"({"separator":"/"}},"fill_value":"NaN","codecs":[{"name":"bytes","configuration":{"endian":"big"}},)"
+          R"({"name":"zstd","configuration":{"level":0}}],"attributes":{}})",
+          R"({"zarr_format":2,"shape":[5],"chunks":[2],"dtype":"<c8","compressor":{"id":"gzip","level":1},)"
+          R"("fill_value":[0.5,-1],"order":"F","filters":null,"dimension_separator":"."})",
+          R"({"zarr_format":3,"node_type":"group","attributes":{}})"};
+}
+
 void run_npz(std::string_view bytes) { run(container::npz::container(), bytes); }
 void run_safetensors(std::string_view bytes) { run(container::safetensors::container(), bytes); }
 void run_netcdf(std::string_view bytes) { run(container::netcdf::container(), bytes); }
 std::vector<std::string> right_npz() { return written(container::npz::container()); }
 std::vector<std::string> right_safetensors() { return written(container::safetensors::container()); }
-std::vector<std::string> right_netcdf() { return {}; }  // those of the corpus, which other libraries have written
+std::vector<std::string> right_elsewhere() { return {}; }  // those of the corpus, which others have written
 
 }  // namespace
 
 std::vector<Received> received_in_files() {
   return {{"npz", run_npz, right_npz},
           {"safetensors", run_safetensors, right_safetensors},
-          {"netcdf", run_netcdf, right_netcdf}};
+          {"netcdf", run_netcdf, right_elsewhere},
+          {"zarr", run_zarr, right_zarr},
+          {"zarr-chunk", run_zarr_chunk, right_elsewhere}};
 }
 
 }  // namespace plait::fuzz

@@ -1,4 +1,4 @@
-/// What is run on files of formats that hold several arrays.
+/// What is run on files of formats that hold several arrays, and on those in Zarr's folders.
 #pragma once
 
 #include <vector>
@@ -7,7 +7,8 @@
 
 namespace plait::fuzz {
 
-/// `npz`, `safetensors` and `netcdf`: each array that a file lists is opened, as by the first rank and by another one.
+/// `npz`, `safetensors` and `netcdf`: each array that a file lists is opened, as by the first rank and by another one;
+/// `zarr`: metadata; `zarr-chunk`: a chunk that is packed, its first byte saying how.
 std::vector<Received> received_in_files();
 
 }  // namespace plait::fuzz

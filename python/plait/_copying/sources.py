@@ -135,7 +135,7 @@ class NamedSource:
 
     def steps(self) -> Iterator[GivenStep]:
         """Return all of it."""
-        types = [(one.name, one.shape, one.dtype, one.order) for one in self._arrays]
+        types = [(one.name or VARIABLE, one.shape, one.dtype, one.order) for one in self._arrays]
         yield GivenStep(0, tuple(StepArray(name, shape, dtype, order) for name, shape, dtype, order in types if dtype))
 
     def read(self, array: StepArray, layout: Layout, out: Any, region: Region) -> None:
@@ -143,7 +143,8 @@ class NamedSource:
         if self._opened != array.name:
             if self._file is not None:
                 self._file.close()
-            self._file = self._told.open(f"{self._path}{BETWEEN}{array.name}")
+            root = len(self._arrays) == 1 and not self._arrays[0].name
+            self._file = self._told.open(f"{self._path}{BETWEEN}{'' if root else array.name}")
             self._opened = array.name
         assert self._file is not None
         self._file.read(layout, out, region=region)

@@ -74,8 +74,9 @@ def _store(found: Located, name: str, told: dict[str, Any]) -> Document:
     array = _array(None, None, None)
     note = None
     if found.names_arrays and found.file == found.name:
-        size = os.stat(found.path).st_size
         held = [_held(one) for one in plait.arrays_in(name)]
+        folder = os.path.isdir(found.path)
+        size = sum(one["stored"] for one in held) if folder else os.stat(found.path).st_size
         return {"name": name, "kind": found.kind, **array, "size": size, "arrays": held}
     try:
         with plait.open(found.name, **told) as file:
@@ -89,6 +90,8 @@ def _store(found: Located, name: str, told: dict[str, Any]) -> Document:
     parts = [{"path": part.path, "size": part.bytes} for part in found.components]
     if parts:
         size = sum(part.bytes or 0 for part in found.components)
+    elif found.names_arrays and os.path.isdir(found.path):
+        size = sum(one.stored for one in plait.arrays_in(name))
     else:
         size = os.stat(found.path).st_size if found.path else array["bytes"]
     unit = found.unit or None

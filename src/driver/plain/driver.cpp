@@ -27,13 +27,22 @@ std::string path_of(const std::string& name) {
   return store::is_raw(name) ? store::ordinary_path(name) : std::string(container::array_name(name).file);
 }
 
+/// The file that tells what is inside, which is that itself unless it is a folder.
+std::string opened_path_of(const std::string& name) {
+  if (store::is_raw(name)) return store::ordinary_path(name);
+  const container::ArrayName parts = container::array_name(name);
+  return container::container_named(name).file_of(parts.file, parts.array);
+}
+
 /// A folder may be what other libraries keep an array in.
 [[noreturn]] void say_what_folder(const Error& error, const std::string& path) {
   const std::string_view format = container::foreign_folder(path);
   if (format.empty()) throw error;
   throw Error(error.kind(),
               base::text(error.what(), ". Its content is of the format ", format,
-                         ", which Plait does not read; use a library for that format"),
+                         format == "Zarr" ? "; give the name of the folder that ends with .zarr, and behind it that of "
+                                            "the array, as in data.zarr::/group/array"
+                                          : ", which Plait does not read; use a library for that format"),
               error.system_code());
 }
 
@@ -45,7 +54,7 @@ class PlainDriver : public FileDriver {
   Contents contents() const override { return contents_; }
 
   store::Found find(const std::string& name, bool writable) const override {
-    const std::string path = path_of(name);
+    const std::string path = opened_path_of(name);
     try {
       auto opened = std::make_unique<PosixStore>(path, access_of(writable));
       store::Location location{std::filesystem::absolute(path).string(), {}, {opened->identity()}};

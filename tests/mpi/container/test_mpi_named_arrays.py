@@ -65,6 +65,23 @@ def test_records_among_those_of_others(comm, shared):
             np.testing.assert_array_equal(file.read(layout), array[np.ix_(*layout.indices(comm.rank))])
 
 
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("dist", ["(block, *)", "(cyclic(7), *)", "(*, cyclic(3))"])
+def test_chunks_in_files_of_their_own(comm, shared, packed, dist):
+    zarr = pytest.importorskip("zarr")
+    path = shared / "a.zarr"
+    if comm.rank == 0:
+        how = {"compressors": zarr.codecs.ZstdCodec() if packed else None}
+        for name, array in ARRAYS.items():
+            stored = zarr.create_array(path / name, shape=SHAPE, chunks=(50, 37), dtype=array.dtype, **how)
+            stored[...] = array
+    comm.barrier()
+    layout = plait.Layout(SHAPE, dist, grid=(comm.size,))
+    for name, array in ARRAYS.items():
+        with plait.open(f"{path}::/{name}", comm=comm, memory=1 << 16) as file:
+            np.testing.assert_array_equal(file.read(layout), array[np.ix_(*layout.indices(comm.rank))])
+
+
 def test_copies_by_all_ranks(comm, shared):
     if comm.rank == 0:
         np.savez(shared / "a.npz", **ARRAYS)

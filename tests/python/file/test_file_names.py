@@ -29,8 +29,6 @@ FORMATS = {
     "a.hdf5": "HDF5",
     "a.cdf": "netCDF",
     "A.NC4": "netCDF",
-    "a.zarr": "Zarr",
-    "a.zarr/": "Zarr",
     "a.mat": "MATLAB",
     "a.tiff": "TIFF",
     "a.fits": "FITS",
@@ -173,7 +171,7 @@ def test_folders_of_other_formats(tmp_path):
     (tmp_path / "store").mkdir()
     (tmp_path / "store" / "zarr.json").write_text("{}")
     for mode in ("r", "r+"):
-        with pytest.raises(plait.StoreError, match="Its content is of the format Zarr, which Plait does not read"):
+        with pytest.raises(plait.StoreError, match="the format Zarr; give the name of the folder that ends with .zarr"):
             plait.open(tmp_path / "store", mode, shape=1, dtype="i4")
 
 

@@ -1,0 +1,193 @@
+#include "container/zarr/container.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include "base/text.hpp"
+#include "container/array_type.hpp"
+#include "container/members.hpp"
+#include "container/registry.hpp"
+#include "container/zarr/chunk_store.hpp"
+#include "container/zarr/metadata.hpp"
+#include "plait/error.hpp"
+#include "store/posix/posix_store.hpp"
+
+namespace plait::container::zarr {
+
+namespace {
+
+namespace fs = std::filesystem;
+using base::text;
+using store::posix::PosixStore;
+
+constexpr std::array<std::string_view, 3> kFiles{"zarr.json", ".zarray", ".zgroup"};
+constexpr int kDeepest = 32;
+constexpr std::size_t kMostArrays = 100'000;
+
+/// The metadata in a folder; of one without any, what would be there.
+std::string metadata_file(const fs::path& folder) {
+  std::error_code ignored;
+  for (const std::string_view name : kFiles)
+    if (fs::exists(folder / name, ignored)) return (folder / name).string();
+  return (folder / kFiles.front()).string();
+}
+
+std::string content_of(store::Store& store) {
+  const std::int64_t size = store.size();
+  if (size > kMostMetadata)
+    throw Error(ErrorKind::kSystem,
+                text("cannot open ", store.name(), " as Zarr: it has ", size, " bytes, and metadata at most ",
+                     kMostMetadata, "; copy or download it again"));
+  std::string content(static_cast<std::size_t>(size), '\0');
+  store.read({{0, reinterpret_cast<std::byte*>(content.data()), size}});
+  return content;
+}
+
+/// Without slashes around it.
+std::string_view bare(std::string_view name) {
+  while (name.starts_with('/')) name.remove_prefix(1);
+  while (name.ends_with('/')) name.remove_suffix(1);
+  return name;
+}
+
+std::string chunks_text(const Metadata& metadata) {
+  std::string out = "chunks ";
+  for (std::size_t d = 0; d < metadata.chunk.size(); ++d) base::append_parts(out, d == 0 ? "" : "x", metadata.chunk[d]);
+  if (metadata.chunk.empty()) out = "one chunk";
+  return text(out, ", ", words(metadata.packing));
+}
+
+std::int64_t bytes_below(const fs::path& folder) {
+  std::int64_t bytes = 0;
+  std::error_code error;
+  for (fs::recursive_directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    std::error_code ignored;
+    if (!at->is_regular_file(ignored)) continue;
+    const std::uintmax_t size = at->file_size(ignored);
+    if (!ignored) bytes += static_cast<std::int64_t>(size);
+  }
+  return bytes;
+}
+
+Member member_of(const fs::path& folder, const std::string& name, const std::string& content, const std::string& file) {
+  Member member;
+  member.name = name;
+  member.kept = "chunks";
+  try {
+    const Metadata metadata = parse_metadata(content, file);
+    member.content = {metadata.type, 0, metadata.chunk};
+    member.element = metadata.element;
+    member.kept = chunks_text(metadata);
+    member.stored = bytes_below(folder);
+  } catch (const Error& error) {  // others can be read
+    member.refused = error.what();
+  }
+  return member;
+}
+
+/// Adds the arrays in a folder and in the groups below it; those of links are not followed.
+void collect(const fs::path& folder, const std::string& name, int depth, std::vector<Member>& members) {
+  const std::string file = metadata_file(folder);
+  std::error_code error;
+  if (!fs::is_regular_file(file, error)) return;
+  PosixStore store(file, PosixStore::Access::kRead);
+  const std::string content = content_of(store);
+  if (!is_group(content, file)) {
+    members.push_back(member_of(folder, name, content, file));
+    return;
+  }
+  if (depth == kDeepest || members.size() > kMostArrays)
+    throw Error(ErrorKind::kSystem, text(folder.string(), ": groups are nested deeper than ", kDeepest,
+                                         ", or hold more than ", kMostArrays, " arrays; name one"));
+  std::vector<fs::path> below;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    std::error_code ignored;
+    if (at->is_directory(ignored) && !at->is_symlink(ignored)) below.push_back(at->path());
+  }
+  std::ranges::sort(below);
+  for (const fs::path& one : below)
+    collect(one, name.empty() ? one.filename().string() : text(name, '/', one.filename().string()), depth + 1, members);
+}
+
+class Zarr : public NamingContainer {
+ public:
+  std::string_view suffix() const override { return ".zarr"; }
+  std::string kind() const override { return "a Zarr folder"; }
+  bool begins(std::span<const std::byte> /*front*/) const override { return false; }
+  bool in_folder() const override { return true; }
+  std::string file_of(std::string_view path, std::optional<std::string_view> array) const override;
+  std::vector<Member> list(store::Store& store, const std::string& file) const override;
+  std::shared_ptr<store::Store> view(std::shared_ptr<store::Store> store, const std::string& path,
+                                     std::string_view told) const override;
+  std::string tell(const store::Store& view) const override { return dynamic_cast<const ChunkStore&>(view).text(); }
+  Content inspect(store::Store& store, const std::string& path, const FileOptions& options) const override {
+    const Metadata& metadata = dynamic_cast<ChunkStore&>(store).metadata();
+    Content found{metadata.type, 0, metadata.chunk};
+    check_told(found, path, options);
+    return found;
+  }
+  NewContent create(const std::string& path, const FileOptions& /*options*/) const override { refuse_write(path); }
+  void check_writable(const std::string& path) const override { refuse_write(path); }
+
+ private:
+  [[noreturn]] static void refuse_write(const std::string& path) {
+    throw Error(ErrorKind::kArgument,
+                text(path, ": Zarr arrays are only read; write a .npy, .npz or .safetensors file"));
+  }
+};
+
+std::string Zarr::file_of(std::string_view path, std::optional<std::string_view> array) const {
+  fs::path folder(path);
+  if (!array || bare(*array).empty()) return metadata_file(folder);
+  for (std::string_view rest = bare(*array); !rest.empty();) {
+    const std::string_view part = rest.substr(0, rest.find('/'));
+    if (part.empty() || part == "." || part == "..")
+      throw Error(ErrorKind::kArgument, text(path, "::", *array, ": \"", part,
+                                             "\" is no part of the name of an array; "
+                                             "give a name such as /group/array"));
+    folder /= part;
+    rest.remove_prefix(std::min(rest.size(), part.size() + 1));
+  }
+  return metadata_file(folder);
+}
+
+std::vector<Member> Zarr::list(store::Store& store, const std::string& file) const {
+  const fs::path folder = fs::path(store.name()).parent_path();
+  const std::string name = folder.lexically_relative(file).string();
+  std::vector<Member> members;
+  collect(folder, name == "." ? std::string() : name, 0, members);
+  return members;
+}
+
+std::shared_ptr<store::Store> Zarr::view(std::shared_ptr<store::Store> store, const std::string& path,
+                                         std::string_view told) const {
+  const std::string file = store->name();
+  const std::string folder = fs::path(file).parent_path().string();
+  const std::string content = told.empty() ? content_of(*store) : std::string(told);
+  if (told.empty() && is_group(content, file)) {
+    const std::vector<Member> members = list(*store, std::string(array_name(path).file));
+    std::string names;
+    for (std::size_t i = 0; i < std::min<std::size_t>(members.size(), 12); ++i)
+      base::append_parts(names, i == 0 ? "" : ", ", members[i].name);
+    throw Error(ErrorKind::kArgument,
+                text(path, " is a group, which holds ", members.size(), members.size() == 1 ? " array" : " arrays",
+                     members.empty() ? "" : ": ", names, members.size() > 12 ? ", ..." : "",
+                     "; give the name of an array behind ::, as in data.zarr::/group/array"));
+  }
+  return std::make_shared<ChunkStore>(folder, parse_metadata(content, file), content);
+}
+
+}  // namespace
+
+const Container& container() {
+  static const Zarr kContainer;
+  return kContainer;
+}
+
+}  // namespace plait::container::zarr

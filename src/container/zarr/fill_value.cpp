@@ -1,0 +1,108 @@
+#include "container/zarr/fill_value.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string_view>
+
+namespace plait::container::zarr {
+
+namespace {
+
+using nlohmann::json;
+
+/// The bits of a number of half precision (IEEE 754 binary16); nothing where it has not exactly that value.
+std::optional<std::uint64_t> half_bits(double value) {
+  const std::uint64_t sign = std::signbit(value) ? 0x8000 : 0;
+  if (std::isnan(value)) return sign | 0x7e00;
+  if (std::isinf(value)) return sign | 0x7c00;
+  if (value == 0) return sign;
+  int exponent = 0;
+  const double fraction = std::frexp(std::fabs(value), &exponent);  // 0.5 to 1
+  if (exponent > 16) return std::nullopt;
+  // Subnormal numbers count units of 2^-24.
+  const int unit = std::max(exponent - 11, -24);
+  const double units = std::ldexp(fraction, exponent - unit);
+  if (units != std::floor(units)) return std::nullopt;
+  const auto count = static_cast<std::uint64_t>(units);
+  // Of normal numbers the 11th bit is counted to the exponent, which begins with 1.
+  return sign | ((static_cast<std::uint64_t>(unit + 24) << 10) + count);
+}
+
+std::optional<double> real_of(const json& value) {
+  if (value.is_number()) return value.get<double>();
+  if (value == "NaN") return std::numeric_limits<double>::quiet_NaN();
+  if (value == "Infinity") return std::numeric_limits<double>::infinity();
+  if (value == "-Infinity") return -std::numeric_limits<double>::infinity();
+  return std::nullopt;
+}
+
+std::optional<std::uint64_t> real_bits(const json& value, std::size_t bytes) {
+  // The bits themselves, of a NaN that has a payload.
+  if (value.is_string() && value.get_ref<const std::string&>().starts_with("0x")) {
+    const std::string& digits = value.get_ref<const std::string&>();
+    std::uint64_t bits = 0;
+    const char* const end = digits.data() + digits.size();
+    const auto [last, error] = std::from_chars(digits.data() + 2, end, bits, 16);
+    if (error != std::errc() || last != end || digits.size() != 2 + 2 * bytes) return std::nullopt;
+    return bits;
+  }
+  const std::optional<double> number = real_of(value);
+  if (!number) return std::nullopt;
+  if (bytes == 2) return half_bits(*number);
+  if (bytes == 4) return std::bit_cast<std::uint32_t>(static_cast<float>(*number));
+  return std::bit_cast<std::uint64_t>(*number);
+}
+
+/// The bits of one number of the kind, which has so many bytes.
+std::optional<std::uint64_t> bits_of(const json& value, char kind, std::size_t bytes) {
+  if (kind == 'f') return real_bits(value, bytes);
+  if (kind == 'b') {
+    if (value.is_boolean()) return value.get<bool>() ? 1 : 0;
+    return value == 0 ? std::optional<std::uint64_t>(0) : value == 1 ? std::optional<std::uint64_t>(1) : std::nullopt;
+  }
+  const std::size_t bits = 8 * bytes;
+  if (value.is_number_unsigned()) {
+    const auto number = value.get<std::uint64_t>();
+    const std::size_t room = kind == 'u' ? bits : bits - 1;
+    return room == 64 || number >> room == 0 ? std::optional(number) : std::nullopt;
+  }
+  // What version 2 writes for 0 where the type is of whole numbers.
+  if (value.is_number_float() && value.get<double>() == 0) return 0;
+  if (!value.is_number_integer() || kind == 'u') return std::nullopt;
+  const auto number = value.get<std::int64_t>();
+  return number >= -(std::int64_t{1} << (bits - 1)) ? std::optional(static_cast<std::uint64_t>(number)) : std::nullopt;
+}
+
+}  // namespace
+
+std::vector<std::byte> fill_of(const json& value, const std::string& dtype) {
+  const bool complex = dtype[1] == 'c';
+  const char kind = complex ? 'f' : dtype[1];
+  std::size_t bytes = 0;
+  std::from_chars(dtype.data() + 2, dtype.data() + dtype.size(), bytes);
+  const std::size_t count = complex ? 2 : 1;
+  bytes /= count;
+  std::vector<std::byte> result;
+  for (std::size_t part = 0; part < count; ++part) {
+    json its = value;
+    if (complex && value.is_array() && value.size() == 2)
+      its = value[part];
+    else if (complex && part == 1)
+      its = 0;
+    const std::optional<std::uint64_t> bits = bits_of(its, kind, bytes);
+    if (!bits) return {};
+    for (std::size_t i = 0; i < bytes; ++i) {
+      const std::size_t from = dtype[0] == '>' ? bytes - 1 - i : i;
+      result.push_back(static_cast<std::byte>(*bits >> (8 * from) & 0xff));
+    }
+  }
+  return result;
+}
+
+}  // namespace plait::container::zarr

@@ -1,0 +1,14 @@
+/// The value of elements that no chunk holds, as JSON spells it.
+#pragma once
+
+#include <cstddef>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+namespace plait::container::zarr {
+
+/// The bytes of an element; empty where the type has no such value.  dtype: of numbers, as .npy files spell it.
+std::vector<std::byte> fill_of(const nlohmann::json& value, const std::string& dtype);
+
+}  // namespace plait::container::zarr

@@ -1,0 +1,259 @@
+"""Zarr: what zarr-python writes is read, in both versions of the format."""
+
+import gzip
+import json
+import shutil
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import plait
+
+zarr = pytest.importorskip("zarr")
+zstd = pytest.importorskip("zstandard")
+
+SHAPE, CHUNK = (13, 7, 10), (4, 3, 10)
+
+
+def array_of(dtype: str, shape: tuple[int, ...] = SHAPE) -> np.ndarray:
+    return np.random.default_rng(1).integers(0, 2 if "b" in dtype else 90, shape).astype(dtype)
+
+
+def made(path: Path, array: np.ndarray, **options: object) -> Path:
+    options = {"chunks": CHUNK, "compressors": None, **options}
+    stored = zarr.create_array(path, shape=array.shape, dtype=array.dtype, **options)
+    stored[...] = array
+    return path
+
+
+def check(url: object, array: np.ndarray) -> None:
+    with plait.open(url) as file:
+        assert (file.shape, file.dtype) == (array.shape, array.dtype)
+        np.testing.assert_array_equal(file.read(), array)
+        layout = plait.Layout(array.shape, "(cyclic(2), block, *)", grid=(2, 2))
+        for rank, part in enumerate(file.read(layout)):
+            np.testing.assert_array_equal(part, array[np.ix_(*layout.indices(rank))])
+        np.testing.assert_array_equal(file.read(region=np.s_[1::3, 2, 1:9]), array[1::3, 2, 1:9])
+
+
+def refused(kind: type[plait.Error], url: object, mode: str = "r", **options: object) -> str:
+    with pytest.raises(kind) as told:
+        plait.open(url, mode, **options).read()
+    return str(told.value)
+
+
+def compressor(name: str, version: int) -> object:
+    if version == 2:
+        numcodecs = pytest.importorskip("numcodecs")
+        return {"gzip": numcodecs.GZip, "zlib": numcodecs.Zlib, "zstd": numcodecs.Zstd}[name]()
+    return {"gzip": zarr.codecs.GzipCodec, "zstd": zarr.codecs.ZstdCodec}[name]()
+
+
+@pytest.mark.parametrize(
+    "dtype",
+    ["bool", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8", "c8", "c16"],
+)
+@pytest.mark.parametrize("endian", ["<", ">"])
+def test_types_of_version_3(tmp_path, dtype, endian):
+    array = array_of(dtype).astype(np.dtype(dtype).newbyteorder(endian))
+    serializer = zarr.codecs.BytesCodec(endian="little" if endian == "<" else "big")
+    check(made(tmp_path / "a.zarr", array.astype(dtype), serializer=serializer), array)
+
+
+@pytest.mark.parametrize("dtype", ["|b1", "|i1", "<i2", ">i4", ">u8", "<f4", ">f8", "<c16"])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_types_and_orders_of_version_2(tmp_path, dtype, order):
+    array = array_of(dtype)
+    path = made(tmp_path / "a.zarr", array, zarr_format=2, order=order)
+    check(path, array)
+    assert plait.open(path).order == order
+
+
+@pytest.mark.parametrize(("version", "name"), [(2, "gzip"), (2, "zlib"), (2, "zstd"), (3, "gzip"), (3, "zstd")])
+def test_packed_chunks(tmp_path, version, name):
+    array = array_of("f4")
+    path = made(tmp_path / "a.zarr", array, compressors=compressor(name, version), zarr_format=version)
+    check(path, array)
+    assert plait.arrays_in(path)[0].kept == f"chunks 4x3x10, {name}"
+
+
+@pytest.mark.parametrize("separator", [".", "/"])
+@pytest.mark.parametrize("version", [2, 3])
+def test_names_of_chunks(tmp_path, version, separator):
+    array = array_of("i4")
+    kind = "v2" if version == 2 else "default"
+    encoding = {"name": kind, "separator": separator}
+    check(made(tmp_path / "a.zarr", array, zarr_format=version, chunk_key_encoding=encoding), array)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "value"),
+    [
+        ("f8", 2.5), ("f8", np.nan), ("f4", -np.inf), ("f2", 0.333251953125), ("f2", 6e-8), ("f2", -65504),
+        ("i8", -(2**63)), ("u8", 2**64 - 1), ("i1", -7), ("bool", True), ("c8", 1 - 2j),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("version", [2, 3])
+@pytest.mark.parametrize("endian", ["little", "big"])
+def test_chunks_that_are_missing(tmp_path, dtype, value, version, endian):
+    kind = np.dtype(dtype).newbyteorder("<" if endian == "little" else ">")
+    options = {"serializer": zarr.codecs.BytesCodec(endian=endian)} if version == 3 else {}
+    stored = zarr.create_array(
+        tmp_path / "a.zarr", shape=SHAPE, chunks=CHUNK, dtype=kind if version == 2 else dtype, compressors=None,
+        fill_value=np.dtype(dtype).type(value), zarr_format=version, **options,
+    )  # fmt: skip
+    stored[5:6, 3:5] = 1
+    np.testing.assert_array_equal(plait.open(tmp_path / "a.zarr").read(), stored[...])
+
+
+def test_scalars_and_empty_arrays(tmp_path):
+    for name, shape in (("a", ()), ("b", (0, 3)), ("c", (1,))):
+        stored = zarr.create_array(tmp_path / f"{name}.zarr", shape=shape, dtype="i4", compressors=None)
+        stored[...] = 7
+        found = plait.open(tmp_path / f"{name}.zarr").read()
+        np.testing.assert_array_equal(found, np.full(shape, 7, "i4"))
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_groups(tmp_path, version):
+    path = tmp_path / "a.zarr"
+    root = zarr.open_group(path, mode="w", zarr_format=version)
+    arrays = {"t": array_of("f4"), "group/inner/u": array_of("i2"), "group/v": array_of("f8", (3, 4, 5))}
+    for name, array in arrays.items():
+        root.create_array(name, shape=array.shape, chunks=(2, 2, 2), dtype=array.dtype)[...] = (
+            array if version == 3 else 0
+        )
+    if version == 2:  # whose arrays have Blosc's codec by default
+        assert all("blosc" in one.refused for one in plait.arrays_in(path))
+        return
+    assert sorted(one.name for one in plait.arrays_in(path)) == sorted(arrays)
+    for name, array in arrays.items():
+        check(f"{path}::/{name}", array)
+        check(f"{path}::{name}", array)
+    assert [one.name for one in plait.arrays_in(f"{path}::/group")] == ["group/inner/u", "group/v"]
+    text = refused(plait.ArgumentError, path)
+    assert "is a group, which holds 3 arrays: group/inner/u, group/v, t; give the name" in text
+    plait.copy(path, tmp_path / "b.npz")
+    with np.load(tmp_path / "b.npz") as found:
+        for name, array in arrays.items():
+            np.testing.assert_array_equal(found[name], array)
+    plait.copy(f"{path}::/t", tmp_path / "t.npy")
+    np.testing.assert_array_equal(np.load(tmp_path / "t.npy"), arrays["t"])
+
+
+def test_an_array_alone_is_copied(tmp_path):
+    array = array_of("f4")
+    path = made(tmp_path / "a.zarr", array, compressors=zarr.codecs.ZstdCodec())
+    for target in ("b.npy", "c.npz", "d.safetensors"):
+        plait.copy(path, tmp_path / target, memory="8K")
+    np.testing.assert_array_equal(np.load(tmp_path / "b.npy"), array)
+    np.testing.assert_array_equal(np.load(tmp_path / "c.npz")["arr_0"], array)
+    np.testing.assert_array_equal(plait.open(tmp_path / "d.safetensors").read(), array)
+
+
+def test_names(tmp_path):
+    path = made(tmp_path / "a.zarr", array_of("f4"))
+    assert plait.open(f"{path}/").shape == SHAPE
+    for mode in ("w", "r+"):
+        assert "Zarr arrays are only read" in refused(plait.ArgumentError, path, mode, shape=SHAPE, dtype="f4")
+    assert '".." is no part of the name' in refused(plait.ArgumentError, f"{path}::/../a.zarr")
+    with pytest.raises(FileNotFoundError):
+        plait.open(f"{path}::/missing")
+    shutil.move(path, tmp_path / "plain")
+    assert "the folder that ends with .zarr" in refused(plait.StoreError, tmp_path / "plain", shape=3, dtype="f4")
+
+
+def changed(path: Path, **values: object) -> Path:
+    document = json.loads((path / "zarr.json").read_text())
+    for name, value in values.items():
+        if value is None:
+            del document[name]
+        else:
+            document[name] = value
+    (path / "zarr.json").write_text(json.dumps(document))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("values", "kind", "says"),
+    [
+        ({"shape": [2**62, 2**62, 4]}, plait.StoreError, "all chunks have more than 2^63 - 1 bytes"),
+        ({"shape": [-1, 2, 3]}, plait.StoreError, '"shape" has -1'),
+        ({"shape": [1.5, 2, 3]}, plait.StoreError, '"shape" has 1.5'),
+        ({"shape": [2**63, 2, 3]}, plait.StoreError, '"shape" has 9223372036854775808'),
+        ({"shape": [3, 4]}, plait.StoreError, "the shape has 2 dimensions, but chunks have 3"),
+        ({"shape": None}, plait.StoreError, '"shape" is not there'),
+        ({"zarr_format": 4}, plait.StoreError, '"zarr_format" is 4'),
+        ({"data_type": "string"}, plait.ArgumentError, "its elements have the type string"),
+        ({"data_type": {"name": "x"}}, plait.ArgumentError, "its elements have the type {"),
+        ({"fill_value": "x"}, plait.ArgumentError, 'elements without a file have the value "x"'),
+        ({"codecs": []}, plait.StoreError, '"codecs" is no list with codecs'),
+        ({"codecs": [{"name": "transpose"}]}, plait.ArgumentError, "its chunks have the codec transpose"),
+        ({"codecs": [{"name": "bytes"}, {"name": "blosc"}]}, plait.ArgumentError, "the codec blosc"),
+        ({"codecs": [{"name": "sharding_indexed"}]}, plait.ArgumentError, "the codec sharding_indexed"),
+        ({"codecs": [3]}, plait.StoreError, "a codec is 3"),
+        ({"chunk_grid": {"name": "rectilinear"}}, plait.ArgumentError, "its chunks have the grid"),
+        (
+            {"chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [0, 1, 1]}}},
+            plait.StoreError,
+            '"chunk_shape" has 0',
+        ),
+        (
+            {"chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [2**40, 2**40, 1]}}},
+            plait.StoreError,
+            "a chunk has more than 2^63 - 1 bytes",
+        ),
+        (
+            {
+                "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [2**20, 2**20, 1]}},
+                "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}, {"name": "zstd"}],
+            },
+            plait.ArgumentError,
+            "and are packed",
+        ),
+    ],
+)
+def test_metadata_that_cannot_be_read(tmp_path, values, kind, says):
+    path = changed(made(tmp_path / "a.zarr", array_of("f4")), **values)
+    text = refused(kind, path)
+    assert says in text
+    assert f"{path}/zarr.json" in text
+
+
+def test_metadata_that_is_no_json(tmp_path):
+    path = made(tmp_path / "a.zarr", array_of("f4"))
+    for text in ("", "{", "[" * 100_000, "3", '{"a": '):
+        (path / "zarr.json").write_text(text)
+        assert str(path) in refused(plait.StoreError, path)
+
+
+@pytest.mark.parametrize("name", ["gzip", "zstd"])
+def test_chunks_that_are_damaged(tmp_path, name):
+    array = array_of("f4")
+    path = made(tmp_path / "a.zarr", array, compressors=compressor(name, 3))
+    chunk = path / "c" / "1" / "1" / "0"
+    whole = chunk.read_bytes()
+    pack = zstd.ZstdCompressor().compress if name == "zstd" else gzip.compress
+    for data in (whole[:-1], whole[: len(whole) // 2], b"", bytes(100), pack(bytes(481)), pack(bytes(479)),
+                 pack(bytes(50 << 20)), bytes(4 << 20)):  # fmt: skip
+        chunk.write_bytes(data)
+        assert f"cannot read the chunk {chunk}: " in refused(plait.StoreError, path)
+        assert plait.open(path).read(region=np.s_[0]).tolist() == array[0].tolist()
+
+
+def test_chunks_of_another_size(tmp_path):
+    path = made(tmp_path / "a.zarr", array_of("f4"))
+    chunk = path / "c" / "1" / "1" / "0"
+    chunk.write_bytes(chunk.read_bytes()[:-1])
+    assert f"cannot read the chunk {chunk}: it has 479 bytes, but a chunk has 480" in refused(plait.StoreError, path)
+
+
+def test_zlib_is_what_version_2_says(tmp_path):
+    pytest.importorskip("numcodecs")
+    path = made(tmp_path / "a.zarr", array_of("f4"), compressors=compressor("zlib", 2), zarr_format=2)
+    chunk = path / "0.0.0"
+    assert len(zlib.decompress(chunk.read_bytes())) == 480
+    chunk.write_bytes(gzip.compress(bytes(480)))
+    assert "incorrect header check" in refused(plait.StoreError, path)
