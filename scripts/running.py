@@ -45,7 +45,7 @@ class Running:
                 stderr=subprocess.STDOUT,
                 stdin=subprocess.DEVNULL,
                 cwd=ROOT,
-                env={**os.environ, **self.environment},
+                env={**os.environ, "PLAIT_MODEL": "builtin", **self.environment},
                 start_new_session=True,
             )
 

@@ -3,18 +3,13 @@
 #include "base/checked.hpp"
 #include "base/text.hpp"
 #include "container/npy/header.hpp"
+#include "container/refuse.hpp"
 #include "plait/error.hpp"
 #include "plan/access/chunks.hpp"
 
 namespace plait::container {
 
 using base::text;
-
-namespace {
-
-[[noreturn]] void refuse(const std::string& message) { throw Error(ErrorKind::kArgument, message); }
-
-}  // namespace
 
 std::int64_t Content::bytes() const {
   const std::int64_t elements = plan::elements_with_room(type.shape, chunk);

@@ -7,6 +7,7 @@
 #include "base/text.hpp"
 #include "container/array_type.hpp"
 #include "container/npy/encoding.hpp"
+#include "container/refuse.hpp"
 #include "container/registry.hpp"
 #include "plait/error.hpp"
 
@@ -17,8 +18,6 @@ using base::text;
 namespace {
 
 constexpr std::size_t kMostShown = 12;
-
-[[noreturn]] void refuse(const std::string& message) { throw Error(ErrorKind::kArgument, message); }
 
 std::string names_shown(const std::vector<Member>& members) {
   std::string out;

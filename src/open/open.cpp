@@ -8,6 +8,7 @@
 #include "core/file/impl.hpp"
 #include "core/file/recorded.hpp"
 #include "driver/registry.hpp"
+#include "open/costs.hpp"
 #include "open/name.hpp"
 #include "open/opening.hpp"
 #include "transport/thread/team.hpp"
@@ -41,6 +42,7 @@ plan::AccessOptions access_options(const FileOptions& options) {
   if (result.memory_bytes < 0) refuse(text("memory=", result.memory_bytes, " is negative; give a number of bytes"));
   if (options.readers < 0) refuse(text("readers=", options.readers, " is negative; give a number of ranks, or 0"));
   result.readers = options.readers;
+  result.costs = open::costs_here();
   return result;
 }
 

@@ -1,6 +1,8 @@
 #include "open/opening.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -96,7 +98,12 @@ std::string FileOpening::told() const {
   for (const std::int64_t extent : type.shape) base::append_parts(out, ' ', extent);
   base::append_parts(out, ' ', content_.chunk.size());
   for (const std::int64_t extent : content_.chunk) base::append_parts(out, ' ', extent);
-  base::append_parts(out, ' ', type.dtype.size(), '\n', type.dtype);
+  base::append_parts(out, ' ', access_.costs ? 1 : 0);
+  if (access_.costs)
+    for (const plan::CostTerm& term : plan::kCostTerms)
+      base::append_parts(out, ' ', std::bit_cast<std::int64_t>((*access_.costs).*term.value));
+  const std::string source = access_.costs ? access_.costs->source : std::string();
+  base::append_parts(out, ' ', source.size(), ' ', type.dtype.size(), '\n', source, type.dtype);
   if (view_ && call_.transport().size() > 1) out += container_->tell(*view_);
   return out;
 }
@@ -119,12 +126,23 @@ void FileOpening::adopt(const std::string& told, const core::Source& source) {
     in >> dimensions;
     content_.chunk.resize(dimensions);
     for (std::int64_t& extent : content_.chunk) in >> extent;
+    int measured = 0;
+    in >> measured;
+    const auto costs = std::make_shared<plan::CostModel>();
+    for (const plan::CostTerm& term : plan::kCostTerms) {
+      std::int64_t bits = 0;
+      if (measured != 0 && in >> bits) (*costs).*term.value = std::bit_cast<double>(bits);
+    }
+    std::size_t source_bytes = 0;
     std::size_t dtype_bytes = 0;
-    in >> dtype_bytes;
+    in >> source_bytes >> dtype_bytes;
     container_ = container::containers()[number];
     type.order = static_cast<Order>(order);
     access_.strategy = static_cast<plan::Strategy>(strategy);
-    const std::string_view rest = std::string_view(told).substr(told.find('\n') + 1);
+    const std::string_view texts = std::string_view(told).substr(told.find('\n') + 1);
+    costs->source = texts.substr(0, source_bytes);
+    if (measured != 0) access_.costs = costs;
+    const std::string_view rest = texts.substr(source_bytes);
     type.dtype = rest.substr(0, dtype_bytes);
     // A new file is what this rank itself would make it.
     if (mode() == Mode::kWrite && container_->names_arrays())

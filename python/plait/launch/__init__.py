@@ -6,13 +6,31 @@ Here is what the command needs; what its ranks need is in plait.launch.ranks.
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from plait.launch._program import Event, LaunchError, RankProgram, StalledError, find_mpiexec, require_mpi
+    from plait.launch._program import (
+        Event,
+        LaunchError,
+        LocalRankProgram,
+        RankProgram,
+        StalledError,
+        find_mpiexec,
+        require_mpi,
+    )
 else:
     from plait._later import later as _later
 
     __getattr__, __dir__ = _later(
         __name__,
-        {"_program": ["Event", "LaunchError", "RankProgram", "StalledError", "find_mpiexec", "require_mpi"]},
+        {
+            "_program": [
+                "Event",
+                "LaunchError",
+                "LocalRankProgram",
+                "RankProgram",
+                "StalledError",
+                "find_mpiexec",
+                "require_mpi",
+            ]
+        },
     )
 
-__all__ = ["Event", "LaunchError", "RankProgram", "StalledError", "find_mpiexec", "require_mpi"]
+__all__ = ["Event", "LaunchError", "LocalRankProgram", "RankProgram", "StalledError", "find_mpiexec", "require_mpi"]

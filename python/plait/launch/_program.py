@@ -62,15 +62,8 @@ def require_mpi() -> None:
     find_mpiexec()
 
 
-def _command(ranks: int, module: str, arguments: list[str]) -> list[str]:
-    launcher = find_mpiexec()
-    version = subprocess.run([launcher, "--version"], capture_output=True, text=True, check=False)
-    more = ["--map-by", "slot:OVERSUBSCRIBE"] if "Open MPI" in version.stdout + version.stderr else []
-    return [launcher, *more, "-n", str(ranks), sys.executable, "-m", module, *arguments]
-
-
 class RankProgram:
-    """Ranks that run a Python module, in a process group of their own so that they can be ended together."""
+    """MPI ranks that run a Python module, in a process group of their own so that they can be ended together."""
 
     def __init__(
         self, ranks: int, module: str, arguments: list[str], variables: Mapping[str, str] | None = None
@@ -84,7 +77,7 @@ class RankProgram:
         self._noise: deque[str] = deque(maxlen=20)
         self._lines: queue.Queue[str | None] = queue.Queue()
         self._process = subprocess.Popen(
-            _command(ranks, module, arguments),
+            self._command(ranks, module, arguments),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=self._errors,
@@ -94,6 +87,12 @@ class RankProgram:
         )
         self._reader = threading.Thread(target=self._listen, daemon=True)
         self._reader.start()
+
+    def _command(self, ranks: int, module: str, arguments: list[str]) -> list[str]:
+        launcher = find_mpiexec()
+        version = subprocess.run([launcher, "--version"], capture_output=True, text=True, check=False)
+        more = ["--map-by", "slot:OVERSUBSCRIBE"] if "Open MPI" in version.stdout + version.stderr else []
+        return [launcher, *more, "-n", str(ranks), sys.executable, "-m", module, *arguments]
 
     def _listen(self) -> None:
         assert self._process.stdout is not None
@@ -164,3 +163,11 @@ class RankProgram:
     def __exit__(self, *_: object) -> None:
         """End the ranks if they still run."""
         self.end()
+
+
+class LocalRankProgram(RankProgram):
+    """Ranks on this host that know each other without MPI, as those of `plait run`."""
+
+    def _command(self, ranks: int, module: str, arguments: list[str]) -> list[str]:
+        program = [sys.executable, "-m", module, *arguments]
+        return [sys.executable, "-m", "plait.cli", "run", "-n", str(ranks), "--", *program]

@@ -36,8 +36,6 @@ constexpr std::array kTypes{
 };
 constexpr std::size_t kClassicTypes = 6;
 
-std::int64_t padded(std::int64_t bytes) { return bytes + (4 - bytes % 4) % 4; }
-
 /// A variable as the header has it.
 struct Told {
   std::string name;

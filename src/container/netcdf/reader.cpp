@@ -13,8 +13,6 @@ namespace {
 
 constexpr std::int64_t kBlock = std::int64_t{64} << 10;
 
-std::int64_t padded(std::int64_t bytes) { return bytes + (4 - bytes % 4) % 4; }
-
 }  // namespace
 
 void Reader::damaged_at(std::int64_t position, const std::string& why) const {

@@ -11,6 +11,9 @@
 
 namespace plait::container::netcdf {
 
+/// Bytes with what fills them up to a whole number of 4.
+inline std::int64_t padded(std::int64_t bytes) { return bytes + (4 - bytes % 4) % 4; }
+
 /// Reads a file from its front on.
 class Reader {
  public:

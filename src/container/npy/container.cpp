@@ -6,6 +6,7 @@
 #include "base/text.hpp"
 #include "container/array_type.hpp"
 #include "container/npy/header.hpp"
+#include "container/refuse.hpp"
 #include "plait/error.hpp"
 
 namespace plait::container::npy {
@@ -15,8 +16,6 @@ namespace {
 using base::text;
 
 constexpr std::string_view kMagic = "\x93NUMPY";
-
-[[noreturn]] void refuse(const std::string& message) { throw Error(ErrorKind::kArgument, message); }
 
 Header read_header(store::Store& store, const std::string& path) {
   const std::int64_t size = store.size();

@@ -2,13 +2,12 @@
 
 #include "base/text.hpp"
 #include "container/array_type.hpp"
+#include "container/refuse.hpp"
 #include "plait/error.hpp"
 
 namespace plait::container::raw {
 
 namespace {
-
-[[noreturn]] void refuse(const std::string& message) { throw Error(ErrorKind::kArgument, message); }
 
 class Raw : public Container {
  public:

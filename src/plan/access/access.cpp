@@ -13,8 +13,7 @@
 
 namespace plait::plan {
 
-AccessPlan::AccessPlan(Section section, Layout layout, const AccessTask& task, const AccessOptions& options,
-                       const CostModel& model)
+AccessPlan::AccessPlan(Section section, Layout layout, const AccessTask& task, const AccessOptions& options)
     : section_(std::move(section)),
       layout_(std::move(layout)),
       element_bytes_(task.element_bytes),
@@ -23,7 +22,7 @@ AccessPlan::AccessPlan(Section section, Layout layout, const AccessTask& task, c
       nodes_apart_(task.nodes_apart),
       write_(task.write),
       options_(options),
-      model_(model) {
+      model_(options.costs ? *options.costs : CostModel{}) {
   section_.check_layout(layout_);
   // With room for shares and windows that are rounded up to storage units.
   const std::int64_t common = std::gcd(options.storage_unit, element_bytes_);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "plait/layout.hpp"
+#include "plan/access/costs.hpp"
 #include "plan/access/readers.hpp"
 #include "plan/access/section.hpp"
 #include "plan/access/storage_unit.hpp"
@@ -26,21 +27,6 @@ enum class Strategy : std::uint8_t {
 
 const char* to_string(Strategy strategy);
 
-/// What the planner assumes of a machine, in seconds and bytes per second for one rank.  The defaults were fitted to
-/// `plait bench io` on a 2-core virtual machine with the file in the page cache.
-struct CostModel {
-  double request_seconds = 0.8e-6;       ///< one read call, besides its bytes
-  double write_request_seconds = 20e-6;  ///< one write call: writers of one file queue for its lock
-  double store_bytes_per_second = 4e9;   ///< from the page cache into cold memory
-  double window_bytes_per_second = 7e9;  ///< from the page cache into a window that stays in the processor's cache
-  double copy_bytes_per_second = 7e9;    ///< between a window and an array
-  double run_seconds = 1.0e-9;           ///< one run of such a copy, besides its bytes
-  double step_seconds = 20e-6;           ///< one window's worth of waiting for each other
-  // Between programs on different hosts.
-  double network_bytes_per_second = 1.1e9;  ///< one TCP connection of a network of 10 Gbit/s
-  double message_seconds = 50e-6;           ///< one request, and the beginning of its answer
-};
-
 /// What the caller decides; zeros leave it to the planner.
 struct AccessOptions {
   Strategy strategy = Strategy::kAutomatic;
@@ -49,6 +35,7 @@ struct AccessOptions {
   bool fill_halo = false;         ///< reading: the halos of local arrays as well
   /// Shares begin at multiples of this in the file, so that no two readers touch one page or disk block.
   std::int64_t storage_unit = kStorageUnit;
+  std::shared_ptr<const CostModel> costs = nullptr;  ///< what the choice assumes of the machine; null: what is built in
   bool operator==(const AccessOptions&) const = default;
 };
 
@@ -78,8 +65,7 @@ class AccessPlan {
   /// `layout` is of the section's layout_shape.
   /// errors  kArgument: the layout's shape is not the section's, the memory is too small for one element, or chunks are
   ///         to be accessed directly.
-  AccessPlan(Section section, Layout layout, const AccessTask& task, const AccessOptions& options,
-             const CostModel& model = {});
+  AccessPlan(Section section, Layout layout, const AccessTask& task, const AccessOptions& options);
 
   const Section& section() const { return section_; }
   const Layout& layout() const { return layout_; }

@@ -39,7 +39,7 @@ std::string AccessPlan::explain(const std::string& store_name) const {
   } else {
     add(", as asked, predicted ", time_text(predicted_seconds(strategy_)));
   }
-  out += '\n';
+  add("\nconstants  ", model_.source.empty() ? "built in" : base::text("of ", model_.source), '\n');
   if (strategy_ == Strategy::kDirect) {
     add("requests   at most ", requests(strategy_), " a rank, each straight ", write_ ? "from" : "into",
         " its array\n");

@@ -19,6 +19,7 @@ Examples:
     "model",
     cls=Commands,
     later={
+        "calibrate": ("plait.cli.model.calibrate", "Measure what choosing a strategy assumes of this host."),
         "delta": ("plait.cli.model.delta", "Compare the model with the measurements of 1993."),
         "predict": ("plait.cli.model.predict", "Predict times for many numbers of ranks."),
     },

@@ -1,0 +1,41 @@
+// The constants of the cost model, for the modules of the package: not public.
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "bind.hpp"
+#include "open/costs.hpp"
+#include "string.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace plait::python {
+
+void bind_costs(nb::module_& module) {
+  module.def(
+      "costs",
+      [](bool builtin) {
+        const std::shared_ptr<const plan::CostModel> found = builtin ? nullptr : open::costs_here();
+        const plan::CostModel model = found ? *found : plan::CostModel{};
+        std::map<std::string, double> values;
+        for (const plan::CostTerm& term : plan::kCostTerms) values[term.name] = model.*term.value;
+        return std::pair(model.source, values);
+      },
+      "builtin"_a);
+  module.def("costs_path", &open::costs_path);
+  module.def("this_machine", [] {
+    const open::Machine found = open::this_machine();
+    return std::tuple(open::kCostsVersion, found.host, found.processor, found.cores);
+  });
+}
+
+}  // namespace plait::python

@@ -1,0 +1,111 @@
+"""The ranks of `plait model calibrate`.
+
+``plait run -n P python -m plait.model.calibration.ranks FOLDER EDGE ROUNDS`` starts them.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from contextlib import ExitStack
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+import plait
+from plait.model.calibration.constants import LONG, RUNS, SHORT, SHORT_WRITES, STEPS, WINDOWS, Measured
+
+_ITEM = 8
+_RUN_LENGTHS = (1, 8, 64)  # elements of runs between windows and arrays
+_READ_LENGTH, _WRITE_LENGTH = 8, 64  # elements of short requests
+_WINDOW, _SMALL_WINDOW = 1 << 20, 1 << 13  # bytes
+_SMALLER = 4  # times fewer rows and columns, for what takes long
+
+
+class _Access:
+    """One access that is repeated, to a square of doubles in Fortran order."""
+
+    def __init__(self, comm: Any, path: Path, what: Measured, dist: list[str], **how: Any) -> None:
+        """`how` is what `plait.open` is told."""
+        self._comm, self._what = comm, what
+        edge = round((path.stat().st_size / _ITEM) ** 0.5)
+        self._layout = plait.Layout((edge, edge), dist, grid=(comm.size,), order="F")
+        self._writes = what.kind == SHORT_WRITES
+        self.file = plait.open(
+            path, "r+" if self._writes else "r", comm=comm, shape=(edge, edge), dtype="f8", order="F", **how
+        )
+        self._local: npt.NDArray[np.float64] = np.zeros(self._layout.local_shape(comm.rank), order="F")
+
+    def run(self) -> Measured:
+        """Do it once; return what it took, the same on all ranks."""
+        self._comm.barrier()
+        begin = time.clock_gettime(time.CLOCK_MONOTONIC)
+        if self._writes:
+            self.file.write(self._local, self._layout)
+        else:
+            self.file.read(self._layout, out=self._local)
+        end = time.clock_gettime(time.CLOCK_MONOTONIC)
+        times = self.file.last_times()
+        begins, ends, io, copy = zip(*self._comm.allgather((begin, end, times["io"], times["copy"])), strict=True)
+        return replace(self._what, total=max(ends) - min(begins), io=sum(io) / len(io), copy=sum(copy) / len(copy))
+
+
+def _accesses(comm: Any, large: Path, small: Path) -> list[_Access]:
+    def counted(kind: str, path: Path, requests: int = 0, runs: int = 0) -> Measured:
+        """Count the bytes of one rank, and its windows of 1 MiB."""
+        own = path.stat().st_size // comm.size
+        return Measured(kind, comm.size, own, requests, runs, steps=-(-own // _WINDOW))
+
+    def rows(length: int) -> list[str]:
+        return [f"cyclic({length})", "*"]
+
+    elements = [path.stat().st_size // _ITEM // comm.size for path in (large, small)]
+    columns = [round((path.stat().st_size / _ITEM) ** 0.5) for path in (large, small)]
+    stepped = counted(STEPS, small, runs=columns[1])
+    return [
+        _Access(comm, large, counted(LONG, large, requests=1), ["*", "block"], strategy="direct"),
+        _Access(comm, small, counted(SHORT, small, requests=elements[1] // _READ_LENGTH), rows(_READ_LENGTH),
+                strategy="direct"),
+        _Access(comm, small, counted(SHORT_WRITES, small, requests=elements[1] // _WRITE_LENGTH), rows(_WRITE_LENGTH),
+                strategy="direct"),
+        _Access(comm, large, counted(WINDOWS, large, runs=columns[0]), ["block", "*"], strategy="two-phase"),
+        *(
+            _Access(comm, large, counted(RUNS, large, runs=elements[0] // length), rows(length), strategy="two-phase")
+            for length in _RUN_LENGTHS
+        ),
+        _Access(comm, small, replace(stepped, steps=-(-stepped.bytes // _SMALL_WINDOW)), ["block", "*"],
+                strategy="two-phase", memory=2 * _SMALL_WINDOW),
+    ]  # fmt: skip
+
+
+def main(arguments: list[str]) -> None:
+    """Measure all accesses in turn, round by round; the first round warms up and is not told."""
+    folder, edge, rounds = Path(arguments[0]), int(arguments[1]), int(arguments[2])
+    comm = plait.world()
+    files = [folder / "large", folder / "small"]
+    if comm.rank == 0:
+        for path, size in zip(files, (edge, max(edge // _SMALLER, 1)), strict=True):
+            np.zeros((size, size)).tofile(path)
+    comm.barrier()
+    with ExitStack() as cleanup:
+        accesses = _accesses(comm, *files)
+        for access in accesses:
+            cleanup.callback(access.file.close)
+        for number in range(-1, rounds):
+            measured = [access.run() for access in accesses]
+            if comm.rank == 0 and number >= 0:
+                event = {
+                    "event": "measured",
+                    "text": f"round {number + 1} of {rounds}",
+                    "share": (number + 1) / rounds,
+                    "accesses": [asdict(one) for one in measured],
+                }
+                print(json.dumps(event), flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,228 @@
+#include "open/costs.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+#include "base/text.hpp"
+#include "base/text_reader.hpp"
+#include "plait/error.hpp"
+
+namespace plait::open {
+
+namespace {
+
+using base::text;
+using plan::CostModel;
+
+[[noreturn]] void refuse(const std::string& message) { throw Error(ErrorKind::kArgument, message); }
+
+std::string_view stripped(std::string_view line) {
+  const auto blank = [](char c) { return c == ' ' || c == '\t' || c == '\r'; };
+  while (!line.empty() && blank(line.front())) line.remove_prefix(1);
+  while (!line.empty() && blank(line.back())) line.remove_suffix(1);
+  return line;
+}
+
+/// The values of a file by their names, and where they stand.
+class Values {
+ public:
+  Values(const std::string& content, const std::string& path) : path_(path) {
+    base::TextReader lines(content);
+    std::string line;
+    for (int number = 1; std::getline(lines, line); ++number) take(line, number);
+  }
+
+  double number(const char* name) const {
+    const auto found = values_.find(name);
+    if (found == values_.end()) refuse(text(path_, " has no ", name));
+    double value = 0;
+    const std::string& written = found->second.written;
+    const auto [end, error] = std::from_chars(written.data(), written.data() + written.size(), value);
+    if (error != std::errc() || end != written.data() + written.size())
+      refuse(text(path_, ", line ", found->second.line, ": ", name, " is ", written, ", and a number was expected"));
+    return value;
+  }
+
+  /// A text in quotes, none where the name is missing.
+  std::optional<std::string> quoted(const char* name) const {
+    const auto found = values_.find(name);
+    if (found == values_.end()) return std::nullopt;
+    const std::string& written = found->second.written;
+    if (written.size() < 2 || written.front() != '"' || written.find('"', 1) != written.size() - 1)
+      refuse(text(path_, ", line ", found->second.line, ": ", name, " is ", written,
+                  ", and a text in quotes was expected"));
+    return written.substr(1, written.size() - 2);
+  }
+
+  int line_of(const char* name) const { return values_.at(name).line; }
+
+ private:
+  struct Value {
+    std::string written;
+    int line;
+  };
+
+  void take(std::string_view line, int number) {
+    line = stripped(line);
+    if (line.empty() || line.front() == '#') return;
+    const std::size_t sign = line.find('=');
+    std::string_view value = sign == std::string_view::npos ? "" : stripped(line.substr(sign + 1));
+    const bool in_quotes = !value.empty() && value.front() == '"';
+    const std::size_t comment = value.find('#', in_quotes ? value.find('"', 1) : 0);
+    if (comment != std::string_view::npos) value = stripped(value.substr(0, comment));
+    if (value.empty()) refuse(text(path_, ", line ", number, ": \"", line, "\" is not of the form name = value"));
+    values_[std::string(stripped(line.substr(0, sign)))] = {std::string(value), number};
+  }
+
+  std::string path_;
+  std::map<std::string, Value> values_;
+};
+
+std::string processor_name() {
+#if defined(__x86_64__)
+  unsigned most = 0;
+  std::array<unsigned, 12> words{};
+  unsigned unused = 0;
+  if (__get_cpuid(0x80000000, &most, &unused, &unused, &unused) == 0 || most < 0x80000004) return {};
+  for (unsigned part = 0; part < 3; ++part)
+    __get_cpuid(0x80000002 + part, &words[part * 4], &words[part * 4 + 1], &words[part * 4 + 2], &words[part * 4 + 3]);
+  std::array<char, sizeof words + 1> name{};
+  std::memcpy(name.data(), words.data(), sizeof words);
+  std::string found(stripped(name.data()));
+#else
+  std::ifstream file("/sys/devices/system/cpu/cpu0/regs/identification/midr_el1");
+  std::string found;
+  std::getline(file, found);
+#endif
+  std::erase_if(found, [](char c) { return c == '"' || c == '\\' || c < ' '; });
+  return found;
+}
+
+/// Nothing that is longer is such a file.
+constexpr std::streamsize kMostBytes = 1 << 16;
+
+/// What a file holds, none where there is no such file.
+std::optional<std::string> content_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return std::nullopt;
+  std::string content(kMostBytes, '\0');
+  file.read(content.data(), kMostBytes);
+  content.resize(static_cast<std::size_t>(file.gcount()));
+  return content;
+}
+
+std::shared_ptr<const CostModel> named_costs(const std::string& path) {
+  const std::string front = text("PLAIT_MODEL=", path, ": ");
+  const std::string remedy =
+      "; name a file that `plait model calibrate` has written, use \"builtin\" for the built-in constants, or unset it";
+  const std::optional<std::string> content = content_of(path);
+  if (!content) refuse(text(front, "the file cannot be read", remedy));
+  try {
+    return std::make_shared<const CostModel>(parse_costs(*content, path, {}, false));
+  } catch (const Error& error) {
+    refuse(text(front, error.what(), remedy));
+  }
+}
+
+std::shared_ptr<const CostModel> own_costs(const std::string& path) {
+  const std::optional<std::string> content = content_of(path);
+  if (!content) return nullptr;
+  try {
+    return std::make_shared<const CostModel>(parse_costs(*content, path, this_machine(), true));
+  } catch (const Error& error) {
+    std::fprintf(
+        stderr,
+        "plait: %s; so the built-in constants of the cost model are used; run `plait model calibrate` again, or "
+        "remove the file by `plait model calibrate --reset`\n",
+        error.what());
+    return nullptr;
+  }
+}
+
+}  // namespace
+
+Machine this_machine() {
+  Machine found;
+  std::array<char, HOST_NAME_MAX + 1> name{};
+  if (::gethostname(name.data(), name.size() - 1) == 0) found.host = name.data();
+  found.processor = processor_name();
+  found.cores = ::sysconf(_SC_NPROCESSORS_CONF);
+  return found;
+}
+
+CostModel parse_costs(const std::string& content, const std::string& path, const Machine& machine, bool measured_here) {
+  const Values values(content, path);
+  if (const double version = values.number("version"); version != static_cast<double>(kCostsVersion))
+    refuse(text(path, " is of version ", version, ", and this Plait uses version ", kCostsVersion));
+  CostModel model;
+  model.source = path;
+  for (const plan::CostTerm& term : plan::kCostTerms) {
+    const double value = values.number(term.name);
+    if (!(value >= term.least && value <= term.most))
+      refuse(text(path, ", line ", values.line_of(term.name), ": ", term.name, " is ", value, ", and a number from ",
+                  term.least, " to ", term.most, " was expected"));
+    model.*term.value = value;
+  }
+  if (!measured_here) return model;
+  const std::string processor = values.quoted("processor").value_or("");
+  if (processor != machine.processor)
+    refuse(text(path, " was measured on another processor (", processor, ", and this is ", machine.processor, ")"));
+  if (const double cores = values.number("cores"); cores != static_cast<double>(machine.cores))
+    refuse(text(path, " was measured with ", cores, " cores, and this host has ", machine.cores));
+  return model;
+}
+
+std::string costs_path() {
+  const char* cache = std::getenv("XDG_CACHE_HOME");
+  const char* user = std::getenv("HOME");
+  std::string folder;
+  // The base directory specification has relative paths ignored.
+  if (cache != nullptr && *cache == '/') {
+    folder = cache;
+  } else if (user != nullptr && *user == '/') {
+    folder = text(user, "/.cache");
+  } else {
+    return {};
+  }
+  std::array<char, HOST_NAME_MAX + 1> name{};
+  if (::gethostname(name.data(), name.size() - 1) != 0 || name[0] == '\0') return {};
+  std::string host = name.data();
+  std::replace(host.begin(), host.end(), '/', '_');
+  return text(folder, "/plait/model/", host, ".toml");
+}
+
+std::shared_ptr<const CostModel> costs_here() {
+  const char* setting = std::getenv("PLAIT_MODEL");
+  const bool named = setting != nullptr && *setting != '\0';
+  if (named && std::string_view(setting) == "builtin") return nullptr;
+  const std::string path = named ? std::string(setting) : costs_path();
+  if (path.empty()) return nullptr;
+  static std::mutex mutex;
+  // Never destroyed: threads may open files until the very end of the process.
+  static auto& read = *new std::map<std::pair<bool, std::string>, std::shared_ptr<const CostModel>>;
+  const std::lock_guard lock(mutex);
+  const auto found = read.find({named, path});
+  if (found != read.end()) return found->second;
+  const std::shared_ptr<const CostModel> costs = named ? named_costs(path) : own_costs(path);
+  return read.emplace(std::pair(named, path), costs).first->second;
+}
+
+}  // namespace plait::open

@@ -1,0 +1,225 @@
+// Constants of the cost model in files: what is taken, what is refused, and that choices follow them on all ranks.
+#include "open/costs.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "core/comm/internals.hpp"
+#include "folder.hpp"
+#include "oracle.hpp"
+#include "plait/comm.hpp"
+#include "plait/error.hpp"
+#include "plait/file.hpp"
+#include "transport/thread/team.hpp"
+
+namespace {
+
+using oracle::expect_refused;
+using plait::Error;
+using plait::File;
+using plait::FileOptions;
+using plait::Layout;
+using plait::Mode;
+using plait::open::costs_here;
+using plait::open::Machine;
+using plait::open::parse_costs;
+using plait::plan::CostModel;
+
+const Machine kMachine{"node7", "A Processor", 4};
+
+/// A file of the constants that Plait comes with, but for one line.
+std::string file_of(const std::string& instead_of = "", const std::string& line = "") {
+  std::string out = "# words\n\n";
+  const auto add = [&](const std::string& name, const std::string& value) {
+    out += (name == instead_of ? line : name + " = " + value) + "\n";
+  };
+  add("version", "1");
+  add("host", "\"node7\"");
+  add("processor", "\"A Processor\"  # of 2019");
+  add("cores", "4");
+  for (const auto& term : plait::plan::kCostTerms) add(term.name, std::to_string(CostModel{}.*term.value * 1.5 + 1e-6));
+  return out;
+}
+
+TEST(Costs, AreThoseOfTheFile) {
+  const CostModel found =
+      parse_costs(file_of("request_seconds", "  request_seconds=3.25e-06 # measured"), "f.toml", kMachine, true);
+  EXPECT_EQ(found.request_seconds, 3.25e-6);
+  EXPECT_EQ(found.source, "f.toml");
+  for (const auto& term : plait::plan::kCostTerms) {
+    EXPECT_NE(found.*term.value, CostModel{}.*term.value) << term.name;
+  }
+}
+
+TEST(Costs, OfDamagedFilesAreRefused) {
+  const auto refused = [](const std::string& content, const std::string& words) {
+    expect_refused([&] { parse_costs(content, "f.toml", kMachine, true); }, words);
+  };
+  refused("", "f.toml has no version");
+  refused(file_of("version", "version = 2"), "f.toml is of version 2, and this Plait uses version 1");
+  refused(file_of("run_seconds", ""), "f.toml has no run_seconds");
+  refused(file_of("run_seconds", "run_seconds"), "line 12: \"run_seconds\" is not of the form name = value");
+  refused(file_of("run_seconds", "run_seconds = "), "not of the form");
+  refused(file_of("run_seconds", "run_seconds = fast"), "run_seconds is fast, and a number was expected");
+  refused(file_of("run_seconds", "run_seconds = 1e-9s"), "a number was expected");
+  refused(file_of("run_seconds", "run_seconds = -1e-9"), "a number from 1e-13 to 10 was expected");
+  refused(file_of("run_seconds", "run_seconds = nan"), "was expected");
+  refused(file_of("copy_bytes_per_second", "copy_bytes_per_second = inf"), "was expected");
+  refused(file_of("processor", "processor = A Processor"), "a text in quotes was expected");
+  const std::string whole = file_of();
+  for (std::size_t cut = 0; cut + 20 < whole.size(); ++cut)
+    EXPECT_THROW(parse_costs(whole.substr(0, cut), "f.toml", kMachine, true), Error) << cut;
+}
+
+TEST(Costs, OfAnotherMachineAreOutdatedUnlessTheyAreAskedFor) {
+  const auto refused = [](const std::string& content, const std::string& words) {
+    expect_refused([&] { parse_costs(content, "f.toml", kMachine, true); }, words);
+    EXPECT_NO_THROW(parse_costs(content, "f.toml", kMachine, false));
+  };
+  refused(file_of("processor", "processor = \"Another\""),
+          "measured on another processor (Another, and this is A Proc");
+  refused(file_of("cores", "cores = 8"), "measured with 8 cores, and this host has 4");
+}
+
+/// Sets an environment variable for the length of a block.
+class Setting {
+ public:
+  Setting(const char* name, const std::string& value) : name_(name) {
+    if (const char* before = std::getenv(name)) before_ = before;
+    ::setenv(name, value.c_str(), 1);
+  }
+  ~Setting() { before_ ? ::setenv(name_, before_->c_str(), 1) : ::unsetenv(name_); }
+  Setting(const Setting&) = delete;
+  Setting& operator=(const Setting&) = delete;
+
+ private:
+  const char* name_;
+  std::optional<std::string> before_;
+};
+
+class CostFiles : public plait_test::InFolder {
+ protected:
+  std::string put(const std::string& name, const std::string& content) {
+    const std::string at = path(name);
+    std::filesystem::create_directories(std::filesystem::path(at).parent_path());
+    std::ofstream(at) << content;
+    return at;
+  }
+};
+
+/// A file for this machine, in which one line is another.
+std::string file_of_here(const std::string& instead_of = "", const std::string& line = "") {
+  const Machine here = plait::open::this_machine();
+  std::string out = file_of(instead_of, line);
+  const auto replace = [&](const std::string& old, const std::string& now) {
+    if (const std::size_t at = out.find(old); at != std::string::npos) out.replace(at, old.size(), now);
+  };
+  replace("processor = \"A Processor\"", "processor = \"" + here.processor + '"');
+  replace("cores = 4", "cores = " + std::to_string(here.cores));
+  return out;
+}
+
+TEST_F(CostFiles, OfThisHostAreFoundOnce) {
+  const Setting unnamed("PLAIT_MODEL", "");
+  const Setting cache("XDG_CACHE_HOME", path("a"));
+  const std::string own = "/plait/model/" + plait::open::this_machine().host + ".toml";
+  EXPECT_EQ(plait::open::costs_path(), path("a") + own);
+  const std::string at = put("a" + own, file_of_here("step_seconds", "step_seconds = 0.125"));
+  const auto found = costs_here();
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->step_seconds, 0.125);
+  EXPECT_EQ(found->source, at);
+  std::filesystem::remove(at);
+  EXPECT_EQ(costs_here(), found);
+  const Setting none("PLAIT_MODEL", "builtin");
+  EXPECT_EQ(costs_here(), nullptr);
+}
+
+TEST_F(CostFiles, OfThisHostThatAreDamagedAreToldOfOnce) {
+  const Setting unnamed("PLAIT_MODEL", "");
+  const std::string own = "/plait/model/" + plait::open::this_machine().host + ".toml";
+  for (const auto& [content, words] : {std::pair<std::string, std::string>{"what?", "is not of the form"},
+                                       {file_of_here("version", "version = 7"), "is of version 7"},
+                                       {file_of_here("cores", "cores = 100000"), "measured with 100000 cores"},
+                                       {file_of_here("processor", "processor = \"Z80\""), "another processor (Z80"}}) {
+    const std::string folder = words.substr(0, 5);
+    const Setting cache("XDG_CACHE_HOME", path(folder));
+    put(folder + own, content);
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(costs_here(), nullptr);
+    EXPECT_EQ(costs_here(), nullptr);
+    const std::string told = testing::internal::GetCapturedStderr();
+    EXPECT_EQ(std::count(told.begin(), told.end(), '\n'), 1) << told;
+    EXPECT_NE(told.find(words), std::string::npos) << told;
+    EXPECT_NE(told.find("built-in"), std::string::npos) << told;
+  }
+}
+
+TEST_F(CostFiles, ThatAreNamedMustBeThere) {
+  const auto refused = [](const std::string& name, const std::string& words) {
+    const Setting named("PLAIT_MODEL", name);
+    expect_refused([] { costs_here(); }, words);
+    expect_refused([&] { costs_here(); }, "PLAIT_MODEL=" + name);
+  };
+  refused(path("none.toml"), "cannot be read");
+  refused(put("bad.toml", file_of("version", "")), "has no version");
+  const Setting named("PLAIT_MODEL", put("other.toml", file_of("cores", "cores = 1000")));
+  EXPECT_NE(costs_here(), nullptr);
+}
+
+TEST_F(CostFiles, WithoutAFolderThereAreNone) {
+  const Setting unnamed("PLAIT_MODEL", "");
+  const Setting relative("HOME", "somewhere");
+  const Setting cache("XDG_CACHE_HOME", "else");
+  EXPECT_EQ(plait::open::costs_path(), "");
+  EXPECT_EQ(costs_here(), nullptr);
+  const Setting absolute("HOME", path("me"));
+  EXPECT_TRUE(plait::open::costs_path().starts_with(path("me/.cache/plait/model/")));
+}
+
+TEST_F(CostFiles, DecideOnAllRanks) {
+  put("a.bin", std::string(600 * 500 * 8, 'x'));
+  const Layout layout({600, 500}, {plait::Distribution::cyclic(), plait::Distribution::collapsed()}, {3});
+  FileOptions options;
+  options.shape = plait::Extents{600, 500};
+  options.element_bytes = 8;
+  const auto explained = [&](const std::string& model) {
+    const Setting setting("PLAIT_MODEL", model);
+    std::mutex mutex;
+    std::set<std::string> plans;
+    plait::transport::thread::run_team(3, [&](plait::transport::Transport& inner) {
+      plait::transport::Transport* transport = &inner;
+      const plait::Comm comm =
+          plait::core::comm_over(std::shared_ptr<plait::transport::Transport>(transport, [](auto*) {}));
+      File file = File::open(path("a.bin"), Mode::kRead, options, comm);
+      const std::string plan = file.explain(layout);
+      file.close();
+      const std::lock_guard lock(mutex);
+      plans.insert(plan);
+    });
+    EXPECT_EQ(plans.size(), 1U);
+    return *plans.begin();
+  };
+  const auto has = [](const std::string& plan, const std::string& words) {
+    EXPECT_NE(plan.find(words), std::string::npos) << plan;
+  };
+  const std::string slow = put("slow.toml", file_of("request_seconds", "request_seconds = 1e-3"));
+  const std::string fast = put("fast.toml", file_of("step_seconds", "step_seconds = 0.5"));
+  has(explained(slow), "strategy   two-phase, ");
+  has(explained(slow), "constants  of " + slow + '\n');
+  has(explained(fast), "strategy   direct, ");
+  has(explained(fast), "constants  of " + fast + '\n');
+  has(explained("builtin"), "constants  built in\n");
+}
+
+}  // namespace

@@ -1,0 +1,40 @@
+"""Constants of the cost model: rank 0's are those of all ranks."""
+
+import numpy as np
+import pytest
+from same import error_everywhere
+
+import plait
+from plait.model.calibration import builtin, save
+from plait.model.calibration.files import text_of
+
+
+@pytest.fixture
+def file(comm, shared):
+    path = shared / "a.npy"
+    if comm.rank == 0:
+        np.save(path, np.zeros((600, 500)))
+    comm.Barrier()
+    return path
+
+
+@pytest.mark.parametrize(("name", "value"), [("request_seconds", 1e-3), ("window_bytes_per_second", 2e3)])
+def test_all_ranks_plan_with_those_of_rank_0(comm, shared, file, monkeypatch, name, value):
+    own = shared / f"{name}.toml"
+    if comm.rank == 0:
+        save(text_of({**builtin().values, name: value}, 2), own)
+    monkeypatch.setenv("PLAIT_MODEL", str(own if comm.rank == 0 else shared / "none.toml"))
+    layout = plait.Layout((600, 500), "(cyclic, *)", grid=(comm.size,))
+    with plait.open(file, comm=comm) as opened:
+        plans = comm.allgather(opened.explain(layout))
+        found = opened.read(layout)
+    assert set(plans) == {plans[0]}
+    assert f"constants  of {own}\n" in plans[0]
+    if comm.size > 1:
+        assert f"strategy   {'direct' if value > 1 else 'two-phase'}, predicted" in plans[0]
+    assert not found.any()
+
+
+def test_what_rank_0_names_must_be_there(comm, shared, file, monkeypatch):
+    monkeypatch.setenv("PLAIT_MODEL", str(shared / "none.toml") if comm.rank == 0 else "builtin")
+    error_everywhere(comm, lambda: plait.open(file, comm=comm), plait.ArgumentError, "cannot be read")

@@ -1,0 +1,209 @@
+"""`plait model calibrate`: constants out of measured times, the file of a host, and choices that follow it."""
+
+import os
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from launching import run
+
+import plait
+from plait.model.calibration import (
+    NAMES,
+    CalibrationSettings,
+    Measured,
+    builtin,
+    calibrate,
+    constants_of,
+    in_force,
+    own_path,
+    save,
+    unrest_of,
+)
+from plait.model.calibration.constants import LONG, RUNS, SHORT, SHORT_WRITES, STEPS, WINDOWS
+from plait.model.calibration.files import text_of
+
+WANTED = {
+    "request_seconds": 2e-6,
+    "write_request_seconds": 3e-5,
+    "store_bytes_per_second": 1e9,
+    "window_bytes_per_second": 5e9,
+    "copy_bytes_per_second": 4e9,
+    "run_seconds": 3e-9,
+    "step_seconds": 7e-6,
+}
+
+
+@pytest.fixture(autouse=True)
+def no_settings(monkeypatch, tmp_path):
+    """Neither the file of this host nor what PLAIT_MODEL names counts."""
+    monkeypatch.delenv("PLAIT_MODEL", raising=False)
+    monkeypatch.delenv("PLAIT_STRATEGY", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+def accesses_of(wanted):
+    """Accesses that take as long as the model says, those of WINDOWS and STEPS as if they had no runs."""
+    size = 1 << 24
+    share, part = size / wanted["window_bytes_per_second"], size / wanted["copy_bytes_per_second"]
+
+    def direct(kind, requests, each):
+        return Measured(kind, 2, size, requests, total=requests * each + size / wanted["store_bytes_per_second"])
+
+    def windows(kind, runs, steps):
+        copy = part + runs * wanted["run_seconds"]
+        total = share + copy + (steps + 1) * wanted["step_seconds"]
+        return Measured(kind, 2, size, runs=runs, steps=steps, total=total, io=share, copy=copy)
+
+    return [
+        direct(LONG, 0, 0.0),
+        direct(SHORT, 10**5, wanted["request_seconds"]),
+        direct(SHORT_WRITES, 10**4, wanted["write_request_seconds"]),
+        windows(WINDOWS, 0, 16),
+        *(windows(RUNS, runs, 16) for runs in (1 << 15, 1 << 18, 1 << 21)),
+        windows(STEPS, 0, 2048),
+    ]
+
+
+def test_constants_are_those_of_the_times():
+    assert constants_of(accesses_of(WANTED)) == pytest.approx(WANTED)
+    assert tuple(WANTED) == NAMES == tuple(sorted(builtin().values, key=NAMES.index))
+
+
+def test_slow_rounds_change_nothing_but_are_noticed():
+    slow = [replace(one, total=one.total * 9, io=one.io * 9, copy=one.copy * 9) for one in accesses_of(WANTED)]
+    assert constants_of([*slow, *accesses_of(WANTED), *slow]) == pytest.approx(WANTED)
+    assert unrest_of([*slow, *accesses_of(WANTED), *slow]) == pytest.approx(9)
+    assert unrest_of(accesses_of(WANTED)) == 1
+
+
+def test_times_that_contradict_each_other_give_usable_constants():
+    quick = [replace(one, total=one.total / 9) if one.kind != LONG else one for one in accesses_of(WANTED)]
+    assert min(constants_of(quick).values()) > 0
+
+
+def test_what_was_not_measured_is_named():
+    with pytest.raises(ValueError, match="short writes, steps"):
+        constants_of([one for one in accesses_of(WANTED) if one.kind not in (STEPS, SHORT_WRITES)])
+
+
+def test_ranks_measure_all_constants(tmp_path):
+    told = []
+    settings = CalibrationSettings(ranks=2, rounds=2, edge=256, directory=str(tmp_path))
+    found = calibrate(settings, lambda text, share: told.append((text, share)))
+    values = found.values
+    assert found.unrest >= 1
+    assert set(values) == set(NAMES)
+    assert min(values.values()) > 0
+    assert told == [("round 1 of 2", 0.5), ("round 2 of 2", 1.0)]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_file_of_a_host_is_written_shown_used_and_removed(tmp_path):
+    result = run("model", "calibrate", "--ranks", "2", "--rounds", "1", "--edge", "256")
+    assert result.exit_code == 0, result.output
+    path = own_path()
+    assert path.is_relative_to(tmp_path / "cache")
+    assert [entry.name for entry in path.parent.iterdir()] == [path.name]
+    assert in_force().source == str(path)
+    shown = run("model", "calibrate", "--show")
+    assert f"constants of {path}" in shown.output
+    assert all(name in shown.output for name in NAMES)
+    assert run("model", "calibrate", "--reset").exit_code == 0
+    assert not path.exists()
+    again = run("model", "calibrate", "--reset")
+    assert again.exit_code == 0
+    assert "there is no" in again.stderr
+
+
+def test_constants_for_another_file_do_not_become_those_of_the_host(tmp_path):
+    target = tmp_path / "mine.toml"
+    result = run("model", "calibrate", "--ranks", "1", "--rounds", "1", "--edge", "64", "--output", str(target))
+    assert result.exit_code == 0, result.output
+    assert target.exists()
+    assert not own_path().exists()
+    assert "built-in constants" in run("model", "calibrate", "--show").output
+
+
+def test_contradicting_options_are_refused():
+    result = run("model", "calibrate", "--show", "--reset")
+    assert result.exit_code == 2
+    assert "exclude each other" in result.stderr
+
+
+def explained(folder, model=None, layout="(cyclic, *)"):
+    """What a read of the file in a folder would do, in a new process."""
+    program = (
+        "import sys, plait\n"
+        "file = plait.open(sys.argv[1], strategy='automatic')\n"
+        "print(file.explain(plait.Layout(file.shape, sys.argv[2], grid=(4,))))\n"
+    )
+    variables = {**os.environ, **({} if model is None else {"PLAIT_MODEL": str(model)})}
+    return subprocess.run([sys.executable, "-c", program, str(folder / "a.npy"), layout], env=variables, text=True,
+                          capture_output=True, check=False)  # fmt: skip
+
+
+def test_choices_follow_the_file(tmp_path):
+    np.save(tmp_path / "a.npy", np.zeros((600, 500)))
+    usual = explained(tmp_path)
+    assert "constants  built in" in usual.stdout
+    slow = {**builtin().values, "request_seconds": 1e-3}
+    fast = {**builtin().values, "window_bytes_per_second": 2e3}
+    for name, values, strategy in (("slow", slow, "two-phase"), ("fast", fast, "direct")):
+        save(text_of(values, 2), tmp_path / f"{name}.toml")
+        found = explained(tmp_path, tmp_path / f"{name}.toml")
+        assert f"strategy   {strategy}, predicted" in found.stdout, found
+        assert f"constants  of {tmp_path / name}.toml" in found.stdout
+        save(text_of(values, 2), own_path())
+        found = explained(tmp_path)
+        assert f"strategy   {strategy}, predicted" in found.stdout
+        assert f"constants  of {own_path()}" in found.stdout
+        assert found.stderr == ""
+    off = explained(tmp_path, "builtin")
+    assert off.stdout == usual.stdout
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("version = 1", "version = 0", "is of version 0, and this Plait uses version 1"),
+        ("cores = ", "cores = 9", "and this host has"),
+        ('processor = "', 'processor = "Z80 ', "was measured on another processor (Z80"),
+        ("run_seconds = ", "run_seconds = -", "run_seconds is -"),
+        ("step_seconds", "steps", "has no step_seconds"),
+    ],
+)
+def test_a_file_that_does_not_fit_is_told_of_once(tmp_path, old, new, words):
+    np.save(tmp_path / "a.npy", np.zeros((600, 500)))
+    save(text_of({**builtin().values, "request_seconds": 1e-3}, 2).replace(old, new), own_path())
+    found = explained(tmp_path)
+    assert "constants  built in" in found.stdout
+    assert words in found.stderr
+    assert "plait model calibrate" in found.stderr
+    assert len(found.stderr.splitlines()) == 1
+
+
+def test_a_named_file_must_be_there_and_whole(tmp_path, monkeypatch):
+    np.save(tmp_path / "a.npy", np.zeros(3))
+    (tmp_path / "bad.toml").write_text("what?\n")
+    for name, words in (("none.toml", "the file cannot be read"), ("bad.toml", 'line 1: "what\\?" is not of the form')):
+        monkeypatch.setenv("PLAIT_MODEL", str(tmp_path / name))
+        with pytest.raises(plait.ArgumentError, match=words):
+            plait.open(tmp_path / "a.npy")
+
+
+def test_a_folder_that_cannot_be_written_is_named(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(plait.StoreError, match="--output"):
+        save("", tmp_path / "file" / "a.toml")
+    with pytest.raises(plait.StoreError, match="--dir"):
+        calibrate(CalibrationSettings(ranks=1, rounds=1, edge=64, directory=str(tmp_path / "none")))
+
+
+def test_a_user_without_folders_is_told_so(monkeypatch):
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.delenv("HOME")
+    with pytest.raises(plait.Error, match="--output"):
+        own_path()
