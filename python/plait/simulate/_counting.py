@@ -89,7 +89,7 @@ def count(
     What is left out is told in ``notes``.
 
     Cost: see ``plait bench simulate``. Memory: in proportion to the cache, processes and files, not to the trace;
-    policies that look ahead keep 64 bytes for each use of a block. Threads: any number at once.
+    policies that look ahead keep some 100 bytes for each use of a block. Threads: any number at once.
 
     Raises:
         plait.ArgumentError: no such policy or parameter; a cache smaller than a block; keys that are no integers.
