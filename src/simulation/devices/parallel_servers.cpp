@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::array<DeviceParameter, 7> kParameters{{
     {"servers", Unit::kCount, 8, "over which bytes lie in stripes"},
-    {"stripe", Unit::kBytes, 1048576, "bytes of a stripe"},
+    {"unit", Unit::kBytes, 1048576, "bytes of a stripe"},
     {"read_rate", Unit::kRate, 2e9, "of one server"},
     {"write_rate", Unit::kRate, 1.5e9, "of one server"},
     {"latency", Unit::kTime, 500e-6, "of a request at each server that it reaches"},
@@ -28,7 +28,7 @@ class ParallelServers final : public Device, private Timer {
   ParallelServers(const DeviceSite& site, const DeviceArguments& arguments)
       : Device(site.clock, site.completion),
         free_(static_cast<std::size_t>(std::min<std::int64_t>(arguments.count("servers"), 65536)), 0),
-        stripe_(arguments.count("stripe")),
+        stripe_(arguments.count("unit")),
         latency_(arguments.time("latency")),
         meter_(site.name) {
     const double load = arguments.number("load");
