@@ -1,12 +1,104 @@
 #include <nanobind/nanobind.h>
 
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+
 #include "bind.hpp"
 #include "module.hpp"
-#include "simulation/cache/registry.hpp"
+#include "plait/trace.hpp"
+#include "simulation/cache/lru_curve.hpp"
+#include "simulation/cache/request_counter.hpp"
+#include "string.hpp"
+#include "unlocked.hpp"
 
 namespace nb = nanobind;
+using namespace nb::literals;
 
 namespace plait::python {
+
+namespace {
+
+using trace::Event;
+
+static_assert(sizeof(Event) == 72, "plait.trace.EVENT describes the same bytes");
+
+/// What takes the requests of a trace, in batches of NumPy arrays.
+template <typename Target>
+struct Fed {
+  Target target;
+  std::int64_t block;
+  simulation::RequestReader requests{};
+
+  void add_files(const nb::list& files) {
+    for (const nb::handle one : files)
+      requests.add({nb::cast<std::uint32_t>(one[0]), nb::cast<std::uint32_t>(one[1]), bytes_of(one[2])});
+  }
+
+  /// Those of one level, of `count` events at an address.
+  void add_events(std::uintptr_t address, std::size_t count, bool logical) {
+    const std::span<const Event> events(reinterpret_cast<const Event*>(address), count);
+    const Unlocked release;
+    for (const Event& event : events) {
+      simulation::Request request;
+      if (((event.flags & trace::flag::kLogical) != 0) == logical && requests.read(event, request)) take(request);
+    }
+  }
+
+  /// Keys and, where there are any, sizes of as many requests.
+  void add_keys(std::uintptr_t keys, std::uintptr_t sizes, std::size_t count) {
+    const std::span<const std::uint64_t> all(reinterpret_cast<const std::uint64_t*>(keys), count);
+    const auto* bytes = reinterpret_cast<const std::int64_t*>(sizes);
+    const Unlocked release;
+    for (std::size_t k = 0; k < count; ++k) target.add(all[k], bytes == nullptr ? 0 : bytes[k]);
+  }
+
+  void finish() {
+    const Unlocked release;
+    target.finish();
+  }
+
+  nb::dict oddities() const {
+    const simulation::Oddities& odd = requests.oddities();
+    nb::dict all;
+    all["empty"] = odd.empty;
+    all["failed"] = odd.failed;
+    all["streams"] = odd.streams;
+    all["beyond"] = odd.beyond;
+    all["backwards"] = odd.backwards;
+    return all;
+  }
+
+ private:
+  void take(const simulation::Request& request) {
+    if constexpr (requires { target.add(request); })
+      target.add(request);
+    else
+      target.add(request, block);
+  }
+};
+
+using FedCounter = Fed<simulation::RequestCounter>;
+using FedCurve = Fed<simulation::LruCurve>;
+
+template <typename Target>
+nb::class_<Fed<Target>> bind_fed(nb::module_& module, const char* name) {
+  nb::class_<Fed<Target>> made(module, name);
+  made.def("add_files", &Fed<Target>::add_files,
+           nb::sig("def add_files(self, files: collections.abc.Sequence[tuple[int, int, str]]) -> None"), "files"_a)
+      .def("add_events", &Fed<Target>::add_events, "address"_a, "count"_a, "logical"_a)
+      .def("add_keys", &Fed<Target>::add_keys, "keys"_a, "sizes"_a, "count"_a)
+      .def("finish", &Fed<Target>::finish)
+      .def("oddities", &Fed<Target>::oddities, nb::sig("def oddities(self) -> dict[str, int]"));
+  return made;
+}
+
+nb::tuple tuple_of(const simulation::Found& found) {
+  return nb::make_tuple(found.size, found.requests, found.blocks, found.bytes);
+}
+
+}  // namespace
 
 void bind_counting(nb::module_& module) {
   module.def(
@@ -19,6 +111,54 @@ void bind_counting(nb::module_& module) {
         return all;
       },
       nb::sig("def policies() -> list[tuple[str, str, str, int]]"));
+  bind_fed<simulation::RequestCounter>(module, "Counter")
+      .def(
+          "__init__",
+          [](FedCounter* self, const std::string& policy, std::uint32_t slots, std::int64_t block, bool outcomes) {
+            const simulation::CacheShape shape{slots, block, 0};
+            new (self) FedCounter{{simulation::NamedPolicy(policy), shape, outcomes}, block};
+          },
+          "policy"_a, "slots"_a, "block"_a, "outcomes"_a)
+      .def(
+          "counts",
+          [](const FedCounter& self) {
+            const simulation::Counts& counts = self.target.counts();
+            return nb::make_tuple(counts.requests, counts.hits, counts.blocks, counts.block_hits, counts.bytes,
+                                  counts.byte_hits);
+          },
+          nb::sig("def counts(self) -> tuple[int, int, int, int, int, int]"))
+      .def("outcome_count", [](const FedCounter& self) { return self.target.outcomes().size(); })
+      .def(
+          "copy_outcomes",
+          [](const FedCounter& self, std::uintptr_t address) {
+            const std::span<const std::uint8_t> all = self.target.outcomes();
+            if (!all.empty()) std::memcpy(reinterpret_cast<void*>(address), all.data(), all.size());
+          },
+          "address"_a);
+  bind_fed<simulation::LruCurve>(module, "Curve")
+      .def(
+          "__init__",
+          [](FedCurve* self, double rate, std::uint32_t blocks, std::int64_t block) {
+            new (self) FedCurve{simulation::LruCurve(simulation::Sampling{rate, blocks}), block};
+          },
+          "rate"_a, "blocks"_a, "block"_a)
+      .def(
+          "all", [](const FedCurve& self) { return tuple_of(self.target.all()); },
+          nb::sig("def all(self) -> tuple[int, float, float, float]"))
+      .def(
+          "seen", [](const FedCurve& self) { return tuple_of(self.target.seen()); },
+          nb::sig("def seen(self) -> tuple[int, float, float, float]"))
+      .def(
+          "found",
+          [](const FedCurve& self) {
+            nb::list all;
+            for (const simulation::Found& one : self.target.found()) all.append(tuple_of(one));
+            return all;
+          },
+          nb::sig("def found(self) -> list[tuple[int, float, float, float]]"))
+      .def_prop_ro("single", [](const FedCurve& self) { return self.target.single(); })
+      .def_prop_ro("rate", [](const FedCurve& self) { return self.target.rate(); })
+      .def_prop_ro("blocks", [](const FedCurve& self) { return self.target.blocks(); });
 }
 
 }  // namespace plait::python

@@ -25,10 +25,9 @@ double unit_bytes(std::string_view unit) {
 }  // namespace
 
 Parameters::Parameters(std::string_view policy, std::string_view text, std::string_view known)
-    : policy_(policy), given_text_(text), defaults_(split(policy, known)) {
-  given_ = split(policy_, given_text_);
+    : policy_(policy), given_(split(policy, text)), defaults_(split(policy, known)) {
   for (std::size_t k = 0; k < given_.size(); ++k) {
-    const std::string_view name = given_[k].name;
+    const std::string& name = given_[k].name;
     if (std::ranges::find(defaults_, name, &Parameter::name) == defaults_.end())
       refuse(base::text(
           "the replacement policy ", policy_, " has no parameter '", name, "'; ",
@@ -48,7 +47,7 @@ std::vector<Parameters::Parameter> Parameters::split(std::string_view policy, st
     const std::size_t equal = one.find('=');
     if (equal == std::string_view::npos || equal == 0)
       refuse(base::text("'", one, "' is no parameter of the replacement policy ", policy, "; write name=value"));
-    all.push_back({one.substr(0, equal), one.substr(equal + 1)});
+    all.push_back({std::string(one.substr(0, equal)), std::string(one.substr(equal + 1))});
   }
   return all;
 }

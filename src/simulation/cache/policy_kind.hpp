@@ -42,13 +42,12 @@ class Parameters {
 
  private:
   struct Parameter {
-    std::string_view name;
-    std::string_view value;
+    std::string name;
+    std::string value;
   };
   static std::vector<Parameter> split(std::string_view policy, std::string_view text);
 
   std::string policy_;
-  std::string given_text_;
   std::vector<Parameter> given_;
   std::vector<Parameter> defaults_;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "base/nearest.hpp"
 #include "base/text.hpp"
@@ -32,7 +33,8 @@ std::string_view behind_question_mark(std::string_view text) {
 
 std::span<const PolicyKind* const> policies() {
   static const PolicyKind* const kPolicies[] = {
-      &lru(),
+      &lru(),   &fifo(),   &clock(),  &lfu(),  &two_queues(),    &arc(),
+      &sieve(), &s3fifo(), &belady(), &toss(), &toss_parallel(), &partition(),
   };
   return kPolicies;
 }

@@ -21,6 +21,9 @@ class SlotLinks {
  public:
   explicit SlotLinks(Slot slots) : links_(slots) {}
 
+  /// One slot more.
+  void grow() { links_.emplace_back(); }
+
   void push_front(SlotList& list, Slot slot) noexcept {
     links_[slot] = {kNoSlot, list.front};
     (list.front == kNoSlot ? list.back : links_[list.front].newer) = slot;

@@ -1,4 +1,4 @@
-/// The replacement policies, each in the file of its name; registry.cpp lists them.
+/// The replacement policies, each in a file of its own; registry.cpp lists them.
 #pragma once
 
 #include "simulation/cache/policy_kind.hpp"
@@ -6,5 +6,16 @@
 namespace plait::simulation {
 
 const PolicyKind& lru();
+const PolicyKind& fifo();
+const PolicyKind& clock();
+const PolicyKind& lfu();
+const PolicyKind& two_queues();
+const PolicyKind& arc();
+const PolicyKind& sieve();
+const PolicyKind& s3fifo();
+const PolicyKind& belady();
+const PolicyKind& toss();
+const PolicyKind& toss_parallel();
+const PolicyKind& partition();
 
 }  // namespace plait::simulation

@@ -1,0 +1,182 @@
+"""Counting the hits of a cache."""
+
+from __future__ import annotations
+
+import warnings
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from plait import _simulation
+from plait._amounts import count as counted
+from plait._amounts import share
+from plait._amounts import size as shown_size
+from plait._arguments.words import shown
+from plait._errors import ArgumentTypeError
+from plait._guard import entry
+from plait.simulate._sources import Trace, TraceWarning, feed, is_keys, shape_of
+
+
+class Counts(NamedTuple):
+    """What a cache found of the requests of a trace; see :func:`count`."""
+
+    policy: str
+    """As it was given."""
+    slots: int
+    """The capacity in blocks."""
+    block: int
+    """Bytes of a block; 0: not given."""
+    requests: int
+    hits: int
+    """Requests all of whose blocks were in the cache when they were used."""
+    blocks: int
+    """Uses of blocks: a request of two blocks uses two."""
+    block_hits: int
+    bytes: int
+    byte_hits: int
+    """Bytes in blocks that were in the cache."""
+    notes: list[str]
+    """Requests that could not be counted, or not as they should be, with their number."""
+
+    @property
+    def hit_ratio(self) -> float:
+        """Hits by requests; 0 where there are none."""
+        return self.hits / self.requests if self.requests else 0.0
+
+    @property
+    def miss_ratio(self) -> float:
+        """1 - hit_ratio."""
+        return 1 - self.hit_ratio
+
+    @property
+    def byte_hit_ratio(self) -> float:
+        """Bytes found by bytes asked for; 0 where there are none."""
+        return self.byte_hits / self.bytes if self.bytes else 0.0
+
+    def __str__(self) -> str:
+        """One line for people."""
+        held = f"{counted(self.slots, 'block')}" + (f" of {shown_size(self.block)}" if self.block else "")
+        found = f"{share(self.hit_ratio)} of {counted(self.requests, 'request')}"
+        moved = f", {share(self.byte_hit_ratio)} of {shown_size(self.bytes)}" if self.bytes else ""
+        return f"{self.policy} in {held}: finds {found}{moved}"
+
+
+@entry
+def count(
+    trace: Trace,
+    *,
+    cache: int | str,
+    policy: str = "lru",
+    block: int | str | None = None,
+    sizes: npt.ArrayLike | None = None,
+) -> Counts:
+    """Count the hits of the requests of a trace in a cache, without time.
+
+    Each request uses the blocks that it touches, one after the other; a block that is not in the cache comes in, for
+    reads and writes alike, and another goes where there is no room. Files of the same name are the same file.
+
+    Args:
+        trace: a trace of any format that Plait reads, ``workload:venus`` included; or an array of integers, the keys of
+            the blocks that are used one after the other.
+        cache: its capacity in bytes, a number or a text such as ``"32MiB"``; of keys without ``block`` the number of
+            blocks.
+        policy: which block goes: a name of :func:`policies`, with parameters as in ``"2q?in=25%&out=50%"``.
+        block: bytes of a block, 4 KiB by default. Keys have none unless it is given.
+        sizes: of keys, the bytes that each request uses; by default those of a block.
+
+    A trace's requests are its reads and writes that moved bytes; logical ones where there are any, else physical ones.
+    What is left out is told in ``notes``.
+
+    Cost: see ``plait bench simulate``. Memory: in proportion to the cache, processes and files, not to the trace;
+    policies that look ahead keep 64 bytes for each use of a block. Threads: any number at once.
+
+    Raises:
+        plait.ArgumentError: no such policy or parameter; a cache smaller than a block; keys that are no integers.
+        plait.StoreError: the trace is not there, or cannot be read.
+    """
+    return _counted(trace, cache, policy, block, sizes)[0]
+
+
+@entry
+def hits(
+    trace: Trace,
+    *,
+    cache: int | str,
+    policy: str = "lru",
+    block: int | str | None = None,
+    sizes: npt.ArrayLike | None = None,
+) -> int:
+    """Return the number of requests that a cache serves: ``hits`` of :func:`count`, which takes the same arguments.
+
+    What count() tells in ``notes`` is a TraceWarning here.
+    """
+    found = _counted(trace, cache, policy, block, sizes)[0]
+    _warn(found.notes)
+    return found.hits
+
+
+@entry
+def byte_hits(
+    trace: Trace,
+    *,
+    cache: int | str,
+    policy: str = "lru",
+    block: int | str | None = None,
+    sizes: npt.ArrayLike | None = None,
+) -> int:
+    """Return the bytes that a cache serves: ``byte_hits`` of :func:`count`, which takes the same arguments.
+
+    Of keys, ``block`` or ``sizes`` must be given. What count() tells in ``notes`` is a TraceWarning here.
+    """
+    if is_keys(trace) and block is None and sizes is None:
+        raise ArgumentTypeError("the blocks of these keys have no size; give block=, or sizes= with that of each request")
+    found = _counted(trace, cache, policy, block, sizes)[0]
+    _warn(found.notes)
+    return found.byte_hits
+
+
+@entry
+def outcomes(
+    trace: Trace,
+    *,
+    cache: int | str,
+    policy: str = "lru",
+    block: int | str | None = None,
+    sizes: npt.ArrayLike | None = None,
+) -> npt.NDArray[np.bool_]:
+    """Return whether each request was a hit, in their order, as an array of bool; arguments as of :func:`count`.
+
+    Requests that count() leaves out have none; what it tells in ``notes`` is a TraceWarning here. Memory: 2 bytes a
+    request.
+    """
+    found, counter = _counted(trace, cache, policy, block, sizes, True)
+    _warn(found.notes)
+    result = np.empty(counter.outcome_count(), np.bool_)
+    counter.copy_outcomes(result.ctypes.data)
+    return result
+
+
+def _counted(
+    trace: Trace,
+    cache: int | str,
+    policy: str,
+    block: int | str | None,
+    sizes: npt.ArrayLike | None,
+    keep: bool = False,
+) -> tuple[Counts, _simulation.Counter]:
+    if not isinstance(policy, str):
+        raise ArgumentTypeError(f'policy={shown(policy)} is no name of a policy; give a text such as "lru"')
+    shape = shape_of(cache, block, is_keys(trace))
+
+    def begin() -> _simulation.Counter:
+        return _simulation.Counter(policy, shape.slots, shape.block, keep)
+
+    counter, notes = feed(begin(), begin, trace, sizes, shape.block)
+    assert isinstance(counter, _simulation.Counter)
+    return Counts(policy, *shape, *counter.counts(), notes), counter
+
+
+def _warn(notes: list[str]) -> None:
+    for note in notes:
+        warnings.warn(note, TraceWarning, stacklevel=4)

@@ -1,0 +1,202 @@
+"""What is counted: traces, and arrays of keys, as the requests that a cache sees."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from plait._amounts import count as counted
+from plait._amounts import size as shown_size
+from plait._arguments.sizes import bytes_of
+from plait._arguments.words import array_kind, shown
+from plait._errors import ArgumentError, ArgumentTypeError
+from plait.trace import EVENT, Flag, Kind
+from plait.trace import open as open_trace
+
+BLOCK = 4096
+"""Bytes of a block where nothing else is said."""
+
+_KEYS = 1 << 20  # at once, so that the program can be interrupted between them
+_MOST_SLOTS = (1 << 32) - 2
+
+Trace = str | os.PathLike[str] | npt.ArrayLike
+"""A trace's name, or the keys of the blocks that are used one after the other."""
+
+
+class TraceWarning(UserWarning):
+    """Some requests of a trace could not be counted, or not as they should be."""
+
+
+class Fed(Protocol):
+    """What takes requests, in the compiled module."""
+
+    def add_files(self, files: Any) -> None:
+        """Takes opens of files as the trace tells them."""
+        ...
+
+    def add_events(self, address: int, count: int, logical: bool) -> None:
+        """Takes events of one level."""
+        ...
+
+    def add_keys(self, keys: int, sizes: int, count: int) -> None:
+        """Takes keys and sizes."""
+        ...
+
+    def finish(self) -> None:
+        """Counts what is left."""
+        ...
+
+    def oddities(self) -> dict[str, int]:
+        """Tells what was left out."""
+        ...
+
+
+class Shape(NamedTuple):
+    """A cache's capacity in blocks, and the bytes of a block; 0: blocks have no size."""
+
+    slots: int
+    block: int
+
+
+def is_keys(trace: Trace) -> bool:
+    """Return whether a trace is an array of keys, not a name."""
+    return not isinstance(trace, (str, bytes, os.PathLike))
+
+
+def block_of(block: Any, keys: bool) -> int:
+    """Return the bytes of a block; 0 of keys without any."""
+    if block is None:
+        return 0 if keys else BLOCK
+    size = _whole(bytes_of(block, "block"), "block", block)
+    if size < 1:
+        raise ArgumentError(f"block={shown(block)} is no size of a block; give 1 byte or more, such as block='4KiB'")
+    return size
+
+
+def shape_of(cache: Any, block: Any, keys: bool) -> Shape:
+    """Return the shape of a cache from its capacity as given: bytes, or blocks where these have no size."""
+    size = block_of(block, keys)
+    if size == 0:
+        if isinstance(cache, str):
+            raise ArgumentError(
+                f"cache={shown(cache)} is in bytes, but the blocks of these keys have no size; "
+                "give block=, or a number of blocks"
+            )
+        slots = _whole(cache, "cache", cache)
+        if slots < 1:
+            raise ArgumentError(f"cache={shown(cache)} holds no block; give 1 block or more")
+    else:
+        capacity = _whole(bytes_of(cache, "cache"), "cache", cache)
+        slots = capacity // size
+        if slots < 1:
+            raise ArgumentError(
+                f"cache={shown(cache)} is {counted(capacity, 'byte')}, less than a block of {shown_size(size)}; "
+                'give a larger cache with its unit, such as cache="32MiB", or smaller blocks'
+            )
+    if slots > _MOST_SLOTS:
+        raise ArgumentError(
+            f"cache={shown(cache)} has {slots:,} blocks, more than {_MOST_SLOTS:,}; give larger blocks or a smaller cache"
+        )
+    return Shape(slots, size)
+
+
+def _whole(value: Any, name: str, given: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        raise ArgumentTypeError(
+            f'{name}={shown(given)} is no size; give bytes such as 33554432 or "32MiB", or of keys a number of blocks'
+        )
+    return int(value)
+
+
+def feed(
+    fed: Fed, begin: Callable[[], Fed], trace: Trace, sizes: npt.ArrayLike | None, block: int
+) -> tuple[Fed, list[str]]:
+    """Have all requests of a trace counted; return what counted them, and remarks on what was left out.
+
+    fed    what counts them
+    begin  makes another, where physical requests were counted and logical ones turn up
+    """
+    if is_keys(trace):
+        notes = _feed_keys(fed, trace, sizes, block)
+        fed.finish()
+        return fed, notes
+    if sizes is not None:
+        raise ArgumentError("sizes= are those of keys, but a trace tells its own; leave it out")
+    fed = _feed_trace(fed, begin, trace)  # type: ignore[arg-type]
+    fed.finish()
+    return fed, _remarks(fed.oddities())
+
+
+def _feed_keys(fed: Fed, trace: Trace, sizes: npt.ArrayLike | None, block: int) -> list[str]:
+    keys = _integers(trace, "trace")
+    bytes_each = None if sizes is None else _integers(sizes, "sizes").astype(np.int64)
+    notes = []
+    if bytes_each is not None:
+        if len(bytes_each) != len(keys):
+            raise ArgumentError(f"there are {len(bytes_each)} sizes for {counted(len(keys), 'key')}; give one for each")
+        if len(bytes_each) and int(bytes_each.min()) < 0:
+            raise ArgumentError(f"a size is {int(bytes_each.min())}; give the bytes that each request uses, 0 or more")
+        if block and len(bytes_each) and int(bytes_each.max()) > block:
+            raise ArgumentError(
+                f"a size is {int(bytes_each.max())} bytes, more than a block of {block}; "
+                "give the bytes that each request uses of its block, or larger blocks"
+            )
+        empty = int(np.count_nonzero(bytes_each == 0))
+        if empty:
+            notes.append(f"{counted(empty, 'request')} of 0 bytes: they use their blocks, and count as requests")
+    elif block:
+        bytes_each = np.full(min(len(keys), _KEYS), block, np.int64)
+    whole = sizes is None
+    for begin in range(0, len(keys), _KEYS):
+        part = np.ascontiguousarray(keys[begin : begin + _KEYS]).astype(np.uint64, copy=False)
+        of_part = None if bytes_each is None else bytes_each[: len(part)] if whole else bytes_each[begin : begin + _KEYS]
+        held = None if of_part is None else np.ascontiguousarray(of_part)
+        fed.add_keys(part.ctypes.data, 0 if held is None else held.ctypes.data, len(part))
+    return notes
+
+
+def _integers(values: npt.ArrayLike, name: str) -> npt.NDArray[Any]:
+    array = np.asarray(values)
+    if array.ndim != 1 or (array.dtype.kind not in "iu" and array.size):
+        raise ArgumentTypeError(
+            f"{name} is {array_kind(array)} of {array.dtype}; give a trace's name, or one dimension of integers"
+        )
+    return array
+
+
+def _feed_trace(fed: Fed, begin: Callable[[], Fed], name: str | os.PathLike[str]) -> Fed:
+    """Logical requests where there are any, else physical ones."""
+    logical = False
+    files = 0
+    with open_trace(name) as trace:
+        for events in trace:
+            _, opened = trace.told_behind(0, files)
+            moves = events["kind"] <= Kind.WRITE
+            if not logical and bool(np.any(moves & ((events["flags"] & Flag.LOGICAL) != 0))):
+                logical = True
+                fed = begin()
+                _, opened = trace.told_behind(0, 0)
+                files = 0
+            fed.add_files(opened)
+            files += len(opened)
+            part = np.ascontiguousarray(events, EVENT)
+            fed.add_events(part.ctypes.data, len(part), logical)
+    return fed
+
+
+_LEFT_OUT = {
+    "empty": "of 0 bytes, left out",
+    "failed": "that failed, left out",
+    "streams": "without an offset, as of pipes and terminals, left out",
+    "beyond": "that end behind the largest offset, left out",
+    "backwards": "that start before the one in front of them, counted in the order of the trace",
+}
+
+
+def _remarks(oddities: dict[str, int]) -> list[str]:
+    return [f"{counted(number, 'request')} {_LEFT_OUT[what]}" for what, number in oddities.items() if number]
+

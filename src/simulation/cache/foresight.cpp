@@ -1,0 +1,67 @@
+#include "simulation/cache/foresight.hpp"
+
+#include <vector>
+
+#include "plait/error.hpp"
+#include "simulation/cache/block_table.hpp"
+
+namespace plait::simulation {
+
+namespace {
+
+/// Numbers blocks from 0 in the order in which they come.
+class Numbers {
+ public:
+  /// Of a block; whether it is new.
+  Slot of(BlockKey key, bool& made) {
+    Slot number = table_.find(key);
+    made = number == kNoSlot;
+    if (!made) return number;
+    if (table_.size() >= kNoSlot - 1)
+      throw Error(
+          ErrorKind::kArgument,
+          "the trace uses more than 4294967294 blocks; policies that look ahead take fewer, so give larger blocks");
+    number = static_cast<Slot>(table_.size());
+    table_.insert(key, number);
+    return number;
+  }
+
+ private:
+  BlockTable table_;
+};
+
+void foresee_next(std::span<Use> uses) {
+  Numbers blocks;
+  std::vector<std::int64_t> next;
+  for (std::size_t k = uses.size(); k-- > 0;) {
+    bool made = false;
+    const Slot block = blocks.of(uses[k].key, made);
+    if (made) next.push_back(kNever);
+    uses[k].next = next[block];
+    next[block] = static_cast<std::int64_t>(k);
+  }
+}
+
+void foresee_processes(std::span<Use> uses) {
+  Numbers blocks;
+  Numbers pairs;  // of blocks and processes
+  std::vector<std::uint32_t> processes;
+  for (const Use& use : uses) {
+    bool made = false;
+    const Slot block = blocks.of(use.key, made);
+    if (made) processes.push_back(0);
+    pairs.of({block, use.process}, made);
+    processes[block] += made ? 1 : 0;
+  }
+  bool made = false;
+  for (Use& use : uses) use.processes = processes[blocks.of(use.key, made)];
+}
+
+}  // namespace
+
+void foresee(std::span<Use> uses, Foresight foresight) {
+  if (foresight == Foresight::kNext) foresee_next(uses);
+  if (foresight == Foresight::kProcesses) foresee_processes(uses);
+}
+
+}  // namespace plait::simulation

@@ -1,0 +1,111 @@
+#include "simulation/cache/lru_curve.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+namespace plait::simulation {
+
+namespace {
+
+constexpr std::uint64_t kHashes = std::uint64_t{1} << 32;
+
+/// From 0 to below kHashes, evenly; not the hash of BlockTable, or blocks of a sample would be neighbours in it.
+std::uint64_t hash_of(BlockKey key) {
+  std::uint64_t z = key.block + std::uint64_t{key.file} * 0xd1342543de82ef95U + 0x9e3779b97f4a7c15U;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
+  return (z ^ (z >> 31)) >> 32;
+}
+
+/// Up to the next of 256 steps between two powers of 2, so that there are few of them.
+std::uint64_t rounded_up(double value) {
+  const auto whole = static_cast<std::uint64_t>(std::ceil(value));
+  const int bits = std::max(0, static_cast<int>(std::bit_width(whole)) - 9);
+  const std::uint64_t step = std::uint64_t{1} << bits;
+  return (whole + step - 1) / step * step;
+}
+
+}  // namespace
+
+LruCurve::LruCurve(const Sampling& sampling)
+    : sampling_(sampling),
+      threshold_(std::max<std::uint64_t>(1, static_cast<std::uint64_t>(sampling.rate * static_cast<double>(kHashes)))) {
+}
+
+double LruCurve::rate() const noexcept { return static_cast<double>(threshold_) / static_cast<double>(kHashes); }
+
+void LruCurve::add(std::uint64_t key, std::int64_t bytes) {
+  batch_.uses.push_back({{key, 0}, 0, kNever, 0});
+  batch_.pieces.push_back({bytes, true});
+  if (batch_.uses.size() == kBatch) flush();
+}
+
+void LruCurve::flush() {
+  for (std::size_t k = 0; k < batch_.uses.size(); ++k) {
+    const Piece& piece = batch_.pieces[k];
+    single_ = single_ && !begun_ && piece.last;
+    begun_ = !piece.last;
+    ++all_.blocks;
+    all_.bytes += static_cast<double>(piece.bytes);
+    all_.requests += piece.last ? 1 : 0;
+    if (samples())
+      count_sample(batch_.uses[k], piece);
+    else
+      count_all(batch_.uses[k], piece);
+  }
+  batch_.clear();
+}
+
+void LruCurve::count_all(const Use& use, const Piece& piece) {
+  const std::uint32_t distance = distances_.use(use.key);
+  cold_ = cold_ || distance == 0;
+  furthest_ = std::max(furthest_, distance);
+  if (distance >= by_distance_.size()) by_distance_.resize(distance + std::size_t{1});
+  if (distance > 0) {
+    ++by_distance_[distance].blocks;
+    by_distance_[distance].bytes += static_cast<double>(piece.bytes);
+  }
+  if (!piece.last) return;
+  if (!cold_) ++by_distance_[furthest_].requests;
+  cold_ = false;
+  furthest_ = 0;
+}
+
+void LruCurve::count_sample(const Use& use, const Piece& piece) {
+  const std::uint64_t hash = hash_of(use.key);
+  if (hash >= threshold_) return;
+  const double weight = 1 / rate();
+  const std::uint32_t distance = distances_.use(use.key);
+  seen_.blocks += weight;
+  seen_.bytes += weight * static_cast<double>(piece.bytes);
+  if (distance > 0) {
+    Found& found = by_size_[rounded_up(distance * weight)];
+    found.blocks += weight;
+    found.bytes += weight * static_cast<double>(piece.bytes);
+  } else if (sampling_.blocks > 0) {
+    sampled_.push({hash, use.key});
+    shrink();
+  }
+}
+
+void LruCurve::shrink() {
+  if (sampled_.size() <= sampling_.blocks) return;
+  threshold_ = std::max<std::uint64_t>(1, sampled_.top().hash);
+  while (!sampled_.empty() && sampled_.top().hash >= threshold_) {
+    distances_.forget(sampled_.top().key);
+    sampled_.pop();
+  }
+}
+
+std::vector<Found> LruCurve::found() const {
+  std::vector<Found> all;
+  for (std::size_t distance = 1; distance < by_distance_.size(); ++distance) {
+    const Found& found = by_distance_[distance];
+    if (found.blocks > 0 || found.requests > 0) all.push_back({distance, found.requests, found.blocks, found.bytes});
+  }
+  for (const auto& [size, found] : by_size_) all.push_back({size, 0, found.blocks, found.bytes});
+  return all;
+}
+
+}  // namespace plait::simulation

@@ -1,0 +1,98 @@
+/// Adaptive replacement.  Source: N. Megiddo and D. S. Modha, "ARC: a self-tuning, low overhead replacement cache", FAST
+/// 2003, figure 4, with the names of its lists; p is a real number, as there.
+#include <algorithm>
+#include <vector>
+
+#include "simulation/cache/counting_cache.hpp"
+#include "simulation/cache/ghosts.hpp"
+#include "simulation/cache/policies/policies.hpp"
+#include "simulation/cache/slot_lists.hpp"
+
+namespace plait::simulation {
+
+namespace {
+
+class Arc final : public Policy {
+ public:
+  Arc(const CacheShape& shape, const Parameters&)
+      : c_(shape.slots), links_(shape.slots), keys_(shape.slots), in_t2_(shape.slots) {}
+
+  // Case I.
+  void hit(Slot slot, const Use&) override {
+    links_.erase(in_t2_[slot] != 0 ? t2_ : t1_, slot);
+    in_t2_[slot] = 1;
+    links_.push_front(t2_, slot);
+  }
+
+  void admit(Slot slot, const Use& use) override {
+    look_up(use);
+    miss_.end();
+    keys_[slot] = use.key;
+    in_t2_[slot] = from_ == From::kNowhere ? 0 : 1;
+    links_.push_front(from_ == From::kNowhere ? t1_ : t2_, slot);
+  }
+
+  Slot victim(const Use& use) override {
+    look_up(use);
+    if (forgets_) return links_.pop_back(t1_);  // the end of case IV A
+    // REPLACE
+    const double t1 = t1_.size;
+    const bool first = !t1_.empty() && (t1 > p_ || (from_ == From::kB2 && t1 == p_) || t2_.empty());
+    const Slot slot = links_.pop_back(first ? t1_ : t2_);
+    (first ? b1_ : b2_).push(keys_[slot]);
+    return slot;
+  }
+
+  void removed(Slot slot) override { links_.erase(in_t2_[slot] != 0 ? t2_ : t1_, slot); }
+
+ private:
+  enum class From : std::uint8_t { kNowhere, kB1, kB2 };
+
+  /// What a miss changes before a block goes.
+  void look_up(const Use& use) {
+    if (!miss_.first(use.key)) return;
+    const double b1 = b1_.size();
+    const double b2 = b2_.size();
+    forgets_ = false;
+    if (b1_.erase(use.key)) {  // case II
+      from_ = From::kB1;
+      p_ = std::min(p_ + std::max(1.0, b2 / b1), static_cast<double>(c_));
+    } else if (b2_.erase(use.key)) {  // case III
+      from_ = From::kB2;
+      p_ = std::max(p_ - std::max(1.0, b1 / b2), 0.0);
+    } else {  // case IV
+      from_ = From::kNowhere;
+      if (t1_.size + b1_.size() >= c_) {
+        if (b1_.size() > 0)
+          b1_.pop();
+        else
+          forgets_ = true;
+      } else if (t1_.size + t2_.size + b1_.size() + b2_.size() >= 2 * std::uint64_t{c_}) {
+        b2_.pop();
+      }
+    }
+  }
+
+  Slot c_;
+  double p_ = 0;  // how many blocks T1 is meant to have
+  SlotLinks links_;
+  std::vector<BlockKey> keys_;
+  std::vector<std::uint8_t> in_t2_;
+  SlotList t1_;  // used once since they came
+  SlotList t2_;  // used more than once
+  Ghosts b1_;    // that left T1
+  Ghosts b2_;    // that left T2
+  OncePerMiss miss_;
+  From from_ = From::kNowhere;
+  bool forgets_ = false;  // what leaves T1 is not remembered
+};
+
+}  // namespace
+
+const PolicyKind& arc() {
+  static const PolicyKind kKind = policy_kind<Arc>(
+      "arc", "the one used longest ago, of those used once or of the others, by which were missed more of late");
+  return kKind;
+}
+
+}  // namespace plait::simulation

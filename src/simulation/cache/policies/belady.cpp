@@ -1,0 +1,82 @@
+/// The most hits that any policy can have which brings every block that is used into the cache.  Source: L. A. Belady, "A
+/// study of replacement algorithms for a virtual-storage computer", IBM Systems Journal 5(2), 1966: the block goes that
+/// is used again last.  Of blocks that are never used again it does not matter which goes.
+#include <utility>
+#include <vector>
+
+#include "simulation/cache/counting_cache.hpp"
+#include "simulation/cache/policies/policies.hpp"
+
+namespace plait::simulation {
+
+namespace {
+
+class Belady final : public Policy {
+ public:
+  Belady(const CacheShape& shape, const Parameters&) : next_(shape.slots), position_(shape.slots) {
+    heap_.reserve(shape.slots);
+  }
+
+  void hit(Slot slot, const Use& use) override {
+    next_[slot] = use.next;
+    rise(position_[slot]);  // the next use of a block that is used now moves only further away
+  }
+  void admit(Slot slot, const Use& use) override {
+    next_[slot] = use.next;
+    position_[slot] = heap_.size();
+    heap_.push_back(slot);
+    rise(heap_.size() - 1);
+  }
+  Slot victim(const Use&) override {
+    const Slot slot = heap_.front();
+    erase(0);
+    return slot;
+  }
+  void removed(Slot slot) override { erase(position_[slot]); }
+
+ private:
+  void put(std::size_t at, Slot slot) {
+    heap_[at] = slot;
+    position_[slot] = at;
+  }
+
+  void rise(std::size_t at) {
+    const Slot slot = heap_[at];
+    for (; at > 0 && next_[heap_[(at - 1) / 2]] < next_[slot]; at = (at - 1) / 2) put(at, heap_[(at - 1) / 2]);
+    put(at, slot);
+  }
+
+  void sink(std::size_t at) {
+    const Slot slot = heap_[at];
+    for (std::size_t below = 2 * at + 1; below < heap_.size(); below = 2 * at + 1) {
+      if (below + 1 < heap_.size() && next_[heap_[below + 1]] > next_[heap_[below]]) ++below;
+      if (next_[heap_[below]] <= next_[slot]) break;
+      put(at, heap_[below]);
+      at = below;
+    }
+    put(at, slot);
+  }
+
+  void erase(std::size_t at) {
+    const Slot last = heap_.back();
+    heap_.pop_back();
+    if (at == heap_.size()) return;
+    put(at, last);
+    rise(at);
+    sink(position_[last]);
+  }
+
+  std::vector<std::int64_t> next_;     // by slot
+  std::vector<std::size_t> position_;  // in the heap, by slot
+  std::vector<Slot> heap_;             // the one used again last at the front
+};
+
+}  // namespace
+
+const PolicyKind& belady() {
+  static const PolicyKind kKind = policy_kind<Belady>(
+      "belady", "the one used again last, as only the rest of the trace tells", {}, Foresight::kNext);
+  return kKind;
+}
+
+}  // namespace plait::simulation

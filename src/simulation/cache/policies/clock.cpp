@@ -1,0 +1,48 @@
+/// Second chance: a hand goes around the blocks.  Source: F. J. Corbató, "A paging experiment with the Multics system",
+/// MIT Project MAC report MAC-M-384, 1968, with one bit a block.
+///
+/// The bit is clear when a block comes, and set when it is used again.  The hand passes over blocks whose bit is set and
+/// clears it; the first with a clear bit goes, and the new block comes right behind the hand.
+#include <vector>
+
+#include "simulation/cache/counting_cache.hpp"
+#include "simulation/cache/policies/policies.hpp"
+#include "simulation/cache/slot_lists.hpp"
+
+namespace plait::simulation {
+
+namespace {
+
+class Clock final : public Policy {
+ public:
+  Clock(const CacheShape& shape, const Parameters&) : links_(shape.slots), used_(shape.slots) {}
+
+  void hit(Slot slot, const Use&) override { used_[slot] = 1; }
+  void admit(Slot slot, const Use&) override {
+    used_[slot] = 0;
+    links_.push_front(list_, slot);
+  }
+  Slot victim(const Use&) override {
+    while (used_[list_.back] != 0) {
+      used_[list_.back] = 0;
+      links_.move_to_front(list_, list_.back);
+    }
+    return links_.pop_back(list_);
+  }
+  void removed(Slot slot) override { links_.erase(list_, slot); }
+
+ private:
+  SlotLinks links_;
+  SlotList list_;  // the hand points at the back
+  std::vector<std::uint8_t> used_;
+};
+
+}  // namespace
+
+const PolicyKind& clock() {
+  static const PolicyKind kKind =
+      policy_kind<Clock>("clock", "the first that the hand finds unused since it last passed");
+  return kKind;
+}
+
+}  // namespace plait::simulation

@@ -1,0 +1,130 @@
+/// A limit on the blocks that each process may own, within which another policy decides.  Source: E. L. Miller,
+/// "Input/Output Behavior of Supercomputing Applications" (1992), section 6.2, where such a limit did not help.
+///
+/// A block belongs to the process that brought it in; others find it too.  A process at its limit gives up one of its own
+/// blocks.  Where limits are larger than the cache together and it is full, the process with the most blocks gives up
+/// one; of several that with the lowest number.  cost: O(processes) where that has to be found out.
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/text.hpp"
+#include "plait/error.hpp"
+#include "simulation/cache/counting_cache.hpp"
+#include "simulation/cache/policies/policies.hpp"
+#include "simulation/cache/registry.hpp"
+
+namespace plait::simulation {
+
+namespace {
+
+NamedPolicy inner_policy(const Parameters& parameters) {
+  const std::string_view name = parameters.text("of");
+  NamedPolicy policy(name);
+  if (policy.kind().name == "partition" || policy.kind().foresight != Foresight::kNone)
+    throw Error(ErrorKind::kArgument,
+                base::text("of=", name,
+                           " of the replacement policy partition is a policy that cannot decide within a limit: it ",
+                           "divides the cache itself or looks at the rest of the trace; give another, such as of=lru"));
+  return policy;
+}
+
+class Partition final : public Policy {
+ public:
+  Partition(const CacheShape& shape, const Parameters& parameters)
+      : inner_(inner_policy(parameters)),
+        shape_{parameters.blocks("limit", shape), shape.block, shape.processes},
+        where_(shape.slots) {
+    inner_.make(shape_);  // so that what is wrong with it is said now
+  }
+
+  void hit(Slot slot, const Use& use) override {
+    Part& part = parts_[where_[slot].owner];
+    part.policy->hit(where_[slot].inner, use);
+    take_tossed(part);
+  }
+
+  void admit(Slot slot, const Use& use) override {
+    Part& part = part_of(use.process);
+    Slot inner = static_cast<Slot>(part.slots.size());
+    if (part.free.empty()) {
+      part.slots.push_back(slot);
+    } else {
+      inner = part.free.back();
+      part.free.pop_back();
+      part.slots[inner] = slot;
+    }
+    where_[slot] = {use.process, inner};
+    part.policy->admit(inner, use);
+    take_tossed(part);
+  }
+
+  Slot victim(const Use& use) override {
+    Part& part = at_limit(use) ? parts_[use.process] : *std::ranges::max_element(parts_, {}, &Part::size);
+    return freed(part, part.policy->victim(use));
+  }
+
+  void removed(Slot slot) override {
+    Part& part = parts_[where_[slot].owner];
+    part.policy->removed(where_[slot].inner);
+    freed(part, where_[slot].inner);
+  }
+
+  bool at_limit(const Use& use) const override {
+    return use.process < parts_.size() && parts_[use.process].size() == shape_.slots;
+  }
+
+  Slot tossed() override {
+    if (tossed_.empty()) return kNoSlot;
+    const Slot slot = tossed_.back();
+    tossed_.pop_back();
+    return slot;
+  }
+
+ private:
+  /// The blocks of one process, for whose policy they lie in slots of its own.
+  struct Part {
+    std::unique_ptr<Policy> policy;  // nullptr: the process has brought in nothing
+    std::vector<Slot> slots;         // of the cache, by slot of the part
+    std::vector<Slot> free;          // slots of the part
+
+    std::size_t size() const { return slots.size() - free.size(); }
+  };
+  struct Where {
+    std::uint32_t owner = 0;
+    Slot inner = 0;
+  };
+
+  Part& part_of(std::uint32_t process) {
+    if (process >= parts_.size()) parts_.resize(process + std::size_t{1});
+    if (parts_[process].policy == nullptr) parts_[process].policy = inner_.make(shape_);
+    return parts_[process];
+  }
+
+  static Slot freed(Part& part, Slot inner) {
+    part.free.push_back(inner);
+    return part.slots[inner];
+  }
+
+  void take_tossed(Part& part) {
+    for (Slot gone = part.policy->tossed(); gone != kNoSlot; gone = part.policy->tossed())
+      tossed_.push_back(freed(part, gone));
+  }
+
+  NamedPolicy inner_;
+  CacheShape shape_;  // of a part
+  std::vector<Part> parts_;
+  std::vector<Where> where_;  // by slot of the cache
+  std::vector<Slot> tossed_;
+};
+
+}  // namespace
+
+const PolicyKind& partition() {
+  static const PolicyKind kKind = policy_kind<Partition>(
+      "partition", "one of the process's own where it has its limit, chosen by another policy", "limit=25%&of=lru");
+  return kKind;
+}
+
+}  // namespace plait::simulation

@@ -1,0 +1,115 @@
+/// S3-FIFO.  Source: J. Yang, Y. Zhang, Z. Qiu, Y. Yue and K. V. Rashmi, "FIFO queues are all you need for cache
+/// eviction", SOSP 2023, algorithm 1: a small queue S for new blocks, a main queue M, and blocks that left S remembered.
+///
+/// Uses are counted up to 3.  A block at the end of S that was used more than once moves to M with a count of 0, any other
+/// goes and is remembered.  A block at the end of M that was used goes round with a count of one less, any other goes.
+/// Blocks that are asked for while they are remembered come into M.  S gives up a block where it has its share, and M
+/// otherwise; where all of S moved to M, M gives up one.
+///
+/// Until the cache is full for the first time, new blocks come into S, as in the paper; with fill=main into M once S has
+/// its share.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "base/text.hpp"
+#include "plait/error.hpp"
+#include "simulation/cache/counting_cache.hpp"
+#include "simulation/cache/ghosts.hpp"
+#include "simulation/cache/policies/policies.hpp"
+#include "simulation/cache/slot_lists.hpp"
+
+namespace plait::simulation {
+
+namespace {
+
+bool fills_main(const Parameters& parameters) {
+  const std::string_view fill = parameters.text("fill");
+  if (fill != "small" && fill != "main")
+    throw Error(
+        ErrorKind::kArgument,
+        base::text("fill=", fill, " of the replacement policy s3fifo is neither small nor main; give one of them"));
+  return fill == "main";
+}
+
+class S3Fifo final : public Policy {
+ public:
+  S3Fifo(const CacheShape& shape, const Parameters& parameters)
+      : small_share_(parameters.blocks("small", shape)),
+        ghosts_most_(parameters.blocks("ghost", shape, 8)),
+        fills_main_(fills_main(parameters)),
+        links_(shape.slots),
+        keys_(shape.slots),
+        states_(shape.slots) {}
+
+  void hit(Slot slot, const Use&) override {
+    State& state = states_[slot];
+    if (state.uses < 3) ++state.uses;
+  }
+
+  void admit(Slot slot, const Use& use) override {
+    look_up(use);
+    miss_.end();
+    const bool to_main = returns_ || (fills_main_ && small_.size >= small_share_);
+    keys_[slot] = use.key;
+    states_[slot] = {0, to_main};
+    links_.push_front(to_main ? main_ : small_, slot);
+  }
+
+  Slot victim(const Use& use) override {
+    look_up(use);
+    fills_main_ = false;
+    if (small_.size >= small_share_ || main_.empty()) {
+      while (!small_.empty()) {
+        const Slot slot = links_.pop_back(small_);
+        if (states_[slot].uses < 2) {
+          if (ghosts_.size() == ghosts_most_) ghosts_.pop();
+          ghosts_.push(keys_[slot]);
+          return slot;
+        }
+        states_[slot] = {0, true};
+        links_.push_front(main_, slot);
+      }
+    }
+    while (states_[main_.back].uses > 0) {
+      --states_[main_.back].uses;
+      links_.move_to_front(main_, main_.back);
+    }
+    return links_.pop_back(main_);
+  }
+
+  void removed(Slot slot) override { links_.erase(states_[slot].main ? main_ : small_, slot); }
+
+ private:
+  struct State {
+    std::uint8_t uses = 0;
+    bool main = false;
+  };
+
+  void look_up(const Use& use) {
+    if (miss_.first(use.key)) returns_ = ghosts_.erase(use.key);
+  }
+
+  Slot small_share_;
+  Slot ghosts_most_;
+  bool fills_main_;
+  SlotLinks links_;
+  std::vector<BlockKey> keys_;
+  std::vector<State> states_;
+  SlotList small_;  // S
+  SlotList main_;   // M
+  Ghosts ghosts_;   // G
+  OncePerMiss miss_;
+  bool returns_ = false;
+};
+
+}  // namespace
+
+const PolicyKind& s3fifo() {
+  static const PolicyKind kKind = policy_kind<S3Fifo>(
+      "s3fifo", "the oldest of those used at most once since they came, or the first unused of the others",
+      "small=10%&ghost=90%&fill=small");
+  return kKind;
+}
+
+}  // namespace plait::simulation

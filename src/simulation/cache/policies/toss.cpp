@@ -1,0 +1,118 @@
+/// Policies for data that is read once: a block goes as soon as it was used, without waiting for its room to be needed.
+/// Sources: M. Stonebraker, "Operating system support for database management", Communications of the ACM 24(7), 1981;
+/// for parallel programs R. Bordawekar, thesis (1993), section 2.5, after D. Kotz.
+///
+/// A process is done with a block when it uses another one, so that requests smaller than a block find it.  Immediately,
+/// the block goes then.  In parallel, it goes when all processes that use it in the whole trace are done with it since it
+/// came, each at least once.  Where room is needed before, the block used longest ago goes.
+#include <algorithm>
+#include <vector>
+
+#include "simulation/cache/counting_cache.hpp"
+#include "simulation/cache/policies/policies.hpp"
+#include "simulation/cache/slot_lists.hpp"
+
+namespace plait::simulation {
+
+namespace {
+
+/// Of the block in a slot, until it leaves.
+struct Stay {
+  std::uint64_t number = 0;     // of all stays in this slot
+  std::uint32_t processes = 1;  // that must be done with the block
+  std::uint32_t done = 0;
+};
+
+template <bool kParallel>
+class Toss final : public Policy {
+ public:
+  Toss(const CacheShape& shape, const Parameters&)
+      : links_(shape.slots),
+        stays_(shape.slots),
+        words_(kParallel ? (shape.processes + std::size_t{63}) / 64 : 0),
+        done_(shape.slots * words_) {}
+
+  void hit(Slot slot, const Use& use) override {
+    links_.move_to_front(list_, slot);
+    turn_to(slot, use);
+  }
+
+  void admit(Slot slot, const Use& use) override {
+    links_.push_front(list_, slot);
+    stays_[slot] = {stays_[slot].number + 1, kParallel ? use.processes : 1, 0};
+    std::fill_n(done_.begin() + static_cast<std::ptrdiff_t>(slot * words_), words_, 0);
+    turn_to(slot, use);
+  }
+
+  Slot victim(const Use& use) override {
+    const Slot left = leave(use.process);
+    return drop(left == kNoSlot ? list_.back : left);
+  }
+
+  void removed(Slot slot) override { drop(slot); }
+
+  Slot tossed() override {
+    if (tossed_ == kNoSlot) return kNoSlot;
+    const Slot slot = tossed_;
+    tossed_ = kNoSlot;
+    return drop(slot);
+  }
+
+ private:
+  struct Current {
+    Slot slot = kNoSlot;
+    std::uint64_t stay = 0;
+  };
+
+  void turn_to(Slot slot, const Use& use) {
+    if (use.process >= current_.size()) current_.resize(use.process + std::size_t{1});
+    if (current_[use.process].slot != slot) tossed_ = leave(use.process);
+    current_[use.process] = {slot, stays_[slot].number};
+  }
+
+  /// The slot of the block that a process used last, where with that all are done with it; otherwise kNoSlot.
+  Slot leave(std::uint32_t process) {
+    if (process >= current_.size()) return kNoSlot;
+    const auto [slot, number] = std::exchange(current_[process], Current());
+    if (slot == kNoSlot || stays_[slot].number != number) return kNoSlot;
+    Stay& stay = stays_[slot];
+    if (kParallel) {
+      std::uint64_t& word = done_[slot * words_ + process / 64];
+      const std::uint64_t bit = std::uint64_t{1} << (process % 64);
+      if ((word & bit) != 0) return kNoSlot;
+      word |= bit;
+    }
+    return ++stay.done >= stay.processes ? slot : kNoSlot;
+  }
+
+  Slot drop(Slot slot) {
+    links_.erase(list_, slot);
+    ++stays_[slot].number;
+    return slot;
+  }
+
+  SlotLinks links_;
+  SlotList list_;                    // the most recently used at the front
+  std::vector<Stay> stays_;          // by slot
+  std::size_t words_;                // of a bit a process, for each slot
+  std::vector<std::uint64_t> done_;  // which processes are done with it, by slot
+  std::vector<Current> current_;     // by process, the block that it used last
+  Slot tossed_ = kNoSlot;
+};
+
+}  // namespace
+
+const PolicyKind& toss() {
+  static const PolicyKind kKind =
+      policy_kind<Toss<false>>("toss", "each at once when the process that used it uses another");
+  return kKind;
+}
+
+const PolicyKind& toss_parallel() {
+  static const PolicyKind kKind = policy_kind<Toss<true>>(
+      "toss-parallel", "each at once when all processes that use it in the trace have used another", {},
+      Foresight::kProcesses);
+  return kKind;
+}
+
+}  // namespace plait::simulation

@@ -1,0 +1,75 @@
+/// 2Q in its full version.  Source: T. Johnson and D. Shasha, "2Q: a low overhead high performance buffer management
+/// replacement algorithm", VLDB 1994, section 2.3: blocks wait in a queue A1in, those that leave it are remembered in
+/// A1out, and those that are asked for again while they are go into Am, which is managed by LRU.
+///
+/// A block in A1in stays where it is when it is used.  A block that returns from A1out is forgotten there before room is
+/// made for it.
+#include <vector>
+
+#include "simulation/cache/counting_cache.hpp"
+#include "simulation/cache/ghosts.hpp"
+#include "simulation/cache/policies/policies.hpp"
+#include "simulation/cache/slot_lists.hpp"
+
+namespace plait::simulation {
+
+namespace {
+
+class TwoQueues final : public Policy {
+ public:
+  TwoQueues(const CacheShape& shape, const Parameters& parameters)
+      : in_most_(parameters.blocks("in", shape)),
+        out_most_(parameters.blocks("out", shape, 8)),
+        links_(shape.slots),
+        keys_(shape.slots),
+        is_main_(shape.slots) {}
+
+  void hit(Slot slot, const Use&) override {
+    if (is_main_[slot] != 0) links_.move_to_front(main_, slot);
+  }
+
+  void admit(Slot slot, const Use& use) override {
+    look_up(use);
+    miss_.end();
+    keys_[slot] = use.key;
+    is_main_[slot] = returns_ ? 1 : 0;
+    links_.push_front(returns_ ? main_ : in_, slot);
+  }
+
+  Slot victim(const Use& use) override {
+    look_up(use);
+    if (in_.size <= in_most_ && !main_.empty()) return links_.pop_back(main_);
+    const Slot slot = links_.pop_back(in_);
+    if (out_.size() == out_most_) out_.pop();
+    out_.push(keys_[slot]);
+    return slot;
+  }
+
+  void removed(Slot slot) override { links_.erase(is_main_[slot] != 0 ? main_ : in_, slot); }
+
+ private:
+  void look_up(const Use& use) {
+    if (miss_.first(use.key)) returns_ = out_.erase(use.key);
+  }
+
+  Slot in_most_;   // Kin
+  Slot out_most_;  // Kout
+  SlotLinks links_;
+  std::vector<BlockKey> keys_;
+  std::vector<std::uint8_t> is_main_;
+  SlotList in_;    // A1in
+  SlotList main_;  // Am
+  Ghosts out_;     // A1out
+  OncePerMiss miss_;
+  bool returns_ = false;
+};
+
+}  // namespace
+
+const PolicyKind& two_queues() {
+  static const PolicyKind kKind = policy_kind<TwoQueues>(
+      "2q", "the oldest of those used once, or of those that returned the one used longest ago", "in=25%&out=50%");
+  return kKind;
+}
+
+}  // namespace plait::simulation

@@ -1,0 +1,65 @@
+/// The hits of requests in a cache.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "simulation/cache/registry.hpp"
+#include "simulation/cache/requests.hpp"
+
+namespace plait::simulation {
+
+/// Sums over requests.
+struct Counts {
+  std::int64_t requests = 0;
+  std::int64_t hits = 0;  ///< requests all of whose blocks were resident when they were used
+  std::int64_t blocks = 0;
+  std::int64_t block_hits = 0;
+  std::int64_t bytes = 0;
+  std::int64_t byte_hits = 0;  ///< bytes in blocks that were resident
+};
+
+/// Lets requests use the blocks of a cache one after the other: each uses its blocks in the order of offsets, and those
+/// that are not resident are brought in, for reads and writes alike.
+/// memory   in proportion to the cache; where the policy looks ahead, 64 bytes for each block that is used.
+/// threads  one at a time.
+class RequestCounter {
+ public:
+  /// shape.processes is found out where the policy needs it.  outcomes  whether to keep what became of each request.
+  RequestCounter(const NamedPolicy& policy, const CacheShape& shape, bool outcomes);
+
+  void add(const Request& request) {
+    cut(request, shape_.block, batch_, [this] { flush(); });
+  }
+  /// A request for one whole block of file 0, of which it uses so many bytes.
+  void add(std::uint64_t key, std::int64_t bytes) {
+    batch_.uses.push_back({{key, 0}, 0, kNever, 0});
+    batch_.pieces.push_back({bytes, true});
+    if (batch_.uses.size() == kBatch) flush();
+  }
+  /// Behind the last request.
+  void finish();
+
+  const Counts& counts() const noexcept { return counts_; }
+  /// By request: 1 a hit, 0 a miss.
+  std::span<const std::uint8_t> outcomes() const noexcept { return outcomes_; }
+
+ private:
+  void flush();
+  void count(std::span<const Use> uses, std::span<const Piece> pieces);
+
+  NamedPolicy policy_;
+  CacheShape shape_;
+  std::unique_ptr<Counter> cache_;  // nullptr: the policy looks ahead and the end was not seen yet
+  Batch batch_;
+  Batch all_;  // where the policy looks ahead
+  std::vector<std::uint8_t> hits_;
+  bool keeps_outcomes_;
+  std::vector<std::uint8_t> outcomes_;
+  bool hit_ = true;  // all blocks so far of the request that is not ended
+  Counts counts_;
+};
+
+}  // namespace plait::simulation

@@ -1,0 +1,64 @@
+#include "simulation/cache/requests.hpp"
+
+#include <limits>
+
+namespace plait::simulation {
+
+namespace {
+
+std::uint64_t open_of(std::uint32_t process, std::uint32_t number) { return std::uint64_t{process} << 32 | number; }
+
+}  // namespace
+
+void RequestReader::add(const trace::File& file) {
+  std::uint32_t number = next_file_;
+  if (file.name.empty()) {
+    ++next_file_;
+  } else {
+    const auto [found, made] = names_.try_emplace(file.name, next_file_);
+    next_file_ += made ? 1 : 0;
+    number = found->second;
+  }
+  files_[open_of(file.process, file.number)] = number;
+  looked_up_ = false;
+}
+
+bool RequestReader::read(const trace::Event& event, Request& request) {
+  if (event.kind != trace::Kind::kRead && event.kind != trace::Kind::kWrite) return false;
+  if (started_ && event.start < last_start_) ++oddities_.backwards;
+  last_start_ = event.start;
+  started_ = true;
+  if (event.result < 0) {
+    ++oddities_.failed;
+  } else if (event.result == 0) {
+    ++oddities_.empty;
+  } else if (event.offset < 0) {
+    ++oddities_.streams;
+  } else if (event.result > std::numeric_limits<std::int64_t>::max() - event.offset) {
+    ++oddities_.beyond;
+  } else {
+    request = {file_of(event.process, event.file), process_of(event.process), event.offset, event.result};
+    return true;
+  }
+  return false;
+}
+
+std::uint32_t RequestReader::file_of(std::uint32_t process, std::uint32_t number) {
+  const std::uint64_t open = open_of(process, number);
+  if (looked_up_ && open == last_open_) return last_file_;
+  const auto [found, made] = files_.try_emplace(open, next_file_);
+  next_file_ += made ? 1 : 0;
+  last_open_ = open;
+  last_file_ = found->second;
+  looked_up_ = true;
+  return last_file_;
+}
+
+std::uint32_t RequestReader::process_of(std::uint32_t number) {
+  if (!processes_.empty() && number == last_number_) return last_process_;
+  last_number_ = number;
+  last_process_ = processes_.try_emplace(number, static_cast<std::uint32_t>(processes_.size())).first->second;
+  return last_process_;
+}
+
+}  // namespace plait::simulation

@@ -1,0 +1,89 @@
+#include "simulation/cache/stack_distances.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "plait/error.hpp"
+
+namespace plait::simulation {
+
+namespace {
+
+constexpr std::size_t kTimes = 1 << 12;  // to begin with
+constexpr std::size_t kMostBlocks = std::size_t{1} << 30;
+
+}  // namespace
+
+StackDistances::StackDistances() : keys_(kTimes), words_(kTimes / kBits), sums_(kTimes / kBits + 1) {}
+
+std::uint32_t StackDistances::use(BlockKey key) {
+  if (now_ == keys_.size()) compact();
+  const Slot last = table_.find(key);
+  std::uint32_t distance = 0;
+  if (last == kNoSlot) {
+    table_.insert(key, now_);
+  } else {
+    distance = static_cast<std::uint32_t>(table_.size()) - until(last) + 1;
+    clear(last);
+    table_.move(key, now_);
+  }
+  keys_[now_] = key;
+  set(now_++);
+  return distance;
+}
+
+void StackDistances::forget(BlockKey key) {
+  clear(table_.find(key));
+  table_.erase(key);
+}
+
+void StackDistances::set(std::uint32_t time) {
+  words_[time / kBits] |= std::uint64_t{1} << (time % kBits);
+  add(time / kBits, 1);
+}
+
+void StackDistances::clear(std::uint32_t time) {
+  words_[time / kBits] &= ~(std::uint64_t{1} << (time % kBits));
+  add(time / kBits, -1);
+}
+
+void StackDistances::add(std::uint32_t word, std::int32_t change) {
+  for (std::size_t at = word + std::size_t{1}; at < sums_.size(); at += at & (~at + 1))
+    sums_[at] += static_cast<std::uint32_t>(change);
+}
+
+std::uint32_t StackDistances::until(std::uint32_t time) const {
+  const std::uint32_t word = time / kBits;
+  std::uint32_t sum = 0;
+  for (std::size_t at = word; at > 0; at &= at - 1) sum += sums_[at];
+  const std::uint64_t here = words_[word] << (kBits - 1 - time % kBits);
+  return sum + static_cast<std::uint32_t>(std::popcount(here));
+}
+
+void StackDistances::compact() {
+  std::uint32_t live = 0;
+  for (std::uint32_t time = 0; time < now_; ++time) {
+    if ((words_[time / kBits] >> (time % kBits) & 1) == 0) continue;
+    keys_[live] = keys_[time];
+    table_.move(keys_[live], live);
+    ++live;
+  }
+  if (2 * std::size_t{live} > keys_.size()) {
+    if (keys_.size() >= 2 * kMostBlocks)
+      throw Error(ErrorKind::kArgument,
+                  "the trace uses more than 1073741824 blocks, too many to compare all of them; give larger blocks, or "
+                  "ask for a curve from samples");
+    keys_.resize(2 * keys_.size());
+  }
+  words_.assign(keys_.size() / kBits, 0);
+  sums_.assign(words_.size() + 1, 0);
+  now_ = live;
+  for (std::uint32_t time = 0; time < live; ++time) words_[time / kBits] |= std::uint64_t{1} << (time % kBits);
+  for (std::size_t at = 1; at < sums_.size(); ++at) {
+    sums_[at] += static_cast<std::uint32_t>(std::popcount(words_[at - 1]));
+    const std::size_t above = at + (at & (~at + 1));
+    if (above < sums_.size()) sums_[above] += sums_[at];
+  }
+}
+
+}  // namespace plait::simulation

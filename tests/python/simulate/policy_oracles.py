@@ -1,0 +1,295 @@
+"""Replacement policies once more, in plain Python and by their papers: lists of keys, searched from end to end.
+
+Each takes keys and says of each whether it was in the cache. Nothing is shared with what is tested.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import TypeVar
+
+Key = Hashable
+Oracle = Callable[[Sequence[Key], int], list[bool]]
+Item = TypeVar("Item")
+
+
+def lru(keys: Sequence[Key], slots: int) -> list[bool]:
+    """The cache is the list of its blocks, the last used one at the end."""
+    cache: list[Key] = []
+    hits = []
+    for key in keys:
+        hits.append(key in cache)
+        if key in cache:
+            cache.remove(key)
+        elif len(cache) == slots:
+            cache.pop(0)
+        cache.append(key)
+    return hits
+
+
+def fifo(keys: Sequence[Key], slots: int) -> list[bool]:
+    """The newest at the end."""
+    cache: list[Key] = []
+    hits = []
+    for key in keys:
+        hits.append(key in cache)
+        if key not in cache:
+            if len(cache) == slots:
+                cache.pop(0)
+            cache.append(key)
+    return hits
+
+
+def clock(keys: Sequence[Key], slots: int) -> list[bool]:
+    """A ring of pages and a hand that stands at one of them; a new page takes the room of the one that goes."""
+    ring: list[Key] = []
+    used: list[bool] = []
+    hand = 0
+    hits = []
+    for key in keys:
+        hits.append(key in ring)
+        if key in ring:
+            used[ring.index(key)] = True
+        elif len(ring) < slots:
+            ring.append(key)
+            used.append(False)
+        else:
+            while used[hand]:
+                used[hand] = False
+                hand = (hand + 1) % slots
+            ring[hand], used[hand] = key, False
+            hand = (hand + 1) % slots
+    return hits
+
+
+def lfu(keys: Sequence[Key], slots: int) -> list[bool]:
+    """Counts and times of the last use of what is in the cache."""
+    uses: dict[Key, tuple[int, int]] = {}
+    hits = []
+    for time, key in enumerate(keys):
+        hits.append(key in uses)
+        if key in uses:
+            uses[key] = (uses[key][0] + 1, time)
+            continue
+        if len(uses) == slots:
+            del uses[min(uses, key=lambda one: uses[one])]
+        uses[key] = (1, time)
+    return hits
+
+
+def two_queues(keys: Sequence[Key], slots: int, k_in: int, k_out: int) -> list[bool]:
+    """Johnson and Shasha, section 2.3; heads of queues at the end of lists."""
+    a1_in: list[Key] = []
+    a1_out: list[Key] = []
+    am: list[Key] = []
+
+    def reclaim() -> None:
+        if len(a1_in) + len(am) < slots:
+            return
+        if len(a1_in) > k_in or not am:
+            a1_out.append(a1_in.pop(0))
+            if len(a1_out) > k_out:
+                a1_out.pop(0)
+        else:
+            am.pop(0)
+
+    hits = []
+    for key in keys:
+        hits.append(key in am or key in a1_in)
+        if key in am:
+            am.remove(key)
+            am.append(key)
+        elif key in a1_out:
+            a1_out.remove(key)
+            reclaim()
+            am.append(key)
+        elif key not in a1_in:
+            reclaim()
+            a1_in.append(key)
+    return hits
+
+
+def arc(keys: Sequence[Key], slots: int) -> list[bool]:
+    """Megiddo and Modha, figure 4; the most recent at the end of lists."""
+    c = slots
+    p = 0.0
+    t1: list[Key] = []
+    t2: list[Key] = []
+    b1: list[Key] = []
+    b2: list[Key] = []
+
+    def replace(key: Key) -> None:
+        if t1 and (len(t1) > p or (key in b2 and len(t1) == p)):
+            b1.append(t1.pop(0))
+        else:
+            b2.append(t2.pop(0))
+
+    hits = []
+    for key in keys:
+        hits.append(key in t1 or key in t2)
+        if key in t1 or key in t2:
+            (t1 if key in t1 else t2).remove(key)
+            t2.append(key)
+        elif key in b1:
+            p = min(p + (1 if len(b1) >= len(b2) else len(b2) / len(b1)), c)
+            replace(key)
+            b1.remove(key)
+            t2.append(key)
+        elif key in b2:
+            p = max(p - (1 if len(b2) >= len(b1) else len(b1) / len(b2)), 0)
+            replace(key)
+            b2.remove(key)
+            t2.append(key)
+        else:
+            total = len(t1) + len(t2) + len(b1) + len(b2)
+            if len(t1) + len(b1) == c:
+                if len(t1) < c:
+                    b1.pop(0)
+                    replace(key)
+                else:
+                    t1.pop(0)
+            elif total >= c:
+                if total == 2 * c:
+                    b2.pop(0)
+                replace(key)
+            t1.append(key)
+    return hits
+
+
+def sieve(keys: Sequence[Key], slots: int) -> list[bool]:
+    """Zhang and others, algorithm 1; the head of the queue is at the start of the list."""
+    queue: list[Key] = []
+    visited: dict[Key, bool] = {}
+    hand: Key | None = None
+    hits = []
+    for key in keys:
+        hits.append(key in visited)
+        if key in visited:
+            visited[key] = True
+            continue
+        if len(queue) == slots:
+            at = len(queue) - 1 if hand is None else queue.index(hand)
+            while visited[queue[at]]:
+                visited[queue[at]] = False
+                at = at - 1 if at > 0 else len(queue) - 1
+            hand = queue[at - 1] if at > 0 else None
+            del visited[queue[at]]
+            queue.pop(at)
+        queue.insert(0, key)
+        visited[key] = False
+    return hits
+
+
+def s3fifo(keys: Sequence[Key], slots: int, small: int, remembered: int, fills_main: bool = False) -> list[bool]:
+    """Yang and others, algorithm 1, one block evicted for each that comes; heads of queues at the end of lists."""
+    s: list[Key] = []
+    m: list[Key] = []
+    ghost: list[Key] = []
+    freq: dict[Key, int] = {}
+    evicted_once = False
+
+    def evict_main() -> None:
+        while True:
+            tail = m.pop(0)
+            if freq[tail] == 0:
+                del freq[tail]
+                return
+            freq[tail] -= 1
+            m.append(tail)
+
+    def evict() -> None:
+        if len(s) < small and m:
+            return evict_main()
+        while s:
+            tail = s.pop(0)
+            if freq[tail] <= 1:
+                del freq[tail]
+                ghost.append(tail)
+                if len(ghost) > remembered:
+                    ghost.pop(0)
+                return None
+            freq[tail] = 0
+            m.append(tail)
+        return evict_main()
+
+    hits = []
+    for key in keys:
+        hits.append(key in freq)
+        if key in freq:
+            freq[key] = min(freq[key] + 1, 3)
+            continue
+        returns = key in ghost
+        if returns:
+            ghost.remove(key)
+        if len(s) + len(m) == slots:
+            evict()
+            evicted_once = True
+        to_main = returns or (fills_main and not evicted_once and len(s) >= small)
+        (m if to_main else s).append(key)
+        freq[key] = 0
+    return hits
+
+
+def belady(keys: Sequence[Key], slots: int) -> list[bool]:
+    """Looks through the rest of the trace each time."""
+    cache: set[Key] = set()
+    hits = []
+    for time, key in enumerate(keys):
+        hits.append(key in cache)
+        if key in cache:
+            continue
+        if len(cache) == slots:
+            rest = list(keys[time + 1 :])
+            cache.remove(max(cache, key=lambda one: rest.index(one) if one in rest else len(rest)))
+        cache.add(key)
+    return hits
+
+
+def toss(uses: Sequence[tuple[int, Key]], slots: int, parallel: bool) -> list[bool]:
+    """Of processes and keys: a block goes when the one process, or all that use it, have turned to another."""
+    readers: dict[Key, set[int]] = {}
+    for process, key in uses:
+        readers.setdefault(key, set()).add(process)
+    cache: list[Key] = []  # the most recently used at the end
+    done: dict[Key, set[int]] = {}
+    current: dict[int, Key] = {}
+    hits = []
+    for process, key in uses:
+        hits.append(key in cache)
+        before = current.get(process)
+        if before is not None and before != key and before in cache:
+            done[before].add(process)
+            if not parallel or done[before] == readers[before]:
+                cache.remove(before)
+        if key in cache:
+            cache.remove(key)
+        else:
+            if len(cache) == slots:
+                gone = cache.pop(0)
+                current = {who: what for who, what in current.items() if what != gone}
+            done[key] = set()
+        cache.append(key)
+        current[process] = key
+    return hits
+
+
+def partition(uses: Sequence[tuple[int, Key]], slots: int, limit: int, *, first_in: bool = False) -> list[bool]:
+    """Of processes and keys: each owns a list of its own, by LRU or FIFO."""
+    owned: dict[int, list[Key]] = {}
+    hits = []
+    for process, key in uses:
+        owner = next((who for who, blocks in owned.items() if key in blocks), None)
+        hits.append(owner is not None)
+        if owner is not None:
+            if not first_in:
+                owned[owner].remove(key)
+                owned[owner].append(key)
+            continue
+        own = owned.setdefault(process, [])
+        if len(own) == limit:
+            own.pop(0)
+        elif sum(map(len, owned.values())) == slots:
+            most = max(map(len, owned.values()))
+            owned[min(who for who, blocks in owned.items() if len(blocks) == most)].pop(0)
+        own.append(key)
+    return hits
