@@ -3,6 +3,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <span>
@@ -66,7 +67,7 @@ class PythonTrace final : public trace::Reader {
     description_.complete = nanobind::cast<bool>(known.attr("complete"));
     for (const nanobind::handle one : known.attr("missed"))
       description_.missed.push_back({{}, nanobind::cast<std::int64_t>(one.attr("events")), 0, 0});
-    description_.counters.resize(nanobind::len(known.attr("counters")));
+    description_.counters.resize(nanobind::len(nanobind::object(known.attr("counters"))));
     // Ranks may be told behind the events.
     description_.processes.clear();
     description_.files.clear();

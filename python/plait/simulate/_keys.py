@@ -6,6 +6,7 @@ from functools import cache
 from typing import NamedTuple
 
 from plait import _simulation
+from plait._amounts import seconds, size
 from plait.simulate._quantities import BYTES, CHOICE, COUNT, FLAG, RATE, SHARE, TEXT, TIME
 
 READ_AHEAD = tuple(_simulation.READ_AHEAD.split(","))
@@ -78,3 +79,38 @@ def device_keys() -> dict[str, tuple[str, dict[str, Key]]]:
         )
         for name, about, parameters in _simulation.devices()
     }
+
+
+_WORDS = {TIME: "time", BYTES: "bytes", RATE: "rate", COUNT: "number", SHARE: "share", TEXT: "text", FLAG: "true, false"}
+
+
+def key_table() -> list[str]:
+    """Return all sections and keys as lines of text."""
+    lines = []
+    for section, keys in SECTIONS.items():
+        lines += [f"[simulate.{section}]", *_rows(keys), ""]
+    for name, (about, keys) in device_keys().items():
+        lines += [f'kind = "{name}": {about}', *_rows(keys), ""]
+    return lines[:-1]
+
+
+def _rows(keys: dict[str, Key]) -> list[str]:
+    return [
+        f"  {name:<18}{', '.join(key.choices) or _WORDS[key.unit]:<12}  {key.about}; {_shown(key)}"
+        for name, key in keys.items()
+    ]
+
+
+def _shown(key: Key) -> str:
+    """Return the default as a machine file would say it."""
+    if isinstance(key.default, bool) or isinstance(key.default, str):
+        return str(key.default).lower() if isinstance(key.default, bool) else key.default
+    if key.default == 0 or key.unit == COUNT:
+        return f"{key.default:g}"
+    if key.unit == TIME:
+        return seconds(key.default)
+    if key.unit == SHARE:
+        return f"{100 * key.default:g} %"
+    if key.unit == RATE:
+        return "no limit" if key.default >= 1e15 else f"{key.default / 1e6:g} MB/s"
+    return size(key.default) if key.default % 1024 == 0 else f"{key.default:g} B"

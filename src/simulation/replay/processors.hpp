@@ -1,8 +1,10 @@
 /// Processors that are shared round-robin.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
+#include <utility>
 #include <vector>
 
 #include "simulation/clock/event_queue.hpp"
@@ -87,7 +89,8 @@ class Processors final : private Timer {
           host_.idled(one.since, clock_.now());
         }
         take(one);
-        run(index);
+        one.running = 0;
+        clock_.at(clock_.now(), *this, index);  // when all that are ready have a processor
       }
       return;
     }
