@@ -141,7 +141,7 @@ def _candidates(machine: Machine, baseline: Result) -> Iterator[tuple[str, str, 
             yield (
                 f"stripes over {servers} servers",
                 f"lfs setstripe -c {servers}, or the like",
-                {"device": _with_servers(machine, servers)},
+                {"servers": servers},
             )
     elif machine.kind("device") != "server":
         count = 4 * int(machine.get("device", "count"))
@@ -150,16 +150,6 @@ def _candidates(machine: Machine, baseline: Result) -> Iterator[tuple[str, str, 
         "asynchronous": "reads"
     }
     yield "asynchronous writes", "do not wait for writes (aio, io_uring, iwrite)", {"asynchronous": "writes"}
-
-
-def _with_servers(machine: Machine, servers: int) -> str:
-    values = {key: value for key, value in machine.values.get("device", {}).items() if key not in ("kind", "servers")}
-    units = {"unit": "B", "latency": "s", "read_rate": "B/s", "write_rate": "B/s", "link_rate": "B/s", "stripe": "B"}
-    texts = [
-        f"{key}={100 * value:.9g}%" if key == "load" else f"{key}={value:.15g}{units.get(key, '')}"
-        for key, value in values.items()
-    ]
-    return "servers?" + "&".join([*texts, f"servers={servers}"])
 
 
 @entry

@@ -69,8 +69,8 @@ def run(
         measured: let each request take what it took when it was recorded, without cache and device.
         progress: hears what is going on and the share done, 0 to 1.
         changes: to the machine: ``cpus``, ``quantum``, ``cache``, ``block``, ``policy``, ``process_limit``,
-            ``read_ahead``, ``write``, ``delay``, ``dirty_limit``, ``stripes``, ``device``, ``tier``; to the programs:
-            ``aggregate`` (bytes up to which requests that follow each other become one), ``asynchronous`` (``none``,
+            ``read_ahead``, ``write``, ``delay``, ``dirty_limit``, ``stripes``, ``servers``, ``device``, ``tier``; to
+            the programs: ``aggregate`` (bytes up to which requests that follow each other become one), ``asynchronous`` (``none``,
             ``reads``, ``writes`` or ``all``), ``waits`` (``keep`` or ``drop``).  Texts have units; numbers are in
             seconds, bytes, bytes a second.
 

@@ -24,6 +24,7 @@ _SHORT = {
     "delay": ("cache", "delay"),
     "dirty_limit": ("cache", "dirty_limit"),
     "stripes": ("device", "count"),
+    "servers": ("device", "servers"),
 }
 OVERRIDES = (*_SHORT, "device", "tier", "aggregate", "asynchronous", "waits")
 """What :func:`plait.simulate.run` may change about a machine and the programs."""

@@ -29,13 +29,14 @@ class Processors final : private Timer {
  public:
   Processors(const ProcessorSettings& settings, EventQueue& clock, ProcessorHost& host)
       : settings_(settings), clock_(clock), host_(host), all_(static_cast<std::size_t>(settings.count)) {
-    for (std::size_t k = all_.size(); k-- > 0;) idle_.push_back(k);
+    for (std::size_t k = all_.size(); k-- > 0;) add_idle(k);
   }
   void add_process() { processes_.emplace_back(); }
 
   /// A process wants a processor for some time.
   void ready(std::uint32_t process, Time time) {
-    processes_[process] = {time, clock_.now(), processes_[process].waited};
+    processes_[process].wants = time;
+    processes_[process].since = clock_.now();
     queue_.push_back(process);
     if (!idle_.empty() && !starting_) clock_.at(clock_.now(), *this, kDispatch), starting_ = true;
   }
@@ -62,6 +63,7 @@ class Processors final : private Timer {
  private:
   static constexpr std::uint32_t kNobody = ~std::uint32_t{0};
   static constexpr std::uint64_t kDispatch = ~std::uint64_t{0};
+  static constexpr std::size_t kBusy = ~std::size_t{0};
 
   struct Processor {
     std::uint32_t process = kNobody;
@@ -69,20 +71,38 @@ class Processors final : private Timer {
     Time since = 0;    // idle
     Time left = 0;     // of the quantum
     Time running = 0;  // of this stretch
-    Time lost = 0;     // to interrupts
+    Time lost = 0;     // to interrupts and switches
+    std::size_t idle_at = kBusy;  // in idle_
   };
   struct Process {
     Time wants = 0;
     Time since = 0;  // ready
     Time waited = 0;
+    std::size_t processor = 0;  // that it ran on last
   };
+
+  void add_idle(std::size_t index) {
+    all_[index].idle_at = idle_.size();
+    idle_.push_back(index);
+  }
+  /// Takes a processor that is idle; the one that is wanted if it is.
+  std::size_t leave_idle(std::size_t wanted) {
+    const std::size_t index = all_[wanted].idle_at != kBusy ? wanted : idle_.back();
+    const std::size_t at = std::exchange(all_[index].idle_at, kBusy);
+    const std::size_t last = idle_.back();
+    idle_.pop_back();
+    if (last != index) {
+      idle_[at] = last;
+      all_[last].idle_at = at;
+    }
+    return index;
+  }
 
   void fire(std::uint64_t token) override {
     if (token == kDispatch) {
       starting_ = false;
       while (!idle_.empty() && !queue_.empty()) {
-        const std::size_t index = idle_.back();
-        idle_.pop_back();
+        const std::size_t index = leave_idle(processes_[queue_.front()].processor);
         Processor& one = all_[index];
         if (clock_.now() > one.since) {
           idle_time_ += clock_.now() - one.since;
@@ -108,6 +128,7 @@ class Processors final : private Timer {
     queue_.pop_front();
     Process& process = processes_[one.process];
     process.waited += clock_.now() - process.since;
+    process.processor = static_cast<std::size_t>(&one - all_.data());
     if (one.last != one.process && one.last != kNobody) {
       ++switches_;
       one.lost += settings_.switch_cost;
@@ -159,7 +180,7 @@ class Processors final : private Timer {
     }
     one.since = clock_.now();
     one.lost = 0;
-    idle_.push_back(index);
+    add_idle(index);
     return false;
   }
 

@@ -31,6 +31,7 @@ _OPTIONS = {
     "dirty_limit": ("SHARE", "Of the cache, above which writers wait, such as 20%."),
     "device": ("DEVICE", "Such as ssd?channels=4&read_latency=80us; `plait simulate machine --keys` lists them."),
     "stripes": ("N", "Devices alike, over which bytes lie in stripes."),
+    "servers": ("N", "Servers of a parallel file system."),
     "tier": ("SIZE", "Of a fast device before the slow one, such as 256MiB?kind=ssd; 0: none."),
     "cpus": ("N", "Processors."),
     "quantum": ("TIME", "For which a process runs while others are ready."),
