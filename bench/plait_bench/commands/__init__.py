@@ -22,6 +22,7 @@ __all__ = ["bench_command"]
         "plan": ("plait_bench.commands.plan", "Plan conversions between up to a million ranks."),
         "redistribute": ("plait_bench.commands.redistribute", "Move an array between layouts in memory."),
         "shared": ("plait_bench.commands.shared", "Read and write Shared Files on more and more hosts."),
+        "simulate": ("plait_bench.commands.simulate", "Count hits in caches by each replacement policy."),
         "trace": ("plait_bench.commands.trace", "Measure what recording adds to a call."),
     },
 )

@@ -1,0 +1,1 @@
+"""How many requests a second the caches of `plait.simulate` take."""

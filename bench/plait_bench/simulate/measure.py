@@ -1,0 +1,184 @@
+"""The measurements of `plait bench simulate`: requests a second of each replacement policy, beside reading a trace."""
+
+from __future__ import annotations
+
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+import plait.simulate
+import plait.trace
+from plait.trace import EVENT, Flag, Kind
+from plait_bench.machine import describe_machine
+from plait_bench.steps import Progress, Steps
+
+LEAST = 5e6
+"""Requests a second of processor time that LRU takes at least."""
+CURVES: list[tuple[str, dict[str, Any]]] = [
+    ("curve of LRU", {}),
+    ("curve, 1 % of the blocks", {"rate": 0.01}),
+    ("curve, 8192 blocks", {"samples": 8192}),
+]
+_AT_ONCE = 1 << 20  # requests that are made at once
+_TRACED = 2_000_000  # requests of the trace, at most
+_BLOCK = 4096
+
+
+@dataclass(frozen=True)
+class SimulateSettings:
+    """What to measure."""
+
+    requests: int = 2_000_000
+    objects: int = 100_000
+    """Blocks that are asked for."""
+    cache: int = 10_000
+    """Blocks."""
+    skew: float = 1.0
+    """The k-th most popular block is asked for in proportion to k to the power of -skew."""
+    policies: tuple[str, ...] = ()
+    """None: all."""
+    rounds: int = 3
+    seed: int = 1
+
+
+@dataclass
+class Measured:
+    """One way of counting. Samples are seconds of processor time for all requests: other programs count little so."""
+
+    name: str
+    requests: int
+    samples: list[float] = field(default_factory=list)
+    miss_ratio: float | None = None
+
+    @property
+    def rate(self) -> float:
+        """Requests a second of processor time, of the median sample."""
+        return self.requests / max(statistics.median(self.samples), 1e-9)
+
+
+@dataclass
+class SimulateResults:
+    """Everything that one run of the benchmark found."""
+
+    machine: dict[str, str]
+    settings: dict[str, Any]
+    policies: list[Measured]
+    curves: list[Measured]
+    reading: Measured
+    """Of a binary trace of such requests, without counting anything."""
+    traced: Measured
+    """The same trace read and counted, by LRU."""
+
+    @property
+    def share(self) -> float:
+        """The part of the time of counting a trace by LRU that reading it takes."""
+        return statistics.median(self.reading.samples) / statistics.median(self.traced.samples)
+
+    def bound(self) -> tuple[float, bool] | None:
+        """Return the rate of LRU and whether it is LEAST or more; None where LRU was not measured."""
+        found = next((one.rate for one in self.policies if one.name == "lru"), None)
+        return None if found is None else (found, found >= LEAST)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return everything as plain lists, dictionaries, texts and numbers."""
+
+        def plain(one: Measured) -> dict[str, Any]:
+            return asdict(one) | {"requests_per_second": one.rate}
+
+        return {
+            "machine": self.machine,
+            "settings": self.settings,
+            "policies": [plain(one) for one in self.policies],
+            "curves": [plain(one) for one in self.curves],
+            "reading a trace": plain(self.reading),
+            "reading and counting it": plain(self.traced),
+            "share of reading": self.share,
+        }
+
+
+def zipf_keys(settings: SimulateSettings) -> npt.NDArray[np.uint64]:
+    """Return keys of blocks, drawn independently by their popularity; popular ones are no neighbours."""
+    rng = np.random.default_rng(settings.seed)
+    sums = np.cumsum(np.arange(1, settings.objects + 1, dtype=np.float64) ** -settings.skew)
+    sums /= sums[-1]
+    names = rng.permutation(settings.objects).astype(np.uint64)
+    keys = np.empty(settings.requests, np.uint64)
+    for begin in range(0, settings.requests, _AT_ONCE):
+        part = keys[begin : begin + _AT_ONCE]
+        part[:] = names[np.searchsorted(sums, rng.random(len(part)), "right").clip(max=settings.objects - 1)]
+    return keys
+
+
+def _write_trace(path: Path, keys: npt.NDArray[np.uint64]) -> None:
+    with plait.trace.create(path) as writer:
+        writer.add_process(1)
+        writer.add_file(1, 1, "blocks")
+        for begin in range(0, len(keys), _AT_ONCE):
+            part = keys[begin : begin + _AT_ONCE]
+            events = np.zeros(len(part), EVENT)
+            events["start"] = np.arange(begin, begin + len(part)) * 1000
+            events["duration"] = events["cpu"] = -1
+            events["offset"] = part * _BLOCK
+            events["length"] = events["result"] = _BLOCK
+            events["process"] = events["thread"] = events["file"] = 1
+            events["kind"] = Kind.READ
+            events["flags"] = Flag.LOGICAL
+            writer.write(events)
+
+
+def _read(path: Path) -> None:
+    with plait.trace.open(path) as trace:
+        for _ in trace:
+            pass
+
+
+def run_simulate(settings: SimulateSettings, progress: Progress = lambda text, share: None) -> SimulateResults:
+    """Measure all policies in turns, then curves and traces.
+
+    errors  plait.ArgumentError: a policy that there is not
+    """
+    names = settings.policies or tuple(one.name for one in plait.simulate.policies())
+    progress("drawing requests", 0)
+    keys = zipf_keys(settings)
+    traced = keys[:_TRACED]
+    with tempfile.TemporaryDirectory(prefix="plait-bench-") as folder:
+        path = Path(folder, "requests.plait")
+        _write_trace(path, traced)
+        results = SimulateResults(
+            describe_machine(Path(folder)),
+            asdict(settings),
+            [Measured(name, len(keys)) for name in names],
+            [Measured(name, len(keys)) for name, _ in CURVES],
+            Measured("reading a trace", len(traced)),
+            Measured("reading it and lru", len(traced)),
+        )
+        steps = Steps(progress, settings.rounds * (len(names) + len(CURVES) + 2))
+
+        def measure(one: Measured, work: Callable[[], float | None]) -> None:
+            steps.doing(one.name)
+            begin = time.process_time()
+            one.miss_ratio = work()
+            one.samples.append(time.process_time() - begin)
+            steps.done(one.name)
+
+        for _ in range(settings.rounds):
+            for one in results.policies:
+                measure(one, lambda: plait.simulate.count(keys, cache=settings.cache, policy=one.name).miss_ratio)  # noqa: B023
+            for one, (_, options) in zip(results.curves, CURVES, strict=True):
+                measure(
+                    one,
+                    lambda: plait.simulate.miss_ratio_curve(keys, **options).miss_ratio(settings.cache),  # noqa: B023
+                )
+            measure(results.reading, lambda: _read(path))
+            measure(
+                results.traced,
+                lambda: plait.simulate.count(path, cache=settings.cache * _BLOCK, block=_BLOCK).miss_ratio,
+            )
+    return results
