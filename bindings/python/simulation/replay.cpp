@@ -263,8 +263,7 @@ void bind_replay(nb::module_& module) {
           nb::list parameters;
           for (const DeviceParameter& parameter : one->parameters)
             parameters.append(nb::make_tuple(text_of(parameter.name), static_cast<int>(parameter.unit),
-                                             parameter.fallback, text_of(parameter.about),
-                                             text_of(parameter.choices)));
+                                             parameter.fallback, text_of(parameter.about), text_of(parameter.choices)));
           all.append(nb::make_tuple(text_of(one->name), text_of(one->about), parameters));
         }
         return all;

@@ -3,6 +3,9 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from plait.simulate import paper1992 as paper1992
+    from plait.simulate._advise import Advice, Change, advise
+    from plait.simulate._calibrate import calibrate
     from plait.simulate._counting import Counts, byte_hits, count, hits, outcomes
     from plait.simulate._curves import MissRatioCurve, miss_ratio_curve
     from plait.simulate._machine import Machine, example_text, examples, load, parse
@@ -17,6 +20,8 @@ else:
     __getattr__, __dir__ = _later(
         __name__,
         {
+            "_advise": ["Advice", "Change", "advise"],
+            "_calibrate": ["calibrate"],
             "_counting": ["Counts", "byte_hits", "count", "hits", "outcomes"],
             "_curves": ["MissRatioCurve", "miss_ratio_curve"],
             "_machine": ["Machine", "example_text", "examples", "load", "parse"],
@@ -29,6 +34,8 @@ else:
     )
 
 __all__ = [
+    "Advice",
+    "Change",
     "Counts",
     "Machine",
     "MissRatioCurve",
@@ -37,7 +44,9 @@ __all__ = [
     "Result",
     "Sweep",
     "TraceWarning",
+    "advise",
     "byte_hits",
+    "calibrate",
     "compare",
     "count",
     "example_text",

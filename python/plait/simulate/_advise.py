@@ -146,9 +146,11 @@ def _candidates(machine: Machine, baseline: Result) -> Iterator[tuple[str, str, 
     elif machine.kind("device") != "server":
         count = 4 * int(machine.get("device", "count"))
         yield f"stripes over {count} devices", f"stripe:NAME?disks=… with {count} disks", {"stripes": count}
-    yield "asynchronous reads", "start reads before their data is needed (aio, io_uring, iread)", {
-        "asynchronous": "reads"
-    }
+    yield (
+        "asynchronous reads",
+        "start reads before their data is needed (aio, io_uring, iread)",
+        {"asynchronous": "reads"},
+    )
     yield "asynchronous writes", "do not wait for writes (aio, io_uring, iwrite)", {"asynchronous": "writes"}
 
 

@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from plait.draw.figure import new_figure, open_axis, save_by_ending
 from plait.draw.palette import line_style
-from plait.simulate._result import Result, Sweep
 
 _MIB = float(1 << 20)
 _POINTS = 200
 
 
-def draw_rates(result: Result, path: Path, until: float | None = None) -> None:
+def draw_rates(document: Mapping[str, Any], path: Path, until: float | None = None) -> None:
     """Write a chart of the rates between programs and cache, and between cache and device.
 
-    until   seconds to show; None: all
+    document   of a result
+    until      seconds to show; None: all
     errors  plait.Error where matplotlib is not installed
     """
     figure = new_figure(11, 6)
     panels = figure.subplots(2, 1, sharex=True)
-    figure.suptitle(f"{', '.join(result['traces'])} on {result['machine']['name']}", fontsize=11)
-    last = min(until or result["drained"], result["drained"])
+    figure.suptitle(f"{', '.join(document['traces'])} on {document['machine']['name']}", fontsize=11)
+    last = min(until or document["drained"], document["drained"])
     for axis, who, title in zip(panels, ("program", "device"), ("programs", "devices"), strict=True):
         for number, what in enumerate(("read", "write")):
-            times, rates = _rates(result["series"][f"{who}_{what}"], last)
+            times, rates = _rates(document["series"][f"{who}_{what}"], last)
             style = line_style(number)
             axis.plot(times, rates, label=what, linewidth=1.2, color=style["color"])
         axis.set_title(title, fontsize=10)
@@ -48,26 +49,29 @@ def _rates(series: dict[str, Any], last: float) -> tuple[list[float], list[float
     return times, rates
 
 
-def draw_sweep(sweep: Sweep, path: Path) -> None:
+def draw_sweep(names: Sequence[str], rows: Sequence[Mapping[str, Any]], path: Path) -> None:
     """Write a chart of elapsed and idle seconds over what was swept: a line for each value of the other parameters.
+
+    names   what was swept
+    rows    of a sweep
 
     errors  plait.Error where matplotlib is not installed
     """
     figure = new_figure(12, 5)
     panels = figure.subplots(1, 2)
-    first = sweep.names[0] if sweep.names else "run"
-    lines: dict[str, list[dict[str, Any]]] = {}
-    for row in sweep.rows():
-        name = ", ".join(f"{key} {row[key]}" for key in sweep.names[1:])
+    first = names[0] if names else "run"
+    lines: dict[str, list[Mapping[str, Any]]] = {}
+    for row in rows:
+        name = ", ".join(f"{key} {row[key]}" for key in names[1:])
         lines.setdefault(name, []).append(row)
     for axis, what in zip(panels, ("elapsed", "idle"), strict=True):
-        for number, (name, rows) in enumerate(lines.items()):
-            labels = [str(row.get(first, "")) for row in rows]
-            axis.plot(labels, [row[what] for row in rows], label=name, linewidth=1.8, **line_style(number))
+        for number, (name, line) in enumerate(lines.items()):
+            labels = [str(row.get(first, "")) for row in line]
+            axis.plot(labels, [row[what] for row in line], label=name, linewidth=1.8, **line_style(number))
         axis.set_xlabel(first.replace("_", " "))
         axis.set_ylabel(f"{what} seconds")
         axis.set_ylim(bottom=0)
-        axis.tick_params(axis="x", labelrotation=30 if len(sweep) > 6 else 0)
+        axis.tick_params(axis="x", labelrotation=30 if len(rows) > 6 else 0)
         open_axis(axis)
     if len(lines) > 1:
         panels[0].legend(frameon=False)

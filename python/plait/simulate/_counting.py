@@ -130,7 +130,9 @@ def byte_hits(
     Of keys, ``block`` or ``sizes`` must be given. What count() tells in ``notes`` is a TraceWarning here.
     """
     if is_keys(trace) and block is None and sizes is None:
-        raise ArgumentTypeError("the blocks of these keys have no size; give block=, or sizes= with that of each request")
+        raise ArgumentTypeError(
+            "the blocks of these keys have no size; give block=, or sizes= with that of each request"
+        )
     found = _counted(trace, cache, policy, block, sizes)[0]
     _warn(found.notes)
     return found.byte_hits

@@ -108,7 +108,9 @@ def miss_ratio_curve(
         plait.StoreError: the trace is not there, or cannot be read.
     """
     if isinstance(rate, bool) or not isinstance(rate, (int, float)) or not 0 < rate <= 1:
-        raise ArgumentError(f"rate={shown(rate)} is no share of blocks; give a number above 0 and at most 1, such as 0.01")
+        raise ArgumentError(
+            f"rate={shown(rate)} is no share of blocks; give a number above 0 and at most 1, such as 0.01"
+        )
     if samples is not None and (isinstance(samples, bool) or not isinstance(samples, int)):
         raise ArgumentTypeError(f"samples={shown(samples)} is no number of blocks; give one such as 8192")
     if samples is not None and not 0 < samples <= _MOST_SAMPLES:

@@ -81,7 +81,15 @@ def device_keys() -> dict[str, tuple[str, dict[str, Key]]]:
     }
 
 
-_WORDS = {TIME: "time", BYTES: "bytes", RATE: "rate", COUNT: "number", SHARE: "share", TEXT: "text", FLAG: "true, false"}
+_WORDS = {
+    TIME: "time",
+    BYTES: "bytes",
+    RATE: "rate",
+    COUNT: "number",
+    SHARE: "share",
+    TEXT: "text",
+    FLAG: "true, false",
+}
 
 
 def key_table() -> list[str]:
@@ -103,8 +111,8 @@ def _rows(keys: dict[str, Key]) -> list[str]:
 
 def _shown(key: Key) -> str:
     """Return the default as a machine file would say it."""
-    if isinstance(key.default, bool) or isinstance(key.default, str):
-        return str(key.default).lower() if isinstance(key.default, bool) else key.default
+    if isinstance(key.default, bool | str):
+        return str(key.default).lower()
     if key.default == 0 or key.unit == COUNT:
         return f"{key.default:g}"
     if key.unit == TIME:

@@ -11,7 +11,7 @@ from typing import Any
 
 from plait._errors import ArgumentError
 from plait.simulate._keys import DEVICE, SECTIONS, TIER, Key, device_keys
-from plait.simulate._quantities import CHOICE, COUNT, FLAG, TEXT, amount, nearest, whole, BYTES
+from plait.simulate._quantities import BYTES, CHOICE, COUNT, FLAG, TEXT, amount, nearest, whole
 
 _FOLDERS = ("plait.simulate.machines", "plait.model.machines")
 _FOREIGN = ("processors", "disks", "requests", "network")  # sections of the cost model
@@ -48,8 +48,10 @@ class Machine:
         if kind and kind != self.kind(section):  # the keys of another kind mean nothing to this one
             common = DEVICE if section == "device" else TIER
             old = {key: value for key, value in old.items() if key in common}
-        new = {key: _value(f"{section}.{key}", value, _found(section, key, kind), numbers=True)
-               for key, value in values.items()}
+        new = {
+            key: _value(f"{section}.{key}", value, _found(section, key, kind), numbers=True)
+            for key, value in values.items()
+        }
         return Machine(self.name, self.source, {**self.values, section: {**old, **new}})
 
     def document(self) -> dict[str, Any]:

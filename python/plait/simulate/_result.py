@@ -85,7 +85,7 @@ class Result:
         """
         from plait.simulate._charts import draw_rates
 
-        draw_rates(self, Path(path))
+        draw_rates(self.document, Path(path))
 
     def __str__(self) -> str:
         """Return some 30 lines of text."""
@@ -106,15 +106,12 @@ def _lines(one: Result) -> Iterator[str]:
     if doc["program"]["measured"]:
         return
     yield (
-        f"reads served     {share(one.request_hit_ratio)} of requests, {share(one.hit_ratio)} of bytes "
-        "from the cache"
+        f"reads served     {share(one.request_hit_ratio)} of requests, {share(one.hit_ratio)} of bytes from the cache"
     )
     cache, block = doc["cache"], doc["machine"]["cache"]["block"]
     if cache["ahead_blocks"]:
-        yield (
-            f"read ahead       {size(cache['ahead_blocks'] * block)}, {share(cache['ahead_used'] / cache['ahead_blocks'])}"
-            f" used, {share(cache['ahead_wasted'] / cache['ahead_blocks'])} dropped unread"
-        )
+        used, wasted = (share(cache[name] / cache["ahead_blocks"]) for name in ("ahead_used", "ahead_wasted"))
+        yield f"read ahead       {size(cache['ahead_blocks'] * block)}, {used} used, {wasted} dropped unread"
     if doc["dirty_most"]:
         yield f"dirty            {size(doc['dirty_most'])} at most"
     for name, key in (("reads take", "read_latency"), ("writes take", "write_latency")):
@@ -195,7 +192,7 @@ class Sweep:
         """
         from plait.simulate._charts import draw_sweep
 
-        draw_sweep(self, Path(path))
+        draw_sweep(self.names, self.rows(), Path(path))
 
     def __str__(self) -> str:
         """Return a table."""

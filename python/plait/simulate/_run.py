@@ -70,9 +70,9 @@ def run(
         progress: hears what is going on and the share done, 0 to 1.
         changes: to the machine: ``cpus``, ``quantum``, ``cache``, ``block``, ``policy``, ``process_limit``,
             ``read_ahead``, ``write``, ``delay``, ``dirty_limit``, ``stripes``, ``servers``, ``device``, ``tier``; to
-            the programs: ``aggregate`` (bytes up to which requests that follow each other become one), ``asynchronous`` (``none``,
-            ``reads``, ``writes`` or ``all``), ``waits`` (``keep`` or ``drop``).  Texts have units; numbers are in
-            seconds, bytes, bytes a second.
+            the programs: ``aggregate`` (bytes up to which requests that follow each other become one),
+            ``asynchronous`` (``none``, ``reads``, ``writes`` or ``all``), ``waits`` (``keep`` or ``drop``).  Texts have
+            units; numbers are in seconds, bytes, bytes a second.
 
     Raises:
         plait.ArgumentError: a value that does not fit; the message says which there are.

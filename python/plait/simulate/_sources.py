@@ -153,7 +153,9 @@ def _feed_keys(fed: Fed, trace: Trace, sizes: npt.ArrayLike | None, block: int) 
     whole = sizes is None
     for begin in range(0, len(keys), _KEYS):
         part = np.ascontiguousarray(keys[begin : begin + _KEYS]).astype(np.uint64, copy=False)
-        of_part = None if bytes_each is None else bytes_each[: len(part)] if whole else bytes_each[begin : begin + _KEYS]
+        of_part = (
+            None if bytes_each is None else bytes_each[: len(part)] if whole else bytes_each[begin : begin + _KEYS]
+        )
         held = None if of_part is None else np.ascontiguousarray(of_part)
         fed.add_keys(part.ctypes.data, 0 if held is None else held.ctypes.data, len(part))
     return notes
@@ -199,4 +201,3 @@ _LEFT_OUT = {
 
 def _remarks(oddities: dict[str, int]) -> list[str]:
     return [f"{counted(number, 'request')} {_LEFT_OUT[what]}" for what, number in oddities.items() if number]
-

@@ -37,7 +37,8 @@ class DeviceArguments {
   Time time(std::string_view name) const;
   /// errors  kArgument: below 1.
   std::int64_t count(std::string_view name) const;
-  /// Bytes a second; errors  kArgument: not above 0.
+  /// Bytes a second.
+  /// errors  kArgument: less than one byte a second.
   double rate(std::string_view name) const;
 
  private:

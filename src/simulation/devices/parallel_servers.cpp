@@ -33,7 +33,8 @@ class ParallelServers final : public Device, private Timer {
         meter_(site.name) {
     const double load = arguments.number("load");
     if (load >= 1)
-      throw Error(ErrorKind::kArgument, base::text("found load=", load, " of the device 'servers', expected a share of "
+      throw Error(ErrorKind::kArgument, base::text("found load=", load,
+                                                   " of the device 'servers', expected a share of "
                                                    "0 to below 1 such as 30%; correct it"));
     rate_[0] = arguments.rate("read_rate") * (1 - load);
     rate_[1] = arguments.rate("write_rate") * (1 - load);

@@ -80,8 +80,9 @@ std::unique_ptr<Device> make_device(const DeviceSpec& spec, const DeviceSite& si
     const DeviceArguments arguments(kind->name, kind->parameters, spec.values);
     if (spec.count == 1) return kind->make(site, arguments);
     if (spec.count < 1 || spec.count > 65536 || spec.stripe < 1)
-      refuse(base::text("found ", spec.count, " devices with stripes of ", spec.stripe,
-                        " bytes, expected 1 to 65536 devices, and a stripe of at least one byte for several; set both"));
+      refuse(
+          base::text("found ", spec.count, " devices with stripes of ", spec.stripe,
+                     " bytes, expected 1 to 65536 devices, and a stripe of at least one byte for several; set both"));
     return std::make_unique<StripedDevice>(site, spec, *kind, arguments);
   }
   refuse(base::text("there is no device '", spec.kind, "'; use one of ", base::list_text(names),

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
-#include <deque>
 
 #include "simulation/devices/device.hpp"
 
@@ -20,8 +20,7 @@ constexpr std::string_view kOrderNames = "fifo,elevator,deadline";
 class RequestOrder {
  public:
   /// read_limit, write_limit  how long a request may wait: of kDeadline
-  RequestOrder(OrderKind kind, Time read_limit, Time write_limit)
-      : kind_(kind), limits_{read_limit, write_limit} {}
+  RequestOrder(OrderKind kind, Time read_limit, Time write_limit) : kind_(kind), limits_{read_limit, write_limit} {}
 
   bool empty() const noexcept { return waiting_.empty(); }
 

@@ -10,8 +10,8 @@ StripedDevice::StripedDevice(const DeviceSite& site, const DeviceSpec& spec, con
                              const DeviceArguments& arguments)
     : Device(site.clock, site.completion), stripe_(spec.stripe) {
   for (std::int64_t k = 0; k < spec.count; ++k)
-    devices_.push_back(kind.make({site.clock, *this, base::text(site.name, ' ', k + 1), site.span / spec.count + 1},
-                                 arguments));
+    devices_.push_back(
+        kind.make({site.clock, *this, base::text(site.name, ' ', k + 1), site.span / spec.count + 1}, arguments));
 }
 
 std::int64_t StripedDevice::before(std::int64_t address, std::size_t device) const {

@@ -85,8 +85,7 @@ void BufferCache::read_ahead(const Access& access, FileRange range) {
 
 bool BufferCache::uncached(const Access& access, bool write) {
   Run run;
-  run.operation = operations_.create(
-      {placement_.address(access.file, access.offset), access.length, write, 0});
+  run.operation = operations_.create({placement_.address(access.file, access.offset), access.length, write, 0});
   if (write) under_write_ += access.length;
   operations_.release(run.operation);
   need(run.operation);
@@ -256,9 +255,9 @@ void BufferCache::write_out(Slot slot) {
   std::uint64_t end = key.block + 1;
   while (end - first < most && dirty(end)) ++end;
   while (end - first < most && first > 0 && dirty(first - 1)) --first;
-  const Operation operation = operations_.create(
-      {placement_.address(key.file, static_cast<std::int64_t>(first) * block_),
-       static_cast<std::int64_t>(end - first) * block_, true, 0});
+  const Operation operation =
+      operations_.create({placement_.address(key.file, static_cast<std::int64_t>(first) * block_),
+                          static_cast<std::int64_t>(end - first) * block_, true, 0});
   for (std::uint64_t block = first; block < end; ++block) {
     const Slot one = block == key.block ? slot : table_.find({block, key.file});
     set_clean(one);

@@ -28,8 +28,8 @@ struct Access {
 /// What the cache has done, in blocks unless said otherwise.
 struct CacheCounts {
   std::int64_t read_blocks = 0;
-  std::int64_t hit_blocks = 0;         ///< of them: in the cache, or on their way into it
-  std::int64_t hit_requests = 0;       ///< reads of which every block was in the cache or on its way
+  std::int64_t hit_blocks = 0;    ///< of them: in the cache, or on their way into it
+  std::int64_t hit_requests = 0;  ///< reads of which every block was in the cache or on its way
   std::int64_t read_requests = 0;
   std::int64_t written_blocks = 0;
   std::int64_t overwritten_blocks = 0;  ///< of them: dirty already, so that one write to the device was saved
@@ -37,9 +37,9 @@ struct CacheCounts {
   std::int64_t ahead_used = 0;          ///< of them: read by a program later
   std::int64_t ahead_wasted = 0;        ///< of them: gone before anybody read them
   std::int64_t evicted = 0;
-  std::int64_t evicted_dirty = 0;       ///< of them: had to be written first
-  std::int64_t limited = 0;             ///< times that a writer waited for the limit of dirty blocks
-  std::int64_t discarded = 0;           ///< dirty blocks cut off with their file before they were written
+  std::int64_t evicted_dirty = 0;  ///< of them: had to be written first
+  std::int64_t limited = 0;        ///< times that a writer waited for the limit of dirty blocks
+  std::int64_t discarded = 0;      ///< dirty blocks cut off with their file before they were written
 };
 
 /// After read() and write(), needed() are the operations that the program waits for.  A block that was partly written
@@ -100,9 +100,7 @@ class BufferCache final : private Timer {
   void write_out(Slot slot);
   void write_out_range(std::uint32_t file, std::uint64_t first, std::uint64_t end);
   void hold_limits();
-  std::uint64_t first_block(const Access& access) const {
-    return static_cast<std::uint64_t>(access.offset / block_);
-  }
+  std::uint64_t first_block(const Access& access) const { return static_cast<std::uint64_t>(access.offset / block_); }
   std::uint64_t end_block(const Access& access) const {
     return static_cast<std::uint64_t>((access.offset + access.length + block_ - 1) / block_);
   }

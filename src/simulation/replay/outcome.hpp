@@ -104,9 +104,9 @@ struct ProcessOutcome {
 };
 
 struct ReplayOutcome {
-  Time elapsed = 0;     ///< until the last process has ended
-  Time drained = 0;     ///< until the last byte is on the device
-  Time idle = 0;        ///< of all processors together, until the last process has ended
+  Time elapsed = 0;  ///< until the last process has ended
+  Time drained = 0;  ///< until the last byte is on the device
+  Time idle = 0;     ///< of all processors together, until the last process has ended
   Time computing = 0;
   Time system = 0;
   Time interrupts = 0;  ///< of processors
@@ -115,8 +115,8 @@ struct ReplayOutcome {
   std::vector<ProcessOutcome> processes;
   std::vector<DeviceUse> devices;
   CacheCounts cache;
-  std::int64_t dirty_most = 0;  ///< bytes
-  LatencyHistogram read_latency;   ///< of synchronous requests, from the call to its end
+  std::int64_t dirty_most = 0;    ///< bytes
+  LatencyHistogram read_latency;  ///< of synchronous requests, from the call to its end
   LatencyHistogram write_latency;
   TimeSeries program_read, program_write, device_read, device_write;  ///< bytes
   TimeSeries idle_time;                                               ///< ns

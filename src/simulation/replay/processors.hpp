@@ -68,10 +68,10 @@ class Processors final : private Timer {
   struct Processor {
     std::uint32_t process = kNobody;
     std::uint32_t last = kNobody;
-    Time since = 0;    // idle
-    Time left = 0;     // of the quantum
-    Time running = 0;  // of this stretch
-    Time lost = 0;     // to interrupts and switches
+    Time since = 0;               // idle
+    Time left = 0;                // of the quantum
+    Time running = 0;             // of this stretch
+    Time lost = 0;                // to interrupts and switches
     std::size_t idle_at = kBusy;  // in idle_
   };
   struct Process {

@@ -34,8 +34,8 @@ class ReadAhead {
     std::int64_t begin = -1;  // of the last request
     std::int64_t end = 0;     // the first request continues where it begins at 0
     std::int64_t stride = 0;
-    FileRange window;         // asked for last
-    std::int64_t mark = -1;   // reading it asks for the next window
+    FileRange window;        // asked for last
+    std::int64_t mark = -1;  // reading it asks for the next window
   };
 
   FileRange adapt(State& state, std::int64_t offset, std::int64_t length, bool sequential) const;

@@ -12,13 +12,13 @@ using trace::Kind;
 struct Recording::Reading {
   trace::Reader& reader;
   std::uint32_t trace = 0;
-  std::unordered_map<std::uint64_t, Thread> threads;              // by process and thread
-  std::vector<std::uint64_t> order;                               // of threads, by their first events
-  std::unordered_map<std::uint64_t, std::uint32_t> opens;         // by process and number: the file
-  std::unordered_map<std::string, std::uint32_t> names;           // the file
-  std::unordered_map<std::uint64_t, std::uint32_t> groups;        // by operation
-  std::unordered_map<std::uint64_t, std::int64_t> positions;      // by process and number, of streams
-  std::size_t known = 0;                                          // files of the description that were looked at
+  std::unordered_map<std::uint64_t, Thread> threads;          // by process and thread
+  std::vector<std::uint64_t> order;                           // of threads, by their first events
+  std::unordered_map<std::uint64_t, std::uint32_t> opens;     // by process and number: the file
+  std::unordered_map<std::string, std::uint32_t> names;       // the file
+  std::unordered_map<std::uint64_t, std::uint32_t> groups;    // by operation
+  std::unordered_map<std::uint64_t, std::int64_t> positions;  // by process and number, of streams
+  std::size_t known = 0;                                      // files of the description that were looked at
   Time first = -1;
   Time last = 0;
 };
@@ -89,12 +89,12 @@ void Recording::advance(Level& level, Thread& thread, const Event& event) {
   Time computed = gap;
   const Time used = first || event.cpu < 0 || level.cpu < 0 ? -1 : event.cpu - level.cpu;
   if (used < 0 && event.cpu >= 0 && level.cpu >= 0) ++oddities_.backwards;
-  // CPU time counts where it is told anew at each event, and is not that of several threads.  It may hold the call
-  // before as well: a process that waits on its processor computes meanwhile.
+  // CPU time counts where it is told anew at each event, and is not that of several threads.  What it has beyond the
+  // gap passed in the call before, whose costs the replay adds anew.
   const Time since = first ? 0 : event.start - level.start;
   if (used > 0 && level.moved && used <= since + 1000) {
-    computed = used;
-    thread.pause[which] += std::max<Time>(gap - used, 0);
+    computed = std::min(used, gap);
+    thread.pause[which] += gap - computed;
   }
   level.moved = used > 0 || (first && event.cpu >= 0);
   thread.think[which] += computed;
@@ -156,8 +156,7 @@ void Recording::request(Reading& reading, Thread& thread, const Event& event) {
     ++level_requests_[level];
     level_bytes_[level] += made.length;
     if (logical && event.operation != 0 && (event.flags & trace::flag::kCollective) != 0) {
-      const auto [at, fresh] =
-          reading.groups.try_emplace(event.operation, static_cast<std::uint32_t>(groups_.size()));
+      const auto [at, fresh] = reading.groups.try_emplace(event.operation, static_cast<std::uint32_t>(groups_.size()));
       if (fresh) groups_.push_back(0);
       ++groups_[at->second];
       made.group = at->second;

@@ -15,14 +15,14 @@ namespace plait::simulation {
 
 /// What was odd in the traces, counted.
 struct TraceOddities {
-  std::int64_t overlapping = 0;    ///< synchronous requests that began before the one before them had ended
-  std::int64_t backwards = 0;      ///< CPU times below an earlier one of their process
-  std::int64_t empty = 0;          ///< requests of no bytes
-  std::int64_t failed = 0;         ///< requests that failed
-  std::int64_t without_time = 0;   ///< requests whose duration is not known
-  std::int64_t incomplete = 0;     ///< traces that are cut off
-  std::int64_t missed = 0;         ///< events that happened but are in no trace
-  std::int64_t counted = 0;        ///< processes' counters: calls that were only counted
+  std::int64_t overlapping = 0;   ///< synchronous requests that began before the one before them had ended
+  std::int64_t backwards = 0;     ///< CPU times below an earlier one of their process
+  std::int64_t empty = 0;         ///< requests of no bytes
+  std::int64_t failed = 0;        ///< requests that failed
+  std::int64_t without_time = 0;  ///< requests whose duration is not known
+  std::int64_t incomplete = 0;    ///< traces that are cut off
+  std::int64_t missed = 0;        ///< events that happened but are in no trace
+  std::int64_t counted = 0;       ///< processes' counters: calls that were only counted
 };
 
 /// One thread of a process, which does one thing after the other.
@@ -67,7 +67,7 @@ class Recording {
  private:
   struct Level {
     Time start = -1;
-    Time end = 0;   // of what was waited for
+    Time end = 0;  // of what was waited for
     Time cpu = -1;
     bool moved = false;  // the CPU time told something new at the last event
   };

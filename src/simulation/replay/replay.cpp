@@ -54,9 +54,8 @@ Replay::Replay(const Recording& recording, const ReplaySettings& settings)
     operations_.set_device(*device_);
   }
   for (std::size_t k = 0; k < recording.programs().size(); ++k) {
-    processes_.push_back({.cursor = RequestCursor(recording, k, settings.program.aggregate),
-                          .request = {},
-                          .outcome = {}});
+    processes_.push_back(
+        {.cursor = RequestCursor(recording, k, settings.program.aggregate), .request = {}, .outcome = {}});
     processors_.add_process();
     processes_[k].outcome.start = recording.programs()[k].start;
     processes_[k].pausing = true;
@@ -98,8 +97,8 @@ ReplayOutcome Replay::run(const std::function<void(double)>& progress) {
 void Replay::report_progress() {
   constexpr std::int64_t kEvery = 1 << 16;
   if (++made_ % kEvery == 0 && progress_)
-    progress_(std::min(1.0, static_cast<double>(made_) / static_cast<double>(std::max<std::int64_t>(
-                                                             recording_.requests(), 1))));
+    progress_(std::min(
+        1.0, static_cast<double>(made_) / static_cast<double>(std::max<std::int64_t>(recording_.requests(), 1))));
 }
 
 /// The processor time before the next request is made.
@@ -143,9 +142,7 @@ bool Replay::make_request(std::uint32_t index) {
   process.blocked = clock_.now();
   switch (request.kind) {
     case Kind::kRead:
-    case Kind::kWrite:
-      report_progress();
-      return transfer(index) && meet(index);
+    case Kind::kWrite: report_progress(); return transfer(index) && meet(index);
     case Kind::kSync:
       if (settings_.program.measured) return measured(index);
       cache_.sync(request.file);
@@ -213,8 +210,9 @@ void Replay::complete(Process& process) {
   process.outcome.waiting += now - process.blocked;
   const Request& request = process.request;
   if (request.kind != Kind::kRead && request.kind != Kind::kWrite) return;
-  const Time system = settings_.program.measured ? 0 : settings_.processors.call_cost + settings_.processors.hit_cost +
-                          transfer_time(request.length, settings_.processors.copy_rate);
+  const Time system = settings_.program.measured ? 0
+                                                 : settings_.processors.call_cost + settings_.processors.hit_cost +
+                                                       transfer_time(request.length, settings_.processors.copy_rate);
   if (!request.asynchronous)
     (request.kind == Kind::kRead ? outcome_.read_latency : outcome_.write_latency).add(now - process.called + system);
 }

@@ -74,7 +74,7 @@ class Replay final : private OperationHost, private ProcessorHost, private Timer
   std::vector<std::vector<std::uint32_t>> waiting_at_;  // by group
   std::size_t ended_ = 0;
   Time last_operation_ = 0;  // when one ended
-  std::int64_t made_ = 0;  // requests
+  std::int64_t made_ = 0;    // requests
   std::function<void(double)> progress_;
   ReplayOutcome outcome_;
 };

@@ -19,7 +19,7 @@ struct Request {
   std::int64_t offset = 0;
   std::int64_t length = 0;
   std::uint32_t file = 0;
-  std::uint32_t group = 0;  ///< collective operations: those of one number wait for each other; 0: none
+  std::uint32_t group = 0;                ///< collective operations: those of one number wait for each other; 0: none
   trace::Kind kind = trace::Kind::kExit;  ///< read, write, sync, truncate, close or exit
   bool asynchronous = false;
   bool logical = true;

@@ -10,7 +10,8 @@ namespace {
 
 void require(bool fine, std::string_view what, double found, std::string_view expected) {
   if (!fine)
-    throw Error(ErrorKind::kArgument, base::text("found ", what, " = ", found, ", expected ", expected, "; correct it"));
+    throw Error(ErrorKind::kArgument,
+                base::text("found ", what, " = ", found, ", expected ", expected, "; correct it"));
 }
 
 }  // namespace
@@ -20,8 +21,7 @@ void ReplaySettings::check() const {
   require(processors.count >= 1 && processors.count <= 1'000'000, "processors", number(processors.count),
           "1 to 1000000");
   require(processors.quantum > 0, "the quantum in ns", number(processors.quantum), "above 0");
-  for (const Time cost :
-       {processors.switch_cost, processors.call_cost, processors.interrupt_cost, processors.hit_cost})
+  for (const Time cost : {processors.switch_cost, processors.call_cost, processors.interrupt_cost, processors.hit_cost})
     require(cost >= 0, "a cost in ns", number(cost), "0 or above");
   require(processors.copy_rate >= 1, "the copy rate in bytes a second", processors.copy_rate, "at least 1");
   if (program.measured) return;

@@ -28,7 +28,7 @@ struct CacheSettings {
   ReadAheadKind read_ahead = ReadAheadKind::kNone;
   std::int64_t read_ahead_size = 131072;  ///< bytes: of kMany, and the most of kAdaptive
   WriteKind write = WriteKind::kThrough;
-  Time delay = 30'000'000'000;         ///< of kDelayed: the age
+  Time delay = 30'000'000'000;          ///< of kDelayed: the age
   Time flush_interval = 5'000'000'000;  ///< of kDelayed: how often ages are looked at
   double dirty_start = 1;               ///< share of the cache above which dirty blocks go to the device
   double dirty_limit = 1;               ///< share of the cache above which writers wait
@@ -39,19 +39,19 @@ struct CacheSettings {
 struct ProcessorSettings {
   std::int64_t count = 1;
   Time quantum = 10'000'000;
-  Time switch_cost = 0;      ///< from one process to another
-  Time call_cost = 0;        ///< of the file system's code, for each request
-  Time interrupt_cost = 0;   ///< of each request that a device ends
-  Time hit_cost = 0;         ///< besides, for each request that the cache serves
-  double copy_rate = 1e15;   ///< bytes a second between the cache and the program
+  Time switch_cost = 0;     ///< from one process to another
+  Time call_cost = 0;       ///< of the file system's code, for each request
+  Time interrupt_cost = 0;  ///< of each request that a device ends
+  Time hit_cost = 0;        ///< besides, for each request that the cache serves
+  double copy_rate = 1e15;  ///< bytes a second between the cache and the program
 };
 
 struct ProgramSettings {
-  bool measured = false;          ///< requests take what they took when they were recorded; no cache, no device
-  std::int64_t aggregate = 0;     ///< bytes up to which requests that follow each other become one; 0: as they are
+  bool measured = false;       ///< requests take what they took when they were recorded; no cache, no device
+  std::int64_t aggregate = 0;  ///< bytes up to which requests that follow each other become one; 0: as they are
   bool asynchronous_reads = false;
   bool asynchronous_writes = false;
-  bool keep_waits = true;         ///< whether time that is neither computing nor I/O passes as recorded
+  bool keep_waits = true;  ///< whether time that is neither computing nor I/O passes as recorded
 };
 
 struct ReplaySettings {

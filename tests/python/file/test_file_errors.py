@@ -301,8 +301,8 @@ def test_arrays_that_do_not_fit_are_not_written(tmp_path):
             (np.ones((4, 5)), layout, "one array"),
             (None, None, "missing"),
             ([[1.0] * 5] * 3, None, "shape 3x5"),
-                ([[1.0] * 5, [1.0] * 4], None, "cannot be converted"),
-                ([[1j] * 5] * 4, None, "without changing its kind"),
+            ([[1.0] * 5, [1.0] * 4], None, "cannot be converted"),
+            ([[1j] * 5] * 4, None, "without changing its kind"),
         ]:
             with pytest.raises(plait.ArgumentError, match=says):
                 file.write(array, given)

@@ -1,6 +1,7 @@
 """Traces of a few requests, whose replays can be worked out by hand."""
 
 import numpy as np
+
 from plait import trace
 from plait.trace import EVENT, Flag, Kind
 
@@ -9,7 +10,7 @@ MS = 1_000_000
 
 
 def write_trace(path, requests, *, ranks=False, complete=True):
-    """Write requests (process, start ms, duration ms, kind, offset, length, flags) as a trace; each process has a file."""
+    """Write requests as a trace: process, start ms, duration ms, kind, offset, length, flags.  Each process has a file."""
     events = np.zeros(len(requests), EVENT)
     for event, (process, start, duration, kind, offset, length, flags) in zip(events, requests, strict=True):
         event["process"] = event["thread"] = process
@@ -32,5 +33,7 @@ def write_trace(path, requests, *, ranks=False, complete=True):
 def steps(count, gap, kind=Kind.READ, passes=1):
     """Requests of each of `count` blocks in turn, of a ms each, with `gap` ms of computing between them."""
     return [
-        (1, (gap + 1) * (k + count * turn), 1, kind, k * BLOCK, BLOCK, 0) for turn in range(passes) for k in range(count)
+        (1, (gap + 1) * (k + count * turn), 1, kind, k * BLOCK, BLOCK, 0)
+        for turn in range(passes)
+        for k in range(count)
     ]

@@ -3,9 +3,10 @@
 import json
 
 import pytest
+from small_traces import steps, write_trace
+
 from plait import simulate
 from plait.trace import Kind
-from small_traces import steps, write_trace
 
 MACHINE = """
 [machine]

@@ -1,7 +1,8 @@
 """Machine files of the simulation."""
 
-import plait
 import pytest
+
+import plait
 from plait import model, simulate
 
 
@@ -86,3 +87,17 @@ def test_changes_make_another_machine():
     assert "channels" not in other.document()["device"]
     assert other.get("device", "seek_far") == pytest.approx(0.010)
     assert other.changed("cache", size=1 << 20).get("cache", "size") == 1 << 20
+
+
+def test_this_machine_can_be_measured(tmp_path):
+    text = simulate.calibrate(tmp_path, seconds=1, size=16 << 20)
+    machine = simulate.parse(text)
+    assert machine.get("device", "read_rate") > 1e5
+    assert machine.get("cache", "copy_rate") > 1e7
+    assert 0 < machine.get("processors", "call") < 0.01
+    assert 1 <= machine.get("device", "channels") <= 16
+    assert not list(tmp_path.iterdir())
+    with pytest.raises(plait.ArgumentError, match="16 MiB or more"):
+        simulate.calibrate(tmp_path, size=1)
+    with pytest.raises(plait.StoreError, match="cannot measure"):
+        simulate.calibrate(tmp_path / "none", seconds=1)

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+
 from plait.simulate.paper1992 import redo
 
 

@@ -3,14 +3,12 @@
 import gzip
 import json
 
-import plait
 import pytest
-from plait import simulate
-from plait.trace import Flag, Kind
 from small_traces import BLOCK, steps, write_trace
 
-SERVER = "server?service=10ms"
-BARE = {"device": SERVER, "policy": "lru", "read_ahead": "none", "write": "through", "dirty_limit": "100%"}
+import plait
+from plait import simulate
+from plait.trace import Flag, Kind
 
 
 def bare(tmp_path):
@@ -55,7 +53,7 @@ def test_the_document_has_what_the_text_says(read_trace, tmp_path):
     assert sum(document["series"]["device_read"]["sums"]) == 10 * BLOCK
     text = str(result)
     assert "read ahead       36 KiB, 100 % used, 0 % dropped unread" in text
-    assert "server                   10     40 KiB" in text
+    assert "server                  10     40 KiB" in text
 
 
 def test_every_format_gives_the_same(read_trace, tmp_path):

@@ -4,9 +4,10 @@ import json
 
 import pytest
 from click.testing import CliRunner
+from small_traces import steps, write_trace
+
 from plait import simulate
 from plait.cli import main
-from small_traces import steps, write_trace
 
 
 @pytest.fixture

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from plait.cli.simulate.machine import complete_machines
@@ -30,7 +32,7 @@ def advise_command(traces: tuple[str, ...], machine: str, json_: bool, **options
     """
     from plait import simulate
 
-    given = {name: value for name, value in options.items() if value is not None}
+    given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
     found = run_with_bar(
         lambda progress: simulate.advise(list(traces), machine, progress=progress, **given), "reading the traces"
     )

@@ -22,7 +22,7 @@ Examples:
 
 _OPTIONS = {
     "cache": ("SIZE", "Of the cache, such as 32MiB; 0: none."),
-    "policy": ("NAME", "Which block makes room for another; see `plait simulate policies`."),
+    "policy": ("NAME", "Which block makes room for another, such as lru, 2q, arc or sieve."),
     "read_ahead": ("HOW", "none, one, many, same-size, stride or adaptive; many?1MiB and adaptive?1MiB say how much."),
     "write": ("WHEN", "through, behind, delayed or full."),
     "block": ("SIZE", "Of a block of the cache."),
@@ -69,7 +69,7 @@ def replay_command(
     """
     from plait import simulate
 
-    given = {name: value for name, value in options.items() if value is not None}
+    given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
     swept = {name: value.split(",") for name, value in given.items() if "," in value}
     if swept and measured:
         raise click.UsageError("measured times do not depend on the machine; give one value for each option")
@@ -81,6 +81,21 @@ def replay_command(
 
     result = run_with_bar(work, "reading the traces")
     click.echo(result.to_json() if json_ else str(result))
+    if not json_:
+        _tell_pace(result.results if swept else [result])
     if plot is not None:
         result.plot(plot)
         messages().print(f"picture written to {plot}", soft_wrap=True)
+
+
+def _tell_pace(results: list[Any]) -> None:
+    """Tell how long reading and replaying took, and which share of it reading was."""
+    from plait._amounts import seconds, share
+
+    reading, replaying = results[0].reading, sum(one.replaying for one in results)
+    requests = sum(one["recorded"]["requests"] for one in results)
+    messages().print(
+        f"read in {seconds(reading)} ({share(reading / (reading + replaying))}), replayed in {seconds(replaying)}: "
+        f"{requests / replaying / 1e6:.2g} million requests a second",
+        soft_wrap=True,
+    )

@@ -30,18 +30,18 @@ class Paper:
         """Return the fitted number and the claims as JSON."""
         return json.dumps({"position": self.position, "claims": [asdict(one) for one in self.claims]})
 
-    def draw(self, folder: Path) -> list[Path]:
-        """Write the paper's figures 6, 7 and 8 as PNG files into a folder, which is made; return their names.
+    def draw(self, folder: Path, ending: str = "png") -> list[Path]:
+        """Write the paper's figures 6, 7 and 8 into a folder, which is made, as PNG or SVG; return their names.
 
         errors  plait.Error where matplotlib is not installed
         """
         from plait.simulate._charts import draw_rates, draw_sweep
 
         folder.mkdir(parents=True, exist_ok=True)
-        names = [folder / f"figure{number}.png" for number in (6, 7, 8)]
-        draw_rates(self.results["32"], names[0], 200.0)
-        draw_rates(self.results["128"], names[1], 200.0)
-        draw_sweep(self.sizes, names[2])
+        names = [folder / f"figure{number}.{ending}" for number in (6, 7, 8)]
+        draw_rates(self.results["32"].document, names[0], 200.0)
+        draw_rates(self.results["128"].document, names[1], 200.0)
+        draw_sweep(self.sizes.names, self.sizes.rows(), names[2])
         return names
 
     def __str__(self) -> str:

@@ -37,7 +37,9 @@ class Runs:
         """Return the machine on which positioning always takes so long, but for requests that follow the last one."""
         return self.machine.changed("device", near=seconds, far=seconds)
 
-    def get(self, traces: str | tuple[str, ...], *, cache: int, machine: Machine | None = None, **changes: Any) -> Result:
+    def get(
+        self, traces: str | tuple[str, ...], *, cache: int, machine: Machine | None = None, **changes: Any
+    ) -> Result:
         """Return a replay with a cache of so many MB."""
         base = machine or self.machine
         key = (traces, cache, id(machine) if machine else 0, *sorted(changes.items()))

@@ -112,7 +112,7 @@ TEST(Devices, TheDiskOf1992HasNoQueueAndTakesTimeByDistance) {
 
 TEST(Devices, AQueueingDiskServesOneAfterTheOther) {
   Load load;
-  const DeviceValues values{{"rate", 100e6},     {"seek_near", 0.002}, {"seek_far", 0.010}, {"rotation", 0.008},
+  const DeviceValues values{{"rate", 100e6},   {"seek_near", 0.002}, {"seek_far", 0.010}, {"rotation", 0.008},
                             {"capacity", 3e9}, {"overhead", 0},      {"order", 0}};
   load.make({"disk", values});
   load.add(0, {0, 1'000'000, false, 0});              // where the head is: the transfer alone
@@ -147,7 +147,7 @@ TEST(Devices, ARequestThatHasWaitedTooLongComesFirst) {
   waiting.add(0, {500, 1, false, 0});
   waiting.add(0, {600, 1, true, 0});
   waiting.add(0, {100, 1, true, 0});
-  EXPECT_EQ(waiting.take(5, 0).address, 100);   // nothing has waited too long: upwards
+  EXPECT_EQ(waiting.take(5, 0).address, 100);     // nothing has waited too long: upwards
   EXPECT_EQ(waiting.take(20, 550).address, 500);  // the read has
   EXPECT_EQ(waiting.take(20, 550).address, 600);
   EXPECT_TRUE(waiting.empty());
@@ -196,11 +196,11 @@ TEST(Devices, ChannelsOfAnSsdWorkAtOnceAndGarbageCollectionStopsThem) {
               {"write_rate", 4e6},
               {"collect_after", 8000},
               {"collect_time", 0.050}}});
-  load.add(0, {0, 1000, false, 0});            // one page: 1 ms, and 1000 bytes at 1 MB/s
-  load.add(10 * kMs, {0, 4000, false, 0});     // a page of each channel
-  load.add(20 * kMs, {0, 8000, false, 0});     // two pages of each
-  load.add(30 * kMs, {500, 8000, true, 0});    // nine pages; garbage collection follows
-  load.add(31 * kMs, {0, 1000, false, 0});     // waits for it
+  load.add(0, {0, 1000, false, 0});          // one page: 1 ms, and 1000 bytes at 1 MB/s
+  load.add(10 * kMs, {0, 4000, false, 0});   // a page of each channel
+  load.add(20 * kMs, {0, 8000, false, 0});   // two pages of each
+  load.add(30 * kMs, {500, 8000, true, 0});  // nine pages; garbage collection follows
+  load.add(31 * kMs, {0, 1000, false, 0});   // waits for it
   const auto uses = load.run();
   EXPECT_EQ(load.took(0), 2 * kMs);
   EXPECT_EQ(load.took(1), 2 * kMs);
@@ -211,12 +211,12 @@ TEST(Devices, ChannelsOfAnSsdWorkAtOnceAndGarbageCollectionStopsThem) {
 }
 
 TEST(Devices, ServersAndTheLinkOfAParallelFileSystem) {
-  const DeviceValues values{{"servers", 4},     {"unit", 1000},      {"read_rate", 1e6},
+  const DeviceValues values{{"servers", 4},      {"unit", 1000},     {"read_rate", 1e6},
                             {"write_rate", 5e5}, {"latency", 0.001}, {"link_rate", 2e6}};
   Load load;
   load.make({"servers", values});
-  load.add(0, {0, 4000, false, 0});          // servers: 1 + 1 ms; the link needs 2 ms
-  load.add(100 * kMs, {0, 1000, true, 0});   // the link 0.5 ms, then a server 1 + 2 ms
+  load.add(0, {0, 4000, false, 0});           // servers: 1 + 1 ms; the link needs 2 ms
+  load.add(100 * kMs, {0, 1000, true, 0});    // the link 0.5 ms, then a server 1 + 2 ms
   load.add(200 * kMs, {0, 16000, false, 0});  // the link needs 8 ms, servers 5
   load.run();
   EXPECT_EQ(load.took(0), 2 * kMs);

@@ -8,6 +8,7 @@
 
 #include "plait/error.hpp"
 #include "simulation/devices/random_bits.hpp"
+#include "trace_in_memory.hpp"
 
 namespace plait::simulation {
 namespace {
@@ -17,38 +18,7 @@ using trace::Kind;
 
 constexpr Time kMs = 1'000'000;
 constexpr std::int64_t kBlock = 4096;
-
-/// A trace in memory.
-class Events final : public trace::Reader {
- public:
-  std::size_t read(std::span<Event> room) override {
-    std::size_t count = 0;
-    while (count < room.size() && next_ < all.size()) room[count++] = all[next_++];
-    return count;
-  }
-  const trace::Description& description() const override { return about; }
-
-  /// A request; times in ms.
-  Event& add(std::uint32_t process, double start, double duration, Kind kind, std::int64_t offset,
-             std::int64_t length) {
-    Event& event = all.emplace_back();
-    event.process = event.thread = process;
-    event.file = 1;
-    event.start = static_cast<Time>(start * 1e6);
-    event.duration = static_cast<Time>(duration * 1e6);
-    event.kind = kind;
-    event.offset = offset;
-    event.length = event.result = length;
-    return event;
-  }
-  void name(std::uint32_t process, std::string name) { about.files.push_back({process, 1, std::move(name)}); }
-
-  std::vector<Event> all;
-  trace::Description about;
-
- private:
-  std::size_t next_ = 0;
-};
+using Events = plait_test::TraceInMemory;
 
 /// A request of each of `count` blocks in turn, `gap` ms of computing before each.
 Events stepwise(int count, double gap, Kind kind, int passes = 1) {
@@ -349,8 +319,7 @@ TEST(Replay, RandomRequestsUnderAllSettings) {
           EXPECT_GE(one.end - one.start, one.computing + one.waiting + one.pausing);
         }
         EXPECT_GT(read, 0);
-        EXPECT_EQ(outcome.devices[0].read_bytes,
-                  (cache.read_blocks - cache.hit_blocks + cache.ahead_blocks) * kBlock);
+        EXPECT_EQ(outcome.devices[0].read_bytes, (cache.read_blocks - cache.hit_blocks + cache.ahead_blocks) * kBlock);
         EXPECT_LE(cache.ahead_used + cache.ahead_wasted, cache.ahead_blocks);
         EXPECT_LE(outcome.idle, outcome.elapsed * settings.processors.count);
         const auto again = replay(events, settings);
@@ -378,39 +347,6 @@ TEST(Replay, RefusesWhatMakesNoSense) {
   EXPECT_NE(message([](auto& s) { s.processors.quantum = 0; }).find("above 0"), std::string::npos);
   EXPECT_NE(message([](auto& s) { s.cache.dirty_limit = 2; }).find("a share from 0 to 1"), std::string::npos);
   EXPECT_EQ(message([](auto&) {}), "");
-}
-
-TEST(Recording, CountsWhatIsOdd) {
-  Events events;
-  events.add(1, 0, 10, Kind::kRead, 0, kBlock);
-  events.add(1, 5, 1, Kind::kRead, 0, 0);        // overlaps, and is empty
-  events.add(1, 20, 1, Kind::kRead, 0, kBlock).result = -5;
-  events.add(1, 30, 1, Kind::kRead, -1, kBlock).cpu = 100;  // a stream
-  events.add(1, 40, 1, Kind::kRead, -1, kBlock).cpu = 50;
-  events.about.complete = false;
-  Recording recording;
-  recording.add(events);
-  EXPECT_EQ(recording.oddities().overlapping, 1);
-  EXPECT_EQ(recording.oddities().empty, 1);
-  EXPECT_EQ(recording.oddities().failed, 1);
-  EXPECT_EQ(recording.oddities().backwards, 1);
-  EXPECT_EQ(recording.oddities().incomplete, 1);
-  EXPECT_EQ(recording.requests(), 4);
-  EXPECT_EQ(recording.files()[0].extent, 2 * kBlock);
-  EXPECT_EQ(recording.elapsed(), 41 * kMs);
-}
-
-TEST(Recording, KeepsLongTracesOutOfMemory) {
-  Events events;
-  constexpr int kRequests = 1'500'000;
-  events.all.reserve(kRequests);
-  for (int k = 0; k < kRequests; ++k) events.add(1, k, 0, Kind::kRead, std::int64_t{k} * 8, 8);
-  Recording recording;
-  recording.add(events);
-  EXPECT_GT(recording.spool().bytes(), std::int64_t{64} << 20);
-  RequestCursor cursor(recording, 0, 0);
-  for (int k = 0; k < kRequests; ++k) ASSERT_EQ(cursor.next().offset, std::int64_t{k} * 8);
-  EXPECT_EQ(cursor.next().kind, Kind::kExit);
 }
 
 }  // namespace
