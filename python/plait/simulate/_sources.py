@@ -137,7 +137,9 @@ def _feed_keys(fed: Fed, trace: Trace, sizes: npt.ArrayLike | None, block: int) 
     notes = []
     if bytes_each is not None:
         if len(bytes_each) != len(keys):
-            raise ArgumentError(f"there are {len(bytes_each)} sizes for {counted(len(keys), 'key')}; give one for each")
+            raise ArgumentError(
+                f"{counted(len(keys), 'key')} came with {counted(len(bytes_each), 'size')}; give one size for each key"
+            )
         if len(bytes_each) and int(bytes_each.min()) < 0:
             raise ArgumentError(f"a size is {int(bytes_each.min())}; give the bytes that each request uses, 0 or more")
         if block and len(bytes_each) and int(bytes_each.max()) > block:

@@ -7,6 +7,7 @@
 
 #include "simulation/cache/block_table.hpp"
 #include "simulation/cache/policy_kind.hpp"
+#include "simulation/cache/slot_lists.hpp"
 
 namespace plait::simulation {
 
@@ -14,7 +15,7 @@ template <typename OnePolicy>
 class CountingCache final : public Counter {
  public:
   CountingCache(const CacheShape& shape, const Parameters& parameters)
-      : policy_(shape, parameters), table_(shape.slots), keys_(shape.slots) {}
+      : policy_(shape, parameters), table_(std::min<std::size_t>(shape.slots, kRoom)), slots_(shape.slots) {}
 
   void use(std::span<const Use> uses, std::span<std::uint8_t> hits) override {
     for (std::size_t k = 0; k < uses.size(); ++k) {
@@ -24,7 +25,8 @@ class CountingCache final : public Counter {
   }
 
  private:
-  static constexpr std::size_t kAhead = 16;  // uses that a line takes to come from memory
+  static constexpr std::size_t kRoom = 1 << 16;  // for so many blocks the table need not grow
+  static constexpr std::size_t kAhead = 16;      // uses that a line takes to come from memory
 
   bool use(const Use& use) {
     Slot slot = table_.find(use.key);
@@ -33,7 +35,7 @@ class CountingCache final : public Counter {
       policy_.hit(slot, use);
     } else {
       slot = slot_for(use);
-      keys_[slot] = use.key;
+      keys_.reach(slot) = use.key;
       table_.insert(use.key, slot);
       policy_.admit(slot, use);
     }
@@ -45,7 +47,7 @@ class CountingCache final : public Counter {
   }
 
   Slot slot_for(const Use& use) {
-    const bool room = begun_ < keys_.size() || !free_.empty();
+    const bool room = begun_ < slots_ || !free_.empty();
     if (!room || policy_.at_limit(use)) {
       const Slot slot = policy_.victim(use);
       table_.erase(keys_[slot]);
@@ -59,9 +61,10 @@ class CountingCache final : public Counter {
 
   OnePolicy policy_;
   BlockTable table_;
-  std::vector<BlockKey> keys_;  // by slot
-  std::vector<Slot> free_;      // that were used before
-  Slot begun_ = 0;              // slots below it were used
+  Slot slots_;
+  BySlot<BlockKey> keys_;
+  std::vector<Slot> free_;  // that were used before
+  Slot begun_ = 0;          // slots below it were used
 };
 
 /// The entry of a policy in the registry.

@@ -19,13 +19,12 @@ class Ghosts {
     Slot entry = static_cast<Slot>(keys_.size());
     if (free_.empty()) {
       keys_.push_back(key);
-      links_.grow();
     } else {
       entry = free_.back();
       free_.pop_back();
       keys_[entry] = key;
     }
-    links_.push_front(list_, entry);
+    links_.add(list_, entry);
     table_.insert(key, entry);
   }
 
@@ -43,7 +42,7 @@ class Ghosts {
   void pop() { erase(keys_[list_.back]); }
 
  private:
-  SlotLinks links_{0};
+  SlotLinks links_;
   SlotList list_;
   BlockTable table_;
   std::vector<BlockKey> keys_;

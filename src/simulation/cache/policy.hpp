@@ -40,7 +40,8 @@ struct Use {
 ///   not resident   victim() where no slot is free or at_limit(); then admit(slot), the freed slot or another free one
 ///   either         then tossed() until it gives none; each slot that it gives is free
 ///
-/// cost     O(1) a use, some amortised; O(log slots) for Belady and LFU.  memory: O(slots), ghosts included.
+/// cost     O(1) a use, some amortised; O(log blocks) for Belady.  memory: in proportion to the largest slot that was used
+///          and, for what is remembered of blocks that left, to the capacity.
 /// threads  one at a time.
 class Policy {
  public:

@@ -1,11 +1,31 @@
-/// Doubly linked lists of slots, whose links lie in one array: a slot is in at most one of them.
+/// What policies keep for each slot: values, and links of lists.  Both grow with the slots that are used, so that a cache
+/// may be as large as one likes.
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 #include "simulation/cache/policy.hpp"
 
 namespace plait::simulation {
+
+/// Values by slot.
+template <typename Value>
+class BySlot {
+ public:
+  /// The value of a slot that has one.
+  Value& operator[](Slot slot) noexcept { return values_[slot]; }
+  const Value& operator[](Slot slot) const noexcept { return values_[slot]; }
+
+  /// Has a default value where there is none yet.
+  Value& reach(Slot slot) {
+    if (slot >= values_.size()) values_.resize(slot + std::size_t{1});
+    return values_[slot];
+  }
+
+ private:
+  std::vector<Value> values_;
+};
 
 /// Ends of a list; its newest slot is at the front.
 struct SlotList {
@@ -16,14 +36,17 @@ struct SlotList {
   bool empty() const noexcept { return size == 0; }
 };
 
+/// Doubly linked lists, whose links lie in one array: a slot is in at most one of them.
 /// cost  O(1) each.  memory  8 bytes a slot.
 class SlotLinks {
  public:
-  explicit SlotLinks(Slot slots) : links_(slots) {}
+  /// A slot that is in no list.
+  void add(SlotList& list, Slot slot) {
+    links_.reach(slot);
+    push_front(list, slot);
+  }
 
-  /// One slot more.
-  void grow() { links_.emplace_back(); }
-
+  /// The same, of a slot that was in one before.
   void push_front(SlotList& list, Slot slot) noexcept {
     links_[slot] = {kNoSlot, list.front};
     (list.front == kNoSlot ? list.back : links_[list.front].newer) = slot;
@@ -59,7 +82,7 @@ class SlotLinks {
     Slot newer = kNoSlot;
     Slot older = kNoSlot;
   };
-  std::vector<Link> links_;
+  BySlot<Link> links_;
 };
 
 }  // namespace plait::simulation

@@ -254,19 +254,24 @@ def toss(uses: Sequence[tuple[int, Key]], slots: int, parallel: bool) -> list[bo
     done: dict[Key, set[int]] = {}
     current: dict[int, Key] = {}
     hits = []
+
+    def leave(gone: Key) -> None:
+        cache.remove(gone)
+        for process in [process for process, block in current.items() if block == gone]:
+            del current[process]
+
     for process, key in uses:
         hits.append(key in cache)
         before = current.get(process)
         if before is not None and before != key and before in cache:
             done[before].add(process)
             if not parallel or done[before] == readers[before]:
-                cache.remove(before)
+                leave(before)
         if key in cache:
             cache.remove(key)
         else:
             if len(cache) == slots:
-                gone = cache.pop(0)
-                current = {who: what for who, what in current.items() if what != gone}
+                leave(cache[0])
             done[key] = set()
         cache.append(key)
         current[process] = key
@@ -274,8 +279,8 @@ def toss(uses: Sequence[tuple[int, Key]], slots: int, parallel: bool) -> list[bo
 
 
 def partition(uses: Sequence[tuple[int, Key]], slots: int, limit: int, *, first_in: bool = False) -> list[bool]:
-    """Of processes and keys: each owns a list of its own, by LRU or FIFO."""
-    owned: dict[int, list[Key]] = {}
+    """Of processes and keys: each owns a list of its own, by LRU or FIFO; those that came first first."""
+    owned: dict[int, list[Key]] = {process: [] for process, _ in uses}  # in the order in which they come
     hits = []
     for process, key in uses:
         owner = next((who for who, blocks in owned.items() if key in blocks), None)
@@ -285,11 +290,10 @@ def partition(uses: Sequence[tuple[int, Key]], slots: int, limit: int, *, first_
                 owned[owner].remove(key)
                 owned[owner].append(key)
             continue
-        own = owned.setdefault(process, [])
+        own = owned[process]
         if len(own) == limit:
             own.pop(0)
         elif sum(map(len, owned.values())) == slots:
-            most = max(map(len, owned.values()))
-            owned[min(who for who, blocks in owned.items() if len(blocks) == most)].pop(0)
+            max(owned.values(), key=len).pop(0)
         own.append(key)
     return hits

@@ -1,7 +1,6 @@
 /// Adaptive replacement.  Source: N. Megiddo and D. S. Modha, "ARC: a self-tuning, low overhead replacement cache", FAST
 /// 2003, figure 4, with the names of its lists; p is a real number, as there.
 #include <algorithm>
-#include <vector>
 
 #include "simulation/cache/counting_cache.hpp"
 #include "simulation/cache/ghosts.hpp"
@@ -14,8 +13,7 @@ namespace {
 
 class Arc final : public Policy {
  public:
-  Arc(const CacheShape& shape, const Parameters&)
-      : c_(shape.slots), links_(shape.slots), keys_(shape.slots), in_t2_(shape.slots) {}
+  Arc(const CacheShape& shape, const Parameters&) : c_(shape.slots) {}
 
   // Case I.
   void hit(Slot slot, const Use&) override {
@@ -27,9 +25,9 @@ class Arc final : public Policy {
   void admit(Slot slot, const Use& use) override {
     look_up(use);
     miss_.end();
-    keys_[slot] = use.key;
-    in_t2_[slot] = from_ == From::kNowhere ? 0 : 1;
-    links_.push_front(from_ == From::kNowhere ? t1_ : t2_, slot);
+    keys_.reach(slot) = use.key;
+    in_t2_.reach(slot) = from_ == From::kNowhere ? 0 : 1;
+    links_.add(from_ == From::kNowhere ? t1_ : t2_, slot);
   }
 
   Slot victim(const Use& use) override {
@@ -76,8 +74,8 @@ class Arc final : public Policy {
   Slot c_;
   double p_ = 0;  // how many blocks T1 is meant to have
   SlotLinks links_;
-  std::vector<BlockKey> keys_;
-  std::vector<std::uint8_t> in_t2_;
+  BySlot<BlockKey> keys_;
+  BySlot<std::uint8_t> in_t2_;
   SlotList t1_;  // used once since they came
   SlotList t2_;  // used more than once
   Ghosts b1_;    // that left T1

@@ -1,11 +1,11 @@
 /// The most hits that any policy can have which brings every block that is used into the cache.  Source: L. A. Belady, "A
 /// study of replacement algorithms for a virtual-storage computer", IBM Systems Journal 5(2), 1966: the block goes that
 /// is used again last.  Of blocks that are never used again it does not matter which goes.
-#include <utility>
 #include <vector>
 
 #include "simulation/cache/counting_cache.hpp"
 #include "simulation/cache/policies/policies.hpp"
+#include "simulation/cache/slot_lists.hpp"
 
 namespace plait::simulation {
 
@@ -13,17 +13,15 @@ namespace {
 
 class Belady final : public Policy {
  public:
-  Belady(const CacheShape& shape, const Parameters&) : next_(shape.slots), position_(shape.slots) {
-    heap_.reserve(shape.slots);
-  }
+  Belady(const CacheShape&, const Parameters&) {}
 
   void hit(Slot slot, const Use& use) override {
     next_[slot] = use.next;
     rise(position_[slot]);  // the next use of a block that is used now moves only further away
   }
   void admit(Slot slot, const Use& use) override {
-    next_[slot] = use.next;
-    position_[slot] = heap_.size();
+    next_.reach(slot) = use.next;
+    position_.reach(slot) = heap_.size();
     heap_.push_back(slot);
     rise(heap_.size() - 1);
   }
@@ -66,9 +64,9 @@ class Belady final : public Policy {
     sink(position_[last]);
   }
 
-  std::vector<std::int64_t> next_;     // by slot
-  std::vector<std::size_t> position_;  // in the heap, by slot
-  std::vector<Slot> heap_;             // the one used again last at the front
+  BySlot<std::int64_t> next_;
+  BySlot<std::size_t> position_;  // in the heap
+  std::vector<Slot> heap_;        // the one used again last at the front
 };
 
 }  // namespace

@@ -3,8 +3,6 @@
 ///
 /// The bit is clear when a block comes, and set when it is used again.  The hand passes over blocks whose bit is set and
 /// clears it; the first with a clear bit goes, and the new block comes right behind the hand.
-#include <vector>
-
 #include "simulation/cache/counting_cache.hpp"
 #include "simulation/cache/policies/policies.hpp"
 #include "simulation/cache/slot_lists.hpp"
@@ -15,12 +13,12 @@ namespace {
 
 class Clock final : public Policy {
  public:
-  Clock(const CacheShape& shape, const Parameters&) : links_(shape.slots), used_(shape.slots) {}
+  Clock(const CacheShape&, const Parameters&) {}
 
   void hit(Slot slot, const Use&) override { used_[slot] = 1; }
   void admit(Slot slot, const Use&) override {
-    used_[slot] = 0;
-    links_.push_front(list_, slot);
+    used_.reach(slot) = 0;
+    links_.add(list_, slot);
   }
   Slot victim(const Use&) override {
     while (used_[list_.back] != 0) {
@@ -34,7 +32,7 @@ class Clock final : public Policy {
  private:
   SlotLinks links_;
   SlotList list_;  // the hand points at the back
-  std::vector<std::uint8_t> used_;
+  BySlot<std::uint8_t> used_;
 };
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace {
 
 class Lfu final : public Policy {
  public:
-  Lfu(const CacheShape& shape, const Parameters&) : links_(shape.slots), group_(shape.slots) {}
+  Lfu(const CacheShape&, const Parameters&) {}
 
   void hit(Slot slot, const Use&) override {
     const Index old = group_[slot];
@@ -66,8 +66,8 @@ class Lfu final : public Policy {
   }
 
   void join(Slot slot, Index group) {
-    links_.push_front(groups_[group].slots, slot);
-    group_[slot] = group;
+    links_.add(groups_[group].slots, slot);
+    group_.reach(slot) = group;
   }
 
   void leave(Slot slot) {
@@ -81,7 +81,7 @@ class Lfu final : public Policy {
   }
 
   SlotLinks links_;
-  std::vector<Index> group_;  // by slot
+  BySlot<Index> group_;
   std::vector<Group> groups_;
   std::vector<Index> free_;
   Index fewest_ = kNone;

@@ -10,10 +10,10 @@ namespace {
 
 class Lru final : public Policy {
  public:
-  Lru(const CacheShape& shape, const Parameters&) : links_(shape.slots) {}
+  Lru(const CacheShape&, const Parameters&) {}
 
   void hit(Slot slot, const Use&) override { links_.move_to_front(list_, slot); }
-  void admit(Slot slot, const Use&) override { links_.push_front(list_, slot); }
+  void admit(Slot slot, const Use&) override { links_.add(list_, slot); }
   Slot victim(const Use&) override { return links_.pop_back(list_); }
   void removed(Slot slot) override { links_.erase(list_, slot); }
 

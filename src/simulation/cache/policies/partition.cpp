@@ -3,7 +3,7 @@
 ///
 /// A block belongs to the process that brought it in; others find it too.  A process at its limit gives up one of its own
 /// blocks.  Where limits are larger than the cache together and it is full, the process with the most blocks gives up
-/// one; of several that with the lowest number.  cost: O(processes) where that has to be found out.
+/// one; of several the one that came first.  cost: O(processes) where that has to be found out.
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -14,6 +14,7 @@
 #include "simulation/cache/counting_cache.hpp"
 #include "simulation/cache/policies/policies.hpp"
 #include "simulation/cache/registry.hpp"
+#include "simulation/cache/slot_lists.hpp"
 
 namespace plait::simulation {
 
@@ -33,9 +34,7 @@ NamedPolicy inner_policy(const Parameters& parameters) {
 class Partition final : public Policy {
  public:
   Partition(const CacheShape& shape, const Parameters& parameters)
-      : inner_(inner_policy(parameters)),
-        shape_{parameters.blocks("limit", shape), shape.block, shape.processes},
-        where_(shape.slots) {
+      : inner_(inner_policy(parameters)), shape_{parameters.blocks("limit", shape), shape.block, shape.processes} {
     inner_.make(shape_);  // so that what is wrong with it is said now
   }
 
@@ -55,7 +54,7 @@ class Partition final : public Policy {
       part.free.pop_back();
       part.slots[inner] = slot;
     }
-    where_[slot] = {use.process, inner};
+    where_.reach(slot) = {use.process, inner};
     part.policy->admit(inner, use);
     take_tossed(part);
   }
@@ -115,7 +114,7 @@ class Partition final : public Policy {
   NamedPolicy inner_;
   CacheShape shape_;  // of a part
   std::vector<Part> parts_;
-  std::vector<Where> where_;  // by slot of the cache
+  BySlot<Where> where_;
   std::vector<Slot> tossed_;
 };
 

@@ -8,9 +8,7 @@
 ///
 /// Until the cache is full for the first time, new blocks come into S, as in the paper; with fill=main into M once S has
 /// its share.
-#include <algorithm>
 #include <string>
-#include <vector>
 
 #include "base/text.hpp"
 #include "plait/error.hpp"
@@ -37,10 +35,7 @@ class S3Fifo final : public Policy {
   S3Fifo(const CacheShape& shape, const Parameters& parameters)
       : small_share_(parameters.blocks("small", shape)),
         ghosts_most_(parameters.blocks("ghost", shape, 8)),
-        fills_main_(fills_main(parameters)),
-        links_(shape.slots),
-        keys_(shape.slots),
-        states_(shape.slots) {}
+        fills_main_(fills_main(parameters)) {}
 
   void hit(Slot slot, const Use&) override {
     State& state = states_[slot];
@@ -51,9 +46,9 @@ class S3Fifo final : public Policy {
     look_up(use);
     miss_.end();
     const bool to_main = returns_ || (fills_main_ && small_.size >= small_share_);
-    keys_[slot] = use.key;
-    states_[slot] = {0, to_main};
-    links_.push_front(to_main ? main_ : small_, slot);
+    keys_.reach(slot) = use.key;
+    states_.reach(slot) = {0, to_main};
+    links_.add(to_main ? main_ : small_, slot);
   }
 
   Slot victim(const Use& use) override {
@@ -94,8 +89,8 @@ class S3Fifo final : public Policy {
   Slot ghosts_most_;
   bool fills_main_;
   SlotLinks links_;
-  std::vector<BlockKey> keys_;
-  std::vector<State> states_;
+  BySlot<BlockKey> keys_;
+  BySlot<State> states_;
   SlotList small_;  // S
   SlotList main_;   // M
   Ghosts ghosts_;   // G

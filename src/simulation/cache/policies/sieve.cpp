@@ -3,8 +3,6 @@
 ///
 /// As with CLOCK, a hand passes over blocks that were used and clears their bits, but they stay where they are in the
 /// queue, and new blocks come at its front, not behind the hand.
-#include <vector>
-
 #include "simulation/cache/counting_cache.hpp"
 #include "simulation/cache/policies/policies.hpp"
 #include "simulation/cache/slot_lists.hpp"
@@ -15,12 +13,12 @@ namespace {
 
 class Sieve final : public Policy {
  public:
-  Sieve(const CacheShape& shape, const Parameters&) : links_(shape.slots), used_(shape.slots) {}
+  Sieve(const CacheShape&, const Parameters&) {}
 
   void hit(Slot slot, const Use&) override { used_[slot] = 1; }
   void admit(Slot slot, const Use&) override {
-    used_[slot] = 0;
-    links_.push_front(list_, slot);
+    used_.reach(slot) = 0;
+    links_.add(list_, slot);
   }
   Slot victim(const Use&) override {
     Slot slot = hand_ == kNoSlot ? list_.back : hand_;
@@ -41,7 +39,7 @@ class Sieve final : public Policy {
  private:
   SlotLinks links_;
   SlotList list_;  // the newest at the front
-  std::vector<std::uint8_t> used_;
+  BySlot<std::uint8_t> used_;
   Slot hand_ = kNoSlot;  // kNoSlot: at the oldest
 };
 

@@ -6,6 +6,7 @@
 /// the block goes then.  In parallel, it goes when all processes that use it in the whole trace are done with it since it
 /// came, each at least once.  Where room is needed before, the block used longest ago goes.
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "simulation/cache/counting_cache.hpp"
@@ -26,11 +27,7 @@ struct Stay {
 template <bool kParallel>
 class Toss final : public Policy {
  public:
-  Toss(const CacheShape& shape, const Parameters&)
-      : links_(shape.slots),
-        stays_(shape.slots),
-        words_(kParallel ? (shape.processes + std::size_t{63}) / 64 : 0),
-        done_(shape.slots * words_) {}
+  Toss(const CacheShape& shape, const Parameters&) : words_(kParallel ? (shape.processes + std::size_t{63}) / 64 : 0) {}
 
   void hit(Slot slot, const Use& use) override {
     links_.move_to_front(list_, slot);
@@ -38,8 +35,10 @@ class Toss final : public Policy {
   }
 
   void admit(Slot slot, const Use& use) override {
-    links_.push_front(list_, slot);
-    stays_[slot] = {stays_[slot].number + 1, kParallel ? use.processes : 1, 0};
+    links_.add(list_, slot);
+    Stay& stay = stays_.reach(slot);
+    stay = {stay.number + 1, kParallel ? use.processes : 1, 0};
+    if (done_.size() < (slot + std::size_t{1}) * words_) done_.resize((slot + std::size_t{1}) * words_);
     std::fill_n(done_.begin() + static_cast<std::ptrdiff_t>(slot * words_), words_, 0);
     turn_to(slot, use);
   }
@@ -92,8 +91,8 @@ class Toss final : public Policy {
   }
 
   SlotLinks links_;
-  SlotList list_;                    // the most recently used at the front
-  std::vector<Stay> stays_;          // by slot
+  SlotList list_;  // the most recently used at the front
+  BySlot<Stay> stays_;
   std::size_t words_;                // of a bit a process, for each slot
   std::vector<std::uint64_t> done_;  // which processes are done with it, by slot
   std::vector<Current> current_;     // by process, the block that it used last

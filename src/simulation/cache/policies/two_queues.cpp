@@ -4,8 +4,6 @@
 ///
 /// A block in A1in stays where it is when it is used.  A block that returns from A1out is forgotten there before room is
 /// made for it.
-#include <vector>
-
 #include "simulation/cache/counting_cache.hpp"
 #include "simulation/cache/ghosts.hpp"
 #include "simulation/cache/policies/policies.hpp"
@@ -18,11 +16,7 @@ namespace {
 class TwoQueues final : public Policy {
  public:
   TwoQueues(const CacheShape& shape, const Parameters& parameters)
-      : in_most_(parameters.blocks("in", shape)),
-        out_most_(parameters.blocks("out", shape, 8)),
-        links_(shape.slots),
-        keys_(shape.slots),
-        is_main_(shape.slots) {}
+      : in_most_(parameters.blocks("in", shape)), out_most_(parameters.blocks("out", shape, 8)) {}
 
   void hit(Slot slot, const Use&) override {
     if (is_main_[slot] != 0) links_.move_to_front(main_, slot);
@@ -31,9 +25,9 @@ class TwoQueues final : public Policy {
   void admit(Slot slot, const Use& use) override {
     look_up(use);
     miss_.end();
-    keys_[slot] = use.key;
-    is_main_[slot] = returns_ ? 1 : 0;
-    links_.push_front(returns_ ? main_ : in_, slot);
+    keys_.reach(slot) = use.key;
+    is_main_.reach(slot) = returns_ ? 1 : 0;
+    links_.add(returns_ ? main_ : in_, slot);
   }
 
   Slot victim(const Use& use) override {
@@ -55,8 +49,8 @@ class TwoQueues final : public Policy {
   Slot in_most_;   // Kin
   Slot out_most_;  // Kout
   SlotLinks links_;
-  std::vector<BlockKey> keys_;
-  std::vector<std::uint8_t> is_main_;
+  BySlot<BlockKey> keys_;
+  BySlot<std::uint8_t> is_main_;
   SlotList in_;    // A1in
   SlotList main_;  // Am
   Ghosts out_;     // A1out

@@ -1,0 +1,106 @@
+/// What all policies must keep to, whoever owns the cache: also where blocks go for reasons of their own, and slots are
+/// used again in any order.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+#include <set>
+#include <vector>
+
+#include "simulation/cache/foresight.hpp"
+#include "simulation/cache/registry.hpp"
+
+namespace plait::simulation {
+namespace {
+
+/// A cache that checks each answer of its policy.
+class Checked {
+ public:
+  Checked(std::string_view policy, Slot slots, std::uint32_t processes)
+      : policy_(NamedPolicy(policy).make({slots, 4096, processes})) {
+    for (Slot slot = slots; slot > 0; --slot) free_.push_back(slot - 1);
+  }
+
+  bool use(const Use& use) {
+    const auto found = slots_.find(use.key.block);
+    const bool hit = found != slots_.end();
+    if (hit) {
+      policy_->hit(found->second, use);
+    } else {
+      if (free_.empty() || policy_->at_limit(use)) {
+        const Slot slot = policy_->victim(use);
+        empty(slot);
+      }
+      const Slot slot = free_.back();
+      free_.pop_back();
+      slots_[use.key.block] = slot;
+      blocks_[slot] = use.key.block;
+      policy_->admit(slot, use);
+    }
+    for (Slot slot = policy_->tossed(); slot != kNoSlot; slot = policy_->tossed()) empty(slot);
+    return hit;
+  }
+
+  /// Some block goes, as where its file is removed.
+  void remove(std::uint64_t number) {
+    if (blocks_.empty()) return;
+    const Slot slot = std::next(blocks_.begin(), static_cast<std::ptrdiff_t>(number % blocks_.size()))->first;
+    policy_->removed(slot);
+    empty(slot);
+    if (number % 2 == 0) std::swap(free_.front(), free_.back());
+  }
+
+  std::size_t resident() const { return blocks_.size(); }
+
+ private:
+  void empty(Slot slot) {
+    ASSERT_TRUE(blocks_.contains(slot)) << "slot " << slot << " holds no block";
+    slots_.erase(blocks_[slot]);
+    blocks_.erase(slot);
+    free_.push_back(slot);
+  }
+
+  std::unique_ptr<Policy> policy_;
+  std::map<std::uint64_t, Slot> slots_;
+  std::map<Slot, std::uint64_t> blocks_;
+  std::vector<Slot> free_;
+};
+
+class EveryPolicy : public testing::TestWithParam<const char*> {};
+
+TEST_P(EveryPolicy, GivesUpOnlyBlocksThatAreResident) {
+  constexpr std::uint32_t kProcesses = 3;
+  for (unsigned seed = 0; seed < 8; ++seed) {
+    std::mt19937_64 random(seed);
+    const Slot slots = 1 + static_cast<Slot>(random() % 20);
+    std::vector<Use> uses(4000);
+    for (Use& use : uses) use = {{random() % 40, 0}, static_cast<std::uint32_t>(random() % kProcesses), kNever, 0};
+    foresee(uses, NamedPolicy(GetParam()).kind().foresight);
+    Checked cache(GetParam(), slots, kProcesses);
+    for (const Use& use : uses) {
+      cache.use(use);
+      ASSERT_LE(cache.resident(), slots);
+      if (seed % 2 == 1 && random() % 10 == 0) cache.remove(random());
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+TEST_P(EveryPolicy, IsTheSameInACacheThatCounts) {
+  std::mt19937_64 random(3);
+  std::vector<Use> uses(5000);
+  for (Use& use : uses) use = {{random() % 60, 0}, static_cast<std::uint32_t>(random() % 3), kNever, 0};
+  foresee(uses, NamedPolicy(GetParam()).kind().foresight);
+  Checked cache(GetParam(), 17, 3);
+  std::vector<std::uint8_t> hits(uses.size());
+  NamedPolicy(GetParam()).count({17, 4096, 3})->use(uses, hits);
+  for (std::size_t k = 0; k < uses.size(); ++k) ASSERT_EQ(cache.use(uses[k]), hits[k] != 0) << k;
+}
+
+INSTANTIATE_TEST_SUITE_P(Policies, EveryPolicy,
+                         testing::Values("lru", "fifo", "clock", "lfu", "2q", "arc", "sieve", "s3fifo",
+                                         "s3fifo?fill=main", "belady", "toss", "toss-parallel", "partition",
+                                         "partition?limit=60%&of=arc", "partition?limit=60%&of=toss"));
+
+}  // namespace
+}  // namespace plait::simulation

@@ -1,0 +1,62 @@
+#include "simulation/cache/registry.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include "plait/error.hpp"
+
+namespace plait::simulation {
+namespace {
+
+std::string error_of(std::string_view policy, const CacheShape& shape = {100, 4096, 1}) {
+  try {
+    NamedPolicy(policy).make(shape);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kArgument);
+    return error.what();
+  }
+  return {};
+}
+
+TEST(Registry, FindsAllByTheirNames) {
+  std::set<std::string_view> names;
+  for (const PolicyKind* one : policies()) {
+    EXPECT_TRUE(names.insert(one->name).second) << one->name;
+    EXPECT_EQ(&NamedPolicy(one->name).kind(), one);
+    EXPECT_NE(NamedPolicy(one->name).make({4, 0, 1}), nullptr);
+    EXPECT_NE(NamedPolicy(one->name).count({4, 0, 1}), nullptr);
+  }
+  EXPECT_EQ(names.size(), 12U);
+}
+
+TEST(Registry, NamesTheNearest) {
+  EXPECT_NE(error_of("siev").find("did you mean sieve?"), std::string::npos);
+  EXPECT_NE(error_of("siev").find("the policies are lru, fifo, clock, lfu, 2q, arc, sieve, s3fifo, belady, toss, "
+                                  "toss-parallel and partition"),
+            std::string::npos);
+  EXPECT_EQ(error_of("something").find("did you mean"), std::string::npos);
+}
+
+TEST(Registry, KeepsParametersOfCopies) {
+  std::string text = "2q?in=30%&out=10%";
+  const NamedPolicy first(text);
+  const NamedPolicy copy = first;
+  std::ranges::fill(text, 'x');
+  EXPECT_NE(copy.make({100, 0, 0}), nullptr);
+  EXPECT_EQ(&copy.kind(), &first.kind());
+}
+
+TEST(Registry, ChecksAmountsWhenThePolicyIsMade) {
+  EXPECT_EQ(error_of("2q?in=400KiB"), "");
+  EXPECT_EQ(error_of("2q?in=1B"), "");  // at least one block
+  EXPECT_NE(error_of("2q?in=401KiB").find("is more than the cache of 100 blocks"), std::string::npos);
+  EXPECT_NE(error_of("2q?in=400KiB", {100, 0, 0}).find("blocks of this cache have no size"), std::string::npos);
+  EXPECT_NE(error_of("2q?in=4").find("has no unit"), std::string::npos);
+  EXPECT_NE(error_of("2q?in=1e300KiB"), "");
+}
+
+}  // namespace
+}  // namespace plait::simulation

@@ -1,0 +1,107 @@
+#include "simulation/cache/requests.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace plait::simulation {
+namespace {
+
+trace::Event event(std::uint32_t process, std::uint32_t file, std::int64_t offset, std::int64_t bytes) {
+  trace::Event made;
+  made.process = process;
+  made.file = file;
+  made.offset = offset;
+  made.length = made.result = bytes;
+  return made;
+}
+
+TEST(RequestReader, KnowsFilesByTheirNames) {
+  RequestReader reader;
+  reader.add({10, 1, "a"});
+  reader.add({10, 2, "b"});
+  reader.add({20, 1, "b"});
+  reader.add({20, 2, ""});
+  Request a;
+  Request b;
+  ASSERT_TRUE(reader.read(event(10, 2, 0, 1), a));
+  ASSERT_TRUE(reader.read(event(20, 1, 0, 1), b));
+  EXPECT_EQ(a.file, b.file);
+  EXPECT_NE(a.process, b.process);
+  ASSERT_TRUE(reader.read(event(10, 1, 0, 1), b));
+  EXPECT_NE(a.file, b.file);
+  // Opens that nothing is known of are files of their own.
+  ASSERT_TRUE(reader.read(event(20, 2, 0, 1), a));
+  ASSERT_TRUE(reader.read(event(20, 3, 0, 1), b));
+  EXPECT_NE(a.file, b.file);
+  // A number that is used for another file.
+  reader.add({10, 1, "b"});
+  ASSERT_TRUE(reader.read(event(10, 1, 0, 1), a));
+  ASSERT_TRUE(reader.read(event(10, 2, 0, 1), b));
+  EXPECT_EQ(a.file, b.file);
+  EXPECT_EQ(reader.processes(), 2U);
+}
+
+TEST(RequestReader, CountsWhatItLeavesOut) {
+  RequestReader reader;
+  Request request;
+  EXPECT_FALSE(reader.read(event(1, 1, 0, 0), request));
+  EXPECT_FALSE(reader.read(event(1, 1, 0, -5), request));
+  EXPECT_FALSE(reader.read(event(1, 1, -1, 5), request));
+  EXPECT_FALSE(reader.read(event(1, 1, std::numeric_limits<std::int64_t>::max(), 1), request));
+  EXPECT_TRUE(reader.read(event(1, 1, std::numeric_limits<std::int64_t>::max() - 1, 1), request));
+  trace::Event open = event(1, 1, 0, 5);
+  open.kind = trace::Kind::kOpen;
+  EXPECT_FALSE(reader.read(open, request));
+  trace::Event late = event(1, 1, 0, 5);
+  late.start = 100;
+  EXPECT_TRUE(reader.read(late, request));
+  late.start = 99;
+  EXPECT_TRUE(reader.read(late, request));
+  late.start = 99;
+  EXPECT_TRUE(reader.read(late, request));
+  const Oddities& odd = reader.oddities();
+  EXPECT_EQ(odd.empty, 1);
+  EXPECT_EQ(odd.failed, 1);
+  EXPECT_EQ(odd.streams, 1);
+  EXPECT_EQ(odd.beyond, 1);
+  EXPECT_EQ(odd.backwards, 1);
+}
+
+TEST(Cut, GivesEachBlockItsBytes) {
+  Batch batch;
+  cut({3, 1, 90, 250}, 100, batch, [] { FAIL(); });
+  ASSERT_EQ(batch.uses.size(), 4U);
+  const std::int64_t bytes[] = {10, 100, 100, 40};
+  for (std::uint64_t k = 0; k < 4; ++k) {
+    EXPECT_EQ(batch.uses[k].key, (BlockKey{k, 3}));
+    EXPECT_EQ(batch.uses[k].process, 1U);
+    EXPECT_EQ(batch.pieces[k].bytes, bytes[k]);
+    EXPECT_EQ(batch.pieces[k].last, k == 3);
+  }
+}
+
+TEST(Cut, HandsOnLargeRequestsInParts) {
+  Batch batch;
+  std::size_t uses = 0;
+  std::int64_t bytes = 0;
+  int ends = 0;
+  const auto take = [&] {
+    uses += batch.uses.size();
+    for (const Piece& piece : batch.pieces) {
+      bytes += piece.bytes;
+      ends += piece.last ? 1 : 0;
+    }
+    batch.clear();
+  };
+  const std::int64_t end = std::numeric_limits<std::int64_t>::max();
+  cut({0, 0, end - 10'000'000, 10'000'000}, 1000, batch, take);
+  EXPECT_LT(batch.uses.size(), kBatch);
+  take();
+  EXPECT_EQ(bytes, 10'000'000);
+  EXPECT_EQ(ends, 1);
+  EXPECT_EQ(uses, 10'001U);
+}
+
+}  // namespace
+}  // namespace plait::simulation

@@ -1,0 +1,62 @@
+#include "simulation/cache/stack_distances.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <list>
+#include <random>
+
+namespace plait::simulation {
+namespace {
+
+/// The same by a list, the block used last at the front.
+class Stack {
+ public:
+  std::uint32_t use(BlockKey key) {
+    std::uint32_t distance = 1;
+    auto at = blocks_.begin();
+    for (; at != blocks_.end() && !(*at == key); ++at) ++distance;
+    const bool known = at != blocks_.end();
+    if (known) blocks_.erase(at);
+    blocks_.push_front(key);
+    return known ? distance : 0;
+  }
+  void forget(BlockKey key) { blocks_.remove(key); }
+  std::size_t blocks() const { return blocks_.size(); }
+  BlockKey some(std::size_t number) const { return *std::next(blocks_.begin(), static_cast<std::ptrdiff_t>(number)); }
+
+ private:
+  std::list<BlockKey> blocks_;
+};
+
+TEST(StackDistances, AreThoseOfAList) {
+  for (unsigned seed = 0; seed < 4; ++seed) {
+    std::mt19937_64 random(seed);
+    StackDistances distances;
+    Stack stack;
+    // Enough uses for the times to be numbered anew several times, with few blocks and with many.
+    const std::uint64_t blocks = seed < 2 ? 30 : 700;
+    for (int step = 0; step < 30'000; ++step) {
+      const BlockKey key{random() % blocks, static_cast<std::uint32_t>(random() % 2)};
+      ASSERT_EQ(distances.use(key), stack.use(key)) << step;
+      if (seed % 2 == 1 && random() % 20 == 0) {
+        const BlockKey gone = stack.some(random() % stack.blocks());
+        distances.forget(gone);
+        stack.forget(gone);
+      }
+      ASSERT_EQ(distances.blocks(), stack.blocks());
+    }
+  }
+}
+
+TEST(StackDistances, GrowWithTheBlocks) {
+  StackDistances distances;
+  constexpr std::uint32_t kBlocks = 20'000;
+  for (int round = 0; round < 3; ++round)
+    for (std::uint64_t block = 0; block < kBlocks; ++block)
+      ASSERT_EQ(distances.use({block, 0}), round == 0 ? 0U : kBlocks);
+  EXPECT_EQ(distances.use({kBlocks - 1, 0}), 1U);
+}
+
+}  // namespace
+}  // namespace plait::simulation

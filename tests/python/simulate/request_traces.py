@@ -1,0 +1,68 @@
+"""Traces of requests that tests make up, and the blocks that these use."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from plait import trace
+from plait.trace import EVENT, Flag, Kind
+
+
+class Asked(NamedTuple):
+    """One request."""
+
+    process: int
+    name: str
+    offset: int
+    length: int
+    kind: Kind = Kind.READ
+    logical: bool = True
+    start: int | None = None
+    """ns; by default one behind the other."""
+    result: int | None = None
+    """By default all."""
+
+
+def write_trace(path: Path, asked: Sequence[Asked]) -> Path:
+    """Write requests as a trace in which each process opens its files once."""
+    opens: dict[tuple[int, str], int] = {}
+    for one in asked:
+        opens.setdefault((one.process, one.name), len(opens) + 1)
+    with trace.create(path) as writer:
+        for process in sorted({one.process for one in asked}):
+            writer.add_process(process)
+        for (process, name), number in opens.items():
+            writer.add_file(process, number, name)
+        writer.write(events_of(asked, opens))
+    return path
+
+
+def events_of(asked: Sequence[Asked], opens: dict[tuple[int, str], int]) -> Any:
+    """Requests as events."""
+    events = np.zeros(len(asked), EVENT)
+    for event, (k, one) in zip(events, enumerate(asked), strict=True):
+        event["start"] = 1000 * k if one.start is None else one.start
+        event["duration"] = event["cpu"] = -1
+        event["offset"] = one.offset
+        event["length"] = one.length
+        event["result"] = one.length if one.result is None else one.result
+        event["process"] = event["thread"] = one.process
+        event["file"] = opens[one.process, one.name]
+        event["kind"] = one.kind
+        event["flags"] = Flag.LOGICAL if one.logical else 0
+    return events
+
+
+def cut(asked: Sequence[Asked], block: int) -> list[list[tuple[int, tuple[str, int], int]]]:
+    """Of each request: process, block and bytes of each block that it uses, byte by byte."""
+    found = []
+    for one in asked:
+        pieces: dict[int, int] = {}
+        for byte in range(one.offset, one.offset + one.length):
+            pieces[byte // block] = pieces.get(byte // block, 0) + 1
+        found.append([(one.process, (one.name, number), size) for number, size in pieces.items()])
+    return found

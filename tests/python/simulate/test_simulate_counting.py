@@ -1,0 +1,246 @@
+"""Counting the hits of traces: requests of several blocks, bytes, processes, levels, and what is left out."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import numpy as np
+import policy_oracles as oracles
+import pytest
+from request_traces import Asked, cut, write_trace
+
+import plait
+from plait import simulate, trace
+from plait.trace import Kind
+
+BLOCK = 64
+
+
+def some_requests(seed: int, count: int, processes: int = 3) -> list[Asked]:
+    """Reads and writes of up to 5 blocks, in 2 files that all processes share."""
+    rng = np.random.default_rng(seed)
+    return [
+        Asked(
+            int(rng.integers(1, processes + 1)),
+            f"file{rng.integers(2)}",
+            int(rng.integers(0, 40 * BLOCK)),
+            int(rng.integers(1, 4 * BLOCK)),
+            Kind(int(rng.integers(2))),
+        )
+        for _ in range(count)
+    ]
+
+
+def by_oracle(asked: list[Asked], found: list[bool]) -> tuple[list[bool], int, int]:
+    """Outcomes of requests, hits of blocks and bytes, of the outcomes of all blocks."""
+    outcomes = []
+    in_bytes = 0
+    rest = iter(found)
+    for pieces in cut(asked, BLOCK):
+        hits = list(itertools.islice(rest, len(pieces)))
+        outcomes.append(all(hits))
+        in_bytes += sum(size for hit, (_, _, size) in zip(hits, pieces, strict=True) if hit)
+    return outcomes, sum(found), in_bytes
+
+
+@pytest.mark.parametrize("slots", [1, 7, 30])
+@pytest.mark.parametrize("seed", range(3))
+def test_requests_of_several_blocks(tmp_path: Path, slots: int, seed: int) -> None:
+    asked = some_requests(seed, 400)
+    path = write_trace(tmp_path / "t.plait", asked)
+    uses = [(process, key) for pieces in cut(asked, BLOCK) for process, key, _ in pieces]
+    keys = [key for _, key in uses]
+    part = max(1, slots // 4)
+    for policy, found in {
+        "lru": oracles.lru(keys, slots),
+        "arc": oracles.arc(keys, slots),
+        "belady": oracles.belady(keys, slots),
+        "toss": oracles.toss(uses, slots, False),
+        "toss-parallel": oracles.toss(uses, slots, True),
+        "partition": oracles.partition(uses, slots, part),
+        "partition?limit=60%&of=fifo": oracles.partition(uses, slots, max(1, int(slots * 0.6)), first_in=True),
+    }.items():
+        outcomes, block_hits, byte_hits = by_oracle(asked, found)
+        counts = simulate.count(path, cache=slots * BLOCK + BLOCK // 2, block=BLOCK, policy=policy)
+        assert counts == simulate.Counts(
+            policy=policy,
+            slots=slots,
+            block=BLOCK,
+            requests=len(asked),
+            hits=sum(outcomes),
+            blocks=len(keys),
+            block_hits=block_hits,
+            bytes=sum(one.length for one in asked),
+            byte_hits=byte_hits,
+            notes=[],
+        )
+        options = {"cache": slots * BLOCK, "block": BLOCK, "policy": policy}
+        assert simulate.outcomes(path, **options).tolist() == outcomes
+        assert simulate.hits(path, **options) == sum(outcomes)
+        assert simulate.byte_hits(path, **options) == byte_hits
+
+
+def test_many_processes_in_parallel(tmp_path: Path) -> None:
+    # More than 64: each reads every block once, some ahead of the others, some several requests to a block.
+    asked = [
+        Asked(process + 1, "shared", (step - process // 30) * BLOCK // 2, BLOCK // 2)
+        for step in range(60)
+        for process in range(90)
+        if step >= process // 30
+    ]
+    path = write_trace(tmp_path / "t.plait", asked)
+    uses = [(process, key) for pieces in cut(asked, BLOCK) for process, key, _ in pieces]
+    wanted = oracles.toss(uses, 5, True)
+    assert simulate.outcomes(path, cache=5 * BLOCK, block=BLOCK, policy="toss-parallel").tolist() == wanted
+    # All of them share what the first one brings in, though the cache has room for little.
+    assert sum(not one for one in wanted) == len({key for _, key in uses})
+    assert sum(oracles.toss(uses, 5, False)) < sum(wanted)
+
+
+def test_workloads_are_traces() -> None:
+    with trace.open("workload:ccm?seed=2&copies=2") as opened:
+        events = opened.read()
+        names = {(one.process, one.number): one.name for one in opened.files}
+    block, slots = 1 << 15, 90
+    keys = []
+    moved = events[(events["kind"] <= Kind.WRITE) & (events["result"] > 0)][:6000]
+    for process, file, offset, size in zip(moved["process"], moved["file"], moved["offset"], moved["result"], strict=True):
+        for number in range(offset // block, (offset + size - 1) // block + 1):
+            keys.append((names[int(process), int(file)], int(number)))
+    found = simulate.count("workload:ccm?seed=2&copies=2", cache=slots * block, block=block)
+    everything = simulate.outcomes("workload:ccm?seed=2&copies=2", cache=slots * block, block=block)
+    assert (found.requests, found.hits) == (len(everything), int(everything.sum()))
+    assert found.requests == np.count_nonzero((events["kind"] <= Kind.WRITE) & (events["result"] > 0))
+    outcomes = iter(oracles.lru(keys, slots))
+    sizes = (int(o + s - 1) // block - int(o) // block + 1 for o, s in zip(moved["offset"], moved["result"], strict=True))
+    assert [all([next(outcomes) for _ in range(size)]) for size in sizes] == everything[:6000].tolist()
+
+
+def test_files_of_one_name_are_one_file(tmp_path: Path) -> None:
+    same = write_trace(tmp_path / "same.plait", [Asked(1, "a", 0, 10), Asked(2, "a", 0, 10)])
+    apart = write_trace(tmp_path / "apart.plait", [Asked(1, "a", 0, 10), Asked(2, "b", 0, 10)])
+    assert simulate.hits(same, cache="1MiB") == 1
+    assert simulate.hits(apart, cache="1MiB") == 0
+
+
+def test_logical_requests_count_where_there_are_any(tmp_path: Path) -> None:
+    physical = [Asked(1, "a", 0, 10, logical=False), Asked(1, "a", 0, 10, logical=False)]
+    alone = write_trace(tmp_path / "alone.plait", physical)
+    assert simulate.count(alone, cache="1MiB")[3:5] == (2, 1)
+    both = write_trace(tmp_path / "both.plait", [*physical, Asked(1, "a", 0, 10), Asked(1, "a", 0, 10)] * 2)
+    assert simulate.count(both, cache="1MiB")[3:5] == (4, 3)
+    # The first logical request comes in a later batch than physical ones.
+    late = write_trace(tmp_path / "late.plait", physical * 40_000 + [Asked(1, "a", 0, 10)])
+    assert simulate.count(late, cache="1MiB")[3:5] == (1, 0)
+    assert simulate.miss_ratio_curve(late).requests == 1
+
+
+def test_what_is_left_out_is_told(tmp_path: Path) -> None:
+    asked = [
+        Asked(1, "a", 0, 10),
+        Asked(1, "a", 0, 0),
+        Asked(1, "a", 0, 10, result=0),
+        Asked(1, "a", 0, 10, result=-5),
+        Asked(1, "a", -1, 10),
+        Asked(1, "a", 2**63 - 5, 10),
+        Asked(1, "a", 0, 4, Kind.SEEK),
+        Asked(1, "a", 0, 10),
+    ]
+    path = write_trace(tmp_path / "t.plait", asked)
+    wanted = [
+        "2 requests of 0 bytes, left out",
+        "1 request that failed, left out",
+        "1 request without an offset, as of pipes and terminals, left out",
+        "1 request that end behind the largest offset, left out",
+    ]
+    counts = simulate.count(path, cache=4096)
+    assert (counts.requests, counts.hits, counts.bytes) == (2, 1, 20)
+    assert counts.notes == wanted == simulate.miss_ratio_curve(path).notes
+    for call in (simulate.hits, simulate.byte_hits, simulate.outcomes):
+        with pytest.warns(simulate.TraceWarning) as told:
+            call(path, cache=4096)
+        assert [str(one.message) for one in told] == wanted
+        assert {one.filename for one in told} == {__file__}
+
+
+def test_times_that_run_backwards_are_counted(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("time,op,lba,size\n" + "".join(f"{time},read,{time % 3},512\n" for time in (5, 4, 6, 6, 1)))
+    with trace.open(path, "blkcsv") as opened:
+        starts = opened.read()["start"]
+    counts = simulate.count(path, cache="1MiB", block=512)
+    assert counts.requests == 5
+    backwards = int(np.count_nonzero(np.diff(starts) < 0))
+    told = [note for note in counts.notes if "start before" in note]
+    assert len(told) == (backwards > 0)
+
+
+def test_keys_and_sizes() -> None:
+    keys = np.array([7, 8, 7, 2**63 + 11, 8, 2**63 + 11], np.uint64)
+    sizes = [5, 6, 7, 8, 9, 10]
+    counts = simulate.count(keys, sizes=sizes, cache=3)
+    assert (counts.block, counts.requests, counts.hits, counts.bytes, counts.byte_hits) == (0, 6, 3, 45, 26)
+    assert simulate.byte_hits(keys, sizes=sizes, cache=3) == 26
+    assert simulate.byte_hits(keys, cache="300KiB", block="100KiB") == 3 * 102400
+    assert str(counts) == "lru in 3 blocks: finds 50 % of 6 requests, 57.8 % of 45 B"
+    assert counts.hit_ratio == counts.miss_ratio == 0.5
+    assert counts.byte_hit_ratio == pytest.approx(26 / 45)
+    negative = np.array([-1, -1, 1], np.int8)
+    assert simulate.outcomes(negative, cache=1).tolist() == [False, True, False]
+    assert simulate.outcomes([], cache=5).tolist() == []
+    assert simulate.count(np.array([], np.int64), cache=5).hit_ratio == 0
+    strided = np.arange(20)[::-2]
+    assert simulate.hits(np.concatenate([strided, strided]), cache=10) == 10
+
+
+def test_sizes_of_zero_are_told() -> None:
+    counts = simulate.count([1, 1, 2], sizes=[0, 4, 0], cache=5)
+    assert (counts.requests, counts.hits, counts.byte_hits) == (3, 1, 4)
+    assert counts.notes == ["2 requests of 0 bytes: they use their blocks, and count as requests"]
+
+
+def test_the_same_again(tmp_path: Path) -> None:
+    path = write_trace(tmp_path / "t.plait", some_requests(5, 300))
+    for one in simulate.policies():
+        first, second = (simulate.count(path, cache=20 * BLOCK, block=BLOCK, policy=one.name) for _ in range(2))
+        assert first == second
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"cache": 100, "block": "4KiB"}, "cache=100 is 100 bytes, less than a block of 4 KiB; give a larger cache with"),
+        ({"cache": "32", "block": "4KiB"}, 'cache=\'32\' is 32 bytes, less than a block of 4 KiB; .* cache="32MiB"'),
+        ({"cache": "32MB"}, "cache='32MB' is in bytes, but the blocks of these keys have no size"),
+        ({"cache": "32 parsecs", "block": 1}, "cache='32 parsecs' is not a number of bytes"),
+        ({"cache": 0}, "cache=0 holds no block; give 1 block or more"),
+        ({"cache": -4096, "block": 4096}, "cache=-4096 is -4,096 bytes, less than a block"),
+        ({"cache": 1.5}, "cache=1.5 is no size"),
+        ({"cache": True}, "cache=True is no size"),
+        ({"cache": 2**32}, "cache=4294967296 has 4,294,967,296 blocks, more than 4,294,967,294"),
+        ({"cache": 10, "block": 0}, "block=0 is no size of a block; give 1 byte or more"),
+        ({"cache": 10, "block": 2.0}, "block=2.0 is no size"),
+        ({"cache": 10, "sizes": [1]}, "3 keys came with 1 size; give one size for each key"),
+        ({"cache": 10, "sizes": [1, -2, 3]}, "a size is -2; give the bytes"),
+        ({"cache": 10, "block": 2, "sizes": [1, 2, 3]}, "a size is 3 bytes, more than a block of 2"),
+        ({"cache": 10, "sizes": [1.0, 2.0, 3.0]}, "sizes is an array of shape 3 of float64; give"),
+        ({"cache": 10, "policy": None}, 'policy=None is no name of a policy; give a text such as "lru"'),
+    ],
+)
+def test_wrong_arguments_are_told(options: dict[str, object], words: str) -> None:
+    with pytest.raises(plait.ArgumentError, match=words):
+        simulate.count([1, 2, 3], **options)  # type: ignore[arg-type]
+
+
+def test_wrong_traces_are_told(tmp_path: Path) -> None:
+    with pytest.raises(plait.ArgumentError, match="trace is an array of shape 2x2 of int64; give a trace's name"):
+        simulate.hits(np.zeros((2, 2), np.int64), cache=1)
+    with pytest.raises(plait.ArgumentError, match="trace is an array of shape 1 of float64"):
+        simulate.hits([1.5], cache=1)
+    with pytest.raises(plait.ArgumentError, match="sizes= are those of keys, but a trace tells its own; leave it out"):
+        simulate.hits("workload:ccm", cache="1MiB", sizes=[1])
+    with pytest.raises(plait.ArgumentError, match="the blocks of these keys have no size; give block="):
+        simulate.byte_hits([1, 2], cache=1)
+    with pytest.raises(FileNotFoundError):
+        simulate.hits(tmp_path / "missing", cache="1MiB")
