@@ -20,10 +20,7 @@ BufferCache::BufferCache(const CacheSettings& settings, EventQueue& clock, Opera
       slots_(slots_of(settings)),
       ahead_(settings.read_ahead, settings.block, settings.read_ahead_size),
       table_(std::min<std::size_t>(slots_, 1U << 16)),
-      age_links_(slots_),
-      file_links_(slots_),
       file_dirty_(placement.files()),
-      owner_links_(settings.process_limit > 0 ? slots_ : 0),
       owned_(processes),
       file_last_write_(placement.files()) {
   if (slots_ > 0) policy_ = NamedPolicy(settings.policy).make({slots_, block_, processes});
@@ -125,7 +122,7 @@ Slot BufferCache::bring(const Use& use, Run& run) {
   const Slot slot = slot_for(use, run);
   blocks_[slot] = {use.key, {}, 0, use.process, false, false};
   table_.insert(use.key, slot);
-  if (owner_limit_ != 0) owner_links_.push_front(owned_[use.process], slot);
+  if (owner_limit_ != 0) owner_links_.add(owned_[use.process], slot);
   policy_->admit(slot, use);
   toss(run);
   return slot;
@@ -228,8 +225,8 @@ void BufferCache::set_dirty(Slot slot) {
   Block& block = blocks_[slot];
   block.dirty = true;
   block.dirty_since = clock_.now();
-  age_links_.push_front(oldest_, slot);
-  file_links_.push_front(file_dirty_[block.key.file], slot);
+  age_links_.add(oldest_, slot);
+  file_links_.add(file_dirty_[block.key.file], slot);
   if (settings_.write == WriteKind::kDelayed && !flushing_) {
     flushing_ = true;
     clock_.at(clock_.now() + settings_.flush_interval, *this);
