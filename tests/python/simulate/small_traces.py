@@ -10,7 +10,7 @@ MS = 1_000_000
 
 
 def write_trace(path, requests, *, ranks=False, complete=True):
-    """Write requests as a trace: process, start ms, duration ms, kind, offset, length, flags.  Each process has a file."""
+    """Write requests as a trace: process, start and duration in ms, kind, offset, length, flags; a file a process."""
     events = np.zeros(len(requests), EVENT)
     for event, (process, start, duration, kind, offset, length, flags) in zip(events, requests, strict=True):
         event["process"] = event["thread"] = process
