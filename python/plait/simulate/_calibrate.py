@@ -87,13 +87,13 @@ def _measure(path: Path, part: float, size: int, heard: Callable[[str, float], N
         begin("reading it in order")
         read_rate = _MIB / _paced(lambda k: os.preadv(file, [block], k * _MIB % size), part)
         page = memoryview(mmap.mmap(-1, _PAGE))
-        places = random.Random(1).choices(range(size // _PAGE), k=4096)
+        offsets = [_PAGE * one for one in random.Random(1).choices(range(size // _PAGE), k=4096)]
         begin("reading single pages")
-        single = _paced(lambda k: os.preadv(file, [page], places[k % 4096] * _PAGE), part)
+        single = _paced(lambda k: os.preadv(file, [page], offsets[k % 4096]), part)
         begin("reading many pages at once")
-        channels = _channels(file, places, part, single)
+        channels = _channels(file, offsets, part, single)
         begin("writing single pages")
-        wrote = _paced(lambda k: os.pwritev(file, [page], places[k % 4096] * _PAGE), part)
+        wrote = _paced(lambda k: os.pwritev(file, [page], offsets[k % 4096]), part)
     begin("reading from memory")
     with _descriptor(path, os.O_RDONLY, direct=False) as (file, _):
         os.preadv(file, [block], 0)
@@ -147,7 +147,7 @@ def _paced(work: Callable[[int], object], limit: float, least: int = 16) -> floa
     return max(times[len(times) // 2], 1e-9)
 
 
-def _channels(file: int, places: list[int], limit: float, single: float) -> int:
+def _channels(file: int, offsets: list[int], limit: float, single: float) -> int:
     """Return how many single pages are read at once, by threads."""
     threads, counts = 16, [0] * 16
     end = time.perf_counter() + limit
@@ -155,7 +155,7 @@ def _channels(file: int, places: list[int], limit: float, single: float) -> int:
     def read(number: int) -> None:
         page = memoryview(mmap.mmap(-1, _PAGE))
         while time.perf_counter() < end:
-            os.preadv(file, [page], places[(number * 251 + counts[number]) % 4096] * _PAGE)
+            os.preadv(file, [page], offsets[(number * 251 + counts[number]) % 4096])
             counts[number] += 1
 
     started = [threading.Thread(target=read, args=(number,)) for number in range(threads)]

@@ -53,6 +53,11 @@ class BufferCache final : private Timer {
   /// returns  whether every block was there or on its way.
   bool read(const Access& access);
   void write(const Access& access);
+  /// A request that goes past the cache.
+  void direct(const Access& access, bool write) {
+    needed_.clear();
+    uncached(access, write);
+  }
   /// Brings all dirty blocks of a file to the device.
   void sync(std::uint32_t file);
   /// Forgets what lies behind the new end of a file.

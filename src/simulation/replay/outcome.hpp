@@ -60,19 +60,22 @@ class LatencyHistogram {
 class TimeSeries {
  public:
   void add(Time time, std::int64_t amount) {
-    auto index = static_cast<std::size_t>(time / step_);
-    while (index >= kMost) {
-      fold();
-      index = static_cast<std::size_t>(time / step_);
-    }
-    if (index >= sums_.size()) sums_.resize(index + 1);
-    sums_[index] += amount;
+    if (time < begin_ || time >= end_) find(time);
+    sums_[last_] += amount;
   }
   Time step() const noexcept { return step_; }
   const std::vector<std::int64_t>& sums() const noexcept { return sums_; }
 
  private:
   static constexpr std::size_t kMost = 2048;
+  /// Most amounts come in the stretch of the one before; dividing is left for the others.
+  void find(Time time) {
+    while (time / step_ >= static_cast<Time>(kMost)) fold();
+    last_ = static_cast<std::size_t>(time / step_);
+    begin_ = static_cast<Time>(last_) * step_;
+    end_ = begin_ + step_;
+    if (last_ >= sums_.size()) sums_.resize(last_ + 1);
+  }
   void fold() {
     for (std::size_t k = 0; k < sums_.size(); ++k) {
       const std::int64_t sum = sums_[k];
@@ -85,6 +88,9 @@ class TimeSeries {
 
   Time step_ = 1'000'000;
   std::vector<std::int64_t> sums_;
+  std::size_t last_ = 0;  // the stretch of the last amount, from begin_ to before end_
+  Time begin_ = 0;
+  Time end_ = 0;
 };
 
 struct ProcessOutcome {

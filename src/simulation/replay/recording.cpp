@@ -139,6 +139,7 @@ void Recording::request(Reading& reading, Thread& thread, const Event& event) {
   made.kind = event.kind;
   made.logical = logical;
   made.asynchronous = transfer && (event.flags & trace::flag::kAsynchronous) != 0;
+  made.direct = (event.flags & trace::flag::kDirect) != 0;
   made.service = std::max<Time>(event.duration, 0);
   made.file = file_of(reading, event);
   made.offset = event.offset;
@@ -233,7 +234,7 @@ Request RequestCursor::next() {
   while (take(ahead_)) {
     const bool follows = ahead_.kind == request.kind && ahead_.file == request.file && ahead_.group == 0 &&
                          ahead_.offset == request.offset + request.length &&
-                         ahead_.asynchronous == request.asynchronous && request.length + ahead_.length <= aggregate_;
+                         ahead_.asynchronous == request.asynchronous && ahead_.direct == request.direct && request.length + ahead_.length <= aggregate_;
     if (!follows) {
       has_ahead_ = true;
       break;

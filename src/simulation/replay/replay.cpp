@@ -169,7 +169,9 @@ bool Replay::transfer(std::uint32_t index) {
   if (settings_.program.measured) return measured(index);
   if (request.length == 0) return true;
   const Access access{index, request.file, request.offset, request.length};
-  if (read) {
+  if (request.direct) {
+    cache_.direct(access, !read);
+  } else if (read) {
     if (cache_.read(access)) process.outcome.hit_bytes += request.length;
   } else {
     cache_.write(access);

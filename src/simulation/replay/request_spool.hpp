@@ -22,6 +22,7 @@ struct Request {
   std::uint32_t group = 0;                ///< collective operations: those of one number wait for each other; 0: none
   trace::Kind kind = trace::Kind::kExit;  ///< read, write, sync, truncate, close or exit
   bool asynchronous = false;
+  bool direct = false;  ///< past the cache
   bool logical = true;
 };
 

@@ -105,7 +105,9 @@ def test_workloads_are_traces() -> None:
     block, slots = 1 << 15, 90
     keys = []
     moved = events[(events["kind"] <= Kind.WRITE) & (events["result"] > 0)][:6000]
-    for process, file, offset, size in zip(moved["process"], moved["file"], moved["offset"], moved["result"], strict=True):
+    for process, file, offset, size in zip(
+        moved["process"], moved["file"], moved["offset"], moved["result"], strict=True
+    ):
         for number in range(offset // block, (offset + size - 1) // block + 1):
             keys.append((names[int(process), int(file)], int(number)))
     found = simulate.count("workload:ccm?seed=2&copies=2", cache=slots * block, block=block)
@@ -113,7 +115,9 @@ def test_workloads_are_traces() -> None:
     assert (found.requests, found.hits) == (len(everything), int(everything.sum()))
     assert found.requests == np.count_nonzero((events["kind"] <= Kind.WRITE) & (events["result"] > 0))
     outcomes = iter(oracles.lru(keys, slots))
-    sizes = (int(o + s - 1) // block - int(o) // block + 1 for o, s in zip(moved["offset"], moved["result"], strict=True))
+    sizes = (
+        int(o + s - 1) // block - int(o) // block + 1 for o, s in zip(moved["offset"], moved["result"], strict=True)
+    )
     assert [all([next(outcomes) for _ in range(size)]) for size in sizes] == everything[:6000].tolist()
 
 
@@ -210,8 +214,11 @@ def test_the_same_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"cache": 100, "block": "4KiB"}, "cache=100 is 100 bytes, less than a block of 4 KiB; give a larger cache with"),
-        ({"cache": "32", "block": "4KiB"}, 'cache=\'32\' is 32 bytes, less than a block of 4 KiB; .* cache="32MiB"'),
+        (
+            {"cache": 100, "block": "4KiB"},
+            "cache=100 is 100 bytes, less than a block of 4 KiB; give a larger cache with",
+        ),
+        ({"cache": "32", "block": "4KiB"}, "cache='32' is 32 bytes, less than a block of 4 KiB; .* cache=\"32MiB\""),
         ({"cache": "32MB"}, "cache='32MB' is in bytes, but the blocks of these keys have no size"),
         ({"cache": "32 parsecs", "block": 1}, "cache='32 parsecs' is not a number of bytes"),
         ({"cache": 0}, "cache=0 holds no block; give 1 block or more"),

@@ -50,7 +50,9 @@ def test_requests_of_several_blocks(tmp_path: Path) -> None:
     for slots in range(1, 60, 3):
         counts = simulate.count(path, cache=64 * slots, block=64)
         assert curve.miss_ratio(64 * slots) == pytest.approx(counts.miss_ratio, abs=1e-12)
-        assert curve.miss_ratio(64 * slots, of="blocks") == pytest.approx(1 - counts.block_hits / counts.blocks, abs=1e-12)
+        assert curve.miss_ratio(64 * slots, of="blocks") == pytest.approx(
+            1 - counts.block_hits / counts.blocks, abs=1e-12
+        )
         assert curve.miss_ratio(64 * slots, of="bytes") == pytest.approx(1 - counts.byte_hit_ratio, abs=1e-12)
     sampled = simulate.miss_ratio_curve(path, block=64, samples=1000)
     assert sampled.missed_requests is None

@@ -3,6 +3,7 @@
 import gzip
 import json
 
+import numpy as np
 import pytest
 from small_traces import BLOCK, steps, write_trace
 
@@ -168,6 +169,24 @@ def test_a_trace_without_requests_is_refused(tmp_path):
 def test_what_does_not_fit_is_refused(read_trace, changes, message):
     with pytest.raises(plait.ArgumentError, match=message):
         simulate.run(read_trace, "laptop-nvme", **changes)
+
+
+POLICIES = [one.name for one in simulate.policies() if not one.foresight]
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_the_replay_finds_what_counting_finds(policy, tmp_path):
+    numbers = np.random.default_rng(4).zipf(1.3, 3000) % 200
+    requests = [
+        (1, 2 * k, 1, Kind.READ, int(number) * BLOCK - (k % 3) * 700 * (number > 0), BLOCK, 0)
+        for k, number in enumerate(numbers)
+    ]
+    path = write_trace(tmp_path / "zipf.plait", requests)
+    counted = simulate.count(path, cache="160KiB", policy=policy, block=BLOCK)
+    cache = simulate.run(path, bare(tmp_path), cache="160KiB", policy=policy)["cache"]
+    assert cache["read_blocks"] == counted.blocks
+    assert cache["hit_blocks"] == counted.block_hits > 0
+    assert cache["hit_requests"] == counted.hits
 
 
 def test_workloads_run_with_their_cpu_time():

@@ -252,6 +252,14 @@ TEST(Replay, RequestsThatFollowEachOtherBecomeOne) {
   EXPECT_EQ(outcome.elapsed, 9 * 5 * kMs + 3 * 10 * kMs);
 }
 
+TEST(Replay, DirectRequestsGoPastTheCache) {
+  Events events = stepwise(10, 5, Kind::kRead, 2);
+  for (Event& event : events.all) event.flags |= trace::flag::kDirect;
+  const auto outcome = replay(std::move(events), settings_of(100));
+  EXPECT_EQ(outcome.devices[0].reads, 20);
+  EXPECT_EQ(outcome.cache.read_requests, 0);
+}
+
 TEST(Replay, ALimitForAProcessIsKept) {
   ReplaySettings settings = settings_of(10);
   settings.cache.process_limit = 4 * kBlock;
