@@ -44,8 +44,9 @@ def count(number: int, noun: str) -> str:
     """Return ``1 file`` or ``2 files``."""
     if number == 1:
         return f"1 {noun}"
-    ending = "ies" if noun.endswith("y") else "es" if noun.endswith("s") else "s"
-    return f"{number:,} {noun[:-1] if noun.endswith('y') else noun}{ending}"
+    if noun.endswith("y") and noun[-2] not in "aeiou":
+        return f"{number:,} {noun[:-1]}ies"
+    return f"{number:,} {noun}{'es' if noun.endswith('s') else 's'}"
 
 
 def times(ratio: float) -> str:

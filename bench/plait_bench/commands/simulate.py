@@ -5,11 +5,16 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from plait.cli.support import messages, output, run_with_bar
+
+if TYPE_CHECKING:
+    _Type = click.ParamType[Any]
+else:
+    _Type = click.ParamType  # takes no type before click 8.4
 
 _EXAMPLES = """
 \b
@@ -20,7 +25,7 @@ Examples:
 """
 
 
-class _Number(click.ParamType):
+class _Number(_Type):
     """A number of things, `20M` for 20 million."""
 
     name = "number"

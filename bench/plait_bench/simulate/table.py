@@ -12,9 +12,10 @@ from plait_bench.text import NOTHING, machine_line, power, three_digits, titled_
 def simulate_table(results: SimulateResults) -> RenderableType:
     """Return everything for people: header, table, whether the bound holds."""
     settings, machine = results.settings, results.machine
-    table = titled_table(
-        f"Requests counted by one core: {power(settings['requests'])} requests for {power(settings['objects'])} blocks, "
-        f"Zipf {settings['skew']:g}, {power(settings['cache'])} blocks cached"
+    table = titled_table("Requests that one core counts")
+    what = (
+        f"{power(settings['requests'])} requests for {power(settings['objects'])} blocks, Zipf {settings['skew']:g}; "
+        f"{power(settings['cache'])} blocks cached"
     )
     table.add_column("Policy")
     table.add_column("Million/s", justify="right", style="bold", no_wrap=True)
@@ -23,17 +24,18 @@ def simulate_table(results: SimulateResults) -> RenderableType:
     for one in [*results.policies, *results.curves, results.reading, results.traced]:
         table.add_row(one.name, three_digits(one.rate / 1e6), three_digits(_fastest(one) / 1e6), _misses(one))
     notes = Text(
-        f"Medians of {settings['rounds']} samples of processor time. Reading is {100 * results.share:.0f} % of the time "
-        "that a binary trace takes to be read and counted by LRU."
+        f"Medians of {settings['rounds']} samples of processor time. Of the time that a binary trace takes to be read "
+        f"and counted by LRU, reading is {100 * results.share:.0f} %."
     )
     notes.stylize("dim")
-    lines = [Text(f"{machine_line(machine)}\n{version_line(machine)}\n"), table, notes]
+    lines: list[RenderableType] = [Text(f"{machine_line(machine)}\n{version_line(machine)}\n{what}\n"), table, notes]
     bound = results.bound()
     if bound is not None:
         rate, holds = bound
         lines.append(
             Text(
-                f"{'holds' if holds else 'fails'}: lru {rate / 1e6:,.1f} million requests/s, at least {LEAST / 1e6:,.0f}",
+                f"{'holds' if holds else 'fails'}: lru {rate / 1e6:,.1f} million requests/s, "
+                f"at least {LEAST / 1e6:,.0f}",
                 style="green" if holds else "bold red",
             )
         )

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "bind.hpp"
 #include "module.hpp"
@@ -26,14 +27,15 @@ static_assert(sizeof(Event) == 72, "plait.trace.EVENT describes the same bytes")
 
 /// What takes the requests of a trace, in batches of NumPy arrays.
 template <typename Target>
-struct Fed {
-  Target target;
-  std::int64_t block;
-  simulation::RequestReader requests{};
+class Fed {
+ public:
+  Fed(Target target, std::int64_t block) : target_(std::move(target)), block_(block) {}
+
+  const Target& target() const { return target_; }
 
   void add_files(const nb::list& files) {
     for (const nb::handle one : files)
-      requests.add({nb::cast<std::uint32_t>(one[0]), nb::cast<std::uint32_t>(one[1]), bytes_of(one[2])});
+      requests_.add({nb::cast<std::uint32_t>(one[0]), nb::cast<std::uint32_t>(one[1]), bytes_of(one[2])});
   }
 
   /// Those of one level, of `count` events at an address.
@@ -42,7 +44,7 @@ struct Fed {
     const Unlocked release;
     for (const Event& event : events) {
       simulation::Request request;
-      if (((event.flags & trace::flag::kLogical) != 0) == logical && requests.read(event, request)) take(request);
+      if (((event.flags & trace::flag::kLogical) != 0) == logical && requests_.read(event, request)) take(request);
     }
   }
 
@@ -51,16 +53,16 @@ struct Fed {
     const std::span<const std::uint64_t> all(reinterpret_cast<const std::uint64_t*>(keys), count);
     const auto* bytes = reinterpret_cast<const std::int64_t*>(sizes);
     const Unlocked release;
-    for (std::size_t k = 0; k < count; ++k) target.add(all[k], bytes == nullptr ? 0 : bytes[k]);
+    for (std::size_t k = 0; k < count; ++k) target_.add(all[k], bytes == nullptr ? 0 : bytes[k]);
   }
 
   void finish() {
     const Unlocked release;
-    target.finish();
+    target_.finish();
   }
 
   nb::dict oddities() const {
-    const simulation::Oddities& odd = requests.oddities();
+    const simulation::Oddities& odd = requests_.oddities();
     nb::dict all;
     all["empty"] = odd.empty;
     all["failed"] = odd.failed;
@@ -72,11 +74,15 @@ struct Fed {
 
  private:
   void take(const simulation::Request& request) {
-    if constexpr (requires { target.add(request); })
-      target.add(request);
+    if constexpr (requires { target_.add(request); })
+      target_.add(request);
     else
-      target.add(request, block);
+      target_.add(request, block_);
   }
+
+  Target target_;
+  std::int64_t block_;
+  simulation::RequestReader requests_;
 };
 
 using FedCounter = Fed<simulation::RequestCounter>;
@@ -116,22 +122,22 @@ void bind_counting(nb::module_& module) {
           "__init__",
           [](FedCounter* self, const std::string& policy, std::uint32_t slots, std::int64_t block, bool outcomes) {
             const simulation::CacheShape shape{slots, block, 0};
-            new (self) FedCounter{{simulation::NamedPolicy(policy), shape, outcomes}, block};
+            new (self) FedCounter({simulation::NamedPolicy(policy), shape, outcomes}, block);
           },
           "policy"_a, "slots"_a, "block"_a, "outcomes"_a)
       .def(
           "counts",
           [](const FedCounter& self) {
-            const simulation::Counts& counts = self.target.counts();
+            const simulation::Counts& counts = self.target().counts();
             return nb::make_tuple(counts.requests, counts.hits, counts.blocks, counts.block_hits, counts.bytes,
                                   counts.byte_hits);
           },
           nb::sig("def counts(self) -> tuple[int, int, int, int, int, int]"))
-      .def("outcome_count", [](const FedCounter& self) { return self.target.outcomes().size(); })
+      .def("outcome_count", [](const FedCounter& self) { return self.target().outcomes().size(); })
       .def(
           "copy_outcomes",
           [](const FedCounter& self, std::uintptr_t address) {
-            const std::span<const std::uint8_t> all = self.target.outcomes();
+            const std::span<const std::uint8_t> all = self.target().outcomes();
             if (!all.empty()) std::memcpy(reinterpret_cast<void*>(address), all.data(), all.size());
           },
           "address"_a);
@@ -139,26 +145,26 @@ void bind_counting(nb::module_& module) {
       .def(
           "__init__",
           [](FedCurve* self, double rate, std::uint32_t blocks, std::int64_t block) {
-            new (self) FedCurve{simulation::LruCurve(simulation::Sampling{rate, blocks}), block};
+            new (self) FedCurve(simulation::LruCurve(simulation::Sampling{rate, blocks}), block);
           },
           "rate"_a, "blocks"_a, "block"_a)
       .def(
-          "all", [](const FedCurve& self) { return tuple_of(self.target.all()); },
+          "all", [](const FedCurve& self) { return tuple_of(self.target().all()); },
           nb::sig("def all(self) -> tuple[int, float, float, float]"))
       .def(
-          "seen", [](const FedCurve& self) { return tuple_of(self.target.seen()); },
+          "seen", [](const FedCurve& self) { return tuple_of(self.target().seen()); },
           nb::sig("def seen(self) -> tuple[int, float, float, float]"))
       .def(
           "found",
           [](const FedCurve& self) {
             nb::list all;
-            for (const simulation::Found& one : self.target.found()) all.append(tuple_of(one));
+            for (const simulation::Found& one : self.target().found()) all.append(tuple_of(one));
             return all;
           },
           nb::sig("def found(self) -> list[tuple[int, float, float, float]]"))
-      .def_prop_ro("single", [](const FedCurve& self) { return self.target.single(); })
-      .def_prop_ro("rate", [](const FedCurve& self) { return self.target.rate(); })
-      .def_prop_ro("blocks", [](const FedCurve& self) { return self.target.blocks(); });
+      .def_prop_ro("single", [](const FedCurve& self) { return self.target().single(); })
+      .def_prop_ro("rate", [](const FedCurve& self) { return self.target().rate(); })
+      .def_prop_ro("blocks", [](const FedCurve& self) { return self.target().blocks(); });
 }
 
 }  // namespace plait::python

@@ -15,7 +15,7 @@ from plait._amounts import size as shown_size
 from plait._arguments.words import shown
 from plait._errors import ArgumentTypeError
 from plait._guard import entry
-from plait.simulate._sources import Trace, TraceWarning, feed, is_keys, shape_of
+from plait.simulate._sources import Remarks, Trace, TraceWarning, feed, is_keys, shape_of
 
 
 class Counts(NamedTuple):
@@ -37,7 +37,7 @@ class Counts(NamedTuple):
     byte_hits: int
     """Bytes in blocks that were in the cache."""
     notes: list[str]
-    """Requests that could not be counted, or not as they should be, with their number."""
+    """Requests that could not be counted, or not as they should be, with their number; then remarks of the reader."""
 
     @property
     def hit_ratio(self) -> float:
@@ -95,7 +95,7 @@ def count(
         plait.ArgumentError: no such policy or parameter; a cache smaller than a block; keys that are no integers.
         plait.StoreError: the trace is not there, or cannot be read.
     """
-    return _counted(trace, cache, policy, block, sizes)[0]
+    return _counted(trace, sizes, _Cache(cache, policy, block))[0]
 
 
 @entry
@@ -109,10 +109,10 @@ def hits(
 ) -> int:
     """Return the number of requests that a cache serves: ``hits`` of :func:`count`, which takes the same arguments.
 
-    What count() tells in ``notes`` is a TraceWarning here.
+    What count() tells of requests in ``notes`` is a TraceWarning here.
     """
-    found = _counted(trace, cache, policy, block, sizes)[0]
-    _warn(found.notes)
+    found, remarks, _ = _counted(trace, sizes, _Cache(cache, policy, block))
+    _warn(remarks)
     return found.hits
 
 
@@ -127,14 +127,19 @@ def byte_hits(
 ) -> int:
     """Return the bytes that a cache serves: ``byte_hits`` of :func:`count`, which takes the same arguments.
 
-    Of keys, ``block`` or ``sizes`` must be given. What count() tells in ``notes`` is a TraceWarning here.
+    Of keys, ``block`` or ``sizes`` must be given. What count() tells of requests in ``notes`` is a TraceWarning here.
     """
     if is_keys(trace) and block is None and sizes is None:
         raise ArgumentTypeError(
             "the blocks of these keys have no size; give block=, or sizes= with that of each request"
         )
+<<<<<<< HEAD
     found = _counted(trace, cache, policy, block, sizes)[0]
     _warn(found.notes)
+=======
+    found, remarks, _ = _counted(trace, sizes, _Cache(cache, policy, block))
+    _warn(remarks)
+>>>>>>> 2e849498ce50219ef314084101c713ebc42d85f3
     return found.byte_hits
 
 
@@ -149,36 +154,39 @@ def outcomes(
 ) -> npt.NDArray[np.bool_]:
     """Return whether each request was a hit, in their order, as an array of bool; arguments as of :func:`count`.
 
-    Requests that count() leaves out have none; what it tells in ``notes`` is a TraceWarning here. Memory: 2 bytes a
-    request.
+    Requests that count() leaves out have none; what it tells of these in ``notes`` is a TraceWarning here. Memory: 2
+    bytes a request.
     """
-    found, counter = _counted(trace, cache, policy, block, sizes, True)
-    _warn(found.notes)
+    _, remarks, counter = _counted(trace, sizes, _Cache(cache, policy, block), keep=True)
+    _warn(remarks)
     result = np.empty(counter.outcome_count(), np.bool_)
     counter.copy_outcomes(result.ctypes.data)
     return result
 
 
+class _Cache(NamedTuple):
+    """A cache as callers ask for it."""
+
+    capacity: int | str
+    policy: str
+    block: int | str | None
+
+
 def _counted(
-    trace: Trace,
-    cache: int | str,
-    policy: str,
-    block: int | str | None,
-    sizes: npt.ArrayLike | None,
-    keep: bool = False,
-) -> tuple[Counts, _simulation.Counter]:
+    trace: Trace, sizes: npt.ArrayLike | None, cache: _Cache, *, keep: bool = False
+) -> tuple[Counts, Remarks, _simulation.Counter]:
+    policy = cache.policy
     if not isinstance(policy, str):
         raise ArgumentTypeError(f'policy={shown(policy)} is no name of a policy; give a text such as "lru"')
-    shape = shape_of(cache, block, is_keys(trace))
+    shape = shape_of(cache.capacity, cache.block, is_keys(trace))
 
     def begin() -> _simulation.Counter:
         return _simulation.Counter(policy, shape.slots, shape.block, keep)
 
-    counter, notes = feed(begin(), begin, trace, sizes, shape.block)
-    assert isinstance(counter, _simulation.Counter)
-    return Counts(policy, *shape, *counter.counts(), notes), counter
+    counter, remarks = feed(begin, trace, sizes, shape.block)
+    return Counts(policy, *shape, *counter.counts(), remarks.left_out + remarks.told), remarks, counter
 
 
-def _warn(notes: list[str]) -> None:
-    for note in notes:
+def _warn(remarks: Remarks) -> None:
+    for note in remarks.left_out:
         warnings.warn(note, TraceWarning, stacklevel=4)

@@ -38,7 +38,7 @@ class MissRatioCurve(NamedTuple):
     sampled: int
     """Distinct blocks that were followed."""
     notes: list[str]
-    """Requests that could not be counted, or not as they should be, with their number."""
+    """As of :class:`Counts`."""
 
     def miss_ratio(self, cache: int | str, of: Of = "requests") -> float:
         """Return the share of requests, of uses of blocks or of bytes that a cache does not find.
@@ -98,7 +98,8 @@ def miss_ratio_curve(
         sizes: as in :func:`count`.
         rate: the share of blocks in the sample, above 0 and at most 1.
         samples: at most so many blocks at once; the rate falls from ``rate`` where the trace has more. Memory and time
-            are then bounded, whatever the trace; 8192 give a miss ratio within a few thousandths on most traces.
+            are then bounded, whatever the trace. A miss ratio of 8192 blocks was off by up to 7 % of itself for
+            blocks popular by Zipf's law.
 
     Cost: O(log blocks) for each use of a block that is in the sample. Memory: about 150 bytes for each distinct block
     in the sample. Threads: any number at once.
@@ -120,9 +121,8 @@ def miss_ratio_curve(
     def begin() -> _simulation.Curve:
         return _simulation.Curve(float(rate), samples or 0, size)
 
-    curve, notes = feed(begin(), begin, trace, sizes, size)
-    assert isinstance(curve, _simulation.Curve)
-    return _curve_of(curve, size, notes, exact=rate == 1 and samples is None)
+    curve, remarks = feed(begin, trace, sizes, size)
+    return _curve_of(curve, size, remarks.left_out + remarks.told, exact=rate == 1 and samples is None)
 
 
 def _curve_of(curve: _simulation.Curve, block: int, notes: list[str], *, exact: bool) -> MissRatioCurve:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -55,6 +55,18 @@ class Fed(Protocol):
         ...
 
 
+Taking = TypeVar("Taking", bound=Fed)
+
+
+class Remarks(NamedTuple):
+    """What is to be said of a trace beside its counts."""
+
+    told: list[str]
+    """What its reader remarked."""
+    left_out: list[str]
+    """Requests that were not counted, or not as they should be: callers are warned of these."""
+
+
 class Shape(NamedTuple):
     """A cache's capacity in blocks, and the bytes of a block; 0: blocks have no size."""
 
@@ -99,7 +111,7 @@ def shape_of(cache: Any, block: Any, keys: bool) -> Shape:
             )
     if slots > _MOST_SLOTS:
         raise ArgumentError(
-            f"cache={shown(cache)} has {slots:,} blocks, more than {_MOST_SLOTS:,}; give larger blocks or a smaller cache"
+            f"cache={shown(cache)} has {slots:,} blocks, more than {_MOST_SLOTS:,}; give larger blocks or less cache"
         )
     return Shape(slots, size)
 
@@ -112,27 +124,25 @@ def _whole(value: Any, name: str, given: Any) -> int:
     return int(value)
 
 
-def feed(
-    fed: Fed, begin: Callable[[], Fed], trace: Trace, sizes: npt.ArrayLike | None, block: int
-) -> tuple[Fed, list[str]]:
-    """Have all requests of a trace counted; return what counted them, and remarks on what was left out.
+def feed(begin: Callable[[], Taking], trace: Trace, sizes: npt.ArrayLike | None, block: int) -> tuple[Taking, Remarks]:
+    """Have all requests of a trace counted; return what counted them, and remarks.
 
-    fed    what counts them
-    begin  makes another, where physical requests were counted and logical ones turn up
+    begin  makes what counts them: anew where physical requests were counted and logical ones turn up
     """
+    fed = begin()
     if is_keys(trace):
-        notes = _feed_keys(fed, trace, sizes, block)
+        left_out = _feed_keys(fed, trace, sizes, block)
         fed.finish()
-        return fed, notes
+        return fed, Remarks([], left_out)
     if sizes is not None:
         raise ArgumentError("sizes= are those of keys, but a trace tells its own; leave it out")
-    fed = _feed_trace(fed, begin, trace)  # type: ignore[arg-type]
+    fed, remarks = _feed_trace(fed, begin, cast("str | os.PathLike[str]", trace))
     fed.finish()
-    return fed, _remarks(fed.oddities())
+    return fed, remarks
 
 
 def _feed_keys(fed: Fed, trace: Trace, sizes: npt.ArrayLike | None, block: int) -> list[str]:
-    keys = _integers(trace, "trace")
+    keys = _integers(cast(npt.ArrayLike, trace), "trace")
     bytes_each = None if sizes is None else _integers(sizes, "sizes").astype(np.int64)
     notes = []
     if bytes_each is not None:
@@ -172,7 +182,7 @@ def _integers(values: npt.ArrayLike, name: str) -> npt.NDArray[Any]:
     return array
 
 
-def _feed_trace(fed: Fed, begin: Callable[[], Fed], name: str | os.PathLike[str]) -> Fed:
+def _feed_trace(fed: Taking, begin: Callable[[], Taking], name: str | os.PathLike[str]) -> tuple[Taking, Remarks]:
     """Logical requests where there are any, else physical ones."""
     logical = False
     files = 0
@@ -189,17 +199,25 @@ def _feed_trace(fed: Fed, begin: Callable[[], Fed], name: str | os.PathLike[str]
             files += len(opened)
             part = np.ascontiguousarray(events, EVENT)
             fed.add_events(part.ctypes.data, len(part), logical)
-    return fed
+        known = trace.description
+    left_out = [f"{counted(number, 'request')} {_LEFT_OUT[what]}" for what, number in fed.oddities().items() if number]
+    left_out += [f"missing from the trace: {one.reason} ({counted(one.events, 'event')})" for one in known.missed]
+    if not known.complete:
+        left_out.append("the trace is cut off: what came behind its end is not counted")
+    return fed, Remarks(known.notes, left_out)
 
 
 _LEFT_OUT = {
     "empty": "of 0 bytes, left out",
     "failed": "that failed, left out",
     "streams": "without an offset, as of pipes and terminals, left out",
-    "beyond": "that end behind the largest offset, left out",
-    "backwards": "that start before the one in front of them, counted in the order of the trace",
+    "beyond": "ending behind the largest offset, left out",
+    "backwards": "starting before the one in front, counted in the order of the trace",
 }
+<<<<<<< HEAD
 
 
 def _remarks(oddities: dict[str, int]) -> list[str]:
     return [f"{counted(number, 'request')} {_LEFT_OUT[what]}" for what, number in oddities.items() if number]
+=======
+>>>>>>> 2e849498ce50219ef314084101c713ebc42d85f3

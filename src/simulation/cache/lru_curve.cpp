@@ -54,7 +54,7 @@ void LruCurve::flush() {
     else
       count_all(batch_.uses[k], piece);
   }
-  batch_.clear();
+  clear(batch_);
 }
 
 void LruCurve::count_all(const Use& use, const Piece& piece) {

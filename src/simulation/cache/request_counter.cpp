@@ -21,7 +21,7 @@ void RequestCounter::flush() {
     all_.uses.insert(all_.uses.end(), batch_.uses.begin(), batch_.uses.end());
     all_.pieces.insert(all_.pieces.end(), batch_.pieces.begin(), batch_.pieces.end());
   }
-  batch_.clear();
+  clear(batch_);
 }
 
 void RequestCounter::count(std::span<const Use> uses, std::span<const Piece> pieces) {
@@ -53,7 +53,7 @@ void RequestCounter::finish() {
     const std::size_t some = std::min(kBatch, uses.size() - k);
     count(uses.subspan(k, some), pieces.subspan(k, some));
   }
-  all_.clear();
+  clear(all_);
 }
 
 }  // namespace plait::simulation

@@ -72,12 +72,12 @@ struct Piece {
 struct Batch {
   std::vector<Use> uses;
   std::vector<Piece> pieces;
-
-  void clear() {
-    uses.clear();
-    pieces.clear();
-  }
 };
+
+inline void clear(Batch& batch) {
+  batch.uses.clear();
+  batch.pieces.clear();
+}
 
 /// Cuts a request into blocks and hands them on, in batches of bounded size where it uses many.
 /// full  called with no arguments when the batch has kBatch uses; it takes them and clears the batch.

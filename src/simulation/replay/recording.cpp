@@ -234,7 +234,8 @@ Request RequestCursor::next() {
   while (take(ahead_)) {
     const bool follows = ahead_.kind == request.kind && ahead_.file == request.file && ahead_.group == 0 &&
                          ahead_.offset == request.offset + request.length &&
-                         ahead_.asynchronous == request.asynchronous && ahead_.direct == request.direct && request.length + ahead_.length <= aggregate_;
+                         ahead_.asynchronous == request.asynchronous && ahead_.direct == request.direct &&
+                         request.length + ahead_.length <= aggregate_;
     if (!follows) {
       has_ahead_ = true;
       break;

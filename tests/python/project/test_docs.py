@@ -29,6 +29,7 @@ from launching import WELCOME, find_launcher
 
 import plait
 import plait.shared
+import plait.simulate
 import plait.trace
 from plait import patterns
 from plait.cli import main
@@ -230,6 +231,12 @@ def test_every_name_of_traces_is_told_of() -> None:
     text = (ROOT / "docs/reference/traces.md").read_text(encoding="utf-8")
     missing = [name for name in plait.trace.__all__ if not re.search(rf"`trace\.{name}\b", text)]
     assert not missing, f"docs/reference/traces.md lacks {missing}"
+
+
+def test_every_name_of_simulations_is_told_of() -> None:
+    text = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "docs/reference").glob("simulation*.md"))
+    missing = [name for name in plait.simulate.__all__ if not re.search(rf"`(?:simulate\.)?{name}\b", text)]
+    assert not missing, f"docs/reference/simulation*.md lack {missing}"
 
 
 def test_every_name_of_shared_files_is_told_of() -> None:

@@ -15,6 +15,7 @@ import plait.distant
 import plait.notations
 import plait.patterns
 import plait.shared
+import plait.simulate
 import plait.trace
 from plait.cli import main
 

@@ -12,7 +12,7 @@ from plait import trace
 from plait.trace import EVENT, Flag, Kind
 
 
-class Asked(NamedTuple):
+class Request(NamedTuple):
     """One request."""
 
     process: int
@@ -27,7 +27,7 @@ class Asked(NamedTuple):
     """By default all."""
 
 
-def write_trace(path: Path, asked: Sequence[Asked]) -> Path:
+def write_trace(path: Path, asked: Sequence[Request]) -> Path:
     """Write requests as a trace in which each process opens its files once."""
     opens: dict[tuple[int, str], int] = {}
     for one in asked:
@@ -41,7 +41,7 @@ def write_trace(path: Path, asked: Sequence[Asked]) -> Path:
     return path
 
 
-def events_of(asked: Sequence[Asked], opens: dict[tuple[int, str], int]) -> Any:
+def events_of(asked: Sequence[Request], opens: dict[tuple[int, str], int]) -> Any:
     """Requests as events."""
     events = np.zeros(len(asked), EVENT)
     for event, (k, one) in zip(events, enumerate(asked), strict=True):
@@ -57,7 +57,7 @@ def events_of(asked: Sequence[Asked], opens: dict[tuple[int, str], int]) -> Any:
     return events
 
 
-def cut(asked: Sequence[Asked], block: int) -> list[list[tuple[int, tuple[str, int], int]]]:
+def cut(asked: Sequence[Request], block: int) -> list[list[tuple[int, tuple[str, int], int]]]:
     """Of each request: process, block and bytes of each block that it uses, byte by byte."""
     found = []
     for one in asked:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import struct
+import warnings
 from pathlib import Path
 
 import numpy as np
 import policy_oracles as oracles
 import pytest
-from request_traces import Asked, cut, write_trace
+from request_traces import Request, cut, write_trace
 
 import plait
 from plait import simulate, trace
@@ -17,11 +19,11 @@ from plait.trace import Kind
 BLOCK = 64
 
 
-def some_requests(seed: int, count: int, processes: int = 3) -> list[Asked]:
+def some_requests(seed: int, count: int, processes: int = 3) -> list[Request]:
     """Reads and writes of up to 5 blocks, in 2 files that all processes share."""
     rng = np.random.default_rng(seed)
     return [
-        Asked(
+        Request(
             int(rng.integers(1, processes + 1)),
             f"file{rng.integers(2)}",
             int(rng.integers(0, 40 * BLOCK)),
@@ -32,7 +34,7 @@ def some_requests(seed: int, count: int, processes: int = 3) -> list[Asked]:
     ]
 
 
-def by_oracle(asked: list[Asked], found: list[bool]) -> tuple[list[bool], int, int]:
+def by_oracle(asked: list[Request], found: list[bool]) -> tuple[list[bool], int, int]:
     """Outcomes of requests, hits of blocks and bytes, of the outcomes of all blocks."""
     outcomes = []
     in_bytes = 0
@@ -84,7 +86,7 @@ def test_requests_of_several_blocks(tmp_path: Path, slots: int, seed: int) -> No
 def test_many_processes_in_parallel(tmp_path: Path) -> None:
     # More than 64: each reads every block once, some ahead of the others, some several requests to a block.
     asked = [
-        Asked(process + 1, "shared", (step - process // 30) * BLOCK // 2, BLOCK // 2)
+        Request(process + 1, "shared", (step - process // 30) * BLOCK // 2, BLOCK // 2)
         for step in range(60)
         for process in range(90)
         if step >= process // 30
@@ -118,45 +120,115 @@ def test_workloads_are_traces() -> None:
     sizes = (
         int(o + s - 1) // block - int(o) // block + 1 for o, s in zip(moved["offset"], moved["result"], strict=True)
     )
-    assert [all([next(outcomes) for _ in range(size)]) for size in sizes] == everything[:6000].tolist()
+    assert [all(list(itertools.islice(outcomes, size))) for size in sizes] == everything[:6000].tolist()
+
+
+def block_requests(seed: int, count: int) -> list[tuple[int, int, bool]]:
+    """Sector, bytes and whether it is a write, as virtual machines ask their disks: hot, sequential and random."""
+    rng = np.random.default_rng(seed)
+    sectors = np.where(rng.random(count) < 0.5, rng.zipf(1.3, count) % 400, rng.integers(0, 2000, count))
+    sectors = np.where(np.arange(count) % 100 < 30, np.arange(count) % 700, sectors) * 4
+    return list(
+        zip(
+            sectors.tolist(),
+            (rng.integers(1, 24, count) * 512).tolist(),
+            (rng.random(count) < 0.3).tolist(),
+            strict=True,
+        )
+    )
+
+
+@pytest.mark.parametrize("policy", ["lru", "sieve", "2q", "belady"])
+def test_traces_of_block_devices(tmp_path: Path, policy: str) -> None:
+    asked = block_requests(3, 1500)
+    path = tmp_path / "disk.vscsi"
+    path.write_bytes(
+        b"".join(
+            struct.pack("<HHIIIQQQ", 0x2A if write else 0x28, 0x200, k, size, 1, sector, 1000 + 10 * k, 100)
+            for k, (sector, size, write) in enumerate(asked)
+        )
+    )
+    keys = [
+        number
+        for sector, size, _ in asked
+        for number in range(sector * 512 // 4096, (sector * 512 + size - 1) // 4096 + 1)
+    ]
+    found = {
+        "lru": oracles.lru,
+        "sieve": oracles.sieve,
+        "2q": lambda keys, slots: oracles.two_queues(keys, slots, slots // 4, slots // 2),
+        "belady": oracles.belady,
+    }[policy](keys, 80)
+    counts = simulate.count(path, cache=80 * 4096, block=4096, policy=policy)
+    assert (counts.requests, counts.blocks, counts.block_hits) == (len(asked), len(keys), sum(found))
+    assert counts.bytes == sum(size for _, size, _ in asked)
+    # Each request one object, as simulators of objects see them.
+    objects = [sector for sector, _, _ in asked]
+    with trace.open(path) as opened:
+        events = opened.read()
+    assert simulate.outcomes(events["offset"], cache=80).tolist() == oracles.lru(objects, 80)
+
+
+def test_traces_of_object_caches(tmp_path: Path) -> None:
+    rng = np.random.default_rng(4)
+    objects = (rng.zipf(1.3, 2000) % 500).tolist()
+    sizes = rng.integers(1, 1 << 20, 2000).tolist()
+    sizes = [sizes[one] for one in objects]  # of an object always the same
+    later: dict[int, int] = {}
+    nexts = [-1] * len(objects)
+    for k in reversed(range(len(objects))):
+        nexts[k] = later.get(objects[k], -1)
+        later[objects[k]] = k
+    path = tmp_path / "cache.oracleGeneral"
+    path.write_bytes(
+        b"".join(
+            struct.pack("<IQIq", k // 10, one, size, following)
+            for k, (one, size, following) in enumerate(zip(objects, sizes, nexts, strict=True))
+        )
+    )
+    for policy, oracle in {"lru": oracles.lru, "arc": oracles.arc, "belady": oracles.belady}.items():
+        wanted = oracle(objects, 60)
+        counts = simulate.count(path, cache="60MiB", block="1MiB", policy=policy)
+        assert (counts.requests, counts.hits) == (2000, sum(wanted))
+        assert counts.byte_hits == sum(size for size, hit in zip(sizes, wanted, strict=True) if hit)
 
 
 def test_files_of_one_name_are_one_file(tmp_path: Path) -> None:
-    same = write_trace(tmp_path / "same.plait", [Asked(1, "a", 0, 10), Asked(2, "a", 0, 10)])
-    apart = write_trace(tmp_path / "apart.plait", [Asked(1, "a", 0, 10), Asked(2, "b", 0, 10)])
+    same = write_trace(tmp_path / "same.plait", [Request(1, "a", 0, 10), Request(2, "a", 0, 10)])
+    apart = write_trace(tmp_path / "apart.plait", [Request(1, "a", 0, 10), Request(2, "b", 0, 10)])
     assert simulate.hits(same, cache="1MiB") == 1
     assert simulate.hits(apart, cache="1MiB") == 0
 
 
 def test_logical_requests_count_where_there_are_any(tmp_path: Path) -> None:
-    physical = [Asked(1, "a", 0, 10, logical=False), Asked(1, "a", 0, 10, logical=False)]
+    physical = [Request(1, "a", 0, 10, logical=False), Request(1, "a", 0, 10, logical=False)]
     alone = write_trace(tmp_path / "alone.plait", physical)
     assert simulate.count(alone, cache="1MiB")[3:5] == (2, 1)
-    both = write_trace(tmp_path / "both.plait", [*physical, Asked(1, "a", 0, 10), Asked(1, "a", 0, 10)] * 2)
+    both = write_trace(tmp_path / "both.plait", [*physical, Request(1, "a", 0, 10), Request(1, "a", 0, 10)] * 2)
     assert simulate.count(both, cache="1MiB")[3:5] == (4, 3)
     # The first logical request comes in a later batch than physical ones.
-    late = write_trace(tmp_path / "late.plait", physical * 40_000 + [Asked(1, "a", 0, 10)])
+    late = write_trace(tmp_path / "late.plait", physical * 40_000 + [Request(1, "a", 0, 10)])
     assert simulate.count(late, cache="1MiB")[3:5] == (1, 0)
     assert simulate.miss_ratio_curve(late).requests == 1
 
 
 def test_what_is_left_out_is_told(tmp_path: Path) -> None:
     asked = [
-        Asked(1, "a", 0, 10),
-        Asked(1, "a", 0, 0),
-        Asked(1, "a", 0, 10, result=0),
-        Asked(1, "a", 0, 10, result=-5),
-        Asked(1, "a", -1, 10),
-        Asked(1, "a", 2**63 - 5, 10),
-        Asked(1, "a", 0, 4, Kind.SEEK),
-        Asked(1, "a", 0, 10),
+        Request(1, "a", 0, 10),
+        Request(1, "a", 0, 0),
+        Request(1, "a", 0, 10, result=0),
+        Request(1, "a", 0, 10, result=-5),
+        Request(1, "a", -1, 10),
+        Request(1, "a", 2**63 - 5, 10),
+        Request(1, "a", 0, 4, Kind.SEEK),
+        Request(1, "a", 0, 10),
     ]
     path = write_trace(tmp_path / "t.plait", asked)
     wanted = [
         "2 requests of 0 bytes, left out",
         "1 request that failed, left out",
         "1 request without an offset, as of pipes and terminals, left out",
-        "1 request that end behind the largest offset, left out",
+        "1 request ending behind the largest offset, left out",
     ]
     counts = simulate.count(path, cache=4096)
     assert (counts.requests, counts.hits, counts.bytes) == (2, 1, 20)
@@ -169,15 +241,33 @@ def test_what_is_left_out_is_told(tmp_path: Path) -> None:
 
 
 def test_times_that_run_backwards_are_counted(tmp_path: Path) -> None:
-    path = tmp_path / "t.csv"
-    path.write_text("time,op,lba,size\n" + "".join(f"{time},read,{time % 3},512\n" for time in (5, 4, 6, 6, 1)))
-    with trace.open(path, "blkcsv") as opened:
-        starts = opened.read()["start"]
+    starts = [5000, 4000, 6000, 6000, 1000]
+    path = write_trace(
+        tmp_path / "t.csv", [Request(1, "a", 512 * (k % 2), 512, start=start) for k, start in enumerate(starts)]
+    )
     counts = simulate.count(path, cache="1MiB", block=512)
-    assert counts.requests == 5
-    backwards = int(np.count_nonzero(np.diff(starts) < 0))
-    told = [note for note in counts.notes if "start before" in note]
-    assert len(told) == (backwards > 0)
+    assert (counts.requests, counts.hits) == (5, 3)
+    assert counts.notes == ["2 requests starting before the one in front, counted in the order of the trace"]
+
+
+def test_partial_traces_are_told(tmp_path: Path) -> None:
+    whole = write_trace(tmp_path / "t.csv", [Request(1, "a", 0, 512)] * 9)
+    lines = whole.read_text().splitlines(keepends=True)
+    cut_off = tmp_path / "cut.csv"
+    cut_off.write_text("".join(lines[:-4]))
+    with pytest.warns(simulate.TraceWarning, match="the trace is cut off: what came behind its end is not counted"):
+        assert simulate.hits(cut_off, cache="1MiB") == 5
+    path = tmp_path / "lacks.plait"
+    with trace.create(path) as writer:
+        writer.add_process(1)
+        writer.finish(missed=[trace.Missed("calls of a library", 7, 0, 0)])
+    with pytest.warns(simulate.TraceWarning, match=r"missing from the trace: calls of a library \(7 events\)"):
+        assert simulate.hits(path, cache="1MiB") == 0
+    # What a reader remarks is in the notes, but nothing to warn of.
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        simulate.hits("workload:upw", cache="1MiB")
+    assert simulate.count("workload:upw", cache="1MiB").notes[0].startswith("made by Plait")
 
 
 def test_keys_and_sizes() -> None:

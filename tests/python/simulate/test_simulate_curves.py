@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import pytest
-from request_traces import Asked, write_trace
+from request_traces import Request, write_trace
 
 import plait
 from plait import simulate
@@ -44,7 +44,7 @@ def test_exact_curves_are_what_counting_finds(seed: int) -> None:
 
 def test_requests_of_several_blocks(tmp_path: Path) -> None:
     rng = np.random.default_rng(4)
-    asked = [Asked(1, "a", int(rng.integers(0, 3000)), int(rng.integers(1, 300))) for _ in range(800)]
+    asked = [Request(1, "a", int(rng.integers(0, 3000)), int(rng.integers(1, 300))) for _ in range(800)]
     path = write_trace(tmp_path / "t.plait", asked)
     curve = simulate.miss_ratio_curve(path, block=64)
     for slots in range(1, 60, 3):

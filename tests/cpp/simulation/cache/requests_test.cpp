@@ -92,7 +92,7 @@ TEST(Cut, HandsOnLargeRequestsInParts) {
       bytes += piece.bytes;
       ends += piece.last ? 1 : 0;
     }
-    batch.clear();
+    clear(batch);
   };
   const std::int64_t end = std::numeric_limits<std::int64_t>::max();
   cut({0, 0, end - 10'000'000, 10'000'000}, 1000, batch, take);
