@@ -89,7 +89,7 @@ def count(
     What is left out is told in ``notes``.
 
     Cost: see ``plait bench simulate``. Memory: in proportion to the cache, processes and files, not to the trace;
-    policies that look ahead keep 64 bytes for each use of a block. Threads: any number at once.
+    policies that look ahead keep some 100 bytes for each use of a block. Threads: any number at once.
 
     Raises:
         plait.ArgumentError: no such policy or parameter; a cache smaller than a block; keys that are no integers.
@@ -133,13 +133,8 @@ def byte_hits(
         raise ArgumentTypeError(
             "the blocks of these keys have no size; give block=, or sizes= with that of each request"
         )
-<<<<<<< HEAD
-    found = _counted(trace, cache, policy, block, sizes)[0]
-    _warn(found.notes)
-=======
     found, remarks, _ = _counted(trace, sizes, _Cache(cache, policy, block))
     _warn(remarks)
->>>>>>> 2e849498ce50219ef314084101c713ebc42d85f3
     return found.byte_hits
 
 

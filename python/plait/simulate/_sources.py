@@ -214,10 +214,3 @@ _LEFT_OUT = {
     "beyond": "ending behind the largest offset, left out",
     "backwards": "starting before the one in front, counted in the order of the trace",
 }
-<<<<<<< HEAD
-
-
-def _remarks(oddities: dict[str, int]) -> list[str]:
-    return [f"{counted(number, 'request')} {_LEFT_OUT[what]}" for what, number in oddities.items() if number]
-=======
->>>>>>> 2e849498ce50219ef314084101c713ebc42d85f3
