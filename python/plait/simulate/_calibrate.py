@@ -120,7 +120,7 @@ def _descriptor(path: Path, flags: int, *, direct: bool) -> Iterator[tuple[int, 
     """Open the file, past the page cache where that is wanted and possible."""
     if direct:
         try:
-            file = os.open(path, flags | os.O_DIRECT | os.O_DSYNC, 0o600)
+            file = os.open(path, flags | os.O_DIRECT, 0o600)
         except OSError:  # a file system without, such as one in memory
             direct = False
     if not direct:
