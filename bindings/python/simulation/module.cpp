@@ -7,4 +7,5 @@ NB_MODULE(_simulation, module) {
   module.doc() = "Compiled core of Plait's simulation; use the package plait.simulate.";
   nb::module_::import_("plait._core");  // the errors of both
   plait::python::bind_counting(module);
+  plait::python::bind_replay(module);
 }

@@ -7,5 +7,7 @@ namespace plait::python {
 
 /// Replacement policies, and the counting of hits.
 void bind_counting(nanobind::module_& module);
+/// Recordings of traces, and their replays.
+void bind_replay(nanobind::module_& module);
 
 }  // namespace plait::python

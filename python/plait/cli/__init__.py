@@ -40,6 +40,7 @@ class _Main(Commands):
         "layout": ("plait.cli.layout", "Draw who owns what, and what a conversion moves."),
         "model": ("plait.cli.model", "Predict the time of reading and writing an array."),
         "run": ("plait.cli.run", "Start ranks of a program without MPI."),
+        "simulate": ("plait.cli.simulate", "Replay traces on another machine; cache, policies, devices."),
         "trace": ("plait.cli.trace", "Record programs' I/O, read any trace, show what it means."),
     },
 )

@@ -20,6 +20,7 @@ SYNCHRONIZATIONS = ("none", "barrier", "ordered")
 """How ranks wait for each other: never; each for all before its next request; each for the rank before it, too."""
 
 _SECTIONS = ("machine", "processors", "disks", "requests", "network")
+_FOREIGN = ("simulate",)  # of the simulation (plait.simulate), which may share the file
 
 
 @dataclass(frozen=True)
@@ -153,7 +154,7 @@ def parse(text: str, name: str = "the machine file") -> Machine:
     except TOMLDecodeError as error:
         raise ArgumentError(f"{name}: not TOML: {error}") from error
     for section in given:
-        if section not in _SECTIONS:
+        if section not in (*_SECTIONS, *_FOREIGN):
             raise ArgumentError(f"{name}: found the section [{section}], expected {_listed(_SECTIONS)}")
     found: dict[str, Any] = {}
     for section, keys in _KEYS.items():

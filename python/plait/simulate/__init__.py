@@ -1,11 +1,18 @@
-"""Simulation of caches: which requests of a trace a cache would serve."""
+"""Simulation: which requests of a trace a cache would serve, and how long its programs would take elsewhere."""
 
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from plait.simulate import paper1992 as paper1992
+    from plait.simulate._advise import Advice, Change, advise
+    from plait.simulate._calibrate import calibrate
     from plait.simulate._counting import Counts, byte_hits, count, hits, outcomes
     from plait.simulate._curves import MissRatioCurve, miss_ratio_curve
+    from plait.simulate._machine import Machine, example_text, examples, load, parse
     from plait.simulate._policies import Policy, policies
+    from plait.simulate._recording import Recording, record
+    from plait.simulate._result import Result, Sweep
+    from plait.simulate._run import compare, run, sweep
     from plait.simulate._sources import TraceWarning
 else:
     from plait._later import later as _later
@@ -13,22 +20,44 @@ else:
     __getattr__, __dir__ = _later(
         __name__,
         {
+            "_advise": ["Advice", "Change", "advise"],
+            "_calibrate": ["calibrate"],
             "_counting": ["Counts", "byte_hits", "count", "hits", "outcomes"],
             "_curves": ["MissRatioCurve", "miss_ratio_curve"],
+            "_machine": ["Machine", "example_text", "examples", "load", "parse"],
             "_policies": ["Policy", "policies"],
+            "_recording": ["Recording", "record"],
+            "_result": ["Result", "Sweep"],
+            "_run": ["compare", "run", "sweep"],
             "_sources": ["TraceWarning"],
         },
     )
 
 __all__ = [
+    "Advice",
+    "Change",
     "Counts",
+    "Machine",
     "MissRatioCurve",
     "Policy",
+    "Recording",
+    "Result",
+    "Sweep",
     "TraceWarning",
+    "advise",
     "byte_hits",
+    "calibrate",
+    "compare",
     "count",
+    "example_text",
+    "examples",
     "hits",
+    "load",
     "miss_ratio_curve",
     "outcomes",
+    "parse",
     "policies",
+    "record",
+    "run",
+    "sweep",
 ]

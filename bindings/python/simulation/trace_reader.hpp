@@ -1,0 +1,84 @@
+/// A plait.trace.Trace as a reader: so a replay takes every format, those that are read in Python and compressed ones too.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+
+#include "plait/trace.hpp"
+#include "string.hpp"
+
+namespace plait::python {
+
+/// threads  with the interpreter's lock only.
+class PythonTrace final : public trace::Reader {
+ public:
+  explicit PythonTrace(nanobind::object trace) : trace_(std::move(trace)) {}
+
+  std::size_t read(std::span<trace::Event> room) override {
+    if (used_ == held_) {
+      batch_ = trace_.attr("read")(kBatch);
+      held_ = nanobind::len(batch_);
+      used_ = 0;
+      learn();
+      if (held_ == 0) finish();
+    }
+    const std::size_t count = std::min(room.size(), held_ - used_);
+    if (count == 0) return 0;
+    const auto address = nanobind::cast<std::uintptr_t>(batch_.attr("ctypes").attr("data"));
+    std::memcpy(room.data(), reinterpret_cast<const trace::Event*>(address) + used_, count * sizeof(trace::Event));
+    used_ += count;
+    return count;
+  }
+
+  const trace::Description& description() const override { return description_; }
+  std::int64_t bytes_read() const override { return progress(0); }
+  std::int64_t bytes_in_all() const override { return progress(1); }
+
+ private:
+  static constexpr int kBatch = 1 << 16;
+
+  std::int64_t progress(int which) const { return nanobind::cast<std::int64_t>(trace_.attr("progress")[which]); }
+
+  /// Processes and files that were told meanwhile.
+  void learn() {
+    const auto told = nanobind::cast<nanobind::tuple>(
+        trace_.attr("told_behind")(description_.processes.size(), description_.files.size()));
+    for (const nanobind::handle one : told[0]) {
+      trace::Process process;
+      process.number = nanobind::cast<std::uint32_t>(one.attr("number"));
+      process.parent = nanobind::cast<std::uint32_t>(one.attr("parent"));
+      process.rank = nanobind::cast<std::int64_t>(one.attr("rank"));
+      process.command = nanobind::cast<std::string>(one.attr("command"));
+      description_.processes.push_back(process);
+    }
+    for (const nanobind::handle one : told[1])
+      description_.files.push_back({nanobind::cast<std::uint32_t>(one.attr("process")),
+                                    nanobind::cast<std::uint32_t>(one.attr("number")),
+                                    nanobind::cast<std::string>(one.attr("name"))});
+  }
+
+  void finish() {
+    const nanobind::object known = trace_.attr("description");
+    description_.complete = nanobind::cast<bool>(known.attr("complete"));
+    for (const nanobind::handle one : known.attr("missed"))
+      description_.missed.push_back({{}, nanobind::cast<std::int64_t>(one.attr("events")), 0, 0});
+    description_.counters.resize(nanobind::len(nanobind::object(known.attr("counters"))));
+    // Ranks may be told behind the events.
+    description_.processes.clear();
+    description_.files.clear();
+    learn();
+  }
+
+  nanobind::object trace_;
+  nanobind::object batch_;
+  std::size_t held_ = 0;
+  std::size_t used_ = 0;
+  trace::Description description_;
+};
+
+}  // namespace plait::python

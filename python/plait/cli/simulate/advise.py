@@ -1,0 +1,39 @@
+"""`plait simulate advise`: what would make a traced program faster."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from plait.cli.simulate.machine import complete_machines
+from plait.cli.simulate.replay import machine_options
+from plait.cli.support import run_with_bar
+
+_EXAMPLES = """
+\b
+Examples:
+  plait simulate advise run.plait --machine mine.toml
+  plait simulate advise run.plait --machine cluster --json
+"""
+
+
+@click.command("advise", epilog=_EXAMPLES)
+@click.argument("traces", nargs=-1, required=True, type=click.Path())
+@click.option(
+    "--machine", default="laptop-nvme", show_default=True, shell_complete=complete_machines, help="A file, or a name."
+)
+@machine_options
+@click.option("--json", "json_", is_flag=True, help="Print JSON: one object with the changes and the model's error.")
+def advise_command(traces: tuple[str, ...], machine: str, json_: bool, **options: str | None) -> None:
+    """Try changes to TRACES' programs and to the machine, each alone, and rank them by the seconds that they save.
+
+    Before that the recorded run is replayed with its measured times, which says what the model does not explain.
+    """
+    from plait import simulate
+
+    given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
+    found = run_with_bar(
+        lambda progress: simulate.advise(list(traces), machine, progress=progress, **given), "reading the traces"
+    )
+    click.echo(found.to_json() if json_ else str(found))

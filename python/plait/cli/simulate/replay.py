@@ -1,0 +1,101 @@
+"""`plait simulate replay`: traces on a machine, once or for many variants of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from plait.cli.simulate.machine import complete_machines
+from plait.cli.support import messages, run_with_bar
+
+_EXAMPLES = """
+\b
+Examples:
+  plait simulate run.plait --cache 32MiB --policy lru --read-ahead same-size --write behind
+  plait simulate workload:venus?copies=2 --machine cray-1992 --cache 4MiB,8MiB,32MiB,128MiB --plot idle.png
+  plait simulate run.plait --cache 64MiB,1GiB --policy lru,sieve --json
+  plait simulate run.plait --device "disk?rate=200MB/s&seek_far=15ms" --stripes 1,2,4
+  plait simulate a.plait b.plait --cpus 1 --tier "256MiB?kind=ssd"
+"""
+
+_OPTIONS = {
+    "cache": ("SIZE", "Of the cache, such as 32MiB; 0: none."),
+    "policy": ("NAME", "Which block makes room for another, such as lru, 2q, arc or sieve."),
+    "read_ahead": ("HOW", "none, one, many, same-size, stride or adaptive; many?1MiB and adaptive?1MiB say how much."),
+    "write": ("WHEN", "through, behind, delayed or full."),
+    "block": ("SIZE", "Of a block of the cache."),
+    "process_limit": ("SIZE", "That one process may have in the cache."),
+    "delay": ("TIME", "The age at which delayed writes go to the device."),
+    "dirty_limit": ("SHARE", "Of the cache, above which writers wait, such as 20%."),
+    "device": ("DEVICE", "Such as ssd?channels=4&read_latency=80us; `plait simulate machine --keys` lists them."),
+    "stripes": ("N", "Devices alike, over which bytes lie in stripes."),
+    "servers": ("N", "Servers of a parallel file system."),
+    "tier": ("SIZE", "Of a fast device before the slow one, such as 256MiB?kind=ssd; 0: none."),
+    "cpus": ("N", "Processors."),
+    "quantum": ("TIME", "For which a process runs while others are ready."),
+    "aggregate": ("SIZE", "Up to which requests that follow each other become one."),
+    "asynchronous": ("WHICH", "Requests that programs do not wait for: none, reads, writes or all."),
+    "waits": ("WHAT", "keep or drop the time that is neither computing nor I/O."),
+}
+
+
+def machine_options(command: Any) -> Any:
+    """Give a command the options that change the machine and the programs."""
+    for name, (metavar, text) in reversed(_OPTIONS.items()):
+        command = click.option(f"--{name.replace('_', '-')}", name, metavar=metavar, help=text)(command)
+    return command
+
+
+@click.command("replay", epilog=_EXAMPLES)
+@click.argument("traces", nargs=-1, required=True, type=click.Path())
+@click.option(
+    "--machine", default="laptop-nvme", show_default=True, shell_complete=complete_machines, help="A file, or a name."
+)
+@machine_options
+@click.option("--measured", is_flag=True, help="Let each request take what it took when it was recorded.")
+@click.option("--json", "json_", is_flag=True, help="Print JSON: the document, or one row for each variant.")
+@click.option(
+    "--plot", type=click.Path(dir_okay=False, path_type=Path), help="Also draw it: SVG if FILE ends so, else PNG."
+)
+def replay_command(
+    traces: tuple[str, ...], machine: str, measured: bool, json_: bool, plot: Path | None, **options: str | None
+) -> None:
+    """Replay TRACES, which run at once, on a machine, and print what that would take.
+
+    An option with commas between its values makes one replay for each value, of several options for each combination.
+    Amounts have units: 32MiB, 15ms, 9.6MB/s, 25%.
+    """
+    from plait import simulate
+
+    given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
+    swept = {name: value.split(",") for name, value in given.items() if "," in value}
+    if swept and measured:
+        raise click.UsageError("measured times do not depend on the machine; give one value for each option")
+
+    def work(progress: Any) -> Any:
+        if swept:
+            return simulate.sweep(list(traces), machine, progress=progress, **{**given, **swept})
+        return simulate.run(list(traces), machine, measured=measured, progress=progress, **given)
+
+    result = run_with_bar(work, "reading the traces")
+    click.echo(result.to_json() if json_ else str(result))
+    if not json_:
+        _tell_pace(result.results if swept else [result])
+    if plot is not None:
+        result.plot(plot)
+        messages().print(f"picture written to {plot}", soft_wrap=True)
+
+
+def _tell_pace(results: list[Any]) -> None:
+    """Tell how long reading and replaying took, and which share of it reading was."""
+    from plait._amounts import seconds, share
+
+    reading, replaying = results[0].reading, sum(one.replaying for one in results)
+    requests = sum(one["recorded"]["requests"] for one in results)
+    messages().print(
+        f"read in {seconds(reading)} ({share(reading / (reading + replaying))}), replayed in {seconds(replaying)}: "
+        f"{requests / replaying / 1e6:.2g} million requests a second",
+        soft_wrap=True,
+    )

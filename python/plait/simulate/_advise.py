@@ -1,0 +1,199 @@
+"""Advice: what a traced program would gain by changes that can be made, by replaying each."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from plait._amounts import seconds, share
+from plait._guard import entry
+from plait.simulate._machine import Machine, load
+from plait.simulate._recording import Recording, Traces, record
+from plait.simulate._result import Result
+from plait.simulate._run import DEFAULT_MACHINE, _at_once, replay
+from plait.simulate._settings import overridden
+
+_MIB = 1 << 20
+
+
+@dataclass(frozen=True)
+class Change:
+    """One change, replayed alone.  Times in seconds."""
+
+    what: str
+    """What is changed, in words."""
+    setting: str
+    """The setting to make."""
+    changes: dict[str, Any]
+    """As :func:`plait.simulate.run` takes them."""
+    elapsed: float
+    gain: float
+    """Seconds less than without it."""
+
+
+@dataclass(frozen=True)
+class Advice:
+    """Changes by what they gain, the largest first, and how far the model can be trusted.  Times in seconds.
+
+    measured    of the recorded run, from its first event to its last
+    replayed    the same with measured times of service: what differs is not explained by computing, pauses and I/O
+    predicted   on the machine as it is
+    """
+
+    machine: str
+    measured: float
+    replayed: float
+    predicted: float
+    changes: list[Change]
+    notes: list[str]
+
+    @property
+    def unexplained(self) -> float:
+        """Seconds of the recorded run that a replay with measured times of service does not give back."""
+        return self.measured - self.replayed
+
+    @property
+    def error(self) -> float:
+        """The predicted time on the machine relative to the measured one, less 1."""
+        return self.predicted / self.measured - 1 if self.measured > 0 else 0.0
+
+    def to_json(self) -> str:
+        """Return all of it as JSON."""
+        return json.dumps({**asdict(self), "unexplained": self.unexplained, "error": self.error})
+
+    def __str__(self) -> str:
+        """Return some 20 lines of text."""
+        return "\n".join(_lines(self))
+
+
+def _lines(one: Advice) -> Iterator[str]:
+    yield f"measured                      {seconds(one.measured)}"
+    yield f"with measured service times   {seconds(one.replayed)}; unexplained {_signed(one.unexplained)}"
+    yield f"predicted on {one.machine[:16]:<17}{seconds(one.predicted)}; error {100 * one.error:+.0f} %"
+    yield ""
+    gaining = [change for change in one.changes if change.gain > 0.001 * one.predicted]
+    if not gaining:
+        yield "None of the changes that were tried gains more than 0.1 %."
+    for number, change in enumerate(gaining, 1):
+        yield f"{number}. {change.what}: {seconds(change.gain)} less ({share(change.gain / one.predicted)})"
+        yield f"   {change.setting}"
+    if abs(one.error) > 0.15:
+        yield ""
+        yield (
+            "The prediction differs from the measured time by more than 15 %: the machine file does not describe the "
+            "machine on which the trace was recorded, and gains are those of the machine file's."
+        )
+    useless = [change.what for change in one.changes if change not in gaining]
+    if useless and gaining:
+        yield ""
+        yield f"tried without gain: {'; '.join(useless)}"
+    for note in one.notes:
+        yield f"note: {note}"
+
+
+def _signed(value: float) -> str:
+    return f"{'-' if value < 0 else ''}{seconds(abs(value))}"
+
+
+def _candidates(machine: Machine, baseline: Result) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Give what may be tried: in words, the setting, and the changes."""
+    cache = int(machine.get("cache", "size"))
+    mean = baseline["recorded"]["bytes"] / max(baseline["recorded"]["requests"], 1)
+    for size in (64 << 10, _MIB, 8 * _MIB):
+        if size > 1.5 * mean:
+            text = f"{size >> 10} KiB" if size < _MIB else f"{size // _MIB} MiB"
+            yield (
+                f"requests of up to {text}",
+                f"let the program read and write {text} at once where requests follow each other (a larger buffer)",
+                {"aggregate": size},
+            )
+    read_ahead = machine.get("cache", "read_ahead").split("?")[0]
+    for name in ("same-size", "adaptive", "stride"):
+        if name != read_ahead and cache > 0:
+            setting = f'read_ahead = "{name}" in [simulate.cache]; posix_fadvise(…, POSIX_FADV_SEQUENTIAL or WILLNEED)'
+            yield f"read-ahead {name}", setting, {"read_ahead": name}
+    if machine.get("cache", "write") == "through" and cache > 0:
+        yield "write-behind", 'write = "behind": do not open with O_SYNC, write without waiting', {"write": "behind"}
+    extent = int(baseline["recorded"]["file_bytes"])
+    for factor in (2, 4, 16):
+        size = factor * cache
+        if cache > 0 and size // factor < extent:
+            yield (
+                f"a cache {factor} times as large",
+                f"{size // _MIB} MiB of memory for the cache",
+                {"cache": size},
+            )
+    if cache == 0:
+        yield "a cache for all files", f"{extent // _MIB + 1} MiB of memory for the cache", {"cache": extent + _MIB}
+    if machine.get("tier", "size") == 0:
+        fast = "?kind=ssd&read_latency=80us&write_latency=20us"
+        yield (
+            "an SSD before the device that holds all files",
+            f"{extent // _MIB + 1} MiB on a local NVMe drive or burst buffer",
+            {"tier": f"{max(extent, _MIB) + _MIB} B{fast}"},
+        )
+    if machine.kind("device") == "servers":
+        for count in (2, 4):
+            servers = count * int(machine.get("device", "servers"))
+            yield (
+                f"stripes over {servers} servers",
+                f"lfs setstripe -c {servers}, or the like",
+                {"servers": servers},
+            )
+    elif machine.kind("device") != "server":
+        count = 4 * int(machine.get("device", "count"))
+        yield f"stripes over {count} devices", f"stripe:NAME?disks=… with {count} disks", {"stripes": count}
+    yield (
+        "asynchronous reads",
+        "start reads before their data is needed (aio, io_uring, iread)",
+        {"asynchronous": "reads"},
+    )
+    yield "asynchronous writes", "do not wait for writes (aio, io_uring, iwrite)", {"asynchronous": "writes"}
+
+
+@entry
+def advise(
+    traces: Traces | Recording,
+    machine: str | os.PathLike[str] | Machine = DEFAULT_MACHINE,
+    *,
+    workers: int | None = None,
+    progress: Callable[[str, float], None] | None = None,
+    **changes: Any,
+) -> Advice:
+    """Try what could make traced programs faster, each change alone, and rank it by the seconds it saves.
+
+    Args:
+        traces: as :func:`plait.simulate.run` takes them.
+        machine: the one on which they run; the better it is described, the smaller the error.
+        workers: replays at once; by default as many as there are processors for this process.
+        progress: hears what is going on and the share done, 0 to 1.
+        changes: to the machine and the programs, for all replays; see :func:`plait.simulate.run`.
+
+    Raises:
+        plait.ArgumentError: a value that does not fit.
+        plait.StoreError: a trace or a file cannot be read.
+    """
+    recording = record(traces, progress)
+    base, program = overridden(load(machine), changes)
+    # With a processor for each program, since the recorded run had as many as it had.
+    many = base.changed("processors", count=max(recording.programs, int(base.get("processors", "count"))))
+    replayed = replay(recording, many, program, measured=True)
+    baseline = replay(recording, base, program)
+    tried = list(_candidates(base, baseline))
+    variants = [overridden(base, {**program, **one}) for _, _, one in tried]
+    results = _at_once(lambda index: replay(recording, *variants[index]), len(tried), workers, progress)
+    found = [
+        Change(what, setting, one, result.elapsed, baseline.elapsed - result.elapsed)
+        for (what, setting, one), result in zip(tried, results, strict=True)
+    ]
+    return Advice(
+        base.name,
+        recording.elapsed,
+        replayed.elapsed,
+        baseline.elapsed,
+        sorted(found, key=lambda one: -one.gain),
+        recording.notes,
+    )

@@ -1,0 +1,197 @@
+"""A machine as the replay sees it, read from a TOML file that the cost model may share."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from plait._errors import ArgumentError
+from plait.simulate._keys import DEVICE, SECTIONS, TIER, Key, device_keys
+from plait.simulate._quantities import BYTES, CHOICE, COUNT, FLAG, TEXT, amount, nearest, whole
+
+_FOLDERS = ("plait.simulate.machines", "plait.model.machines")
+_FOREIGN = ("processors", "disks", "requests", "network")  # sections of the cost model
+
+
+@dataclass(frozen=True)
+class Machine:
+    """Processors, a cache, a tier and a device; ``values`` has what its file says, by section and key.
+
+    Times are in seconds, sizes in bytes, rates in bytes a second.  docs/reference/simulation.md lists all keys.
+    """
+
+    name: str
+    source: str
+    values: Mapping[str, Mapping[str, Any]]
+
+    def get(self, section: str, key: str) -> Any:
+        """Return a value, or its default.  errors  KeyError: no such key"""
+        if key in self.values.get(section, {}):
+            return self.values[section][key]
+        return _keys(section, self.kind(section) if section in ("tier", "device") else "")[key].default
+
+    def kind(self, section: str) -> str:
+        """Return the kind of device of the section ``device`` or ``tier``."""
+        return str(self.values.get(section, {}).get("kind", SECTIONS[section]["kind"].default))
+
+    def changed(self, section: str, **values: Any) -> Machine:
+        """Return the machine with other values, which are texts with units, or numbers in the units above.
+
+        errors  ArgumentError: no such key, or a value that it does not take
+        """
+        old = dict(self.values.get(section, {}))
+        kind = str(values.get("kind", self.kind(section))) if section in ("tier", "device") else ""
+        if kind and kind != self.kind(section):  # the keys of another kind mean nothing to this one
+            common = DEVICE if section == "device" else TIER
+            old = {key: value for key, value in old.items() if key in common}
+        new = {
+            key: _value(f"{section}.{key}", value, _found(section, key, kind), numbers=True)
+            for key, value in values.items()
+        }
+        return Machine(self.name, self.source, {**self.values, section: {**old, **new}})
+
+    def document(self) -> dict[str, Any]:
+        """Return all values, defaults too, by section and key: in seconds, bytes and bytes a second."""
+        return {
+            section: {
+                key: self.get(section, key)
+                for key in _keys(section, self.kind(section) if section in ("tier", "device") else "")
+            }
+            for section in SECTIONS
+        }
+
+
+def examples() -> tuple[str, ...]:
+    """Return the names of the machines that come with the package, ascending."""
+    return tuple(sorted(_texts()))
+
+
+def example_text(name: str) -> str:
+    """Return the file of a machine that comes with the package, with its comments.  errors  ArgumentError"""
+    found = _texts()
+    if name not in found:
+        raise ArgumentError(
+            f"found the machine '{name}', expected a file or one of {', '.join(sorted(found))}{nearest(name, found)}"
+        )
+    return found[name]
+
+
+def load(name: str | os.PathLike[str] | Machine) -> Machine:
+    """Return a machine that comes with the package, or that of a TOML file.
+
+    errors  ArgumentError where the file does not describe a machine: it names the file, the key, what was found and
+            what was expected; OSError where it cannot be read
+    """
+    if isinstance(name, Machine):
+        return name
+    text = os.fspath(name)
+    path = Path(text)
+    if not path.exists() and path.suffix != ".toml":
+        return parse(example_text(text), text)
+    try:
+        return parse(path.read_text(encoding="utf-8"), text)
+    except UnicodeDecodeError as error:
+        raise ArgumentError(f"{text}: not a text in UTF-8, byte {error.start}; write a TOML file") from error
+
+
+def parse(text: str, name: str = "the machine file") -> Machine:
+    """Return the machine that a TOML text describes; ``name`` is what errors call it.  errors  ArgumentError"""
+    from plait.model._toml import TOMLDecodeError, loads
+
+    try:
+        given = loads(text)
+    except TOMLDecodeError as error:
+        raise ArgumentError(f"{name}: not TOML: {error}") from error
+    for section in given:
+        known = ("machine", "simulate", *_FOREIGN)
+        if section not in known:
+            raise ArgumentError(
+                f"{name}: found the section [{section}], expected {', '.join(known)}{nearest(section, known)}"
+            )
+    about = given.get("machine", {})
+    sections = given.get("simulate")
+    if not isinstance(sections, dict) or not isinstance(about, dict):
+        raise ArgumentError(
+            f"{name}: there is no section [simulate.device], which says what the simulation needs to know; "
+            "`plait simulate machine NAME` prints a file to begin with"
+        )
+    values = {}
+    for section, entries in sections.items():
+        if section not in SECTIONS or not isinstance(entries, dict):
+            raise ArgumentError(
+                f"{name}: found the section [simulate.{section}], expected {', '.join(SECTIONS)}"
+                f"{nearest(section, SECTIONS)}"
+            )
+        values[section] = _section(f"{name}: simulate.{section}", section, entries)
+    return Machine(str(about.get("name", name)), str(about.get("source", "")), values)
+
+
+def _texts() -> dict[str, str]:
+    found = {}
+    for folder in _FOLDERS:
+        for one in resources.files(folder).iterdir():
+            if one.name.endswith(".toml") and "[simulate." in (text := one.read_text(encoding="utf-8")):
+                found[one.name.removesuffix(".toml")] = text
+    return found
+
+
+def _keys(section: str, kind: str) -> Mapping[str, Key]:
+    """Return the keys of a section; those of a device are its own besides."""
+    if section not in ("tier", "device"):
+        return SECTIONS[section]
+    if kind not in device_keys():
+        raise ArgumentError(
+            f"{section}.kind: there is no device '{kind}'; use one of {', '.join(device_keys())}"
+            f"{nearest(kind, device_keys())}"
+        )
+    return {**device_keys()[kind][1], **SECTIONS[section]}
+
+
+def _found(section: str, key: str, kind: str) -> Key:
+    keys = _keys(section, kind)
+    if key not in keys:
+        of = f" of the device '{kind}'" if kind else ""
+        raise ArgumentError(f"found {section}.{key}{of}, expected one of {', '.join(keys)}{nearest(key, keys)}")
+    return keys[key]
+
+
+def _section(where: str, section: str, entries: Mapping[str, Any]) -> dict[str, Any]:
+    kind = str(entries.get("kind", SECTIONS[section]["kind"].default)) if "kind" in SECTIONS[section] else ""
+    keys = _keys(section, kind)
+    made = {}
+    for key, value in entries.items():
+        if key not in keys:
+            raise ArgumentError(f"{where}: found '{key}', expected one of {', '.join(keys)}{nearest(key, keys)}")
+        made[key] = _value(f"{where}.{key}", value, keys[key])
+    return made
+
+
+def _value(where: str, value: Any, key: Key, *, numbers: bool = False) -> Any:
+    """Return a value as its key wants it; ``numbers``: without units they are in seconds, bytes, bytes a second."""
+    if key.unit == FLAG:
+        if not isinstance(value, bool):
+            raise ArgumentError(f"{where}: found {value!r}, expected true or false")
+        return value
+    if key.unit == TEXT:
+        if not isinstance(value, str):
+            raise ArgumentError(f"{where}: found {value!r}, expected a text")
+        return value
+    if key.unit == CHOICE:
+        if not isinstance(value, str) or value.split("?")[0] not in key.choices:
+            raise ArgumentError(
+                f"{where}: found {value!r}, expected one of {', '.join(key.choices)}{nearest(str(value), key.choices)}"
+            )
+        if "?" in value and key.choices[0] == "none":
+            whole(where, value.split("?", 1)[1], BYTES)
+        return value
+    if not isinstance(value, str) and (isinstance(value, bool) or not isinstance(value, int | float)):
+        raise ArgumentError(f"{where}: found {value!r}, expected a text with a unit")
+    if numbers and not isinstance(value, str):
+        if not 0 <= value < 2**62:
+            raise ArgumentError(f"{where}: found {value!r}, expected a number of 0 to below 2^62")
+        return int(value) if key.unit in (BYTES, COUNT) else float(value)
+    return whole(where, value, key.unit) if key.unit in (BYTES, COUNT) else amount(where, value, key.unit)

@@ -1,0 +1,106 @@
+"""Traces, read once for any number of replays."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from plait import _simulation
+from plait._amounts import count
+from plait._errors import ArgumentError
+
+Traces = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+"""One trace or several: names of files, or of workloads such as ``workload:venus?copies=2``."""
+
+
+class Recording:
+    """What the programs of one or several traces did; :func:`plait.simulate.record` makes it.
+
+    Files of different traces are different ones, even where their names are equal.  Requests are in memory up to
+    64 MiB, and in a temporary file beyond.
+    """
+
+    def __init__(self, names: list[str], compiled: Any, seconds: float) -> None:
+        """See :func:`plait.simulate.record`."""
+        self.names = names
+        self.seconds = seconds
+        """How long reading took."""
+        self._compiled = compiled
+
+    @property
+    def requests(self) -> int:
+        """Reads and writes."""
+        return int(self._compiled.requests)
+
+    @property
+    def bytes(self) -> int:
+        """Bytes read and written."""
+        return int(self._compiled.bytes)
+
+    @property
+    def programs(self) -> int:
+        """Threads of processes, each of which does one thing after the other."""
+        return int(self._compiled.programs)
+
+    @property
+    def extent(self) -> int:
+        """Bytes of all files, each up to the end of its last request."""
+        return int(self._compiled.extent)
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds from the first event to the last, of the longest trace."""
+        return float(self._compiled.elapsed)
+
+    @property
+    def notes(self) -> list[str]:
+        """What was odd in the traces, and what the replay makes of it."""
+        odd = self._compiled.oddities
+        texts = {
+            "incomplete": ("trace", "cut off or of killed processes; what is missing is not simulated"),
+            "missed": ("event", "happened but in no trace; not simulated"),
+            "counted": ("counter", "of calls that the source did not record one by one; not simulated"),
+            "overlapping": (
+                "synchronous request",
+                "began before the one before had ended; taken as made right behind it",
+            ),
+            "backwards": ("CPU time", "below an earlier one of its process; the wall clock is taken instead"),
+            "empty": ("request", "of no bytes; it costs the call alone"),
+            "failed": ("request", "that failed; it takes the time that it took"),
+        }
+        found = [f"{count(odd[key], noun)} {text}" for key, (noun, text) in texts.items() if odd[key]]
+        if not self._compiled.logical:
+            found.append("the traces hold no requests of programs, only what reached devices; that is replayed")
+        return found
+
+
+def record(traces: Traces | Recording, progress: Callable[[str, float], None] | None = None) -> Recording:
+    """Read traces, so that they can be replayed many times.
+
+    traces     names of traces of any format that can be read, and of workloads; several run at once
+    progress   hears what is going on and the share done, 0 to 1
+    errors     those of :func:`plait.trace.open`; ArgumentError: no trace, or one without any request
+    """
+    if isinstance(traces, Recording):
+        return traces
+    names = [os.fspath(traces)] if isinstance(traces, str | os.PathLike) else [os.fspath(one) for one in traces]
+    if not names:
+        raise ArgumentError("there is no trace to replay; name at least one")
+    from plait.trace import open as open_trace
+
+    begin = time.perf_counter()
+    compiled = _simulation.Recording()
+    for number, name in enumerate(names):
+
+        def heard(read: int, whole: int, number: int = number, name: str = name) -> None:
+            if progress is not None:
+                share = read / whole if whole else 0.0
+                progress(f"reading {name}", (number + min(share, 1.0)) / len(names))
+
+        with open_trace(name) as trace:
+            compiled.add(trace, heard)
+    if compiled.requests == 0:
+        raise ArgumentError(f"there are no reads or writes in {', '.join(names)}; there is nothing to replay")
+    return Recording(names, compiled, time.perf_counter() - begin)

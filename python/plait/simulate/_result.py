@@ -1,0 +1,218 @@
+"""What comes out of a replay: values that print, compare, plot and become JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from plait._amounts import seconds, share, size
+
+
+@dataclass(frozen=True)
+class Result:
+    """One replay.  ``document`` has all of it, as docs/reference/simulation.md lists it; times in seconds."""
+
+    document: dict[str, Any]
+    reading: float = 0.0
+    """Seconds that reading the traces took here."""
+    replaying: float = 0.0
+    """Seconds that the replay took here."""
+
+    def __getitem__(self, name: str) -> Any:
+        """Return a part of the document."""
+        return self.document[name]
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds until the last process ends."""
+        return float(self.document["elapsed"])
+
+    @property
+    def idle(self) -> float:
+        """Seconds in which a processor had nothing to do, summed over processors."""
+        return float(self.document["idle"])
+
+    @property
+    def utilization(self) -> float:
+        """The share of processor time that was used, 0 to 1."""
+        whole = self.elapsed * self.document["machine"]["processors"]["count"]
+        return 1.0 - self.idle / whole if whole > 0 else 0.0
+
+    @property
+    def hit_ratio(self) -> float:
+        """The share of bytes read that was in the cache, or on its way into it."""
+        cache = self.document["cache"]
+        return cache["hit_blocks"] / cache["read_blocks"] if cache["read_blocks"] else 0.0
+
+    @property
+    def request_hit_ratio(self) -> float:
+        """The share of reads that the cache served whole."""
+        cache = self.document["cache"]
+        return cache["hit_requests"] / cache["read_requests"] if cache["read_requests"] else 0.0
+
+    @property
+    def device_bytes(self) -> tuple[int, int]:
+        """Bytes read from and written to the devices, without the tier."""
+        below = [one for one in self.document["devices"] if one["name"] != "tier"]
+        return sum(one["read_bytes"] for one in below), sum(one["write_bytes"] for one in below)
+
+    @property
+    def notes(self) -> list[str]:
+        """What was odd, and what the replay made of it."""
+        found = list(self.document["notes"])
+        if self.document["unmatched"]:
+            found.append(
+                f"{self.document['unmatched']} collective operations for which not all processes came; "
+                "those who waited went on"
+            )
+        return found
+
+    def to_json(self) -> str:
+        """Return the document as JSON."""
+        return json.dumps(self.document)
+
+    def compare(self, other: Result) -> Sweep:
+        """Return this result and another one side by side."""
+        return Sweep(["run"], [{"run": "this"}, {"run": "other"}], [self, other])
+
+    def plot(self, path: str | Path) -> None:
+        """Write a chart of rates over time; SVG where the name ends so, else PNG.
+
+        errors  plait.Error where matplotlib is not installed
+        """
+        from plait.simulate._charts import draw_rates
+
+        draw_rates(self.document, Path(path))
+
+    def __str__(self) -> str:
+        """Return some 30 lines of text."""
+        return "\n".join(_lines(self))
+
+
+def _lines(one: Result) -> Iterator[str]:
+    doc = one.document
+    cpus = doc["machine"]["processors"]["count"]
+    yield f"{', '.join(doc['traces'])} on {doc['machine']['name']}"
+    yield ""
+    yield f"elapsed          {seconds(one.elapsed)}"
+    if doc["drained"] > one.elapsed:
+        yield f"  on the device  {seconds(doc['drained'])}"
+    of = f" of {cpus} processors" if cpus > 1 else ""
+    yield f"idle             {seconds(one.idle)}{of}; {share(one.utilization)} used"
+    yield f"computing        {seconds(doc['computing'])}, system {seconds(doc['system'] + doc['interrupts'])}"
+    if doc["program"]["measured"]:
+        return
+    yield (
+        f"reads served     {share(one.request_hit_ratio)} of requests, {share(one.hit_ratio)} of bytes from the cache"
+    )
+    cache, block = doc["cache"], doc["machine"]["cache"]["block"]
+    if cache["ahead_blocks"]:
+        used, wasted = (share(cache[name] / cache["ahead_blocks"]) for name in ("ahead_used", "ahead_wasted"))
+        yield f"read ahead       {size(cache['ahead_blocks'] * block)}, {used} used, {wasted} dropped unread"
+    if doc["dirty_most"]:
+        yield f"dirty            {size(doc['dirty_most'])} at most"
+    for name, key in (("reads take", "read_latency"), ("writes take", "write_latency")):
+        times = doc[key]
+        if times["count"]:
+            yield (
+                f"{name:<17}{seconds(times['p50'])} (median), {seconds(times['p99'])} (99 %), "
+                f"{seconds(times['most'])} (most)"
+            )
+    yield ""
+    yield "device               reads      bytes     writes      bytes    busy  queue"
+    for use in doc["devices"]:
+        yield (
+            f"{use['name'][:16]:<16}{use['reads']:>10,} {size(use['read_bytes']):>10} {use['writes']:>10,} "
+            f"{size(use['write_bytes']):>10} {100 * use['busy'] / max(doc['drained'], 1e-9):>5.0f} % "
+            f"{use['queue_mean']:>6.3g}"
+        )
+    if len(doc["processes"]) > 1:
+        yield ""
+        yield "process              elapsed  computing    waiting      ready"
+        for process in doc["processes"][:16]:
+            name = process["command"] or str(process["process"])
+            took = process["end"] - process["start"]
+            yield (
+                f"{name[:16]:<16}{seconds(took):>12} {seconds(process['computing']):>10} "
+                f"{seconds(process['waiting']):>10} {seconds(process['ready']):>10}"
+            )
+        if len(doc["processes"]) > 16:
+            yield f"and {len(doc['processes']) - 16} more"
+    for note in one.notes:
+        yield f"note: {note}"
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """Several replays: what differs between them, and what came out."""
+
+    names: list[str]
+    points: list[dict[str, Any]]
+    results: list[Result]
+
+    def __len__(self) -> int:
+        """Return how many replays there are."""
+        return len(self.results)
+
+    def __iter__(self) -> Iterator[tuple[dict[str, Any], Result]]:
+        """Give what differs, and the result, of each."""
+        return iter(zip(self.points, self.results, strict=True))
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return what differs and the main figures of each, as flat dictionaries."""
+        return [
+            {
+                **point,
+                "elapsed": one.elapsed,
+                "idle": one.idle,
+                "utilization": one.utilization,
+                "hit_ratio": one.hit_ratio,
+                "request_hit_ratio": one.request_hit_ratio,
+                "device_read_bytes": one.device_bytes[0],
+                "device_write_bytes": one.device_bytes[1],
+            }
+            for point, one in self
+        ]
+
+    def best(self) -> tuple[dict[str, Any], Result]:
+        """Return the point with the least elapsed time, the first of equal ones."""
+        return min(self, key=lambda one: one[1].elapsed)
+
+    def to_json(self) -> str:
+        """Return the rows as JSON."""
+        return json.dumps(self.rows())
+
+    def plot(self, path: str | Path) -> None:
+        """Write a chart of elapsed and idle time; SVG where the name ends so, else PNG.
+
+        errors  plait.Error where matplotlib is not installed
+        """
+        from plait.simulate._charts import draw_sweep
+
+        draw_sweep(self.names, self.rows(), Path(path))
+
+    def __str__(self) -> str:
+        """Return a table."""
+        heads = [*self.names, "elapsed", "idle", "used", "hits", "device reads", "device writes"]
+        table = [
+            [
+                *(str(row[name]) for name in self.names),
+                seconds(row["elapsed"]),
+                seconds(row["idle"]),
+                f"{100 * row['utilization']:.1f} %",
+                f"{100 * row['hit_ratio']:.1f} %",
+                size(row["device_read_bytes"]),
+                size(row["device_write_bytes"]),
+            ]
+            for row in self.rows()
+        ]
+        return "\n".join(_aligned([heads, *table]))
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
+    for row in rows:
+        yield "  ".join(text.rjust(width) for text, width in zip(row, widths, strict=True)).rstrip()

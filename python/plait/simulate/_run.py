@@ -1,0 +1,148 @@
+"""Replays of traces on machines."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from itertools import product
+from typing import Any
+
+from plait import _simulation
+from plait._guard import entry
+from plait.simulate._machine import Machine, load
+from plait.simulate._recording import Recording, Traces, record
+from plait.simulate._result import Result, Sweep
+from plait.simulate._settings import overridden, settings
+
+DEFAULT_MACHINE = "laptop-nvme"
+
+
+def replay(
+    recording: Recording,
+    machine: Machine,
+    program: Mapping[str, Any] | None = None,
+    *,
+    measured: bool = False,
+    progress: Callable[[float], None] | None = None,
+) -> Result:
+    """Replay what was read on a machine; ``program`` is what is changed about the programs.  errors  ArgumentError"""
+    given = settings(machine, dict(program or {}), measured=measured)
+    begin = time.perf_counter()
+    outcome = _simulation.replay(recording._compiled, given, progress)
+    return Result(
+        {
+            "traces": recording.names,
+            "machine": {"name": machine.name, "source": machine.source, **machine.document()},
+            "program": {**(program or {}), "measured": measured},
+            "recorded": {
+                "requests": recording.requests,
+                "bytes": recording.bytes,
+                "programs": recording.programs,
+                "elapsed": recording.elapsed,
+                "file_bytes": recording.extent,
+            },
+            "notes": recording.notes,
+            **outcome,
+        },
+        reading=recording.seconds,
+        replaying=time.perf_counter() - begin,
+    )
+
+
+@entry
+def run(
+    traces: Traces | Recording,
+    machine: str | os.PathLike[str] | Machine = DEFAULT_MACHINE,
+    *,
+    measured: bool = False,
+    progress: Callable[[str, float], None] | None = None,
+    **changes: Any,
+) -> Result:
+    """Replay traces on a machine and return what came out.
+
+    Args:
+        traces: names of traces of any format that can be read, or of workloads; or what
+            :func:`plait.simulate.record` read.
+        machine: a machine file, a machine that comes with the package, or a Machine.
+        measured: let each request take what it took when it was recorded, without cache and device.
+        progress: hears what is going on and the share done, 0 to 1.
+        changes: to the machine: ``cpus``, ``quantum``, ``cache``, ``block``, ``policy``, ``process_limit``,
+            ``read_ahead``, ``write``, ``delay``, ``dirty_limit``, ``stripes``, ``servers``, ``device``, ``tier``; to
+            the programs: ``aggregate`` (bytes up to which requests that follow each other become one),
+            ``asynchronous`` (``none``, ``reads``, ``writes`` or ``all``), ``waits`` (``keep`` or ``drop``).  Texts have
+            units; numbers are in seconds, bytes, bytes a second.
+
+    Raises:
+        plait.ArgumentError: a value that does not fit; the message says which there are.
+        plait.StoreError: a trace or a file cannot be read.
+    """
+    recording = record(traces, progress)
+    changed, program = overridden(load(machine), changes)
+    heard = None if progress is None else lambda share: progress("replaying", share)
+    return replay(recording, changed, program, measured=measured, progress=heard)
+
+
+@entry
+def sweep(
+    traces: Traces | Recording,
+    machine: str | os.PathLike[str] | Machine = DEFAULT_MACHINE,
+    *,
+    workers: int | None = None,
+    progress: Callable[[str, float], None] | None = None,
+    **changes: Any,
+) -> Sweep:
+    """Replay traces on many variants of a machine: all combinations of the changes that are lists.
+
+    Args:
+        traces: as :func:`run` takes them; read once.
+        machine: as :func:`run` takes it.
+        workers: replays at once; by default as many as there are processors for this process.
+        progress: hears what is going on and the share done, 0 to 1.
+        changes: those of :func:`run`, each a value or a list of values.
+
+    Raises:
+        plait.ArgumentError: as :func:`run`; all variants are checked before the first is replayed.
+        plait.StoreError: a trace or a file cannot be read.
+    """
+    recording = record(traces, progress)
+    base = load(machine)
+    swept = {name: list(value) for name, value in changes.items() if isinstance(value, list | tuple)}
+    fixed = {name: value for name, value in changes.items() if name not in swept}
+    points = [dict(zip(swept, values, strict=True)) for values in product(*swept.values())]
+    variants = [overridden(base, {**fixed, **point}) for point in points]
+    for one, program in variants:
+        settings(one, program)
+
+    def work(index: int) -> Result:
+        return replay(recording, *variants[index])
+
+    return Sweep(list(swept), points, _at_once(work, len(points), workers, progress))
+
+
+def _at_once(
+    work: Callable[[int], Result],
+    number: int,
+    workers: int | None,
+    progress: Callable[[str, float], None] | None,
+) -> list[Result]:
+    """Return the results of all pieces of work; replays hold no lock of Python."""
+    found: dict[int, Result] = {}
+    with ThreadPoolExecutor(workers or len(os.sched_getaffinity(0))) as pool:
+        started = {pool.submit(work, index): index for index in range(number)}
+        try:
+            for done in as_completed(started):
+                found[started[done]] = done.result()
+                if progress is not None:
+                    progress(f"{len(found)} of {number} replays", len(found) / number)
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    return [found[index] for index in range(number)]
+
+
+def compare(results: Mapping[str, Result] | Iterable[tuple[str, Result]]) -> Sweep:
+    """Return results side by side, by names of your choice."""
+    named: Sequence[tuple[str, Result]] = list(results.items() if isinstance(results, Mapping) else results)
+    return Sweep(["run"], [{"run": name} for name, _ in named], [one for _, one in named])

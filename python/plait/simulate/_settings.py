@@ -1,0 +1,123 @@
+"""A machine and what is changed about it, as the compiled replay takes them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from plait._errors import ArgumentError
+from plait.simulate._keys import READ_AHEAD, WRITE, device_keys
+from plait.simulate._machine import Machine
+from plait.simulate._quantities import BYTES, CHOICE, nearest, whole
+
+ASYNCHRONOUS = ("none", "reads", "writes", "all")
+"""Which requests do not make their programs wait."""
+
+_SHORT = {
+    "cpus": ("processors", "count"),
+    "quantum": ("processors", "quantum"),
+    "cache": ("cache", "size"),
+    "block": ("cache", "block"),
+    "policy": ("cache", "policy"),
+    "process_limit": ("cache", "process_limit"),
+    "read_ahead": ("cache", "read_ahead"),
+    "write": ("cache", "write"),
+    "delay": ("cache", "delay"),
+    "dirty_limit": ("cache", "dirty_limit"),
+    "stripes": ("device", "count"),
+    "servers": ("device", "servers"),
+}
+OVERRIDES = (*_SHORT, "device", "tier", "aggregate", "asynchronous", "waits")
+"""What :func:`plait.simulate.run` may change about a machine and the programs."""
+
+
+def overridden(machine: Machine, changes: dict[str, Any]) -> tuple[Machine, dict[str, Any]]:
+    """Return the machine with changes, and what is changed about the programs.  errors  ArgumentError"""
+    program: dict[str, Any] = {}
+    for name, value in changes.items():
+        if value is None:
+            continue
+        if name in _SHORT:
+            section, key = _SHORT[name]
+            machine = machine.changed(section, **{key: value})
+        elif name == "device":
+            machine = machine.changed("device", **_described("device", str(value)))
+        elif name == "tier":
+            machine = machine.changed("tier", **_tier(value))
+        elif name in ("aggregate", "asynchronous", "waits"):
+            program[name] = value
+        else:
+            raise ArgumentError(f"found {name}, expected one of {', '.join(OVERRIDES)}{nearest(name, OVERRIDES)}")
+    return machine, program
+
+
+def _described(what: str, text: str) -> dict[str, Any]:
+    """Return what ``ssd?channels=4&read_latency=80us`` says."""
+    kind, _, rest = text.partition("?")
+    values: dict[str, Any] = {"kind": kind}
+    for one in filter(None, rest.split("&")):
+        name, equal, value = one.partition("=")
+        if not equal:
+            raise ArgumentError(f"{what}: found '{one}', expected name=value as in disk?seek_far=15ms&count=4")
+        values[name] = value
+    return values
+
+
+def _tier(value: Any) -> dict[str, Any]:
+    """Return what ``256MiB`` or ``256MiB?kind=ssd&channels=4`` says."""
+    if not isinstance(value, str):
+        return {"size": value}
+    size, _, rest = value.partition("?")
+    found = _described("tier", f"server?{rest}")
+    if "&kind=" not in f"&{rest}":
+        del found["kind"]
+    return {"size": size, **found}
+
+
+def settings(machine: Machine, program: dict[str, Any], *, measured: bool = False) -> dict[str, Any]:
+    """Return what the compiled replay takes.  errors  ArgumentError"""
+    values = machine.document()
+    cache = dict(values["cache"])
+    name, _, size = str(cache["read_ahead"]).partition("?")
+    cache["read_ahead"] = READ_AHEAD.index(name)
+    if size:
+        cache["read_ahead_size"] = whole("read_ahead", size, BYTES)
+    cache["write"] = WRITE.index(cache["write"])
+    asynchronous = str(program.get("asynchronous", "none"))
+    if asynchronous not in ASYNCHRONOUS:
+        raise ArgumentError(
+            f"asynchronous: found '{asynchronous}', expected one of {', '.join(ASYNCHRONOUS)}"
+            f"{nearest(asynchronous, ASYNCHRONOUS)}"
+        )
+    waits = str(program.get("waits", "keep"))
+    if waits not in ("keep", "drop"):
+        raise ArgumentError(f"waits: found '{waits}', expected keep or drop")
+    aggregate = program.get("aggregate", 0)
+    return {
+        "processors": values["processors"],
+        "cache": cache,
+        "tier": {key: values["tier"][key] for key in ("size", "block", "policy")}
+        | {"device": _device(machine, "tier")},
+        "device": _device(machine, "device"),
+        "program": {
+            "measured": measured,
+            "aggregate": whole("aggregate", aggregate, BYTES) if isinstance(aggregate, str) else int(aggregate),
+            "asynchronous_reads": asynchronous in ("reads", "all"),
+            "asynchronous_writes": asynchronous in ("writes", "all"),
+            "keep_waits": waits == "keep",
+        },
+    }
+
+
+def _device(machine: Machine, section: str) -> dict[str, Any]:
+    kind = machine.kind(section)
+    values = {}
+    for key, about in device_keys()[kind][1].items():
+        value = machine.get(section, key)
+        values[key] = about.choices.index(value) if about.unit == CHOICE else value
+    several = section == "device"
+    return {
+        "kind": kind,
+        "count": machine.get(section, "count") if several else 1,
+        "stripe": machine.get(section, "stripe") if several else 0,
+        "values": {key: float(value) for key, value in values.items()},
+    }

@@ -1,0 +1,1 @@
+"""Machines for the simulation, as TOML files."""

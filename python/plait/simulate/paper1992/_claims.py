@@ -1,0 +1,277 @@
+"""What the paper says of its simulations, and what the replay says of the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+from plait.simulate._result import Result
+from plait.simulate.paper1992._runs import IDLE, PAIR, PROGRAMS, SIZES, Runs
+
+_FULL = 0.99  # "utilized the CPU over 99%"
+_WHY_FORMA = "table 1 gives forma 30 MB of data, which 256 MB hold; what kept it waiting is not in the paper"
+_WHY_NOT_FALLING = (
+    "the copies go through 110 MB in turn, so that below that LRU holds nothing until it is read again; how long both "
+    "wait at once then depends on how they fall into step more than on the size"
+)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One statement of the paper, with what is predicted.
+
+    fitted   whether the one open number was fitted to it
+    holds    whether the prediction agrees with the paper
+    reason   why it does not, where it does not; otherwise what else is worth knowing
+    """
+
+    name: str
+    paper: str
+    predicted: str
+    holds: bool
+    fitted: bool = False
+    reason: str = ""
+
+
+def claims(runs: Runs, fitted: Result, position: float) -> Iterator[Claim]:
+    """Give the claims in the order of the paper."""
+    yield Claim(
+        "idle time without write-behind: two venus, 128 MB",
+        f"{IDLE:.0f} s",
+        f"{fitted.idle:.0f} s",
+        abs(fitted.idle - IDLE) < 5,
+        True,
+        f"position time fitted: {1e3 * position:.1f} ms; the paper says that a request takes up to about 15 ms",
+    )
+    for make in (_write_behind, _no_idle, _figure6, _figure7, _figure8, _small_cache, _gcm, _upw, _les, _ssd, _forma):
+        yield make(runs)
+    for other in (_venus_gain, _venus_gain_small, _limits, _lock_step, _in_memory, _staging):
+        yield other(runs)
+
+
+def _write_behind(runs: Runs) -> Claim:
+    idle = runs.get(PAIR, cache=128).idle
+    return Claim("idle time with write-behind: two venus, 128 MB", "1 s", f"{idle:.2g} s", idle <= 2)
+
+
+def _no_idle(runs: Runs) -> Claim:
+    one = runs.get(PAIR, cache=128)
+    busy = one["computing"] + one["system"] + one["interrupts"]
+    return Claim(
+        "execution time without idle time: two venus",
+        "761 s",
+        f"{busy:.0f} s",
+        abs(busy / 761 - 1) < 0.01,
+        reason="758 s of computing; costs of switches, calls and interrupts are open in the paper",
+    )
+
+
+def peak_over_mean(one: Result, *series: str, seconds: float = 200.0) -> float:
+    """Return the largest of the rates of all seconds, over their mean."""
+    rates: dict[int, int] = {}
+    for name in series:
+        step, sums = one["series"][name]["step"], one["series"][name]["sums"]
+        for k, amount in enumerate(sums):
+            if step * k < seconds:
+                rates[int(step * k)] = rates.get(int(step * k), 0) + amount
+    span = min(seconds, one.elapsed)
+    mean = sum(rates.values()) / span
+    return max(rates.values(), default=0) / mean if mean else 0.0
+
+
+def _figure6(runs: Runs) -> Claim:
+    one = runs.get(PAIR, cache=32)
+    ratio = peak_over_mean(one, "device_read", "device_write")
+    return Claim(
+        "figure 6: the disks' rate stays bursty (two venus, 32 MB)",
+        "bursts are not smoothed",
+        f"highest rate of a second {ratio:.1f} times the mean",
+        ratio > 1.5,
+    )
+
+
+def _figure7(runs: Runs) -> Claim:
+    one = runs.get(PAIR, cache=128)
+    read = sum(use["read_bytes"] for use in one["devices"])
+    whole = sum(process["read_bytes"] for process in one["processes"])
+    ratio = peak_over_mean(one, "device_write")
+    return Claim(
+        "figure 7: few disk reads, bursts of writes (two venus, 128 MB)",
+        "almost no reads; writes in bursts",
+        f"{100 * read / whole:.1f} % of bytes read come from disk; highest rate of writes {ratio:.1f} times the mean",
+        read / whole < 0.02 and ratio > 1.5,
+    )
+
+
+def _figure8(runs: Runs) -> Claim:
+    idle = [runs.get(PAIR, cache=size).idle for size in SIZES]
+    # A second up or down is the two copies falling in and out of step.
+    falls = all(after <= before + max(2.0, 0.03 * before) for before, after in pairwise(idle))
+    listed = ", ".join(f"{size} MB {one:.0f} s" for size, one in zip(SIZES, idle, strict=True))
+    return Claim(
+        "figure 8: idle time falls with the size of the cache (two venus)",
+        "falls to almost none",
+        listed,
+        falls and idle[-1] < 2,
+        reason="" if falls else _WHY_NOT_FALLING,
+    )
+
+
+def _small_cache(runs: Runs) -> Claim:
+    used = {name: runs.get(f"workload:{name}", cache=32).utilization for name in PROGRAMS}
+    waiting = [name for name in ("bvi", "ccm", "forma", "venus") if used[name] < _FULL]
+    return Claim(
+        "a 4 MW (32 MB) cache does not keep most I/O-intensive programs from waiting",
+        "most wait",
+        ", ".join(f"{name} {100 * used[name]:.1f} %" for name in PROGRAMS) + " used",
+        len(waiting) >= 3,
+        reason=_why_small(waiting),
+    )
+
+
+def _why_small(waiting: list[str]) -> str:
+    fitting = [name for name in ("ccm", "forma") if name not in waiting]
+    if not fitting:
+        return ""
+    return (
+        f"the data of {' and '.join(fitting)} (12 and 30 MB in table 1) fits into 32 MB, so that after the first pass "
+        "nothing is left to wait for"
+    )
+
+
+def _gcm(runs: Runs) -> Claim:
+    idle = runs.get("workload:gcm", cache=8).idle
+    return Claim(
+        "gcm in an 8 MB cache",
+        "1 s idle",
+        f"{idle:.1f} s idle",
+        idle < 5,
+        reason="" if idle < 5 else "its last requests come close together and find the cache full of dirty blocks",
+    )
+
+
+def _upw(runs: Runs) -> Claim:
+    idle = max(runs.get("workload:upw", cache=size).idle for size in (8, 32, 128))
+    return Claim("upw idles little in all runs", "low", f"{idle:.1f} s at most", idle < 6)
+
+
+def _les(runs: Runs) -> Claim:
+    cached = runs.get("workload:les", cache=32).utilization
+    solid = runs.ssd("workload:les").utilization
+    return Claim(
+        "les runs with little idle time on main memory and SSD alike, since it is asynchronous",
+        "near full",
+        f"{100 * cached:.1f} % used with 32 MB, {100 * solid:.1f} % with the SSD",
+        min(cached, solid) > 0.98,
+    )
+
+
+def _ssd(runs: Runs) -> Claim:
+    used = {name: runs.ssd(f"workload:{name}").utilization for name in PROGRAMS}
+    below = [name for name in PROGRAMS if used[name] <= _FULL]
+    return Claim(
+        "a 32 MW (256 MB) SSD: all programs but one use over 99 %",
+        "all but one",
+        ", ".join(f"{name} {100 * used[name]:.2f} %" for name in PROGRAMS),
+        len(below) <= 1,
+    )
+
+
+def _forma(runs: Runs) -> Claim:
+    used = runs.ssd("workload:forma").utilization
+    return Claim(
+        "which one does not: forma, since the text calls the six others low",
+        "below 99 %",
+        f"{100 * used:.2f} %",
+        used <= _FULL,
+        reason="" if used <= _FULL else _WHY_FORMA,
+    )
+
+
+def _gains(runs: Runs, size: int) -> tuple[bool, str]:
+    none, ahead, behind, both = (
+        runs.get(PAIR, cache=size, read_ahead=read_ahead, write=write).idle
+        for write in ("through", "behind")
+        for read_ahead in ("none", "same-size")
+    )
+    text = f"idle: neither {none:.0f} s, prefetching {ahead:.0f} s, write-behind {behind:.0f} s, both {both:.0f} s"
+    return behind < ahead, text
+
+
+def _venus_gain(runs: Runs) -> Claim:
+    more, text = _gains(runs, 128)
+    return Claim("venus gains more from write-behind than from prefetching: 128 MB", "write-behind more", text, more)
+
+
+def _venus_gain_small(runs: Runs) -> Claim:
+    more, text = _gains(runs, 32)
+    reason = (
+        "32 MB hold nothing until it is read again, so that reads wait for the disk too, and venus reads twice a write"
+    )
+    return Claim(
+        "the same with 32 MB; the paper does not say for which sizes",
+        "write-behind more",
+        text,
+        more,
+        reason="" if more else reason,
+    )
+
+
+def _limits(runs: Runs) -> Claim:
+    pairs = ((PAIR, 32), (PAIR, 64), (("workload:venus", "workload:les"), 32), (("workload:venus", "workload:les"), 64))
+    found = []
+    for traces, size in pairs:
+        free = runs.get(traces, cache=size).elapsed
+        held = runs.get(traces, cache=size, process_limit=size << 19).elapsed
+        found.append((free, held))
+    worse = sum(held > 1.001 * free for free, held in found)
+    better = sum(held < 0.999 * free for free, held in found)
+    no_relief = sum(held for _, held in found) >= sum(free for free, _ in found)
+    return Claim(
+        "a limit on the buffers of a process does not help",
+        "no relief, worse in several cases",
+        "; ".join(
+            f"{'two venus' if traces == PAIR else 'venus and les'}, {size} MB: {free:.0f} s, held to half {held:.0f} s"
+            for (traces, size), (free, held) in zip(pairs, found, strict=True)
+        ),
+        no_relief and worse >= 2,
+        reason=f"shorter in {better} of {len(found)} cases, longer in {worse}, longer on the whole" if better else "",
+    )
+
+
+def _lock_step(runs: Runs) -> Claim:
+    one = runs.get(PAIR, cache=32)
+    shares = [process["waiting"] / one.elapsed for process in one["processes"]]
+    apart = shares[0] * shares[1]
+    together = one.idle / one.elapsed
+    return Claim(
+        "two programs fall into step, so that both wait at once",
+        "bunching",
+        f"both wait {100 * together:.1f} % of the time; {100 * apart:.1f} % if they did so independently",
+        together > apart,
+    )
+
+
+def _jobs(runs: Runs, name: str, jobs: int) -> float:
+    return runs.get(f"workload:{name}?copies={jobs}&offset=0", cache=32).utilization
+
+
+def _in_memory(runs: Runs) -> Claim:
+    used = _jobs(runs, "gcm", 2)
+    return Claim(
+        "n + 1 jobs that fit into memory keep n processors busy (n = 1, gcm)",
+        "yes",
+        f"{100 * used:.2f} % used",
+        used > _FULL,
+    )
+
+
+def _staging(runs: Runs) -> Claim:
+    used = _jobs(runs, "venus", 2)
+    return Claim(
+        "n + 1 jobs that stage their data do not (n = 1, venus, 32 MB)",
+        "no",
+        f"{100 * used:.2f} % used",
+        used < _FULL,
+    )

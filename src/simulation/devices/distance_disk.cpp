@@ -1,0 +1,74 @@
+// The disk of the paper of 1992: no queue, time by the distance from the request before.
+//
+// Source: E. L. Miller, "Input/Output Behavior of Supercomputing Applications" (1992), section 6.1: "There was no
+// queueing at the disks, so the completion time of a specific I/O was dependent only on the location of the I/O and how
+// 'close' the I/O was to the previous I/O."  The paper does not give the curve; here it is a square root, as of an arm
+// that speeds up and slows down.
+#include <array>
+#include <cmath>
+#include <cstdlib>
+
+#include "simulation/devices/device_kind.hpp"
+
+namespace plait::simulation {
+
+namespace {
+
+constexpr std::array<DeviceParameter, 5> kParameters{{
+    {"rate", Unit::kRate, 96e6, "at which bytes are transferred"},
+    {"follow", Unit::kTime, 0.001, "before the bytes of a request that begins where the last one ended"},
+    {"near", Unit::kTime, 0.004, "before the bytes of a request nearby"},
+    {"far", Unit::kTime, 0.015, "before those of a request as far away as the span is long"},
+    {"span", Unit::kBytes, 0, "the distance that takes `far`; 0: from the first byte of the files to the last"},
+}};
+
+class DistanceDisk final : public Device, private Timer {
+ public:
+  DistanceDisk(const DeviceSite& site, const DeviceArguments& arguments)
+      : Device(site.clock, site.completion),
+        rate_(arguments.rate("rate")),
+        follow_(arguments.time("follow")),
+        near_(arguments.time("near")),
+        far_(arguments.time("far")),
+        span_(arguments.number("span") > 0 ? arguments.number("span") : static_cast<double>(site.span)),
+        meter_(site.name) {}
+
+  void submit(const DeviceRequest& request) override {
+    const Time now = clock_.now();
+    meter_.begin(now, request);
+    clock_.at(now + position(request.address) + transfer_time(request.length, rate_), *this, request.tag);
+    end_ = request.address + request.length;
+  }
+  void report(std::vector<DeviceUse>& all) const override { all.push_back(meter_.use(clock_.now())); }
+
+ private:
+  Time position(std::int64_t address) const {
+    if (address == end_) return follow_;
+    const double share = std::min(1.0, static_cast<double>(std::abs(address - end_)) / std::max(span_, 1.0));
+    return near_ + static_cast<Time>(static_cast<double>(far_ - near_) * std::sqrt(share));
+  }
+  void fire(std::uint64_t token) override {
+    meter_.end(clock_.now());
+    completion_.done(token);
+  }
+
+  double rate_;
+  Time follow_;
+  Time near_;
+  Time far_;
+  double span_;
+  DeviceMeter meter_;
+  std::int64_t end_ = 0;  // of the request before
+};
+
+}  // namespace
+
+const DeviceKind& distance_disk() {
+  static const DeviceKind kKind{"distance", "the disk of 1992: no queue, time by the distance from the last request",
+                                kParameters, [](const DeviceSite& site, const DeviceArguments& arguments) {
+                                  return std::unique_ptr<Device>(std::make_unique<DistanceDisk>(site, arguments));
+                                }};
+  return kKind;
+}
+
+}  // namespace plait::simulation

@@ -1,0 +1,96 @@
+// A parallel file system: servers over which bytes lie in stripes, behind one link of the client.
+//
+// Requests take the link in the order in which they are made: bytes that are written go over it first, bytes that are
+// read behind the servers.  Other clients are not in the model; `load` takes their share of servers and link.
+#include <algorithm>
+#include <array>
+
+#include "base/text.hpp"
+#include "plait/error.hpp"
+#include "simulation/devices/device_kind.hpp"
+
+namespace plait::simulation {
+
+namespace {
+
+constexpr std::array<DeviceParameter, 7> kParameters{{
+    {"servers", Unit::kCount, 8, "over which bytes lie in stripes"},
+    {"unit", Unit::kBytes, 1048576, "bytes of a stripe"},
+    {"read_rate", Unit::kRate, 2e9, "of one server"},
+    {"write_rate", Unit::kRate, 1.5e9, "of one server"},
+    {"latency", Unit::kTime, 500e-6, "of a request at each server that it reaches"},
+    {"link_rate", Unit::kRate, 12.5e9, "of the client's link"},
+    {"load", Unit::kShare, 0, "the share of servers and link that others use"},
+}};
+
+class ParallelServers final : public Device, private Timer {
+ public:
+  ParallelServers(const DeviceSite& site, const DeviceArguments& arguments)
+      : Device(site.clock, site.completion),
+        free_(static_cast<std::size_t>(std::min<std::int64_t>(arguments.count("servers"), 65536)), 0),
+        stripe_(arguments.count("unit")),
+        latency_(arguments.time("latency")),
+        meter_(site.name) {
+    const double load = arguments.number("load");
+    if (load >= 1)
+      throw Error(ErrorKind::kArgument, base::text("found load=", load,
+                                                   " of the device 'servers', expected a share of "
+                                                   "0 to below 1 such as 30%; correct it"));
+    rate_[0] = arguments.rate("read_rate") * (1 - load);
+    rate_[1] = arguments.rate("write_rate") * (1 - load);
+    link_rate_ = arguments.rate("link_rate") * (1 - load);
+  }
+
+  void submit(const DeviceRequest& request) override {
+    const Time now = clock_.now();
+    meter_.begin(now, request);
+    const Time over = transfer_time(request.length, link_rate_);
+    Time arrived = now;
+    if (request.write) arrived = link_ = std::max(link_, now) + over;
+    Time end = arrived;
+    const auto servers = static_cast<std::int64_t>(free_.size());
+    const std::int64_t last = request.address + request.length;
+    const std::int64_t first = request.address / stripe_;
+    const std::int64_t stripes = (last - 1) / stripe_ - first + 1;
+    for (std::int64_t k = 0; k < std::min(stripes, servers); ++k) {
+      std::int64_t bytes = ((stripes - 1 - k) / servers + 1) * stripe_;
+      if (k == 0) bytes -= request.address % stripe_;
+      if (k == (stripes - 1) % servers) bytes -= (last + stripe_ - 1) / stripe_ * stripe_ - last;
+      Time& free = free_[static_cast<std::size_t>((first + k) % servers)];
+      free = std::max(free, arrived) + latency_ + transfer_time(bytes, rate_[request.write]);
+      end = std::max(end, free);
+    }
+    if (!request.write) {
+      link_ = std::max(link_, now) + over;
+      end = std::max(end, link_);
+    }
+    clock_.at(end, *this, request.tag);
+  }
+  void report(std::vector<DeviceUse>& all) const override { all.push_back(meter_.use(clock_.now())); }
+
+ private:
+  void fire(std::uint64_t token) override {
+    meter_.end(clock_.now());
+    completion_.done(token);
+  }
+
+  std::vector<Time> free_;  // by server: when it has done all that has come
+  std::int64_t stripe_;
+  Time latency_;
+  double rate_[2];  // reads, writes
+  double link_rate_ = 1;
+  DeviceMeter meter_;
+  Time link_ = 0;
+};
+
+}  // namespace
+
+const DeviceKind& parallel_servers() {
+  static const DeviceKind kKind{"servers", "a parallel file system: servers with stripes, and a link", kParameters,
+                                [](const DeviceSite& site, const DeviceArguments& arguments) {
+                                  return std::unique_ptr<Device>(std::make_unique<ParallelServers>(site, arguments));
+                                }};
+  return kKind;
+}
+
+}  // namespace plait::simulation

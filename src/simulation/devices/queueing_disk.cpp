@@ -1,0 +1,98 @@
+// A disk with an arm: requests wait, and each takes a seek, a rotation and its transfer.
+//
+// Source of the model: C. Ruemmler and J. Wilkes, "An introduction to disk drive modeling", IEEE Computer 27(3), 1994:
+// the seek time grows with the square root of a short distance and linearly with a long one.
+#include <array>
+#include <cmath>
+#include <cstdlib>
+
+#include "simulation/devices/device_kind.hpp"
+#include "simulation/devices/request_order.hpp"
+
+namespace plait::simulation {
+
+namespace {
+
+constexpr std::array<DeviceParameter, 9> kParameters{{
+    {"rate", Unit::kRate, 180e6, "at which bytes are transferred"},
+    {"seek_near", Unit::kTime, 0.0008, "of a seek to the next track"},
+    {"seek_far", Unit::kTime, 0.016, "of a seek over the whole disk"},
+    {"rotation", Unit::kTime, 0.00833, "one turn; a request that does not follow the last one waits for half"},
+    {"capacity", Unit::kBytes, 4e12, "bytes of the whole disk, over which seek_far goes"},
+    {"overhead", Unit::kTime, 0.0001, "of the controller for each request"},
+    {"order", Unit::kChoice, 1, "which request is next", kOrderNames},
+    {"read_limit", Unit::kTime, 0.5, "how long a read may wait; of the order deadline"},
+    {"write_limit", Unit::kTime, 5, "how long a write may wait; of the order deadline"},
+}};
+
+class QueueingDisk final : public Device, private Timer {
+ public:
+  QueueingDisk(const DeviceSite& site, const DeviceArguments& arguments)
+      : Device(site.clock, site.completion),
+        rate_(arguments.rate("rate")),
+        near_(static_cast<double>(arguments.time("seek_near"))),
+        far_(static_cast<double>(arguments.time("seek_far"))),
+        half_turn_(arguments.time("rotation") / 2),
+        overhead_(arguments.time("overhead")),
+        capacity_(std::max(arguments.number("capacity"), static_cast<double>(site.span))),
+        order_(static_cast<OrderKind>(arguments.number("order")), arguments.time("read_limit"),
+               arguments.time("write_limit")),
+        meter_(site.name) {}
+
+  void submit(const DeviceRequest& request) override {
+    meter_.begin(clock_.now(), request);
+    order_.add(clock_.now(), request);
+    if (!busy_) serve();
+  }
+  void report(std::vector<DeviceUse>& all) const override { all.push_back(meter_.use(clock_.now())); }
+
+ private:
+  void serve() {
+    const DeviceRequest request = order_.take(clock_.now(), head_);
+    busy_ = true;
+    clock_.at(clock_.now() + overhead_ + position(request.address) + transfer_time(request.length, rate_), *this,
+              request.tag);
+    head_ = request.address + request.length;
+  }
+
+  Time position(std::int64_t address) const {
+    if (address == head_) return 0;
+    // A third of the way is where the arm has reached its speed: the square root below, a line above.
+    const double share = std::min(1.0, static_cast<double>(std::abs(address - head_)) / std::max(capacity_, 1.0));
+    constexpr double kKnee = 1.0 / 3;
+    const double knee = near_ + (far_ - near_) * 0.5;
+    const double seek = share < kKnee ? near_ + (knee - near_) * std::sqrt(share / kKnee)
+                                      : knee + (far_ - knee) * (share - kKnee) / (1 - kKnee);
+    return static_cast<Time>(seek) + half_turn_;
+  }
+
+  void fire(std::uint64_t token) override {
+    meter_.end(clock_.now());
+    busy_ = false;
+    if (!order_.empty()) serve();
+    completion_.done(token);
+  }
+
+  double rate_;
+  double near_;
+  double far_;
+  Time half_turn_;
+  Time overhead_;
+  double capacity_;
+  RequestOrder order_;
+  DeviceMeter meter_;
+  std::int64_t head_ = 0;
+  bool busy_ = false;
+};
+
+}  // namespace
+
+const DeviceKind& queueing_disk() {
+  static const DeviceKind kKind{"disk", "a disk with a queue: seek, rotation, transfer", kParameters,
+                                [](const DeviceSite& site, const DeviceArguments& arguments) {
+                                  return std::unique_ptr<Device>(std::make_unique<QueueingDisk>(site, arguments));
+                                }};
+  return kKind;
+}
+
+}  // namespace plait::simulation

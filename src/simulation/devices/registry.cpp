@@ -1,0 +1,92 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "base/nearest.hpp"
+#include "base/text.hpp"
+#include "plait/error.hpp"
+#include "simulation/devices/device_kind.hpp"
+#include "simulation/devices/striped.hpp"
+
+namespace plait::simulation {
+
+namespace {
+
+[[noreturn]] void refuse(const std::string& message) { throw Error(ErrorKind::kArgument, message); }
+
+/// ` (did you mean X?)`, or nothing.
+std::string suggestion(std::string_view word, std::span<const std::string_view> known) {
+  const std::string_view near = base::nearest(word, known);
+  return near.empty() ? std::string() : base::text("; the nearest is '", near, '\'');
+}
+
+}  // namespace
+
+std::span<const DeviceKind* const> device_kinds() {
+  static const std::array kAll{&distance_disk(), &queueing_disk(), &solid_state(), &parallel_servers(),
+                               &single_server()};
+  return kAll;
+}
+
+DeviceArguments::DeviceArguments(std::string_view device, std::span<const DeviceParameter> known,
+                                 const DeviceValues& given)
+    : device_(device) {
+  std::vector<std::string_view> names;
+  for (const DeviceParameter& one : known) {
+    names.push_back(one.name);
+    values_.emplace_back(one.name, one.fallback);
+  }
+  for (const auto& [name, value] : given) {
+    const auto found = std::ranges::find(values_, name, [](const auto& one) { return one.first; });
+    if (found == values_.end())
+      refuse(base::text("the device '", device, "' has no parameter '", name, "'; it has ", base::list_text(names),
+                        suggestion(name, names)));
+    if (!std::isfinite(value) || value < 0 || value > 1e15)
+      refuse(base::text("found ", name, '=', value, " of the device '", device,
+                        "', expected a number from 0 to 1e15; correct it"));
+    found->second = value;
+  }
+}
+
+double DeviceArguments::number(std::string_view name) const {
+  return std::ranges::find(values_, name, [](const auto& one) { return one.first; })->second;
+}
+
+Time DeviceArguments::time(std::string_view name) const {
+  return static_cast<Time>(std::llround(std::min(number(name), 1e9) * 1e9));
+}
+
+std::int64_t DeviceArguments::count(std::string_view name) const {
+  const double value = number(name);
+  if (value < 1 || value != std::floor(value))
+    refuse(base::text("found ", name, '=', value, " of the device '", device_,
+                      "', expected a whole number of 1 or above; correct it"));
+  return static_cast<std::int64_t>(value);
+}
+
+double DeviceArguments::rate(std::string_view name) const {
+  const double value = number(name);
+  if (value < 1)
+    refuse(base::text("found ", name, '=', value, " of the device '", device_,
+                      "', expected a rate of at least one byte a second; correct it"));
+  return value;
+}
+
+std::unique_ptr<Device> make_device(const DeviceSpec& spec, const DeviceSite& site) {
+  std::vector<std::string_view> names;
+  for (const DeviceKind* kind : device_kinds()) {
+    names.push_back(kind->name);
+    if (kind->name != spec.kind) continue;
+    const DeviceArguments arguments(kind->name, kind->parameters, spec.values);
+    if (spec.count == 1) return kind->make(site, arguments);
+    if (spec.count < 1 || spec.count > 65536 || spec.stripe < 1)
+      refuse(
+          base::text("found ", spec.count, " devices with stripes of ", spec.stripe,
+                     " bytes, expected 1 to 65536 devices, and a stripe of at least one byte for several; set both"));
+    return std::make_unique<StripedDevice>(site, spec, *kind, arguments);
+  }
+  refuse(base::text("there is no device '", spec.kind, "'; use one of ", base::list_text(names),
+                    suggestion(spec.kind, names)));
+}
+
+}  // namespace plait::simulation

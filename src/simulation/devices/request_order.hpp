@@ -1,0 +1,67 @@
+/// Which of the waiting requests a disk serves next.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+
+#include "simulation/devices/device.hpp"
+
+namespace plait::simulation {
+
+enum class OrderKind : std::uint8_t { kFifo, kElevator, kDeadline };
+constexpr std::string_view kOrderNames = "fifo,elevator,deadline";
+
+/// fifo      in the order of arrival
+/// elevator  upwards by address, then from the lowest again
+/// deadline  the elevator, but a request that has waited for too long comes first
+/// cost  O(log waiting) each.
+class RequestOrder {
+ public:
+  /// read_limit, write_limit  how long a request may wait: of kDeadline
+  RequestOrder(OrderKind kind, Time read_limit, Time write_limit) : kind_(kind), limits_{read_limit, write_limit} {}
+
+  bool empty() const noexcept { return waiting_.empty(); }
+
+  void add(Time now, const DeviceRequest& request) {
+    const std::uint64_t number = ++count_;
+    waiting_.emplace(Key{kind_ == OrderKind::kFifo ? 0 : request.address, number}, request);
+    if (kind_ == OrderKind::kDeadline)
+      expiring_[request.write ? 1 : 0].push_back({now + limits_[request.write ? 1 : 0], {request.address, number}});
+  }
+
+  /// The next one, which must exist.  head  the address at which the disk stands
+  DeviceRequest take(Time now, std::int64_t head) {
+    auto chosen = kind_ == OrderKind::kFifo ? waiting_.begin() : waiting_.lower_bound({head, 0});
+    if (chosen == waiting_.end()) chosen = waiting_.begin();
+    for (auto& queue : expiring_) {
+      while (!queue.empty() && !waiting_.contains(queue.front().key)) queue.pop_front();
+      if (queue.empty() || queue.front().time > now) continue;
+      chosen = waiting_.find(queue.front().key);
+      break;
+    }
+    const DeviceRequest request = chosen->second;
+    waiting_.erase(chosen);
+    return request;
+  }
+
+ private:
+  struct Key {
+    std::int64_t address = 0;
+    std::uint64_t number = 0;
+    auto operator<=>(const Key&) const = default;
+  };
+  struct Expiry {
+    Time time;
+    Key key;
+  };
+
+  OrderKind kind_;
+  Time limits_[2];
+  std::map<Key, DeviceRequest> waiting_;
+  std::deque<Expiry> expiring_[2];  // reads, writes
+  std::uint64_t count_ = 0;
+};
+
+}  // namespace plait::simulation

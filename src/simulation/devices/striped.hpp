@@ -1,0 +1,40 @@
+/// Several devices alike, over which addresses lie in stripes.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "simulation/devices/device_kind.hpp"
+
+namespace plait::simulation {
+
+/// A request goes to each device in at most one piece, since its stripes on one device lie behind each other there, and
+/// is done when all pieces are.
+/// cost  O(devices that it reaches) a request.
+class StripedDevice final : public Device, private Completion {
+ public:
+  StripedDevice(const DeviceSite& site, const DeviceSpec& spec, const DeviceKind& kind,
+                const DeviceArguments& arguments);
+
+  void submit(const DeviceRequest& request) override;
+  void report(std::vector<DeviceUse>& all) const override;
+
+ private:
+  struct Whole {
+    std::uint64_t tag = 0;
+    std::int64_t pieces = 0;
+  };
+
+  void done(std::uint64_t tag) override;
+  void piece(std::size_t device, std::int64_t begin, std::int64_t end, const DeviceRequest& whole);
+  /// Bytes of the first `address` that lie on a device.
+  std::int64_t before(std::int64_t address, std::size_t device) const;
+
+  std::int64_t stripe_;
+  std::vector<std::unique_ptr<Device>> devices_;
+  std::vector<Whole> wholes_;
+  std::vector<std::uint64_t> free_;  // of wholes_
+  std::uint64_t current_ = 0;        // of wholes_: being submitted
+};
+
+}  // namespace plait::simulation

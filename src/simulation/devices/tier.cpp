@@ -1,0 +1,144 @@
+#include "simulation/devices/tier.hpp"
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "plait/error.hpp"
+
+namespace plait::simulation {
+
+namespace {
+
+Slot slots_of(const TierSpec& tier) {
+  if (tier.block < 512 || tier.size < tier.block || tier.size / tier.block >= kNoSlot)
+    throw Error(ErrorKind::kArgument,
+                base::text("found a tier of ", tier.size, " bytes with blocks of ", tier.block,
+                           ", expected blocks of at least 512 bytes, and room for at least one and below 2^32 of them; "
+                           "correct size or block"));
+  return static_cast<Slot>(tier.size / tier.block);
+}
+
+std::unique_ptr<Policy> policy_of(const TierSpec& tier) {
+  const NamedPolicy named(tier.policy);
+  if (named.kind().foresight != Foresight::kNone)
+    throw Error(ErrorKind::kArgument, base::text("the policy ", tier.policy,
+                                                 " has to know the whole future, which a replay does not; use another "
+                                                 "policy for the tier"));
+  return named.make({slots_of(tier), tier.block, 1});
+}
+
+}  // namespace
+
+TieredDevice::TieredDevice(const DeviceSite& site, const TierSpec& tier, const DeviceSpec& slow)
+    : Device(site.clock, site.completion),
+      block_(tier.block),
+      capacity_(tier.size),
+      policy_(policy_of(tier)),
+      table_(std::min<std::size_t>(slots_of(tier), 1U << 16)),
+      keys_(slots_of(tier)),
+      fast_(make_device(tier.device, {site.clock, *this, "tier", site.span})),
+      slow_(make_device(slow, {site.clock, *this, site.name, site.span})) {
+  for (Slot slot = slots_of(tier); slot-- > 0;) free_.push_back(slot);
+}
+
+std::size_t TieredDevice::begin_whole(std::uint64_t tag) {
+  if (free_wholes_.empty()) {
+    free_wholes_.push_back(wholes_.size());
+    wholes_.emplace_back();
+  }
+  const std::size_t whole = free_wholes_.back();
+  free_wholes_.pop_back();
+  wholes_[whole] = {tag, 0, 0, false};
+  return whole;
+}
+
+bool TieredDevice::use(std::int64_t block) {
+  const Use use{{static_cast<std::uint64_t>(block), 0}, 0, kNever, 1};
+  const Slot found = table_.find(use.key);
+  if (found != kNoSlot) {
+    policy_->hit(found, use);
+  } else {
+    if (free_.empty() || policy_->at_limit(use)) {
+      const Slot gone = policy_->victim(use);
+      table_.erase(keys_[gone]);
+      free_.push_back(gone);
+    }
+    const Slot slot = free_.back();
+    free_.pop_back();
+    keys_[slot] = use.key;
+    table_.insert(use.key, slot);
+    policy_->admit(slot, use);
+  }
+  for (Slot gone = policy_->tossed(); gone != kNoSlot; gone = policy_->tossed()) {
+    table_.erase(keys_[gone]);
+    free_.push_back(gone);
+  }
+  return found != kNoSlot;
+}
+
+void TieredDevice::submit(const DeviceRequest& request) {
+  const std::size_t whole = begin_whole(request.tag);
+  if (request.write)
+    write(request, whole);
+  else
+    read(request, whole);
+}
+
+void TieredDevice::read(const DeviceRequest& request, std::size_t whole) {
+  const std::int64_t end = request.address + request.length;
+  bool all = true;
+  for (std::int64_t begin = request.address; begin < end;) {
+    // A stretch that the tier has, or has not.
+    const bool hit = use(begin / block_);
+    std::int64_t next = (begin / block_ + 1) * block_;
+    while (next < end && (table_.find({static_cast<std::uint64_t>(next / block_), 0}) != kNoSlot) == hit) {
+      use(next / block_);
+      next += block_;
+    }
+    next = std::min(next, end);
+    all = all && hit;
+    if (hit) hit_bytes_ += next - begin;
+    ++wholes_[whole].pieces;
+    (hit ? fast_ : slow_)->submit({begin, next - begin, false, whole});
+    begin = next;
+  }
+  if (all) ++hits_;
+}
+
+void TieredDevice::write(const DeviceRequest& request, std::size_t whole) {
+  const std::int64_t end = request.address + request.length;
+  for (std::int64_t block = request.address / block_; block * block_ < end; ++block) use(block);
+  ++wholes_[whole].pieces;
+  fast_->submit({request.address, request.length, true, whole});
+  behind_ += request.length;
+  if (behind_ > capacity_) {
+    ++wholes_[whole].pieces;
+    wholes_[whole].behind = request.length;
+    slow_->submit({request.address, request.length, true, whole});
+    return;
+  }
+  const std::size_t background = begin_whole(0);
+  wholes_[background] = {0, 1, request.length, true};
+  slow_->submit({request.address, request.length, true, background});
+}
+
+void TieredDevice::done(std::uint64_t tag) {
+  Whole& whole = wholes_[tag];
+  if (--whole.pieces > 0) return;
+  const Whole ended = whole;
+  behind_ -= ended.behind;
+  free_wholes_.push_back(tag);
+  if (!ended.background) completion_.done(ended.tag);
+}
+
+void TieredDevice::report(std::vector<DeviceUse>& all) const {
+  const std::size_t first = all.size();
+  fast_->report(all);
+  if (all.size() > first) {
+    all[first].hits = hits_;
+    all[first].hit_bytes = hit_bytes_;
+  }
+  slow_->report(all);
+}
+
+}  // namespace plait::simulation

@@ -1,0 +1,62 @@
+/// A fast device before a slow one, managed by the system: an SSD, or a burst buffer.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "simulation/cache/block_table.hpp"
+#include "simulation/cache/registry.hpp"
+#include "simulation/devices/device_kind.hpp"
+
+namespace plait::simulation {
+
+struct TierSpec {
+  std::int64_t size = 0;  ///< bytes; 0: there is no tier
+  std::int64_t block = 65536;
+  std::string policy = "lru";
+  DeviceSpec device;
+};
+
+/// What is read comes from the tier where it has it; what it has not comes from the slow device and is kept.  What is
+/// written goes to the tier and from there to the slow device while the program goes on; only where more than the whole
+/// tier is under way to the slow device does a request wait for that.
+/// cost  O(blocks of the request).  memory  some 60 bytes a block.
+class TieredDevice final : public Device, private Completion {
+ public:
+  /// errors  kArgument: a tier smaller than one of its blocks, a policy that needs to know the future.
+  TieredDevice(const DeviceSite& site, const TierSpec& tier, const DeviceSpec& slow);
+
+  void submit(const DeviceRequest& request) override;
+  void report(std::vector<DeviceUse>& all) const override;
+
+ private:
+  struct Whole {
+    std::uint64_t tag = 0;
+    std::int64_t pieces = 0;
+    std::int64_t behind = 0;  // bytes that are on their way to the slow device for it
+    bool background = false;  // nobody waits for it
+  };
+
+  void done(std::uint64_t tag) override;
+  std::size_t begin_whole(std::uint64_t tag);
+  bool use(std::int64_t block);
+  void read(const DeviceRequest& request, std::size_t whole);
+  void write(const DeviceRequest& request, std::size_t whole);
+
+  std::int64_t block_;
+  std::int64_t capacity_;
+  std::unique_ptr<Policy> policy_;
+  BlockTable table_;
+  std::vector<BlockKey> keys_;  // by slot
+  std::vector<Slot> free_;
+  std::unique_ptr<Device> fast_;
+  std::unique_ptr<Device> slow_;
+  std::vector<Whole> wholes_;
+  std::vector<std::size_t> free_wholes_;
+  std::int64_t behind_ = 0;
+  std::int64_t hits_ = 0;
+  std::int64_t hit_bytes_ = 0;
+};
+
+}  // namespace plait::simulation

@@ -1,0 +1,328 @@
+#include "simulation/replay/buffer_cache.hpp"
+
+#include <algorithm>
+
+namespace plait::simulation {
+
+namespace {
+
+Slot slots_of(const CacheSettings& settings) { return static_cast<Slot>(settings.size / settings.block); }
+
+}  // namespace
+
+BufferCache::BufferCache(const CacheSettings& settings, EventQueue& clock, Operations& operations,
+                         const FilePlacement& placement, std::uint32_t processes)
+    : settings_(settings),
+      clock_(clock),
+      operations_(operations),
+      placement_(placement),
+      block_(settings.block),
+      slots_(slots_of(settings)),
+      ahead_(settings.read_ahead, settings.block, settings.read_ahead_size),
+      table_(std::min<std::size_t>(slots_, 1U << 16)),
+      file_dirty_(placement.files()),
+      owned_(processes),
+      file_last_write_(placement.files()) {
+  if (slots_ > 0) policy_ = NamedPolicy(settings.policy).make({slots_, block_, processes});
+  const std::int64_t limit = settings.process_limit / block_;
+  owner_limit_ = limit == 0 || limit >= slots_ ? 0 : static_cast<Slot>(limit);
+}
+
+bool BufferCache::read(const Access& access) {
+  needed_.clear();
+  ++counts_.read_requests;
+  const std::uint64_t first = first_block(access);
+  const std::uint64_t end = end_block(access);
+  counts_.read_blocks += static_cast<std::int64_t>(end - first);
+  if (slots_ == 0) return uncached(access, false);
+  bool all = true;
+  Run run;
+  for (std::uint64_t block = first; block < end; ++block) {
+    table_.prefetch({block + 8, access.file});
+    const Slot slot = table_.find({block, access.file});
+    if (slot == kNoSlot) {
+      all = false;
+      add_missing(run, access, block, false);
+      continue;
+    }
+    ++counts_.hit_blocks;
+    Block& found = blocks_[slot];
+    if (found.ahead) {
+      found.ahead = false;
+      ++counts_.ahead_used;
+    }
+    // What is being read is waited for; what is being written can be read meanwhile.
+    if (!found.dirty && operations_.running(found.operation) && operations_.reads(found.operation))
+      need(found.operation);
+    if (owner_limit_ != 0) owner_links_.move_to_front(owned_[found.process], slot);
+    policy_->hit(slot, {{block, access.file}, access.process, kNever, 1});
+    toss(run);
+  }
+  end_run(run, access.file, true);
+  if (all) ++counts_.hit_requests;
+  const FileRange next = ahead_.next(access.process, access.file, access.offset, access.length);
+  if (next.end > next.begin) read_ahead(access, next);
+  return all;
+}
+
+void BufferCache::read_ahead(const Access& access, FileRange range) {
+  // Neither behind the end of the file, nor so much that it would push out what was just read.
+  const std::int64_t end = std::min(range.end, placement_.extent(access.file));
+  const std::uint64_t most = slots_ / 2;
+  Run run;
+  std::uint64_t count = 0;
+  for (auto block = static_cast<std::uint64_t>(range.begin / block_);
+       static_cast<std::int64_t>(block) * block_ < end && count < most; ++block, ++count) {
+    if (table_.find({block, access.file}) != kNoSlot) continue;
+    ++counts_.ahead_blocks;
+    add_missing(run, access, block, true);
+  }
+  end_run(run, access.file, false);
+}
+
+bool BufferCache::uncached(const Access& access, bool write) {
+  Run run;
+  run.operation = operations_.create({placement_.address(access.file, access.offset), access.length, write, 0});
+  if (write) under_write_ += access.length;
+  operations_.release(run.operation);
+  need(run.operation);
+  return false;
+}
+
+void BufferCache::need(Operation one) {
+  if (needed_.empty() || !(needed_.back() == one)) needed_.push_back(one);
+}
+
+void BufferCache::add_missing(Run& run, const Access& access, std::uint64_t block, bool ahead) {
+  if (run.end != block || run.end == run.first) {
+    end_run(run, access.file, !ahead);
+    run.first = run.end = block;
+  }
+  const Slot slot = bring({{block, access.file}, access.process, kNever, 1}, run);
+  if (run.first == run.end) run.first = run.end = block;  // the run was ended to make room
+  blocks_[slot].ahead = ahead;
+  if (!operations_.running(run.operation))
+    run.operation = operations_.create({0, 0, false, 0});  // its extent is set when it is known
+  blocks_[slot].operation = run.operation;
+  run.end = block + 1;
+}
+
+void BufferCache::end_run(Run& run, std::uint32_t file, bool wait) {
+  if (run.end > run.first) {
+    operations_.set_extent(run.operation, placement_.address(file, static_cast<std::int64_t>(run.first) * block_),
+                           static_cast<std::int64_t>(run.end - run.first) * block_);
+    for (const Operation before : run.before) operations_.order(run.operation, before);
+    operations_.release(run.operation);
+    if (wait) need(run.operation);
+  }
+  run = {};
+}
+
+Slot BufferCache::bring(const Use& use, Run& run) {
+  const Slot slot = slot_for(use, run);
+  blocks_[slot] = {use.key, {}, 0, use.process, false, false};
+  table_.insert(use.key, slot);
+  if (owner_limit_ != 0) owner_links_.add(owned_[use.process], slot);
+  policy_->admit(slot, use);
+  toss(run);
+  return slot;
+}
+
+void BufferCache::toss(Run& run) {
+  for (Slot gone = policy_->tossed(); gone != kNoSlot; gone = policy_->tossed()) {
+    evict(gone, run);
+    free_.push_back(gone);
+  }
+}
+
+Slot BufferCache::slot_for(const Use& use, Run& run) {
+  if (owner_limit_ != 0 && owned_[use.process].size >= owner_limit_) {
+    const Slot slot = owned_[use.process].back;
+    policy_->removed(slot);
+    evict(slot, run);
+    return slot;
+  }
+  const bool room = blocks_.size() < slots_ || !free_.empty();
+  if (!room || policy_->at_limit(use)) {
+    const Slot slot = policy_->victim(use);
+    evict(slot, run);
+    return slot;
+  }
+  if (free_.empty()) {
+    blocks_.emplace_back();
+    return static_cast<Slot>(blocks_.size() - 1);
+  }
+  const Slot slot = free_.back();
+  free_.pop_back();
+  return slot;
+}
+
+void BufferCache::evict(Slot slot, Run& run) {
+  ++counts_.evicted;
+  const Block& block = blocks_[slot];
+  if (block.ahead) ++counts_.ahead_wasted;
+  if (block.dirty) {
+    ++counts_.evicted_dirty;
+    write_out(slot);
+  }
+  // The room is free when what is under way with the block has ended.
+  if (operations_.running(block.operation)) {
+    if (block.operation == run.operation) {
+      end_run(run, block.key.file, true);
+      run.before.push_back(block.operation);
+    } else if (run.before.empty() || !(run.before.back() == block.operation)) {
+      run.before.push_back(block.operation);
+    }
+  }
+  drop(slot);
+}
+
+void BufferCache::drop(Slot slot) {
+  const Block& block = blocks_[slot];
+  if (owner_limit_ != 0) owner_links_.erase(owned_[block.process], slot);
+  table_.erase(block.key);
+}
+
+void BufferCache::write(const Access& access) {
+  needed_.clear();
+  const std::uint64_t first = first_block(access);
+  const std::uint64_t end = end_block(access);
+  counts_.written_blocks += static_cast<std::int64_t>(end - first);
+  if (slots_ == 0) {
+    uncached(access, true);
+    return;
+  }
+  const bool through = settings_.write == WriteKind::kThrough;
+  bool bypass = through;
+  Run run;  // only collects what must end before there is room
+  for (std::uint64_t block = first; block < end; ++block) {
+    Slot slot = table_.find({block, access.file});
+    const Use use{{block, access.file}, access.process, kNever, 1};
+    if (slot != kNoSlot) {
+      blocks_[slot].ahead = false;
+      if (owner_limit_ != 0) owner_links_.move_to_front(owned_[blocks_[slot].process], slot);
+      policy_->hit(slot, use);
+      toss(run);
+    } else if (settings_.write_allocate) {
+      slot = bring(use, run);
+    } else {
+      bypass = true;
+      continue;
+    }
+    if (through || table_.find(use.key) == kNoSlot) continue;
+    if (blocks_[slot].dirty)
+      ++counts_.overwritten_blocks;
+    else
+      set_dirty(slot);
+  }
+  for (const Operation before : run.before) need(before);
+  if (bypass) uncached(access, true);
+  if (settings_.write == WriteKind::kBehind) write_out_range(access.file, first, end);
+  hold_limits();
+}
+
+void BufferCache::set_dirty(Slot slot) {
+  Block& block = blocks_[slot];
+  block.dirty = true;
+  block.dirty_since = clock_.now();
+  age_links_.add(oldest_, slot);
+  file_links_.add(file_dirty_[block.key.file], slot);
+  if (settings_.write == WriteKind::kDelayed && !flushing_) {
+    flushing_ = true;
+    clock_.at(clock_.now() + settings_.flush_interval, *this);
+  }
+}
+
+void BufferCache::set_clean(Slot slot) {
+  Block& block = blocks_[slot];
+  block.dirty = false;
+  age_links_.erase(oldest_, slot);
+  file_links_.erase(file_dirty_[block.key.file], slot);
+}
+
+void BufferCache::write_out(Slot slot) {
+  // Dirty neighbours go with it, up to the largest request.
+  const BlockKey key = blocks_[slot].key;
+  const auto most = static_cast<std::uint64_t>(std::max<std::int64_t>(settings_.coalesce / block_, 1));
+  const auto dirty = [&](std::uint64_t block) {
+    const Block* found = resident(key.file, block);
+    return found != nullptr && found->dirty;
+  };
+  std::uint64_t first = key.block;
+  std::uint64_t end = key.block + 1;
+  while (end - first < most && dirty(end)) ++end;
+  while (end - first < most && first > 0 && dirty(first - 1)) --first;
+  const Operation operation =
+      operations_.create({placement_.address(key.file, static_cast<std::int64_t>(first) * block_),
+                          static_cast<std::int64_t>(end - first) * block_, true, 0});
+  for (std::uint64_t block = first; block < end; ++block) {
+    const Slot one = block == key.block ? slot : table_.find({block, key.file});
+    set_clean(one);
+    operations_.order(operation, blocks_[one].operation);
+    blocks_[one].operation = operation;
+  }
+  under_write_ += static_cast<std::int64_t>(end - first) * block_;
+  last_write_ = file_last_write_[key.file] = operation;
+  operations_.release(operation);
+}
+
+void BufferCache::write_out_range(std::uint32_t file, std::uint64_t first, std::uint64_t end) {
+  for (std::uint64_t block = first; block < end; ++block) {
+    const Slot slot = table_.find({block, file});
+    if (slot != kNoSlot && blocks_[slot].dirty) write_out(slot);
+  }
+}
+
+void BufferCache::hold_limits() {
+  const double start = settings_.dirty_start * static_cast<double>(slots_);
+  if (settings_.dirty_start < 1)
+    while (oldest_.size > start) write_out(oldest_.back);
+  if (settings_.dirty_limit >= 1) return;
+  const double limit = settings_.dirty_limit * static_cast<double>(slots_) * static_cast<double>(block_);
+  if (static_cast<double>(dirty_bytes() + under_write_) <= limit) return;
+  while (oldest_.size > 0 && static_cast<double>(dirty_bytes()) > limit / 2) write_out(oldest_.back);
+  if (!operations_.running(last_write_)) return;
+  ++counts_.limited;
+  need(last_write_);
+}
+
+void BufferCache::sync(std::uint32_t file) {
+  needed_.clear();
+  SlotList& dirty = file_dirty_[file];
+  while (!dirty.empty()) {
+    const Slot slot = dirty.back;
+    write_out(slot);
+    need(blocks_[slot].operation);
+  }
+  if (operations_.running(file_last_write_[file])) need(file_last_write_[file]);
+}
+
+void BufferCache::truncate(std::uint32_t file, std::int64_t size) {
+  needed_.clear();
+  if (slots_ == 0) return;
+  const auto end = static_cast<std::uint64_t>(placement_.extent(file) / block_);
+  for (auto block = static_cast<std::uint64_t>((size + block_ - 1) / block_); block < end; ++block) {
+    const Slot slot = table_.find({block, file});
+    if (slot == kNoSlot) continue;
+    if (blocks_[slot].dirty) {
+      ++counts_.discarded;
+      set_clean(slot);
+    }
+    policy_->removed(slot);
+    drop(slot);
+    free_.push_back(slot);
+  }
+}
+
+void BufferCache::flush() {
+  while (oldest_.size > 0) write_out(oldest_.back);
+}
+
+void BufferCache::fire(std::uint64_t) {
+  while (oldest_.size > 0 && clock_.now() - blocks_[oldest_.back].dirty_since >= settings_.delay)
+    write_out(oldest_.back);
+  flushing_ = oldest_.size > 0;
+  if (flushing_) clock_.at(clock_.now() + settings_.flush_interval, *this);
+}
+
+}  // namespace plait::simulation

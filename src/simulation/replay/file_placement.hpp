@@ -1,0 +1,30 @@
+/// Where files lie on the device: one behind the other, in the order in which they were first used.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace plait::simulation {
+
+class FilePlacement {
+ public:
+  /// extents  by file: bytes up to the end of its last request.  Each file begins at a multiple of `alignment`.
+  FilePlacement(std::span<const std::int64_t> extents, std::int64_t alignment) {
+    starts_.reserve(extents.size() + 1);
+    starts_.push_back(0);
+    for (const std::int64_t extent : extents)
+      starts_.push_back(starts_.back() + (extent + alignment - 1) / alignment * alignment);
+  }
+
+  std::int64_t address(std::uint32_t file, std::int64_t offset) const { return starts_[file] + offset; }
+  /// Bytes of a file, rounded up.
+  std::int64_t extent(std::uint32_t file) const { return starts_[file + 1] - starts_[file]; }
+  std::int64_t span() const { return starts_.back(); }
+  std::size_t files() const { return starts_.size() - 1; }
+
+ private:
+  std::vector<std::int64_t> starts_;
+};
+
+}  // namespace plait::simulation

@@ -1,0 +1,148 @@
+/// Requests to the device that are under way, and who waits for them.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "simulation/devices/device.hpp"
+
+namespace plait::simulation {
+
+/// An operation; it stays valid as a value when the operation has ended.
+struct Operation {
+  std::uint32_t index = std::numeric_limits<std::uint32_t>::max();
+  std::uint32_t generation = 0;
+  bool operator==(const Operation&) const = default;
+};
+
+/// What hears that operations have ended.
+class OperationHost {
+ public:
+  virtual ~OperationHost() = default;
+  virtual void operation_ended(const DeviceRequest& request) = 0;
+  /// One operation that `token` waits for has ended.
+  virtual void wake(std::uint64_t token) = 0;
+};
+
+/// An operation is created, told which others must end before it may begin, and released; it begins when it is released
+/// and these have ended.
+/// cost  O(1) each.  memory  some 60 bytes for each that is under way.
+class Operations final : public Completion {
+ public:
+  explicit Operations(OperationHost& host) : host_(host) {}
+  void set_device(Device& device) { device_ = &device; }
+
+  bool running(Operation one) const noexcept {
+    return one.index < all_.size() && all_[one.index].generation == one.generation;
+  }
+  std::int64_t running() const noexcept { return running_; }
+  /// Of one that is running.
+  bool reads(Operation one) const noexcept { return !all_[one.index].request.write; }
+
+  Operation create(const DeviceRequest& request) {
+    if (free_.empty()) {
+      free_.push_back(static_cast<std::uint32_t>(all_.size()));
+      all_.emplace_back();
+    }
+    const std::uint32_t index = free_.back();
+    free_.pop_back();
+    State& state = all_[index];
+    state.request = request;
+    state.request.tag = std::uint64_t{index} + 1;
+    state.gates = 1;  // until it is released
+    state.waiting = kNone;
+    ++running_;
+    return {index, state.generation};
+  }
+
+  /// Lets `later`, which is not released yet, wait for another one.
+  void order(Operation later, Operation earlier) {
+    if (!running(earlier) || later == earlier) return;
+    ++all_[later.index].gates;
+    link(earlier.index, later.index | kIsOperation);
+  }
+
+  /// Of one that is not released yet.
+  void set_extent(Operation one, std::int64_t address, std::int64_t length) {
+    all_[one.index].request.address = address;
+    all_[one.index].request.length = length;
+  }
+
+  void release(Operation one) { pass_gate(one.index); }
+
+  /// Calls OperationHost::wake() when it ends; false: it has ended already.
+  bool wait(Operation one, std::uint64_t token) {
+    if (!running(one)) return false;
+    link(one.index, token);
+    return true;
+  }
+
+ private:
+  static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+  static constexpr std::uint64_t kIsOperation = std::uint64_t{1} << 63;
+
+  struct State {
+    DeviceRequest request;
+    std::uint32_t generation = 1;
+    std::uint32_t gates = 0;
+    std::uint32_t waiting = kNone;  // the last of those who wait, in links_
+  };
+  struct Link {
+    std::uint64_t who = 0;
+    std::uint32_t next = kNone;
+  };
+
+  void link(std::uint32_t index, std::uint64_t who) {
+    if (free_links_ == kNone) {
+      free_links_ = static_cast<std::uint32_t>(links_.size());
+      links_.emplace_back();
+    }
+    const std::uint32_t made = free_links_;
+    free_links_ = links_[made].next;
+    links_[made] = {who, all_[index].waiting};
+    all_[index].waiting = made;
+  }
+
+  void pass_gate(std::uint32_t index) {
+    if (--all_[index].gates == 0) device_->submit(all_[index].request);
+  }
+
+  void done(std::uint64_t tag) override {
+    const auto index = static_cast<std::uint32_t>(tag - 1);
+    State& state = all_[index];
+    const DeviceRequest request = state.request;
+    ++state.generation;
+    --running_;
+    // Those who wait, in the order in which they began to.
+    std::uint32_t first = kNone;
+    for (std::uint32_t at = state.waiting; at != kNone;) {
+      const std::uint32_t next = links_[at].next;
+      links_[at].next = first;
+      first = at;
+      at = next;
+    }
+    free_.push_back(index);
+    host_.operation_ended(request);
+    for (std::uint32_t at = first; at != kNone;) {
+      const Link one = links_[at];
+      links_[at].next = free_links_;
+      free_links_ = at;
+      at = one.next;
+      if ((one.who & kIsOperation) != 0)
+        pass_gate(static_cast<std::uint32_t>(one.who));
+      else
+        host_.wake(one.who);
+    }
+  }
+
+  OperationHost& host_;
+  Device* device_ = nullptr;
+  std::vector<State> all_;
+  std::vector<std::uint32_t> free_;
+  std::vector<Link> links_;
+  std::uint32_t free_links_ = kNone;
+  std::int64_t running_ = 0;
+};
+
+}  // namespace plait::simulation

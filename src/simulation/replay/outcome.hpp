@@ -1,0 +1,131 @@
+/// What came out of a replay.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+#include "simulation/devices/device.hpp"
+#include "simulation/replay/buffer_cache.hpp"
+
+namespace plait::simulation {
+
+/// Times by their order of magnitude: 16 classes for each power of two, so that a percentile is exact within 1/16.
+/// memory  8 KiB.
+class LatencyHistogram {
+ public:
+  void add(Time time) {
+    ++counts_[index(time)];
+    ++count_;
+    sum_ += static_cast<double>(time);
+    most_ = std::max(most_, time);
+  }
+  std::int64_t count() const noexcept { return count_; }
+  double mean() const noexcept { return count_ > 0 ? sum_ / static_cast<double>(count_) : 0; }
+  Time most() const noexcept { return most_; }
+  /// The upper end of the class in which a share of all times, 0 to 1, is reached.
+  Time percentile(double share) const {
+    const double wanted = share * static_cast<double>(count_);
+    double passed = 0;
+    for (std::size_t k = 0; k < counts_.size(); ++k) {
+      passed += static_cast<double>(counts_[k]);
+      if (counts_[k] > 0 && passed >= wanted) return std::min(upper(k), most_);
+    }
+    return most_;
+  }
+
+ private:
+  static constexpr std::size_t kParts = 16;
+  static std::size_t index(Time time) {
+    const auto value = static_cast<std::uint64_t>(std::max<Time>(time, 0));
+    if (value < kParts) return value;
+    const auto power = static_cast<std::size_t>(std::bit_width(value)) - 1;
+    return (power - 3) * kParts + ((value >> (power - 4)) & (kParts - 1));
+  }
+  static Time upper(std::size_t index) {
+    if (index < kParts) return static_cast<Time>(index);
+    const std::size_t power = index / kParts + 3;
+    return static_cast<Time>(((kParts + index % kParts + 1) << (power - 4)) - 1);
+  }
+
+  std::array<std::int64_t, 61 * kParts> counts_{};
+  std::int64_t count_ = 0;
+  double sum_ = 0;
+  Time most_ = 0;
+};
+
+/// Sums over equal stretches of time, whose length doubles when there are too many.
+/// memory  16 KiB.
+class TimeSeries {
+ public:
+  void add(Time time, std::int64_t amount) {
+    if (time < begin_ || time >= end_) find(time);
+    sums_[last_] += amount;
+  }
+  Time step() const noexcept { return step_; }
+  const std::vector<std::int64_t>& sums() const noexcept { return sums_; }
+
+ private:
+  static constexpr std::size_t kMost = 2048;
+  /// Most amounts come in the stretch of the one before; dividing is left for the others.
+  void find(Time time) {
+    while (time / step_ >= static_cast<Time>(kMost)) fold();
+    last_ = static_cast<std::size_t>(time / step_);
+    begin_ = static_cast<Time>(last_) * step_;
+    end_ = begin_ + step_;
+    if (last_ >= sums_.size()) sums_.resize(last_ + 1);
+  }
+  void fold() {
+    for (std::size_t k = 0; k < sums_.size(); ++k) {
+      const std::int64_t sum = sums_[k];
+      sums_[k] = 0;
+      sums_[k / 2] += sum;
+    }
+    sums_.resize((sums_.size() + 1) / 2);
+    step_ *= 2;
+  }
+
+  Time step_ = 1'000'000;
+  std::vector<std::int64_t> sums_;
+  std::size_t last_ = 0;  // the stretch of the last amount, from begin_ to before end_
+  Time begin_ = 0;
+  Time end_ = 0;
+};
+
+struct ProcessOutcome {
+  Time start = 0;
+  Time end = 0;
+  Time computing = 0;
+  Time system = 0;   ///< file system code, copies, switches
+  Time waiting = 0;  ///< for I/O
+  Time ready = 0;    ///< for a processor
+  Time pausing = 0;  ///< as recorded
+  Time barrier = 0;  ///< for other processes of a collective operation
+  std::int64_t reads = 0;
+  std::int64_t writes = 0;
+  std::int64_t read_bytes = 0;
+  std::int64_t write_bytes = 0;
+  std::int64_t hit_bytes = 0;  ///< of reads that the cache served whole
+};
+
+struct ReplayOutcome {
+  Time elapsed = 0;  ///< until the last process has ended
+  Time drained = 0;  ///< until the last byte is on the device
+  Time idle = 0;     ///< of all processors together, until the last process has ended
+  Time computing = 0;
+  Time system = 0;
+  Time interrupts = 0;  ///< of processors
+  std::int64_t switches = 0;
+  std::int64_t unmatched = 0;  ///< collective operations for which not all processes came
+  std::vector<ProcessOutcome> processes;
+  std::vector<DeviceUse> devices;
+  CacheCounts cache;
+  std::int64_t dirty_most = 0;    ///< bytes
+  LatencyHistogram read_latency;  ///< of synchronous requests, from the call to its end
+  LatencyHistogram write_latency;
+  TimeSeries program_read, program_write, device_read, device_write;  ///< bytes
+  TimeSeries idle_time;                                               ///< ns
+};
+
+}  // namespace plait::simulation

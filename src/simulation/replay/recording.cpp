@@ -1,0 +1,257 @@
+#include "simulation/replay/recording.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace plait::simulation {
+
+using trace::Event;
+using trace::Kind;
+
+/// What is known while one trace is read.
+struct Recording::Reading {
+  trace::Reader& reader;
+  std::uint32_t trace = 0;
+  std::unordered_map<std::uint64_t, Thread> threads;          // by process and thread
+  std::vector<std::uint64_t> order;                           // of threads, by their first events
+  std::unordered_map<std::uint64_t, std::uint32_t> opens;     // by process and number: the file
+  std::unordered_map<std::string, std::uint32_t> names;       // the file
+  std::unordered_map<std::uint64_t, std::uint32_t> groups;    // by operation
+  std::unordered_map<std::uint64_t, std::int64_t> positions;  // by process and number, of streams
+  std::size_t known = 0;                                      // files of the description that were looked at
+  Time first = -1;
+  Time last = 0;
+};
+
+void Recording::add(trace::Reader& reader, const std::function<void(std::int64_t, std::int64_t)>& progress) {
+  Reading reading{.reader = reader,
+                  .trace = traces_++,
+                  .threads = {},
+                  .order = {},
+                  .opens = {},
+                  .names = {},
+                  .groups = {},
+                  .positions = {}};
+  std::vector<Event> events(4096);
+  while (const std::size_t count = reader.read(events)) {
+    for (std::size_t k = 0; k < count; ++k) take(reading, events[k]);
+    if (progress) progress(reader.bytes_read(), reader.bytes_in_all());
+  }
+  end(reading, reader.description());
+}
+
+Recording::Thread& Recording::thread_of(Reading& reading, const Event& event) {
+  const std::uint64_t key = std::uint64_t{event.process} << 32 | event.thread;
+  const auto [found, made] = reading.threads.try_emplace(key);
+  Thread& thread = found->second;
+  if (made) {
+    reading.order.push_back(key);
+    thread.program = programs_.size();
+    Program& program = programs_.emplace_back();
+    program.trace = reading.trace;
+    program.process = event.process;
+    program.thread = event.thread;
+    program.start = event.start - reading.first;
+  }
+  return thread;
+}
+
+std::uint32_t Recording::file_of(Reading& reading, const Event& event) {
+  const std::uint64_t key = std::uint64_t{event.process} << 32 | event.file;
+  const auto found = reading.opens.find(key);
+  if (found != reading.opens.end()) return found->second;
+  const auto& files = reading.reader.description().files;
+  const auto by_name = [&](const std::string& name) {
+    const auto [at, made] = reading.names.try_emplace(name, static_cast<std::uint32_t>(files_.size()));
+    if (made) files_.push_back({name, 0});
+    return at->second;
+  };
+  for (; reading.known < files.size(); ++reading.known) {
+    const trace::File& file = files[reading.known];
+    reading.opens.emplace(std::uint64_t{file.process} << 32 | file.number, by_name(file.name));
+  }
+  const auto now = reading.opens.find(key);
+  if (now != reading.opens.end()) return now->second;
+  const auto made = static_cast<std::uint32_t>(files_.size());
+  files_.push_back({});
+  reading.opens.emplace(key, made);
+  return made;
+}
+
+void Recording::advance(Level& level, Thread& thread, const Event& event) {
+  const auto which = static_cast<std::size_t>(&level - thread.levels);
+  const bool first = level.start < 0;
+  Time gap = first ? 0 : event.start - level.end;
+  if (gap < 0) {
+    ++oddities_.overlapping;
+    gap = 0;
+  }
+  Time computed = gap;
+  const Time used = first || event.cpu < 0 || level.cpu < 0 ? -1 : event.cpu - level.cpu;
+  if (used < 0 && event.cpu >= 0 && level.cpu >= 0) ++oddities_.backwards;
+  // CPU time counts where it is told anew at each event, and is not that of several threads.  What it has beyond the
+  // gap passed in the call before, whose costs the replay adds anew.
+  const Time since = first ? 0 : event.start - level.start;
+  if (used > 0 && level.moved && used <= since + 1000) {
+    computed = std::min(used, gap);
+    thread.pause[which] += gap - computed;
+  }
+  level.moved = used > 0 || (first && event.cpu >= 0);
+  thread.think[which] += computed;
+  level.start = event.start;
+  level.cpu = event.cpu >= 0 ? event.cpu : level.cpu;
+  const bool waited = (event.flags & trace::flag::kAsynchronous) == 0 && event.duration > 0;
+  level.end = event.start + (waited ? event.duration : 0);
+}
+
+void Recording::take(Reading& reading, const Event& event) {
+  if (reading.first < 0) reading.first = event.start;
+  Thread& thread = thread_of(reading, event);
+  const bool transfer = event.kind == Kind::kRead || event.kind == Kind::kWrite;
+  const bool logical = !transfer || (event.flags & trace::flag::kLogical) != 0;
+  const Time end = event.start + std::max<Time>(event.duration, 0);
+  reading.last = std::max(reading.last, end);
+  Program& program = programs_[thread.program];
+  program.end = std::max(program.end, end - reading.first);
+  advance(thread.levels[logical ? 1 : 0], thread, event);
+  switch (event.kind) {
+    case Kind::kRead:
+    case Kind::kWrite:
+    case Kind::kSync:
+    case Kind::kTruncate:
+    case Kind::kClose: request(reading, thread, event); break;
+    default:  // takes what it took
+      thread.pause[1] += std::max<Time>(event.duration, 0);
+  }
+}
+
+void Recording::request(Reading& reading, Thread& thread, const Event& event) {
+  const bool transfer = event.kind == Kind::kRead || event.kind == Kind::kWrite;
+  const bool logical = !transfer || (event.flags & trace::flag::kLogical) != 0;
+  const std::size_t level = logical ? 1 : 0;
+  if (event.duration < 0) ++oddities_.without_time;
+  if (event.result < 0) {
+    ++oddities_.failed;
+    thread.pause[level] += std::max<Time>(event.duration, 0);
+    return;
+  }
+  Request made;
+  made.kind = event.kind;
+  made.logical = logical;
+  made.asynchronous = transfer && (event.flags & trace::flag::kAsynchronous) != 0;
+  made.direct = (event.flags & trace::flag::kDirect) != 0;
+  made.service = std::max<Time>(event.duration, 0);
+  made.file = file_of(reading, event);
+  made.offset = event.offset;
+  if (transfer) {
+    made.length = event.moved();
+    if (made.length == 0) ++oddities_.empty;
+    const std::uint64_t key = std::uint64_t{event.process} << 32 | event.file;
+    if (event.offset < 0) {
+      std::int64_t& position = reading.positions[key];
+      made.offset = position;
+      position += made.length;
+    }
+    RecordedFile& file = files_[made.file];
+    file.extent = std::max(file.extent, made.offset + made.length);
+    ++level_requests_[level];
+    level_bytes_[level] += made.length;
+    if (logical && event.operation != 0 && (event.flags & trace::flag::kCollective) != 0) {
+      const auto [at, fresh] = reading.groups.try_emplace(event.operation, static_cast<std::uint32_t>(groups_.size()));
+      if (fresh) groups_.push_back(0);
+      ++groups_[at->second];
+      made.group = at->second;
+    }
+  }
+  made.offset = std::max<std::int64_t>(made.offset, 0);
+  made.think = std::exchange(thread.think[level], 0);
+  made.pause = std::exchange(thread.pause[level], 0);
+  put(thread, made);
+}
+
+void Recording::put(Thread& thread, const Request& request) {
+  thread.chunk.push_back(request);
+  if (thread.chunk.size() < kChunkRequests) return;
+  programs_[thread.program].chunks.push_back(spool_.add(thread.chunk));
+  thread.chunk.clear();
+}
+
+void Recording::end(Reading& reading, const trace::Description& description) {
+  for (const std::uint64_t key : reading.order) {
+    Thread& thread = reading.threads.at(key);
+    Request last;
+    last.think = thread.think[1];
+    last.pause = thread.pause[1];
+    put(thread, last);
+    programs_[thread.program].chunks.push_back(spool_.add(thread.chunk));
+    Program& program = programs_[thread.program];
+    for (const trace::Process& process : description.processes)
+      if (process.number == program.process) {
+        program.rank = process.rank;
+        program.command = process.command;
+        break;
+      }
+  }
+  if (!description.complete) ++oddities_.incomplete;
+  for (const trace::Missed& one : description.missed) oddities_.missed += std::max<std::int64_t>(one.events, 1);
+  oddities_.counted += static_cast<std::int64_t>(description.counters.size());
+  if (reading.first >= 0) elapsed_ = std::max(elapsed_, reading.last - reading.first);
+  logical_ = level_requests_[1] > 0 || level_requests_[0] == 0;
+  requests_ = level_requests_[logical_ ? 1 : 0];
+  bytes_ = level_bytes_[logical_ ? 1 : 0];
+}
+
+RequestCursor::RequestCursor(const Recording& recording, std::size_t program, std::int64_t aggregate)
+    : recording_(recording), program_(recording.programs()[program]), aggregate_(aggregate) {}
+
+bool RequestCursor::take(Request& request) {
+  while (true) {
+    if (at_ == requests_.size()) {
+      if (chunk_ == program_.chunks.size()) return false;
+      recording_.spool().read(program_.chunks[chunk_++], requests_);
+      at_ = 0;
+      continue;
+    }
+    request = requests_[at_++];
+    const bool transfer = request.kind == Kind::kRead || request.kind == Kind::kWrite;
+    if (transfer && request.logical != recording_.logical()) continue;
+    request.think += std::exchange(carried_, 0);
+    request.pause += std::exchange(paused_, 0);
+    return true;
+  }
+}
+
+Request RequestCursor::next() {
+  Request request;
+  if (has_ahead_) {
+    request = ahead_;
+    has_ahead_ = false;
+  } else if (!take(request)) {
+    return {};
+  }
+  const bool transfer = request.kind == Kind::kRead || request.kind == Kind::kWrite;
+  if (aggregate_ == 0 || !transfer || request.group != 0) return request;
+  while (take(ahead_)) {
+    const bool follows = ahead_.kind == request.kind && ahead_.file == request.file && ahead_.group == 0 &&
+                         ahead_.offset == request.offset + request.length &&
+                         ahead_.asynchronous == request.asynchronous && ahead_.direct == request.direct &&
+                         request.length + ahead_.length <= aggregate_;
+    if (!follows) {
+      has_ahead_ = true;
+      break;
+    }
+    request.length += ahead_.length;
+    request.service += ahead_.service;
+    // What is read comes before what was computed between, what is written behind it.
+    if (request.kind == Kind::kRead) {
+      carried_ += ahead_.think;
+      paused_ += ahead_.pause;
+    } else {
+      request.think += ahead_.think;
+      request.pause += ahead_.pause;
+    }
+  }
+  return request;
+}
+
+}  // namespace plait::simulation

@@ -1,0 +1,128 @@
+/// What processes did, taken from traces: the input of a replay.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "plait/trace.hpp"
+#include "simulation/replay/request_spool.hpp"
+
+namespace plait::simulation {
+
+/// What was odd in the traces, counted.
+struct TraceOddities {
+  std::int64_t overlapping = 0;   ///< synchronous requests that began before the one before them had ended
+  std::int64_t backwards = 0;     ///< CPU times below an earlier one of their process
+  std::int64_t empty = 0;         ///< requests of no bytes
+  std::int64_t failed = 0;        ///< requests that failed
+  std::int64_t without_time = 0;  ///< requests whose duration is not known
+  std::int64_t incomplete = 0;    ///< traces that are cut off
+  std::int64_t missed = 0;        ///< events that happened but are in no trace
+  std::int64_t counted = 0;       ///< processes' counters: calls that were only counted
+};
+
+/// One thread of a process, which does one thing after the other.
+struct Program {
+  std::uint32_t trace = 0;
+  std::uint32_t process = 0;
+  std::uint32_t thread = 0;
+  std::int64_t rank = -1;
+  std::string command;
+  Time start = 0;  ///< since the first event of the trace
+  Time end = 0;    ///< of the last event
+  std::vector<std::size_t> chunks;
+};
+
+/// A file, or what a process opened without a name.  Each trace has files of its own.
+struct RecordedFile {
+  std::string name;
+  std::int64_t extent = 0;  ///< bytes up to the end of the last request
+};
+
+/// cost     one pass over each trace.
+/// memory   for each file, process and thread, and 16 bytes for each collective operation; requests are in a spool.
+/// threads  one at a time while traces are added, then any number.
+class Recording {
+ public:
+  /// Adds the processes of a trace.  progress: hears bytes read and in all.  errors: those of the reader.
+  void add(trace::Reader& reader, const std::function<void(std::int64_t, std::int64_t)>& progress = {});
+
+  const std::vector<Program>& programs() const noexcept { return programs_; }
+  const std::vector<RecordedFile>& files() const noexcept { return files_; }
+  const TraceOddities& oddities() const noexcept { return oddities_; }
+  /// By group: how many programs take part; 0 and 1: nobody waits.
+  const std::vector<std::uint32_t>& groups() const noexcept { return groups_; }
+  const RequestSpool& spool() const noexcept { return spool_; }
+  std::int64_t requests() const noexcept { return requests_; }
+  std::int64_t bytes() const noexcept { return bytes_; }
+  /// Whether what programs asked for is replayed, and not what reached devices.
+  bool logical() const noexcept { return logical_; }
+  /// From the first event to the last, of the longest trace.
+  Time elapsed() const noexcept { return elapsed_; }
+
+ private:
+  struct Level {
+    Time start = -1;
+    Time end = 0;  // of what was waited for
+    Time cpu = -1;
+    bool moved = false;  // the CPU time told something new at the last event
+  };
+  struct Thread {
+    std::size_t program = 0;
+    Level levels[2];  // of physical requests, of logical ones
+    Time think[2] = {0, 0};
+    Time pause[2] = {0, 0};
+    std::vector<Request> chunk;
+  };
+  struct Reading;
+
+  void take(Reading& reading, const trace::Event& event);
+  void advance(Level& level, Thread& thread, const trace::Event& event);
+  void request(Reading& reading, Thread& thread, const trace::Event& event);
+  Thread& thread_of(Reading& reading, const trace::Event& event);
+  std::uint32_t file_of(Reading& reading, const trace::Event& event);
+  void put(Thread& thread, const Request& request);
+  void end(Reading& reading, const trace::Description& description);
+
+  RequestSpool spool_;
+  std::vector<Program> programs_;
+  std::vector<RecordedFile> files_;
+  std::vector<std::uint32_t> groups_{0};
+  TraceOddities oddities_;
+  std::uint32_t traces_ = 0;
+  std::int64_t requests_ = 0;
+  std::int64_t bytes_ = 0;
+  std::int64_t level_requests_[2] = {0, 0};
+  std::int64_t level_bytes_[2] = {0, 0};
+  bool logical_ = true;
+  Time elapsed_ = 0;
+};
+
+/// The requests of one program in turn.
+class RequestCursor {
+ public:
+  /// aggregate  bytes up to which requests that follow each other in a file become one
+  RequestCursor(const Recording& recording, std::size_t program, std::int64_t aggregate);
+  /// The next request; of kind exit behind the last.
+  Request next();
+
+ private:
+  bool take(Request& request);
+
+  const Recording& recording_;
+  const Program& program_;
+  std::int64_t aggregate_;
+  std::size_t chunk_ = 0;
+  std::size_t at_ = 0;
+  std::vector<Request> requests_;
+  Request ahead_;
+  bool has_ahead_ = false;
+  Time carried_ = 0;  // computing between reads that became one
+  Time paused_ = 0;
+};
+
+}  // namespace plait::simulation

@@ -1,0 +1,304 @@
+#include "simulation/replay/replay.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace plait::simulation {
+
+using trace::Kind;
+
+namespace {
+
+// What a token of an event or an operation says: the process, and what it waits for.
+constexpr std::uint64_t kAsynchronous = std::uint64_t{1} << 40;
+constexpr std::uint64_t kPause = std::uint64_t{1} << 41;
+constexpr std::uint64_t kService = std::uint64_t{1} << 42;
+
+std::uint32_t process_of(std::uint64_t token) { return static_cast<std::uint32_t>(token); }
+
+std::vector<std::int64_t> extents_of(const Recording& recording) {
+  std::vector<std::int64_t> all;
+  for (const RecordedFile& file : recording.files()) all.push_back(file.extent);
+  return all;
+}
+
+const ReplaySettings& checked(const ReplaySettings& settings) {
+  settings.check();
+  return settings;
+}
+
+/// A replay of measured times has neither cache nor device.
+CacheSettings cache_of(const ReplaySettings& settings) {
+  CacheSettings cache = settings.cache;
+  if (settings.program.measured) cache.size = 0;
+  return cache;
+}
+
+}  // namespace
+
+Replay::Replay(const Recording& recording, const ReplaySettings& settings)
+    : recording_(recording),
+      settings_(checked(settings)),
+      operations_(*this),
+      extents_(extents_of(recording)),
+      placement_(extents_, settings.cache.block),
+      cache_(cache_of(settings), clock_, operations_, placement_,
+             static_cast<std::uint32_t>(recording.programs().size())),
+      processors_(settings.processors, clock_, *this),
+      arrived_(recording.groups().size(), 0),
+      waiting_at_(recording.groups().size()) {
+  if (!settings.program.measured) {
+    const DeviceSite site{clock_, operations_, settings.device.kind, placement_.span()};
+    device_ = settings.tier.size > 0 ? std::make_unique<TieredDevice>(site, settings.tier, settings.device)
+                                     : make_device(settings.device, site);
+    operations_.set_device(*device_);
+  }
+  for (std::size_t k = 0; k < recording.programs().size(); ++k) {
+    processes_.push_back(
+        {.cursor = RequestCursor(recording, k, settings.program.aggregate), .request = {}, .outcome = {}});
+    processors_.add_process();
+    processes_[k].outcome.start = recording.programs()[k].start;
+    processes_[k].pausing = true;
+    processes_[k].blocked = recording.programs()[k].start;
+    processes_[k].request = processes_[k].cursor.next();
+    const Time pause = settings.program.keep_waits ? processes_[k].request.pause : 0;
+    clock_.at(recording.programs()[k].start + pause, *this, k | kPause);
+  }
+}
+
+ReplayOutcome Replay::run(const std::function<void(double)>& progress) {
+  progress_ = progress;
+  bool finished = processes_.empty();
+  while (!clock_.empty() || release_stuck()) {
+    if (clock_.empty()) continue;
+    clock_.step();
+    if (finished || ended_ < processes_.size()) continue;
+    finished = true;
+    outcome_.elapsed = clock_.now();
+    outcome_.idle = processors_.idle(clock_.now());
+    cache_.flush();
+  }
+  outcome_.drained = std::max(outcome_.elapsed, last_operation_);
+  outcome_.interrupts = processors_.interrupts();
+  outcome_.switches = processors_.switches();
+  outcome_.system += outcome_.switches * settings_.processors.switch_cost;
+  outcome_.cache = cache_.counts();
+  if (device_ != nullptr) device_->report(outcome_.devices);
+  for (std::uint32_t k = 0; k < processes_.size(); ++k) {
+    ProcessOutcome& one = processes_[k].outcome;
+    one.ready = processors_.waited(k);
+    outcome_.computing += one.computing;
+    outcome_.system += one.system;
+    outcome_.processes.push_back(one);
+  }
+  return std::move(outcome_);
+}
+
+void Replay::report_progress() {
+  constexpr std::int64_t kEvery = 1 << 16;
+  if (++made_ % kEvery == 0 && progress_)
+    progress_(std::min(
+        1.0, static_cast<double>(made_) / static_cast<double>(std::max<std::int64_t>(recording_.requests(), 1))));
+}
+
+/// The processor time before the next request is made.
+Time Replay::prepare(Process& process) {
+  const Request& request = process.request;
+  process.outcome.computing += request.think;
+  Time system = 0;
+  const bool transfer = request.kind == Kind::kRead || request.kind == Kind::kWrite;
+  if (!settings_.program.measured && transfer)
+    system = settings_.processors.call_cost + transfer_time(request.length, settings_.processors.copy_rate) +
+             settings_.processors.hit_cost;
+  process.outcome.system += system;
+  return request.think + system;
+}
+
+/// Goes to the next request.  returns  the processor time that the process wants; below 0: it pauses or has ended.
+Time Replay::begin_next(std::uint32_t index) {
+  Process& process = processes_[index];
+  process.request = process.cursor.next();
+  if (process.request.pause > 0 && settings_.program.keep_waits) {
+    process.pausing = true;
+    process.blocked = clock_.now();
+    clock_.at(clock_.now() + process.request.pause, *this, index | kPause);
+    return -1;
+  }
+  return prepare(process);
+}
+
+Time Replay::computed(std::uint32_t index) {
+  Process& process = processes_[index];
+  process.called = clock_.now();
+  if (!make_request(index)) return -1;
+  complete(process);
+  return begin_next(index);
+}
+
+/// returns  whether the process goes on at once.
+bool Replay::make_request(std::uint32_t index) {
+  Process& process = processes_[index];
+  const Request& request = process.request;
+  process.blocked = clock_.now();
+  switch (request.kind) {
+    case Kind::kRead:
+    case Kind::kWrite: report_progress(); return transfer(index) && meet(index);
+    case Kind::kSync:
+      if (settings_.program.measured) return measured(index);
+      cache_.sync(request.file);
+      return wait_for_needed(index) && wait_for_all(process);
+    case Kind::kTruncate:
+      if (!settings_.program.measured) cache_.truncate(request.file, request.offset);
+      return true;
+    case Kind::kClose: return wait_for_all(process);
+    default: break;
+  }
+  if (!wait_for_all(process)) return false;
+  process.outcome.end = clock_.now();
+  ++ended_;
+  return false;
+}
+
+bool Replay::transfer(std::uint32_t index) {
+  Process& process = processes_[index];
+  const Request& request = process.request;
+  const bool read = request.kind == Kind::kRead;
+  ++(read ? process.outcome.reads : process.outcome.writes);
+  (read ? process.outcome.read_bytes : process.outcome.write_bytes) += request.length;
+  (read ? outcome_.program_read : outcome_.program_write).add(clock_.now(), request.length);
+  if (settings_.program.measured) return measured(index);
+  if (request.length == 0) return true;
+  const Access access{index, request.file, request.offset, request.length};
+  if (request.direct) {
+    cache_.direct(access, !read);
+  } else if (read) {
+    if (cache_.read(access)) process.outcome.hit_bytes += request.length;
+  } else {
+    cache_.write(access);
+  }
+  outcome_.dirty_most = std::max(outcome_.dirty_most, cache_.dirty_bytes());
+  return wait_for_needed(index);
+}
+
+bool Replay::measured(std::uint32_t index) {
+  Process& process = processes_[index];
+  if (process.request.service == 0) return true;
+  const bool asynchronous = process.request.asynchronous;
+  ++(asynchronous ? process.under_way : process.waits);
+  clock_.at(clock_.now() + process.request.service, *this, index | (asynchronous ? kAsynchronous : kService));
+  return asynchronous;
+}
+
+bool Replay::wait_for_all(Process& process) {
+  process.for_all = process.under_way > 0;
+  return !process.for_all;
+}
+
+bool Replay::wait_for_needed(std::uint32_t index) {
+  Process& process = processes_[index];
+  const Request& request = process.request;
+  const bool asynchronous = request.asynchronous ||
+                            (request.kind == Kind::kRead && settings_.program.asynchronous_reads) ||
+                            (request.kind == Kind::kWrite && settings_.program.asynchronous_writes);
+  for (const Operation one : cache_.needed())
+    if (operations_.wait(one, index | (asynchronous ? kAsynchronous : 0)))
+      ++(asynchronous ? process.under_way : process.waits);
+  return process.waits == 0;
+}
+
+/// The end of a request.
+void Replay::complete(Process& process) {
+  const Time now = clock_.now();
+  process.outcome.waiting += now - process.blocked;
+  const Request& request = process.request;
+  if (request.kind != Kind::kRead && request.kind != Kind::kWrite) return;
+  const Time system = settings_.program.measured ? 0
+                                                 : settings_.processors.call_cost + settings_.processors.hit_cost +
+                                                       transfer_time(request.length, settings_.processors.copy_rate);
+  if (!request.asynchronous)
+    (request.kind == Kind::kRead ? outcome_.read_latency : outcome_.write_latency).add(now - process.called + system);
+}
+
+/// Collective operations: the last of a group lets the others go on.  returns  whether this one goes on at once.
+bool Replay::meet(std::uint32_t index) {
+  Process& process = processes_[index];
+  const std::uint32_t group = process.request.group;
+  if (group == 0 || recording_.groups()[group] < 2) return true;
+  process.outcome.waiting += clock_.now() - process.blocked;
+  process.blocked = clock_.now();
+  if (++arrived_[group] < recording_.groups()[group]) {
+    process.at_barrier = true;
+    waiting_at_[group].push_back(index);
+    return false;
+  }
+  for (const std::uint32_t other : std::exchange(waiting_at_[group], {})) leave_barrier(other);
+  return true;
+}
+
+void Replay::leave_barrier(std::uint32_t index) {
+  Process& process = processes_[index];
+  process.at_barrier = false;
+  process.outcome.barrier += clock_.now() - process.blocked;
+  process.blocked = clock_.now();
+  go_on(index);
+}
+
+/// Where nothing happens any more, processes may wait for others that never come; they go on then.
+bool Replay::release_stuck() {
+  for (auto& waiting : waiting_at_) {
+    if (waiting.empty()) continue;
+    ++outcome_.unmatched;
+    for (const std::uint32_t one : std::exchange(waiting, {})) leave_barrier(one);
+    return true;
+  }
+  return false;
+}
+
+/// A process that waited goes on with its next request.
+void Replay::go_on(std::uint32_t index) {
+  Process& process = processes_[index];
+  complete(process);
+  const Time wants = begin_next(index);
+  if (wants >= 0) processors_.ready(index, wants);
+}
+
+void Replay::operation_ended(const DeviceRequest& request) {
+  processors_.interrupt();
+  last_operation_ = clock_.now();
+  if (request.write) cache_.written(request.length);
+  (request.write ? outcome_.device_write : outcome_.device_read).add(clock_.now(), request.length);
+}
+
+void Replay::wake(std::uint64_t token) {
+  const std::uint32_t index = process_of(token);
+  Process& process = processes_[index];
+  if ((token & kAsynchronous) != 0) {
+    if (--process.under_way > 0 || !process.for_all) return;
+    process.for_all = false;
+    if (process.request.kind == Kind::kExit) {
+      process.outcome.end = clock_.now();
+      process.outcome.waiting += clock_.now() - process.blocked;
+      ++ended_;
+      return;
+    }
+    go_on(index);
+    return;
+  }
+  if (--process.waits > 0) return;
+  if (process.request.kind == Kind::kSync && !wait_for_all(process)) return;
+  if (meet(index)) go_on(index);
+}
+
+void Replay::fire(std::uint64_t token) {
+  const std::uint32_t index = process_of(token);
+  if ((token & kPause) == 0) {
+    wake(token & ~kService);
+    return;
+  }
+  Process& process = processes_[index];
+  process.pausing = false;
+  process.outcome.pausing += clock_.now() - process.blocked;
+  processors_.ready(index, prepare(process));
+}
+
+}  // namespace plait::simulation

@@ -1,0 +1,82 @@
+/// Programs with their requests on processors, through a cache, to a device, on a virtual clock.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "simulation/replay/outcome.hpp"
+#include "simulation/replay/processors.hpp"
+#include "simulation/replay/recording.hpp"
+#include "simulation/replay/settings.hpp"
+
+namespace plait::simulation {
+
+/// Each program computes as it did in its trace and makes its requests; what these take follows from the settings.
+/// Source: E. L. Miller, "Input/Output Behavior of Supercomputing Applications" (1992), section 6.1.
+/// cost     O(blocks that are used), and O(log events) for each request that waits.
+/// memory   in proportion to the cache, the files, the programs and what is under way; not to the length of the traces.
+/// threads  one at a time; several replays of one recording at once.
+class Replay final : private OperationHost, private ProcessorHost, private Timer {
+ public:
+  /// errors  kArgument: settings, see ReplaySettings::check().
+  Replay(const Recording& recording, const ReplaySettings& settings);
+
+  /// progress  hears the share of requests that were made, 0 to 1, now and then; what it throws ends the replay.
+  ReplayOutcome run(const std::function<void(double)>& progress = {});
+
+ private:
+  struct Process {
+    RequestCursor cursor;
+    Request request;
+    Time called = 0;             // when the request began
+    Time blocked = 0;            // since
+    std::int64_t waits = 0;      // for operations
+    std::int64_t under_way = 0;  // asynchronous operations
+    bool for_all = false;        // it waits for these
+    bool pausing = false;
+    bool at_barrier = false;
+    bool hit = false;
+    ProcessOutcome outcome;
+  };
+
+  void operation_ended(const DeviceRequest& request) override;
+  void wake(std::uint64_t token) override;
+  Time computed(std::uint32_t process) override;
+  void idled(Time from, Time to) override { outcome_.idle_time.add(from, to - from); }
+  void fire(std::uint64_t token) override;
+
+  Time prepare(Process& process);
+  Time begin_next(std::uint32_t index);
+  bool make_request(std::uint32_t index);
+  bool transfer(std::uint32_t index);
+  bool measured(std::uint32_t index);
+  bool wait_for_all(Process& process);
+  bool wait_for_needed(std::uint32_t index);
+  void complete(Process& process);
+  bool meet(std::uint32_t index);
+  void leave_barrier(std::uint32_t index);
+  bool release_stuck();
+  void go_on(std::uint32_t index);
+  void report_progress();
+
+  const Recording& recording_;
+  ReplaySettings settings_;
+  EventQueue clock_;
+  Operations operations_;
+  std::vector<std::int64_t> extents_;
+  FilePlacement placement_;
+  std::unique_ptr<Device> device_;
+  BufferCache cache_;
+  Processors processors_;
+  std::vector<Process> processes_;
+  std::vector<std::uint32_t> arrived_;                  // by group
+  std::vector<std::vector<std::uint32_t>> waiting_at_;  // by group
+  std::size_t ended_ = 0;
+  Time last_operation_ = 0;  // when one ended
+  std::int64_t made_ = 0;    // requests
+  std::function<void(double)> progress_;
+  ReplayOutcome outcome_;
+};
+
+}  // namespace plait::simulation

@@ -1,0 +1,82 @@
+#include "simulation/replay/request_spool.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <type_traits>
+
+#include "base/text.hpp"
+#include "plait/error.hpp"
+
+namespace plait::simulation {
+
+namespace {
+
+constexpr std::int64_t kMemory = std::int64_t{64} << 20;
+static_assert(std::is_trivially_copyable_v<Request>);
+
+[[noreturn]] void fail(std::string_view what, int code) {
+  throw Error(ErrorKind::kSystem,
+              base::text("cannot ", what, " the temporary file of a replay: ", std::strerror(code),
+                         "; free room there, or set TMPDIR to another folder"),
+              code);
+}
+
+}  // namespace
+
+RequestSpool::~RequestSpool() {
+  if (file_ >= 0) ::close(file_);
+}
+
+void RequestSpool::open_file() {
+  const char* folder = std::getenv("TMPDIR");
+  std::string name = base::text(folder != nullptr && *folder != 0 ? folder : "/tmp", "/plait-replay-XXXXXX");
+  file_ = ::mkostemp(name.data(), O_CLOEXEC);
+  if (file_ < 0) fail("make", errno);
+  ::unlink(name.c_str());
+}
+
+std::size_t RequestSpool::add(std::span<const Request> chunk) {
+  const auto bytes = static_cast<std::int64_t>(chunk.size_bytes());
+  bytes_ += bytes;
+  if (in_memory_ + bytes <= kMemory) {
+    in_memory_ += bytes;
+    chunks_.push_back({-1 - static_cast<std::int64_t>(memory_.size()), chunk.size()});
+    memory_.emplace_back(chunk.begin(), chunk.end());
+    return chunks_.size() - 1;
+  }
+  if (file_ < 0) open_file();
+  const char* data = reinterpret_cast<const char*>(chunk.data());
+  for (std::int64_t done = 0; done < bytes;) {
+    const ssize_t put = ::pwrite(file_, data + done, static_cast<std::size_t>(bytes - done), in_file_ + done);
+    if (put < 0 && errno == EINTR) continue;
+    if (put <= 0) fail("write", put < 0 ? errno : ENOSPC);
+    done += put;
+  }
+  chunks_.push_back({in_file_, chunk.size()});
+  in_file_ += bytes;
+  return chunks_.size() - 1;
+}
+
+void RequestSpool::read(std::size_t chunk, std::vector<Request>& into) const {
+  const Chunk& one = chunks_[chunk];
+  if (one.at < 0) {
+    into = memory_[static_cast<std::size_t>(-1 - one.at)];
+    return;
+  }
+  into.resize(one.count);
+  const auto bytes = static_cast<std::int64_t>(one.count * sizeof(Request));
+  char* data = reinterpret_cast<char*>(into.data());
+  for (std::int64_t done = 0; done < bytes;) {
+    const ssize_t got = ::pread(file_, data + done, static_cast<std::size_t>(bytes - done), one.at + done);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) fail("read", got < 0 ? errno : EIO);
+    done += got;
+  }
+}
+
+}  // namespace plait::simulation

@@ -1,0 +1,61 @@
+/// Requests of all processes, kept in memory up to a limit and in a temporary file beyond.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "plait/trace.hpp"
+#include "simulation/clock/event_queue.hpp"
+
+namespace plait::simulation {
+
+/// What one process does next.  Times in ns.
+struct Request {
+  Time think = 0;    ///< computes first
+  Time pause = 0;    ///< and neither computes nor waits for I/O that is simulated
+  Time service = 0;  ///< what the request took when it was recorded
+  std::int64_t offset = 0;
+  std::int64_t length = 0;
+  std::uint32_t file = 0;
+  std::uint32_t group = 0;                ///< collective operations: those of one number wait for each other; 0: none
+  trace::Kind kind = trace::Kind::kExit;  ///< read, write, sync, truncate, close or exit
+  bool asynchronous = false;
+  bool direct = false;  ///< past the cache
+  bool logical = true;
+};
+
+constexpr std::size_t kChunkRequests = 2048;
+
+/// Chunks of at most kChunkRequests requests.
+/// memory   at most 64 MiB, and 16 bytes a chunk.  threads: read() from any number of them once all is added.
+/// errors   kSystem: the temporary file (in TMPDIR, or /tmp) cannot be written or read.
+class RequestSpool {
+ public:
+  RequestSpool() = default;
+  RequestSpool(const RequestSpool&) = delete;
+  RequestSpool& operator=(const RequestSpool&) = delete;
+  ~RequestSpool();
+
+  /// returns  the number of the chunk.
+  std::size_t add(std::span<const Request> chunk);
+  void read(std::size_t chunk, std::vector<Request>& into) const;
+  std::int64_t bytes() const noexcept { return bytes_; }
+
+ private:
+  struct Chunk {
+    std::int64_t at = 0;  // in the file; below 0: in memory_, at -1 - at
+    std::size_t count = 0;
+  };
+  void open_file();
+
+  std::vector<Chunk> chunks_;
+  std::vector<std::vector<Request>> memory_;
+  std::int64_t in_memory_ = 0;
+  std::int64_t in_file_ = 0;
+  std::int64_t bytes_ = 0;
+  int file_ = -1;
+};
+
+}  // namespace plait::simulation

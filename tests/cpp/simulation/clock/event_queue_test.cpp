@@ -1,0 +1,47 @@
+#include "simulation/clock/event_queue.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace plait::simulation {
+namespace {
+
+class Log final : public Timer {
+ public:
+  void fire(std::uint64_t token) override { tokens.push_back(token); }
+  std::vector<std::uint64_t> tokens;
+};
+
+TEST(EventQueue, GivesEventsByTimeThenInTheOrderAskedFor) {
+  EventQueue clock;
+  Log log;
+  clock.at(20, log, 1);
+  clock.at(10, log, 2);
+  clock.at(10, log, 3);
+  clock.at(0, log, 4);
+  std::vector<Time> times;
+  while (!clock.empty()) {
+    clock.step();
+    times.push_back(clock.now());
+  }
+  EXPECT_EQ(log.tokens, (std::vector<std::uint64_t>{4, 2, 3, 1}));
+  EXPECT_EQ(times, (std::vector<Time>{0, 10, 10, 20}));
+}
+
+TEST(EventQueue, PassesTimeOnlyWhereNothingHappensMeanwhile) {
+  EventQueue clock;
+  Log log;
+  EXPECT_TRUE(clock.pass(5));
+  EXPECT_EQ(clock.now(), 5);
+  clock.at(10, log);
+  EXPECT_FALSE(clock.pass(10));  // the event was there first
+  EXPECT_TRUE(clock.pass(9));
+  clock.at(3, log, 7);  // is past: now
+  clock.step();
+  EXPECT_EQ(clock.now(), 9);
+  EXPECT_EQ(log.tokens, (std::vector<std::uint64_t>{7}));
+}
+
+}  // namespace
+}  // namespace plait::simulation

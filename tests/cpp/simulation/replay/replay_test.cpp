@@ -1,0 +1,361 @@
+#include "simulation/replay/replay.hpp"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "plait/error.hpp"
+#include "simulation/devices/random_bits.hpp"
+#include "trace_in_memory.hpp"
+
+namespace plait::simulation {
+namespace {
+
+using trace::Event;
+using trace::Kind;
+
+constexpr Time kMs = 1'000'000;
+constexpr std::int64_t kBlock = 4096;
+using Events = plait_test::TraceInMemory;
+
+/// A request of each of `count` blocks in turn, `gap` ms of computing before each.
+Events stepwise(int count, double gap, Kind kind, int passes = 1) {
+  Events events;
+  double time = 0;
+  for (int pass = 0; pass < passes; ++pass)
+    for (int k = 0; k < count; ++k) {
+      events.add(1, time, 1, kind, k * kBlock, kBlock);
+      time += gap + 1;
+    }
+  return events;
+}
+
+/// A device that takes 10 ms for each request, one after the other.
+ReplaySettings settings_of(std::int64_t blocks) {
+  ReplaySettings settings;
+  settings.cache.size = blocks * kBlock;
+  settings.device = {"server", {{"service", 0.010}}};
+  return settings;
+}
+
+ReplayOutcome replay(Events events, const ReplaySettings& settings) {
+  Recording recording;
+  recording.add(events);
+  return Replay(recording, settings).run();
+}
+
+TEST(Replay, WithoutACacheEachRequestTakesItsTime) {
+  const auto outcome = replay(stepwise(10, 5, Kind::kRead), settings_of(0));
+  EXPECT_EQ(outcome.elapsed, 9 * 5 * kMs + 10 * 10 * kMs);
+  EXPECT_EQ(outcome.idle, 10 * 10 * kMs);
+  EXPECT_EQ(outcome.computing, 45 * kMs);
+  EXPECT_EQ(outcome.processes[0].waiting, 100 * kMs);
+  EXPECT_EQ(outcome.read_latency.percentile(0.5), 10 * kMs);
+  EXPECT_EQ(outcome.devices[0].read_bytes, 10 * kBlock);
+}
+
+TEST(Replay, AnInfiniteCacheReadsOnce) {
+  const auto outcome = replay(stepwise(10, 5, Kind::kRead, 3), settings_of(1000));
+  EXPECT_EQ(outcome.elapsed, 29 * 5 * kMs + 10 * 10 * kMs);
+  EXPECT_EQ(outcome.cache.hit_requests, 20);
+  EXPECT_EQ(outcome.devices[0].reads, 10);
+}
+
+TEST(Replay, ADeviceWithoutCostLeavesComputingAndCalls) {
+  ReplaySettings settings = settings_of(4);
+  settings.device = {"server", {{"service", 0}}};
+  settings.processors.call_cost = kMs / 10;
+  settings.processors.copy_rate = 4096e3;  // a ms a block
+  const auto outcome = replay(stepwise(10, 5, Kind::kRead, 2), settings);
+  EXPECT_EQ(outcome.elapsed, 19 * 5 * kMs + 20 * (kMs / 10 + kMs));
+  EXPECT_EQ(outcome.idle, 0);
+  EXPECT_EQ(outcome.system, 22 * kMs);
+}
+
+TEST(Replay, WritesWaitOrDoNotByPolicy) {
+  const auto elapsed = [](WriteKind kind) {
+    ReplaySettings settings = settings_of(100);
+    settings.cache.write = kind;
+    settings.cache.delay = 0;
+    settings.cache.flush_interval = kMs;
+    return replay(stepwise(10, 5, Kind::kWrite), settings);
+  };
+  const auto through = elapsed(WriteKind::kThrough);
+  EXPECT_EQ(through.elapsed, 45 * kMs + 100 * kMs);
+  EXPECT_EQ(through.drained, through.elapsed);
+  const auto behind = elapsed(WriteKind::kBehind);
+  EXPECT_EQ(behind.elapsed, 45 * kMs);
+  EXPECT_EQ(behind.drained, 100 * kMs);
+  const auto delayed = elapsed(WriteKind::kDelayed);
+  EXPECT_EQ(delayed.elapsed, 45 * kMs);
+  EXPECT_EQ(delayed.drained, 101 * kMs);  // the first is a ms old when ages are looked at
+  const auto full = elapsed(WriteKind::kFull);
+  EXPECT_EQ(full.elapsed, 45 * kMs);
+  EXPECT_EQ(full.devices[0].writes, 1);  // at the end, all together
+  EXPECT_EQ(full.drained, 55 * kMs);
+}
+
+TEST(Replay, WhatIsOverwrittenInTheCacheIsWrittenOnce) {
+  ReplaySettings settings = settings_of(100);
+  settings.cache.write = WriteKind::kDelayed;
+  const auto outcome = replay(stepwise(10, 5, Kind::kWrite, 4), settings);
+  EXPECT_EQ(outcome.cache.overwritten_blocks, 30);
+  EXPECT_EQ(outcome.devices[0].write_bytes, 10 * kBlock);
+  EXPECT_EQ(outcome.dirty_most, 10 * kBlock);
+}
+
+TEST(Replay, DirtyBlocksThatMakeRoomAreWaitedFor) {
+  ReplaySettings settings = settings_of(2);
+  settings.cache.write = WriteKind::kFull;
+  settings.cache.coalesce = 0;
+  const auto outcome = replay(stepwise(10, 5, Kind::kWrite), settings);
+  EXPECT_EQ(outcome.cache.evicted_dirty, 8);
+  EXPECT_EQ(outcome.elapsed, 45 * kMs + 8 * 10 * kMs);
+}
+
+TEST(Replay, LimitsOfDirtyBlocksHoldWritersBack) {
+  ReplaySettings settings = settings_of(100);
+  settings.cache.write = WriteKind::kFull;
+  settings.cache.dirty_limit = 0.04;
+  const auto outcome = replay(stepwise(20, 1, Kind::kWrite), settings);
+  EXPECT_GT(outcome.cache.limited, 0);
+  EXPECT_LE(outcome.dirty_most, 5 * kBlock);
+}
+
+TEST(Replay, ASyncBringsAFileToTheDevice) {
+  ReplaySettings settings = settings_of(100);
+  settings.cache.write = WriteKind::kFull;
+  Events events = stepwise(4, 5, Kind::kWrite);
+  events.add(1, 30, 1, Kind::kSync, 0, 0);
+  const auto outcome = replay(std::move(events), settings);
+  EXPECT_EQ(outcome.elapsed, 15 * kMs + 11 * kMs + 10 * kMs);  // 11 ms of computing before the call
+  EXPECT_EQ(outcome.drained, outcome.elapsed);
+}
+
+TEST(Replay, WhatIsCutOffIsNotWritten) {
+  ReplaySettings settings = settings_of(100);
+  settings.cache.write = WriteKind::kFull;
+  Events events = stepwise(4, 5, Kind::kWrite);
+  events.add(1, 30, 0, Kind::kTruncate, kBlock, 0);
+  const auto outcome = replay(std::move(events), settings);
+  EXPECT_EQ(outcome.cache.discarded, 3);
+  EXPECT_EQ(outcome.devices[0].write_bytes, kBlock);
+}
+
+TEST(Replay, ReadAheadHidesTheDevice) {
+  const auto with = [](ReadAheadKind kind) {
+    ReplaySettings settings = settings_of(100);
+    settings.cache.read_ahead = kind;
+    settings.cache.read_ahead_size = 4 * kBlock;
+    return replay(stepwise(10, 20, Kind::kRead), settings);
+  };
+  EXPECT_EQ(with(ReadAheadKind::kNone).elapsed, 9 * 20 * kMs + 100 * kMs);
+  for (const ReadAheadKind kind : {ReadAheadKind::kOne, ReadAheadKind::kSame, ReadAheadKind::kMany}) {
+    const auto outcome = with(kind);
+    EXPECT_EQ(outcome.elapsed, 9 * 20 * kMs + 10 * kMs);
+    EXPECT_EQ(outcome.cache.ahead_used, 9);
+    EXPECT_EQ(outcome.cache.ahead_blocks, 9);  // not behind the end of the file
+  }
+  EXPECT_LT(with(ReadAheadKind::kAdaptive).elapsed, 9 * 20 * kMs + 30 * kMs);
+}
+
+TEST(Replay, StridesAreFollowed) {
+  Events events;
+  for (int k = 0; k < 10; ++k) events.add(1, 21 * k, 1, Kind::kRead, 7 * k * kBlock, kBlock);
+  ReplaySettings settings = settings_of(100);
+  settings.cache.read_ahead = ReadAheadKind::kStride;
+  const auto outcome = replay(std::move(events), settings);
+  EXPECT_EQ(outcome.cache.ahead_used, 7);  // the first three tell the stride; after the last nothing is there
+  EXPECT_EQ(outcome.elapsed, 9 * 20 * kMs + 3 * 10 * kMs);
+}
+
+TEST(Replay, AsynchronousRequestsOverlapWithComputing) {
+  Events events;
+  for (int k = 0; k < 5; ++k)
+    events.add(1, 20 * k, 1, Kind::kWrite, k * kBlock, kBlock).flags |= trace::flag::kAsynchronous;
+  events.add(1, 81, 0, Kind::kClose, 0, 0);
+  const auto outcome = replay(std::move(events), settings_of(0));
+  EXPECT_EQ(outcome.elapsed, 4 * 20 * kMs + 10 * kMs);  // the close waits for the last
+  EXPECT_EQ(outcome.write_latency.count(), 0);
+}
+
+TEST(Replay, TwoProcessesShareAProcessorInTurns) {
+  Events events;
+  for (const std::uint32_t process : {1U, 2U}) {
+    events.add(process, 0, 0, Kind::kOpen, 0, 0);
+  }
+  for (const std::uint32_t process : {1U, 2U}) events.add(process, 100, 0, Kind::kRead, 0, kBlock);
+  events.name(1, "a");
+  events.name(2, "b");
+  ReplaySettings settings = settings_of(0);
+  settings.processors.quantum = 10 * kMs;
+  settings.processors.switch_cost = kMs / 10;
+  const auto outcome = replay(std::move(events), settings);
+  EXPECT_EQ(outcome.computing, 200 * kMs);
+  // The request of the first is hidden by the last quantum of the other; it ends while the other waits.
+  EXPECT_EQ(outcome.switches, 21);
+  EXPECT_EQ(outcome.elapsed, 200 * kMs + 20 * kMs / 10 + 10 * kMs);
+  settings.processors.count = 2;
+  Events again;
+  for (const std::uint32_t process : {1U, 2U}) again.add(process, 0, 0, Kind::kOpen, 0, 0);
+  for (const std::uint32_t process : {1U, 2U}) again.add(process, 100, 0, Kind::kRead, 0, kBlock);
+  again.name(1, "a");
+  again.name(2, "b");
+  EXPECT_EQ(replay(std::move(again), settings).elapsed, 120 * kMs);  // one device, one after the other
+}
+
+TEST(Replay, CollectiveOperationsWaitForAll) {
+  Events events;
+  for (const std::uint32_t process : {1U, 2U}) events.add(process, 0, 0, Kind::kOpen, 0, 0);
+  for (const std::uint32_t process : {1U, 2U}) {
+    Event& event = events.add(process, process == 1 ? 10 : 70, 1, Kind::kRead, process * kBlock, kBlock);
+    event.flags |= trace::flag::kCollective;
+    event.operation = 5;
+  }
+  events.add(1, 80, 1, Kind::kRead, 0, kBlock);
+  ReplaySettings settings = settings_of(0);
+  settings.processors.count = 2;
+  const auto outcome = replay(std::move(events), settings);
+  EXPECT_EQ(outcome.processes[0].barrier, 60 * kMs);
+  EXPECT_EQ(outcome.processes[0].end, 80 * kMs + 69 * kMs + 10 * kMs);
+  EXPECT_EQ(outcome.unmatched, 0);
+}
+
+TEST(Replay, MeasuredTimesGiveBackTheRecordedRun) {
+  ReplaySettings settings = settings_of(0);
+  settings.program.measured = true;
+  const auto outcome = replay(stepwise(10, 5, Kind::kRead), settings);
+  EXPECT_EQ(outcome.elapsed, 9 * 5 * kMs + 10 * kMs);
+  EXPECT_TRUE(outcome.devices.empty());
+}
+
+TEST(Replay, CpuTimeThatIsToldAtEachRequestIsComputingTheRestAPause) {
+  Events events;
+  for (int k = 0; k < 5; ++k) events.add(1, 10 * k, 1, Kind::kRead, k * kBlock, kBlock).cpu = 2 * kMs * k;
+  ReplaySettings settings = settings_of(0);
+  auto outcome = replay(events, settings);
+  EXPECT_EQ(outcome.computing, 2 * kMs * 4);
+  EXPECT_EQ(outcome.processes[0].pausing, 7 * kMs * 4);
+  EXPECT_EQ(outcome.elapsed, 50 * kMs + 36 * kMs);
+  settings.program.keep_waits = false;
+  EXPECT_EQ(replay(events, settings).elapsed, 50 * kMs + 8 * kMs);
+}
+
+TEST(Replay, RequestsThatFollowEachOtherBecomeOne) {
+  ReplaySettings settings = settings_of(0);
+  settings.program.aggregate = 4 * kBlock;
+  const auto outcome = replay(stepwise(10, 5, Kind::kRead), settings);
+  EXPECT_EQ(outcome.devices[0].reads, 3);
+  EXPECT_EQ(outcome.devices[0].read_bytes, 10 * kBlock);
+  EXPECT_EQ(outcome.elapsed, 9 * 5 * kMs + 3 * 10 * kMs);
+}
+
+TEST(Replay, DirectRequestsGoPastTheCache) {
+  Events events = stepwise(10, 5, Kind::kRead, 2);
+  for (Event& event : events.all) event.flags |= trace::flag::kDirect;
+  const auto outcome = replay(std::move(events), settings_of(100));
+  EXPECT_EQ(outcome.devices[0].reads, 20);
+  EXPECT_EQ(outcome.cache.read_requests, 0);
+}
+
+TEST(Replay, ALimitForAProcessIsKept) {
+  ReplaySettings settings = settings_of(10);
+  settings.cache.process_limit = 4 * kBlock;
+  const auto outcome = replay(stepwise(5, 1, Kind::kRead, 3), settings);
+  EXPECT_EQ(outcome.cache.hit_blocks, 0);  // five in turn do not fit in four
+  settings.cache.process_limit = 5 * kBlock;
+  EXPECT_EQ(replay(stepwise(5, 1, Kind::kRead, 3), settings).cache.hit_blocks, 10);
+}
+
+TEST(Replay, ARequestLargerThanTheCacheEnds) {
+  Events events;
+  events.add(1, 0, 1, Kind::kRead, 0, 100 * kBlock);
+  events.add(1, 2, 1, Kind::kWrite, 0, 100 * kBlock);
+  for (const WriteKind kind : {WriteKind::kThrough, WriteKind::kBehind, WriteKind::kDelayed, WriteKind::kFull}) {
+    ReplaySettings settings = settings_of(3);
+    settings.cache.write = kind;
+    settings.cache.read_ahead = ReadAheadKind::kSame;
+    const auto outcome = replay(events, settings);
+    EXPECT_EQ(outcome.devices[0].read_bytes, 100 * kBlock);
+    EXPECT_EQ(outcome.devices[0].write_bytes, 100 * kBlock);
+  }
+}
+
+/// All policies, ways to write and to read ahead, on random requests: everything ends, bytes add up, and a second run
+/// is the same.
+TEST(Replay, RandomRequestsUnderAllSettings) {
+  RandomBits bits(5);
+  Events events;
+  double time = 0;
+  for (int k = 0; k < 3000; ++k) {
+    const auto process = static_cast<std::uint32_t>(1 + bits.next() % 3);
+    const auto what = bits.next() % 20;
+    const Kind kind = what == 0 ? Kind::kSync : what == 1 ? Kind::kTruncate : what < 9 ? Kind::kWrite : Kind::kRead;
+    const auto offset = static_cast<std::int64_t>(bits.next() % (64 * kBlock));
+    const auto length = kind == Kind::kRead || kind == Kind::kWrite
+                            ? static_cast<std::int64_t>(bits.next() % (6 * kBlock))
+                            : std::int64_t{0};
+    Event& event = events.add(process, time, 0.5, kind, offset, length);
+    if (bits.next() % 5 == 0) event.flags |= trace::flag::kAsynchronous;
+    time += static_cast<double>(bits.next() % 4);
+  }
+  for (std::uint32_t process = 1; process <= 3; ++process) events.name(process, "shared");
+  for (const PolicyKind* policy : policies()) {
+    if (policy->foresight != Foresight::kNone) continue;
+    for (int write = 0; write < 4; ++write)
+      for (int ahead = 0; ahead < 6; ++ahead) {
+        ReplaySettings settings = settings_of(16);
+        settings.cache.policy = std::string(policy->name);
+        settings.cache.write = static_cast<WriteKind>(write);
+        settings.cache.read_ahead = static_cast<ReadAheadKind>(ahead);
+        settings.cache.write_allocate = ahead != 1;
+        settings.cache.dirty_limit = ahead == 2 ? 0.25 : 1;
+        settings.cache.dirty_start = ahead == 3 ? 0.125 : 1;
+        settings.cache.process_limit = ahead == 4 ? 5 * kBlock : 0;
+        settings.cache.flush_interval = settings.cache.delay = 20 * kMs;
+        settings.processors.count = 1 + write % 2;
+        settings.processors.interrupt_cost = 1000;
+        settings.processors.switch_cost = 1000;
+        const auto outcome = replay(events, settings);
+        SCOPED_TRACE(settings.cache.policy + " " + std::to_string(write) + " " + std::to_string(ahead));
+        const auto& cache = outcome.cache;
+        std::int64_t read = 0;
+        for (const auto& one : outcome.processes) {
+          read += one.read_bytes;
+          EXPECT_GE(one.end - one.start, one.computing + one.waiting + one.pausing);
+        }
+        EXPECT_GT(read, 0);
+        EXPECT_EQ(outcome.devices[0].read_bytes, (cache.read_blocks - cache.hit_blocks + cache.ahead_blocks) * kBlock);
+        EXPECT_LE(cache.ahead_used + cache.ahead_wasted, cache.ahead_blocks);
+        EXPECT_LE(outcome.idle, outcome.elapsed * settings.processors.count);
+        const auto again = replay(events, settings);
+        EXPECT_EQ(again.elapsed, outcome.elapsed);
+        EXPECT_EQ(again.drained, outcome.drained);
+        EXPECT_EQ(again.idle, outcome.idle);
+      }
+  }
+}
+
+TEST(Replay, RefusesWhatMakesNoSense) {
+  const auto message = [](const std::function<void(ReplaySettings&)>& change) -> std::string {
+    ReplaySettings settings = settings_of(10);
+    change(settings);
+    try {
+      replay(stepwise(1, 1, Kind::kRead), settings);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return {};
+  };
+  EXPECT_NE(message([](auto& s) { s.cache.size = 100; }).find("smaller than one of its blocks"), std::string::npos);
+  EXPECT_NE(message([](auto& s) { s.cache.policy = "lur"; }).find("lru"), std::string::npos);
+  EXPECT_NE(message([](auto& s) { s.cache.policy = "belady"; }).find("has to know"), std::string::npos);
+  EXPECT_NE(message([](auto& s) { s.processors.quantum = 0; }).find("above 0"), std::string::npos);
+  EXPECT_NE(message([](auto& s) { s.cache.dirty_limit = 2; }).find("a share from 0 to 1"), std::string::npos);
+  EXPECT_EQ(message([](auto&) {}), "");
+}
+
+}  // namespace
+}  // namespace plait::simulation

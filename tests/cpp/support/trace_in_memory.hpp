@@ -1,0 +1,48 @@
+/// A trace that a test puts together, event by event.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "plait/trace.hpp"
+
+namespace plait_test {
+
+namespace trace = plait::trace;
+
+class TraceInMemory final : public trace::Reader {
+ public:
+  std::size_t read(std::span<trace::Event> room) override {
+    std::size_t count = 0;
+    while (count < room.size() && next_ < all.size()) room[count++] = all[next_++];
+    return count;
+  }
+  const trace::Description& description() const override { return about; }
+
+  /// A request; times in ms.
+  trace::Event& add(std::uint32_t process, double start, double duration, trace::Kind kind, std::int64_t offset,
+                    std::int64_t length) {
+    trace::Event& event = all.emplace_back();
+    event.process = event.thread = process;
+    event.file = 1;
+    event.start = static_cast<std::int64_t>(start * 1e6);
+    event.duration = static_cast<std::int64_t>(duration * 1e6);
+    event.kind = kind;
+    event.offset = offset;
+    event.length = event.result = length;
+    return event;
+  }
+  void name(std::uint32_t process, std::string name) { about.files.push_back({process, 1, std::move(name)}); }
+
+  std::vector<trace::Event> all;
+  trace::Description about;
+
+ private:
+  std::size_t next_ = 0;
+};
+
+}  // namespace plait_test

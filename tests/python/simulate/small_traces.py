@@ -1,0 +1,39 @@
+"""Traces of a few requests, whose replays can be worked out by hand."""
+
+import numpy as np
+
+from plait import trace
+from plait.trace import EVENT, Flag, Kind
+
+BLOCK = 4096
+MS = 1_000_000
+
+
+def write_trace(path, requests, *, ranks=False, complete=True):
+    """Write requests as a trace: process, start and duration in ms, kind, offset, length, flags; a file a process."""
+    events = np.zeros(len(requests), EVENT)
+    for event, (process, start, duration, kind, offset, length, flags) in zip(events, requests, strict=True):
+        event["process"] = event["thread"] = process
+        event["file"] = 1
+        event["start"], event["duration"] = int(start * MS), int(duration * MS)
+        event["cpu"] = -1
+        event["kind"], event["offset"] = kind, offset
+        event["length"] = event["result"] = length
+        event["flags"] = Flag.LOGICAL | flags
+        event["operation"] = 7 if flags & Flag.COLLECTIVE else 0
+    with trace.create(path) as writer:
+        for process in sorted({one[0] for one in requests}):
+            writer.add_process(process, rank=process - 1 if ranks else -1, command=f"program{process}")
+            writer.add_file(process, 1, f"file{process}")
+        writer.write(events)
+        writer.finish(complete=complete)
+    return path
+
+
+def steps(count, gap, kind=Kind.READ, passes=1):
+    """Requests of each of `count` blocks in turn, of a ms each, with `gap` ms of computing between them."""
+    return [
+        (1, (gap + 1) * (k + count * turn), 1, kind, k * BLOCK, BLOCK, 0)
+        for turn in range(passes)
+        for k in range(count)
+    ]

@@ -1,0 +1,39 @@
+"""The simulations of 1992: what is fitted, what holds, and what does not."""
+
+import json
+
+import pytest
+
+from plait.simulate.paper1992 import redo
+
+
+@pytest.fixture(scope="module")
+def paper():
+    return redo()
+
+
+def test_only_one_number_is_fitted(paper):
+    assert [one.fitted for one in paper.claims] == [True] + [False] * (len(paper.claims) - 1)
+    assert paper.claims[0].holds
+    assert 0.010 < paper.position < 0.025  # the paper: about 15 ms
+
+
+def test_what_holds(paper):
+    holds = {one.name: one.holds for one in paper.claims}
+    missing = [name for name, fine in holds.items() if not fine]
+    assert holds["idle time with write-behind: two venus, 128 MB"]
+    assert holds["execution time without idle time: two venus"]
+    assert len(missing) <= 5, missing
+
+
+def test_what_does_not_hold_has_a_reason(paper):
+    assert all(one.reason for one in paper.claims if not one.holds)
+    text = str(paper)
+    assert text.count("NOT as in the paper") == sum(not one.holds for one in paper.claims)
+    assert json.loads(paper.to_json())["position"] == paper.position
+
+
+def test_pictures(paper, tmp_path):
+    pytest.importorskip("matplotlib")
+    for name in paper.draw(tmp_path / "figures"):
+        assert name.read_bytes().startswith(b"\x89PNG")

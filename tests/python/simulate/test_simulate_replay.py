@@ -1,0 +1,195 @@
+"""`plait.simulate.run`, `sweep`, `compare`: what comes out, and that it does not depend on how."""
+
+import gzip
+import json
+
+import numpy as np
+import pytest
+from small_traces import BLOCK, steps, write_trace
+
+import plait
+from plait import simulate
+from plait.trace import Flag, Kind
+
+
+def bare(tmp_path):
+    """A machine whose processors cost nothing."""
+    path = tmp_path / "bare.toml"
+    path.write_text('[machine]\nname = "bare"\n[simulate.device]\nkind = "server"\nservice = "10 ms"\n')
+    return path
+
+
+@pytest.fixture
+def read_trace(tmp_path):
+    return write_trace(tmp_path / "read.plait", steps(10, 5, passes=2))
+
+
+def test_elapsed_and_idle_follow_from_the_requests(read_trace, tmp_path):
+    without = simulate.run(read_trace, bare(tmp_path))
+    assert without.elapsed == pytest.approx(0.095 + 0.200)
+    assert without.idle == pytest.approx(0.200)
+    assert without.utilization == pytest.approx(0.095 / 0.295)
+    cached = simulate.run(read_trace, bare(tmp_path), cache="1MiB")
+    assert cached.elapsed == pytest.approx(0.095 + 0.100)
+    assert cached.hit_ratio == cached.request_hit_ratio == 0.5
+    assert cached.device_bytes == (10 * BLOCK, 0)
+
+
+def test_measured_times_give_back_the_recorded_run(read_trace, tmp_path):
+    assert simulate.run(read_trace, bare(tmp_path), measured=True).elapsed == pytest.approx(0.095 + 0.020)
+
+
+def test_the_document_has_what_the_text_says(read_trace, tmp_path):
+    result = simulate.run(read_trace, bare(tmp_path), cache="1MiB", read_ahead="same-size")
+    document = json.loads(result.to_json())
+    assert document["elapsed"] == result.elapsed
+    assert document["recorded"] == {
+        "requests": 20,
+        "bytes": 20 * BLOCK,
+        "programs": 1,
+        "elapsed": pytest.approx(0.115),
+        "file_bytes": 10 * BLOCK,
+    }
+    assert sum(document["series"]["program_read"]["sums"]) == 20 * BLOCK
+    assert sum(document["series"]["device_read"]["sums"]) == 10 * BLOCK
+    text = str(result)
+    assert "read ahead       36 KiB, 100 % used, 0 % dropped unread" in text
+    assert "server                  10     40 KiB" in text
+
+
+def test_every_format_gives_the_same(read_trace, tmp_path):
+    packed = tmp_path / "read.plait.gz"
+    packed.write_bytes(gzip.compress(read_trace.read_bytes()))
+    table = tmp_path / "read.csv"
+    plait.trace.convert(read_trace, table)
+    found = [simulate.run(one, bare(tmp_path), cache="64KiB").document for one in (read_trace, packed, table)]
+    for one in found:
+        del one["traces"]
+    assert found[0] == found[1] == found[2]
+
+
+def test_several_traces_have_files_of_their_own(read_trace, tmp_path):
+    one = simulate.run(read_trace, bare(tmp_path), cache="1MiB")
+    two = simulate.run([read_trace, read_trace], bare(tmp_path), cache="1MiB", cpus=2)
+    assert two.device_bytes[0] == 2 * one.device_bytes[0]
+    assert len(two["processes"]) == 2
+    assert {process["command"] for process in two["processes"]} == {"program1"}
+
+
+def test_collective_operations_are_waited_for(tmp_path):
+    requests = [
+        (1, 0, 0, Kind.OPEN, 0, 0, 0),
+        (2, 0, 0, Kind.OPEN, 0, 0, 0),
+        (1, 10, 1, Kind.READ, 0, BLOCK, Flag.COLLECTIVE),
+        (2, 70, 1, Kind.READ, 0, BLOCK, Flag.COLLECTIVE),
+    ]
+    path = write_trace(tmp_path / "ranks.plait", requests, ranks=True)
+    processes = simulate.run(path, bare(tmp_path), cpus=2)["processes"]
+    assert processes[0]["barrier"] == pytest.approx(0.060)
+    assert processes[0]["end"] == processes[1]["end"] == pytest.approx(0.080)
+
+
+def test_a_sweep_is_the_runs_in_it(read_trace, tmp_path):
+    machine = bare(tmp_path)
+    heard = []
+    swept = simulate.sweep(
+        read_trace,
+        machine,
+        cache=["8KiB", "40KiB"],
+        policy=["lru", "sieve"],
+        read_ahead="none",
+        workers=3,
+        progress=lambda text, share: heard.append(share),
+    )
+    assert swept.names == ["cache", "policy"]
+    for point, result in swept:
+        alone = simulate.run(read_trace, machine, read_ahead="none", **point)
+        assert result.document == alone.document
+    assert heard[-1] == 1.0
+    assert swept.best()[0]["cache"] == "40KiB"
+    assert len(str(swept).splitlines()) == 5
+    assert [row["policy"] for row in json.loads(swept.to_json())] == ["lru", "sieve", "lru", "sieve"]
+
+
+def test_results_are_compared(read_trace, tmp_path):
+    a = simulate.run(read_trace, bare(tmp_path))
+    b = simulate.run(read_trace, bare(tmp_path), cache="1MiB")
+    lines = str(simulate.compare({"bare": a, "cached": b})).splitlines()
+    assert lines[1].split()[:3] == ["bare", "295", "ms"]
+    assert lines[2].split()[:3] == ["cached", "195", "ms"]
+    assert len(a.compare(b)) == 2
+
+
+def test_pictures(read_trace, tmp_path):
+    pytest.importorskip("matplotlib")
+    simulate.run(read_trace, bare(tmp_path)).plot(tmp_path / "rates.svg")
+    simulate.sweep(read_trace, bare(tmp_path), cache=["8KiB", "40KiB"]).plot(tmp_path / "sweep.png")
+    assert b"MiB/s" in (tmp_path / "rates.svg").read_bytes() or (tmp_path / "rates.svg").stat().st_size > 1000
+    assert (tmp_path / "sweep.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_what_is_odd_in_a_trace_is_told(tmp_path):
+    requests = [(1, 0, 10, Kind.READ, 0, BLOCK, 0), (1, 5, 1, Kind.READ, 0, 0, 0)]
+    path = write_trace(tmp_path / "odd.plait", requests, complete=False)
+    notes = simulate.run(path, bare(tmp_path)).notes
+    assert any("1 synchronous request began before" in note for note in notes)
+    assert any("1 request of no bytes" in note for note in notes)
+    assert any("1 trace cut off" in note for note in notes)
+
+
+def test_a_trace_without_requests_is_refused(tmp_path):
+    path = write_trace(tmp_path / "none.plait", [(1, 0, 0, Kind.OPEN, 0, 0, 0)])
+    with pytest.raises(plait.ArgumentError, match="no reads or writes"):
+        simulate.run(path)
+    with pytest.raises(plait.ArgumentError, match="no trace to replay"):
+        simulate.run([])
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"cache": "32"}, "has no unit; give bytes such as 32 MiB"),
+        ({"cache": "32 MiBs"}, "did you mean 'MiB'"),
+        ({"cache": "100 B"}, "smaller than one of its blocks"),
+        ({"cache": "1 MiB", "policy": "lur"}, "lru"),
+        ({"cache": "1 MiB", "policy": "belady"}, "whole future|order of all uses"),
+        ({"read_ahead": "same"}, "did you mean 'same-size'"),
+        ({"write": "back"}, "through, behind, delayed, full"),
+        ({"device": "sdd"}, "did you mean 'ssd'"),
+        ({"device": "ssd?chanels=3"}, "did you mean 'channels'"),
+        ({"device": "ssd?channels"}, "expected name=value"),
+        ({"device": "disk?rate=3"}, "a rate such as 9.6 MB/s"),
+        ({"quantum": "-1 ms"}, "not below 0"),
+        ({"cach": "1 MiB"}, "did you mean 'cache'"),
+        ({"asynchronous": "some"}, "none, reads, writes, all"),
+        ({"waits": "some"}, "keep or drop"),
+        ({"servers": 3}, "expected one of"),
+    ],
+)
+def test_what_does_not_fit_is_refused(read_trace, changes, message):
+    with pytest.raises(plait.ArgumentError, match=message):
+        simulate.run(read_trace, "laptop-nvme", **changes)
+
+
+POLICIES = [one.name for one in simulate.policies() if not one.foresight]
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_the_replay_finds_what_counting_finds(policy, tmp_path):
+    numbers = np.random.default_rng(4).zipf(1.3, 3000) % 200
+    requests = [
+        (1, 2 * k, 1, Kind.READ, int(number) * BLOCK - (k % 3) * 700 * (number > 0), BLOCK, 0)
+        for k, number in enumerate(numbers)
+    ]
+    path = write_trace(tmp_path / "zipf.plait", requests)
+    counted = simulate.count(path, cache="160KiB", policy=policy, block=BLOCK)
+    cache = simulate.run(path, bare(tmp_path), cache="160KiB", policy=policy)["cache"]
+    assert cache["read_blocks"] == counted.blocks
+    assert cache["hit_blocks"] == counted.block_hits > 0
+    assert cache["hit_requests"] == counted.hits
+
+
+def test_workloads_run_with_their_cpu_time():
+    result = simulate.run("workload:upw", "cray-1992", cache="8MiB")
+    assert result["computing"] == pytest.approx(596, abs=1)
+    assert result.elapsed == pytest.approx(result["computing"] + result["system"] + result.idle, rel=0.01)
