@@ -171,7 +171,7 @@ class MpiTransport : public Transport, public node::GroupMeeting, public node::L
   int size_ = 1;
   int node_rank_ = 0;
   int node_size_ = 1;
-  std::vector<int> workers_;  // of this node, ascending
+  std::vector<int> workers_;                            // of this node, ascending
   std::shared_ptr<const std::vector<IndexSet>> nodes_;  // null where there is only one
   std::int64_t node_group_ = 0;
   bool threads_ = false;  // whether any thread may call MPI
