@@ -16,6 +16,7 @@ from typing import Any
 
 import plait
 from plait.launch import Event, RankProgram, require_mpi
+from plait.model.calibration import in_force
 from plait_bench.machine import describe_machine, shorten_library
 from plait_bench.steps import PATIENCE, Progress, Steps
 from plait_bench.strategies.job import (
@@ -153,7 +154,8 @@ def run_strategies(settings: StrategiesSettings, progress: Progress = lambda tex
     steps = Steps(progress, len(grid))
     with tempfile.TemporaryDirectory(prefix="plait-bench-", dir=settings.directory) as name:
         folder = Path(name)
-        results = StrategiesResults(describe_machine(folder), asdict(settings))
+        machine = {**describe_machine(folder), "constants": in_force().source or "built in"}
+        results = StrategiesResults(machine, asdict(settings))
         for ranks, group in groupby(grid, lambda case: case.ranks):
             cases = list(group)
             path = folder / "job.json"

@@ -48,7 +48,8 @@ def _row(result: CaseResult) -> list[str | Text]:
 def _notes(results: StrategiesResults) -> Text:
     lines = [
         "P: ranks.  Best: the strategy with the shortest time, each of them forced in the same rounds.",
-        "Loss: what the strategy that the cost model chose takes more than that.",
+        "Loss: what the strategy that the cost model chose takes more than that.  Its constants: "
+        f"{results.machine.get('constants', 'built in')}.",
     ]
     if results.not_cold:
         lines.append(

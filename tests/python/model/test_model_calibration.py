@@ -79,6 +79,18 @@ def test_slow_rounds_change_nothing_but_are_noticed():
     assert unrest_of(accesses_of(WANTED)) == 1
 
 
+def test_what_ranks_share_lowers_the_rates_and_not_the_steps():
+    def shared(one):
+        waits = (one.steps + 1) * WANTED["step_seconds"]
+        return replace(one, total=3 * (one.total - waits) + waits) if one.kind == WINDOWS else one
+
+    found = constants_of([shared(one) for one in accesses_of(WANTED)])
+    for name in ("window_bytes_per_second", "copy_bytes_per_second"):
+        assert found[name] == pytest.approx(WANTED[name] / 3)
+    assert found["run_seconds"] == pytest.approx(3 * WANTED["run_seconds"])
+    assert found["step_seconds"] == pytest.approx(WANTED["step_seconds"])
+
+
 def test_times_that_contradict_each_other_give_usable_constants():
     quick = [replace(one, total=one.total / 9) if one.kind != LONG else one for one in accesses_of(WANTED)]
     assert min(constants_of(quick).values()) > 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,7 @@ Examples:
 """
 
 _RESTLESS = 1.5
+_BUSY = 0.5
 
 
 @click.command("calibrate", epilog=_EXAMPLES)
@@ -77,6 +79,13 @@ def calibrate_command(
     path = target or own_path()
     make_folder(path)
     settings = CalibrationSettings(ranks or 0, rounds, edge, directory)
+    load, cores = os.getloadavg()[0], len(os.sched_getaffinity(0))
+    if load > _BUSY * cores:
+        messages().print(
+            f"other programs keep this machine busy (load {load:.1f} on {cores} cores): the constants will be those of "
+            "a busy machine; measure again when it is quiet",
+            soft_wrap=True,
+        )
     measured = run_with_bar(lambda progress: calibrate(settings, progress))
     save(text_of(measured.values, settings.workers), path)
     _print(Costs(str(path), measured.values))

@@ -5,14 +5,15 @@ The model (`AccessPlan::predicted_seconds`) says of a rank
     direct      requests · request + part / store
     two-phase   requests · request + share / window + runs · run + part / copy + (steps + 1) · step
 
-so each access is chosen so that one term is most of it, and the others are subtracted.
+so each access is chosen so that one term is most of it, and the others are subtracted.  Where ranks share cores or
+memory, large transfers take longer than a rank's own calls and copies; its rates are those of the whole then.
 """
 
 from __future__ import annotations
 
 import statistics
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 # What is measured.
 LONG = "long requests"  # direct reads of one long stretch by each rank
@@ -62,13 +63,11 @@ class Measured:
 
 
 def _shortest(measured: Iterable[Measured]) -> dict[str, list[Measured]]:
-    """Return the accesses by their kind, each with its shortest times: whatever else runs only adds to them."""
+    """Return the shortest accesses by their kind: whatever else runs only adds to their times."""
     best: dict[tuple[str, int], Measured] = {}
     for one in measured:
-        old = best.setdefault((one.kind, one.runs), one)
-        best[one.kind, one.runs] = replace(
-            old, total=min(old.total, one.total), io=min(old.io, one.io), copy=min(old.copy, one.copy)
-        )
+        if one.total <= best.setdefault((one.kind, one.runs), one).total:
+            best[one.kind, one.runs] = one
     of_kind: dict[str, list[Measured]] = {}
     for one in best.values():
         of_kind.setdefault(one.kind, []).append(one)
@@ -84,17 +83,18 @@ def constants_of(measured: Iterable[Measured]) -> dict[str, float]:
     (long,), (short,), (writes,) = (of_kind[kind] for kind in (LONG, SHORT, SHORT_WRITES))
     (windows,), (steps,) = (of_kind[kind] for kind in (WINDOWS, STEPS))
     store = long.bytes / long.total
-    window = windows.bytes / windows.io
-    copy = windows.bytes / windows.copy
+    # Small windows are waited for often, and large ones rarely: these differ by what waits cost, and by nothing else.
+    each = (steps.total - steps.io - steps.copy) / (steps.steps + 1)
+    step = max(each, _LEAST_STEP)
+    # Ranks that lack a core, or memory that all share, make large transfers longer than a rank sees of its own part.
+    stretch = max((windows.total - (windows.steps + 1) * step) / (windows.io + windows.copy), 1.0)
+    window = windows.bytes / (windows.io * stretch)
+    copy = windows.bytes / (windows.copy * stretch)
 
     def request(one: Measured) -> float:
         return max((one.total - one.bytes / store) / one.requests, _LEAST_REQUEST)
 
-    run = statistics.median(max((one.copy - one.bytes / copy) / one.runs, _LEAST_RUN) for one in of_kind[RUNS])
-
-    def step(one: Measured) -> float:
-        return (one.total - one.bytes / window - one.bytes / copy - one.runs * run) / (one.steps + 1)
-
+    run = statistics.median(max((one.copy - windows.copy) * stretch / one.runs, _LEAST_RUN) for one in of_kind[RUNS])
     return {
         "request_seconds": request(short),
         "write_request_seconds": request(writes),
@@ -102,7 +102,7 @@ def constants_of(measured: Iterable[Measured]) -> dict[str, float]:
         "window_bytes_per_second": window,
         "copy_bytes_per_second": copy,
         "run_seconds": run,
-        "step_seconds": max(step(windows), step(steps), _LEAST_STEP),
+        "step_seconds": step,
     }
 
 
