@@ -49,23 +49,25 @@ class Ghosts {
   std::vector<Slot> free_;
 };
 
-/// For policies that look at a miss whether they remember the block: they do so in victim() or, where there is room, in
-/// admit(), but only once for each miss.
-class OncePerMiss {
+/// For policies that look at a miss whether they remember the block: they do so in victim() and, where no block had to go
+/// for this one, in admit().
+class Miss {
  public:
-  /// In victim() and in admit(): whether nothing was looked up for this miss yet.
-  bool first(BlockKey key) noexcept {
-    if (looked_ && key == key_) return false;
-    looked_ = true;
+  /// In victim().
+  void begin(BlockKey key) noexcept {
     key_ = key;
-    return true;
+    begun_ = true;
   }
-  /// At the end of admit().
-  void end() noexcept { looked_ = false; }
+  /// In admit(): whether the miss began in victim().
+  bool end(BlockKey key) noexcept {
+    const bool same = begun_ && key == key_;
+    begun_ = false;
+    return same;
+  }
 
  private:
   BlockKey key_;
-  bool looked_ = false;
+  bool begun_ = false;
 };
 
 }  // namespace plait::simulation

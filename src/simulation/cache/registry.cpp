@@ -13,12 +13,20 @@ namespace plait::simulation {
 
 namespace {
 
+/// In small letters without hyphens, as S3-FIFO is written in many ways.
+std::string plain(std::string_view name) {
+  std::string made;
+  for (const char c : name)
+    if (c != '-' && c != '_') made += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return made;
+}
+
 const PolicyKind& find(std::string_view name) {
-  const auto found = std::ranges::find(policies(), name, &PolicyKind::name);
+  const auto found = std::ranges::find(policies(), plain(name), [](const PolicyKind* one) { return plain(one->name); });
   if (found != policies().end()) return **found;
   std::vector<std::string_view> names;
   for (const PolicyKind* one : policies()) names.push_back(one->name);
-  const std::string_view near = base::nearest(name, names);
+  const std::string_view near = base::nearest(plain(name), names);
   throw Error(ErrorKind::kArgument,
               base::text("there is no replacement policy '", name, "'; the policies are ", base::list_text(names),
                          near.empty() ? "" : "; did you mean ", near, near.empty() ? "" : "?"));

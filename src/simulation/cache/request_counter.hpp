@@ -23,7 +23,7 @@ struct Counts {
 
 /// Lets requests use the blocks of a cache one after the other: each uses its blocks in the order of offsets, and those
 /// that are not resident are brought in, for reads and writes alike.
-/// memory   in proportion to the cache; where the policy looks ahead, 64 bytes for each block that is used.
+/// memory   in proportion to the cache; where the policy looks ahead, some 100 bytes for each use.
 /// threads  one at a time.
 class RequestCounter {
  public:

@@ -23,14 +23,14 @@ class Arc final : public Policy {
   }
 
   void admit(Slot slot, const Use& use) override {
-    look_up(use);
-    miss_.end();
+    if (!miss_.end(use.key)) look_up(use);
     keys_.reach(slot) = use.key;
     in_t2_.reach(slot) = from_ == From::kNowhere ? 0 : 1;
     links_.add(from_ == From::kNowhere ? t1_ : t2_, slot);
   }
 
   Slot victim(const Use& use) override {
+    miss_.begin(use.key);
     look_up(use);
     if (forgets_) return links_.pop_back(t1_);  // the end of case IV A
     // REPLACE
@@ -48,7 +48,6 @@ class Arc final : public Policy {
 
   /// What a miss changes before a block goes.
   void look_up(const Use& use) {
-    if (!miss_.first(use.key)) return;
     const double b1 = b1_.size();
     const double b2 = b2_.size();
     forgets_ = false;
@@ -80,7 +79,7 @@ class Arc final : public Policy {
   SlotList t2_;  // used more than once
   Ghosts b1_;    // that left T1
   Ghosts b2_;    // that left T2
-  OncePerMiss miss_;
+  Miss miss_;
   From from_ = From::kNowhere;
   bool forgets_ = false;  // what leaves T1 is not remembered
 };

@@ -43,8 +43,7 @@ class S3Fifo final : public Policy {
   }
 
   void admit(Slot slot, const Use& use) override {
-    look_up(use);
-    miss_.end();
+    if (!miss_.end(use.key)) look_up(use);
     const bool to_main = returns_ || (fills_main_ && small_.size >= small_share_);
     keys_.reach(slot) = use.key;
     states_.reach(slot) = {0, to_main};
@@ -52,6 +51,7 @@ class S3Fifo final : public Policy {
   }
 
   Slot victim(const Use& use) override {
+    miss_.begin(use.key);
     look_up(use);
     fills_main_ = false;
     if (small_.size >= small_share_ || main_.empty()) {
@@ -81,9 +81,7 @@ class S3Fifo final : public Policy {
     bool main = false;
   };
 
-  void look_up(const Use& use) {
-    if (miss_.first(use.key)) returns_ = ghosts_.erase(use.key);
-  }
+  void look_up(const Use& use) { returns_ = ghosts_.erase(use.key); }
 
   Slot small_share_;
   Slot ghosts_most_;
@@ -94,7 +92,7 @@ class S3Fifo final : public Policy {
   SlotList small_;  // S
   SlotList main_;   // M
   Ghosts ghosts_;   // G
-  OncePerMiss miss_;
+  Miss miss_;
   bool returns_ = false;
 };
 

@@ -23,14 +23,14 @@ class TwoQueues final : public Policy {
   }
 
   void admit(Slot slot, const Use& use) override {
-    look_up(use);
-    miss_.end();
+    if (!miss_.end(use.key)) look_up(use);
     keys_.reach(slot) = use.key;
     is_main_.reach(slot) = returns_ ? 1 : 0;
     links_.add(returns_ ? main_ : in_, slot);
   }
 
   Slot victim(const Use& use) override {
+    miss_.begin(use.key);
     look_up(use);
     if (in_.size <= in_most_ && !main_.empty()) return links_.pop_back(main_);
     const Slot slot = links_.pop_back(in_);
@@ -42,9 +42,7 @@ class TwoQueues final : public Policy {
   void removed(Slot slot) override { links_.erase(is_main_[slot] != 0 ? main_ : in_, slot); }
 
  private:
-  void look_up(const Use& use) {
-    if (miss_.first(use.key)) returns_ = out_.erase(use.key);
-  }
+  void look_up(const Use& use) { returns_ = out_.erase(use.key); }
 
   Slot in_most_;   // Kin
   Slot out_most_;  // Kout
@@ -54,7 +52,7 @@ class TwoQueues final : public Policy {
   SlotList in_;    // A1in
   SlotList main_;  // Am
   Ghosts out_;     // A1out
-  OncePerMiss miss_;
+  Miss miss_;
   bool returns_ = false;
 };
 

@@ -40,6 +40,14 @@ TEST(Registry, NamesTheNearest) {
   EXPECT_EQ(error_of("something").find("did you mean"), std::string::npos);
 }
 
+TEST(Registry, KnowsNamesAsTheyAreWritten) {
+  EXPECT_EQ(NamedPolicy("S3-FIFO?small=20%").kind().name, "s3fifo");
+  EXPECT_EQ(NamedPolicy("LRU").kind().name, "lru");
+  EXPECT_EQ(NamedPolicy("TossParallel").kind().name, "toss-parallel");
+  EXPECT_NE(error_of("SIEV").find("did you mean sieve?"), std::string::npos);
+  EXPECT_NE(error_of("-").find("there is no replacement policy '-'"), std::string::npos);
+}
+
 TEST(Registry, KeepsParametersOfCopies) {
   std::string text = "2q?in=30%&out=10%";
   const NamedPolicy first(text);

@@ -97,6 +97,17 @@ TEST_P(EveryPolicy, IsTheSameInACacheThatCounts) {
   for (std::size_t k = 0; k < uses.size(); ++k) ASSERT_EQ(cache.use(uses[k]), hits[k] != 0) << k;
 }
 
+TEST(Arc, GivesUpBlocksForOthersThatNeverCome) {
+  // As in a part of a cache that gives up a block for another part's.
+  const auto arc = NamedPolicy("arc").make({3, 4096, 1});
+  const Use other{{99, 0}, 0, kNever, 0};
+  for (Slot slot = 0; slot < 3; ++slot) arc->admit(slot, {{slot, 0}, 0, kNever, 0});
+  EXPECT_EQ(arc->victim(other), 0U);
+  for (Slot slot = 1; slot < 3; ++slot) arc->hit(slot, {{slot, 0}, 0, kNever, 0});
+  EXPECT_EQ(arc->victim(other), 1U);
+  EXPECT_EQ(arc->victim(other), 2U);
+}
+
 INSTANTIATE_TEST_SUITE_P(Policies, EveryPolicy,
                          testing::Values("lru", "fifo", "clock", "lfu", "2q", "arc", "sieve", "s3fifo",
                                          "s3fifo?fill=main", "belady", "toss", "toss-parallel", "partition",
