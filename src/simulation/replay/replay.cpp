@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/text.hpp"
+#include "plait/error.hpp"
+
 namespace plait::simulation {
 
 using trace::Kind;
@@ -78,6 +81,10 @@ ReplayOutcome Replay::run(const std::function<void(double)>& progress) {
     outcome_.idle = processors_.idle(clock_.now());
     cache_.flush();
   }
+  if (!finished)  // never a wrong figure
+    throw Error(ErrorKind::kSystem, base::text("the replay came to an end while ", processes_.size() - ended_,
+                                               " programs had not; this is a mistake of Plait's, please report it with "
+                                               "the trace and the machine file"));
   outcome_.drained = std::max(outcome_.elapsed, last_operation_);
   outcome_.interrupts = processors_.interrupts();
   outcome_.switches = processors_.switches();
