@@ -101,6 +101,7 @@ void bind_file(nb::module_& module) {
       .def_prop_ro("dtype", [](const File& self) { return self.type().dtype; })
       .def_prop_ro("element_bytes", [](const File& self) { return self.type().element_bytes; })
       .def_prop_ro("order", [](const File& self) { return self.type().order == Order::kC ? "C" : "F"; })
+      .def_prop_ro("chunk", [](const File& self) { return to_tuple(self.chunk()); })
       .def_prop_ro("is_open", &File::is_open)
       .def(
           "read",

@@ -45,6 +45,7 @@ void bind_location(nb::module_& module) {
   nb::class_<Member>(module, "Member")
       .def_ro("name", &Member::name)
       .def_prop_ro("shape", [](const Member& self) { return to_tuple(self.content.type.shape); })
+      .def_prop_ro("chunk", [](const Member& self) { return to_tuple(self.content.chunk); })
       .def_prop_ro("dtype", [](const Member& self) { return self.content.type.dtype; })
       .def_prop_ro("element_bytes", [](const Member& self) { return self.content.type.element_bytes; })
       .def_prop_ro("order", [](const Member& self) { return self.content.type.order == Order::kC ? "C" : "F"; })

@@ -105,6 +105,8 @@ class File {
  public:
   /// Opens `path`:
   ///   - a .npy file, or a file of raw elements;
+  ///   - an array in a file that holds several, `FILE::NAME`: `.npz`, `.safetensors`, `.nc` (netCDF's classic formats),
+  ///     `.zarr` (docs/formats.md);
   ///   - a file striped over disks, `stripe:NAME?disks=d1,d2&unit=64K` (see plait/disks.hpp);
   ///   - an array on the ranks' own disks, `distant:NAME?folder=/disk&unit=64K&place=striped`, which stores its shape
   ///     and type as a .npy file does;
@@ -130,6 +132,8 @@ class File {
   const std::string& path() const;
   Mode mode() const;
   const ArrayType& type() const;
+  /// The shape of the chunks that the array lies in, as in Zarr's formats; empty: it lies in one piece.
+  const Extents& chunk() const;
 
   /// Fills the parts with the region's elements that their ranks own.  `layout` is of the region's shape.  With
   /// `fill_halo` the halos of the local arrays are filled as well.

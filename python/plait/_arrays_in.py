@@ -38,6 +38,8 @@ class ArrayInfo:
     """The bytes that it takes in the file."""
     kept: str
     """How they are kept there, in words, such as ``deflated``."""
+    chunks: tuple[int, ...] | None = None
+    """The shape of the chunks that it lies in; None where it lies in one piece."""
     refused: str = ""
     """Why it cannot be opened; empty where it can."""
 
@@ -63,4 +65,15 @@ def arrays_in(url: str | os.PathLike[str]) -> tuple[ArrayInfo, ...]:
 
 def _info(one: _core.Member) -> ArrayInfo:
     dtype = type_of(one.dtype, one.element_bytes) if one.dtype else None
-    return ArrayInfo(one.name, one.shape, dtype, one.order, one.offset, one.element, one.stored, one.kept, one.refused)
+    return ArrayInfo(
+        one.name,
+        one.shape,
+        dtype,
+        one.order,
+        one.offset,
+        one.element,
+        one.stored,
+        one.kept,
+        one.chunk or None,
+        one.refused,
+    )

@@ -58,7 +58,7 @@ class Mover:
             return
         with checks(self._ranks.refuse):
             parts = cut(
-                Stored(array.shape, array.order, array.dtype.itemsize),
+                Stored(array.shape, array.order, array.dtype.itemsize, array.chunks),
                 self._ranks.count,
                 self._memory,
                 lambda shape, dimension: self._layout_of(array, shape, dimension),

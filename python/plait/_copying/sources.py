@@ -135,8 +135,12 @@ class NamedSource:
 
     def steps(self) -> Iterator[GivenStep]:
         """Return all of it."""
-        types = [(one.name or VARIABLE, one.shape, one.dtype, one.order) for one in self._arrays]
-        yield GivenStep(0, tuple(StepArray(name, shape, dtype, order) for name, shape, dtype, order in types if dtype))
+        arrays = [
+            StepArray(one.name or VARIABLE, one.shape, one.dtype, one.order, one.chunks)
+            for one in self._arrays
+            if one.dtype is not None
+        ]
+        yield GivenStep(0, tuple(arrays))
 
     def read(self, array: StepArray, layout: Layout, out: Any, region: Region) -> None:
         """Read an array, or a window of it."""

@@ -25,6 +25,8 @@ class StepArray:
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
     order: str
+    chunks: tuple[int, ...] | None = None
+    """The shape of the chunks that it lies in, if it does."""
 
     @property
     def bytes(self) -> int:

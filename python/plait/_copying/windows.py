@@ -22,6 +22,8 @@ class Stored:
     shape: tuple[int, ...]
     order: str
     itemsize: int
+    chunks: tuple[int, ...] | None = None
+    """The shape of the chunks that it lies in, if it does."""
 
 
 @dataclass(frozen=True)
@@ -93,12 +95,19 @@ def cut(array: Stored, ranks: int, memory: int, make_layout: MakeLayout) -> Cut:
         if found is None or (found.count < ranks and count > found.count):
             found = Cut(shape, slow, dimension, count)
         if found.count >= ranks or slab * size <= _SMALL:
-            return found
+            return _of_whole_chunks(found, array.chunks)
     if found is None:
         raise ArgumentError(
             f"the memory for windows, {memory} bytes, holds no element of {itemsize} bytes; give more with memory="
         )
-    return found
+    return _of_whole_chunks(found, array.chunks)
+
+
+def _of_whole_chunks(found: Cut, chunks: tuple[int, ...] | None) -> Cut:
+    """Shorten windows to whole chunks where they have one at least, so that fewer chunks are in two windows."""
+    if chunks is None or chunks[found.dimension] >= found.count:
+        return found
+    return Cut(found.shape, found.slow, found.dimension, found.count - found.count % chunks[found.dimension])
 
 
 def _longest(most: Cut, elements: int, make_layout: MakeLayout) -> int:

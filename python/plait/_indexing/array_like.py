@@ -54,8 +54,12 @@ class ArrayLike(Measured):
     def chunks(self) -> tuple[int, ...]:
         """The shape of pieces in which the array is well read one after the other: contiguous, of 32 MiB or less.
 
+        Of an array that lies in chunks, as in Zarr's formats, the shape of these.
+
         ``dask.array.from_array`` takes its own chunks from it, as from an array of h5py or zarr.
         """
+        if self._core.chunk:
+            return self._core.chunk
         room = max(_PIECE // max(self.dtype.itemsize, 1), 1)
         found = list(self.shape)
         for d in range(self.ndim) if self.order == "C" else range(self.ndim - 1, -1, -1):

@@ -126,6 +126,7 @@ def test_what_info_shows(tmp_path):
         "offset": 128,
         "stored": found["arrays"][0]["stored"],
         "kept": "deflated",
+        "chunks": None,
         "refused": None,
     }
     one = json.loads(info(f"{tmp_path}/a.npz::ramp", "--json"))

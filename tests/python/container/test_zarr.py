@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import plait
+from plait._copying.windows import Stored, cut
 
 zarr = pytest.importorskip("zarr")
 zstd = pytest.importorskip("zstandard")
@@ -151,6 +152,27 @@ def test_an_array_alone_is_copied(tmp_path):
     np.testing.assert_array_equal(np.load(tmp_path / "b.npy"), array)
     np.testing.assert_array_equal(np.load(tmp_path / "c.npz")["arr_0"], array)
     np.testing.assert_array_equal(plait.open(tmp_path / "d.safetensors").read(), array)
+
+
+def whole(shape: tuple[int, ...], _dimension: int) -> plait.Layout:
+    return plait.Layout(shape, ["*"] * len(shape))
+
+
+def test_windows_of_copies_are_of_whole_chunks(tmp_path):
+    array = np.arange(50 * 40, dtype="f8").reshape(50, 40)
+    path = made(tmp_path / "a.zarr", array, chunks=(6, 15))
+    with plait.open(path) as file:
+        assert file.chunks == (6, 15)
+    (told,) = plait.arrays_in(path)
+    assert told.chunks == (6, 15)
+    stored = Stored((50, 40), "C", 8, told.chunks)
+    begins = [window.region[0].start for window in cut(stored, 2, 5000, whole).windows()]
+    assert begins == [0, 12, 24, 36, 48]
+    begins = [window.region[0].start for window in cut(stored, 2, 1300, whole).windows()]
+    assert begins == list(range(0, 50, 4))
+    done = plait.copy(path, tmp_path / "a.npy", memory=10_000)
+    assert done.windows == 5
+    np.testing.assert_array_equal(np.load(tmp_path / "a.npy"), array)
 
 
 def test_names(tmp_path):

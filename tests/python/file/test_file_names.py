@@ -171,9 +171,7 @@ def test_folders_of_other_formats(tmp_path):
     (tmp_path / "store").mkdir()
     (tmp_path / "store" / "zarr.json").write_text("{}")
     for mode in ("r", "r+"):
-        with pytest.raises(
-            plait.StoreError, match=r"the format Zarr; give the name of the folder that ends with \.zarr"
-        ):
+        with pytest.raises(plait.StoreError, match="the format Zarr; give the name of the folder"):
             plait.open(tmp_path / "store", mode, shape=1, dtype="i4")
 
 
