@@ -16,9 +16,9 @@ namespace {
 using trace::Event;
 using trace::Kind;
 
-constexpr Time kMs = 1'000'000;
-constexpr std::int64_t kBlock = 4096;
 using Events = plait_test::TraceInMemory;
+using plait_test::kBlock;
+using plait_test::kMs;
 
 /// A request of each of `count` blocks in turn, `gap` ms of computing before each.
 Events stepwise(int count, double gap, Kind kind, int passes = 1) {
