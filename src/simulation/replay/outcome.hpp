@@ -63,6 +63,16 @@ class TimeSeries {
     if (time < begin_ || time >= end_) find(time);
     sums_[last_] += amount;
   }
+  /// Adds the ns from one time to a later one, each in its stretch.
+  void add_span(Time from, Time to) {
+    if (to <= from) return;
+    find(to);  // now no stretch changes any more
+    while (from < to) {
+      const Time end = std::min(to, (from / step_ + 1) * step_);
+      add(from, end - from);
+      from = end;
+    }
+  }
   Time step() const noexcept { return step_; }
   const std::vector<std::int64_t>& sums() const noexcept { return sums_; }
 

@@ -43,7 +43,7 @@ class Replay final : private OperationHost, private ProcessorHost, private Timer
   void operation_ended(const DeviceRequest& request) override;
   void wake(std::uint64_t token) override;
   Time computed(std::uint32_t process) override;
-  void idled(Time from, Time to) override { outcome_.idle_time.add(from, to - from); }
+  void idled(Time from, Time to) override { outcome_.idle_time.add_span(from, to); }
   void fire(std::uint64_t token) override;
 
   Time prepare(Process& process);

@@ -14,6 +14,9 @@ namespace plait_test {
 
 namespace trace = plait::trace;
 
+constexpr std::int64_t kMs = 1'000'000;  // in ns
+constexpr std::int64_t kBlock = 4096;
+
 class TraceInMemory final : public trace::Reader {
  public:
   std::size_t read(std::span<trace::Event> room) override {

@@ -10,9 +10,8 @@ namespace {
 using trace::Event;
 using trace::Kind;
 using Events = plait_test::TraceInMemory;
-
-constexpr Time kMs = 1'000'000;
-constexpr std::int64_t kBlock = 4096;
+using plait_test::kBlock;
+using plait_test::kMs;
 
 TEST(Recording, CountsWhatIsOdd) {
   Events events;

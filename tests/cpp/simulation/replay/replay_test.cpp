@@ -16,9 +16,9 @@ namespace {
 using trace::Event;
 using trace::Kind;
 
-constexpr Time kMs = 1'000'000;
-constexpr std::int64_t kBlock = 4096;
 using Events = plait_test::TraceInMemory;
+using plait_test::kBlock;
+using plait_test::kMs;
 
 /// A request of each of `count` blocks in turn, `gap` ms of computing before each.
 Events stepwise(int count, double gap, Kind kind, int passes = 1) {
@@ -54,6 +54,12 @@ TEST(Replay, WithoutACacheEachRequestTakesItsTime) {
   EXPECT_EQ(outcome.processes[0].waiting, 100 * kMs);
   EXPECT_EQ(outcome.read_latency.percentile(0.5), 10 * kMs);
   EXPECT_EQ(outcome.devices[0].read_bytes, 10 * kBlock);
+  std::int64_t idle = 0;
+  for (const std::int64_t sum : outcome.idle_time.sums()) {
+    EXPECT_LE(sum, outcome.idle_time.step());
+    idle += sum;
+  }
+  EXPECT_EQ(idle, outcome.idle);
 }
 
 TEST(Replay, AnInfiniteCacheReadsOnce) {
