@@ -17,7 +17,7 @@ esac
 take_lock
 export CMAKE_BUILD_PARALLEL_LEVEL="$plait_jobs"
 say "compiling and installing plait (log: .plait/log/build.log)"
-[[ -e "$plait_release/.ninja_log" ]] || say "nothing is compiled yet: this takes about 11 minutes of processor time"
+[[ -e "$plait_release/.ninja_log" ]] || say "nothing is compiled yet: this takes about 5 minutes of processor time"
 begin=$SECONDS
 install() {
   "$plait_env/bin/python" -m pip install -v --no-build-isolation --no-deps --no-cache-dir --force-reinstall "$@"

@@ -38,9 +38,9 @@ class ArrayInfo:
     """The bytes that it takes in the file."""
     kept: str
     """How they are kept there, in words, such as ``deflated``."""
-    chunks: tuple[int, ...] | None = None
+    chunks: tuple[int, ...] | None
     """The shape of the chunks that it lies in; None where it lies in one piece."""
-    refused: str = ""
+    refused: str
     """Why it cannot be opened; empty where it can."""
 
 

@@ -100,7 +100,7 @@ def test_arrays_of_a_step(tmp_path):
 @pytest.mark.parametrize(
     ("target", "variable", "text"),
     [
-        ("a.npy", None, r"has the arrays data, pressure; choose one with variable=, put \{variable\} into the name of the target"),
+        ("a.npy", None, r"has the arrays data, pressure; choose one with variable=, put \{variable\} into the name"),
         ("a.npy", "heat", "has no array 'heat'; it has: data, pressure"),
         ("a-{step:x}.npy", None, r"\{step:x\} is not a format for a number"),
         ("a-{variable:3}.npy", None, r"\{variable:3\} is not a format for a name"),
