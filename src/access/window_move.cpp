@@ -40,7 +40,7 @@ void WindowMove::run() {
     }
   }
   work_until(
-      [&] { return all([](const Progress& one) { return one.visited == one.steps && one.claimed == one.steps; }); });
+      [&] { return all([](const Progress& one) { return one.visited == one.steps; }) && nothing_left_to_move(); });
   error_.rethrow();
 }
 
@@ -65,6 +65,12 @@ void WindowMove::work_alone() {
       if (!moves_first()) move(range, window(me(), 0));
     }
   }
+}
+
+bool WindowMove::nothing_left_to_move() {
+  for (int i = 0; i < served_; ++i)
+    if (progress(peer(i)).claimed < progress(peer(i)).steps) return false;
+  return true;
 }
 
 void WindowMove::work_until(base::FunctionRef<bool()> done) {
@@ -140,10 +146,12 @@ std::atomic<std::uint32_t>& WindowMove::awaited() {
   return moves(slot(me(), 0));
 }
 
-/// Wakes whoever waits for the last visit.
+/// Wakes whoever waits for the last visit: that one waits for a move where there is another window to visit first.
 void WindowMove::count_visit(int peer, std::int64_t step) {
   std::atomic<std::uint32_t>& counter = visits(slot(peer, step));
-  if (counter.fetch_add(1, std::memory_order_acq_rel) + 1 == all_visits(step)) transport::wake_all(counter);
+  if (counter.fetch_add(1, std::memory_order_acq_rel) + 1 != all_visits(step)) return;
+  transport::wake_all(counter);
+  transport::wake_all(moves(slot(peer, step)));
 }
 
 }  // namespace plait::access

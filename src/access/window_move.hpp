@@ -91,6 +91,8 @@ class WindowMove : public Move {
   void work_alone();
   void work_until(base::FunctionRef<bool()> done);
   bool something_to_do();
+  /// Of the windows that this worker may move.
+  bool nothing_left_to_move();
   bool visitable(int peer);
   bool movable(int peer);
   bool claim(int peer);

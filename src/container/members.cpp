@@ -72,6 +72,8 @@ std::vector<Member> members_of_new(const std::string& path, const FileOptions& o
   }
   for (const Member& one : members) {
     if (one.name.empty()) refuse(text(path, ": an array has an empty name; give it another one"));
+    if (one.name.find('\0') != std::string::npos)
+      refuse(text(path, ": the name of an array has a byte of zero; give it another one"));
     if (!npy::is_utf8(one.name)) refuse(text(path, ": the name of an array is no UTF-8; give it another one"));
     if (one.content.type.dtype.empty())
       refuse(text(path, "::", one.name, ": the array needs a dtype, which the file is to state; give one"));

@@ -181,6 +181,7 @@ def copy(
             for step in given.steps():
                 with checks(refuse):
                     arrays = wanted.of(step, given.name, made)
+                    made.check(step, arrays)
                 made.begin(step, arrays)
                 mover.begin(arrays)
                 for array in arrays:

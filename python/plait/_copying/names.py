@@ -40,7 +40,8 @@ class TargetName:
 
         errors  ArgumentError: an array whose name makes no file name
         """
-        if self.has_variable and ("/" in variable or "\0" in variable or variable in (".", "..")):
+        # A colon might make it the name of a store of another kind, or of an array in a file.
+        if self.has_variable and (any(sign in variable for sign in "/:\0") or variable in (".", "..")):
             raise ArgumentError(
                 f"{self.text}: the array {shown(variable)} has a name that cannot be the name of a file; choose that "
                 "array with variable=, and give the name of its file without {variable}"

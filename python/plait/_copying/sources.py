@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
+import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from types import TracebackType
@@ -110,7 +112,7 @@ class NamedSource:
     def __init__(self, name: str | os.PathLike[str], told: Told, refuse: Refuse) -> None:
         """Look at what it holds."""
         self.name = os.fsdecode(name)
-        self._told = told
+        self._told, self._refuse = told, refuse
         self._file: File | None = None
         self._opened = ""
         with checks(refuse):
@@ -121,6 +123,7 @@ class NamedSource:
                 if one.refused:
                     raise ArgumentError(f"{self.name}{BETWEEN}{one.name}: {one.refused}")
             self._path = locate(self.name).file
+            self._state = _state_of(self._path)
 
     def __enter__(self) -> NamedSource:
         """Return itself; each array is opened when it is read."""
@@ -150,8 +153,20 @@ class NamedSource:
             root = len(self._arrays) == 1 and not self._arrays[0].name
             self._file = self._told.open(f"{self._path}{BETWEEN}{'' if root else array.name}")
             self._opened = array.name
+            with checks(self._refuse):
+                if _state_of(self._path) != self._state:
+                    raise store_error(
+                        f"{self._path} has been changed or replaced during the copy; copy it again", errno.ESTALE
+                    )
         assert self._file is not None
         self._file.read(layout, out, region=region)
+
+
+def _state_of(path: str) -> tuple[int, ...]:
+    """Return what changes where a file is replaced or written; of a folder, which one it is."""
+    found = os.stat(path)
+    which = (found.st_dev, found.st_ino)
+    return which if stat.S_ISDIR(found.st_mode) else (*which, found.st_size, found.st_mtime_ns)
 
 
 class PipeSource:

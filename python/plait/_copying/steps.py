@@ -82,6 +82,9 @@ class Target(Ending, Protocol):
     def __enter__(self) -> Target:
         """Open it, as far as it can be before there is a step."""
 
+    def check(self, step: GivenStep, arrays: tuple[StepArray, ...]) -> None:
+        """Look whether these arrays of a step can be written, before any rank begins.  errors  ArgumentError"""
+
     def begin(self, step: GivenStep, arrays: tuple[StepArray, ...]) -> None:
         """Begin a step with these of its arrays.
 

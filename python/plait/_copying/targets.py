@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Literal
 
+from .._arrays_in import BETWEEN
 from .._comm import CommLike
 from .._core import Layout
 from .._errors import ArgumentError
@@ -50,6 +51,21 @@ def holds_names(name: str) -> bool:
     return False
 
 
+def _refuse_fields_of_arrays(name: TargetName) -> None:
+    """Refuse a name that gives each step or array a name in one and the same file, which each would replace.
+
+    errors  ArgumentError
+    """
+    file, between, array = name.text.partition(BETWEEN)
+    fields, file_fields = TargetName(array), TargetName(file)
+    apart = file_fields.has_step >= fields.has_step and file_fields.has_variable >= fields.has_variable
+    if between and not apart and locate(file).names_arrays:
+        raise ArgumentError(
+            f"{name.text}: each array would replace the file {file} with those before it; copy all arrays at once into "
+            f"{file}, or put {{step}} or {{variable}} into the name of the file"
+        )
+
+
 class FileTarget:
     """Files, which appear whole at the end of their step; one that is for all steps, at the end of the only one."""
 
@@ -59,6 +75,7 @@ class FileTarget:
     def __init__(self, name: TargetName, making: Making, apart: Apart) -> None:
         """Take the name."""
         self._holds = holds_names(name.text)
+        _refuse_fields_of_arrays(name)
         self.several = name.has_variable or self._holds
         self._name, self._making, self._apart = name, making, apart
         self._files: dict[str, File] = {}
@@ -77,6 +94,14 @@ class FileTarget:
         """Discard what is not whole."""
         self._stack.__exit__(kind, error, trace)
 
+    def check(self, step: GivenStep, arrays: tuple[StepArray, ...]) -> None:
+        """Refuse names that lead to a source, or twice to one file."""
+        names = [self._name.of(step.number, array.name) for array in arrays]
+        for name in dict.fromkeys(names):
+            self._apart.check(name)
+        if len(set(names)) < len(names) and not self._holds:
+            raise ArgumentError(f"{self._name.text} is one file for several arrays; put {{variable}} into its name")
+
     def begin(self, step: GivenStep, arrays: tuple[StepArray, ...]) -> None:
         """Take a step."""
         if self._taken and not self._name.has_step:
@@ -91,7 +116,6 @@ class FileTarget:
         # What comes without a name of its own gets the one that the format has for it.
         if self._holds and not self._name.has_variable and [array.name for array in arrays] != [VARIABLE]:
             name = self._name.of(step.number, "")
-            self._apart.check(name)
             self._all = self._stack.enter_context(self._making.open_all(name, arrays))
 
     def begin_array(self, array: StepArray) -> None:
@@ -99,7 +123,6 @@ class FileTarget:
         if self._all is not None:
             return
         name = self._name.of(self._number, array.name)
-        self._apart.check(name)
         self._files[array.name] = self._stack.enter_context(self._making.open(name, array))
 
     def write(self, array: StepArray, layout: Layout, given: Any, region: Region) -> None:
@@ -146,6 +169,9 @@ class PipeTarget:
         """Tell the readers the end, or that there has been an error."""
         if self._file is not None and not self._file.closed:
             self._file.__exit__(kind, error, trace)
+
+    def check(self, step: GivenStep, arrays: tuple[StepArray, ...]) -> None:
+        """Take any: a pipe is no source's file."""
 
     def begin(self, step: GivenStep, arrays: tuple[StepArray, ...]) -> None:
         """Begin the same step; its number is this pipe's own."""

@@ -129,7 +129,7 @@ def _print_arrays(arrays: list[dict[str, Any]]) -> None:
         if one["bytes"] and one["stored"] < one["bytes"]:
             kept = f"{kept}, {one['bytes'] / max(one['stored'], 1):.3g} times smaller"
         numbers = (f"{one['offset']:,}", f"{one['stored']:,}")
-        rows.append((shown(one["name"]) or "/", shape, words or "?", one["order"], *numbers, kept))
+        rows.append((shown(one["name"]) or "/", shape, shown(words) or "?", one["order"], *numbers, shown(kept)))
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     for row in rows:
         cells = [

@@ -55,7 +55,8 @@ class NetCdf : public NamingContainer {
     throw Error(ErrorKind::kArgument,
                 base::text(path,
                            ": Plait reads netCDF files and changes them in place, but makes no new ones; write a "
-                           ".npy, .npz or .safetensors file"));
+                           ".npy, .npz or .safetensors file, or raw:",
+                           array_name(path).file, " to hold elements alone"));
   }
 };
 

@@ -234,7 +234,7 @@ std::vector<Variable> HeaderReader::read() {
     member.kept = together ? "contiguous" : text("records, each ", record_bytes_, " bytes behind the last");
     member.content.type = {std::move(one.shape), std::string(one.type->dtype), one.type->bytes, Order::kC};
     if (one.grows) member.content.type.shape.front() = rows;
-    member.content.data_offset = one.begin;
+    member.content.data_offset = member.stored == 0 ? 0 : one.begin;  // which may be behind the end of the file
   }
   return result;
 }

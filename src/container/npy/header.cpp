@@ -82,6 +82,9 @@ bool same_descr(const std::string& one, const std::string& other) {
   return one.starts_with('[') && other.starts_with('[') && same_value(parse_literal(one), parse_literal(other));
 }
 
+/// No type that can be read takes as much, and no file is trusted with more memory.
+constexpr std::int64_t kMostHeaderBytes = std::int64_t{64} << 20;
+
 std::int64_t header_bytes(std::span<const std::byte> preamble, const std::string& path) {
   if (preamble.size() < 10 || std::memcmp(preamble.data(), kMagic.data(), kMagic.size()) != 0)
     damaged(path,
@@ -90,8 +93,12 @@ std::int64_t header_bytes(std::span<const std::byte> preamble, const std::string
   const auto byte = [&](std::size_t i) { return static_cast<std::int64_t>(preamble[i]); };
   const std::int64_t version = byte(6);
   if (version == 1) return 10 + byte(8) + byte(9) * 256;
-  if ((version == 2 || version == 3) && preamble.size() >= kPreambleBytes)
-    return 12 + byte(8) + (byte(9) << 8) + (byte(10) << 16) + (byte(11) << 24);
+  if ((version == 2 || version == 3) && preamble.size() >= kPreambleBytes) {
+    const std::int64_t length = 12 + byte(8) + (byte(9) << 8) + (byte(10) << 16) + (byte(11) << 24);
+    if (length > kMostHeaderBytes)
+      damaged(path, base::text("its header would have ", length, " bytes; at most ", kMostHeaderBytes, " are read"));
+    return length;
+  }
   damaged(path, base::text("it has format version ", version, "; Plait reads the versions 1, 2 and 3"));
 }
 

@@ -1,5 +1,7 @@
 #include "container/zarr/chunk_store.hpp"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -88,10 +90,19 @@ void ChunkStore::fill(const ReadSegment& piece) const {
     piece.data[i] = metadata_.fill[static_cast<std::size_t>((piece.offset + i) % size)];
 }
 
+void ChunkStore::fill_missing(const ReadSegment& piece) const {
+  struct stat found{};
+  if (::stat(folder_.c_str(), &found) != 0)
+    throw Error(ErrorKind::kSystem,
+                base::text("cannot read ", name(), ": its folder ", folder_, " is no longer there; open it again"),
+                errno);
+  fill(piece);
+}
+
 void ChunkStore::read_stored(std::int64_t number, const ReadSegment& piece) const {
   const std::string file = file_of(number);
   const std::unique_ptr<PosixStore> chunk = opened(file);
-  if (!chunk) return fill(piece);
+  if (!chunk) return fill_missing(piece);
   if (const std::int64_t size = chunk->size(); size != metadata_.chunk_bytes)
     throw Error(ErrorKind::kSystem,
                 base::text("cannot read the chunk ", file, ": it has ", size, " bytes, but a chunk has ",
@@ -108,7 +119,7 @@ void ChunkStore::read_packed(std::int64_t number, const ReadSegment& piece, std:
   if (!recent || recent->number != number) {
     const std::string file = file_of(number);
     const std::unique_ptr<PosixStore> chunk = opened(file);
-    if (!chunk) return fill(piece);
+    if (!chunk) return fill_missing(piece);
     const std::int64_t size = chunk->size();
     // Nothing that is worth packing grows by more.
     if (size > metadata_.chunk_bytes + metadata_.chunk_bytes / 8 + 4096)

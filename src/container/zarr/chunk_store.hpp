@@ -50,6 +50,8 @@ class ChunkStore : public store::Store {
   void read_packed(std::int64_t number, const store::ReadSegment& piece, std::shared_ptr<const Unpacked>& recent);
   /// Of a chunk that has no file.
   void fill(const store::ReadSegment& piece) const;
+  /// Of a chunk that is not there, if the array still is.
+  void fill_missing(const store::ReadSegment& piece) const;
 
   std::string folder_;
   Metadata metadata_;

@@ -96,10 +96,18 @@ void collect(const fs::path& folder, const std::string& name, int depth, std::ve
   const std::string file = metadata_file(folder);
   std::error_code error;
   if (!fs::is_regular_file(file, error)) return;
-  PosixStore store(file, PosixStore::Access::kRead);
-  const std::string content = content_of(store);
-  if (!is_group(content, file)) {
-    members.push_back(member_of(folder, name, content, file));
+  try {
+    PosixStore store(file, PosixStore::Access::kRead);
+    const std::string content = content_of(store);
+    if (!is_group(content, file)) {
+      members.push_back(member_of(folder, name, content, file));
+      return;
+    }
+  } catch (const Error& failure) {  // others can be read
+    Member& member = members.emplace_back();
+    member.name = name;
+    member.kept = "chunks";
+    member.refused = failure.what();
     return;
   }
   if (depth == kDeepest || members.size() > kMostArrays)
@@ -168,7 +176,8 @@ std::vector<Member> Zarr::list(store::Store& store, const std::string& file) con
 std::shared_ptr<store::Store> Zarr::view(std::shared_ptr<store::Store> store, const std::string& path,
                                          std::string_view told) const {
   const std::string file = store->name();
-  const std::string folder = fs::path(file).parent_path().string();
+  // Chunks are opened when they are read, and the working directory may be another one by then.
+  const std::string folder = fs::absolute(file).parent_path().string();
   const std::string content = told.empty() ? content_of(*store) : std::string(told);
   if (told.empty() && is_group(content, file)) {
     const std::vector<Member> members = list(*store, std::string(array_name(path).file));

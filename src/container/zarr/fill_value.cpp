@@ -76,7 +76,8 @@ std::optional<std::uint64_t> bits_of(const json& value, char kind, std::size_t b
   if (value.is_number_float() && value.get<double>() == 0) return 0;
   if (!value.is_number_integer() || kind == 'u') return std::nullopt;
   const auto number = value.get<std::int64_t>();
-  return number >= -(std::int64_t{1} << (bits - 1)) ? std::optional(static_cast<std::uint64_t>(number)) : std::nullopt;
+  return bits == 64 || number >= -(std::int64_t{1} << (bits - 1)) ? std::optional(static_cast<std::uint64_t>(number))
+                                                                  : std::nullopt;
 }
 
 }  // namespace

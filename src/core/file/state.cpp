@@ -109,10 +109,15 @@ void File::Impl::close() {
       lost = mode_ == Mode::kWrite;
       call.step_done(writes_.untold_error());
       lost = true;
-      if (seal_)
+      if (seal_) {
+        // Where ranks are on several hosts, what each has written is seen by the others only then.
+        call.step([&] {
+          if (transport.nodes_apart()) store_->sync();
+        });
         call.step([&] {
           if (transport.rank() == 0) seal_(*store_);
         });
+      }
       source_->finish(call, dirty_ || mode_ == Mode::kWrite);
     });
   } catch (const Error& error) {

@@ -78,7 +78,7 @@ class PlainDriver : public FileDriver {
     const container::Container& holds = by_name ? container::container_named(path) : container::raw::container();
     Located found;
     found.kind = holds.kind();
-    found.name = name;
+    found.name = by_name && !container::array_name(name).array ? path : name;
     found.file = by_name ? path : name;
     found.path = real_path(path);
     found.tells = holds.tells();

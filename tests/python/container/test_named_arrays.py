@@ -70,6 +70,10 @@ def test_copies_that_cannot_be(tmp_path):
     for target in ("a.npz", "a.npz::scalar"):
         with pytest.raises(plait.ArgumentError, match="is the source itself"):
             plait.copy(f"{tmp_path}/a.npz::scalar", f"{tmp_path}/{target}")
+    with pytest.raises(plait.ArgumentError, match="would replace the file"):
+        plait.copy(tmp_path / "a.npz", f"{tmp_path}/b.npz::{{variable}}")
+    with pytest.raises(plait.ArgumentError, match="would replace the file"):
+        plait.copy([f"{tmp_path}/a.npz::scalar"] * 2, f"{tmp_path}/b.npz::s{{step}}")
     np.savez(tmp_path / "big.npz", a=np.arange(3, dtype=">i4"), b=np.arange(3))
     with pytest.raises(plait.ArgumentError, match="little-endian"):
         plait.copy(tmp_path / "big.npz", tmp_path / "b.safetensors")
@@ -140,3 +144,32 @@ def test_what_readers_and_writers_of_several_steps_do_with_such_files(tmp_path):
     assert np.load(tmp_path / "1.npz")["arr_0"].tolist() == [1, 2, 3]
     plait.copy([tmp_path / "0.npz", tmp_path / "1.npz"], f"{tmp_path}/again-{{step}}.npy")
     assert np.load(tmp_path / "again-1.npy").tolist() == [1, 2, 3]
+
+
+@pytest.mark.parametrize("name", ["pipe:x", "memory:x", "b.npz::x", "../x"])
+def test_names_of_arrays_lead_nowhere_else(tmp_path, name):
+    with plait.open(tmp_path / "a.safetensors", "w", arrays={name: (3, "f8")}) as file:
+        file.write(np.zeros(3), variable=name)
+    with pytest.raises(plait.ArgumentError, match="has a name that cannot be the name of a file"):
+        plait.copy(tmp_path / "a.safetensors", f"{tmp_path}/{{variable}}", variable=name)
+    assert [path.name for path in tmp_path.iterdir()] == ["a.safetensors"]
+
+
+def test_a_source_that_is_replaced_during_a_copy(tmp_path):
+    np.savez(tmp_path / "a.npz", a=np.zeros(1000), b=np.zeros(1000))
+    np.savez(tmp_path / "new.npz", a=np.ones(1000), b=np.ones(1000))
+
+    def replace(*_):
+        if (tmp_path / "new.npz").exists():
+            (tmp_path / "new.npz").rename(tmp_path / "a.npz")
+
+    with pytest.raises(plait.StoreError, match="has been changed or replaced during the copy"):
+        plait.copy(tmp_path / "a.npz", tmp_path / "b.npz", progress=replace)
+    assert not (tmp_path / "b.npz").exists()
+
+
+def test_info_shows_no_control_characters(tmp_path):
+    header = json.dumps({"a": {"dtype": "\x1b]0;x\x1b[31m", "shape": [1], "data_offsets": [0, 4]}}).encode()
+    path = tmp_path / "a.safetensors"
+    path.write_bytes(len(header).to_bytes(8, "little") + header + bytes(4))
+    assert "\x1b" not in info(path)

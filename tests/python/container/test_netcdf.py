@@ -244,3 +244,14 @@ def test_changed_bytes_are_an_error_or_a_header(tmp_path):
             assert str(path) in said
         else:
             assert all(one.offset >= 0 and one.stored >= 0 for one in found)
+
+
+def test_no_records_yet(tmp_path):
+    header = Header()
+    header.records = 0
+    header.variables = [(b"a", [0, 1], 4, 300), (b"b", [0], 4, 316)]
+    path = written(tmp_path / "a.nc", header)
+    for name in "ab":
+        with plait.open(f"{path}::{name}") as file:
+            assert file.shape[0] == 0
+            assert file.read().size == 0

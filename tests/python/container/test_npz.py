@@ -248,3 +248,11 @@ def test_the_64_bit_extensions(tmp_path):
     with plait.open(f"{path}::big") as file:
         assert file.read(region=np.s_[(5 << 30) - 6 :]).tolist() == [0, 0, 1, 2, 3, 4]
     assert plait.open(f"{path}::small").read().tolist() == [0, 1, 2]
+
+
+def test_a_header_that_wants_all_memory(tmp_path):
+    path = tmp_path / "a.npz"
+    header = b"\x93NUMPY\x02\x00" + (1 << 30).to_bytes(4, "little") + bytes(1 << 20)
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a.npy", header)
+    assert "at most 67108864 are read" in refused(plait.StoreError, path)

@@ -279,3 +279,47 @@ def test_zlib_is_what_version_2_says(tmp_path):
     assert len(zlib.decompress(chunk.read_bytes())) == 480
     chunk.write_bytes(gzip.compress(bytes(480)))
     assert "incorrect header check" in refused(plait.StoreError, path)
+
+
+def test_chunks_are_found_from_another_folder(tmp_path, monkeypatch):
+    made(tmp_path / "a.zarr", array_of("i4"))
+    monkeypatch.chdir(tmp_path)
+    with plait.open("a.zarr") as file:
+        monkeypatch.chdir("/")
+        np.testing.assert_array_equal(file.read(), array_of("i4"))
+
+
+def test_a_folder_that_has_gone_is_not_one_without_chunks(tmp_path):
+    path = made(tmp_path / "a.zarr", array_of("i4"))
+    with plait.open(path) as file:
+        shutil.rmtree(path)
+        with pytest.raises(plait.StoreError, match="is no longer there; open it again"):
+            file.read()
+
+
+@pytest.mark.parametrize("name", ["data_type", "fill_value", "attributes"])
+def test_metadata_that_is_nested_without_end(tmp_path, name):
+    path = made(tmp_path / "a.zarr", array_of("i4"))
+    whole = json.loads((path / "zarr.json").read_text())
+    whole[name] = "?"
+    deep = 2_000_000
+    (path / "zarr.json").write_text(json.dumps(whole).replace('"?"', "[" * deep + "]" * deep))
+    assert "it is nested deeper than 64" in refused(plait.StoreError, path)
+
+
+def test_attributes_that_json_cannot_say(tmp_path):
+    path = made(tmp_path / "a.zarr", array_of("f4"))
+    whole = json.loads((path / "zarr.json").read_text())
+    whole["attributes"] = {"a": float("nan"), "b": [float("inf"), -float("inf")], "NaN": 'a "NaN"'}
+    (path / "zarr.json").write_text(json.dumps(whole))
+    check(path, array_of("f4"))
+
+
+def test_arrays_beside_one_whose_metadata_is_damaged(tmp_path):
+    root = zarr.open_group(tmp_path / "a.zarr", mode="w")
+    root.create_array("good", shape=(2,), dtype="i4")
+    root.create_array("bad", shape=(2,), dtype="i4")
+    (tmp_path / "a.zarr/bad/zarr.json").write_text("{")
+    listed = {one.name: one.refused for one in plait.arrays_in(f"{tmp_path}/a.zarr/")}
+    assert listed["good"] == ""
+    assert "it is not JSON" in listed["bad"]

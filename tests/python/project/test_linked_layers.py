@@ -22,8 +22,18 @@ def is_current(path: Path) -> bool:
     return (ROOT / Path(*path.parts[path.parts.index("src") :]).with_suffix("")).exists()
 
 
+def is_listed(path: Path) -> bool:
+    """The same of files that are compiled together."""
+    folder = path.parts.index("together")
+    return any((root / Path(*path.parts[folder:])).with_suffix("").exists() for root in (BUILD, BUILD.parent))
+
+
 OBJECTS = [
     path for path in sorted(BUILD.glob("CMakeFiles/plait*.dir/src/**/*.o")) if is_current(path.relative_to(BUILD))
+] + [
+    path
+    for path in sorted(BUILD.glob("CMakeFiles/plait*.dir/**/together/plait*/src_*.o"))
+    if is_listed(path.relative_to(BUILD))
 ]
 
 
@@ -38,7 +48,10 @@ def symbols() -> Iterator[tuple[Path, str, str]]:
 
 
 def layer_of(path: Path) -> str:
-    return path.parts[path.parts.index("src") + 1]
+    if "src" in path.parts:
+        return path.parts[path.parts.index("src") + 1]
+    # All files of a folder, whose name is that of the object.
+    return next(layer for layer in LAYERS if f"{path.name.split('.')[0]}_".startswith(f"src_{layer}_"))
 
 
 @pytest.mark.skipif(not OBJECTS or shutil.which("nm") is None, reason="there are no objects of a build here, or no nm")
