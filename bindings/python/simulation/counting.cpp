@@ -43,7 +43,7 @@ class Fed {
     const std::span<const Event> events(reinterpret_cast<const Event*>(address), count);
     const Unlocked release;
     for (const Event& event : events) {
-      simulation::Request request;
+      simulation::FileRequest request;
       if (((event.flags & trace::flag::kLogical) != 0) == logical && requests_.read(event, request)) take(request);
     }
   }
@@ -73,7 +73,7 @@ class Fed {
   }
 
  private:
-  void take(const simulation::Request& request) {
+  void take(const simulation::FileRequest& request) {
     if constexpr (requires { target_.add(request); })
       target_.add(request);
     else

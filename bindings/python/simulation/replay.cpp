@@ -2,6 +2,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/function.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -24,7 +25,11 @@ using namespace simulation;
 namespace {
 
 double seconds(Time time) { return static_cast<double>(time) * 1e-9; }
-Time time_of(double seconds) { return static_cast<Time>(seconds * 1e9 + 0.5); }
+/// At most 2^53 ns, some 100 days, either way.
+Time time_of(double seconds) {
+  const double time = seconds * 1e9 + 0.5;
+  return time == time ? static_cast<Time>(std::clamp(time, -0x1p53, 0x1p53)) : -1;
+}
 
 template <typename T>
 T get(const nb::dict& given, const char* name) {
@@ -198,6 +203,7 @@ nb::dict oddities_of(const TraceOddities& one) {
   made["backwards"] = one.backwards;
   made["empty"] = one.empty;
   made["failed"] = one.failed;
+  made["beyond"] = one.beyond;
   made["without_time"] = one.without_time;
   made["incomplete"] = one.incomplete;
   made["missed"] = one.missed;

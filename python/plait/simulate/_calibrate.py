@@ -244,8 +244,8 @@ read_ahead_size = "{_ahead(folder) // 1024} KiB"
 write = "delayed"
 delay = "{_told(f"{vm}/dirty_expire_centisecs", 3000) / 100:g} s"
 flush_interval = "{max(_told(f"{vm}/dirty_writeback_centisecs", 500), 1) / 100:g} s"
-dirty_start = "{_told(f"{vm}/dirty_background_ratio", 10)} %"
-dirty_limit = "{_told(f"{vm}/dirty_ratio", 20)} %"
+dirty_start = "{_told(f"{vm}/dirty_background_ratio", 10) or 10} %"
+dirty_limit = "{_told(f"{vm}/dirty_ratio", 20) or 20} %"
 copy_rate = "{one.copy_rate / 1e6:.4g} MB/s"
 
 [simulate.device]

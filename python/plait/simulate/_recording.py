@@ -69,6 +69,7 @@ class Recording:
             "backwards": ("CPU time", "below an earlier one of its process; the wall clock is taken instead"),
             "empty": ("request", "of no bytes; it costs the call alone"),
             "failed": ("request", "that failed; it takes the time that it took"),
+            "beyond": ("request", "of more than 1 TiB or ending behind 8 PiB of a file; left out but for its time"),
         }
         found = [f"{count(odd[key], noun)} {text}" for key, (noun, text) in texts.items() if odd[key]]
         if not self._compiled.logical:

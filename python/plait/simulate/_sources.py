@@ -211,6 +211,6 @@ _LEFT_OUT = {
     "empty": "of 0 bytes, left out",
     "failed": "that failed, left out",
     "streams": "without an offset, as of pipes and terminals, left out",
-    "beyond": "ending behind the largest offset, left out",
+    "beyond": "of more than 1 TiB or ending behind 8 PiB of a file, left out",
     "backwards": "starting before the one in front, counted in the order of the trace",
 }

@@ -36,7 +36,7 @@ class LruCurve {
  public:
   explicit LruCurve(const Sampling& sampling);
 
-  void add(const Request& request, std::int64_t block) {
+  void add(const FileRequest& request, std::int64_t block) {
     cut(request, block, batch_, [this] { flush(); });
   }
   /// A request for one whole block of file 0, of which it uses so many bytes.

@@ -30,7 +30,7 @@ class RequestCounter {
   /// shape.processes is found out where the policy needs it.  outcomes  whether to keep what became of each request.
   RequestCounter(const NamedPolicy& policy, const CacheShape& shape, bool outcomes);
 
-  void add(const Request& request) {
+  void add(const FileRequest& request) {
     cut(request, shape_.block, batch_, [this] { flush(); });
   }
   /// A request for one whole block of file 0, of which it uses so many bytes.

@@ -1,7 +1,5 @@
 #include "simulation/cache/requests.hpp"
 
-#include <limits>
-
 namespace plait::simulation {
 
 namespace {
@@ -23,7 +21,7 @@ void RequestReader::add(const trace::File& file) {
   looked_up_ = false;
 }
 
-bool RequestReader::read(const trace::Event& event, Request& request) {
+bool RequestReader::read(const trace::Event& event, FileRequest& request) {
   if (event.kind != trace::Kind::kRead && event.kind != trace::Kind::kWrite) return false;
   if (started_ && event.start < last_start_) ++oddities_.backwards;
   last_start_ = event.start;
@@ -34,7 +32,7 @@ bool RequestReader::read(const trace::Event& event, Request& request) {
     ++oddities_.empty;
   } else if (event.offset < 0) {
     ++oddities_.streams;
-  } else if (event.result > std::numeric_limits<std::int64_t>::max() - event.offset) {
+  } else if (event.result > kLongestRequest || event.offset > kFarthestEnd - event.result) {
     ++oddities_.beyond;
   } else {
     request = {file_of(event.process, event.file), process_of(event.process), event.offset, event.result};

@@ -14,8 +14,13 @@
 
 namespace plait::simulation {
 
+/// Requests of more bytes, and those that end further behind, are taken for damage of the trace: with them sums of
+/// addresses and of times would not be numbers any more.
+constexpr std::int64_t kLongestRequest = std::int64_t{1} << 40;
+constexpr std::int64_t kFarthestEnd = std::int64_t{1} << 53;
+
 /// One request for bytes of a file.
-struct Request {
+struct FileRequest {
   std::uint32_t file = 0;     ///< a dense number
   std::uint32_t process = 0;  ///< a dense number
   std::int64_t offset = 0;
@@ -27,7 +32,7 @@ struct Oddities {
   std::int64_t empty = 0;      ///< requests of no bytes, left out
   std::int64_t failed = 0;     ///< requests that failed, left out
   std::int64_t streams = 0;    ///< requests without an offset, as of pipes, left out
-  std::int64_t beyond = 0;     ///< requests that would end behind 2^63 - 1, left out
+  std::int64_t beyond = 0;     ///< requests too long or too far behind, left out
   std::int64_t backwards = 0;  ///< requests that start before the one in front of them, taken in the order of the trace
 };
 
@@ -39,7 +44,7 @@ class RequestReader {
   /// What the trace tells of an open, before its first event.
   void add(const trace::File& file);
   /// Whether the event is a request, which it then becomes.
-  bool read(const trace::Event& event, Request& request);
+  bool read(const trace::Event& event, FileRequest& request);
 
   const Oddities& oddities() const noexcept { return oddities_; }
   std::uint32_t processes() const noexcept { return static_cast<std::uint32_t>(processes_.size()); }
@@ -84,7 +89,7 @@ inline void clear(Batch& batch) {
 constexpr std::size_t kBatch = 4096;
 
 template <typename Full>
-void cut(const Request& request, std::int64_t block, Batch& batch, Full full) {
+void cut(const FileRequest& request, std::int64_t block, Batch& batch, Full full) {
   std::int64_t offset = request.offset;
   const std::int64_t end = offset + request.length;
   while (offset < end) {

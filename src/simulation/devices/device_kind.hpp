@@ -1,6 +1,7 @@
 /// What a kind of device is called and made with.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -46,9 +47,9 @@ class DeviceArguments {
   std::vector<std::pair<std::string_view, double>> values_;
 };
 
-/// ns that bytes take at a rate.
+/// ns that bytes take at a rate; at most 2^53, some 100 days, so that sums are numbers too.
 inline Time transfer_time(std::int64_t bytes, double rate) {
-  return static_cast<Time>(static_cast<double>(bytes) / rate * 1e9 + 0.5);
+  return static_cast<Time>(std::min(static_cast<double>(bytes) / rate * 1e9 + 0.5, 0x1p53));
 }
 
 /// Where a device stands.

@@ -12,6 +12,8 @@ namespace plait::simulation {
 
 namespace {
 
+constexpr std::int64_t kLargestStripe = std::int64_t{1} << 40;  // so that a row of stripes is a number too
+
 [[noreturn]] void refuse(const std::string& message) { throw Error(ErrorKind::kArgument, message); }
 
 /// ` (did you mean X?)`, or nothing.
@@ -79,10 +81,9 @@ std::unique_ptr<Device> make_device(const DeviceSpec& spec, const DeviceSite& si
     if (kind->name != spec.kind) continue;
     const DeviceArguments arguments(kind->name, kind->parameters, spec.values);
     if (spec.count == 1) return kind->make(site, arguments);
-    if (spec.count < 1 || spec.count > 65536 || spec.stripe < 1)
-      refuse(
-          base::text("found ", spec.count, " devices with stripes of ", spec.stripe,
-                     " bytes, expected 1 to 65536 devices, and a stripe of at least one byte for several; set both"));
+    if (spec.count < 1 || spec.count > 65536 || spec.stripe < 1 || spec.stripe > kLargestStripe)
+      refuse(base::text("found ", spec.count, " devices with stripes of ", spec.stripe,
+                        " bytes, expected 1 to 65536 devices, and a stripe of 1 byte to 1 TiB for several; set both"));
     return std::make_unique<StripedDevice>(site, spec, *kind, arguments);
   }
   refuse(base::text("there is no device '", spec.kind, "'; use one of ", base::list_text(names),

@@ -35,11 +35,9 @@ TieredDevice::TieredDevice(const DeviceSite& site, const TierSpec& tier, const D
       capacity_(tier.size),
       policy_(policy_of(tier)),
       table_(std::min<std::size_t>(slots_of(tier), 1U << 16)),
-      keys_(slots_of(tier)),
+      slots_(slots_of(tier)),
       fast_(make_device(tier.device, {site.clock, *this, "tier", site.span})),
-      slow_(make_device(slow, {site.clock, *this, site.name, site.span})) {
-  for (Slot slot = slots_of(tier); slot-- > 0;) free_.push_back(slot);
-}
+      slow_(make_device(slow, {site.clock, *this, site.name, site.span})) {}
 
 std::size_t TieredDevice::begin_whole(std::uint64_t tag) {
   if (free_wholes_.empty()) {
@@ -58,14 +56,15 @@ bool TieredDevice::use(std::int64_t block) {
   if (found != kNoSlot) {
     policy_->hit(found, use);
   } else {
-    if (free_.empty() || policy_->at_limit(use)) {
+    if ((free_.empty() && begun_ == slots_) || policy_->at_limit(use)) {
       const Slot gone = policy_->victim(use);
       table_.erase(keys_[gone]);
       free_.push_back(gone);
     }
+    if (free_.empty()) free_.push_back(begun_++);
     const Slot slot = free_.back();
     free_.pop_back();
-    keys_[slot] = use.key;
+    keys_.reach(slot) = use.key;
     table_.insert(use.key, slot);
     policy_->admit(slot, use);
   }

@@ -7,6 +7,7 @@
 
 #include "simulation/cache/block_table.hpp"
 #include "simulation/cache/registry.hpp"
+#include "simulation/cache/slot_lists.hpp"
 #include "simulation/devices/device_kind.hpp"
 
 namespace plait::simulation {
@@ -21,7 +22,7 @@ struct TierSpec {
 /// What is read comes from the tier where it has it; what it has not comes from the slow device and is kept.  What is
 /// written goes to the tier and from there to the slow device while the program goes on; only where more than the whole
 /// tier is under way to the slow device does a request wait for that.
-/// cost  O(blocks of the request).  memory  some 60 bytes a block.
+/// cost  O(blocks of the request).  memory  some 60 bytes a block that is used.
 class TieredDevice final : public Device, private Completion {
  public:
   /// errors  kArgument: a tier smaller than one of its blocks, a policy that needs to know the future.
@@ -48,8 +49,10 @@ class TieredDevice final : public Device, private Completion {
   std::int64_t capacity_;
   std::unique_ptr<Policy> policy_;
   BlockTable table_;
-  std::vector<BlockKey> keys_;  // by slot
-  std::vector<Slot> free_;
+  Slot slots_;
+  BySlot<BlockKey> keys_;
+  std::vector<Slot> free_;  // that were used before
+  Slot begun_ = 0;          // slots below it were used
   std::unique_ptr<Device> fast_;
   std::unique_ptr<Device> slow_;
   std::vector<Whole> wholes_;

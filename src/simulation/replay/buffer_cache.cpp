@@ -130,7 +130,7 @@ Slot BufferCache::bring(const Use& use, Run& run) {
 
 void BufferCache::toss(Run& run) {
   for (Slot gone = policy_->tossed(); gone != kNoSlot; gone = policy_->tossed()) {
-    evict(gone, run);
+    evict(gone, run, false);
     free_.push_back(gone);
   }
 }
@@ -157,7 +157,7 @@ Slot BufferCache::slot_for(const Use& use, Run& run) {
   return slot;
 }
 
-void BufferCache::evict(Slot slot, Run& run) {
+void BufferCache::evict(Slot slot, Run& run, bool for_room) {
   ++counts_.evicted;
   const Block& block = blocks_[slot];
   if (block.ahead) ++counts_.ahead_wasted;
@@ -165,8 +165,8 @@ void BufferCache::evict(Slot slot, Run& run) {
     ++counts_.evicted_dirty;
     write_out(slot);
   }
-  // The room is free when what is under way with the block has ended.
-  if (operations_.running(block.operation)) {
+  // The room is free when what is under way with the block has ended; nobody waits for that of a block that goes early.
+  if (for_room && operations_.running(block.operation)) {
     if (block.operation == run.operation) {
       end_run(run, block.key.file, true);
       run.before.push_back(block.operation);
@@ -301,17 +301,29 @@ void BufferCache::truncate(std::uint32_t file, std::int64_t size) {
   needed_.clear();
   if (slots_ == 0) return;
   const auto end = static_cast<std::uint64_t>(placement_.extent(file) / block_);
-  for (auto block = static_cast<std::uint64_t>((size + block_ - 1) / block_); block < end; ++block) {
-    const Slot slot = table_.find({block, file});
-    if (slot == kNoSlot) continue;
-    if (blocks_[slot].dirty) {
-      ++counts_.discarded;
-      set_clean(slot);
+  const auto first = static_cast<std::uint64_t>(size / block_ + (size % block_ != 0 ? 1 : 0));
+  if (first >= end) return;
+  if (end - first <= blocks_.size()) {
+    for (std::uint64_t block = first; block < end; ++block) {
+      const Slot slot = table_.find({block, file});
+      if (slot != kNoSlot) forget(slot);
     }
-    policy_->removed(slot);
-    drop(slot);
-    free_.push_back(slot);
+    return;
   }
+  for (Slot slot = 0; slot < blocks_.size(); ++slot) {
+    const BlockKey key = blocks_[slot].key;
+    if (key.file == file && key.block >= first && table_.find(key) == slot) forget(slot);
+  }
+}
+
+void BufferCache::forget(Slot slot) {
+  if (blocks_[slot].dirty) {
+    ++counts_.discarded;
+    set_clean(slot);
+  }
+  policy_->removed(slot);
+  drop(slot);
+  free_.push_back(slot);
 }
 
 void BufferCache::flush() {

@@ -92,9 +92,10 @@ class BufferCache final : private Timer {
   bool uncached(const Access& access, bool write);
   void need(Operation one);
   Slot slot_for(const Use& use, Run& run);
-  void evict(Slot slot, Run& run);
+  void evict(Slot slot, Run& run, bool for_room = true);
   void drop(Slot slot);
   void toss(Run& run);
+  void forget(Slot slot);
   Slot bring(const Use& use, Run& run);
   void begin_run(Run& run, const Access& access, std::uint64_t first, std::uint64_t end, bool write);
   void add_missing(Run& run, const Access& access, std::uint64_t block, bool ahead);

@@ -2,19 +2,29 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
+
+#include "plait/error.hpp"
 
 namespace plait::simulation {
 
 class FilePlacement {
  public:
   /// extents  by file: bytes up to the end of its last request.  Each file begins at a multiple of `alignment`.
+  /// errors   kArgument: the files have more bytes together than there are addresses.
   FilePlacement(std::span<const std::int64_t> extents, std::int64_t alignment) {
     starts_.reserve(extents.size() + 1);
     starts_.push_back(0);
-    for (const std::int64_t extent : extents)
-      starts_.push_back(starts_.back() + (extent + alignment - 1) / alignment * alignment);
+    for (const std::int64_t extent : extents) {
+      const std::int64_t blocks = extent / alignment + (extent % alignment != 0 ? 1 : 0);
+      if (blocks > (kMost - starts_.back()) / alignment)
+        throw Error(ErrorKind::kArgument,
+                    "found more than 4 EiB in the files of the traces together, expected less; replay fewer traces at "
+                    "once, or correct the offsets in them");
+      starts_.push_back(starts_.back() + blocks * alignment);
+    }
   }
 
   std::int64_t address(std::uint32_t file, std::int64_t offset) const { return starts_[file] + offset; }
@@ -24,6 +34,8 @@ class FilePlacement {
   std::size_t files() const { return starts_.size() - 1; }
 
  private:
+  static constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max() / 2;
+
   std::vector<std::int64_t> starts_;
 };
 

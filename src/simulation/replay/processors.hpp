@@ -50,6 +50,11 @@ class Processors final : private Timer {
     if (one.process != kNobody) one.lost += settings_.interrupt_cost;
   }
 
+  /// Tells of the time until now of processors that have nothing to do.
+  void tell_idle() {
+    for (const std::size_t index : idle_) tell_idle(all_[index]);
+  }
+
   Time waited(std::uint32_t process) const { return processes_[process].waited; }
   Time interrupts() const noexcept { return interrupts_; }
   std::int64_t switches() const noexcept { return switches_; }
@@ -81,6 +86,12 @@ class Processors final : private Timer {
     std::size_t processor = 0;  // that it ran on last
   };
 
+  void tell_idle(Processor& one) {
+    if (clock_.now() <= one.since) return;
+    idle_time_ += clock_.now() - one.since;
+    host_.idled(one.since, clock_.now());
+    one.since = clock_.now();
+  }
   void add_idle(std::size_t index) {
     all_[index].idle_at = idle_.size();
     idle_.push_back(index);
@@ -104,10 +115,7 @@ class Processors final : private Timer {
       while (!idle_.empty() && !queue_.empty()) {
         const std::size_t index = leave_idle(processes_[queue_.front()].processor);
         Processor& one = all_[index];
-        if (clock_.now() > one.since) {
-          idle_time_ += clock_.now() - one.since;
-          host_.idled(one.since, clock_.now());
-        }
+        tell_idle(one);
         take(one);
         one.running = 0;
         clock_.at(clock_.now(), *this, index);  // when all that are ready have a processor

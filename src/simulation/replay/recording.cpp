@@ -1,7 +1,11 @@
 #include "simulation/replay/recording.hpp"
 
 #include <algorithm>
+#include <set>
+#include <tuple>
 #include <utility>
+
+#include "simulation/cache/requests.hpp"
 
 namespace plait::simulation {
 
@@ -10,17 +14,36 @@ using trace::Kind;
 
 /// What is known while one trace is read.
 struct Recording::Reading {
+  /// Processes with different ranks that use a file collectively; where a rank comes again, another job has begun.
+  struct Job {
+    std::uint32_t number = 0;
+    std::set<std::int64_t> ranks;
+  };
+  /// Of a process in the collective operations on a file.
+  struct Part {
+    std::uint32_t job = 0;
+    std::uint64_t turns = 0;
+    std::uint64_t operation = 0;  // the last
+  };
+
   trace::Reader& reader;
   std::uint32_t trace = 0;
-  std::unordered_map<std::uint64_t, Thread> threads;          // by process and thread
-  std::vector<std::uint64_t> order;                           // of threads, by their first events
-  std::unordered_map<std::uint64_t, std::uint32_t> opens;     // by process and number: the file
-  std::unordered_map<std::string, std::uint32_t> names;       // the file
-  std::unordered_map<std::uint64_t, std::uint32_t> groups;    // by operation
+  std::unordered_map<std::uint64_t, Thread> threads;       // by process and thread
+  std::vector<std::uint64_t> order;                        // of threads, by their first events
+  std::unordered_map<std::uint64_t, std::uint32_t> opens;  // by process and number: the file
+  std::unordered_map<std::string, std::uint32_t> names;    // the file
+  std::unordered_map<std::uint32_t, std::int64_t> ranks;   // by process
+  std::size_t told = 0;                                    // processes of the description that were looked at
+  std::unordered_map<std::uint64_t, Part> parts;           // by process and file
+  std::unordered_map<std::uint32_t, Job> jobs;             // by file: the last that began to use it collectively
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint64_t>, std::uint32_t> groups;  // by file, job and turn
   std::unordered_map<std::uint64_t, std::int64_t> positions;  // by process and number, of streams
   std::size_t known = 0;                                      // files of the description that were looked at
-  Time first = -1;
+  bool begun = false;
+  Time first = 0;
   Time last = 0;
+  std::int64_t level_requests[2] = {0, 0};
+  std::int64_t level_bytes[2] = {0, 0};
 };
 
 void Recording::add(trace::Reader& reader, const std::function<void(std::int64_t, std::int64_t)>& progress) {
@@ -30,6 +53,9 @@ void Recording::add(trace::Reader& reader, const std::function<void(std::int64_t
                   .order = {},
                   .opens = {},
                   .names = {},
+                  .ranks = {},
+                  .parts = {},
+                  .jobs = {},
                   .groups = {},
                   .positions = {}};
   std::vector<Event> events(4096);
@@ -62,6 +88,10 @@ std::uint32_t Recording::file_of(Reading& reading, const Event& event) {
   if (found != reading.opens.end()) return found->second;
   const auto& files = reading.reader.description().files;
   const auto by_name = [&](const std::string& name) {
+    if (name.empty()) {
+      files_.emplace_back();
+      return static_cast<std::uint32_t>(files_.size() - 1);
+    }
     const auto [at, made] = reading.names.try_emplace(name, static_cast<std::uint32_t>(files_.size()));
     if (made) files_.push_back({name, 0});
     return at->second;
@@ -80,7 +110,7 @@ std::uint32_t Recording::file_of(Reading& reading, const Event& event) {
 
 void Recording::advance(Level& level, Thread& thread, const Event& event) {
   const auto which = static_cast<std::size_t>(&level - thread.levels);
-  const bool first = level.start < 0;
+  const bool first = !std::exchange(level.begun, true);
   Time gap = first ? 0 : event.start - level.end;
   if (gap < 0) {
     ++oddities_.overlapping;
@@ -105,7 +135,7 @@ void Recording::advance(Level& level, Thread& thread, const Event& event) {
 }
 
 void Recording::take(Reading& reading, const Event& event) {
-  if (reading.first < 0) reading.first = event.start;
+  if (!std::exchange(reading.begun, true)) reading.first = reading.last = event.start;
   Thread& thread = thread_of(reading, event);
   const bool transfer = event.kind == Kind::kRead || event.kind == Kind::kWrite;
   const bool logical = !transfer || (event.flags & trace::flag::kLogical) != 0;
@@ -130,8 +160,12 @@ void Recording::request(Reading& reading, Thread& thread, const Event& event) {
   const bool logical = !transfer || (event.flags & trace::flag::kLogical) != 0;
   const std::size_t level = logical ? 1 : 0;
   if (event.duration < 0) ++oddities_.without_time;
-  if (event.result < 0) {
-    ++oddities_.failed;
+  std::uint32_t group = 0;  // also where it failed, so that the operations behind it stay those of the others
+  if (transfer && logical && event.operation != 0 && (event.flags & trace::flag::kCollective) != 0)
+    group = group_of(reading, event);
+  const bool failed = event.result < 0;
+  if (failed || (transfer && (event.moved() > kLongestRequest || event.offset > kFarthestEnd - event.moved()))) {
+    ++(failed ? oddities_.failed : oddities_.beyond);
     thread.pause[level] += std::max<Time>(event.duration, 0);
     return;
   }
@@ -149,24 +183,52 @@ void Recording::request(Reading& reading, Thread& thread, const Event& event) {
     const std::uint64_t key = std::uint64_t{event.process} << 32 | event.file;
     if (event.offset < 0) {
       std::int64_t& position = reading.positions[key];
+      if (position > kFarthestEnd - made.length) position = 0;  // a stream has no end
       made.offset = position;
       position += made.length;
     }
     RecordedFile& file = files_[made.file];
     file.extent = std::max(file.extent, made.offset + made.length);
-    ++level_requests_[level];
-    level_bytes_[level] += made.length;
-    if (logical && event.operation != 0 && (event.flags & trace::flag::kCollective) != 0) {
-      const auto [at, fresh] = reading.groups.try_emplace(event.operation, static_cast<std::uint32_t>(groups_.size()));
-      if (fresh) groups_.push_back(0);
-      ++groups_[at->second];
-      made.group = at->second;
-    }
+    ++reading.level_requests[level];
+    reading.level_bytes[level] += made.length;
+    made.group = group;
+    if (group != 0) ++groups_[group];
   }
-  made.offset = std::max<std::int64_t>(made.offset, 0);
+  made.offset = std::clamp<std::int64_t>(made.offset, 0, kFarthestEnd);
   made.think = std::exchange(thread.think[level], 0);
   made.pause = std::exchange(thread.pause[level], 0);
   put(thread, made);
+}
+
+std::int64_t Recording::rank_of(Reading& reading, std::uint32_t process) {
+  const auto& processes = reading.reader.description().processes;
+  for (; reading.told < processes.size(); ++reading.told)
+    reading.ranks[processes[reading.told].number] = processes[reading.told].rank;
+  const auto found = reading.ranks.find(process);
+  return found == reading.ranks.end() ? -1 : found->second;
+}
+
+/// The group of a collective operation: those of one job that are its processes' k-th on a file.  Numbers of operations
+/// cannot tell, since each process counts all its calls.
+std::uint32_t Recording::group_of(Reading& reading, const Event& event) {
+  const std::uint32_t file = file_of(reading, event);
+  const auto [at, made] = reading.parts.try_emplace(std::uint64_t{event.process} << 32 | file);
+  Reading::Part& part = at->second;
+  if (made) {
+    Reading::Job& job = reading.jobs[file];
+    const std::int64_t rank = rank_of(reading, event.process);
+    if (rank >= 0 && !job.ranks.insert(rank).second) {
+      ++job.number;
+      job.ranks = {rank};
+    }
+    part.job = job.number;
+  }
+  // Of several requests of one call the first waits.
+  if (std::exchange(part.operation, event.operation) == event.operation) return 0;
+  const auto [group, fresh] =
+      reading.groups.try_emplace({file, part.job, part.turns++}, static_cast<std::uint32_t>(groups_.size()));
+  if (fresh) groups_.push_back(0);
+  return group->second;
 }
 
 void Recording::put(Thread& thread, const Request& request) {
@@ -177,14 +239,20 @@ void Recording::put(Thread& thread, const Request& request) {
 }
 
 void Recording::end(Reading& reading, const trace::Description& description) {
+  const bool logical = reading.level_requests[1] > 0 || reading.level_requests[0] == 0;
+  const std::size_t level = logical ? 1 : 0;
   for (const std::uint64_t key : reading.order) {
     Thread& thread = reading.threads.at(key);
-    Request last;
-    last.think = thread.think[1];
-    last.pause = thread.pause[1];
-    put(thread, last);
-    programs_[thread.program].chunks.push_back(spool_.add(thread.chunk));
     Program& program = programs_[thread.program];
+    program.logical = logical;
+    Request last;
+    last.think = thread.think[level];
+    last.pause = thread.pause[level];
+    // Calls that are no requests of devices are not in the gaps between these.
+    if (!logical && thread.levels[0].begun)
+      last.think += std::max<Time>(program.end + reading.first - thread.levels[0].end, 0);
+    put(thread, last);
+    program.chunks.push_back(spool_.add(thread.chunk));
     for (const trace::Process& process : description.processes)
       if (process.number == program.process) {
         program.rank = process.rank;
@@ -195,10 +263,10 @@ void Recording::end(Reading& reading, const trace::Description& description) {
   if (!description.complete) ++oddities_.incomplete;
   for (const trace::Missed& one : description.missed) oddities_.missed += std::max<std::int64_t>(one.events, 1);
   oddities_.counted += static_cast<std::int64_t>(description.counters.size());
-  if (reading.first >= 0) elapsed_ = std::max(elapsed_, reading.last - reading.first);
-  logical_ = level_requests_[1] > 0 || level_requests_[0] == 0;
-  requests_ = level_requests_[logical_ ? 1 : 0];
-  bytes_ = level_bytes_[logical_ ? 1 : 0];
+  if (reading.begun) elapsed_ = std::max(elapsed_, reading.last - reading.first);
+  logical_ = logical_ && logical;
+  requests_ += reading.level_requests[level];
+  bytes_ += reading.level_bytes[level];
 }
 
 RequestCursor::RequestCursor(const Recording& recording, std::size_t program, std::int64_t aggregate)
@@ -214,7 +282,9 @@ bool RequestCursor::take(Request& request) {
     }
     request = requests_[at_++];
     const bool transfer = request.kind == Kind::kRead || request.kind == Kind::kWrite;
-    if (transfer && request.logical != recording_.logical()) continue;
+    if (transfer && request.logical != program_.logical) continue;
+    // The gaps between requests of devices have this time too.
+    if (!transfer && !program_.logical && request.kind != Kind::kExit) request.think = request.pause = 0;
     request.think += std::exchange(carried_, 0);
     request.pause += std::exchange(paused_, 0);
     return true;

@@ -19,6 +19,7 @@ struct TraceOddities {
   std::int64_t backwards = 0;     ///< CPU times below an earlier one of their process
   std::int64_t empty = 0;         ///< requests of no bytes
   std::int64_t failed = 0;        ///< requests that failed
+  std::int64_t beyond = 0;        ///< requests longer than kLongestRequest or ending behind kFarthestEnd, left out
   std::int64_t without_time = 0;  ///< requests whose duration is not known
   std::int64_t incomplete = 0;    ///< traces that are cut off
   std::int64_t missed = 0;        ///< events that happened but are in no trace
@@ -34,6 +35,8 @@ struct Program {
   std::string command;
   Time start = 0;  ///< since the first event of the trace
   Time end = 0;    ///< of the last event
+  /// Whether what the programs of its trace asked for is replayed, and not what reached devices.
+  bool logical = true;
   std::vector<std::size_t> chunks;
 };
 
@@ -44,7 +47,7 @@ struct RecordedFile {
 };
 
 /// cost     one pass over each trace.
-/// memory   for each file, process and thread, and 16 bytes for each collective operation; requests are in a spool.
+/// memory   for each file, process and thread, and some 80 bytes a collective operation; requests are in a spool.
 /// threads  one at a time while traces are added, then any number.
 class Recording {
  public:
@@ -59,14 +62,15 @@ class Recording {
   const RequestSpool& spool() const noexcept { return spool_; }
   std::int64_t requests() const noexcept { return requests_; }
   std::int64_t bytes() const noexcept { return bytes_; }
-  /// Whether what programs asked for is replayed, and not what reached devices.
+  /// Whether of all traces what programs asked for is replayed, and of none what reached devices.
   bool logical() const noexcept { return logical_; }
   /// From the first event to the last, of the longest trace.
   Time elapsed() const noexcept { return elapsed_; }
 
  private:
   struct Level {
-    Time start = -1;
+    bool begun = false;
+    Time start = 0;
     Time end = 0;  // of what was waited for
     Time cpu = -1;
     bool moved = false;  // the CPU time told something new at the last event
@@ -85,6 +89,8 @@ class Recording {
   void request(Reading& reading, Thread& thread, const trace::Event& event);
   Thread& thread_of(Reading& reading, const trace::Event& event);
   std::uint32_t file_of(Reading& reading, const trace::Event& event);
+  std::int64_t rank_of(Reading& reading, std::uint32_t process);
+  std::uint32_t group_of(Reading& reading, const trace::Event& event);
   void put(Thread& thread, const Request& request);
   void end(Reading& reading, const trace::Description& description);
 
@@ -96,8 +102,6 @@ class Recording {
   std::uint32_t traces_ = 0;
   std::int64_t requests_ = 0;
   std::int64_t bytes_ = 0;
-  std::int64_t level_requests_[2] = {0, 0};
-  std::int64_t level_bytes_[2] = {0, 0};
   bool logical_ = true;
   Time elapsed_ = 0;
 };

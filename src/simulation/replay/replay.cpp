@@ -75,9 +75,11 @@ ReplayOutcome Replay::run(const std::function<void(double)>& progress) {
   while (!clock_.empty() || release_stuck()) {
     if (clock_.empty()) continue;
     clock_.step();
+    if (at_barriers_ > 0 && ended_ + at_barriers_ == processes_.size()) release_stuck();
     if (finished || ended_ < processes_.size()) continue;
     finished = true;
     outcome_.elapsed = clock_.now();
+    processors_.tell_idle();
     outcome_.idle = processors_.idle(clock_.now());
     cache_.flush();
   }
@@ -234,7 +236,7 @@ bool Replay::meet(std::uint32_t index) {
   process.outcome.waiting += clock_.now() - process.blocked;
   process.blocked = clock_.now();
   if (++arrived_[group] < recording_.groups()[group]) {
-    process.at_barrier = true;
+    ++at_barriers_;
     waiting_at_[group].push_back(index);
     return false;
   }
@@ -244,13 +246,13 @@ bool Replay::meet(std::uint32_t index) {
 
 void Replay::leave_barrier(std::uint32_t index) {
   Process& process = processes_[index];
-  process.at_barrier = false;
+  --at_barriers_;
   process.outcome.barrier += clock_.now() - process.blocked;
   process.blocked = clock_.now();
   go_on(index);
 }
 
-/// Where nothing happens any more, processes may wait for others that never come; they go on then.
+/// Where no process goes on any more, some may wait for others that never come; they go on then.
 bool Replay::release_stuck() {
   for (auto& waiting : waiting_at_) {
     if (waiting.empty()) continue;

@@ -35,7 +35,6 @@ class Replay final : private OperationHost, private ProcessorHost, private Timer
     std::int64_t under_way = 0;  // asynchronous operations
     bool for_all = false;        // it waits for these
     bool pausing = false;
-    bool at_barrier = false;
     bool hit = false;
     ProcessOutcome outcome;
   };
@@ -73,8 +72,9 @@ class Replay final : private OperationHost, private ProcessorHost, private Timer
   std::vector<std::uint32_t> arrived_;                  // by group
   std::vector<std::vector<std::uint32_t>> waiting_at_;  // by group
   std::size_t ended_ = 0;
-  Time last_operation_ = 0;  // when one ended
-  std::int64_t made_ = 0;    // requests
+  std::size_t at_barriers_ = 0;  // processes that wait for others
+  Time last_operation_ = 0;      // when one ended
+  std::int64_t made_ = 0;        // requests
   std::function<void(double)> progress_;
   ReplayOutcome outcome_;
 };

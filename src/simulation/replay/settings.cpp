@@ -24,9 +24,9 @@ void ReplaySettings::check() const {
   for (const Time cost : {processors.switch_cost, processors.call_cost, processors.interrupt_cost, processors.hit_cost})
     require(cost >= 0, "a cost in ns", number(cost), "0 or above");
   require(processors.copy_rate >= 1, "the copy rate in bytes a second", processors.copy_rate, "at least 1");
-  if (program.measured) return;
   require(cache.block >= 512 && cache.block <= (std::int64_t{1} << 40), "the block size of the cache in bytes",
           number(cache.block), "512 to 2^40");
+  if (program.measured) return;
   if (cache.size != 0 && cache.size < cache.block)
     throw Error(ErrorKind::kArgument,
                 base::text("found a cache of ", cache.size, " bytes, which is smaller than one of its blocks of ",

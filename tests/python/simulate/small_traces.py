@@ -10,7 +10,10 @@ MS = 1_000_000
 
 
 def write_trace(path, requests, *, ranks=False, complete=True):
-    """Write requests as a trace: process, start and duration in ms, kind, offset, length, flags; a file a process."""
+    """Write requests as a trace: process, start and duration in ms, kind, offset, length, flags.
+
+    Each process has a file of its own; ranks have one together.
+    """
     events = np.zeros(len(requests), EVENT)
     for event, (process, start, duration, kind, offset, length, flags) in zip(events, requests, strict=True):
         event["process"] = event["thread"] = process
@@ -24,7 +27,7 @@ def write_trace(path, requests, *, ranks=False, complete=True):
     with trace.create(path) as writer:
         for process in sorted({one[0] for one in requests}):
             writer.add_process(process, rank=process - 1 if ranks else -1, command=f"program{process}")
-            writer.add_file(process, 1, f"file{process}")
+            writer.add_file(process, 1, "file" if ranks else f"file{process}")
         writer.write(events)
         writer.finish(complete=complete)
     return path

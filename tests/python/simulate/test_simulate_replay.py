@@ -137,6 +137,19 @@ def test_what_is_odd_in_a_trace_is_told(tmp_path):
     assert any("1 trace cut off" in note for note in notes)
 
 
+def test_requests_that_no_file_can_have_are_left_out(tmp_path):
+    requests = [(1, 0, 1, Kind.READ, 0, BLOCK, 0)]
+    requests += [(one, 2 * one, 1, Kind.READ, 9 * 10**18, BLOCK, 0) for one in (1, 2, 3)]
+    result = simulate.run(write_trace(tmp_path / "far.plait", requests), bare(tmp_path), cache="1MiB")
+    assert result.device_bytes == (BLOCK, 0)
+    assert any("3 requests of more than 1 TiB or ending behind 8 PiB" in note for note in result.notes)
+
+
+def test_blocks_of_no_bytes_are_refused_with_measured_times_too(read_trace, tmp_path):
+    with pytest.raises(plait.ArgumentError, match="block"):
+        simulate.run(read_trace, bare(tmp_path), measured=True, block=0)
+
+
 def test_a_trace_without_requests_is_refused(tmp_path):
     path = write_trace(tmp_path / "none.plait", [(1, 0, 0, Kind.OPEN, 0, 0, 0)])
     with pytest.raises(plait.ArgumentError, match="no reads or writes"):

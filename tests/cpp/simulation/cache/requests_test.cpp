@@ -22,8 +22,8 @@ TEST(RequestReader, KnowsFilesByTheirNames) {
   reader.add({10, 2, "b"});
   reader.add({20, 1, "b"});
   reader.add({20, 2, ""});
-  Request a;
-  Request b;
+  FileRequest a;
+  FileRequest b;
   ASSERT_TRUE(reader.read(event(10, 2, 0, 1), a));
   ASSERT_TRUE(reader.read(event(20, 1, 0, 1), b));
   EXPECT_EQ(a.file, b.file);
@@ -44,12 +44,14 @@ TEST(RequestReader, KnowsFilesByTheirNames) {
 
 TEST(RequestReader, CountsWhatItLeavesOut) {
   RequestReader reader;
-  Request request;
+  FileRequest request;
   EXPECT_FALSE(reader.read(event(1, 1, 0, 0), request));
   EXPECT_FALSE(reader.read(event(1, 1, 0, -5), request));
   EXPECT_FALSE(reader.read(event(1, 1, -1, 5), request));
   EXPECT_FALSE(reader.read(event(1, 1, std::numeric_limits<std::int64_t>::max(), 1), request));
-  EXPECT_TRUE(reader.read(event(1, 1, std::numeric_limits<std::int64_t>::max() - 1, 1), request));
+  EXPECT_FALSE(reader.read(event(1, 1, kFarthestEnd, 1), request));
+  EXPECT_FALSE(reader.read(event(1, 1, 0, kLongestRequest + 1), request));
+  EXPECT_TRUE(reader.read(event(1, 1, kFarthestEnd - 1, 1), request));
   trace::Event open = event(1, 1, 0, 5);
   open.kind = trace::Kind::kOpen;
   EXPECT_FALSE(reader.read(open, request));
@@ -64,7 +66,7 @@ TEST(RequestReader, CountsWhatItLeavesOut) {
   EXPECT_EQ(odd.empty, 1);
   EXPECT_EQ(odd.failed, 1);
   EXPECT_EQ(odd.streams, 1);
-  EXPECT_EQ(odd.beyond, 1);
+  EXPECT_EQ(odd.beyond, 3);
   EXPECT_EQ(odd.backwards, 1);
 }
 

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <limits>
+#include <vector>
+
 #include "trace_in_memory.hpp"
 
 namespace plait::simulation {
@@ -44,6 +48,117 @@ TEST(Recording, KeepsLongTracesOutOfMemory) {
   RequestCursor cursor(recording, 0, 0);
   for (int k = 0; k < kRequests; ++k) ASSERT_EQ(cursor.next().offset, std::int64_t{k} * 8);
   EXPECT_EQ(cursor.next().kind, Kind::kExit);
+}
+
+TEST(Recording, LeavesOutWhatNoFileCanHave) {
+  Events events;
+  events.add(1, 0, 10, Kind::kRead, 0, kBlock);
+  events.add(1, 20, 1, Kind::kRead, std::int64_t{9} * 1'000'000'000'000'000'000, kBlock);
+  events.add(1, 30, 1, Kind::kRead, std::numeric_limits<std::int64_t>::max() - 1, kBlock);
+  events.add(1, 40, 1, Kind::kRead, 0, std::int64_t{4} * 1'000'000'000'000'000'000);
+  events.add(1, 50, 1, Kind::kTruncate, std::numeric_limits<std::int64_t>::max(), 0);
+  Recording recording;
+  recording.add(events);
+  EXPECT_EQ(recording.oddities().beyond, 3);
+  EXPECT_EQ(recording.requests(), 1);
+  EXPECT_EQ(recording.files()[0].extent, kBlock);
+  RequestCursor cursor(recording, 0, 0);
+  EXPECT_EQ(cursor.next().length, kBlock);
+  const Request cut = cursor.next();
+  EXPECT_EQ(cut.kind, Kind::kTruncate);
+  EXPECT_EQ(cut.think + cut.pause, 40 * kMs);
+}
+
+TEST(Recording, TimesMayBeBelowZero) {
+  Events events;
+  events.add(1, -100, 10, Kind::kRead, 0, kBlock);
+  events.add(1, -70, 10, Kind::kRead, 0, kBlock);
+  Recording recording;
+  recording.add(events);
+  EXPECT_EQ(recording.elapsed(), 40 * kMs);
+  RequestCursor cursor(recording, 0, 0);
+  EXPECT_EQ(cursor.next().think, 0);
+  EXPECT_EQ(cursor.next().think, 20 * kMs);
+}
+
+TEST(Recording, OpensWithoutANameAreFilesOfTheirOwn) {
+  Events events;
+  for (const std::uint32_t process : {1U, 2U}) {
+    events.add(process, 0, 1, Kind::kRead, 0, kBlock);
+    events.name(process, "");
+  }
+  Recording recording;
+  recording.add(events);
+  EXPECT_EQ(recording.files().size(), 2U);
+}
+
+/// A trace of what reached devices alone, with calls between.
+Events physical() {
+  Events events;
+  events.add(1, 0, 1, Kind::kRead, 0, kBlock).flags = 0;
+  events.add(1, 11, 0, Kind::kClose, 0, 0);
+  events.add(1, 21, 1, Kind::kRead, kBlock, kBlock).flags = 0;
+  events.add(1, 25, 0, Kind::kClose, 0, 0);
+  return events;
+}
+
+TEST(Recording, EachTraceHasItsLevel) {
+  Events logical;
+  logical.add(1, 0, 1, Kind::kRead, 0, kBlock).flags = trace::flag::kLogical;
+  Events below = physical();
+  Recording recording;
+  recording.add(logical);
+  EXPECT_TRUE(recording.logical());
+  recording.add(below);
+  EXPECT_FALSE(recording.logical());
+  EXPECT_EQ(recording.requests(), 3);
+  EXPECT_EQ(recording.bytes(), 3 * kBlock);
+  std::vector<Kind> kinds;
+  RequestCursor cursor(recording, 1, 0);
+  do kinds.push_back(cursor.next().kind);
+  while (kinds.back() != Kind::kExit);
+  EXPECT_EQ(kinds, (std::vector{Kind::kRead, Kind::kClose, Kind::kRead, Kind::kClose, Kind::kExit}));
+}
+
+TEST(Recording, ComputingBetweenRequestsOfDevicesCountsOnce) {
+  Events events = physical();
+  Recording recording;
+  recording.add(events);
+  Time computing = 0;
+  RequestCursor cursor(recording, 0, 0);
+  for (Request one = cursor.next();; one = cursor.next()) {
+    computing += one.think;
+    if (one.kind == Kind::kExit) break;
+  }
+  EXPECT_EQ(computing, 23 * kMs);  // 25 less two requests of a ms
+}
+
+/// Collective reads by two ranks; the first also reads alone, so that its numbers of operations run ahead.
+TEST(Recording, CollectiveOperationsMeetByTheirTurnOnAFile) {
+  Events events;
+  const auto collective = [&](std::uint32_t process, double start, std::uint64_t operation) {
+    Event& event = events.add(process, start, 1, Kind::kRead, 0, kBlock);
+    event.flags = trace::flag::kLogical | trace::flag::kCollective;
+    event.operation = operation;
+  };
+  for (std::uint32_t process = 1; process <= 4; ++process) {
+    events.name(process, "shared");
+    events.about.processes.push_back({process, 0, (process - 1) % 2, "", ""});  // two jobs of two ranks
+  }
+  for (const std::uint32_t job : {0U, 2U})
+    for (std::uint64_t turn = 0; turn < 3; ++turn) {
+      const double start = 100.0 * job + 10 * static_cast<double>(turn);
+      collective(job + 1, start, 2 * turn + 1);
+      collective(job + 2, start, turn + 1);
+    }
+  Recording recording;
+  recording.add(events);
+  EXPECT_EQ(recording.groups(), (std::vector<std::uint32_t>{0, 2, 2, 2, 2, 2, 2}));
+  for (const std::size_t job : {0U, 2U}) {
+    RequestCursor first(recording, job, 0);
+    RequestCursor second(recording, job + 1, 0);
+    for (int turn = 0; turn < 3; ++turn) EXPECT_EQ(first.next().group, second.next().group);
+  }
 }
 
 }  // namespace

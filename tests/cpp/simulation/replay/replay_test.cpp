@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "plait/error.hpp"
+#include "short_replays.hpp"
 #include "simulation/devices/random_bits.hpp"
 #include "trace_in_memory.hpp"
 
@@ -19,32 +20,9 @@ using trace::Kind;
 using Events = plait_test::TraceInMemory;
 using plait_test::kBlock;
 using plait_test::kMs;
-
-/// A request of each of `count` blocks in turn, `gap` ms of computing before each.
-Events stepwise(int count, double gap, Kind kind, int passes = 1) {
-  Events events;
-  double time = 0;
-  for (int pass = 0; pass < passes; ++pass)
-    for (int k = 0; k < count; ++k) {
-      events.add(1, time, 1, kind, k * kBlock, kBlock);
-      time += gap + 1;
-    }
-  return events;
-}
-
-/// A device that takes 10 ms for each request, one after the other.
-ReplaySettings settings_of(std::int64_t blocks) {
-  ReplaySettings settings;
-  settings.cache.size = blocks * kBlock;
-  settings.device = {"server", {{"service", 0.010}}};
-  return settings;
-}
-
-ReplayOutcome replay(Events events, const ReplaySettings& settings) {
-  Recording recording;
-  recording.add(events);
-  return Replay(recording, settings).run();
-}
+using plait_test::replay;
+using plait_test::settings_of;
+using plait_test::stepwise;
 
 TEST(Replay, WithoutACacheEachRequestTakesItsTime) {
   const auto outcome = replay(stepwise(10, 5, Kind::kRead), settings_of(0));
@@ -220,6 +198,7 @@ TEST(Replay, CollectiveOperationsWaitForAll) {
     event.flags |= trace::flag::kCollective;
     event.operation = 5;
   }
+  for (const std::uint32_t process : {1U, 2U}) events.name(process, "shared");
   events.add(1, 80, 1, Kind::kRead, 0, kBlock);
   ReplaySettings settings = settings_of(0);
   settings.processors.count = 2;
@@ -360,6 +339,10 @@ TEST(Replay, RefusesWhatMakesNoSense) {
   EXPECT_NE(message([](auto& s) { s.cache.policy = "belady"; }).find("has to know"), std::string::npos);
   EXPECT_NE(message([](auto& s) { s.processors.quantum = 0; }).find("above 0"), std::string::npos);
   EXPECT_NE(message([](auto& s) { s.cache.dirty_limit = 2; }).find("a share from 0 to 1"), std::string::npos);
+  EXPECT_NE(message([](auto& s) { s.cache.block = 0, s.program.measured = true; }).find("512 to 2^40"),
+            std::string::npos);
+  EXPECT_NE(message([](auto& s) { s.device.count = 8, s.device.stripe = std::int64_t{1} << 61; }).find("1 TiB"),
+            std::string::npos);
   EXPECT_EQ(message([](auto&) {}), "");
 }
 

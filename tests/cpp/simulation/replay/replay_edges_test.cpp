@@ -1,0 +1,93 @@
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "plait/error.hpp"
+#include "short_replays.hpp"
+#include "simulation/replay/replay.hpp"
+#include "trace_in_memory.hpp"
+
+namespace plait::simulation {
+namespace {
+
+using trace::Event;
+using trace::Kind;
+
+using Events = plait_test::TraceInMemory;
+using plait_test::kBlock;
+using plait_test::kMs;
+using plait_test::replay;
+using plait_test::settings_of;
+using plait_test::stepwise;
+
+TEST(ReplayAtTheEdge, ProcessorsThatNobodyUsesAreIdleAllTheTime) {
+  ReplaySettings settings = settings_of(0);
+  settings.processors.count = 3;
+  const auto outcome = replay(stepwise(10, 5, Kind::kRead), settings);
+  EXPECT_EQ(outcome.idle, 2 * outcome.elapsed + 10 * 10 * kMs);
+  std::int64_t idle = 0;
+  for (const std::int64_t sum : outcome.idle_time.sums()) idle += sum;
+  EXPECT_EQ(idle, outcome.idle);
+}
+
+TEST(ReplayAtTheEdge, WhoWaitsForNobodyGoesOnAtOnce) {
+  Events events;
+  for (const std::uint32_t process : {1U, 2U})
+    for (const std::uint32_t turn : {0U, 1U}) {
+      Event& event = events.add(process, turn, 1, Kind::kWrite, 0, kBlock);
+      event.file = process == 1 ? 1 + turn : 2 - turn;  // the other way round, so that both wait
+      event.flags |= trace::flag::kCollective;
+      event.operation = turn + 1;
+    }
+  for (const std::uint32_t process : {1U, 2U}) {
+    events.about.files.push_back({process, 1, "a"});
+    events.about.files.push_back({process, 2, "b"});
+  }
+  ReplaySettings settings = settings_of(100);
+  settings.cache.write = WriteKind::kDelayed;
+  settings.processors.count = 2;
+  const auto outcome = replay(std::move(events), settings);
+  EXPECT_GT(outcome.unmatched, 0);
+  EXPECT_LT(outcome.elapsed, 10 * kMs);  // not only when delayed writes are looked at
+}
+
+TEST(ReplayAtTheEdge, BlocksThatGoEarlyDoNotCutRequests) {
+  Events events;
+  events.add(1, 0, 1, Kind::kRead, 0, 64 * kBlock);
+  events.add(1, 2, 1, Kind::kRead, 64 * kBlock, 64 * kBlock);
+  ReplaySettings settings = settings_of(1000);
+  settings.cache.policy = "toss";
+  const auto outcome = replay(std::move(events), settings);
+  EXPECT_EQ(outcome.devices[0].reads, 2);
+  EXPECT_EQ(outcome.devices[0].read_bytes, 128 * kBlock);
+}
+
+TEST(ReplayAtTheEdge, TheEndOfAHugeFileIsCutOffWithWhatIsThere) {
+  Events events = stepwise(4, 5, Kind::kWrite);
+  events.add(1, 25, 0, Kind::kWrite, std::int64_t{1} << 52, kBlock);
+  events.add(1, 30, 0, Kind::kTruncate, kBlock, 0);
+  ReplaySettings settings = settings_of(100);
+  settings.cache.write = WriteKind::kFull;
+  const auto outcome = replay(std::move(events), settings);
+  EXPECT_EQ(outcome.cache.discarded, 4);
+  EXPECT_EQ(outcome.devices[0].write_bytes, kBlock);
+}
+
+TEST(ReplayAtTheEdge, ATierMayBeAsLargeAsOneLikes) {
+  ReplaySettings settings = settings_of(0);
+  settings.tier = {std::int64_t{1} << 43, 4096, "lru", {"server", {{"service", 0.001}}}};  // 2^31 blocks
+  const auto outcome = replay(stepwise(10, 5, Kind::kRead, 2), settings);
+  EXPECT_EQ(outcome.devices[0].hits, 10);
+}
+
+TEST(ReplayAtTheEdge, RefusesMoreBytesThanThereAreAddresses) {
+  const std::vector<std::int64_t> extents(1025, std::int64_t{1} << 53);
+  EXPECT_THROW(FilePlacement(extents, kBlock), Error);
+  EXPECT_EQ(FilePlacement(std::span(extents).first(500), kBlock).span(), 500 * extents[0]);
+}
+
+}  // namespace
+}  // namespace plait::simulation
