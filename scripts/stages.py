@@ -86,7 +86,7 @@ def count_junit(report: Path, runner: str, status: int) -> Outcome:
 
 def pytest(folder: str, log: Path, limit: float = 600, processes: int = 0) -> Outcome:
     """Runs the tests of one folder in one process, or over several, so that some compute while others wait."""
-    if not any((ROOT / folder).rglob("test_*.py")):
+    if not (ROOT / folder).is_file() and not any((ROOT / folder).rglob("test_*.py")):
         return Outcome(reasons=[f"{folder} holds no tests"])
     report = SCRATCH / f"{Path(folder).name}.xml"
     command: list[str | Path] = [sys.executable, "-m", "pytest", "-q", "-p", "timeout", f"--junitxml={report}"]

@@ -263,7 +263,8 @@ TEST(Devices, ErrorsNameWhatThereIs) {
   EXPECT_NE(message({"ssd", {{"channels", 0.5}}}).find("a whole number of 1 or above"), std::string::npos);
   EXPECT_NE(message({"ssd", {{"read_rate", 0}}}).find("at least one byte a second"), std::string::npos);
   EXPECT_NE(message({"servers", {{"load", 1}}}).find("below 1"), std::string::npos);
-  EXPECT_NE(message({"ssd", {}, 4, 0}).find("a stripe of at least one byte"), std::string::npos);
+  for (const std::int64_t stripe : {std::int64_t{0}, std::int64_t{1} << 41})
+    EXPECT_NE(message({"ssd", {}, 4, stripe}).find("a stripe of 1 byte to 1 TiB"), std::string::npos);
 }
 
 }  // namespace
