@@ -6,9 +6,7 @@ set_target_properties(plait_simulation PROPERTIES EXPORT_NAME simulation)
 target_include_directories(plait_simulation PRIVATE src)
 target_link_libraries(plait_simulation PUBLIC plait_trace)
 plait_warnings(plait_simulation)
-if(PLAIT_TOGETHER)
-  # Each device has its own list of parameters, under the same name.
-  file(GLOB alone src/simulation/devices/*.cpp)
-  plait_together(plait_simulation "(.*)/" ${alone})
-endif()
+# Each device has its own list of parameters, under the same name.
+file(GLOB alone src/simulation/devices/*.cpp)
+plait_together(plait_simulation "(.*)/" ${alone})
 list(APPEND plait_libraries plait_simulation)

@@ -23,12 +23,10 @@ if(test_sources)
   if(PLAIT_SANITIZE)
     target_compile_options(plait_tests PRIVATE -O0)  # half of the compilation; what is tested stays optimised
   endif()
-  if(PLAIT_TOGETHER)
-    set(alone base/events/events distant/request_memory layout/index_set/pattern redistribution/families
-      simulation/replay/replay)
-    list(TRANSFORM alone REPLACE "(.+)" "tests/cpp/\\1_test.cpp")
-    plait_together(plait_tests "tests/(cpp/.*)/" ${alone})
-  endif()
+  set(alone base/events/events distant/request_memory layout/index_set/pattern redistribution/families
+    simulation/replay/replay)
+  list(TRANSFORM alone REPLACE "(.+)" "tests/cpp/\\1_test.cpp")
+  plait_together(plait_tests "tests/(cpp/.*)/" ${alone})
   add_test(NAME plait_tests COMMAND plait_tests)
 endif()
 

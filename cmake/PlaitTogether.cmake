@@ -1,4 +1,4 @@
-# Compiles files together, which takes half of the processor time, or less, where all are compiled.
+# With PLAIT_TOGETHER, compiles files together, which takes half of the processor time, or less, where all are compiled.
 #
 # plait_together(TARGET PATTERN [FILE...])   together are C++ files alike in what the pattern's first group matches of
 #                                            their paths; the files named stay alone: they use names of unnamed
@@ -9,6 +9,9 @@
 set(PLAIT_TOGETHER_FOLDER "${PROJECT_BINARY_DIR}/together" CACHE PATH "Where files are kept that include others")
 
 function(plait_together target pattern)
+  if(NOT PLAIT_TOGETHER)
+    return()
+  endif()
   get_target_property(sources ${target} SOURCES)
   set(alone ${ARGN})
   set(kept "")

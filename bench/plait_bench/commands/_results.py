@@ -26,6 +26,17 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 Found = TypeVar("Found", bound=Results)
 
 
+def json_option(command: Command) -> Command:
+    """Give a command the option `json_`."""
+    return click.option(
+        "--json",
+        "json_",
+        type=click.Path(dir_okay=False, allow_dash=True),
+        metavar="FILE",
+        help="Write all samples as JSON; - writes them to standard output instead of the table.",
+    )(command)
+
+
 def result_options(chart: str = "--chart", chart_help: str = "Draw a chart to this PNG file.") -> Callable[..., Any]:
     """Return the decorator that gives a command the options `json_` and `chart`."""
 
@@ -33,15 +44,21 @@ def result_options(chart: str = "--chart", chart_help: str = "Draw a chart to th
         command = click.option(
             chart, "chart", type=click.Path(dir_okay=False, path_type=Path), help=chart_help
         )(command)  # fmt: skip
-        return click.option(
-            "--json",
-            "json_",
-            type=click.Path(dir_okay=False, allow_dash=True),
-            metavar="FILE",
-            help="Write all samples as JSON; - writes them to standard output instead of the table.",
-        )(command)
+        return json_option(command)
 
     return decorate
+
+
+def deliver_table(results: Found, table: Callable[[Found], RenderableType], json_: str | None) -> None:
+    """Print the results as a table or as JSON, and write them to a file if that was asked for."""
+    text = json.dumps(results.to_json(), indent=2)
+    if json_ == "-":
+        click.echo(text)
+        return
+    output().print(table(results))
+    if json_ is not None:
+        Path(json_).write_text(text + "\n", encoding="utf-8")
+        messages().print(f"samples written to {json_}", soft_wrap=True)
 
 
 def deliver(
@@ -51,15 +68,8 @@ def deliver(
     json_: str | None,
     chart: Path | None,
 ) -> None:
-    """Print the results as a table or as JSON, and write the files that were asked for."""
-    text = json.dumps(results.to_json(), indent=2)
-    if json_ == "-":
-        click.echo(text)
-    else:
-        output().print(table(results))
-    if json_ is not None and json_ != "-":
-        Path(json_).write_text(text + "\n", encoding="utf-8")
-        messages().print(f"samples written to {json_}", soft_wrap=True)
+    """Deliver the results as deliver_table() does, and draw the chart that was asked for."""
+    deliver_table(results, table, json_)
     if chart is not None:
         draw(results, chart)
         messages().print(f"chart written to {chart}", soft_wrap=True)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from plait.cli.support import messages, output, run_with_bar
+from plait.cli.support import run_with_bar
+from plait_bench.commands._results import deliver_table, json_option
 
 if TYPE_CHECKING:
     _Type = click.ParamType[Any]
@@ -50,13 +49,7 @@ class _Number(_Type):
 @click.option("--policies", metavar="LIST", help="Replacement policies, between commas.  [default: all]")
 @click.option("--rounds", type=click.IntRange(min=1), default=3, show_default=True, help="Samples of each measurement.")
 @click.option("--seed", type=int, default=1, show_default=True, help="Of the requests.")
-@click.option(
-    "--json",
-    "json_",
-    type=click.Path(dir_okay=False, allow_dash=True),
-    metavar="FILE",
-    help="Write all samples as JSON; - writes them to standard output instead of the table.",
-)
+@json_option
 def simulate_command(policies: str | None, json_: str | None, **options: Any) -> None:
     """Count the hits of requests whose blocks are popular by Zipf's law, by each replacement policy.
 
@@ -68,11 +61,4 @@ def simulate_command(policies: str | None, json_: str | None, **options: Any) ->
 
     settings = SimulateSettings(policies=tuple(filter(None, (policies or "").split(","))), **options)
     results = run_with_bar(lambda progress: run_simulate(settings, progress), "drawing requests")
-    text = json.dumps(results.to_json(), indent=2)
-    if json_ == "-":
-        click.echo(text)
-        return
-    output().print(simulate_table(results))
-    if json_ is not None:
-        Path(json_).write_text(text + "\n", encoding="utf-8")
-        messages().print(f"samples written to {json_}", soft_wrap=True)
+    deliver_table(results, simulate_table, json_)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import click
 
-from plait.cli.support import messages, output, run_with_bar
+from plait.cli.support import run_with_bar
+from plait_bench.commands._results import deliver_table, json_option
 
 _EXAMPLES = """
 \b
@@ -28,13 +26,7 @@ Examples:
     type=click.Path(file_okay=False, exists=True),
     help="Folder for the file and the trace.  [default: a temporary one]",
 )
-@click.option(
-    "--json",
-    "json_",
-    type=click.Path(dir_okay=False, allow_dash=True),
-    metavar="FILE",
-    help="Write all samples as JSON; - writes them to standard output instead of the table.",
-)
+@json_option
 def trace_command(rounds: int, calls: int, folder: str | None, json_: str | None) -> None:
     """Measure what `plait trace record` adds to a call, and how large its traces are.
 
@@ -46,11 +38,4 @@ def trace_command(rounds: int, calls: int, folder: str | None, json_: str | None
 
     settings = TraceSettings(rounds=rounds, calls=calls, folder=folder)
     results = run_with_bar(lambda progress: run_trace(settings, progress), "starting")
-    text = json.dumps(results.to_json(), indent=2)
-    if json_ == "-":
-        click.echo(text)
-        return
-    output().print(trace_table(results))
-    if json_ is not None:
-        Path(json_).write_text(text + "\n", encoding="utf-8")
-        messages().print(f"samples written to {json_}", soft_wrap=True)
+    deliver_table(results, trace_table, json_)

@@ -1,10 +1,41 @@
-"""The reader of TOML files, which Python has since 3.11."""
+"""TOML files, whose reader Python has since 3.11."""
 
+from __future__ import annotations
+
+import os
 import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from plait._errors import ArgumentError
 
 if sys.version_info >= (3, 11):
     from tomllib import TOMLDecodeError, loads
 else:
     from tomli import TOMLDecodeError, loads
 
-__all__ = ["TOMLDecodeError", "loads"]
+__all__ = ["loads", "tables", "text_of"]
+
+
+def text_of(name: str | os.PathLike[str], example_text: Callable[[str], str]) -> str:
+    """Return the text of a file, or of an example where no file has the name and it does not end with ``.toml``.
+
+    errors  ArgumentError: no such example, or not UTF-8; OSError: the file cannot be read
+    """
+    text = os.fspath(name)
+    path = Path(text)
+    if not path.exists() and path.suffix != ".toml":
+        return example_text(text)
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise ArgumentError(f"{text}: not a text in UTF-8, byte {error.start}; write a TOML file") from error
+
+
+def tables(text: str, name: str) -> dict[str, Any]:
+    """Return what a TOML text holds; ``name`` is what errors call it.  errors  ArgumentError"""
+    try:
+        return loads(text)
+    except TOMLDecodeError as error:
+        raise ArgumentError(f"{name}: not TOML: {error}") from error

@@ -9,11 +9,10 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from importlib import resources
-from pathlib import Path
 from typing import Any
 
 from plait._errors import ArgumentError
-from plait.model._toml import TOMLDecodeError, loads
+from plait.model._toml import tables, text_of
 from plait.model.distributions import Disks
 
 SYNCHRONIZATIONS = ("none", "barrier", "ordered")
@@ -135,24 +134,12 @@ def load(name: str | os.PathLike[str]) -> Machine:
     errors  ArgumentError where the file does not describe a machine: it names the file, the key, what was found and
             what was expected; OSError where it cannot be read
     """
-    text = os.fspath(name)
-    path = Path(text)
-    if text in examples() and not path.exists():
-        return parse(example_text(text), text)
-    if not path.exists() and path.suffix != ".toml":
-        raise ArgumentError(f"found the machine '{text}', expected a file or one of {', '.join(examples())}")
-    try:
-        return parse(path.read_text(encoding="utf-8"), text)
-    except UnicodeDecodeError as error:
-        raise ArgumentError(f"{text}: not a text in UTF-8, byte {error.start}; write a TOML file") from error
+    return parse(text_of(name, example_text), os.fspath(name))
 
 
 def parse(text: str, name: str = "the machine file") -> Machine:
     """Return the machine that a TOML text describes; `name` is what errors call it.  errors  ArgumentError"""
-    try:
-        given = loads(text)
-    except TOMLDecodeError as error:
-        raise ArgumentError(f"{name}: not TOML: {error}") from error
+    given = tables(text, name)
     for section in given:
         if section not in (*_SECTIONS, *_FOREIGN):
             raise ArgumentError(f"{name}: found the section [{section}], expected {_listed(_SECTIONS)}")

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from plait._amounts import seconds, share
+from plait._amounts import size as shown_size
 from plait._guard import entry
 from plait.simulate._machine import Machine, load
 from plait.simulate._recording import Recording, Traces, record
@@ -104,7 +105,7 @@ def _candidates(machine: Machine, baseline: Result) -> Iterator[tuple[str, str, 
     mean = baseline["recorded"]["bytes"] / max(baseline["recorded"]["requests"], 1)
     for size in (64 << 10, _MIB, 8 * _MIB):
         if size > 1.5 * mean:
-            text = f"{size >> 10} KiB" if size < _MIB else f"{size // _MIB} MiB"
+            text = shown_size(size)
             yield (
                 f"requests of up to {text}",
                 f"let the program read and write {text} at once where requests follow each other (a larger buffer)",

@@ -6,7 +6,6 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import resources
-from pathlib import Path
 from typing import Any
 
 from plait._errors import ArgumentError
@@ -88,24 +87,16 @@ def load(name: str | os.PathLike[str] | Machine) -> Machine:
     """
     if isinstance(name, Machine):
         return name
-    text = os.fspath(name)
-    path = Path(text)
-    if not path.exists() and path.suffix != ".toml":
-        return parse(example_text(text), text)
-    try:
-        return parse(path.read_text(encoding="utf-8"), text)
-    except UnicodeDecodeError as error:
-        raise ArgumentError(f"{text}: not a text in UTF-8, byte {error.start}; write a TOML file") from error
+    from plait.model._toml import text_of
+
+    return parse(text_of(name, example_text), os.fspath(name))
 
 
 def parse(text: str, name: str = "the machine file") -> Machine:
     """Return the machine that a TOML text describes; ``name`` is what errors call it.  errors  ArgumentError"""
-    from plait.model._toml import TOMLDecodeError, loads
+    from plait.model._toml import tables
 
-    try:
-        given = loads(text)
-    except TOMLDecodeError as error:
-        raise ArgumentError(f"{name}: not TOML: {error}") from error
+    given = tables(text, name)
     for section in given:
         known = ("machine", "simulate", *_FOREIGN)
         if section not in known:

@@ -4,6 +4,8 @@
 #include <bit>
 #include <cmath>
 
+#include "base/random_bits.hpp"
+
 namespace plait::simulation {
 
 namespace {
@@ -12,10 +14,7 @@ constexpr std::uint64_t kHashes = std::uint64_t{1} << 32;
 
 /// From 0 to below kHashes, evenly; not the hash of BlockTable, or blocks of a sample would be neighbours in it.
 std::uint64_t hash_of(BlockKey key) {
-  std::uint64_t z = key.block + std::uint64_t{key.file} * 0xd1342543de82ef95U + 0x9e3779b97f4a7c15U;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
-  return (z ^ (z >> 31)) >> 32;
+  return base::mixed(key.block + std::uint64_t{key.file} * 0xd1342543de82ef95U + base::kRandomStep) >> 32;
 }
 
 /// Up to the next of 256 steps between two powers of 2, so that there are few of them.

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <deque>
 
+#include "base/random_bits.hpp"
 #include "simulation/devices/device_kind.hpp"
-#include "simulation/devices/random_bits.hpp"
 
 namespace plait::simulation {
 
@@ -47,7 +47,7 @@ class SingleServer final : public Device, private Timer {
   Time service_;
   double rate_;
   bool exponential_;
-  RandomBits bits_;
+  base::RandomBits bits_;
   DeviceMeter meter_;
   Time free_ = 0;  // when all that has come is done
 };

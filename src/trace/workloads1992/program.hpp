@@ -4,29 +4,11 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/random_bits.hpp"
 #include "plait/trace.hpp"
 #include "trace/workloads1992/spec.hpp"
 
 namespace plait::trace {
-
-/// A small generator of random bits, the same everywhere (splitmix64 by S. Vigna).
-class Dice {
- public:
-  explicit Dice(std::uint64_t seed) : state_(seed) {}
-  std::uint64_t next() {
-    std::uint64_t z = state_ += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-  }
-  /// From 0 to below `limit`, which is above 0.
-  std::int64_t below(std::int64_t limit) {
-    return static_cast<std::int64_t>(next() % static_cast<std::uint64_t>(limit));
-  }
-
- private:
-  std::uint64_t state_;
-};
 
 /// Makes the events of one copy, in the order of start.  Times in us inside; a clock of CPU time decides when requests
 /// are made, and what the process waits for them moves the wall clock away from it.
@@ -68,7 +50,7 @@ class Program {
   bool only_input() const { return !staged_ && spec_.trickle == 0; }
 
   const Spec& spec_;
-  Dice dice_;
+  base::RandomBits dice_;
   std::uint32_t number_;
   std::int64_t start_;
   std::int64_t burst_;

@@ -23,7 +23,7 @@ constexpr std::int64_t kLatest = std::int64_t{1} << 40;  // us; start of the las
 class WorkloadReader final : public Reader {
  public:
   WorkloadReader(const Spec& spec, const WorkloadOptions& options) : spec_(spec), copies_(options.copies) {
-    Dice dice(options.seed);
+    base::RandomBits dice(options.seed);
     // Starts spread over a cycle, or over ten seconds where there are none.
     const std::int64_t spread = spec.about.cycles > 0 ? spec.cpu() / spec.about.cycles : 10'000'000;
     std::vector<std::int64_t> starts{0};

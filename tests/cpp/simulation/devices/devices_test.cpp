@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "base/random_bits.hpp"
 #include "plait/error.hpp"
 #include "simulation/devices/device_kind.hpp"
-#include "simulation/devices/random_bits.hpp"
 #include "simulation/devices/request_order.hpp"
 #include "simulation/devices/tier.hpp"
 
@@ -76,7 +76,7 @@ class Arrivals final : public Completion, public Timer {
   EventQueue clock_;
   double load_;
   std::unique_ptr<Device> server_;
-  RandomBits bits_{3};
+  base::RandomBits bits_{3};
   double time_ = 0;
   int count_ = 0;
 };
@@ -168,7 +168,7 @@ TEST(Devices, StripesGoToTheDevicesOnce) {
 }
 
 TEST(Devices, StripesAddUpForAnyRequest) {
-  RandomBits bits(1);
+  base::RandomBits bits(1);
   for (int k = 0; k < 500; ++k) {
     const auto count = static_cast<std::int64_t>(2 + bits.next() % 6);
     const auto stripe = static_cast<std::int64_t>(1 + bits.next() % 50);

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "base/random_bits.hpp"
 #include "plait/error.hpp"
 #include "short_replays.hpp"
-#include "simulation/devices/random_bits.hpp"
 #include "trace_in_memory.hpp"
 
 namespace plait::simulation {
@@ -271,7 +271,7 @@ TEST(Replay, ARequestLargerThanTheCacheEnds) {
 /// All policies, ways to write and to read ahead, on random requests: everything ends, bytes add up, and a second run
 /// is the same.
 TEST(Replay, RandomRequestsUnderAllSettings) {
-  RandomBits bits(5);
+  base::RandomBits bits(5);
   Events events;
   double time = 0;
   for (int k = 0; k < 3000; ++k) {

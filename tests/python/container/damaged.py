@@ -1,0 +1,27 @@
+"""Files whose bytes have been changed: each is an error that names it, or has a header that can be."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+import plait
+
+
+def arrays_of_changed(path: Path, whole: bytes, end: int, seed: int) -> Iterator[tuple[plait.ArrayInfo, ...]]:
+    """Write 500 files with 1 or 2 changed bytes in front of `end`, and give what those hold that can be opened."""
+    draw = np.random.default_rng(seed)
+    for _ in range(500):
+        changed = bytearray(whole)
+        for at in draw.integers(0, end, draw.integers(1, 3)):
+            changed[at] = draw.integers(0, 256)
+        path.write_bytes(changed)
+        found, said = None, ""
+        try:
+            found = plait.arrays_in(path)
+        except plait.StoreError as error:
+            said = str(error)
+        if found is None:
+            assert str(path) in said
+        else:
+            yield found
