@@ -29,24 +29,26 @@ double processor_seconds() {
 
 }  // namespace
 
-bool Refill::choose() {
+bool Refill::drops() const {
   if (plain_.last == 0) return false;
   if (dropped_.last == 0) return true;
   const bool drop = dropped_.cost * kLeastGain < plain_.cost;
   return drop ? fills_ - plain_.last < kTryPlain : fills_ - dropped_.last >= kTryDropping;
 }
 
+void Refill::learn(bool dropped, double seconds_per_byte) {
+  Way& way = dropped ? dropped_ : plain_;
+  way.cost = way.last == 0 ? seconds_per_byte : (1 - kNewest) * way.cost + kNewest * seconds_per_byte;
+  way.last = ++fills_;
+}
+
 void Refill::fill(std::byte* window, std::int64_t bytes, base::FunctionRef<void()> body) {
   if (bytes < kLeastBytes || !copy::can_drop_cache_lines()) return body();
-  ++fills_;
-  const bool drop = choose();
+  const bool drop = drops();
   const double start = processor_seconds();
   if (drop) copy::drop_cache_lines(window, bytes);
   body();
-  Way& way = drop ? dropped_ : plain_;
-  const double cost = (processor_seconds() - start) / static_cast<double>(bytes);
-  way.cost = way.last == 0 ? cost : (1 - kNewest) * way.cost + kNewest * cost;
-  way.last = fills_;
+  learn(drop, (processor_seconds() - start) / static_cast<double>(bytes));
 }
 
 Refill& refill() {

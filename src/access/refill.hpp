@@ -21,14 +21,18 @@ class Refill {
   /// errors  What `body` throws.
   void fill(std::byte* window, std::int64_t bytes, base::FunctionRef<void()> body);
 
+  /// Whether the next fill drops the window first: the way that has been the better one, or now and then the other, to
+  /// see whether it has become better.
+  bool drops() const;
+  /// Learns what a fill has taken of processor time.
+  void learn(bool dropped, double seconds_per_byte);
+
  private:
   /// One way of filling: seconds a byte, as far as is known.
   struct Way {
     double cost = 0;
     std::int64_t last = 0;  ///< the fill that was measured last
   };
-
-  bool choose();
 
   Way plain_;
   Way dropped_;
