@@ -16,6 +16,7 @@ import importlib.util
 import os
 import re
 import shutil
+import subprocess
 import sys
 import tempfile
 import zipfile
@@ -44,6 +45,11 @@ def version_of(python: str | Path) -> tuple[int, int]:
     return major, minor
 
 
+def works(python: str) -> bool:
+    """Whether an interpreter starts; what pyenv has on the PATH does for some versions only."""
+    return subprocess.run([python, "-c", ""], capture_output=True, check=False).returncode == 0
+
+
 def found_pythons() -> list[str]:
     """An interpreter for each wheel, the one that this runs in before others."""
     pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
@@ -51,10 +57,9 @@ def found_pythons() -> list[str]:
     newest = max(sys.version_info[1], 20)
     for minor in range(10, newest + 1):
         name = f"python3.{minor}"
-        others = sorted(pyenv.glob(f"3.{minor}.*/bin/{name}"))
-        python = shutil.which(name) or (str(others[-1]) if others else None)
-        if python is not None:
-            found.setdefault((3, minor), python)
+        for python in (shutil.which(name), *map(str, sorted(pyenv.glob(f"3.{minor}.*/bin/{name}"), reverse=True))):
+            if python is not None and works(python):
+                found.setdefault((3, minor), python)
     stable = next((found[version] for version in sorted(found) if version >= STABLE), None)
     return [python for python in (found.get((3, 10)), found.get((3, 11)), stable) if python is not None]
 
