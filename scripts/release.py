@@ -94,7 +94,8 @@ def build_archives() -> str:
 
 def read_by_the_build() -> set[str]:
     """The files of this checkout that the build has compiled or included, and those of the Python package."""
-    told = run(["ninja", "-C", RELEASE, "-t", "deps"]) + run(["ninja", "-C", RELEASE, "-t", "inputs", "all"])
+    ninja: list[str | Path] = ["ninja", "-C", RELEASE, "-t"]
+    told = "".join(run([*ninja, *words]) for words in (["deps"], ["inputs", "all"], ["query", "build.ninja"]))
     words = {word.strip().rstrip(":") for line in told.splitlines() for word in (line, *line.split())}
     paths = {Path(os.path.normpath(RELEASE / word)) for word in words if "/" in word}
     paths |= {
