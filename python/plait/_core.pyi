@@ -215,6 +215,7 @@ def open(
     strategy: str,
     readers: int,
     arrays: Sequence[tuple[str, Sequence[int], str, int, str]],
+    kept: tuple[Sequence[int] | None, Sequence[int] | None, str, str, Sequence[str]],
 ) -> File: ...
 def refuse(message: str, comm: Comm, code: int = 0) -> NoReturn: ...
 

@@ -50,6 +50,13 @@ store::NewFileOptions FileOpening::make() {
                 text(name(),
                      ": several arrays were given, but a file of this name holds one; give a name that ends with "
                      ".npz or .safetensors"));
+  if (!container_->keeps_chunks() && (wanted.chunk || wanted.shard || !wanted.codec.empty() ||
+                                      !wanted.fill_value.empty() || !wanted.dimension_names.empty()))
+    throw Error(ErrorKind::kArgument,
+                text(name(),
+                     ": chunks, shards, a codec, a fill value or names of dimensions were given, but a file of this "
+                     "name keeps its array in one piece and states none of them; leave them out, or give a name that "
+                     "ends with .zarr"));
   content_ = container_->create(name(), wanted);
   return {content_.file_bytes != 0 ? content_.file_bytes : content_.bytes(), content_.head, comm().alone()};
 }
@@ -150,6 +157,7 @@ void FileOpening::adopt(const std::string& told, const core::Source& source) {
     else if (mode() != Mode::kWrite)
       store = container_->view(std::move(store), name(), rest.substr(dtype_bytes));
   }
+  if (mode() == Mode::kWrite) store = container_->view_of_new(std::move(store), content_);
   file_.set_array(
       {content_.type, content_.data_offset, content_.chunk, access_, options_.several, access_.memory_bytes},
       std::move(store));

@@ -14,6 +14,7 @@ from sources import ROOT, files_with, read
 
 LAYERS = (
     "base",
+    "codec",
     "layout",
     "plan",
     "copy",
