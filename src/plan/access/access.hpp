@@ -8,8 +8,10 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "base/function_ref.hpp"
 #include "plait/layout.hpp"
 #include "plan/access/costs.hpp"
 #include "plan/access/readers.hpp"
@@ -58,6 +60,13 @@ struct AccessTask {
   bool nodes_apart = false;      ///< some workers do not share memory, so that messages need staging as well
   bool write = false;
   std::shared_ptr<const Nodes> nodes = nullptr;  ///< of the workers, where they are apart
+};
+
+/// What one rank has to do with a window.
+struct RankPart {
+  std::int64_t rank = 0;
+  std::int64_t elements = 0;
+  bool operator==(const RankPart&) const = default;
 };
 
 class AccessPlan {
@@ -109,19 +118,31 @@ class AccessPlan {
   std::int64_t most_positions() const;
   /// The smallest position at or behind `position` that a rank with these index sets owns, or `section().elements`.
   std::int64_t next_owned(const std::vector<IndexSet>& sets, std::int64_t position) const;
-  /// The ranks that take part with an element of a range, ascending; perhaps a few that do not.
-  /// cost  O(ranks found).
-  std::vector<std::int64_t> owners(Range range) const;
+  /// The elements of a range that a rank with these holdings takes part with.  cost  O(boxes of the range).
+  std::int64_t elements(const std::vector<Holding>& own, Range range) const;
+  /// The ranks that take part with an element of a range, ascending, and with how many.
+  /// cost  O(ranks found, and coordinates in each dimension) for each box of the range.
+  std::vector<RankPart> parts(Range range) const;
+  /// The readers, by their ranks, whose window of a step has something of a rank with these holdings, and how much; of
+  /// those that are `wanted`.  cost  O(readers found).
+  std::vector<RankPart> readers_of(const std::vector<Holding>& own, std::int64_t step,
+                                   base::FunctionRef<bool(std::int64_t)> wanted) const;
 
   /// Predicted seconds of a strategy, from the rank with the largest part.
   double predicted_seconds(Strategy strategy) const;
   /// Requests of the rank with the largest part under a strategy, and their typical size in bytes.
   std::int64_t requests(Strategy strategy) const;
+  /// Runs between windows and the local array of the rank with the largest part, over its elements.
+  double runs_per_element() const;
+  const CostModel& costs() const { return model_; }
 
   /// What will happen, in lines for people.
   std::string explain(const std::string& store_name) const;
 
  private:
+  /// Coordinates of a dimension, each with the elements that it has of something.
+  using Shares = std::vector<std::pair<std::int64_t, std::int64_t>>;
+  std::vector<Shares> coordinates_in(const Box& box) const;
   std::int64_t helpful_readers() const;
   void choose_shares(std::int64_t data_offset, std::int64_t wanted_readers);
   void choose_window(std::int64_t memory_bytes);
