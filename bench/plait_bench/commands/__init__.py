@@ -13,6 +13,7 @@ __all__ = ["bench_command"]
     "bench",
     cls=Commands,
     later={
+        "accesses": ("plait_bench.commands.accesses", "Compare simulated accesses with real ones."),
         "columbus": ("plait_bench.commands.columbus", "Update compressed records on Shared Files and on one file."),
         "distant": ("plait_bench.commands.distant", "Read and write a local and a remote disk."),
         "io": ("plait_bench.commands.io", "Read or write a file by Plait and by MPI-IO, side by side."),

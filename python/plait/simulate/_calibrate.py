@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from plait._errors import ArgumentError, StoreError
 from plait._guard import entry
+from plait.simulate.plans._here import constants_text
 
 _MIB = 1 << 20
 _PAGE = 4096
@@ -256,4 +257,5 @@ read_latency = "{1e6 * one.read_latency:.4g} us"
 write_latency = "{1e6 * one.write_latency:.4g} us"
 read_rate = "{one.read_rate / 1e6:.4g} MB/s"
 write_rate = "{one.write_rate / 1e6:.4g} MB/s"
-'''
+
+{constants_text()}'''

@@ -65,12 +65,12 @@ RANKS = {
     "message": Key(TIME, 0.3e-6, "in which a rank works out one message"),
     "request": Key(TIME, 0.8e-6, "of a read, before its bytes"),
     "write_request": Key(TIME, 20e-6, "of a write, before its bytes"),
-    "store_rate": Key(RATE, 4e9, "from the page cache into an array"),
-    "window_rate": Key(RATE, 7e9, "from the page cache into a window"),
+    "store_rate": Key(RATE, 4e9, "from the page cache straight into an array"),
+    "window_rate": Key(RATE, 7e9, "from the page cache into a window, and of all writes"),
     "copy_rate": Key(RATE, 7e9, "between a window, or a message, and an array"),
     "run": Key(TIME, 1e-9, "of a run of such a copy, besides its bytes"),
     "step": Key(TIME, 20e-6, "until a rank that waited goes on"),
-    "turns": Key(FLAG, True, "whether writers of one node take turns, as Linux lets those of one file"),
+    "turns": Key(FLAG, False, "whether writers of a node take turns; measured times of writes contain such waits"),
 }
 NETWORK = {
     "latency": Key(TIME, 2e-6, "of a message between nodes"),

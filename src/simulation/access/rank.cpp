@@ -78,7 +78,9 @@ Task Rank::direct() {
       requests.add(context_.data_offset + offset, bytes);
     });
   }
-  const double rate = context_.settings.costs.store_bytes_per_second;
+  // Cold is what is read into, not what is written from.
+  const plan::CostModel& costs = context_.settings.costs;
+  const double rate = context_.write ? costs.window_bytes_per_second : costs.store_bytes_per_second;
   for (const auto& [offset, bytes] : requests.all()) {
     if (context_.write) {
       co_await write_file(offset, bytes, rate);

@@ -29,7 +29,7 @@ struct FileSettings {
   DeviceSpec device;
   bool cached = false;           ///< what is read is in the memory of each node
   bool through = false;          ///< writers wait for the device
-  bool turns = true;             ///< the writers of a node take turns, as Linux lets those of one file
+  bool turns = false;            ///< the writers of a node take turns
   std::int64_t dirty_start = 0;  ///< bytes of a node from which on what was written goes to the device
   std::int64_t dirty_limit = 0;  ///< bytes of a node above which writers wait
 };

@@ -101,7 +101,8 @@ def _found(name: str) -> StoredArray:
             f"{name} is a store of the kind {where.kind}, expected a file or a file that is told of as in "
             "big.npy?shape=6000x5000; the machine says how a file lies on its servers"
         )
-    offset, chunks = 0, ()
+    offset = 0
+    chunks: tuple[int, ...] = ()
     if where.names_arrays:
         one = next(iter(plait.arrays_in(name)))
         offset, chunks = one.offset, one.chunks or ()

@@ -280,6 +280,7 @@ TEST(SimulatedAccess, WritersOfANodeTakeTurns) {
   AccessSettings settings = idle_machine();
   settings.costs.write_request_seconds = 1e-3;
   settings.nodes.ranks = 4;
+  settings.files.turns = true;
   // Every rank writes its window; four of them share a node.
   EXPECT_NEAR(static_cast<double>(simulate_access(rows(8, true), settings).elapsed), 4 * kMs, kMs / 10);
   settings.files.turns = false;
