@@ -184,7 +184,7 @@ std::vector<std::string> right_safetensors() { return written(container::safeten
 std::vector<std::string> right_shards() {
   using namespace container::zarr;
   std::vector<std::string> all;
-  for (const unsigned char first : {2, 3, 128, 137}) {
+  for (const int first : {2, 3, 128, 137}) {
     Shards shards;
     shards.count = 1 + first % 9;
     if (first >= 128) shards.index = codec::Chain({codec::crc32c()});
@@ -193,7 +193,9 @@ std::vector<std::string> right_shards() {
     const std::vector<std::byte> index = index_bytes(shards, entries);
     const std::string told(reinterpret_cast<const char*>(index.data()), index.size());
     const std::string chunks(400, 'x');
-    all.push_back(std::string(1, static_cast<char>(first)) + (first % 2 == 0 ? chunks + told : told + chunks));
+    std::string& whole = all.emplace_back(1, static_cast<char>(first));
+    whole += first % 2 == 0 ? chunks : told;
+    whole += first % 2 == 0 ? told : chunks;
   }
   return all;
 }
