@@ -139,10 +139,15 @@ def test_what_cannot_be_written(tmp_path):
 def test_a_file_that_is_not_finished_leaves_the_old_one(tmp_path):
     path = tmp_path / "a.h5"
     path.write_bytes(b"old")
-    file = plait.open(path, "w", shape=(4,), dtype="f4")
-    file.write(np.zeros(4, "f4"))
-    assert path.read_bytes() == b"old"
-    file.abandon()
+
+    def fail() -> None:
+        with plait.open(path, "w", shape=(4,), dtype="f4") as file:
+            file.write(np.zeros(4, "f4"))
+            assert path.read_bytes() == b"old"
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fail()
     assert [one.name for one in tmp_path.iterdir()] == ["a.h5"]
     assert path.read_bytes() == b"old"
 
