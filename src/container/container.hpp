@@ -26,6 +26,8 @@ struct Content {
   Extents chunk{};
   /// One for each dimension, empty where it has none; or none at all.
   std::vector<std::string> dimension_names{};
+  /// Whether a part of a chunk costs as much as all of it, because it is packed as a whole.
+  bool packed = false;
   /// Of the whole file.  errors  kArgument: more than 2^63 - 1.
   std::int64_t bytes() const;
 };

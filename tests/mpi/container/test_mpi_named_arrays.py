@@ -113,6 +113,43 @@ def test_datasets_without_a_parallel_library(comm, shared, how, dist):
         comm.barrier()
 
 
+@pytest.mark.parametrize("codec", ["none", "zstd:1"])
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("dist", ["(block, *)", "(cyclic(7), *)", "(*, cyclic(3))"])
+def test_all_ranks_write_chunks_that_cross_their_parts(comm, shared, codec, order, dist):
+    zarr = pytest.importorskip("zarr")
+    layout = plait.Layout(SHAPE, dist, grid=(comm.size,))
+    mine = np.ascontiguousarray(ARRAYS["a"][np.ix_(*layout.indices(comm.rank))])
+    how = {"shape": SHAPE, "dtype": "i4", "chunks": (50, 37), "codec": codec, "order": order}
+    for memory in (0, 1 << 13):
+        with plait.open(f"{shared}/a.zarr::/x", "w", comm=comm, memory=memory, **how) as file:
+            file.write(mine, layout)
+        np.testing.assert_array_equal(zarr.open_array(shared / "a.zarr" / "x", mode="r")[...], ARRAYS["a"])
+        region = np.s_[11:101:3, 20:140]
+        part = plait.Layout(ARRAYS["a"][region].shape, "(cyclic, *)", grid=(comm.size,))
+        with plait.open(f"{shared}/a.zarr::/x", "r+", comm=comm, memory=memory) as file:
+            for value in (3, 4):
+                file.write(np.full(part.local_shape(comm.rank), value, "i4"), part, region=region)
+                assert (file.read(part, region=region) == value).all()
+        expected = ARRAYS["a"].copy()
+        expected[region] = 4
+        np.testing.assert_array_equal(zarr.open_array(shared / "a.zarr" / "x", mode="r")[...], expected)
+        comm.barrier()
+
+
+def test_copies_into_other_chunks_by_all_ranks(comm, shared):
+    zarr = pytest.importorskip("zarr")
+    how = {"comm": comm, "codec": "zstd:1"}
+    for source, target, chunks in [("a.npy", "a.zarr", (10, 150)), ("a.zarr", "b.zarr", (120, 9))]:
+        if source == "a.npy" and comm.rank == 0:
+            np.save(shared / source, ARRAYS["b"])
+        comm.barrier()
+        plait.copy(shared / source, shared / target, chunks=chunks, memory=1 << 15, **how)
+    np.testing.assert_array_equal(zarr.open_array(shared / "b.zarr", mode="r")[...], ARRAYS["b"])
+    comm.barrier()
+    assert not [one for one in shared.iterdir() if "scratch" in one.name]
+
+
 def test_copies_by_all_ranks(comm, shared):
     if comm.rank == 0:
         np.savez(shared / "a.npz", **ARRAYS)
