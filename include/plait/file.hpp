@@ -117,8 +117,8 @@ class File {
  public:
   /// Opens `path`:
   ///   - a .npy file, or a file of raw elements;
-  ///   - an array in a file that holds several, `FILE::NAME`: `.npz`, `.safetensors`, `.nc` (netCDF's classic formats),
-  ///     `.zarr` (docs/formats.md);
+  ///   - an array in a file that holds several, `FILE::NAME`: `.npz`, `.safetensors`, `.nc`, `.h5`, `.hdf5`, `.zarr`
+  ///     (docs/formats.md);
   ///   - a file striped over disks, `stripe:NAME?disks=d1,d2&unit=64K` (see plait/disks.hpp);
   ///   - an array on the ranks' own disks, `distant:NAME?folder=/disk&unit=64K&place=striped`, which stores its shape
   ///     and type as a .npy file does;

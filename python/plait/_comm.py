@@ -142,7 +142,7 @@ def comm_of(comm: CommLike) -> _core.Comm:
     if not comm or comm.Is_inter():
         found = "an intercommunicator" if comm else "COMM_NULL"
         raise ArgumentError(f"comm is {found}; pass the communicator of the processes that hold the array")
-    from ._families import mpi_module
+    from ._libraries.families import mpi_module
 
     module = mpi_module()
     _tell_the_end()

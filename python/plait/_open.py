@@ -48,10 +48,11 @@ def open(
 
     url       what to open:
               ``NAME.npy``: a file in NumPy's format;
-              ``NAME.npz::array``, ``NAME.safetensors::array``, ``NAME.nc::array``: an array in a file that holds
-              several; without ``::array``, the only one that it holds. :func:`plait.arrays_in` lists them;
+              ``NAME.npz::array``, ``NAME.safetensors::array``, ``NAME.nc::array``, ``NAME.h5::/group/array``: an array
+              in a file that holds several; without ``::array``, the only one that it holds. :func:`plait.arrays_in`
+              lists them;
               any other path: a file of raw elements, without a header. Names that end like those of another format,
-              such as ``a.h5``, are refused; ``raw:a.h5`` opens a file of that name as raw elements;
+              such as ``a.mat``, are refused; ``raw:a.mat`` opens a file of that name as raw elements;
               ``stripe:NAME?disks=d1,d2&unit=64K``: raw elements distributed over one file in each of the folders d1
               and d2, in stripes of 64 KiB. Mode w takes the folders from PLAIT_DISKS where ``disks`` is left out; the
               other modes find them in the file NAME;

@@ -110,11 +110,20 @@ class Container {
                                                     const NewContent& /*made*/) const {
     return store;
   }
+  /// The array that a name stands for, `FILE::NAME`; where groups have names as well, those of a group.
+  /// errors  kArgument: there is none of that name.  kSystem: damaged.
+  virtual std::vector<Member> list_named(store::Store& /*store*/, const std::string& /*path*/) const { return {}; }
   /// Looks at what view() gave.  path: the name by which it is opened, that of an array included.
   /// errors  kArgument: `options` lacks what the file does not tell, or says otherwise.  kSystem: damaged.
   virtual Content inspect(store::Store& store, const std::string& path, const FileOptions& options) const = 0;
   /// errors  kArgument: options that are missing or make no sense, or a format that is only read.
   virtual NewContent create(const std::string& path, const FileOptions& options) const = 0;
+  /// What others need of what create() gave one rank, where they would not make the same.
+  virtual std::string tell_new(const NewContent& /*made*/) const { return {}; }
+  /// What create() gave the rank that tells.  The head is left out.
+  virtual NewContent told_new(const std::string& path, const FileOptions& options, std::string_view /*told*/) const {
+    return create(path, options);
+  }
   /// Whether seal() has anything to do.
   virtual bool seals() const { return false; }
   /// Writes what is known of a new file only when its arrays are there, such as check sums of them.  One rank calls it,
@@ -122,6 +131,8 @@ class Container {
   virtual void seal(store::Store& /*store*/, const NewContent& /*made*/) const {}
   /// errors  kArgument: files of this format are not written in place.
   virtual void check_writable(const std::string& /*path*/) const {}
+  /// errors  kArgument: what view() gave is not written in place.
+  virtual void check_changeable(const store::Store& /*view*/) const {}
 };
 
 inline constexpr std::size_t kFrontBytes = 32;

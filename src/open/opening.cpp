@@ -73,6 +73,7 @@ void FileOpening::look(const std::shared_ptr<store::Store>& store) {
   container_ = &container_of(*store);
   if (mode() == Mode::kReadWrite) container_->check_writable(name());
   view_ = container_->view(store, name(), {});
+  if (mode() == Mode::kReadWrite) container_->check_changeable(*view_);
   static_cast<container::Content&>(content_) = container_->inspect(*view_, name(), options_);
   container::check_size(content_, view_->size(), name(), options_, container_->tells());
 }
@@ -88,7 +89,7 @@ void FileOpening::explain(const Error& error, store::Store& store) const {
   }
   const std::string_view format = container::foreign_by_content(store);
   const Container* looks_like = container::container_in(store);
-  if (format.empty() || looks_like == container_) throw error;
+  if (format.empty() || container::begins_as(*container_, store)) throw error;
   const std::string remedy = looks_like == nullptr
                                  ? std::string(", which Plait does not read; use a library for that format")
                                  : text("; give it a name that ends with ", looks_like->suffix());
@@ -112,6 +113,7 @@ std::string FileOpening::told() const {
   const std::string source = access_.costs ? access_.costs->source : std::string();
   base::append_parts(out, ' ', source.size(), ' ', type.dtype.size(), '\n', source, type.dtype);
   if (view_ && call_.transport().size() > 1) out += container_->tell(*view_);
+  if (mode() == Mode::kWrite && call_.transport().size() > 1) out += container_->tell_new(content_);
   return out;
 }
 
@@ -151,9 +153,8 @@ void FileOpening::adopt(const std::string& told, const core::Source& source) {
     if (measured != 0) access_.costs = costs;
     const std::string_view rest = texts.substr(source_bytes);
     type.dtype = rest.substr(0, dtype_bytes);
-    // A new file is what this rank itself would make it.
     if (mode() == Mode::kWrite && container_->names_arrays())
-      content_ = container_->create(name(), options_);
+      content_ = container_->told_new(name(), options_, rest.substr(dtype_bytes));
     else if (mode() != Mode::kWrite)
       store = container_->view(std::move(store), name(), rest.substr(dtype_bytes));
   }

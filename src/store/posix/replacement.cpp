@@ -125,8 +125,7 @@ Replacement::Replacement(const std::string& path, std::int64_t bytes, std::span<
   try {
     if (!existed_) attributes_ = Attributes::of_new(file_.number(), path);
     attributes_.apply(file_.number(), path);
-    if (marks.claimed)
-      claim(file_.number(), temporary_, without_host(prefix), target_, path);
+    if (marks.claimed) claim(file_.number(), temporary_, without_host(prefix), target_, path);
     reserve(file_.number(), bytes, path);
     write_head(head);
   } catch (...) {

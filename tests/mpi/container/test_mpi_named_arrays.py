@@ -32,8 +32,10 @@ def test_each_rank_gets_its_part(comm, shared, save, dist, strategy):
     np.testing.assert_array_equal(mine, ARRAYS["b"][np.ix_(*layout.indices(comm.rank))])
 
 
-@pytest.mark.parametrize("suffix", ["npz", "safetensors"])
+@pytest.mark.parametrize("suffix", ["npz", "safetensors", "h5"])
 def test_all_ranks_write_one_file(comm, shared, suffix):
+    if suffix == "h5":
+        pytest.importorskip("h5py")
     path = shared / f"a.{suffix}"
     layout = plait.Layout(SHAPE, "(cyclic(7), *)", grid=(comm.size,))
     mine = {name: np.ascontiguousarray(array[np.ix_(*layout.indices(comm.rank))]) for name, array in ARRAYS.items()}
@@ -80,6 +82,35 @@ def test_chunks_in_files_of_their_own(comm, shared, packed, dist):
     for name, array in ARRAYS.items():
         with plait.open(f"{path}::/{name}", comm=comm, memory=1 << 16) as file:
             np.testing.assert_array_equal(file.read(layout), array[np.ix_(*layout.indices(comm.rank))])
+
+
+@pytest.mark.parametrize("how", [{}, {"chunks": (50, 37)}, {"chunks": (50, 37), "compression": "gzip"}])
+@pytest.mark.parametrize("dist", ["(block, *)", "(cyclic(7), *)", "(*, cyclic(3))"])
+def test_datasets_without_a_parallel_library(comm, shared, how, dist):
+    h5py = pytest.importorskip("h5py")
+    path = shared / "a.h5"
+    if comm.rank == 0:
+        with h5py.File(path, "w") as file:
+            for name, array in ARRAYS.items():
+                file.create_dataset(f"g/{name}", data=array, **how)
+    comm.barrier()
+    layout = plait.Layout(SHAPE, dist, grid=(comm.size,))
+    for name, array in ARRAYS.items():
+        mine = np.ascontiguousarray(array[np.ix_(*layout.indices(comm.rank))])
+        with plait.open(f"{path}::/g/{name}", comm=comm, memory=1 << 16) as file:
+            np.testing.assert_array_equal(file.read(layout), mine)
+        if "compression" in how:
+            change = "its chunks are packed"
+            error_everywhere(
+                comm, lambda name=name: plait.open(f"{path}::/g/{name}", "r+", comm=comm), plait.ArgumentError, change
+            )
+            continue
+        with plait.open(f"{path}::/g/{name}", "r+", comm=comm, memory=1 << 16) as file:
+            file.write(-mine, layout)
+        comm.barrier()
+        with h5py.File(path) as file:
+            np.testing.assert_array_equal(file[f"g/{name}"][...], -array)
+        comm.barrier()
 
 
 @pytest.mark.parametrize("codec", ["none", "zstd:1"])

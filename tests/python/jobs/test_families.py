@@ -7,7 +7,8 @@ from types import SimpleNamespace
 import pytest
 from launching import launch, needs_mpi
 
-from plait import ArgumentError, _families
+from plait import ArgumentError
+from plait._libraries import families
 
 
 def library(version, **functions):
@@ -43,35 +44,35 @@ def tell_abi(major):
     ],
 )
 def test_the_family_of_a_library(found, family):
-    assert _families.family_of(found) == family
+    assert families.family_of(found) == family
 
 
 def test_modules_beside_the_package_are_found(tmp_path):
-    suffix = _families.EXTENSION_SUFFIXES[0]
+    suffix = families.EXTENSION_SUFFIXES[0]
     for name in (f"_mpi_mpich{suffix}", "_mpi_openmpi.abi3.so", "_mpi_other.cpython-27.so", "_mpi.abi3.so"):
         (tmp_path / name).touch()
-    found = _families._built(tmp_path)
+    found = families._built(tmp_path)
     assert found == {"mpich": tmp_path / f"_mpi_mpich{suffix}", "openmpi": tmp_path / "_mpi_openmpi.abi3.so"}
 
 
 def test_an_mpi_that_there_is_no_module_for_is_refused(monkeypatch):
-    monkeypatch.setattr(_families, "_library_in_use", lambda: library("HPE MPT 2.30"))
+    monkeypatch.setattr(families, "_library_in_use", lambda: library("HPE MPT 2.30"))
     with pytest.raises(ArgumentError, match=r"'HPE MPT 2.30' is no MPI that .* which are mpich, openmpi; build Plait"):
-        _families._loaded({"openmpi": Path("a.so"), "mpich": Path("b.so")})
+        families._loaded({"openmpi": Path("a.so"), "mpich": Path("b.so")})
 
 
 def test_a_process_without_mpi_is_told(monkeypatch):
-    monkeypatch.setattr(_families, "loaded_libraries", lambda: iter(()))
+    monkeypatch.setattr(families, "loaded_libraries", lambda: iter(()))
     with pytest.raises(ArgumentError, match="no MPI library was found in this process"):
-        _families._library_in_use()
+        families._library_in_use()
 
 
 PROGRAM = """
 from mpi4py import MPI
-from plait import _families
-found = _families._library_in_use()
-print(_families.version_of(found) == MPI.Get_library_version().rstrip("\\0\\n "), _families.family_of(found))
-print(len(list(_families.loaded_libraries())))
+from plait._libraries import families
+found = families._library_in_use()
+print(families.version_of(found) == MPI.Get_library_version().rstrip("\\0\\n "), families.family_of(found))
+print(len(list(families.loaded_libraries())))
 """
 
 
