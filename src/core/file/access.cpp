@@ -142,7 +142,11 @@ void File::Impl::run_worker(transport::Transport& transport, const AccessRequest
     part.begun = true;
     dirty_ = true;
   }
-  if (!independent) call.step([&] { move->run(); });
+  if (independent) return;
+  call.step([&] {
+    move->run();
+    if (write) store_->settle();
+  });
 }
 
 std::string File::Impl::explain(const AccessRequest& request) const {
