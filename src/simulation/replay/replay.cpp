@@ -165,6 +165,7 @@ bool Replay::make_request(std::uint32_t index) {
       if (!settings_.program.measured) cache_.truncate(request.file, request.offset);
       return true;
     case Kind::kClose: return wait_for_all(process);
+    case Kind::kPhase: return recording_.groups()[request.group] < 2 ? measured(index) : meet(index);
     default: break;
   }
   if (!wait_for_all(process)) return false;
