@@ -41,6 +41,8 @@ DeviceSpec device_of(const nb::dict& given) {
   spec.kind = get<std::string>(given, "kind");
   spec.count = get<std::int64_t>(given, "count");
   spec.stripe = get<std::int64_t>(given, "stripe");
+  spec.flush = time_of(get<double>(given, "flush"));
+  spec.flush_writes = get<std::int64_t>(given, "flush_writes");
   for (const auto& [name, value] : nb::cast<nb::dict>(given["values"]))
     spec.values.emplace_back(nb::cast<std::string>(name), nb::cast<double>(value));
   return spec;
@@ -140,6 +142,7 @@ nb::dict device_use(const DeviceUse& one, double elapsed) {
   made["hit_requests"] = one.hits;
   made["hit_bytes"] = one.hit_bytes;
   made["stalled"] = seconds(one.stalled);
+  made["flushes"] = one.flushes;
   return made;
 }
 
@@ -205,6 +208,7 @@ nb::dict oddities_of(const TraceOddities& one) {
   made["failed"] = one.failed;
   made["beyond"] = one.beyond;
   made["without_time"] = one.without_time;
+  made["far"] = one.far;
   made["incomplete"] = one.incomplete;
   made["missed"] = one.missed;
   made["counted"] = one.counted;

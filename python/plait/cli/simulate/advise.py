@@ -25,7 +25,7 @@ Examples:
 )
 @machine_options
 @click.option("--json", "json_", is_flag=True, help="Print JSON: one object with the changes and the model's error.")
-def advise_command(traces: tuple[str, ...], machine: str, json_: bool, **options: str | None) -> None:
+def advise_command(traces: tuple[str, ...], machine: str, json_: bool, file: str | None, **options: str | None) -> None:
     """Try changes to TRACES' programs and to the machine, each alone, and rank them by the seconds that they save.
 
     Before that the recorded run is replayed with its measured times, which says what the model does not explain.
@@ -33,7 +33,10 @@ def advise_command(traces: tuple[str, ...], machine: str, json_: bool, **options
     from plait import simulate
 
     given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
-    found = run_with_bar(
-        lambda progress: simulate.advise(list(traces), machine, progress=progress, **given), "reading the traces"
-    )
+
+    def work(progress: Any) -> Any:
+        recording = simulate.record(list(traces), progress, file=file)
+        return simulate.advise(recording, machine, progress=progress, **given)
+
+    found = run_with_bar(work, "reading the traces")
     click.echo(found.to_json() if json_ else str(found))
