@@ -19,7 +19,7 @@ PIECES = 800
 PANELS = 8
 PANEL = 2
 """MiB of a panel of the solver's matrix."""
-ARRAYS = 6
+ARRAYS = 10
 ARRAY_SHAPE = (1024, 1024)
 """Of doubles: 8 MiB each."""
 

@@ -1,5 +1,6 @@
 """What lies on the device, and what it costs to have it there: files by name, durable writes, limited volumes."""
 
+import errno
 import threading
 
 import pytest
@@ -138,6 +139,18 @@ def test_what_ends_one_replay_ends_all(tmp_path):
 
     with pytest.raises(KeyboardInterrupt):
         at_once(recording, [(machine, {}), (machine, {})], 2, None, stop)
+
+
+@pytest.mark.parametrize("progress", [None, lambda text, share: None])
+def test_too_little_memory_is_no_mistake_in_an_argument(tmp_path, monkeypatch, progress):
+    def without_memory(*_):
+        raise MemoryError
+
+    path = write_trace(tmp_path / "read.plait", steps(3, 1))
+    monkeypatch.setattr(simulate._run._simulation, "replay", without_memory)
+    with pytest.raises(plait.StoreError, match="there is not enough memory") as found:
+        simulate.run(path, progress=progress)
+    assert found.value.errno == errno.ENOMEM
 
 
 def test_times_near_the_end_of_the_clock_are_left_out_and_counted(tmp_path):
