@@ -25,8 +25,8 @@ def calibrate(
 
     Args:
         folder: on the device to measure; a file of ``size`` bytes is written there, and removed.
-        seconds: about so long, and not more than twice as long where the device is not stuck.
-        size: of the file; a device with a cache of its own wants a larger one.
+        seconds: about so long, and not more than twice and three seconds where the device is not stuck.
+        size: of the file; a device with a cache of its own wants a larger one.  A slow device gets a smaller one.
         progress: hears what is going on and the share done, 0 to 1.
 
     Raises:

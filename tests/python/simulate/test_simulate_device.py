@@ -1,7 +1,10 @@
 """What lies on the device, and what it costs to have it there: files by name, durable writes, limited volumes."""
 
 import errno
+import os
 import threading
+import time
+import types
 
 import pytest
 from small_traces import BLOCK, MS, steps, write_trace
@@ -126,6 +129,25 @@ def test_what_a_rest_saves_is_found():
         patch.setattr(_measuring.time, "perf_counter", lambda: volume.clock)
         patch.setattr(_measuring.time, "sleep", lambda seconds: setattr(volume, "clock", volume.clock + seconds))
         assert _measuring._credit(volume.ask, 0.010, 10.0) == pytest.approx(0.030, rel=0.1)
+
+
+def test_a_slow_device_gets_a_smaller_file_and_is_read_within_it(tmp_path, monkeypatch):
+    moved = []
+
+    def slow(file, parts, offset):
+        time.sleep(0.002)
+        return os.pwritev(file, parts, offset)
+
+    def watched(file, parts, offset):
+        moved.append((os.preadv(file, parts, offset), sum(memoryview(one).nbytes for one in parts)))
+        return moved[-1][0]
+
+    calls = types.SimpleNamespace(**{**vars(os), "pwritev": slow, "preadv": watched})
+    monkeypatch.setattr(_measuring, "os", calls)
+    found = _measuring.measure(tmp_path / "file", 0.02, 256 << 20, lambda *_: None)
+    assert (tmp_path / "file").stat().st_size < 128 << 20
+    assert found.read_rate > 0
+    assert {done == asked for done, asked in moved} == {True}
 
 
 def test_what_ends_one_replay_ends_all(tmp_path):
