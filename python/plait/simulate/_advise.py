@@ -65,6 +65,21 @@ class Advice:
         """Return all of it as JSON."""
         return json.dumps({**asdict(self), "unexplained": self.unexplained, "error": self.error})
 
+    def page(self) -> str:
+        """Return a page in HTML that needs no network."""
+        from plait.simulate.page import advice_page
+
+        return advice_page(self)
+
+    def html(self, path: str | os.PathLike[str]) -> None:
+        """Write that page, whole or not at all.
+
+        errors  plait.StoreError: it cannot be written
+        """
+        from plait.simulate.page import write
+
+        write(self.page(), path)
+
     def __str__(self) -> str:
         """Return some 20 lines of text."""
         return "\n".join(_lines(self))

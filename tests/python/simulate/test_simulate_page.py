@@ -80,6 +80,20 @@ def test_the_page_of_a_sweep_draws_a_line_for_each_combination(recording):
     assert ", ".join(best.values()) in stressed
 
 
+def test_the_page_of_an_advice_has_all_changes(recording, tmp_path):
+    advice = simulate.advise(recording, "cray-1992")
+    text = advice.page()
+    looked_at(text)
+    plain = html.unescape(text)
+    for change in advice.changes:
+        assert change.what in plain
+        assert change.setting in plain
+    assert f"{100 * advice.error:+.0f}" in plain
+    assert ("more than 15 %" in plain) == (abs(advice.error) > 0.15)
+    advice.html(tmp_path / "advice.html")
+    assert (tmp_path / "advice.html").read_text(encoding="utf-8") == text
+
+
 def test_a_replay_of_measured_times_has_a_page_too(recording):
     looked_at(simulate.run(recording, "cray-1992", measured=True).page())
 
@@ -115,6 +129,9 @@ def test_the_command_writes_pages(tmp_path):
     looked_at((tmp_path / "page.html").read_text(encoding="utf-8"))
     printed = run(main, ["simulate", trace, "--cache", "4KiB,1MiB", "--html", "-"])
     looked_at(printed.stdout)
+    advised = run(main, ["simulate", "advise", trace, "--html", str(tmp_path / "advice.html")])
+    assert advised.exit_code == 0, advised.output
+    looked_at((tmp_path / "advice.html").read_text(encoding="utf-8"))
     both = run(main, ["simulate", trace, "--json", "--html", "-"])
     assert both.exit_code == 2
     assert "cannot both go to standard output" in both.output

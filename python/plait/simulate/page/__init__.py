@@ -1,5 +1,5 @@
-"""The page of a replay or of a sweep: one HTML file without a script, with tables and charts."""
+"""Pages of replays, sweeps and advice: each one HTML file without a script, with tables and charts."""
 
-from plait.simulate.page._page import result_page, sweep_page, write
+from plait.simulate.page._page import advice_page, result_page, sweep_page, write
 
-__all__ = ["result_page", "sweep_page", "write"]
+__all__ = ["advice_page", "result_page", "sweep_page", "write"]

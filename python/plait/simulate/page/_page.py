@@ -58,6 +58,40 @@ class Sweep(Protocol):
     def results(self) -> Sequence[Result]: ...
 
 
+class Change(Protocol):
+    """One change that was tried, as plait.simulate.Change is."""
+
+    @property
+    def what(self) -> str: ...
+    @property
+    def setting(self) -> str: ...
+    @property
+    def elapsed(self) -> float: ...
+    @property
+    def gain(self) -> float: ...
+
+
+class Advice(Protocol):
+    """Changes by what they gain, as plait.simulate.Advice is."""
+
+    @property
+    def machine(self) -> str: ...
+    @property
+    def measured(self) -> float: ...
+    @property
+    def replayed(self) -> float: ...
+    @property
+    def predicted(self) -> float: ...
+    @property
+    def unexplained(self) -> float: ...
+    @property
+    def error(self) -> float: ...
+    @property
+    def changes(self) -> Sequence[Change]: ...
+    @property
+    def notes(self) -> list[str]: ...
+
+
 def write(text: str, path: str | os.PathLike[str]) -> None:
     """Write a page, whole or not at all.  errors  plait.StoreError: it cannot be written"""
     put(text, path)
@@ -71,6 +105,11 @@ def result_page(one: Result) -> str:
 def sweep_page(sweep: Sweep) -> str:
     """Return the page of a sweep as HTML.  cost  0.1 s, and 50 kB beside the tables"""
     return _page(*_sweep(sweep))
+
+
+def advice_page(advice: Advice) -> str:
+    """Return the page of an advice as HTML."""
+    return _page(*_advice(advice))
 
 
 def _page(title: str, lead: str, sections: Sequence[Section]) -> str:
@@ -257,6 +296,44 @@ def _sweep(sweep: Sweep) -> tuple[str, str, list[Section]]:
             *([Section("notes", "Notes", notes(best.notes))] if best.notes else []),
         ],
     )
+
+
+def _advice(advice: Advice) -> tuple[str, str, list[Section]]:
+    best = max(advice.changes, key=lambda one: one.gain, default=None)
+    lead = f"Predicted are {seconds(advice.predicted)}; measured were {seconds(advice.measured)}."
+    if best is not None and best.gain > 0.001 * advice.predicted:
+        lead += f" The most is gained by {best.what}: {seconds(best.gain)} less."
+    trust = numbers(
+        [
+            ("measured", seconds(advice.measured)),
+            ("with measured service times", seconds(advice.replayed)),
+            ("not explained", seconds(advice.unexplained)),
+            ("predicted", seconds(advice.predicted)),
+            ("error of the model", f"{100 * advice.error:+.0f}\u00a0%"),
+        ]
+    )
+    if abs(advice.error) > 0.15:
+        trust += (
+            '<p class="remark">The error is more than 15 %: the machine file does not describe the machine of the '
+            "recording, and gains are those of the machine file's.</p>"
+        )
+    rows = [
+        (
+            one.what,
+            seconds(one.elapsed),
+            bar([("elapsed", one.elapsed), ("lost", max(one.gain, 0.0))], advice.predicted),
+            seconds(one.gain),
+            share(one.gain / advice.predicted if advice.predicted > 0 else None),
+            one.setting,
+        )
+        for one in advice.changes
+    ]
+    titles = ["Change", "Elapsed", "What is left, and gained", "Gained", "Of the time", "The setting to make"]
+    tried = table("Each change alone, the largest gain first", titles, rows, 0 if rows else None, len(titles) - 1)
+    sections = [Section("trust", "How far to trust it", trust), Section("changes", "What was tried", tried)]
+    if advice.notes:
+        sections.append(Section("notes", "Notes", notes(advice.notes)))
+    return f"Advice on {advice.machine}", lead, sections
 
 
 def _curves(sweep: Sweep) -> str:

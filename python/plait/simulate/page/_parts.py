@@ -30,13 +30,20 @@ class Cell(str):
     __slots__ = ()
 
 
-def table(caption: str, titles: Sequence[str], rows: Iterable[Sequence[str]], best: int | None = None) -> str:
-    """Return a table whose first column is text; ``best``: the row to stress."""
-    head = "".join(f'<th scope="col"{_text(k)}>{escaped(title)}</th>' for k, title in enumerate(titles))
+def table(
+    caption: str,
+    titles: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    best: int | None = None,
+    words: int | None = None,
+) -> str:
+    """Return a table whose first column is a name; ``best``: the row to stress, ``words``: a column of sentences."""
+    looks = [' class="text"' if k == 0 else ' class="text said"' if k == words else "" for k in range(len(titles))]
+    head = "".join(f'<th scope="col"{look}>{escaped(title)}</th>' for look, title in zip(looks, titles, strict=True))
     body = []
     for number, row in enumerate(rows):
         cells = [f'<th scope="row"><bdi class="name">{_shown(row[0])}</bdi></th>']
-        cells += [f"<td>{_shown(cell)}</td>" for cell in row[1:]]
+        cells += [f"<td{look}>{_shown(cell)}</td>" for look, cell in zip(looks[1:], row[1:], strict=True)]
         stressed = ' class="best"' if number == best else ""
         body.append(f"<tr{stressed}>{''.join(cells)}</tr>")
     return (
@@ -84,10 +91,6 @@ def notes(lines: Sequence[str]) -> str:
     if not lines:
         return ""
     return f'<ul class="notes">{"".join(f"<li>{escaped(line)}</li>" for line in lines)}</ul>'
-
-
-def _text(column: int) -> str:
-    return ' class="text"' if column == 0 else ""
 
 
 def _shown(cell: str) -> str:
