@@ -55,7 +55,8 @@
   NAME(AT_POSITION, kAtPosition, 0x400, "at-position")  /* used and moved the open's own position: read, not pread */ \
   NAME(CREATE, kCreate, 0x800, "create")                /* an open that may make the file */                          \
   NAME(READ_ONLY, kReadOnly, 0x1000, "read-only")       /* an open or a mapping for reading alone */                  \
-  NAME(APPEND, kAppend, 0x2000, "append")
+  NAME(APPEND, kAppend, 0x2000, "append")                                                                             \
+  NAME(DURABLE, kDurable, 0x4000, "durable")            /* a write that ends when its bytes are on the device */
 
 /* The two lowest bits are one number, the type of the data; 0 is file data. */
 #define PLAIT_TRACE_DATA_TYPES(NAME)                                                                                  \

@@ -127,6 +127,8 @@ def entry(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Resu
             return function(*given, **kwargs)
         except Error:
             raise
+        except MemoryError as error:
+            raise store_error(words_of(error), errno.ENOMEM) from error
         except ImportError as error:
             wrong = ArgumentError(f"{function.__name__} needs the package {error.name}; install it")
         except Exception as error:

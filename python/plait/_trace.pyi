@@ -53,6 +53,7 @@ class Flag(IntFlag):
     CREATE = 2048
     READ_ONLY = 4096
     APPEND = 8192
+    DURABLE = 16384
 
 KIND_WORDS: list[str]
 
@@ -128,5 +129,6 @@ def trace_report(
     process: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> dict[str, Any]: ...
+def foreign_file(name: str) -> str: ...
 def workloads() -> list[dict[str, Any]]: ...
 def time_calls(call: str, path: str, size: int, count: int) -> float: ...

@@ -159,6 +159,7 @@ nb::dict oddities_of(const TraceOddities& one) {
   made["failed"] = one.failed;
   made["beyond"] = one.beyond;
   made["without_time"] = one.without_time;
+  made["far"] = one.far;
   made["incomplete"] = one.incomplete;
   made["missed"] = one.missed;
   made["counted"] = one.counted;

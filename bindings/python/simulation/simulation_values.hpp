@@ -32,6 +32,8 @@ inline simulation::DeviceSpec device_of(const nanobind::dict& given) {
   spec.kind = get<std::string>(given, "kind");
   spec.count = get<std::int64_t>(given, "count");
   spec.stripe = get<std::int64_t>(given, "stripe");
+  spec.flush = time_of(get<double>(given, "flush"));
+  spec.flush_writes = get<std::int64_t>(given, "flush_writes");
   for (const auto& [name, value] : nanobind::cast<nanobind::dict>(given["values"]))
     spec.values.emplace_back(nanobind::cast<std::string>(name), nanobind::cast<double>(value));
   return spec;
@@ -59,6 +61,7 @@ inline nanobind::dict device_use(const simulation::DeviceUse& one, double elapse
   made["hit_requests"] = one.hits;
   made["hit_bytes"] = one.hit_bytes;
   made["stalled"] = seconds(one.stalled);
+  made["flushes"] = one.flushes;
   return made;
 }
 

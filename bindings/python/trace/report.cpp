@@ -14,6 +14,7 @@
 #include "report.hpp"
 #include "string.hpp"
 #include "trace/report/analysis.hpp"
+#include "trace/report/filter.hpp"
 #include "trace/words.hpp"
 #include "unlocked.hpp"
 
@@ -295,6 +296,9 @@ void bind_reports(nb::module_& module) {
               "file: str = \"\", "
               "include: list[str] = [], exclude: list[str] = [], all: bool = False, process: int | None = None, "
               "progress: collections.abc.Callable[[int, int], None] | None = None) -> dict[str, typing.Any]"));
+  module.def(
+      "foreign_file", [](const std::string& name) { return text_of(name_of(foreign(name))); }, "name"_a,
+      nb::sig("def foreign_file(name: str) -> str"));
 }
 
 }  // namespace plait::python

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from plait.cli.support import messages, output, progress_bar
+from plait.cli.simulate.machine import complete_machines
+from plait.cli.support import messages, output, progress_bar, run_with_bar
 from plait.cli.trace_convert import check, separator, time
 from plait.trace.formats import read_names
 
@@ -24,6 +25,7 @@ Examples:
   plait trace report run.plait --json - | jq .table1
   plait trace report old.1992 --from 1992 --clock wall
   plait trace report run.plait --file '*.dat' --process 4711
+  plait trace report run.plait --machine mine.toml --gains 60
 """
 _COMPARE_EXAMPLES = """
 \b
@@ -31,6 +33,8 @@ Examples:
   plait trace compare before.plait after.plait
   plait trace compare before.plait after.plait --html changes.html
 """
+
+_OPENING = ("format", "base", "separator", "comment", "tick", "block")  # of plait.trace.open
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -111,6 +115,29 @@ def _analyse(path: str, options: dict[str, Any]) -> Report:
         )
 
 
+def _add_gains(document: Report, machine: str, limit: float, options: dict[str, Any]) -> None:
+    """Predict what the advice of a report gains, with a progress bar."""
+    from plait.simulate import add_gains
+    from plait.simulate._gains import choice_of
+    from plait.trace.recording.choice import Choice, kept
+
+    choice = Choice(list(options["include"]), list(options["exclude"]), options["everything"])
+    if choice.is_default():
+        choice = kept(document["trace"]["path"])
+    reading = {name: value for name, value in _reading(options).items() if name in _OPENING}
+    run_with_bar(
+        lambda progress: add_gains(
+            document,
+            machine,
+            limit=limit,
+            reading=reading,
+            on_device=choice_of(options["file"], choice.include, choice.exclude, choice.all),
+            progress=progress,
+        ),
+        "predicting gains",
+    )
+
+
 def _deliver(document: Report | Comparison, json_: str | None, html: str | None) -> bool:
     """Write the files that were asked for; tell whether standard output is taken."""
     if json_ == html == "-":
@@ -133,14 +160,33 @@ def _deliver(document: Report | Comparison, json_: str | None, html: str | None)
 @_options
 @click.option("--all", "everything", is_flag=True, help="Leave out only the files of --exclude.")
 @click.option("--top", type=click.IntRange(min=1), default=10, show_default=True, help="Rows of the longer tables.")
+@click.option(
+    "--machine",
+    default="laptop-nvme",
+    show_default=True,
+    shell_complete=complete_machines,
+    help="A machine file, or a name, of `plait simulate`: what advice gains is predicted for it.",
+)
+@click.option(
+    "--gains",
+    type=click.FloatRange(min=0),
+    default=10.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="That predicting gains may take; 0: no gains.",
+)
 def report_command(trace: str, top: int, json_: str | None, html: str | None, **options: Any) -> None:
     """Show what a trace means: its totals, rates, order, files, cycles, and what to look at first.
 
-    TRACE is a trace of any format that Plait reads.  It is read once, front to back.
+    TRACE is a trace of any format that Plait reads.  It is read once, front to back; where that takes little time,
+    once more to predict what the advice would gain.
     """
     from plait.trace.analysis.text import rendered
 
+    machine, limit = options.pop("machine"), options.pop("gains")
     document = _analyse(trace, options)
+    if limit > 0 and options["level"] is None and options["process"] is None:
+        _add_gains(document, machine, limit, options)
     if not _deliver(document, json_, html):
         console = output()
         console.print(rendered(document, console.width, top))

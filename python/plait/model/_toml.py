@@ -21,14 +21,16 @@ __all__ = ["loads", "tables", "text_of"]
 def text_of(name: str | os.PathLike[str], example_text: Callable[[str], str]) -> str:
     """Return the text of a file, or of an example where no file has the name and it does not end with ``.toml``.
 
-    errors  ArgumentError: no such example, or not UTF-8; OSError: the file cannot be read
+    errors  ArgumentError: no such example, a folder, or not UTF-8; OSError: the file cannot be read
     """
     text = os.fspath(name)
     path = Path(text)
+    if not text or path.is_dir():
+        raise ArgumentError(f"found '{text}', which is {'a folder' if text else 'no name'}; name a machine file")
     if not path.exists() and path.suffix != ".toml":
         return example_text(text)
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise ArgumentError(f"{text}: not a text in UTF-8, byte {error.start}; write a TOML file") from error
 
@@ -36,6 +38,6 @@ def text_of(name: str | os.PathLike[str], example_text: Callable[[str], str]) ->
 def tables(text: str, name: str) -> dict[str, Any]:
     """Return what a TOML text holds; ``name`` is what errors call it.  errors  ArgumentError"""
     try:
-        return loads(text)
+        return loads(text.removeprefix("\ufeff"))  # some editors put a mark of the byte order in front
     except TOMLDecodeError as error:
         raise ArgumentError(f"{name}: not TOML: {error}") from error

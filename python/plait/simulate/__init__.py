@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from plait.simulate._calibrate import calibrate
     from plait.simulate._counting import Counts, byte_hits, count, hits, outcomes
     from plait.simulate._curves import MissRatioCurve, miss_ratio_curve
+    from plait.simulate._gains import add_gains
     from plait.simulate._machine import Machine, example_text, examples, load, parse
     from plait.simulate._policies import Policy, policies
     from plait.simulate._recording import Recording, record
@@ -25,6 +26,7 @@ else:
             "_calibrate": ["calibrate"],
             "_counting": ["Counts", "byte_hits", "count", "hits", "outcomes"],
             "_curves": ["MissRatioCurve", "miss_ratio_curve"],
+            "_gains": ["add_gains"],
             "_machine": ["Machine", "example_text", "examples", "load", "parse"],
             "_policies": ["Policy", "policies"],
             "_recording": ["Recording", "record"],
@@ -48,6 +50,7 @@ __all__ = [
     "StoredArray",
     "Sweep",
     "TraceWarning",
+    "add_gains",
     "advise",
     "byte_hits",
     "calibrate",

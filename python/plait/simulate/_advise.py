@@ -14,7 +14,7 @@ from plait._guard import entry
 from plait.simulate._machine import Machine, load
 from plait.simulate._recording import Recording, Traces, record
 from plait.simulate._result import Result
-from plait.simulate._run import DEFAULT_MACHINE, _at_once, replay
+from plait.simulate._run import DEFAULT_MACHINE, at_once, replay
 from plait.simulate._settings import overridden
 
 _MIB = 1 << 20
@@ -64,6 +64,21 @@ class Advice:
     def to_json(self) -> str:
         """Return all of it as JSON."""
         return json.dumps({**asdict(self), "unexplained": self.unexplained, "error": self.error})
+
+    def page(self) -> str:
+        """Return a page in HTML that needs no network."""
+        from plait.simulate.page import advice_page
+
+        return advice_page(self)
+
+    def html(self, path: str | os.PathLike[str]) -> None:
+        """Write that page, whole or not at all.
+
+        errors  plait.StoreError: it cannot be written
+        """
+        from plait.simulate.page import write
+
+        write(self.page(), path)
 
     def __str__(self) -> str:
         """Return some 20 lines of text."""
@@ -129,6 +144,12 @@ def _candidates(machine: Machine, baseline: Result) -> Iterator[tuple[str, str, 
             )
     if cache == 0:
         yield "a cache for all files", f"{extent // _MIB + 1} MiB of memory for the cache", {"cache": extent + _MIB}
+    if baseline["devices"] and baseline["devices"][0]["flushes"] > 0:
+        yield (
+            "no flushes",
+            "a device that keeps what it holds when power fails, or fewer fsync and O_DSYNC: one for several records",
+            {"flush": 0.0, "flush_writes": 0},
+        )
     if machine.get("tier", "size") == 0:
         fast = "?kind=ssd&read_latency=80us&write_latency=20us"
         yield (
@@ -179,13 +200,27 @@ def advise(
     """
     recording = record(traces, progress)
     base, program = overridden(load(machine), changes)
+    return advised(recording, base, program, workers=workers, progress=progress)
+
+
+def advised(
+    recording: Recording,
+    base: Machine,
+    program: dict[str, Any],
+    *,
+    workers: int | None = None,
+    progress: Callable[[str, float], None] | None = None,
+    check: Callable[[], None] | None = None,
+) -> Advice:
+    """Return the advice on what was read; ``check`` is called now and then, and what it raises ends all."""
+    heard = None if check is None else lambda _: check()
     # With a processor for each program, since the recorded run had as many as it had.
     many = base.changed("processors", count=max(recording.programs, int(base.get("processors", "count"))))
-    replayed = replay(recording, many, program, measured=True)
-    baseline = replay(recording, base, program)
+    replayed = replay(recording, many, program, measured=True, progress=heard)
+    baseline = replay(recording, base, program, progress=heard)
     tried = list(_candidates(base, baseline))
     variants = [overridden(base, {**program, **one}) for _, _, one in tried]
-    results = _at_once(lambda index: replay(recording, *variants[index]), len(tried), workers, progress)
+    results = at_once(recording, variants, workers, progress, check)
     found = [
         Change(what, setting, one, result.elapsed, baseline.elapsed - result.elapsed)
         for (what, setting, one), result in zip(tried, results, strict=True)

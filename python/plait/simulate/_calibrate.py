@@ -3,38 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-import mmap
 import os
-import random
-import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
 from plait._errors import ArgumentError, StoreError
 from plait._guard import entry
+from plait.simulate._measuring import MIB, PAGE, PARTS, Measured, measure
 from plait.simulate.plans._here import constants_text
-
-_MIB = 1 << 20
-_PAGE = 4096
-_PARTS = 8  # of the time, one for each measurement
-
-
-class Measured(NamedTuple):
-    """What was measured.  Times in seconds, rates in bytes a second; medians of many."""
-
-    call: float
-    copy_rate: float
-    switch: float
-    read_latency: float
-    write_latency: float
-    read_rate: float
-    write_rate: float
-    channels: int
-    """Single pages that are read at once, over those that are read one after the other."""
-    direct: bool
-    """Whether the device was reached past the page cache."""
 
 
 @entry
@@ -42,22 +19,22 @@ def calibrate(
     folder: str | os.PathLike[str],
     *,
     seconds: float = 20.0,
-    size: int = 256 * _MIB,
+    size: int = 256 * MIB,
     progress: Callable[[str, float], None] | None = None,
 ) -> str:
     """Measure this machine and return a machine file, a text in TOML.
 
     Args:
         folder: on the device to measure; a file of ``size`` bytes is written there, and removed.
-        seconds: about so long, and not more than twice as long where the device is not stuck.
-        size: of the file; a device with a cache of its own wants a larger one.
+        seconds: about so long, and not more than twice and three seconds where the device is not stuck.
+        size: of the file; a device with a cache of its own wants a larger one.  A slow device gets a smaller one.
         progress: hears what is going on and the share done, 0 to 1.
 
     Raises:
         plait.ArgumentError: a time below one second, or a file below 16 MiB.
         plait.StoreError: the folder cannot be written, or is full.
     """
-    if seconds < 1 or size < 16 * _MIB:
+    if seconds < 1 or size < 16 * MIB:
         raise ArgumentError(
             f"found seconds={seconds}, size={size}; give 1 second or more, and a file of 16 MiB or more"
         )
@@ -66,131 +43,11 @@ def calibrate(
     try:
         with contextlib.ExitStack() as stack:
             stack.callback(lambda: path.unlink(missing_ok=True))
-            return _file(where, _measure(path, seconds / _PARTS, size - size % _MIB, progress or (lambda *_: None)))
+            return _file(where, measure(path, seconds / PARTS, size - size % MIB, progress or (lambda *_: None)))
     except OSError as error:
         if isinstance(error, StoreError):
             raise
         raise StoreError(f"cannot measure in {where}: {error.strerror}; name a folder that can be written") from error
-
-
-def _measure(path: Path, part: float, size: int, heard: Callable[[str, float], None]) -> Measured:
-    steps = iter(range(1, _PARTS + 1))
-
-    def begin(text: str) -> None:
-        heard(text, (next(steps) - 1) / _PARTS)
-
-    begin("writing the file")
-    with _descriptor(path, os.O_RDWR | os.O_CREAT, direct=True) as (file, direct):
-        block = mmap.mmap(-1, _MIB)
-        block.write(os.urandom(_MIB))
-        write_rate = _MIB / _paced(lambda k: os.pwritev(file, [block], k * _MIB % size), part, size // _MIB)
-        os.fsync(file)
-        begin("reading it in order")
-        read_rate = _MIB / _paced(lambda k: os.preadv(file, [block], k * _MIB % size), part)
-        page = memoryview(mmap.mmap(-1, _PAGE))
-        offsets = [_PAGE * one for one in random.Random(1).choices(range(size // _PAGE), k=4096)]
-        begin("reading single pages")
-        single = _paced(lambda k: os.preadv(file, [page], offsets[k % 4096]), part)
-        begin("reading many pages at once")
-        channels = _channels(file, offsets, part, single)
-        begin("writing single pages")
-        wrote = _paced(lambda k: os.pwritev(file, [page], offsets[k % 4096]), part)
-    begin("reading from memory")
-    with _descriptor(path, os.O_RDONLY, direct=False) as (file, _):
-        os.preadv(file, [block], 0)
-        byte = bytearray(1)
-        call = _paced(lambda k: os.preadv(file, [byte], 0), part)
-        begin("copying from memory")
-        copied = _paced(lambda k: os.preadv(file, [block], 0), part)
-    begin("switching processes")
-    return Measured(
-        call=call,
-        copy_rate=_MIB / max(copied - call, 1e-9),
-        switch=_switch(part),
-        read_latency=max(single - _PAGE / read_rate, 1e-9),
-        write_latency=max(wrote - _PAGE / write_rate, 1e-9),
-        read_rate=read_rate,
-        write_rate=write_rate,
-        channels=channels,
-        direct=direct,
-    )
-
-
-@contextlib.contextmanager
-def _descriptor(path: Path, flags: int, *, direct: bool) -> Iterator[tuple[int, bool]]:
-    """Open the file, past the page cache where that is wanted and possible."""
-    if direct:
-        try:
-            file = os.open(path, flags | os.O_DIRECT, 0o600)
-        except OSError:  # a file system without, such as one in memory
-            direct = False
-    if not direct:
-        file = os.open(path, flags, 0o600)
-    try:
-        yield file, direct
-    finally:
-        os.close(file)
-
-
-def _paced(work: Callable[[int], object], limit: float, least: int = 16) -> float:
-    """Return the median time of a piece of work, done until the time is over and at least so many times."""
-    times: list[float] = []
-    end = time.perf_counter() + limit
-    before = time.perf_counter()
-    while len(times) < least or before < end:
-        work(len(times))
-        now = time.perf_counter()
-        times.append(now - before)
-        before = now
-        if len(times) >= 1_000_000 or (len(times) >= 4 and before > end + limit):
-            break
-    times.sort()
-    return max(times[len(times) // 2], 1e-9)
-
-
-def _channels(file: int, offsets: list[int], limit: float, single: float) -> int:
-    """Return how many single pages are read at once, by threads."""
-    threads, counts = 16, [0] * 16
-    end = time.perf_counter() + limit
-
-    def read(number: int) -> None:
-        page = memoryview(mmap.mmap(-1, _PAGE))
-        while time.perf_counter() < end:
-            os.preadv(file, [page], offsets[(number * 251 + counts[number]) % 4096])
-            counts[number] += 1
-
-    started = [threading.Thread(target=read, args=(number,)) for number in range(threads)]
-    for one in started:
-        one.start()
-    for one in started:
-        one.join()
-    return max(1, min(threads, round(sum(counts) / limit * single)))
-
-
-def _switch(limit: float) -> float:
-    """Return the time of a switch between two processes that wake each other by pipes, on one processor."""
-    to_child, from_child = os.pipe(), os.pipe()
-    allowed = os.sched_getaffinity(0)
-    child = os.fork()
-    if child == 0:
-        try:
-            os.close(to_child[1])
-            os.sched_setaffinity(0, {min(allowed)})
-            while os.read(to_child[0], 1):
-                os.write(from_child[1], b"x")
-        finally:
-            os._exit(0)
-    os.close(to_child[0])
-    try:
-        os.sched_setaffinity(0, {min(allowed)})
-        there_and_back = _paced(lambda _: (os.write(to_child[1], b"x"), os.read(from_child[0], 1)), limit)
-    finally:
-        os.sched_setaffinity(0, allowed)
-        os.close(to_child[1])
-        os.waitpid(child, 0)
-        for one in from_child:
-            os.close(one)
-    return there_and_back / 2
 
 
 def _told(path: str, fallback: int) -> int:
@@ -237,7 +94,7 @@ call = "{1e6 * one.call:.3g} us"
 interrupt = "2 us"             # not measured
 
 [simulate.cache]
-size = "{_available() // _MIB} MiB"            # memory that is available now
+size = "{_available() // MIB} MiB"            # memory that is available now
 block = "4 KiB"
 policy = "2q"                  # Linux has two lists, of pages seen once and of pages seen again
 read_ahead = "adaptive"
@@ -249,13 +106,38 @@ dirty_start = "{_told(f"{vm}/dirty_background_ratio", 10) or 10} %"
 dirty_limit = "{_told(f"{vm}/dirty_ratio", 20) or 20} %"
 copy_rate = "{one.copy_rate / 1e6:.4g} MB/s"
 
+{_device(one)}
+{constants_text()}'''
+
+
+def _device(one: Measured) -> str:
+    """Return the section of the device."""
+    flush = f'''flush = "{1e6 * one.flush:.4g} us"
+flush_writes = {one.flush_writes}               # of the file system, for each write of a file's end that is durable
+'''
+    rates = f'''read_rate = "{one.read_rate / 1e6:.4g} MB/s"
+write_rate = "{one.write_rate / 1e6:.4g} MB/s"
+'''
+    times = f"# Single pages were read in {one.read.text()},\n# and written in {one.write.text()}.\n"
+    if one.limited:
+        return f'''{times}# The device saves up what it is not asked for, as limited volumes do.
 [simulate.device]
+kind = "volume"
+{rates}read_requests = {max(round(one.reads_at_once), 1)}
+write_requests = {max(round(one.writes_at_once), 1)}
+read_unit = "{one.read_unit // 1024} KiB"
+write_unit = "{one.write_unit // 1024} KiB"
+burst = "{1e3 * one.credit:.4g} ms"
+read_latency = "{1e6 * one.read.p10:.4g} us"
+write_latency = "{1e6 * one.write.p10:.4g} us"
+{flush}'''
+    read, write = (
+        max(times.mean - PAGE / rate, 1e-9) for times, rate in ((one.read, one.read_rate), (one.write, one.write_rate))
+    )
+    return f'''{times}[simulate.device]
 kind = "ssd"
 channels = {one.channels}
 page = "128 KiB"               # a request of a MiB goes to all channels
-read_latency = "{1e6 * one.read_latency:.4g} us"
-write_latency = "{1e6 * one.write_latency:.4g} us"
-read_rate = "{one.read_rate / 1e6:.4g} MB/s"
-write_rate = "{one.write_rate / 1e6:.4g} MB/s"
-
-{constants_text()}'''
+read_latency = "{1e6 * read:.4g} us"
+write_latency = "{1e6 * write:.4g} us"
+{rates}{flush}'''

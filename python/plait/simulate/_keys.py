@@ -58,6 +58,8 @@ DEVICE = {
     "kind": Key(TEXT, "disk", "one of the devices"),
     "count": Key(COUNT, 1, "devices alike, over which bytes lie in stripes"),
     "stripe": Key(BYTES, 1 << 16, "of a stripe, where there are several"),
+    "flush": Key(TIME, 0.0, "of a flush: at the end of fsync, and of each write with O_DSYNC or O_SYNC"),
+    "flush_writes": Key(COUNT, 0, "small writes of the file system's own before each flush"),
 }
 RANKS = {
     "per_node": Key(COUNT, 0, "consecutive ranks that share a node; 0: all share one"),

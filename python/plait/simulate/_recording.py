@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Sequence
+from fnmatch import fnmatchcase
 from typing import Any
 
 from plait import _simulation
 from plait._amounts import count
 from plait._errors import ArgumentError
+from plait.simulate._on_device import OnDevice
 
 Traces = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 """One trace or several: names of files, or of workloads such as ``workload:venus?copies=2``."""
@@ -69,6 +71,7 @@ class Recording:
             "backwards": ("CPU time", "below an earlier one of its process; the wall clock is taken instead"),
             "empty": ("request", "of no bytes; it costs the call alone"),
             "failed": ("request", "that failed; it takes the time that it took"),
+            "far": ("event", "more than 36 years from the clock's zero, or behind 73 years of activity; left out"),
             "beyond": ("request", "of more than 1 TiB or ending behind 8 PiB of a file; left out but for its time"),
         }
         found = [f"{count(odd[key], noun)} {text}" for key, (noun, text) in texts.items() if odd[key]]
@@ -77,11 +80,15 @@ class Recording:
         return found
 
 
-def record(traces: Traces | Recording, progress: Callable[[str, float], None] | None = None) -> Recording:
+def record(
+    traces: Traces | Recording, progress: Callable[[str, float], None] | None = None, *, file: str | None = None
+) -> Recording:
     """Read traces, so that they can be replayed many times.
 
     traces     names of traces of any format that can be read, and of workloads; several run at once
     progress   hears what is going on and the share done, 0 to 1
+    file       a pattern of names, such as ``/scratch/*``, of the files that lie on the device; calls on others take
+               what they took when they were recorded.  None: all files lie there
     errors     those of :func:`plait.trace.open`; ArgumentError: no trace, or one without any request
     """
     if isinstance(traces, Recording):
@@ -89,6 +96,20 @@ def record(traces: Traces | Recording, progress: Callable[[str, float], None] | 
     names = [os.fspath(traces)] if isinstance(traces, str | os.PathLike) else [os.fspath(one) for one in traces]
     if not names:
         raise ArgumentError("there is no trace to replay; name at least one")
+    found = read(names, progress, None if file is None else lambda name: fnmatchcase(name, file))
+    if found.requests == 0:
+        of = "" if file is None else f" of files whose names match '{file}'"
+        raise ArgumentError(f"there are no reads or writes{of} in {', '.join(names)}; there is nothing to replay")
+    return found
+
+
+def read(
+    names: list[str],
+    progress: Callable[[str, float], None] | None,
+    on_device: Callable[[str], bool] | None,
+    **options: Any,
+) -> Recording:
+    """Read traces, with the options of :func:`plait.trace.open`; ``on_device`` says which files lie on the device."""
     from plait.trace import open as open_trace
 
     begin = time.perf_counter()
@@ -100,8 +121,6 @@ def record(traces: Traces | Recording, progress: Callable[[str, float], None] | 
                 share = read / whole if whole else 0.0
                 progress(f"reading {name}", (number + min(share, 1.0)) / len(names))
 
-        with open_trace(name) as trace:
-            compiled.add(trace, heard)
-    if compiled.requests == 0:
-        raise ArgumentError(f"there are no reads or writes in {', '.join(names)}; there is nothing to replay")
+        with open_trace(name, **options) as trace:
+            compiled.add(trace if on_device is None else OnDevice(trace, on_device), heard)
     return Recording(names, compiled, time.perf_counter() - begin)

@@ -87,6 +87,21 @@ class Result:
 
         draw_rates(self.document, Path(path))
 
+    def page(self) -> str:
+        """Return a page in HTML that needs no network: tables, and charts of rates over time."""
+        from plait.simulate.page import result_page
+
+        return result_page(self)
+
+    def html(self, path: str | Path) -> None:
+        """Write that page, whole or not at all.
+
+        errors  plait.StoreError: it cannot be written
+        """
+        from plait.simulate.page import write
+
+        write(self.page(), path)
+
     def __str__(self) -> str:
         """Return some 30 lines of text."""
         return "\n".join(_lines(self))
@@ -193,6 +208,21 @@ class Sweep:
         from plait.simulate._charts import draw_sweep
 
         draw_sweep(self.names, self.rows(), Path(path))
+
+    def page(self) -> str:
+        """Return a page in HTML that needs no network: a table, and charts over what was swept."""
+        from plait.simulate.page import sweep_page
+
+        return sweep_page(self)
+
+    def html(self, path: str | Path) -> None:
+        """Write that page, whole or not at all.
+
+        errors  plait.StoreError: it cannot be written
+        """
+        from plait.simulate.page import write
+
+        write(self.page(), path)
 
     def __str__(self) -> str:
         """Return a table."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -115,28 +116,44 @@ def sweep(
     for one, program in variants:
         settings(one, program)
 
-    def work(index: int) -> Result:
-        return replay(recording, *variants[index])
-
-    return Sweep(list(swept), points, _at_once(work, len(points), workers, progress))
+    return Sweep(list(swept), points, at_once(recording, variants, workers, progress))
 
 
-def _at_once(
-    work: Callable[[int], Result],
-    number: int,
+class _StoppedError(Exception):
+    """Ends a replay whose result nobody waits for any more."""
+
+
+def at_once(
+    recording: Recording,
+    variants: Sequence[tuple[Machine, Mapping[str, Any]]],
     workers: int | None,
     progress: Callable[[str, float], None] | None,
+    check: Callable[[], None] | None = None,
 ) -> list[Result]:
-    """Return the results of all pieces of work; replays hold no lock of Python."""
+    """Return the results of all variants; replays hold no lock of Python.
+
+    What is raised meanwhile, as by a `progress` or by Ctrl-C, ends all that run within some 65,000 requests; so does
+    what ``check`` raises, which each of them calls that often.
+    """
     found: dict[int, Result] = {}
+    number = len(variants)
+    stopped = threading.Event()
+
+    def go_on(_: float) -> None:
+        if stopped.is_set():
+            raise _StoppedError
+        if check is not None:
+            check()
+
     with ThreadPoolExecutor(workers or len(os.sched_getaffinity(0))) as pool:
-        started = {pool.submit(work, index): index for index in range(number)}
+        started = {pool.submit(replay, recording, *one, progress=go_on): k for k, one in enumerate(variants)}
         try:
             for done in as_completed(started):
                 found[started[done]] = done.result()
                 if progress is not None:
                     progress(f"{len(found)} of {number} replays", len(found) / number)
         except BaseException:
+            stopped.set()
             pool.shutdown(wait=False, cancel_futures=True)
             raise
     return [found[index] for index in range(number)]

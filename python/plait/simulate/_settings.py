@@ -25,6 +25,8 @@ _SHORT = {
     "dirty_limit": ("cache", "dirty_limit"),
     "stripes": ("device", "count"),
     "servers": ("device", "servers"),
+    "flush": ("device", "flush"),
+    "flush_writes": ("device", "flush_writes"),
 }
 OVERRIDES = (*_SHORT, "device", "tier", "aggregate", "asynchronous", "waits")
 """What :func:`plait.simulate.run` may change about a machine and the programs."""
@@ -120,5 +122,7 @@ def device_settings(machine: Machine, section: str) -> dict[str, Any]:
         "kind": kind,
         "count": machine.get(section, "count") if several else 1,
         "stripe": machine.get(section, "stripe") if several else 0,
+        "flush": machine.get(section, "flush") if several else 0.0,
+        "flush_writes": machine.get(section, "flush_writes") if several else 0,
         "values": {key: float(value) for key, value in values.items()},
     }

@@ -12,9 +12,10 @@ namespace plait::simulation {
 /// One request.  Devices know addresses; files lie behind each other in them (FilePlacement).
 struct DeviceRequest {
   std::int64_t address = 0;  ///< bytes
-  std::int64_t length = 0;   ///< bytes, above 0
+  std::int64_t length = 0;   ///< bytes, above 0 but for a flush
   bool write = false;
   std::uint64_t tag = 0;  ///< handed back when it is done
+  bool flush = false;     ///< no bytes: brings what was written to where it stays; of FlushedDevice alone
 };
 
 /// What hears that a request is done.
@@ -37,6 +38,7 @@ struct DeviceUse {
   std::int64_t hits = 0;       ///< of a tier: requests that it served whole
   std::int64_t hit_bytes = 0;  ///< of a tier: bytes read from it
   Time stalled = 0;            ///< of an SSD: in garbage collection
+  std::int64_t flushes = 0;    ///< of all devices together, told with the first
 };
 
 /// threads  one at a time, and all on one clock.

@@ -76,6 +76,10 @@ struct DeviceSpec {
   DeviceValues values;
   std::int64_t count = 1;   ///< devices alike, over which addresses lie in stripes
   std::int64_t stripe = 0;  ///< bytes of a stripe; needed where there are several
+  Time flush = 0;           ///< of a flush; see FlushedDevice
+  std::int64_t flush_writes = 0;
+
+  bool takes_flushes() const noexcept { return flush > 0 || flush_writes > 0; }
 };
 
 /// errors  kArgument: no such kind, with those that there are and the nearest; and those of DeviceArguments.
@@ -84,6 +88,7 @@ std::unique_ptr<Device> make_device(const DeviceSpec& spec, const DeviceSite& si
 const DeviceKind& distance_disk();
 const DeviceKind& queueing_disk();
 const DeviceKind& solid_state();
+const DeviceKind& limited_volume();
 const DeviceKind& parallel_servers();
 const DeviceKind& single_server();
 

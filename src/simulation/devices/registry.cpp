@@ -25,8 +25,8 @@ std::string suggestion(std::string_view word, std::span<const std::string_view> 
 }  // namespace
 
 std::span<const DeviceKind* const> device_kinds() {
-  static const std::array kAll{&distance_disk(), &queueing_disk(), &solid_state(), &parallel_servers(),
-                               &single_server()};
+  static const std::array kAll{&distance_disk(),  &queueing_disk(),    &solid_state(),
+                               &limited_volume(), &parallel_servers(), &single_server()};
   return kAll;
 }
 

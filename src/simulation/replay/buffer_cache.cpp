@@ -190,6 +190,7 @@ void BufferCache::write(const Access& access) {
   counts_.written_blocks += static_cast<std::int64_t>(end - first);
   if (slots_ == 0) {
     uncached(access, true);
+    if (access.durable) flush_device();
     return;
   }
   const bool through = settings_.write == WriteKind::kThrough;
@@ -217,8 +218,30 @@ void BufferCache::write(const Access& access) {
   }
   for (const Operation before : run.before) need(before);
   if (bypass) uncached(access, true);
-  if (settings_.write == WriteKind::kBehind) write_out_range(access.file, first, end);
+  if (access.durable)
+    write_through(access, first, end);
+  else if (settings_.write == WriteKind::kBehind)
+    write_out_range(access.file, first, end);
   hold_limits();
+}
+
+/// Writes blocks of a write that has to be durable, and waits for them and for the device to be flushed.
+void BufferCache::write_through(const Access& access, std::uint64_t first, std::uint64_t end) {
+  write_out_range(access.file, first, end);
+  for (std::uint64_t block = first; block < end; ++block) {
+    const Block* found = resident(access.file, block);
+    if (found != nullptr && operations_.running(found->operation)) need(found->operation);
+  }
+  flush_device();
+}
+
+/// Behind what is waited for comes a flush of the device, which is waited for instead.
+void BufferCache::flush_device() {
+  if (!settings_.flush) return;
+  const Operation flush = operations_.create({0, 0, true, 0, true});
+  for (const Operation one : needed_) operations_.order(flush, one);
+  operations_.release(flush);
+  needed_.assign(1, flush);
 }
 
 void BufferCache::set_dirty(Slot slot) {
@@ -295,6 +318,7 @@ void BufferCache::sync(std::uint32_t file) {
     need(blocks_[slot].operation);
   }
   if (operations_.running(file_last_write_[file])) need(file_last_write_[file]);
+  flush_device();
 }
 
 void BufferCache::truncate(std::uint32_t file, std::int64_t size) {

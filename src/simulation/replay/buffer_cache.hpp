@@ -24,6 +24,7 @@ struct Access {
   std::uint32_t file = 0;
   std::int64_t offset = 0;
   std::int64_t length = 0;
+  bool durable = false;  ///< a write that ends when its bytes are on the device, and the device is flushed
 };
 
 /// What the cache has done, in blocks unless said otherwise.
@@ -61,8 +62,9 @@ class BufferCache final : private Timer {
   void direct(const Access& access, bool write) {
     needed_.clear();
     uncached(access, write);
+    if (access.durable) flush_device();
   }
-  /// Brings all dirty blocks of a file to the device.
+  /// Brings all dirty blocks of a file to the device, and flushes it.
   void sync(std::uint32_t file);
   /// Forgets what lies behind the new end of a file.
   void truncate(std::uint32_t file, std::int64_t size);
@@ -110,6 +112,8 @@ class BufferCache final : private Timer {
   void write_out(Slot slot);
   void write_out_range(std::uint32_t file, std::uint64_t first, std::uint64_t end);
   void hold_limits();
+  void write_through(const Access& access, std::uint64_t first, std::uint64_t end);
+  void flush_device();
   std::uint64_t first_block(const Access& access) const { return static_cast<std::uint64_t>(access.offset / block_); }
   std::uint64_t end_block(const Access& access) const {
     return static_cast<std::uint64_t>((access.offset + access.length + block_ - 1) / block_);

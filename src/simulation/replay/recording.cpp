@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -12,6 +13,20 @@ namespace plait::simulation {
 
 using trace::Event;
 using trace::Kind;
+
+namespace {
+
+constexpr Time kFarthestTime = Time{1} << 60;  // 36 years from the clock's zero; no sum of two is beyond 2^63
+constexpr Time kLongestSum = Time{1} << 61;    // of all that programs do, so that a replay ends before 2^63
+/// Whether what is read from a file comes from a program or a person.
+bool passes(const std::string& name) {
+  constexpr std::string_view kKinds[] = {"pipe:", "socket:", "anon_inode:", "/dev/pts/", "/dev/tty", "/dev/null"};
+  return std::ranges::any_of(kKinds, [&](std::string_view one) { return name.starts_with(one); });
+}
+
+constexpr Time kKept = 20'000'000;  // of CPU time whose gaps came before it was told
+
+}  // namespace
 
 /// What is known while one trace is read.
 struct Recording::Reading {
@@ -94,7 +109,7 @@ std::uint32_t Recording::file_of(Reading& reading, const Event& event) {
       return static_cast<std::uint32_t>(files_.size() - 1);
     }
     const auto [at, made] = reading.names.try_emplace(name, static_cast<std::uint32_t>(files_.size()));
-    if (made) files_.push_back({name, 0});
+    if (made) files_.push_back({name, 0, passes(name)});
     return at->second;
   };
   for (; reading.known < files.size(); ++reading.known) {
@@ -117,25 +132,51 @@ void Recording::advance(Level& level, Thread& thread, const Event& event) {
     ++oddities_.overlapping;
     gap = 0;
   }
+  if (!fits(gap)) gap = 0;
   Time computed = gap;
   const Time used = first || event.cpu < 0 || level.cpu < 0 ? -1 : event.cpu - level.cpu;
   if (used < 0 && event.cpu >= 0 && level.cpu >= 0) ++oddities_.backwards;
-  // CPU time counts where it is told anew at each event, and is not that of several threads.  What it has beyond the
-  // gap passed in the call before, whose costs the replay adds anew.
+  // CPU time counts where it is not that of several threads.  What it has beyond the gap, where it is told anew at each
+  // event, passed in the call before, whose costs the replay adds anew.
   const Time since = first ? 0 : event.start - level.start;
   if (used > 0 && level.moved && used <= since + 1000) {
     computed = std::min(used, gap);
-    thread.pause[which] += gap - computed;
+    level.unspent = 0;
+  } else if (used >= 0 && used <= event.start + std::max<Time>(event.duration, 0) - level.sampled + 1000) {
+    // It was looked at now and then: what it grows by is computing in the gaps until then, and from then on.
+    level.unspent += used;
+    computed = std::min(level.unspent, gap);
+    level.unspent = std::min(level.unspent - computed, kKept);
+  } else {
+    level.unspent = 0;
   }
+  thread.pause[which] += gap - computed;
+  if (first || used > 0) level.sampled = event.start;
   level.moved = used > 0 || (first && event.cpu >= 0);
   thread.think[which] += computed;
+  if (which == 1) thread.computed += computed;
   level.start = event.start;
   level.cpu = event.cpu >= 0 ? event.cpu : level.cpu;
   const bool waited = (event.flags & trace::flag::kAsynchronous) == 0 && event.duration > 0;
   level.end = event.start + (waited ? event.duration : 0);
 }
 
+/// Whether another stretch of time can be replayed: times run out near 2^63 ns.  What cannot is counted.
+bool Recording::fits(Time more) {
+  if (more > kLongestSum - sum_) {
+    ++oddities_.far;
+    return false;
+  }
+  sum_ += more;
+  return true;
+}
+
 void Recording::take(Reading& reading, const Event& event) {
+  if (event.start < -kFarthestTime || event.start > kFarthestTime || event.duration > kFarthestTime) {
+    ++oddities_.far;
+    return;
+  }
+  if (!fits(std::max<Time>(event.duration, 0))) return;
   if (!std::exchange(reading.begun, true)) reading.first = reading.last = event.start;
   Thread& thread = thread_of(reading, event);
   const bool transfer = event.kind == Kind::kRead || event.kind == Kind::kWrite;
@@ -193,8 +234,17 @@ void Recording::request(Reading& reading, Thread& thread, const Event& event) {
   made.logical = logical;
   made.asynchronous = transfer && (event.flags & trace::flag::kAsynchronous) != 0;
   made.direct = (event.flags & trace::flag::kDirect) != 0;
+  made.durable = event.kind == Kind::kWrite && (event.flags & trace::flag::kDurable) != 0;
   made.service = std::max<Time>(event.duration, 0);
   made.file = file_of(reading, event);
+  if (transfer && files_[made.file].passes) {
+    if (!made.asynchronous) thread.pause[level] += made.service;
+    return;
+  }
+  // What a library syncs may be a file of another name, that takes the place of the one that was written.
+  if (event.kind == Kind::kSync && (event.flags & trace::flag::kLogical) == 0 && thread.written != kNoFile)
+    made.file = thread.written;
+  if (event.kind == Kind::kWrite && logical) thread.written = made.file;
   made.offset = event.offset;
   if (transfer) {
     made.length = event.moved();
@@ -209,6 +259,7 @@ void Recording::request(Reading& reading, Thread& thread, const Event& event) {
     RecordedFile& file = files_[made.file];
     file.extent = std::max(file.extent, made.offset + made.length);
     ++reading.level_requests[level];
+    ++thread.requests[level];
     reading.level_bytes[level] += made.length;
     made.group = group;
     if (group != 0) ++groups_[group];
@@ -268,8 +319,17 @@ void Recording::end(Reading& reading, const trace::Description& description) {
     last.think = thread.think[level];
     last.pause = thread.pause[level];
     // Calls that are no requests of devices are not in the gaps between these.
-    if (!logical && thread.levels[0].begun)
-      last.think += std::max<Time>(program.end + reading.first - thread.levels[0].end, 0);
+    if (!logical && thread.levels[0].begun) {
+      const Time rest = std::max<Time>(program.end + reading.first - thread.levels[0].end, 0);
+      if (fits(rest)) last.think += rest;
+    }
+    // What neither reads nor writes, and computes little, waits for others: launchers, shells.
+    const bool waits = thread.requests[level] == 0 && thread.computed < (program.end - program.start) / 2;
+    if (waits && reading.level_requests[level] > 0) {
+      program.chunks.clear();
+      thread.chunk.clear();
+      last = {};
+    }
     put(thread, last);
     program.chunks.push_back(spool_.add(thread.chunk));
     for (const trace::Process& process : description.processes)
@@ -324,7 +384,7 @@ Request RequestCursor::next() {
     const bool follows = ahead_.kind == request.kind && ahead_.file == request.file && ahead_.group == 0 &&
                          ahead_.offset == request.offset + request.length &&
                          ahead_.asynchronous == request.asynchronous && ahead_.direct == request.direct &&
-                         request.length + ahead_.length <= aggregate_;
+                         ahead_.durable == request.durable && request.length + ahead_.length <= aggregate_;
     if (!follows) {
       has_ahead_ = true;
       break;

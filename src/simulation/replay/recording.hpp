@@ -21,6 +21,7 @@ struct TraceOddities {
   std::int64_t failed = 0;        ///< requests that failed
   std::int64_t beyond = 0;        ///< requests longer than kLongestRequest or ending behind kFarthestEnd, left out
   std::int64_t without_time = 0;  ///< requests whose duration is not known
+  std::int64_t far = 0;           ///< events at times beyond kFarthestTime, left out, and gaps that add up to more
   std::int64_t incomplete = 0;    ///< traces that are cut off
   std::int64_t missed = 0;        ///< events that happened but are in no trace
   std::int64_t counted = 0;       ///< processes' counters: calls that were only counted
@@ -44,6 +45,7 @@ struct Program {
 struct RecordedFile {
   std::string name;
   std::int64_t extent = 0;  ///< bytes up to the end of the last request
+  bool passes = false;      ///< a pipe, a socket or a terminal, which is on no device
 };
 
 /// cost     one pass over each trace.
@@ -68,22 +70,29 @@ class Recording {
   Time elapsed() const noexcept { return elapsed_; }
 
  private:
+  static constexpr std::uint32_t kNoFile = ~std::uint32_t{0};
   struct Level {
     bool begun = false;
     Time start = 0;
     Time end = 0;  // of what was waited for
     Time cpu = -1;
     bool moved = false;  // the CPU time told something new at the last event
+    Time sampled = 0;    // when it last did
+    Time unspent = 0;    // CPU time that no gap was found for yet
   };
   struct Thread {
     std::size_t program = 0;
     Level levels[2];  // of physical requests, of logical ones
     Time think[2] = {0, 0};
     Time pause[2] = {0, 0};
+    std::int64_t requests[2] = {0, 0};
+    Time computed = 0;                // in all, on the level of programs
+    std::uint32_t written = kNoFile;  // the last that the program asked to write
     std::vector<Request> chunk;
   };
   struct Reading;
 
+  bool fits(Time more);
   void take(Reading& reading, const trace::Event& event);
   void advance(Level& level, Thread& thread, const trace::Event& event);
   void request(Reading& reading, Thread& thread, const trace::Event& event);
@@ -105,6 +114,7 @@ class Recording {
   std::int64_t bytes_ = 0;
   bool logical_ = true;
   Time elapsed_ = 0;
+  Time sum_ = 0;  // of all gaps and durations
 };
 
 /// The requests of one program in turn.

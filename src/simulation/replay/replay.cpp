@@ -5,6 +5,7 @@
 
 #include "base/text.hpp"
 #include "plait/error.hpp"
+#include "simulation/devices/flushed.hpp"
 
 namespace plait::simulation {
 
@@ -34,6 +35,8 @@ const ReplaySettings& checked(const ReplaySettings& settings) {
 CacheSettings cache_of(const ReplaySettings& settings) {
   CacheSettings cache = settings.cache;
   if (settings.program.measured) cache.size = 0;
+  // What a tier holds is durable.
+  cache.flush = settings.device.takes_flushes() && settings.tier.size == 0;
   return cache;
 }
 
@@ -52,8 +55,12 @@ Replay::Replay(const Recording& recording, const ReplaySettings& settings)
       waiting_at_(recording.groups().size()) {
   if (!settings.program.measured) {
     const DeviceSite site{clock_, operations_, settings.device.kind, placement_.span()};
-    device_ = settings.tier.size > 0 ? std::make_unique<TieredDevice>(site, settings.tier, settings.device)
-                                     : make_device(settings.device, site);
+    if (settings.tier.size > 0)
+      device_ = std::make_unique<TieredDevice>(site, settings.tier, settings.device);
+    else if (settings.device.takes_flushes())
+      device_ = std::make_unique<FlushedDevice>(site, settings.device);
+    else
+      device_ = make_device(settings.device, site);
     operations_.set_device(*device_);
   }
   const CacheSettings cache = cache_of(settings);
@@ -184,7 +191,7 @@ bool Replay::transfer(std::uint32_t index) {
   if (settings_.program.measured) return measured(index);
   if (request.length == 0) return true;
   if (future_ != nullptr && Future::uses_cache(request)) future_->make(index);
-  const Access access{index, request.file, request.offset, request.length};
+  const Access access{index, request.file, request.offset, request.length, request.durable};
   if (request.direct) {
     cache_.direct(access, !read);
   } else if (read) {

@@ -22,7 +22,8 @@ struct Request {
   std::uint32_t group = 0;                ///< collective operations: those of one number wait for each other; 0: none
   trace::Kind kind = trace::Kind::kExit;  ///< read, write, sync, truncate, close, exit, or a phase: all wait for all
   bool asynchronous = false;
-  bool direct = false;  ///< past the cache
+  bool direct = false;   ///< past the cache
+  bool durable = false;  ///< a write that ends when its bytes are on the device
   bool logical = true;
 };
 

@@ -43,6 +43,9 @@ void ReplaySettings::check() const {
   require(cache.dirty_limit >= 0 && cache.dirty_limit <= 1, "the limit of dirty blocks", cache.dirty_limit,
           "a share from 0 to 1");
   require(cache.coalesce >= 0, "the largest coalesced request in bytes", number(cache.coalesce), "0 or above");
+  require(device.flush >= 0, "the time of a flush in ns", number(device.flush), "0 or above");
+  require(device.flush_writes >= 0 && device.flush_writes <= 1000, "the writes of a flush", number(device.flush_writes),
+          "0 to 1000");
   require(program.aggregate >= 0, "the size to aggregate to in bytes", number(program.aggregate), "0 or above");
   if (cache.size != 0 && NamedPolicy(cache.policy).kind().foresight == Foresight::kProcesses)
     throw Error(ErrorKind::kArgument,

@@ -34,6 +34,7 @@ struct CacheSettings {
   double dirty_limit = 1;               ///< share of the cache above which writers wait
   std::int64_t coalesce = 1048576;      ///< bytes of the largest request that adjacent dirty blocks make
   bool write_allocate = true;           ///< whether what is written comes into the cache
+  bool flush = false;                   ///< whether the device takes flushes, after writes that have to be durable
 };
 
 struct ProcessorSettings {

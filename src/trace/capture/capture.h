@@ -148,8 +148,9 @@ enum description_flags {
   DESCRIPTION_SEEKABLE = 1, /* has positions: a file or a block device */
   DESCRIPTION_APPEND = 2,
   DESCRIPTION_DIRECT = 4,
-  DESCRIPTION_MEMORY = 16, /* of processes, under a name: shared memory */
-  DESCRIPTION_SHARED = 8   /* was open before: others may move its position */
+  DESCRIPTION_DURABLE = 32, /* O_SYNC or O_DSYNC: a write ends when its bytes are on the device */
+  DESCRIPTION_MEMORY = 16,  /* of processes, under a name: shared memory */
+  DESCRIPTION_SHARED = 8    /* was open before: others may move its position */
 };
 
 /* What one open made: shared by the descriptors that dup makes of it. */

@@ -131,6 +131,7 @@ static uint32_t kind_of(int fd, int status) {
   if (result == 0 && (S_ISREG(about.st_mode) || S_ISBLK(about.st_mode))) flags |= DESCRIPTION_SEEKABLE;
   if (status & O_APPEND) flags |= DESCRIPTION_APPEND;
   if (status & O_DIRECT) flags |= DESCRIPTION_DIRECT;
+  if (status & O_DSYNC) flags |= DESCRIPTION_DURABLE;  // O_SYNC has this bit too
   return flags;
 }
 

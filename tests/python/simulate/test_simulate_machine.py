@@ -11,7 +11,7 @@ def test_the_machines_that_come_with_it_can_be_read(name):
     machine = simulate.load(name)
     assert machine.name
     assert machine.get("processors", "quantum") > 0
-    assert machine.document()["device"]["kind"] in ("distance", "disk", "ssd", "servers", "server")
+    assert machine.document()["device"]["kind"] in ("distance", "disk", "ssd", "volume", "servers", "server")
     assert simulate.example_text(name).count("#") > 5
 
 
@@ -77,6 +77,22 @@ def test_mistakes_are_named(text, message):
 def test_a_machine_that_is_not_there():
     with pytest.raises(plait.ArgumentError, match="did you mean 'cluster'"):
         simulate.load("clusters")
+
+
+def test_files_may_begin_with_a_mark_of_the_byte_order(tmp_path):
+    path = tmp_path / "marked.toml"
+    path.write_text('\ufeff[machine]\nname = "marked"\n[simulate.cache]\nsize = "1 MiB"', encoding="utf-8")
+    assert simulate.load(path).name == "marked"
+    assert simulate.parse(path.read_text(encoding="utf-8")).name == "marked"
+
+
+def test_a_folder_and_no_name_are_no_machine_files(tmp_path):
+    with pytest.raises(plait.ArgumentError, match="which is no name; name a machine file"):
+        simulate.load("")
+    with pytest.raises(plait.ArgumentError, match="which is a folder"):
+        simulate.load(tmp_path)
+    with pytest.raises(plait.ArgumentError, match="which is no name"):
+        model.load("")
 
 
 def test_changes_make_another_machine():

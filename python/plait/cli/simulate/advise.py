@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import click
 
 from plait.cli.simulate.machine import complete_machines
 from plait.cli.simulate.replay import machine_options
-from plait.cli.support import run_with_bar
+from plait.cli.support import messages, run_with_bar
 
 _EXAMPLES = """
 \b
@@ -25,15 +26,30 @@ Examples:
 )
 @machine_options
 @click.option("--json", "json_", is_flag=True, help="Print JSON: one object with the changes and the model's error.")
-def advise_command(traces: tuple[str, ...], machine: str, json_: bool, **options: str | None) -> None:
+@click.option(
+    "--html",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Also write a page that needs no network.",
+)
+def advise_command(
+    traces: tuple[str, ...], machine: str, json_: bool, html: Path | None, **options: str | None
+) -> None:
     """Try changes to TRACES' programs and to the machine, each alone, and rank them by the seconds that they save.
 
     Before that the recorded run is replayed with its measured times, which says what the model does not explain.
     """
     from plait import simulate
 
+    file = options.pop("file")
     given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
-    found = run_with_bar(
-        lambda progress: simulate.advise(list(traces), machine, progress=progress, **given), "reading the traces"
-    )
+
+    def work(progress: Any) -> Any:
+        recording = simulate.record(list(traces), progress, file=file)
+        return simulate.advise(recording, machine, progress=progress, **given)
+
+    found = run_with_bar(work, "reading the traces")
     click.echo(found.to_json() if json_ else str(found))
+    if html is not None:
+        found.html(html)
+        messages().print(f"page written to {html}", soft_wrap=True)

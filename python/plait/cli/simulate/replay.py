@@ -18,6 +18,7 @@ Examples:
   plait simulate run.plait --cache 64MiB,1GiB --policy lru,sieve --json
   plait simulate run.plait --device "disk?rate=200MB/s&seek_far=15ms" --stripes 1,2,4
   plait simulate a.plait b.plait --cpus 1 --tier "256MiB?kind=ssd"
+  plait simulate run.plait --file '/scratch/*' --html run.html
 """
 
 _OPTIONS = {
@@ -42,7 +43,12 @@ _OPTIONS = {
 
 
 def machine_options(command: Any) -> Any:
-    """Give a command the options that change the machine and the programs."""
+    """Give a command the options that change the machine and the programs, and say which files are on the device."""
+    command = click.option(
+        "--file",
+        metavar="GLOB",
+        help="Only files whose names match lie on the device; calls on others take what they took.",
+    )(command)
     for name, (metavar, text) in reversed(_OPTIONS.items()):
         command = click.option(f"--{name.replace('_', '-')}", name, metavar=metavar, help=text)(command)
     return command
@@ -59,9 +65,13 @@ def machine_options(command: Any) -> Any:
 @click.option(
     "--plot", type=click.Path(dir_okay=False, path_type=Path), help="Also draw it: SVG if FILE ends so, else PNG."
 )
-def replay_command(
-    traces: tuple[str, ...], machine: str, measured: bool, json_: bool, plot: Path | None, **options: str | None
-) -> None:
+@click.option(
+    "--html",
+    type=click.Path(dir_okay=False, allow_dash=True),
+    metavar="FILE",
+    help="Also write a page that needs no network; - writes it to standard output instead of the text.",
+)
+def replay_command(traces: tuple[str, ...], machine: str, measured: bool, file: str | None, **options: Any) -> None:
     """Replay TRACES, which run at once, on a machine, and print what that would take.
 
     An option with commas between its values makes one replay for each value, of several options for each combination.
@@ -69,20 +79,27 @@ def replay_command(
     """
     from plait import simulate
 
+    json_, plot, html = (options.pop(name) for name in ("json_", "plot", "html"))
+    if json_ and html == "-":
+        raise click.UsageError("the document and the page cannot both go to standard output")
     given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
     swept = {name: value.split(",") for name, value in given.items() if "," in value}
     if swept and measured:
         raise click.UsageError("measured times do not depend on the machine; give one value for each option")
 
     def work(progress: Any) -> Any:
+        recording = simulate.record(list(traces), progress, file=file)
         if swept:
-            return simulate.sweep(list(traces), machine, progress=progress, **{**given, **swept})
-        return simulate.run(list(traces), machine, measured=measured, progress=progress, **given)
+            return simulate.sweep(recording, machine, progress=progress, **{**given, **swept})
+        return simulate.run(recording, machine, measured=measured, progress=progress, **given)
 
     result = run_with_bar(work, "reading the traces")
-    click.echo(result.to_json() if json_ else str(result))
-    if not json_:
+    click.echo(result.to_json() if json_ else result.page() if html == "-" else str(result), nl=html != "-")
+    if not json_ and html != "-":
         _tell_pace(result.results if swept else [result])
+    if html not in (None, "-"):
+        result.html(html)
+        messages().print(f"page written to {html}", soft_wrap=True)
     if plot is not None:
         result.plot(plot)
         messages().print(f"picture written to {plot}", soft_wrap=True)

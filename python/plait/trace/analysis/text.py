@@ -43,7 +43,9 @@ def rendered(report: Document, width: int, top: int = 10) -> RenderableType:
 
 def _sections(report: Document, width: int, top: int) -> Iterator[tuple[str, RenderableType]]:
     if report["conclusions"]:
-        yield "Conclusions", conclusion_lines(report["conclusions"])
+        gains = report.get("gains")
+        said = conclusion_lines(report["conclusions"])
+        yield "Conclusions", Group(said, Text(_amounts.shown(gains["text"]), style="dim")) if gains else said
     counted = []
     if report.get("counters") is not None:
         counted = list(counter_sections(report["counters"], width, top))

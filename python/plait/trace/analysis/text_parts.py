@@ -25,6 +25,8 @@ def conclusion_lines(known: list[dict[str, Any]]) -> RenderableType:
         text.append(_amounts.shown(one["text"]))
         if one["advice"]:
             text.append(f" → {one['advice']}", style="italic")
+        if one.get("gain"):
+            text.append(f" {_amounts.shown(one['gain']['text'])}", style="green" if one["gain"]["seconds"] else "dim")
         lines.append(text)
     return Group(*lines)
 

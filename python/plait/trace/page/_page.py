@@ -31,7 +31,7 @@ def write(report: Report, path: str | os.PathLike[str]) -> None:
     cost    0.1 s and the size of the report as JSON, beside about 100 kB
     errors  plait.Error: not such a document, or the file cannot be written
     """
-    _put(page_text(report), path)
+    put(page_text(report), path)
 
 
 def write_comparison(
@@ -43,7 +43,7 @@ def write_comparison(
     reports     of the two traces, for their timelines, where `comparison` does not hold these
     errors      plait.Error: not such a document, or the file cannot be written
     """
-    _put(comparison_text(comparison, reports), path)
+    put(comparison_text(comparison, reports), path)
 
 
 def page_text(report: Report) -> str:
@@ -76,7 +76,7 @@ def _checked(document: Report, expected: str) -> dict[str, Any]:
 def _fill(entry: str, title: str, parts: Mapping[str, str], islands: Mapping[str, Any]) -> str:
     code, look = script(f"script/{entry}"), style()
     policy = (
-        f"default-src 'none'; script-src {_hash(code)}; style-src {_hash(look)}; img-src data:; "
+        f"default-src 'none'; script-src {hash_of(code)}; style-src {hash_of(look)}; img-src data:; "
         "base-uri 'none'; form-action 'none'"
     )
     values = {
@@ -88,15 +88,21 @@ def _fill(entry: str, title: str, parts: Mapping[str, str], islands: Mapping[str
         "footer": f"Written by Plait {escaped(plait.__version__)}. This page is one file and needs no network.",
         **parts,
     }
-    pieces = read("page.html").split("{")
+    return fill(read("page.html"), values)
+
+
+def fill(template: str, values: Mapping[str, str]) -> str:
+    """Return a template with values in the place of their names, in one pass: braces in values mean nothing."""
+    pieces = template.split("{")
     text = [pieces[0]]
-    for piece in pieces[1:]:  # in one pass, so that braces in what was filled in mean nothing
+    for piece in pieces[1:]:
         name, _, rest = piece.partition("}")
         text += [values[name], rest]
     return "".join(text)
 
 
-def _hash(text: str) -> str:
+def hash_of(text: str) -> str:
+    """Return what a policy calls a script or a style by."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
@@ -125,7 +131,7 @@ def _lean(value: Any) -> Any:
     raise ArgumentError(f"the report holds a {type(value).__name__}, which JSON has no form for")
 
 
-def _put(text: str, path: str | os.PathLike[str]) -> None:
+def put(text: str, path: str | os.PathLike[str]) -> None:
     """Write a file under another name and rename it when it is whole."""
     target = Path(path)
     spare = None

@@ -83,7 +83,9 @@ def report_parts(report: Report) -> dict[str, str]:
     left_out = report.get("left_out") or {}
     if left_out.get("calls"):
         header.append(f'<p class="left-out">{escaped(left_out["text"])}</p>')
-    return {"header": "\n".join(header), "main": _conclusions(report.get("conclusions") or [])}
+    gains = report.get("gains")
+    said = f'\n<p class="quiet">{escaped(gains["text"])}</p>' if gains else ""
+    return {"header": "\n".join(header), "main": _conclusions(report.get("conclusions") or []) + said}
 
 
 def _lead(report: Report) -> str:
@@ -164,6 +166,9 @@ def _conclusion(each: Report, sections: Mapping[str, str]) -> str:
     kind = severity if severity in _SEVERITIES else "low"
     arrow = '<span aria-hidden="true">→</span><span class="unseen">Advice: </span>'
     advice = f'<p class="advice">{arrow}{escaped(each["advice"])}</p>' if each.get("advice") else ""
+    gain = each.get("gain")
+    if gain:
+        advice += f'<p class="gain">{escaped(gain["text"])}</p>'
     section = section_of(each.get("evidence"))
     if section is not None and section not in sections:
         section = next(iter(sections))

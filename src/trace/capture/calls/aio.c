@@ -67,6 +67,8 @@ static bool describe(const struct iocb* block, struct asked* asked) {
     asked->offset = -1;
     asked->flags |= PLAIT_EVENT_APPEND;
   }
+  const bool durable = (about & DESCRIPTION_DURABLE) || (block->aio_rw_flags & (RWF_DSYNC | RWF_SYNC));
+  if (asked->kind == PLAIT_EVENT_WRITE && durable) asked->flags |= PLAIT_EVENT_DURABLE;
   return true;
 }
 

@@ -78,6 +78,7 @@ static inline __attribute__((always_inline)) long transfer(uintptr_t caller, str
     if (q.at_position && description != NULL) atomic_fetch_or(&description->flags, DESCRIPTION_SHARED);
     about |= DESCRIPTION_APPEND;
   }
+  if (UNLIKELY(q.fifth & (RWF_DSYNC | RWF_SYNC))) about |= DESCRIPTION_DURABLE;
   if (q.at_position)
     moving_begin(&moving, description, q.fd, q.kind == PLAIT_EVENT_WRITE);
   else if (UNLIKELY(q.kind == PLAIT_EVENT_WRITE && (about & DESCRIPTION_APPEND) && offset >= 0))
@@ -108,7 +109,8 @@ static inline __attribute__((always_inline)) long transfer(uintptr_t caller, str
       .flags = (uint16_t)(PLAIT_EVENT_LOGICAL | (posix_aio ? PLAIT_EVENT_ASYNCHRONOUS : 0) |
                           (q.at_position ? PLAIT_EVENT_AT_POSITION : 0) |
                           (about & DESCRIPTION_DIRECT ? PLAIT_EVENT_DIRECT : 0) |
-                          (q.kind == PLAIT_EVENT_WRITE && (about & DESCRIPTION_APPEND) ? PLAIT_EVENT_APPEND : 0))};
+                          (q.kind == PLAIT_EVENT_WRITE && (about & DESCRIPTION_APPEND) ? PLAIT_EVENT_APPEND : 0) |
+                          (q.kind == PLAIT_EVENT_WRITE && (about & DESCRIPTION_DURABLE) ? PLAIT_EVENT_DURABLE : 0))};
   plait_events_put(&event);
   return result;
 }

@@ -16,6 +16,7 @@ static void put_open(const char* name, int flags, int64_t start, long result, ui
   if ((flags & O_ACCMODE) == O_RDONLY) about |= PLAIT_EVENT_READ_ONLY;
   if (flags & O_APPEND) about |= PLAIT_EVENT_APPEND;
   if (flags & O_DIRECT) about |= PLAIT_EVENT_DIRECT;
+  if (flags & O_DSYNC) about |= PLAIT_EVENT_DURABLE;  // O_SYNC has this bit too
   uint32_t file;
   if (result >= 0) {
     const struct description* description = table_open((int)result, name, flags);

@@ -97,4 +97,6 @@ void uring_describe(const struct uring* ring, const struct io_uring_sqe* sqe, st
   if (at_position || !(about & DESCRIPTION_SEEKABLE) ||
       (asked->kind == PLAIT_EVENT_WRITE && ((about & DESCRIPTION_APPEND) || ((uint32_t)sqe->rw_flags & RWF_APPEND))))
     asked->offset = -1;
+  const bool durable = (about & DESCRIPTION_DURABLE) || ((uint32_t)sqe->rw_flags & (RWF_DSYNC | RWF_SYNC));
+  if (asked->kind == PLAIT_EVENT_WRITE && durable) asked->flags |= PLAIT_EVENT_DURABLE;
 }

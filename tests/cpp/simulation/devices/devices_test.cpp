@@ -8,6 +8,7 @@
 #include "base/random_bits.hpp"
 #include "plait/error.hpp"
 #include "simulation/devices/device_kind.hpp"
+#include "simulation/devices/flushed.hpp"
 #include "simulation/devices/request_order.hpp"
 #include "simulation/devices/tier.hpp"
 
@@ -210,6 +211,62 @@ TEST(Devices, ChannelsOfAnSsdWorkAtOnceAndGarbageCollectionStopsThem) {
   EXPECT_EQ(uses[0].stalled, 50 * kMs);
 }
 
+TEST(Devices, AVolumeHasBytesAndRequestsASecondAndSavesThemForAWhile) {
+  const DeviceValues values{{"read_rate", 1e6},      {"write_rate", 2e6},     {"read_requests", 100},
+                            {"write_requests", 50},  {"write_unit", 4000},    {"burst", 0.030},
+                            {"read_latency", 0.001}, {"write_latency", 0.002}};
+  Load load;
+  load.make({"volume", values});
+  for (int k = 0; k < 5; ++k) load.add(0, {0, 1000, false, 0});  // ten ms each; three are saved
+  load.add(1000 * kMs, {0, 50'000, false, 0});                   // bytes: 50 ms, of which 30 are saved
+  load.add(1000 * kMs, {0, 8000, true, 0});                      // two requests of 20 ms; writes have their own
+  load.run();
+  EXPECT_EQ(load.ends[2], 1 * kMs);
+  EXPECT_EQ(load.ends[3], 11 * kMs);
+  EXPECT_EQ(load.ends[4], 21 * kMs);
+  EXPECT_EQ(load.took(5), 50 * kMs - 30 * kMs + 1 * kMs);
+  EXPECT_EQ(load.took(6), 12 * kMs);
+}
+
+TEST(Devices, LimitsOfAVolumeMayBeThoseOfReadsAndWritesTogether) {
+  const auto took = [](double together) {
+    Load load;
+    load.make({"volume",
+               {{"read_requests", 100},
+                {"write_requests", 100},
+                {"burst", 0},
+                {"limits", together},
+                {"read_latency", 0},
+                {"write_latency", 0}}});
+    load.add(0, {0, 1, false, 0});
+    load.add(0, {0, 1, true, 0});
+    load.run();
+    return load.took(1);
+  };
+  EXPECT_EQ(took(0), 10 * kMs);
+  EXPECT_EQ(took(1), 20 * kMs);
+}
+
+TEST(Devices, AFlushMakesItsWritesAndThenTakesItsTime) {
+  Load load;
+  DeviceSpec spec{"server", {{"service", 0.010}}};
+  spec.flush = 3 * kMs;
+  spec.flush_writes = 2;
+  load.device = std::make_unique<FlushedDevice>(DeviceSite{load.clock, load, "server", 1 << 20}, spec);
+  load.add(0, {.address = 0, .length = 4096, .write = true});
+  load.add(100 * kMs, {.write = true, .flush = true});
+  load.add(100 * kMs, {.write = true, .flush = true});
+  load.add(121 * kMs, {.address = 0, .length = 4096});  // behind the writes of the flushes
+  const auto uses = load.run();
+  EXPECT_EQ(load.took(0), 10 * kMs);
+  EXPECT_EQ(load.took(1), 2 * 10 * kMs + 10 * kMs + 3 * kMs);  // the two take turns at the server
+  EXPECT_EQ(load.took(2), 40 * kMs + 3 * kMs);
+  EXPECT_EQ(load.ends[3], 150 * kMs);
+  ASSERT_EQ(uses.size(), 1);
+  EXPECT_EQ(uses[0].flushes, 2);
+  EXPECT_EQ(uses[0].writes, 5);
+}
+
 TEST(Devices, ServersAndTheLinkOfAParallelFileSystem) {
   const DeviceValues values{{"servers", 4},      {"unit", 1000},     {"read_rate", 1e6},
                             {"write_rate", 5e5}, {"latency", 0.001}, {"link_rate", 2e6}};
@@ -257,8 +314,9 @@ TEST(Devices, ErrorsNameWhatThereIs) {
     }
     return {};
   };
-  EXPECT_EQ(message({"sdd", {}}),
-            "there is no device 'sdd'; use one of distance, disk, ssd, servers and server; the nearest is 'ssd'");
+  EXPECT_EQ(
+      message({"sdd", {}}),
+      "there is no device 'sdd'; use one of distance, disk, ssd, volume, servers and server; the nearest is 'ssd'");
   EXPECT_NE(message({"ssd", {{"chanels", 4}}}).find("the nearest is 'channels'"), std::string::npos);
   EXPECT_NE(message({"ssd", {{"channels", 0.5}}}).find("a whole number of 1 or above"), std::string::npos);
   EXPECT_NE(message({"ssd", {{"read_rate", 0}}}).find("at least one byte a second"), std::string::npos);

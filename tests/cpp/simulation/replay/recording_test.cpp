@@ -69,6 +69,80 @@ TEST(Recording, LeavesOutWhatNoFileCanHave) {
   EXPECT_EQ(cut.think + cut.pause, 40 * kMs);
 }
 
+TEST(Recording, LeavesOutTimesThatCannotBeAddedUp) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  Events events;
+  events.add(1, 0, 10, Kind::kRead, 0, kBlock);
+  events.add(1, 0, 1, Kind::kRead, 0, kBlock).start = kMost - 5;
+  events.add(1, 0, 1, Kind::kRead, 0, kBlock).start = -kMost;
+  events.add(1, 20, 1, Kind::kRead, 0, kBlock).duration = kMost;
+  for (int k = 0; k < 8; ++k) {  // there and back: gaps that add up to more than all of time
+    events.add(2, 0, 1, Kind::kRead, 0, kBlock).start = k % 2 == 0 ? 0 : std::int64_t{1} << 60;
+  }
+  Recording recording;
+  recording.add(events);
+  EXPECT_EQ(recording.oddities().far, 3 + 3);
+  EXPECT_EQ(recording.requests(), 9);
+  Time computing = 0;
+  for (std::size_t k = 0; k < recording.programs().size(); ++k) {
+    RequestCursor cursor(recording, k, 0);
+    for (Request one = cursor.next(); one.kind != Kind::kExit; one = cursor.next()) computing += one.think;
+  }
+  EXPECT_LE(computing, std::int64_t{1} << 61);
+  EXPECT_GT(computing, std::int64_t{1} << 59);
+}
+
+TEST(Recording, CpuTimeThatIsToldNowAndThenIsSpentOnTheGapsFromThenOn) {
+  Events events;
+  // Ten ms between requests; the CPU time is looked at before the first, the fifth and the last one, and is a fifth.
+  for (int k = 0; k < 9; ++k)
+    events.add(1, 11 * k, 1, Kind::kRead, k * kBlock, kBlock).cpu = k < 4 ? kMs : k < 8 ? 9 * kMs : 17 * kMs;
+  Recording recording;
+  recording.add(events);
+  RequestCursor cursor(recording, 0, 0);
+  Time computing = 0;
+  Time pausing = 0;
+  for (Request one = cursor.next(); one.kind != Kind::kExit; one = cursor.next()) {
+    computing += one.think;
+    pausing += one.pause;
+  }
+  EXPECT_EQ(computing, 16 * kMs);
+  EXPECT_EQ(pausing, 80 * kMs - 16 * kMs);
+}
+
+TEST(Recording, WhoOnlyWaitsEndsAtOnceAndPipesAreOnNoDevice) {
+  Events events;
+  events.add(1, 0, 0, Kind::kOpen, 0, 0).cpu = 0;  // a launcher, which computes for a ms in a second
+  events.add(1, 1000, 900, Kind::kRead, -1, 5).cpu = kMs;
+  events.add(2, 10, 1, Kind::kRead, 0, kBlock).file = 2;
+  events.name(1, "pipe:[77]");
+  events.about.files.push_back({2, 2, "data"});
+  Recording recording;
+  recording.add(events);
+  EXPECT_EQ(recording.requests(), 1);
+  RequestCursor launcher(recording, 0, 0);
+  const Request one = launcher.next();
+  EXPECT_EQ(one.kind, Kind::kExit);
+  EXPECT_EQ(one.think + one.pause, 0);
+  RequestCursor program(recording, 1, 0);
+  EXPECT_EQ(program.next().kind, Kind::kRead);
+}
+
+TEST(Recording, ALibrarysSyncIsOfTheFileThatTheProgramWrote) {
+  Events events;
+  events.add(1, 0, 1, Kind::kWrite, 0, kBlock).file = 1;
+  Event& sync = events.add(1, 5, 1, Kind::kSync, 0, 0);
+  sync.file = 2;  // a file that takes the place of the other
+  sync.flags = 0;
+  Recording recording;
+  recording.add(events);
+  RequestCursor cursor(recording, 0, 0);
+  const std::uint32_t written = cursor.next().file;
+  const Request found = cursor.next();
+  EXPECT_EQ(found.kind, Kind::kSync);
+  EXPECT_EQ(found.file, written);
+}
+
 TEST(Recording, TimesMayBeBelowZero) {
   Events events;
   events.add(1, -100, 10, Kind::kRead, 0, kBlock);

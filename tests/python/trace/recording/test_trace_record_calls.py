@@ -10,7 +10,7 @@ from recording import PLAIT, compiled, record
 
 import plait
 import plait.trace
-from plait.trace import Kind
+from plait.trace import Flag, Kind
 
 
 def output(folder: Path, *command: str | Path) -> str:
@@ -77,6 +77,15 @@ def test_writes_that_append_by_a_flag_of_their_own(tmp_path: Path) -> None:
     assert found.status == 0
     assert found.of("/data", Kind.READ)["offset"].tolist() == [0, 10]
     assert found.of("/data", Kind.WRITE)["offset"].tolist() == [100, -1, 120]
+
+
+def test_writes_that_end_when_their_bytes_are_on_the_device(tmp_path: Path) -> None:
+    found = record(tmp_path, compiled(tmp_path, "durable.c"), tmp_path / "data")
+    assert found.status == 0
+    durable = [bool(flags & Flag.DURABLE) for flags in found.of("/data", Kind.WRITE)["flags"]]
+    assert durable == [True, True, False, True, False]
+    assert not any(flags & Flag.DURABLE for flags in found.of("/data", Kind.READ)["flags"])
+    assert [bool(flags & Flag.DURABLE) for flags in found.of("/data", Kind.OPEN)["flags"]] == [True, True, False]
 
 
 def test_a_trace_in_use_is_not_replaced(tmp_path: Path) -> None:

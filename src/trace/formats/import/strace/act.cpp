@@ -54,6 +54,9 @@ Event Act::event(std::int64_t start, const Call& call, Kind kind) const {
 
 void Act::emit(Event event, const Open* open) {
   if (open != nullptr) event.file = open->number;
+  const bool writes = event.kind == Kind::kWrite;
+  if (open != nullptr && open->direct && (writes || event.kind == Kind::kRead)) event.flags |= flag::kDirect;
+  if (open != nullptr && open->durable && writes) event.flags |= flag::kDurable;
   tasks_.tell(*task_, open, event);
   put_(event);
 }
@@ -102,6 +105,7 @@ bool Act::open(Event event, std::string_view name, const Call& call) {
   if (contains(flags, "O_RDONLY")) event.flags |= flag::kReadOnly;
   if (contains(flags, "O_APPEND")) event.flags |= flag::kAppend;
   if (contains(flags, "O_DIRECT") && !contains(flags, "O_DIRECTORY")) event.flags |= flag::kDirect;
+  if (contains(flags, "O_DSYNC") || contains(flags, "O_SYNC")) event.flags |= flag::kDurable;
   if (!call.known || call.result < 0) {
     emit(event, nullptr);
     return true;
@@ -114,6 +118,8 @@ bool Act::open(Event event, std::string_view name, const Call& call) {
   }
   const auto made = tasks_.make(std::move(file), 0);
   made->append = contains(flags, "O_APPEND");
+  made->direct = (event.flags & flag::kDirect) != 0;
+  made->durable = (event.flags & flag::kDurable) != 0;
   tasks_.set(*task_, call.result, made, contains(flags, "O_CLOEXEC"));
   emit(event, made.get());
   return true;

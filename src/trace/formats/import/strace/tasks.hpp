@@ -21,6 +21,8 @@ struct Open {
   std::string name;
   std::int64_t position = -1;  ///< -1: not known, or there is none
   bool append = false;
+  bool direct = false;   ///< past the page cache
+  bool durable = false;  ///< a write ends when its bytes are on the device
 };
 
 struct Slot {

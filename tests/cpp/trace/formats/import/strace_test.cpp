@@ -100,6 +100,28 @@ TEST(ImportStrace, ThreadsShareWhatTheirProcessOpened) {
   EXPECT_EQ(trace.of(Kind::kExit).size(), 1u);
 }
 
+TEST(ImportStrace, RequestsAreAsTheirFileWasOpened) {
+  const Read trace = read_text(
+      "openat(AT_FDCWD, \"a\", O_RDWR|O_DIRECT) = 3\n"
+      "openat(AT_FDCWD, \"b\", O_WRONLY|O_CREAT|O_DSYNC, 0600) = 4\n"
+      "openat(AT_FDCWD, \"c\", O_RDWR|O_DIRECTORY|O_SYNC) = 5\n"
+      "read(3, \"x\", 1) = 1\n"
+      "write(3, \"x\", 1) = 1\n"
+      "write(4, \"x\", 1) = 1\n"
+      "read(5, \"x\", 1) = 1\n"
+      "write(5, \"x\", 1) = 1\n");
+  const auto flags = [&](Kind kind, std::size_t at) {
+    return trace.of(kind)[at].flags & (flag::kDirect | flag::kDurable);
+  };
+  EXPECT_EQ(flags(Kind::kOpen, 0), flag::kDirect);
+  EXPECT_EQ(flags(Kind::kOpen, 1), flag::kDurable);
+  EXPECT_EQ(flags(Kind::kRead, 0), flag::kDirect);
+  EXPECT_EQ(flags(Kind::kWrite, 0), flag::kDirect);
+  EXPECT_EQ(flags(Kind::kWrite, 1), flag::kDurable);
+  EXPECT_EQ(flags(Kind::kRead, 1), 0);
+  EXPECT_EQ(flags(Kind::kWrite, 2), flag::kDurable);
+}
+
 TEST(ImportStrace, KnowsVectorsCopiesAndQueues) {
   const Read trace = read_text(
       "openat(AT_FDCWD, \"a\", O_RDWR) = 3\n"

@@ -1,0 +1,136 @@
+"""A disk whose bytes and requests a second the kernel limits: a file system of its own on a loop device.
+
+The limits are those of the block device: what the page cache holds is read without them, as from any disk.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+
+import plait
+
+_GROUP = Path("/sys/fs/cgroup/blkio")
+_UNITS = {"kB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
+_EXPECTED = "expected bytes and requests a second such as 40MB/s,400"
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a disk may do in a second, of reads and of writes each."""
+
+    rate: int
+    """Bytes."""
+    requests: int
+
+    @classmethod
+    def parse(cls, text: str) -> Limits:
+        """Return the limits that a text such as ``40MB/s,400`` says.  errors  plait.ArgumentError"""
+        found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([kMG]B|[KMG]iB)/s\s*,\s*([0-9]+)\s*", text)
+        if found is None or float(found[1]) * _UNITS[found[2]] < 1e6 or int(found[3]) < 10:
+            raise plait.ArgumentError(f"found '{text}'; {_EXPECTED}, at least 1MB/s and 10 requests")
+        return cls(int(float(found[1]) * _UNITS[found[2]]), int(found[3]))
+
+    def text(self) -> str:
+        """Return them as `parse` takes them."""
+        return f"{self.rate / 1e6:g}MB/s,{self.requests}"
+
+
+def missing() -> str | None:
+    """Return why there can be no limited disk here, and what to do; None where there can."""
+    if os.geteuid() != 0:
+        return "only the superuser may make loop devices and limit them; run this as root"
+    for tool, package in (("mkfs.ext4", "e2fsprogs"), ("mount", "mount"), ("umount", "mount")):
+        if shutil.which(tool, path=_path()) is None:
+            return f"{tool} is missing; install (Debian's package): {package}"
+    if not Path("/dev/loop-control").exists():
+        return "there is no /dev/loop-control, of which loop devices are had; load the kernel's module loop"
+    if not (_GROUP / "blkio.throttle.read_iops_device").exists():
+        return f"the controller blkio of cgroup version 1 is not at {_GROUP}; mount it there"
+    groups = Path("/proc/self/cgroup").read_text(encoding="utf-8").splitlines()
+    if not any(group.split(":")[1:] == ["blkio", "/"] for group in groups):
+        return "this process is not in the root group of the controller blkio; run this outside of containers"
+    return None
+
+
+def _path() -> str:
+    return f"{os.environ.get('PATH') or os.defpath}:/usr/sbin:/sbin"
+
+
+def _run(*command: str | Path) -> str:
+    done = subprocess.run(
+        [str(word) for word in command],
+        env={**os.environ, "PATH": _path()},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode != 0:
+        raise plait.StoreError(f"{' '.join(map(str, command))}: {done.stderr.strip() or done.returncode}")
+    return done.stdout
+
+
+class LimitedDisk:
+    """A mounted file system below a folder; it is gone at the end of the `with`.
+
+    errors  plait.StoreError: a tool of the system fails, with its own words
+    """
+
+    def __init__(self, folder: Path, size: int) -> None:
+        """``size`` is in bytes; the blocks are in a file there, and taken as they are used."""
+        reason = missing()
+        if reason is not None:
+            raise plait.StoreError(f"there can be no disk of limited rates here: {reason}")
+        self.folder = folder / "disk"
+        self._image = folder / "disk.ext4"
+        self._size = size
+        self._device = ""
+
+    def __enter__(self) -> LimitedDisk:
+        """Make and mount it, without limits."""
+        with self._image.open("wb") as file:
+            file.truncate(self._size)
+        # Nothing is written but what programs write: no journal, no tables filled later.
+        features = ["-b", "4096", "-m", "0", "-O", "^has_journal", "-E", "lazy_itable_init=0,nodiscard"]
+        _run("mkfs.ext4", "-q", "-F", *features, self._image)
+        self.folder.mkdir()
+        self._mount()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        """Unmount it."""
+        self._unmount()
+
+    def _mount(self) -> None:
+        _run("mount", "-o", "loop,noatime", self._image, self.folder)
+        about = os.stat(self.folder).st_dev
+        self._device = f"{os.major(about)}:{os.minor(about)}"
+
+    def _unmount(self) -> None:
+        if self._device:
+            self._limit(0, 0)
+            _run("umount", self.folder)
+            self._device = ""
+
+    def begin_cold(self, limits: Limits) -> None:
+        """Let nothing of it be in the page cache, and limit it from now on."""
+        self._unmount()
+        self._mount()
+        self._limit(limits.rate, limits.requests)
+
+    def lift(self) -> None:
+        """Take the limits away."""
+        self._limit(0, 0)
+
+    def _limit(self, rate: int, requests: int) -> None:
+        """Limit it for all of the machine; 0: without limits.  The root group's rule holds for write-back too."""
+        for way in ("read", "write"):
+            for what, value in (("bps", rate), ("iops", requests)):
+                (_GROUP / f"blkio.throttle.{way}_{what}_device").write_text(f"{self._device} {value}", encoding="utf-8")

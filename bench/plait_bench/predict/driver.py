@@ -1,0 +1,188 @@
+"""The driver of `plait bench predict`: programs traced on one disk, predicted for another, and run there."""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import plait
+from plait import simulate
+from plait.launch import find_mpiexec
+from plait.trace import record
+from plait_bench.machine import describe_machine
+from plait_bench.predict.disk import LimitedDisk, Limits, missing
+from plait_bench.predict.programs import MIB, PROGRAMS, RANKS, prepare
+from plait_bench.steps import Progress, Steps
+
+GOAL = 0.15
+"""Of the measured time: what a prediction may be off."""
+_DISK = 1 << 30
+_CALIBRATED = 64 * MIB
+
+
+@dataclass(frozen=True)
+class PredictSettings:
+    """What to measure.  Limits as `Limits.parse` takes them."""
+
+    known: str = "20MB/s,100"
+    """The disk that is calibrated, and on which the programs are traced."""
+    others: tuple[str, ...] = ("10MB/s,100", "20MB/s,50", "50MB/s,200")
+    """The disks for which is predicted."""
+    programs: tuple[str, ...] = tuple(PROGRAMS)
+    rounds: int = 1
+    seconds: float = 20.0
+    """That the calibration takes, about."""
+    folder: str | None = None
+    """Where the disk's blocks are kept; default the system's folder for temporary files."""
+
+    def check(self) -> None:
+        """Look at the settings.  errors  plait.ArgumentError"""
+        for text in (self.known, *self.others):
+            Limits.parse(text)
+        for name in self.programs:
+            if name not in PROGRAMS:
+                raise plait.ArgumentError(f"found the program '{name}', expected some of {', '.join(PROGRAMS)}")
+
+
+@dataclass
+class Run:
+    """A program on a disk.  Times in seconds, one for each round."""
+
+    program: str
+    limits: str
+    known: bool
+    """Whether this is the disk that was calibrated."""
+    measured: list[float] = field(default_factory=list)
+    predicted: list[float] = field(default_factory=list)
+    replayed: list[float] = field(default_factory=list)
+    """With the measured times of requests, of the trace that was made here."""
+
+    @property
+    def error(self) -> float:
+        """The median prediction by the median measurement, less 1."""
+        return statistics.median(self.predicted) / statistics.median(self.measured) - 1
+
+    @property
+    def holds(self) -> bool:
+        """Whether the error is within the goal, either way."""
+        return abs(self.error) <= GOAL
+
+
+@dataclass
+class PredictResults:
+    """Everything that one run of the benchmark found."""
+
+    machine: dict[str, str]
+    settings: dict[str, Any]
+    machine_file: str = ""
+    """Of the known disk, as calibrated."""
+    runs: list[Run] = field(default_factory=list)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return everything as plain lists, dictionaries, texts and numbers."""
+        return {
+            "machine": self.machine,
+            "settings": self.settings,
+            "machine_file": self.machine_file,
+            "goal": GOAL,
+            "runs": [asdict(one) | {"error": one.error, "holds": one.holds} for one in self.runs],
+        }
+
+
+def on_other_disk(machine: simulate.Machine, known: Limits, other: Limits) -> simulate.Machine:
+    """Return a calibrated machine with another disk: what the limits say is changed as they are, the rest is kept."""
+    rate, requests = other.rate / known.rate, other.requests / known.requests
+    faster = {"read_rate": rate, "write_rate": rate}
+    if machine.kind("device") == "volume":
+        faster |= {"read_requests": requests, "write_requests": requests}
+    else:
+        faster |= {"read_latency": 1 / requests, "write_latency": 1 / requests}
+    counts = ("read_requests", "write_requests")
+    scaled = {name: machine.get("device", name) * factor for name, factor in faster.items()}
+    return machine.changed(
+        "device", **{name: max(round(value), 1) if name in counts else value for name, value in scaled.items()}
+    )
+
+
+def run_predict(settings: PredictSettings, progress: Progress = lambda text, share: None) -> PredictResults:
+    """Trace, calibrate, predict and measure.
+
+    errors  plait.ArgumentError: settings; plait.StoreError: no such disk can be had here, or it is full;
+            plait.launch.LaunchError: there is no mpiexec
+    """
+    settings.check()
+    reason = missing()
+    if reason is not None:
+        raise plait.StoreError(f"there can be no disk of limited rates here: {reason}")
+    with tempfile.TemporaryDirectory(prefix="plait-bench-", dir=settings.folder) as name:
+        folder = Path(name)
+        results = PredictResults(describe_machine(folder), asdict(settings))
+        with LimitedDisk(folder, _DISK) as disk:
+            bench = _Bench(settings, folder, disk, Steps(progress, _steps(settings)))
+            bench.steps.doing("making the programs' files")
+            prepare(disk.folder)
+            bench.calibrate(results)
+            results.runs = list(bench.runs(simulate.parse(results.machine_file)))
+    return results
+
+
+def _steps(settings: PredictSettings) -> int:
+    return 1 + settings.rounds * len(settings.programs) * (1 + len(settings.others))
+
+
+@dataclass
+class _Bench:
+    """What the steps share."""
+
+    settings: PredictSettings
+    folder: Path
+    disk: LimitedDisk
+    steps: Steps
+
+    def calibrate(self, results: PredictResults) -> None:
+        """Measure the machine with the known disk."""
+        self.steps.doing("calibrating")
+        self.disk.begin_cold(Limits.parse(self.settings.known))
+        results.machine_file = simulate.calibrate(self.disk.folder, seconds=self.settings.seconds, size=_CALIBRATED)
+        self.steps.done("calibrated")
+
+    def runs(self, machine: simulate.Machine) -> Iterator[Run]:
+        """Give all runs of one program after the other."""
+        known = Limits.parse(self.settings.known)
+        for program in self.settings.programs:
+            there = Run(program, self.settings.known, known=True)
+            others = [Run(program, text, known=False) for text in self.settings.others]
+            for _ in range(self.settings.rounds):
+                recording = self._measure(there)
+                there.predicted.append(simulate.run(recording, machine).elapsed)
+                for one in others:
+                    elsewhere = on_other_disk(machine, known, Limits.parse(one.limits))
+                    one.predicted.append(simulate.run(recording, elsewhere).elapsed)
+                    self._measure(one)
+            yield from (there, *others)
+
+    def _measure(self, one: Run) -> simulate.Recording:
+        """Run a program on a disk with nothing of it in the page cache, and return its trace."""
+        self.steps.doing(f"{one.program} on {one.limits}")
+        self.disk.lift()
+        for name in ("written.dat", "result.dat"):
+            (self.disk.folder / name).unlink(missing_ok=True)
+        self.disk.begin_cold(Limits.parse(one.limits))
+        command = [sys.executable, "-m", "plait_bench.predict.programs", one.program, str(self.disk.folder)]
+        if one.program in RANKS:
+            command = [find_mpiexec(), "-n", str(RANKS[one.program]), *command]
+        trace = self.folder / "run.plait"
+        status = record(command, trace)
+        if status != 0:
+            raise plait.Error(f"the program '{one.program}' ended with status {status}: see what it wrote above")
+        # Libraries and the interpreter lie on another disk, and take what they took.
+        recording = simulate.record(trace, file=f"{self.disk.folder}/*")
+        one.measured.append(recording.elapsed)
+        one.replayed.append(simulate.run(recording, simulate.load("laptop-nvme"), measured=True).elapsed)
+        self.steps.done(f"{one.program} on {one.limits}")
+        return recording

@@ -1,0 +1,121 @@
+"""The programs of `plait bench predict`: ``python -m plait_bench.predict.programs NAME FOLDER``."""
+
+from __future__ import annotations
+
+import hashlib
+import mmap
+import os
+import random
+import sys
+from pathlib import Path
+
+MIB = 1 << 20
+PIECE = 64 << 10
+WRITTEN = 48
+"""MiB that the writer writes."""
+READ_FILE = 48
+"""MiB of the file in which the reader reads."""
+PIECES = 800
+PANELS = 8
+PANEL = 2
+"""MiB of a panel of the solver's matrix."""
+ARRAYS = 10
+ARRAY_SHAPE = (1024, 1024)
+"""Of doubles: 8 MiB each."""
+
+
+def compute(data: bytes | memoryview) -> bytes:
+    """Compute for a time in proportion to the bytes: some 3 ms for each MiB."""
+    return hashlib.sha256(data).digest()
+
+
+def prepare(folder: Path) -> None:
+    """Make the files that the programs read."""
+    pattern = random.Random(1).randbytes(MIB)
+    for name, size in (("read.dat", READ_FILE), ("panels.dat", PANELS * PANEL)):
+        with (folder / name).open("wb") as file:
+            for _ in range(size):
+                file.write(pattern)
+    size = 8 * ARRAY_SHAPE[0] * ARRAY_SHAPE[1]
+    for number in range(ARRAYS):
+        with (folder / f"array{number}.dat").open("wb") as file:
+            for _ in range(size // MIB):
+                file.write(pattern)
+    os.sync()
+
+
+def writer(folder: Path) -> None:
+    """Write a file in order, each request durable before the next: a log, or a checkpoint that must not be lost."""
+    block = random.Random(2).randbytes(MIB)
+    file = os.open(folder / "written.dat", os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_DSYNC, 0o600)
+    for _ in range(WRITTEN):
+        compute(block)
+        os.write(file, block)
+    os.close(file)
+
+
+def reader(folder: Path) -> None:
+    """Read pieces at random through the page cache: what was read before comes from there."""
+    draw = random.Random(3)
+    file = os.open(folder / "read.dat", os.O_RDONLY)
+    os.posix_fadvise(file, 0, 0, os.POSIX_FADV_RANDOM)
+    pieces = os.fstat(file).st_size // PIECE
+    for _ in range(PIECES):
+        compute(os.pread(file, PIECE, PIECE * draw.randrange(pieces)))
+    os.close(file)
+
+
+def solver(folder: Path) -> None:
+    """Factor a matrix that is swapped through a file: each panel is updated by all before it, past the page cache."""
+    file = os.open(folder / "panels.dat", os.O_RDWR | os.O_DIRECT)
+    room = mmap.mmap(-1, PANEL * MIB)
+    other = mmap.mmap(-1, PANEL * MIB)
+
+    def swap(into: mmap.mmap, panel: int, *, out: bool) -> None:
+        with memoryview(into) as whole:
+            for part in range(PANEL):
+                with whole[part * MIB : (part + 1) * MIB] as one:
+                    (os.pwritev if out else os.preadv)(file, [one], (panel * PANEL + part) * MIB)
+
+    for panel in range(os.fstat(file).st_size // (PANEL * MIB)):
+        swap(room, panel, out=False)
+        for before in range(panel):
+            swap(other, before, out=False)
+            with memoryview(other) as data:
+                compute(data)
+        swap(room, panel, out=True)
+    os.fsync(file)
+    os.close(file)
+
+
+def ranks(folder: Path) -> None:
+    """Read arrays together, each rank its rows, compute, and write a result together: ranks of an MPI program."""
+    import numpy as np
+    from mpi4py import MPI
+
+    import plait
+
+    comm = MPI.COMM_WORLD
+    rows = plait.Layout(ARRAY_SHAPE, "(block, *)", grid=(comm.size,))
+    total = np.zeros(rows.local_shape(comm.rank))
+    for number in range(ARRAYS):
+        with plait.open(folder / f"array{number}.dat", comm=comm, shape=ARRAY_SHAPE, dtype="f8") as file:
+            part = file.read(rows)
+        compute(part.data.cast("B"))
+        total += part > 0
+    with plait.open(folder / "result.dat", "w", comm=comm, shape=ARRAY_SHAPE, dtype="f8") as file:
+        file.write(total, rows)
+
+
+PROGRAMS = {"sequential writer": writer, "random reader": reader, "out-of-core solver": solver, "two ranks": ranks}
+RANKS = {"two ranks": 2}
+"""Programs that are started as ranks, and how many."""
+
+
+def main() -> None:
+    """Run the program that the command line names."""
+    PROGRAMS[sys.argv[1]](Path(sys.argv[2]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,173 @@
+"""What the advice of a report would gain: predicted by replaying the trace that the report is of."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping
+from fnmatch import fnmatchcase
+from typing import Any
+
+from plait import _trace
+from plait._amounts import seconds, share
+from plait._errors import Error
+from plait._guard import entry
+from plait.simulate._advise import Advice, Change, advised
+from plait.simulate._machine import Machine, load
+from plait.simulate._recording import read
+from plait.simulate._run import DEFAULT_MACHINE
+
+Report = dict[str, Any]
+
+_CACHES = ("cache", "tier")
+REMEDIES: Mapping[str, tuple[str, ...]] = {
+    "Small requests": ("aggregate",),
+    "More reaches the devices than was asked for": ("aggregate",),
+    "Reads go back in the file": (*_CACHES, "read_ahead"),
+    "Writes go back in the file": (*_CACHES, "write", "asynchronous"),
+    "Data are swapped through files": _CACHES,
+    "The same data are read again": _CACHES,
+    "Checkpoints are written": ("asynchronous", "write"),
+    "I/O comes in cycles": ("asynchronous", "write"),
+    "Calls wait until data are on the disk": ("flush",),
+    "The program waits for I/O": ("asynchronous", "write", "read_ahead"),
+}
+"""By the title of a conclusion: which of the changes that `advise` tries would act on what it says."""
+_READ_PACE = 2e6  # events a second, and requests replayed a second on a core: for telling how long it would take
+_REPLAY_PACE = 1e6
+_REPLAYS = 16
+_LEAST = 0.001  # of the predicted time: less is no gain
+
+
+class _LateError(Exception):
+    """Ends what takes longer than it may."""
+
+
+@entry
+def add_gains(
+    report: Report,
+    machine: str | os.PathLike[str] | Machine = DEFAULT_MACHINE,
+    *,
+    limit: float = 10.0,
+    reading: Mapping[str, Any] | None = None,
+    on_device: Callable[[str], bool] | None = None,
+    progress: Callable[[str, float], None] | None = None,
+) -> Report:
+    """Add to a report what its advice would gain, by the replays of :func:`plait.simulate.advise`.
+
+    Args:
+        report: of :func:`plait.trace.report`, which gets ``gains``, and each of its conclusions a ``gain``.
+        machine: the one on which the program runs; the better it is described, the smaller the error.
+        limit: seconds that it may take; where it would take or takes longer, ``gains["skipped"]`` says so.
+        reading: options of :func:`plait.trace.open` with which the report's trace was read.
+        on_device: says by a file's name whether it lies on the machine's device; by default all do but those of the
+            system, of libraries and of interpreters.
+        progress: hears what is going on and the share done, 0 to 1.
+
+    Returns:
+        The report.
+
+    Raises:
+        plait.ArgumentError: the machine is none, or a value does not fit.
+    """
+    base = load(machine)
+    for one in report["conclusions"]:
+        one["gain"] = None
+    report["gains"] = {"machine": base.name, "skipped": _reason_not_to(report, limit)}
+    if report["gains"]["skipped"] is None:
+        end = time.monotonic() + limit
+
+        def check() -> None:
+            if time.monotonic() > end:
+                raise _LateError
+
+        def heard(text: str, done: float) -> None:
+            check()
+            if progress is not None:
+                progress(text, done)
+
+        try:
+            recording = read([report["trace"]["path"]], heard, on_device or is_of_program, **(reading or {}))
+            if recording.requests == 0:
+                report["gains"]["skipped"] = "no file on the device is read or written"
+            else:
+                _add(report, advised(recording, base, {}, progress=heard, check=check))
+        except _LateError:
+            report["gains"]["skipped"] = f"replaying the trace takes more than {seconds(limit)}"
+        except Error as error:
+            report["gains"]["skipped"] = f"the trace cannot be replayed: {error}"
+    report["gains"]["text"] = _text(report["gains"])
+    return report
+
+
+def is_of_program(name: str) -> bool:
+    """Whether a file is neither of the system, of a library nor of an interpreter, as reports see it."""
+    return not _trace.foreign_file(name)
+
+
+def choice_of(file: str | None, include: list[str], exclude: list[str], all: bool) -> Callable[[str], bool]:
+    """Return which files a report with these options is about."""
+
+    def chosen(name: str) -> bool:
+        if any(fnmatchcase(name, pattern) for pattern in exclude):
+            return False
+        if file is not None:
+            return fnmatchcase(name, file)
+        return all or is_of_program(name) or any(fnmatchcase(name, pattern) for pattern in include)
+
+    return chosen
+
+
+def _reason_not_to(report: Report, limit: float) -> str | None:
+    if not report["table1"]["ios"] or not report["trace"]["events"]:
+        return "the trace holds no reads or writes"
+    if not any(one["title"] in REMEDIES for one in report["conclusions"]):
+        return "no conclusion is about something that a replay can weigh"
+    if limit <= 0:
+        return "not asked for"
+    if not os.path.isfile(report["trace"]["path"]) and not str(report["trace"]["path"]).startswith("workload:"):
+        return "the trace can be read only once"
+    cores = len(os.sched_getaffinity(0))
+    needed = report["trace"]["events"] / _READ_PACE + report["table1"]["ios"] * _REPLAYS / _REPLAY_PACE / cores
+    if needed > limit:
+        return f"replaying the trace would take about {seconds(needed)}, more than {seconds(limit)}"
+    return None
+
+
+def _add(report: Report, advice: Advice) -> None:
+    report["gains"] |= {
+        "measured": advice.measured,
+        "replayed": advice.replayed,
+        "predicted": advice.predicted,
+        "unexplained": advice.unexplained,
+        "error": advice.error,
+        "changes": [
+            {"what": one.what, "setting": one.setting, "elapsed": one.elapsed, "gain": one.gain}
+            for one in advice.changes
+        ],
+    }
+    for one in report["conclusions"]:
+        fitting = [change for change in advice.changes if set(change.changes) & set(REMEDIES.get(one["title"], ()))]
+        if fitting:
+            one["gain"] = _gain(max(fitting, key=lambda change: change.gain), advice)
+
+
+def _gain(change: Change, advice: Advice) -> Report:
+    part = change.gain / advice.predicted if advice.predicted > 0 else 0.0
+    if part < _LEAST:
+        text = f"Predicted: no gain; tried was {change.what} and the like."
+        return {"what": None, "setting": None, "seconds": 0.0, "share": 0.0, "text": text}
+    text = f"Predicted: {seconds(change.gain)} less ({share(part)}) by {change.what}: {change.setting}."
+    return {"what": change.what, "setting": change.setting, "seconds": change.gain, "share": part, "text": text}
+
+
+def _text(gains: Report) -> str:
+    if gains["skipped"] is not None:
+        return f"Gains are not predicted: {gains['skipped']}."
+    text = (
+        f"Gains are of replays on {gains['machine']}, which take {seconds(gains['predicted'])} for the run as it is; "
+        f"measured were {seconds(gains['measured'])}: the model's error is {100 * gains['error']:+.0f} %."
+    )
+    if abs(gains["error"]) > 0.15:
+        text += " It is more than 15 %, so that the machine file does not describe the machine of the recording."
+    return text

@@ -1,0 +1,54 @@
+"""Traces of which only some files lie on the device that is simulated."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from plait.trace import Flag, Kind, Trace
+from plait.trace._event import Process, TracedFile
+
+_MOVED = (Kind.READ, Kind.WRITE, Kind.SYNC, Kind.TRUNCATE)
+
+
+class OnDevice:
+    """A trace as the compiled recording reads it, in which calls on other files only take their time."""
+
+    def __init__(self, trace: Trace, chosen: Callable[[str], bool]) -> None:
+        """``chosen`` says by its name whether a file lies on the device."""
+        self._trace, self._is_chosen = trace, chosen
+        self._known = 0  # files that were looked at
+        self._chosen: list[int] = []  # processes and numbers of files on the device
+
+    def read(self, count: int) -> npt.NDArray[np.void]:
+        """Return the next events."""
+        events = self._trace.read(count)
+        _, files = self._trace.told_behind(1 << 62, self._known)
+        self._known += len(files)
+        self._chosen += [one.process << 32 | one.number for one in files if self._is_chosen(one.name)]
+        keys = events["process"].astype(np.uint64) << np.uint64(32) | events["file"].astype(np.uint64)
+        others = np.isin(events["kind"], _MOVED) & ~np.isin(keys, np.array(self._chosen, np.uint64))
+        if not others.any():
+            return events
+        events = events.copy()
+        # What ran beside the program took none of its time.
+        events["duration"][others & ((events["flags"] & Flag.ASYNCHRONOUS) != 0)] = 0
+        events["kind"][others] = Kind.METADATA
+        return events
+
+    def told_behind(self, processes: int, files: int) -> tuple[list[Process], list[TracedFile]]:
+        """See :meth:`plait.trace.Trace.told_behind`."""
+        return self._trace.told_behind(processes, files)
+
+    @property
+    def progress(self) -> tuple[int, int]:
+        """See :attr:`plait.trace.Trace.progress`."""
+        return self._trace.progress
+
+    @property
+    def description(self) -> Any:
+        """See :attr:`plait.trace.Trace.description`."""
+        return self._trace.description

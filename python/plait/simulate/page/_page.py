@@ -1,0 +1,375 @@
+"""Writes the page of a replay or of a sweep."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from typing import Any, Protocol
+
+import plait
+from plait.simulate.page import _svg
+from plait.simulate.page._parts import Cell, Section, bar, facts, legend, notes, numbers, table
+from plait.trace.page._join import style
+from plait.trace.page._page import fill, hash_of, put
+from plait.trace.page._words import amount, counted, escaped, number, seconds, share
+
+_TIMES = {
+    "computing": "computing",
+    "system": "file system and copies",
+    "waiting": "waiting for I/O",
+    "barrier": "waiting for others",
+    "ready": "waiting for a processor",
+    "pausing": "pausing, as recorded",
+}
+_MOST_ROWS = 200
+
+
+class Result(Protocol):
+    """One replay, as plait.simulate.Result is."""
+
+    @property
+    def document(self) -> Mapping[str, Any]: ...
+    @property
+    def elapsed(self) -> float: ...
+    @property
+    def idle(self) -> float: ...
+    @property
+    def utilization(self) -> float: ...
+    @property
+    def hit_ratio(self) -> float: ...
+    @property
+    def request_hit_ratio(self) -> float: ...
+    @property
+    def device_bytes(self) -> tuple[int, int]: ...
+    @property
+    def notes(self) -> list[str]: ...
+
+
+class Sweep(Protocol):
+    """Several replays, as plait.simulate.Sweep is."""
+
+    @property
+    def names(self) -> Sequence[str]: ...
+    @property
+    def points(self) -> Sequence[Mapping[str, Any]]: ...
+    @property
+    def results(self) -> Sequence[Result]: ...
+
+
+class Change(Protocol):
+    """One change that was tried, as plait.simulate.Change is."""
+
+    @property
+    def what(self) -> str: ...
+    @property
+    def setting(self) -> str: ...
+    @property
+    def elapsed(self) -> float: ...
+    @property
+    def gain(self) -> float: ...
+
+
+class Advice(Protocol):
+    """Changes by what they gain, as plait.simulate.Advice is."""
+
+    @property
+    def machine(self) -> str: ...
+    @property
+    def measured(self) -> float: ...
+    @property
+    def replayed(self) -> float: ...
+    @property
+    def predicted(self) -> float: ...
+    @property
+    def unexplained(self) -> float: ...
+    @property
+    def error(self) -> float: ...
+    @property
+    def changes(self) -> Sequence[Change]: ...
+    @property
+    def notes(self) -> list[str]: ...
+
+
+def write(text: str, path: str | os.PathLike[str]) -> None:
+    """Write a page, whole or not at all.  errors  plait.StoreError: it cannot be written"""
+    put(text, path)
+
+
+def result_page(one: Result) -> str:
+    """Return the page of a replay as HTML.  cost  0.1 s, and 50 kB beside the tables"""
+    return _page(*_result(one))
+
+
+def sweep_page(sweep: Sweep) -> str:
+    """Return the page of a sweep as HTML.  cost  0.1 s, and 50 kB beside the tables"""
+    return _page(*_sweep(sweep))
+
+
+def advice_page(advice: Advice) -> str:
+    """Return the page of an advice as HTML."""
+    return _page(*_advice(advice))
+
+
+def _page(title: str, lead: str, sections: Sequence[Section]) -> str:
+    look = f"{style()}\n{_read('page.css')}"
+    styles = f"style-src {hash_of(look)}; img-src data:"
+    return fill(
+        _read("page.html"),
+        {
+            "policy": f"default-src 'none'; {styles}; base-uri 'none'; form-action 'none'",
+            "title": escaped(title),
+            "style": look,
+            "header": f'<h1>{escaped(title)}</h1>\n<p class="lead">{escaped(lead)}</p>',
+            "contents": "\n".join(one.entry() for one in sections),
+            "main": "\n".join(one.html() for one in sections),
+            "footer": f"Written by Plait {escaped(plait.__version__)}. This page is one file and needs no network.",
+        },
+    )
+
+
+@cache
+def _read(name: str) -> str:
+    return files("plait.simulate.page").joinpath(name).read_text(encoding="utf-8")
+
+
+def _result(one: Result) -> tuple[str, str, list[Section]]:
+    doc = one.document
+    title = f"{', '.join(doc['traces'])} on {doc['machine']['name']}"
+    recorded = doc["recorded"]
+    lead = (
+        f"{counted(recorded['programs'], 'program')} with {counted(recorded['requests'], 'request')} of "
+        f"{amount(recorded['bytes'])} in all take {seconds(one.elapsed)}; recorded were {seconds(recorded['elapsed'])}."
+    )
+    sections = [Section("totals", "In all", _totals(one)), Section("rates", "Data rates over time", _over_time(doc))]
+    if doc["devices"]:
+        sections.append(Section("devices", "Devices", _devices(doc)))
+    if not doc["program"]["measured"]:
+        sections.append(Section("cache", "Cache", _cache(one)))
+    sections.append(Section("latency", "How long requests take", _latency(doc)))
+    sections.append(Section("processes", "Processes", _processes(doc["processes"])))
+    sections.append(Section("machine", "Machine", _machine(doc["machine"])))
+    if one.notes:
+        sections.append(Section("notes", "Notes", notes(one.notes)))
+    return title, lead, sections
+
+
+def _totals(one: Result) -> str:
+    doc = one.document
+    read, written = one.device_bytes
+    return numbers(
+        [
+            ("elapsed", seconds(one.elapsed)),
+            ("idle", seconds(one.idle)),
+            ("processors used", share(one.utilization)),
+            ("computing", seconds(doc["computing"])),
+            ("system", seconds(doc["system"] + doc["interrupts"])),
+            ("until all is on the device", seconds(doc["drained"])),
+            ("bytes read from cache", share(one.hit_ratio)),
+            ("read from devices", amount(read)),
+            ("written to devices", amount(written)),
+        ]
+    )
+
+
+def _over_time(doc: Mapping[str, Any]) -> str:
+    series, until = doc["series"], max(doc["drained"], doc["elapsed"])
+    return "\n".join(
+        [
+            legend([("read", "read, upwards"), ("write", "written, downwards"), ("idle", "processors idle")]),
+            _svg.rates("Between programs and cache", series["program_read"], series["program_write"], until),
+            _svg.rates("Between cache and devices", series["device_read"], series["device_write"], until),
+            _svg.idle("Processors idle", series["idle"], until, doc["machine"]["processors"]["count"]),
+        ]
+    )
+
+
+def _devices(doc: Mapping[str, Any]) -> str:
+    whole = max(doc["drained"], 1e-12)
+    rows = [
+        (
+            one["name"],
+            number(one["reads"]),
+            amount(one["read_bytes"]),
+            number(one["writes"]),
+            amount(one["write_bytes"]),
+            number(one["flushes"]),
+            share(min(one["busy"] / whole, 1.0)),
+            number(one["queue_mean"]),
+            number(one["queue_most"]),
+        )
+        for one in doc["devices"][:_MOST_ROWS]
+    ]
+    titles = ["Device", "Reads", "Read", "Writes", "Written", "Flushes", "Busy", "Queue (mean)", "Queue (most)"]
+    return table("What reached devices", titles, rows)
+
+
+def _cache(one: Result) -> str:
+    doc = one.document
+    cache, block = doc["cache"], doc["machine"]["cache"]["block"]
+    pairs = [
+        ("Reads served whole", f"{share(one.request_hit_ratio)} of {number(cache['read_requests'])}"),
+        ("Bytes read from it", share(one.hit_ratio)),
+        ("Read ahead", amount(cache["ahead_blocks"] * block)),
+        ("of that used", amount(cache["ahead_used"] * block)),
+        ("of that dropped unread", amount(cache["ahead_wasted"] * block)),
+        ("Written", amount(cache["written_blocks"] * block)),
+        ("of that over dirty blocks", amount(cache["overwritten_blocks"] * block)),
+        ("Made room", amount(cache["evicted"] * block)),
+        ("of that written first", amount(cache["evicted_dirty"] * block)),
+        ("Dirty at most", amount(doc["dirty_most"])),
+        ("Writers held back", f"{number(cache['limited'])} times"),
+    ]
+    return facts(pairs)
+
+
+def _latency(doc: Mapping[str, Any]) -> str:
+    names = ("mean", "p50", "p90", "p99", "most")
+    rows = [
+        (what, number(doc[key]["count"]), *(seconds(doc[key][name]) for name in names))
+        for what, key in (("reads", "read_latency"), ("writes", "write_latency"))
+        if doc[key]["count"]
+    ]
+    if not rows:
+        return "<p>No program waited for a request.</p>"
+    return table(
+        "Synchronous requests, from the call to its end",
+        ["", "Requests", "Mean", "Median", "90 %", "99 %", "Most"],
+        rows,
+    )
+
+
+def _processes(processes: Sequence[Mapping[str, Any]]) -> str:
+    whole = max((one["end"] - one["start"] for one in processes), default=0.0)
+    shown = sorted(processes, key=lambda one: one["start"] - one["end"])[:_MOST_ROWS]
+    rows = [
+        (
+            _name(one),
+            seconds(one["end"] - one["start"]),
+            bar([(key, one[key]) for key in _TIMES], whole),
+            *(seconds(one[key]) for key in _TIMES),
+            amount(one["read_bytes"]),
+            amount(one["write_bytes"]),
+        )
+        for one in shown
+    ]
+    titles = ["Process", "Elapsed", "Where it went", *(words[0].upper() + words[1:] for words in _TIMES.values())]
+    left = len(processes) - len(shown)
+    more = f'<p class="quiet">and {counted(left, "more process")}, which took less</p>' if left else ""
+    return legend(_TIMES.items()) + table("The longest first", [*titles, "Read", "Written"], rows) + more
+
+
+def _name(process: Mapping[str, Any]) -> str:
+    name = process["command"] or f"process {process['process']}"
+    return f"{name}, rank {process['rank']}" if process["rank"] >= 0 else name
+
+
+def _machine(machine: Mapping[str, Any]) -> str:
+    source = f'<p class="quiet">{escaped(machine["source"])}</p>' if machine["source"] else ""
+    rows = [
+        (f"{section}.{key}", value if isinstance(value, str) else f"{value:g}")
+        for section in ("processors", "cache", "tier", "device")
+        for key, value in machine[section].items()
+    ]
+    return (
+        f'{source}<details class="alternative"><summary>All values, in seconds, bytes and bytes a second</summary>'
+        f"{facts(rows)}</details>"
+    )
+
+
+def _sweep(sweep: Sweep) -> tuple[str, str, list[Section]]:
+    first = sweep.results[0].document
+    title = f"{', '.join(first['traces'])} on {first['machine']['name']}"
+    at = min(range(len(sweep.results)), key=lambda k: sweep.results[k].elapsed)
+    point, best = sweep.points[at], sweep.results[at]
+    said = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in point.items())
+    lead = f"{len(sweep.results)} replays; the shortest, {seconds(best.elapsed)}, with {said}."
+    return (
+        title,
+        lead,
+        [
+            Section("curves", f"Over {sweep.names[0].replace('_', ' ')}", _curves(sweep)),
+            Section("replays", "All replays", _rows(sweep, at)),
+            Section("rates", "Data rates of the shortest", _over_time(best.document)),
+            Section("machine", "Machine of the shortest", _machine(best.document["machine"])),
+            *([Section("notes", "Notes", notes(best.notes))] if best.notes else []),
+        ],
+    )
+
+
+def _advice(advice: Advice) -> tuple[str, str, list[Section]]:
+    best = max(advice.changes, key=lambda one: one.gain, default=None)
+    lead = f"Predicted are {seconds(advice.predicted)}; measured were {seconds(advice.measured)}."
+    if best is not None and best.gain > 0.001 * advice.predicted:
+        lead += f" The most is gained by {best.what}: {seconds(best.gain)} less."
+    trust = numbers(
+        [
+            ("measured", seconds(advice.measured)),
+            ("with measured service times", seconds(advice.replayed)),
+            ("not explained", seconds(advice.unexplained)),
+            ("predicted", seconds(advice.predicted)),
+            ("error of the model", f"{100 * advice.error:+.0f}\u00a0%"),
+        ]
+    )
+    if abs(advice.error) > 0.15:
+        trust += (
+            '<p class="remark">The error is more than 15 %: the machine file does not describe the machine of the '
+            "recording, and gains are those of the machine file's.</p>"
+        )
+    rows = [
+        (
+            one.what,
+            seconds(one.elapsed),
+            bar([("elapsed", one.elapsed), ("lost", max(one.gain, 0.0))], advice.predicted),
+            seconds(one.gain),
+            share(one.gain / advice.predicted if advice.predicted > 0 else None),
+            one.setting,
+        )
+        for one in advice.changes
+    ]
+    titles = ["Change", "Elapsed", "What is left, and gained", "Gained", "Of the time", "The setting to make"]
+    tried = table("Each change alone, the largest gain first", titles, rows, 0 if rows else None, len(titles) - 1)
+    sections = [Section("trust", "How far to trust it", trust), Section("changes", "What was tried", tried)]
+    if advice.notes:
+        sections.append(Section("notes", "Notes", notes(advice.notes)))
+    return f"Advice on {advice.machine}", lead, sections
+
+
+def _curves(sweep: Sweep) -> str:
+    """Return elapsed and idle seconds over the first parameter: a line for each combination of the others."""
+    first, others = sweep.names[0], sweep.names[1:]
+    labels = list(dict.fromkeys(str(point[first]) for point in sweep.points))
+    found: dict[str, list[Result]] = {}
+    for point, one in zip(sweep.points, sweep.results, strict=True):
+        found.setdefault(", ".join(f"{name.replace('_', ' ')} {point[name]}" for name in others), []).append(one)
+    charts = []
+    for title, key in (("Seconds elapsed", "elapsed"), ("Seconds idle", "idle")):
+        drawn = [
+            _svg.Line(name, [float(getattr(one, key)) for one in some], _svg.look_of(k))
+            for k, (name, some) in enumerate(found.items())
+        ]
+        charts.append(_svg.lines(title, labels, drawn))
+    colours = legend((_svg.look_of(k), name) for k, name in enumerate(found)) if len(found) > 1 else ""
+    return colours + "\n".join(charts)
+
+
+def _rows(sweep: Sweep, best: int) -> str:
+    most = max(one.elapsed for one in sweep.results)
+    rows: list[tuple[str, ...]] = []
+    for point, one in zip(sweep.points, sweep.results, strict=True):
+        idle = one.idle / one.document["machine"]["processors"]["count"]
+        rows.append(
+            (
+                ", ".join(str(value) for value in point.values()),
+                seconds(one.elapsed),
+                seconds(one.idle),
+                Cell(bar([("elapsed", one.elapsed - idle), ("lost", idle)], most)),
+                share(one.utilization),
+                share(one.hit_ratio),
+                *(amount(value) for value in one.device_bytes),
+            )
+        )
+    names = ", ".join(name.replace("_", " ") for name in sweep.names)
+    titles = [names, "Elapsed", "Idle", "Used and idle", "Used", "Read from cache", "Read from devices", "Written"]
+    return table("In the order of the sweep; the shortest is stressed", titles, rows, best)

@@ -1,0 +1,152 @@
+"""Charts as SVG: rates over time, and lines over what was swept.  Colours are those of the page, light or dark."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from plait.trace.page._words import amount, escaped, number, seconds
+
+_WIDTH, _HEIGHT = 960, 220
+_LEFT, _RIGHT, _TOP, _BOTTOM = 78, 12, 28, 30
+_POINTS = 480
+_COLOURS = 6
+
+
+class Line(NamedTuple):
+    """A line over what was swept."""
+
+    name: str
+    values: Sequence[float]
+    look: str
+    """Classes of colour and dashes."""
+
+
+def look_of(index: int) -> str:
+    """Return the classes of the k-th line: colours first, then dashes."""
+    return f"c{index % _COLOURS} d{index // _COLOURS % 3}"
+
+
+def ticks(top: float, most: int = 4, base: float = 10) -> list[float]:
+    """Return round values from 0 to at least ``top``: steps of 1, 2 or 5, of powers of 2 where ``base`` is 1024."""
+    if not top > 0:
+        return [0.0, 1.0]
+    if base == 1024:
+        step = 2.0 ** math.ceil(math.log2(top / most))
+    else:
+        power = 10.0 ** math.floor(math.log10(top / most))
+        step = next(power * factor for factor in (1, 2, 5, 10) if power * factor * most >= top * (1 - 1e-9))
+    return [step * k for k in range(math.ceil(top / step - 1e-9) + 1)]
+
+
+def grouped(series: Mapping[str, Any], until: float) -> tuple[list[float], float]:
+    """Return means a second of a series over stretches of one length, at most some 480 of them, and that length."""
+    step, sums = series["step"], series["sums"]
+    used = max(math.ceil(until / step - 1e-9), 1)
+    group = math.ceil(used / _POINTS)
+    padded = [*sums[:used], *[0] * (used - len(sums[:used]))]
+    length = group * step
+    return [sum(padded[k : k + group]) / length for k in range(0, used, group)], length
+
+
+def rates(title: str, read: Mapping[str, Any], write: Mapping[str, Any], until: float) -> str:
+    """Return a chart of bytes a second over time, reads upwards and writes downwards: figures 6 and 7 of 1992."""
+    reads, length = grouped(read, until)
+    writes, other = grouped(write, until)
+    step = ticks(max(*reads, *writes), base=1024)[1]
+    top, bottom = (step * max(math.ceil(max(values) / step - 1e-9), 1) for values in (reads, writes))
+    said = "; ".join(
+        f"{what} {amount(sum(values) * one / max(until, 1e-12))}/s on average, {amount(max(values))}/s at most"
+        for what, values, one in (("reads", reads, length), ("writes", writes, other))
+    )
+    scale = _Scale(top, -bottom, until)
+    marks = [k * step for k in range(-round(bottom / step), round(top / step) + 1)]
+    body = [
+        f'<path class="read" d="{scale.area(reads, length)}"/>',
+        f'<path class="write" d="{scale.area([-value for value in writes], other)}"/>',
+    ]
+    return _chart(title, f"{title}: {said}", scale, [(value, f"{amount(abs(value))}/s") for value in marks], body)
+
+
+def idle(title: str, series: Mapping[str, Any], until: float, processors: int) -> str:
+    """Return a chart of the share of processor time without anything to do, over time."""
+    values, length = grouped(series, until)
+    shares = [min(value / 1e9 / processors, 1.0) for value in values]
+    marks = [(k / 4, f"{25 * k} %") for k in range(5)]
+    mean = sum(shares) / len(shares)
+    scale = _Scale(1.0, 0.0, until)
+    body = [f'<path class="idle" d="{scale.area(shares, length)}"/>']
+    return _chart(title, f"{title}: {100 * mean:.1f} % on average", scale, marks, body)
+
+
+def lines(title: str, labels: Sequence[str], drawn: Sequence[Line]) -> str:
+    """Return a chart of seconds over what was swept, as figure 8 of 1992: a line for each other combination."""
+    marks = ticks(max(value for line in drawn for value in line.values))
+    scale = _Scale(marks[-1], 0.0, 0.0)
+    width = _WIDTH - _LEFT - _RIGHT
+    across = [_LEFT + width * (k + 0.5) / len(labels) for k in range(len(labels))]
+    body = []
+    for line in drawn:
+        points = [(f"{x:.1f}", f"{scale.y(value):.1f}") for x, value in zip(across, line.values, strict=False)]
+        body.append(f'<path class="line {line.look}" d="M{" L".join(" ".join(point) for point in points)}"/>')
+        for (x, y), label, value in zip(points, labels, line.values, strict=False):
+            said = escaped(f"{line.name}, {label}: " if line.name else f"{label}: ") + seconds(value)
+            dot = f'class="dot {line.look.split()[0]}" cx="{x}" cy="{y}" r="3.5"'
+            body.append(f"<circle {dot}><title>{said}</title></circle>")
+    every = math.ceil(len(labels) / 12)
+    body += [
+        f'<text x="{x:.1f}" y="{_HEIGHT - 10}" text-anchor="middle">{escaped(label)}</text>'
+        for k, (x, label) in enumerate(zip(across, labels, strict=True))
+        if k % every == 0
+    ]
+    said = "; ".join(
+        f"{line.name or 'seconds'}: from {seconds(line.values[0])} to {seconds(line.values[-1])}" for line in drawn[:8]
+    )
+    return _chart(title, f"{title}: {said}", scale, [(value, f"{number(value)} s") for value in marks], body)
+
+
+class _Scale(NamedTuple):
+    """Where values are drawn: from the lowest to the highest one, over so many seconds."""
+
+    top: float
+    bottom: float
+    until: float
+
+    def x(self, value: float) -> float:
+        """Return where the chart has a time."""
+        return _LEFT + (_WIDTH - _LEFT - _RIGHT) * (value / self.until if self.until > 0 else 0)
+
+    def y(self, value: float) -> float:
+        """Return where the chart has a value."""
+        return _TOP + (_HEIGHT - _TOP - _BOTTOM) * (self.top - value) / (self.top - self.bottom)
+
+    def area(self, values: Sequence[float], length: float) -> str:
+        """Return the path of an area between nothing and values that hold for a stretch each."""
+        parts: list[str] = []
+        for k, value in enumerate(values):
+            begin, end = (f"{self.x(min(at, self.until)):.1f}" for at in (k * length, (k + 1) * length))
+            parts.append(f"{'L' if parts else 'M'}{begin} {self.y(value):.1f} H{end}")
+        ground = f"{self.y(0):.1f}"
+        return f"{' '.join(parts)} L{self.x(self.until):.1f} {ground} L{self.x(0):.1f} {ground} Z"
+
+
+def _chart(title: str, said: str, scale: _Scale, marks: list[tuple[float, str]], body: list[str]) -> str:
+    """Return a chart with its frame; where ``scale`` has a time, with marks of seconds along the x axis."""
+    frame = []
+    for value, label in marks:
+        height = round(scale.y(value), 1)
+        kind = "base" if value == 0 else "grid"
+        frame.append(f'<line class="{kind}" x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{height}" y2="{height}"/>')
+        frame.append(f'<text x="{_LEFT - 8}" y="{height + 4}" text-anchor="end">{escaped(label)}</text>')
+    if scale.until > 0:
+        along = [value for value in ticks(scale.until, 8) if value <= scale.until * (1 + 1e-9)]
+        unit, name = (1.0, "s") if scale.until >= 1 else (1e3, "ms") if scale.until >= 1e-3 else (1e6, "µs")
+        for value in along:
+            anchor = "end" if value > 0.97 * scale.until else "middle"
+            label = f"{number(value * unit)} {name}"
+            frame.append(f'<text x="{scale.x(value):.1f}" y="{_HEIGHT - 10}" text-anchor="{anchor}">{label}</text>')
+    return (
+        f'<figure class="drawn"><svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{escaped(said)}">'
+        f'<text class="title" x="{_LEFT}" y="16">{escaped(title)}</text>{"".join(body)}{"".join(frame)}</svg></figure>'
+    )
