@@ -25,6 +25,8 @@ struct Content {
   std::int64_t data_offset = 0;
   /// The shape of the chunks, which lie as plan/access/chunks.hpp says; empty: there are none.
   Extents chunk{};
+  /// The shape of the shards that these lie in, a file of many chunks each; empty: there are none.
+  Extents shard{};
   /// One for each dimension, empty where it has none; or none at all.
   std::vector<std::string> dimension_names{};
   /// Whether a part of a chunk costs as much as all of it, because it is packed as a whole.

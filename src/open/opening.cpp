@@ -106,6 +106,8 @@ std::string FileOpening::told() const {
   for (const std::int64_t extent : type.shape) base::append_parts(out, ' ', extent);
   base::append_parts(out, ' ', content_.chunk.size());
   for (const std::int64_t extent : content_.chunk) base::append_parts(out, ' ', extent);
+  base::append_parts(out, ' ', content_.shard.size());
+  for (const std::int64_t extent : content_.shard) base::append_parts(out, ' ', extent);
   base::append_parts(out, ' ', access_.costs ? 1 : 0);
   if (access_.costs)
     for (const plan::CostTerm& term : plan::kCostTerms)
@@ -135,6 +137,9 @@ void FileOpening::adopt(const std::string& told, const core::Source& source) {
     in >> dimensions;
     content_.chunk.resize(dimensions);
     for (std::int64_t& extent : content_.chunk) in >> extent;
+    in >> dimensions;
+    content_.shard.resize(dimensions);
+    for (std::int64_t& extent : content_.shard) in >> extent;
     int measured = 0;
     in >> measured;
     const auto costs = std::make_shared<plan::CostModel>();
@@ -159,9 +164,9 @@ void FileOpening::adopt(const std::string& told, const core::Source& source) {
       store = container_->view(std::move(store), name(), rest.substr(dtype_bytes));
   }
   if (mode() == Mode::kWrite) store = container_->view_of_new(std::move(store), content_);
-  file_.set_array(
-      {content_.type, content_.data_offset, content_.chunk, access_, options_.several, access_.memory_bytes},
-      std::move(store));
+  file_.set_array({content_.type, content_.data_offset, content_.chunk, content_.shard, access_, options_.several,
+                   access_.memory_bytes, content_.packed},
+                  std::move(store));
   if (mode() != Mode::kWrite) return;
   std::vector<core::NamedArrayAt> members;
   for (const container::Member& member : content_.members)

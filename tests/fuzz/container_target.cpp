@@ -228,7 +228,7 @@ std::vector<std::string> right_safetensors() { return written(container::safeten
 std::vector<std::string> right_shards() {
   using namespace container::zarr;
   std::vector<std::string> all;
-  for (const unsigned char first : {2, 3, 128, 137}) {
+  for (const unsigned first : {2U, 3U, 128U, 137U}) {
     Shards shards;
     shards.count = 1 + first % 9;
     if (first >= 128) shards.index = codec::Chain({codec::crc32c()});

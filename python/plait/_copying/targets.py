@@ -44,8 +44,8 @@ class Making:
         """Open a target that holds arrays under names."""
         if self.wanted.chunked:
             raise ArgumentError(
-                f"chunks, shards or a codec were given, but {name} has several new arrays in one piece each; leave them "
-                "out, or copy each array to a file of its own"
+                f"chunks, shards or a codec were given, but {name} has several new arrays in one piece each; leave "
+                "them out, or copy each array to a file of its own"
             )
         held = {array.name: (array.shape, array.dtype, self.wanted.options(name, array)["order"]) for array in arrays}
         return open(name, "w", comm=self.comm, arrays=held, memory=self.memory)

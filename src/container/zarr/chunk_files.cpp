@@ -38,23 +38,17 @@ constexpr std::size_t kMostKept = std::size_t{1} << 20;
 ChunkFiles::Location ChunkFiles::location_of(std::int64_t number) const {
   if (!metadata_.shards) return {number, 0};
   const Shards& shards = *metadata_.shards;
-  // Chunks are numbered in the order of the array, those of a shard in C order whatever that is.
-  const std::size_t count = metadata_.grid.size();
-  Location location;
-  Extents index(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::size_t d = metadata_.type.order == Order::kC ? count - 1 - i : i;
-    index[d] = number % metadata_.grid[d];
-    number /= metadata_.grid[d];
+  Location location{number / shards.count, number % shards.count};
+  if (metadata_.type.order == Order::kC) return location;
+  // Those of a shard are in C order whatever that of the array is.
+  std::int64_t rest = location.inside;
+  Extents index(shards.chunks.size());
+  for (std::size_t d = 0; d < index.size(); ++d) {
+    index[d] = rest % shards.chunks[d];
+    rest /= shards.chunks[d];
   }
-  std::int64_t step = 1;
-  for (std::size_t d = count; d-- > 0; step *= shards.chunks[d]) location.inside += index[d] % shards.chunks[d] * step;
-  step = 1;
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::size_t d = metadata_.type.order == Order::kC ? count - 1 - i : i;
-    location.file += index[d] / shards.chunks[d] * step;
-    step *= (metadata_.grid[d] + shards.chunks[d] - 1) / shards.chunks[d];
-  }
+  location.inside = 0;
+  for (std::size_t d = 0; d < index.size(); ++d) location.inside = location.inside * shards.chunks[d] + index[d];
   return location;
 }
 
@@ -64,10 +58,8 @@ std::string ChunkFiles::path_of(std::int64_t file) const {
   for (std::size_t i = 0; i < count; ++i) {
     // The fastest dimension first.
     const std::size_t d = metadata_.type.order == Order::kC ? count - 1 - i : i;
-    std::int64_t along = metadata_.grid[d];
-    if (metadata_.shards) along = (along + metadata_.shards->chunks[d] - 1) / metadata_.shards->chunks[d];
-    index[d] = file % along;
-    file /= along;
+    index[d] = file % metadata_.grid[d];
+    file /= metadata_.grid[d];
   }
   std::string name = text(folder_, '/', metadata_.prefix);
   if (count == 0) return metadata_.prefix.empty() ? name + '0' : name.substr(0, name.size() - 1);
@@ -121,8 +113,16 @@ std::optional<StoredChunk> ChunkFiles::find(std::int64_t number) {
     found.bytes = found.file->size();
     return found;
   }
-  const auto entries = index_of(location.file, *found.file);
-  const ShardEntry& entry = (*entries)[static_cast<std::size_t>(location.inside)];
+  const auto inside = static_cast<std::size_t>(location.inside);
+  ShardEntry entry;
+  if (fresh_) {
+    const std::shared_ptr<OpenShard> shard = open_shard(location.file);
+    const std::scoped_lock lock(shard->mutex);
+    look_again(*shard, found.file->name());
+    entry = shard->entries[inside];
+  } else {
+    entry = (*index_of(location.file, *found.file))[inside];
+  }
   if (!entry.there()) return std::nullopt;
   found.offset = static_cast<std::int64_t>(entry.offset);
   found.bytes = static_cast<std::int64_t>(entry.bytes);
@@ -176,7 +176,72 @@ void ChunkFiles::note(const std::string& file) {
   written_.clear();
 }
 
+std::shared_ptr<ChunkFiles::OpenShard> ChunkFiles::open_shard(std::int64_t number) {
+  const std::scoped_lock lock(mutex_);
+  std::shared_ptr<OpenShard>& shard = open_shards_[number];
+  if (!shard) shard = std::make_shared<OpenShard>();
+  return shard;
+}
+
+void ChunkFiles::look_again(OpenShard& shard, const std::string& file) const {
+  const Shards& shards = *metadata_.shards;
+  if (shard.dirty) return;
+  const std::unique_ptr<PosixStore> found = opened(file);
+  // Whoever puts a chunk into a shard makes its file longer, or leaves the index as it is.
+  const std::int64_t size = found ? found->size() : 0;
+  if (size == shard.file_bytes) return;
+  shard.entries.assign(static_cast<std::size_t>(shards.count), ShardEntry{});
+  if (found) shard.entries = read_index(shards, *found);
+  shard.end =
+      shards.index_at_end ? std::max<std::int64_t>(size - shards.index_bytes, 0) : std::max(size, shards.index_bytes);
+  shard.file_bytes = size;
+}
+
+void ChunkFiles::put_in_shard(const Location& location, std::span<const std::byte> packed) {
+  const std::string file = path_of(location.file);
+  if (!fresh_)
+    throw Error(ErrorKind::kArgument,
+                text(folder_,
+                     ": chunks in shards are not written in place, since a shard is one file; copy the array "
+                     "into a new one"));
+  const std::shared_ptr<OpenShard> shard = open_shard(location.file);
+  const std::scoped_lock lock(shard->mutex);
+  look_again(*shard, file);
+  if (shard->file_bytes == 0 && !shard->dirty) write_whole(file, [](PosixStore&) {});
+  const auto bytes = static_cast<std::int64_t>(packed.size());
+  ShardEntry& entry = shard->entries[static_cast<std::size_t>(location.inside)];
+  const bool anew = !entry.there() || entry.bytes != packed.size();
+  const std::int64_t offset = anew ? shard->end : static_cast<std::int64_t>(entry.offset);
+  shard->dirty = true;
+  PosixStore(file, PosixStore::Access::kReadWrite).write({{offset, packed.data(), bytes}});
+  if (!anew) return;
+  entry = {static_cast<std::uint64_t>(offset), packed.size()};
+  shard->end += bytes;
+}
+
+void ChunkFiles::settle() {
+  if (!metadata_.shards) return;
+  std::vector<std::pair<std::int64_t, std::shared_ptr<OpenShard>>> all;
+  {
+    const std::scoped_lock lock(mutex_);
+    all.assign(open_shards_.begin(), open_shards_.end());
+  }
+  for (const auto& [number, shard] : all) {
+    const std::scoped_lock lock(shard->mutex);
+    if (!shard->dirty) continue;
+    const std::string file = path_of(number);
+    const std::vector<std::byte> index = index_bytes(*metadata_.shards, shard->entries);
+    const bool at_end = metadata_.shards->index_at_end;
+    const auto bytes = static_cast<std::int64_t>(index.size());
+    PosixStore(file, PosixStore::Access::kReadWrite).write({{at_end ? shard->end : 0, index.data(), bytes}});
+    shard->file_bytes = at_end ? shard->end + bytes : shard->end;
+    shard->dirty = false;
+    note(file);
+  }
+}
+
 void ChunkFiles::put(std::int64_t number, std::span<const std::byte> packed) {
+  if (metadata_.shards) return put_in_shard(location_of(number), packed);
   const std::string file = path_of(number);
   write_whole(file,
               [&](PosixStore& made) { made.write({{0, packed.data(), static_cast<std::int64_t>(packed.size())}}); });

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -45,11 +46,15 @@ class ChunkFiles {
   /// What tells the chunk from others that have had, or will have, its name; of none: all 0.  errors  kSystem.
   store::posix::Identity identity(std::int64_t number) const;
 
-  /// Writes a whole chunk.  errors  kSystem.
+  /// Writes a whole chunk; of a shard it goes behind those that are there, unless it fits where it was before.
+  /// errors  kSystem.  kArgument: a shard that others see already.
   void put(std::int64_t number, std::span<const std::byte> packed);
   /// Writes parts of a chunk that lies in a file of its own as it is; one that is not there yet is made.  Offsets count
   /// from its first byte.  errors  kSystem: also a chunk of another size.
   void patch(std::int64_t number, std::vector<store::WriteSegment> parts);
+  /// Writes the indices of shards that put() has changed.  One process at a time writes to a shard in between.
+  /// errors  kSystem.
+  void settle();
   /// Returns once all that was written survives a loss of power.
   void sync();
 
@@ -66,6 +71,18 @@ class ChunkFiles {
   void write_whole(const std::string& file, base::FunctionRef<void(store::posix::PosixStore&)> fill) const;
   void make_filled(const std::string& file) const;
   void note(const std::string& file);
+  /// A shard that is being written, by any number of threads of this process.
+  struct OpenShard {
+    std::mutex mutex;
+    std::vector<ShardEntry> entries;
+    std::int64_t end = 0;          ///< of its chunks
+    std::int64_t file_bytes = -1;  ///< when its index was written or read last; -1: never
+    bool dirty = false;
+  };
+  std::shared_ptr<OpenShard> open_shard(std::int64_t number);
+  /// Reads the index where another process may have changed it.  Under the shard's lock.
+  void look_again(OpenShard& shard, const std::string& file) const;
+  void put_in_shard(const Location& location, std::span<const std::byte> packed);
   std::shared_ptr<const std::vector<ShardEntry>> index_of(std::int64_t shard, store::posix::PosixStore& file);
 
   std::string folder_;
@@ -81,6 +98,7 @@ class ChunkFiles {
     std::shared_ptr<const std::vector<ShardEntry>> entries;
   };
   std::deque<KeptIndex> indices_;  // the newest last
+  std::map<std::int64_t, std::shared_ptr<OpenShard>> open_shards_;
 };
 
 }  // namespace plait::container::zarr

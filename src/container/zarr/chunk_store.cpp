@@ -85,6 +85,7 @@ std::string ChunkStore::description() const {
 
 std::int64_t ChunkStore::size() {
   std::int64_t bytes = metadata_.chunk_bytes;  // which metadata has been found to fit
+  if (metadata_.shards) bytes *= metadata_.shards->count;
   for (const std::int64_t chunks : metadata_.grid) bytes *= chunks;
   return bytes;
 }
@@ -119,11 +120,21 @@ void ChunkStore::fill(std::int64_t offset, std::span<std::byte> bytes) const {
 std::int64_t ChunkStore::inside(std::int64_t number) const {
   std::int64_t bytes = metadata_.type.element_bytes;
   const std::size_t count = metadata_.grid.size();
+  std::int64_t in_shard = 0;
+  if (metadata_.shards) {
+    in_shard = number % metadata_.shards->count;
+    number /= metadata_.shards->count;
+  }
   for (std::size_t i = 0; i < count; ++i) {
     const std::size_t d = metadata_.type.order == Order::kC ? count - 1 - i : i;
-    const std::int64_t begin = number % metadata_.grid[d] * metadata_.chunk[d];
-    bytes *= std::min(metadata_.chunk[d], metadata_.type.shape[d] - begin);
+    std::int64_t begin = number % metadata_.grid[d];
     number /= metadata_.grid[d];
+    if (metadata_.shards) {
+      begin = begin * metadata_.shards->chunks[d] + in_shard % metadata_.shards->chunks[d];
+      in_shard /= metadata_.shards->chunks[d];
+    }
+    begin *= metadata_.chunk[d];
+    bytes *= std::clamp<std::int64_t>(metadata_.type.shape[d] - begin, 0, metadata_.chunk[d]);
   }
   return bytes;
 }
@@ -195,12 +206,9 @@ void ChunkStore::read_segment(const ReadSegment& segment, std::shared_ptr<const 
 }
 
 void ChunkStore::write_chunk(std::int64_t number, const std::vector<WriteSegment>& parts) {
-  if (metadata_.shards)
-    throw Error(ErrorKind::kArgument,
-                base::text(name(), ": arrays in shards are only read; copy it into an array without shards"));
   const auto size = static_cast<std::size_t>(metadata_.chunk_bytes);
   const bool whole = parts.size() == 1 && parts[0].bytes == metadata_.chunk_bytes;
-  if (metadata_.plain()) return whole ? files_.put(number, {parts[0].data, size}) : files_.patch(number, parts);
+  if (metadata_.plain() && !whole && !metadata_.shards) return files_.patch(number, parts);
   std::span<const std::byte> plain;
   if (whole) {
     plain = {parts[0].data, size};

@@ -36,6 +36,8 @@ std::string chunks_text(const Metadata& metadata) {
   return text(out, ", ", metadata.words());
 }
 
+Extents shard_of(const Metadata& metadata) { return metadata.shards ? metadata.shards->shape : Extents(); }
+
 std::int64_t bytes_below(const fs::path& folder) {
   std::int64_t bytes = 0;
   std::error_code error;
@@ -54,7 +56,8 @@ Member member_of(const fs::path& folder, const std::string& name, const std::str
   member.kept = "chunks";
   try {
     const Metadata metadata = parse_metadata(content, file);
-    member.content = {metadata.type, 0, metadata.chunk, metadata.dimension_names, !metadata.plain()};
+    member.content = {metadata.type,    0, metadata.chunk, shard_of(metadata), metadata.dimension_names,
+                      !metadata.plain()};
     member.element = metadata.element;
     member.kept = chunks_text(metadata);
     member.stored = bytes_below(folder);
@@ -109,7 +112,7 @@ class Zarr : public NamingContainer {
   std::string tell(const store::Store& view) const override { return dynamic_cast<const ChunkStore&>(view).text(); }
   Content inspect(store::Store& store, const std::string& path, const FileOptions& options) const override {
     const Metadata& metadata = dynamic_cast<ChunkStore&>(store).metadata();
-    Content found{metadata.type, 0, metadata.chunk, metadata.dimension_names, !metadata.plain()};
+    Content found{metadata.type, 0, metadata.chunk, shard_of(metadata), metadata.dimension_names, !metadata.plain()};
     check_told(found, path, options);
     return found;
   }

@@ -30,8 +30,11 @@ void complete(const Document& document, Metadata& found) {
   found.chunk_bytes = *bytes;
   if (!found.plain() && *bytes > kMostPacked) document.unsupported("its chunks have ", *bytes, " bytes and are packed");
   std::int64_t all = *bytes;
+  if (found.shards && __builtin_mul_overflow(all, found.shards->count, &all))
+    document.damaged("a shard has more than 2^63 - 1 bytes");
   for (std::size_t d = 0; d < type.shape.size(); ++d) {
-    found.grid.push_back(base::ceil_divide(type.shape[d], found.chunk[d]));
+    const std::int64_t unit = found.shards ? found.shards->shape[d] : found.chunk[d];
+    found.grid.push_back(base::ceil_divide(type.shape[d], unit));
     if (__builtin_mul_overflow(all, std::max<std::int64_t>(found.grid[d], 1), &all))
       document.damaged("all chunks have more than 2^63 - 1 bytes");
   }

@@ -40,7 +40,7 @@ struct Metadata {
   std::vector<std::string> dimension_names;
 
   std::int64_t chunk_bytes = 0;
-  /// Chunks along each dimension.
+  /// Chunks along each dimension, or shards where there are any.
   Extents grid;
 
   /// Whether the bytes of a chunk lie in a file as they are, so that a part of them can be read and written.

@@ -149,10 +149,12 @@ NewContent new_array(const std::string& path, const FileOptions& options) {
   if (!options.dimension_names.empty()) root["dimension_names"] = names_json(path, options, shape.size());
   const std::string content = root.dump(2) + '\n';
   made.dimension_names = options.dimension_names;
+  made.shard = options.shard.value_or(Extents());
   // As it is read back, so that no array is made that cannot be.
   const Metadata read = parse_metadata(content, path);
   made.type.dtype = read.type.dtype;
   made.type.order = read.type.order;
+  made.packed = !read.plain();
   const auto* bytes = reinterpret_cast<const std::byte*>(content.data());
   made.head.assign(bytes, bytes + content.size());
   made.file_bytes = static_cast<std::int64_t>(content.size());

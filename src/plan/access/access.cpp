@@ -33,6 +33,7 @@ AccessPlan::AccessPlan(Section section, Layout layout, const AccessTask& task, c
     throw Error(ErrorKind::kArgument,
                 base::text("readers=", options.readers, ", but there are ", workers_, " ranks or threads; use 1 to ",
                            workers_, ", or 0 for the best number"));
+  whole_shards_ = write_ && !task.threads && section_.chunks && section_.chunks->in_shards();
   choose_shares(data_offset_, options.readers);
   spread_ = Readers(readers_, workers_, task.nodes);
   choose_window(options.memory_bytes == 0 ? kDefaultMemory : options.memory_bytes);

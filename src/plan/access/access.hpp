@@ -2,7 +2,7 @@
 ///
 /// Pure: ranks are integers.  The file's order is a layout too, the *conforming layout*: the section's positions
 /// distributed over the readers in equal consecutive shares, which part at storage units; where the array lies in
-/// chunks, shares and windows are of whole ones.  An access is the composition of that layout with the wanted one.
+/// chunks, shares and windows are of whole ones, and shares of processes that write of whole shards, if there are any.  An access is the composition of that layout with the wanted one.
 #pragma once
 
 #include <cstdint>
@@ -58,6 +58,7 @@ struct AccessTask {
   bool nodes_apart = false;      ///< some workers do not share memory, so that messages need staging as well
   bool write = false;
   std::shared_ptr<const Nodes> nodes = nullptr;  ///< of the workers, where they are apart
+  bool threads = false;                          ///< workers are threads of one process, which may share shards
 };
 
 class AccessPlan {
@@ -81,6 +82,8 @@ class AccessPlan {
   std::int64_t steps() const { return steps_; }
   /// Whether windows are of pieces of chunks, so that only the same reader for all of a share touches each chunk once.
   bool cuts_chunks() const { return section_.chunks && window_chunks_ == 0; }
+  /// Whether nobody but the reader whose share a window is of may move it: of what it touches, others hold nothing.
+  bool moves_alone() const { return cuts_chunks() || whole_shards_; }
   /// The most staging memory that a rank uses.
   std::int64_t staging_bytes() const;
   /// Bytes of the buffer that readers of scattered short runs need, 0 where they need none.
@@ -96,7 +99,9 @@ class AccessPlan {
   Range share(std::int64_t reader) const;
   Range window(std::int64_t reader, std::int64_t step) const;
   std::int64_t reader_of(std::int64_t position) const {
-    return section_.chunks ? section_.chunks->number_at(position) / share_chunks_ : (position + shift_) / share_;
+    if (!section_.chunks) return (position + shift_) / share_;
+    const std::int64_t number = section_.chunks->number_at(position);
+    return (whole_shards_ ? section_.chunks->shard_of(number) : number) / share_units_;
   }
 
   /// What a rank takes part with: none if the layout does not have the rank, if it owns nothing, and in a write if another
@@ -126,6 +131,8 @@ class AccessPlan {
   void choose_shares(std::int64_t data_offset, std::int64_t wanted_readers);
   void choose_window(std::int64_t memory_bytes);
   void choose_chunks_of_window(std::int64_t most);
+  /// Of a reader's share.
+  std::int64_t first_chunk(std::int64_t reader) const;
   Range of_chunks(std::int64_t first, std::int64_t end) const;
   int message_buffers() const;
   int buffers() const;
@@ -148,7 +155,8 @@ class AccessPlan {
   std::int64_t shift_ = 0;
   std::int64_t readers_ = 1;
   Readers spread_;                  // of so many readers over the workers
-  std::int64_t share_chunks_ = 0;   // where the array lies in chunks
+  bool whole_shards_ = false;       // each is of one reader alone
+  std::int64_t share_units_ = 0;    // chunks, or shards, where the array lies in chunks
   std::int64_t window_chunks_ = 0;  // 0 there: no window has room for one
   std::int64_t window_ = 1;
   std::int64_t steps_ = 0;

@@ -137,6 +137,28 @@ def test_all_ranks_write_chunks_that_cross_their_parts(comm, shared, codec, orde
         comm.barrier()
 
 
+@pytest.mark.parametrize("codec", ["none", "zstd:1"])
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("dist", ["(block, *)", "(cyclic(7), *)", "(*, cyclic(3))"])
+def test_all_ranks_write_shards_that_cross_their_parts(comm, shared, codec, order, dist):
+    zarr = pytest.importorskip("zarr")
+    layout = plait.Layout(SHAPE, dist, grid=(comm.size,))
+    mine = np.ascontiguousarray(ARRAYS["a"][np.ix_(*layout.indices(comm.rank))])
+    how = {"shape": SHAPE, "dtype": "i4", "chunks": (10, 7), "shards": (50, 35), "codec": codec, "order": order}
+    region = np.s_[11:101:3, 20:140]
+    part = plait.Layout(ARRAYS["a"][region].shape, "(cyclic, *)", grid=(comm.size,))
+    expected = ARRAYS["a"].copy()
+    expected[region] = 4
+    for memory in (0, 1 << 13):
+        with plait.open(shared / "a.zarr", "w", comm=comm, memory=memory, **how) as file:
+            file.write(mine, layout)
+            for value in (3, 4):
+                file.write(np.full(part.local_shape(comm.rank), value, "i4"), part, region=region)
+                assert (file.read(part, region=region) == value).all()
+        np.testing.assert_array_equal(zarr.open_array(shared / "a.zarr", mode="r")[...], expected)
+        comm.barrier()
+
+
 def test_copies_into_other_chunks_by_all_ranks(comm, shared):
     zarr = pytest.importorskip("zarr")
     how = {"comm": comm, "codec": "zstd:1"}

@@ -329,9 +329,27 @@ def test_what_netcdf_writes(tmp_path):
         file.createVariable("y", "f8", ("y",))[:] = np.arange(7)
         file.createGroup("more").createVariable("u", ">i4", ("x",), endian="big")[:] = np.arange(10)
     assert [one.name for one in plait.arrays_in(tmp_path / "a.nc")] == ["more/u", "t2m", "y"]
+    named = {one.name: one.dimension_names for one in plait.arrays_in(tmp_path / "a.nc")}
+    assert named == {"more/u": ("x",), "t2m": ("time", "y", "x"), "y": ("y",)}
+    assert plait.arrays_in(f"{tmp_path}/a.nc::t2m")[0].dimension_names == ("time", "y", "x")
     check(f"{tmp_path}/a.nc::/t2m", array)
     check(f"{tmp_path}/a.nc::y", np.arange(7.0))
     check(f"{tmp_path}/a.nc::/more/u", np.arange(10, dtype=">i4"))
+
+
+def test_labels_of_dimensions(tmp_path):
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file["a"] = np.zeros((3, 4, 5))
+        file["a"].dims[0].label = "time"
+        file["a"].dims[2].label = "x"
+        file["scale"] = np.arange(4)
+        file["scale"].make_scale("y")
+        file["a"].dims[1].attach_scale(file["scale"])
+    named = {one.name: one.dimension_names for one in plait.arrays_in(tmp_path / "a.h5")}
+    assert named == {"a": ("time", "scale", "x"), "scale": ("scale",)}
+    plait.copy(f"{tmp_path}/a.h5::a", tmp_path / "b.zarr", chunks={"time": 1, "x": 2})
+    with plait.open(tmp_path / "b.zarr") as file:
+        assert file.chunks == (1, 4, 2)
 
 
 def run(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
