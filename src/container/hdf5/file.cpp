@@ -359,8 +359,10 @@ void HdfFile::read_index(Id dataset, Dataset& found, const std::string& shown) c
   if (hdf5_->H5Dchunk_iter != nullptr) {
     if (hdf5_->H5Dchunk_iter(dataset, 0, Listing::visit, &listing) < 0) damaged(text("the index of chunks of ", shown));
   } else {
+    // Versions that need these functions do not take H5S_ALL.
+    const Handle all(hdf5_->H5Dget_space(dataset), hdf5_->H5Sclose);
     Size count = 0;
-    if (hdf5_->H5Dget_num_chunks(dataset, 0, &count) < 0) damaged(text("the index of chunks of ", shown));
+    if (hdf5_->H5Dget_num_chunks(dataset, all.id(), &count) < 0) damaged(text("the index of chunks of ", shown));
     if (count > kMostLookedUp)
       refuse(text(shown, ": ", hdf5_.words(), " takes too long to list its ", count,
                   " chunks; name HDF5 1.14 or later in PLAIT_HDF5, or install h5py for Python"));
@@ -369,7 +371,7 @@ void HdfFile::read_index(Id dataset, Dataset& found, const std::string& shown) c
       unsigned left_out = 0;
       Address address = 0;
       Size bytes = 0;
-      if (hdf5_->H5Dget_chunk_info(dataset, 0, i, first.data(), &left_out, &address, &bytes) < 0)
+      if (hdf5_->H5Dget_chunk_info(dataset, all.id(), i, first.data(), &left_out, &address, &bytes) < 0)
         damaged(text("the index of chunks of ", shown));
       listing.take(first.data(), left_out, address, bytes);
     }
