@@ -74,7 +74,8 @@ def open(
     chunks    in mode w of formats that keep an array in chunks, such as ``.zarr``: the shape of a chunk; by default
               chunks of about 8 MiB that are contiguous in the array's order, as far as can be
     shards    the shape of a shard, a file that holds many chunks: multiples of ``chunks``; by default there are none
-    codec     how chunks are packed: "none" (default), "zstd", "gzip", with a level as in "zstd:3"
+    codec     how chunks are packed: "none" (default), "zstd", "gzip", with a level as in "zstd:3"; in HDF5 files also
+              behind "shuffle,"
     fill_value  the value of elements that nobody writes; 0 by default
     dimension_names  the names of the dimensions, one for each; by default they have none
 

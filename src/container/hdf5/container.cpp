@@ -39,6 +39,7 @@ Member member_of(NamedDataset& found) {
   member.kept = dataset.kept();
   member.content = {std::move(dataset.type), dataset.storage == Storage::kWhole ? dataset.offset : 0,
                     std::move(dataset.chunk)};
+  member.content.dimension_names = std::move(dataset.dimension_names);
   member.element = std::move(dataset.element);
   member.stored = dataset.stored;
   member.refused = std::move(dataset.refused);
@@ -84,6 +85,7 @@ NewContent new_content(const std::string& path, const FileOptions& options) {
                 ": chunks and a codec were given for several arrays, but new HDF5 files have several in one "
                 "piece each; leave them out, or write each array to a file of its own"));
   first.content.chunk = new_chunk(path, options, first.content.type);
+  first.content.packed = !first.content.chunk.empty() && !filters.empty();
   return made;
 }
 
@@ -139,6 +141,7 @@ class Hdf5 : public NamingContainer {
   Content inspect(store::Store& store, const std::string& path, const FileOptions& options) const override {
     const Dataset& dataset = dynamic_cast<DatasetStore&>(store).dataset();
     Content found{dataset.type, 0, dataset.chunk};
+    found.packed = !dataset.filters.empty();
     check_told(found, path, options);
     return found;
   }

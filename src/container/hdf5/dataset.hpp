@@ -46,6 +46,8 @@ struct Dataset {
   std::vector<Filter> filters;
   bool edges_packed = true;   ///< also chunks that are partly outside the array
   std::vector<Chunk> chunks;  ///< by ascending number
+  /// One for each dimension, empty where it has none; or none at all.  Not packed().
+  std::vector<std::string> dimension_names;
 
   /// Chunks along each dimension.
   Extents grid() const;

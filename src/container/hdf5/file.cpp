@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <map>
 #include <set>
 
 #include "base/text.hpp"
@@ -155,6 +156,8 @@ std::vector<NamedDataset> HdfFile::datasets(std::string_view group) {
   while (group.starts_with('/')) group.remove_prefix(1);
   while (group.ends_with('/')) group.remove_suffix(1);
   std::vector<std::string> to_visit{std::string(group)};
+  std::vector<Dimensions> dimensions;  // of those that have been found
+  std::map<Address, std::string> names;
   while (!to_visit.empty()) {
     const std::string name = std::move(to_visit.back());
     to_visit.pop_back();
@@ -163,10 +166,12 @@ std::vector<NamedDataset> HdfFile::datasets(std::string_view group) {
     if (!object && name == group) not_there(shown, -1);
     if (!object) damaged(text("the object \"", name, '"'));
     if (!seen.insert(address_of(object.id())).second) continue;  // another link to the same
+    names.emplace(address_of(object.id()), name.substr(name.rfind('/') + 1));
     const int kind = hdf5_->H5Iget_type(object.id());
     if (kind == kDatasetObject) {
       if (name != group && is_dimension(object.id())) continue;
-      found.push_back({name, describe(object.id(), shown)});
+      NamedDataset& one = found.emplace_back(name, describe(object.id(), shown));
+      dimensions.push_back(dimensions_of(hdf5_, object.id(), one.dataset.type.shape.size()));
       continue;
     }
     if (kind != kGroup) continue;
@@ -181,7 +186,26 @@ std::vector<NamedDataset> HdfFile::datasets(std::string_view group) {
     for (auto link = links.rbegin(); link != links.rend(); ++link)
       if (link->kind == kHardLink) to_visit.push_back(name.empty() ? link->name : text(name, '/', link->name));
   }
+  for (std::size_t i = 0; i < found.size(); ++i) name_dimensions(found[i], dimensions[i], names);
   return found;
+}
+
+void HdfFile::name_dimensions(NamedDataset& one, const Dimensions& its, std::map<Address, std::string>& names) const {
+  const std::size_t count = one.dataset.type.shape.size();
+  std::vector<std::string> result(count);
+  for (std::size_t d = 0; d < count; ++d) {
+    if (d < its.scales.size() && its.scales[d] != 0) {
+      auto known = names.find(its.scales[d]);
+      if (known == names.end()) known = names.emplace(its.scales[d], name_of(hdf5_, file_.id(), its.scales[d])).first;
+      result[d] = known->second;
+    } else if (d < its.labels.size()) {
+      result[d] = its.labels[d];
+    } else if (its.is_scale && count == 1) {
+      result[d] = one.name.substr(one.name.rfind('/') + 1);
+    }
+  }
+  if (std::ranges::any_of(result, [](const std::string& name) { return !name.empty(); }))
+    one.dataset.dimension_names = std::move(result);
 }
 
 bool HdfFile::is_dimension(Id dataset) const {
@@ -335,8 +359,10 @@ void HdfFile::read_index(Id dataset, Dataset& found, const std::string& shown) c
   if (hdf5_->H5Dchunk_iter != nullptr) {
     if (hdf5_->H5Dchunk_iter(dataset, 0, Listing::visit, &listing) < 0) damaged(text("the index of chunks of ", shown));
   } else {
+    // Versions that need these functions do not take H5S_ALL.
+    const Handle all(hdf5_->H5Dget_space(dataset), hdf5_->H5Sclose);
     Size count = 0;
-    if (hdf5_->H5Dget_num_chunks(dataset, 0, &count) < 0) damaged(text("the index of chunks of ", shown));
+    if (hdf5_->H5Dget_num_chunks(dataset, all.id(), &count) < 0) damaged(text("the index of chunks of ", shown));
     if (count > kMostLookedUp)
       refuse(text(shown, ": ", hdf5_.words(), " takes too long to list its ", count,
                   " chunks; name HDF5 1.14 or later in PLAIT_HDF5, or install h5py for Python"));
@@ -345,7 +371,7 @@ void HdfFile::read_index(Id dataset, Dataset& found, const std::string& shown) c
       unsigned left_out = 0;
       Address address = 0;
       Size bytes = 0;
-      if (hdf5_->H5Dget_chunk_info(dataset, 0, i, first.data(), &left_out, &address, &bytes) < 0)
+      if (hdf5_->H5Dget_chunk_info(dataset, all.id(), i, first.data(), &left_out, &address, &bytes) < 0)
         damaged(text("the index of chunks of ", shown));
       listing.take(first.data(), left_out, address, bytes);
     }

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "container/hdf5/dataset.hpp"
+#include "container/hdf5/dimensions.hpp"
 #include "container/hdf5/library.hpp"
 #include "store/store.hpp"
 
@@ -46,6 +48,8 @@ class HdfFile {
   void read_index(Id dataset, Dataset& found, const std::string& shown) const;
   /// Whether it is no variable of netCDF but a dimension, which has a length and no elements.
   bool is_dimension(Id dataset) const;
+  /// names: of objects that are known already, by their addresses.
+  void name_dimensions(NamedDataset& one, const Dimensions& its, std::map<Address, std::string>& names) const;
   [[noreturn]] void not_there(const std::string& shown, int kind);
   [[noreturn]] void damaged(const std::string& what) const;
 

@@ -38,6 +38,11 @@ using LinkGuard = int(const char*, const char*, const char*, const char*, unsign
   ONE(Id, H5Aopen, (Id, const char*, Id))                                                                    \
   ONE(Id, H5Aget_type, (Id))                                                                                 \
   ONE(int, H5Aread, (Id, Id, void*))                                                                         \
+  ONE(Id, H5Aget_space, (Id))                                                                                \
+  ONE(int, H5Dvlen_reclaim, (Id, Id, Id, void*))                                                             \
+  ONE(Id, H5Rdereference2, (Id, Id, int, const void*))                                                       \
+  ONE(std::ptrdiff_t, H5Iget_name, (Id, char*, std::size_t))                                                 \
+  ONE(long long, H5Sget_simple_extent_npoints, (Id))                                                         \
   ONE(int, H5Aclose, (Id))                                                                                   \
   ONE(Id, H5Dget_space, (Id))                                                                                \
   ONE(Id, H5Dget_type, (Id))                                                                                 \

@@ -64,12 +64,27 @@ class NetCdf : public NamingContainer {
     if (part != nullptr) found.data_offset = 0;
     return found;
   }
-  NewContent create(const std::string& path, const FileOptions& /*options*/) const override {
-    throw Error(ErrorKind::kArgument,
-                base::text(path,
-                           ": Plait reads netCDF files and changes them in place, but makes no new ones; write a "
-                           ".npy, .npz or .safetensors file, or raw:",
-                           array_name(path).file, " to hold elements alone"));
+  // New files are netCDF-4.
+  bool keeps_chunks() const override { return netcdf4().keeps_chunks(); }
+  NewContent create(const std::string& path, const FileOptions& options) const override {
+    return netcdf4().create(path, options);
+  }
+  std::string tell_new(const NewContent& made) const override { return netcdf4().tell_new(made); }
+  NewContent told_new(const std::string& path, const FileOptions& options, std::string_view told) const override {
+    return netcdf4().told_new(path, options, told);
+  }
+  std::shared_ptr<store::Store> view_of_new(std::shared_ptr<store::Store> store,
+                                            const NewContent& made) const override {
+    return netcdf4().view_of_new(std::move(store), made);
+  }
+  bool shares(const NewContent& made) const override { return netcdf4().shares(made); }
+  void share(store::Store& view, std::unique_ptr<transport::Counter> counter, bool alone) const override {
+    netcdf4().share(view, std::move(counter), alone);
+  }
+  bool seals() const override { return netcdf4().seals(); }
+  void seal(store::Store& store, const NewContent& made) const override { netcdf4().seal(store, made); }
+  void check_changeable(const store::Store& view) const override {
+    if (is_netcdf4(view)) netcdf4().check_changeable(view);
   }
 };
 

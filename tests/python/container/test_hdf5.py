@@ -1,29 +1,16 @@
 """HDF5: what h5py writes is read, where it lies and unpacked, and damage is an error that says where."""
 
 import os
-import subprocess
-import sys
 import zlib
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hdf5_files import CHUNK, SHAPE, array_of, made
 
 import plait
 
 h5py = pytest.importorskip("h5py")
-
-SHAPE, CHUNK = (13, 7, 10), (4, 3, 10)
-
-
-def array_of(dtype: str, shape: tuple[int, ...] = SHAPE) -> np.ndarray:
-    return np.random.default_rng(1).integers(0, 2 if "b" in dtype else 90, shape).astype(dtype)
-
-
-def made(path: Path, array: np.ndarray, **options: object) -> Path:
-    with h5py.File(path, "w", libver=options.pop("libver", None)) as file:
-        file.create_dataset("a", data=array, **options)
-    return path
 
 
 def check(url: object, array: np.ndarray) -> None:
@@ -329,36 +316,24 @@ def test_what_netcdf_writes(tmp_path):
         file.createVariable("y", "f8", ("y",))[:] = np.arange(7)
         file.createGroup("more").createVariable("u", ">i4", ("x",), endian="big")[:] = np.arange(10)
     assert [one.name for one in plait.arrays_in(tmp_path / "a.nc")] == ["more/u", "t2m", "y"]
+    named = {one.name: one.dimension_names for one in plait.arrays_in(tmp_path / "a.nc")}
+    assert named == {"more/u": ("x",), "t2m": ("time", "y", "x"), "y": ("y",)}
+    assert plait.arrays_in(f"{tmp_path}/a.nc::t2m")[0].dimension_names == ("time", "y", "x")
     check(f"{tmp_path}/a.nc::/t2m", array)
     check(f"{tmp_path}/a.nc::y", np.arange(7.0))
     check(f"{tmp_path}/a.nc::/more/u", np.arange(10, dtype=">i4"))
 
 
-def run(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    with_others = {**os.environ, **environment}
-    return subprocess.run([sys.executable, "-c", code], env=with_others, capture_output=True, text=True, timeout=60)
-
-
-def test_the_library_is_found_when_it_is_needed(tmp_path):
-    path = made(tmp_path / "a.h5", array_of("f4"))
-    code = f"""
-import sys, plait
-assert "h5py" not in sys.modules
-loaded = lambda: "libhdf5" in open("/proc/self/maps").read()
-assert not loaded()
-print(plait.open({str(path)!r}).read().sum())
-assert loaded() and "h5py" not in sys.modules
-"""
-    done = run(code)
-    assert done.returncode == 0, done.stderr
-    assert float(done.stdout) == array_of("f4").sum()
-
-
-def test_a_library_that_cannot_be_used(tmp_path):
-    path = made(tmp_path / "a.h5", array_of("f4"))
-    code = f"import plait\ntry: plait.open({str(path)!r})\nexcept plait.StoreError as error: print(error)"
-    (tmp_path / "libhdf5.so").write_bytes(b"")
-    for library, says in ((str(tmp_path / "libhdf5.so"), "cannot be used: "), ("libz.so.1", "it has no H5open")):
-        text = run(code, PLAIT_HDF5=library).stdout
-        assert f"the HDF5 library {library} cannot be used" in text
-        assert says in text
+def test_labels_of_dimensions(tmp_path):
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file["a"] = np.zeros((3, 4, 5))
+        file["a"].dims[0].label = "time"
+        file["a"].dims[2].label = "x"
+        file["scale"] = np.arange(4)
+        file["scale"].make_scale("y")
+        file["a"].dims[1].attach_scale(file["scale"])
+    named = {one.name: one.dimension_names for one in plait.arrays_in(tmp_path / "a.h5")}
+    assert named == {"a": ("time", "scale", "x"), "scale": ("scale",)}
+    plait.copy(f"{tmp_path}/a.h5::a", tmp_path / "b.zarr", chunks={"time": 1, "x": 2})
+    with plait.open(tmp_path / "b.zarr") as file:
+        assert file.chunks == (1, 4, 2)

@@ -110,13 +110,42 @@ def test_elements_begin_at_pages_and_files_have_no_gaps(tmp_path):
 def test_what_hdf5s_own_tools_say(tmp_path):
     if shutil.which("h5dump") is None:
         pytest.skip("no h5dump")
+
+    def words(name: str) -> str:
+        done = subprocess.run(["h5dump", tmp_path / name], capture_output=True, text=True, check=True, timeout=60)
+        return " ".join(done.stdout.split())
+
+    with plait.open(tmp_path / "b.h5", "w", shape=(5, 2), dtype="i4", chunks=(2, 2), codec="shuffle,gzip") as file:
+        file.write(np.arange(10, dtype="i4").reshape(5, 2))
+    for part in ("(0,0): 0, 1, (1,0): 2, 3, (2,0): 4, 5, (3,0): 6, 7, (4,0): 8, 9", "H5T_STD_I32LE"):
+        assert part in words("b.h5")
     with plait.open(tmp_path / "a.h5", "w", arrays={"g/x": ((2, 3), ">i2"), "y": ((2,), "c8")}) as file:
         file.write(np.arange(6, dtype=">i2").reshape(2, 3), variable="g/x")
         file.write(np.array([1 - 2j, 0.5], "c8"), variable="y")
-    said = subprocess.run(["h5dump", tmp_path / "a.h5"], capture_output=True, text=True, check=True, timeout=60).stdout
-    words = " ".join(said.split())
     for part in ('GROUP "g"', "H5T_STD_I16BE", "(0,0): 0, 1, 2, (1,0): 3, 4, 5", "H5T_IEEE_F32LE", "DATASPACE"):
-        assert part in words
+        assert part in words("a.h5")
+
+
+def test_what_netcdf_reads(tmp_path):
+    netcdf = pytest.importorskip("netCDF4")
+    arrays = {"t2m": array_of("<f4", (13, 7, 10)), "group/u": array_of(">i2", (50,))}
+    with plait.open(
+        tmp_path / "a.nc", "w", arrays={name: (one.shape, one.dtype) for name, one in arrays.items()}
+    ) as file:
+        for name, array in arrays.items():
+            file.write(array, variable=name)
+    how = {"chunks": (4, 3, 10), "codec": "shuffle,gzip:2"}
+    with plait.open(f"{tmp_path}/b.nc::t2m", "w", shape=(13, 7, 10), dtype="f4", **how) as file:
+        file.write(arrays["t2m"])
+    for name, count in (("a.nc", 2), ("b.nc", 1)):
+        assert len(plait.arrays_in(tmp_path / name)) == count
+        with netcdf.Dataset(tmp_path / name) as file:
+            assert file.data_model == "NETCDF4"
+            np.testing.assert_array_equal(file["t2m"][...], arrays["t2m"])
+            if name == "a.nc":
+                np.testing.assert_array_equal(file["group/u"][...], arrays["group/u"])
+            else:
+                assert file["t2m"].chunking() == [4, 3, 10]
 
 
 def test_what_cannot_be_written(tmp_path):

@@ -1,0 +1,21 @@
+"""HDF5 files by h5py."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+h5py = pytest.importorskip("h5py")
+
+SHAPE, CHUNK = (13, 7, 10), (4, 3, 10)
+
+
+def array_of(dtype: str, shape: tuple[int, ...] = SHAPE) -> np.ndarray:
+    return np.random.default_rng(1).integers(0, 2 if "b" in dtype else 90, shape).astype(dtype)
+
+
+def made(path: Path, array: np.ndarray, **options: object) -> Path:
+    how = {name: options.pop(name) for name in ("libver", "userblock_size") if name in options}
+    with h5py.File(path, "w", **how) as file:
+        file.create_dataset("a", data=array, **options)
+    return path

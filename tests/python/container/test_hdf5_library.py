@@ -1,0 +1,76 @@
+"""HDF5's library: which one is loaded, and when."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hdf5_files import CHUNK, array_of, made
+
+h5py = pytest.importorskip("h5py")
+
+
+def run(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    with_others = {**os.environ, **environment}
+    return subprocess.run([sys.executable, "-c", code], env=with_others, capture_output=True, text=True, timeout=60)
+
+
+def test_the_library_is_found_when_it_is_needed(tmp_path):
+    path = made(tmp_path / "a.h5", array_of("f4"))
+    code = f"""
+import sys, plait
+assert "h5py" not in sys.modules
+loaded = lambda: "libhdf5" in open("/proc/self/maps").read()
+assert not loaded()
+print(plait.open({str(path)!r}).read().sum())
+assert loaded() and "h5py" not in sys.modules
+"""
+    done = run(code)
+    assert done.returncode == 0, done.stderr
+    assert float(done.stdout) == array_of("f4").sum()
+
+
+def test_an_older_library(tmp_path):
+    """That of the system, such as Debian's, which h5dump comes with: all that versions have in different ways."""
+    older = sorted(Path("/usr/lib").glob("*/libhdf5*.so.103"))
+    if not older:
+        pytest.skip("no HDF5 1.10 or 1.12 in /usr/lib")
+    array = array_of("f4")
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file.create_dataset("g/a", data=array, chunks=CHUNK, compression="gzip", shuffle=True)
+        file["g/b"] = h5py.SoftLink("/g/a")
+        file["out"] = h5py.ExternalLink("other.h5", "/a")
+    made(tmp_path / "user.h5", array, chunks=CHUNK, userblock_size=512)
+    code = f"""
+import plait
+folder = {str(tmp_path)!r}
+assert [one.kept for one in plait.arrays_in(folder + "/a.h5")] == ["chunks 4x3x10, shuffle, deflate 4"]
+array = plait.open(folder + "/a.h5::g/b").read()
+for name in ("a.h5::out", "user.h5"):
+    try: plait.open(folder + "/" + name)
+    except plait.ArgumentError as error: print(error)
+with plait.open(folder + "/b.h5::x/y", "w", shape=array.shape, dtype="f4", chunks=(4, 3, 10), codec="gzip") as file:
+    file.write(array)
+with plait.open(folder + "/c.h5", "w", arrays={{"x/y": (array.shape, "f4"), "z": (3, "c8")}}) as file:
+    file.write(array, variable="x/y")
+assert "libhdf5" in open("/proc/self/maps").read() and "h5py.libs" not in open("/proc/self/maps").read()
+"""
+    done = run(code, PLAIT_HDF5=str(older[0]))
+    assert done.returncode == 0, done.stderr
+    assert "is a link into another file, other.h5" in done.stdout
+    assert "does not say where chunks of such files lie" in done.stdout
+    for name in ("b.h5", "c.h5"):
+        with h5py.File(tmp_path / name) as file:
+            np.testing.assert_array_equal(file["x/y"][...], array)
+
+
+def test_a_library_that_cannot_be_used(tmp_path):
+    path = made(tmp_path / "a.h5", array_of("f4"))
+    code = f"import plait\ntry: plait.open({str(path)!r})\nexcept plait.StoreError as error: print(error)"
+    (tmp_path / "libhdf5.so").write_bytes(b"")
+    for library, says in ((str(tmp_path / "libhdf5.so"), "cannot be used: "), ("libz.so.1", "it has no H5open")):
+        text = run(code, PLAIT_HDF5=library).stdout
+        assert f"the HDF5 library {library} cannot be used" in text
+        assert says in text
