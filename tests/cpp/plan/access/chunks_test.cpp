@@ -128,8 +128,8 @@ void check_owners(const AccessPlan& plan, const Elements& elements) {
         if (mine) owned = position - 1;
         ASSERT_EQ(plan.next_owned(own.sets, --position), owned) << "rank " << rank << ", position " << position;
         if (mine) {
-          const auto owners = plan.owners({position, position + 1});
-          ASSERT_EQ(owners, std::vector{rank});
+          const auto parts = plan.parts({position, position + 1});
+          ASSERT_EQ(parts, (std::vector<plait::plan::RankPart>{{rank, 1}}));
         }
       }
     }
