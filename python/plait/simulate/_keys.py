@@ -63,7 +63,7 @@ DEVICE = {
 }
 RANKS = {
     "per_node": Key(COUNT, 0, "consecutive ranks that share a node; 0: all share one"),
-    "plan": Key(TIME, 50e-6, "in which a rank makes the plan of an access"),
+    "plan": Key(TIME, 10e-6, "in which a rank makes the plan of an access"),
     "message": Key(TIME, 0.3e-6, "in which a rank works out one message"),
     "request": Key(TIME, 0.8e-6, "of a read, before its bytes"),
     "write_request": Key(TIME, 20e-6, "of a write, before its bytes"),

@@ -130,6 +130,9 @@ def _shared(name: str, given: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
         if isinstance(found, dict) and key in found:
             value = _value(f"{name}: {table}.{key}", found[key], SECTIONS[section][own], numbers=True)
             values.setdefault(section, {})[own] = value
+    processors = given.get("processors", {})
+    if isinstance(processors, dict) and processors.get("count") == processors.get("per_node", 0):
+        values.setdefault("ranks", {})["per_node"] = 0  # one node, whatever the number of ranks
     return values
 
 

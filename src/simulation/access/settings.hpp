@@ -13,7 +13,7 @@ namespace plait::simulation {
 struct NodeSettings {
   std::int64_t ranks = 0;  ///< on one node, consecutive ones; 0: all share one
   std::int64_t cores = 1;  ///< that its ranks share
-  Time plan = 50'000;      ///< in which a rank makes the plan
+  Time plan = 10'000;      ///< in which a rank makes the plan
   Time message = 300;      ///< in which a rank works out one message
 };
 

@@ -80,7 +80,7 @@ def test_ten_thousand_ranks():
 
 
 def test_an_exchange_of_too_many_messages_is_taken_as_a_whole():
-    one = simulate.run_plan("read", "(*, block) onto (4000)", "big.npy?shape=4000x131072", per_node=4)
+    one = simulate.run_plan("read", "(*, block) onto (3000)", "big.bin?shape=3000x131072", per_node=4)
     assert one["whole_steps"]
     assert any("as a whole" in note for note in one.notes)
     assert one.message_bytes == sum(one["ranks"]["received_bytes"])
@@ -91,6 +91,8 @@ def test_a_machine_of_the_cost_model_tells_nodes_and_network():
     assert machine.get("ranks", "per_node") == 64
     assert machine.get("network", "link_rate") == 12.5e9
     assert machine.get("network", "latency") == 2e-6
+    assert simulate.load("laptop-nvme").get("ranks", "per_node") == 0  # one node
+    assert simulate.run_plan("read", COLUMNS, STORE, machine="laptop-nvme")["nodes"] == 1
     text = simulate.example_text("cluster")
     assert simulate.parse(text + "\n[simulate.network]\nlink_rate = '1 GB/s'").get("network", "link_rate") == 1e9
 
