@@ -1,6 +1,6 @@
 # Everything here works on the private environment .plait/, which `make setup` fills; nothing else is touched.
 .DEFAULT_GOAL := help
-.PHONY: help demo test build install setup bench docs release format clean
+.PHONY: help demo test build install wheel setup bench docs release format clean
 
 help:  ## say what there is to make
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -14,6 +14,9 @@ build: setup  ## compile Plait and install it into .plait/env
 install: setup  ## compile the libraries for C and C++ into PREFIX, as in make install PREFIX=$HOME/plait
 	@scripts/install.sh "$(PREFIX)"
 
+wheel: build  ## build wheels for MPICH, Open MPI and no MPI into .plait/dist
+	@scripts/wheel.sh
+
 demo: build  ## write, read back and picture a terrain under many distributions
 	@.plait/env/bin/plait demo
 
@@ -26,7 +29,7 @@ bench: build  ## compare reading and writing with MPI-IO, side by side
 docs: build  ## build the documentation site into .plait/docs, with every link checked
 	@scripts/docs.sh
 
-release: setup  ## check all that a release needs and build its archives into .plait/dist; publishes nothing
+release: build  ## check all that a release needs and build it into .plait/dist; publishes nothing
 	@.plait/env/bin/python scripts/release.py
 
 format: setup  ## lay out the sources by the project's style

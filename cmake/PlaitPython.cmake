@@ -1,5 +1,5 @@
 # The Python extension modules: plait._core, plait._trace, plait._simulation, and plait._mpi where MPI was found.
-find_package(Python 3.10 REQUIRED COMPONENTS Interpreter Development.Module)
+find_package(Python 3.10 REQUIRED COMPONENTS Interpreter Development.Module ${SKBUILD_SABI_COMPONENT})
 if(NOT nanobind_DIR)
   execute_process(
     COMMAND "${Python_EXECUTABLE}" -m nanobind --cmake_dir
@@ -7,13 +7,17 @@ if(NOT nanobind_DIR)
 endif()
 find_package(nanobind CONFIG REQUIRED)
 
-# Each module carries nanobind in itself; one domain lets them share types.
+# Each module carries nanobind in itself; one domain lets them share types.  From Python 3.12 on a wheel may be for all
+# later ones too.
+if(SKBUILD_SABI_COMPONENT)
+  set(stable_abi STABLE_ABI)
+endif()
 function(plait_python_module name library)
-  nanobind_add_module(${name} NB_STATIC NB_DOMAIN plait NB_SUPPRESS_WARNINGS ${ARGN})
+  nanobind_add_module(${name} NB_STATIC ${stable_abi} NB_DOMAIN plait NB_SUPPRESS_WARNINGS ${ARGN})
   target_include_directories(${name} PRIVATE src bindings/python)
   target_link_libraries(${name} PRIVATE ${library})
   plait_warnings(${name})
-  set_target_properties(${name} PROPERTIES INSTALL_RPATH "$ORIGIN;${plait_mpi_rpath}")
+  set_target_properties(${name} PROPERTIES INSTALL_RPATH "$ORIGIN")
   install(TARGETS ${name} LIBRARY DESTINATION plait COMPONENT python)
 endfunction()
 
@@ -32,4 +36,15 @@ if(simulation_module_sources)
 endif()
 if(mpi_module_sources AND plait_has_mpi)
   plait_python_module(_mpi plait_mpi ${mpi_module_sources})
+  if(PLAIT_MPI_FAMILIES)
+    set_target_properties(_mpi PROPERTIES OUTPUT_NAME _mpi_${first_family})
+    target_link_libraries(_mpi PRIVATE $<COMPILE_ONLY:MPI::MPI_C>)
+    foreach(entry IN LISTS other_families)
+      string(REGEX REPLACE "=.*" "" family "${entry}")
+      plait_python_module(_mpi_${family} plait_mpi_${family} ${mpi_module_sources})
+      target_compile_options(_mpi_${family} PRIVATE ${mpi_${family}_options})
+    endforeach()
+  else()
+    set_target_properties(_mpi PROPERTIES INSTALL_RPATH "$ORIGIN;${plait_mpi_rpath}")
+  endif()
 endif()

@@ -162,6 +162,12 @@ typedef struct plait_open_options {
   int64_t memory;        /**< upper limit of a rank's staging memory in bytes; default PLAIT_MEMORY, or 32 MiB */
   const char* strategy;  /**< "automatic", "direct" or "two-phase"; default PLAIT_STRATEGY, or automatic */
   int64_t readers;       /**< ranks that access the file in two-phase accesses; default: chosen by the library */
+  /* Of new files in formats that keep arrays in chunks, such as Zarr: */
+  const int64_t* chunk;               /**< the shape of a chunk, `dimensions` numbers; default: chunks of about 8 MiB */
+  const int64_t* shard;               /**< of a shard, which holds many chunks; default: none */
+  const char* codec;                  /**< how chunks are packed: "none" (default), "zstd:3", "gzip:5" */
+  const char* fill_value;             /**< of elements that nobody writes, as JSON spells it; default 0 */
+  const char* const* dimension_names; /**< `dimensions` texts; default: no names */
 } plait_open_options;
 
 /** The indices start, start + step, ... of one dimension, `count` of them. */

@@ -1,13 +1,15 @@
-"""Draws the figures of docs/concepts from the layouts that they show.
+"""Draws the figures of docs/concepts and of tutorials from the layouts that they show.
 
-usage: python scripts/figures.py            writes docs/concepts/figures/*.svg
+usage: python scripts/figures.py            writes docs/concepts/figures/*.svg and docs/guides/figures/*.svg
        python scripts/figures.py --check    says which of them are out of date; status 1 where any is
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Literal
 from xml.sax.saxutils import escape
@@ -16,6 +18,7 @@ import plait
 from plait.draw.palette import UNOWNED, rank_hex
 
 FOLDER = Path(__file__).parent.parent / "docs/concepts/figures"
+GUIDES = Path(__file__).parent.parent / "docs/guides/figures"
 CELL = 32
 FONT = "font-family='Helvetica, Arial, sans-serif'"
 
@@ -204,15 +207,85 @@ def shares() -> Svg:
     return svg
 
 
+def table(svg: Svg, at: tuple[float, float], layout: plait.Layout, values: Callable[[int, int], object]) -> None:
+    """A matrix in the colours of its owners, with a value in each element."""
+    left, top = at
+    rows, columns = layout.shape
+    for i in range(rows):
+        for j in range(columns):
+            svg.cell(left + j * CELL, top + i * CELL, rank_hex(owner(layout, i, j)), values(i, j))
+
+
+def climate() -> Svg:
+    """Days and latitudes in the order of two files of maps, and in that of a file of series."""
+    svg = Svg()
+    latitudes, months = 4, (3, 3)
+    left = 66
+    svg.text(left, 12, "two monthly files", TITLE)
+    day = 0
+    for month, days in enumerate(months):
+        top = 50 + day * CELL + month * 14
+        table(svg, (left, top), plait.Layout((days, latitudes), "(*, block)", grid=2), lambda i, j: i * latitudes + j)
+        for i in range(days):
+            svg.text(left - 8, top + (i + 0.65) * CELL, f"day {day + i}", BESIDE)
+        day += days
+    right = left + latitudes * CELL + 150
+    svg.text(right, 12, "the file of series", TITLE)
+    bands = plait.Layout((day, latitudes), "(*, block)", grid=2)
+    table(svg, (right, 50), bands, lambda i, j: j * day + i)
+    for begin in (left, right):
+        for j in range(latitudes):
+            svg.text(begin + (j + 0.5) * CELL, 42, f"lat {j}", Style("middle", 11, "#666"))
+    svg.text(right + latitudes * CELL + 40, 42, "a number is a position in its file", NOTE)
+    for rank in range(2):
+        y = 62 + rank * (CELL + 8)
+        svg.cell(right + latitudes * CELL + 40, y, rank_hex(rank))
+        svg.text(right + (latitudes + 1) * CELL + 50, y + CELL / 2 + 5, f"read and written by rank {rank}")
+    return svg
+
+
+def from_mpi_io() -> Svg:
+    """The tiles in which a matrix is written, and the rows in which it is read."""
+    svg = Svg()
+    for number, (text, title) in enumerate(
+        [("(block, block) onto (2, 2)", "written in tiles"), ("(block, *) onto (4)", "read in blocks of rows")]
+    ):
+        layout = plait.Layout.parse(f"8x8 {text}")
+        left = number * (8 * CELL + 60)
+        svg.text(left, 12, f"{title}: {text}", TITLE)
+        table(svg, (left, 22), layout, partial(owner, layout))
+    return svg
+
+
+def scalapack() -> Svg:
+    """The owners of the blocks of a matrix on a grid of processes, and the local array of one."""
+    svg = Svg()
+    layout = plait.Layout.parse("8x9 (cyclic(2), cyclic(2)) onto (2, 3) order=F")
+    svg.text(0, 12, "the rank that owns each element; MB_ = NB_ = 2", TITLE)
+    table(svg, (0, 22), layout, lambda i, j: owner(layout, i, j))
+    left = 9 * CELL + 60
+    svg.text(left, 12, "rank 0 has, in the order of its memory", TITLE)
+    i, j = layout.indices(0)
+    for row in range(i.size):
+        for column in range(j.size):
+            where = position(layout, int(i[row]), int(j[column]))
+            svg.cell(left + column * CELL, 22 + row * CELL, rank_hex(0), where)
+    return svg
+
+
+CONCEPTS = (distributions, grid, period, shares)
+TUTORIALS = (climate, from_mpi_io, scalapack)
+
+
 def main() -> int:
     """Writes or checks all figures."""
     check = "--check" in sys.argv[1:]
     stale = []
-    for draw in (distributions, grid, period, shares):
-        path = FOLDER / f"{draw.__name__}.svg"
+    for draw in (*CONCEPTS, *TUTORIALS):
+        path = (FOLDER if draw in CONCEPTS else GUIDES) / f"{draw.__name__}.svg"
         picture = draw().save()
         if not check:
-            FOLDER.mkdir(parents=True, exist_ok=True)
+            path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(picture, encoding="utf-8")
         elif not path.exists() or path.read_text(encoding="utf-8") != picture:
             stale.append(path.name)

@@ -2,8 +2,8 @@
 # Runs the readers of traces and of files, and ends of pipes, on changed inputs, guided by the branches that they reach.
 #
 # usage: scripts/fuzz.sh [--fast] [SECONDS] [NAME...]     SECONDS (60) are of each: a format of traces,
-#                                                         npz, safetensors, netcdf, zarr, zarr-chunk, pipe-hello, pipe-frames or
-#                                                         pipe-answers; without one, all
+#                                                         npz, safetensors, netcdf, zarr, zarr-chunk, zarr-shard,
+#                                                         pipe-hello, pipe-frames or pipe-answers; without one, all
 #        scripts/fuzz.sh [--fast] NAME FILE               one input alone
 # Under AddressSanitizer and UndefinedBehaviorSanitizer; with --fast, undefined behaviour alone is caught, some times
 # faster.  An input that fails is left in the current folder as fuzz-failure-NAME.  It needs what scripts/setup.sh makes.

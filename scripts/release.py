@@ -5,8 +5,10 @@ usage: python scripts/release.py [--no-build]      `make release` runs it; --no-
 1. The version is the same in every file that has it.
 2. CHANGELOG.md has a section for it, with a date.
 3. All changes are committed.
-4. The source archives of plait and plait-bench are built, and wheels from these archives alone.
-5. The wheels are installed into a fresh environment, and read and write there without this checkout.
+4. The source archives of plait and plait-bench are built, and hold all that the build has read.
+5. The wheels are built (scripts/wheel.py): for MPICH, Open MPI and no MPI, and the Pythons that are found here.
+6. The wheel is tried in a root of its own, which has the system's libraries and Python and nothing of this checkout or
+   of this user: alone, under MPICH and under Open MPI, each from its Python package.
 
 What stands in the way of publishing but not of the checks is listed at the end. Status 1 where a check fails.
 """
@@ -16,46 +18,19 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
 import sys
 import tarfile
-import venv
 from collections.abc import Callable
 from pathlib import Path
 
 from versions import ROOT, differing, version
+from wheels.logged import FailedError, Log
+from wheels.trial import tried
 
 DIST = ROOT / ".plait/dist"
-BUILD = ROOT / ".plait/build/release-archives"
-LOG = ROOT / ".plait/log/release.log"
-TRIAL = """
-import numpy as np, plait
-layout = plait.Layout((6, 4), "(cyclic(2), block)", grid=(2, 2))
-whole = np.arange(24.0).reshape(6, 4)
-with plait.open("whole.npy", "w", shape=(6, 4), dtype="f8") as file:
-    file.write(whole)
-with plait.open("whole.npy") as file:
-    parts = file.read(layout)
-    assert np.array_equal(file[:], np.load("whole.npy"))
-for rank, part in enumerate(parts):
-    assert np.array_equal(part, whole[np.ix_(*layout.indices(rank))])
-print(plait.__version__, plait.__file__)
-"""
-
-
-class FailedError(Exception):
-    """A check that did not hold; the text says what to do."""
-
-
-def run(command: list[str | Path], folder: Path = ROOT, environment: dict[str, str] | None = None) -> str:
-    """The output of a command that ends well, which also goes to the log."""
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
-    with LOG.open("a", encoding="utf-8") as log:
-        log.write(f"$ {' '.join(map(str, command))}\n{done.stdout}{done.stderr}\n")
-    if done.returncode:
-        last = "\n".join((done.stdout + done.stderr).splitlines()[-15:])
-        raise FailedError(f"{Path(command[0]).name} ended with status {done.returncode}; see {LOG}:\n{last}")
-    return done.stdout
+RELEASE = ROOT / ".plait/build/release"
+log = Log("release.log")
+run = log.run
 
 
 def check_versions() -> str:
@@ -94,44 +69,67 @@ def check_tree() -> str:
 
 
 def build_archives() -> str:
-    """4. Source archives, and wheels from them alone."""
+    """4. Source archives, with all that scripts/build.sh has read."""
     shutil.rmtree(DIST, ignore_errors=True)
     DIST.mkdir(parents=True)
     hook = "import sys; from scikit_build_core.build import build_sdist; build_sdist(sys.argv[1])"
     for folder in (ROOT, ROOT / "bench"):
         run([sys.executable, "-c", hook, DIST], folder)
-    for archive in sorted(DIST.glob("*.tar.gz")):
-        name = archive.name.removesuffix(".tar.gz")
-        with tarfile.open(archive) as packed:
-            packed.extractall(BUILD, filter="data")
-        pip: list[str | Path] = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation"]
-        run([*pip, "--wheel-dir", DIST, f"-Cbuild-dir={BUILD / 'trees' / name}", BUILD / name])
-    names = sorted(f"{path.name} ({path.stat().st_size / 2**20:.1f} MiB)" for path in DIST.iterdir())
-    if any("linux_" in name and "many" not in name for name in names):
-        remaining.append(
-            "the wheel is for this machine's libraries: build it in a manylinux image, or publish the sources"
+    run(
+        [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", DIST, ROOT / "bench"]
+    )
+    (archive,) = DIST.glob("plait-*.tar.gz")
+    with tarfile.open(archive) as packed:
+        inside = {name.partition("/")[2]: packed.getmember(name) for name in packed.getnames()}
+        lacking = sorted(name for name in read_by_the_build() if name not in inside)
+        differ = sorted(
+            name
+            for name in read_by_the_build() - set(lacking)
+            if (file := packed.extractfile(inside[name])) is None or file.read() != (ROOT / name).read_bytes()
         )
-    return ", ".join(names)
+    if lacking or differ:
+        raise FailedError(f"{archive.name} lacks {lacking} and has others than this checkout of {differ}")
+    return ", ".join(sorted(f"{path.name} ({path.stat().st_size / 2**20:.1f} MiB)" for path in DIST.iterdir()))
+
+
+def read_by_the_build() -> set[str]:
+    """The files of this checkout that the build has compiled or included, and those of the Python package."""
+    ninja: list[str | Path] = ["ninja", "-C", RELEASE, "-t"]
+    told = "".join(run([*ninja, *words]) for words in (["deps"], ["inputs", "all"], ["query", "build.ninja"]))
+    words = {word.strip().rstrip(":") for line in told.splitlines() for word in (line, *line.split())}
+    paths = {Path(os.path.normpath(RELEASE / word)) for word in words if "/" in word}
+    paths |= {
+        path for path in (ROOT / "python/plait").rglob("*") if path.suffix in (".py", ".toml", ".css", ".js", ".typed")
+    }
+    below = {path.relative_to(ROOT) for path in paths if path.is_relative_to(ROOT) and path.is_file()}
+    kept = {path for path in below if path.parts[0] not in (".plait", "tests", "bench")}
+    if len(kept) < 500:
+        raise FailedError(f"{RELEASE} tells of {len(kept)} files that it was built from; run make build")
+    return set(map(str, kept))
+
+
+def build_wheels() -> str:
+    """5. Wheels for the Pythons that are here."""
+    run([ROOT / "scripts/wheel.sh", "--to", DIST])
+    wheels = sorted(DIST.glob("plait-*.whl"))
+    old = [wheel.name for wheel in wheels if not re.search(r"manylinux_2_(?:1\d|2[0-8])_", wheel.name)]
+    if old:
+        remaining.append(
+            f"{len(old)} wheels are for systems as new as this one: publish those that packaging/wheels.toml builds"
+        )
+    tags = {re.findall(r"-(cp\d+-\w+)-", wheel.name)[0] for wheel in wheels}
+    if lacking := {"cp310-cp310", "cp311-cp311", "cp312-abi3"} - tags:
+        remaining.append(f"no wheel was built for {', '.join(sorted(lacking))}, because no such Python is here")
+    return ", ".join(f"{wheel.name} ({wheel.stat().st_size / 2**20:.1f} MiB)" for wheel in wheels)
 
 
 def try_wheels() -> str:
-    """5. A fresh environment, without this checkout and without the variables of this shell."""
-    folder = BUILD / "environment"
-    shutil.rmtree(folder, ignore_errors=True)
-    venv.create(folder, with_pip=True)
-    python = folder / "bin/python"
-    kept = {name: os.environ[name] for name in os.environ if name.lower().endswith("_proxy") or name.startswith("PIP_")}
-    environment = {**kept, "PATH": f"{folder / 'bin'}:/usr/bin:/bin", "HOME": str(folder), "LANG": "C.UTF-8"}
-    run([python, "-m", "pip", "install", *DIST.glob("*.whl")], folder, environment)
-    run([python, "-m", "pip", "check"], folder, environment)
-    said = run([folder / "bin/plait", "--version"], folder, environment)
-    if version() not in said:
-        raise FailedError(f"plait --version says {said.strip()!r}; expected {version()}")
-    run([folder / "bin/plait", "bench", "--help"], folder, environment)
-    printed = run([python, "-c", TRIAL], folder, environment).split()
-    if printed[0] != version() or not Path(printed[1]).is_relative_to(folder):
-        raise FailedError(f"the trial used {printed}, not the wheel of version {version()}")
-    return "installed, read and written"
+    """6. The wheel for this Python, in a root of its own."""
+    tag = f"cp{sys.version_info[0]}{sys.version_info[1]}"
+    (wheel,) = [one for one in DIST.glob("plait-*.whl") if f"-{tag}-" in one.name or tag >= "cp312" in one.name]
+    (bench,) = DIST.glob("plait_bench-*.whl")
+    said = tried([wheel, bench], version(), log)
+    return f"in a root of its own: {', '.join(said)}"
 
 
 CHECKS: dict[str, Callable[[], str]] = {
@@ -139,14 +137,12 @@ CHECKS: dict[str, Callable[[], str]] = {
     "changelog": check_changelog,
     "commits": check_tree,
 }
-BUILDS: dict[str, Callable[[], str]] = {"archives": build_archives, "wheels": try_wheels}
+BUILDS: dict[str, Callable[[], str]] = {"archives": build_archives, "wheels": build_wheels, "trial": try_wheels}
 remaining: list[str] = []
 
 
 def main() -> int:
     """Goes through the list; 0 where every check holds."""
-    LOG.parent.mkdir(parents=True, exist_ok=True)
-    LOG.write_text("", encoding="utf-8")
     build = "--no-build" not in sys.argv[1:]
     for name, check in {**CHECKS, **(BUILDS if build else {})}.items():
         try:

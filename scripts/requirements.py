@@ -9,15 +9,16 @@ else:
     from pip._vendor import tomli as tomllib
 
 
-def main() -> None:
-    """Prints them in a fixed order, so that the text can stand for the set."""
+def required(*extras: str, builds: bool = False, runs: bool = False) -> list[str]:
+    """The requirements for building and for running where wished, and of extras, in a fixed order."""
     settings = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text(encoding="utf-8"))
     project = settings["project"]
-    requirements = settings["build-system"]["requires"] + project["dependencies"]
-    for extra in sys.argv[1:]:
-        requirements += project["optional-dependencies"][extra]
-    print("\n".join(sorted(set(requirements))))
+    found = [*(settings["build-system"]["requires"] if builds else []), *(project["dependencies"] if runs else [])]
+    for extra in extras:
+        found += project["optional-dependencies"][extra]
+    return sorted(set(found))
 
 
 if __name__ == "__main__":
-    main()
+    # In a fixed order, so that the text can stand for the set.
+    print("\n".join(required(*sys.argv[1:], builds=True, runs=True)))

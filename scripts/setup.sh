@@ -40,6 +40,7 @@ missing_programs() {
   for program in fio git sqlite3 strace chromium; do
     command -v "$program" >/dev/null || echo "$program"
   done
+  command -v h5dump >/dev/null || echo hdf5-tools
   { command -v ip && command -v tc; } >/dev/null || echo iproute2
   command -v nsenter >/dev/null || echo util-linux
   command -v hostname >/dev/null || echo hostname

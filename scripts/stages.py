@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import re
@@ -107,8 +108,15 @@ def check_format(log: Path) -> Outcome:
 
 
 def check_types(log: Path) -> Outcome:
-    """Type check of the packages and of the scripts."""
-    return check("mypy", run([sys.executable, "-m", "mypy", "python/plait", "bench/plait_bench", "scripts"], log))
+    """Type check of the packages and scripts, and of programs that use Plait: examples, and calls of all kinds."""
+    programs = ["examples/python", *map(str, sorted((ROOT / "tests/types").glob("*.py")))]
+    sources = ["python/plait", "bench/plait_bench", "scripts"]
+    outcome = check("mypy", run([sys.executable, "-m", "mypy", *sources, *programs], log))
+    if importlib.util.find_spec("basedpyright") is None:
+        outcome.reasons.append("basedpyright did not check the programs: it is not installed; make setup installs it")
+        return outcome
+    outcome.add(check("basedpyright", run([sys.executable, "-m", "basedpyright", *programs], log)))
+    return outcome
 
 
 def check_style(log: Path) -> Outcome:

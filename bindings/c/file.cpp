@@ -44,6 +44,12 @@ FileOptions file_options(const plait_open_options* options) {
     refuse(plait::base::text("strategy \"", result.strategy,
                              R"(" is not known; use "direct", "two-phase" or "automatic")"));
   result.readers = given.readers;
+  if (given.chunk != nullptr) result.chunk = extents_of(given.chunk, given.dimensions, "chunk");
+  if (given.shard != nullptr) result.shard = extents_of(given.shard, given.dimensions, "shard");
+  if (given.codec != nullptr) result.codec = given.codec;
+  if (given.fill_value != nullptr) result.fill_value = given.fill_value;
+  for (int d = 0; given.dimension_names != nullptr && d < given.dimensions; ++d)
+    result.dimension_names.push_back(text_of(given.dimension_names[d], "dimension_names"));
   return result;
 }
 

@@ -5,6 +5,7 @@
 #include "objects.hpp"
 #include "plait_mpi.h"
 #include "transport/mpi/finalize.hpp"
+#include "transport/mpi/handles.hpp"
 
 using namespace plait::c;
 
@@ -32,5 +33,5 @@ plait_status plait_comm_from_mpi(MPI_Comm communicator, plait_comm** comm) {
 }
 
 plait_status plait_comm_from_fortran(int communicator, plait_comm** comm) {
-  return make(comm, [&] { return MPI_Comm_f2c(static_cast<MPI_Fint>(communicator)); });
+  return make(comm, [&] { return plait::transport::mpi::comm_of_fortran(communicator); });
 }

@@ -17,6 +17,7 @@ void bind_redistribute(nanobind::module_& module);
 void bind_stream(nanobind::module_& module);
 void bind_pipe(nanobind::module_& module);
 void bind_location(nanobind::module_& module);
+void bind_hdf5(nanobind::module_& module);
 void bind_costs(nanobind::module_& module);
 void bind_distant(nanobind::module_& module);
 void bind_shared(nanobind::module_& module);

@@ -105,6 +105,7 @@ NB_MODULE(_core, module) {
   plait::python::bind_stream(module);
   plait::python::bind_pipe(module);
   plait::python::bind_location(module);
+  plait::python::bind_hdf5(module);
   plait::python::bind_costs(module);
   plait::python::bind_distant(module);
   plait::python::bind_shared(module);

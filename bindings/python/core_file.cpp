@@ -41,11 +41,16 @@ Mode mode_named(const std::string& name) {
 /// Name, shape, dtype, bytes of an element, order.
 using GivenArray = std::tuple<std::string, Extents, std::string, std::int64_t, std::string>;
 
+/// How a new file keeps its array: shapes of chunks and shards, codec, value of what nobody writes, names of dimensions.
+using Kept =
+    std::tuple<std::optional<Extents>, std::optional<Extents>, std::string, std::string, std::vector<std::string>>;
+
 File open(const std::string& path, const std::string& mode, const Comm& comm, const std::optional<Extents>& shape,
           const std::optional<std::string>& dtype, std::int64_t element_bytes, const std::optional<std::string>& order,
           std::int64_t offset, std::int64_t memory, const std::string& strategy, std::int64_t readers,
-          const std::vector<GivenArray>& arrays) {
+          const std::vector<GivenArray>& arrays, const Kept& kept) {
   FileOptions options;
+  std::tie(options.chunk, options.shard, options.codec, options.fill_value, options.dimension_names) = kept;
   for (const auto& [name, extents, descr, bytes, array_order] : arrays)
     options.arrays.push_back({name, {extents, descr, bytes, array_order == "F" ? Order::kFortran : Order::kC}});
   options.shape = shape;
@@ -177,7 +182,7 @@ void bind_file(nb::module_& module) {
       .def("abandon", &File::abandon, "why"_a = "", nb::call_guard<Unlocked>());
 
   module.def("open", &open, "path"_a, "mode"_a, "comm"_a, "shape"_a.none(), "dtype"_a.none(), "element_bytes"_a,
-             "order"_a.none(), "offset"_a, "memory"_a, "strategy"_a, "readers"_a, "arrays"_a);
+             "order"_a.none(), "offset"_a, "memory"_a, "strategy"_a, "readers"_a, "arrays"_a, "kept"_a);
   module.def("refuse", &File::refuse_open,
              nb::sig("def refuse(message: str, comm: Comm, code: int = 0) -> typing.NoReturn"), "message"_a, "comm"_a,
              "code"_a = 0, nb::call_guard<Unlocked>());

@@ -36,6 +36,7 @@ void bind_location(nb::module_& module) {
       .def_ro("unit", &Located::unit)
       .def_ro("only_in", &Located::only_in)
       .def_ro("names_arrays", &Located::names_arrays)
+      .def_ro("keeps_chunks", &Located::keeps_chunks)
       .def_prop_ro("only_order",
                    [](const Located& self) -> std::optional<std::string> {
                      if (!self.only_order) return std::nullopt;
@@ -46,6 +47,8 @@ void bind_location(nb::module_& module) {
       .def_ro("name", &Member::name)
       .def_prop_ro("shape", [](const Member& self) { return to_tuple(self.content.type.shape); })
       .def_prop_ro("chunk", [](const Member& self) { return to_tuple(self.content.chunk); })
+      .def_prop_ro("dimension_names", [](const Member& self) { return self.content.dimension_names; })
+      .def_prop_ro("packed", [](const Member& self) { return self.content.packed; })
       .def_prop_ro("dtype", [](const Member& self) { return self.content.type.dtype; })
       .def_prop_ro("element_bytes", [](const Member& self) { return self.content.type.element_bytes; })
       .def_prop_ro("order", [](const Member& self) { return self.content.type.order == Order::kC ? "C" : "F"; })

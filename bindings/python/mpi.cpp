@@ -6,6 +6,7 @@
 
 #include "communicator/mpi.hpp"
 #include "plait/mpi.hpp"
+#include "transport/mpi/handles.hpp"
 #include "transport/node/leaving.hpp"
 #include "unlocked.hpp"
 
@@ -20,7 +21,7 @@ NB_MODULE(_mpi, module) {
       "make_comm",
       [](int handle) {
         const plait::python::Unlocked release;
-        return plait::make_comm(MPI_Comm_f2c(handle));
+        return plait::make_comm(plait::transport::mpi::comm_of_fortran(handle));
       },
       "handle"_a);
   module.def(

@@ -26,7 +26,7 @@ struct type_caster<std::string> {
       PyErr_Clear();
       return false;
     }
-    value = std::string(PyBytes_AS_STRING(bytes), static_cast<std::size_t>(PyBytes_GET_SIZE(bytes)));
+    value = std::string(PyBytes_AsString(bytes), static_cast<std::size_t>(PyBytes_Size(bytes)));
     Py_DECREF(bytes);
     return true;
   }

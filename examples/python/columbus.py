@@ -13,6 +13,7 @@ import traceback
 import zlib
 
 import numpy as np
+import numpy.typing as npt
 from mpi4py import MPI
 
 from plait import shared
@@ -23,61 +24,64 @@ SPARE = 1.25  # of a record's size at first: how much it may grow until it has t
 # The columns of the directory.
 OFFSET, SIZE, ROOM, VERSION = range(4)
 
+Values = npt.NDArray[np.float64]
+Directory = npt.NDArray[np.int64]
+
 
 class Counters:
     """Numbers that any rank takes from at any time; none is given twice."""
 
-    def __init__(self, count, comm):
+    def __init__(self, count: int, comm: MPI.Intracomm) -> None:
         """Begin all of them at zero, in the memory of rank 0."""
         self.window = MPI.Win.Allocate(8 * count if comm.rank == 0 else 0, 8, comm=comm)
         if comm.rank == 0:
-            np.frombuffer(self.window, np.int64)[:] = 0
+            self.window.tomemory()[:] = bytes(8 * count)
         comm.Barrier()
         self.window.Lock_all()
 
-    def take(self, which, amount=1):
+    def take(self, which: int, amount: int = 1) -> int:
         """Add to a counter, and return what it was before."""
         before = np.empty(1, np.int64)
         self.window.Fetch_and_op(np.array([amount]), before, 0, which)
         self.window.Flush(0)
         return int(before[0])
 
-    def free(self):
+    def free(self) -> None:
         """End them, on all ranks together."""
         self.window.Unlock_all()
         self.window.Free()
 
 
-def update(values, record, version):
+def update(values: Values, record: int, version: int) -> Values:
     """The next version of a record: contributions are added, and other coefficients are dropped as too small."""
     random = np.random.default_rng((record, version))
     kept = random.random(values.size) < random.uniform(0.3, 0.7)
     return np.where(kept, values + random.standard_normal(values.size), 0.0)
 
 
-def pack(record, version, values):
+def pack(record: int, version: int, values: Values) -> bytes:
     """The bytes of a record: compressed; in front its number, its version and a checksum."""
     head = np.array([record, version, zlib.crc32(values.tobytes())])
     return zlib.compress(head.tobytes() + values.tobytes(), 1)
 
 
-def unpack(data, record, version):
+def unpack(data: npt.NDArray[np.uint8], record: int, version: int) -> Values:
     """The coefficients of a record, which must be the one and the version that the directory tells."""
-    raw = zlib.decompress(data)
+    raw = zlib.decompress(data.data)
     head, values = np.frombuffer(raw, np.int64, 3), np.frombuffer(raw, np.float64, offset=24)
     if head.tolist() != [record, version, zlib.crc32(values.tobytes())]:
         raise ValueError(f"version {version} of record {record} was to be read, but {head} was found")
     return values
 
 
-def share(directory, before, comm):
+def share(directory: Directory, before: Directory, comm: MPI.Intracomm) -> None:
     """Tell all ranks what each of them has changed.  No two have changed the same record."""
     changes = directory - before
     comm.Allreduce(MPI.IN_PLACE, changes)
     directory[:] = before + changes
 
 
-def create(file, directory, counters, comm):
+def create(file: shared.SharedFile, directory: Directory, counters: Counters, comm: MPI.Intracomm) -> None:
     """Write all records for the first time, each rank some of them."""
     before = directory.copy()
     for record in range(comm.rank, len(directory), comm.size):
@@ -88,7 +92,9 @@ def create(file, directory, counters, comm):
     share(directory, before, comm)
 
 
-def iterate(iteration, file, directory, counters, comm):
+def iterate(
+    iteration: int, file: shared.SharedFile, directory: Directory, counters: Counters, comm: MPI.Intracomm
+) -> tuple[int, float]:
     """Update every record once; return how many bytes this rank read, and the seconds that it spent reading."""
     order = np.random.default_rng(iteration).permutation(len(directory))
     before = directory.copy()
@@ -112,7 +118,7 @@ def iterate(iteration, file, directory, counters, comm):
     return volume, seconds
 
 
-def updates_in(file, directory, comm):
+def updates_in(file: shared.SharedFile, directory: Directory, comm: MPI.Intracomm) -> int:
     """How often the records say that they were updated; each one is compared with what these updates must make."""
     updates = 0
     for record in range(comm.rank, len(directory), comm.size):
@@ -123,10 +129,10 @@ def updates_in(file, directory, comm):
         if not np.array_equal(unpack(file.read(offset, size), record, version), expected):
             raise ValueError(f"record {record} is not what its {version} updates make")
         updates += version
-    return comm.allreduce(updates)
+    return int(comm.allreduce(updates))
 
 
-def main(records=100, iterations=3, path="columbus.sf"):
+def main(records: int, iterations: int, path: str) -> None:
     """Make the records, update each of them in each iteration, and see whether all updates are there."""
     comm = MPI.COMM_WORLD
     counters = Counters(1 + iterations, comm)
@@ -154,4 +160,5 @@ def main(records=100, iterations=3, path="columbus.sf"):
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:3]), *sys.argv[3:4])
+    told = sys.argv[1:4] + ["100", "3", "columbus.sf"][len(sys.argv) - 1 :]
+    main(int(told[0]), int(told[1]), told[2])

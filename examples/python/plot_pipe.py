@@ -8,15 +8,19 @@ import argparse
 import math
 import sys
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
+import numpy.typing as npt
 from matplotlib import pyplot as plt
 
 import plait
 
+Array = npt.NDArray[Any]
 
-def arguments():
+
+def arguments() -> argparse.Namespace:
     """What the command line says."""
     parser = argparse.ArgumentParser(
         description="Draw each step of a pipe in a window: an array of two dimensions as a picture, of one as a curve.",
@@ -42,14 +46,16 @@ def arguments():
 class Picture:
     """One figure, which each step changes."""
 
-    def __init__(self, options):
+    def __init__(self, options: argparse.Namespace) -> None:
         """Make it, still empty."""
         self.options = options
         self.figure, self.axes = plt.subplots(layout="constrained")
-        self.drawn = None
+        self.drawn: Any = None
+        self.low: float
+        self.high: float
         self.low, self.high = options.range or (math.inf, -math.inf)
 
-    def refused(self, array):
+    def refused(self, array: Array) -> str | None:
         """Why an array cannot be drawn, or nothing."""
         if array.ndim not in (1, 2) or 0 in array.shape:
             return f"an array of the shape {array.shape} cannot be drawn; it takes 1 or 2 dimensions"
@@ -57,29 +63,28 @@ class Picture:
             return f"elements of the type {array.dtype} cannot be drawn; they must be numbers"
         return None
 
-    def show(self, step, array):
+    def show(self, step: plait.Step, array: Array) -> None:
         """Draw a step."""
         every = tuple(slice(None, None, math.ceil(size / self.options.points)) for size in array.shape)
         points = np.abs(array[every]) if array.dtype.kind == "c" else array[every].astype(float)
         if not self.options.range and np.isfinite(points).any():
             finite = points[np.isfinite(points)]
             self.low, self.high = min(self.low, finite.min()), max(self.high, finite.max())
-        if self.drawn is None:
-            self.begin(array.shape, points)
+        drawn = self.begin(array.shape, points) if self.drawn is None else self.drawn
         if self.low <= self.high:
             span = self.high - self.low or 1.0
             self.rescale(self.low, self.low + span)
         if points.ndim == 2:
-            self.drawn.set_data(points)
+            drawn.set_data(points)
         else:
-            self.drawn.set_ydata(points)
+            drawn.set_ydata(points)
         told = (
             f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}"
             for name, value in step.attributes.items()
         )
         self.axes.set_title(", ".join([f"step {step.number}", *told]))
 
-    def begin(self, shape, points):
+    def begin(self, shape: tuple[int, ...], points: Array) -> Any:
         """Draw what stays. The axes count the indices of the array."""
         if points.ndim == 2:
             edges = (-0.5, shape[1] - 0.5, shape[0] - 0.5, -0.5)
@@ -89,8 +94,9 @@ class Picture:
         else:
             (self.drawn,) = self.axes.plot(np.linspace(0, shape[0] - 1, len(points)), points)
             self.axes.set(xlabel="index", ylabel=self.options.variable)
+        return self.drawn
 
-    def rescale(self, low, high):
+    def rescale(self, low: float, high: float) -> None:
         """Let the colours, or the height of the axis, stand for these values."""
         if self.axes.get_images():
             self.drawn.set_clim(low, high)
@@ -98,13 +104,13 @@ class Picture:
             margin = 0.05 * (high - low)
             self.axes.set_ylim(low - margin, high + margin)
 
-    def is_shown(self):
+    def is_shown(self) -> bool:
         """Let the window work; whether it is still there."""
         plt.pause(0.001)
-        return plt.fignum_exists(self.figure.number)
+        return bool(plt.fignum_exists(self.figure.number))
 
 
-def draw(options, folder):
+def draw(options: argparse.Namespace, folder: Path | None) -> tuple[int, str | None]:
     """Draw the steps that come; returns how many, and why the next one cannot be drawn."""
     steps = 0
     picture = Picture(options)
@@ -125,7 +131,7 @@ def draw(options, folder):
     return steps, None
 
 
-def main():
+def main() -> None:
     """Draw until nothing more comes."""
     options = arguments()
     folder = options.save

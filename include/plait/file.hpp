@@ -54,6 +54,18 @@ struct FileOptions {
   /// Mode `w` of formats whose files hold arrays under names: what the new file is to hold, instead of the one array
   /// that shape, dtype and order describe.  The first one is selected; File::select_variable() selects another.
   std::vector<NamedArray> arrays{};
+  /// Mode `w` of formats that keep an array in chunks, such as Zarr: the shape of a chunk, one number of 1 or more for
+  /// each dimension.  Not given: chunks of about 8 MiB that are contiguous in the array's order, as far as can be.
+  std::optional<Extents> chunk{};
+  /// The same of a shard, a file that holds many chunks; each size is a multiple of the chunk's.  Not given: none.
+  std::optional<Extents> shard{};
+  /// How each chunk is packed: `none`, `zstd:3`, `gzip:5`, with a level or without one.  Empty: not at all.
+  std::string codec{};
+  /// The value of elements that nobody writes, as JSON spells it: `0`, `1.5`, `NaN`, `-Infinity`, `true`, `[0, 1]` of a
+  /// complex type.  Empty: zero.
+  std::string fill_value{};
+  /// The names of the dimensions, one for each; empty: they have none.
+  std::vector<std::string> dimension_names{};
   /// Staging memory of a rank in bytes; 0: PLAIT_MEMORY from the environment of rank 0, or 32 MiB.
   std::int64_t memory = 0;
   std::string strategy;      ///< "", "direct" or "two-phase"; "": PLAIT_STRATEGY of rank 0, or automatic
@@ -105,8 +117,8 @@ class File {
  public:
   /// Opens `path`:
   ///   - a .npy file, or a file of raw elements;
-  ///   - an array in a file that holds several, `FILE::NAME`: `.npz`, `.safetensors`, `.nc` (netCDF's classic formats),
-  ///     `.zarr` (docs/formats.md);
+  ///   - an array in a file that holds several, `FILE::NAME`: `.npz`, `.safetensors`, `.nc`, `.h5`, `.hdf5`, `.zarr`
+  ///     (docs/formats.md);
   ///   - a file striped over disks, `stripe:NAME?disks=d1,d2&unit=64K` (see plait/disks.hpp);
   ///   - an array on the ranks' own disks, `distant:NAME?folder=/disk&unit=64K&place=striped`, which stores its shape
   ///     and type as a .npy file does;

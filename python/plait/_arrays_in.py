@@ -40,6 +40,10 @@ class ArrayInfo:
     """How they are kept there, in words, such as ``deflated``."""
     chunks: tuple[int, ...] | None
     """The shape of the chunks that it lies in; None where it lies in one piece."""
+    packed: bool
+    """Whether a part of a chunk costs as much as all of it, because it is packed as a whole."""
+    dimension_names: tuple[str, ...]
+    """The names of the dimensions, empty for one that has none; or no names at all."""
     refused: str
     """Why it cannot be opened; empty where it can."""
 
@@ -75,5 +79,7 @@ def _info(one: _core.Member) -> ArrayInfo:
         one.stored,
         one.kept,
         one.chunk or None,
+        one.packed,
+        tuple(one.dimension_names),
         one.refused,
     )

@@ -142,12 +142,11 @@ def comm_of(comm: CommLike) -> _core.Comm:
     if not comm or comm.Is_inter():
         found = "an intercommunicator" if comm else "COMM_NULL"
         raise ArgumentError(f"comm is {found}; pass the communicator of the processes that hold the array")
-    try:
-        from . import _mpi
-    except ImportError as error:
-        raise ArgumentError(f"this Plait was built without MPI ({error}); build it where an MPI is found") from error
+    from ._libraries.families import mpi_module
+
+    module = mpi_module()
     _tell_the_end()
-    return _mpi.make_comm(comm.py2f())
+    return module.make_comm(comm.py2f())  # type: ignore[no-any-return]
 
 
 def _leave() -> None:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from . import _core
 from ._arguments.array_types import descr_of, extents_of
 from ._arguments.buffers import path_of, whole
+from ._arguments.keeping import kept_of
 from ._arguments.sizes import bytes_of
 from ._arguments.words import shown
 from ._comm import CommLike, comm_of
@@ -37,15 +38,21 @@ def open(
     strategy: Literal["automatic", "direct", "two-phase"] | None = None,
     readers: int = 0,
     arrays: Mapping[str, ArrayLike] | None = None,
+    chunks: Sequence[int] | int | None = None,
+    shards: Sequence[int] | int | None = None,
+    codec: str | None = None,
+    fill_value: object = None,
+    dimension_names: Sequence[str] | None = None,
 ) -> File:
     """Open the array in a file, or in another store, and return it as a File. Collective over ``comm``.
 
     url       what to open:
               ``NAME.npy``: a file in NumPy's format;
-              ``NAME.npz::array``, ``NAME.safetensors::array``, ``NAME.nc::array``: an array in a file that holds
-              several; without ``::array``, the only one that it holds. :func:`plait.arrays_in` lists them;
+              ``NAME.npz::array``, ``NAME.safetensors::array``, ``NAME.nc::array``, ``NAME.h5::/group/array``: an array
+              in a file that holds several; without ``::array``, the only one that it holds. :func:`plait.arrays_in`
+              lists them;
               any other path: a file of raw elements, without a header. Names that end like those of another format,
-              such as ``a.h5``, are refused; ``raw:a.h5`` opens a file of that name as raw elements;
+              such as ``a.mat``, are refused; ``raw:a.mat`` opens a file of that name as raw elements;
               ``stripe:NAME?disks=d1,d2&unit=64K``: raw elements distributed over one file in each of the folders d1
               and d2, in stripes of 64 KiB. Mode w takes the folders from PLAIT_DISKS where ``disks`` is left out; the
               other modes find them in the file NAME;
@@ -64,6 +71,12 @@ def open(
     arrays    in mode w, what a new ``.npz`` or ``.safetensors`` file is to hold instead of one array: a mapping of
               names to (shape, dtype) or (shape, dtype, order). Write each with ``variable=name``
     readers   how many ranks access the file in two-phase accesses; by default chosen by Plait
+    chunks    in mode w of formats that keep an array in chunks, such as ``.zarr``: the shape of a chunk; by default
+              chunks of about 8 MiB that are contiguous in the array's order, as far as can be
+    shards    the shape of a shard, a file that holds many chunks: multiples of ``chunks``; by default there are none
+    codec     how chunks are packed: "none" (default), "zstd", "gzip", with a level as in "zstd:3"
+    fill_value  the value of elements that nobody writes; 0 by default
+    dimension_names  the names of the dimensions, one for each; by default they have none
 
     Raises plait.ArgumentError for arguments that do not fit together or do not match the file, and plait.StoreError if
     the file cannot be opened. Every rank raises the same error.
@@ -84,8 +97,9 @@ def open(
         several = [_described(name, array, order) for name, array in _checked(arrays, mode, shape, dtype).items()]
         descr, element_bytes = (None, 0) if dtype is None else descr_of(dtype)
         how = strategy or ""
+        kept = kept_of(chunks, shards, codec, fill_value, dimension_names)
     with naming(path):
-        given = (path, mode, own, extents, descr, element_bytes, order, offset, most, how, readers, several)
+        given = (path, mode, own, extents, descr, element_bytes, order, offset, most, how, readers, several, kept)
         core = call(refuse, _core.open, *given)
     file = File(core, mode, own, alone=comm is None)
     if several:

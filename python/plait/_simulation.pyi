@@ -59,3 +59,7 @@ def devices() -> list[tuple[str, str, list[tuple[str, int, float, str, str]]]]: 
 READ_AHEAD: str = "none,one,many,same-size,stride,adaptive"
 
 WRITE: str = "through,behind,delayed,full"
+
+def simulate_access(
+    layout: Any, access: dict[str, Any], machine: dict[str, Any], progress: Any = None
+) -> dict[str, Any]: ...

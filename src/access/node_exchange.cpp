@@ -27,34 +27,25 @@ NodeExchange::Range NodeExchange::window_of(int worker, std::int64_t step) const
   return access_.plan.window(access_.plan.reader_at(worker), step);
 }
 
+bool NodeExchange::elsewhere(std::int64_t worker) const {
+  return access_.transport.node_rank_of(static_cast<int>(worker)) < 0;
+}
+
 std::vector<NodeExchange::Peer> NodeExchange::owners_of_my_window(std::int64_t step, bool behind) const {
   const Range range = window_of(access_.transport.rank(), step);
   std::vector<Peer> result;
   if (range.empty()) return result;
-  for (const std::int64_t rank : access_.plan.owners(range)) {
-    const int worker = static_cast<int>(rank);
-    if (access_.transport.node_rank_of(worker) >= 0) continue;
-    const std::int64_t elements = WindowCopier(access_.plan, rank).elements(range);
-    if (elements > 0) result.push_back(peer(worker, elements, behind));
-  }
+  for (const plan::RankPart& part : access_.plan.parts(range))
+    if (elsewhere(part.rank)) result.push_back(peer(static_cast<int>(part.rank), part.elements, behind));
   return result;
 }
 
 std::vector<NodeExchange::Peer> NodeExchange::readers_of_my_part(std::int64_t step, bool behind) const {
-  const plan::AccessPlan& plan = access_.plan;
   std::vector<Peer> result;
   if (mine_.empty()) return result;
-  for (std::int64_t reader = 0; reader < plan.readers();) {
-    const Range range = plan.window(reader, step);
-    std::int64_t position = plan.section().elements;
-    for (const plan::Holding& own : mine_[0].holdings())
-      position = std::min(position, plan.next_owned(own.sets, range.begin));
-    if (position >= plan.section().elements) break;
-    const auto worker = static_cast<int>(plan.rank_of_reader(reader));
-    if (!range.empty() && position < range.end && access_.transport.node_rank_of(worker) < 0)
-      result.push_back(peer(worker, mine_[0].elements(range), behind));
-    reader = std::max(reader + 1, position < range.end ? reader + 1 : plan.reader_of(position));
-  }
+  for (const plan::RankPart& part :
+       access_.plan.readers_of(mine_[0].holdings(), step, [this](std::int64_t worker) { return elsewhere(worker); }))
+    result.push_back(peer(static_cast<int>(part.rank), part.elements, behind));
   return result;
 }
 

@@ -33,6 +33,8 @@ class NodeExchange {
     std::int64_t elements = 0;
   };
   Range window_of(int worker, std::int64_t step) const;
+  /// Whether a worker is on another node.
+  bool elsewhere(std::int64_t worker) const;
   std::vector<Peer> owners_of_my_window(std::int64_t step, bool behind) const;
   std::vector<Peer> readers_of_my_part(std::int64_t step, bool behind) const;
   Peer peer(int worker, std::int64_t elements, bool behind) const;

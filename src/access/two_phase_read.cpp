@@ -1,3 +1,4 @@
+#include "access/refill.hpp"
 #include "access/two_phase.hpp"
 #include "access/window_move.hpp"
 
@@ -23,9 +24,16 @@ class Reader : public WindowMove {
 
   void move(Range range, std::byte* window) override {
     if (failed()) return;
-    keep_error(access_.times.io, [&] {
+    const auto read = [&] {
       io_.start_read(range, window);
       io_.finish_read();
+    };
+    keep_error(access_.times.io, [&] {
+      if (shared()) {
+        refill().fill(window, range.size() * access_.plan.element_bytes(), read);
+      } else {
+        read();
+      }
     });
   }
 

@@ -88,18 +88,6 @@ void WindowCopier::for_each_product(Range range, const Extents& array_steps, Vis
   }
 }
 
-std::int64_t WindowCopier::elements(Range range) const {
-  std::int64_t sum = 0;
-  const std::vector<plan::Box> boxes = plan_.section().boxes(range.begin, range.end);
-  for (const plan::Holding& own : holdings_)
-    for (const plan::Box& box : boxes) {
-      std::int64_t product = 1;
-      for (std::size_t d = 0; d < own.sets.size(); ++d) product *= own.sets[d].clip(box.lo[d], box.hi[d]).size();
-      sum += product;
-    }
-  return sum;
-}
-
 void WindowCopier::window_to_array(Range range, const std::byte* window, const copy::LocalArray& array) const {
   Loops loops;
   for_each_product(range, plan_.local_steps(array.steps), [&](std::int64_t offset, const plan::Nest& nest) {

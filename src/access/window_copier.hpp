@@ -19,9 +19,6 @@ class WindowCopier {
  public:
   WindowCopier(const plan::AccessPlan& plan, std::int64_t rank);
 
-  /// Elements of the rank in the range.
-  std::int64_t elements(plan::AccessPlan::Range range) const;
-
   /// The window holds all elements of the range, in order of their positions.
   void window_to_array(plan::AccessPlan::Range range, const std::byte* window, const copy::LocalArray& array) const;
   void array_to_window(plan::AccessPlan::Range range, const copy::LocalArray& array, std::byte* window) const;

@@ -1,7 +1,9 @@
 #include "access/window_io.hpp"
 
-#include <algorithm>
 #include <cstring>
+#include <span>
+
+#include "plan/access/file_requests.hpp"
 
 namespace plait::access {
 
@@ -9,9 +11,6 @@ namespace {
 
 using plan::FileRun;
 using Range = plan::AccessPlan::Range;
-
-/// Segments of one batch: bounds the memory of a window of many short runs.
-constexpr std::size_t kBatch = 1024;
 
 }  // namespace
 
@@ -42,7 +41,7 @@ void WindowIo::read_in_batches(Range range, std::byte* window) {
   plan::for_each_file_run(plan_.section(), range.begin, range.end, [&](const FileRun& run) {
     batch.push_back(
         {data_offset_ + run.file * bytes, window + (run.position - range.begin) * bytes, run.elements * bytes});
-    if (batch.size() == kBatch) store_.read(std::exchange(batch, {}));
+    if (batch.size() == plan::kBatch) store_.read(std::exchange(batch, {}));
   });
   if (!batch.empty()) store_.read(std::move(batch));
 }
@@ -50,39 +49,28 @@ void WindowIo::read_in_batches(Range range, std::byte* window) {
 void WindowIo::read_by_sieve(Range range, std::byte* window) {
   // Short runs near each other: read the stretch that covers several of them and keep one's own.
   const std::int64_t bytes = plan_.element_bytes();
-  // What lies between two chunks may be other ranks' chunks.
-  const std::int64_t chunk = plan_.section().chunks ? plan_.section().chunks->room() : 0;
-  const std::int64_t most = plan_.sieve_bytes();
-  std::vector<FileRun> group;
-  const auto read_group = [&] {
-    if (group.empty()) return;
+  plan::for_each_cover(plan_, range, [&](std::span<const FileRun> group) {
     const std::int64_t first = group.front().file;
     const std::int64_t cover = group.back().file + group.back().elements - first;
     store_.read({{data_offset_ + first * bytes, sieve_.data(), cover * bytes}});
     for (const FileRun& run : group)
       std::memcpy(window + (run.position - range.begin) * bytes, sieve_.data() + (run.file - first) * bytes,
                   static_cast<std::size_t>(run.elements * bytes));
-    group.clear();
-  };
-  plan::for_each_file_run(plan_.section(), range.begin, range.end, [&](const FileRun& run) {
-    if (!group.empty()) {
-      const std::int64_t gap = run.file - group.back().file - group.back().elements;
-      const std::int64_t cover = run.file + run.elements - group.front().file;
-      const bool leaves_chunk = chunk > 0 && run.file / chunk != group.front().file / chunk;
-      if (gap * bytes > plan::kSieveGap || cover * bytes > most || group.size() == kBatch || leaves_chunk) read_group();
-    }
-    group.push_back(run);
   });
-  read_group();
 }
 
 void WindowIo::write(Range range, const std::byte* window) {
   const std::int64_t bytes = plan_.element_bytes();
+  // What a chunk gets goes together, since it may have to be packed as a whole.
+  const std::int64_t chunk = plan_.section().chunks ? plan_.section().chunks->room() : 0;
+  std::int64_t last = -1;
   std::vector<store::WriteSegment> batch;
   plan::for_each_file_run(plan_.section(), range.begin, range.end, [&](const FileRun& run) {
+    const std::int64_t own = chunk > 0 ? run.file / chunk : 0;
+    if (batch.size() >= plan::kBatch && (chunk == 0 || own != last)) store_.write(std::exchange(batch, {}));
+    last = own;
     batch.push_back(
         {data_offset_ + run.file * bytes, window + (run.position - range.begin) * bytes, run.elements * bytes});
-    if (batch.size() == kBatch) store_.write(std::exchange(batch, {}));
   });
   if (!batch.empty()) store_.write(std::move(batch));
 }

@@ -11,7 +11,7 @@ WindowMove::WindowMove(const Access& access)
       sharers_(access_.sees_all_arrays ? 1 : transport_.node_size()),
       slot_bytes_(plan_.window() * plan_.element_bytes()),
       served_(plan_.reader_at(transport_.rank()) == plan_.readers() ? 0
-              : plan_.cuts_chunks()                                 ? 1
+              : plan_.moves_alone()                                 ? 1
                                                                     : transport_.node_size()),
       progress_(static_cast<std::size_t>(transport_.node_size())) {
   for (const copy::LocalArray& array : access_.arrays) copiers_.emplace_back(plan_, array.rank);

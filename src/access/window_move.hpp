@@ -59,6 +59,8 @@ class WindowMove : public Move {
     error_.keep(body);
   }
   bool failed() const { return error_.any(); }
+  /// Whether other workers look at the windows as well.
+  bool shared() const { return sharers_ > 1; }
 
   Access access_;
   WindowIo io_;

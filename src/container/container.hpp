@@ -3,11 +3,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/text.hpp"
@@ -22,6 +24,12 @@ struct Content {
   std::int64_t data_offset = 0;
   /// The shape of the chunks, which lie as plan/access/chunks.hpp says; empty: there are none.
   Extents chunk{};
+  /// The shape of the shards that these lie in, a file of many chunks each; empty: there are none.
+  Extents shard{};
+  /// One for each dimension, empty where it has none; or none at all.
+  std::vector<std::string> dimension_names{};
+  /// Whether a part of a chunk costs as much as all of it, because it is packed as a whole.
+  bool packed = false;
   /// Of the whole file.  errors  kArgument: more than 2^63 - 1.
   std::int64_t bytes() const;
 };
@@ -44,6 +52,16 @@ struct NewContent : Content {
   std::int64_t file_bytes = 0;
   /// All arrays of a file that holds several by their names; this content is that of the first.
   std::vector<Member> members{};
+};
+
+/// A folder that is to appear with a new array in it.
+struct NewFolder {
+  std::string target;  ///< what appears: the array's folder, or the highest one above it that is not there yet
+  std::string file;    ///< in it: what the array's store begins with, as `group/array/zarr.json`
+  /// Other files in it, and what they hold.
+  std::vector<std::pair<std::string, std::string>> others;
+  /// Called before it appears, for what tells of all arrays beside it; empty: there is nothing.
+  std::function<void()> settle;
 };
 
 /// A format of files with arrays.  Without state: any number of threads may use it.
@@ -74,6 +92,11 @@ class Container {
   virtual std::string file_of(std::string_view path, std::optional<std::string_view> /*array*/) const {
     return std::string(path);
   }
+  /// Where a new array of a format of folders goes.  One rank calls it.
+  /// errors  kArgument: a name that cannot be, or something in the way that is no such array.  kSystem.
+  virtual NewFolder new_folder(std::string_view path, std::optional<std::string_view> array) const {
+    return {std::string(path), std::string(array.value_or("")), {}, {}};
+  }
   /// Whether its files hold arrays under names, which stand behind the path: `FILE::NAME`.
   virtual bool names_arrays() const { return false; }
   /// The order in which all its arrays are; empty: each has its own.
@@ -81,11 +104,28 @@ class Container {
   /// All arrays of a file, in its order, where they have names.  file: its path; of a folder, where `store` is the
   /// metadata, those below that.  errors  kSystem: damaged.
   virtual std::vector<Member> list(store::Store& /*store*/, const std::string& /*file*/) const { return {}; }
+  /// Whether new files keep their arrays in chunks, as FileOptions say.
+  virtual bool keeps_chunks() const { return false; }
+  /// The bytes of a new file's array as a store, where they are coded or lie in files of their own.  store: what begins
+  /// with the head of `made`.  Every rank calls it.
+  virtual std::shared_ptr<store::Store> view_of_new(std::shared_ptr<store::Store> store,
+                                                    const NewContent& /*made*/) const {
+    return store;
+  }
+  /// The array that a name stands for, `FILE::NAME`; where groups have names as well, those of a group.
+  /// errors  kArgument: there is none of that name.  kSystem: damaged.
+  virtual std::vector<Member> list_named(store::Store& /*store*/, const std::string& /*path*/) const { return {}; }
   /// Looks at what view() gave.  path: the name by which it is opened, that of an array included.
   /// errors  kArgument: `options` lacks what the file does not tell, or says otherwise.  kSystem: damaged.
   virtual Content inspect(store::Store& store, const std::string& path, const FileOptions& options) const = 0;
   /// errors  kArgument: options that are missing or make no sense, or a format that is only read.
   virtual NewContent create(const std::string& path, const FileOptions& options) const = 0;
+  /// What others need of what create() gave one rank, where they would not make the same.
+  virtual std::string tell_new(const NewContent& /*made*/) const { return {}; }
+  /// What create() gave the rank that tells.  The head is left out.
+  virtual NewContent told_new(const std::string& path, const FileOptions& options, std::string_view /*told*/) const {
+    return create(path, options);
+  }
   /// Whether seal() has anything to do.
   virtual bool seals() const { return false; }
   /// Writes what is known of a new file only when its arrays are there, such as check sums of them.  One rank calls it,
@@ -93,6 +133,8 @@ class Container {
   virtual void seal(store::Store& /*store*/, const NewContent& /*made*/) const {}
   /// errors  kArgument: files of this format are not written in place.
   virtual void check_writable(const std::string& /*path*/) const {}
+  /// errors  kArgument: what view() gave is not written in place.
+  virtual void check_changeable(const store::Store& /*view*/) const {}
 };
 
 inline constexpr std::size_t kFrontBytes = 32;

@@ -81,6 +81,11 @@ std::vector<Member> members_of_new(const std::string& path, const FileOptions& o
   return members;
 }
 
+std::vector<Member> NamingContainer::list_named(store::Store& store, const std::string& path) const {
+  const std::vector<Member> members = list(store, std::string(array_name(path).file));
+  return {chosen(members, path)};
+}
+
 Content NamingContainer::inspect(store::Store& store, const std::string& path, const FileOptions& options) const {
   const std::vector<Member> members = list(store, std::string(array_name(path).file));
   Content found = chosen(members, path).content;

@@ -25,6 +25,7 @@ class NamingContainer : public Container {
  public:
   bool tells() const final { return true; }
   bool names_arrays() const final { return true; }
+  std::vector<Member> list_named(store::Store& store, const std::string& path) const override;
   Content inspect(store::Store& store, const std::string& path, const FileOptions& options) const override;
 };
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "container/gzip/container.hpp"
+#include "container/hdf5/container.hpp"
 #include "container/netcdf/container.hpp"
 #include "container/npy/container.hpp"
 #include "container/npz/container.hpp"
@@ -17,12 +18,27 @@ namespace plait::container {
 namespace {
 
 std::vector<const Container*>& list() {
-  static std::vector<const Container*> list{
-      &npy::container(),         &gzip::container(), &npz::container(), &netcdf::container(),
-      &safetensors::container(), &zarr::container(), &raw::container(),
-  };
+  static std::vector<const Container*> list = [] {
+    std::vector<const Container*> all{&npy::container(), &gzip::container(), &npz::container()};
+    all.insert(all.end(), hdf5::containers().begin(), hdf5::containers().end());
+    all.insert(all.end(), {&netcdf::container(), &safetensors::container(), &zarr::container(), &raw::container()});
+    return all;
+  }();
   return list;
 }
+
+/// What a store begins with.
+struct Front {
+  std::array<std::byte, kFrontBytes> room{};
+  std::size_t length = 0;
+
+  explicit Front(store::Store& store) {
+    const auto bytes = std::min<std::int64_t>(store.size(), kFrontBytes);
+    store.read({{0, room.data(), bytes}});
+    length = static_cast<std::size_t>(bytes);
+  }
+  std::span<const std::byte> bytes() const { return std::span(room).first(length); }
+};
 
 }  // namespace
 
@@ -61,12 +77,12 @@ const Container* container_misspelled(std::string_view path) {
   return nullptr;
 }
 
+bool begins_as(const Container& container, store::Store& store) { return container.begins(Front(store).bytes()); }
+
 const Container* container_in(store::Store& store) {
-  std::array<std::byte, kFrontBytes> room{};
-  const auto length = std::min<std::int64_t>(store.size(), room.size());
-  store.read({{0, room.data(), length}});
-  const std::span front(room.data(), static_cast<std::size_t>(length));
-  const auto found = std::ranges::find_if(containers(), [&](const Container* one) { return one->begins(front); });
+  const Front front(store);
+  const auto begins = [&](const Container* one) { return one->begins(front.bytes()); };
+  const auto found = std::ranges::find_if(containers(), begins);
   return found == containers().end() ? nullptr : *found;
 }
 

@@ -39,6 +39,8 @@ ArrayName array_name(std::string_view name);
 const Container& container_named(std::string_view path);
 /// The one whose suffix a name has in other letters, such as `.NPY`; none: nullptr.
 const Container* container_misspelled(std::string_view path);
+/// Whether a store begins as files of a format do.  errors  kSystem.
+bool begins_as(const Container& container, store::Store& store);
 /// The one that a store begins as; none: nullptr.  Bytes may stand there by chance.  errors  kSystem.
 const Container* container_in(store::Store& store);
 

@@ -28,6 +28,7 @@ struct Located {
   std::string only_in;                    ///< where alone it is, in words, if no other process sees it
   bool names_arrays = false;              ///< whether it holds arrays under names, as `FILE::NAME`
   std::optional<Order> only_order{};      ///< the one that all its arrays have, if there is one
+  bool keeps_chunks = false;              ///< whether new arrays in it lie in chunks
   bool tells = true;                      ///< whether it says by itself which array it holds
 };
 

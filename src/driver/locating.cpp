@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "container/members.hpp"
 #include "container/registry.hpp"
 #include "driver/registry.hpp"
 #include "plait/error.hpp"
@@ -44,10 +43,7 @@ std::vector<container::Member> arrays_in(const std::string& name) {
   if (!format.names_arrays()) return {};
   const std::string file(parts.file);
   PosixStore store(format.file_of(file, parts.array), PosixStore::Access::kRead);
-  std::vector<container::Member> members = format.list(store, file);
-  if (!parts.array || format.in_folder()) return members;
-  const container::Member one = container::chosen(members, name);
-  return {one};
+  return !parts.array || format.in_folder() ? format.list(store, file) : format.list_named(store, name);
 }
 
 std::vector<std::string> files_beside(const Located& found) {

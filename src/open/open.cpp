@@ -46,6 +46,19 @@ plan::AccessOptions access_options(const FileOptions& options) {
   return result;
 }
 
+/// What only new files are told.
+void check_kept(const FileOptions& options, const std::string& path, Mode mode) {
+  if (mode == Mode::kWrite) return;
+  const char* const given = options.chunk                      ? "a shape of chunks"
+                            : options.shard                    ? "a shape of shards"
+                            : !options.codec.empty()           ? "a codec"
+                            : !options.fill_value.empty()      ? "a fill value"
+                            : !options.dimension_names.empty() ? "names of dimensions"
+                                                               : nullptr;
+  if (given != nullptr)
+    refuse(text(path, ": ", given, " was given, which a new file is told; leave it out, or use mode \"w\""));
+}
+
 std::string call_text(const File::Impl& file, const FileOptions& options) {
   const char* const mode = file.mode() == Mode::kRead ? "r" : file.mode() == Mode::kWrite ? "w" : "r+";
   std::string out = text("open(", file.path(), ", mode ", mode);
@@ -58,6 +71,11 @@ std::string call_text(const File::Impl& file, const FileOptions& options) {
   for (const NamedArray& one : options.arrays)
     add(", array ", one.name, ' ', shape_to_string(one.type.shape), ' ', one.type.dtype, ' ', one.type.element_bytes,
         ' ', static_cast<int>(one.type.order));
+  if (options.chunk) add(", chunks ", shape_to_string(*options.chunk));
+  if (options.shard) add(", shards ", shape_to_string(*options.shard));
+  if (!options.codec.empty()) add(", codec ", options.codec);
+  if (!options.fill_value.empty()) add(", fill value ", options.fill_value);
+  for (const std::string& one : options.dimension_names) add(", dimension ", one);
   add(", offset ", options.offset, ", memory ", options.memory, ", strategy ",
       options.strategy.empty() ? "automatic" : options.strategy, ", readers ", options.readers, ')');
   return out;
@@ -74,6 +92,7 @@ void open_source(File::Impl& file, const FileOptions& options, transport::Transp
           refuse(text("the name of the file, which begins with \"", file.path().c_str(),
                       "\", contains a null character; leave that out"));
         open::check_name(file.path(), file.mode() == Mode::kWrite);
+        check_kept(options, file.path(), file.mode());
         if (transport.rank() == 0) access = access_options(options);
       });
   // Counted where all ranks are known to open: one that refuses its arguments never comes here.

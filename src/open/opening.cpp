@@ -50,6 +50,13 @@ store::NewFileOptions FileOpening::make() {
                 text(name(),
                      ": several arrays were given, but a file of this name holds one; give a name that ends with "
                      ".npz or .safetensors"));
+  if (!container_->keeps_chunks() && (wanted.chunk || wanted.shard || !wanted.codec.empty() ||
+                                      !wanted.fill_value.empty() || !wanted.dimension_names.empty()))
+    throw Error(ErrorKind::kArgument,
+                text(name(),
+                     ": chunks, shards, a codec, a fill value or names of dimensions were given, but a file of this "
+                     "name keeps its array in one piece and states none of them; leave them out, or give a name that "
+                     "ends with .zarr"));
   content_ = container_->create(name(), wanted);
   return {content_.file_bytes != 0 ? content_.file_bytes : content_.bytes(), content_.head, comm().alone()};
 }
@@ -66,6 +73,7 @@ void FileOpening::look(const std::shared_ptr<store::Store>& store) {
   container_ = &container_of(*store);
   if (mode() == Mode::kReadWrite) container_->check_writable(name());
   view_ = container_->view(store, name(), {});
+  if (mode() == Mode::kReadWrite) container_->check_changeable(*view_);
   static_cast<container::Content&>(content_) = container_->inspect(*view_, name(), options_);
   container::check_size(content_, view_->size(), name(), options_, container_->tells());
 }
@@ -81,7 +89,7 @@ void FileOpening::explain(const Error& error, store::Store& store) const {
   }
   const std::string_view format = container::foreign_by_content(store);
   const Container* looks_like = container::container_in(store);
-  if (format.empty() || looks_like == container_) throw error;
+  if (format.empty() || container::begins_as(*container_, store)) throw error;
   const std::string remedy = looks_like == nullptr
                                  ? std::string(", which Plait does not read; use a library for that format")
                                  : text("; give it a name that ends with ", looks_like->suffix());
@@ -98,6 +106,8 @@ std::string FileOpening::told() const {
   for (const std::int64_t extent : type.shape) base::append_parts(out, ' ', extent);
   base::append_parts(out, ' ', content_.chunk.size());
   for (const std::int64_t extent : content_.chunk) base::append_parts(out, ' ', extent);
+  base::append_parts(out, ' ', content_.shard.size());
+  for (const std::int64_t extent : content_.shard) base::append_parts(out, ' ', extent);
   base::append_parts(out, ' ', access_.costs ? 1 : 0);
   if (access_.costs)
     for (const plan::CostTerm& term : plan::kCostTerms)
@@ -105,6 +115,7 @@ std::string FileOpening::told() const {
   const std::string source = access_.costs ? access_.costs->source : std::string();
   base::append_parts(out, ' ', source.size(), ' ', type.dtype.size(), '\n', source, type.dtype);
   if (view_ && call_.transport().size() > 1) out += container_->tell(*view_);
+  if (mode() == Mode::kWrite && call_.transport().size() > 1) out += container_->tell_new(content_);
   return out;
 }
 
@@ -126,6 +137,9 @@ void FileOpening::adopt(const std::string& told, const core::Source& source) {
     in >> dimensions;
     content_.chunk.resize(dimensions);
     for (std::int64_t& extent : content_.chunk) in >> extent;
+    in >> dimensions;
+    content_.shard.resize(dimensions);
+    for (std::int64_t& extent : content_.shard) in >> extent;
     int measured = 0;
     in >> measured;
     const auto costs = std::make_shared<plan::CostModel>();
@@ -144,15 +158,15 @@ void FileOpening::adopt(const std::string& told, const core::Source& source) {
     if (measured != 0) access_.costs = costs;
     const std::string_view rest = texts.substr(source_bytes);
     type.dtype = rest.substr(0, dtype_bytes);
-    // A new file is what this rank itself would make it.
     if (mode() == Mode::kWrite && container_->names_arrays())
-      content_ = container_->create(name(), options_);
+      content_ = container_->told_new(name(), options_, rest.substr(dtype_bytes));
     else if (mode() != Mode::kWrite)
       store = container_->view(std::move(store), name(), rest.substr(dtype_bytes));
   }
-  file_.set_array(
-      {content_.type, content_.data_offset, content_.chunk, access_, options_.several, access_.memory_bytes},
-      std::move(store));
+  if (mode() == Mode::kWrite) store = container_->view_of_new(std::move(store), content_);
+  file_.set_array({content_.type, content_.data_offset, content_.chunk, content_.shard, access_, options_.several,
+                   access_.memory_bytes, content_.packed},
+                  std::move(store));
   if (mode() != Mode::kWrite) return;
   std::vector<core::NamedArrayAt> members;
   for (const container::Member& member : content_.members)

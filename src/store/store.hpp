@@ -51,6 +51,9 @@ class Store {
   virtual bool grows() const { return true; }
   virtual std::unique_ptr<Pending> submit_read(std::vector<ReadSegment> segments) = 0;
   virtual std::unique_ptr<Pending> submit_write(std::vector<WriteSegment> segments) = 0;
+  /// Called by whoever has written when an access has ended: what it has written is where other processes find it.
+  /// errors  kSystem.
+  virtual void settle() {}
   /// Returns once all completed writes survive a loss of power.
   virtual void sync() = 0;
 

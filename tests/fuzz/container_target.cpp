@@ -9,12 +9,13 @@
 #include <string>
 #include <utility>
 
+#include "codec/codecs.hpp"
 #include "container/array_type.hpp"
 #include "container/netcdf/container.hpp"
 #include "container/npz/container.hpp"
 #include "container/safetensors/container.hpp"
 #include "container/zarr/metadata.hpp"
-#include "container/zarr/unpack.hpp"
+#include "container/zarr/shard_index.hpp"
 #include "plait/error.hpp"
 #include "store/memory/memory_store.hpp"
 
@@ -125,14 +126,44 @@ void run_zarr(std::string_view bytes) {
 }
 
 void run_zarr_chunk(std::string_view bytes) {
-  using namespace container::zarr;
   if (bytes.empty()) return;
   constexpr std::size_t kChunk = 96;
+  constexpr int kKinds = 5;
   std::vector<std::byte> chunk(kChunk);  // what is written behind it is seen
-  const auto packing = static_cast<Packing>(1 + static_cast<unsigned char>(bytes.front()) % 3);
+  const int kind = static_cast<unsigned char>(bytes.front()) % kKinds;
+  std::vector<std::shared_ptr<const codec::Codec>> steps;
+  if (kind == 0 || kind == 4) steps.push_back(codec::gzip(1));
+  if (kind == 1) steps.push_back(codec::zlib(1));
+  if (kind == 2) steps.push_back(codec::zstd(1));
+  if (kind >= 3) steps.push_back(codec::crc32c());
+  const codec::Chain packing(std::move(steps));
   const std::string error =
-      error_of([&] { unpack(packing, std::as_bytes(std::span(bytes.substr(1))), chunk, "input.zarr/c/0"); });
+      error_of([&] { packing.decode(std::as_bytes(std::span(bytes.substr(1))), chunk, "the chunk input.zarr/c/0"); });
   demand_of_file(error.empty() || error.find("input.zarr/c/0") != std::string::npos, "an error names no file");
+}
+
+/// The first byte says how many chunks are in a shard and how its index is packed; what follows is a whole shard.
+void run_zarr_shard(std::string_view bytes) {
+  using namespace container::zarr;
+  if (bytes.empty()) return;
+  constexpr std::int64_t kMost = 9;
+  const auto first = static_cast<unsigned char>(bytes.front());
+  Shards shards;
+  shards.count = 1 + first % kMost;
+  shards.index_at_end = first % 2 == 0;
+  if (first >= 128) shards.index = codec::Chain({codec::crc32c()});
+  shards.index_bytes =
+      static_cast<std::int64_t>(*shards.index.always_encoded(16 * static_cast<std::size_t>(shards.count)));
+  const std::shared_ptr<MemoryStore> file = stored(bytes.substr(1));
+  const std::string error = error_of([&] {
+    const std::vector<ShardEntry> entries = read_index(shards, *file);
+    demand_of_file(static_cast<std::int64_t>(entries.size()) == shards.count, "more chunks than a shard has");
+    for (const ShardEntry& entry : entries)
+      demand_of_file(!entry.there() || entry.offset + entry.bytes <= bytes.size() - 1, "a chunk outside of its shard");
+    const std::vector<std::byte> again = index_bytes(shards, entries);
+    demand_of_file(static_cast<std::int64_t>(again.size()) == shards.index_bytes, "an index of another size");
+  });
+  demand_of_file(error.empty() || error.find(file->name()) != std::string::npos, "an error names no file");
 }
 
 std::vector<std::string> right_zarr() {
@@ -150,6 +181,24 @@ void run_safetensors(std::string_view bytes) { run(container::safetensors::conta
 void run_netcdf(std::string_view bytes) { run(container::netcdf::container(), bytes); }
 std::vector<std::string> right_npz() { return written(container::npz::container()); }
 std::vector<std::string> right_safetensors() { return written(container::safetensors::container()); }
+std::vector<std::string> right_shards() {
+  using namespace container::zarr;
+  std::vector<std::string> all;
+  for (const unsigned first : {2U, 3U, 128U, 137U}) {
+    Shards shards;
+    shards.count = 1 + first % 9;
+    if (first >= 128) shards.index = codec::Chain({codec::crc32c()});
+    std::vector<ShardEntry> entries(static_cast<std::size_t>(shards.count));
+    entries.front() = {300, 5};
+    const std::vector<std::byte> index = index_bytes(shards, entries);
+    const std::string told(reinterpret_cast<const char*>(index.data()), index.size());
+    const std::string chunks(400, 'x');
+    std::string& whole = all.emplace_back(1, static_cast<char>(first));
+    whole += first % 2 == 0 ? chunks : told;
+    whole += first % 2 == 0 ? told : chunks;
+  }
+  return all;
+}
 std::vector<std::string> right_elsewhere() { return {}; }  // those of the corpus, which others have written
 
 }  // namespace
@@ -159,7 +208,8 @@ std::vector<Received> received_in_files() {
           {"safetensors", run_safetensors, right_safetensors},
           {"netcdf", run_netcdf, right_elsewhere},
           {"zarr", run_zarr, right_zarr},
-          {"zarr-chunk", run_zarr_chunk, right_elsewhere}};
+          {"zarr-chunk", run_zarr_chunk, right_elsewhere},
+          {"zarr-shard", run_zarr_shard, right_shards}};
 }
 
 }  // namespace plait::fuzz

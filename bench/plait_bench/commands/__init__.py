@@ -13,7 +13,9 @@ __all__ = ["bench_command"]
     "bench",
     cls=Commands,
     later={
+        "accesses": ("plait_bench.commands.accesses", "Compare simulated accesses with real ones."),
         "columbus": ("plait_bench.commands.columbus", "Update compressed records on Shared Files and on one file."),
+        "copy": ("plait_bench.commands.copy", "Copy arrays into other chunks, packing and orders."),
         "distant": ("plait_bench.commands.distant", "Read and write a local and a remote disk."),
         "io": ("plait_bench.commands.io", "Read or write a file by Plait and by MPI-IO, side by side."),
         "overlap": ("plait_bench.commands.overlap", "Read and write while the program computes."),

@@ -4,14 +4,11 @@
 
 #include "base/checked.hpp"
 #include "base/text.hpp"
-#include "plait/error.hpp"
 #include "primitives1993/lists.hpp"
 
 namespace plait::primitives {
 
 namespace {
-
-[[noreturn]] void refuse(const std::string& message) { throw Error(ErrorKind::kArgument, message); }
 
 /// Collapsed dimensions need no processors of their own: one, or don't care.
 std::int64_t processors_of(std::int64_t entry, std::int64_t code, std::size_t d) {

@@ -11,7 +11,6 @@
 #include "base/checked.hpp"
 #include "base/text.hpp"
 #include "collective/agree.hpp"
-#include "plait/error.hpp"
 #include "primitives1993/lists.hpp"
 
 namespace plait::primitives {
@@ -20,8 +19,6 @@ namespace {
 
 /// Two windows and as many messages are the least that an access between nodes is carried out with.
 constexpr std::int64_t kLeastWindow = 4;
-
-[[noreturn]] void refuse(const std::string& message) { throw Error(ErrorKind::kArgument, message); }
 
 std::int64_t memory_of(std::int64_t io_size, std::int64_t element_bytes) {
   if (io_size == kNone) return 0;

@@ -19,8 +19,6 @@ namespace plait::primitives {
 
 namespace {
 
-[[noreturn]] void refuse(const std::string& message) { throw Error(ErrorKind::kArgument, message); }
-
 void check_codes(std::int64_t access, std::int64_t form, std::int64_t status) {
   if (access != 0 && access != 1) refuse(base::text("access is ", access, "; use 0 (SEQUENTIAL) or 1 (DIRECT)"));
   if (form == 1) refuse("form is 1 (FORMATTED), but only 0 (UNFORMATTED) is supported");

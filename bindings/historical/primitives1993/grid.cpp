@@ -2,14 +2,11 @@
 
 #include "base/checked.hpp"
 #include "base/text.hpp"
-#include "plait/error.hpp"
 #include "primitives1993/lists.hpp"
 
 namespace plait::primitives {
 
 namespace {
-
-[[noreturn]] void refuse(const std::string& message) { throw Error(ErrorKind::kArgument, message); }
 
 /// The position of the n-th step of a walk that visits the whole grid and only ever steps to a neighbour: each time a
 /// coordinate has come to its end, it goes back the way it came.

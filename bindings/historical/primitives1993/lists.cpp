@@ -7,6 +7,8 @@
 
 namespace plait::primitives {
 
+void refuse(const std::string& message) { throw Error(ErrorKind::kArgument, message); }
+
 Extents entries_of(const Extents& list, std::string_view what) {
   Extents result;
   for (std::size_t i = 0; i < list.size(); ++i) {

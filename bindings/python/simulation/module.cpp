@@ -1,4 +1,4 @@
-// The extension module plait._simulation: caches and their policies.
+// The extension module plait._simulation: caches and their policies, replays, accesses.
 #include "module.hpp"
 
 namespace nb = nanobind;
@@ -8,4 +8,5 @@ NB_MODULE(_simulation, module) {
   nb::module_::import_("plait._core");  // the errors of both
   plait::python::bind_counting(module);
   plait::python::bind_replay(module);
+  plait::python::bind_access(module);
 }

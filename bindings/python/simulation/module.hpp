@@ -9,5 +9,7 @@ namespace plait::python {
 void bind_counting(nanobind::module_& module);
 /// Recordings of traces, and their replays.
 void bind_replay(nanobind::module_& module);
+/// Accesses of many ranks.
+void bind_access(nanobind::module_& module);
 
 }  // namespace plait::python

@@ -11,6 +11,7 @@
 #include "bind.hpp"
 #include "module.hpp"
 #include "simulation/replay/replay.hpp"
+#include "simulation_values.hpp"
 #include "string.hpp"
 #include "trace_reader.hpp"
 #include "unlocked.hpp"
@@ -23,30 +24,6 @@ namespace plait::python {
 using namespace simulation;
 
 namespace {
-
-double seconds(Time time) { return static_cast<double>(time) * 1e-9; }
-/// At most 2^53 ns, some 100 days, either way.
-Time time_of(double seconds) {
-  const double time = seconds * 1e9 + 0.5;
-  return time == time ? static_cast<Time>(std::clamp(time, -0x1p53, 0x1p53)) : -1;
-}
-
-template <typename T>
-T get(const nb::dict& given, const char* name) {
-  return nb::cast<T>(given[name]);
-}
-
-DeviceSpec device_of(const nb::dict& given) {
-  DeviceSpec spec;
-  spec.kind = get<std::string>(given, "kind");
-  spec.count = get<std::int64_t>(given, "count");
-  spec.stripe = get<std::int64_t>(given, "stripe");
-  spec.flush = time_of(get<double>(given, "flush"));
-  spec.flush_writes = get<std::int64_t>(given, "flush_writes");
-  for (const auto& [name, value] : nb::cast<nb::dict>(given["values"]))
-    spec.values.emplace_back(nb::cast<std::string>(name), nb::cast<double>(value));
-  return spec;
-}
 
 void read_cache(const nb::dict& given, CacheSettings& cache) {
   cache.size = get<std::int64_t>(given, "size");
@@ -102,15 +79,6 @@ nb::dict latency_of(const LatencyHistogram& one) {
   return made;
 }
 
-nb::dict series_of(const TimeSeries& one) {
-  nb::dict made;
-  nb::list sums;
-  for (const std::int64_t sum : one.sums()) sums.append(sum);
-  made["step"] = seconds(one.step());
-  made["sums"] = sums;
-  return made;
-}
-
 nb::dict cache_counts(const CacheCounts& one) {
   nb::dict made;
   made["read_blocks"] = one.read_blocks;
@@ -126,23 +94,6 @@ nb::dict cache_counts(const CacheCounts& one) {
   made["evicted_dirty"] = one.evicted_dirty;
   made["limited"] = one.limited;
   made["discarded"] = one.discarded;
-  return made;
-}
-
-nb::dict device_use(const DeviceUse& one, double elapsed) {
-  nb::dict made;
-  made["name"] = text_of(one.name);
-  made["reads"] = one.reads;
-  made["writes"] = one.writes;
-  made["read_bytes"] = one.read_bytes;
-  made["write_bytes"] = one.write_bytes;
-  made["busy"] = seconds(one.busy);
-  made["queue_mean"] = elapsed > 0 ? one.inside * 1e-9 / elapsed : 0.0;
-  made["queue_most"] = one.most;
-  made["hit_requests"] = one.hits;
-  made["hit_bytes"] = one.hit_bytes;
-  made["stalled"] = seconds(one.stalled);
-  made["flushes"] = one.flushes;
   return made;
 }
 

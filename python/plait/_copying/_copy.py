@@ -22,10 +22,12 @@ from .._guard import Refuse, checks
 from .._location import comes_in_steps, same_components, same_location
 from .moving import Mover, Progress, Ranks
 from .names import Apart, TargetName
+from .scratch import Scratch
 from .serial import RawSource, SerialSource, SerialTarget, is_stream
 from .sources import FileSource, NamedSource, PipeSource, Told, holds_arrays
 from .steps import GivenStep, Source, StepArray, Target
 from .targets import FileTarget, Making, PipeTarget
+from .wanted import Extents, Wanted
 
 MEMORY = 256 << 20
 """Bytes that all ranks together take for a copy, where nothing else is said."""
@@ -97,6 +99,10 @@ def copy(
     variable: str | Sequence[str] | None = None,
     steps: int | None = None,
     raw: bool = False,
+    target_order: Literal["C", "F"] | None = None,
+    chunks: Extents | None = None,
+    shards: Extents | None = None,
+    codec: str | None = None,
     progress: Progress | None = None,
 ) -> Copied:
     """Copy an array from one store to another, of any kinds that :func:`plait.open` opens. Collective over ``comm``.
@@ -118,6 +124,12 @@ def copy(
     variable  the name of the array to copy from each step of a pipe, or a list of names; by default all arrays
     steps     the number of steps to copy; by default all
     raw       whether the binary stream at one end has elements without ``.npy`` headers
+    target_order  the order of the elements in the target, "C" or "F"; by default that in the source
+    chunks    the shape of the chunks in a target that keeps them, such as ``.zarr``: one size for each dimension, or a
+              mapping of names of dimensions to sizes, those that are left out being whole; -1 is all of a dimension. By
+              default the chunks of the source, or else about 8 MiB
+    shards    the shape of its shards, files that hold many chunks each; by default there are none
+    codec     how its chunks are packed, as in :func:`plait.open`; by default not at all
     progress  called on each rank after each window, with the number of bytes copied and the number of bytes in all
               steps that have begun. An exception that it raises ends the copy on all ranks
 
@@ -140,6 +152,7 @@ def copy(
             raise ArgumentError(f"layout is {kind(layout)}; pass a text such as '(block, *) onto (4)'")
         if progress is not None and not callable(progress):
             raise ArgumentError(f"progress is {kind(progress)}; pass a function of the bytes done and the bytes in all")
+        kept = Wanted(target_order, chunks, shards, codec)
         wanted = _Wanted(_names_of(variable), None if steps is None else whole(steps, "steps"))
         if wanted.steps is not None and wanted.steps < 1:
             raise ArgumentError(f"steps={steps} copies nothing; give 1 or more, or leave it out for all")
@@ -169,7 +182,8 @@ def copy(
     count = 0
     with _source_of(sources, told, raw, refuse) as given:
         opened = given.opened if isinstance(given, PipeSource) else None
-        making = Making(comm, staging)
+        making = Making(comm, staging, kept)
+        scratch = Scratch(comm, staging, name.text if name else "")
         made: Target
         if name is None:
             made = SerialTarget(into, raw)
@@ -185,8 +199,7 @@ def copy(
                 made.begin(step, arrays)
                 mover.begin(arrays)
                 for array in arrays:
-                    made.begin_array(array)
-                    mover.move(array, given, made)
+                    mover.move(array, given, made, made.begin_array(array), scratch)
                 made.end()
                 count += 1
                 if count == wanted.steps:

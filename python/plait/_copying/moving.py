@@ -6,12 +6,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from .. import _core
 from .._arguments.arrays import LocalArrays, new_arrays, ranks_held
 from .._arguments.values import Array
 from .._core import Layout
 from .._guard import Refuse, checks
-from .steps import Source, StepArray, Target
+from .boxes import Boxes, Kept, Moved
+from .passes import passes
+from .scratch import Scratch
+from .steps import Reads, Source, StepArray, Target, Writes
 from .windows import Stored, cut
 
 Progress = Callable[[int, int], None]
@@ -44,18 +49,40 @@ class Mover:
         """Bytes that are there."""
         self.total = 0
         """Bytes of all steps that have begun."""
+        self.passes = 1
+        """How often the elements of the last array were moved."""
+        self._pass = (0, 1)
 
     def begin(self, arrays: tuple[StepArray, ...]) -> None:
         """Begin a step with these arrays."""
         self.total += sum(array.bytes for array in arrays)
 
-    def move(self, array: StepArray, source: Source, target: Target) -> None:
-        """Copy an array."""
+    def move(self, array: StepArray, source: Source, target: Target, kept: Kept | None, scratch: Scratch) -> None:
+        """Copy an array.  kept: as the target keeps it, None where it has no choice of its own."""
         self.first = self.first or array
         if target.whole:
             slowest = 0 if array.order == "C" else len(array.shape) - 1
             self._move(array, self._layout_of(array, array.shape, slowest), source, target, None)
             return
+        given = Kept(array.order, array.chunks, array.packed)
+        same = kept is None or (kept.chunks is None and given.chunks is None and kept.order == given.order)
+        if source.serial or target.serial or same or kept is None or self._layout is not None:
+            self._move_stretches(array, source, target)
+            return
+        with checks(self._ranks.refuse):
+            plan = passes(Moved(array.shape, array.dtype.itemsize), given, kept, self._memory, scratch.possible(array))
+        self.passes = len(plan.passes)
+        self._pass = (0, len(plan.passes))
+        if plan.between is None:
+            self._move_boxes(array, plan.passes[0], source, target)
+            return
+        with scratch.open(array, plan.between) as between:
+            self._move_boxes(array, plan.passes[0], source, between)
+            self._pass = (1, 2)
+            self._move_boxes(array, plan.passes[1], between, target)
+        self._pass = (0, 1)
+
+    def _move_stretches(self, array: StepArray, source: Source, target: Target) -> None:
         with checks(self._ranks.refuse):
             parts = cut(
                 Stored(array.shape, array.order, array.dtype.itemsize, array.chunks),
@@ -67,8 +94,16 @@ class Mover:
             layout = self._layout_of(array, window.shape, parts.dimension)
             self._move(array, layout, source, target, window.region)
 
+    def _move_boxes(self, array: StepArray, parts: Boxes, source: Reads, target: Writes) -> None:
+        for window in parts.windows():
+            slowest = range(len(window.shape)) if array.order == "C" else reversed(range(len(window.shape)))
+            many = [d for d in slowest if window.shape[d] >= self._ranks.count]
+            dimension = many[0] if many else int(np.argmax(window.shape)) if window.shape else 0
+            layout = self._layout_of(array, window.shape, dimension)
+            self._move(array, layout, source, target, window.region)
+
     def _move(
-        self, array: StepArray, layout: Layout, source: Source, target: Target, region: tuple[slice, ...] | None
+        self, array: StepArray, layout: Layout, source: Reads, target: Writes, region: tuple[slice, ...] | None
     ) -> None:
         if self._held != (layout, array.dtype):
             self._arrays = []  # before there are new ones
@@ -80,7 +115,10 @@ class Mover:
         source.read(array, layout, given, region)
         target.write(array, layout, given, region)
         self.windows += 1
-        self.done += layout.elements * array.dtype.itemsize
+        moved = layout.elements * array.dtype.itemsize
+        # Each of two passes is half of the way.
+        number, count = self._pass
+        self.done += moved if count == 1 else moved // 2 if number == 0 else moved - moved // 2
         if self._progress is not None:
             self._progress(self.done, self.total)
 

@@ -21,6 +21,7 @@ from .._arguments.dtypes import dtype_of
 from .._core import Layout
 from .._errors import ArgumentError, Error, StoreError, store_error
 from .._steps import VARIABLE
+from .boxes import Kept
 from .steps import GivenStep, Region, StepArray
 
 _MAGIC = b"\x93NUMPY"
@@ -221,7 +222,7 @@ class SerialTarget:
         """Begin the next array."""
         self._number = step.number
 
-    def begin_array(self, array: StepArray) -> None:
+    def begin_array(self, array: StepArray) -> Kept | None:
         """Write its header."""
         self._begun = _end_of_file(self._stream)
         if not self._raw:
@@ -233,6 +234,7 @@ class SerialTarget:
             except ValueError:  # of a type with many fields
                 np.lib.format.write_array_header_2_0(header, told)
             self._put(header.getbuffer())
+        return None
 
     def write(self, array: StepArray, layout: Layout, given: Any, region: Region) -> None:
         """Write the next window."""

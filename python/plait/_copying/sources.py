@@ -139,7 +139,9 @@ class NamedSource:
     def steps(self) -> Iterator[GivenStep]:
         """Return all of it."""
         arrays = [
-            StepArray(one.name or VARIABLE, one.shape, one.dtype, one.order, one.chunks)
+            StepArray(
+                one.name or VARIABLE, one.shape, one.dtype, one.order, one.chunks, one.packed, one.dimension_names
+            )
             for one in self._arrays
             if one.dtype is not None
         ]

@@ -12,6 +12,7 @@ import numpy as np
 
 from .._core import Layout
 from .._steps import Attribute
+from .boxes import Kept
 
 Region = tuple[slice, ...] | None
 """A window of an array, or all of it."""
@@ -27,6 +28,9 @@ class StepArray:
     order: str
     chunks: tuple[int, ...] | None = None
     """The shape of the chunks that it lies in, if it does."""
+    packed: bool = False
+    """Whether a part of a chunk costs as much as all of it."""
+    dimension_names: tuple[str, ...] = ()
 
     @property
     def bytes(self) -> int:
@@ -57,7 +61,21 @@ class Ending(Protocol):
         """End it."""
 
 
-class Source(Ending, Protocol):
+class Reads(Protocol):
+    """What arrays are read from."""
+
+    def read(self, array: StepArray, layout: Layout, out: Any, region: Region) -> None:
+        """Read an array of the step, or a window of it."""
+
+
+class Writes(Protocol):
+    """What they are written to."""
+
+    def write(self, array: StepArray, layout: Layout, given: Any, region: Region) -> None:
+        """Write it, or a window of it."""
+
+
+class Source(Ending, Reads, Protocol):
     """Where the steps come from."""
 
     name: str
@@ -69,11 +87,8 @@ class Source(Ending, Protocol):
     def steps(self) -> Iterator[GivenStep]:
         """Return the steps one after the other; the arrays of one are read before the next is asked for."""
 
-    def read(self, array: StepArray, layout: Layout, out: Any, region: Region) -> None:
-        """Read an array of the step, or a window of it."""
 
-
-class Target(Ending, Protocol):
+class Target(Ending, Writes, Protocol):
     """Where they go."""
 
     several: bool
@@ -91,11 +106,11 @@ class Target(Ending, Protocol):
         errors  ArgumentError: it has room for no other
         """
 
-    def begin_array(self, array: StepArray) -> None:
-        """Begin one of them."""
+    def begin_array(self, array: StepArray) -> Kept | None:
+        """Begin one of them.
 
-    def write(self, array: StepArray, layout: Layout, given: Any, region: Region) -> None:
-        """Write it, or a window of it."""
+        Returns how it is kept there; None where only whole arrays are written, or the elements one after the other.
+        """
 
     def end(self) -> None:
         """End the step: it is there whole, unless it may be followed by nothing."""

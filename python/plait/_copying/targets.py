@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Any, Literal
+from typing import Any
 
 from .._arrays_in import BETWEEN
 from .._comm import CommLike
@@ -16,8 +16,10 @@ from .._file import File
 from .._location import locate
 from .._open import open
 from .._steps import VARIABLE
+from .boxes import Kept
 from .names import Apart, TargetName
 from .steps import GivenStep, Region, StepArray
+from .wanted import Wanted
 
 
 @dataclass(frozen=True)
@@ -26,21 +28,22 @@ class Making:
 
     comm: CommLike
     memory: int
+    wanted: Wanted = field(default_factory=Wanted)
 
     def open(self, name: str | os.PathLike[str], array: StepArray) -> File:
         """Open a target for an array."""
-        order: Literal["C", "F"] = "F" if _order(name, array) == "F" else "C"
-        return open(name, "w", comm=self.comm, shape=array.shape, dtype=array.dtype, order=order, memory=self.memory)
+        told = self.wanted.options(name, array)
+        return open(name, "w", comm=self.comm, shape=array.shape, dtype=array.dtype, memory=self.memory, **told)
+
+    def kept(self, file: File) -> Kept:
+        """Return how a target keeps its array."""
+        packed = self.wanted.codec not in (None, "none")
+        return Kept(file.order, file._core.chunk or None, packed)
 
     def open_all(self, name: str, arrays: tuple[StepArray, ...]) -> File:
         """Open a target that holds arrays under names."""
-        held = {array.name: (array.shape, array.dtype, _order(name, array)) for array in arrays}
+        held = {array.name: (array.shape, array.dtype, self.wanted.options(name, array)["order"]) for array in arrays}
         return open(name, "w", comm=self.comm, arrays=held, memory=self.memory)
-
-
-def _order(name: str | os.PathLike[str], array: StepArray) -> str:
-    """Return the order that an array has in a target: its own, unless the format has only one."""
-    return locate(name).only_order or array.order
 
 
 def holds_names(name: str) -> bool:
@@ -59,7 +62,8 @@ def _refuse_fields_of_arrays(name: TargetName) -> None:
     file, between, array = name.text.partition(BETWEEN)
     fields, file_fields = TargetName(array), TargetName(file)
     apart = file_fields.has_step >= fields.has_step and file_fields.has_variable >= fields.has_variable
-    if between and not apart and locate(file).names_arrays:
+    found = locate(file)
+    if between and not apart and found.names_arrays and not found.keeps_chunks:
         raise ArgumentError(
             f"{name.text}: each array would replace the file {file} with those before it; copy all arrays at once into "
             f"{file}, or put {{step}} or {{variable}} into the name of the file"
@@ -67,7 +71,10 @@ def _refuse_fields_of_arrays(name: TargetName) -> None:
 
 
 class FileTarget:
-    """Files, which appear whole at the end of their step; one that is for all steps, at the end of the only one."""
+    """Files, which appear whole at the end of their step; one that is for all steps, at the end of the only one.
+
+    In a group of a hierarchy of folders each array appears when it is whole.
+    """
 
     whole = False
     serial = False
@@ -75,6 +82,7 @@ class FileTarget:
     def __init__(self, name: TargetName, making: Making, apart: Apart) -> None:
         """Take the name."""
         self._holds = holds_names(name.text)
+        self._groups = self._holds and locate(name.text).keeps_chunks
         _refuse_fields_of_arrays(name)
         self.several = name.has_variable or self._holds
         self._name, self._making, self._apart = name, making, apart
@@ -82,6 +90,7 @@ class FileTarget:
         self._all: File | None = None
         self._stack = contextlib.ExitStack()
         self._taken = False
+        self._in_group = False
         self._number = 0
 
     def __enter__(self) -> FileTarget:
@@ -113,17 +122,28 @@ class FileTarget:
         self._taken = True
         self._number = step.number
         self._all = None
+        self._in_group = self._groups and len(arrays) > 1
         # What comes without a name of its own gets the one that the format has for it.
-        if self._holds and not self._name.has_variable and [array.name for array in arrays] != [VARIABLE]:
+        if (
+            self._holds
+            and not self._groups
+            and not self._name.has_variable
+            and [array.name for array in arrays] != [VARIABLE]
+        ):
             name = self._name.of(step.number, "")
             self._all = self._stack.enter_context(self._making.open_all(name, arrays))
 
-    def begin_array(self, array: StepArray) -> None:
+    def begin_array(self, array: StepArray) -> Kept | None:
         """Make its file."""
         if self._all is not None:
-            return
+            return Kept(self._making.wanted.options(self._all.url, array)["order"])
         name = self._name.of(self._number, array.name)
-        self._files[array.name] = self._stack.enter_context(self._making.open(name, array))
+        if self._in_group:
+            self.finish()
+            name += BETWEEN + array.name
+        file = self._stack.enter_context(self._making.open(name, array))
+        self._files[array.name] = file
+        return self._making.kept(file)
 
     def write(self, array: StepArray, layout: Layout, given: Any, region: Region) -> None:
         """Write a window."""
@@ -180,13 +200,14 @@ class PipeTarget:
             self._types[VARIABLE] = self._opened or arrays[0]
         self._file.begin_step(step.attributes)
 
-    def begin_array(self, array: StepArray) -> None:
+    def begin_array(self, array: StepArray) -> Kept | None:
         """Say what it is where that is new."""
         assert self._file is not None
         known = self._types.get(array.name)
         if known is None or (known.shape, known.dtype) != (array.shape, array.dtype):
             self._file.define(array.name, array.shape, array.dtype)
             self._types[array.name] = array
+        return None
 
     def write(self, array: StepArray, layout: Layout, given: Any, region: Region) -> None:
         """Write an array."""

@@ -13,7 +13,7 @@ import click
 
 import plait
 from plait._amounts import count, shown, size
-from plait.cli.lists import Bytes, Shape
+from plait.cli.lists import Bytes, Shape, Sizes
 from plait.cli.names import StoreName
 from plait.cli.support import UserError, messages
 
@@ -27,6 +27,9 @@ Examples:
   plait copy 'distant:field?folder=/var/tmp' field.npy --ranks 4
   plait copy field.npy 'stripe:field.bin?disks=/mnt/a,/mnt/b'
   plait copy field.bin field.npy --shape 6000x5000 --dtype f8
+  plait copy c.npy f.npy --target-order F
+  plait copy field.npy field.zarr --chunks 64,64,64 --codec zstd:3
+  plait copy field.zarr times.zarr --chunks time=-1,lat=16,lon=16
   plait copy pipe:field 'field-{step:04}.npy'
   plait copy pipe:field snapshot.npy --steps 1 --variable pressure
   plait copy pipe:field - | python plot.py
@@ -57,6 +60,21 @@ Examples:
     help="Copy this array of a pipe's steps, or of a file that holds several; may be repeated.  [default: all]",
 )
 @click.option("--steps", type=click.IntRange(min=1), help="Copy this many steps.  [default: all]")
+@click.option(
+    "--target-order", type=click.Choice(["C", "F"]), help="Order of the elements in TARGET.  [default: that in SOURCE]"
+)
+@click.option(
+    "--chunks",
+    type=Sizes(),
+    help="Shape of the chunks in a TARGET that keeps them, such as .zarr: 64,64,64, or time=48,lat=4 by the names of "
+    "dimensions, the others being whole; -1 is all of one.  [default: those of SOURCE, or about 8 MiB]",
+)
+@click.option(
+    "--shards", type=Sizes(), help="Shape of its shards, files of many chunks, in the same way.  [default: none]"
+)
+@click.option(
+    "--codec", metavar="NAME[:LEVEL]", help="How its chunks are packed: none, zstd:3, gzip:5.  [default: none]"
+)
 @click.option("--raw", is_flag=True, help="Standard input or output has elements without .npy headers.")
 @click.option("--json", "json_", is_flag=True, help="Print the result as JSON.")
 def copy_command(sources: tuple[str, ...], target: str, ranks: int | None, json_: bool, **given: Any) -> None:

@@ -1,4 +1,4 @@
-"""Simulation: which requests of a trace a cache would serve, and how long its programs would take elsewhere."""
+"""Simulation: what a cache would serve of a trace, what its programs and accesses of Plait would take elsewhere."""
 
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from plait.simulate._result import Result, Sweep
     from plait.simulate._run import compare, run, sweep
     from plait.simulate._sources import TraceWarning
+    from plait.simulate.plans import PlanRun, StoredArray, run_plan, stored_array
 else:
     from plait._later import later as _later
 
@@ -32,6 +33,7 @@ else:
             "_result": ["Result", "Sweep"],
             "_run": ["compare", "run", "sweep"],
             "_sources": ["TraceWarning"],
+            "plans": ["PlanRun", "StoredArray", "run_plan", "stored_array"],
         },
     )
 
@@ -41,9 +43,11 @@ __all__ = [
     "Counts",
     "Machine",
     "MissRatioCurve",
+    "PlanRun",
     "Policy",
     "Recording",
     "Result",
+    "StoredArray",
     "Sweep",
     "TraceWarning",
     "add_gains",
@@ -62,5 +66,7 @@ __all__ = [
     "policies",
     "record",
     "run",
+    "run_plan",
+    "stored_array",
     "sweep",
 ]

@@ -11,6 +11,7 @@ from pathlib import Path
 from plait._errors import ArgumentError, StoreError
 from plait._guard import entry
 from plait.simulate._measuring import MIB, PAGE, PARTS, Measured, measure
+from plait.simulate.plans._here import constants_text
 
 
 @entry
@@ -105,7 +106,8 @@ dirty_start = "{_told(f"{vm}/dirty_background_ratio", 10) or 10} %"
 dirty_limit = "{_told(f"{vm}/dirty_ratio", 20) or 20} %"
 copy_rate = "{one.copy_rate / 1e6:.4g} MB/s"
 
-{_device(one)}'''
+{_device(one)}
+{constants_text()}'''
 
 
 def _device(one: Measured) -> str:

@@ -61,7 +61,41 @@ DEVICE = {
     "flush": Key(TIME, 0.0, "of a flush: at the end of fsync, and of each write with O_DSYNC or O_SYNC"),
     "flush_writes": Key(COUNT, 0, "small writes of the file system's own before each flush"),
 }
-SECTIONS = {"processors": PROCESSORS, "cache": CACHE, "tier": TIER, "device": DEVICE}
+RANKS = {
+    "per_node": Key(COUNT, 0, "consecutive ranks that share a node; 0: all share one"),
+    "plan": Key(TIME, 50e-6, "in which a rank makes the plan of an access"),
+    "message": Key(TIME, 0.3e-6, "in which a rank works out one message"),
+    "request": Key(TIME, 0.8e-6, "of a read, before its bytes"),
+    "write_request": Key(TIME, 20e-6, "of a write, before its bytes"),
+    "store_rate": Key(RATE, 4e9, "from the page cache straight into an array"),
+    "window_rate": Key(RATE, 7e9, "from the page cache into a window, and of all writes"),
+    "copy_rate": Key(RATE, 7e9, "between a window, or a message, and an array"),
+    "run": Key(TIME, 1e-9, "of a run of such a copy, besides its bytes"),
+    "step": Key(TIME, 20e-6, "until a rank that waited goes on"),
+    "turns": Key(FLAG, False, "whether writers of a node take turns; measured times of writes contain such waits"),
+}
+NETWORK = {
+    "latency": Key(TIME, 2e-6, "of a message between nodes"),
+    "link_rate": Key(RATE, 12.5e9, "of the link of a node, in each direction"),
+    "total_rate": Key(RATE, 1e15, "of all messages together"),
+    "eager": Key(BYTES, 1 << 16, "up to which a message leaves before its receiver waits for it"),
+}
+SECTIONS = {
+    "processors": PROCESSORS,
+    "cache": CACHE,
+    "tier": TIER,
+    "device": DEVICE,
+    "ranks": RANKS,
+    "network": NETWORK,
+}
+SHARED = (
+    ("processors", "per_node", "ranks", "per_node"),
+    ("processors", "memory_rate", "ranks", "copy_rate"),
+    ("network", "latency", "network", "latency"),
+    ("network", "link_rate", "network", "link_rate"),
+    ("network", "total_rate", "network", "total_rate"),
+)
+"""Sections and keys of the cost model, and those that say the same here, unless they are given as well."""
 
 
 def _listed(choices: str) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from importlib import resources
 from typing import Any
 
 from plait._errors import ArgumentError
-from plait.simulate._keys import DEVICE, SECTIONS, TIER, Key, device_keys
+from plait.simulate._keys import DEVICE, SECTIONS, SHARED, TIER, Key, device_keys
 from plait.simulate._quantities import BYTES, CHOICE, COUNT, FLAG, TEXT, amount, nearest, whole
 
 _FOLDERS = ("plait.simulate.machines", "plait.model.machines")
@@ -110,15 +110,27 @@ def parse(text: str, name: str = "the machine file") -> Machine:
             f"{name}: there is no section [simulate.device], which says what the simulation needs to know; "
             "`plait simulate machine NAME` prints a file to begin with"
         )
-    values = {}
+    values = _shared(name, given)
     for section, entries in sections.items():
         if section not in SECTIONS or not isinstance(entries, dict):
             raise ArgumentError(
                 f"{name}: found the section [simulate.{section}], expected {', '.join(SECTIONS)}"
                 f"{nearest(section, SECTIONS)}"
             )
-        values[section] = _section(f"{name}: simulate.{section}", section, entries)
+        own = _section(f"{name}: simulate.{section}", section, entries)
+        values[section] = {**values.get(section, {}), **own}
     return Machine(str(about.get("name", name)), str(about.get("source", "")), values)
+
+
+def _shared(name: str, given: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return what the sections of the cost model say, as those of the simulation would."""
+    values: dict[str, dict[str, Any]] = {}
+    for table, key, section, own in SHARED:
+        found = given.get(table, {})
+        if isinstance(found, dict) and key in found:
+            value = _value(f"{name}: {table}.{key}", found[key], SECTIONS[section][own], numbers=True)
+            values.setdefault(section, {})[own] = value
+    return values
 
 
 def _texts() -> dict[str, str]:

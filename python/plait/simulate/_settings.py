@@ -98,8 +98,8 @@ def settings(machine: Machine, program: dict[str, Any], *, measured: bool = Fals
         "processors": values["processors"],
         "cache": cache,
         "tier": {key: values["tier"][key] for key in ("size", "block", "policy")}
-        | {"device": _device(machine, "tier")},
-        "device": _device(machine, "device"),
+        | {"device": device_settings(machine, "tier")},
+        "device": device_settings(machine, "device"),
         "program": {
             "measured": measured,
             "aggregate": whole("aggregate", aggregate, BYTES) if isinstance(aggregate, str) else int(aggregate),
@@ -110,7 +110,8 @@ def settings(machine: Machine, program: dict[str, Any], *, measured: bool = Fals
     }
 
 
-def _device(machine: Machine, section: str) -> dict[str, Any]:
+def device_settings(machine: Machine, section: str) -> dict[str, Any]:
+    """Return the device of a section as the compiled simulation takes it."""
     kind = machine.kind(section)
     values = {}
     for key, about in device_keys()[kind][1].items():

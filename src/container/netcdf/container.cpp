@@ -7,6 +7,8 @@
 
 #include "base/text.hpp"
 #include "container/array_type.hpp"
+#include "container/hdf5/container.hpp"
+#include "container/hdf5/store.hpp"
 #include "container/members.hpp"
 #include "container/netcdf/header.hpp"
 #include "container/part_store.hpp"
@@ -24,28 +26,39 @@ std::vector<Member> members_of(std::vector<Variable>& variables) {
   return members;
 }
 
+const Container& netcdf4() { return *hdf5::containers().front(); }
+bool is_netcdf4(const store::Store& view) { return dynamic_cast<const hdf5::DatasetStore*>(&view) != nullptr; }
+
+/// Files that are netCDF-4 are HDF5 files, and read as such.
 class NetCdf : public NamingContainer {
  public:
   std::string_view suffix() const override { return ".nc"; }
-  std::string kind() const override { return "a netCDF file of a classic format"; }
+  std::string kind() const override { return "a netCDF file"; }
   bool begins(std::span<const std::byte> front) const override {
+    if (hdf5::is_hdf5(front)) return true;
     constexpr std::string_view kFront = "CDF";
     return front.size() > kFront.size() &&
            std::equal(kFront.begin(), kFront.end(), reinterpret_cast<const char*>(front.data())) &&
            (front[3] == std::byte{1} || front[3] == std::byte{2} || front[3] == std::byte{5});
   }
   std::vector<Member> list(store::Store& store, const std::string& file) const override {
+    if (hdf5::is_hdf5(store)) return netcdf4().list(store, file);
     std::vector<Variable> variables = read_header(store, file);
     return members_of(variables);
+  }
+  std::vector<Member> list_named(store::Store& store, const std::string& path) const override {
+    return hdf5::is_hdf5(store) ? netcdf4().list_named(store, path) : NamingContainer::list_named(store, path);
   }
   /// Records with those of other variables between them, as one array.
   std::shared_ptr<store::Store> view(std::shared_ptr<store::Store> store, const std::string& path,
                                      std::string_view told) const override;
   std::string tell(const store::Store& view) const override {
+    if (is_netcdf4(view)) return netcdf4().tell(view);
     const auto* part = dynamic_cast<const PartStore*>(&view);
     return part == nullptr ? "whole" : part->rows().to_text();
   }
   Content inspect(store::Store& store, const std::string& path, const FileOptions& options) const override {
+    if (is_netcdf4(store)) return netcdf4().inspect(store, path, options);
     auto* part = dynamic_cast<PartStore*>(&store);
     Content found = NamingContainer::inspect(part == nullptr ? store : part->whole(), path, options);
     if (part != nullptr) found.data_offset = 0;
@@ -62,6 +75,7 @@ class NetCdf : public NamingContainer {
 
 std::shared_ptr<store::Store> NetCdf::view(std::shared_ptr<store::Store> store, const std::string& path,
                                            std::string_view told) const {
+  if (hdf5::is_hdf5(*store)) return netcdf4().view(std::move(store), path, told);
   const auto part = [&](const Rows& rows) { return std::make_shared<PartStore>(store, rows, path); };
   if (!told.empty()) return told == "whole" ? store : part(Rows::parse(told));
   const std::string file(array_name(path).file);

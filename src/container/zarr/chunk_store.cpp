@@ -1,28 +1,26 @@
 #include "container/zarr/chunk_store.hpp"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <optional>
 #include <utility>
 
 #include "base/text.hpp"
-#include "container/zarr/unpack.hpp"
+#include "codec/room.hpp"
+#include "container/zarr/transposed.hpp"
 #include "plait/error.hpp"
-#include "store/posix/posix_store.hpp"
 
 namespace plait::container::zarr {
 
 namespace {
 
 using store::ReadSegment;
-using store::posix::PosixStore;
+using store::WriteSegment;
 
-class PendingChunks : public store::Pending {
+class PendingChunkReads : public store::Pending {
  public:
-  PendingChunks(ChunkStore& store, std::vector<ReadSegment> segments) : store_(store), segments_(std::move(segments)) {}
+  PendingChunkReads(ChunkStore& store, std::vector<ReadSegment> segments)
+      : store_(store), segments_(std::move(segments)) {}
   void complete() override {
     std::shared_ptr<const Unpacked> recent;
     for (const ReadSegment& segment : segments_) store_.read_segment(segment, recent);
@@ -33,131 +31,206 @@ class PendingChunks : public store::Pending {
   std::vector<ReadSegment> segments_;
 };
 
-/// The file, or nothing where there is none.
-std::unique_ptr<PosixStore> opened(const std::string& file) {
-  try {
-    return std::make_unique<PosixStore>(file, PosixStore::Access::kRead);
-  } catch (const Error& error) {
-    if (error.system_code() == ENOENT) return nullptr;
-    throw;
+class PendingChunkWrites : public store::Pending {
+ public:
+  PendingChunkWrites(ChunkStore& store, std::vector<WriteSegment> segments)
+      : store_(store), segments_(std::move(segments)) {}
+  void complete() override {
+    const std::int64_t chunk = store_.metadata().chunk_bytes;
+    std::vector<WriteSegment> parts;
+    std::int64_t number = -1;
+    const auto write = [&] {
+      if (!parts.empty()) store_.write_chunk(number, parts);
+      parts.clear();
+    };
+    for (const WriteSegment& segment : segments_) {
+      store_.check("write", segment.offset, segment.bytes);
+      for (std::int64_t done = 0; done < segment.bytes;) {
+        const std::int64_t at = segment.offset + done;
+        if (at / chunk != number) write();
+        number = at / chunk;
+        const std::int64_t bytes = std::min(segment.bytes - done, chunk - at % chunk);
+        parts.push_back({at % chunk, segment.data + done, bytes});
+        done += bytes;
+      }
+    }
+    write();
   }
+
+ private:
+  ChunkStore& store_;
+  std::vector<WriteSegment> segments_;
+};
+
+/// Memory of a thread for whole chunks: packed, and as they are.
+struct Rooms {
+  codec::Room packed;
+  codec::Room plain;
+  codec::Room transposed;
+};
+
+Rooms& chunk_rooms() {
+  thread_local Rooms rooms;
+  return rooms;
 }
 
 }  // namespace
 
-ChunkStore::ChunkStore(std::string folder, Metadata metadata, std::string text)
-    : folder_(std::move(folder)), metadata_(std::move(metadata)), text_(std::move(text)) {}
+ChunkStore::ChunkStore(std::string folder, Metadata metadata, std::string text, bool fresh)
+    : metadata_(std::move(metadata)), files_(std::move(folder), metadata_, fresh), text_(std::move(text)) {}
 
 std::string ChunkStore::description() const {
-  return base::text("Zarr, chunks of ", base::bytes_text(metadata_.chunk_bytes), ", ", words(metadata_.packing));
+  return base::text("Zarr, chunks of ", base::bytes_text(metadata_.chunk_bytes), ", ", metadata_.words());
 }
 
 std::int64_t ChunkStore::size() {
   std::int64_t bytes = metadata_.chunk_bytes;  // which metadata has been found to fit
+  if (metadata_.shards) bytes *= metadata_.shards->count;
   for (const std::int64_t chunks : metadata_.grid) bytes *= chunks;
   return bytes;
 }
 
+void ChunkStore::check(const char* what, std::int64_t offset, std::int64_t bytes) {
+  const std::int64_t all = size();
+  if (offset >= 0 && offset <= all && bytes <= all - offset) return;
+  throw Error(ErrorKind::kSystem,
+              base::text("cannot ", what, ' ', bytes, " bytes at offset ", offset, " of the chunks of ", name(),
+                         ", which have ", all),
+              EINVAL);
+}
+
 std::unique_ptr<store::Pending> ChunkStore::submit_read(std::vector<ReadSegment> segments) {
-  return std::make_unique<PendingChunks>(*this, std::move(segments));
+  return std::make_unique<PendingChunkReads>(*this, std::move(segments));
 }
 
-std::unique_ptr<store::Pending> ChunkStore::submit_write(std::vector<store::WriteSegment> /*segments*/) {
-  throw Error(ErrorKind::kArgument, base::text(name(), ": Zarr arrays are only read"));
+std::unique_ptr<store::Pending> ChunkStore::submit_write(std::vector<WriteSegment> segments) {
+  return std::make_unique<PendingChunkWrites>(*this, std::move(segments));
 }
 
-std::string ChunkStore::file_of(std::int64_t number) const {
+void ChunkStore::fill(std::int64_t offset, std::span<std::byte> bytes) const {
+  const std::size_t size = metadata_.fill.size();
+  if (std::ranges::all_of(metadata_.fill, [&](std::byte one) { return one == metadata_.fill[0]; })) {
+    std::ranges::fill(bytes, metadata_.fill[0]);
+    return;
+  }
+  for (std::size_t i = 0; i < bytes.size(); ++i)
+    bytes[i] = metadata_.fill[(static_cast<std::size_t>(offset) + i) % size];
+}
+
+std::int64_t ChunkStore::inside(std::int64_t number) const {
+  std::int64_t bytes = metadata_.type.element_bytes;
   const std::size_t count = metadata_.grid.size();
-  std::vector<std::int64_t> index(count);
+  std::int64_t in_shard = 0;
+  if (metadata_.shards) {
+    in_shard = number % metadata_.shards->count;
+    number /= metadata_.shards->count;
+  }
   for (std::size_t i = 0; i < count; ++i) {
-    // The fastest dimension first.
     const std::size_t d = metadata_.type.order == Order::kC ? count - 1 - i : i;
-    index[d] = number % metadata_.grid[d];
+    std::int64_t begin = number % metadata_.grid[d];
     number /= metadata_.grid[d];
+    if (metadata_.shards) {
+      begin = begin * metadata_.shards->chunks[d] + in_shard % metadata_.shards->chunks[d];
+      in_shard /= metadata_.shards->chunks[d];
+    }
+    begin *= metadata_.chunk[d];
+    bytes *= std::clamp<std::int64_t>(metadata_.type.shape[d] - begin, 0, metadata_.chunk[d]);
   }
-  std::string name = base::text(folder_, '/', metadata_.prefix);
-  if (count == 0) return metadata_.prefix.empty() ? name + '0' : name.substr(0, name.size() - 1);
-  for (std::size_t d = 0; d < count; ++d) {
-    if (d > 0) name += metadata_.separator;
-    base::append(name, index[d]);
-  }
-  return name;
+  return bytes;
 }
 
-void ChunkStore::fill(const ReadSegment& piece) const {
-  const auto size = static_cast<std::int64_t>(metadata_.fill.size());
-  for (std::int64_t i = 0; i < piece.bytes; ++i)
-    piece.data[i] = metadata_.fill[static_cast<std::size_t>((piece.offset + i) % size)];
-}
-
-void ChunkStore::fill_missing(const ReadSegment& piece) const {
-  struct stat found{};
-  if (::stat(folder_.c_str(), &found) != 0)
+void ChunkStore::read_stored(std::int64_t number, const ReadSegment& piece) {
+  const std::optional<StoredChunk> found = files_.find(number);
+  if (!found) return fill(piece.offset, {piece.data, static_cast<std::size_t>(piece.bytes)});
+  if (found->bytes != metadata_.chunk_bytes)
     throw Error(ErrorKind::kSystem,
-                base::text("cannot read ", name(), ": its folder ", folder_, " is no longer there; open it again"),
-                errno);
-  fill(piece);
-}
-
-void ChunkStore::read_stored(std::int64_t number, const ReadSegment& piece) const {
-  const std::string file = file_of(number);
-  const std::unique_ptr<PosixStore> chunk = opened(file);
-  if (!chunk) return fill_missing(piece);
-  if (const std::int64_t size = chunk->size(); size != metadata_.chunk_bytes)
-    throw Error(ErrorKind::kSystem,
-                base::text("cannot read the chunk ", file, ": it has ", size, " bytes, but a chunk has ",
+                base::text("cannot read ", found->what, ": it has ", found->bytes, " bytes, but a chunk has ",
                            metadata_.chunk_bytes, "; copy or download it again"),
                 EIO);
-  chunk->read({piece});
+  found->file->read({{found->offset + piece.offset, piece.data, piece.bytes}});
+}
+
+void ChunkStore::unpack(const StoredChunk& found, std::span<std::byte> chunk) const {
+  // Nothing that is worth packing grows by more.
+  const auto most = static_cast<std::int64_t>(metadata_.packing.most_encoded(chunk.size()));
+  if (found.bytes > most + most / 8 + 4096)
+    throw Error(ErrorKind::kSystem,
+                base::text("cannot read ", found.what, ": it has ", found.bytes, " bytes, more than what it holds, ",
+                           metadata_.chunk_bytes, "; copy or download it again"),
+                EIO);
+  const std::span<std::byte> packed = chunk_rooms().packed.of(static_cast<std::size_t>(found.bytes));
+  found.file->read({{found.offset, packed.data(), found.bytes}});
+  if (metadata_.transposed.empty()) return metadata_.packing.decode(packed, chunk, found.what);
+  const std::span<std::byte> stored = chunk_rooms().transposed.of(chunk.size());
+  metadata_.packing.decode(packed, stored, found.what);
+  transpose(metadata_, Towards::kArray, stored, chunk);
 }
 
 void ChunkStore::read_packed(std::int64_t number, const ReadSegment& piece, std::shared_ptr<const Unpacked>& recent) {
   if (!recent || recent->number != number) {
-    const std::scoped_lock lock(mutex_);
-    recent = last_;
+    const std::optional<StoredChunk> found = files_.find(number);
+    if (!found) return fill(piece.offset, {piece.data, static_cast<std::size_t>(piece.bytes)});
+    const auto size = static_cast<std::size_t>(metadata_.chunk_bytes);
+    if (piece.bytes == metadata_.chunk_bytes) return unpack(*found, {piece.data, size});
+    const store::posix::Identity of = found->file->identity();
+    {
+      const std::scoped_lock lock(mutex_);
+      recent = last_;
+    }
+    if (!recent || recent->number != number || recent->of != of) {
+      auto made = std::make_shared<Unpacked>();
+      made->number = number;
+      made->of = of;
+      made->bytes = std::make_unique_for_overwrite<std::byte[]>(size);
+      unpack(*found, {made->bytes.get(), size});
+      recent = std::move(made);
+      const std::scoped_lock lock(mutex_);
+      // What is written in place may be written again before clocks have moved on.
+      if (!files_.fresh()) last_ = recent;
+    }
   }
-  if (!recent || recent->number != number) {
-    const std::string file = file_of(number);
-    const std::unique_ptr<PosixStore> chunk = opened(file);
-    if (!chunk) return fill_missing(piece);
-    const std::int64_t size = chunk->size();
-    // Nothing that is worth packing grows by more.
-    if (size > metadata_.chunk_bytes + metadata_.chunk_bytes / 8 + 4096)
-      throw Error(ErrorKind::kSystem,
-                  base::text("cannot read the chunk ", file, ": it has ", size, " bytes, more than what it holds, ",
-                             metadata_.chunk_bytes, "; copy or download it again"),
-                  EIO);
-    std::vector<std::byte> packed(static_cast<std::size_t>(size));
-    chunk->read({{0, packed.data(), size}});
-    if (piece.bytes == metadata_.chunk_bytes)
-      return unpack(metadata_.packing, packed, {piece.data, static_cast<std::size_t>(piece.bytes)}, file);
-    auto made = std::make_shared<Unpacked>();
-    made->number = number;
-    made->bytes.resize(static_cast<std::size_t>(metadata_.chunk_bytes));
-    unpack(metadata_.packing, packed, made->bytes, file);
-    recent = std::move(made);
-    const std::scoped_lock lock(mutex_);
-    last_ = recent;
-  }
-  std::memcpy(piece.data, recent->bytes.data() + piece.offset, static_cast<std::size_t>(piece.bytes));
+  std::memcpy(piece.data, recent->bytes.get() + piece.offset, static_cast<std::size_t>(piece.bytes));
 }
 
 void ChunkStore::read_segment(const ReadSegment& segment, std::shared_ptr<const Unpacked>& recent) {
-  const std::int64_t all = size();
-  if (segment.offset < 0 || segment.offset > all || segment.bytes > all - segment.offset)
-    throw Error(ErrorKind::kSystem,
-                base::text("cannot read ", segment.bytes, " bytes at offset ", segment.offset, " of the chunks of ",
-                           name(), ", which have ", all),
-                EINVAL);
+  check("read", segment.offset, segment.bytes);
   for (std::int64_t done = 0; done < segment.bytes;) {
     const std::int64_t at = segment.offset + done;
     const std::int64_t within = at % metadata_.chunk_bytes;
     const std::int64_t bytes = std::min(segment.bytes - done, metadata_.chunk_bytes - within);
     const ReadSegment piece{within, segment.data + done, bytes};
     const std::int64_t number = at / metadata_.chunk_bytes;
-    metadata_.packing == Packing::kNone ? read_stored(number, piece) : read_packed(number, piece, recent);
+    metadata_.plain() ? read_stored(number, piece) : read_packed(number, piece, recent);
     done += bytes;
   }
+}
+
+void ChunkStore::write_chunk(std::int64_t number, const std::vector<WriteSegment>& parts) {
+  const auto size = static_cast<std::size_t>(metadata_.chunk_bytes);
+  const bool whole = parts.size() == 1 && parts[0].bytes == metadata_.chunk_bytes;
+  if (metadata_.plain() && !whole && !metadata_.shards) return files_.patch(number, parts);
+  std::span<const std::byte> plain;
+  if (whole) {
+    plain = {parts[0].data, size};
+  } else {
+    const std::span<std::byte> chunk = chunk_rooms().plain.of(size);
+    std::int64_t given = 0;
+    for (const WriteSegment& part : parts) given += part.bytes;
+    const std::optional<StoredChunk> old = given < inside(number) ? files_.find(number) : std::nullopt;
+    if (old)
+      unpack(*old, chunk);
+    else if (static_cast<std::size_t>(given) < size)
+      fill(0, chunk);
+    for (const WriteSegment& part : parts)
+      std::memcpy(chunk.data() + part.offset, part.data, static_cast<std::size_t>(part.bytes));
+    plain = chunk;
+  }
+  if (!metadata_.transposed.empty()) {
+    const std::span<std::byte> stored = chunk_rooms().transposed.of(size);
+    transpose(metadata_, Towards::kFile, plain, stored);
+    plain = stored;
+  }
+  files_.put(number, metadata_.packing.encode(plain));
 }
 
 }  // namespace plait::container::zarr

@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "container/zarr/chunk_files.hpp"
 #include "container/zarr/metadata.hpp"
 #include "store/store.hpp"
 
@@ -16,45 +18,53 @@ namespace plait::container::zarr {
 /// A chunk as it was before it was packed.
 struct Unpacked {
   std::int64_t number = -1;
-  std::vector<std::byte> bytes;
+  store::posix::Identity of;  ///< of what it was read from
+  std::unique_ptr<std::byte[]> bytes;
 };
 
 /// Each chunk takes the room of a whole one; what no file holds has the value that the metadata gives it.  Chunks that
-/// are not packed are read where their elements lie; the others are unpacked whole, and the last one is kept, for reads
-/// that need several pieces of it.
+/// are not packed are read and written where their elements lie; the others are unpacked whole, and the last one is kept
+/// for reads that need several pieces of it.  Of a chunk that is written in part, the rest is read first.
 class ChunkStore : public store::Store {
  public:
-  /// folder: of the array.  text: its metadata, for other ranks.
-  ChunkStore(std::string folder, Metadata metadata, std::string text);
+  /// folder: of the array.  text: its metadata, for other ranks.  fresh: see ChunkFiles.
+  ChunkStore(std::string folder, Metadata metadata, std::string text, bool fresh);
 
   const Metadata& metadata() const { return metadata_; }
   const std::string& text() const { return text_; }
-  const std::string& name() const override { return folder_; }
+  const std::string& name() const override { return files_.folder(); }
   std::string description() const override;
   std::int64_t size() override;
   bool grows() const override { return false; }
   /// Carried out when the batch is completed.
   std::unique_ptr<store::Pending> submit_read(std::vector<store::ReadSegment> segments) override;
-  /// errors  kArgument: always.
+  /// The same.  Segments of one chunk that follow each other are written together: a chunk is read, packed and written
+  /// once for all of them.
+  /// errors  kArgument: chunks in shards are only written in a new array.
   std::unique_ptr<store::Pending> submit_write(std::vector<store::WriteSegment> segments) override;
-  void sync() override {}
+  void settle() override { files_.settle(); }
+  void sync() override { files_.sync(); }
 
   /// recent: the chunk that this batch has unpacked last; other threads may unpack others meanwhile.
   /// errors  kSystem: not inside; a chunk that is damaged or of another size, by the name of its file.
   void read_segment(const store::ReadSegment& segment, std::shared_ptr<const Unpacked>& recent);
-  /// The file of a chunk.
-  std::string file_of(std::int64_t number) const;
+  /// Offsets in the chunk.  errors  The same.
+  void write_chunk(std::int64_t number, const std::vector<store::WriteSegment>& parts);
+
+  /// errors  kSystem: it does not lie in the store.
+  void check(const char* what, std::int64_t offset, std::int64_t bytes);
 
  private:
-  void read_stored(std::int64_t number, const store::ReadSegment& piece) const;
+  void read_stored(std::int64_t number, const store::ReadSegment& piece);
   void read_packed(std::int64_t number, const store::ReadSegment& piece, std::shared_ptr<const Unpacked>& recent);
-  /// Of a chunk that has no file.
-  void fill(const store::ReadSegment& piece) const;
-  /// Of a chunk that is not there, if the array still is.
-  void fill_missing(const store::ReadSegment& piece) const;
+  /// Unpacks into `chunk`.
+  void unpack(const StoredChunk& found, std::span<std::byte> chunk) const;
+  void fill(std::int64_t offset, std::span<std::byte> bytes) const;
+  /// Bytes of a chunk that lie in the array.
+  std::int64_t inside(std::int64_t number) const;
 
-  std::string folder_;
   Metadata metadata_;
+  ChunkFiles files_;
   std::string text_;
   std::mutex mutex_;
   std::shared_ptr<const Unpacked> last_;

@@ -1,8 +1,6 @@
 #include "container/zarr/container.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -15,6 +13,8 @@
 #include "container/registry.hpp"
 #include "container/zarr/chunk_store.hpp"
 #include "container/zarr/metadata.hpp"
+#include "container/zarr/new_array.hpp"
+#include "container/zarr/target.hpp"
 #include "plait/error.hpp"
 #include "store/posix/posix_store.hpp"
 
@@ -26,42 +26,17 @@ namespace fs = std::filesystem;
 using base::text;
 using store::posix::PosixStore;
 
-constexpr std::array<std::string_view, 3> kFiles{"zarr.json", ".zarray", ".zgroup"};
 constexpr int kDeepest = 32;
 constexpr std::size_t kMostArrays = 100'000;
-
-/// The metadata in a folder; of one without any, what would be there.
-std::string metadata_file(const fs::path& folder) {
-  std::error_code ignored;
-  for (const std::string_view name : kFiles)
-    if (fs::exists(folder / name, ignored)) return (folder / name).string();
-  return (folder / kFiles.front()).string();
-}
-
-std::string content_of(store::Store& store) {
-  const std::int64_t size = store.size();
-  if (size > kMostMetadata)
-    throw Error(ErrorKind::kSystem,
-                text("cannot open ", store.name(), " as Zarr: it has ", size, " bytes, and metadata at most ",
-                     kMostMetadata, "; copy or download it again"));
-  std::string content(static_cast<std::size_t>(size), '\0');
-  store.read({{0, reinterpret_cast<std::byte*>(content.data()), size}});
-  return content;
-}
-
-/// Without slashes around it.
-std::string_view bare(std::string_view name) {
-  while (name.starts_with('/')) name.remove_prefix(1);
-  while (name.ends_with('/')) name.remove_suffix(1);
-  return name;
-}
 
 std::string chunks_text(const Metadata& metadata) {
   std::string out = "chunks ";
   for (std::size_t d = 0; d < metadata.chunk.size(); ++d) base::append_parts(out, d == 0 ? "" : "x", metadata.chunk[d]);
   if (metadata.chunk.empty()) out = "one chunk";
-  return text(out, ", ", words(metadata.packing));
+  return text(out, ", ", metadata.words());
 }
+
+Extents shard_of(const Metadata& metadata) { return metadata.shards ? metadata.shards->shape : Extents(); }
 
 std::int64_t bytes_below(const fs::path& folder) {
   std::int64_t bytes = 0;
@@ -81,7 +56,8 @@ Member member_of(const fs::path& folder, const std::string& name, const std::str
   member.kept = "chunks";
   try {
     const Metadata metadata = parse_metadata(content, file);
-    member.content = {metadata.type, 0, metadata.chunk};
+    member.content = {metadata.type,    0, metadata.chunk, shard_of(metadata), metadata.dimension_names,
+                      !metadata.plain()};
     member.element = metadata.element;
     member.kept = chunks_text(metadata);
     member.stored = bytes_below(folder);
@@ -136,33 +112,22 @@ class Zarr : public NamingContainer {
   std::string tell(const store::Store& view) const override { return dynamic_cast<const ChunkStore&>(view).text(); }
   Content inspect(store::Store& store, const std::string& path, const FileOptions& options) const override {
     const Metadata& metadata = dynamic_cast<ChunkStore&>(store).metadata();
-    Content found{metadata.type, 0, metadata.chunk};
+    Content found{metadata.type, 0, metadata.chunk, shard_of(metadata), metadata.dimension_names, !metadata.plain()};
     check_told(found, path, options);
     return found;
   }
-  NewContent create(const std::string& path, const FileOptions& /*options*/) const override { refuse_write(path); }
-  void check_writable(const std::string& path) const override { refuse_write(path); }
-
- private:
-  [[noreturn]] static void refuse_write(const std::string& path) {
-    throw Error(ErrorKind::kArgument,
-                text(path, ": Zarr arrays are only read; write a .npy, .npz or .safetensors file"));
+  bool keeps_chunks() const override { return true; }
+  NewFolder new_folder(std::string_view path, std::optional<std::string_view> array) const override {
+    return zarr::new_folder(path, array);
   }
+  NewContent create(const std::string& path, const FileOptions& options) const override {
+    return new_array(path, options);
+  }
+  std::shared_ptr<store::Store> view_of_new(std::shared_ptr<store::Store> store, const NewContent& made) const override;
 };
 
 std::string Zarr::file_of(std::string_view path, std::optional<std::string_view> array) const {
-  fs::path folder(path);
-  if (!array || bare(*array).empty()) return metadata_file(folder);
-  for (std::string_view rest = bare(*array); !rest.empty();) {
-    const std::string_view part = rest.substr(0, rest.find('/'));
-    if (part.empty() || part == "." || part == "..")
-      throw Error(ErrorKind::kArgument, text(path, "::", *array, ": \"", part,
-                                             "\" is no part of the name of an array; "
-                                             "give a name such as /group/array"));
-    folder /= part;
-    rest.remove_prefix(std::min(rest.size(), part.size() + 1));
-  }
-  return metadata_file(folder);
+  return metadata_file(folder_of(path, array));
 }
 
 std::vector<Member> Zarr::list(store::Store& store, const std::string& file) const {
@@ -189,7 +154,14 @@ std::shared_ptr<store::Store> Zarr::view(std::shared_ptr<store::Store> store, co
                      members.empty() ? "" : ": ", names, members.size() > 12 ? ", ..." : "",
                      "; give the name of an array behind ::, as in data.zarr::/group/array"));
   }
-  return std::make_shared<ChunkStore>(folder, parse_metadata(content, file), content);
+  return std::make_shared<ChunkStore>(folder, parse_metadata(content, file), content, false);
+}
+
+std::shared_ptr<store::Store> Zarr::view_of_new(std::shared_ptr<store::Store> store, const NewContent& made) const {
+  const std::string file = store->name();
+  const std::string content(reinterpret_cast<const char*>(made.head.data()), made.head.size());
+  return std::make_shared<ChunkStore>(fs::absolute(file).parent_path().string(), parse_metadata(content, file), content,
+                                      true);
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-/// Zarr, versions 2 and 3: arrays in regular chunks, each a file, in folders and groups of them; only read.
+/// Zarr, versions 2 and 3: arrays in regular chunks, each a file or a part of one, in folders and groups of them;
+/// written in version 3.
 #pragma once
 
 #include "container/container.hpp"

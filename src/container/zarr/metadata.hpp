@@ -3,30 +3,50 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "codec/codec.hpp"
 #include "plait/file.hpp"
 
 namespace plait::container::zarr {
 
-/// How the bytes of a chunk are packed.
-enum class Packing : std::uint8_t { kNone, kGzip, kZlib, kZstd };
-std::string_view words(Packing packing);
+/// Files that hold many chunks each, behind each other in any order, and where each of them lies: the index, pairs of
+/// offset and length of 8 bytes, least first (codec sharding_indexed, version 1.0).
+struct Shards {
+  Extents shape;       ///< of a shard, in elements
+  Extents chunks;      ///< in a shard, along each dimension
+  codec::Chain index;  ///< how the index is packed
+  bool index_at_end = true;
+  std::int64_t count = 1;  ///< chunks in a shard
+  /// Bytes of the index in the file.
+  std::int64_t index_bytes = 0;
+};
 
 struct Metadata {
   ArrayType type;
-  Extents chunk;        ///< as many dimensions as the array, each 1 or more
-  std::string element;  ///< what the format calls the type of the elements
-  Packing packing = Packing::kNone;
+  Extents chunk;         ///< as many dimensions as the array, each 1 or more
+  std::string element;   ///< what the format calls the type of the elements
+  codec::Chain packing;  ///< of a chunk
+  /// In which order chunks have the array's dimensions, slowest first; empty: in that of `type`.
+  std::vector<std::size_t> transposed;
+  std::optional<Shards> shards;
   std::string prefix;           ///< of the names of chunks: `c/`, or nothing
   char separator = '/';         ///< between the numbers in them
   std::vector<std::byte> fill;  ///< an element that no file holds
+  /// One for each dimension, empty where it has none; or no names at all.
+  std::vector<std::string> dimension_names;
 
   std::int64_t chunk_bytes = 0;
-  /// Chunks along each dimension.
+  /// Chunks along each dimension, or shards where there are any.
   Extents grid;
+
+  /// Whether the bytes of a chunk lie in a file as they are, so that a part of them can be read and written.
+  bool plain() const { return packing.empty() && transposed.empty(); }
+  /// How chunks are kept, in words.
+  std::string words() const;
 };
 
 /// The largest file of metadata that is read.

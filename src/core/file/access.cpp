@@ -26,7 +26,15 @@ Workers File::Impl::workers_for(const Layout& layout) const {
   constexpr std::int64_t kLeastMemory = std::int64_t{1} << 20;  // less is not worth sharing out
   const std::int64_t memory = array_.options.memory_bytes;
   const bool small = memory != 0 && memory < kLeastMemory;
-  return {small ? 1 : core::useful_threads(layout.elements(), array_.type.element_bytes), true, false};
+  std::int64_t number = small ? 1 : core::useful_threads(layout.elements(), array_.type.element_bytes);
+  // Each works on whole chunks, of which windows have to have room for one.
+  if (array_.packed) {
+    std::int64_t chunk = array_.type.element_bytes;
+    for (const std::int64_t extent : array_.chunk) chunk *= extent;
+    const std::int64_t room = (memory == 0 ? plan::kDefaultMemory : memory) / plan::kSlots;
+    number = std::clamp<std::int64_t>(room / std::max<std::int64_t>(chunk, 1), 1, number);
+  }
+  return {static_cast<int>(number), true, false};
 }
 
 std::string File::Impl::call_text(const AccessRequest& request) const {
@@ -142,7 +150,11 @@ void File::Impl::run_worker(transport::Transport& transport, const AccessRequest
     part.begun = true;
     dirty_ = true;
   }
-  if (!independent) call.step([&] { move->run(); });
+  if (independent) return;
+  call.step([&] {
+    move->run();
+    if (write) store_->settle();
+  });
 }
 
 std::string File::Impl::explain(const AccessRequest& request) const {

@@ -14,7 +14,7 @@ plan::AccessPlan make_plan(const SelectedArray& array, const AccessRequest& requ
   return {array.section(request.region),
           request.layout,
           {array.type.element_bytes, array.data_offset, workers.number, workers.nodes_apart, request.writes(),
-           workers.nodes},
+           workers.nodes, workers.threads},
           options};
 }
 

@@ -118,6 +118,11 @@ void File::Impl::close() {
           if (transport.rank() == 0) seal_(*store_);
         });
       }
+      // What is a view of the source, in files of its own.
+      if (store_ && store_ != source_->store())
+        call.step([&] {
+          if (dirty_ || mode_ == Mode::kWrite) store_->sync();
+        });
       source_->finish(call, dirty_ || mode_ == Mode::kWrite);
     });
   } catch (const Error& error) {

@@ -8,6 +8,7 @@
 #include "container/raw/container.hpp"
 #include "container/registry.hpp"
 #include "driver/plain/new_file.hpp"
+#include "driver/plain/new_folder.hpp"
 #include "plait/error.hpp"
 #include "store/posix/posix_store.hpp"
 #include "store/url.hpp"
@@ -70,6 +71,11 @@ class PlainDriver : public FileDriver {
     return opened;
   }
   std::unique_ptr<store::NewFile> create(const std::string& name, const store::NewFileOptions& options) const override {
+    if (!store::is_raw(name)) {
+      const container::ArrayName parts = container::array_name(name);
+      const container::Container& format = container::container_named(name);
+      if (format.in_folder()) return make_new_folder(format, parts.file, parts.array, options);
+    }
     return make_new_file(path_of(name), options);
   }
   Located locate(const std::string& name) const override {
@@ -81,7 +87,12 @@ class PlainDriver : public FileDriver {
     found.name = by_name && !container::array_name(name).array ? path : name;
     found.file = by_name ? path : name;
     found.path = real_path(path);
+    // Two arrays of a folder are apart.
+    if (by_name && holds.in_folder())
+      if (const auto array = container::array_name(name).array)
+        found.path = real_path(std::filesystem::path(holds.file_of(path, array)).parent_path().string());
     found.tells = holds.tells();
+    found.keeps_chunks = by_name && holds.keeps_chunks();
     found.names_arrays = by_name && holds.names_arrays();
     found.only_order = by_name ? holds.only_order() : std::nullopt;
     return found;

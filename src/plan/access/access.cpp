@@ -33,6 +33,7 @@ AccessPlan::AccessPlan(Section section, Layout layout, const AccessTask& task, c
     throw Error(ErrorKind::kArgument,
                 base::text("readers=", options.readers, ", but there are ", workers_, " ranks or threads; use 1 to ",
                            workers_, ", or 0 for the best number"));
+  whole_shards_ = write_ && !task.threads && section_.chunks && section_.chunks->in_shards();
   choose_shares(data_offset_, options.readers);
   spread_ = Readers(readers_, workers_, task.nodes);
   choose_window(options.memory_bytes == 0 ? kDefaultMemory : options.memory_bytes);
@@ -97,33 +98,83 @@ Extents AccessPlan::local_steps(const Extents& layout_steps) const {
   return result;
 }
 
-std::vector<std::int64_t> AccessPlan::owners(Range range) const {
-  std::vector<std::int64_t> result;
-  for (const Box& box : section_.boxes(range.begin, range.end)) {
-    std::vector<std::vector<std::int64_t>> coordinates(section_.layout_shape.size());
-    std::size_t total = 1;
-    for (std::size_t d = 0; d < section_.shape.size(); ++d) {
-      const int dimension = section_.layout_dimension[d];
-      if (dimension < 0) continue;
-      auto& found = coordinates[static_cast<std::size_t>(dimension)];
-      found =
-          coordinates_meeting(IndexSet::range(box.lo[d], box.hi[d]), layout_, dimension, options_.fill_halo && !write_);
-      total *= found.size();
+std::int64_t AccessPlan::elements(const std::vector<Holding>& own, Range range) const {
+  std::int64_t sum = 0;
+  const std::vector<Box> boxes = section_.boxes(range.begin, range.end);
+  for (const Holding& one : own)
+    for (const Box& box : boxes) {
+      std::int64_t product = 1;
+      for (std::size_t d = 0; d < one.sets.size(); ++d) product *= one.sets[d].clip(box.lo[d], box.hi[d]).size();
+      sum += product;
     }
+  return sum;
+}
+
+std::vector<AccessPlan::Shares> AccessPlan::coordinates_in(const Box& box) const {
+  const bool fill = options_.fill_halo && !write_;
+  std::vector<Shares> result(section_.layout_shape.size());
+  for (std::size_t d = 0; d < section_.shape.size(); ++d) {
+    const int dimension = section_.layout_dimension[d];
+    if (dimension < 0) continue;
+    const IndexSet range = IndexSet::range(box.lo[d], box.hi[d]);
+    for (const std::int64_t coordinate : coordinates_meeting(range, layout_, dimension, fill)) {
+      std::int64_t found = 0;
+      for (const Span& span : spans(layout_, dimension, coordinate, fill))
+        found += span.set.clip(range.begin, range.end).size();
+      if (found > 0) result[static_cast<std::size_t>(dimension)].emplace_back(coordinate, found);
+    }
+  }
+  return result;
+}
+
+std::vector<RankPart> AccessPlan::parts(Range range) const {
+  std::vector<RankPart> result;
+  const std::int64_t replicas = write_ ? 1 : layout_.replicas();
+  for (const Box& box : section_.boxes(range.begin, range.end)) {
+    const std::vector<Shares> coordinates = coordinates_in(box);
+    std::size_t total = 1;
+    for (const Shares& found : coordinates) total *= found.size();
     std::vector<std::size_t> chosen(coordinates.size(), 0);
     Extents position(coordinates.size());
     for (std::size_t n = 0; n < total; ++n) {
-      for (std::size_t d = 0; d < coordinates.size(); ++d) position[d] = coordinates[d][chosen[d]];
-      for (std::int64_t replica = 0; replica < (write_ ? 1 : layout_.replicas()); ++replica)
-        result.push_back(layout_.rank_at(position, replica));
+      std::int64_t elements = 1;
+      for (std::size_t d = 0; d < coordinates.size(); ++d) {
+        position[d] = coordinates[d][chosen[d]].first;
+        elements *= coordinates[d][chosen[d]].second;
+      }
+      for (std::int64_t replica = 0; replica < replicas; ++replica)
+        result.push_back({layout_.rank_at(position, replica), elements});
       for (std::size_t d = coordinates.size(); d-- > 0;) {
         if (++chosen[d] < coordinates[d].size()) break;
         chosen[d] = 0;
       }
     }
   }
-  std::sort(result.begin(), result.end());
-  result.erase(std::unique(result.begin(), result.end()), result.end());
+  std::ranges::sort(result, {}, &RankPart::rank);
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < result.size(); ++i) {
+    if (kept > 0 && result[kept - 1].rank == result[i].rank) {
+      result[kept - 1].elements += result[i].elements;
+    } else {
+      result[kept++] = result[i];
+    }
+  }
+  result.resize(kept);
+  return result;
+}
+
+std::vector<RankPart> AccessPlan::readers_of(const std::vector<Holding>& own, std::int64_t step,
+                                             base::FunctionRef<bool(std::int64_t)> wanted) const {
+  std::vector<RankPart> result;
+  for (std::int64_t reader = 0; reader < readers_;) {
+    const Range range = window(reader, step);
+    std::int64_t position = section_.elements;
+    for (const Holding& one : own) position = std::min(position, next_owned(one.sets, range.begin));
+    if (position >= section_.elements) break;
+    const std::int64_t rank = rank_of_reader(reader);
+    if (!range.empty() && position < range.end && wanted(rank)) result.push_back({rank, elements(own, range)});
+    reader = std::max(reader + 1, position < range.end ? reader + 1 : reader_of(position));
+  }
   return result;
 }
 
@@ -181,6 +232,12 @@ std::int64_t AccessPlan::runs_in_window(std::int64_t rank) const {
   for (const Holding& own : holdings(rank))
     sum += count_runs(own.sets, section_.shape, dense_strides(section_.shape), steps);
   return sum;
+}
+
+double AccessPlan::runs_per_element() const {
+  const std::int64_t rank = largest_rank();
+  return static_cast<double>(runs_in_window(rank)) /
+         static_cast<double>(std::max<std::int64_t>(layout_.local_elements(rank), 1));
 }
 
 std::int64_t AccessPlan::requests(Strategy strategy) const {

@@ -2,14 +2,16 @@
 ///
 /// Pure: ranks are integers.  The file's order is a layout too, the *conforming layout*: the section's positions
 /// distributed over the readers in equal consecutive shares, which part at storage units; where the array lies in
-/// chunks, shares and windows are of whole ones.  An access is the composition of that layout with the wanted one.
+/// chunks, shares and windows are of whole ones, and shares of processes that write of whole shards, if there are any.  An access is the composition of that layout with the wanted one.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "base/function_ref.hpp"
 #include "plait/layout.hpp"
 #include "plan/access/costs.hpp"
 #include "plan/access/readers.hpp"
@@ -58,6 +60,14 @@ struct AccessTask {
   bool nodes_apart = false;      ///< some workers do not share memory, so that messages need staging as well
   bool write = false;
   std::shared_ptr<const Nodes> nodes = nullptr;  ///< of the workers, where they are apart
+  bool threads = false;                          ///< workers are threads of one process, which may share shards
+};
+
+/// What one rank has to do with a window.
+struct RankPart {
+  std::int64_t rank = 0;
+  std::int64_t elements = 0;
+  bool operator==(const RankPart&) const = default;
 };
 
 class AccessPlan {
@@ -81,6 +91,8 @@ class AccessPlan {
   std::int64_t steps() const { return steps_; }
   /// Whether windows are of pieces of chunks, so that only the same reader for all of a share touches each chunk once.
   bool cuts_chunks() const { return section_.chunks && window_chunks_ == 0; }
+  /// Whether nobody but the reader whose share a window is of may move it: of what it touches, others hold nothing.
+  bool moves_alone() const { return cuts_chunks() || whole_shards_; }
   /// The most staging memory that a rank uses.
   std::int64_t staging_bytes() const;
   /// Bytes of the buffer that readers of scattered short runs need, 0 where they need none.
@@ -96,7 +108,9 @@ class AccessPlan {
   Range share(std::int64_t reader) const;
   Range window(std::int64_t reader, std::int64_t step) const;
   std::int64_t reader_of(std::int64_t position) const {
-    return section_.chunks ? section_.chunks->number_at(position) / share_chunks_ : (position + shift_) / share_;
+    if (!section_.chunks) return (position + shift_) / share_;
+    const std::int64_t number = section_.chunks->number_at(position);
+    return (whole_shards_ ? section_.chunks->shard_of(number) : number) / share_units_;
   }
 
   /// What a rank takes part with: none if the layout does not have the rank, if it owns nothing, and in a write if another
@@ -109,23 +123,37 @@ class AccessPlan {
   std::int64_t most_positions() const;
   /// The smallest position at or behind `position` that a rank with these index sets owns, or `section().elements`.
   std::int64_t next_owned(const std::vector<IndexSet>& sets, std::int64_t position) const;
-  /// The ranks that take part with an element of a range, ascending; perhaps a few that do not.
-  /// cost  O(ranks found).
-  std::vector<std::int64_t> owners(Range range) const;
+  /// The elements of a range that a rank with these holdings takes part with.  cost  O(boxes of the range).
+  std::int64_t elements(const std::vector<Holding>& own, Range range) const;
+  /// The ranks that take part with an element of a range, ascending, and with how many.
+  /// cost  O(ranks found, and coordinates in each dimension) for each box of the range.
+  std::vector<RankPart> parts(Range range) const;
+  /// The readers, by their ranks, whose window of a step has something of a rank with these holdings, and how much; of
+  /// those that are `wanted`.  cost  O(readers found).
+  std::vector<RankPart> readers_of(const std::vector<Holding>& own, std::int64_t step,
+                                   base::FunctionRef<bool(std::int64_t)> wanted) const;
 
   /// Predicted seconds of a strategy, from the rank with the largest part.
   double predicted_seconds(Strategy strategy) const;
   /// Requests of the rank with the largest part under a strategy, and their typical size in bytes.
   std::int64_t requests(Strategy strategy) const;
+  /// Runs between windows and the local array of the rank with the largest part, over its elements.
+  double runs_per_element() const;
+  const CostModel& costs() const { return model_; }
 
   /// What will happen, in lines for people.
   std::string explain(const std::string& store_name) const;
 
  private:
+  /// Coordinates of a dimension, each with the elements that it has of something.
+  using Shares = std::vector<std::pair<std::int64_t, std::int64_t>>;
+  std::vector<Shares> coordinates_in(const Box& box) const;
   std::int64_t helpful_readers() const;
   void choose_shares(std::int64_t data_offset, std::int64_t wanted_readers);
   void choose_window(std::int64_t memory_bytes);
   void choose_chunks_of_window(std::int64_t most);
+  /// Of a reader's share.
+  std::int64_t first_chunk(std::int64_t reader) const;
   Range of_chunks(std::int64_t first, std::int64_t end) const;
   int message_buffers() const;
   int buffers() const;
@@ -148,7 +176,8 @@ class AccessPlan {
   std::int64_t shift_ = 0;
   std::int64_t readers_ = 1;
   Readers spread_;                  // of so many readers over the workers
-  std::int64_t share_chunks_ = 0;   // where the array lies in chunks
+  bool whole_shards_ = false;       // each is of one reader alone
+  std::int64_t share_units_ = 0;    // chunks, or shards, where the array lies in chunks
   std::int64_t window_chunks_ = 0;  // 0 there: no window has room for one
   std::int64_t window_ = 1;
   std::int64_t steps_ = 0;

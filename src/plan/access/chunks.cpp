@@ -19,53 +19,83 @@ void check_chunk(const Extents& array, const Extents& chunk) {
                          "; give a size of 1 or more for each dimension"));
 }
 
-}  // namespace
-
-std::int64_t elements_with_room(const Extents& array, const Extents& chunk) {
-  if (chunk.empty()) return base::checked_product(array, "elements of the array");
-  check_chunk(array, chunk);
-  Extents whole;
-  for (std::size_t d = 0; d < array.size(); ++d)
-    whole.push_back(base::checked_multiply(base::ceil_divide(array[d], chunk[d]), chunk[d], "elements of the file"));
-  return base::checked_product(whole, "elements of the file");
+void check_shard(const Extents& chunk, const Extents& shard) {
+  bool fits = shard.size() == chunk.size();
+  for (std::size_t d = 0; fits && d < chunk.size(); ++d) fits = shard[d] > 0 && shard[d] % chunk[d] == 0;
+  if (fits) return;
+  throw Error(ErrorKind::kArgument,
+              base::text("shards of ", shape_to_string(shard), " are not made of whole chunks of ",
+                         shape_to_string(chunk), "; give multiples of these sizes"));
 }
 
-Chunks::Chunks(const Extents& array, const Extents& chunk, Slices slices)
-    : slices_(std::move(slices)), chunk_(chunk), strides_(array.size()), row_strides_(array.size()) {
-  elements_with_room(array, chunk);
+/// The extents of the array when its last units are filled up.
+Extents filled_up(const Extents& array, const Extents& unit) {
+  Extents whole;
+  for (std::size_t d = 0; d < array.size(); ++d)
+    whole.push_back(base::checked_multiply(base::ceil_divide(array[d], unit[d]), unit[d], "elements of the file"));
+  return whole;
+}
+
+std::int64_t product(const Extents& extents) {
+  std::int64_t result = 1;
+  for (const std::int64_t extent : extents) result *= extent;
+  return result;
+}
+
+}  // namespace
+
+std::int64_t elements_with_room(const Extents& array, const Extents& chunk, const Extents& shard) {
+  if (chunk.empty()) return base::checked_product(array, "elements of the array");
+  check_chunk(array, chunk);
+  if (!shard.empty()) check_shard(chunk, shard);
+  return base::checked_product(filled_up(array, shard.empty() ? chunk : shard), "elements of the file");
+}
+
+Chunks::Chunks(const Extents& array, const Extents& chunk, Slices slices, const Extents& shard)
+    : slices_(std::move(slices)),
+      chunk_(chunk),
+      strides_(array.size()),
+      chunk_strides_(array.size()),
+      shard_strides_(array.size()),
+      in_shards_(!shard.empty()) {
+  elements_with_room(array, chunk, shard);
+  shard_ = in_shards_ ? shard : filled_up(array, chunk);
+  for (std::size_t d = 0; d < array.size(); ++d) shard_[d] = std::max(shard_[d], chunk[d]);  // of an empty array
   for (std::size_t d = array.size(); d-- > 0;) {
     strides_[d] = room_;
     room_ = base::checked_multiply(room_, chunk[d], "elements of a chunk");
   }
   std::int64_t distance = room_;
-  for (std::size_t d = array.size(); d-- > 0;) {
-    row_strides_[d] = distance;
-    distance *= base::ceil_divide(array[d], chunk[d]);
-  }
+  for (std::size_t d = array.size(); d-- > 0; distance *= shard_[d] / chunk[d]) chunk_strides_[d] = distance;
+  for (std::size_t d = array.size(); d-- > 0; distance *= base::ceil_divide(array[d], shard_[d]))
+    shard_strides_[d] = distance;
   for (std::size_t d = 0; d < array.size(); ++d) {
     const std::int64_t count = slices_.count[d];
-    rows_.push_back(0);
-    if (count > 0) rows_[d] = row_of(d, count - 1) + 1;
-    const std::int64_t most = std::min(count, base::ceil_divide(chunk[d], slices_.step[d]));
+    rows_.push_back(rows_of(chunk_, d));
+    shard_rows_.push_back(rows_of(shard_, d));
     count_ *= rows_[d];
-    largest_ *= most;
+    shards_ *= shard_rows_[d];
+    largest_ *= std::min(count, base::ceil_divide(chunk[d], slices_.step[d]));
     elements_ *= count;
   }
 }
 
-// Where the step is longer than a chunk, chunks between two indices have nothing of the section, and each index has a
-// row of its own.
+// Where the step is longer than a box, boxes between two indices have nothing of the section, and each index has a row
+// of its own.
 
-std::int64_t Chunks::row_of(std::size_t d, std::int64_t index) const {
-  if (slices_.step[d] > chunk_[d]) return index;
-  return (slices_.start[d] + index * slices_.step[d]) / chunk_[d] - slices_.start[d] / chunk_[d];
+std::int64_t Chunks::row_of(const Extents& box, std::size_t d, std::int64_t index) const {
+  if (slices_.step[d] > box[d]) return index;
+  return (slices_.start[d] + index * slices_.step[d]) / box[d] - slices_.start[d] / box[d];
 }
 
-std::int64_t Chunks::row_begin(std::size_t d, std::int64_t row) const {
-  if (row == rows_[d]) return slices_.count[d];
-  if (row == 0 || slices_.step[d] > chunk_[d]) return row;
-  const std::int64_t first = (slices_.start[d] / chunk_[d] + row) * chunk_[d];
-  return base::ceil_divide(first - slices_.start[d], slices_.step[d]);
+std::int64_t Chunks::row_begin(const Extents& box, std::size_t d, std::int64_t row) const {
+  if (row == 0 || slices_.step[d] > box[d]) return std::min(row, slices_.count[d]);
+  const std::int64_t first = (slices_.start[d] / box[d] + row) * box[d];
+  return std::min(base::ceil_divide(first - slices_.start[d], slices_.step[d]), slices_.count[d]);
+}
+
+std::int64_t Chunks::rows_of(const Extents& box, std::size_t d) const {
+  return slices_.count[d] > 0 ? row_of(box, d, slices_.count[d] - 1) + 1 : 0;
 }
 
 std::int64_t Chunks::contiguous_elements() const {
@@ -82,28 +112,91 @@ std::int64_t Chunks::file_position(const Extents& index) const {
   std::int64_t position = 0;
   for (std::size_t d = 0; d < index.size(); ++d) {
     const std::int64_t in_array = slices_.start[d] + index[d] * slices_.step[d];
-    position += in_array / chunk_[d] * row_strides_[d] + in_array % chunk_[d] * strides_[d];
+    const std::int64_t in_shard = in_array % shard_[d];
+    position += in_array / shard_[d] * shard_strides_[d] + in_shard / chunk_[d] * chunk_strides_[d] +
+                in_shard % chunk_[d] * strides_[d];
   }
   return position;
+}
+
+Chunks::Rows Chunks::rows_of_shard(const Extents& shard_rows) const {
+  Rows rows{Extents(shard_rows.size()), Extents(shard_rows.size())};
+  for (std::size_t d = 0; d < shard_rows.size(); ++d) {
+    const bool last = shard_rows[d] + 1 == shard_rows_[d];
+    rows.lo[d] = row_of(chunk_, d, row_begin(shard_, d, shard_rows[d]));
+    rows.count[d] = (last ? rows_[d] : row_of(chunk_, d, row_begin(shard_, d, shard_rows[d] + 1))) - rows.lo[d];
+  }
+  return rows;
+}
+
+Extents Chunks::shard_rows_of(const Extents& rows) const {
+  Extents result(rows.size());
+  for (std::size_t d = 0; d < rows.size(); ++d) result[d] = row_of(shard_, d, row_begin(chunk_, d, rows[d]));
+  return result;
+}
+
+// In front of a box lie those of lower rows, in each dimension those that agree in all slower ones: `slower` counts what
+// lies in the boxes of the slower dimensions' rows, `faster` all of the faster dimensions.
+
+Extents Chunks::rows_at(std::int64_t number, Rows& shard) const {
+  const std::size_t dimensions = chunk_.size();
+  Extents shard_rows(dimensions);
+  std::int64_t slower = 1;
+  std::int64_t faster = count_;
+  for (std::size_t d = 0; d < dimensions; ++d) {
+    faster /= rows_[d];
+    const std::int64_t row = number / (slower * faster);
+    shard_rows[d] = row_of(shard_, d, row_begin(chunk_, d, row));
+    const bool last = shard_rows[d] + 1 == shard_rows_[d];
+    const std::int64_t lo = row_of(chunk_, d, row_begin(shard_, d, shard_rows[d]));
+    const std::int64_t hi = last ? rows_[d] : row_of(chunk_, d, row_begin(shard_, d, shard_rows[d] + 1));
+    number -= slower * lo * faster;
+    slower *= hi - lo;
+  }
+  shard = rows_of_shard(shard_rows);
+  Extents rows(dimensions);
+  for (std::size_t d = dimensions; d-- > 0; number /= shard.count[d]) rows[d] = shard.lo[d] + number % shard.count[d];
+  return rows;
+}
+
+std::int64_t Chunks::number_of(const Extents& rows) const {
+  const Rows shard = rows_of_shard(shard_rows_of(rows));
+  std::int64_t number = 0;
+  std::int64_t inside = 0;
+  std::int64_t slower = 1;
+  std::int64_t faster = count_;
+  for (std::size_t d = 0; d < rows.size(); ++d) {
+    faster /= rows_[d];
+    number += slower * shard.lo[d] * faster;
+    slower *= shard.count[d];
+    inside = inside * shard.count[d] + rows[d] - shard.lo[d];
+  }
+  return number + inside;
 }
 
 ChunkPart Chunks::part(std::int64_t number) const {
   const std::size_t dimensions = chunk_.size();
   ChunkPart part{Extents(dimensions), Extents(dimensions), Extents(dimensions), 0, 0, 1};
-  for (std::size_t d = dimensions; d-- > 0;) {
-    const std::int64_t row = number % rows_[d];
-    number /= rows_[d];
-    part.lo[d] = row_begin(d, row);
-    part.shape[d] = row_begin(d, row + 1) - part.lo[d];
-    part.steps[d] = strides_[d] * slices_.step[d];
-  }
-  part.file = file_position(part.lo);
-  // In front of it lie the chunks of lower rows, in each dimension those that agree in all slower ones.
-  std::int64_t slower = 1;
+  Rows shard;
+  const Extents rows = rows_at(number, shard);
+  Extents front(dimensions);  // the first index of the shard
+  std::int64_t whole = 1;     // elements that the section has of the shard
   std::int64_t faster = elements_;
   for (std::size_t d = 0; d < dimensions; ++d) {
+    part.lo[d] = row_begin(chunk_, d, rows[d]);
+    part.shape[d] = row_begin(chunk_, d, rows[d] + 1) - part.lo[d];
+    part.steps[d] = strides_[d] * slices_.step[d];
+    front[d] = row_begin(chunk_, d, shard.lo[d]);
     faster /= slices_.count[d];
-    part.position += slower * part.lo[d] * faster;
+    part.position += whole * front[d] * faster;
+    whole *= row_begin(chunk_, d, shard.lo[d] + shard.count[d]) - front[d];
+  }
+  part.file = file_position(part.lo);
+  std::int64_t slower = 1;
+  faster = whole;
+  for (std::size_t d = 0; d < dimensions; ++d) {
+    faster /= row_begin(chunk_, d, shard.lo[d] + shard.count[d]) - front[d];
+    part.position += slower * (part.lo[d] - front[d]) * faster;
     slower *= part.shape[d];
   }
   part.elements = slower;
@@ -116,18 +209,100 @@ std::int64_t Chunks::position_of(std::int64_t number) const {
 
 std::int64_t Chunks::number_at(std::int64_t position) const {
   if (position >= elements_) return count_;
-  std::int64_t number = 0;
+  const std::size_t dimensions = chunk_.size();
+  Extents front(dimensions);
+  Extents size(dimensions);
   std::int64_t slower = 1;
   std::int64_t faster = elements_;
-  for (std::size_t d = 0; d < chunk_.size(); ++d) {
+  for (std::size_t d = 0; d < dimensions; ++d) {
     faster /= slices_.count[d];
-    const std::int64_t row = row_of(d, position / (slower * faster));
-    const std::int64_t lo = row_begin(d, row);
-    position -= slower * lo * faster;
-    slower *= row_begin(d, row + 1) - lo;
-    number = number * rows_[d] + row;
+    const std::int64_t row = row_of(shard_, d, position / (slower * faster));
+    front[d] = row_begin(shard_, d, row);
+    size[d] = row_begin(shard_, d, row + 1) - front[d];
+    position -= slower * front[d] * faster;
+    slower *= size[d];
   }
-  return number;
+  Extents rows(dimensions);
+  faster = slower;
+  slower = 1;
+  for (std::size_t d = 0; d < dimensions; ++d) {
+    faster /= size[d];
+    rows[d] = row_of(chunk_, d, front[d] + position / (slower * faster));
+    const std::int64_t lo = row_begin(chunk_, d, rows[d]);
+    position -= slower * (lo - front[d]) * faster;
+    slower *= row_begin(chunk_, d, rows[d] + 1) - lo;
+  }
+  return number_of(rows);
+}
+
+std::int64_t Chunks::first_in_shard(std::int64_t shard) const {
+  if (shard >= shards_) return count_;
+  Extents shard_rows(chunk_.size());
+  for (std::size_t d = chunk_.size(); d-- > 0; shard /= shard_rows_[d]) shard_rows[d] = shard % shard_rows_[d];
+  return number_of(rows_of_shard(shard_rows).lo);
+}
+
+std::int64_t Chunks::shard_of(std::int64_t number) const {
+  if (number >= count_) return shards_;
+  Rows ignored;
+  const Extents shard_rows = shard_rows_of(rows_at(number, ignored));
+  std::int64_t shard = 0;
+  for (std::size_t d = 0; d < shard_rows.size(); ++d) shard = shard * shard_rows_[d] + shard_rows[d];
+  return shard;
+}
+
+std::int64_t Chunks::next_wanted(std::int64_t number,
+                                 base::FunctionRef<std::int64_t(std::size_t, std::int64_t)> next) const {
+  std::int64_t shard = shard_of(number);
+  for (std::int64_t inside = number - first_in_shard(shard); shard < shards_; inside = 0) {
+    Rows rows;
+    rows_at(first_in_shard(shard), rows);
+    const std::int64_t found =
+        next_of_product(rows.count, inside, [&](std::size_t d, std::int64_t row) -> std::int64_t {
+          const std::int64_t index = next(d, row_begin(chunk_, d, rows.lo[d] + row));
+          if (index >= row_begin(chunk_, d, rows.lo[d] + rows.count[d])) return rows.count[d];
+          return row_of(chunk_, d, index) - rows.lo[d];
+        });
+    if (found < product(rows.count)) return first_in_shard(shard) + found;
+    // Those that have nothing in one of the dimensions are passed over.
+    shard = next_of_product(shard_rows_, shard + 1, [&](std::size_t d, std::int64_t row) -> std::int64_t {
+      const std::int64_t index = row < shard_rows_[d] ? next(d, row_begin(shard_, d, row)) : slices_.count[d];
+      return index < slices_.count[d] ? row_of(shard_, d, index) : shard_rows_[d];
+    });
+  }
+  return count_;
+}
+
+std::int64_t next_of_product(const Extents& shape, std::int64_t position,
+                             base::FunctionRef<std::int64_t(std::size_t, std::int64_t)> next) {
+  const std::size_t dimensions = shape.size();
+  const std::int64_t elements = product(shape);
+  if (position >= elements) return elements;
+  Extents index(dimensions);
+  for (std::size_t d = dimensions; d-- > 0;) {
+    index[d] = position % shape[d];
+    position /= shape[d];
+  }
+  // The first dimension whose index is not wanted moves up to the next wanted one and resets all faster ones; where there
+  // is none, the next slower dimension moves on.
+  std::size_t d = 0;
+  while (d < dimensions) {
+    const std::int64_t found = next(d, index[d]);
+    if (found < shape[d]) {
+      if (found != index[d])
+        for (std::size_t e = d + 1; e < dimensions; ++e) index[e] = 0;
+      index[d] = found;
+      ++d;
+      continue;
+    }
+    if (d == 0) return elements;
+    for (std::size_t e = d; e < dimensions; ++e) index[e] = 0;
+    --d;
+    ++index[d];
+  }
+  std::int64_t result = 0;
+  for (std::size_t e = 0; e < dimensions; ++e) result = result * shape[e] + index[e];
+  return result;
 }
 
 }  // namespace plait::plan

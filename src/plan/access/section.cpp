@@ -44,7 +44,8 @@ void check_slice(const Slice& slice, std::size_t dimension, std::int64_t size) {
 
 }  // namespace
 
-Section::Section(const Extents& file_shape, Order file_order, const Region& region, const Extents& chunk) {
+Section::Section(const Extents& file_shape, Order file_order, const Region& region, const Extents& chunk,
+                 const Extents& shard) {
   if (!region.empty() && region.size() != file_shape.size())
     throw Error(ErrorKind::kArgument,
                 base::text("the region ", to_string(region), " has ", region.size(), " dimensions, but the array ",
@@ -79,10 +80,12 @@ Section::Section(const Extents& file_shape, Order file_order, const Region& regi
   if (chunk.empty()) return;
   Extents array(file_shape);
   Extents part(chunk);
+  Extents whole(shard);
   if (file_order == Order::kFortran) {
     std::ranges::reverse(slices);
     std::ranges::reverse(array);
     std::ranges::reverse(part);
+    std::ranges::reverse(whole);
   }
   Slices all;
   for (const Slice& slice : slices) {
@@ -90,7 +93,7 @@ Section::Section(const Extents& file_shape, Order file_order, const Region& regi
     all.step.push_back(slice.step);
     all.count.push_back(slice.count);
   }
-  chunks.emplace(array, part, std::move(all));
+  chunks.emplace(array, part, std::move(all), whole);
 }
 
 void Section::check_layout(const Layout& layout) const {

@@ -36,8 +36,10 @@ struct Section {
   Extents layout_shape;  ///< the shape that a layout for this section has
 
   /// chunk: the shape of the chunks that the file's array lies in, dimensions as in `file_shape`; empty: none.
+  /// shard: that of the shards that the chunks lie in; empty: none.
   /// errors  kArgument: the region, or the chunk, does not fit the array.
-  Section(const Extents& file_shape, Order file_order, const Region& region, const Extents& chunk = {});
+  Section(const Extents& file_shape, Order file_order, const Region& region, const Extents& chunk = {},
+          const Extents& shard = {});
   /// errors  kArgument: the layout is of another shape than the section.
   void check_layout(const Layout& layout) const;
 

@@ -1,6 +1,7 @@
 // Shares and windows of an access: which positions each reader touches, and in which steps.
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "base/checked.hpp"
@@ -37,10 +38,14 @@ std::int64_t AccessPlan::helpful_readers() const {
 void AccessPlan::choose_shares(std::int64_t data_offset, std::int64_t wanted_readers) {
   const std::int64_t readers = wanted_readers == 0 ? helpful_readers() : wanted_readers;
   if (section_.chunks) {
-    const std::int64_t chunks = std::max<std::int64_t>(section_.chunks->count(), 1);
-    share_chunks_ = base::ceil_divide(chunks, readers);
-    readers_ = base::ceil_divide(chunks, share_chunks_);
-    share_ = std::max<std::int64_t>(share_chunks_ * section_.chunks->largest(), 1);
+    const Chunks& all = *section_.chunks;
+    const std::int64_t units = std::max<std::int64_t>(whole_shards_ ? all.shards() : all.count(), 1);
+    share_units_ = base::ceil_divide(units, readers);
+    readers_ = base::ceil_divide(units, share_units_);
+    std::int64_t most = 1;
+    for (std::int64_t reader = 0; reader < readers_; ++reader)
+      most = std::max(most, whole_shards_ ? first_chunk(reader + 1) - first_chunk(reader) : share_units_);
+    share_ = std::max<std::int64_t>(most * all.largest(), 1);
     return;
   }
   unit_ = options_.storage_unit / std::gcd(options_.storage_unit, element_bytes_);
@@ -80,7 +85,8 @@ void AccessPlan::choose_chunks_of_window(std::int64_t most) {
   window_chunks_ = window_ / largest;
   if (window_chunks_ > 0) {
     window_ = window_chunks_ * largest;
-    steps_ = base::ceil_divide(share_chunks_, window_chunks_);
+    for (std::int64_t reader = 0; reader < (whole_shards_ ? readers_ : 1); ++reader)
+      steps_ = std::max(steps_, base::ceil_divide(first_chunk(reader + 1) - first_chunk(reader), window_chunks_));
     return;
   }
   // No window has room for a chunk: each goes in pieces, one after another, by one reader all the same.
@@ -90,10 +96,15 @@ void AccessPlan::choose_chunks_of_window(std::int64_t most) {
 
 AccessPlan::Range AccessPlan::share(std::int64_t reader) const {
   if (reader >= readers_) return {section_.elements, section_.elements};
-  if (section_.chunks) return of_chunks(reader * share_chunks_, (reader + 1) * share_chunks_);
+  if (section_.chunks) return of_chunks(first_chunk(reader), first_chunk(reader + 1));
   const std::int64_t begin = std::max<std::int64_t>(reader * share_ - shift_, 0);
   const std::int64_t end = reader + 1 == readers_ ? section_.elements : (reader + 1) * share_ - shift_;
   return {begin, end};
+}
+
+std::int64_t AccessPlan::first_chunk(std::int64_t reader) const {
+  const std::int64_t unit = reader * share_units_;
+  return whole_shards_ ? section_.chunks->first_in_shard(unit) : std::min(unit, section_.chunks->count());
 }
 
 AccessPlan::Range AccessPlan::of_chunks(std::int64_t first, std::int64_t end) const {
@@ -102,8 +113,8 @@ AccessPlan::Range AccessPlan::of_chunks(std::int64_t first, std::int64_t end) co
 
 AccessPlan::Range AccessPlan::window(std::int64_t reader, std::int64_t step) const {
   if (window_chunks_ > 0 && reader < readers_) {
-    const std::int64_t end = (reader + 1) * share_chunks_;
-    const std::int64_t first = std::min(reader * share_chunks_ + step * window_chunks_, end);
+    const std::int64_t end = first_chunk(reader + 1);
+    const std::int64_t first = std::min(first_chunk(reader) + step * window_chunks_, end);
     return of_chunks(first, std::min(first + window_chunks_, end));
   }
   const Range whole = share(reader);
@@ -115,41 +126,6 @@ AccessPlan::Range AccessPlan::window(std::int64_t reader, std::int64_t step) con
 }
 
 namespace {
-
-/// The first position at or behind `position` of a dense array, slowest dimension first, whose index in each dimension
-/// is one of those that next(d, index) finds: the first of them from `index` on, or the extent.
-template <typename Next>
-std::int64_t next_of_product(const Extents& shape, std::int64_t position, Next&& next) {
-  const std::size_t dimensions = shape.size();
-  std::int64_t elements = 1;
-  for (const std::int64_t extent : shape) elements *= extent;
-  if (position >= elements) return elements;
-  Extents index(dimensions);
-  for (std::size_t d = dimensions; d-- > 0;) {
-    index[d] = position % shape[d];
-    position /= shape[d];
-  }
-  // The first dimension whose index is not owned moves up to the next owned one and resets all faster ones; where there
-  // is none, the next slower dimension moves on.
-  std::size_t d = 0;
-  while (d < dimensions) {
-    const std::int64_t found = next(d, index[d]);
-    if (found < shape[d]) {
-      if (found != index[d])
-        for (std::size_t e = d + 1; e < dimensions; ++e) index[e] = 0;
-      index[d] = found;
-      ++d;
-      continue;
-    }
-    if (d == 0) return elements;
-    for (std::size_t e = d; e < dimensions; ++e) index[e] = 0;
-    --d;
-    ++index[d];
-  }
-  std::int64_t result = 0;
-  for (std::size_t e = 0; e < dimensions; ++e) result = result * shape[e] + index[e];
-  return result;
-}
 
 std::int64_t next_in_part(const std::vector<IndexSet>& sets, const ChunkPart& part, std::int64_t position) {
   return next_of_product(part.shape, position, [&](std::size_t d, std::int64_t index) {
@@ -163,11 +139,9 @@ std::int64_t next_in_chunks(const std::vector<IndexSet>& sets, const Chunks& chu
   const ChunkPart here = chunks.part(number);
   const std::int64_t found = next_in_part(sets, here, position - here.position);
   if (found < here.elements) return here.position + found;
-  Extents rows(sets.size());
-  for (std::size_t d = 0; d < rows.size(); ++d) rows[d] = chunks.rows(d);
-  number = next_of_product(rows, number + 1, [&](std::size_t d, std::int64_t row) {
-    const std::int64_t index = row < rows[d] ? sets[d].next(chunks.row_begin(d, row)) : sets[d].end;
-    return index < sets[d].end ? chunks.row_of(d, index) : rows[d];
+  number = chunks.next_wanted(number + 1, [&](std::size_t d, std::int64_t index) {
+    const std::int64_t member = sets[d].next(index);
+    return member < sets[d].end ? member : std::numeric_limits<std::int64_t>::max();
   });
   if (number == chunks.count()) return chunks.position_of(number);
   const ChunkPart part = chunks.part(number);

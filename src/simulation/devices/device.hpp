@@ -53,6 +53,8 @@ class Device {
   virtual void submit(const DeviceRequest& request) = 0;
   /// Adds what this device has done until now, and what its parts have.
   virtual void report(std::vector<DeviceUse>& all) const = 0;
+  /// The same, each of several servers alone.
+  virtual void report_parts(std::vector<DeviceUse>& all) const { report(all); }
 
  protected:
   EventQueue& clock_;

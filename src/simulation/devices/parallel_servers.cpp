@@ -30,7 +30,8 @@ class ParallelServers final : public Device, private Timer {
         free_(static_cast<std::size_t>(std::min<std::int64_t>(arguments.count("servers"), 65536)), 0),
         stripe_(arguments.count("unit")),
         latency_(arguments.time("latency")),
-        meter_(site.name) {
+        meter_(site.name),
+        parts_(free_.size()) {
     const double load = arguments.number("load");
     if (load >= 1)
       throw Error(ErrorKind::kArgument, base::text("found load=", load,
@@ -57,7 +58,9 @@ class ParallelServers final : public Device, private Timer {
       if (k == 0) bytes -= request.address % stripe_;
       if (k == (stripes - 1) % servers) bytes -= (last + stripe_ - 1) / stripe_ * stripe_ - last;
       Time& free = free_[static_cast<std::size_t>((first + k) % servers)];
-      free = std::max(free, arrived) + latency_ + transfer_time(bytes, rate_[request.write]);
+      const Time takes = latency_ + transfer_time(bytes, rate_[request.write]);
+      free = std::max(free, arrived) + takes;
+      count(parts_[static_cast<std::size_t>((first + k) % servers)], request.write, bytes, takes);
       end = std::max(end, free);
     }
     if (!request.write) {
@@ -67,8 +70,20 @@ class ParallelServers final : public Device, private Timer {
     clock_.at(end, *this, request.tag);
   }
   void report(std::vector<DeviceUse>& all) const override { all.push_back(meter_.use(clock_.now())); }
+  void report_parts(std::vector<DeviceUse>& all) const override {
+    const std::string name = meter_.use(clock_.now()).name;
+    for (std::size_t k = 0; k < parts_.size(); ++k) {
+      all.push_back(parts_[k]);
+      all.back().name = base::text(name, ' ', k + 1);
+    }
+  }
 
  private:
+  static void count(DeviceUse& part, bool write, std::int64_t bytes, Time busy) {
+    ++(write ? part.writes : part.reads);
+    (write ? part.write_bytes : part.read_bytes) += bytes;
+    part.busy += busy;
+  }
   void fire(std::uint64_t token) override {
     meter_.end(clock_.now());
     completion_.done(token);
@@ -80,6 +95,7 @@ class ParallelServers final : public Device, private Timer {
   double rate_[2];  // reads, writes
   double link_rate_ = 1;
   DeviceMeter meter_;
+  std::vector<DeviceUse> parts_;  // by server; with the time that it served, no queues
   Time link_ = 0;
 };
 

@@ -55,4 +55,8 @@ void StripedDevice::report(std::vector<DeviceUse>& all) const {
   for (const auto& one : devices_) one->report(all);
 }
 
+void StripedDevice::report_parts(std::vector<DeviceUse>& all) const {
+  for (const auto& one : devices_) one->report_parts(all);
+}
+
 }  // namespace plait::simulation

@@ -18,6 +18,7 @@ class StripedDevice final : public Device, private Completion {
 
   void submit(const DeviceRequest& request) override;
   void report(std::vector<DeviceUse>& all) const override;
+  void report_parts(std::vector<DeviceUse>& all) const override;
 
  private:
   struct Whole {

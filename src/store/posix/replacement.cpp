@@ -23,6 +23,7 @@
 #include "base/recorder.hpp"
 #include "base/text.hpp"
 #include "store/posix/descriptor.hpp"
+#include "store/posix/temporary.hpp"
 #include "store/posix/writer.hpp"
 
 namespace plait::store::posix {
@@ -31,94 +32,11 @@ namespace fs = std::filesystem;
 
 namespace {
 
-std::string host_name() {
-  std::array<char, 256> name{};
-  ::gethostname(name.data(), name.size() - 1);
-  return name.data();
-}
-
-/// The longest name that the folder takes.
-std::size_t most_name_bytes(const fs::path& folder) {
-  const long most = ::pathconf(folder.c_str(), _PC_NAME_MAX);
-  return most > 0 ? static_cast<std::size_t>(most) : NAME_MAX;
-}
-
-/// A name that leaves room for `more` bytes behind it: cut, and told from others with that beginning by a sum.
-std::string shortened(const std::string& name, std::size_t more, std::size_t most) {
-  if (name.size() + more <= most) return name;
-  std::uint64_t sum = 0xcbf29ce484222325U;  // FNV-1a
-  for (const char c : name) sum = (sum ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
-  const std::string digits = base::text('~', base::hexadecimal_text(sum));
-  std::size_t length = most - std::min(most, more + digits.size());
-  // Not within a character of UTF-8, which some file systems refuse.
-  while (length > 0 && (static_cast<unsigned char>(name[length]) & 0xc0U) == 0x80U) --length;
-  return name.substr(0, length) + digits;
-}
-
-/// `.field.npy.plait-HOST-`, in front of process, counter and suffixes.
-std::string temporary_prefix(const fs::path& target, const fs::path& folder) {
-  constexpr std::size_t kBehind = 44;
-  const std::string mark = base::text(".plait-", host_name(), '-');
-  const std::string name = target.filename().string();
-  return base::text('.', shortened(name, 1 + mark.size() + kBehind, most_name_bytes(folder)), mark);
-}
-
-/// Removes what processes that are gone left behind.  A name that is not ours, or whose process may live, stays.
-void remove_stale(const fs::path& target, const fs::path& folder, const std::string& prefix,
-                  const Replacement::Marks& marks) {
-  std::error_code ignored;
-  for (const std::string& name : base::names_in(folder.string(), ignored)) {
-    if (!name.starts_with(prefix)) continue;
-    int process = 0;
-    const char* last = name.data() + name.size();
-    const auto [end, error] = std::from_chars(name.data() + prefix.size(), last, process);
-    if (error != std::errc() || end == last || *end != '-' || process <= 0) continue;
-    // Our own number may have been that of a process before us, as in containers: then the lock alone tells.
-    if (process != ::getpid() && (::kill(process, 0) == 0 || errno != ESRCH)) continue;
-    // The number may belong to a living process of another name space: that one holds the lock.
-    const std::string path = (folder / name).string();
-    const Descriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
-    if (file.number() < 0 || ::flock(file.number(), LOCK_EX | LOCK_NB) != 0) continue;
-    if (marks.on_left_behind && !marks.on_left_behind(path, target.string())) continue;
-    ::unlink(path.c_str());
-  }
-}
-
 void sync_open(int file, const std::string& path) {
   const base::RecordedRequest reaching(PLAIT_EVENT_SYNC);
   const int result = ::fsync(file);
   if (reaching.kept()) reaching.end({base::recorded_name(path), -1, 0, result < 0 ? -errno : 0});
   if (result != 0 && errno != EINVAL) throw system_error(base::text("sync ", path), errno);
-}
-
-/// Gives a file another name unless that is taken: then false.
-bool rename_to_free(const std::string& from, const std::string& to) {
-  const auto taken = [&](int result) {
-    if (result != 0 && errno != EEXIST) throw system_error("rename to " + to, errno);
-    return result != 0;
-  };
-  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return true;
-  if (errno != EINVAL && errno != ENOSYS) return !taken(-1);
-  // Not every file system knows that; a second name is as good, where there can be one.
-  if (::link(from.c_str(), to.c_str()) == 0) {
-    ::unlink(from.c_str());
-    return true;
-  }
-  if (errno != EPERM && errno != ENOTSUP && errno != ENOSYS) return !taken(-1);
-  if (::access(to.c_str(), F_OK) == 0) return false;
-  return !taken(::rename(from.c_str(), to.c_str()));
-}
-
-/// In a folder like /tmp only the owners of a file and of the folder replace it: said before anything is written.
-void check_sticky(const fs::path& folder, uid_t owner, const std::string& shown) {
-  struct stat found{};
-  if (::stat(folder.c_str(), &found) != 0 || (found.st_mode & S_ISVTX) == 0) return;
-  const uid_t own = ::geteuid();
-  if (own == 0 || own == owner || own == found.st_uid) return;
-  throw Error(ErrorKind::kSystem,
-              base::text("cannot replace ", shown, ": it belongs to another user, and the folder ", folder.string(),
-                         " lets nobody else replace it (its sticky bit is set); choose another name or folder"),
-              EPERM);
 }
 
 /// A new file under `path`, locked.  Nothing where the name is taken: one that could not be removed, or that another
@@ -193,7 +111,10 @@ Replacement::Replacement(const std::string& path, std::int64_t bytes, std::span<
   const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
   if (existed_) check_sticky(folder, old.st_uid, path);
   const std::string prefix = temporary_prefix(target, folder);
-  remove_stale(target, folder, prefix, marks);
+  remove_stale(folder, prefix, [&](const std::string& left) {
+    if (marks.on_left_behind && !marks.on_left_behind(left, target.string())) return;
+    ::unlink(left.c_str());
+  });
   std::optional<Descriptor> made_file;
   while (!made_file) {
     temporary_ = (folder / base::text(prefix, ::getpid(), '-', counter++, marks.suffix)).string();
@@ -204,8 +125,7 @@ Replacement::Replacement(const std::string& path, std::int64_t bytes, std::span<
   try {
     if (!existed_) attributes_ = Attributes::of_new(file_.number(), path);
     attributes_.apply(file_.number(), path);
-    if (marks.claimed)
-      claim(file_.number(), temporary_, prefix.substr(0, prefix.size() - host_name().size() - 1), target_, path);
+    if (marks.claimed) claim(file_.number(), temporary_, without_host(prefix), target_, path);
     reserve(file_.number(), bytes, path);
     write_head(head);
   } catch (...) {

@@ -58,6 +58,19 @@ inline std::int64_t file_position(const Extents& index, const Extents& shape, co
          oracle::offset_of(inside, chunk, order);
 }
 
+/// The same where the chunks lie in shards.
+inline std::int64_t file_position_in_shards(const Extents& index, const Extents& shape, const Extents& chunk,
+                                            const Extents& shard, Order order) {
+  Extents number;
+  Extents inside;
+  for (std::size_t d = 0; d < index.size(); ++d) {
+    number.push_back(index[d] / shard[d]);
+    inside.push_back(index[d] % shard[d]);
+  }
+  return oracle::offset_of(number, grid_of(shape, shard), order) * product(shard) +
+         file_position(inside, shard, chunk, order);
+}
+
 /// The store's bytes of an array that lies as a whole in `flat`; what no element has keeps `elsewhere`.
 inline Bytes in_chunks(const Case& access, const Extents& chunk, const Bytes& flat, std::byte elsewhere) {
   Bytes result(at(access.offset + room(access.file_shape, chunk) * access.element_bytes), elsewhere);

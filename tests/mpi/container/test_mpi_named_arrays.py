@@ -32,8 +32,10 @@ def test_each_rank_gets_its_part(comm, shared, save, dist, strategy):
     np.testing.assert_array_equal(mine, ARRAYS["b"][np.ix_(*layout.indices(comm.rank))])
 
 
-@pytest.mark.parametrize("suffix", ["npz", "safetensors"])
+@pytest.mark.parametrize("suffix", ["npz", "safetensors", "h5"])
 def test_all_ranks_write_one_file(comm, shared, suffix):
+    if suffix == "h5":
+        pytest.importorskip("h5py")
     path = shared / f"a.{suffix}"
     layout = plait.Layout(SHAPE, "(cyclic(7), *)", grid=(comm.size,))
     mine = {name: np.ascontiguousarray(array[np.ix_(*layout.indices(comm.rank))]) for name, array in ARRAYS.items()}
@@ -80,6 +82,94 @@ def test_chunks_in_files_of_their_own(comm, shared, packed, dist):
     for name, array in ARRAYS.items():
         with plait.open(f"{path}::/{name}", comm=comm, memory=1 << 16) as file:
             np.testing.assert_array_equal(file.read(layout), array[np.ix_(*layout.indices(comm.rank))])
+
+
+@pytest.mark.parametrize("how", [{}, {"chunks": (50, 37)}, {"chunks": (50, 37), "compression": "gzip"}])
+@pytest.mark.parametrize("dist", ["(block, *)", "(cyclic(7), *)", "(*, cyclic(3))"])
+def test_datasets_without_a_parallel_library(comm, shared, how, dist):
+    h5py = pytest.importorskip("h5py")
+    path = shared / "a.h5"
+    if comm.rank == 0:
+        with h5py.File(path, "w") as file:
+            for name, array in ARRAYS.items():
+                file.create_dataset(f"g/{name}", data=array, **how)
+    comm.barrier()
+    layout = plait.Layout(SHAPE, dist, grid=(comm.size,))
+    for name, array in ARRAYS.items():
+        mine = np.ascontiguousarray(array[np.ix_(*layout.indices(comm.rank))])
+        with plait.open(f"{path}::/g/{name}", comm=comm, memory=1 << 16) as file:
+            np.testing.assert_array_equal(file.read(layout), mine)
+        if "compression" in how:
+            change = "its chunks are packed"
+            error_everywhere(
+                comm, lambda name=name: plait.open(f"{path}::/g/{name}", "r+", comm=comm), plait.ArgumentError, change
+            )
+            continue
+        with plait.open(f"{path}::/g/{name}", "r+", comm=comm, memory=1 << 16) as file:
+            file.write(-mine, layout)
+        comm.barrier()
+        with h5py.File(path) as file:
+            np.testing.assert_array_equal(file[f"g/{name}"][...], -array)
+        comm.barrier()
+
+
+@pytest.mark.parametrize("codec", ["none", "zstd:1"])
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("dist", ["(block, *)", "(cyclic(7), *)", "(*, cyclic(3))"])
+def test_all_ranks_write_chunks_that_cross_their_parts(comm, shared, codec, order, dist):
+    zarr = pytest.importorskip("zarr")
+    layout = plait.Layout(SHAPE, dist, grid=(comm.size,))
+    mine = np.ascontiguousarray(ARRAYS["a"][np.ix_(*layout.indices(comm.rank))])
+    how = {"shape": SHAPE, "dtype": "i4", "chunks": (50, 37), "codec": codec, "order": order}
+    for memory in (0, 1 << 13):
+        with plait.open(f"{shared}/a.zarr::/x", "w", comm=comm, memory=memory, **how) as file:
+            file.write(mine, layout)
+        np.testing.assert_array_equal(zarr.open_array(shared / "a.zarr" / "x", mode="r")[...], ARRAYS["a"])
+        region = np.s_[11:101:3, 20:140]
+        part = plait.Layout(ARRAYS["a"][region].shape, "(cyclic, *)", grid=(comm.size,))
+        with plait.open(f"{shared}/a.zarr::/x", "r+", comm=comm, memory=memory) as file:
+            for value in (3, 4):
+                file.write(np.full(part.local_shape(comm.rank), value, "i4"), part, region=region)
+                assert (file.read(part, region=region) == value).all()
+        expected = ARRAYS["a"].copy()
+        expected[region] = 4
+        np.testing.assert_array_equal(zarr.open_array(shared / "a.zarr" / "x", mode="r")[...], expected)
+        comm.barrier()
+
+
+@pytest.mark.parametrize("codec", ["none", "zstd:1"])
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("dist", ["(block, *)", "(cyclic(7), *)", "(*, cyclic(3))"])
+def test_all_ranks_write_shards_that_cross_their_parts(comm, shared, codec, order, dist):
+    zarr = pytest.importorskip("zarr")
+    layout = plait.Layout(SHAPE, dist, grid=(comm.size,))
+    mine = np.ascontiguousarray(ARRAYS["a"][np.ix_(*layout.indices(comm.rank))])
+    how = {"shape": SHAPE, "dtype": "i4", "chunks": (10, 7), "shards": (50, 35), "codec": codec, "order": order}
+    region = np.s_[11:101:3, 20:140]
+    part = plait.Layout(ARRAYS["a"][region].shape, "(cyclic, *)", grid=(comm.size,))
+    expected = ARRAYS["a"].copy()
+    expected[region] = 4
+    for memory in (0, 1 << 13):
+        with plait.open(shared / "a.zarr", "w", comm=comm, memory=memory, **how) as file:
+            file.write(mine, layout)
+            for value in (3, 4):
+                file.write(np.full(part.local_shape(comm.rank), value, "i4"), part, region=region)
+                assert (file.read(part, region=region) == value).all()
+        np.testing.assert_array_equal(zarr.open_array(shared / "a.zarr", mode="r")[...], expected)
+        comm.barrier()
+
+
+def test_copies_into_other_chunks_by_all_ranks(comm, shared):
+    zarr = pytest.importorskip("zarr")
+    how = {"comm": comm, "codec": "zstd:1"}
+    for source, target, chunks in [("a.npy", "a.zarr", (10, 150)), ("a.zarr", "b.zarr", (120, 9))]:
+        if source == "a.npy" and comm.rank == 0:
+            np.save(shared / source, ARRAYS["b"])
+        comm.barrier()
+        plait.copy(shared / source, shared / target, chunks=chunks, memory=1 << 15, **how)
+    np.testing.assert_array_equal(zarr.open_array(shared / "b.zarr", mode="r")[...], ARRAYS["b"])
+    comm.barrier()
+    assert not [one for one in shared.iterdir() if "scratch" in one.name]
 
 
 def test_copies_by_all_ranks(comm, shared):

@@ -328,7 +328,7 @@ def test_info_of_files():
     assert found["size"] == sum(part["size"] for part in found["components"]) == 224
     for name, text in [
         ("none.npy", "none.npy: No such file"),
-        ("a.h5", "HDF5"),
+        ("a.mat", "MATLAB"),
         ("memory:a", "in the memory of the process"),
         ("-", "cannot be described without reading it"),
     ]:

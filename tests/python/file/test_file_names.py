@@ -25,15 +25,15 @@ def refused(url, mode="w", **options):
 
 
 FORMATS = {
-    "a.h5": "HDF5",
-    "a.hdf5": "HDF5",
+    "a.hdf": "HDF",
+    "a.h4": "HDF4",
     "a.cdf": "netCDF",
-    "A.NC4": "netCDF",
+    "A.CDF": "netCDF",
     "a.mat": "MATLAB",
     "a.tiff": "TIFF",
     "a.fits": "FITS",
     "a.bin.xz": "xz",
-    "stripe:a.h5?disks=.": "HDF5",
+    "stripe:a.hdf?disks=.": "HDF",
     "distant:a.h4?folder=.": "HDF4",
 }
 

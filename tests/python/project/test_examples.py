@@ -105,3 +105,49 @@ def test_the_slow_and_the_faster_job_find_the_same_means(tmp_path, program):
     last = matrix.mean(axis=0)[[4, 9, 14, 19]]
     expected = [f"rank {rank}: 5 columns, the last mean is {mean:.1f}" for rank, mean in enumerate(last)]
     assert sorted(printed.splitlines()) == expected
+
+
+def test_months_of_maps_become_series(tmp_path):
+    netcdf = pytest.importorskip("scipy.io", reason="SciPy writes the netCDF files").netcdf_file
+    rng = np.random.default_rng(5)
+    parts = [rng.standard_normal((days, 7, 5)).astype("f4") for days in (3, 1, 4)]
+    for month, part in enumerate(parts):
+        with netcdf(tmp_path / f"{month}.nc", "w") as file:
+            for name, size in (("time", None), ("lat", 7), ("lon", 5)):
+                file.createDimension(name, size)
+            variable = file.createVariable("tas", "f4", ("time", "lat", "lon"))
+            variable[: len(part)] = part
+    names = [f"{month}.nc" for month in range(3)]
+    printed = started(3, "climate.py", "series.npy", *names, folder=tmp_path)
+    assert printed == "3 files with 8 days of 7 x 5 grid points\n"
+    series = np.load(tmp_path / "series.npy")
+    assert series.flags.f_contiguous
+    np.testing.assert_array_equal(series, np.concatenate(parts))
+    started(4, "climate_swing.py", "series.npy", "swing.npy", folder=tmp_path)
+    np.testing.assert_array_equal(np.load(tmp_path / "swing.npy"), np.ptp(series, axis=0))
+
+
+@needs_mpi
+def test_both_ways_to_write_tiles_make_the_same_file(tmp_path):
+    printed = {}
+    for program in ("mpi_io.py", "instead_of_mpi_io.py"):
+        command = [find_mpiexec(), "-n", "4", sys.executable, ROOT / "examples/python" / program, f"{program}.bin"]
+        done = subprocess.run(
+            command, cwd=tmp_path, env={**os.environ, **WELCOME}, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        printed[program] = done.stdout
+    matrix = 10.0 * np.arange(1000)[:, None] + np.arange(1200)
+    for program in printed:
+        assert (tmp_path / f"{program}.bin").read_bytes() == matrix.tobytes()
+        assert printed[program] == f"{[float(rows.sum()) for rows in np.split(matrix, 4)]}\n"
+    text = (ROOT / "docs/guides/from-mpi-io.md").read_text(encoding="utf-8")
+    assert text.count(printed["mpi_io.py"]) == 2, "the guide shows what both print"
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_a_matrix_goes_into_the_blocks_of_scalapack_and_out(tmp_path, order):
+    matrix = np.asarray(np.random.default_rng(2).standard_normal((150, 101)), order=order)
+    np.save(tmp_path / "a.npy", matrix)
+    assert "rank 0 has 86 x 37, in F order" in started(6, "balance.py", "a.npy", "b.npy", folder=tmp_path)
+    np.testing.assert_array_equal(np.load(tmp_path / "b.npy"), matrix / abs(matrix).max(axis=1, keepdims=True))

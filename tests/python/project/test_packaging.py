@@ -17,6 +17,8 @@ sys.path.insert(0, str(ROOT / "scripts"))
 
 import release  # noqa: E402
 import versions  # noqa: E402
+import wheel  # noqa: E402
+from wheels.mpis import WRAPPERS  # noqa: E402
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -26,6 +28,8 @@ else:
 SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 RUNS = SETTINGS["project"]["dependencies"]
 BUILDS = SETTINGS["build-system"]["requires"]
+HEADERS = ("zlib1g-dev", "libsodium-dev", "nlohmann-json3-dev", "libzstd-dev")
+"""Debian's packages of what CMakeLists.txt looks for."""
 yaml = pytest.importorskip("yaml", reason="PyYAML, which comes with dask, is not installed")
 
 
@@ -120,7 +124,8 @@ def recorded(recipe: str) -> tuple[type, list[tuple[str, tuple[Any, ...], dict[s
 def test_the_spack_recipe_of_the_package_needs_what_it_needs() -> None:
     _, calls = recorded("packaging/spack/packages/py_plait/package.py")
     needed = {args[0].split("@")[0] for name, args, _ in calls if name == "depends_on"}
-    assert {f"py-{name}" for name in names(RUNS) | names(BUILDS)} | {"zlib-api", "libsodium", "mpi"} <= needed
+    libraries = {"zlib-api", "libsodium", "nlohmann-json", "zstd", "mpi"}
+    assert {f"py-{name}" for name in names(RUNS) | names(BUILDS)} | libraries <= needed
     assert ("version", (versions.version(),), {}) in calls
 
 
@@ -142,16 +147,42 @@ def test_the_spack_recipe_of_the_libraries_sets_options_that_exist() -> None:
     assert not [option for option in options if not re.search(rf"\b{option}\b", texts)]
 
 
+def test_the_conda_recipe_has_the_libraries() -> None:
+    recipe = load("packaging/conda/recipe.yaml")["requirements"]
+    named = {one for one in recipe["host"] if isinstance(one, str)}
+    assert {"libsodium", "nlohmann_json >=3.10", "zlib", "zstd"} <= named
+
+
+def test_the_wheels_are_for_old_systems_and_every_mpi() -> None:
+    settings = tomllib.loads((ROOT / "packaging/wheels.toml").read_text(encoding="utf-8"))["tool"]["cibuildwheel"]
+    assert settings["manylinux-x86_64-image"] == settings["manylinux-aarch64-image"] == "manylinux_2_28"
+    families = [one.split("=")[0] for one in settings["config-settings"]["cmake.define.PLAIT_MPI_FAMILIES"].split(";")]
+    assert families == list(WRAPPERS)
+    assert [one.split("-")[0] for one in settings["build"]] == ["cp310", "cp311", "cp312"]
+    (override,) = settings["overrides"]
+    assert override["config-settings"] == {"wheel.py-api": "cp{}{}".format(*wheel.STABLE)}
+
+
 def test_the_container_file_installs_what_the_build_needs() -> None:
     text = (ROOT / "packaging/docker/Dockerfile").read_text(encoding="utf-8")
     joined = text.replace("\\\n", " ")
     words = {line.split()[0] for line in joined.splitlines() if line and not line.startswith("#")}
     assert words <= {"FROM", "RUN", "ENV", "COPY", "USER", "WORKDIR", "CMD"}
     build, runs = joined.split("FROM debian:12-slim\n")
-    assert {"g++", "python3-dev", "python3-venv", "zlib1g-dev", "libsodium-dev"} <= set(build.split())
-    assert {"python3", "zlib1g", "libsodium23"} <= set(runs.split())
+    assert {"g++", "python3-dev", "python3-venv", *HEADERS} <= set(build.split())
+    assert {"python3", "zlib1g", "libsodium23", "libzstd1"} <= set(runs.split())
     setup = (ROOT / "scripts/setup.sh").read_text(encoding="utf-8")
-    assert not [name for name in ("zlib1g-dev", "libsodium-dev", "python3-dev") if f"echo {name}" not in setup]
+    assert not [name for name in ("python3-dev", *HEADERS) if f"echo {name}" not in setup]
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/start.md", "docs/tasks.md", ".github/workflows/test.yml"])
+def test_pages_name_every_system_package(page: str) -> None:
+    """CMakeLists.txt looks for each of them."""
+    settings = (ROOT / "CMakeLists.txt").read_text(encoding="utf-8")
+    looked_for = re.findall(r"^find_package\((\w+)", settings, re.MULTILINE)
+    assert looked_for == ["Threads", "ZLIB", "Sodium", "nlohmann_json", "Zstd"], "HEADERS has a package for each"
+    text = (ROOT / page).read_text(encoding="utf-8")
+    assert not [name for name in HEADERS if name not in text]
 
 
 @pytest.mark.parametrize(

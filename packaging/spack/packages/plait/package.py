@@ -21,6 +21,8 @@ class Plait(CMakePackage):
     depends_on("cmake@3.24:", type="build")
     depends_on("zlib-api")
     depends_on("libsodium")
+    depends_on("nlohmann-json@3.10:", type="build")
+    depends_on("zstd")
     depends_on("mpi@3.1:", when="+mpi")
 
     conflicts("%gcc@:11", msg="C++20 needs GCC 12 or newer")

@@ -24,6 +24,8 @@ class PyPlait(PythonPackage):
     depends_on("py-nanobind@2.4:2", type="build")
     depends_on("zlib-api")
     depends_on("libsodium")
+    depends_on("nlohmann-json@3.10:", type="build")
+    depends_on("zstd")
     depends_on("py-numpy@1.24:2", type=("build", "run"))
     depends_on("py-click@8.1:8", type=("build", "run"))
     depends_on("py-rich@13:15", type=("build", "run"))

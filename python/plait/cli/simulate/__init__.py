@@ -35,6 +35,7 @@ class _Simulate(Commands):
         "machine": ("plait.cli.simulate.machine", "Print a machine file to begin with."),
         "paper": ("plait.cli.simulate.paper", "Redo the simulations of a paper of 1992."),
         "replay": ("plait.cli.simulate.replay", "Replay traces on a machine; the default."),
+        "run": ("plait.cli.simulate.run", "Simulate an access of an array by many ranks."),
     },
 )
 def simulate_command() -> None:

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <numeric>
 #include <random>
 #include <set>
@@ -118,7 +119,7 @@ TEST(AccessPlan, RegionsHaveSharesToo) {
   check_ranges(columns, 0, 1 << 16);
 }
 
-/// next_owned() and owners() of small sections with every rank, against the element map.
+/// next_owned(), parts() and elements() of small sections with every rank, against the element map.
 void check_owners(const Extents& shape, const Layout& layout, Order file_order, const Region& region) {
   SCOPED_TRACE(oracle::spelled(layout) + " in " + plait::shape_to_string(shape) + to_string(region));
   const AccessPlan plan = plan_of(shape, layout, 8, 0, 2, {}, false, false, region, file_order);
@@ -171,10 +172,13 @@ void check_owners(const Extents& shape, const Layout& layout, Order file_order, 
   }
   for (std::int64_t begin = 0; begin <= total; ++begin) {
     for (std::int64_t end = begin; end <= total; ++end) {
-      Extents expected(owner.begin() + begin, owner.begin() + end);
-      std::sort(expected.begin(), expected.end());
-      expected.erase(std::unique(expected.begin(), expected.end()), expected.end());
-      ASSERT_EQ(plan.owners({begin, end}), expected) << begin << ':' << end;
+      std::map<std::int64_t, std::int64_t> counts;
+      for (std::int64_t position = begin; position < end; ++position) ++counts[owner[at(position)]];
+      std::vector<plait::plan::RankPart> expected;
+      for (const auto& [rank, elements] : counts) expected.push_back({rank, elements});
+      ASSERT_EQ(plan.parts({begin, end}), expected) << begin << ':' << end;
+      for (std::int64_t rank = 0; rank < layout.size(); ++rank)
+        ASSERT_EQ(plan.elements(plan.holdings(rank), {begin, end}), counts[rank]) << begin << ':' << end;
     }
   }
   ASSERT_FALSE(plan.explain("a.npy").empty());

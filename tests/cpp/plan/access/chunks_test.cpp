@@ -30,7 +30,7 @@ using plait::plan::Strategy;
 /// Elements of a section in file order: where they lie in the file, and their index in the section.
 using Elements = std::map<std::int64_t, Extents>;
 
-Elements elements_of(const access_case::Case& access, const Extents& chunk) {
+Elements elements_of(const access_case::Case& access, const Extents& chunk, const Extents& shard) {
   Region region = access.region;
   if (region.empty())
     for (const std::int64_t size : access.file_shape) region.push_back({0, size, 1, false});
@@ -42,7 +42,11 @@ Elements elements_of(const access_case::Case& access, const Extents& chunk) {
     for (std::size_t d = 0; d < index.size(); ++d) in_array.push_back(region[d].start + index[d] * region[d].step);
     Extents slowest_first = index;
     if (access.file_order == Order::kFortran) std::reverse(slowest_first.begin(), slowest_first.end());
-    result[chunk_case::file_position(in_array, access.file_shape, chunk, access.file_order)] = slowest_first;
+    const std::int64_t file =
+        shard.empty()
+            ? chunk_case::file_position(in_array, access.file_shape, chunk, access.file_order)
+            : chunk_case::file_position_in_shards(in_array, access.file_shape, chunk, shard, access.file_order);
+    result[file] = slowest_first;
   });
   return result;
 }
@@ -117,6 +121,25 @@ void check_shares(const AccessPlan& plan) {
   ASSERT_EQ(next, plan.section().elements);
 }
 
+/// Each shard is written by one reader.
+void check_shards(const AccessPlan& plan, const Elements& elements, std::int64_t room) {
+  std::map<std::int64_t, std::int64_t> readers;
+  std::int64_t position = 0;
+  for (const auto& element : elements) {
+    const std::int64_t reader = plan.reader_of(position++);
+    ASSERT_EQ(readers.emplace(element.first / room, reader).first->second, reader);
+  }
+  const Chunks& chunks = *plan.section().chunks;
+  ASSERT_EQ(static_cast<std::int64_t>(readers.size()), chunks.shards());
+  for (std::int64_t shard = 0; shard < chunks.shards(); ++shard) {
+    ASSERT_EQ(chunks.shard_of(chunks.first_in_shard(shard)), shard);
+    if (shard > 0) {
+      ASSERT_EQ(chunks.shard_of(chunks.first_in_shard(shard) - 1), shard - 1);
+    }
+  }
+  ASSERT_EQ(chunks.first_in_shard(chunks.shards()), chunks.count());
+}
+
 void check_owners(const AccessPlan& plan, const Elements& elements) {
   for (std::int64_t rank = 0; rank < plan.layout().size(); ++rank) {
     for (const Holding& own : plan.holdings(rank)) {
@@ -128,8 +151,8 @@ void check_owners(const AccessPlan& plan, const Elements& elements) {
         if (mine) owned = position - 1;
         ASSERT_EQ(plan.next_owned(own.sets, --position), owned) << "rank " << rank << ", position " << position;
         if (mine) {
-          const auto owners = plan.owners({position, position + 1});
-          ASSERT_EQ(owners, std::vector{rank});
+          const auto parts = plan.parts({position, position + 1});
+          ASSERT_EQ(parts, (std::vector<plait::plan::RankPart>{{rank, 1}}));
         }
       }
     }
@@ -142,19 +165,36 @@ TEST(Chunks, PositionsSharesAndWindowsGoChunkByChunk) {
     const access_case::Case access = access_case::random_case(random, pick(random, 1, 4), {1, 8, 5000});
     if (access.file_shape.empty()) continue;
     const Extents chunk = chunk_case::random_chunk(random, access.file_shape);
+    Extents shard;
+    if (i % 2 == 1)
+      for (const std::int64_t size : chunk) shard.push_back(size * pick(random, 1, 3));
     AccessOptions options;
     options.readers = pick(random, 0, 4);
     options.memory_bytes = pick(random, std::vector<std::int64_t>{0, 5, 9, 24, 64}) * access.element_bytes;
     SCOPED_TRACE(testing::Message() << access_case::print(access) << " in chunks of " << plait::shape_to_string(chunk)
-                                    << ", readers " << options.readers << ", memory " << options.memory_bytes);
-    const Elements elements = elements_of(access, chunk);
-    const AccessPlan plan(Section(access.file_shape, access.file_order, access.region, chunk), access.layout,
+                                    << ", shards " << plait::shape_to_string(shard) << ", readers " << options.readers
+                                    << ", memory " << options.memory_bytes);
+    const Elements elements = elements_of(access, chunk, shard);
+    const AccessPlan plan(Section(access.file_shape, access.file_order, access.region, chunk, shard), access.layout,
                           {access.element_bytes, access.offset, 4, false, true}, options);
     ASSERT_EQ(plan.strategy(), Strategy::kTwoPhase);
     ASSERT_NO_FATAL_FAILURE(check_section(plan.section(), elements));
     ASSERT_NO_FATAL_FAILURE(check_shares(plan));
     ASSERT_NO_FATAL_FAILURE(check_owners(plan, elements));
+    if (!shard.empty()) {
+      ASSERT_NO_FATAL_FAILURE(check_shards(plan, elements, chunk_case::product(shard)));
+    }
   }
+}
+
+TEST(Chunks, ThreadsOfAProcessAndReadersShareShards) {
+  const Section section({64, 64}, Order::kC, {}, {4, 4}, {32, 64});
+  const plait::Layout layout({64, 64}, {plait::Distribution::collapsed(), plait::Distribution::collapsed()}, {});
+  AccessOptions options;
+  options.readers = 4;
+  EXPECT_EQ(AccessPlan(section, layout, {8, 0, 4, false, true}, options).readers(), 2);
+  EXPECT_EQ(AccessPlan(section, layout, {8, 0, 4, false, false}, options).readers(), 4);
+  EXPECT_EQ(AccessPlan(section, layout, {8, 0, 4, false, true, nullptr, true}, options).readers(), 4);
 }
 
 TEST(Chunks, CostNothingThatGrowsWithTheirNumber) {

@@ -1,0 +1,1 @@
+"""`plait bench accesses`: accesses as they are, beside what the simulation predicts."""

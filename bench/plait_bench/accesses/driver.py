@@ -1,0 +1,118 @@
+"""The driver of `plait bench accesses`: starts the ranks, and predicts each case by simulation."""
+
+from __future__ import annotations
+
+import statistics
+import tempfile
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import plait
+from plait import simulate
+from plait.launch import RankProgram, require_mpi
+from plait.simulate.plans import here_text
+from plait_bench.accesses.job import WAYS, AccessCase, AccessesJob
+from plait_bench.machine import describe_machine, shorten_library
+from plait_bench.steps import PATIENCE, Progress, Steps
+
+_MODULE = "plait_bench.accesses.ranks"
+
+
+@dataclass(frozen=True)
+class AccessesSettings:
+    """What to measure."""
+
+    ranks: tuple[int, ...] = (2, 3, 4, 6)
+    edge: int = 2048
+    """Rows and columns of doubles."""
+    rounds: int = 15
+    machine: str | None = None
+    """A machine file; None: this host, with the constants in force."""
+    directory: str | None = None
+
+    def cases(self, ranks: int) -> list[AccessCase]:
+        """Return the cases of one number of ranks."""
+        return [AccessCase(*way, operation, ranks, self.edge) for way in WAYS for operation in ("read", "write")]
+
+
+@dataclass
+class AccessResult:
+    """One case.  Times in seconds, until the last rank is done."""
+
+    case: AccessCase
+    samples: list[float]
+    predicted: float
+    correct: bool
+
+    @property
+    def median(self) -> float:
+        """The median of the samples."""
+        return statistics.median(self.samples)
+
+    @property
+    def error(self) -> float:
+        """What the prediction is above the median, as a part of that; below 0: below it."""
+        return self.predicted / self.median - 1
+
+
+@dataclass
+class AccessesResults:
+    """Everything that one run of the benchmark found."""
+
+    machine: dict[str, str]
+    settings: dict[str, Any]
+    cases: list[AccessResult] = field(default_factory=list)
+
+    def wrong(self) -> list[AccessCase]:
+        """Return the cases that brought wrong data."""
+        return [one.case for one in self.cases if not one.correct]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return everything as plain lists, dictionaries, texts and numbers."""
+        cases = [
+            {**asdict(one.case), "seconds": one.samples, "median": one.median, "predicted": one.predicted}
+            | {"error": one.error, "correct": one.correct}
+            for one in self.cases
+        ]
+        return {"machine": self.machine, "settings": self.settings, "cases": cases}
+
+
+def predicted(case: AccessCase, machine: simulate.Machine) -> float:
+    """Return the seconds that the simulation predicts of a file in memory, all ranks on one node."""
+    store = f"accesses.bin?shape={case.edge}x{case.edge}"
+    return simulate.run_plan(
+        case.operation, case.layout, store, machine=machine, per_node=0, cached=True, strategy=case.strategy
+    ).elapsed
+
+
+def run_accesses(settings: AccessesSettings, progress: Progress = lambda text, share: None) -> AccessesResults:
+    """Measure the cases, one start of ranks for each number of them.
+
+    errors  plait.Error: no MPI, no room, ranks that fail; plait.ArgumentError: a machine file that is none
+    """
+    require_mpi()
+    machine = simulate.parse(here_text()) if settings.machine is None else simulate.load(settings.machine)
+    if settings.directory is not None:
+        Path(settings.directory).mkdir(parents=True, exist_ok=True)
+    steps = Steps(progress, len(settings.ranks) * len(settings.cases(1)))
+    with tempfile.TemporaryDirectory(prefix="plait-bench-", dir=settings.directory) as name:
+        results = AccessesResults(describe_machine(Path(name)), asdict(settings))
+        for ranks in settings.ranks:
+            cases = settings.cases(ranks)
+            path = Path(name) / "job.json"
+            AccessesJob(cases, name, settings.rounds, PATIENCE * (len(cases) + 1)).save(path)
+            measured = 0
+            with RankProgram(ranks, _MODULE, [str(path)]) as program:
+                for event in program.events(PATIENCE):
+                    if event["event"] == "hello":
+                        results.machine["MPI"] = shorten_library(event["mpi"])
+                    elif event["event"] == "case":
+                        case = cases[event["number"]]
+                        time = predicted(case, machine)
+                        results.cases.append(AccessResult(case, event["samples"], time, event["correct"]))
+                        measured += 1
+                        steps.done(f"{ranks} ranks, {case.operation} {case.dist}, {case.strategy}")
+            if measured < len(cases):
+                raise plait.Error(f"the ranks ended before they had measured {cases[measured].layout}")
+    return results

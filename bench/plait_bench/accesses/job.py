@@ -1,0 +1,48 @@
+"""What the driver of `plait bench accesses` tells its ranks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from plait_bench.job import Operation, SavedJob
+
+WAYS = (
+    ("(block, *)", "direct"),
+    ("(*, block)", "direct"),
+    ("(*, block)", "two-phase"),
+    ("(cyclic, *)", "two-phase"),
+    ("(*, cyclic)", "two-phase"),
+)
+"""Distributions and strategies that are measured, each reading and writing."""
+
+
+@dataclass(frozen=True)
+class AccessCase:
+    """A square of doubles in C order, in the page cache."""
+
+    dist: str
+    strategy: str
+    operation: Operation
+    ranks: int
+    edge: int
+
+    @property
+    def layout(self) -> str:
+        """The layout in Plait's notation, without its shape."""
+        return f"{self.dist} onto ({self.ranks})"
+
+
+@dataclass(frozen=True)
+class AccessesJob(SavedJob):
+    """The cases of one number of ranks."""
+
+    cases: list[AccessCase]
+    folder: str
+    rounds: int
+    limit: float
+
+    @classmethod
+    def from_fields(cls, fields: dict[str, Any]) -> AccessesJob:
+        """Return the job of which these are the fields, as JSON holds them."""
+        return cls(**{**fields, "cases": [AccessCase(**case) for case in fields["cases"]]})

@@ -1,0 +1,60 @@
+"""The ranks of `plait bench accesses`: ``mpiexec -n P python -m plait_bench.accesses.ranks JOB``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import plait
+from plait_bench.accesses.job import AccessCase, AccessesJob
+from plait_bench.pattern import same_bytes
+from plait_bench.ranks import Ranks, run_job
+
+
+class _Ranks(Ranks):
+    """All ranks together, seen from one of them."""
+
+    def __init__(self, job: AccessesJob) -> None:
+        super().__init__()
+        self._job = job
+
+    def run(self) -> None:
+        """Do the whole job."""
+        self._greet()
+        for number, case in enumerate(self._job.cases):
+            self._measure(number, case)
+
+    def _measure(self, number: int, case: AccessCase) -> None:
+        """Write a file, and measure one access of it round by round; the first one is not counted."""
+        shape = (case.edge, case.edge)
+        layout = plait.Layout.parse(case.layout, shape)
+        rank = self._comm.rank
+        local = np.full(layout.local_shape(rank), float(rank))
+        path = str(Path(self._job.folder) / f"accesses-{case.edge}.bin")
+        about: dict[str, Any] = {"comm": self._comm, "shape": shape, "dtype": "f8", "strategy": case.strategy}
+        with plait.open(path, "w", **about) as file:
+            file.write(local, layout)
+        found = np.empty_like(local)
+        with plait.open(path, "r+", **about) as file:
+
+            def access() -> None:
+                if case.operation == "read":
+                    file.read(layout, out=found)
+                else:
+                    file.write(local, layout)
+
+            samples = [self._span(access) for _ in range(self._job.rounds + 1)][1:]
+            if case.operation == "write":
+                file.read(layout, out=found)
+        self._tell("case", number=number, samples=samples, correct=self._all(same_bytes(found, local)))
+
+
+def main() -> None:
+    """Run the job that the command line names."""
+    run_job(AccessesJob.load, _Ranks)
+
+
+if __name__ == "__main__":
+    main()

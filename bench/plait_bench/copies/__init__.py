@@ -1,0 +1,1 @@
+"""What `plait bench copy` measures."""

@@ -1,0 +1,149 @@
+"""The driver of `plait bench copy`: each copy by each library that can make it, in turns."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from plait_bench.copies.rows import Row, make_source, rows, same
+from plait_bench.copies.worker import TOOLS
+from plait_bench.machine import describe_machine
+from plait_bench.steps import Progress, Steps
+
+_MODULES = {"zarr-python": "zarr", "tensorstore": "tensorstore"}
+PLAIT = "plait"
+
+
+@dataclass(frozen=True)
+class CopySettings:
+    """What to measure."""
+
+    size: int = 256 << 20
+    """About the bytes of an array."""
+    memory: int = 64 << 20
+    rounds: int = 3
+    keys: tuple[str, ...] = ("a", "b", "c", "f", "g")
+    folder: str | None = None
+
+
+@dataclass
+class ToolResult:
+    """One library."""
+
+    seconds: list[float] = field(default_factory=list)
+    peaks: list[int] = field(default_factory=list)
+    """Bytes of memory that its process had at most."""
+    before: list[int] = field(default_factory=list)
+    """The same before it began to copy."""
+    wrong: bool = False
+    failed: str = ""
+
+    @property
+    def median(self) -> float | None:
+        """Of the seconds; None where it has failed."""
+        return statistics.median(self.seconds) if self.seconds and not self.failed else None
+
+
+@dataclass
+class RowResult:
+    """One copy."""
+
+    row: Row
+    tools: dict[str, ToolResult]
+
+
+@dataclass
+class CopyResults:
+    """Everything that one run of the benchmark found."""
+
+    machine: dict[str, str]
+    settings: dict[str, Any]
+    rows: list[RowResult]
+
+    def wrong(self) -> list[str]:
+        """Return what has copied wrong elements."""
+        return [f"{one.row.title}, {name}" for one in self.rows for name, tool in one.tools.items() if tool.wrong]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return everything as plain lists, dictionaries, texts and numbers."""
+        return {
+            "machine": self.machine,
+            "settings": self.settings,
+            "rows": [
+                {**asdict(one.row), "tools": {name: asdict(tool) for name, tool in one.tools.items()}}
+                for one in self.rows
+            ],
+        }
+
+
+def _tools(key: str) -> list[str]:
+    return [
+        name
+        for name, (keys, _) in TOOLS.items()
+        if key in keys and (name not in _MODULES or importlib.util.find_spec(_MODULES[name]) is not None)
+    ]
+
+
+def run_copy(settings: CopySettings, progress: Progress = lambda text, share: None) -> CopyResults:
+    """Measure all copies.
+
+    errors  plait.Error: no room
+    """
+    all_rows = rows(settings.size)
+    with tempfile.TemporaryDirectory(prefix="plait-bench-", dir=settings.folder) as name:
+        folder = Path(name)
+        results = CopyResults(describe_machine(folder), asdict(settings), [])
+        steps = Steps(progress, sum(1 + settings.rounds * len(_tools(key)) for key in settings.keys))
+        for key in settings.keys:
+            result = RowResult(all_rows[key], {tool: ToolResult() for tool in _tools(key)})
+            results.rows.append(result)
+            _measure(result, settings, folder, steps)
+    return results
+
+
+def _measure(result: RowResult, settings: CopySettings, folder: Path, steps: Steps) -> None:
+    row = result.row
+    source, target = folder / f"source{row.source.suffix}", folder / f"target{row.target.suffix}"
+    steps.doing(f"{row.title}: the source")
+    make_source(row, source)
+    steps.done(row.title)
+    names = list(result.tools)
+    for number in range(settings.rounds):
+        # Each begins in turn, so that a drifting machine favours none.
+        for name in names[number % len(names) :] + names[: number % len(names)]:
+            tool = result.tools[name]
+            if not tool.failed:
+                _run(name, row, (source, target), settings, tool)
+            if number == 0 and not tool.failed:
+                tool.wrong = not same(row, source, target)
+            _remove(target)
+            steps.done(f"{row.title}: {name}, round {number + 1} of {settings.rounds}")
+    _remove(source)
+
+
+def _run(name: str, row: Row, ends: tuple[Path, Path], settings: CopySettings, tool: ToolResult) -> None:
+    command = [sys.executable, "-m", "plait_bench.copies.worker", name, row.key]
+    command += [str(settings.size), str(settings.memory), *map(str, ends)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        tool.failed = done.stderr.strip().splitlines()[-1] if done.stderr.strip() else f"exit code {done.returncode}"
+        return
+    told = json.loads(done.stdout.splitlines()[-1])
+    tool.seconds.append(told["seconds"])
+    tool.peaks.append(told["peak"])
+    tool.before.append(told["before"])
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)

@@ -1,0 +1,123 @@
+"""The copies that `plait bench copy` measures: what lies in the source, and what the target is to be."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import plait
+from plait._copying.boxes import Kept
+
+ITEMSIZE = 4
+_BLOCK = 16 << 20
+
+
+@dataclass(frozen=True)
+class End:
+    """One end of a copy."""
+
+    suffix: str
+    chunks: tuple[int, ...] | None = None
+    codec: str = "none"
+    shards: tuple[int, ...] | None = None
+    order: str = "C"
+
+    @property
+    def kept(self) -> Kept:
+        """As windows are planned for it."""
+        return Kept(self.order, self.chunks, self.codec != "none")
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """As plait.open takes them."""
+        if self.chunks is None:
+            return {"order": self.order}
+        return {"chunks": self.chunks, "codec": self.codec, "shards": self.shards}
+
+
+@dataclass(frozen=True)
+class Row:
+    """One copy."""
+
+    key: str
+    title: str
+    shape: tuple[int, ...]
+    source: End
+    target: End
+
+    @property
+    def bytes(self) -> int:
+        """Of the array."""
+        return math.prod(self.shape) * ITEMSIZE
+
+
+def rows(size: int) -> dict[str, Row]:
+    """Return all copies of about `size` bytes, by their keys."""
+    edge = 1 << max(8, (int(math.log2(size / ITEMSIZE)) + 1) // 2)
+    square = (max(64, size // ITEMSIZE // edge), edge)
+    count = min(128, max(2, square[0] // 8))
+    by_rows = (max(1, square[0] // count), square[1])
+    by_columns = (square[0], max(1, square[1] // count))
+    times = max(2, size // (ITEMSIZE << 18))
+    long = max(128, round((size / ITEMSIZE) ** (1 / 3) / 64) * 64)
+    shard = 256 if long < 512 else 512
+    found = [
+        Row("a", "Zarr, rows to columns", square, End(".zarr", by_rows), End(".zarr", by_columns)),
+        Row("b", "the same, zstd 3", square, End(".zarr", by_rows, "zstd:3"), End(".zarr", by_columns, "zstd:3")),
+        Row("c", ".npy, order C to F", square, End(".npy"), End(".npy", order="F")),
+        Row(
+            "f",
+            f"Zarr, chunks of 64x64x64 into shards of {shard}x{shard}x{shard}, zstd 1",
+            (long,) * 3,
+            End(".zarr", (64,) * 3, "zstd:1"),
+            End(".zarr", (64,) * 3, "zstd:1", (shard,) * 3),
+        ),
+        Row(
+            "g",
+            "Zarr, frames to time series, zstd 1",
+            (times, 512, 512),
+            End(".zarr", (1, 512, 512), "zstd:1"),
+            End(".zarr", (times, 16, 16), "zstd:1"),
+        ),
+    ]
+    return {row.key: row for row in found}
+
+
+def values(shape: tuple[int, ...], region: tuple[slice, ...]) -> np.ndarray[Any, np.dtype[Any]]:
+    """Return a part of the array: a smooth field with noise in its last digits, as measurements have."""
+    grids = np.meshgrid(*[np.arange(part.start, part.stop, dtype="f4") for part in region], indexing="ij", sparse=True)
+    field = np.zeros((), "f4")
+    for number, (grid, extent) in enumerate(zip(grids, shape, strict=True)):
+        field = field + np.sin(grid * np.float32((number + 2) * 6.0 / extent))
+    noise = np.random.default_rng(region[0].start).integers(0, 64, field.shape).astype("f4")
+    return np.round(field * 1000) / np.float32(10) + noise / np.float32(1024)
+
+
+def make_source(row: Row, path: Path, progress: Callable[[], None] = lambda: None) -> None:
+    """Write the source of a copy."""
+    step = max(1, _BLOCK // max(1, math.prod(row.shape[1:]) * ITEMSIZE))
+    if row.source.chunks:
+        step = -(-step // row.source.chunks[0]) * row.source.chunks[0]
+    with plait.open(path, "w", shape=row.shape, dtype="f4", memory="256M", **row.source.options) as file:
+        for begin in range(0, row.shape[0], step):
+            region = (slice(begin, min(begin + step, row.shape[0])), *(slice(0, size) for size in row.shape[1:]))
+            file.write(values(row.shape, region), region=region)
+            progress()
+
+
+def same(row: Row, source: Path, target: Path) -> bool:
+    """Whether a copy has all elements of its source."""
+    step = max(1, _BLOCK // max(1, math.prod(row.shape[1:]) * ITEMSIZE))
+    with plait.open(source, memory="256M") as one, plait.open(target, memory="256M") as other:
+        if one.shape != other.shape or one.dtype != other.dtype:
+            return False
+        for begin in range(0, row.shape[0], max(step, -(-row.shape[0] // 8))):
+            region = np.s_[begin : min(begin + max(step, -(-row.shape[0] // 8)), row.shape[0])]
+            if not np.array_equal(one.read(region=region), other.read(region=region)):
+                return False
+    return True

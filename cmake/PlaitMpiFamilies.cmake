@@ -1,0 +1,33 @@
+# A wheel for several families of MPI: a library and a module for each, linked with no MPI.  They take MPI's functions
+# from the library that the program has loaded (python/plait/_libraries/families.py).
+#
+# PLAIT_MPI_FAMILIES   FAMILY=COMPILER_WRAPPER for each; the first is the MPI of this tree, which FindMPI finds.
+set(plait_mpi_libraries plait_mpi)
+
+# The library's name tells the family; the words for the compiler are those of any other tree.
+list(GET PLAIT_MPI_FAMILIES 0 first_family)
+string(REGEX REPLACE "=.*" "" first_family "${first_family}")
+target_link_libraries(plait_mpi PUBLIC plait PRIVATE $<COMPILE_ONLY:MPI::MPI_C>)
+set_target_properties(plait_mpi PROPERTIES OUTPUT_NAME plait_mpi_${first_family} EXPORT_NAME mpi_${first_family})
+
+list(SUBLIST PLAIT_MPI_FAMILIES 1 -1 other_families)
+foreach(entry IN LISTS other_families)
+  if(NOT entry MATCHES "^([a-z]+)=(.+)$")
+    message(FATAL_ERROR "PLAIT_MPI_FAMILIES has '${entry}'; expected FAMILY=COMPILER_WRAPPER")
+  endif()
+  set(family ${CMAKE_MATCH_1})
+  set(wrapper ${CMAKE_MATCH_2})
+  execute_process(COMMAND "${wrapper}" -show OUTPUT_VARIABLE shown COMMAND_ERROR_IS_FATAL ANY)
+  separate_arguments(shown UNIX_COMMAND "${shown}")
+  list(FILTER shown INCLUDE REGEX "^-[DI]")
+  list(TRANSFORM shown REPLACE "^-I" "-isystem" OUTPUT_VARIABLE mpi_${family}_options)
+
+  add_library(plait_mpi_${family} SHARED ${mpi_sources} ${mpi_face_sources})
+  set_target_properties(plait_mpi_${family} PROPERTIES EXPORT_NAME mpi_${family})
+  target_include_directories(plait_mpi_${family} PRIVATE src bindings/c bindings/historical)
+  target_compile_options(plait_mpi_${family} PRIVATE ${mpi_${family}_options})
+  target_link_libraries(plait_mpi_${family} PUBLIC plait)
+  plait_warnings(plait_mpi_${family})
+  plait_together(plait_mpi_${family} "(src/.*|bindings/historical/.*)/")
+  list(APPEND plait_mpi_libraries plait_mpi_${family})
+endforeach()

@@ -1,0 +1,68 @@
+"""How a new file keeps its array, as callers say it and as the library takes it."""
+
+from __future__ import annotations
+
+import json
+import math
+import operator
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from .._errors import ArgumentError
+from .words import shown
+
+Kept = tuple[list[int] | None, list[int] | None, str, str, list[str]]
+"""Shapes of chunks and shards, codec, value of what nobody writes, names of dimensions."""
+
+
+def kept_of(
+    chunks: Sequence[int] | int | None,
+    shards: Sequence[int] | int | None,
+    codec: str | None,
+    fill_value: object,
+    dimension_names: Sequence[str] | None,
+) -> Kept:
+    """Check what a caller says of a new file.
+
+    errors  ArgumentError
+    """
+    if codec is not None and (not isinstance(codec, str) or not codec):
+        raise ArgumentError(f'codec={shown(codec)} is not a codec; give a text such as "zstd:3"')
+    names = dimension_names
+    if names is not None and (isinstance(names, str) or not all(isinstance(name, str) for name in names)):
+        raise ArgumentError(f"dimension_names={shown(names)} are not names; give one text for each dimension")
+    return (
+        _extents("chunks", chunks),
+        _extents("shards", shards),
+        codec or "",
+        _fill_text(fill_value),
+        list(names or ()),
+    )
+
+
+def _extents(name: str, shape: Sequence[int] | int | None) -> list[int] | None:
+    if shape is None:
+        return None
+    sizes: Iterable[Any] = shape if isinstance(shape, Iterable) and not isinstance(shape, (str, bytes)) else [shape]
+    try:
+        return [operator.index(size) for size in sizes]
+    except TypeError:
+        raise ArgumentError(f"{name}={shown(shape)} is not a shape; give whole numbers, such as (64, 64)") from None
+
+
+def _fill_text(value: object) -> str:
+    """Return a number as JSON spells it, with the words for those that JSON does not have."""
+    if value is None:
+        return ""
+    plain = value.item() if hasattr(value, "item") else value
+    if isinstance(plain, complex):
+        return json.dumps([_part(plain.real), _part(plain.imag)])
+    if not isinstance(plain, (bool, int, float)):
+        raise ArgumentError(f"fill_value={shown(value)} is not a number; give one that the dtype can have")
+    return json.dumps(plain)
+
+
+def _part(value: float) -> float | str:
+    if math.isfinite(value):
+        return value
+    return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"

@@ -1,0 +1,169 @@
+"""The windows of a copy between two ways of keeping an array: boxes that cost both ends as little as can be.
+
+A unit is what an end reads or writes as a whole: a chunk. What it costs to touch a part of one depends on whether it is
+packed; of elements that lie as they are, every stretch of the file is a request. The sizes of windows that are tried
+are the whole dimension and multiples of the units, of both ends and of what both have in common.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from .._errors import ArgumentError
+from .windows import Window
+
+_Seconds = npt.NDArray[np.float64]
+
+# Of one core, warm, as `plait bench copy` has them within a factor of two; only their ratios choose.
+_DECODED = 1.0e9  # bytes a second out of packed chunks
+_ENCODED = 0.35e9
+_MOVED = 2.5e9
+_REQUEST = 4e-6  # seconds, of a stretch of a file
+_OPENING = 25e-6  # of a chunk
+_WINDOW = 1e-3
+_MOST_TRIED = {1: 4096, 2: 160, 3: 40, 4: 16}
+_FEWEST_TRIED = 6
+_MOST_COUNTED = 1 << 16
+
+
+@dataclass(frozen=True)
+class Kept:
+    """How one end keeps an array."""
+
+    order: str
+    chunks: tuple[int, ...] | None = None
+    packed: bool = False
+    """Whether a part of a chunk costs a whole one."""
+
+
+@dataclass(frozen=True)
+class Moved:
+    """What is copied."""
+
+    shape: tuple[int, ...]
+    itemsize: int
+
+
+@dataclass(frozen=True)
+class Boxes:
+    """Windows of one shape, those at the upper edges smaller, and what a copy through them is predicted to take."""
+
+    shape: tuple[int, ...]
+    window: tuple[int, ...]
+    order: str
+    seconds: float
+
+    def windows(self) -> Iterator[Window]:
+        """The windows in the order of the array; none of an array without elements."""
+        counts = [-(-size // step) for size, step in zip(self.shape, self.window, strict=True)]
+        for number in range(math.prod(counts)):
+            index = np.unravel_index(number, counts, order="C" if self.order == "C" else "F") if counts else ()
+            region = tuple(
+                slice(int(at) * step, min((int(at) + 1) * step, size))
+                for at, step, size in zip(index, self.window, self.shape, strict=True)
+            )
+            yield Window(region, tuple(part.stop - part.start for part in region))
+
+
+def boxes(array: Moved, source: Kept, target: Kept, memory: int) -> Boxes:
+    """Choose the windows of at most `memory` bytes through which a copy is predicted to be fastest.
+
+    cost  Some milliseconds, whatever the size of the array.
+    errors  ArgumentError: not even one element fits
+    """
+    shape, itemsize = array.shape, array.itemsize
+    if math.prod(shape) == 0 or not shape:
+        return Boxes(shape, tuple(max(size, 1) for size in shape), source.order, 0.0)
+    if memory < itemsize:
+        raise ArgumentError(
+            f"the memory for windows, {memory} bytes, holds no element of {itemsize} bytes; give more with memory="
+        )
+    most = _MOST_TRIED.get(len(shape), _FEWEST_TRIED)
+    tried = [
+        _sizes(size, [kept.chunks[d] for kept in (source, target) if kept.chunks], most, memory // itemsize)
+        for d, size in enumerate(shape)
+    ]
+    grids = list(np.meshgrid(*[np.array(sizes, np.float64) for sizes in tried], indexing="ij", sparse=True))
+    elements = _product(grids)
+    counts = _product([np.ceil(size / grid) for size, grid in zip(shape, grids, strict=True)])
+    seconds: _Seconds = counts * _WINDOW
+    for kept, writes in ((source, False), (target, True)):
+        seconds = seconds + _seconds(kept, writes, array, tried, grids)
+    seconds = np.where(elements * itemsize <= memory, seconds, np.inf)
+    best = np.unravel_index(int(np.argmin(seconds)), seconds.shape)
+    window = tuple(sizes[int(at)] for sizes, at in zip(tried, best, strict=True))
+    return Boxes(shape, window, source.order, float(seconds[best]))
+
+
+def _sizes(size: int, units: list[int], most: int, elements: int) -> list[int]:
+    """Return sizes of windows along a dimension, ascending, with 1 among them."""
+    bases = {1, *units}
+    if len(units) > 1:
+        bases.add(math.lcm(*units))
+    found = {1} | ({size} if size <= elements else set())
+    for base in bases:
+        step = base
+        while step < size and step <= elements:
+            found.add(step)
+            step *= 2
+        if base <= elements and base > 1:  # as many as fit
+            found.add(min(size, elements // base * base))
+    ordered = sorted(one for one in found if one <= size)
+    if len(ordered) <= most:
+        return ordered
+    kept = {1, ordered[-1], *(unit for unit in units if unit <= size)}
+    return sorted(kept | set(ordered[:: -(-len(ordered) // max(most - len(kept), 1))]))
+
+
+def _product(parts: list[_Seconds]) -> _Seconds:
+    result = parts[0]
+    for part in parts[1:]:
+        result = result * part
+    return result
+
+
+def _seconds(kept: Kept, writes: bool, array: Moved, tried: list[list[int]], grids: list[_Seconds]) -> _Seconds:
+    """Return what one end takes, for each combination of sizes."""
+    total = math.prod(array.shape) * array.itemsize
+    if kept.chunks is None:
+        runs = math.prod(array.shape) / _run(kept.order, list(array.shape), grids)
+        return runs * _REQUEST + total / _MOVED
+    touched = []
+    for d, sizes in enumerate(tried):
+        row = np.array([_touched(array.shape[d], kept.chunks[d], one) for one in sizes], np.float64)
+        touched.append(row.reshape(grids[d].shape))
+    chunks = _product(touched)
+    if not kept.packed:
+        inside = [np.minimum(grid, unit) for grid, unit in zip(grids, kept.chunks, strict=True)]
+        runs = math.prod(array.shape) / _run(kept.order, list(kept.chunks), inside)
+        return runs * _REQUEST + chunks * _OPENING + total / _MOVED
+    size = math.prod(kept.chunks) * array.itemsize
+    if not writes:
+        return chunks * (size / _DECODED + _OPENING)
+    once = math.prod(-(-extent // unit) for extent, unit in zip(array.shape, kept.chunks, strict=True))
+    return chunks * (size / _ENCODED + _OPENING) + (chunks - once) * size / _DECODED
+
+
+def _run(order: str, whole: list[int], parts: list[_Seconds]) -> _Seconds:
+    """Return the elements of boxes of `parts` that are contiguous in an array of shape `whole`."""
+    run = np.ones(())
+    full = np.ones((), bool)
+    for d in reversed(range(len(whole))) if order == "C" else range(len(whole)):
+        run = np.where(full, run * parts[d], run)
+        full = full & (parts[d] >= whole[d])
+    return run
+
+
+def _touched(size: int, unit: int, window: int) -> int:
+    """Return how often windows along a dimension touch a unit, counted for each of them."""
+    count = -(-size // window)
+    if count > _MOST_COUNTED:
+        return count + size // unit
+    begin = np.arange(count, dtype=np.int64) * window
+    end = np.minimum(begin + window, size)
+    return int((-(-end // unit) - begin // unit).sum())

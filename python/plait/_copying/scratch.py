@@ -1,0 +1,68 @@
+"""An array in between two passes of a copy: a file beside the target, which is removed in any case."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .._comm import CommLike
+from .._core import Layout
+from .._errors import Error
+from .._file import File
+from .._location import path_of
+from .._open import open
+from .steps import Region, StepArray
+
+
+class Between:
+    """It, as the target of the first pass and the source of the second one."""
+
+    def __init__(self, file: File) -> None:
+        """Take the file."""
+        self._file = file
+
+    def write(self, array: StepArray, layout: Layout, given: Any, region: Region) -> None:
+        """Write a window."""
+        self._file.write(given, layout, region=region)
+
+    def read(self, array: StepArray, layout: Layout, out: Any, region: Region) -> None:
+        """Read a window."""
+        self._file.read(layout, out, region=region)
+
+
+@dataclass(frozen=True)
+class Scratch:
+    """Where such an array may be."""
+
+    comm: CommLike
+    memory: int
+    target: str
+
+    def possible(self, array: StepArray) -> bool:
+        """Whether the target is a file, beside which there is room, and the elements are numbers."""
+        return array.dtype.kind in "biufc" and path_of(self.target) is not None
+
+    @contextmanager
+    def open(self, array: StepArray, chunks: tuple[int, ...]) -> Iterator[Between]:
+        """Make one.  It never appears under a name of its own: what a killed process leaves, the next one removes."""
+        path = path_of(self.target)
+        assert path is not None
+        root = next((one for one in (path, *path.parents) if one.suffix == ".zarr"), path)
+        file = open(
+            Path(root.parent) / f"{root.name}.scratch.zarr",
+            "w",
+            comm=self.comm,
+            shape=array.shape,
+            dtype=array.dtype,
+            order="F" if array.order == "F" else "C",
+            chunks=chunks,
+            memory=self.memory,
+        )
+        try:
+            yield Between(file)
+        finally:
+            with suppress(Error):  # it has failed on another rank, and is removed
+                file._core.abandon("it was no longer needed")

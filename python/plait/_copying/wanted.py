@@ -1,0 +1,92 @@
+"""What a copy makes of an array where the target leaves it a choice: its order, its chunks and how they are packed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from .._arguments.words import kind, shown
+from .._errors import ArgumentError
+from .._location import locate
+from .steps import StepArray
+
+Extents = Mapping[str, int] | Sequence[int]
+"""Sizes, one for each dimension or by the names of dimensions; -1 is all of one."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What the caller asks for."""
+
+    order: Literal["C", "F"] | None = None
+    chunks: Extents | None = None
+    shards: Extents | None = None
+    codec: str | None = None
+
+    def __post_init__(self) -> None:
+        """Check it as far as no array is needed.
+
+        errors  ArgumentError
+        """
+        if self.order not in (None, "C", "F"):
+            raise ArgumentError(f'target_order={shown(self.order)} is not known; use "C" or "F"')
+        for name, given in (("chunks", self.chunks), ("shards", self.shards)):
+            if given is not None and (isinstance(given, str) or not isinstance(given, (Mapping, Sequence))):
+                raise ArgumentError(
+                    f"{name}={kind(given)} are no sizes; give one for each dimension, or a mapping of their names"
+                )
+        if self.codec is not None and not isinstance(self.codec, str):
+            raise ArgumentError(f'codec={shown(self.codec)} is not a codec; give a text such as "zstd:3"')
+
+    def options(self, target: str | os.PathLike[str], array: StepArray) -> dict[str, Any]:
+        """Return what :func:`plait.open` is told of a new array.
+
+        errors  ArgumentError: what the target cannot have
+        """
+        found = locate(target)
+        order = found.only_order or self.order or array.order
+        if self.order not in (None, order):
+            raise ArgumentError(
+                f"{os.fsdecode(target)} has its arrays in order {order}, but target_order={self.order} was given; "
+                "leave it out, or give another kind of target"
+            )
+        told: dict[str, Any] = {"order": order}
+        if not found.keeps_chunks:
+            if (self.chunks, self.shards, self.codec) != (None, None, None):
+                raise ArgumentError(
+                    f"chunks, shards or a codec were given, but {os.fsdecode(target)} keeps its arrays in one piece; "
+                    "leave them out, or give a target that ends with .zarr"
+                )
+            return told
+        told["chunks"] = _sizes("chunks", self.chunks, array) or array.chunks
+        told["shards"] = _sizes("shards", self.shards, array)
+        told["codec"] = self.codec
+        told["dimension_names"] = array.dimension_names or None
+        return told
+
+
+def _sizes(name: str, given: Extents | None, array: StepArray) -> tuple[int, ...] | None:
+    """Return one size for each dimension.
+
+    errors  ArgumentError
+    """
+    if given is None:
+        return None
+    if isinstance(given, Mapping):
+        names = array.dimension_names
+        strangers = [one for one in given if one not in names]
+        if strangers:
+            raise ArgumentError(
+                f"{name} were given for the dimension {shown(strangers[0])}, but those of {array.name} are "
+                f"{', '.join(map(shown, names)) or 'without names'}; give one size for each dimension"
+            )
+        sizes = [given.get(one, -1) for one in names]
+    else:
+        sizes = list(given)
+    if len(sizes) != len(array.shape):
+        raise ArgumentError(
+            f"{name} has {len(sizes)} sizes, but {array.name} has {len(array.shape)} dimensions; give one for each"
+        )
+    return tuple(max(size, 1) if one == -1 else one for one, size in zip(sizes, array.shape, strict=True))

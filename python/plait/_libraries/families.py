@@ -1,0 +1,109 @@
+"""The extension module for the MPI that this process uses: a wheel has one for each family of MPI libraries."""
+
+from __future__ import annotations
+
+import ctypes
+import importlib.util
+import os
+import re
+import sys
+from collections.abc import Iterator
+from importlib.machinery import EXTENSION_SUFFIXES
+from pathlib import Path
+from types import ModuleType
+
+from .._errors import ArgumentError
+
+#: What MPI_Get_library_version says of libraries with MPICH's binary interface, as its ABI initiative lists them.
+LIKE_MPICH = re.compile("MPICH|Intel|MVAPICH|ParaStation|Cray", re.IGNORECASE)
+_LONGEST = 8192  # bytes of MPI_MAX_LIBRARY_VERSION_STRING, no library has more
+
+
+def mpi_module() -> ModuleType:
+    """Return plait._mpi: the one that this Plait was built with, or that of the family in use.
+
+    Raises plait.ArgumentError where there is none for the MPI that the process has loaded.
+    """
+    try:
+        from .. import _mpi
+    except ImportError as error:
+        built = _built()
+        if not built:
+            raise ArgumentError(
+                f"this Plait was built without MPI ({error}); build it where an MPI is found"
+            ) from error
+        return _loaded(built)
+    return _mpi
+
+
+def _built(folder: Path = Path(__file__).parents[1]) -> dict[str, Path]:
+    """The families that there are modules for, and these."""
+    found = {}
+    for path in folder.glob("_mpi_*.so"):
+        family, _, suffix = path.name.removeprefix("_mpi_").partition(".")
+        if f".{suffix}" in EXTENSION_SUFFIXES:
+            found[family] = path
+    return found
+
+
+def _loaded(built: dict[str, Path]) -> ModuleType:
+    """Load the module for the MPI library in use, whose functions it takes."""
+    library = _library_in_use()
+    family = family_of(library)
+    if family not in built:
+        raise ArgumentError(
+            f"{version_of(library)!r} is no MPI that this wheel is made for, which are {', '.join(sorted(built))}; "
+            f"build Plait for it, with MPICC set to its compiler wrapper: pip install --no-binary plait plait"
+        )
+    spec = importlib.util.spec_from_file_location("plait._mpi", built[family])
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    sys.modules["plait._mpi"] = module
+    return module
+
+
+def _library_in_use() -> ctypes.CDLL:
+    """The MPI library that mpi4py works with, its functions made visible to what is loaded from now on."""
+    mpi4py = sys.modules.get("mpi4py.MPI")
+    libraries = list(loaded_libraries())
+    own = mpi4py.Get_library_version().rstrip("\0\n ") if mpi4py is not None else None
+    matching = [library for library in libraries if own is None or version_of(library) == own]
+    if not matching:
+        raise ArgumentError(
+            "no MPI library was found in this process, so that Plait cannot work with it; build Plait for your MPI, "
+            "with MPICC set to its compiler wrapper: pip install --no-binary plait plait"
+        )
+    return matching[0]
+
+
+def loaded_libraries() -> Iterator[ctypes.CDLL]:
+    """The MPI libraries of this process: libmpi.so.12 and .40, libmpich.so.12, libmpi_cray.so.12, libmpi_abi.so.1."""
+    with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as maps:
+        paths = dict.fromkeys(line.split(None, 5)[-1].rstrip("\n") for line in maps if "/libmpi" in line)
+    for path in paths:
+        try:
+            library = ctypes.CDLL(path, os.RTLD_NOLOAD | os.RTLD_GLOBAL | os.RTLD_LAZY)
+        except OSError:  # a file that was deleted since, or no library
+            continue
+        if hasattr(library, "MPI_Get_library_version"):
+            yield library
+
+
+def version_of(library: ctypes.CDLL) -> str:
+    """What an MPI library says of itself."""
+    text, length = ctypes.create_string_buffer(_LONGEST), ctypes.c_int()
+    library.MPI_Get_library_version(text, ctypes.byref(length))
+    return text.value.decode(errors="replace").rstrip("\n ")
+
+
+def family_of(library: ctypes.CDLL) -> str | None:
+    """The family of an MPI library: openmpi, abi for the standard interface of MPI 5, mpich; None for any other."""
+    if hasattr(library, "MPI_Abi_get_version"):
+        major, minor = ctypes.c_int(), ctypes.c_int()
+        if library.MPI_Abi_get_version(ctypes.byref(major), ctypes.byref(minor)) == 0 and major.value > 0:
+            return "abi"
+    if hasattr(library, "ompi_mpi_comm_self"):
+        return "openmpi"
+    return "mpich" if LIKE_MPICH.search(version_of(library)) else None

@@ -1,0 +1,32 @@
+"""HDF5's library as the packages of Python have it: found without importing them, and used in turn with them."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from typing import Any
+
+
+def library() -> str:
+    """Return the path of the library that h5py uses; empty where that is not known."""
+    try:
+        found = importlib.util.find_spec("h5py")
+    except (ImportError, ValueError):  # something else has its name
+        found = None
+    folders = [Path(sys.prefix, "lib")]
+    if found is not None and found.origin is not None:
+        folders.insert(0, Path(found.origin).parent.parent / "h5py.libs")  # of its wheels
+    for folder in folders:
+        for path in sorted(folder.glob("libhdf5[-.]*so*")):
+            return str(path)
+    return ""
+
+
+def acquired() -> Any:
+    """Wait until no thread is in h5py, and return the lock that keeps others out; None where nobody has imported it."""
+    objects = sys.modules.get("h5py._objects")
+    lock = getattr(objects, "phil", None)
+    if lock is not None:
+        lock.acquire()
+    return lock

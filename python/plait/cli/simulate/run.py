@@ -1,0 +1,70 @@
+"""`plait simulate run`: an access of Plait's own on a machine that is described."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import click
+
+from plait.cli.lists import Bytes
+from plait.cli.simulate.machine import complete_machines
+from plait.cli.support import messages, run_with_bar
+
+_EXAMPLES = """
+\b
+Examples:
+  plait simulate run --ranks 10000 -- read "(block, block) onto (100, 100)" from "big.npy?shape=100000x100000"
+  plait simulate run --machine mine.toml -- write "(block, cyclic(8)) onto (8, 8)" to field.npy
+  plait simulate run --machine cluster --per-node 16 --strategy direct -- read "(block, *) onto (64)" from a.npy
+  plait simulate run --plot run.png -- read "(*, block) onto (64)" from "a.bin?shape=8192x8192&dtype=float32&order=F"
+"""
+_PREPOSITIONS = {"read": "from", "write": "to"}
+
+
+@click.command("run", epilog=_EXAMPLES)
+@click.argument("access", nargs=-1, required=True, metavar="-- read LAYOUT from STORE | write LAYOUT to STORE")
+@click.option("--ranks", type=click.IntRange(min=1), help="Of the communicator; by default those of the layout.")
+@click.option(
+    "--machine", default="cluster", show_default=True, shell_complete=complete_machines, help="A file, or a name."
+)
+@click.option("--per-node", type=click.IntRange(min=0), help="Ranks that share a node; 0: all.  Else the machine says.")
+@click.option("--cached", is_flag=True, help="What is read is in the memory of each node already.")
+@click.option("--strategy", type=click.Choice(["automatic", "direct", "two-phase"]), default="automatic")
+@click.option("--memory", type=Bytes(), help="Staging memory of a rank, such as 16M.")
+@click.option("--readers", type=click.IntRange(min=1), help="Ranks that touch the file.")
+@click.option("--windows", type=click.IntRange(min=1), help="Simulate only the first so many windows of each reader.")
+@click.option("--json", "json_", is_flag=True, help="Print JSON: the document.")
+@click.option(
+    "--plot", type=click.Path(dir_okay=False, path_type=Path), help="Also draw it: SVG if FILE ends so, else PNG."
+)
+def run_command(access: tuple[str, ...], json_: bool, plot: Path | None, **options: Any) -> None:
+    """Simulate a collective read or write, as Plait would carry it out on a machine that need not be at hand.
+
+    LAYOUT says how ranks hold the array, as "(block, cyclic(8)) onto (8, 8)"; the shape is the store's.  STORE is a
+    file, or what one would be: "big.npy?shape=100000x100000&dtype=float32"; without dtype float64, and order=F,
+    offset=128 and chunks=1000x1000 may follow.
+    """
+    from plait import simulate
+
+    action, layout, store = _parse(access)
+    result = run_with_bar(
+        lambda progress: simulate.run_plan(action, layout, store, progress=progress, **options), "planning"
+    )
+    click.echo(result.to_json() if json_ else str(result))
+    if plot is not None:
+        result.plot(plot)
+        messages().print(f"picture written to {plot}", soft_wrap=True)
+
+
+def _parse(words: tuple[str, ...]) -> tuple[str, str, str]:
+    """Return action, layout and store; the words may be one text, and the layout's own words need no quotes."""
+    text = " ".join(words)
+    found = re.fullmatch(r"\s*(\w+)\s+(.+?)\s+(from|to)\s+(\S.*?)\s*", text, re.DOTALL)
+    if found is None or _PREPOSITIONS.get(found[1]) != found[3]:
+        raise click.UsageError(
+            f"found {text!r}, expected -- read LAYOUT from STORE, or -- write LAYOUT to STORE, such as "
+            'read "(block, *) onto (64)" from "big.npy?shape=8192x8192"'
+        )
+    return found[1], found[2], found[4]

@@ -1,0 +1,104 @@
+"""Where the headers and libraries of the installed package are, for compilers and CMake: ``python -m plait.config``.
+
+cc program.c $(python -m plait.config --cflags --libs)
+mpicc program.c $(python -m plait.config --cflags --libs --mpi openmpi)
+cmake -Dplait_DIR=$(python -m plait.config --cmake-dir) ...
+PKG_CONFIG_PATH=$(python -m plait.config --pkg-config-dir) pkg-config --libs plait
+"""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+__all__ = ["cflags", "cmake_dir", "families", "include_dir", "library_dir", "libs", "pkg_config_dir"]
+
+
+def library_dir() -> Path:
+    """Return the folder of libplait and the other libraries."""
+    return Path(__file__).parent
+
+
+def include_dir() -> Path:
+    """Return the folder of plait.h and of the C++ headers, which are in its folder ``plait``."""
+    return library_dir() / "include"
+
+
+def cmake_dir() -> Path:
+    """Return the folder of the CMake package: what ``plait_DIR`` is to be."""
+    return library_dir() / "cmake"
+
+
+def pkg_config_dir() -> Path:
+    """Return the folder of the pkg-config files: what ``PKG_CONFIG_PATH`` is to hold."""
+    return library_dir() / "pkgconfig"
+
+
+def families() -> list[str]:
+    """Return the families of MPI that this package has a library for; "" is the one MPI that it was built with."""
+    found = [path.stem.removeprefix("libplait_mpi") for path in library_dir().glob("libplait_mpi*.so")]
+    return sorted(name.removeprefix("_") for name in found)
+
+
+def cflags() -> list[str]:
+    """Return what a compiler needs to find the headers."""
+    return [f"-I{include_dir()}"]
+
+
+def libs(mpi: str | None = None) -> list[str]:
+    """Return what a linker needs, and the program when it runs.
+
+    mpi   for programs that include plait_mpi.h, which MPI's compiler wrapper builds: the family of that MPI, one of
+          :func:`families`
+
+    Raises ValueError where there is no library for it.
+    """
+    folder = library_dir()
+    found = [f"-L{folder}", f"-Wl,-rpath,{folder}"]
+    if mpi is not None:
+        if mpi not in families():
+            raise ValueError(f"there is no library for --mpi {mpi!r}; there are {_listed()}")
+        found.append("-lplait_mpi" + (f"_{mpi}" if mpi else ""))
+    return [*found, "-lplait"]
+
+
+def _listed() -> str:
+    return ", ".join(f"--mpi {name}" if name else "--mpi without a name" for name in families()) or "none"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print what the options ask for, on one line; 2 where there is none."""
+    parser = argparse.ArgumentParser(
+        prog="python -m plait.config", description="Where the headers and libraries of Plait are."
+    )
+    parser.add_argument("--cflags", action="store_true", help="options of the compiler")
+    parser.add_argument("--libs", action="store_true", help="options of the linker")
+    parser.add_argument("--cmake-dir", action="store_true", help="what plait_DIR is to be for CMake")
+    parser.add_argument("--pkg-config-dir", action="store_true", help="what PKG_CONFIG_PATH is to hold")
+    parser.add_argument(
+        "--mpi",
+        nargs="?",
+        const="",
+        metavar="FAMILY",
+        help=f"with --libs: for programs that use MPI; {_listed()}",
+    )
+    chosen = parser.parse_args(arguments)
+    words: list[str] = []
+    try:
+        words += cflags() if chosen.cflags else []
+        words += libs(chosen.mpi) if chosen.libs else []
+    except ValueError as error:
+        parser.error(str(error))
+    words += [str(cmake_dir())] if chosen.cmake_dir else []
+    words += [str(pkg_config_dir())] if chosen.pkg_config_dir else []
+    if not words:
+        parser.error("nothing was asked for; see --help")
+    print(shlex.join(words))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,75 @@
+"""Pictures of simulated accesses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from plait.draw.figure import new_figure, open_axis, save_by_ending
+from plait.draw.palette import rank_hex
+from plait.simulate.plans._phases import PHASES
+
+_MOST = 200  # bars, and stretches of time
+
+
+def draw_access(document: Mapping[str, Any], path: Path) -> None:
+    """Write a picture of three parts: what ranks do over time, what each does, how busy each server is.
+
+    document   of a PlanRun
+    errors  plait.Error where matplotlib is not installed
+    """
+    figure = new_figure(11, 9)
+    over_time, by_rank, by_server = figure.subplots(3, 1)
+    asked = document["access"]
+    figure.suptitle(
+        f"{asked['action']} {asked['layout']}, {asked['ranks']:,} ranks on {document['machine']['name']}"[:110],
+        fontsize=11,
+    )
+    colours = [rank_hex(k) for k in range(len(PHASES))]
+    times, shares = _over_time(document)
+    over_time.stackplot(times, *shares, labels=PHASES, colors=colours, step="post")
+    over_time.set_xlabel("milliseconds")
+    over_time.set_ylabel("ranks")
+    over_time.set_ylim(bottom=0)
+    over_time.legend(frameon=False, ncols=len(PHASES), loc="upper center", bbox_to_anchor=(0.5, 1.18))
+    _bars(by_rank, document["ranks"], colours)
+    busy = [1e3 * one["busy"] for one in document["devices"]]
+    by_server.bar(range(1, len(busy) + 1), busy, color=rank_hex(0))
+    by_server.set_xlabel("server")
+    by_server.set_ylabel("milliseconds busy")
+    for axis in (over_time, by_rank, by_server):
+        open_axis(axis, "y")
+    save_by_ending(figure, path)
+
+
+def _over_time(document: Mapping[str, Any]) -> tuple[list[float], list[list[float]]]:
+    """Return the beginnings of stretches in ms, and for each phase how many ranks are in it."""
+    series = [document["series"][name] for name in PHASES]
+    # Stretches of the phases differ in length by powers of two.
+    step = max(one["step"] for one in series)
+    number = max(int(document["elapsed"] / step) + 1, 1)
+    group = max(-(-number // _MOST), 1)
+    wide = step * group
+    shares = []
+    for one in series:
+        per = round(wide / one["step"])
+        sums = one["sums"]
+        shares.append([sum(sums[k * per : (k + 1) * per]) * 1e-9 / wide for k in range(-(-number // group))])
+    times = [1e3 * wide * k for k in range(len(shares[0]) + 1)]
+    return times, [[*one, one[-1]] for one in shares]
+
+
+def _bars(axis: Any, ranks: Mapping[str, list[float]], colours: list[str]) -> None:
+    """Draw what ranks do with their time, of neighbouring ones the mean where there are many."""
+    number = len(ranks["bytes"])
+    group = max(-(-number // _MOST), 1)
+    firsts = range(0, number, group)
+    below = [0.0] * len(firsts)
+    for name, colour in zip(PHASES, colours, strict=True):
+        parts = [ranks[name][first : first + group] for first in firsts]
+        heights = [1e3 * sum(part) / len(part) for part in parts]
+        axis.bar(firsts, heights, width=group, align="edge", bottom=below, color=colour)
+        below = [low + height for low, height in zip(below, heights, strict=True)]
+    axis.set_xlabel("rank")
+    axis.set_ylabel("milliseconds")

@@ -1,0 +1,189 @@
+"""What comes out of a simulated access: a value that prints, plots and becomes JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from plait._amounts import count, seconds, share, size
+from plait.simulate.plans._phases import PHASES
+
+_LISTED = 8
+
+
+@dataclass(frozen=True)
+class PlanRun:
+    """One access.  ``document`` has all of it, as docs/reference/simulation-plans.md lists it; times in seconds."""
+
+    document: dict[str, Any]
+    simulating: float = 0.0
+    """Seconds that the simulation took here."""
+
+    def __getitem__(self, name: str) -> Any:
+        """Return a part of the document."""
+        return self.document[name]
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds until the last rank returns."""
+        return float(self.document["elapsed"])
+
+    @property
+    def requests(self) -> int:
+        """Requests of the file system, of all ranks."""
+        return int(sum(self.document["ranks"]["requests"]))
+
+    @property
+    def bytes(self) -> int:
+        """Bytes that these ask for."""
+        return int(sum(self.document["ranks"]["bytes"]))
+
+    @property
+    def messages(self) -> int:
+        """Messages between nodes."""
+        return int(sum(self.document["ranks"]["sent"]))
+
+    @property
+    def message_bytes(self) -> int:
+        """Bytes of the messages."""
+        return int(sum(self.document["ranks"]["sent_bytes"]))
+
+    @property
+    def rate(self) -> float:
+        """Bytes of the file a second, until the last rank returns."""
+        return self.bytes / self.elapsed if self.elapsed > 0 else 0.0
+
+    @property
+    def phases(self) -> dict[str, dict[str, float]]:
+        """Of each phase: the ``mean`` over ranks, the ``most`` of one in seconds, and which ``rank`` that is."""
+        found = {}
+        for name in PHASES:
+            times = self.document["ranks"][name]
+            most = max(times)
+            found[name] = {"mean": sum(times) / len(times), "most": most, "rank": times.index(most)}
+        return found
+
+    @property
+    def node_bytes(self) -> list[int]:
+        """Bytes that leave and reach each node, files included."""
+        found = [0] * int(self.document["nodes"])
+        for begin, end, _, length in self.document["links"]:
+            for node in (begin, end):
+                if node < len(found):
+                    found[node] += length
+        return found
+
+    @property
+    def hot_spots(self) -> dict[str, dict[str, Any]]:
+        """The rank that asks for the most bytes of the file, the node with the most bytes, the busiest server."""
+        ranks, nodes, devices = self.document["ranks"], self.node_bytes, self.document["devices"]
+        reader = max(range(len(ranks["bytes"])), key=lambda one: (ranks["bytes"][one], ranks["file"][one]))
+        node = max(range(len(nodes)), key=nodes.__getitem__)
+        server = max(devices, key=lambda one: (one["busy"], one["read_bytes"] + one["write_bytes"]))
+        return {
+            "reader": {name: ranks[name][reader] for name in ("bytes", "requests", "file")} | {"rank": reader},
+            "node": {"node": node, "bytes": nodes[node], "mean": sum(nodes) / len(nodes)},
+            "server": {
+                "name": server["name"],
+                "busy": server["busy"],
+                "bytes": server["read_bytes"] + server["write_bytes"],
+                "mean": sum(one["busy"] for one in devices) / len(devices),
+            },
+        }
+
+    @property
+    def explained(self) -> str:
+        """The plan in words, as :meth:`plait.File.explain` has it."""
+        return str(self.document["explained"])
+
+    @property
+    def notes(self) -> list[str]:
+        """What the figures are not to be taken for."""
+        return list(self.document["notes"])
+
+    def to_json(self) -> str:
+        """Return the document as JSON, with ``phases`` and ``hot_spots``."""
+        return json.dumps({**self.document, "phases": self.phases, "hot_spots": self.hot_spots})
+
+    def plot(self, path: str | Path) -> None:
+        """Write a picture: what ranks do over time, what each does, how busy servers are.  SVG where the name says so.
+
+        errors  plait.Error where matplotlib is not installed
+        """
+        from plait.simulate.plans._charts import draw_access
+
+        draw_access(self.document, Path(path))
+
+    def __str__(self) -> str:
+        """Return some 40 lines of text."""
+        return "\n".join(_lines(self))
+
+
+def _lines(one: PlanRun) -> Iterator[str]:
+    doc = one.document
+    ranks = len(doc["ranks"]["bytes"])
+    yield f"{count(ranks, 'rank')} on {count(doc['nodes'], 'node')} of {doc['machine']['name']}"
+    yield ""
+    yield from one.explained.splitlines()
+    yield ""
+    yield f"elapsed    {seconds(one.elapsed)}, {size(one.rate)}/s of the file"
+    if doc["drained"] > one.elapsed:
+        yield f"           {seconds(doc['drained'])} until all is on the device"
+    yield f"file       {count(one.requests, 'request')}, {size(one.bytes)}"
+    yield f"messages   {one.messages:,} between nodes, {size(one.message_bytes)}"
+    yield ""
+    yield "phase           mean       most   rank"
+    for name, times in one.phases.items():
+        yield f"{name:<9}{seconds(times['mean']):>11}{seconds(times['most']):>11}{times['rank']:>7,}"
+    yield ""
+    yield from _links(doc)
+    yield from _devices(doc)
+    yield from _hot(one)
+    for note in one.notes:
+        yield f"note: {note}"
+
+
+def _node(number: int, nodes: int) -> str:
+    return "files" if number == nodes else f"node {number:,}"
+
+
+def _links(doc: Mapping[str, Any]) -> Iterator[str]:
+    """The links with the most bytes."""
+    links = sorted(doc["links"], key=lambda link: (-link[3], link[0], link[1]))
+    if not links:
+        return
+    yield "from          to              number      bytes"
+    for begin, end, number, length in links[:_LISTED]:
+        names = _node(begin, doc["nodes"]), _node(end, doc["nodes"])
+        yield f"{names[0]:<13} {names[1]:<13}{number:>9,} {size(length):>10}"
+    if len(links) > _LISTED:
+        yield f"and {count(len(links) - _LISTED, 'link')} more"
+    yield ""
+
+
+def _devices(doc: Mapping[str, Any]) -> Iterator[str]:
+    """The busiest servers."""
+    devices = sorted(doc["devices"], key=lambda use: -use["busy"])
+    yield "server                 requests      bytes       busy"
+    for use in devices[:_LISTED]:
+        moved = size(use["read_bytes"] + use["write_bytes"])
+        of = share(use["busy"] / doc["drained"]) if doc["drained"] > 0 else "0 %"
+        yield f"{use['name'][:20]:<20}{use['reads'] + use['writes']:>11,} {moved:>10} {seconds(use['busy']):>10}, {of}"
+    if len(devices) > _LISTED:
+        yield f"and {len(devices) - _LISTED:,} more"
+    yield ""
+
+
+def _hot(one: PlanRun) -> Iterator[str]:
+    hot = one.hot_spots
+    reader, node, server = hot["reader"], hot["node"], hot["server"]
+    who = "writer" if one["access"]["action"] == "write" else "reader"
+    yield (
+        f"most       {who}: rank {reader['rank']:,}, {size(reader['bytes'])} in "
+        f"{count(reader['requests'], 'request')}, {seconds(reader['file'])}"
+    )
+    yield f"           node: {node['node']:,}, {size(node['bytes'])} over its link; {size(node['mean'])} is the mean"
+    yield f"           server: {server['name']}, busy {seconds(server['busy'])}; {seconds(server['mean'])} is the mean"

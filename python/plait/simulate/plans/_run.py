@@ -1,0 +1,173 @@
+"""One access by many ranks, on a machine."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from plait import _simulation
+from plait._arguments.layouts import layout_of
+from plait._errors import ArgumentError
+from plait._guard import entry
+from plait.simulate._machine import Machine, load
+from plait.simulate._quantities import nearest
+from plait.simulate._settings import device_settings
+from plait.simulate.plans._result import PlanRun
+from plait.simulate.plans._store import StoredArray, stored_array
+
+if TYPE_CHECKING:
+    from plait import Layout
+
+STRATEGIES = ("automatic", "direct", "two-phase")
+ACTIONS = ("read", "write")
+_NO_LIMIT = 1e15
+
+
+@entry
+def run_plan(
+    action: str,
+    layout: Layout | str,
+    store: str | os.PathLike[str] | StoredArray,
+    *,
+    ranks: int | None = None,
+    machine: str | os.PathLike[str] | Machine = "cluster",
+    per_node: int | None = None,
+    cached: bool = False,
+    strategy: str = "automatic",
+    memory: int | None = None,
+    readers: int | None = None,
+    windows: int | None = None,
+    progress: Callable[[str, float], None] | None = None,
+) -> PlanRun:
+    """Simulate a collective read or write of an array, as Plait would carry it out on a machine.
+
+    Args:
+        action: ``read`` or ``write``.
+        layout: how the ranks hold the array; a text may leave out the shape.
+        store: a file, or one that need not exist: ``big.npy?shape=100000x100000&dtype=float32``; ``order``, ``offset``
+            and ``chunks`` may follow.
+        ranks: of the communicator; by default as many as the layout has.
+        machine: a machine file, a machine that comes with the package, or a Machine.
+        per_node: consecutive ranks that share a node, in place of the machine's.
+        cached: what is read is in the memory of each node already.
+        strategy: ``automatic``, ``direct`` or ``two-phase``, as :func:`plait.open` takes it.
+        memory: bytes of staging memory of a rank, as :func:`plait.open` takes it.
+        readers: ranks that touch the file, as :func:`plait.open` takes it.
+        windows: only the first so many windows of each reader are simulated; by default as many as take some ten
+            seconds.
+        progress: hears what is going on and the share done, 0 to 1.
+
+    Raises:
+        plait.ArgumentError: a value that does not fit; the message says which there are.
+        plait.StoreError: the store, or the machine file, cannot be read.
+    """
+    for name, word, words in (("action", action, ACTIONS), ("strategy", strategy, STRATEGIES)):
+        if word not in words:
+            raise ArgumentError(
+                f"{name}: found {word!r}, expected one of {', '.join(words)}{nearest(str(word), words)}"
+            )
+    there = store if isinstance(store, StoredArray) else stored_array(store)
+    held = layout_of(layout, there.shape)
+    described = load(machine)
+    if per_node is not None:
+        described = described.changed("ranks", per_node=per_node)
+    count = held.ranks_end if ranks is None else ranks
+    given = {
+        "store": there.name,
+        "shape": list(there.shape),
+        "fortran": there.order == "F",
+        "chunks": list(there.chunks),
+        "itemsize": there.itemsize,
+        "offset": there.offset,
+        "ranks": count,
+        "write": action == "write",
+        "strategy": STRATEGIES.index(strategy),
+        "memory": memory or 0,
+        "readers": readers or 0,
+    }
+    begin = time.perf_counter()
+    heard = None if progress is None else lambda share: progress("simulating", share)
+    settings = _settings(described, count, there, cached=cached, windows=windows or 0)
+    found = _simulation.simulate_access(held, given, settings, heard)
+    asked = {
+        "action": action,
+        "layout": str(held),
+        "store": there.name,
+        "shape": list(there.shape),
+        "dtype": there.dtype,
+        "order": there.order,
+        "offset": there.offset,
+        "chunks": list(there.chunks),
+        "ranks": count,
+        "cached": cached,
+        "strategy": strategy,
+    }
+    return PlanRun(
+        {
+            "access": asked,
+            "machine": {"name": described.name, "source": described.source, **described.document()},
+            "notes": _notes(described, count, found),
+            **found,
+        },
+        simulating=time.perf_counter() - begin,
+    )
+
+
+def _settings(machine: Machine, ranks: int, there: StoredArray, *, cached: bool, windows: int) -> dict[str, Any]:
+    """Return what the compiled simulation takes."""
+    values = machine.document()
+    nodes, cache, network = values["ranks"], values["cache"], values["network"]
+    device = device_settings(machine, "device")
+    several = 0 < nodes["per_node"] < ranks
+    if several and "link_rate" in device["values"]:
+        device["values"]["link_rate"] = _NO_LIMIT  # bytes of files take the links of the nodes
+    through = cache["write"] == "through" or cache["size"] == 0
+    start = {"behind": 0.0, "full": 1.0}.get(cache["write"], cache["dirty_start"])
+    limit = int(cache["dirty_limit"] * cache["size"])
+    return {
+        "nodes": {
+            "ranks": nodes["per_node"],
+            "cores": values["processors"]["count"],
+            "plan": nodes["plan"],
+            "message": nodes["message"],
+        },
+        "network": network,
+        "device": device,
+        "files": {
+            "cached": cached,
+            "through": through,
+            "turns": nodes["turns"],
+            "dirty_start": min(int(start * cache["size"]), limit),
+            "dirty_limit": limit,
+        },
+        "costs": {
+            "request_seconds": nodes["request"],
+            "write_request_seconds": nodes["write_request"],
+            "store_bytes_per_second": nodes["store_rate"],
+            "window_bytes_per_second": nodes["window_rate"],
+            "copy_bytes_per_second": nodes["copy_rate"],
+            "run_seconds": nodes["run"],
+            "step_seconds": nodes["step"],
+        },
+        "source": machine.name,
+        "windows": windows,
+        "file_end": there.end,
+    }
+
+
+def _notes(machine: Machine, ranks: int, found: dict[str, Any]) -> list[str]:
+    """Return what the result is not to be taken for."""
+    notes = []
+    cores = machine.get("processors", "count") * found["nodes"]
+    if ranks > cores:
+        notes.append(f"{ranks:,} ranks share {cores:,} cores")
+    if found["simulated"] < found["windows"]:
+        notes.append(
+            f"{found['simulated']:,} of {found['windows']:,} windows of each reader were simulated; times, bytes and "
+            "messages are of these alone"
+        )
+    if found["whole_steps"]:
+        notes.append("there are too many messages to follow each: the exchange of a step was taken as a whole")
+    return notes

@@ -1,0 +1,119 @@
+"""The array of a simulated access: told in the name of a store that need not exist, or found in one that does."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from plait._errors import ArgumentError
+from plait.simulate._quantities import BYTES, nearest, whole
+
+_KEYS = ("shape", "dtype", "order", "offset", "chunks")
+_NPY_HEADER = 128  # bytes; longer only for arrays of very many dimensions
+
+
+@dataclass(frozen=True)
+class StoredArray:
+    """An array in a file: what a plan has to know of it."""
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: str
+    order: str
+    """C or F."""
+    offset: int
+    """Where its first element lies in the file, in bytes."""
+    chunks: tuple[int, ...]
+    """The shape of the chunks that it lies in; empty: none."""
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of an element."""
+        return np.dtype(self.dtype).itemsize
+
+    @property
+    def end(self) -> int:
+        """Bytes of the file, as far as the array needs them."""
+        room = self.shape
+        if self.chunks:
+            room = tuple(-(-extent // chunk) * chunk for extent, chunk in zip(self.shape, self.chunks, strict=True))
+        return self.offset + math.prod(room) * self.itemsize
+
+
+def stored_array(store: str | os.PathLike[str]) -> StoredArray:
+    """Return the array that a store has, or would have.
+
+    ``big.npy?shape=100000x100000&dtype=float32&order=F`` need not exist; ``offset`` and ``chunks`` may be told as well.
+    Without a shape the file must be there.
+
+    errors  ArgumentError: what the name tells does not fit; StoreError: the file cannot be read
+    """
+    name = os.fspath(store)
+    path, _, query = name.partition("?")
+    told = dict(one.partition("=")[::2] for one in query.split("&") if one)
+    if "shape" not in told:
+        return _found(name)
+    for key in told:
+        if key not in _KEYS:
+            raise ArgumentError(f"{name}: found '{key}', expected one of {', '.join(_KEYS)}{nearest(key, _KEYS)}")
+    shape = _extents(name, "shape", told["shape"])
+    chunks = _extents(name, "chunks", told["chunks"]) if told.get("chunks") else ()
+    if chunks and (len(chunks) != len(shape) or 0 in chunks):
+        raise ArgumentError(
+            f"{name}: found chunks={told['chunks']}, expected {len(shape)} sizes above 0, one for each dimension"
+        )
+    order = told.get("order", "C").upper()
+    if order not in ("C", "F"):
+        raise ArgumentError(f"{name}: found order={told['order']}, expected C or F")
+    dtype = told.get("dtype", "float64")
+    try:
+        known = np.dtype(dtype)
+    except TypeError as error:
+        raise ArgumentError(f"{name}: found dtype={dtype}, expected a type such as float64 or int32") from error
+    fallback = _NPY_HEADER if path.endswith(".npy") else 0
+    text = told.get("offset", "")
+    offset = int(text) if text.isdecimal() else whole(f"{name}: offset", text, BYTES) if text else fallback
+    return StoredArray(path, shape, known.name, order, offset, chunks)
+
+
+def _extents(name: str, key: str, text: str) -> tuple[int, ...]:
+    if text == "scalar" and key == "shape":
+        return ()
+    parts = re.split(r"[x,]", text)
+    if not all(re.fullmatch(r"\d{1,18}", part) for part in parts):
+        raise ArgumentError(f"{name}: found {key}={text}, expected sizes such as 6000x5000")
+    return tuple(int(part) for part in parts)
+
+
+def _found(name: str) -> StoredArray:
+    """Return the array of a file that is there."""
+    import plait
+    from plait._location import locate
+
+    where = locate(name)
+    if where.only_in or where.components or where.unit:
+        raise ArgumentError(
+            f"{name} is a store of the kind {where.kind}, expected a file or a file that is told of as in "
+            "big.npy?shape=6000x5000; the machine says how a file lies on its servers"
+        )
+    offset = 0
+    chunks: tuple[int, ...] = ()
+    if where.names_arrays:
+        one = next(iter(plait.arrays_in(name)))
+        offset, chunks = one.offset, one.chunks or ()
+    elif where.path.endswith(".npy"):
+        offset = _npy_offset(Path(where.path))
+    with plait.open(name) as file:
+        return StoredArray(name, tuple(file.shape), file.dtype.name, file.order, offset, tuple(chunks))
+
+
+def _npy_offset(path: Path) -> int:
+    with path.open("rb") as file:
+        begin = file.read(12)
+    wide = begin[6:7] > b"\x01"
+    return (12 if wide else 10) + int.from_bytes(begin[8:12] if wide else begin[8:10], "little")

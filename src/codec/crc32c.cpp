@@ -1,0 +1,91 @@
+#include "codec/crc32c.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "base/text.hpp"
+#include "codec/codecs.hpp"
+#include "codec/damaged.hpp"
+
+#if defined(__x86_64__)
+#include <nmmintrin.h>
+#endif
+
+namespace plait::codec {
+
+namespace {
+
+/// What a byte does to the sum, bits reflected.
+constexpr std::array<std::uint32_t, 256> kTable = [] {
+  constexpr std::uint32_t kPolynomial = 0x82f63b78;
+  std::array<std::uint32_t, 256> table{};
+  for (std::uint32_t byte = 0; byte < 256; ++byte) {
+    std::uint32_t sum = byte;
+    for (int bit = 0; bit < 8; ++bit) sum = (sum >> 1) ^ ((sum & 1) != 0 ? kPolynomial : 0);
+    table[byte] = sum;
+  }
+  return table;
+}();
+
+std::uint32_t by_table(std::uint32_t sum, std::span<const std::byte> bytes) {
+  for (const std::byte byte : bytes) sum = (sum >> 8) ^ kTable[(sum ^ static_cast<std::uint32_t>(byte)) & 0xff];
+  return sum;
+}
+
+#if defined(__x86_64__)
+__attribute__((target("sse4.2"))) std::uint32_t by_instruction(std::uint32_t sum, std::span<const std::byte> bytes) {
+  std::uint64_t wide = sum;
+  while (bytes.size() >= sizeof wide) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, bytes.data(), sizeof word);
+    wide = _mm_crc32_u64(wide, word);
+    bytes = bytes.subspan(sizeof wide);
+  }
+  return by_table(static_cast<std::uint32_t>(wide), bytes);
+}
+#endif
+
+class Crc32c : public Codec {
+ public:
+  std::string words() const override { return "crc32c"; }
+  std::size_t most_encoded(std::size_t bytes) const override { return bytes + kSum; }
+  std::optional<std::size_t> always_encoded(std::size_t bytes) const override { return bytes + kSum; }
+  std::size_t encode(std::span<const std::byte> plain, std::span<std::byte> room) const override {
+    std::ranges::copy(plain, room.begin());
+    const std::uint32_t sum = crc32c_of(plain);
+    for (std::size_t i = 0; i < kSum; ++i) room[plain.size() + i] = static_cast<std::byte>(sum >> (8 * i) & 0xff);
+    return plain.size() + kSum;
+  }
+  std::size_t decode(std::span<const std::byte> packed, std::span<std::byte> room,
+                     const std::string& what) const override {
+    if (packed.size() < kSum) damaged(what, "it has ", packed.size(), " bytes, less than its check sum");
+    const std::span<const std::byte> plain = packed.first(packed.size() - kSum);
+    if (plain.size() > room.size())
+      damaged(what, "it has ", plain.size(), " bytes in front of its check sum, more than ", room.size());
+    std::uint32_t told = 0;
+    for (std::size_t i = 0; i < kSum; ++i) told |= static_cast<std::uint32_t>(packed[plain.size() + i]) << (8 * i);
+    if (const std::uint32_t sum = crc32c_of(plain); sum != told)
+      damaged(what, "its check sum is ", base::hexadecimal_text(told), ", but its bytes have ",
+              base::hexadecimal_text(sum));
+    std::ranges::copy(plain, room.begin());
+    return plain.size();
+  }
+
+ private:
+  static constexpr std::size_t kSum = 4;
+};
+
+}  // namespace
+
+std::uint32_t crc32c_of(std::span<const std::byte> bytes) {
+  constexpr std::uint32_t kOnes = 0xffffffff;
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("sse4.2") != 0) return by_instruction(kOnes, bytes) ^ kOnes;
+#endif
+  return by_table(kOnes, bytes) ^ kOnes;
+}
+
+std::shared_ptr<const Codec> crc32c() { return std::make_shared<Crc32c>(); }
+
+}  // namespace plait::codec

@@ -1,0 +1,118 @@
+#include <zlib.h>
+
+#include <algorithm>
+#include <limits>
+#include <new>
+
+#include "codec/codecs.hpp"
+#include "codec/damaged.hpp"
+
+namespace plait::codec {
+
+namespace {
+
+constexpr std::size_t kMostAtOnce = std::numeric_limits<uInt>::max();  // zlib counts bytes by 32 bits
+
+Bytef* bytes_of(const std::byte* data) {
+  return reinterpret_cast<Bytef*>(const_cast<std::byte*>(data));  // zlib's type
+}
+
+class Inflation {
+ public:
+  explicit Inflation(int window_bits) {
+    if (inflateInit2(&zlib_, window_bits) != Z_OK) throw std::bad_alloc();
+  }
+  ~Inflation() { inflateEnd(&zlib_); }
+  Inflation(const Inflation&) = delete;
+  Inflation& operator=(const Inflation&) = delete;
+
+  std::size_t run(std::span<const std::byte> packed, std::span<std::byte> room, const std::string& what) {
+    std::size_t taken = 0;
+    std::size_t made = 0;
+    std::byte behind{};  // where a byte too many goes
+    for (int result = Z_OK; result != Z_STREAM_END;) {
+      const std::size_t in = std::min(packed.size() - taken, kMostAtOnce);
+      const std::size_t out = std::min(room.size() - made, kMostAtOnce);
+      zlib_.next_in = bytes_of(packed.data() + taken);
+      zlib_.avail_in = static_cast<uInt>(in);
+      zlib_.next_out = bytes_of(out > 0 ? room.data() + made : &behind);
+      zlib_.avail_out = out > 0 ? static_cast<uInt>(out) : 1;
+      result = inflate(&zlib_, Z_NO_FLUSH);
+      const std::size_t now = (out > 0 ? out : 1) - zlib_.avail_out;
+      taken += in - zlib_.avail_in;
+      if (result == Z_MEM_ERROR) throw std::bad_alloc();
+      if (result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR)
+        damaged(what, "it is damaged at byte ", taken, " (", zlib_.msg == nullptr ? "no such data" : zlib_.msg, ')');
+      if (out == 0 && now > 0) damaged(what, "it has more than the ", room.size(), " bytes of a chunk");
+      made += out > 0 ? now : 0;
+      if (result == Z_BUF_ERROR || (taken == packed.size() && now == 0 && result != Z_STREAM_END))
+        damaged(what, "it ends at byte ", packed.size(), " after ", made, " bytes of ", room.size());
+    }
+    return made;
+  }
+
+ private:
+  z_stream zlib_{};
+};
+
+class Deflation {
+ public:
+  Deflation(int level, int window_bits) {
+    constexpr int kMemory = 8;  // as deflateInit() chooses
+    if (deflateInit2(&zlib_, level, Z_DEFLATED, window_bits, kMemory, Z_DEFAULT_STRATEGY) != Z_OK)
+      throw std::bad_alloc();
+  }
+  ~Deflation() { deflateEnd(&zlib_); }
+  Deflation(const Deflation&) = delete;
+  Deflation& operator=(const Deflation&) = delete;
+
+  std::size_t run(std::span<const std::byte> plain, std::span<std::byte> room) {
+    std::size_t taken = 0;
+    std::size_t made = 0;
+    for (int result = Z_OK; result != Z_STREAM_END;) {
+      const std::size_t in = std::min(plain.size() - taken, kMostAtOnce);
+      const std::size_t out = std::min(room.size() - made, kMostAtOnce);
+      zlib_.next_in = bytes_of(plain.data() + taken);
+      zlib_.avail_in = static_cast<uInt>(in);
+      zlib_.next_out = bytes_of(room.data() + made);
+      zlib_.avail_out = static_cast<uInt>(out);
+      result = deflate(&zlib_, taken + in == plain.size() ? Z_FINISH : Z_NO_FLUSH);
+      taken += in - zlib_.avail_in;
+      made += out - zlib_.avail_out;
+      if (result != Z_OK && result != Z_STREAM_END) throw std::bad_alloc();  // the room is enough
+    }
+    return made;
+  }
+
+ private:
+  z_stream zlib_{};
+};
+
+class Deflate : public Codec {
+ public:
+  Deflate(bool gzip, int level) : gzip_(gzip), level_(level) {}
+  std::string words() const override { return gzip_ ? "gzip" : "zlib"; }
+  std::size_t most_encoded(std::size_t bytes) const override {
+    constexpr std::size_t kFrame = 32;                                           // of gzip, and more than that of zlib
+    return bytes + (bytes >> 12) + (bytes >> 14) + (bytes >> 25) + 13 + kFrame;  // as compressBound()
+  }
+  std::size_t encode(std::span<const std::byte> plain, std::span<std::byte> room) const override {
+    return Deflation(level_, window_bits()).run(plain, room);
+  }
+  std::size_t decode(std::span<const std::byte> packed, std::span<std::byte> room,
+                     const std::string& what) const override {
+    return Inflation(window_bits()).run(packed, room, what);
+  }
+
+ private:
+  int window_bits() const { return gzip_ ? 16 + MAX_WBITS : MAX_WBITS; }
+  bool gzip_;
+  int level_;
+};
+
+}  // namespace
+
+std::shared_ptr<const Codec> gzip(int level) { return std::make_shared<Deflate>(true, level); }
+std::shared_ptr<const Codec> zlib(int level) { return std::make_shared<Deflate>(false, level); }
+
+}  // namespace plait::codec

@@ -1,0 +1,59 @@
+#include <zstd.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "base/text.hpp"
+#include "codec/codecs.hpp"
+#include "plait/error.hpp"
+
+namespace plait::codec {
+
+namespace {
+
+struct Named {
+  std::string_view name;
+  int least;
+  int most;
+  int usual;  ///< level, where none is given
+};
+
+std::array<Named, 3> named() {
+  return {Named{"gzip", 0, 9, 5}, Named{"zlib", 0, 9, 5}, Named{"zstd", ZSTD_minCLevel(), ZSTD_maxCLevel(), 3}};
+}
+
+[[noreturn]] void refuse(std::string_view text) {
+  throw Error(ErrorKind::kArgument,
+              base::text("codec \"", text,
+                         "\" is not known; use \"none\", \"zstd\" or \"gzip\", with a level behind a "
+                         "colon where it is to be another one, as in \"zstd:3\""));
+}
+
+}  // namespace
+
+Spec parse_spec(std::string_view text) {
+  if (text == "none") return {std::string(text), 0};
+  const std::string_view name = text.substr(0, text.find(':'));
+  const auto all = named();
+  const auto* found = std::ranges::find(all, name, &Named::name);
+  if (found == all.end()) refuse(text);
+  Spec spec{std::string(name), found->usual};
+  if (name.size() == text.size()) return spec;
+  const char* const last = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data() + name.size() + 1, last, spec.level);
+  if (error != std::errc() || end != last) refuse(text);
+  if (spec.level < found->least || spec.level > found->most)
+    throw Error(ErrorKind::kArgument, base::text("codec \"", text, "\": the level of ", name, " is from ", found->least,
+                                                 " to ", found->most, "; give one of these"));
+  return spec;
+}
+
+std::shared_ptr<const Codec> Spec::codec() const {
+  if (name == "gzip") return gzip(level);
+  if (name == "zlib") return zlib(level);
+  if (name == "zstd") return zstd(level);
+  refuse(name);
+}
+
+}  // namespace plait::codec

@@ -1,0 +1,58 @@
+#include <zstd.h>
+
+#include <new>
+
+#include "codec/codecs.hpp"
+#include "codec/damaged.hpp"
+
+namespace plait::codec {
+
+namespace {
+
+/// Making one takes as long as packing 100 KB.
+struct Contexts {
+  std::unique_ptr<ZSTD_CCtx, decltype(&ZSTD_freeCCtx)> packing{nullptr, &ZSTD_freeCCtx};
+  std::unique_ptr<ZSTD_DCtx, decltype(&ZSTD_freeDCtx)> unpacking{nullptr, &ZSTD_freeDCtx};
+};
+
+Contexts& contexts() {
+  thread_local Contexts contexts;
+  return contexts;
+}
+
+class Zstd : public Codec {
+ public:
+  Zstd(int level, bool checksum) : level_(level), checksum_(checksum) {}
+  std::string words() const override { return "zstd"; }
+  std::size_t most_encoded(std::size_t bytes) const override { return ZSTD_compressBound(bytes); }
+  std::size_t encode(std::span<const std::byte> plain, std::span<std::byte> room) const override {
+    auto& context = contexts().packing;
+    if (!context) context.reset(ZSTD_createCCtx());
+    if (!context) throw std::bad_alloc();
+    ZSTD_CCtx_setParameter(context.get(), ZSTD_c_compressionLevel, level_);
+    ZSTD_CCtx_setParameter(context.get(), ZSTD_c_checksumFlag, checksum_ ? 1 : 0);
+    const std::size_t made = ZSTD_compress2(context.get(), room.data(), room.size(), plain.data(), plain.size());
+    if (ZSTD_isError(made) != 0) throw std::bad_alloc();  // the room is enough
+    return made;
+  }
+  std::size_t decode(std::span<const std::byte> packed, std::span<std::byte> room,
+                     const std::string& what) const override {
+    auto& context = contexts().unpacking;
+    if (!context) context.reset(ZSTD_createDCtx());
+    if (!context) throw std::bad_alloc();
+    const std::size_t made = ZSTD_decompressDCtx(context.get(), room.data(), room.size(), packed.data(), packed.size());
+    if (ZSTD_isError(made) != 0)
+      damaged(what, "it is no zstd data of ", room.size(), " bytes (", ZSTD_getErrorName(made), ')');
+    return made;
+  }
+
+ private:
+  int level_;
+  bool checksum_;
+};
+
+}  // namespace
+
+std::shared_ptr<const Codec> zstd(int level, bool checksum) { return std::make_shared<Zstd>(level, checksum); }
+
+}  // namespace plait::codec

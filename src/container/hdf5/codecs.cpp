@@ -1,0 +1,167 @@
+#include "container/hdf5/codecs.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <string>
+
+#include "base/text.hpp"
+#include "codec/damaged.hpp"
+#include "plait/error.hpp"
+
+namespace plait::container::hdf5 {
+
+namespace {
+
+using codec::damaged;
+using Bytes = std::span<const std::byte>;
+using Room = std::span<std::byte>;
+
+/// Element i's byte b moves from `from[i * inner + b * outer]`; the sizes of common elements are known when compiling.
+template <std::size_t kBytes>
+void gather_elements(const std::byte* planes, std::byte* elements, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i)
+    for (std::size_t b = 0; b < kBytes; ++b) elements[i * kBytes + b] = planes[b * count + i];
+}
+template <std::size_t kBytes>
+void scatter_elements(const std::byte* elements, std::byte* planes, std::size_t count) {
+  for (std::size_t b = 0; b < kBytes; ++b)
+    for (std::size_t i = 0; i < count; ++i) planes[b * count + i] = elements[i * kBytes + b];
+}
+
+class Shuffle : public codec::Codec {
+ public:
+  explicit Shuffle(std::size_t bytes) : bytes_(bytes) {}
+  std::string words() const override { return "shuffle"; }
+  std::size_t most_encoded(std::size_t bytes) const override { return bytes; }
+  std::optional<std::size_t> always_encoded(std::size_t bytes) const override { return bytes; }
+
+  std::size_t encode(Bytes plain, Room room) const override {
+    const std::size_t count = plain.size() / bytes_;
+    switch (bytes_) {
+      case 2: scatter_elements<2>(plain.data(), room.data(), count); break;
+      case 4: scatter_elements<4>(plain.data(), room.data(), count); break;
+      case 8: scatter_elements<8>(plain.data(), room.data(), count); break;
+      default:
+        for (std::size_t b = 0; b < bytes_; ++b)
+          for (std::size_t i = 0; i < count; ++i) room[b * count + i] = plain[i * bytes_ + b];
+    }
+    std::ranges::copy(plain.subspan(count * bytes_), room.data() + count * bytes_);
+    return plain.size();
+  }
+  std::size_t decode(Bytes packed, Room room, const std::string& what) const override {
+    if (packed.size() > room.size())
+      damaged(what, "it has ", packed.size(), " bytes, more than the ", room.size(), " that a chunk has");
+    const std::size_t count = packed.size() / bytes_;
+    switch (bytes_) {
+      case 2: gather_elements<2>(packed.data(), room.data(), count); break;
+      case 4: gather_elements<4>(packed.data(), room.data(), count); break;
+      case 8: gather_elements<8>(packed.data(), room.data(), count); break;
+      default:
+        for (std::size_t b = 0; b < bytes_; ++b)
+          for (std::size_t i = 0; i < count; ++i) room[i * bytes_ + b] = packed[b * count + i];
+    }
+    std::ranges::copy(packed.subspan(count * bytes_), room.data() + count * bytes_);
+    return packed.size();
+  }
+
+ private:
+  std::size_t bytes_;
+};
+
+class Fletcher32 : public codec::Codec {
+ public:
+  static constexpr std::size_t kSumBytes = 4;
+  std::string words() const override { return "fletcher32"; }
+  std::size_t most_encoded(std::size_t bytes) const override { return bytes + kSumBytes; }
+  std::optional<std::size_t> always_encoded(std::size_t bytes) const override { return bytes + kSumBytes; }
+
+  std::size_t encode(Bytes plain, Room room) const override {
+    std::ranges::copy(plain, room.begin());
+    const std::uint32_t sum = fletcher32_of(plain);
+    for (std::size_t i = 0; i < kSumBytes; ++i) room[plain.size() + i] = static_cast<std::byte>(sum >> (8 * i));
+    return plain.size() + kSumBytes;
+  }
+  std::size_t decode(Bytes packed, Room room, const std::string& what) const override {
+    if (packed.size() < kSumBytes || packed.size() - kSumBytes > room.size())
+      damaged(what, "it has ", packed.size(), " bytes, but a chunk and its check sum have ", room.size() + kSumBytes);
+    const Bytes plain = packed.first(packed.size() - kSumBytes);
+    std::uint32_t stored = 0;
+    for (std::size_t i = 0; i < kSumBytes; ++i)
+      stored |= std::to_integer<std::uint32_t>(packed[plain.size() + i]) << (8 * i);
+    if (const std::uint32_t sum = fletcher32_of(plain); sum != stored)
+      damaged(what, "its check sum (fletcher32) is ", sum, ", but ", stored, " was stored with it");
+    std::ranges::copy(plain, room.begin());
+    return plain.size();
+  }
+};
+
+class Lzf : public codec::Codec {
+ public:
+  std::string words() const override { return "lzf"; }
+  std::size_t most_encoded(std::size_t bytes) const override { return bytes + bytes / 16 + 64; }
+  std::size_t encode(Bytes /*plain*/, Room /*room*/) const override {
+    throw Error(ErrorKind::kArgument, "lzf is only unpacked; choose another filter");
+  }
+  /// A control byte below 32 stands in front of so many bytes and one more; another one has the length of a repetition
+  /// in its top 3 bits (7: another byte is added), and the distance in the others and the byte that follows.
+  std::size_t decode(Bytes packed, Room room, const std::string& what) const override {
+    std::size_t in = 0;
+    std::size_t out = 0;
+    const auto next = [&] {
+      if (in >= packed.size()) damaged(what, "it ends within a repetition, at byte ", in);
+      return std::to_integer<std::size_t>(packed[in++]);
+    };
+    while (in < packed.size()) {
+      const std::size_t control = next();
+      if (control < 32) {
+        const std::size_t count = control + 1;
+        if (count > packed.size() - in || count > room.size() - out)
+          damaged(what, "byte ", in - 1, " announces ", count, " bytes, more than there are or than a chunk has");
+        std::memcpy(room.data() + out, packed.data() + in, count);
+        in += count;
+        out += count;
+        continue;
+      }
+      std::size_t count = (control >> 5) + 2;
+      if (count == 9) count += next();
+      const std::size_t distance = ((control & 31) << 8) + next() + 1;
+      if (distance > out || count > room.size() - out)
+        damaged(what, "byte ", in - 1, " repeats ", count, " bytes at a distance of ", distance, ", and ", out,
+                " bytes of ", room.size(), " are there");
+      for (std::size_t i = 0; i < count; ++i, ++out) room[out] = room[out - distance];
+    }
+    return out;
+  }
+};
+
+}  // namespace
+
+std::uint32_t fletcher32_of(std::span<const std::byte> bytes) {
+  // Sums of so many words fit 32 bits.
+  constexpr std::size_t kMost = 360;
+  const auto fold = [](std::uint32_t sum) { return (sum & 0xffffU) + (sum >> 16); };
+  std::uint32_t one = 0;
+  std::uint32_t two = 0;
+  const std::size_t words = bytes.size() / 2;
+  for (std::size_t i = 0; i < words;) {
+    const std::size_t end = std::min(i + kMost, words);
+    for (; i < end; ++i) {
+      one += std::to_integer<std::uint32_t>(bytes[2 * i]) << 8 | std::to_integer<std::uint32_t>(bytes[2 * i + 1]);
+      two += one;
+    }
+    one = fold(one);
+    two = fold(two);
+  }
+  if (bytes.size() % 2 != 0) {
+    one = fold(one + (std::to_integer<std::uint32_t>(bytes.back()) << 8));
+    two = fold(two + one);
+  }
+  return fold(two) << 16 | fold(one);
+}
+
+std::shared_ptr<const codec::Codec> shuffle(std::size_t bytes) { return std::make_shared<Shuffle>(bytes); }
+std::shared_ptr<const codec::Codec> fletcher32() { return std::make_shared<Fletcher32>(); }
+std::shared_ptr<const codec::Codec> lzf() { return std::make_shared<Lzf>(); }
+
+}  // namespace plait::container::hdf5

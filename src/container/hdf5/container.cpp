@@ -1,0 +1,148 @@
+#include "container/hdf5/container.hpp"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "base/text.hpp"
+#include "base/text_reader.hpp"
+#include "container/array_type.hpp"
+#include "container/hdf5/file.hpp"
+#include "container/hdf5/new_file.hpp"
+#include "container/hdf5/store.hpp"
+#include "container/members.hpp"
+#include "container/refuse.hpp"
+#include "container/registry.hpp"
+
+namespace plait::container::hdf5 {
+
+namespace {
+
+using base::text;
+
+constexpr std::string_view kSignature = "\x89HDF\r\n\x1a\n";
+
+/// Without the slash in front, which may be left out.
+std::string bare(const std::string& name) { return name.starts_with('/') ? name.substr(1) : name; }
+
+Member member_of(NamedDataset& found) {
+  Dataset& dataset = found.dataset;
+  Member member;
+  member.name = std::move(found.name);
+  member.kept = dataset.kept();
+  member.content = {std::move(dataset.type), dataset.storage == Storage::kWhole ? dataset.offset : 0,
+                    std::move(dataset.chunk)};
+  member.element = std::move(dataset.element);
+  member.stored = dataset.stored;
+  member.refused = std::move(dataset.refused);
+  return member;
+}
+
+std::vector<Member> new_members(const std::string& path, const FileOptions& options) {
+  std::vector<Member> members = members_of_new(path, options, "data");
+  for (Member& one : members) {
+    if (options.arrays.empty()) one.name = bare(one.name);
+    one.kept = "contiguous";
+    if (!bytes_of(one.content.type.shape, one.content.type.element_bytes))
+      refuse(text(path, "::", one.name, " has more than 2^63 - 1 bytes; make it smaller"));
+  }
+  return members;
+}
+
+void set_offsets(NewContent& made, const std::vector<std::int64_t>& offsets) {
+  for (std::size_t i = 0; i < offsets.size(); ++i) made.members[i].content.data_offset = offsets[i];
+  static_cast<Content&>(made) = made.members.front().content;
+}
+
+class Hdf5 : public NamingContainer {
+ public:
+  explicit Hdf5(std::string_view suffix) : suffix_(suffix) {}
+  std::string_view suffix() const override { return suffix_; }
+  std::string kind() const override { return "an HDF5 file"; }
+  bool begins(std::span<const std::byte> front) const override { return is_hdf5(front); }
+  std::optional<Order> only_order() const override { return Order::kC; }
+
+  std::vector<Member> list(store::Store& store, const std::string& file) const override {
+    std::vector<Member> members;
+    for (NamedDataset& one : HdfFile(store, file).datasets("")) members.push_back(member_of(one));
+    return members;
+  }
+  std::vector<Member> list_named(store::Store& store, const std::string& path) const override {
+    const auto [file, array] = array_name(path);
+    std::vector<Member> members;
+    for (NamedDataset& one : HdfFile(store, std::string(file)).datasets(*array)) members.push_back(member_of(one));
+    if (members.size() == 1 && !members.front().refused.empty()) refuse(text(path, ": ", members.front().refused));
+    return members;
+  }
+  std::shared_ptr<store::Store> view(std::shared_ptr<store::Store> store, const std::string& path,
+                                     std::string_view told) const override {
+    if (!told.empty()) return std::make_shared<DatasetStore>(std::move(store), unpacked(told), path);
+    const auto [file, array] = array_name(path);
+    const std::string name = array ? std::string(*array) : chosen(list(*store, std::string(file)), path).name;
+    Dataset dataset = HdfFile(*store, std::string(file)).dataset(name);
+    return std::make_shared<DatasetStore>(std::move(store), std::move(dataset), path);
+  }
+  std::string tell(const store::Store& view) const override {
+    return packed(dynamic_cast<const DatasetStore&>(view).dataset());
+  }
+  Content inspect(store::Store& store, const std::string& path, const FileOptions& options) const override {
+    const Dataset& dataset = dynamic_cast<DatasetStore&>(store).dataset();
+    Content found{dataset.type, 0, dataset.chunk};
+    check_told(found, path, options);
+    return found;
+  }
+  void check_changeable(const store::Store& view) const override {
+    if (const std::string why = dynamic_cast<const DatasetStore&>(view).refuses_writes(); !why.empty()) refuse(why);
+  }
+  NewContent create(const std::string& path, const FileOptions& options) const override {
+    NewContent made;
+    made.members = new_members(path, options);
+    NewFile file = make_file(made.members, std::string(array_name(path).file));
+    made.head = std::move(file.head);
+    made.file_bytes = file.bytes;
+    set_offsets(made, file.offsets);
+    return made;
+  }
+  std::string tell_new(const NewContent& made) const override {
+    std::string told;
+    for (const Member& one : made.members) base::append_parts(told, one.content.data_offset, ' ');
+    return told;
+  }
+  NewContent told_new(const std::string& path, const FileOptions& options, std::string_view told) const override {
+    NewContent made;
+    made.members = new_members(path, options);
+    base::TextReader in{std::string(told)};
+    std::vector<std::int64_t> offsets(made.members.size());
+    for (std::int64_t& offset : offsets) in >> offset;
+    set_offsets(made, offsets);
+    return made;
+  }
+
+ private:
+  std::string_view suffix_;
+};
+
+}  // namespace
+
+std::span<const Container* const> containers() {
+  static const std::array kContainers{Hdf5(".h5"), Hdf5(".hdf5"), Hdf5(".he5"), Hdf5(".nc4")};
+  static const std::array<const Container*, 4> kPointers{&kContainers[0], &kContainers[1], &kContainers[2],
+                                                         &kContainers[3]};
+  return kPointers;
+}
+
+bool is_hdf5(std::span<const std::byte> front) {
+  return front.size() >= kSignature.size() &&
+         std::equal(kSignature.begin(), kSignature.end(), reinterpret_cast<const char*>(front.data()));
+}
+
+bool is_hdf5(store::Store& store) {
+  std::array<std::byte, kSignature.size()> front{};
+  if (store.size() < static_cast<std::int64_t>(front.size())) return false;
+  store.read({{0, front.data(), static_cast<std::int64_t>(front.size())}});
+  return is_hdf5(front);
+}
+
+}  // namespace plait::container::hdf5

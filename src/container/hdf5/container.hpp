@@ -1,0 +1,18 @@
+/// HDF5 files: datasets are read by their index, those in one piece, or in chunks that are not packed, are changed
+/// in place, and new ones are made in one piece.
+#pragma once
+
+#include <span>
+
+#include "container/container.hpp"
+
+namespace plait::container::hdf5 {
+
+/// One for each ending of names: `.h5`, `.hdf5`, `.he5`, `.nc4`.
+std::span<const Container* const> containers();
+
+/// Whether a file that begins so is one.
+bool is_hdf5(std::span<const std::byte> front);
+bool is_hdf5(store::Store& store);
+
+}  // namespace plait::container::hdf5

@@ -1,0 +1,175 @@
+#include "container/hdf5/dataset.hpp"
+
+#include <cerrno>
+
+#include "base/text.hpp"
+#include "container/hdf5/filters.hpp"
+#include "plait/error.hpp"
+
+namespace plait::container::hdf5 {
+
+namespace {
+
+/// Numbers in seven bits a byte, the lowest first; the top bit is set in all but the last.
+class Packer {
+ public:
+  void number(std::uint64_t value) {
+    for (; value >= 128; value >>= 7) bytes_ += static_cast<char>(value | 128);
+    bytes_ += static_cast<char>(value);
+  }
+  void signed_number(std::int64_t value) {
+    number((static_cast<std::uint64_t>(value) << 1) ^ static_cast<std::uint64_t>(value >> 63));
+  }
+  void bytes(const void* data, std::size_t count) {
+    number(count);
+    bytes_.append(static_cast<const char*>(data), count);
+  }
+  void text(std::string_view text) { bytes(text.data(), text.size()); }
+  void extents(const Extents& extents) {
+    number(extents.size());
+    for (const std::int64_t extent : extents) signed_number(extent);
+  }
+  std::string take() { return std::move(bytes_); }
+
+ private:
+  std::string bytes_;
+};
+
+class Unpacker {
+ public:
+  explicit Unpacker(std::string_view bytes) : bytes_(bytes) {}
+
+  std::uint64_t number() {
+    std::uint64_t value = 0;
+    for (int shift = 0; shift < 64; shift += 7) {
+      const auto byte = static_cast<unsigned char>(take(1)[0]);
+      value |= std::uint64_t{byte & 127U} << shift;
+      if (byte < 128) return value;
+    }
+    damaged();
+  }
+  std::int64_t signed_number() {
+    const std::uint64_t value = number();
+    return static_cast<std::int64_t>((value >> 1) ^ (0 - (value & 1)));
+  }
+  std::string_view bytes() { return take(number()); }
+  std::vector<std::byte> content() {
+    const std::string_view found = bytes();
+    const auto* begin = reinterpret_cast<const std::byte*>(found.data());
+    return {begin, begin + found.size()};
+  }
+  std::size_t count() {
+    const std::uint64_t value = number();
+    if (value > bytes_.size()) damaged();
+    return value;
+  }
+  Extents extents() {
+    Extents result(count());
+    for (std::int64_t& extent : result) extent = signed_number();
+    return result;
+  }
+  [[noreturn]] static void damaged() {
+    throw Error(ErrorKind::kSystem, "another rank sent a damaged description of an HDF5 dataset", EIO);
+  }
+
+ private:
+  std::string_view take(std::uint64_t count) {
+    if (count > bytes_.size()) damaged();
+    const std::string_view result = bytes_.substr(0, count);
+    bytes_.remove_prefix(count);
+    return result;
+  }
+
+  std::string_view bytes_;
+};
+
+}  // namespace
+
+Extents Dataset::grid() const {
+  Extents result(chunk.size());
+  for (std::size_t d = 0; d < chunk.size(); ++d) result[d] = type.shape[d] / chunk[d] + (type.shape[d] % chunk[d] != 0);
+  return result;
+}
+
+std::int64_t Dataset::chunk_bytes() const {
+  std::int64_t bytes = type.element_bytes;  // which have been found to fit
+  for (const std::int64_t extent : chunk) bytes *= extent;
+  return bytes;
+}
+
+std::string Dataset::kept() const {
+  if (chunk.empty())
+    return storage == Storage::kInside ? "compact" : storage == Storage::kNone ? "not written" : "contiguous";
+  std::string out = "chunks ";
+  for (std::size_t d = 0; d < chunk.size(); ++d) base::append_parts(out, d == 0 ? "" : "x", chunk[d]);
+  for (const Filter& filter : filters) base::append_parts(out, ", ", filter_words(filter));
+  return out;
+}
+
+std::string packed(const Dataset& dataset) {
+  Packer out;
+  out.text(dataset.type.dtype);
+  out.number(static_cast<std::uint64_t>(dataset.type.element_bytes));
+  out.extents(dataset.type.shape);
+  out.bytes(dataset.fill.data(), dataset.fill.size());
+  out.number(static_cast<std::uint64_t>(dataset.storage));
+  out.signed_number(dataset.offset);
+  out.bytes(dataset.inside.data(), dataset.inside.size());
+  out.extents(dataset.chunk);
+  out.number(dataset.filters.size());
+  for (const Filter& filter : dataset.filters) {
+    out.number(filter.id);
+    out.number(filter.values.size());
+    for (const std::uint32_t value : filter.values) out.number(value);
+    out.text(filter.name);
+  }
+  out.number(dataset.edges_packed ? 1 : 0);
+  out.number(dataset.chunks.size());
+  // Most follow each other in the file, and are of nearly one size.
+  Chunk before;
+  before.number = -1;
+  for (const Chunk& one : dataset.chunks) {
+    out.number(static_cast<std::uint64_t>(one.number - before.number - 1) * 2 +
+               (one.left_out != before.left_out ? 1 : 0));
+    if (one.left_out != before.left_out) out.number(one.left_out);
+    out.signed_number(one.offset - before.offset - before.bytes);
+    out.signed_number(one.bytes - before.bytes);
+    before = one;
+  }
+  return out.take();
+}
+
+Dataset unpacked(std::string_view bytes) {
+  Unpacker in(bytes);
+  Dataset dataset;
+  dataset.type.dtype = in.bytes();
+  dataset.type.element_bytes = static_cast<std::int64_t>(in.number());
+  dataset.type.shape = in.extents();
+  dataset.fill = in.content();
+  dataset.storage = static_cast<Storage>(in.number() & 3);
+  dataset.offset = in.signed_number();
+  dataset.inside = in.content();
+  dataset.chunk = in.extents();
+  dataset.filters.resize(in.count());
+  for (Filter& filter : dataset.filters) {
+    filter.id = static_cast<std::uint32_t>(in.number());
+    filter.values.resize(in.count());
+    for (std::uint32_t& value : filter.values) value = static_cast<std::uint32_t>(in.number());
+    filter.name = in.bytes();
+  }
+  dataset.edges_packed = in.number() != 0;
+  dataset.chunks.resize(in.count());
+  Chunk before;
+  before.number = -1;
+  for (Chunk& one : dataset.chunks) {
+    const std::uint64_t number = in.number();
+    one.number = before.number + 1 + static_cast<std::int64_t>(number / 2);
+    one.left_out = number % 2 != 0 ? static_cast<std::uint32_t>(in.number()) : before.left_out;
+    one.offset = before.offset + before.bytes + in.signed_number();
+    one.bytes = before.bytes + in.signed_number();
+    before = one;
+  }
+  return dataset;
+}
+
+}  // namespace plait::container::hdf5

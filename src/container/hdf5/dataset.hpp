@@ -1,0 +1,62 @@
+/// Datasets as their file describes them, so that their bytes can be found without HDF5's library.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "plait/file.hpp"
+
+namespace plait::container::hdf5 {
+
+/// A step by which chunks are packed.
+struct Filter {
+  std::uint32_t id = 0;
+  std::vector<std::uint32_t> values;  ///< its parameters
+  std::string name;
+};
+
+/// A chunk that lies in the file.
+struct Chunk {
+  std::int64_t number = 0;  ///< among those of the whole array, the last dimension fastest
+  std::int64_t offset = 0;
+  std::int64_t bytes = 0;      ///< packed
+  std::uint32_t left_out = 0;  ///< bit i: it is not packed by filter i
+};
+
+enum class Storage : std::uint8_t {
+  kNone,    ///< nowhere, as nothing has been written: each element is the fill value
+  kWhole,   ///< in one piece
+  kInside,  ///< in the description itself
+  kChunks
+};
+
+struct Dataset {
+  ArrayType type;
+  std::string element;  ///< as h5dump calls it, without `H5T_`
+  std::string refused;  ///< why it cannot be opened; empty: it can
+  std::int64_t stored = 0;
+  std::vector<std::byte> fill;  ///< one element
+  Storage storage = Storage::kNone;
+  std::int64_t offset = 0;        ///< kWhole
+  std::vector<std::byte> inside;  ///< kInside
+  Extents chunk;                  ///< kChunks
+  std::vector<Filter> filters;
+  bool edges_packed = true;   ///< also chunks that are partly outside the array
+  std::vector<Chunk> chunks;  ///< by ascending number
+
+  /// Chunks along each dimension.
+  Extents grid() const;
+  std::int64_t chunk_bytes() const;
+  /// `chunks 4x3, shuffle, deflate 4`.
+  std::string kept() const;
+};
+
+/// What other ranks need of a dataset, as bytes: some 5 for each chunk.
+std::string packed(const Dataset& dataset);
+/// errors  kSystem: they are not what packed() gives.
+Dataset unpacked(std::string_view bytes);
+
+}  // namespace plait::container::hdf5

@@ -1,0 +1,150 @@
+#include "container/hdf5/element.hpp"
+
+#include <string_view>
+
+#include "base/text.hpp"
+#include "container/hdf5/float_formats.hpp"
+
+namespace plait::container::hdf5 {
+
+namespace {
+
+using base::text;
+
+char order_of(const Library& hdf5, Id type, std::size_t bytes) {
+  if (bytes == 1) return '|';
+  const int order = hdf5->H5Tget_order(type);
+  return order == kLittleEndian ? '<' : order == kBigEndian ? '>' : '?';
+}
+
+std::string_view end_of(char order) { return order == '<' ? "LE" : order == '>' ? "BE" : ""; }
+
+Element refused(std::string words, const std::string& why) {
+  return {{}, std::move(words), 0, text(why, ", which Plait does not read; use h5py for it")};
+}
+
+Element integer_of(const Library& hdf5, Id type, bool is_signed, const char* kind) {
+  const std::size_t bytes = hdf5->H5Tget_size(type);
+  const char order = order_of(hdf5, type, bytes);
+  std::string words = text(kind, bytes * 8, end_of(order));
+  const bool whole = hdf5->H5Tget_precision(type) == bytes * 8 && hdf5->H5Tget_offset(type) == 0;
+  if (!whole || order == '?' || (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8))
+    return refused(std::move(words), text("its elements are integers of ", hdf5->H5Tget_precision(type), " bits in ",
+                                          bytes, bytes == 1 ? " byte" : " bytes"));
+  return {text(order, is_signed ? 'i' : 'u', bytes), std::move(words), static_cast<std::int64_t>(bytes), {}};
+}
+
+Element float_of(const Library& hdf5, Id type) {
+  const std::size_t bytes = hdf5->H5Tget_size(type);
+  const char order = order_of(hdf5, type, bytes);
+  std::size_t sign = 0;
+  std::size_t exponent = 0;
+  std::size_t exponent_bits = 0;
+  std::size_t mantissa = 0;
+  std::size_t mantissa_bits = 0;
+  hdf5->H5Tget_fields(type, &sign, &exponent, &exponent_bits, &mantissa, &mantissa_bits);
+  for (const FloatFormat& known : kFloatFormats) {
+    if (known.bytes != bytes || known.precision != hdf5->H5Tget_precision(type) || known.sign != sign ||
+        known.exponent != exponent || known.exponent_bits != exponent_bits || mantissa != 0 ||
+        known.mantissa_bits != mantissa_bits || known.bias != hdf5->H5Tget_ebias(type) ||
+        known.norm != hdf5->H5Tget_norm(type) || hdf5->H5Tget_offset(type) != 0)
+      continue;
+    const bool number = known.dtype[0] == 'f';
+    if ((number && order != '<' && order != '>') || (!number && order != '<')) continue;
+    return {text(number ? order : '|', known.dtype),
+            text(number ? "IEEE_F" : "BFLOAT", bytes * 8, end_of(order)),
+            static_cast<std::int64_t>(bytes),
+            {}};
+  }
+  return refused(text("FLOAT", bytes * 8, end_of(order)),
+                 text("its elements are floats of ", exponent_bits, " bits of exponent and ", mantissa_bits,
+                      " of mantissa in ", bytes, bytes == 1 ? " byte" : " bytes"));
+}
+
+std::string member_name(const Library& hdf5, Id type, unsigned number) {
+  char* name = hdf5->H5Tget_member_name(type, number);
+  if (name == nullptr) return {};
+  std::string result(name);
+  hdf5->H5free_memory(name);
+  return result;
+}
+
+Element complex_of(const Element& part) {
+  if (!part.refused.empty()) return part;
+  const std::int64_t bytes = 2 * part.bytes;
+  if (part.dtype.size() < 3 || part.dtype[1] != 'f' || part.bytes < 4)
+    return refused(text("COMPLEX_", part.words), "its elements are complex numbers of parts that NumPy has not");
+  return {text(part.dtype[0], 'c', bytes), text("COMPLEX_", part.words), bytes, {}};
+}
+
+/// Pairs that h5py and others write for complex numbers.
+Element compound_of(const Library& hdf5, Id type) {
+  const int count = hdf5->H5Tget_nmembers(type);
+  if (count == 2) {
+    const std::string first = member_name(hdf5, type, 0);
+    const std::string second = member_name(hdf5, type, 1);
+    const Handle real(hdf5->H5Tget_member_type(type, 0), hdf5->H5Tclose);
+    const Handle imaginary(hdf5->H5Tget_member_type(type, 1), hdf5->H5Tclose);
+    const bool named = (first == "r" && second == "i") || (first == "real" && second == "imag");
+    if (named && real && imaginary && hdf5->H5Tget_class(real.id()) == kFloat &&
+        hdf5->H5Tget_class(imaginary.id()) == kFloat) {
+      const Element part = float_of(hdf5, real.id());
+      const auto bytes = static_cast<std::size_t>(part.bytes);
+      if (part.refused.empty() && part.dtype == float_of(hdf5, imaginary.id()).dtype &&
+          hdf5->H5Tget_member_offset(type, 0) == 0 && hdf5->H5Tget_member_offset(type, 1) == bytes &&
+          hdf5->H5Tget_size(type) == 2 * bytes)
+        return complex_of(part);
+    }
+  }
+  std::string names;
+  for (int i = 0; i < count && i < 4; ++i)
+    base::append_parts(names, i == 0 ? "" : ", ", member_name(hdf5, type, static_cast<unsigned>(i)));
+  return refused("COMPOUND", text("its elements are records (", names, count > 4 ? ", ..." : "", ")"));
+}
+
+/// NumPy's bool is what h5py writes as FALSE and TRUE.
+Element enumeration_of(const Library& hdf5, Id type) {
+  const Handle base(hdf5->H5Tget_super(type), hdf5->H5Tclose);
+  Element result = integer_of(hdf5, base.id(), hdf5->H5Tget_sign(base.id()) != 0, "ENUM");
+  signed char first = -1;
+  signed char second = -1;
+  if (result.bytes == 1 && hdf5->H5Tget_nmembers(type) == 2 && hdf5->H5Tget_member_value(type, 0, &first) >= 0 &&
+      hdf5->H5Tget_member_value(type, 1, &second) >= 0 && first == 0 && second == 1 &&
+      member_name(hdf5, type, 0) == "FALSE" && member_name(hdf5, type, 1) == "TRUE") {
+    result.dtype = "|b1";
+    result.words = "ENUM (FALSE, TRUE)";
+  }
+  return result;
+}
+
+Element uninterpreted(const Library& hdf5, Id type, char kind, const char* words) {
+  const std::size_t bytes = hdf5->H5Tget_size(type);
+  return {text('|', kind, bytes), text(words, ' ', bytes), static_cast<std::int64_t>(bytes), {}};
+}
+
+}  // namespace
+
+Element element_of(const Library& hdf5, Id type) {
+  switch (hdf5->H5Tget_class(type)) {
+    case kInteger: {
+      const bool is_signed = hdf5->H5Tget_sign(type) != 0;
+      return integer_of(hdf5, type, is_signed, is_signed ? "STD_I" : "STD_U");
+    }
+    case kBitfield: return integer_of(hdf5, type, false, "STD_B");
+    case kFloat: return float_of(hdf5, type);
+    case kComplex: return complex_of(float_of(hdf5, Handle(hdf5->H5Tget_super(type), hdf5->H5Tclose).id()));
+    case kCompound: return compound_of(hdf5, type);
+    case kEnum: return enumeration_of(hdf5, type);
+    case kOpaque: return uninterpreted(hdf5, type, 'V', "OPAQUE");
+    case kString:
+      if (hdf5->H5Tis_variable_str(type) <= 0) return uninterpreted(hdf5, type, 'S', "STRING");
+      return refused("STRING VARIABLE", "its elements are texts of any length");
+    case kReference: return refused("REFERENCE", "its elements are references to other objects");
+    case kVariable: return refused("VLEN", "its elements are sequences of any length");
+    case kArray: return refused("ARRAY", "its elements are arrays themselves");
+    case kTime: return refused("TIME", "its elements are times in HDF5's own format");
+    default: return refused("UNKNOWN", "its elements have a type that this version of HDF5 does not describe");
+  }
+}
+
+}  // namespace plait::container::hdf5

@@ -1,0 +1,366 @@
+#include "container/hdf5/file.hpp"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <set>
+
+#include "base/text.hpp"
+#include "container/array_type.hpp"
+#include "container/hdf5/element.hpp"
+#include "container/hdf5/filters.hpp"
+#include "container/refuse.hpp"
+#include "plait/error.hpp"
+#include "plait/layout.hpp"
+#include "store/posix/posix_store.hpp"
+
+namespace plait::container::hdf5 {
+
+namespace {
+
+using base::text;
+
+constexpr std::size_t kDeepest = 200;
+constexpr std::size_t kMostDatasets = 1'000'000;
+constexpr int kByName = 0;            // H5_INDEX_NAME
+constexpr int kAscending = 0;         // H5_ITER_INC
+constexpr unsigned kBasicInfo = 1;    // H5O_INFO_BASIC
+constexpr unsigned kIntentWrite = 1;  // H5F_ACC_RDWR
+/// Versions without H5Dchunk_iter look for each chunk from the first one on: a minute for twice as many.
+constexpr Size kMostLookedUp = 50'000;
+
+struct Link {
+  std::string name;
+  LinkKind kind;
+};
+
+int take_link(Id /*group*/, const char* name, const void* info, void* out) {
+  // The kind is the first member in all versions.
+  static_cast<std::vector<Link>*>(out)->push_back({name, *static_cast<const LinkKind*>(info)});
+  return 0;
+}
+
+/// The last name that an external link has led to.
+std::string& link_out() {
+  static thread_local std::string name;
+  return name;
+}
+
+int refuse_link_out(const char* /*from*/, const char* /*link*/, const char* to, const char* /*object*/, unsigned*, Id,
+                    void*) {
+  link_out() = to;
+  return -1;
+}
+
+std::string shown_name(const std::string& path, std::string_view name) { return text(path, "::", name); }
+
+/// Takes chunks as the library lists them.
+class Listing {
+ public:
+  /// short_sizes: the library gives 32 bits of a size.
+  Listing(Dataset& dataset, bool short_sizes) : dataset_(dataset), grid_(dataset.grid()), short_sizes_(short_sizes) {}
+
+  void take(const Size* first, unsigned left_out, Address address, Size bytes) {
+    std::int64_t number = 0;
+    for (std::size_t d = 0; d < grid_.size(); ++d) {
+      const auto at = static_cast<std::int64_t>(first[d]) / dataset_.chunk[d];
+      if (at < 0 || at >= grid_[d]) return;  // outside of the array
+      number = number * grid_[d] + at;
+    }
+    if (short_sizes_) bytes &= 0xffffffffU;
+    dataset_.chunks.push_back({number, static_cast<std::int64_t>(address), static_cast<std::int64_t>(bytes), left_out});
+  }
+  static int visit(const Size* first, unsigned left_out, Address address, Size bytes, void* listing) {
+    static_cast<Listing*>(listing)->take(first, left_out, address, bytes);
+    return 0;
+  }
+
+ private:
+  Dataset& dataset_;
+  const Extents grid_;
+  const bool short_sizes_;
+};
+
+}  // namespace
+
+HdfFile::HdfFile(store::Store& store, const std::string& path) : path_(path), bytes_(store.size()) {
+  const auto* bytes = dynamic_cast<const store::posix::PosixStore*>(&store);
+  if (bytes == nullptr) refuse(text(path, ": HDF5 files are read where they are ordinary files; copy it to one"));
+  file_ = Handle(hdf5_->H5Fopen(bytes->name().c_str(), kReadOnly, 0), hdf5_->H5Fclose);
+  if (!file_)
+    throw Error(ErrorKind::kSystem,
+                text(path, " cannot be opened as an HDF5 file by ", hdf5_.words(), hdf5_.why(),
+                     "; copy or download it again, or close it where it is written"),
+                EIO);
+  void* descriptor = nullptr;
+  hdf5_->H5Fget_vfd_handle(file_.id(), 0, &descriptor);
+  // Links and drivers may lead elsewhere, and names to new files.
+  if (descriptor == nullptr ||
+      !store::posix::same_file(store::posix::identity_of(*static_cast<int*>(descriptor), path), bytes->identity()))
+    throw Error(ErrorKind::kSystem, text(path, " has been replaced while it was opened; open it again"), ESTALE);
+  unsigned intent = 0;
+  if (hdf5_->H5Fget_intent(file_.id(), &intent) >= 0 && (intent & kIntentWrite) != 0)
+    throw Error(ErrorKind::kSystem,
+                text(path,
+                     " is open for writing in this process, so that what is in it may not be in the file yet; "
+                     "close it first"),
+                EBUSY);
+  inside_ = Handle(hdf5_->H5Pcreate(hdf5_->H5P_CLS_LINK_ACCESS_ID_g), hdf5_->H5Pclose);
+  if (!inside_ || hdf5_->H5Pset_elink_cb(inside_.id(), refuse_link_out, nullptr) < 0) damaged("its links");
+}
+
+void HdfFile::damaged(const std::string& what) const {
+  throw Error(ErrorKind::kSystem,
+              text(path_, ": ", what, " cannot be read", hdf5_.why(), "; copy or download the file again"), EIO);
+}
+
+Handle HdfFile::open_object(const std::string& name, const std::string& shown) const {
+  link_out().clear();
+  Handle object(hdf5_->H5Oopen(file_.id(), name.c_str(), inside_.id()), hdf5_->H5Oclose);
+  if (!link_out().empty())
+    refuse(text(shown, ": its name is a link into another file, ", link_out(), "; open that file"));
+  return object;
+}
+
+std::uint64_t HdfFile::address_of(Id object) const {
+  ObjectInfo info;
+  const auto ask = hdf5_->H5Oget_info3 != nullptr ? hdf5_->H5Oget_info3 : hdf5_->H5Oget_info2;
+  if (ask(object, &info, kBasicInfo) < 0) damaged("an object");
+  return info.address;
+}
+
+void HdfFile::not_there(const std::string& shown, int kind) {
+  std::string names;
+  const std::vector<NamedDataset> all = datasets("");
+  for (std::size_t i = 0; i < std::min<std::size_t>(all.size(), 12); ++i)
+    base::append_parts(names, i == 0 ? "" : ", ", all[i].name);
+  refuse(text(shown,
+              kind == kGroup ? " is a group"
+              : kind >= 0    ? " is no dataset"
+                             : " is not there",
+              "; ", path_, all.empty() ? " holds no dataset" : " holds: ", names, all.size() > 12 ? ", ..." : ""));
+}
+
+std::vector<NamedDataset> HdfFile::datasets(std::string_view group) {
+  std::vector<NamedDataset> found;
+  std::set<std::uint64_t> seen;
+  while (group.starts_with('/')) group.remove_prefix(1);
+  while (group.ends_with('/')) group.remove_suffix(1);
+  std::vector<std::string> to_visit{std::string(group)};
+  while (!to_visit.empty()) {
+    const std::string name = std::move(to_visit.back());
+    to_visit.pop_back();
+    const std::string shown = shown_name(path_, name);
+    const Handle object = open_object("/" + name, shown);
+    if (!object && name == group) not_there(shown, -1);
+    if (!object) damaged(text("the object \"", name, '"'));
+    if (!seen.insert(address_of(object.id())).second) continue;  // another link to the same
+    const int kind = hdf5_->H5Iget_type(object.id());
+    if (kind == kDatasetObject) {
+      if (name != group && is_dimension(object.id())) continue;
+      found.push_back({name, describe(object.id(), shown)});
+      continue;
+    }
+    if (kind != kGroup) continue;
+    if (static_cast<std::size_t>(std::ranges::count(name, '/')) > kDeepest || found.size() > kMostDatasets)
+      throw Error(ErrorKind::kSystem, text(path_, ": its groups are nested deeper than ", kDeepest,
+                                           ", or hold more than ", kMostDatasets, " datasets; name one"));
+    std::vector<Link> links;
+    const auto iterate = hdf5_->H5Literate2 != nullptr ? hdf5_->H5Literate2 : hdf5_->H5Literate;
+    if (iterate(object.id(), kByName, kAscending, nullptr, take_link, &links) < 0)
+      damaged(text("the group \"/", name, '"'));
+    // The last one is visited first.
+    for (auto link = links.rbegin(); link != links.rend(); ++link)
+      if (link->kind == kHardLink) to_visit.push_back(name.empty() ? link->name : text(name, '/', link->name));
+  }
+  return found;
+}
+
+bool HdfFile::is_dimension(Id dataset) const {
+  // netCDF's library writes it there (HDF5 Dimension Scale Specification; netCDF-4 format specification).
+  constexpr std::string_view kNoVariable = "This is a netCDF dimension but not a netCDF variable";
+  if (hdf5_->H5Aexists(dataset, "NAME") <= 0) return false;
+  const Handle attribute(hdf5_->H5Aopen(dataset, "NAME", 0), hdf5_->H5Aclose);
+  const Handle type(hdf5_->H5Aget_type(attribute.id()), hdf5_->H5Tclose);
+  std::array<char, 256> text{};
+  if (!attribute || !type || hdf5_->H5Tget_class(type.id()) != kString || hdf5_->H5Tis_variable_str(type.id()) != 0 ||
+      hdf5_->H5Tget_size(type.id()) >= text.size())
+    return false;
+  return hdf5_->H5Aread(attribute.id(), type.id(), text.data()) >= 0 &&
+         std::string_view(text.data()).starts_with(kNoVariable);
+}
+
+Dataset HdfFile::dataset(std::string_view name) {
+  const std::string shown = shown_name(path_, name);
+  const Handle object = open_object(text(name.starts_with('/') ? "" : "/", name), shown);
+  const int kind = object ? hdf5_->H5Iget_type(object.id()) : -1;
+  if (kind != kDatasetObject) not_there(shown, kind);
+  Dataset found = describe(object.id(), shown);
+  if (!found.refused.empty()) refuse(text(shown, ": ", found.refused));
+  if (found.storage == Storage::kChunks) read_index(object.id(), found, shown);
+  return found;
+}
+
+Dataset HdfFile::describe(Id dataset, const std::string& shown) const {
+  Dataset found;
+  const Handle properties(hdf5_->H5Dget_create_plist(dataset), hdf5_->H5Pclose);
+  const Handle type(hdf5_->H5Dget_type(dataset), hdf5_->H5Tclose);
+  if (!properties || !type) damaged(text("the dataset ", shown));
+  Element element = element_of(hdf5_, type.id());
+  found.element = std::move(element.words);
+  found.refused = std::move(element.refused);
+  found.type.dtype = std::move(element.dtype);
+  found.type.element_bytes = element.bytes;
+  found.stored = static_cast<std::int64_t>(hdf5_->H5Dget_storage_size(dataset));
+  describe_space(dataset, found);
+  const auto refused = [&](const std::string& why) {
+    if (found.refused.empty()) found.refused = why;
+  };
+  switch (hdf5_->H5Pget_layout(properties.id())) {
+    case kContiguousLayout:
+      if (hdf5_->H5Pget_external_count(properties.id()) > 0) {
+        refused("its elements lie in other files, which Plait does not follow; copy it by h5repack");
+      } else if (const Address at = hdf5_->H5Dget_offset(dataset); at != kNoAddress) {
+        found.storage = Storage::kWhole;
+        found.offset = static_cast<std::int64_t>(at);
+      }
+      break;
+    case kCompactLayout: found.storage = Storage::kInside; break;
+    case kChunkedLayout:
+      found.storage = Storage::kChunks;
+      describe_chunks(properties.id(), found, shown);
+      break;
+    case kVirtualLayout:
+      refused(
+          "it is a virtual dataset, a view of others that may lie in other files; open those, or copy it by "
+          "h5repack");
+      break;
+    default: refused("its layout is of a kind that Plait does not read; copy it by h5repack"); break;
+  }
+  if (!found.refused.empty()) return found;
+  const std::optional<std::int64_t> bytes = bytes_of(found.type.shape, found.type.element_bytes);
+  if (!bytes) {
+    found.refused = "it has more than 2^63 - 1 bytes";
+    return found;
+  }
+  read_fill(type.id(), properties.id(), found);
+  if (found.storage == Storage::kInside) {
+    found.inside.resize(static_cast<std::size_t>(*bytes));
+    if (*bytes > 0 && hdf5_->H5Dread(dataset, type.id(), 0, 0, 0, found.inside.data()) < 0)
+      damaged(text("the dataset ", shown));
+  }
+  return found;
+}
+
+void HdfFile::describe_space(Id dataset, Dataset& found) const {
+  const Handle space(hdf5_->H5Dget_space(dataset), hdf5_->H5Sclose);
+  const int kind = space ? hdf5_->H5Sget_simple_extent_type(space.id()) : -1;
+  if (kind == kScalar) return;
+  const int count = kind == kSimple ? hdf5_->H5Sget_simple_extent_ndims(space.id()) : 0;
+  std::array<Size, kMaxDimensions> extents{};
+  if (kind != kSimple || count < 0 || count > kMaxDimensions ||
+      hdf5_->H5Sget_simple_extent_dims(space.id(), extents.data(), nullptr) < 0) {
+    found.refused = "it has no shape (a null dataspace), and so no elements";
+    return;
+  }
+  for (int d = 0; d < count; ++d)
+    found.type.shape.push_back(static_cast<std::int64_t>(extents[static_cast<std::size_t>(d)]));
+}
+
+void HdfFile::describe_chunks(Id properties, Dataset& found, const std::string& shown) const {
+  std::array<Size, kMaxDimensions> extents{};
+  const int count = hdf5_->H5Pget_chunk(properties, kMaxDimensions, extents.data());
+  if (count < 0 || static_cast<std::size_t>(count) != found.type.shape.size()) damaged(text("the chunks of ", shown));
+  for (int d = 0; d < count; ++d)
+    found.chunk.push_back(static_cast<std::int64_t>(extents[static_cast<std::size_t>(d)]));
+  unsigned options = 0;
+  if (hdf5_->H5Pget_chunk_opts != nullptr) hdf5_->H5Pget_chunk_opts(properties, &options);
+  found.edges_packed = (options & kDontFilterPartialChunks) == 0;
+  const int filters = hdf5_->H5Pget_nfilters(properties);
+  for (int i = 0; i < filters; ++i) {
+    std::array<unsigned, 64> values{};
+    std::array<char, 128> name{};
+    std::size_t value_count = values.size();
+    unsigned flags = 0;
+    unsigned config = 0;
+    const Id id = hdf5_->H5Pget_filter2(properties, static_cast<unsigned>(i), &flags, &value_count, values.data(),
+                                        name.size(), name.data(), &config);
+    if (id < 0) damaged(text("the filters of ", shown));
+    Filter& filter = found.filters.emplace_back();
+    filter.id = static_cast<std::uint32_t>(id);
+    filter.values.assign(values.begin(),
+                         values.begin() + static_cast<std::ptrdiff_t>(std::min(value_count, values.size())));
+    name.back() = '\0';
+    filter.name = name.data();
+    if (found.refused.empty()) found.refused = why_not(filter);
+  }
+  if (!found.refused.empty()) return;
+  const std::optional<std::int64_t> bytes = bytes_of(found.chunk, found.type.element_bytes);
+  std::int64_t all = bytes.value_or(0);
+  bool fits = all > 0;
+  if (fits)
+    for (const std::int64_t chunks : found.grid()) fits = fits && !__builtin_mul_overflow(all, chunks, &all);
+  if (!fits)
+    found.refused = "its chunks have no bytes, or more than 2^63 - 1 in all";
+  else if (*bytes > kMostPacked && !found.filters.empty())
+    found.refused = text("its chunks have ", *bytes, " bytes, and Plait unpacks at most ", kMostPacked,
+                         "; copy it by h5repack into smaller ones");
+}
+
+void HdfFile::read_fill(Id type, Id properties, Dataset& found) const {
+  found.fill.assign(static_cast<std::size_t>(found.type.element_bytes), std::byte{0});
+  int defined = 0;
+  constexpr int kGiven = 2;  // H5D_FILL_VALUE_USER_DEFINED
+  if (hdf5_->H5Pfill_value_defined(properties, &defined) >= 0 && defined == kGiven &&
+      hdf5_->H5Pget_fill_value(properties, type, found.fill.data()) < 0)
+    found.refused = "its fill value cannot be read";
+}
+
+void HdfFile::read_index(Id dataset, Dataset& found, const std::string& shown) const {
+  Listing listing(found, !hdf5_.at_least(2, 0, 0));
+  const Handle creation(hdf5_->H5Fget_create_plist(file_.id()), hdf5_->H5Pclose);
+  Size user_block = 0;
+  hdf5_->H5Pget_userblock(creation.id(), &user_block);
+  if (user_block > 0 && !hdf5_.at_least(2, 0, 0))
+    refuse(text(shown, ": its file begins with a block of ", user_block, " bytes of a user's own, and ", hdf5_.words(),
+                " does not say where chunks of such files lie; name HDF5 2.0 or later in PLAIT_HDF5"));
+  if (hdf5_->H5Dchunk_iter != nullptr) {
+    if (hdf5_->H5Dchunk_iter(dataset, 0, Listing::visit, &listing) < 0) damaged(text("the index of chunks of ", shown));
+  } else {
+    Size count = 0;
+    if (hdf5_->H5Dget_num_chunks(dataset, 0, &count) < 0) damaged(text("the index of chunks of ", shown));
+    if (count > kMostLookedUp)
+      refuse(text(shown, ": ", hdf5_.words(), " takes too long to list its ", count,
+                  " chunks; name HDF5 1.14 or later in PLAIT_HDF5, or install h5py for Python"));
+    for (Size i = 0; i < count; ++i) {
+      std::array<Size, kMaxDimensions> first{};
+      unsigned left_out = 0;
+      Address address = 0;
+      Size bytes = 0;
+      if (hdf5_->H5Dget_chunk_info(dataset, 0, i, first.data(), &left_out, &address, &bytes) < 0)
+        damaged(text("the index of chunks of ", shown));
+      listing.take(first.data(), left_out, address, bytes);
+    }
+  }
+  std::ranges::sort(found.chunks, {}, &Chunk::number);
+  const std::int64_t whole = found.chunk_bytes();
+  for (std::size_t i = 0; i < found.chunks.size(); ++i) {
+    const Chunk& one = found.chunks[i];
+    std::string why;
+    if (one.offset < 0 || one.bytes < 0 || one.offset > bytes_ || one.bytes > bytes_ - one.offset)
+      why = text("the file ends at ", bytes_, "; it has been truncated");
+    else if (i > 0 && found.chunks[i - 1].number == one.number)
+      why = "another one has the same elements";
+    else if (found.filters.empty() && one.bytes != whole)
+      why = text("it should have ", whole, " bytes");
+    if (!why.empty())
+      throw Error(ErrorKind::kSystem,
+                  text(shown, ": ", chunk_words(found, one.number), " lies at offset ", one.offset, " with ", one.bytes,
+                       " bytes, but ", why, "; copy or download the file again"),
+                  EIO);
+  }
+}
+
+}  // namespace plait::container::hdf5

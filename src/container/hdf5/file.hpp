@@ -1,0 +1,59 @@
+/// HDF5 files as their library shows them: which datasets there are, and where their bytes lie.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "container/hdf5/dataset.hpp"
+#include "container/hdf5/library.hpp"
+#include "store/store.hpp"
+
+namespace plait::container::hdf5 {
+
+struct NamedDataset {
+  std::string name;  ///< its path in the file, without the slash in front
+  Dataset dataset;   ///< without chunks
+};
+
+/// An open file.  Closed again soon: what was read from it is kept as plain values.
+class HdfFile {
+ public:
+  /// path: of the file of which `store` has the bytes.
+  /// errors  kSystem: not an HDF5 file, damaged, open for writing in another program, or replaced since `store` was
+  ///         opened.
+  HdfFile(store::Store& store, const std::string& path);
+
+  /// All datasets of a group, or the one of that name, by groups and names; each once, whatever the number of its links.
+  /// Links out of the file are not followed, and named types and what only stands for a dimension of netCDF are left
+  /// out.
+  /// errors  kArgument: nothing has that name; it leads out of the file.  kSystem: damaged; groups that are nested too
+  ///         deeply.
+  std::vector<NamedDataset> datasets(std::string_view group);
+  /// Looks at one with all its chunks.
+  /// errors  kArgument: there is none of that name; a link leads out of the file; a type, layout or filter that is not
+  ///         supported.  kSystem: damaged, or chunks outside of the file.
+  Dataset dataset(std::string_view name);
+
+ private:
+  Handle open_object(const std::string& name, const std::string& shown) const;
+  std::uint64_t address_of(Id object) const;
+  Dataset describe(Id dataset, const std::string& shown) const;
+  void describe_space(Id dataset, Dataset& found) const;
+  void describe_chunks(Id properties, Dataset& found, const std::string& shown) const;
+  void read_fill(Id dataset, Id properties, Dataset& found) const;
+  void read_index(Id dataset, Dataset& found, const std::string& shown) const;
+  /// Whether it is no variable of netCDF but a dimension, which has a length and no elements.
+  bool is_dimension(Id dataset) const;
+  [[noreturn]] void not_there(const std::string& shown, int kind);
+  [[noreturn]] void damaged(const std::string& what) const;
+
+  Library hdf5_;
+  std::string path_;
+  std::int64_t bytes_ = 0;  ///< of the file
+  Handle file_;
+  Handle inside_;  ///< the property of accesses that links out of the file are not followed
+};
+
+}  // namespace plait::container::hdf5

@@ -1,0 +1,101 @@
+#include "container/hdf5/filters.hpp"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "base/text.hpp"
+#include "codec/codecs.hpp"
+#include "container/hdf5/codecs.hpp"
+#include "container/refuse.hpp"
+
+namespace plait::container::hdf5 {
+
+namespace {
+
+using base::text;
+using CodecPointer = std::shared_ptr<const codec::Codec>;
+
+/// A filter by the number that the HDF Group has registered for it.
+struct KnownFilter {
+  std::uint32_t id;
+  std::string_view name;
+  /// nullptr: only its name is known.
+  CodecPointer (*codec)(const Filter& filter);
+};
+
+std::uint32_t value_of(const Filter& filter, std::size_t number, std::uint32_t otherwise) {
+  return number < filter.values.size() ? filter.values[number] : otherwise;
+}
+
+constexpr std::array kKnown{
+    KnownFilter{1, "deflate",
+                [](const Filter& filter) {
+                  return codec::zlib(static_cast<int>(std::min<std::uint32_t>(value_of(filter, 0, 6), 9)));
+                }},
+    KnownFilter{2, "shuffle",
+                [](const Filter& filter) { return shuffle(std::max<std::uint32_t>(value_of(filter, 0, 1), 1)); }},
+    KnownFilter{3, "fletcher32", [](const Filter&) { return fletcher32(); }},
+    KnownFilter{4, "szip", nullptr},
+    KnownFilter{5, "nbit", nullptr},
+    KnownFilter{6, "scaleoffset", nullptr},
+    KnownFilter{307, "bzip2", nullptr},
+    KnownFilter{32000, "lzf", [](const Filter&) { return lzf(); }},
+    KnownFilter{32001, "blosc", [](const Filter&) { return codec::blosc({}); }},
+    KnownFilter{32004, "lz4", nullptr},
+    KnownFilter{32008, "bitshuffle", nullptr},
+    KnownFilter{32013, "zfp", nullptr},
+    KnownFilter{32015, "zstd",
+                [](const Filter& filter) {
+                  return codec::zstd(static_cast<int>(std::min<std::uint32_t>(value_of(filter, 0, 3), 22)));
+                }},
+    KnownFilter{32026, "blosc2", nullptr},
+};
+
+const KnownFilter* known(const Filter& filter) {
+  const auto* const found = std::ranges::find(kKnown, filter.id, &KnownFilter::id);
+  return found == kKnown.end() ? nullptr : found;
+}
+
+}  // namespace
+
+std::string filter_words(const Filter& filter) {
+  const KnownFilter* const one = known(filter);
+  if (one == nullptr)
+    return text("filter ", filter.id, filter.name.empty() ? "" : " (", filter.name, filter.name.empty() ? "" : ")");
+  const bool has_level = filter.id == 1 || filter.id == 32015;
+  if (!has_level || filter.values.empty()) return std::string(one->name);
+  return text(one->name, ' ', filter.values.front());
+}
+
+std::string why_not(const Filter& filter) {
+  const KnownFilter* const one = known(filter);
+  if (one != nullptr && one->codec != nullptr) return {};
+  const std::string name = one != nullptr ? std::string(one->name) : filter.name;
+  return text("its chunks are packed by filter ", filter.id, name.empty() ? "" : " (", name, name.empty() ? "" : ")",
+              ", which Plait does not unpack; copy it by h5repack (with hdf5plugin's filters) to another one: shuffle, "
+              "deflate, fletcher32, lzf, zstd or blosc");
+}
+
+codec::Chain chain_of(const std::vector<Filter>& filters, std::uint32_t left_out) {
+  std::vector<CodecPointer> codecs;
+  for (std::size_t i = 0; i < filters.size(); ++i) {
+    if (const std::string why = why_not(filters[i]); !why.empty()) refuse(why);
+    if (i >= 32 || (left_out >> i & 1U) == 0) codecs.push_back(known(filters[i])->codec(filters[i]));
+  }
+  return codec::Chain(std::move(codecs));
+}
+
+std::string chunk_words(const Dataset& dataset, std::int64_t number) {
+  const Extents grid = dataset.grid();
+  Extents index(grid.size());
+  for (std::size_t d = grid.size(); d-- > 0;) {
+    index[d] = number % grid[d];
+    number /= grid[d];
+  }
+  return text("chunk ", base::tuple_text(index));
+}
+
+}  // namespace plait::container::hdf5

@@ -1,0 +1,26 @@
+/// HDF5's filters as codecs.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "codec/codec.hpp"
+#include "container/hdf5/dataset.hpp"
+
+namespace plait::container::hdf5 {
+
+/// A chunk that is packed is unpacked whole.
+inline constexpr std::int64_t kMostPacked = std::int64_t{2} << 30;
+
+/// `deflate 4`; `filter 32008 (bitshuffle)` of one that is not known.
+std::string filter_words(const Filter& filter);
+/// Why chunks with it cannot be unpacked; empty: they can.
+std::string why_not(const Filter& filter);
+/// Those that are not left out (bit i: filter i), in their order.  errors  kArgument: why_not().
+codec::Chain chain_of(const std::vector<Filter>& filters, std::uint32_t left_out);
+
+/// `chunk (4, 2)`, of the index that its number stands for.
+std::string chunk_words(const Dataset& dataset, std::int64_t number);
+
+}  // namespace plait::container::hdf5

@@ -1,0 +1,169 @@
+#include "container/hdf5/library.hpp"
+
+#include <dlfcn.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <optional>
+#include <string_view>
+
+#include "base/text.hpp"
+#include "plait/error.hpp"
+
+namespace plait::container::hdf5 {
+
+namespace {
+
+/// Of the versions that have the functions of the first list: 2.x, 1.14, 1.12, 1.10; Debian has a second spelling.
+constexpr std::array kSystemNames{"libhdf5.so.320", "libhdf5.so.310", "libhdf5_serial.so.310",
+                                  "libhdf5.so.200", "libhdf5.so.103", "libhdf5_serial.so.103",
+                                  "libhdf5.so"};
+constexpr int kInnermostFirst = 0;  // H5E_WALK_UPWARD
+constexpr Id kErrors = 0;           // H5E_DEFAULT
+
+/// What H5Ewalk2 shows, of which the last member has been the same in all versions.
+struct ErrorRecord {
+  Id kind;
+  Id major;
+  Id minor;
+  unsigned line;
+  const char* first;
+  const char* second;
+  const char* words;
+};
+
+struct Loaded {
+  Functions functions;
+  std::string path;
+  std::array<unsigned, 3> version{};
+};
+
+std::recursive_mutex& mutex() {
+  static std::recursive_mutex mutex;
+  return mutex;
+}
+
+Surroundings& surroundings() {
+  static Surroundings surroundings;
+  return surroundings;
+}
+
+template <typename Function>
+bool find(void* library, const char* name, Function& into) {
+  into = reinterpret_cast<Function>(::dlsym(library, name));
+  return into != nullptr;
+}
+
+[[noreturn]] void unusable(const std::string& path, const std::string& why) {
+  throw Error(ErrorKind::kSystem,
+              base::text("the HDF5 library ", path, " cannot be used: ", why,
+                         "; name another one, of version 1.10.5 or later, in PLAIT_HDF5, or install h5py for Python"),
+              ELIBACC);
+}
+
+Loaded loaded_from(void* library, const std::string& path) {
+  Loaded found;
+  found.path = path;
+  Functions& functions = found.functions;
+  const char* missing = nullptr;
+#define PLAIT_HDF5_FIND(RESULT, NAME, PARAMETERS) \
+  if (!find(library, #NAME, functions.NAME) && missing == nullptr) missing = #NAME;
+  PLAIT_HDF5_FUNCTIONS(PLAIT_HDF5_FIND)
+#undef PLAIT_HDF5_FIND
+  if (missing != nullptr) unusable(path, base::text("it has no ", missing));
+#define PLAIT_HDF5_FIND(RESULT, NAME, PARAMETERS) find(library, #NAME, functions.NAME);
+  PLAIT_HDF5_OPTIONAL_FUNCTIONS(PLAIT_HDF5_FIND)
+#undef PLAIT_HDF5_FIND
+  if ((functions.H5Literate == nullptr && functions.H5Literate2 == nullptr) ||
+      (functions.H5Oget_info2 == nullptr && functions.H5Oget_info3 == nullptr) ||
+      (functions.H5Dchunk_iter == nullptr && functions.H5Dget_chunk_info == nullptr))
+    unusable(path, "it is older than 1.10.5");
+  if (functions.H5open() < 0) unusable(path, "it does not start");
+#define PLAIT_HDF5_FIND(NAME)                     \
+  if (const void* at = ::dlsym(library, #NAME))   \
+    functions.NAME = *static_cast<const Id*>(at); \
+  else                                            \
+    unusable(path, "it has no " #NAME);
+  PLAIT_HDF5_CONSTANTS(PLAIT_HDF5_FIND)
+#undef PLAIT_HDF5_FIND
+  auto& [major, minor, release] = found.version;
+  functions.H5get_libversion(&major, &minor, &release);
+  return found;
+}
+
+Loaded load() {
+  const char* told = std::getenv("PLAIT_HDF5");
+  const std::string path = told != nullptr && *told != '\0' ? std::string(told) : surroundings().library();
+  if (!path.empty()) {
+    if (void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) return loaded_from(library, path);
+    const char* why = ::dlerror();
+    unusable(path, why == nullptr ? "it cannot be loaded" : why);
+  }
+  std::string names;
+  for (const char* name : kSystemNames) {
+    if (void* library = ::dlopen(name, RTLD_NOW | RTLD_LOCAL)) return loaded_from(library, name);
+    base::append_parts(names, names.empty() ? "" : ", ", name);
+  }
+  throw Error(
+      ErrorKind::kSystem,
+      base::text("reading and writing HDF5 and netCDF-4 files takes the HDF5 library, and there is none (", names,
+                 "); install h5py for Python, or the system's (Debian: libhdf5-103-1), or name one in "
+                 "PLAIT_HDF5"),
+      ELIBACC);
+}
+
+std::optional<Loaded>& loaded() {
+  static std::optional<Loaded> loaded;
+  return loaded;
+}
+
+}  // namespace
+
+void set_surroundings(Surroundings given) { surroundings() = std::move(given); }
+
+Library::Library() {
+  // The other users' lock comes first: one who holds it may be about to ask for this one.
+  surroundings().enter();
+  try {
+    lock_ = std::unique_lock(mutex());
+    if (!loaded()) loaded() = load();
+  } catch (...) {
+    surroundings().leave();
+    throw;
+  }
+  functions_ = &loaded()->functions;
+  functions_->H5Eget_auto2(kErrors, &printer_, &printer_data_);
+  functions_->H5Eset_auto2(kErrors, nullptr, nullptr);
+}
+
+Library::~Library() {
+  functions_->H5Eset_auto2(kErrors, printer_, printer_data_);
+  lock_.unlock();
+  surroundings().leave();
+}
+
+bool Library::at_least(unsigned major, unsigned minor, unsigned release) const {
+  return loaded()->version >= std::array{major, minor, release};
+}
+
+std::string Library::words() const {
+  const auto& [major, minor, release] = loaded()->version;
+  return base::text("HDF5 ", major, '.', minor, '.', release, " (", loaded()->path, ')');
+}
+
+std::string Library::why() const {
+  std::string innermost;
+  functions_->H5Ewalk2(
+      kErrors, kInnermostFirst,
+      [](unsigned, const void* record, void* out) {
+        const char* words = static_cast<const ErrorRecord*>(record)->words;
+        auto& text = *static_cast<std::string*>(out);
+        if (text.empty() && words != nullptr) text = base::text(" (", words, ')');
+        return 0;
+      },
+      &innermost);
+  return innermost;
+}
+
+}  // namespace plait::container::hdf5

@@ -1,0 +1,93 @@
+#include "container/hdf5/new_type.hpp"
+
+#include <charconv>
+#include <cstdint>
+
+#include "container/hdf5/float_formats.hpp"
+
+namespace plait::container::hdf5 {
+
+namespace {
+
+Handle integer_type(const Library& hdf5, bool is_signed, std::size_t bytes) {
+  Handle type(hdf5->H5Tcopy(hdf5->H5T_STD_I64LE_g), hdf5->H5Tclose);
+  if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8) return {};
+  const bool made = hdf5->H5Tset_size(type.id(), bytes) >= 0 && hdf5->H5Tset_sign(type.id(), is_signed ? 1 : 0) >= 0;
+  return made ? std::move(type) : Handle();
+}
+
+Handle float_type(const Library& hdf5, const FloatFormat& format) {
+  Handle type(hdf5->H5Tcopy(hdf5->H5T_IEEE_F64LE_g), hdf5->H5Tclose);
+  const Id id = type.id();
+  const auto fields = [&] {
+    return hdf5->H5Tset_fields(id, format.sign, format.exponent, format.exponent_bits, 0, format.mantissa_bits) >= 0 &&
+           hdf5->H5Tset_ebias(id, format.bias) >= 0 && hdf5->H5Tset_norm(id, format.norm) >= 0;
+  };
+  const auto size = [&] {
+    return hdf5->H5Tset_precision(id, format.precision) >= 0 && hdf5->H5Tset_size(id, format.bytes) >= 0;
+  };
+  // The fields must lie within the bits at each moment.
+  const bool made =
+      format.bytes <= 8 ? fields() && size() : hdf5->H5Tset_size(id, format.bytes) >= 0 && size() && fields();
+  return made ? std::move(type) : Handle();
+}
+
+Handle float_named(const Library& hdf5, const std::string& name) {
+  for (const FloatFormat& format : kFloatFormats)
+    if (name == format.dtype) return float_type(hdf5, format);
+  return {};
+}
+
+Handle boolean_type(const Library& hdf5) {
+  const Handle base = integer_type(hdf5, true, 1);
+  Handle type(hdf5->H5Tenum_create(base.id()), hdf5->H5Tclose);
+  const std::int8_t no = 0;
+  const std::int8_t yes = 1;
+  const bool made =
+      hdf5->H5Tenum_insert(type.id(), "FALSE", &no) >= 0 && hdf5->H5Tenum_insert(type.id(), "TRUE", &yes) >= 0;
+  return made ? std::move(type) : Handle();
+}
+
+Handle bytes_type(const Library& hdf5, bool is_text, std::size_t bytes) {
+  Handle type(is_text ? hdf5->H5Tcopy(hdf5->H5T_C_S1_g) : hdf5->H5Tcreate(kOpaque, bytes), hdf5->H5Tclose);
+  constexpr int kFilledByZeros = 1;  // H5T_STR_NULLPAD
+  const bool made =
+      hdf5->H5Tset_size(type.id(), bytes) >= 0 && (!is_text || hdf5->H5Tset_strpad(type.id(), kFilledByZeros) >= 0);
+  return made ? std::move(type) : Handle();
+}
+
+}  // namespace
+
+Handle new_type(const Library& hdf5, const std::string& dtype) {
+  if (dtype.size() < 3) return {};
+  const char order = dtype[0];
+  const char kind = dtype[1];
+  std::size_t bytes = 0;
+  const char* const end = dtype.data() + dtype.size();
+  if (const auto [stop, error] = std::from_chars(dtype.data() + 2, end, bytes);
+      stop != end || error != std::errc() || bytes == 0)
+    return {};
+  const auto ordered = [&](Handle type) {
+    if (type && order == '>' && hdf5->H5Tset_order(type.id(), kBigEndian) < 0) return Handle();
+    return type;
+  };
+  switch (kind) {
+    case 'b': return bytes == 1 ? boolean_type(hdf5) : Handle();
+    case 'i':
+    case 'u': return ordered(integer_type(hdf5, kind == 'i', bytes));
+    case 'f': return ordered(float_named(hdf5, dtype.substr(1)));
+    case 'S':
+    case 'V': return bytes_type(hdf5, kind == 'S', bytes);
+    case 'c': {
+      const Handle part = new_type(hdf5, std::string{order, 'f'} + std::to_string(bytes / 2));
+      if (!part) return {};
+      Handle type(hdf5->H5Tcreate(kCompound, bytes), hdf5->H5Tclose);
+      const bool made = hdf5->H5Tinsert(type.id(), "r", 0, part.id()) >= 0 &&
+                        hdf5->H5Tinsert(type.id(), "i", bytes / 2, part.id()) >= 0;
+      return made ? std::move(type) : Handle();
+    }
+    default: return {};
+  }
+}
+
+}  // namespace plait::container::hdf5

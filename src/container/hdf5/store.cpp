@@ -1,0 +1,193 @@
+#include "container/hdf5/store.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "base/text.hpp"
+#include "codec/damaged.hpp"
+#include "codec/room.hpp"
+#include "container/array_type.hpp"
+#include "container/hdf5/filters.hpp"
+#include "container/refuse.hpp"
+#include "plait/error.hpp"
+
+namespace plait::container::hdf5 {
+
+namespace {
+
+using base::text;
+using store::ReadSegment;
+using store::WriteSegment;
+
+/// Pieces that lie in the file as they are, and others that have to be made.
+class PendingPieces : public store::Pending {
+ public:
+  PendingPieces(DatasetStore& store, std::unique_ptr<store::Pending> plain, std::vector<ReadSegment> made)
+      : store_(store), plain_(std::move(plain)), made_(std::move(made)) {}
+  void complete() override {
+    std::shared_ptr<const Unpacked> recent;
+    for (const ReadSegment& segment : made_) store_.read_unpacked(segment, recent);
+    if (plain_) plain_->complete();
+  }
+
+ private:
+  DatasetStore& store_;
+  std::unique_ptr<store::Pending> plain_;
+  std::vector<ReadSegment> made_;
+};
+
+/// Calls `take` with the number of the chunk, the place in it, that in the segment, and the length of each piece.
+template <typename Take>
+void for_each_chunk(std::int64_t chunk_bytes, std::int64_t offset, std::int64_t bytes, const Take& take) {
+  for (std::int64_t done = 0; done < bytes;) {
+    const std::int64_t within = (offset + done) % chunk_bytes;
+    const std::int64_t length = std::min(chunk_bytes - within, bytes - done);
+    take((offset + done) / chunk_bytes, within, done, length);
+    done += length;
+  }
+}
+
+}  // namespace
+
+DatasetStore::DatasetStore(std::shared_ptr<store::Store> file, Dataset dataset, std::string name)
+    : file_(std::move(file)), dataset_(std::move(dataset)), name_(std::move(name)) {
+  if (dataset_.storage == Storage::kChunks) {
+    chunk_bytes_ = size_ = dataset_.chunk_bytes();
+    for (const std::int64_t chunks : dataset_.grid()) size_ *= chunks;  // which has been found to fit
+  } else {
+    size_ = bytes_of(dataset_.type.shape, dataset_.type.element_bytes).value_or(0);
+  }
+}
+
+std::string DatasetStore::description() const { return text("HDF5, ", dataset_.kept()); }
+
+void DatasetStore::check(std::int64_t offset, std::int64_t bytes) const {
+  if (offset >= 0 && offset <= size_ && bytes <= size_ - offset) return;
+  throw Error(ErrorKind::kSystem,
+              text("cannot access ", bytes, " bytes at offset ", offset, " of ", name_, ", which has ", size_), EINVAL);
+}
+
+const Chunk* DatasetStore::find(std::int64_t number) const {
+  // Where none is missing it stands at its number.
+  const std::vector<Chunk>& chunks = dataset_.chunks;
+  const auto at = static_cast<std::size_t>(number);
+  if (at < chunks.size() && chunks[at].number == number) return &chunks[at];
+  const auto found = std::ranges::lower_bound(chunks, number, {}, &Chunk::number);
+  return found != chunks.end() && found->number == number ? &*found : nullptr;
+}
+
+std::unique_ptr<store::Pending> DatasetStore::submit_read(std::vector<ReadSegment> segments) {
+  for (const ReadSegment& segment : segments) check(segment.offset, segment.bytes);
+  if (dataset_.storage == Storage::kWhole) {
+    for (ReadSegment& segment : segments) segment.offset += dataset_.offset;
+    return file_->submit_read(std::move(segments));
+  }
+  std::vector<ReadSegment> plain;
+  std::vector<ReadSegment> made;
+  if (dataset_.storage == Storage::kChunks && dataset_.filters.empty()) {
+    for (const ReadSegment& segment : segments)
+      for_each_chunk(chunk_bytes_, segment.offset, segment.bytes,
+                     [&](std::int64_t number, std::int64_t within, std::int64_t done, std::int64_t length) {
+                       const Chunk* const chunk = find(number);
+                       if (chunk != nullptr)
+                         plain.push_back({chunk->offset + within, segment.data + done, length});
+                       else
+                         made.push_back({segment.offset + done, segment.data + done, length});
+                     });
+  } else {
+    made = std::move(segments);
+  }
+  std::unique_ptr<store::Pending> pending = plain.empty() ? nullptr : file_->submit_read(std::move(plain));
+  return std::make_unique<PendingPieces>(*this, std::move(pending), std::move(made));
+}
+
+std::string DatasetStore::refuses_writes() const {
+  const char* why = nullptr;
+  if (!dataset_.filters.empty()) why = "its chunks are packed or have check sums";
+  if (dataset_.storage == Storage::kInside) why = "it lies within the description of the dataset (compact)";
+  if (dataset_.storage == Storage::kNone && size_ > 0)
+    why = "it has no place in the file yet, as nothing has been written";
+  if (dataset_.storage == Storage::kChunks && static_cast<std::int64_t>(dataset_.chunks.size()) * chunk_bytes_ != size_)
+    why = "some of its chunks have no place in the file yet";
+  if (why == nullptr) return {};
+  return text(name_, " cannot be changed in place: ", why, "; copy it to a new file, or write it by h5py");
+}
+
+std::unique_ptr<store::Pending> DatasetStore::submit_write(std::vector<WriteSegment> segments) {
+  if (const std::string why = refuses_writes(); !why.empty()) refuse(why);
+  std::vector<WriteSegment> pieces;
+  for (const WriteSegment& segment : segments) {
+    check(segment.offset, segment.bytes);
+    if (dataset_.storage == Storage::kWhole)
+      pieces.push_back({dataset_.offset + segment.offset, segment.data, segment.bytes});
+    else
+      for_each_chunk(chunk_bytes_, segment.offset, segment.bytes,
+                     [&](std::int64_t number, std::int64_t within, std::int64_t done, std::int64_t length) {
+                       pieces.push_back({find(number)->offset + within, segment.data + done, length});
+                     });
+  }
+  return file_->submit_write(std::move(pieces));
+}
+
+void DatasetStore::read_unpacked(const ReadSegment& segment, std::shared_ptr<const Unpacked>& recent) {
+  if (dataset_.storage == Storage::kInside)
+    return static_cast<void>(
+        std::memcpy(segment.data, dataset_.inside.data() + segment.offset, static_cast<std::size_t>(segment.bytes)));
+  if (dataset_.storage != Storage::kChunks) return fill(segment);
+  for_each_chunk(chunk_bytes_, segment.offset, segment.bytes,
+                 [&](std::int64_t number, std::int64_t within, std::int64_t done, std::int64_t length) {
+                   read_chunk(number, {within, segment.data + done, length}, recent);
+                 });
+}
+
+void DatasetStore::fill(const ReadSegment& piece) const {
+  const auto size = static_cast<std::int64_t>(dataset_.fill.size());
+  for (std::int64_t i = 0; i < piece.bytes; ++i)
+    piece.data[i] = dataset_.fill[static_cast<std::size_t>((piece.offset + i) % size)];
+}
+
+codec::Chain DatasetStore::chain(const Chunk& chunk) const {
+  if (!dataset_.edges_packed) {
+    std::int64_t number = chunk.number;
+    const Extents grid = dataset_.grid();
+    for (std::size_t d = grid.size(); d-- > 0; number /= grid[d])
+      if ((number % grid[d] + 1) * dataset_.chunk[d] > dataset_.type.shape[d]) return {};
+  }
+  return chain_of(dataset_.filters, chunk.left_out);
+}
+
+void DatasetStore::unpack(const Chunk& chunk, std::span<std::byte> into) const {
+  const std::string what = text(chunk_words(dataset_, chunk.number), " of ", name_, " at offset ", chunk.offset);
+  const codec::Chain codecs = chain(chunk);
+  // Nothing that is worth packing grows by more.
+  if (chunk.bytes > chunk_bytes_ + chunk_bytes_ / 8 + 4096)
+    codec::damaged(what, "it has ", chunk.bytes, " bytes, more than what it holds, ", chunk_bytes_);
+  static thread_local codec::Room room;
+  const std::span<std::byte> packed = room.of(static_cast<std::size_t>(chunk.bytes));
+  file_->read({{chunk.offset, packed.data(), chunk.bytes}});
+  codecs.decode(packed, into, what);
+}
+
+void DatasetStore::read_chunk(std::int64_t number, const ReadSegment& piece, std::shared_ptr<const Unpacked>& recent) {
+  const Chunk* const chunk = find(number);
+  if (chunk == nullptr) return fill(piece);
+  if (!recent || recent->number != number) {
+    const std::scoped_lock lock(mutex_);
+    recent = last_;
+  }
+  if (!recent || recent->number != number) {
+    if (piece.bytes == chunk_bytes_) return unpack(*chunk, {piece.data, static_cast<std::size_t>(piece.bytes)});
+    auto made = std::make_shared<Unpacked>();
+    made->number = number;
+    made->bytes.resize(static_cast<std::size_t>(chunk_bytes_));
+    unpack(*chunk, made->bytes);
+    recent = std::move(made);
+    const std::scoped_lock lock(mutex_);
+    last_ = recent;
+  }
+  std::memcpy(piece.data, recent->bytes.data() + piece.offset, static_cast<std::size_t>(piece.bytes));
+}
+
+}  // namespace plait::container::hdf5

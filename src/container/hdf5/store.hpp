@@ -1,0 +1,66 @@
+/// A dataset's elements as one store.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "codec/codec.hpp"
+#include "container/hdf5/dataset.hpp"
+#include "store/store.hpp"
+
+namespace plait::container::hdf5 {
+
+/// A chunk as it was before it was packed.
+struct Unpacked {
+  std::int64_t number = -1;
+  std::vector<std::byte> bytes;
+};
+
+/// Chunks lie one behind another, each in the room of a whole one; what is nowhere in the file has the fill value.
+/// Elements that are not packed are read and written where they lie; packed chunks are unpacked whole, and the last one
+/// is kept, for reads that need several pieces of it.
+class DatasetStore : public store::Store {
+ public:
+  /// file: with the bytes.  name: that of the file and the dataset.
+  DatasetStore(std::shared_ptr<store::Store> file, Dataset dataset, std::string name);
+
+  const Dataset& dataset() const { return dataset_; }
+  const std::string& name() const override { return name_; }
+  std::string description() const override;
+  std::int64_t size() override { return size_; }
+  bool grows() const override { return false; }
+  std::unique_ptr<store::Pending> submit_read(std::vector<store::ReadSegment> segments) override;
+  /// errors  kArgument: refuses_writes().
+  std::unique_ptr<store::Pending> submit_write(std::vector<store::WriteSegment> segments) override;
+  void sync() override { file_->sync(); }
+
+  /// Why elements cannot be changed in place; empty: they can.
+  std::string refuses_writes() const;
+
+  /// Reads where nothing lies as it is in the file.  recent: the chunk that this batch has unpacked last; other threads
+  /// may unpack others meanwhile.
+  /// errors  kSystem: a chunk that is damaged or of another size, by its index and its offset in the file.
+  void read_unpacked(const store::ReadSegment& segment, std::shared_ptr<const Unpacked>& recent);
+
+ private:
+  void check(std::int64_t offset, std::int64_t bytes) const;
+  const Chunk* find(std::int64_t number) const;
+  codec::Chain chain(const Chunk& chunk) const;
+  void read_chunk(std::int64_t number, const store::ReadSegment& piece, std::shared_ptr<const Unpacked>& recent);
+  void unpack(const Chunk& chunk, std::span<std::byte> into) const;
+  void fill(const store::ReadSegment& piece) const;
+
+  std::shared_ptr<store::Store> file_;
+  Dataset dataset_;
+  std::string name_;
+  std::int64_t chunk_bytes_ = 0;
+  std::int64_t size_ = 0;
+  std::mutex mutex_;
+  std::shared_ptr<const Unpacked> last_;
+};
+
+}  // namespace plait::container::hdf5

@@ -1,0 +1,104 @@
+/// The files of an array's chunks.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/function_ref.hpp"
+#include "container/zarr/metadata.hpp"
+#include "container/zarr/shard_index.hpp"
+#include "store/posix/posix_store.hpp"
+#include "store/store.hpp"
+
+namespace plait::container::zarr {
+
+/// Where a chunk lies, packed as it is.
+struct StoredChunk {
+  std::unique_ptr<store::posix::PosixStore> file;
+  std::int64_t offset = 0;
+  std::int64_t bytes = 0;
+  std::string what;  ///< for errors: `the chunk a.zarr/c/0`
+};
+
+/// threads  Any number at once, on different chunks.
+class ChunkFiles {
+ public:
+  /// folder: of the array, whose metadata outlives this.  fresh: nobody sees it yet, so that chunks may be written
+  /// where they lie; otherwise each is the old one or the new one, whatever is killed when.
+  ChunkFiles(std::string folder, const Metadata& metadata, bool fresh)
+      : folder_(std::move(folder)), metadata_(metadata), fresh_(fresh) {}
+
+  const std::string& folder() const { return folder_; }
+  bool fresh() const { return fresh_; }
+
+  /// Nothing where no file holds the chunk.
+  /// errors  kSystem: it cannot be read, or the shard is damaged; the array's folder has gone.
+  std::optional<StoredChunk> find(std::int64_t number);
+  /// What tells the chunk from others that have had, or will have, its name; of none: all 0.  errors  kSystem.
+  store::posix::Identity identity(std::int64_t number) const;
+
+  /// Writes a whole chunk; of a shard it goes behind those that are there, unless it fits where it was before.
+  /// errors  kSystem.  kArgument: a shard that others see already.
+  void put(std::int64_t number, std::span<const std::byte> packed);
+  /// Writes parts of a chunk that lies in a file of its own as it is; one that is not there yet is made.  Offsets count
+  /// from its first byte.  errors  kSystem: also a chunk of another size.
+  void patch(std::int64_t number, std::vector<store::WriteSegment> parts);
+  /// Writes the indices of shards that put() has changed.  One process at a time writes to a shard in between.
+  /// errors  kSystem.
+  void settle();
+  /// Returns once all that was written survives a loss of power.
+  void sync();
+
+ private:
+  struct Location {
+    std::int64_t file = 0;    ///< the number of its file, its own or that of its shard
+    std::int64_t inside = 0;  ///< its number in a shard
+  };
+  Location location_of(std::int64_t number) const;
+  std::string path_of(std::int64_t file) const;
+  std::unique_ptr<store::posix::PosixStore> opened(const std::string& file) const;
+  void make_folder_of(const std::string& file) const;
+  /// Makes a file anew, which `fill` writes; it gets its name when that is done.
+  void write_whole(const std::string& file, base::FunctionRef<void(store::posix::PosixStore&)> fill) const;
+  void make_filled(const std::string& file) const;
+  void note(const std::string& file);
+  /// A shard that is being written, by any number of threads of this process.
+  struct OpenShard {
+    std::mutex mutex;
+    std::vector<ShardEntry> entries;
+    std::int64_t end = 0;          ///< of its chunks
+    std::int64_t file_bytes = -1;  ///< when its index was written or read last; -1: never
+    bool dirty = false;
+  };
+  std::shared_ptr<OpenShard> open_shard(std::int64_t number);
+  /// Reads the index where another process may have changed it.  Under the shard's lock.
+  void look_again(OpenShard& shard, const std::string& file) const;
+  void put_in_shard(const Location& location, std::span<const std::byte> packed);
+  std::shared_ptr<const std::vector<ShardEntry>> index_of(std::int64_t shard, store::posix::PosixStore& file);
+
+  std::string folder_;
+  const Metadata& metadata_;
+  bool fresh_;
+
+  std::mutex mutex_;
+  std::vector<std::string> written_;  // at most kMostSynced
+  bool many_written_ = false;
+  struct KeptIndex {
+    std::int64_t shard = 0;
+    store::posix::Identity of;
+    std::shared_ptr<const std::vector<ShardEntry>> entries;
+  };
+  std::deque<KeptIndex> indices_;  // the newest last
+  std::map<std::int64_t, std::shared_ptr<OpenShard>> open_shards_;
+};
+
+}  // namespace plait::container::zarr

@@ -1,0 +1,202 @@
+#include "container/zarr/codecs.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <numeric>
+
+#include "base/checked.hpp"
+#include "codec/codecs.hpp"
+
+namespace plait::container::zarr {
+
+namespace {
+
+using nlohmann::json;
+
+json configuration_of(const Document& document, const json& codec) {
+  const auto found = codec.find("configuration");
+  if (found == codec.end() || found->is_null()) return json::object();
+  if (!found->is_object()) document.damaged("the configuration of a codec is ", shown(*found));
+  return *found;
+}
+
+int number(const json& of, const char* name, int usual) {
+  const auto found = of.find(name);
+  const bool fits = found != of.end() && found->is_number_integer() && *found >= -(1 << 20) && *found <= 1 << 20;
+  return fits ? found->get<int>() : usual;
+}
+
+std::string word(const json& of, const char* name, const char* usual) {
+  const auto found = of.find(name);
+  return found != of.end() && found->is_string() ? found->get<std::string>() : usual;
+}
+
+/// What packs bytes; nullptr for others.  configuration: level and the like, as both versions spell them.
+std::shared_ptr<const codec::Codec> packer(const std::string& name, const json& configuration, std::int64_t element) {
+  constexpr int kMostDeflate = 9;
+  if (name == "gzip") return codec::gzip(std::clamp(number(configuration, "level", 5), 0, kMostDeflate));
+  if (name == "zlib") return codec::zlib(std::clamp(number(configuration, "level", 1), 0, kMostDeflate));
+  if (name == "zstd") {
+    const auto sum = configuration.find("checksum");
+    return codec::zstd(number(configuration, "level", 0), sum != configuration.end() && *sum == true);
+  }
+  if (name == "crc32c") return codec::crc32c();
+  if (name != "blosc") return nullptr;
+  codec::BloscOptions options;
+  options.compressor = word(configuration, "cname", "lz4");
+  options.level = std::clamp(number(configuration, "clevel", 5), 0, kMostDeflate);
+  options.element_bytes = number(configuration, "typesize", static_cast<int>(element));
+  // Version 3 names it, version 2 numbers it and has -1 for what suits the type.
+  const std::string named = word(configuration, "shuffle", "");
+  const int numbered = number(configuration, "shuffle", 1);
+  options.shuffle = named == "noshuffle"    ? 0
+                    : named == "shuffle"    ? 1
+                    : named == "bitshuffle" ? 2
+                    : numbered == -1        ? (element == 1 ? 2 : 1)
+                                            : std::clamp(numbered, 0, 2);
+  return codec::blosc(options);
+}
+
+std::int64_t element_bytes_of(const Metadata& found) { return std::max<std::int64_t>(found.type.element_bytes, 1); }
+
+class Codecs {
+ public:
+  Codecs(const Document& document, Metadata& found) : document_(document), found_(found) {
+    order_.resize(found.chunk.size());
+    std::iota(order_.begin(), order_.end(), std::size_t{0});
+  }
+
+  void read(const json& codecs, bool in_shard) {
+    if (!codecs.is_array() || codecs.empty()) document_.damaged("\"codecs\" is no list with codecs");
+    std::vector<std::shared_ptr<const codec::Codec>> packers;
+    bool bytes = false;
+    for (const json& codec : codecs) {
+      if (!codec.is_object()) document_.damaged("a codec is ", shown(codec), " instead of an object");
+      const std::string name = document_.string(codec, "name");
+      const json told = configuration_of(document_, codec);
+      if (!bytes && name == "transpose") {
+        transpose(told);
+      } else if (!bytes && name == "bytes") {
+        bytes = true;
+        read_endian(told);
+      } else if (!bytes && name == "sharding_indexed") {
+        if (in_shard) document_.unsupported("its shards hold shards");
+        if (codecs.size() > 1) document_.unsupported("its shards have other codecs beside sharding_indexed");
+        return shard(told);
+      } else {
+        std::shared_ptr<const codec::Codec> one = bytes ? packer(name, told, element_bytes_of(found_)) : nullptr;
+        if (!one) document_.unsupported("its chunks have the codec ", name);
+        packers.push_back(std::move(one));
+      }
+    }
+    if (!bytes) document_.damaged("\"codecs\" has no codec bytes");
+    found_.packing = codec::Chain(std::move(packers));
+  }
+
+  /// Takes the order of the dimensions over.
+  void finish() {
+    if (std::ranges::is_sorted(order_)) return;
+    if (std::ranges::is_sorted(order_, std::ranges::greater{}))
+      found_.type.order = Order::kFortran;
+    else
+      found_.transposed = order_;
+  }
+  bool little() const { return little_; }
+
+ private:
+  void read_endian(const json& told) {
+    if (!told.contains("endian")) return;
+    const std::string endian = document_.string(told, "endian");
+    if (endian != "little" && endian != "big") document_.damaged("\"endian\" is ", endian);
+    little_ = endian == "little";
+  }
+
+  void transpose(const json& told) {
+    const Extents order = document_.extents(told, "order", 0);
+    std::vector<std::size_t> next;
+    for (const std::int64_t one : order)
+      if (one < static_cast<std::int64_t>(order_.size())) next.push_back(static_cast<std::size_t>(one));
+    std::vector<std::size_t> sorted = next;
+    std::ranges::sort(sorted);
+    if (order.size() != order_.size() || sorted.size() != order.size() ||
+        std::ranges::adjacent_find(sorted) != sorted.end())
+      document_.damaged("\"order\" of the codec transpose is ", shown(told["order"]), ", which does not have each of ",
+                        order_.size(), " dimensions once");
+    for (std::size_t& one : next) one = order_[one];
+    order_ = next;
+  }
+
+  void shard(const json& told) {
+    Shards shards;
+    shards.shape = found_.chunk;
+    found_.chunk = document_.extents(told, "chunk_shape", 1);
+    if (found_.chunk.size() != shards.shape.size())
+      document_.damaged("shards have ", shards.shape.size(), " dimensions, but the chunks in them ",
+                        found_.chunk.size());
+    for (std::size_t d = 0; d < found_.chunk.size(); ++d) {
+      if (shards.shape[d] % found_.chunk[d] != 0)
+        document_.damaged("shards of ", shape_to_string(shards.shape), " are not made of whole chunks of ",
+                          shape_to_string(found_.chunk));
+      shards.chunks.push_back(shards.shape[d] / found_.chunk[d]);
+      if (__builtin_mul_overflow(shards.count, shards.chunks[d], &shards.count) || shards.count > kMostInShard)
+        document_.unsupported("its shards hold more than ", kMostInShard, " chunks");
+    }
+    const std::string location = word(told, "index_location", "end");
+    if (location != "end" && location != "start") document_.damaged("\"index_location\" is ", location);
+    shards.index_at_end = location == "end";
+    read_index(document_.member(told, "index_codecs"), shards);
+    const json inner = document_.member(told, "codecs");
+    found_.shards = std::move(shards);
+    read(inner, true);
+  }
+
+  void read_index(const json& codecs, Shards& shards) {
+    if (!codecs.is_array()) document_.damaged("\"index_codecs\" is ", shown(codecs));
+    std::vector<std::shared_ptr<const codec::Codec>> packers;
+    bool bytes = false;
+    for (const json& codec : codecs) {
+      const std::string name = document_.string(codec, "name");
+      const json told = configuration_of(document_, codec);
+      if (!bytes && name == "bytes" && word(told, "endian", "little") == "little")
+        bytes = true;
+      else if (bytes && name == "crc32c")
+        packers.push_back(codec::crc32c());
+      else
+        document_.unsupported("the indices of its shards have the codec ", name, " ", shown(told));
+    }
+    if (!bytes) document_.damaged("\"index_codecs\" has no codec bytes");
+    shards.index = codec::Chain(std::move(packers));
+    shards.index_bytes =
+        static_cast<std::int64_t>(shards.index.always_encoded(static_cast<std::size_t>(16 * shards.count)).value());
+  }
+
+  static constexpr std::int64_t kMostInShard = std::int64_t{1} << 24;  // an index of 256 MiB
+
+  const Document& document_;
+  Metadata& found_;
+  std::vector<std::size_t> order_;
+  bool little_ = true;
+};
+
+}  // namespace
+
+bool read_codecs(const Document& document, const json& codecs, Metadata& found) {
+  Codecs reader(document, found);
+  reader.read(codecs, false);
+  reader.finish();
+  return reader.little();
+}
+
+void read_compressor(const Document& document, const json& root, Metadata& found) {
+  if (const auto filters = root.find("filters"); filters != root.end() && !filters->is_null() && !filters->empty())
+    document.unsupported("its chunks have the filters ", shown(*filters));
+  const json& compressor = document.member(root, "compressor");
+  if (compressor.is_null()) return;
+  if (!compressor.is_object()) document.damaged("\"compressor\" is ", shown(compressor));
+  const std::string name = document.string(compressor, "id");
+  const auto one = name == "crc32c" ? nullptr : packer(name, compressor, element_bytes_of(found));
+  if (!one) document.unsupported("its chunks have the codec ", name);
+  found.packing = codec::Chain({one});
+}
+
+}  // namespace plait::container::zarr

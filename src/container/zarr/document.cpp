@@ -1,0 +1,81 @@
+#include "container/zarr/document.hpp"
+
+#include <cstdint>
+
+namespace plait::container::zarr {
+
+using nlohmann::json;
+
+namespace {
+
+/// What is nested deeper is no metadata, and would be followed by recursion.
+constexpr int kMostNesting = 64;
+
+/// With null for the numbers that JSON does not have, and that Python's writers put into attributes all the same.
+std::string strict(std::string_view text) {
+  std::string result;
+  result.reserve(text.size());
+  bool quoted = false;
+  for (std::size_t at = 0; at < text.size();) {
+    if (quoted && text[at] == '\\' && at + 1 < text.size()) {
+      result += text.substr(at, 2);
+      at += 2;
+      continue;
+    }
+    if (text[at] == '"') quoted = !quoted;
+    std::size_t taken = 0;
+    if (!quoted)
+      for (const std::string_view word : {"NaN", "Infinity", "-Infinity"})
+        if (text.substr(at).starts_with(word)) taken = word.size();
+    if (taken > 0) {
+      result += "null";
+      at += taken;
+    } else {
+      result += text[at++];
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+Document::Document(std::string_view text, const std::string& file) : file_(file) {
+  try {
+    json_ = json::parse(strict(text), [this](int depth, json::parse_event_t /*event*/, const json& /*value*/) {
+      if (depth > kMostNesting) damaged("it is nested deeper than ", kMostNesting);
+      return true;
+    });
+  } catch (const json::exception& error) {
+    damaged("it is not JSON (", error.what(), ')');
+  }
+  if (!json_.is_object()) damaged("it is no object");
+}
+
+const json& Document::member(const json& of, const char* name) const {
+  const auto found = of.find(name);
+  if (found == of.end()) damaged("\"", name, "\" is not there");
+  return *found;
+}
+
+std::string Document::string(const json& of, const char* name) const {
+  const json& found = member(of, name);
+  if (!found.is_string()) damaged("\"", name, "\" is ", shown(found), " instead of a text");
+  return found.get<std::string>();
+}
+
+Extents Document::extents(const json& of, const char* name, std::int64_t least) const {
+  const json& found = member(of, name);
+  if (!found.is_array()) damaged("\"", name, "\" is ", shown(found), " instead of a list");
+  if (found.size() > kMaxDimensions)
+    damaged("\"", name, "\" has ", found.size(), " dimensions; at most ", kMaxDimensions, " are supported");
+  Extents result;
+  for (const json& one : found) {
+    const bool fits = one.is_number_integer() && (!one.is_number_unsigned() || one.get<std::uint64_t>() <= INT64_MAX);
+    if (!fits || one.get<std::int64_t>() < least)
+      damaged("\"", name, "\" has ", shown(one), ", which is no number from ", least, " to 2^63 - 1");
+    result.push_back(one.get<std::int64_t>());
+  }
+  return result;
+}
+
+}  // namespace plait::container::zarr

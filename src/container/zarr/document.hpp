@@ -1,0 +1,47 @@
+/// A file of metadata as JSON, and what is wrong with it.
+#pragma once
+
+#include <cerrno>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+#include "base/text.hpp"
+#include "plait/error.hpp"
+#include "plait/layout.hpp"
+
+namespace plait::container::zarr {
+
+class Document {
+ public:
+  /// errors  kSystem: not JSON, no object, or nested too deep.
+  Document(std::string_view text, const std::string& file);
+
+  const nlohmann::json& root() const { return json_; }
+  template <typename... Parts>
+  [[noreturn]] void damaged(const Parts&... why) const {
+    throw Error(ErrorKind::kSystem,
+                base::text("cannot open ", file_, " as Zarr: ", why..., "; copy or download it again"), EIO);
+  }
+  template <typename... Parts>
+  [[noreturn]] void unsupported(const Parts&... what) const {
+    throw Error(ErrorKind::kArgument,
+                base::text(file_, ": ", what...,
+                           ", which Plait does not read; write the array with the codecs bytes and gzip or zstd, in "
+                           "regular chunks"));
+  }
+  /// The following throw damaged() where what they ask for is not there, or something else.
+  const nlohmann::json& member(const nlohmann::json& of, const char* name) const;
+  std::string string(const nlohmann::json& of, const char* name) const;
+  Extents extents(const nlohmann::json& of, const char* name, std::int64_t least) const;
+
+ private:
+  nlohmann::json json_;
+  const std::string& file_;
+};
+
+/// What is shown of a value that is not what it should be.
+inline std::string shown(const nlohmann::json& value) { return value.dump().substr(0, 60); }
+
+}  // namespace plait::container::zarr

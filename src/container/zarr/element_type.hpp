@@ -1,0 +1,23 @@
+/// The types of elements that both Zarr and .npy files have.
+#pragma once
+
+#include <array>
+#include <string_view>
+
+namespace plait::container::zarr {
+
+struct ElementType {
+  std::string_view name;   ///< in version 3
+  std::string_view dtype;  ///< as .npy files spell it, without the byte order
+  bool ordered;            ///< whether there is one
+};
+
+inline constexpr std::array kTypes{
+    ElementType{"bool", "b1", false},     ElementType{"int8", "i1", false},       ElementType{"uint8", "u1", false},
+    ElementType{"int16", "i2", true},     ElementType{"uint16", "u2", true},      ElementType{"int32", "i4", true},
+    ElementType{"uint32", "u4", true},    ElementType{"int64", "i8", true},       ElementType{"uint64", "u8", true},
+    ElementType{"float16", "f2", true},   ElementType{"float32", "f4", true},     ElementType{"float64", "f8", true},
+    ElementType{"complex64", "c8", true}, ElementType{"complex128", "c16", true},
+};
+
+}  // namespace plait::container::zarr

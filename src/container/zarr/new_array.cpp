@@ -1,0 +1,168 @@
+#include "container/zarr/new_array.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "base/checked.hpp"
+#include "base/text.hpp"
+#include "codec/codecs.hpp"
+#include "container/array_type.hpp"
+#include "container/npy/encoding.hpp"
+#include "container/refuse.hpp"
+#include "container/zarr/element_type.hpp"
+#include "container/zarr/fill_value.hpp"
+#include "container/zarr/metadata.hpp"
+
+namespace plait::container::zarr {
+
+namespace {
+
+using base::text;
+using Ordered = nlohmann::ordered_json;
+
+const ElementType& element_type(const ArrayType& type, const std::string& path) {
+  const std::string_view own = type.dtype;
+  const auto* found = std::ranges::find_if(kTypes, [&](const ElementType& one) {
+    return own.size() > 1 && own.substr(1) == one.dtype && (own[0] != '|' || !one.ordered);
+  });
+  if (found == kTypes.end())
+    refuse(text(path, ": elements of dtype ", own.empty() ? "unknown" : own,
+                " are none that Zarr has; give whole, real or complex numbers or bool, or write a .npy file"));
+  return *found;
+}
+
+void check_shape(const std::string& path, const char* what, const Extents& given, const Extents& array) {
+  if (given.size() == array.size() && std::ranges::all_of(given, [](std::int64_t size) { return size > 0; })) return;
+  refuse(text(path, ": ", what, " of ", shape_to_string(given), " do not fit an array ", shape_to_string(array),
+              "; give a size of 1 or more for each dimension"));
+}
+
+Ordered name_of(const char* name, Ordered configuration) {
+  return {{"name", name}, {"configuration", std::move(configuration)}};
+}
+
+/// What turns a chunk into bytes.
+Ordered codecs_of(const ArrayType& type, bool ordered, const std::string& codec) {
+  Ordered codecs = Ordered::array();
+  if (type.order == Order::kFortran && type.shape.size() > 1) {
+    Ordered reversed = Ordered::array();
+    for (std::size_t d = type.shape.size(); d-- > 0;) reversed.push_back(d);
+    codecs.push_back(name_of("transpose", {{"order", std::move(reversed)}}));
+  }
+  if (ordered)
+    codecs.push_back(name_of("bytes", {{"endian", type.dtype[0] == '>' ? "big" : "little"}}));
+  else
+    codecs.push_back({{"name", "bytes"}});
+  const codec::Spec spec = codec::parse_spec(codec.empty() ? "none" : codec);
+  if (spec.name == "zlib") refuse("codec \"zlib\" is none of Zarr's version 3; use \"gzip\", which packs alike");
+  if (spec.name == "gzip") codecs.push_back(name_of("gzip", {{"level", spec.level}}));
+  if (spec.name == "zstd") codecs.push_back(name_of("zstd", {{"level", spec.level}, {"checksum", false}}));
+  return codecs;
+}
+
+Ordered fill_json(const std::string& path, const std::string& given, const ArrayType& type) {
+  const char kind = type.dtype[1];
+  if (given.empty()) {
+    if (kind == 'b') return false;
+    if (kind == 'c') return Ordered::array({0.0, 0.0});
+    return kind == 'f' ? Ordered(0.0) : Ordered(0);
+  }
+  Ordered value;
+  if (given == "NaN" || given == "Infinity" || given == "-Infinity" || given.starts_with("0x"))
+    value = given;
+  else
+    value = Ordered::parse(given, nullptr, false);
+  if (kind == 'c' && !value.is_discarded() && !value.is_array()) value = Ordered::array({value, 0.0});
+  if (value.is_discarded() || fill_of(nlohmann::json::parse(value.dump()), type.dtype).empty())
+    refuse(text(path, ": the fill value ", given, " is none that elements of dtype ", type.dtype,
+                " can have; give another one"));
+  return value;
+}
+
+Ordered names_json(const std::string& path, const FileOptions& options, std::size_t dimensions) {
+  Ordered names = Ordered::array();
+  std::set<std::string_view> seen;
+  for (const std::string& one : options.dimension_names) {
+    if (!npy::is_utf8(one)) refuse(text(path, ": the name of a dimension is no UTF-8; give it another one"));
+    if (!one.empty() && !seen.insert(one).second)
+      refuse(text(path, ": two dimensions have the name ", one, "; give each a name of its own"));
+    names.push_back(one.empty() ? Ordered(nullptr) : Ordered(one));
+  }
+  if (names.size() != dimensions)
+    refuse(text(path, ": ", names.size(), " names were given for ", dimensions,
+                " dimensions; give one for each, or none at all"));
+  return names;
+}
+
+}  // namespace
+
+Extents usual_chunk(const ArrayType& type, std::int64_t bytes) {
+  const std::size_t dimensions = type.shape.size();
+  Extents chunk(dimensions, 1);
+  std::int64_t room = std::max<std::int64_t>(bytes / std::max<std::int64_t>(type.element_bytes, 1), 1);
+  for (std::size_t i = dimensions; i-- > 0;) {
+    const std::size_t d = type.order == Order::kC ? i : dimensions - 1 - i;
+    const std::int64_t size = std::max<std::int64_t>(type.shape[d], 1);
+    // Of equal parts, so that the last one is not a small rest.
+    chunk[d] = base::ceil_divide(size, base::ceil_divide(size, std::min(size, room)));
+    room /= chunk[d];
+    if (room < 2) break;
+  }
+  return chunk;
+}
+
+NewContent new_array(const std::string& path, const FileOptions& options) {
+  if (options.several)
+    refuse(text(path,
+                ": a Zarr array states what it is, but is opened for several raw arrays; use a name without "
+                "that ending"));
+  NewContent made;
+  made.type = described_type(options, path, true);
+  const ElementType& element = element_type(made.type, path);
+  const Extents& shape = made.type.shape;
+  made.chunk = options.chunk.value_or(usual_chunk(made.type));
+  check_shape(path, "chunks", made.chunk, shape);
+  Ordered codecs = codecs_of(made.type, element.ordered, options.codec);
+  Extents grid = made.chunk;
+  if (options.shard) {
+    grid = *options.shard;
+    check_shape(path, "shards", grid, shape);
+    if (!options.chunk) refuse(text(path, ": shards were given without chunks; give the shape of the chunks in them"));
+    for (std::size_t d = 0; d < grid.size(); ++d)
+      if (grid[d] % made.chunk[d] != 0)
+        refuse(text(path, ": shards of ", shape_to_string(grid), " are not made of whole chunks of ",
+                    shape_to_string(made.chunk), "; give multiples of these sizes"));
+    Ordered index = Ordered::array({name_of("bytes", {{"endian", "little"}}), {{"name", "crc32c"}}});
+    codecs = Ordered::array({name_of("sharding_indexed", {{"chunk_shape", made.chunk},
+                                                          {"codecs", std::move(codecs)},
+                                                          {"index_codecs", std::move(index)},
+                                                          {"index_location", "end"}})});
+  }
+  Ordered root{{"zarr_format", 3}, {"node_type", "array"}, {"shape", shape}};
+  root["data_type"] = element.name;
+  root["chunk_grid"] = name_of("regular", {{"chunk_shape", grid}});
+  root["chunk_key_encoding"] = name_of("default", {{"separator", "/"}});
+  root["fill_value"] = fill_json(path, options.fill_value, made.type);
+  root["codecs"] = std::move(codecs);
+  root["attributes"] = Ordered::object();
+  if (!options.dimension_names.empty()) root["dimension_names"] = names_json(path, options, shape.size());
+  const std::string content = root.dump(2) + '\n';
+  made.dimension_names = options.dimension_names;
+  made.shard = options.shard.value_or(Extents());
+  // As it is read back, so that no array is made that cannot be.
+  const Metadata read = parse_metadata(content, path);
+  made.type.dtype = read.type.dtype;
+  made.type.order = read.type.order;
+  made.packed = !read.plain();
+  const auto* bytes = reinterpret_cast<const std::byte*>(content.data());
+  made.head.assign(bytes, bytes + content.size());
+  made.file_bytes = static_cast<std::int64_t>(content.size());
+  return made;
+}
+
+std::string new_group() {
+  return Ordered{{"zarr_format", 3}, {"node_type", "group"}, {"attributes", Ordered::object()}}.dump(2) + '\n';
+}
+
+}  // namespace plait::container::zarr

@@ -1,0 +1,65 @@
+#include "container/zarr/shard_index.hpp"
+
+#include <cerrno>
+
+#include "base/text.hpp"
+#include "plait/error.hpp"
+
+namespace plait::container::zarr {
+
+namespace {
+
+constexpr std::size_t kNumber = 8;
+
+template <typename... Parts>
+[[noreturn]] void damaged(const std::string& file, const Parts&... why) {
+  throw Error(ErrorKind::kSystem,
+              base::text("cannot read the shard ", file, ": ", why..., "; copy or download it again"), EIO);
+}
+
+std::uint64_t number_at(std::span<const std::byte> bytes) {
+  std::uint64_t number = 0;
+  for (std::size_t i = 0; i < kNumber; ++i) number |= static_cast<std::uint64_t>(bytes[i]) << (8 * i);
+  return number;
+}
+
+}  // namespace
+
+std::vector<ShardEntry> parse_index(const Shards& shards, std::span<const std::byte> packed, std::int64_t file_bytes,
+                                    const std::string& file) {
+  std::vector<std::byte> plain(2 * kNumber * static_cast<std::size_t>(shards.count));
+  shards.index.decode(packed, plain, base::text("the index of the shard ", file));
+  std::vector<ShardEntry> entries(static_cast<std::size_t>(shards.count));
+  const auto all = static_cast<std::uint64_t>(file_bytes);
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    ShardEntry& entry = entries[i];
+    entry.offset = number_at(std::span(plain).subspan(2 * kNumber * i));
+    entry.bytes = number_at(std::span(plain).subspan(2 * kNumber * i + kNumber));
+    if (!entry.there() && entry.bytes == ShardEntry::kNone) continue;
+    if (!entry.there() || entry.offset > all || entry.bytes > all - entry.offset)
+      damaged(file, "its index has chunk ", i, " at offset ", entry.offset, " with ", entry.bytes,
+              " bytes, but the file has ", file_bytes);
+  }
+  return entries;
+}
+
+std::vector<std::byte> index_bytes(const Shards& shards, std::span<const ShardEntry> entries) {
+  std::vector<std::byte> plain;
+  plain.reserve(2 * kNumber * entries.size());
+  for (const ShardEntry& entry : entries)
+    for (const std::uint64_t number : {entry.offset, entry.bytes})
+      for (std::size_t i = 0; i < kNumber; ++i) plain.push_back(static_cast<std::byte>(number >> (8 * i) & 0xff));
+  const std::span<const std::byte> packed = shards.index.encode(plain);
+  return {packed.begin(), packed.end()};
+}
+
+std::vector<ShardEntry> read_index(const Shards& shards, store::Store& shard) {
+  const std::int64_t size = shard.size();
+  if (size < shards.index_bytes)
+    damaged(shard.name(), "it has ", size, " bytes, less than its index, which has ", shards.index_bytes);
+  std::vector<std::byte> packed(static_cast<std::size_t>(shards.index_bytes));
+  shard.read({{shards.index_at_end ? size - shards.index_bytes : 0, packed.data(), shards.index_bytes}});
+  return parse_index(shards, packed, size, shard.name());
+}
+
+}  // namespace plait::container::zarr

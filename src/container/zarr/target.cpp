@@ -1,0 +1,159 @@
+#include "container/zarr/target.hpp"
+
+#include <array>
+#include <cstddef>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "base/text.hpp"
+#include "container/refuse.hpp"
+#include "container/zarr/document.hpp"
+#include "container/zarr/metadata.hpp"
+#include "container/zarr/new_array.hpp"
+#include "plait/error.hpp"
+#include "store/posix/posix_store.hpp"
+#include "store/posix/replacement.hpp"
+
+namespace plait::container::zarr {
+
+namespace {
+
+namespace fs = std::filesystem;
+using base::text;
+using store::posix::PosixStore;
+
+constexpr std::string_view kNewest = "zarr.json";
+constexpr std::array<std::string_view, 3> kFiles{kNewest, ".zarray", ".zgroup"};
+
+std::vector<std::string> parts_of(std::string_view path, std::optional<std::string_view> array) {
+  std::vector<std::string> parts;
+  if (!array) return parts;
+  for (std::string_view rest = bare(*array); !rest.empty();) {
+    const std::string_view part = rest.substr(0, rest.find('/'));
+    if (part.empty() || part == "." || part == "..")
+      refuse(text(path, "::", *array, ": \"", part,
+                  "\" is no part of the name of an array; give a name such as /group/array"));
+    parts.emplace_back(part);
+    rest.remove_prefix(std::min(rest.size(), part.size() + 1));
+  }
+  return parts;
+}
+
+enum class Kind : std::uint8_t { kNothing, kArray, kGroup };
+
+/// What a folder is.  errors  kArgument: something that is neither, and what to do.
+Kind kind_of(const fs::path& folder) {
+  std::error_code error;
+  const fs::file_status status = fs::status(folder, error);
+  if (!fs::exists(status)) return Kind::kNothing;
+  if (!fs::is_directory(status))
+    refuse(text(folder.string(), " is no folder, but Zarr arrays are; remove it, or choose another name"));
+  const std::string file = metadata_file(folder);
+  if (!fs::exists(file, error)) {
+    if (fs::is_empty(folder, error)) return Kind::kNothing;
+    refuse(text(folder.string(),
+                " is a folder without Zarr's metadata, whose content would be lost; remove it, or "
+                "choose another name"));
+  }
+  PosixStore store(file, PosixStore::Access::kRead);
+  return is_group(content_of(store), file) ? Kind::kGroup : Kind::kArray;
+}
+
+bool holds_folders(const fs::path& folder) {
+  std::error_code error;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    std::error_code ignored;
+    if (at->is_directory(ignored)) return true;
+  }
+  return false;
+}
+
+/// Drops what a group keeps of the metadata of all that is below it.
+void forget_consolidated(const fs::path& group) {
+  constexpr const char* kKept = "consolidated_metadata";
+  const std::string file = (group / kNewest).string();
+  PosixStore store(file, PosixStore::Access::kRead);
+  const std::string content = content_of(store);
+  if (content.find(kKept) == std::string::npos) return;
+  auto root = nlohmann::ordered_json::parse(content, nullptr, false);
+  if (root.is_discarded())
+    refuse(text(file,
+                " has consolidated metadata, and numbers that JSON does not have in its attributes; "
+                "remove \"consolidated_metadata\" from it first"));
+  if (!root.is_object() || root.erase(kKept) == 0) return;
+  const std::string made = root.dump(2) + '\n';
+  const auto* bytes = reinterpret_cast<const std::byte*>(made.data());
+  store::posix::Replacement(file, static_cast<std::int64_t>(made.size()), std::span(bytes, made.size())).commit();
+}
+
+}  // namespace
+
+std::string metadata_file(const fs::path& folder) {
+  std::error_code ignored;
+  for (const std::string_view name : kFiles)
+    if (fs::exists(folder / name, ignored)) return (folder / name).string();
+  return (folder / kNewest).string();
+}
+
+std::string content_of(store::Store& store) {
+  const std::int64_t size = store.size();
+  if (size > kMostMetadata)
+    throw Error(ErrorKind::kSystem,
+                text("cannot open ", store.name(), " as Zarr: it has ", size, " bytes, and metadata at most ",
+                     kMostMetadata, "; copy or download it again"));
+  std::string content(static_cast<std::size_t>(size), '\0');
+  store.read({{0, reinterpret_cast<std::byte*>(content.data()), size}});
+  return content;
+}
+
+std::string_view bare(std::string_view name) {
+  while (name.starts_with('/')) name.remove_prefix(1);
+  while (name.ends_with('/')) name.remove_suffix(1);
+  return name;
+}
+
+fs::path folder_of(std::string_view path, std::optional<std::string_view> array) {
+  fs::path folder(path);
+  for (const std::string& part : parts_of(path, array)) folder /= part;
+  return folder;
+}
+
+NewFolder new_folder(std::string_view path, std::optional<std::string_view> array) {
+  const std::vector<std::string> parts = parts_of(path, array);
+  std::vector<fs::path> above;  // groups that are there
+  fs::path folder(path);
+  std::size_t next = 0;  // part behind `folder`
+  Kind kind = kind_of(folder);
+  while (kind == Kind::kGroup && next < parts.size()) {
+    if (!fs::path(metadata_file(folder)).filename().string().ends_with(kNewest))
+      refuse(text(folder.string(),
+                  " is a group of Zarr's version 2, and Plait writes version 3; write into another "
+                  "folder, or convert it first"));
+    above.push_back(folder);
+    folder /= parts[next++];
+    kind = kind_of(folder);
+  }
+  if (kind == Kind::kArray && next < parts.size())
+    refuse(text(folder.string(), " is an array, which holds no other; choose another name"));
+  if (kind == Kind::kGroup && holds_folders(folder))
+    refuse(text(folder.string(),
+                " is a group that holds others, which the new array would replace; name the array in "
+                "it, as in data.zarr::/group/array, or remove the folder first"));
+  NewFolder made;
+  made.target = folder.string();
+  fs::path inside;
+  for (; next < parts.size(); ++next) {
+    made.others.emplace_back((inside / kNewest).string(), new_group());
+    inside /= parts[next];
+  }
+  made.file = (inside / kNewest).string();
+  made.settle = [above] {
+    for (const fs::path& group : above) forget_consolidated(group);
+  };
+  return made;
+}
+
+}  // namespace plait::container::zarr

@@ -1,0 +1,75 @@
+#include "driver/plain/new_folder.hpp"
+
+#include <fcntl.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <set>
+#include <span>
+#include <system_error>
+#include <utility>
+
+#include "base/text.hpp"
+#include "plait/error.hpp"
+#include "store/posix/descriptor.hpp"
+#include "store/posix/folder_replacement.hpp"
+#include "store/posix/posix_store.hpp"
+#include "store/posix/replacement.hpp"
+
+namespace plait::driver::plain {
+
+namespace {
+
+namespace fs = std::filesystem;
+using store::posix::PosixStore;
+
+class NewPlainFolder : public store::NewFile {
+ public:
+  NewPlainFolder(container::NewFolder wanted, std::string_view path, const store::NewFileOptions& options)
+      : wanted_(std::move(wanted)), folder_(wanted_.target, std::string(path), options.claimed) {
+    for (const auto& [name, content] : wanted_.others)
+      write(name, std::as_bytes(std::span(content.data(), content.size())));
+    write(wanted_.file, options.head);
+  }
+
+  store::Location location() const override { return {path_of(wanted_.file).string(), {}, {}}; }
+  void resize(std::int64_t /*bytes*/) override {
+    throw Error(ErrorKind::kArgument, base::text(wanted_.target, " is a folder, which does not become longer"));
+  }
+  void commit() override {
+    std::set<std::string> folders;
+    for (const auto& other : wanted_.others) folders.insert(path_of(other.first).parent_path().string());
+    folders.insert(path_of(wanted_.file).parent_path().string());
+    for (const std::string& one : folders) store::posix::sync_folder(one);
+    if (wanted_.settle) wanted_.settle();
+    folder_.commit();
+  }
+  void discard() noexcept override { folder_.discard(); }
+
+ private:
+  fs::path path_of(const std::string& name) const { return fs::path(folder_.temporary_path()) / name; }
+
+  void write(const std::string& name, std::span<const std::byte> bytes) {
+    const fs::path path = path_of(name);
+    std::error_code error;
+    fs::create_directories(path.parent_path(), error);
+    if (error) throw store::posix::system_error(base::text("make a folder of ", wanted_.target), error.value());
+    store::posix::open_file(path.string(), O_WRONLY | O_CREAT | O_EXCL);
+    PosixStore file(path.string(), PosixStore::Access::kReadWrite);
+    file.write({{0, bytes.data(), static_cast<std::int64_t>(bytes.size())}});
+    file.sync();
+  }
+
+  container::NewFolder wanted_;
+  store::posix::FolderReplacement folder_;
+};
+
+}  // namespace
+
+std::unique_ptr<store::NewFile> make_new_folder(const container::Container& format, std::string_view path,
+                                                std::optional<std::string_view> array,
+                                                const store::NewFileOptions& options) {
+  return std::make_unique<NewPlainFolder>(format.new_folder(path, array), path, options);
+}
+
+}  // namespace plait::driver::plain

@@ -1,0 +1,93 @@
+/// What an access asks a store for: the stretches of the file, in the order and the batches in which they are asked for.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "plan/access/access.hpp"
+#include "plan/conversion/pieces.hpp"
+#include "plan/conversion/runs.hpp"
+
+namespace plait::plan {
+
+/// Segments of one batch: bounds the memory of a window or a part of many short runs.
+inline constexpr std::size_t kBatch = 1024;
+
+/// Calls `visit(group)` for each group of runs of a range that one read covers: short ones near each other.  The group
+/// is a std::span<const FileRun>.
+template <typename Visit>
+void for_each_cover(const AccessPlan& plan, AccessPlan::Range range, Visit&& visit) {
+  const std::int64_t bytes = plan.element_bytes();
+  // What lies between two chunks may be other ranks' chunks.
+  const std::int64_t chunk = plan.section().chunks ? plan.section().chunks->room() : 0;
+  const std::int64_t most = plan.sieve_bytes();
+  std::vector<FileRun> group;
+  const auto visit_group = [&] {
+    if (!group.empty()) visit(std::span<const FileRun>(group));
+    group.clear();
+  };
+  for_each_file_run(plan.section(), range.begin, range.end, [&](const FileRun& run) {
+    if (!group.empty()) {
+      const std::int64_t gap = run.file - group.back().file - group.back().elements;
+      const std::int64_t cover = run.file + run.elements - group.front().file;
+      const bool leaves_chunk = chunk > 0 && run.file / chunk != group.front().file / chunk;
+      if (gap * bytes > kSieveGap || cover * bytes > most || group.size() == kBatch || leaves_chunk) visit_group();
+    }
+    group.push_back(run);
+  });
+  visit_group();
+}
+
+/// Calls visit(position on side a, position on side b) for each step of a nest, ascending on side a.
+template <typename Visit>
+void for_each_step(Nest& nest, Visit&& visit) {
+  std::sort(nest.loops.begin(), nest.loops.end(),
+            [](const NestLoop& a, const NestLoop& b) { return a.a_step > b.a_step; });
+  std::vector<std::int64_t> index(nest.loops.size(), 0);
+  std::int64_t a = nest.a;
+  std::int64_t b = nest.b;
+  while (true) {
+    visit(a, b);
+    std::size_t i = nest.loops.size();
+    for (; i > 0; --i) {
+      const NestLoop& loop = nest.loops[i - 1];
+      a += loop.a_step;
+      b += loop.b_step;
+      if (++index[i - 1] < loop.count) break;
+      index[i - 1] = 0;
+      a -= loop.a_step * loop.count;
+      b -= loop.b_step * loop.count;
+    }
+    if (i == 0) return;
+  }
+}
+
+/// Calls `visit(offset, position, bytes)` for each run that a rank reads or writes directly, each nest in file order:
+/// where it lies behind the beginning of the file's array, and in the local array, in bytes.
+/// steps  Of the local array, in bytes, one for each dimension of the layout.
+template <typename Visit>
+void for_each_direct_run(const AccessPlan& plan, std::int64_t rank, const Extents& steps, Visit&& visit) {
+  const Section& section = plan.section();
+  const std::int64_t base = section.origin * plan.element_bytes();
+  const Extents array_steps = plan.local_steps(steps);
+  for (const Holding& own : plan.holdings(rank)) {
+    std::vector<Pieces> pieces;
+    Extents file_steps;
+    std::int64_t first_position = 0;
+    for (std::size_t d = 0; d < own.sets.size(); ++d) {
+      pieces.push_back(intersect(IndexSet::range(0, section.shape[d]), own.sets[d]));
+      file_steps.push_back(section.steps[d] * plan.element_bytes());
+      first_position += own.positions[d] * array_steps[d];
+    }
+    for_each_nest(pieces, file_steps, array_steps, [&](Nest& nest) {
+      const std::int64_t run = take_run(nest, plan.element_bytes());
+      for_each_step(
+          nest, [&](std::int64_t file, std::int64_t position) { visit(base + file, first_position + position, run); });
+    });
+  }
+}
+
+}  // namespace plait::plan

@@ -1,0 +1,40 @@
+/// Where all ranks of a simulated access wait for each other.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "simulation/access/task.hpp"
+
+namespace plait::simulation {
+
+/// Agreements, and the ends of steps.
+class Barrier {
+ public:
+  Barrier(Resumer& resumer, std::int64_t ranks, Time takes) : resumer_(resumer), ranks_(ranks), takes_(takes) {}
+  /// Done some time after the last rank has come.
+  auto arrive() {
+    struct Arrive {
+      Barrier& barrier;
+      bool await_ready() const noexcept { return false; }
+      void await_suspend(std::coroutine_handle<> handle) const { barrier.add(handle); }
+      void await_resume() const noexcept {}
+    };
+    return Arrive{*this};
+  }
+
+ private:
+  void add(std::coroutine_handle<> handle) {
+    arrived_.push_back(handle);
+    if (static_cast<std::int64_t>(arrived_.size()) < ranks_) return;
+    for (const std::coroutine_handle<> one : arrived_) resumer_.at(resumer_.now() + takes_, one);
+    arrived_.clear();
+  }
+
+  Resumer& resumer_;
+  std::int64_t ranks_;
+  Time takes_;
+  std::vector<std::coroutine_handle<>> arrived_;
+};
+
+}  // namespace plait::simulation

@@ -1,0 +1,101 @@
+// The part of a rank that crosses nodes, as access::NodeExchange has it.
+#include <algorithm>
+
+#include "simulation/access/rank.hpp"
+
+namespace plait::simulation {
+
+/// The distance in the order of transport::ring_distance().
+Rank::Peer Rank::peer_of(std::int64_t rank, std::int64_t elements, bool behind) const {
+  const auto ranks = static_cast<std::int64_t>(context_.outcome.ranks.size());
+  const std::int64_t up = behind ? rank - number_ : number_ - rank;
+  return {static_cast<std::int32_t>((up + ranks) % ranks), static_cast<std::int32_t>(rank), elements};
+}
+
+std::vector<Rank::Peer> Rank::owners(std::int64_t step, bool behind) const {
+  std::vector<Peer> result;
+  const std::int64_t reader = context_.plan.reader_at(number_);
+  const Range range = context_.plan.window(reader, step);
+  if (range.empty()) return result;
+  for (const plan::RankPart& part : context_.plan.parts(range))
+    if (part.rank / context_.on_node != node_.number) result.push_back(peer_of(part.rank, part.elements, behind));
+  return result;
+}
+
+std::vector<Rank::Peer> Rank::readers(std::int64_t step, bool behind) const {
+  std::vector<Peer> result;
+  if (holdings_.empty()) return result;
+  const auto elsewhere = [this](std::int64_t rank) { return rank / context_.on_node != node_.number; };
+  for (const plan::RankPart& part : context_.plan.readers_of(holdings_, step, elsewhere))
+    result.push_back(peer_of(part.rank, part.elements, behind));
+  return result;
+}
+
+Task Rank::exchange(std::int64_t step) {
+  if (context_.whole != nullptr) {
+    co_await exchange_at_once(step);
+    co_return;
+  }
+  // Reading, windows go to their owners; writing, parts go to the readers of their windows.
+  std::vector<Peer> to = context_.write ? readers(step, true) : owners(step, true);
+  std::vector<Peer> from = context_.write ? owners(step, false) : readers(step, false);
+  std::ranges::sort(to, {}, &Peer::distance);
+  std::ranges::sort(from, {}, &Peer::distance);
+  const auto messages = static_cast<Time>(to.size() + from.size());
+  if (messages == 0) co_return;
+  co_await spend(Phase::kPlan, messages * context_.settings.nodes.message);
+  const std::int64_t bytes = context_.plan.element_bytes();
+  std::size_t next_to = 0;
+  std::size_t next_from = 0;
+  while (next_to < to.size() || next_from < from.size()) {
+    std::int32_t distance = next_to < to.size() ? to[next_to].distance : from[next_from].distance;
+    if (next_from < from.size()) distance = std::min(distance, from[next_from].distance);
+    const bool receives = next_from < from.size() && from[next_from].distance == distance;
+    const bool sends = next_to < to.size() && to[next_to].distance == distance;
+    Messages::Address incoming;
+    Messages::Address outgoing;
+    if (receives) {
+      incoming = {from[next_from].rank, number_, step};
+      context_.messages.post_receive(incoming);
+    }
+    if (sends) {
+      outgoing = {number_, to[next_to].rank, step};
+      const std::int64_t elements = to[next_to++].elements;
+      co_await spend(Phase::kCopy, copying(elements));
+      context_.messages.send(outgoing, elements * bytes);
+      ++outcome().sent;
+      outcome().sent_bytes += elements * bytes;
+    }
+    if (receives) {
+      const Time began = context_.resumer.now();
+      co_await context_.messages.received(incoming);
+      add(Phase::kExchange, began);
+      const std::int64_t elements = from[next_from++].elements;
+      co_await spend(Phase::kCopy, copying(elements));
+      ++outcome().received;
+      outcome().received_bytes += elements * bytes;
+    }
+    if (sends) {
+      const Time began = context_.resumer.now();
+      co_await context_.messages.sent(outgoing);
+      add(Phase::kExchange, began);
+    }
+  }
+}
+
+Task Rank::exchange_at_once(std::int64_t step) {
+  const StepTally::Share mine = context_.whole->share(step, number_);
+  co_await spend(Phase::kPlan, (mine.sent + mine.received) * context_.settings.nodes.message);
+  co_await spend(Phase::kCopy, copying(mine.sent_elements));
+  const Time began = context_.resumer.now();
+  co_await context_.whole->barrier().arrive();
+  co_await context_.resumer.until(context_.resumer.now() + context_.whole->takes(step, number_));
+  add(Phase::kExchange, began);
+  co_await spend(Phase::kCopy, copying(mine.received_elements));
+  outcome().sent += mine.sent;
+  outcome().received += mine.received;
+  outcome().sent_bytes += mine.sent_elements * context_.plan.element_bytes();
+  outcome().received_bytes += mine.received_elements * context_.plan.element_bytes();
+}
+
+}  // namespace plait::simulation

@@ -1,0 +1,60 @@
+/// What a rank asks the file for.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "plan/access/file_requests.hpp"
+
+namespace plait::simulation {
+
+/// Requests in the order in which they are made; neighbours of a batch that follow each other in the file are one, as
+/// store::posix makes them.
+class FileRequests {
+ public:
+  struct Request {
+    std::int64_t offset = 0;
+    std::int64_t bytes = 0;
+  };
+  void add(std::int64_t offset, std::int64_t bytes) {
+    if (in_batch_ > 0 && all_.back().offset + all_.back().bytes == offset) {
+      all_.back().bytes += bytes;
+    } else {
+      all_.push_back({offset, bytes});
+    }
+    if (++in_batch_ == plan::kBatch) in_batch_ = 0;
+  }
+  /// A batch of its own.
+  void add_alone(std::int64_t offset, std::int64_t bytes) {
+    all_.push_back({offset, bytes});
+    in_batch_ = 0;
+  }
+  const std::vector<Request>& all() const { return all_; }
+
+ private:
+  std::vector<Request> all_;
+  std::size_t in_batch_ = 0;
+};
+
+/// Those of a window, as access::WindowIo makes them.
+inline FileRequests requests_of(const plan::AccessPlan& plan, plan::AccessPlan::Range range, bool write,
+                                std::int64_t data_offset) {
+  const std::int64_t bytes = plan.element_bytes();
+  FileRequests all;
+  if (range.empty()) return all;
+  const auto offset = [&](std::int64_t position) { return data_offset + position * bytes; };
+  if (!write && plan.sieve_bytes() > 0) {
+    plan::for_each_cover(plan, range, [&](std::span<const plan::FileRun> group) {
+      const std::int64_t end = group.back().file + group.back().elements;
+      all.add_alone(offset(group.front().file), (end - group.front().file) * bytes);
+    });
+  } else {
+    plan::for_each_file_run(plan.section(), range.begin, range.end,
+                            [&](const plan::FileRun& run) { all.add(offset(run.file), run.elements * bytes); });
+  }
+  return all;
+}
+
+}  // namespace plait::simulation

@@ -1,0 +1,136 @@
+#include "simulation/access/files.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace plait::simulation {
+
+namespace {
+
+std::size_t at(std::int64_t node) { return static_cast<std::size_t>(node); }
+
+}  // namespace
+
+Files::Files(Resumer& resumer, Network& network, const FileSettings& settings, std::int64_t file_end)
+    : resumer_(resumer),
+      network_(network),
+      settings_(settings),
+      device_(make_device(settings.device,
+                          {resumer.clock(), *this, settings.device.kind, std::max<std::int64_t>(file_end, 1)})),
+      nodes_(at(network.nodes())) {}
+
+std::uint64_t Files::tag_of(const UnderWay& one) {
+  if (free_.empty()) {
+    free_.push_back(under_way_.size());
+    under_way_.emplace_back();
+  }
+  const std::uint64_t tag = free_.back();
+  free_.pop_back();
+  under_way_[tag] = one;
+  return tag;
+}
+
+void Files::done(std::uint64_t tag) {
+  const UnderWay one = std::exchange(under_way_[tag], {});
+  free_.push_back(tag);
+  last_ = resumer_.now();
+  // Not from here: the device may have more to do at this time.
+  if (one.waiting) return resumer_.at(resumer_.now(), one.waiting);
+  Node& node = nodes_[at(one.node)];
+  node.dirty -= one.stretch.bytes;
+  while (!node.writers.empty() && fits(node, node.writers.front().bytes)) {
+    node.dirty += node.writers.front().bytes;
+    resumer_.at(resumer_.now(), node.writers.front().handle);
+    node.writers.pop_front();
+  }
+}
+
+Task Files::read(std::int64_t node, std::int64_t offset, std::int64_t bytes) {
+  co_await Suspend{begin(node, {offset, bytes}, false)};
+  co_await resumer_.until(network_.from_files(node, bytes, resumer_.now()));
+}
+
+Task Files::write_through(std::int64_t node, std::int64_t offset, std::int64_t bytes) {
+  co_await resumer_.until(network_.to_files(node, bytes, resumer_.now()));
+  co_await Suspend{begin(node, {offset, bytes}, true)};
+}
+
+/// Begins a request of the device; returns where the coroutine is kept that waits for it.
+std::coroutine_handle<>& Files::begin(std::int64_t node, Stretch stretch, bool write) {
+  const std::uint64_t tag = tag_of({nullptr, node, stretch});
+  device_->submit({stretch.offset, stretch.bytes, write, tag});
+  return under_way_[tag].waiting;
+}
+
+bool Files::fits(const Node& node, std::int64_t bytes) const {
+  return node.dirty == 0 || node.dirty + bytes <= settings_.dirty_limit;
+}
+
+Task Files::room(std::int64_t node, std::int64_t bytes) {
+  Node& here = nodes_[at(node)];
+  if (here.writers.empty() && fits(here, bytes)) {
+    here.dirty += bytes;
+    co_return;
+  }
+  send_above(node, 0);
+  here.writers.push_back({nullptr, bytes});
+  co_await Suspend{here.writers.back().handle};
+}
+
+void Files::put(std::int64_t node, std::int64_t offset, std::int64_t bytes) {
+  Node& here = nodes_[at(node)];
+  here.written.push_back({offset, bytes});
+  here.held += bytes;
+  send_above(node, here.writers.empty() ? settings_.dirty_start : 0);
+}
+
+void Files::send_above(std::int64_t node, std::int64_t most) {
+  Node& here = nodes_[at(node)];
+  while (!here.written.empty() && here.held > most) {
+    const Stretch stretch = here.written.front();
+    here.written.pop_front();
+    here.held -= stretch.bytes;
+    submit(node, stretch);
+  }
+}
+
+void Files::submit(std::int64_t node, Stretch stretch) {
+  const std::uint64_t tag = tag_of({nullptr, node, stretch});
+  resumer_.clock().at(network_.to_files(node, stretch.bytes, resumer_.now()), *this, tag);
+}
+
+/// What was written has come over the link.
+void Files::fire(std::uint64_t tag) {
+  const Stretch& stretch = under_way_[tag].stretch;
+  device_->submit({stretch.offset, stretch.bytes, true, tag});
+}
+
+void Files::flush() {
+  for (std::int64_t node = 0; node < network_.nodes(); ++node) send_above(node, 0);
+}
+
+Task Files::turn(std::int64_t node) {
+  Node& here = nodes_[at(node)];
+  if (!settings_.turns) co_return;
+  if (!std::exchange(here.busy, true)) co_return;
+  here.turns.emplace_back();
+  co_await Suspend{here.turns.back()};
+}
+
+void Files::end_turn(std::int64_t node) {
+  Node& here = nodes_[at(node)];
+  if (here.turns.empty()) {
+    here.busy = false;
+    return;
+  }
+  resumer_.at(resumer_.now(), here.turns.front());
+  here.turns.pop_front();
+}
+
+std::vector<DeviceUse> Files::uses() const {
+  std::vector<DeviceUse> all;
+  device_->report_parts(all);
+  return all;
+}
+
+}  // namespace plait::simulation

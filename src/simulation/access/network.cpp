@@ -1,0 +1,98 @@
+#include "simulation/access/network.hpp"
+
+#include <algorithm>
+
+namespace plait::simulation {
+
+Network::Network(const NetworkSettings& settings, std::int64_t nodes, bool files_too)
+    : settings_(settings),
+      out_(static_cast<std::size_t>(nodes), 0),
+      in_(static_cast<std::size_t>(nodes), 0),
+      files_too_(files_too) {}
+
+Time Network::pass(Time& link, std::int64_t bytes, Time ready) const {
+  link = std::max(link, ready) + transfer_time(bytes, settings_.link_rate);
+  return link;
+}
+
+Network::Carried Network::carry(std::int64_t from, std::int64_t to, std::int64_t bytes, Time ready) {
+  count(from, to, 1, bytes);
+  Time& out = out_[static_cast<std::size_t>(from)];
+  const Time begins = std::max(out, ready);
+  const Time left = pass(out, bytes, ready);
+  // The first byte is ahead of the last one by the time of the link.
+  const Time in = pass(in_[static_cast<std::size_t>(to)], bytes, begins + settings_.latency);
+  total_ = std::max(total_, begins) + transfer_time(bytes, settings_.total_rate);
+  return {left, std::max({left + settings_.latency, in, total_ + settings_.latency})};
+}
+
+Time Network::from_files(std::int64_t node, std::int64_t bytes, Time ready) {
+  count(nodes(), node, 1, bytes);
+  return files_too_ ? pass(in_[static_cast<std::size_t>(node)], bytes, ready) : ready;
+}
+
+Time Network::to_files(std::int64_t node, std::int64_t bytes, Time ready) {
+  count(node, nodes(), 1, bytes);
+  return files_too_ ? pass(out_[static_cast<std::size_t>(node)], bytes, ready) : ready;
+}
+
+void Network::count(std::int64_t from, std::int64_t to, std::int64_t messages, std::int64_t bytes) {
+  const auto key =
+      static_cast<std::uint64_t>(from) * static_cast<std::uint64_t>(nodes() + 1) + static_cast<std::uint64_t>(to);
+  LinkUse& use = used_.try_emplace(key, LinkUse{from, to, 0, 0}).first->second;
+  use.messages += messages;
+  use.bytes += bytes;
+}
+
+std::vector<LinkUse> Network::links() const {
+  std::vector<LinkUse> all;
+  all.reserve(used_.size());
+  for (const auto& [key, use] : used_) all.push_back(use);
+  std::ranges::sort(
+      all, [](const LinkUse& a, const LinkUse& b) { return a.from != b.from ? a.from < b.from : a.to < b.to; });
+  return all;
+}
+
+void Messages::leave(const Address& address, MessageState& state) {
+  const Network::Carried carried =
+      network_.carry(address.from / on_node_, address.to / on_node_, state.bytes, resumer_.now());
+  state.arrived = carried.arrived;
+  state.left = state.bytes > network_.settings().eager ? carried.arrived : carried.left;
+  if (state.receiver) resumer_.at(state.arrived, std::exchange(state.receiver, nullptr));
+  if (state.sender) resumer_.at(state.left, std::exchange(state.sender, nullptr));
+}
+
+void Messages::post_receive(const Address& address) {
+  MessageState& state = states_[address];
+  state.awaited = true;
+  if (state.posted && state.arrived == kNoTime) leave(address, state);
+}
+
+void Messages::send(const Address& address, std::int64_t bytes) {
+  MessageState& state = states_[address];
+  state.posted = true;
+  state.bytes = bytes;
+  if (state.awaited || bytes <= network_.settings().eager) leave(address, state);
+}
+
+void Messages::end(const Address& address) {
+  const auto found = states_.find(address);
+  if (++found->second.ends == 2) states_.erase(found);
+}
+
+Task Messages::received(Address address) {
+  // The map may grow meanwhile, but its elements stay where they are.
+  MessageState& state = states_[address];
+  if (state.arrived == kNoTime) co_await Suspend{state.receiver};
+  co_await resumer_.until(state.arrived);
+  end(address);
+}
+
+Task Messages::sent(Address address) {
+  MessageState& state = states_[address];
+  if (state.left == kNoTime) co_await Suspend{state.sender};
+  co_await resumer_.until(state.left);
+  end(address);
+}
+
+}  // namespace plait::simulation

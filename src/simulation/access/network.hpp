@@ -1,0 +1,96 @@
+/// Links between nodes, and messages over them.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "simulation/access/outcome.hpp"
+#include "simulation/access/settings.hpp"
+#include "simulation/access/task.hpp"
+
+namespace plait::simulation {
+
+/// Each node has a link with two directions, on which bytes follow each other in the order in which they are ready; the
+/// network as a whole is one more link of all messages.
+class Network {
+ public:
+  Network(const NetworkSettings& settings, std::int64_t nodes, bool files_too);
+
+  struct Carried {
+    Time left = 0;     ///< the last byte has left the sender
+    Time arrived = 0;  ///< it has arrived
+  };
+  /// A message between nodes, ready to leave at a time.
+  Carried carry(std::int64_t from, std::int64_t to, std::int64_t bytes, Time ready);
+  /// Bytes of a file on their way from or to a node.  returns  when the last one has arrived
+  Time from_files(std::int64_t node, std::int64_t bytes, Time ready);
+  Time to_files(std::int64_t node, std::int64_t bytes, Time ready);
+  /// Counts without taking time.
+  void count(std::int64_t from, std::int64_t to, std::int64_t messages, std::int64_t bytes);
+
+  std::int64_t nodes() const { return static_cast<std::int64_t>(out_.size()); }
+  const NetworkSettings& settings() const { return settings_; }
+  /// By both nodes, ascending.
+  std::vector<LinkUse> links() const;
+
+ private:
+  Time pass(Time& link, std::int64_t bytes, Time ready) const;
+
+  NetworkSettings settings_;
+  std::vector<Time> out_;  // by node: when its link is free
+  std::vector<Time> in_;
+  Time total_ = 0;
+  bool files_too_;
+  std::unordered_map<std::uint64_t, LinkUse> used_;
+};
+
+/// A message that a rank has begun to send or to receive.
+struct MessageState {
+  Time arrived = kNoTime;  ///< known once it is under way
+  Time left = kNoTime;
+  std::int64_t bytes = 0;
+  bool awaited = false;  ///< the receiver has posted
+  bool posted = false;   ///< the sender has
+  std::coroutine_handle<> receiver{};
+  std::coroutine_handle<> sender{};
+  int ends = 0;  ///< sides that are done with it
+};
+
+/// Messages between ranks, as MPI carries them: short ones leave at once, long ones when the receiver waits for them.
+class Messages {
+ public:
+  Messages(Resumer& resumer, Network& network, std::int64_t on_node)
+      : resumer_(resumer), network_(network), on_node_(on_node) {}
+
+  /// From one rank to another; at most one of each `number` between two ranks.
+  struct Address {
+    std::int64_t from = 0;
+    std::int64_t to = 0;
+    std::int64_t number = 0;
+    bool operator==(const Address&) const = default;
+  };
+  void post_receive(const Address& address);
+  void send(const Address& address, std::int64_t bytes);
+  Task received(Address address);
+  Task sent(Address address);
+
+ private:
+  struct Hash {
+    std::size_t operator()(const Address& one) const noexcept {
+      auto mixed = static_cast<std::uint64_t>(one.from) * 0x9E3779B97F4A7C15ULL;
+      mixed = (mixed ^ static_cast<std::uint64_t>(one.to)) * 0xBF58476D1CE4E5B9ULL;
+      mixed = (mixed ^ (mixed >> 31U) ^ static_cast<std::uint64_t>(one.number)) * 0x94D049BB133111EBULL;
+      return static_cast<std::size_t>(mixed ^ (mixed >> 29U));
+    }
+  };
+  void leave(const Address& address, MessageState& state);
+  void end(const Address& address);
+
+  Resumer& resumer_;
+  Network& network_;
+  std::int64_t on_node_;
+  std::unordered_map<Address, MessageState, Hash> states_;
+};
+
+}  // namespace plait::simulation

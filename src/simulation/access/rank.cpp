@@ -1,0 +1,242 @@
+#include "simulation/access/rank.hpp"
+
+#include <algorithm>
+
+#include "plan/access/file_requests.hpp"
+#include "plan/conversion/partners.hpp"
+#include "simulation/access/file_requests.hpp"
+
+namespace plait::simulation {
+
+namespace {
+
+Time time_of(double seconds) { return transfer_time(1, 1 / std::max(seconds, 1e-15)); }
+
+}  // namespace
+
+Rank::Rank(Context& context, Node& node, std::int64_t number)
+    : context_(context),
+      node_(node),
+      number_(number),
+      me_(static_cast<std::size_t>(number % context.on_node)),
+      served_(context.plan.reader_at(number) == context.plan.readers() ? 0
+              : context.plan.cuts_chunks()                             ? 1
+                                                                       : node.windows.size()),
+      holdings_(context.plan.holdings(number)),
+      visited_(node.windows.size(), 0) {}
+
+void Rank::add(Phase phase, Time from) {
+  const Time now = context_.resumer.now();
+  outcome().times[static_cast<std::size_t>(phase)] += now - from;
+  context_.outcome.series[static_cast<std::size_t>(phase)].add_span(from, now);
+}
+
+/// Work on a core of the node.
+Task Rank::spend(Phase phase, Time time) {
+  const Time called = context_.resumer.now();
+  const Time begins = node_.cores.take(called, time);
+  if (begins > called) {
+    co_await context_.resumer.until(begins);
+    add(Phase::kWaiting, called);
+  }
+  co_await context_.resumer.until(begins + time);
+  add(phase, begins);
+}
+
+Time Rank::copying(std::int64_t elements) const {
+  return time_of(static_cast<double>(elements) * context_.copy_per_element);
+}
+
+Task Rank::agree() {
+  const Time from = context_.resumer.now();
+  co_await context_.barrier.arrive();
+  add(Phase::kWaiting, from);
+}
+
+Task Rank::run() {
+  const bool is_direct = context_.plan.strategy() == plan::Strategy::kDirect;
+  co_await spend(Phase::kPlan, context_.settings.nodes.plan);
+  // A direct read waits for nobody before it.
+  if (!is_direct || context_.write) co_await agree();
+  if (context_.plan.section().elements > 0) {
+    if (is_direct) {
+      co_await direct();
+    } else {
+      co_await two_phase();
+    }
+  }
+  co_await agree();
+}
+
+Task Rank::direct() {
+  FileRequests requests;
+  const plan::AccessPlan& plan = context_.plan;
+  if (!holdings_.empty()) {
+    Extents steps = plan::dense_strides(plan.layout().padded_shape(number_), plan.layout().order());
+    for (std::int64_t& step : steps) step *= plan.element_bytes();
+    plan::for_each_direct_run(plan, number_, steps, [&](std::int64_t offset, std::int64_t, std::int64_t bytes) {
+      requests.add(context_.data_offset + offset, bytes);
+    });
+  }
+  // Cold is what is read into, not what is written from.
+  const plan::CostModel& costs = context_.settings.costs;
+  const double rate = context_.write ? costs.window_bytes_per_second : costs.store_bytes_per_second;
+  for (const auto& [offset, bytes] : requests.all()) {
+    if (context_.write) {
+      co_await write_file(offset, bytes, rate);
+    } else {
+      co_await read_file(offset, bytes, rate);
+    }
+  }
+}
+
+Task Rank::two_phase() {
+  if (apart()) {
+    for (std::int64_t step = 0; step < context_.steps; ++step) {
+      co_await work_until(step);
+      co_await exchange(step);
+      if (step < node_.windows[me_].steps) count_visit(me_, step);
+    }
+  }
+  co_await work_until(kAll);
+}
+
+std::int64_t& Rank::visits(Windows& one, std::int64_t step) const {
+  return (context_.write ? one.filled : one.taken)[static_cast<std::size_t>(step % plan::kSlots)];
+}
+
+std::int64_t& Rank::moves(Windows& one, std::int64_t step) const {
+  return (context_.write ? one.taken : one.filled)[static_cast<std::size_t>(step % plan::kSlots)];
+}
+
+bool Rank::visitable(std::size_t peer) const {
+  Windows& theirs = node_.windows[peer];
+  const std::int64_t step = visited_[peer];
+  return step < theirs.steps && moves(theirs, step) >= (context_.write ? uses(step) - 1 : uses(step));
+}
+
+bool Rank::movable(std::size_t peer) const {
+  Windows& theirs = node_.windows[peer];
+  const std::int64_t step = theirs.claimed;
+  return step < theirs.steps &&
+         visits(theirs, step) >= (context_.write ? all_visits(step) : all_visits(step) - all_visits(0));
+}
+
+bool Rank::something_to_do() const {
+  for (std::size_t i = 0; i < node_.windows.size(); ++i)
+    if (visitable(peer(i)) || (i < served_ && movable(peer(i)))) return true;
+  return false;
+}
+
+/// Whether what work_until(step) waits for has come.
+bool Rank::reached(std::int64_t step) const {
+  for (std::size_t i = 0; i < node_.windows.size(); ++i) {
+    const Windows& theirs = node_.windows[i];
+    if (visited_[i] != theirs.steps && (step == kAll || visited_[i] <= step)) return false;
+  }
+  if (step != kAll) return true;
+  for (std::size_t i = 0; i < served_; ++i)
+    if (node_.windows[peer(i)].claimed < node_.windows[peer(i)].steps) return false;
+  return true;
+}
+
+bool Rank::would_go_on() const { return something_to_do() || reached(until_); }
+
+void Rank::wake() {
+  // A rank that slept needs a while to go on.
+  context_.resumer.at(context_.resumer.now() + time_of(context_.settings.costs.step_seconds),
+                      std::exchange(suspended_, nullptr));
+}
+
+void Rank::tell_node() {
+  std::erase_if(node_.waiting, [](Rank* one) {
+    const bool goes = one->would_go_on();
+    if (goes) one->wake();
+    return goes;
+  });
+}
+
+void Rank::count_visit(std::size_t peer, std::int64_t step) {
+  if (++visits(node_.windows[peer], step) == all_visits(step)) tell_node();
+}
+
+Task Rank::work_until(std::int64_t step) {
+  while (!reached(step)) {
+    bool worked = false;
+    for (std::size_t i = 0; i < node_.windows.size() && !worked; ++i) {
+      const std::size_t one = peer(i);
+      if (!visitable(one)) continue;
+      const std::int64_t visiting = visited_[one]++;
+      const std::int64_t elements =
+          context_.plan.elements(holdings_, context_.plan.window(node_.windows[one].reader, visiting));
+      if (elements > 0) co_await spend(Phase::kCopy, copying(elements));
+      if (one != me_ || !apart()) count_visit(one, visiting);
+      worked = true;
+    }
+    for (std::size_t i = 0; i < served_ && !worked; ++i) {
+      Windows& theirs = node_.windows[peer(i)];
+      if (!movable(peer(i))) continue;
+      const std::int64_t moving = theirs.claimed++;
+      co_await move(context_.plan.window(theirs.reader, moving));
+      ++moves(theirs, moving);
+      tell_node();
+      worked = true;
+    }
+    if (worked) continue;
+    const Time from = context_.resumer.now();
+    until_ = step;
+    node_.waiting.push_back(this);
+    co_await Suspend{suspended_};
+    add(Phase::kWaiting, from);
+  }
+}
+
+Task Rank::move(Range range) {
+  const FileRequests requests = requests_of(context_.plan, range, context_.write, context_.data_offset);
+  const double rate = context_.settings.costs.window_bytes_per_second;
+  for (const auto& [offset, bytes] : requests.all()) {
+    if (context_.write) {
+      co_await write_file(offset, bytes, rate);
+    } else {
+      co_await read_file(offset, bytes, rate);
+    }
+  }
+  // What lies between the wanted runs was read as well; these are taken out.
+  if (!context_.write && context_.plan.sieve_bytes() > 0)
+    co_await spend(Phase::kFile, transfer_time(range.size() * context_.plan.element_bytes(), rate));
+}
+
+Task Rank::read_file(std::int64_t offset, std::int64_t bytes, double rate) {
+  ++outcome().requests;
+  outcome().bytes += bytes;
+  const Time call = time_of(context_.settings.costs.request_seconds);
+  if (context_.settings.files.cached) {
+    co_await spend(Phase::kFile, call + transfer_time(bytes, rate));
+    co_return;
+  }
+  co_await spend(Phase::kFile, call);
+  const Time from = context_.resumer.now();
+  co_await context_.files.read(node_.number, offset, bytes);
+  add(Phase::kFile, from);
+  co_await spend(Phase::kFile, transfer_time(bytes, rate));
+}
+
+Task Rank::write_file(std::int64_t offset, std::int64_t bytes, double rate) {
+  ++outcome().requests;
+  outcome().bytes += bytes;
+  const Time from = context_.resumer.now();
+  if (!context_.settings.files.through) co_await context_.files.room(node_.number, bytes);
+  co_await context_.files.turn(node_.number);
+  add(Phase::kFile, from);
+  co_await spend(Phase::kFile, time_of(context_.settings.costs.write_request_seconds) + transfer_time(bytes, rate));
+  context_.files.end_turn(node_.number);
+  if (!context_.settings.files.through) {
+    context_.files.put(node_.number, offset, bytes);
+    co_return;
+  }
+  const Time leaves = context_.resumer.now();
+  co_await context_.files.write_through(node_.number, offset, bytes);
+  add(Phase::kFile, leaves);
+}
+
+}  // namespace plait::simulation

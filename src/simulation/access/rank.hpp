@@ -1,0 +1,100 @@
+/// One rank of a simulated access: it does what a worker of src/access does, in the same order.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "plan/access/access.hpp"
+#include "simulation/access/barrier.hpp"
+#include "simulation/access/files.hpp"
+#include "simulation/access/network.hpp"
+#include "simulation/access/node.hpp"
+#include "simulation/access/outcome.hpp"
+#include "simulation/access/settings.hpp"
+#include "simulation/access/step_tally.hpp"
+#include "simulation/access/task.hpp"
+
+namespace plait::simulation {
+
+/// What all ranks have in common.
+struct Context {
+  const plan::AccessPlan& plan;
+  const AccessSettings& settings;
+  Resumer& resumer;
+  Network& network;
+  Messages& messages;
+  Files& files;
+  Barrier& barrier;
+  StepTally* whole;  ///< where the exchange of a step is taken as a whole
+  AccessOutcome& outcome;
+  bool write = false;
+  std::int64_t data_offset = 0;
+  std::int64_t on_node = 1;     ///< ranks, but for the last node
+  std::int64_t steps = 0;       ///< that are simulated
+  double copy_per_element = 0;  ///< seconds of one element between a window, or a message, and an array
+};
+
+class Rank {
+ public:
+  Rank(Context& context, Node& node, std::int64_t number);
+
+  /// The whole access.
+  Task run();
+  /// Whether one that waits for windows would find something to do.
+  bool would_go_on() const;
+  void wake();
+
+ private:
+  using Range = plan::AccessPlan::Range;
+  struct Peer {
+    std::int32_t distance = 0;
+    std::int32_t rank = 0;
+    std::int64_t elements = 0;
+  };
+  /// What work_until() waits for: that all windows of a step have been visited; kAll: that nothing is left.
+  static constexpr std::int64_t kAll = -1;
+
+  Task spend(Phase phase, Time time);
+  Task agree();
+  Task direct();
+  Task two_phase();
+  Task work_until(std::int64_t step);
+  Task exchange(std::int64_t step);
+  Task exchange_at_once(std::int64_t step);
+  Task move(Range range);
+  Task read_file(std::int64_t offset, std::int64_t bytes, double rate);
+  Task write_file(std::int64_t offset, std::int64_t bytes, double rate);
+
+  void add(Phase phase, Time from);
+  Time copying(std::int64_t elements) const;
+  bool apart() const { return context_.network.nodes() > 1; }
+  bool reached(std::int64_t step) const;
+  bool visitable(std::size_t peer) const;
+  bool movable(std::size_t peer) const;
+  bool something_to_do() const;
+  std::size_t peer(std::size_t i) const { return (me_ + i) % node_.windows.size(); }
+  std::int64_t all_visits(std::int64_t step) const {
+    return static_cast<std::int64_t>(node_.windows.size()) * uses(step);
+  }
+  static std::int64_t uses(std::int64_t step) { return step / plan::kSlots + 1; }
+  std::int64_t& visits(Windows& one, std::int64_t step) const;
+  std::int64_t& moves(Windows& one, std::int64_t step) const;
+  void count_visit(std::size_t peer, std::int64_t step);
+  void tell_node();
+  std::vector<Peer> owners(std::int64_t step, bool behind) const;
+  std::vector<Peer> readers(std::int64_t step, bool behind) const;
+  Peer peer_of(std::int64_t rank, std::int64_t elements, bool behind) const;
+  RankOutcome& outcome() const { return context_.outcome.ranks[static_cast<std::size_t>(number_)]; }
+
+  Context& context_;
+  Node& node_;
+  std::int64_t number_;
+  std::size_t me_;
+  std::size_t served_;
+  std::vector<plan::Holding> holdings_;
+  std::vector<std::int64_t> visited_;  // by rank on the node
+  std::int64_t until_ = kAll;
+  std::coroutine_handle<> suspended_{};
+};
+
+}  // namespace plait::simulation

@@ -1,0 +1,217 @@
+#include "simulation/access/simulated_access.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <deque>
+#include <memory>
+#include <utility>
+
+#include "base/checked.hpp"
+#include "base/text.hpp"
+#include "base/wide.hpp"
+#include "plait/error.hpp"
+#include "simulation/access/rank.hpp"
+
+namespace plait::simulation {
+
+namespace {
+
+constexpr std::int64_t kMostRanks = 1'000'000;
+constexpr std::int64_t kMostOnNode = 4096;
+
+std::int64_t on_node(const AccessAsked& asked, const AccessSettings& settings) {
+  return settings.nodes.ranks == 0 ? asked.ranks : std::min(settings.nodes.ranks, asked.ranks);
+}
+
+void require(bool fine, std::string_view what, std::int64_t found, std::string_view expected) {
+  if (!fine)
+    throw Error(ErrorKind::kArgument,
+                base::text("found ", what, " = ", found, ", expected ", expected, "; correct it"));
+}
+
+/// Of a step: messages between nodes, taken from some of its windows.
+std::int64_t messages_of_step(const plan::AccessPlan& plan, std::int64_t on_node) {
+  constexpr std::int64_t kSamples = 8;
+  const std::int64_t samples = std::min(plan.readers(), kSamples);
+  std::int64_t found = 0;
+  for (std::int64_t k = 0; k < samples; ++k) {
+    const std::int64_t reader = k * plan.readers() / samples;
+    const std::int64_t node = plan.rank_of_reader(reader) / on_node;
+    for (const plan::RankPart& part : plan.parts(plan.window(reader, 0))) found += part.rank / on_node != node ? 1 : 0;
+  }
+  return samples == 0 ? 0 : found * plan.readers() / samples;
+}
+
+/// The machine's nodes with what is under way on them.
+class Run {
+ public:
+  Run(const AccessAsked& asked, const AccessSettings& settings)
+      : settings_(settings),
+        plan_(plan_on(asked, settings)),
+        on_node_(on_node(asked, settings)),
+        resumer_(clock_),
+        network_(settings.network, base::ceil_divide(asked.ranks, on_node_), asked.ranks > on_node_),
+        messages_(resumer_, network_, on_node_),
+        files_(resumer_, network_, settings.files, settings.file_end),
+        barrier_(resumer_, asked.ranks, agreement()) {
+    outcome_.nodes = network_.nodes();
+    outcome_.ranks.resize(static_cast<std::size_t>(asked.ranks));
+    choose_steps();
+    context_ = std::make_unique<Context>(Context{plan_, settings_, resumer_, network_, messages_, files_, barrier_,
+                                                 nullptr, outcome_, asked.write, asked.data_offset, on_node_,
+                                                 outcome_.simulated, copy_per_element()});
+    if (outcome_.whole_steps) {
+      tally_ = std::make_unique<StepTally>(plan_, asked.write, on_node_, resumer_, network_);
+      context_->whole = tally_.get();
+    }
+    make_nodes(asked.ranks);
+  }
+
+  AccessOutcome run(const std::function<void(double)>& progress) {
+    for (const Task& task : tasks_) task.start_at(resumer_, 0);
+    constexpr std::int64_t kEvery = 1 << 16;
+    for (std::int64_t made = 1; !clock_.empty(); ++made) {
+      clock_.step();
+      if (made % kEvery == 0 && progress) progress(done());
+    }
+    for (const Task& task : tasks_) task.check();
+    if (ended_ < tasks_.size())  // never a wrong figure
+      throw Error(ErrorKind::kSystem,
+                  base::text("the simulated access came to an end while ", tasks_.size() - ended_,
+                             " ranks had not; this is a mistake of Plait's, please report it with the layout and the "
+                             "machine file"));
+    outcome_.drained = std::max(outcome_.elapsed, files_.last());
+    outcome_.links = network_.links();
+    outcome_.devices = files_.uses();
+    return std::move(outcome_);
+  }
+
+ private:
+  /// A reduction and a broadcast over the nodes, by trees.
+  Time agreement() const {
+    const auto depth = std::bit_width(static_cast<std::uint64_t>(network_.nodes() - 1));
+    return static_cast<Time>(2 * depth) * settings_.network.latency +
+           static_cast<Time>(settings_.costs.step_seconds * 1e9);
+  }
+
+  double copy_per_element() const {
+    const plan::CostModel& costs = settings_.costs;
+    return static_cast<double>(plan_.element_bytes()) / costs.copy_bytes_per_second +
+           plan_.runs_per_element() * costs.run_seconds;
+  }
+
+  /// How many windows of each reader are simulated.
+  void choose_steps() {
+    outcome_.windows = plan_.strategy() == plan::Strategy::kDirect ? 0 : plan_.steps();
+    outcome_.simulated = outcome_.windows;
+    if (outcome_.windows == 0) {
+      const std::int64_t requests = plan_.requests(plan::Strategy::kDirect);
+      if (base::Wide{requests} * plan_.workers() > kMostRequests)
+        throw Error(ErrorKind::kArgument,
+                    base::text("found a direct access of up to ", requests, " requests on each of ", plan_.workers(),
+                               " ranks, expected at most ", kMostRequests,
+                               " together; use fewer ranks, or the strategy two-phase"));
+      return;
+    }
+    const std::int64_t messages = network_.nodes() > 1 ? messages_of_step(plan_, on_node_) : 0;
+    outcome_.whole_steps = messages > settings_.most_messages;
+    const std::int64_t work = std::max<std::int64_t>(messages + plan_.readers() * on_node_, 1);
+    const std::int64_t most = settings_.windows > 0 ? settings_.windows : std::max<std::int64_t>(kMostWork / work, 1);
+    outcome_.simulated = std::min(outcome_.windows, most);
+  }
+
+  void make_nodes(std::int64_t ranks) {
+    for (std::int64_t first = 0; first < ranks; first += on_node_) {
+      Node& node = nodes_.emplace_back();
+      node.number = first / on_node_;
+      node.windows.resize(static_cast<std::size_t>(std::min(on_node_, ranks - first)));
+      node.cores = Cores(settings_.nodes.cores, node.windows.size());
+      for (std::size_t k = 0; k < node.windows.size(); ++k) {
+        Windows& one = node.windows[k];
+        one.reader = plan_.reader_at(first + static_cast<std::int64_t>(k));
+        one.steps = outcome_.simulated;
+        while (one.steps > 0 && plan_.window(one.reader, one.steps - 1).empty()) --one.steps;
+        all_windows_ += one.steps;
+      }
+    }
+    for (std::int64_t rank = 0; rank < ranks; ++rank)
+      ranks_.emplace_back(*context_, nodes_[static_cast<std::size_t>(rank / on_node_)], rank);
+    for (Rank& rank : ranks_) tasks_.push_back(take_part(rank));
+  }
+
+  /// The share of the windows that somebody has claimed.
+  double done() const {
+    std::int64_t claimed = 0;
+    for (const Node& node : nodes_)
+      for (const Windows& one : node.windows) claimed += one.claimed;
+    return all_windows_ > 0 ? static_cast<double>(claimed) / static_cast<double>(all_windows_) : 0;
+  }
+
+  /// Once all ranks have ended, what is in memory goes to the device.
+  Task take_part(Rank& rank) {
+    co_await rank.run();
+    if (++ended_ < tasks_.size()) co_return;
+    outcome_.elapsed = clock_.now();
+    files_.flush();
+  }
+
+  EventQueue clock_;
+  AccessSettings settings_;
+  plan::AccessPlan plan_;
+  std::int64_t on_node_;
+  Resumer resumer_;
+  Network network_;
+  Messages messages_;
+  Files files_;
+  Barrier barrier_;
+  AccessOutcome outcome_;
+  std::unique_ptr<Context> context_;
+  std::unique_ptr<StepTally> tally_;
+  std::deque<Node> nodes_;
+  std::deque<Rank> ranks_;
+  std::vector<Task> tasks_;
+  std::size_t ended_ = 0;
+  std::int64_t all_windows_ = 0;
+};
+
+}  // namespace
+
+void AccessSettings::check() const {
+  require(nodes.ranks >= 0, "ranks of a node", nodes.ranks, "1 or above, or 0 for all");
+  require(nodes.cores >= 1, "cores of a node", nodes.cores, "1 or above");
+  require(windows >= 0, "windows", windows, "1 or above, or 0 for as many as can be simulated");
+  require(network.eager >= 0, "bytes of an eager message", network.eager, "0 or above");
+  require(files.dirty_start >= 0, "bytes from which on writes go to the device", files.dirty_start, "0 or above");
+  require(files.dirty_limit >= 0, "bytes above which writers wait", files.dirty_limit, "0 or above");
+}
+
+plan::AccessPlan plan_on(const AccessAsked& asked, const AccessSettings& settings) {
+  settings.check();
+  require(asked.ranks >= 1 && asked.ranks <= kMostRanks, "ranks", asked.ranks, base::text("1 to ", kMostRanks));
+  const std::int64_t together = on_node(asked, settings);
+  require(together <= kMostOnNode, "ranks of one node", together,
+          base::text("at most ", kMostOnNode, ": say how many share a node"));
+  if (asked.layout.ranks_end() > asked.ranks)
+    throw Error(ErrorKind::kArgument,
+                base::text("the layout ", to_string(asked.layout), " has the rank ", asked.layout.ranks_end() - 1,
+                           ", but there are ", asked.ranks, " ranks; use at least ", asked.layout.ranks_end()));
+  std::shared_ptr<plan::Nodes> nodes;
+  if (together < asked.ranks) {
+    nodes = std::make_shared<plan::Nodes>();
+    for (std::int64_t first = 0; first < asked.ranks; first += together)
+      nodes->push_back(IndexSet::range(first, std::min(first + together, asked.ranks)));
+  }
+  plan::AccessOptions options = asked.options;
+  options.costs = std::make_shared<plan::CostModel>(settings.costs);
+  return {asked.section,
+          asked.layout,
+          {asked.element_bytes, asked.data_offset, asked.ranks, nodes != nullptr, asked.write, nodes},
+          options};
+}
+
+AccessOutcome simulate_access(const AccessAsked& asked, const AccessSettings& settings,
+                              const std::function<void(double)>& progress) {
+  return Run(asked, settings).run(progress);
+}
+
+}  // namespace plait::simulation

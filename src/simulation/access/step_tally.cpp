@@ -1,0 +1,71 @@
+#include "simulation/access/step_tally.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace plait::simulation {
+
+StepTally::StepTally(const plan::AccessPlan& plan, bool write, std::int64_t on_node, Resumer& resumer, Network& network)
+    : plan_(plan), write_(write), on_node_(on_node), network_(network), barrier_(resumer, plan.workers(), 0) {}
+
+const StepTally::Share& StepTally::share(std::int64_t step, std::int64_t rank) {
+  return at(step).ranks[static_cast<std::size_t>(rank)];
+}
+
+Time StepTally::takes(std::int64_t step, std::int64_t rank) {
+  const Step& of = at(step);
+  const Share& mine = of.ranks[static_cast<std::size_t>(rank)];
+  const NodeBytes& node = of.nodes[static_cast<std::size_t>(rank / on_node_)];
+  const NetworkSettings& network = network_.settings();
+  return std::max({std::max(mine.sent, mine.received) * network.latency,
+                   transfer_time(std::max(node.out, node.in), network.link_rate),
+                   transfer_time(of.bytes, network.total_rate)});
+}
+
+const StepTally::Step& StepTally::at(std::int64_t step) {
+  Step& found = steps_[step % 2];
+  if (found.number != step) {
+    found.number = step;
+    count(found);
+  }
+  return found;
+}
+
+void StepTally::count(Step& step) const {
+  step.ranks.assign(static_cast<std::size_t>(plan_.workers()), {});
+  step.nodes.assign(static_cast<std::size_t>(network_.nodes()), {});
+  step.bytes = 0;
+  const auto nodes = static_cast<std::size_t>(network_.nodes());
+  std::vector<std::pair<std::int64_t, std::int64_t>> other(nodes);  // messages and bytes between this node and others
+  for (std::int64_t reader = 0; reader < plan_.readers(); ++reader) {
+    const plan::AccessPlan::Range range = plan_.window(reader, step.number);
+    if (range.empty()) continue;
+    const std::int64_t rank = plan_.rank_of_reader(reader);
+    std::ranges::fill(other, std::pair<std::int64_t, std::int64_t>{});
+    for (const plan::RankPart& part : plan_.parts(range)) {
+      if (part.rank / on_node_ == rank / on_node_) continue;
+      Share& from = step.ranks[static_cast<std::size_t>(write_ ? part.rank : rank)];
+      Share& to = step.ranks[static_cast<std::size_t>(write_ ? rank : part.rank)];
+      ++from.sent;
+      ++to.received;
+      from.sent_elements += part.elements;
+      to.received_elements += part.elements;
+      auto& [messages, bytes] = other[static_cast<std::size_t>(part.rank / on_node_)];
+      ++messages;
+      bytes += part.elements * plan_.element_bytes();
+    }
+    for (std::size_t node = 0; node < nodes; ++node) {
+      const auto& [messages, bytes] = other[node];
+      if (messages == 0) continue;
+      const auto here = static_cast<std::size_t>(rank / on_node_);
+      const std::size_t from = write_ ? node : here;
+      const std::size_t to = write_ ? here : node;
+      network_.count(static_cast<std::int64_t>(from), static_cast<std::int64_t>(to), messages, bytes);
+      step.nodes[from].out += bytes;
+      step.nodes[to].in += bytes;
+      step.bytes += bytes;
+    }
+  }
+}
+
+}  // namespace plait::simulation

@@ -1,0 +1,100 @@
+#include "store/posix/folder_replacement.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <system_error>
+
+#include "base/text.hpp"
+#include "store/posix/replacement.hpp"
+#include "store/posix/temporary.hpp"
+#include "store/posix/writer.hpp"
+
+namespace plait::store::posix {
+
+namespace fs = std::filesystem;
+
+FolderReplacement::FolderReplacement(const std::string& target, const std::string& beside, bool claimed)
+    : target_(follow_links(target)) {
+  static std::atomic<int> counter{0};
+  struct stat old{};
+  existed_ = ::lstat(target_.c_str(), &old) == 0;
+  const fs::path neighbour = follow_links(beside);
+  const fs::path folder = neighbour.parent_path();
+  if (existed_) check_sticky(fs::path(target_).parent_path(), old.st_uid, target);
+  const std::string prefix = temporary_prefix(neighbour, folder);
+  remove_stale(folder, prefix, [](const std::string& left) {
+    std::error_code ignored;
+    fs::remove_all(left, ignored);
+  });
+  for (;;) {
+    temporary_ = (folder / base::text(prefix, ::getpid(), '-', counter++)).string();
+    if (::mkdir(temporary_.c_str(), 0777) == 0) break;
+    if (errno != EEXIST) throw system_error(base::text("make the folder of ", target), errno);
+  }
+  open_ = true;
+  try {
+    folder_ = open_file(temporary_, O_RDONLY | O_DIRECTORY, 0, target);
+    ::flock(folder_.number(), LOCK_EX | LOCK_NB);
+    constexpr mode_t kPermissions = 07777;
+    if (existed_ && S_ISDIR(old.st_mode)) ::fchmod(folder_.number(), old.st_mode & kPermissions);
+    if (claimed) claim(folder_.number(), temporary_, without_host(prefix), target_, target);
+  } catch (...) {
+    discard();
+    throw;
+  }
+}
+
+void FolderReplacement::exchange() {
+  if (::renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, target_.c_str(), RENAME_EXCHANGE) == 0) return;
+  const std::string aside = temporary_ + "-old";
+  if (::rename(target_.c_str(), aside.c_str()) != 0) throw system_error(base::text("replace ", target_), errno);
+  if (::rename(temporary_.c_str(), target_.c_str()) != 0) {
+    const int code = errno;
+    ::rename(aside.c_str(), target_.c_str());
+    throw system_error(base::text("replace ", target_), code);
+  }
+  temporary_ = aside;
+}
+
+void FolderReplacement::commit() {
+  owner_.check(target_);
+  const std::string parent = fs::path(target_).parent_path().string();
+  if (existed_) {
+    exchange();
+    sync_folder(parent);
+    return discard();  // the old one
+  }
+  const bool placed = rename_to_free(temporary_, target_);
+  open_ = false;
+  folder_.close();
+  if (placed) return sync_folder(parent);
+  std::string kept;
+  for (int number = 1;; ++number) {
+    kept = base::text(target_, ".kept-", number);
+    if (rename_to_free(temporary_, kept)) break;
+  }
+  throw Error(ErrorKind::kSystem,
+              base::text("cannot finish ", target_,
+                         ": a folder of that name has appeared since it was opened; that one "
+                         "is unchanged, and the new data is in ",
+                         kept, "; keep the one that you want"),
+              EEXIST);
+}
+
+void FolderReplacement::discard() noexcept {
+  if (open_ && owner_.here()) {
+    std::error_code ignored;
+    fs::remove_all(temporary_, ignored);
+  }
+  open_ = false;
+  folder_.close();
+}
+
+}  // namespace plait::store::posix

@@ -1,0 +1,109 @@
+#include "store/posix/temporary.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <climits>
+#include <cstdint>
+#include <system_error>
+
+#include "base/files/folder.hpp"
+#include "base/text.hpp"
+#include "store/posix/descriptor.hpp"
+
+namespace plait::store::posix {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string host() {
+  std::array<char, 256> name{};
+  ::gethostname(name.data(), name.size() - 1);
+  return name.data();
+}
+
+}  // namespace
+
+std::size_t most_name_bytes(const fs::path& folder) {
+  const long most = ::pathconf(folder.c_str(), _PC_NAME_MAX);
+  return most > 0 ? static_cast<std::size_t>(most) : NAME_MAX;
+}
+
+std::string shortened(const std::string& name, std::size_t more, std::size_t most) {
+  if (name.size() + more <= most) return name;
+  std::uint64_t sum = 0xcbf29ce484222325U;  // FNV-1a
+  for (const char c : name) sum = (sum ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
+  const std::string digits = base::text('~', base::hexadecimal_text(sum));
+  std::size_t length = most - std::min(most, more + digits.size());
+  // Not within a character of UTF-8, which some file systems refuse.
+  while (length > 0 && (static_cast<unsigned char>(name[length]) & 0xc0U) == 0x80U) --length;
+  return name.substr(0, length) + digits;
+}
+
+std::string temporary_prefix(const fs::path& target, const fs::path& folder) {
+  constexpr std::size_t kBehind = 44;
+  const std::string mark = base::text(".plait-", host(), '-');
+  const std::string name = target.filename().string();
+  return base::text('.', shortened(name, 1 + mark.size() + kBehind, most_name_bytes(folder)), mark);
+}
+
+std::string without_host(const std::string& prefix) { return prefix.substr(0, prefix.size() - host().size() - 1); }
+
+void remove_stale(const fs::path& folder, const std::string& prefix,
+                  base::FunctionRef<void(const std::string&)> remove) {
+  std::error_code ignored;
+  for (const std::string& name : base::names_in(folder.string(), ignored)) {
+    if (!name.starts_with(prefix)) continue;
+    int process = 0;
+    const char* last = name.data() + name.size();
+    const auto [end, error] = std::from_chars(name.data() + prefix.size(), last, process);
+    if (error != std::errc() || end == last || *end != '-' || process <= 0) continue;
+    // Our own number may have been that of a process before us, as in containers: then the lock alone tells.
+    if (process != ::getpid() && (::kill(process, 0) == 0 || errno != ESRCH)) continue;
+    // The number may belong to a living process of another name space: that one holds the lock.
+    const std::string path = (folder / name).string();
+    int number = ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    if (number < 0 && errno == EISDIR) number = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    const Descriptor file(number);
+    if (file.number() < 0 || ::flock(file.number(), LOCK_EX | LOCK_NB) != 0) continue;
+    remove(path);
+  }
+}
+
+bool rename_to_free(const std::string& from, const std::string& to) {
+  const auto taken = [&](int result) {
+    if (result != 0 && errno != EEXIST) throw system_error("rename to " + to, errno);
+    return result != 0;
+  };
+  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return true;
+  if (errno != EINVAL && errno != ENOSYS) return !taken(-1);
+  // Not every file system knows that; a second name is as good, where there can be one.
+  if (::link(from.c_str(), to.c_str()) == 0) {
+    ::unlink(from.c_str());
+    return true;
+  }
+  if (errno != EPERM && errno != ENOTSUP && errno != ENOSYS) return !taken(-1);
+  if (::access(to.c_str(), F_OK) == 0) return false;
+  return !taken(::rename(from.c_str(), to.c_str()));
+}
+
+void check_sticky(const fs::path& folder, uid_t owner, const std::string& shown) {
+  struct stat found{};
+  if (::stat(folder.c_str(), &found) != 0 || (found.st_mode & S_ISVTX) == 0) return;
+  const uid_t own = ::geteuid();
+  if (own == 0 || own == owner || own == found.st_uid) return;
+  throw Error(ErrorKind::kSystem,
+              base::text("cannot replace ", shown, ": it belongs to another user, and the folder ", folder.string(),
+                         " lets nobody else replace it (its sticky bit is set); choose another name or folder"),
+              EPERM);
+}
+
+}  // namespace plait::store::posix

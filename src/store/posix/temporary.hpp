@@ -1,0 +1,36 @@
+/// Names of what is under construction, and what becomes of those that killed processes left behind.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+
+#include "base/function_ref.hpp"
+
+namespace plait::store::posix {
+
+/// The longest name that the folder takes.
+std::size_t most_name_bytes(const std::filesystem::path& folder);
+/// A name that leaves room for `more` bytes behind it: cut, and told from others with that beginning by a sum.
+std::string shortened(const std::string& name, std::size_t more, std::size_t most);
+
+/// `.field.npy.plait-HOST-`, in front of process, counter and suffixes.
+std::string temporary_prefix(const std::filesystem::path& target, const std::filesystem::path& folder);
+/// The same in front of the host.
+std::string without_host(const std::string& prefix);
+
+/// Calls `remove` with each file or folder that processes left behind which are gone, and holds its lock meanwhile.  A
+/// name that is not ours, or whose process may live, stays.
+void remove_stale(const std::filesystem::path& folder, const std::string& prefix,
+                  base::FunctionRef<void(const std::string&)> remove);
+
+/// Gives a file another name unless that is taken: then false.  errors  kSystem.
+bool rename_to_free(const std::string& from, const std::string& to);
+
+/// In a folder like /tmp only the owners of a file and of the folder replace it: said before anything is written.
+/// errors  kSystem.
+void check_sticky(const std::filesystem::path& folder, uid_t owner, const std::string& shown);
+
+}  // namespace plait::store::posix

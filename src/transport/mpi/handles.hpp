@@ -1,0 +1,17 @@
+/// Communicators from their Fortran handles.
+#pragma once
+
+#include <mpi.h>
+
+namespace plait::transport::mpi {
+
+/// The communicator of a Fortran handle.  The standard ABI of MPI 5 has no types of Fortran, but the same numbers.
+inline MPI_Comm comm_of_fortran(int handle) {
+#if defined(MPI_ABI_VERSION) && MPI_ABI_VERSION > 0
+  return MPI_Comm_fromint(handle);
+#else
+  return MPI_Comm_f2c(static_cast<MPI_Fint>(handle));
+#endif
+}
+
+}  // namespace plait::transport::mpi

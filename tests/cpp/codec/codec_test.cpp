@@ -1,0 +1,115 @@
+// Codecs and chains of them: what is packed comes back, damage is told, nothing is written behind the room.
+#include "codec/codec.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "codec/codecs.hpp"
+#include "codec/crc32c.hpp"
+#include "plait/error.hpp"
+
+namespace {
+
+using plait::Error;
+using plait::codec::Chain;
+using plait::codec::Codec;
+
+std::vector<std::byte> bytes_of(std::size_t size, unsigned kinds) {
+  std::mt19937 random(5);
+  std::vector<std::byte> bytes(size);
+  for (std::byte& one : bytes) one = static_cast<std::byte>(random() % kinds);
+  return bytes;
+}
+
+std::vector<Chain> chains() {
+  namespace codec = plait::codec;
+  return {Chain(),
+          Chain({codec::gzip(1)}),
+          Chain({codec::zlib(9)}),
+          Chain({codec::zstd(3)}),
+          Chain({codec::zstd(-5, true)}),
+          Chain({codec::crc32c()}),
+          Chain({codec::zstd(1), codec::crc32c()}),
+          Chain({codec::crc32c(), codec::gzip(4), codec::crc32c()})};
+}
+
+TEST(Codec, WhatIsPackedComesBack) {
+  for (const Chain& chain : chains())
+    for (const std::size_t size : {std::size_t{0}, std::size_t{1}, std::size_t{1000}, std::size_t{300'000}})
+      for (const unsigned kinds : {1U, 4U, 256U}) {
+        const std::vector<std::byte> plain = bytes_of(size, kinds);
+        const auto packed = chain.encode(plain);
+        EXPECT_LE(packed.size(), chain.most_encoded(size)) << chain.words();
+        if (const auto always = chain.always_encoded(size)) {
+          EXPECT_EQ(packed.size(), *always);
+        }
+        const std::vector<std::byte> kept(packed.begin(), packed.end());
+        std::vector<std::byte> room(size + 1, std::byte{0x5a});
+        chain.decode(kept, std::span(room).first(size), "the chunk");
+        EXPECT_TRUE(std::equal(plain.begin(), plain.end(), room.begin())) << chain.words();
+        EXPECT_EQ(room.back(), std::byte{0x5a});
+      }
+}
+
+TEST(Codec, AnotherSizeIsAnError) {
+  const std::vector<std::byte> plain = bytes_of(1000, 4);
+  for (const Chain& chain : chains()) {
+    const auto packed = chain.encode(plain);
+    const std::vector<std::byte> kept(packed.begin(), packed.end());
+    for (const std::size_t size : {std::size_t{0}, std::size_t{999}, std::size_t{1001}}) {
+      std::vector<std::byte> room(size + 1, std::byte{0x5a});
+      try {
+        chain.decode(kept, std::span(room).first(size), "the chunk x");
+        ADD_FAILURE() << chain.words();
+      } catch (const Error& error) {
+        EXPECT_NE(std::string(error.what()).find("the chunk x"), std::string::npos) << error.what();
+      }
+      EXPECT_EQ(room.back(), std::byte{0x5a});
+    }
+  }
+}
+
+TEST(Codec, EveryCutAndEveryBitOfACheckSumIsNoticed) {
+  const Chain chain({plait::codec::crc32c()});
+  const std::vector<std::byte> plain = bytes_of(37, 256);
+  const auto packed = chain.encode(plain);
+  const std::vector<std::byte> kept(packed.begin(), packed.end());
+  std::vector<std::byte> room(plain.size());
+  for (std::size_t bit = 0; bit < 8 * kept.size(); ++bit) {
+    std::vector<std::byte> changed = kept;
+    changed[bit / 8] ^= static_cast<std::byte>(1U << bit % 8);
+    EXPECT_THROW(chain.decode(changed, room, "the chunk"), Error);
+  }
+  for (std::size_t size = 0; size < kept.size(); ++size)
+    EXPECT_THROW(chain.decode(std::span(kept).first(size), room, "the chunk"), Error);
+}
+
+// RFC 3720, appendix B.4.
+TEST(Codec, SumsAreThoseOfTheStandard) {
+  std::vector<std::byte> bytes(32);
+  EXPECT_EQ(plait::codec::crc32c_of(bytes), 0x8a9136aaU);
+  std::ranges::fill(bytes, std::byte{0xff});
+  EXPECT_EQ(plait::codec::crc32c_of(bytes), 0x62a8ab43U);
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(i);
+  EXPECT_EQ(plait::codec::crc32c_of(bytes), 0x46dd794eU);
+  EXPECT_EQ(plait::codec::crc32c_of(std::span(bytes).first(0)), 0U);
+}
+
+TEST(Codec, NamesAndLevels) {
+  using plait::codec::parse_spec;
+  EXPECT_TRUE(parse_spec("none").none());
+  EXPECT_EQ(parse_spec("zstd").level, 3);
+  EXPECT_EQ(parse_spec("zstd:-7").level, -7);
+  EXPECT_EQ(parse_spec("gzip:9").level, 9);
+  EXPECT_EQ(parse_spec("zlib").codec()->words(), "zlib");
+  for (const char* text : {"", "zst", "zstd:", "zstd:x", "zstd:3 ", "gzip:10", "gzip:-1", "none:1", "zstd:99"})
+    EXPECT_THROW(parse_spec(text), Error) << text;
+}
+
+}  // namespace

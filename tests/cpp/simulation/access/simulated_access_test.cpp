@@ -1,0 +1,352 @@
+// Simulated accesses against real ones: requests and messages must be the same, one by one.
+#include "simulation/access/simulated_access.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <mutex>
+#include <numeric>
+
+#include "access/access.hpp"
+#include "access_case.hpp"
+#include "collective/agree.hpp"
+#include "collective/collective.hpp"
+#include "store/memory/memory_store.hpp"
+#include "transport/thread/team.hpp"
+#include "wrapped_transport.hpp"
+
+namespace plait::simulation {
+namespace {
+
+using access_case::Bytes;
+using access_case::Case;
+using access_case::pick;
+using access_case::Random;
+using oracle::at;
+
+/// Messages and bytes from one rank to another.
+using Messages = std::map<std::pair<int, int>, std::pair<std::int64_t, std::int64_t>>;
+
+/// What real accesses did.
+struct Seen {
+  std::mutex mutex;
+  std::int64_t requests = 0;
+  std::int64_t bytes = 0;
+  Messages messages;
+};
+
+/// A store that counts requests as one that makes a call for each stretch of the file would.
+class CountingStore : public store::Store {
+ public:
+  CountingStore(store::Store& inner, Seen& seen) : inner_(inner), seen_(seen) {}
+  const std::string& name() const override { return inner_.name(); }
+  std::int64_t size() override { return inner_.size(); }
+  std::unique_ptr<store::Pending> submit_read(std::vector<store::ReadSegment> segments) override {
+    count(segments);
+    return inner_.submit_read(std::move(segments));
+  }
+  std::unique_ptr<store::Pending> submit_write(std::vector<store::WriteSegment> segments) override {
+    count(segments);
+    return inner_.submit_write(std::move(segments));
+  }
+  void sync() override { inner_.sync(); }
+
+ private:
+  template <typename Segment>
+  void count(const std::vector<Segment>& segments) {
+    const std::lock_guard lock(seen_.mutex);
+    std::int64_t end = -1;
+    for (const Segment& one : segments) {
+      if (one.offset != end) ++seen_.requests;
+      end = one.offset + one.bytes;
+      seen_.bytes += one.bytes;
+    }
+  }
+
+  store::Store& inner_;
+  Seen& seen_;
+};
+
+class CountingTransport : public wrapped::Wrapped {
+ public:
+  CountingTransport(transport::Transport& inner, Seen& seen) : Wrapped(inner), seen_(seen) {}
+  std::unique_ptr<transport::Ticket> send(int to, std::span<const std::byte> bytes) override {
+    const std::lock_guard lock(seen_.mutex);
+    auto& [messages, sum] = seen_.messages[{rank(), to}];
+    ++messages;
+    sum += static_cast<std::int64_t>(bytes.size());
+    return inner_.send(to, bytes);
+  }
+
+ private:
+  Seen& seen_;
+};
+
+/// Carries a read or a write out, by threads of which at most `on_node` share a node.
+void carry_out(const Case& access, const plan::AccessOptions& options, int workers, int on_node, bool write,
+               Seen& seen) {
+  store::memory::MemoryStore memory(access_case::store_bytes(access));
+  memory.bytes() = access_case::pattern(memory.size());
+  std::vector<Bytes> locals = access_case::locals_of(access, memory.bytes());
+  const auto arrays = access_case::arrays_over(access.layout, locals, access.element_bytes);
+  CountingStore store(memory, seen);
+  transport::thread::run_team(workers, [&](transport::Transport& team) {
+    wrapped::SeveralNodes nodes(team, on_node);
+    CountingTransport counting(nodes, seen);
+    const plan::AccessPlan plan(
+        plan::Section(access.file_shape, access.file_order, access.region), access.layout,
+        {access.element_bytes, access.offset, workers, counting.nodes_apart(), write, counting.nodes()}, options);
+    collective::Times times;
+    const auto mine = std::span(arrays).subspan(static_cast<std::size_t>(team.rank()), 1);
+    const access::Access parts{plan, store, access.offset, counting, mine, false, times};
+    collective::prepare(counting);
+    const auto move = write ? access::make_write(parts) : access::make_read(parts);
+    collective::agree(counting, "the same", nullptr);
+    collective::agree(counting, collective::caught([&] { move->run(); }));
+  });
+}
+
+AccessSettings machine(int on_node) {
+  AccessSettings settings;
+  settings.nodes.ranks = on_node;
+  settings.nodes.cores = 2;
+  settings.files.device.kind = "server";
+  settings.files.device.values = {{"service", 1e-4}, {"rate", 1e8}};
+  settings.files.dirty_limit = 1 << 16;
+  return settings;
+}
+
+AccessAsked asked(const Case& access, const plan::AccessOptions& options, int workers, bool write) {
+  return {plan::Section(access.file_shape, access.file_order, access.region),
+          access.layout,
+          access.element_bytes,
+          access.offset,
+          workers,
+          write,
+          options};
+}
+
+template <typename Value>
+std::int64_t sum(const AccessOutcome& outcome, Value RankOutcome::* value) {
+  std::int64_t found = 0;
+  for (const RankOutcome& one : outcome.ranks) found += one.*value;
+  return found;
+}
+
+void expect_same(const AccessOutcome& outcome, const Seen& seen, int on_node) {
+  ASSERT_EQ(sum(outcome, &RankOutcome::requests), seen.requests);
+  ASSERT_EQ(sum(outcome, &RankOutcome::bytes), seen.bytes);
+  std::vector<RankOutcome> ranks(outcome.ranks.size());
+  Messages nodes;
+  for (const auto& [ends, sent] : seen.messages) {
+    ranks[at(ends.first)].sent += sent.first;
+    ranks[at(ends.first)].sent_bytes += sent.second;
+    ranks[at(ends.second)].received += sent.first;
+    ranks[at(ends.second)].received_bytes += sent.second;
+    auto& [messages, bytes] = nodes[{ends.first / on_node, ends.second / on_node}];
+    messages += sent.first;
+    bytes += sent.second;
+  }
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    ASSERT_EQ(outcome.ranks[rank].sent, ranks[rank].sent) << rank;
+    ASSERT_EQ(outcome.ranks[rank].sent_bytes, ranks[rank].sent_bytes) << rank;
+    ASSERT_EQ(outcome.ranks[rank].received, ranks[rank].received) << rank;
+    ASSERT_EQ(outcome.ranks[rank].received_bytes, ranks[rank].received_bytes) << rank;
+  }
+  Messages links;
+  for (const LinkUse& one : outcome.links)
+    if (one.from < outcome.nodes && one.to < outcome.nodes)
+      links[{static_cast<int>(one.from), static_cast<int>(one.to)}] = {one.messages, one.bytes};
+  ASSERT_EQ(links, nodes);
+}
+
+void expect_ends_meet(const AccessOutcome& outcome) {
+  // No rank was anywhere else at any time.
+  for (const RankOutcome& one : outcome.ranks)
+    ASSERT_EQ(std::accumulate(one.times.begin(), one.times.end(), Time{0}), outcome.elapsed);
+  ASSERT_GE(outcome.drained, outcome.elapsed);
+}
+
+TEST(SimulatedAccess, MakesTheRequestsAndMessagesOfRealAccesses) {
+  Random random(1);
+  for (int i = 0; i < (oracle::kSanitized ? 40 : 300); ++i) {
+    const int workers = pick(random, std::vector{2, 3, 4, 6});
+    const int on_node = static_cast<int>(pick(random, 1, workers));
+    const Case access = access_case::random_case(random, workers, {1, 3, 8, 1000, 4096, 4096});
+    plan::AccessOptions options;
+    options.strategy = pick(random, std::vector{plan::Strategy::kAutomatic, plan::Strategy::kDirect,
+                                                plan::Strategy::kTwoPhase, plan::Strategy::kTwoPhase});
+    options.readers = pick(random, 0, workers);
+    options.memory_bytes = pick(random, std::vector<std::int64_t>{0, 9, 24, 64}) * access.element_bytes;
+    const bool write = i % 2 == 1;
+    SCOPED_TRACE(access_case::print(access) + (write ? ", write" : ", read") + ", " + std::to_string(workers) +
+                 " ranks, " + std::to_string(on_node) + " on a node, readers " + std::to_string(options.readers) +
+                 ", memory " + std::to_string(options.memory_bytes));
+    Seen seen;
+    ASSERT_NO_FATAL_FAILURE(carry_out(access, options, workers, on_node, write, seen));
+    AccessSettings settings = machine(on_node);
+    settings.files.cached = i % 3 == 0;
+    settings.files.through = i % 5 == 0;
+    const AccessAsked wanted = asked(access, options, workers, write);
+    const AccessOutcome outcome = simulate_access(wanted, settings);
+    ASSERT_NO_FATAL_FAILURE(expect_same(outcome, seen, on_node));
+    ASSERT_NO_FATAL_FAILURE(expect_ends_meet(outcome));
+    const AccessOutcome again = simulate_access(wanted, settings);
+    ASSERT_EQ(again.elapsed, outcome.elapsed);
+    // Exchanges that are taken as a whole hold the same messages.
+    settings.most_messages = 0;
+    const AccessOutcome whole = simulate_access(wanted, settings);
+    ASSERT_NO_FATAL_FAILURE(expect_same(whole, seen, on_node));
+    ASSERT_NO_FATAL_FAILURE(expect_ends_meet(whole));
+  }
+}
+
+/// A machine on which nothing takes time but what a test says.
+AccessSettings idle_machine() {
+  AccessSettings settings;
+  settings.nodes.plan = settings.nodes.message = 0;
+  settings.nodes.cores = 1000;
+  settings.network = {.latency = 0, .link_rate = 1e15, .total_rate = 1e15, .eager = 0};
+  settings.costs = {.request_seconds = 0,
+                    .write_request_seconds = 0,
+                    .store_bytes_per_second = 1e15,
+                    .window_bytes_per_second = 1e15,
+                    .copy_bytes_per_second = 1e15,
+                    .run_seconds = 0,
+                    .step_seconds = 0};
+  settings.files.device.kind = "server";
+  settings.files.device.values = {{"service", 0}, {"rate", 1e15}};
+  settings.files.through = true;
+  return settings;
+}
+
+AccessAsked rows(std::int64_t ranks, bool write = false, plan::Strategy strategy = plan::Strategy::kTwoPhase) {
+  const Extents shape{1024, 1024};
+  return {plan::Section(shape, Order::kC, {}),
+          Layout::parse("1024x1024 (block, *) onto (" + std::to_string(ranks) + ")"),
+          8,
+          0,
+          ranks,
+          write,
+          {strategy}};
+}
+
+AccessAsked columns(std::int64_t ranks, bool write = false) {
+  AccessAsked asked = rows(ranks, write);
+  asked.layout = Layout::parse("1024x1024 (*, block) onto (" + std::to_string(ranks) + ")");
+  return asked;
+}
+
+constexpr double kMs = 1e6;
+
+TEST(SimulatedAccess, TakesNothingWhereNothingTakesTime) {
+  EXPECT_LT(simulate_access(columns(8), idle_machine()).elapsed, kMs / 10);
+}
+
+TEST(SimulatedAccess, WaitsForTheDevice) {
+  AccessSettings settings = idle_machine();
+  settings.files.device.values = {{"service", 1e-3}, {"rate", 1e15}};
+  // Eight windows of a MiB, one after another at one server.
+  for (const bool write : {false, true}) {
+    const AccessOutcome outcome = simulate_access(columns(8, write), settings);
+    EXPECT_NEAR(static_cast<double>(outcome.elapsed), 8 * kMs, kMs / 10);
+    ASSERT_EQ(outcome.devices.size(), 1U);
+    EXPECT_EQ(outcome.devices[0].reads + outcome.devices[0].writes, 8);
+    EXPECT_NEAR(static_cast<double>(outcome.devices[0].busy), 8 * kMs, kMs / 10);
+  }
+  settings.files.cached = true;
+  EXPECT_LT(simulate_access(columns(8), settings).elapsed, kMs / 10);
+}
+
+TEST(SimulatedAccess, WritesBehindUpToALimit) {
+  AccessSettings settings = idle_machine();
+  settings.files.device.values = {{"service", 1e-3}, {"rate", 1e15}};
+  settings.files.through = false;
+  settings.files.dirty_limit = 1 << 30;
+  AccessOutcome outcome = simulate_access(columns(8, true), settings);
+  EXPECT_LT(outcome.elapsed, kMs / 10);
+  EXPECT_NEAR(static_cast<double>(outcome.drained), 8 * kMs, kMs / 10);
+  settings.files.dirty_limit = 2 << 20;  // two windows: the last one gets room when six are on the device
+  outcome = simulate_access(columns(8, true), settings);
+  EXPECT_NEAR(static_cast<double>(outcome.elapsed), 6 * kMs, kMs / 10);
+  settings.files.dirty_limit = 1 << 30;
+  settings.files.dirty_start = 1 << 30;  // nothing goes to the device before the end
+  outcome = simulate_access(columns(8, true), settings);
+  EXPECT_LT(outcome.elapsed, kMs / 10);
+  EXPECT_NEAR(static_cast<double>(outcome.drained), 8 * kMs, kMs / 10);
+}
+
+TEST(SimulatedAccess, WritersOfANodeTakeTurns) {
+  AccessSettings settings = idle_machine();
+  settings.costs.write_request_seconds = 1e-3;
+  settings.nodes.ranks = 4;
+  settings.files.turns = true;
+  // Every rank writes its window; four of them share a node.
+  EXPECT_NEAR(static_cast<double>(simulate_access(rows(8, true), settings).elapsed), 4 * kMs, kMs / 10);
+  settings.files.turns = false;
+  EXPECT_NEAR(static_cast<double>(simulate_access(rows(8, true), settings).elapsed), kMs, kMs / 10);
+}
+
+TEST(SimulatedAccess, SharesLinksAndCores) {
+  AccessSettings settings = idle_machine();
+  settings.files.cached = true;
+  settings.nodes.ranks = 4;
+  settings.network.link_rate = 2e9;
+  // Half of the four MiB of each node's windows belongs to the other node.
+  const double half = (2 << 20) / 2e9 * 1e9;
+  EXPECT_NEAR(static_cast<double>(simulate_access(columns(8), settings).elapsed), half, half / 10);
+  settings.network.link_rate = 1e15;
+  settings.costs.window_bytes_per_second = 1e9;
+  settings.nodes.cores = 2;
+  const double two_windows = 2 * (1 << 20) / 1e9 * 1e9;
+  EXPECT_NEAR(static_cast<double>(simulate_access(rows(8), settings).elapsed), two_windows, two_windows / 10);
+}
+
+TEST(SimulatedAccess, AsksForTheFirstWindowsAlone) {
+  AccessSettings settings = idle_machine();
+  AccessAsked asked = columns(2);
+  asked.options.memory_bytes = 1 << 16;
+  const AccessOutcome all = simulate_access(asked, settings);
+  settings.windows = 3;
+  const AccessOutcome some = simulate_access(asked, settings);
+  EXPECT_EQ(all.simulated, all.windows);
+  EXPECT_EQ(some.simulated, 3);
+  EXPECT_EQ(some.windows, all.windows);
+  EXPECT_EQ(sum(some, &RankOutcome::bytes), 2 * 3 * (1 << 15));
+}
+
+TEST(SimulatedAccess, RefusesWhatCannotBe) {
+  const auto refused = [](const AccessAsked& asked, const AccessSettings& settings, const std::string& part) {
+    try {
+      simulate_access(asked, settings);
+      ADD_FAILURE() << "no error";
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
+    }
+  };
+  AccessAsked few = rows(8);
+  few.ranks = 4;
+  refused(few, idle_machine(), "has the rank 7, but there are 4 ranks");
+  AccessAsked many = rows(8);
+  many.ranks = 5000;
+  refused(many, idle_machine(), "ranks of one node = 5000");
+  AccessSettings none = idle_machine();
+  none.nodes.cores = 0;
+  refused(rows(8), none, "cores of a node = 0");
+  AccessAsked direct = rows(8, false, plan::Strategy::kDirect);
+  direct.section = plan::Section({100'000'000}, Order::kC, {});
+  direct.layout = Layout::parse("100000000 (cyclic) onto (8)");
+  refused(direct, idle_machine(), "expected at most 50000000");
+}
+
+TEST(SimulatedAccess, EndsWithWhatProgressThrows) {
+  struct Stop {};
+  AccessSettings settings = idle_machine();
+  settings.nodes.ranks = 8;
+  AccessAsked asked = columns(512);
+  asked.options.memory_bytes = 1 << 16;
+  EXPECT_THROW(simulate_access(asked, settings, [](double) { throw Stop(); }), Stop);
+}
+
+}  // namespace
+}  // namespace plait::simulation

@@ -1,0 +1,364 @@
+"""HDF5: what h5py writes is read, where it lies and unpacked, and damage is an error that says where."""
+
+import os
+import subprocess
+import sys
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import plait
+
+h5py = pytest.importorskip("h5py")
+
+SHAPE, CHUNK = (13, 7, 10), (4, 3, 10)
+
+
+def array_of(dtype: str, shape: tuple[int, ...] = SHAPE) -> np.ndarray:
+    return np.random.default_rng(1).integers(0, 2 if "b" in dtype else 90, shape).astype(dtype)
+
+
+def made(path: Path, array: np.ndarray, **options: object) -> Path:
+    with h5py.File(path, "w", libver=options.pop("libver", None)) as file:
+        file.create_dataset("a", data=array, **options)
+    return path
+
+
+def check(url: object, array: np.ndarray) -> None:
+    with plait.open(url) as file:
+        assert (file.shape, file.dtype, file.order) == (array.shape, array.dtype, "C")
+        np.testing.assert_array_equal(file.read(), array)
+        if array.ndim != 3:
+            return
+        layout = plait.Layout(array.shape, "(cyclic(2), block, *)", grid=(2, 2))
+        for rank, part in enumerate(file.read(layout)):
+            np.testing.assert_array_equal(part, array[np.ix_(*layout.indices(rank))])
+        np.testing.assert_array_equal(file.read(region=np.s_[1::3, 2, 1:9]), array[1::3, 2, 1:9])
+
+
+def refused(kind: type[plait.Error], url: object, mode: str = "r", **options: object) -> str:
+    with pytest.raises(kind) as told:
+        plait.open(url, mode, **options).read()
+    return str(told.value)
+
+
+@pytest.mark.parametrize(
+    "dtype", ["bool", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8", "c8", "c16", "S5", "V3"]
+)
+@pytest.mark.parametrize("endian", ["<", ">"])
+@pytest.mark.parametrize("chunks", [None, CHUNK])
+def test_types(tmp_path, dtype, endian, chunks):
+    array = array_of("u1").astype("S5").astype(dtype) if dtype in ("S5", "V3") else array_of(dtype)
+    array = array.astype(np.dtype(dtype).newbyteorder(endian))
+    check(made(tmp_path / "a.h5", array, chunks=chunks), array)
+
+
+def test_enumerations_are_numbers_and_bfloat16_bytes(tmp_path):
+    array = array_of("i2")
+    brain = pytest.importorskip("ml_dtypes").bfloat16
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file.create_dataset("e", data=array, dtype=h5py.enum_dtype({"RED": 0, "BLUE": 9}, basetype=">i2"))
+        own = h5py.h5t.IEEE_F16LE.copy()
+        own.set_fields(15, 7, 8, 0, 7)
+        own.set_ebias(127)
+        space = h5py.h5s.create_simple((3,))
+        h5py.h5d.create(file.id, b"brain", own, space).write(
+            space, space, np.array([1, 2.5, -3], "f4"), mtype=h5py.h5t.NATIVE_FLOAT
+        )
+    check(f"{tmp_path}/a.h5::e", array.astype(">i2"))
+    np.testing.assert_array_equal(plait.open(f"{tmp_path}/a.h5::brain").read().view(brain), [1, 2.5, -3])
+
+
+@pytest.mark.parametrize("libver", ["earliest", "latest"])
+@pytest.mark.parametrize(
+    "filters",
+    [
+        {}, {"compression": "gzip"}, {"compression": "gzip", "compression_opts": 9, "shuffle": True},
+        {"shuffle": True}, {"fletcher32": True}, {"compression": "lzf"},
+        {"compression": "lzf", "shuffle": True, "fletcher32": True},
+        {"compression": "gzip", "shuffle": True, "fletcher32": True},
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("dtype", ["f4", ">i8", "i2", "S3"])
+@pytest.mark.parametrize("maxshape", [None, (None, 20, 10), (None, None, None)])
+def test_chunks(tmp_path, libver, filters, dtype, maxshape):
+    """Each kind of index that the library has, and chunks that divide nothing."""
+    array = array_of(dtype)
+    path = made(tmp_path / "a.h5", array, chunks=CHUNK, libver=libver, maxshape=maxshape, **filters)
+    check(path, array)
+
+
+@pytest.mark.parametrize("shape", [(), (0, 3), (1,), (5000,), (300, 200)])
+@pytest.mark.parametrize("chunked", [False, True])
+def test_shapes(tmp_path, shape, chunked):
+    array = array_of("f8", shape)
+    if chunked and not shape:
+        return
+    how = {"chunks": tuple(max(1, n // 3) for n in shape), "maxshape": tuple(None for _ in shape)} if chunked else {}
+    check(made(tmp_path / "a.hdf5", array, **how), array)
+
+
+def test_chunks_that_are_not_there(tmp_path):
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        for name, value in (("a", 2.5), ("b", np.nan), ("c", 0)):
+            stored = file.create_dataset(name, SHAPE, ">f8", chunks=CHUNK, fillvalue=value, compression="gzip")
+            stored[5:6, 3:5] = 1
+        file.create_dataset("none", SHAPE, "i4", fillvalue=-7)
+        file.create_dataset("zero", SHAPE, "i4")
+    with h5py.File(tmp_path / "a.h5") as file:
+        expected = {name: file[name][...] for name in file}
+    for name, array in expected.items():
+        check(f"{tmp_path}/a.h5::{name}", array)
+
+
+def test_compact_datasets_and_user_blocks(tmp_path):
+    array = array_of("i4")
+    with h5py.File(tmp_path / "a.h5", "w", userblock_size=1024) as file:
+        plist = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+        plist.set_layout(h5py.h5d.COMPACT)
+        small = h5py.h5d.create(file.id, b"compact", h5py.h5t.STD_I32BE, h5py.h5s.create_simple(SHAPE), plist)
+        h5py.Dataset(small)[...] = array
+        file["whole"] = array
+        file.create_dataset("chunked", data=array, chunks=CHUNK)
+        file.create_dataset("packed", data=array, chunks=CHUNK, compression="gzip")
+    check(f"{tmp_path}/a.h5::compact", array.astype(">i4"))
+    for name in ("whole", "chunked", "packed"):
+        check(f"{tmp_path}/a.h5::{name}", array)
+
+
+def test_incompressible_chunks_leave_filters_out(tmp_path):
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        stored = file.create_dataset("a", (8, 4), "u1", chunks=(4, 4), compression="gzip", shuffle=True)
+        stored.id.write_direct_chunk((0, 0), bytes(range(16)), filter_mask=3)
+        stored.id.write_direct_chunk((4, 0), zlib.compress(bytes(range(16, 32))), filter_mask=1)
+    check(tmp_path / "a.h5", np.arange(32, dtype="u1").reshape(8, 4))
+
+
+def test_zstd(tmp_path):
+    zstandard = pytest.importorskip("zstandard")
+    array = array_of("f4", (8, 6))
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        plist = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+        plist.set_chunk((4, 6))
+        plist.set_filter(32015, h5py.h5z.FLAG_OPTIONAL, (7,))
+        space = h5py.h5s.create_simple(array.shape)
+        stored = h5py.h5d.create(file.id, b"a", h5py.h5t.IEEE_F32LE, space, plist)
+        for first in (0, 4):
+            stored.write_direct_chunk((first, 0), zstandard.compress(array[first : first + 4].tobytes()))
+    check(tmp_path / "a.h5", array)
+    assert plait.arrays_in(tmp_path / "a.h5")[0].kept == "chunks 4x6, zstd 7"
+
+
+def test_groups_and_links(tmp_path):
+    path = tmp_path / "a.h5"
+    arrays = {"t": array_of("f4"), "group/inner/u": array_of("i2"), "group/v": array_of("f8", (3, 4, 5))}
+    made(tmp_path / "other.h5", array_of("i1"))
+    with h5py.File(path, "w") as file:
+        for name, array in arrays.items():
+            file.create_dataset(name, data=array, chunks=(2, 2, 2), compression="gzip")
+        file["group/soft"] = h5py.SoftLink("/group/inner/u")
+        file["group/loop"] = file["/"]
+        file["group/zzz"] = file["t"]
+        file["out"] = h5py.ExternalLink("other.h5", "/a")
+        file["nowhere"] = h5py.SoftLink("/missing")
+    listed = {one.name: one for one in plait.arrays_in(path)}
+    assert len(listed) == 3
+    assert {"group/inner/u", "group/v"} < set(listed)
+    for name, array in arrays.items():
+        check(f"{path}::/{name}", array)
+        check(f"{path}::{name}", array)
+    check(f"{path}::/group/soft", arrays["group/inner/u"])
+    check(f"{path}::/group/zzz", arrays["t"])
+    assert "holds 3 arrays: group/inner/u, group/v" in refused(plait.ArgumentError, path)
+    assert "is a group; " in refused(plait.ArgumentError, f"{path}::/group")
+    assert "is a link into another file, other.h5" in refused(plait.ArgumentError, f"{path}::/out")
+    assert "is not there; " in refused(plait.ArgumentError, f"{path}::/nowhere")
+    plait.copy(path, tmp_path / "b.npz")
+    with np.load(tmp_path / "b.npz") as found:
+        assert set(found) == set(listed)
+    plait.copy(f"{path}::/group/v", tmp_path / "v.npy", memory="8K")
+    np.testing.assert_array_equal(np.load(tmp_path / "v.npy"), arrays["group/v"])
+
+
+def test_what_is_not_read_is_listed_with_why(tmp_path):
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file.create_dataset("record", (3,), [("x", "f8"), ("n", "i4")])
+        file.create_dataset("text", data=["a", "bcd"])
+        file.create_dataset("ragged", (3,), h5py.vlen_dtype("i4"))
+        file.create_dataset("reference", (3,), h5py.ref_dtype)
+        file.create_dataset("arrays", (3,), "(2,)f4")
+        file.create_dataset("null", data=h5py.Empty("f4"))
+        file.create_dataset("outside", (8,), "u1", external=[("a.bin", 0, 8)])
+        file.create_dataset("scaled", (8,), "i4", chunks=(4,), scaleoffset=0)
+        layout = h5py.VirtualLayout((13, 7, 10), "f4")
+        layout[...] = h5py.VirtualSource("b.h5", "a", (13, 7, 10))
+        file.create_virtual_dataset("virtual", layout)
+        file["good"] = array_of("f4")
+    says = {
+        "record": "its elements are records (x, n)",
+        "text": "texts of any length",
+        "ragged": "sequences of any length",
+        "reference": "references to other objects",
+        "arrays": "its elements are arrays themselves",
+        "null": "it has no shape",
+        "outside": "its elements lie in other files",
+        "scaled": "packed by filter 6 (scaleoffset)",
+        "virtual": "it is a virtual dataset",
+        "good": "",
+    }
+    listed = {one.name: one.refused for one in plait.arrays_in(tmp_path / "a.h5")}
+    assert listed.keys() == says.keys()
+    for name, why in says.items():
+        assert why in listed[name]
+        if why:
+            assert why in refused(plait.ArgumentError, f"{tmp_path}/a.h5::{name}")
+    check(f"{tmp_path}/a.h5::good", array_of("f4"))
+
+
+def test_changes_in_place(tmp_path):
+    array = array_of("f4")
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file["whole"] = array
+        file.create_dataset("chunked", data=array, chunks=CHUNK)
+    for name in ("whole", "chunked"):
+        with plait.open(f"{tmp_path}/a.h5::{name}", "r+") as file:
+            file.write(-array[2:9:2, :, 3], region=np.s_[2:9:2, :, 3])
+            layout = plait.Layout((13, 7), "(cyclic, block)", grid=(2, 2))
+            file.write(
+                [np.full(layout.local_shape(rank), rank, "f4") for rank in range(4)], layout, region=np.s_[:, :, 5]
+            )
+    expected = array.copy()
+    expected[2:9:2, :, 3] *= -1
+    for rank in range(4):
+        expected[:, :, 5][np.ix_(*layout.indices(rank))] = rank
+    with h5py.File(tmp_path / "a.h5") as file:
+        for name in file:
+            np.testing.assert_array_equal(file[name], expected)
+
+
+@pytest.mark.parametrize("how", [{"compression": "gzip", "chunks": CHUNK}, {"fletcher32": True}])
+def test_packed_chunks_are_not_changed_in_place(tmp_path, how):
+    path = made(tmp_path / "a.h5", array_of("f4"), **how)
+    before = path.read_bytes()
+    with pytest.raises(plait.ArgumentError, match="cannot be changed in place: its chunks are packed"):
+        plait.open(path, "r+")
+    assert path.read_bytes() == before
+    with h5py.File(path, "w") as file:
+        file.create_dataset("a", SHAPE, "f4", chunks=CHUNK)[5:6] = 1
+    with pytest.raises(plait.ArgumentError, match="some of its chunks have no place"):
+        plait.open(path, "r+")
+
+
+def position_of_chunk(path: Path, number: int) -> tuple[int, int]:
+    with h5py.File(path) as file:
+        info = file["a"].id.get_chunk_info(number)
+    return info.byte_offset, info.size
+
+
+@pytest.mark.parametrize("filters", [{"compression": "gzip"}, {"fletcher32": True}, {"compression": "lzf"}])
+def test_chunks_that_are_damaged(tmp_path, filters):
+    array = array_of("f4")
+    path = made(tmp_path / "a.h5", array, chunks=CHUNK, **filters)
+    offset, size = position_of_chunk(path, 4)
+    whole = path.read_bytes()
+    for data in (
+        b"\x01" * size,
+        whole[offset : offset + size][::-1],
+        whole[offset : offset + size // 2] + bytes(size - size // 2),
+    ):
+        path.write_bytes(whole[:offset] + data + whole[offset + size :])
+        text = refused(plait.StoreError, path)
+        assert f"cannot read chunk (1, 1, 0) of {path} at offset {offset}: " in text
+        np.testing.assert_array_equal(plait.open(path).read(region=np.s_[0]), array[0])
+
+
+def test_bombs_are_bounded_by_the_chunk(tmp_path):
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        stored = file.create_dataset("a", (8, 4), "u1", chunks=(4, 4), compression="gzip", shuffle=True)
+        stored.id.write_direct_chunk((0, 0), zlib.compress(bytes(50 << 20), 9))
+        stored.id.write_direct_chunk((4, 0), zlib.compress(bytes(15), 9))
+    assert "more than what it holds, 16" in refused(plait.StoreError, tmp_path / "a.h5")
+    with plait.open(tmp_path / "a.h5") as file, pytest.raises(plait.StoreError, match=r"chunk \(1, 0\).* 15 bytes"):
+        file.read(region=np.s_[4:])
+
+
+def test_truncated_files(tmp_path):
+    array = array_of("f4", (40, 50))
+    for options in ({}, {"chunks": (7, 9)}, {"chunks": (7, 9), "compression": "gzip"}):
+        path = made(tmp_path / "a.h5", array, **options)
+        whole = path.read_bytes()
+        for length in (0, 7, 8, 100, 600, len(whole) // 2, len(whole) - 1):
+            path.write_bytes(whole[:length])
+            assert str(path) in refused(plait.StoreError, path)
+
+
+def test_files_that_are_being_written(tmp_path):
+    path = made(tmp_path / "a.h5", array_of("f4"))
+    with h5py.File(path, "r+"):
+        assert "is open for writing in this process" in refused(plait.StoreError, path)
+    with h5py.File(path):
+        check(path, array_of("f4"))
+
+
+def test_names_and_formats(tmp_path):
+    path = made(tmp_path / "a.h5", array_of("f4"))
+    for ending in ("hdf5", "he5", "nc4", "nc"):
+        os.link(path, tmp_path / f"a.{ending}")
+        check(tmp_path / f"a.{ending}", array_of("f4"))
+    (tmp_path / "b.h5").write_bytes(bytes(1000))
+    assert "cannot be opened as an HDF5 file" in refused(plait.StoreError, tmp_path / "b.h5")
+    os.link(path, tmp_path / "a.npz")
+    assert "give it a name that ends with .h5" in refused(plait.StoreError, tmp_path / "a.npz")
+    with pytest.raises(FileNotFoundError):
+        plait.open(tmp_path / "missing.h5::/a")
+    assert "holds an array 13x7x10, but the shape 3" in refused(plait.ArgumentError, path, shape=(3,))
+    (told,) = plait.arrays_in(path)
+    assert (told.element, told.kept, told.stored) == ("IEEE_F32LE", "contiguous", 13 * 7 * 10 * 4)
+
+
+def test_what_netcdf_writes(tmp_path):
+    netcdf = pytest.importorskip("netCDF4")
+    array = array_of("f4")
+    with netcdf.Dataset(tmp_path / "a.nc", "w") as file:
+        for name, length in (("time", None), ("y", 7), ("x", 10)):
+            file.createDimension(name, length)
+        packed = {"zlib": True, "complevel": 2, "fletcher32": True, "chunksizes": (4, 3, 10), "fill_value": -1}
+        file.createVariable("t2m", "f4", ("time", "y", "x"), **packed)[:13] = array
+        file.createVariable("y", "f8", ("y",))[:] = np.arange(7)
+        file.createGroup("more").createVariable("u", ">i4", ("x",), endian="big")[:] = np.arange(10)
+    assert [one.name for one in plait.arrays_in(tmp_path / "a.nc")] == ["more/u", "t2m", "y"]
+    check(f"{tmp_path}/a.nc::/t2m", array)
+    check(f"{tmp_path}/a.nc::y", np.arange(7.0))
+    check(f"{tmp_path}/a.nc::/more/u", np.arange(10, dtype=">i4"))
+
+
+def run(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    with_others = {**os.environ, **environment}
+    return subprocess.run([sys.executable, "-c", code], env=with_others, capture_output=True, text=True, timeout=60)
+
+
+def test_the_library_is_found_when_it_is_needed(tmp_path):
+    path = made(tmp_path / "a.h5", array_of("f4"))
+    code = f"""
+import sys, plait
+assert "h5py" not in sys.modules
+loaded = lambda: "libhdf5" in open("/proc/self/maps").read()
+assert not loaded()
+print(plait.open({str(path)!r}).read().sum())
+assert loaded() and "h5py" not in sys.modules
+"""
+    done = run(code)
+    assert done.returncode == 0, done.stderr
+    assert float(done.stdout) == array_of("f4").sum()
+
+
+def test_a_library_that_cannot_be_used(tmp_path):
+    path = made(tmp_path / "a.h5", array_of("f4"))
+    code = f"import plait\ntry: plait.open({str(path)!r})\nexcept plait.StoreError as error: print(error)"
+    (tmp_path / "libhdf5.so").write_bytes(b"")
+    for library, says in ((str(tmp_path / "libhdf5.so"), "cannot be used: "), ("libz.so.1", "it has no H5open")):
+        text = run(code, PLAIT_HDF5=library).stdout
+        assert f"the HDF5 library {library} cannot be used" in text
+        assert says in text

@@ -1,0 +1,180 @@
+"""Zarr's other codecs: what zarr-python writes with transpose, crc32c, blosc and in shards is read."""
+
+import ctypes
+import struct
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import plait
+
+zarr = pytest.importorskip("zarr")
+codecs = zarr.codecs
+
+SHAPE = (13, 7, 10)
+
+
+def array_of(dtype: str = "f4") -> np.ndarray:
+    return np.random.default_rng(1).integers(0, 90, SHAPE).astype(dtype)
+
+
+def made(path: Path, array: np.ndarray, **options: object) -> Path:
+    stored = zarr.create_array(path, shape=array.shape, dtype=array.dtype, **{"compressors": None, **options})
+    stored[...] = array
+    return path
+
+
+def check(path: Path, array: np.ndarray) -> None:
+    np.testing.assert_array_equal(plait.open(path).read(), array)
+    layout = plait.Layout(array.shape, "(cyclic(2), block, *)", grid=(2, 2))
+    for rank, part in enumerate(plait.open(path, memory=1 << 12).read(layout)):
+        np.testing.assert_array_equal(part, array[np.ix_(*layout.indices(rank))])
+    np.testing.assert_array_equal(plait.open(path).read(region=np.s_[1::3, 2, 1:9]), array[1::3, 2, 1:9])
+
+
+def has_blosc() -> bool:
+    try:
+        ctypes.CDLL("libblosc.so.1")
+    except OSError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 2, 0), (0, 2, 1), (2, 0, 1)])
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("dtype", ["u1", "f4", "c16"])
+def test_transposed_chunks(tmp_path, order, packed, dtype):
+    array = array_of(dtype)
+    how = {"compressors": codecs.ZstdCodec()} if packed else {}
+    path = made(tmp_path / "a.zarr", array, chunks=(4, 3, 10), filters=[codecs.TransposeCodec(order=order)], **how)
+    check(path, array)
+    assert plait.open(path).order == ("F" if order == (2, 1, 0) else "C")
+
+
+def test_transposed_twice(tmp_path):
+    array = array_of()
+    filters = [codecs.TransposeCodec(order=(1, 2, 0)), codecs.TransposeCodec(order=(0, 2, 1))]
+    check(made(tmp_path / "a.zarr", array, chunks=(4, 3, 10), filters=filters), array)
+
+
+def test_check_sums(tmp_path):
+    array = array_of()
+    path = made(tmp_path / "a.zarr", array, chunks=(4, 3, 10), compressors=[codecs.ZstdCodec(), codecs.Crc32cCodec()])
+    check(path, array)
+    chunk = path / "c/1/1/0"
+    whole = bytearray(chunk.read_bytes())
+    whole[len(whole) // 2] ^= 1
+    chunk.write_bytes(whole)
+    with pytest.raises(plait.StoreError, match=r"cannot read the chunk .*/c/1/1/0: its check sum is"):
+        plait.open(path).read()
+
+
+@pytest.mark.skipif(not has_blosc(), reason="libblosc.so.1 is not there")
+@pytest.mark.parametrize("version", [2, 3])
+@pytest.mark.parametrize("name", ["lz4", "lz4hc", "zstd", "zlib", "blosclz"])
+@pytest.mark.parametrize("shuffle", ["noshuffle", "shuffle", "bitshuffle"])
+def test_blosc(tmp_path, version, name, shuffle):
+    array = array_of("i4")
+    if version == 3:
+        one = codecs.BloscCodec(cname=name, clevel=5, shuffle=shuffle)
+    else:
+        numcodecs = pytest.importorskip("numcodecs")
+        one = numcodecs.Blosc(cname=name, shuffle=["noshuffle", "shuffle", "bitshuffle"].index(shuffle))
+    path = made(tmp_path / "a.zarr", array, chunks=(4, 3, 10), compressors=one, zarr_format=version)
+    check(path, array)
+    with plait.open(path, "r+") as file:
+        file.write(array[2:9] + 1, region=np.s_[2:9])
+    array[2:9] += 1
+    np.testing.assert_array_equal(zarr.open_array(path, mode="r")[...], array)
+    chunk = next(one for one in sorted(path.rglob("*")) if one.is_file() and one.name[0] in "0123456789")
+    whole = chunk.read_bytes()
+    for data in (b"", whole[:10], whole[:-1], bytes(100), struct.pack("<4B3i", 2, 1, 0, 4, 1 << 30, 100, 1 << 20)):
+        chunk.write_bytes(data)
+        with pytest.raises(plait.StoreError, match=f"cannot read the chunk {chunk}: "):
+            plait.open(path).read()
+
+
+@pytest.mark.parametrize("inner", [(2, 3, 5), (4, 6, 10), (1, 1, 1)])
+@pytest.mark.parametrize("packed", [None, "zstd", "gzip"])
+@pytest.mark.parametrize("location", ["end", "start"])
+def test_shards(tmp_path, inner, packed, location):
+    array = array_of("i2")
+    coding = {"zstd": codecs.ZstdCodec(), "gzip": codecs.GzipCodec(), None: None}[packed]
+    how = {"shape": (4, 6, 10), "index_location": location}
+    path = made(tmp_path / "a.zarr", array, chunks=inner, shards=how, compressors=coding, fill_value=-1)
+    check(path, array)
+    (told,) = plait.arrays_in(path)
+    assert told.chunks == inner
+    assert told.packed == (packed is not None)
+    assert "in shards of 4x6x10" in told.kept
+
+
+def test_shards_that_are_missing_or_have_gaps(tmp_path):
+    path = tmp_path / "a.zarr"
+    how = {"chunks": (2, 3, 5), "shards": (4, 6, 10), "fill_value": 9, "compressors": codecs.ZstdCodec()}
+    stored = zarr.create_array(path, shape=SHAPE, dtype="i4", **how)
+    stored[1, 1, 7] = 5
+    stored[12, 6, 9] = 6
+    np.testing.assert_array_equal(plait.open(path).read(), stored[...])
+
+
+def test_transposed_chunks_in_shards(tmp_path):
+    array = array_of()
+    for number, order in enumerate([(2, 1, 0), (1, 0, 2)]):
+        filters = [codecs.TransposeCodec(order=order)]
+        path = made(tmp_path / f"{number}.zarr", array, chunks=(2, 3, 5), shards=(4, 6, 10), filters=filters)
+        check(path, array)
+
+
+def index_of(path: Path, entries: dict[int, tuple[int, int]]) -> bytes:
+    """The shard with other entries in its index, and the right check sum."""
+    whole = path.read_bytes()
+    index = bytearray(whole[-68:-4])
+    for number, entry in entries.items():
+        struct.pack_into("<2Q", index, 16 * number, *entry)
+    google = pytest.importorskip("google_crc32c")
+    return whole[:-68] + bytes(index) + struct.pack("<I", google.value(bytes(index)))
+
+
+NOTHING = (1 << 64) - 1
+
+
+@pytest.mark.parametrize(
+    ("entry", "says"),
+    [
+        ((1 << 40, 20), "has chunk 1 at offset 1099511627776 with 20 bytes"),
+        ((0, 1 << 40), "with 1099511627776 bytes"),
+        ((NOTHING, 5), "its index has chunk 1"),
+        ((5, NOTHING), "its index has chunk 1"),
+        ((NOTHING - 1, 20), "its index has chunk 1"),
+        ((0, 0), "cannot read chunk 1 of the shard"),
+        ((0, 7), "cannot read chunk 1 of the shard"),
+    ],
+)
+def test_indices_that_are_damaged(tmp_path, entry, says):
+    array = np.arange(4 * 6, dtype="i4").reshape(4, 6)
+    path = made(tmp_path / "a.zarr", array, chunks=(2, 3), shards=(4, 6), compressors=codecs.ZstdCodec())
+    shard = path / "c/0/0"
+    shard.write_bytes(index_of(shard, {1: entry}))
+    with pytest.raises(plait.StoreError) as told:
+        plait.open(path).read()
+    assert says in str(told.value)
+    assert str(shard) in str(told.value)
+
+
+def test_shards_that_are_cut_or_changed(tmp_path):
+    array = np.arange(4 * 6, dtype="i4").reshape(4, 6)
+    path = made(tmp_path / "a.zarr", array, chunks=(2, 3), shards=(4, 6), compressors=codecs.ZstdCodec())
+    shard = path / "c/0/0"
+    whole = shard.read_bytes()
+    for size in (0, 1, 67, 68, len(whole) - 1):
+        shard.write_bytes(whole[:size])
+        with pytest.raises(plait.StoreError, match=str(shard)):
+            plait.open(path).read()
+    for at in range(len(whole) - 68, len(whole), 5):
+        shard.write_bytes(whole[:at] + bytes([whole[at] ^ 4]) + whole[at + 1 :])
+        with pytest.raises(plait.StoreError, match=f"cannot read the index of the shard {shard}: its check sum"):
+            plait.open(path).read()
+    shard.write_bytes(whole)
+    np.testing.assert_array_equal(plait.open(path).read(), array)

@@ -1,0 +1,320 @@
+"""Zarr: what Plait writes zarr-python reads, and arrays appear whole or not at all."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import plait
+
+zarr = pytest.importorskip("zarr")
+
+SHAPE = (13, 7, 10)
+TYPES = ["|b1", "|i1", "|u1", "<i2", ">u2", "<i4", ">u4", "<i8", ">u8", "<f2", ">f4", "<f8", "<c8", ">c16"]
+
+
+def array_of(dtype: str = "<f4", shape: tuple[int, ...] = SHAPE) -> np.ndarray:
+    return np.random.default_rng(1).integers(0, 2 if "b" in dtype else 90, shape).astype(dtype)
+
+
+def written(path: Path | str, array: np.ndarray, **options: object) -> None:
+    with plait.open(path, "w", shape=array.shape, dtype=array.dtype, **options) as file:
+        file.write(array)
+
+
+def read_by_others(path: Path | str) -> np.ndarray:
+    return zarr.open_array(path, mode="r")[...]
+
+
+def refused(*arguments: object, kind: type[plait.Error] = plait.ArgumentError, **options: object) -> str:
+    with pytest.raises(kind) as told:
+        plait.open(*arguments, **options)
+    return str(told.value)
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("codec", [None, "zstd:3", "gzip"])
+def test_types_and_codecs(tmp_path, dtype, codec):
+    array = array_of(dtype)
+    for order in ("C", "F"):
+        path = tmp_path / f"{order}.zarr"
+        written(path, array, chunks=(4, 3, 10), codec=codec, order=order)
+        stored = zarr.open_array(path, mode="r")
+        assert (stored.chunks, stored.dtype.newbyteorder("=")) == ((4, 3, 10), array.dtype.newbyteorder("="))
+        np.testing.assert_array_equal(stored[...], array)
+        with plait.open(path) as file:
+            assert (file.shape, file.dtype, file.order, file.chunks) == (SHAPE, array.dtype, order, (4, 3, 10))
+            np.testing.assert_array_equal(file.read(), array)
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (5,), (0, 3), (3, 0), (6, 11), (2, 3, 4, 5)])
+@pytest.mark.parametrize("chunk", [1, 2, 5, 100])
+def test_chunk_edges_that_divide_nothing(tmp_path, shape, chunk):
+    array = array_of("<i4", shape)
+    for codec in ("none", "zstd"):
+        path = tmp_path / f"{codec}.zarr"
+        written(path, array, chunks=(chunk,) * len(shape), codec=codec)
+        np.testing.assert_array_equal(read_by_others(path), array)
+
+
+def test_random_arrays_and_layouts(tmp_path):
+    chance = random.Random(7)
+    for number in range(60):
+        shape = tuple(chance.randint(1, 9) for _ in range(chance.randint(1, 4)))
+        chunks = tuple(chance.randint(1, 10) for _ in shape)
+        array = array_of(chance.choice(TYPES), shape)
+        path = tmp_path / f"{number}.zarr"
+        how = [chance.choice(["block", "cyclic", "cyclic(2)", "*"]) for _ in shape]
+        grid = tuple(chance.randint(1, 3) for one in how if one != "*")
+        layout = plait.Layout(shape, how, grid=grid) if grid else plait.Layout(shape, how)
+        parts = [np.ascontiguousarray(array[np.ix_(*layout.indices(rank))]) for rank in layout.rank_numbers]
+        options = {"codec": chance.choice(["none", "zstd:1"]), "order": chance.choice("CF")}
+        memory = chance.choice([0, 4096])
+        with plait.open(path, "w", shape=shape, dtype=array.dtype, chunks=chunks, memory=memory, **options) as file:
+            file.write(parts if len(parts) > 1 else parts[0], layout)
+        np.testing.assert_array_equal(read_by_others(path), array)
+        region = tuple(slice(chance.randint(0, size - 1), size, chance.randint(1, 3)) for size in shape)
+        with plait.open(path, "r+", memory=memory) as file:
+            file.write(np.zeros_like(array[region], order="C"), region=region)
+            array[region] = 0
+            np.testing.assert_array_equal(file.read(), array)
+        np.testing.assert_array_equal(read_by_others(path), array)
+        assert not list(path.glob(".plait*"))
+
+
+def test_default_chunks_are_contiguous_and_alike(tmp_path):
+    for shape, order, expected in [
+        ((100, 100), "C", (100, 100)),
+        ((3000, 2048), "C", (1000, 2048)),
+        ((2048, 3000), "F", (2048, 1000)),
+        ((3, 5_000_000), "C", (1, 1_666_667)),
+        ((20, 3, 1024, 1024), "C", (1, 2, 1024, 1024)),
+    ]:
+        path = tmp_path / "a.zarr"
+        with plait.open(path, "w", shape=shape, dtype="f4", order=order) as file:
+            assert file.chunks == expected
+        assert zarr.open_array(path, mode="r").chunks == expected
+
+
+@pytest.mark.parametrize(
+    ("dtype", "value"),
+    [("f8", 2.5), ("f4", np.nan), ("f2", -np.inf), ("i8", -(2**63)), ("u8", 2**64 - 1), ("?", True), ("c8", 1 - 2j),
+     ("c16", complex(np.nan, np.inf)), ("i2", np.int16(-7))],
+)  # fmt: skip
+@pytest.mark.parametrize("codec", ["none", "gzip:1"])
+def test_what_nobody_writes_has_the_fill_value(tmp_path, dtype, value, codec):
+    path = tmp_path / "a.zarr"
+    with plait.open(path, "w", shape=SHAPE, dtype=dtype, chunks=(4, 3, 10), fill_value=value, codec=codec) as file:
+        file.write(np.ones((1, 2, 10), dtype), region=np.s_[5:6, 3:5])
+    expected = np.full(SHAPE, value, dtype)
+    expected[5:6, 3:5] = 1
+    np.testing.assert_array_equal(read_by_others(path), expected)
+    np.testing.assert_array_equal(plait.open(path).read(), expected)
+
+
+def test_names_of_dimensions(tmp_path):
+    path = tmp_path / "a.zarr"
+    written(path, array_of(), dimension_names=["time", "", "lat"])
+    assert zarr.open_array(path, mode="r").metadata.dimension_names == ("time", None, "lat")
+    assert plait.arrays_in(path)[0].dimension_names == ("time", "", "lat")
+
+
+def test_arrays_in_groups(tmp_path):
+    path = tmp_path / "a.zarr"
+    arrays = {"group/inner/u": array_of("<i2"), "group/v": array_of("<f8"), "t": array_of()}
+    for name, array in arrays.items():
+        written(f"{path}::/{name}", array, codec="zstd")
+    root = zarr.open_group(path, mode="r")
+    for name, array in arrays.items():
+        np.testing.assert_array_equal(root[name][...], array)
+    written(f"{path}::group/v", arrays["t"])
+    np.testing.assert_array_equal(root["group/v"][...], arrays["t"])
+    np.testing.assert_array_equal(root["group/inner/u"][...], arrays["group/inner/u"])
+    assert sorted(os.listdir(tmp_path)) == ["a.zarr"]
+
+
+def test_groups_keep_their_attributes_and_forget_what_they_know_of_all_arrays(tmp_path):
+    path = tmp_path / "a.zarr"
+    root = zarr.open_group(path, mode="w", attributes={"title": "x", "number": 2.5})
+    root.create_array("one", shape=(2,), dtype="i4")
+    zarr.consolidate_metadata(path)
+    written(f"{path}::/two", array_of())
+    found = zarr.open_group(path, mode="r")
+    assert sorted(found.array_keys()) == ["one", "two"]
+    assert dict(found.attrs) == {"title": "x", "number": 2.5}
+
+
+def test_arrays_of_version_2_are_written_in_place(tmp_path):
+    array = array_of()
+    path = tmp_path / "a.zarr"
+    zarr.create_array(path, shape=SHAPE, dtype="f4", chunks=(4, 3, 10), zarr_format=2, order="F")[...] = 0
+    with plait.open(path, "r+") as file:
+        file.write(array)
+    np.testing.assert_array_equal(read_by_others(path), array)
+
+
+def test_an_array_replaces_another_one(tmp_path):
+    path = tmp_path / "a.zarr"
+    written(path, array_of("<i4", (3, 3)))
+    with plait.open(path) as old, plait.open(path, "w", shape=SHAPE, dtype="f4") as file:
+        file.write(array_of())
+        np.testing.assert_array_equal(read_by_others(path), array_of("<i4", (3, 3)))
+        assert old.shape == (3, 3)
+    np.testing.assert_array_equal(read_by_others(path), array_of())
+    assert os.listdir(tmp_path) == ["a.zarr"]
+
+
+def test_one_that_is_given_up_leaves_nothing(tmp_path):
+    path = tmp_path / "a.zarr"
+    for old in (False, True):
+        file = plait.open(path, "w", shape=SHAPE, dtype="f4")
+        file.write(array_of())
+        file.__exit__(KeyError, KeyError(), None)
+        assert os.listdir(tmp_path) == (["a.zarr"] if old else [])
+        written(path, array_of())
+
+
+def test_what_stays_in_the_way(tmp_path):
+    path = tmp_path / "a.zarr"
+    how = {"shape": (3,), "dtype": "f4"}
+    path.mkdir()
+    written(path, array_of())  # an empty folder is nothing
+    assert "is an array, which holds no other" in refused(f"{path}::/x", "w", **how)
+    root = zarr.open_group(tmp_path / "b.zarr", mode="w")
+    root.create_array("one", shape=(2,), dtype="i4")
+    assert "is a group that holds others" in refused(tmp_path / "b.zarr", "w", **how)
+    zarr.open_group(tmp_path / "c.zarr", mode="w", zarr_format=2)
+    assert "a group of Zarr's version 2" in refused(f"{tmp_path}/c.zarr::/x", "w", **how)
+    (tmp_path / "d.zarr").mkdir()
+    (tmp_path / "d.zarr/thesis.txt").write_text("x")
+    assert "is a folder without Zarr's metadata" in refused(tmp_path / "d.zarr", "w", **how)
+    (tmp_path / "e.zarr").write_text("x")
+    assert "is no folder" in refused(tmp_path / "e.zarr", "w", **how)
+    assert '".." is no part of the name' in refused(f"{path}::/../x", "w", **how)
+    refused(tmp_path / "missing/a.zarr", "w", kind=plait.StoreError, **how)
+
+
+def test_one_that_appears_meanwhile_stays(tmp_path):
+    path = tmp_path / "a.zarr"
+    file = plait.open(path, "w", shape=SHAPE, dtype="f4")
+    file.write(array_of())
+    zarr.create_array(path, shape=(2,), dtype="i4")
+    with pytest.raises(plait.StoreError, match=r"has appeared since .* the new data is in .*/a.zarr.kept-1"):
+        file.close()
+    assert zarr.open_array(path, mode="r").shape == (2,)
+    np.testing.assert_array_equal(read_by_others(tmp_path / "a.zarr.kept-1"), array_of())
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"chunks": (2, 3)}, "chunks of 2x3 do not fit an array 13x7x10"),
+        ({"chunks": (2, 3, 0)}, "give a size of 1 or more for each dimension"),
+        ({"codec": "zst"}, 'codec "zst" is not known'),
+        ({"codec": "gzip:10"}, "the level of gzip is from 0 to 9"),
+        ({"codec": "zlib"}, 'use "gzip"'),
+        ({"dtype": "S3"}, "are none that Zarr has"),
+        ({"dtype": "i4", "fill_value": 1.5}, "the fill value 1.5 is none"),
+        ({"dtype": "u1", "fill_value": -1}, "the fill value -1 is none"),
+        ({"dimension_names": ["a", "b"]}, "2 names were given for 3 dimensions"),
+        ({"dimension_names": ["a", "b", "a"]}, "two dimensions have the name a"),
+        ({"shards": (4, 6, 10)}, "shards were given without chunks"),
+        ({"chunks": (3, 3, 3), "shards": (4, 6, 10)}, "are not made of whole chunks"),
+    ],
+)
+def test_options_that_cannot_be(tmp_path, options, says):
+    assert says in refused(tmp_path / "a.zarr", "w", **{"shape": SHAPE, "dtype": "f4", **options})
+    assert os.listdir(tmp_path) == []
+
+
+def test_options_that_others_do_not_have(tmp_path):
+    for options in ({"chunks": 2}, {"codec": "zstd"}, {"fill_value": 1}, {"dimension_names": ["x"]}):
+        assert "keeps its array in one piece" in refused(tmp_path / "a.npy", "w", shape=(3,), dtype="f4", **options)
+    written(tmp_path / "a.zarr", array_of())
+    assert 'which a new file is told; leave it out, or use mode "w"' in refused(tmp_path / "a.zarr", chunks=(1, 1, 1))
+
+
+def test_chunks_that_are_damaged_are_not_written_in_part(tmp_path):
+    path = tmp_path / "a.zarr"
+    written(path, array_of(), chunks=(4, 3, 10), codec="zstd")
+    chunk = path / "c/1/1/0"
+    chunk.write_bytes(b"nothing")
+    with plait.open(path, "r+") as file:
+        with pytest.raises(plait.StoreError, match=f"cannot read the chunk {chunk}"):
+            file.write(np.zeros(10, "f4"), region=np.s_[5, 4])
+        file.write(array_of()[4:8, 3:6], region=np.s_[4:8, 3:6])  # as a whole
+    np.testing.assert_array_equal(read_by_others(path), array_of())
+
+
+def test_what_is_read_in_r_plus_is_what_others_have_written(tmp_path):
+    path = tmp_path / "a.zarr"
+    written(path, array_of(), chunks=(13, 7, 10), codec="gzip")
+    with plait.open(path, "r+") as file, plait.open(path) as reader:
+        for value in range(5):
+            file.write(np.full((7, 10), value, "f4"), region=np.s_[4])
+            assert reader.read(region=np.s_[4, 2, 3]) == value
+            assert file.read(region=np.s_[4, 2, 3]) == value
+
+
+WRITER = """
+import sys
+import numpy as np
+import plait
+
+path, mode, codec = sys.argv[1:]
+print("begins", flush=True)
+for value in range(1, 1000):
+    array = np.full((64, 64, 64), value, "i4")
+    if mode == "w":
+        with plait.open(path, "w", shape=array.shape, dtype="i4", chunks=(16, 16, 16), codec=codec) as file:
+            file.write(array)
+    else:
+        with plait.open(path, "r+") as file:
+            file.write(array)
+"""
+
+
+@pytest.mark.parametrize("mode", ["w", "r+"])
+@pytest.mark.parametrize("codec", ["none", "zstd:1"])
+def test_kills_at_any_moment(tmp_path, mode, codec):
+    path = tmp_path / "a.zarr"
+    chance = random.Random(3)
+    for _ in range(4):
+        if mode == "r+" and not path.exists():
+            written(path, np.zeros((64, 64, 64), "i4"), chunks=(16, 16, 16), codec=codec)
+        with subprocess.Popen([sys.executable, "-c", WRITER, path, mode, codec], stdout=subprocess.PIPE) as writer:
+            assert writer.stdout is not None
+            assert writer.stdout.readline() == b"begins\n"
+            time.sleep(chance.uniform(0, 0.15))
+            writer.send_signal(signal.SIGKILL)
+        if not path.exists():
+            continue
+        found = read_by_others(path)
+        if mode == "w":
+            assert len(np.unique(found)) == 1
+        elif codec != "none":  # of chunks as they are, any part may be new
+            for at in np.ndindex(4, 4, 4):
+                part = tuple(slice(16 * one, 16 * one + 16) for one in at)
+                assert len(np.unique(found[part])) == 1
+        assert [one for one in os.listdir(tmp_path) if not one.startswith(".")] == ["a.zarr"]
+    written(path, np.zeros((2, 2), "i4"))
+    assert os.listdir(tmp_path) == ["a.zarr"]
+
+
+def test_metadata_is_what_the_specification_says(tmp_path):
+    path = tmp_path / "a.zarr"
+    written(path, array_of(), chunks=(4, 3, 10), codec="zstd:7", order="F")
+    told = json.loads((path / "zarr.json").read_text())
+    assert told["codecs"] == [
+        {"name": "transpose", "configuration": {"order": [2, 1, 0]}},
+        {"name": "bytes", "configuration": {"endian": "little"}},
+        {"name": "zstd", "configuration": {"level": 7, "checksum": False}},
+    ]
+    assert told["chunk_key_encoding"] == {"name": "default", "configuration": {"separator": "/"}}

@@ -1,0 +1,216 @@
+"""Copies that change chunks, packing and order: by windows that cost both ends little, in one pass or two."""
+
+import itertools
+import math
+import os
+import random
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import plait
+from plait._copying.boxes import Kept, Moved, boxes
+from plait._copying.passes import passes
+from plait.cli import main
+
+SHAPE = (60, 45, 8)
+
+
+def array_of(dtype="f4", shape=SHAPE):
+    return np.random.default_rng(2).integers(0, 99, shape).astype(dtype)
+
+
+def written(path, array, **options):
+    with plait.open(path, "w", shape=array.shape, dtype=array.dtype, **options) as file:
+        file.write(array)
+
+
+@pytest.mark.parametrize("memory", [1 << 12, 1 << 14, 1 << 20])
+@pytest.mark.parametrize("codecs", list(itertools.product(["none", "zstd:1"], repeat=2)))
+def test_chunks_become_others(tmp_path, memory, codecs):
+    array = array_of()
+    written(tmp_path / "a.zarr", array, chunks=(4, 45, 3), codec=codecs[0])
+    for number, chunks in enumerate([(60, 2, 8), (7, 7, 7), (1, 1, 1), (60, 45, 8)]):
+        target = tmp_path / f"{number}.zarr"
+        plait.copy(tmp_path / "a.zarr", target, chunks=chunks, codec=codecs[1], memory=memory)
+        with plait.open(target) as file:
+            assert file.chunks == chunks
+            np.testing.assert_array_equal(file.read(), array)
+    assert len(os.listdir(tmp_path)) == 5
+
+
+@pytest.mark.parametrize("orders", list(itertools.product("CF", repeat=2)))
+@pytest.mark.parametrize("ends", list(itertools.product([".npy", ".zarr"], repeat=2)))
+def test_orders_become_others(tmp_path, orders, ends):
+    array = array_of("<i2")
+    source, target = tmp_path / f"a{ends[0]}", tmp_path / f"b{ends[1]}"
+    written(source, array, order=orders[0])
+    plait.copy(source, target, target_order=orders[1], memory="8K")
+    with plait.open(target) as file:
+        assert file.order == orders[1]
+        np.testing.assert_array_equal(file.read(), array)
+
+
+def test_chunks_and_names_of_the_source_are_kept(tmp_path):
+    written(tmp_path / "a.zarr", array_of(), chunks=(7, 8, 3), dimension_names=["t", "y", "x"])
+    plait.copy(tmp_path / "a.zarr", tmp_path / "b.zarr", codec="zstd")
+    (told,) = plait.arrays_in(tmp_path / "b.zarr")
+    assert (told.chunks, told.dimension_names, told.packed) == ((7, 8, 3), ("t", "y", "x"), True)
+
+
+def test_chunks_by_names_of_dimensions(tmp_path):
+    written(tmp_path / "a.zarr", array_of(), chunks=(7, 8, 3), dimension_names=["t", "y", "x"])
+    run = CliRunner().invoke(main, ["copy", f"{tmp_path}/a.zarr", f"{tmp_path}/b.zarr", "--chunks", "t=16,x=4"])
+    assert run.exit_code == 0, run.output
+    assert plait.open(tmp_path / "b.zarr").chunks == (16, 45, 4)
+    run = CliRunner().invoke(main, ["copy", f"{tmp_path}/a.zarr", f"{tmp_path}/c.zarr", "--chunks", "-1,5x2"])
+    assert run.exit_code == 0, run.output
+    assert plait.open(tmp_path / "c.zarr").chunks == (60, 5, 2)
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"chunks": {"lat": 4}}, "those of a.zarr are without names"),
+        ({"chunks": (4, 4)}, "chunks has 2 sizes, but"),
+        ({"chunks": 4}, "are no sizes"),
+        ({"codec": 3}, "is not a codec"),
+        ({"target_order": "c"}, "target_order='c' is not known"),
+    ],
+)
+def test_options_that_cannot_be(tmp_path, options, says):
+    written(tmp_path / "a.zarr", array_of())
+    with pytest.raises(plait.ArgumentError) as told:
+        plait.copy(tmp_path / "a.zarr", tmp_path / "b.zarr", **options)
+    assert says.replace("a.zarr", "data") in str(told.value)
+    assert os.listdir(tmp_path) == ["a.zarr"]
+
+
+def test_targets_that_have_no_choice(tmp_path):
+    np.save(tmp_path / "a.npy", array_of())
+    for options, says in [({"chunks": (4, 4, 4)}, "in one piece"), ({"codec": "zstd"}, "in one piece")]:
+        with pytest.raises(plait.ArgumentError, match=says):
+            plait.copy(tmp_path / "a.npy", tmp_path / "b.npy", **options)
+    with pytest.raises(plait.ArgumentError, match="in order C, but target_order=F"):
+        plait.copy(tmp_path / "a.npy", tmp_path / "b.safetensors", target_order="F")
+
+
+def test_all_arrays_of_a_file(tmp_path):
+    arrays = {"t": array_of(), "group/u": array_of("i2", (9, 4)), "scalar": array_of("f8", ())}
+    np.savez(tmp_path / "a.npz", **arrays)
+    plait.copy(tmp_path / "a.npz", tmp_path / "b.zarr", codec="gzip:1")
+    plait.copy(tmp_path / "b.zarr", tmp_path / "c.npz")
+    with np.load(tmp_path / "c.npz") as found:
+        assert sorted(found) == sorted(arrays)
+        for name, array in arrays.items():
+            np.testing.assert_array_equal(found[name], array)
+            np.testing.assert_array_equal(plait.open(f"{tmp_path}/b.zarr::/{name}").read(), array)
+    plait.copy(f"{tmp_path}/b.zarr::/t", f"{tmp_path}/b.zarr::/again")
+    np.testing.assert_array_equal(plait.open(f"{tmp_path}/b.zarr::/again").read(), arrays["t"])
+    with pytest.raises(plait.ArgumentError, match="is the source itself"):
+        plait.copy(f"{tmp_path}/b.zarr::/t", f"{tmp_path}/b.zarr::t")
+
+
+def touches(shape, windows, chunks):
+    """How often windows touch chunks, counted one by one."""
+    count = 0
+    for window in windows:
+        count += math.prod(
+            (part.stop - 1) // size - part.start // size + 1 for part, size in zip(window.region, chunks, strict=True)
+        )
+    return count
+
+
+def test_windows_cover_the_array_once():
+    chance = random.Random(1)
+    for _ in range(60):
+        shape = tuple(chance.randint(1, 30) for _ in range(chance.randint(1, 4)))
+        ends = [
+            Kept(
+                chance.choice("CF"),
+                tuple(chance.randint(1, 20) for _ in shape) if chance.random() < 0.7 else None,
+                chance.random() < 0.5,
+            )
+            for _ in range(2)
+        ]
+        memory = chance.choice([8, 100, 3000, 1 << 20])
+        seen = np.zeros(shape, int)
+        for part in boxes(Moved(shape, 8), ends[0], ends[1], memory).windows():
+            seen[part.region] += 1
+            assert 8 * part.elements <= memory
+        assert (seen == 1).all()
+
+
+def test_chunks_are_touched_once_where_memory_allows():
+    rows, columns = (16, 512), (512, 16)
+    plan = boxes(Moved((512, 512), 4), Kept("C", rows, True), Kept("C", columns, True), 1 << 20)
+    assert touches((512, 512), plan.windows(), rows) == 32
+    assert touches((512, 512), plan.windows(), columns) == 32
+    plan = boxes(Moved((512, 512), 4), Kept("C", rows, True), Kept("C"), 1 << 17)
+    assert touches((512, 512), plan.windows(), rows) == 32
+
+
+def test_two_passes_where_neither_end_fits():
+    shape, rows, columns = (4096, 4096), (16, 4096), (4096, 16)
+    packed = passes(Moved(shape, 4), Kept("C", rows, True), Kept("C", columns, True), 4 << 20, True)
+    assert packed.between is not None
+    assert [
+        touches(shape, one.windows(), chunks) for one, chunks in zip(packed.passes, (rows, columns), strict=True)
+    ] == [
+        256,
+        256,
+    ]
+    assert passes(Moved(shape, 4), Kept("C", rows, True), Kept("C", columns, True), 4 << 20, False).between is None
+    assert passes(Moved(shape, 4), Kept("C", rows), Kept("C", columns), 4 << 20, True).between is None
+    assert passes(Moved(shape, 4), Kept("C", rows, True), Kept("C", rows, True), 4 << 20, True).between is None
+
+
+LIMITED = """
+import sys
+import plait
+
+
+def peak():
+    with open("/proc/self/status") as status:
+        return next(int(line.split()[1]) for line in status if line.startswith("VmHWM"))
+
+
+plait.copy("a.npy", "warm.zarr", chunks=(8, 8), memory="1M")
+before = peak()
+plait.copy(sys.argv[1], sys.argv[2], chunks=eval(sys.argv[3]), codec=sys.argv[4], memory="16M")
+print(peak() - before)
+"""
+
+
+@pytest.mark.parametrize("codec", ["none", "zstd:1"])
+def test_memory_is_bounded(tmp_path, codec):
+    np.save(tmp_path / "a.npy", np.zeros((8, 8)))
+    array = np.arange(4096 * 4096, dtype="f4").reshape(4096, 4096)  # 64 MiB
+    written(tmp_path / "rows.zarr", array, chunks=(64, 4096), codec=codec)
+    run = subprocess.run(
+        [sys.executable, "-c", LIMITED, "rows.zarr", "columns.zarr", "(4096, 64)", codec],
+        cwd=tmp_path, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert int(run.stdout) < (16 << 10) + (24 << 10)
+    np.testing.assert_array_equal(plait.open(tmp_path / "columns.zarr").read(), array)
+
+
+def test_a_copy_that_is_killed_leaves_nothing_that_looks_like_an_array(tmp_path):
+    zarr = pytest.importorskip("zarr")
+    array = np.arange(1 << 21, dtype="f4").reshape(1024, 2048)
+    written(tmp_path / "a.zarr", array, chunks=(16, 2048), codec="zstd:1")
+    code = (
+        "import os, sys, plait\n"
+        "def stop(done, total):\n    if done > int(sys.argv[1]) * total // 8: os.kill(os.getpid(), 9)\n"
+        "plait.copy('a.zarr', 'b.zarr', chunks=(1024, 32), codec='zstd:1', memory='1M', progress=stop)"
+    )
+    for eighths in range(0, 8, 2):
+        run = subprocess.run([sys.executable, "-c", code, str(eighths)], cwd=tmp_path, check=False)
+        assert run.returncode == -9
+        assert [one for one in os.listdir(tmp_path) if not one.startswith(".")] == ["a.zarr"]
+    plait.copy(tmp_path / "a.zarr", tmp_path / "b.zarr", chunks=(1024, 32), codec="zstd:1", memory="1M")
+    np.testing.assert_array_equal(zarr.open_array(tmp_path / "b.zarr", mode="r")[...], array)
+    assert sorted(os.listdir(tmp_path)) == ["a.zarr", "b.zarr"]

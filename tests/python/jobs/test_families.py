@@ -1,0 +1,83 @@
+"""Which of several MPI modules a process takes: that of the family of the library that it has loaded."""
+
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from launching import launch, needs_mpi
+
+from plait import ArgumentError
+from plait._libraries import families
+
+
+def library(version, **functions):
+    """What looks like an MPI library that says this of itself."""
+
+    def tell(text, _length):
+        text.value = version.encode()
+        return 0
+
+    return SimpleNamespace(MPI_Get_library_version=tell, **functions)
+
+
+def tell_abi(major):
+    """MPI_Abi_get_version of a library of this version of the standard interface."""
+
+    def tell(given, _minor):
+        given._obj.value = major
+        return 0
+
+    return tell
+
+
+@pytest.mark.parametrize(
+    ("found", "family"),
+    [
+        (library("MPICH Version:      4.0.2\nMPICH Release date: ..."), "mpich"),
+        (library("Intel(R) MPI Library 2021.13 for Linux* OS\n"), "mpich"),
+        (library("MVAPICH2 Version: 2.3.7"), "mpich"),
+        (library("MPICH Version: 5.0.2", MPI_Abi_get_version=tell_abi(-1)), "mpich"),
+        (library("MPICH Version: 5.0.2", MPI_Abi_get_version=tell_abi(1)), "abi"),
+        (library("Open MPI v5.0.11", ompi_mpi_comm_self=None), "openmpi"),
+        (library("HPE MPT 2.30"), None),
+    ],
+)
+def test_the_family_of_a_library(found, family):
+    assert families.family_of(found) == family
+
+
+def test_modules_beside_the_package_are_found(tmp_path):
+    suffix = families.EXTENSION_SUFFIXES[0]
+    for name in (f"_mpi_mpich{suffix}", "_mpi_openmpi.abi3.so", "_mpi_other.cpython-27.so", "_mpi.abi3.so"):
+        (tmp_path / name).touch()
+    found = families._built(tmp_path)
+    assert found == {"mpich": tmp_path / f"_mpi_mpich{suffix}", "openmpi": tmp_path / "_mpi_openmpi.abi3.so"}
+
+
+def test_an_mpi_that_there_is_no_module_for_is_refused(monkeypatch):
+    monkeypatch.setattr(families, "_library_in_use", lambda: library("HPE MPT 2.30"))
+    with pytest.raises(ArgumentError, match=r"'HPE MPT 2.30' is no MPI that .* which are mpich, openmpi; build Plait"):
+        families._loaded({"openmpi": Path("a.so"), "mpich": Path("b.so")})
+
+
+def test_a_process_without_mpi_is_told(monkeypatch):
+    monkeypatch.setattr(families, "loaded_libraries", lambda: iter(()))
+    with pytest.raises(ArgumentError, match="no MPI library was found in this process"):
+        families._library_in_use()
+
+
+PROGRAM = """
+from mpi4py import MPI
+from plait._libraries import families
+found = families._library_in_use()
+print(families.version_of(found) == MPI.Get_library_version().rstrip("\\0\\n "), families.family_of(found))
+print(len(list(families.loaded_libraries())))
+"""
+
+
+@needs_mpi
+def test_the_library_of_mpi4py_is_found():
+    done = launch(1, sys.executable, "-c", PROGRAM)
+    assert done.stdout.splitlines()[0] in ("True mpich", "True openmpi", "True abi"), done.stdout
+    assert int(done.stdout.splitlines()[1]) >= 1

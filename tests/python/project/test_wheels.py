@@ -1,0 +1,121 @@
+"""What makes a wheel unfit for other machines is found, and what a release must hold is known."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+sys.path.insert(0, str(ROOT / "scripts"))
+
+import release  # noqa: E402
+import wheel  # noqa: E402
+from wheels.logged import FailedError, Log  # noqa: E402
+from wheels.mpis import WRAPPERS  # noqa: E402
+from wheels.trial import shown  # noqa: E402
+
+GOOD = [
+    "include/plait.h",
+    "include/plait/layout.hpp",
+    "cmake/plait-config.cmake",
+    "pkgconfig/plait.pc",
+    "libplait_mpi_openmpi.so",
+    "_mpi_openmpi.abi3.so",
+    "pkgconfig/plait-mpi-openmpi.pc",
+]
+
+
+def library(path: Path, *options: str) -> Path:
+    """A shared library, linked with options."""
+    if shutil.which("cc") is None or shutil.which("readelf") is None:
+        pytest.skip("there is no C compiler, or no readelf")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    subprocess.run(["cc", "-shared", "-xc", "/dev/null", "-xnone", "-o", path, *options], check=True)
+    return path
+
+
+def packed(folder: Path) -> Path:
+    """A wheel of the files in a folder."""
+    made = folder.parent / "made.whl"
+    with zipfile.ZipFile(made, "w") as archive:
+        for path in folder.rglob("*"):
+            archive.write(path, path.relative_to(folder))
+    return made
+
+
+def whole(folder: Path) -> Path:
+    """The folder of a package in which nothing is wrong."""
+    for name in GOOD:
+        path = folder / "plait" / name
+        if path.suffix == ".so":
+            library(path, "-Wl,-rpath,$ORIGIN:$ORIGIN/../plait.libs")
+        else:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.touch()
+    return folder
+
+
+def test_nothing_is_wrong_with_a_good_wheel(tmp_path: Path) -> None:
+    assert wheel.complaints(packed(whole(tmp_path / "good")), ["openmpi"]) == []
+
+
+def test_an_mpi_that_is_insisted_on_and_folders_of_the_builder_are_found(tmp_path: Path) -> None:
+    folder = whole(tmp_path / "bad")
+    mpi = library(tmp_path / "libmpi.so.40", "-Wl,-soname,libmpi.so.40")
+    needed = ["-Wl,--no-as-needed", str(mpi), "-Wl,-rpath,$ORIGIN:/opt/mpi/lib"]
+    library(folder / "plait/libplait_mpi_openmpi.so", *needed)
+    (folder / "plait/include/plait.h").unlink()
+    found = wheel.complaints(packed(folder), ["openmpi", "mpich"])
+    assert found == [
+        "lacks include/plait.h",
+        "lacks libplait_mpi_mpich",
+        "lacks _mpi_mpich",
+        "lacks pkgconfig/plait-mpi-mpich.pc",
+        "libplait_mpi_openmpi.so needs libmpi.so.40",
+        "libplait_mpi_openmpi.so looks in /opt/mpi/lib",
+    ]
+
+
+def test_interpreters_are_found_that_start() -> None:
+    found = wheel.found_pythons()
+    versions = [wheel.version_of(python) for python in found]
+    assert len(versions) == len(set(versions))
+    assert sys.version_info[:2] in versions or sys.version_info[:2] > wheel.STABLE
+
+
+def test_a_failing_command_is_told_with_its_last_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    log = Log("trial.log")
+    monkeypatch.setattr(log, "path", tmp_path / "some.log")
+    assert log.run(["echo", "good"], tmp_path) == "good\n"
+    with pytest.raises(FailedError, match=r"sh ended with status 3; see .*some.log:\nbad"):
+        log.run(["sh", "-c", "echo bad; exit 3"], tmp_path)
+    assert "good" in (tmp_path / "some.log").read_text(encoding="utf-8")
+
+
+def test_every_family_of_mpi_has_a_package() -> None:
+    assert list(WRAPPERS) == ["mpich", "openmpi", "abi"]
+    assert {package for package, _ in WRAPPERS.values()} <= {"mpich", "openmpi"}
+
+
+def test_a_root_of_its_own_shows_the_system_and_this_python() -> None:
+    assert {"/usr", "/etc", "/dev"} <= set(shown())
+    assert any(Path(sys.base_prefix).resolve().is_relative_to(folder) for folder in shown())
+    assert not any(ROOT.is_relative_to(folder) for folder in shown())
+
+
+def test_what_the_build_reads_is_known() -> None:
+    build = Path(os.environ.get("PLAIT_RELEASE_BUILD", release.RELEASE))
+    if build != release.RELEASE or not (build / ".ninja_deps").exists() or shutil.which("ninja") is None:
+        pytest.skip("no build of make build is here, or no ninja")
+    found = release.read_by_the_build()
+    wanted = {"src/layout/layout.cpp", "include/plait/layout.hpp", "CMakeLists.txt", "cmake/PlaitPython.cmake"}
+    assert wanted | {"python/plait/__init__.py", "bindings/python/mpi.cpp", "cmake/plait.pc.in"} <= found
+    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True)
+    if listed.returncode == 0:
+        assert found <= set(listed.stdout.splitlines()) | {"python/plait/_version.py"}

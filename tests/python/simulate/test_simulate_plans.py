@@ -1,0 +1,138 @@
+"""Accesses of many ranks on the virtual clock, from Python and on the command line."""
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import plait
+from plait import simulate
+from plait.cli import main
+
+STORE = "big.bin?shape=4096x4096"
+COLUMNS = "(*, block) onto (64)"
+
+
+def run(*arguments):
+    return CliRunner().invoke(main, ["simulate", "run", *arguments], env={"COLUMNS": "100"})
+
+
+def test_the_parts_fit_together():
+    one = simulate.run_plan("read", COLUMNS, STORE, per_node=16)
+    assert one["nodes"] == 4
+    assert one.bytes == 4096 * 4096 * 8
+    assert one.elapsed > 0
+    # Three of four elements of each window belong to other nodes.
+    assert one.message_bytes == one.bytes * 3 // 4
+    ranks = one["ranks"]
+    for phases in zip(*(ranks[name] for name in one.phases), strict=True):
+        assert sum(phases) == pytest.approx(one.elapsed)
+    links = {(begin, end): length for begin, end, _, length in one["links"]}
+    assert sum(length for (begin, _), length in links.items() if begin == 4) == one.bytes
+    assert sum(length for ends, length in links.items() if 4 not in ends) == one.message_bytes
+    assert sum(one.node_bytes) == one.bytes + 2 * one.message_bytes
+    assert sum(use["read_bytes"] for use in one["devices"]) == one.bytes
+    assert len(one["devices"]) == 32
+    assert sum(sum(part["sums"]) for part in one["series"].values()) == pytest.approx(64e9 * one.elapsed, rel=1e-6)
+
+
+def test_the_strategy_is_that_of_explain(tmp_path, monkeypatch):
+    monkeypatch.setenv("PLAIT_MODEL", "builtin")
+    name = tmp_path / "a.npy"
+    np.save(name, np.zeros((400, 300), order="F"))
+    machine = simulate.parse("[simulate.device]\nkind = 'ssd'")
+    for layout in ("(block, *) onto (1)", "(cyclic, *) onto (1)"):
+        one = simulate.run_plan("read", layout, str(name), machine=machine)
+        with plait.open(name) as file:
+            said = file.explain(layout).splitlines()
+        told = one.explained.splitlines()
+        assert [line.split(",")[0] for line in told[:2]] == [line.split(",")[0] for line in said[:2]]
+        assert one["access"]["offset"] == 128
+        assert one["access"]["order"] == "F"
+
+
+def test_a_file_need_not_be_there_and_may_lie_in_chunks():
+    one = simulate.run_plan(
+        "write", "(block, block) onto (4, 4)", "a.zarr?shape=1000x1000&dtype=float32&chunks=100x100", per_node=4
+    )
+    assert one["access"]["dtype"] == "float32"
+    assert "100 of" in one.explained  # chunks
+    assert one.bytes == 1000 * 1000 * 4
+    assert one["drained"] >= one.elapsed
+
+
+def test_copies_are_read_once():
+    one = simulate.run_plan("read", "(block@1, *) onto (4, 4) replicate=(0)", "a.bin?shape=512x512", per_node=4)
+    assert one.bytes == 512 * 512 * 8
+    assert sum(one["ranks"]["received_bytes"]) == one.message_bytes == 3 * one.bytes
+
+
+def test_ten_thousand_ranks():
+    layout = "(block, block) onto (100, 100)"
+    one = simulate.run_plan("read", layout, "big.bin?shape=100000x100000", strategy="two-phase", windows=1)
+    assert one["nodes"] == 157
+    assert one["simulated"] == 1
+    assert one["windows"] > 1
+    assert any("of each reader" in note for note in one.notes)
+    assert len(one["ranks"]["bytes"]) == 10000
+    assert one.bytes == one.requests << 20
+
+
+def test_an_exchange_of_too_many_messages_is_taken_as_a_whole():
+    one = simulate.run_plan("read", "(*, block) onto (4000)", "big.npy?shape=4000x131072", per_node=4)
+    assert one["whole_steps"]
+    assert any("as a whole" in note for note in one.notes)
+    assert one.message_bytes == sum(one["ranks"]["received_bytes"])
+
+
+def test_a_machine_of_the_cost_model_tells_nodes_and_network():
+    machine = simulate.load("cluster")
+    assert machine.get("ranks", "per_node") == 64
+    assert machine.get("network", "link_rate") == 12.5e9
+    assert machine.get("network", "latency") == 2e-6
+    text = simulate.example_text("cluster")
+    assert simulate.parse(text + "\n[simulate.network]\nlink_rate = '1 GB/s'").get("network", "link_rate") == 1e9
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (("reed", COLUMNS, STORE), "did you mean 'read'"),
+        (("read", COLUMNS, "a.npy?shape=4x"), "expected sizes such as"),
+        (("read", COLUMNS, "a.npy?shape=4x4&dytpe=f8"), "did you mean 'dtype'"),
+        (("read", COLUMNS, "a.npy?shape=64x64&dtype=float65"), "expected a type"),
+        (("read", COLUMNS, "a.npy?shape=64x64&order=D"), "expected C or F"),
+        (("read", COLUMNS, "a.npy?shape=64x64&chunks=8"), "one for each dimension"),
+        (("read", "(block) onto (64)", STORE), "dimension"),
+    ],
+)
+def test_mistakes_name_what_is_expected(call, message):
+    with pytest.raises(plait.ArgumentError, match=message):
+        simulate.run_plan(*call)
+
+
+def test_fewer_ranks_than_the_layout_has():
+    with pytest.raises(plait.ArgumentError, match="has the rank 63, but there are 8 ranks"):
+        simulate.run_plan("read", COLUMNS, STORE, ranks=8)
+
+
+def test_the_command(tmp_path):
+    found = run("--per-node", "16", "--json", "--", "read", COLUMNS, "from", STORE)
+    assert found.exit_code == 0, found.output
+    document = json.loads(found.output)
+    again = simulate.run_plan("read", COLUMNS, STORE, per_node=16)
+    assert document == json.loads(again.to_json())
+    assert document["hot_spots"]["server"]["busy"] > 0
+    plotted = run("--plot", str(tmp_path / "a.png"), "--", f"write {COLUMNS} to {STORE}")
+    assert plotted.exit_code == 0, plotted.output
+    assert (tmp_path / "a.png").read_bytes()[:4] == b"\x89PNG"
+    for word in ("elapsed", "exchange", "from", "server", "most", "writer"):
+        assert word in plotted.output
+
+
+@pytest.mark.parametrize("words", [("read", COLUMNS, "to", STORE), ("copy", COLUMNS, "from", STORE), ("read",)])
+def test_words_that_say_no_access(words):
+    found = run("--", *words)
+    assert found.exit_code == 2
+    assert "expected -- read LAYOUT from STORE" in found.output.replace("\n", " ")
