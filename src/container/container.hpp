@@ -15,6 +15,7 @@
 #include "base/text.hpp"
 #include "plait/file.hpp"
 #include "store/store.hpp"
+#include "transport/counter.hpp"
 
 namespace plait::container {
 
@@ -52,6 +53,8 @@ struct NewContent : Content {
   std::int64_t file_bytes = 0;
   /// All arrays of a file that holds several by their names; this content is that of the first.
   std::vector<Member> members{};
+  /// How chunks are packed, as FileOptions say.
+  std::string codec{};
 };
 
 /// A folder that is to appear with a new array in it.
@@ -115,6 +118,10 @@ class Container {
   /// The array that a name stands for, `FILE::NAME`; where groups have names as well, those of a group.
   /// errors  kArgument: there is none of that name.  kSystem: damaged.
   virtual std::vector<Member> list_named(store::Store& /*store*/, const std::string& /*path*/) const { return {}; }
+  /// Whether ranks that write a new file count together, by share().
+  virtual bool shares(const NewContent& /*made*/) const { return false; }
+  /// Gives view_of_new() a counter that all ranks have, before the first write.  alone: whether no other process writes.
+  virtual void share(store::Store& /*view*/, std::unique_ptr<transport::Counter> /*counter*/, bool /*alone*/) const {}
   /// Looks at what view() gave.  path: the name by which it is opened, that of an array included.
   /// errors  kArgument: `options` lacks what the file does not tell, or says otherwise.  kSystem: damaged.
   virtual Content inspect(store::Store& store, const std::string& path, const FileOptions& options) const = 0;

@@ -29,6 +29,7 @@ struct Located {
   bool names_arrays = false;              ///< whether it holds arrays under names, as `FILE::NAME`
   std::optional<Order> only_order{};      ///< the one that all its arrays have, if there is one
   bool keeps_chunks = false;              ///< whether new arrays in it lie in chunks
+  bool adds_arrays = false;               ///< whether new arrays are added to those that it holds
   bool tells = true;                      ///< whether it says by itself which array it holds
 };
 

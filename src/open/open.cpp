@@ -100,6 +100,7 @@ void open_source(File::Impl& file, const FileOptions& options, transport::Transp
   const driver::Driver& driver = driver::driver_of(file.path());
   open::FileOpening opening(file, options, call, driver.contents(), access);
   file.set_source(driver.open(opening));
+  opening.share();
 }
 
 }  // namespace

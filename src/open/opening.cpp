@@ -177,4 +177,10 @@ void FileOpening::adopt(const std::string& told, const core::Source& source) {
         [container = container_, content = content_](store::Store& whole) { container->seal(whole, content); });
 }
 
+void FileOpening::share() {
+  if (mode() != Mode::kWrite || container_ == nullptr || !container_->shares(content_)) return;
+  transport::Transport& transport = call_.transport();
+  call_.step([&] { container_->share(*file_.store(), transport.counter(), transport.size() == 1); });
+}
+
 }  // namespace plait::open

@@ -27,6 +27,8 @@ class FileOpening : public driver::Opening {
   void adopt(const std::string& told, const core::Source& source) override;
   const FileOptions& options() const override { return options_; }
   void adopt(const ArrayType& type) override { file_.set_type(type, options_.several); }
+  /// Ends the opening of a new file whose ranks count together.  Collective, when all have it.
+  void share();
 
  private:
   const container::Container& container_of_new() const;

@@ -51,8 +51,8 @@ class Store {
   virtual bool grows() const { return true; }
   virtual std::unique_ptr<Pending> submit_read(std::vector<ReadSegment> segments) = 0;
   virtual std::unique_ptr<Pending> submit_write(std::vector<WriteSegment> segments) = 0;
-  /// Called by whoever has written when an access has ended: what it has written is where other processes find it.
-  /// errors  kSystem.
+  /// Called when an access that wrote has ended: writes what has been kept of it, to put it together with others, so that
+  /// other processes find it.  errors  kSystem.
   virtual void settle() {}
   /// Returns once all completed writes survive a loss of power.
   virtual void sync() = 0;

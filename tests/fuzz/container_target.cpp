@@ -11,6 +11,8 @@
 
 #include "codec/codecs.hpp"
 #include "container/array_type.hpp"
+#include "container/hdf5/codecs.hpp"
+#include "container/hdf5/dataset.hpp"
 #include "container/netcdf/container.hpp"
 #include "container/npz/container.hpp"
 #include "container/safetensors/container.hpp"
@@ -142,6 +144,48 @@ void run_zarr_chunk(std::string_view bytes) {
   demand_of_file(error.empty() || error.find("input.zarr/c/0") != std::string::npos, "an error names no file");
 }
 
+/// The first byte says which filters have packed a chunk, in which order.
+void run_hdf5_chunk(std::string_view bytes) {
+  using namespace container::hdf5;
+  if (bytes.empty()) return;
+  constexpr std::size_t kChunk = 96;
+  constexpr int kSteps = 3;
+  std::vector<std::byte> chunk(kChunk);
+  int kinds = static_cast<unsigned char>(bytes.front());
+  std::vector<std::shared_ptr<const codec::Codec>> steps;
+  for (int i = 0; i < kSteps; ++i, kinds /= 4) {
+    if (kinds % 4 == 1) steps.push_back(lzf());
+    if (kinds % 4 == 2) steps.push_back(fletcher32());
+    if (kinds % 4 == 3) steps.push_back(shuffle(1 + static_cast<std::size_t>(kinds) % 9));
+  }
+  const codec::Chain packing(std::move(steps));
+  const std::string error =
+      error_of([&] { packing.decode(std::as_bytes(std::span(bytes.substr(1))), chunk, "chunk (0) of input.h5"); });
+  demand_of_file(error.empty() || error.find("input.h5") != std::string::npos, "an error names no file");
+}
+
+/// What another rank says of a dataset.
+void run_hdf5_told(std::string_view bytes) {
+  using namespace container::hdf5;
+  (void)error_of([&] {
+    const Dataset found = unpacked(bytes);
+    const std::string again = packed(found);
+    demand_of_file(packed(unpacked(again)) == again, "a dataset that is told changes");
+  });
+}
+
+std::vector<std::string> right_told() {
+  using namespace container::hdf5;
+  Dataset dataset;
+  dataset.type = {{40, 30}, "<f4", 4, Order::kC};
+  dataset.fill.resize(4);
+  dataset.storage = Storage::kChunks;
+  dataset.chunk = {7, 9};
+  dataset.filters = {{2, {4}, "shuffle"}, {1, {6}, "deflate"}};
+  dataset.chunks = {{0, 4096, 100, 0}, {1, 4196, 252, 3}, {5, 2048, 90, 0}};
+  return {packed(dataset)};
+}
+
 /// The first byte says how many chunks are in a shard and how its index is packed; what follows is a whole shard.
 void run_zarr_shard(std::string_view bytes) {
   using namespace container::zarr;
@@ -209,7 +253,9 @@ std::vector<Received> received_in_files() {
           {"netcdf", run_netcdf, right_elsewhere},
           {"zarr", run_zarr, right_zarr},
           {"zarr-chunk", run_zarr_chunk, right_elsewhere},
-          {"zarr-shard", run_zarr_shard, right_shards}};
+          {"zarr-shard", run_zarr_shard, right_shards},
+          {"hdf5-chunk", run_hdf5_chunk, right_elsewhere},
+          {"hdf5-told", run_hdf5_told, right_told}};
 }
 
 }  // namespace plait::fuzz

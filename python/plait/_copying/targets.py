@@ -42,6 +42,11 @@ class Making:
 
     def open_all(self, name: str, arrays: tuple[StepArray, ...]) -> File:
         """Open a target that holds arrays under names."""
+        if self.wanted.chunked:
+            raise ArgumentError(
+                f"chunks, shards or a codec were given, but {name} has several new arrays in one piece each; leave them "
+                "out, or copy each array to a file of its own"
+            )
         held = {array.name: (array.shape, array.dtype, self.wanted.options(name, array)["order"]) for array in arrays}
         return open(name, "w", comm=self.comm, arrays=held, memory=self.memory)
 
@@ -63,7 +68,7 @@ def _refuse_fields_of_arrays(name: TargetName) -> None:
     fields, file_fields = TargetName(array), TargetName(file)
     apart = file_fields.has_step >= fields.has_step and file_fields.has_variable >= fields.has_variable
     found = locate(file)
-    if between and not apart and found.names_arrays and not found.keeps_chunks:
+    if between and not apart and found.names_arrays and not found.adds_arrays:
         raise ArgumentError(
             f"{name.text}: each array would replace the file {file} with those before it; copy all arrays at once into "
             f"{file}, or put {{step}} or {{variable}} into the name of the file"
@@ -82,7 +87,7 @@ class FileTarget:
     def __init__(self, name: TargetName, making: Making, apart: Apart) -> None:
         """Take the name."""
         self._holds = holds_names(name.text)
-        self._groups = self._holds and locate(name.text).keeps_chunks
+        self._groups = self._holds and locate(name.text).adds_arrays
         _refuse_fields_of_arrays(name)
         self.several = name.has_variable or self._holds
         self._name, self._making, self._apart = name, making, apart
@@ -91,6 +96,7 @@ class FileTarget:
         self._stack = contextlib.ExitStack()
         self._taken = False
         self._in_group = False
+        self._single = ""
         self._number = 0
 
     def __enter__(self) -> FileTarget:
@@ -122,6 +128,7 @@ class FileTarget:
         self._taken = True
         self._number = step.number
         self._all = None
+        self._single = ""
         self._in_group = self._groups and len(arrays) > 1
         # What comes without a name of its own gets the one that the format has for it.
         if (
@@ -131,6 +138,9 @@ class FileTarget:
             and [array.name for array in arrays] != [VARIABLE]
         ):
             name = self._name.of(step.number, "")
+            if len(arrays) == 1 and self._making.wanted.chunked:
+                self._single = BETWEEN + arrays[0].name
+                return
             self._all = self._stack.enter_context(self._making.open_all(name, arrays))
 
     def begin_array(self, array: StepArray) -> Kept | None:
@@ -141,6 +151,7 @@ class FileTarget:
         if self._in_group:
             self.finish()
             name += BETWEEN + array.name
+        name += self._single
         file = self._stack.enter_context(self._making.open(name, array))
         self._files[array.name] = file
         return self._making.kept(file)

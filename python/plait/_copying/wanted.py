@@ -40,6 +40,11 @@ class Wanted:
         if self.codec is not None and not isinstance(self.codec, str):
             raise ArgumentError(f'codec={shown(self.codec)} is not a codec; give a text such as "zstd:3"')
 
+    @property
+    def chunked(self) -> bool:
+        """Whether anything is asked for that only arrays in chunks have."""
+        return (self.chunks, self.shards, self.codec) != (None, None, None)
+
     def options(self, target: str | os.PathLike[str], array: StepArray) -> dict[str, Any]:
         """Return what :func:`plait.open` is told of a new array.
 
@@ -54,7 +59,7 @@ class Wanted:
             )
         told: dict[str, Any] = {"order": order}
         if not found.keeps_chunks:
-            if (self.chunks, self.shards, self.codec) != (None, None, None):
+            if self.chunked:
                 raise ArgumentError(
                     f"chunks, shards or a codec were given, but {os.fsdecode(target)} keeps its arrays in one piece; "
                     "leave them out, or give a target that ends with .zarr"
@@ -63,7 +68,7 @@ class Wanted:
         told["chunks"] = _sizes("chunks", self.chunks, array) or array.chunks
         told["shards"] = _sizes("shards", self.shards, array)
         told["codec"] = self.codec
-        told["dimension_names"] = array.dimension_names or None
+        told["dimension_names"] = array.dimension_names if found.adds_arrays and array.dimension_names else None
         return told
 
 

@@ -83,6 +83,14 @@ class Unpacker {
   std::string_view bytes_;
 };
 
+// Modulo 2^64, as whatever bytes say.
+std::int64_t sum(std::int64_t one, std::int64_t other) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(one) + static_cast<std::uint64_t>(other));
+}
+std::uint64_t further(std::int64_t one, std::int64_t than) {
+  return static_cast<std::uint64_t>(one) - static_cast<std::uint64_t>(than);
+}
+
 }  // namespace
 
 Extents Dataset::grid() const {
@@ -129,11 +137,11 @@ std::string packed(const Dataset& dataset) {
   Chunk before;
   before.number = -1;
   for (const Chunk& one : dataset.chunks) {
-    out.number(static_cast<std::uint64_t>(one.number - before.number - 1) * 2 +
-               (one.left_out != before.left_out ? 1 : 0));
-    if (one.left_out != before.left_out) out.number(one.left_out);
-    out.signed_number(one.offset - before.offset - before.bytes);
-    out.signed_number(one.bytes - before.bytes);
+    const bool differs = one.left_out != before.left_out;
+    out.number(further(one.number, sum(before.number, 1)) * 2 + (differs ? 1 : 0));
+    if (differs) out.number(one.left_out);
+    out.signed_number(static_cast<std::int64_t>(further(one.offset, sum(before.offset, before.bytes))));
+    out.signed_number(static_cast<std::int64_t>(further(one.bytes, before.bytes)));
     before = one;
   }
   return out.take();
@@ -163,10 +171,10 @@ Dataset unpacked(std::string_view bytes) {
   before.number = -1;
   for (Chunk& one : dataset.chunks) {
     const std::uint64_t number = in.number();
-    one.number = before.number + 1 + static_cast<std::int64_t>(number / 2);
+    one.number = sum(sum(before.number, 1), static_cast<std::int64_t>(number / 2));
     one.left_out = number % 2 != 0 ? static_cast<std::uint32_t>(in.number()) : before.left_out;
-    one.offset = before.offset + before.bytes + in.signed_number();
-    one.bytes = before.bytes + in.signed_number();
+    one.offset = sum(sum(before.offset, before.bytes), in.signed_number());
+    one.bytes = sum(before.bytes, in.signed_number());
     before = one;
   }
   return dataset;

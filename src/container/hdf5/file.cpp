@@ -83,11 +83,17 @@ class Listing {
   const bool short_sizes_;
 };
 
+/// The path, of a file that the library can open as well.
+const std::string& ordinary(const store::Store& store, const std::string& path) {
+  if (dynamic_cast<const store::posix::PosixStore*>(&store) == nullptr)
+    refuse(text(path, ": HDF5 files are read where they are ordinary files; copy it to one"));
+  return path;
+}
+
 }  // namespace
 
-HdfFile::HdfFile(store::Store& store, const std::string& path) : path_(path), bytes_(store.size()) {
+HdfFile::HdfFile(store::Store& store, const std::string& path) : path_(ordinary(store, path)), bytes_(store.size()) {
   const auto* bytes = dynamic_cast<const store::posix::PosixStore*>(&store);
-  if (bytes == nullptr) refuse(text(path, ": HDF5 files are read where they are ordinary files; copy it to one"));
   file_ = Handle(hdf5_->H5Fopen(bytes->name().c_str(), kReadOnly, 0), hdf5_->H5Fclose);
   if (!file_)
     throw Error(ErrorKind::kSystem,

@@ -49,8 +49,8 @@ class HdfFile {
   [[noreturn]] void not_there(const std::string& shown, int kind);
   [[noreturn]] void damaged(const std::string& what) const;
 
-  Library hdf5_;
   std::string path_;
+  Library hdf5_;
   std::int64_t bytes_ = 0;  ///< of the file
   Handle file_;
   Handle inside_;  ///< the property of accesses that links out of the file are not followed

@@ -88,6 +88,27 @@ codec::Chain chain_of(const std::vector<Filter>& filters, std::uint32_t left_out
   return codec::Chain(std::move(codecs));
 }
 
+std::vector<Filter> filters_of(std::string_view codec, std::int64_t element_bytes) {
+  constexpr std::string_view kShuffle = "shuffle";
+  std::vector<Filter> filters;
+  if (codec.starts_with(kShuffle)) {
+    codec.remove_prefix(kShuffle.size());
+    if (codec.starts_with(',')) codec.remove_prefix(1);
+    filters.push_back({2, {static_cast<std::uint32_t>(element_bytes)}, std::string(kShuffle)});
+  }
+  if (codec.empty()) return filters;
+  const codec::Spec spec = codec::parse_spec(codec);
+  if (spec.none()) return filters;
+  const auto level = static_cast<std::uint32_t>(spec.level);
+  if (spec.name != "zstd")
+    filters.push_back({1, {level}, "deflate"});
+  else if (spec.level < 1)
+    refuse(text("codec \"", codec, "\": HDF5's filter has the levels of zstd from 1 on; give one of these"));
+  else
+    filters.push_back({32015, {level}, "zstd"});
+  return filters;
+}
+
 std::string chunk_words(const Dataset& dataset, std::int64_t number) {
   const Extents grid = dataset.grid();
   Extents index(grid.size());

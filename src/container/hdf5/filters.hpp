@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "codec/codec.hpp"
@@ -19,6 +20,10 @@ std::string filter_words(const Filter& filter);
 std::string why_not(const Filter& filter);
 /// Those that are not left out (bit i: filter i), in their order.  errors  kArgument: why_not().
 codec::Chain chain_of(const std::vector<Filter>& filters, std::uint32_t left_out);
+
+/// The filters that a codec of FileOptions stands for: `none`, `gzip:5`, `zlib:5` (both are deflate), `zstd:3`, each
+/// behind `shuffle,` where bytes of elements are to be reordered first.  errors  kArgument: another one.
+std::vector<Filter> filters_of(std::string_view codec, std::int64_t element_bytes);
 
 /// `chunk (4, 2)`, of the index that its number stands for.
 std::string chunk_words(const Dataset& dataset, std::int64_t number);

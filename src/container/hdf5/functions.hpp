@@ -101,6 +101,8 @@ using LinkGuard = int(const char*, const char*, const char*, const char*, unsign
   ONE(int, H5Pset_alignment, (Id, Size, Size))                                                               \
   ONE(int, H5Pset_create_intermediate_group, (Id, unsigned))                                                 \
   ONE(int, H5Pset_char_encoding, (Id, int))                                                                  \
+  ONE(int, H5Pset_chunk, (Id, int, const Size*))                                                             \
+  ONE(int, H5Pset_filter, (Id, int, unsigned, std::size_t, const unsigned*))                                 \
   ONE(int, H5Pset_alloc_time, (Id, int))                                                                     \
   ONE(int, H5Pset_fill_time, (Id, int))                                                                      \
   ONE(int, H5Pset_obj_track_times, (Id, bool))

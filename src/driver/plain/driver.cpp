@@ -93,6 +93,7 @@ class PlainDriver : public FileDriver {
         found.path = real_path(std::filesystem::path(holds.file_of(path, array)).parent_path().string());
     found.tells = holds.tells();
     found.keeps_chunks = by_name && holds.keeps_chunks();
+    found.adds_arrays = by_name && holds.in_folder();
     found.names_arrays = by_name && holds.names_arrays();
     found.only_order = by_name ? holds.only_order() : std::nullopt;
     return found;

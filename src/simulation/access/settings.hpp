@@ -35,7 +35,7 @@ struct FileSettings {
 };
 
 /// Visits and messages that are simulated unless a number of windows is given: some ten seconds.
-constexpr std::int64_t kMostWork = 30'000'000;
+constexpr std::int64_t kMostWork = 10'000'000;
 /// Messages of a step that are followed one by one.
 constexpr std::int64_t kMostMessages = 8'000'000;
 

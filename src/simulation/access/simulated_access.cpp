@@ -190,7 +190,7 @@ plan::AccessPlan plan_on(const AccessAsked& asked, const AccessSettings& setting
   require(asked.ranks >= 1 && asked.ranks <= kMostRanks, "ranks", asked.ranks, base::text("1 to ", kMostRanks));
   const std::int64_t together = on_node(asked, settings);
   require(together <= kMostOnNode, "ranks of one node", together,
-          base::text("at most ", kMostOnNode, ": say how many share a node"));
+          base::text("at most ", kMostOnNode, ", as per_node says"));
   if (asked.layout.ranks_end() > asked.ranks)
     throw Error(ErrorKind::kArgument,
                 base::text("the layout ", to_string(asked.layout), " has the rank ", asked.layout.ranks_end() - 1,

@@ -22,7 +22,9 @@ std::string plain(std::string_view name) {
 }
 
 const PolicyKind& find(std::string_view name) {
-  const auto found = std::ranges::find(policies(), plain(name), [](const PolicyKind* one) { return plain(one->name); });
+  // Belady called it MIN, others say OPT.
+  const std::string wanted = plain(name) == "opt" || plain(name) == "min" ? "belady" : plain(name);
+  const auto found = std::ranges::find(policies(), wanted, [](const PolicyKind* one) { return plain(one->name); });
   if (found != policies().end()) return **found;
   std::vector<std::string_view> names;
   for (const PolicyKind* one : policies()) names.push_back(one->name);

@@ -12,7 +12,8 @@ namespace plait::simulation {
 /// In the order in which they are listed.
 std::span<const PolicyKind* const> policies();
 
-/// A policy with its parameters: `lru`, `2q?in=25%&out=50%`; capitals and hyphens of its name do not matter.
+/// A policy with its parameters: `lru`, `2q?in=25%&out=50%`; capitals and hyphens of its name do not matter, and `opt`
+/// and `min` are `belady`.
 /// errors  kArgument: no policy of this name, with those that there are and the nearest; and those of Parameters.
 class NamedPolicy {
  public:

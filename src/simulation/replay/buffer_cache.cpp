@@ -55,7 +55,7 @@ bool BufferCache::read(const Access& access) {
     if (!found.dirty && operations_.running(found.operation) && operations_.reads(found.operation))
       need(found.operation);
     if (owner_limit_ != 0) owner_links_.move_to_front(owned_[found.process], slot);
-    policy_->hit(slot, {{block, access.file}, access.process, kNever, 1});
+    policy_->hit(slot, use_of(access, block));
     toss(run);
   }
   end_run(run, access.file, true);
@@ -98,7 +98,7 @@ void BufferCache::add_missing(Run& run, const Access& access, std::uint64_t bloc
     end_run(run, access.file, !ahead);
     run.first = run.end = block;
   }
-  const Slot slot = bring({{block, access.file}, access.process, kNever, 1}, run);
+  const Slot slot = bring(use_of(access, block), run);
   if (run.first == run.end) run.first = run.end = block;  // the run was ended to make room
   blocks_[slot].ahead = ahead;
   if (!operations_.running(run.operation))
@@ -198,7 +198,7 @@ void BufferCache::write(const Access& access) {
   Run run;  // only collects what must end before there is room
   for (std::uint64_t block = first; block < end; ++block) {
     Slot slot = table_.find({block, access.file});
-    const Use use{{block, access.file}, access.process, kNever, 1};
+    const Use use = use_of(access, block);
     if (slot != kNoSlot) {
       blocks_[slot].ahead = false;
       if (owner_limit_ != 0) owner_links_.move_to_front(owned_[blocks_[slot].process], slot);

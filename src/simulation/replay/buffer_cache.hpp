@@ -11,6 +11,7 @@
 #include "simulation/cache/registry.hpp"
 #include "simulation/cache/slot_lists.hpp"
 #include "simulation/replay/file_placement.hpp"
+#include "simulation/replay/future.hpp"
 #include "simulation/replay/operations.hpp"
 #include "simulation/replay/read_ahead.hpp"
 #include "simulation/replay/settings.hpp"
@@ -50,6 +51,9 @@ class BufferCache final : private Timer {
  public:
   BufferCache(const CacheSettings& settings, EventQueue& clock, Operations& operations, const FilePlacement& placement,
               std::uint32_t processes);
+
+  /// Policies that look ahead are told by this from now on.
+  void look_ahead(Future& future) noexcept { future_ = &future; }
 
   /// returns  whether every block was there or on its way.
   bool read(const Access& access);
@@ -114,6 +118,10 @@ class BufferCache final : private Timer {
   std::uint64_t end_block(const Access& access) const {
     return static_cast<std::uint64_t>((access.offset + access.length + block_ - 1) / block_);
   }
+  Use use_of(const Access& access, std::uint64_t block) const {
+    const BlockKey key{block, access.file};
+    return {key, access.process, future_ == nullptr ? kNever : future_->next(key), 1};
+  }
   Block* resident(std::uint32_t file, std::uint64_t block) {
     const Slot slot = table_.find({block, file});
     return slot == kNoSlot ? nullptr : &blocks_[slot];
@@ -126,6 +134,7 @@ class BufferCache final : private Timer {
   std::int64_t block_;
   Slot slots_;
   std::unique_ptr<Policy> policy_;
+  Future* future_ = nullptr;
   ReadAhead ahead_;
   BlockTable table_;
   std::vector<Block> blocks_;  // by slot

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "simulation/cache/requests.hpp"
+#include "simulation/replay/barriers.hpp"
 
 namespace plait::simulation {
 
@@ -191,9 +192,27 @@ void Recording::take(Reading& reading, const Event& event) {
     case Kind::kSync:
     case Kind::kTruncate:
     case Kind::kClose: request(reading, thread, event); break;
+    case Kind::kPhase:
+      if (waits_for_all(files_[file_of(reading, event)].name)) {
+        meeting(reading, thread, event);
+        break;
+      }
+      [[fallthrough]];
     default:  // takes what it took
       thread.pause[1] += std::max<Time>(event.duration, 0);
   }
+}
+
+/// A call in which all wait for all: what it took was waiting, which the replay finds out anew.
+void Recording::meeting(Reading& reading, Thread& thread, const Event& event) {
+  Request made;
+  made.kind = Kind::kPhase;
+  made.service = std::max<Time>(event.duration, 0);  // of one whose others are in no trace
+  made.group = group_of(reading, event);
+  ++groups_[made.group];
+  made.think = std::exchange(thread.think[1], 0);
+  made.pause = std::exchange(thread.pause[1], 0);
+  put(thread, made);
 }
 
 void Recording::request(Reading& reading, Thread& thread, const Event& event) {
@@ -275,7 +294,7 @@ std::uint32_t Recording::group_of(Reading& reading, const Event& event) {
     part.job = job.number;
   }
   // Of several requests of one call the first waits.
-  if (std::exchange(part.operation, event.operation) == event.operation) return 0;
+  if (event.kind != Kind::kPhase && std::exchange(part.operation, event.operation) == event.operation) return 0;
   const auto [group, fresh] =
       reading.groups.try_emplace({file, part.job, part.turns++}, static_cast<std::uint32_t>(groups_.size()));
   if (fresh) groups_.push_back(0);

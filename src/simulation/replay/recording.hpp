@@ -96,6 +96,7 @@ class Recording {
   void take(Reading& reading, const trace::Event& event);
   void advance(Level& level, Thread& thread, const trace::Event& event);
   void request(Reading& reading, Thread& thread, const trace::Event& event);
+  void meeting(Reading& reading, Thread& thread, const trace::Event& event);
   Thread& thread_of(Reading& reading, const trace::Event& event);
   std::uint32_t file_of(Reading& reading, const trace::Event& event);
   std::int64_t rank_of(Reading& reading, std::uint32_t process);

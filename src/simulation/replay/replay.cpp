@@ -63,6 +63,11 @@ Replay::Replay(const Recording& recording, const ReplaySettings& settings)
       device_ = make_device(settings.device, site);
     operations_.set_device(*device_);
   }
+  const CacheSettings cache = cache_of(settings);
+  if (cache.size > 0 && NamedPolicy(cache.policy).kind().foresight == Foresight::kNext) {
+    future_ = std::make_unique<Future>(recording, settings.program.aggregate, cache.block);
+    cache_.look_ahead(*future_);
+  }
   for (std::size_t k = 0; k < recording.programs().size(); ++k) {
     processes_.push_back(
         {.cursor = RequestCursor(recording, k, settings.program.aggregate), .request = {}, .outcome = {}});
@@ -167,6 +172,7 @@ bool Replay::make_request(std::uint32_t index) {
       if (!settings_.program.measured) cache_.truncate(request.file, request.offset);
       return true;
     case Kind::kClose: return wait_for_all(process);
+    case Kind::kPhase: return recording_.groups()[request.group] < 2 ? measured(index) : meet(index);
     default: break;
   }
   if (!wait_for_all(process)) return false;
@@ -184,6 +190,7 @@ bool Replay::transfer(std::uint32_t index) {
   (read ? outcome_.program_read : outcome_.program_write).add(clock_.now(), request.length);
   if (settings_.program.measured) return measured(index);
   if (request.length == 0) return true;
+  if (future_ != nullptr && Future::uses_cache(request)) future_->make(index);
   const Access access{index, request.file, request.offset, request.length, request.durable};
   if (request.direct) {
     cache_.direct(access, !read);

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "simulation/replay/future.hpp"
 #include "simulation/replay/outcome.hpp"
 #include "simulation/replay/processors.hpp"
 #include "simulation/replay/recording.hpp"
@@ -67,6 +68,7 @@ class Replay final : private OperationHost, private ProcessorHost, private Timer
   FilePlacement placement_;
   std::unique_ptr<Device> device_;
   BufferCache cache_;
+  std::unique_ptr<Future> future_;  // where the policy looks ahead
   Processors processors_;
   std::vector<Process> processes_;
   std::vector<std::uint32_t> arrived_;                  // by group

@@ -20,7 +20,7 @@ struct Request {
   std::int64_t length = 0;
   std::uint32_t file = 0;
   std::uint32_t group = 0;                ///< collective operations: those of one number wait for each other; 0: none
-  trace::Kind kind = trace::Kind::kExit;  ///< read, write, sync, truncate, close or exit
+  trace::Kind kind = trace::Kind::kExit;  ///< read, write, sync, truncate, close, exit, or a phase: all wait for all
   bool asynchronous = false;
   bool direct = false;   ///< past the cache
   bool durable = false;  ///< a write that ends when its bytes are on the device

@@ -47,10 +47,10 @@ void ReplaySettings::check() const {
   require(device.flush_writes >= 0 && device.flush_writes <= 1000, "the writes of a flush", number(device.flush_writes),
           "0 to 1000");
   require(program.aggregate >= 0, "the size to aggregate to in bytes", number(program.aggregate), "0 or above");
-  if (cache.size != 0 && NamedPolicy(cache.policy).kind().foresight != Foresight::kNone)
+  if (cache.size != 0 && NamedPolicy(cache.policy).kind().foresight == Foresight::kProcesses)
     throw Error(ErrorKind::kArgument,
                 base::text("the policy ", cache.policy,
-                           " has to know the order of all uses before, which in a replay depends on time; use another "
+                           " has to know how many programs will use a block, which a replay does not tell; use another "
                            "policy, or count hits without time"));
 }
 

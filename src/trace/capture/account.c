@@ -8,11 +8,11 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/single_threaded.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "trace/capture/capture.h"
+#include "trace/capture/threads.h"
 
 struct account_slot account_slots[ACCOUNT_SLOTS];
 __thread uint32_t account_slot_number;
@@ -160,7 +160,7 @@ void account_forked(void) {
     atomic_store(&account_slots[i].writes, 0);
   }
   for (int i = 0; i < 4; ++i) atomic_store(&settled[i], 0);
-  atomic_store(&forked, !__libc_single_threaded);
+  atomic_store(&forked, !surely_one_thread());
   atomic_store(&account_loading, 0);
 }
 

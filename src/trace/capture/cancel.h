@@ -3,17 +3,18 @@
 
 #include <pthread.h>
 #include <stdbool.h>
-#include <sys/single_threaded.h>
+
+#include "trace/capture/threads.h"
 
 static inline bool cancel_begin(int* type) {
-  if (__libc_single_threaded) return false;
+  if (surely_one_thread()) return false;
   pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, type);
   return true;
 }
 
 /* The thread ends here, if it was cancelled before. */
 static inline void cancel_here(void) {
-  if (!__libc_single_threaded) pthread_testcancel();
+  if (!surely_one_thread()) pthread_testcancel();
 }
 
 static inline void cancel_end(int type) { pthread_setcanceltype(type, &type); }

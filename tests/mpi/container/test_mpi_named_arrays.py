@@ -172,6 +172,29 @@ def test_copies_into_other_chunks_by_all_ranks(comm, shared):
     assert not [one for one in shared.iterdir() if "scratch" in one.name]
 
 
+@pytest.mark.parametrize("codec", ["none", "gzip:1", "shuffle,gzip:4"])
+@pytest.mark.parametrize("dist", ["(block, *)", "(cyclic(7), *)", "(*, cyclic(3))"])
+def test_all_ranks_pack_chunks_of_one_dataset(comm, shared, codec, dist):
+    h5py = pytest.importorskip("h5py")
+    layout = plait.Layout(SHAPE, dist, grid=(comm.size,))
+    mine = np.ascontiguousarray(ARRAYS["a"][np.ix_(*layout.indices(comm.rank))])
+    region = np.s_[11:101:3, 20:140]
+    expected = ARRAYS["a"].copy()
+    expected[region] = 4
+    part = plait.Layout(expected[region].shape, "(cyclic, *)", grid=(comm.size,))
+    for memory in (0, 1 << 13):
+        how = {"shape": SHAPE, "dtype": "i4", "chunks": (50, 37), "codec": codec, "memory": memory}
+        with plait.open(f"{shared}/a.h5::/g/x", "w", comm=comm, **how) as file:
+            file.write(mine, layout)
+            # Chunks that another rank has written.
+            for value in (3, 4):
+                file.write(np.full(part.local_shape(comm.rank), value, "i4"), part, region=region)
+        comm.barrier()
+        with h5py.File(shared / "a.h5") as file:
+            np.testing.assert_array_equal(file["g/x"][...], expected)
+        comm.barrier()
+
+
 def test_copies_by_all_ranks(comm, shared):
     if comm.rank == 0:
         np.savez(shared / "a.npz", **ARRAYS)

@@ -164,3 +164,120 @@ def test_copies_there_and_back(tmp_path, target):
     assert found.keys() == arrays.keys()
     for name, array in arrays.items():
         np.testing.assert_array_equal(found[name], array)
+
+
+CODECS = ["none", "gzip:1", "shuffle,gzip:6", "shuffle", "zlib:9", "zstd:3", "shuffle,zstd"]
+FILTERS = {"none": "", "gzip:1": ", deflate 1", "shuffle,gzip:6": ", shuffle, deflate 6", "shuffle": ", shuffle"}
+
+
+@pytest.mark.parametrize("codec", CODECS)
+@pytest.mark.parametrize("shape", [(13,), (50, 37), (13, 7, 10), (3, 70, 90, 2)])
+def test_chunks(tmp_path, codec, shape):
+    """More chunks than a node of the index has, which divide nothing; h5py reads them, and Plait."""
+    array = array_of("<i4", shape)
+    chunks = {1: (4,), 2: (4, 3), 3: (4, 3, 10), 4: (2, 5, 3, 1)}[len(shape)]
+    with plait.open(f"{tmp_path}/a.h5::g/x", "w", shape=shape, dtype="i4", chunks=chunks, codec=codec) as file:
+        assert file.chunks == chunks
+        file.write(array)
+    (told,) = plait.arrays_in(tmp_path / "a.h5")
+    assert (told.name, told.chunks) == ("g/x", chunks)
+    if codec in FILTERS:
+        assert told.kept == f"chunks {'x'.join(map(str, chunks))}{FILTERS[codec]}"
+    np.testing.assert_array_equal(plait.open(tmp_path / "a.h5").read(), array)
+    with h5py.File(tmp_path / "a.h5") as file:
+        assert file["g/x"].chunks == chunks
+        if "zstd" not in codec:
+            np.testing.assert_array_equal(file["g/x"][...], array)
+    with h5py.File(tmp_path / "a.h5", "r+") as file:  # whose library finds nothing to complain about
+        file["more"] = array
+    np.testing.assert_array_equal(plait.open(f"{tmp_path}/a.h5::/g/x").read(), array)
+
+
+@pytest.mark.parametrize("codec", ["none", "gzip:1"])
+def test_many_chunks(tmp_path, codec):
+    array = array_of("u1", (300, 200))
+    with plait.open(tmp_path / "a.h5", "w", shape=array.shape, dtype="u1", chunks=(2, 3), codec=codec) as file:
+        file.write(array)
+    with h5py.File(tmp_path / "a.h5") as file:
+        assert file["data"].id.get_num_chunks() == 150 * 67
+        np.testing.assert_array_equal(file["data"][...], array)
+
+
+@pytest.mark.parametrize("codec", ["none", "gzip:1", "shuffle,gzip"])
+@pytest.mark.parametrize("memory", [0, "8K"])
+def test_chunks_that_are_written_in_parts(tmp_path, codec, memory):
+    """Regions that end within chunks, chunks that are larger than the memory, parts of several threads."""
+    shape, chunks = (60, 50), (25, 40)
+    expected = np.zeros(shape, "f8")
+    layout = plait.Layout((60, 20), "(cyclic, block)", grid=(2, 2))
+    how = {"shape": shape, "dtype": "f8", "chunks": chunks, "codec": codec, "memory": memory}
+    with plait.open(tmp_path / "a.h5", "w", **how) as file:
+        for value, region in enumerate((np.s_[3:30, 5:45], np.s_[:, 30:], np.s_[::7, ::3], np.s_[59:, :]), 1):
+            part = np.full(expected[region].shape, value, "f8")
+            file.write(part, region=region)
+            expected[region] = part
+        parts = [np.full(layout.local_shape(rank), 10 + rank, "f8") for rank in range(4)]
+        file.write(parts, layout, region=np.s_[:, 11:31])
+    for rank in range(4):
+        expected[:, 11:31][np.ix_(*layout.indices(rank))] = 10 + rank
+    np.testing.assert_array_equal(plait.open(tmp_path / "a.h5").read(), expected)
+    np.testing.assert_array_equal(found_in(tmp_path / "a.h5")["data"], expected)
+
+
+def test_chunks_that_nobody_writes(tmp_path):
+    with plait.open(tmp_path / "a.h5", "w", shape=(40, 30), dtype="f4", chunks=(7, 9), codec="gzip") as file:
+        file.write(np.ones((1, 1), "f4"), region=np.s_[20:21, 20:21])
+    with plait.open(tmp_path / "b.h5", "w", shape=(40, 30), dtype="f4", chunks=(7, 9), codec="gzip"):
+        pass
+    expected = np.zeros((40, 30), "f4")
+    np.testing.assert_array_equal(found_in(tmp_path / "b.h5")["data"], expected)
+    expected[20, 20] = 1
+    np.testing.assert_array_equal(found_in(tmp_path / "a.h5")["data"], expected)
+    for shape in ((), (0, 3)):
+        with plait.open(tmp_path / "c.h5", "w", shape=shape, dtype="f4", codec="gzip") as file:
+            file.write(np.ones(shape, "f4"))
+        np.testing.assert_array_equal(found_in(tmp_path / "c.h5")["data"], np.ones(shape, "f4"))
+
+
+def test_usual_chunks_hold_a_mebibyte(tmp_path):
+    array = array_of("<f8", (500, 1000))
+    with plait.open(tmp_path / "a.h5", "w", shape=array.shape, dtype="f8", codec="shuffle,gzip:1") as file:
+        assert file.chunks == (125, 1000)
+        file.write(array)
+    assert (tmp_path / "a.h5").stat().st_size < array.nbytes / 4
+    np.testing.assert_array_equal(found_in(tmp_path / "a.h5")["data"], array)
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"codec": "lz5"}, 'codec "lz5" is not known'),
+        ({"codec": "zstd:-3"}, "the levels of zstd from 1 on"),
+        ({"chunks": (3,)}, "do not fit an array"),
+        ({"chunks": (0, 3)}, "do not fit an array"),
+        ({"chunks": (4, 4), "shards": (8, 8)}, "which Plait writes to .zarr only"),
+        ({"fill_value": 3}, "which Plait writes to .zarr only"),
+    ],
+)
+def test_chunks_that_cannot_be(tmp_path, options, says):
+    with pytest.raises(plait.ArgumentError) as told:
+        plait.open(tmp_path / "a.h5", "w", shape=(9, 9), dtype="f4", **options)
+    assert says in str(told.value)
+    with pytest.raises(plait.ArgumentError, match="for several arrays"):
+        plait.open(tmp_path / "a.h5", "w", arrays={"a": (3, "f4"), "b": (3, "f4")}, codec="gzip")
+    assert not list(tmp_path.iterdir())
+
+
+def test_copies_into_other_chunks(tmp_path):
+    array = array_of("<f4", (70, 60))
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file.create_dataset("x", data=array, chunks=(70, 1), compression="gzip")
+    plait.copy(tmp_path / "a.h5", tmp_path / "b.h5", chunks=(1, 60), codec="shuffle,gzip:2", memory="16K")
+    with h5py.File(tmp_path / "b.h5") as file:
+        (name,) = file
+        assert file[name].chunks == (1, 60)
+        assert (file[name].compression, file[name].compression_opts, file[name].shuffle) == ("gzip", 2, True)
+        np.testing.assert_array_equal(file[name][...], array)
+    plait.copy(tmp_path / "b.h5", tmp_path / "c.zarr", chunks=(8, 8), codec="zstd")
+    plait.copy(tmp_path / "c.zarr", tmp_path / "d.h5", codec="gzip")
+    np.testing.assert_array_equal(plait.open(tmp_path / "d.h5").read(), array)

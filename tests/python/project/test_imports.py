@@ -14,7 +14,7 @@ import plait
 
 HEAVY = {"numpy", "rich", "importlib.metadata", "mpi4py", "multiprocessing"}
 LAZY = ["plait", "plait.launch", "plait.notations", "plait.patterns", "plait.trace"]
-SUBMODULES = ["distant", "draw", "launch", "model", "notations", "patterns", "shared", "trace"]
+SUBMODULES = ["config", "distant", "draw", "launch", "model", "notations", "patterns", "shared", "trace"]
 
 
 def printed(program, *arguments):

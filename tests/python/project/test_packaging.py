@@ -63,7 +63,7 @@ def test_another_version_is_found(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("schema", "files"),
     [
-        ("github-workflows", [".github/workflows/test.yml"]),
+        ("github-workflows", [".github/workflows/test.yml", ".github/workflows/wheels.yml"]),
         ("github-issue-forms", [".github/ISSUE_TEMPLATE/problem.yml", ".github/ISSUE_TEMPLATE/wish.yml"]),
         ("github-issue-config", [".github/ISSUE_TEMPLATE/config.yml"]),
         ("citation-file-format", ["CITATION.cff"]),

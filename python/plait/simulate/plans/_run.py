@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from plait import _simulation
 from plait._arguments.layouts import layout_of
+from plait._arguments.sizes import bytes_of
 from plait._errors import ArgumentError
 from plait._guard import entry
 from plait.simulate._machine import Machine, load
@@ -36,7 +37,7 @@ def run_plan(
     per_node: int | None = None,
     cached: bool = False,
     strategy: str = "automatic",
-    memory: int | None = None,
+    memory: int | str | None = None,
     readers: int | None = None,
     windows: int | None = None,
     progress: Callable[[str, float], None] | None = None,
@@ -84,7 +85,7 @@ def run_plan(
         "ranks": count,
         "write": action == "write",
         "strategy": STRATEGIES.index(strategy),
-        "memory": memory or 0,
+        "memory": 0 if memory is None else bytes_of(memory, "memory"),
         "readers": readers or 0,
     }
     begin = time.perf_counter()

@@ -101,14 +101,14 @@ def _found(name: str) -> StoredArray:
             f"{name} is a store of the kind {where.kind}, expected a file or a file that is told of as in "
             "big.npy?shape=6000x5000; the machine says how a file lies on its servers"
         )
-    offset = 0
-    chunks: tuple[int, ...] = ()
-    if where.names_arrays:
-        one = next(iter(plait.arrays_in(name)))
-        offset, chunks = one.offset, one.chunks or ()
-    elif where.path.endswith(".npy"):
-        offset = _npy_offset(Path(where.path))
     with plait.open(name) as file:
+        offset = 0
+        chunks: tuple[int, ...] = ()
+        if where.names_arrays:
+            one = next(iter(plait.arrays_in(name)))
+            offset, chunks = one.offset, one.chunks or ()
+        elif where.path.endswith(".npy"):
+            offset = _npy_offset(Path(where.path))
         return StoredArray(name, tuple(file.shape), file.dtype.name, file.order, offset, tuple(chunks))
 
 

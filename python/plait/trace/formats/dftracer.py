@@ -171,7 +171,10 @@ class _Import:
         pid = self.process(pid, str(args.get("hhash") or ""))
         interface = _INTERFACES.get(category, Interface.UNKNOWN)
         if interface == Interface.UNKNOWN:
-            kind, file, offset, length, result = Kind.PHASE, self.file(pid, f"{record.get('cat')}: {name}"), -1, 0, 0
+            phase = f"{record.get('cat')}: {name}"
+            if "comm" in args:  # which processes wait for each other
+                phase += f" comm={args['comm']}"
+            kind, file, offset, length, result = Kind.PHASE, self.file(pid, phase), -1, 0, 0
         else:
             kind = _KINDS.get(name.removeprefix("__"), Kind.METADATA)
             file = self.file(pid, self.file_name(args))

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
-#include <sys/single_threaded.h>
 #include <unistd.h>
 
 #include "trace/capture/calls.h"

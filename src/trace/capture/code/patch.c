@@ -13,11 +13,11 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/sendfile.h>
-#include <sys/single_threaded.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "trace/capture/capture.h"
+#include "trace/capture/threads.h"
 
 ssize_t capture_read_nocancel(int fd, void* data, size_t size);
 ssize_t capture_write_nocancel(int fd, const void* data, size_t size);
@@ -40,6 +40,7 @@ struct replacement {
   const char* name;
   void* ours;
 };
+int close_range(unsigned first, unsigned last, int flags);  // glibc declares it from 2.34 on
 #define SAME(NAME) {#NAME, (void*)&NAME}
 static const struct replacement replacements[] = {
     SAME(read),
@@ -113,7 +114,7 @@ bool patch_libc(void) {
   uintptr_t first = UINTPTR_MAX;
   uintptr_t last = 0;
   bool all = true;
-  if (!__libc_single_threaded) return false;
+  if (!has_one_thread()) return false;
   for (int i = 0; i < COUNT; ++i) {
     size_t size = 0;
     functions[i] = libc_function(replacements[i].name, &size);

@@ -329,7 +329,7 @@ TEST(SimulatedAccess, RefusesWhatCannotBe) {
   refused(few, idle_machine(), "has the rank 7, but there are 4 ranks");
   AccessAsked many = rows(8);
   many.ranks = 5000;
-  refused(many, idle_machine(), "ranks of one node = 5000");
+  refused(many, idle_machine(), "ranks of one node = 5000, expected at most 4096");
   AccessSettings none = idle_machine();
   none.nodes.cores = 0;
   refused(rows(8), none, "cores of a node = 0");

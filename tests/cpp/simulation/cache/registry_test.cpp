@@ -21,6 +21,10 @@ std::string error_of(std::string_view policy, const CacheShape& shape = {100, 40
   return {};
 }
 
+TEST(Registry, KnowsBeladysPolicyByItsOtherNames) {
+  for (const char* name : {"belady", "opt", "OPT", "min"}) EXPECT_EQ(NamedPolicy(name).kind().name, "belady") << name;
+}
+
 TEST(Registry, FindsAllByTheirNames) {
   std::set<std::string_view> names;
   for (const PolicyKind* one : policies()) {

@@ -288,7 +288,7 @@ TEST(Replay, RandomRequestsUnderAllSettings) {
   }
   for (std::uint32_t process = 1; process <= 3; ++process) events.name(process, "shared");
   for (const PolicyKind* policy : policies()) {
-    if (policy->foresight != Foresight::kNone) continue;
+    if (policy->foresight == Foresight::kProcesses) continue;
     for (int write = 0; write < 4; ++write)
       for (int ahead = 0; ahead < 6; ++ahead) {
         ReplaySettings settings = settings_of(16);
@@ -323,6 +323,50 @@ TEST(Replay, RandomRequestsUnderAllSettings) {
   }
 }
 
+/// A read of a block by each of two programs, 10 and 30 ms of computing after a barrier before it.
+Events barriers(const std::string& name, int second) {
+  Events events;
+  const auto phase = [&](std::uint32_t process, double start, double duration) {
+    Event& event = events.add(process, start, duration, Kind::kPhase, -1, 0);
+    event.file = 7;
+    event.flags |= trace::flag::kLogical;
+  };
+  for (std::uint32_t process = 1; process <= 2; ++process) {
+    const int gap = process == 1 ? 10 : second;
+    for (int k = 0; k < 3; ++k) {
+      const double begin = k * (second + 1.0);
+      events.add(process, begin + gap, 1, Kind::kRead, k * kBlock, kBlock).flags |= trace::flag::kLogical;
+      phase(process, begin + gap + 1, second - gap);
+    }
+    events.about.files.push_back({process, 7, name});
+  }
+  std::ranges::sort(events.all, {}, &Event::start);
+  return events;
+}
+
+TEST(Replay, BarriersOfATraceMakeAllWait) {
+  ReplaySettings settings = settings_of(0);
+  settings.device = {"server", {{"service", 0}}};
+  settings.processors.count = 2;
+  const auto outcome = replay(barriers("MPI: MPI_Barrier", 30), settings);
+  EXPECT_EQ(outcome.processes[0].barrier, 3 * 20 * kMs);
+  EXPECT_EQ(outcome.processes[1].barrier, 0);
+  EXPECT_EQ(outcome.elapsed, (20 + 2 * 30) * kMs);  // from the first event on
+  EXPECT_EQ(outcome.unmatched, 0);
+  // On one processor the other one computes meanwhile, and nobody waits longer than it takes.
+  settings.processors.count = 1;
+  EXPECT_EQ(replay(barriers("MPI_Allreduce", 30), settings).elapsed, (20 + 2 * 40) * kMs);
+  // What only some wait for passes as it was recorded.
+  settings.processors.count = 2;
+  const auto passed = replay(barriers("MPI_Bcast", 30), settings);
+  EXPECT_EQ(passed.processes[0].barrier, 0);
+  EXPECT_EQ(passed.processes[0].pausing, 3 * 20 * kMs);
+  // So does a barrier whose other processes are in no trace.
+  Events alone = barriers("MPI_Barrier", 30);
+  std::erase_if(alone.all, [](const Event& event) { return event.process == 2; });
+  EXPECT_EQ(replay(alone, settings).elapsed, passed.processes[0].end);
+}
+
 TEST(Replay, RefusesWhatMakesNoSense) {
   const auto message = [](const std::function<void(ReplaySettings&)>& change) -> std::string {
     ReplaySettings settings = settings_of(10);
@@ -336,7 +380,7 @@ TEST(Replay, RefusesWhatMakesNoSense) {
   };
   EXPECT_NE(message([](auto& s) { s.cache.size = 100; }).find("smaller than one of its blocks"), std::string::npos);
   EXPECT_NE(message([](auto& s) { s.cache.policy = "lur"; }).find("lru"), std::string::npos);
-  EXPECT_NE(message([](auto& s) { s.cache.policy = "belady"; }).find("has to know"), std::string::npos);
+  EXPECT_NE(message([](auto& s) { s.cache.policy = "toss-parallel"; }).find("has to know"), std::string::npos);
   EXPECT_NE(message([](auto& s) { s.processors.quantum = 0; }).find("above 0"), std::string::npos);
   EXPECT_NE(message([](auto& s) { s.cache.dirty_limit = 2; }).find("a share from 0 to 1"), std::string::npos);
   EXPECT_NE(message([](auto& s) { s.cache.block = 0, s.program.measured = true; }).find("512 to 2^40"),

@@ -1,4 +1,4 @@
-#include "container/hdf5/new_file.hpp"
+#include "container/hdf5/writing/new_file.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -14,7 +14,7 @@
 #include "base/descriptor.hpp"
 #include "base/text.hpp"
 #include "container/hdf5/library.hpp"
-#include "container/hdf5/new_type.hpp"
+#include "container/hdf5/writing/new_type.hpp"
 #include "container/refuse.hpp"
 #include "plait/error.hpp"
 
@@ -24,12 +24,13 @@ namespace {
 
 using base::text;
 
-constexpr unsigned kTruncate = 2;  // H5F_ACC_TRUNC
-constexpr int kEarliest = 0;       // H5F_LIBVER_EARLIEST
-constexpr int kV110 = 2;           // H5F_LIBVER_V110
-constexpr int kUtf8 = 1;           // H5T_CSET_UTF8
-constexpr int kAllotEarly = 1;     // H5D_ALLOC_TIME_EARLY
-constexpr int kNeverFill = 1;      // H5D_FILL_TIME_NEVER
+constexpr unsigned kTruncate = 2;        // H5F_ACC_TRUNC
+constexpr int kEarliest = 0;             // H5F_LIBVER_EARLIEST
+constexpr int kV110 = 2;                 // H5F_LIBVER_V110
+constexpr int kUtf8 = 1;                 // H5T_CSET_UTF8
+constexpr int kAllotEarly = 1;           // H5D_ALLOC_TIME_EARLY
+constexpr int kNeverFill = 1;            // H5D_FILL_TIME_NEVER
+constexpr unsigned kOptionalFilter = 1;  // H5Z_FLAG_OPTIONAL
 constexpr Size kPage = 4096;
 /// What the library takes for a dataset without attributes, and for the links and the heap of a group, is less.
 constexpr Size kDatasetRoom = 512;
@@ -115,21 +116,38 @@ Handle space_of(const Library& hdf5, const Extents& shape) {
 
 Handle list_of(const Library& hdf5, Id kind) { return {hdf5->H5Pcreate(kind), hdf5->H5Pclose}; }
 
+/// How a dataset is kept.
+Handle creation_of(const Library& hdf5, const Extents& chunk, const std::vector<Filter>& filters) {
+  Handle kept = list_of(hdf5, hdf5->H5P_CLS_DATASET_CREATE_ID_g);
+  bool said = hdf5->H5Pset_obj_track_times(kept.id(), false) >= 0;
+  if (chunk.empty()) {
+    said = said && hdf5->H5Pset_alloc_time(kept.id(), kAllotEarly) >= 0 &&
+           hdf5->H5Pset_fill_time(kept.id(), kNeverFill) >= 0;
+    return said ? std::move(kept) : Handle();
+  }
+  std::vector<Size> extents;
+  for (const std::int64_t extent : chunk) extents.push_back(static_cast<Size>(extent));
+  said = said && hdf5->H5Pset_chunk(kept.id(), static_cast<int>(extents.size()), extents.data()) >= 0;
+  // Optional: the library that describes the dataset may not have it.
+  for (const Filter& filter : filters)
+    said = said && hdf5->H5Pset_filter(kept.id(), static_cast<int>(filter.id), kOptionalFilter, filter.values.size(),
+                                       filter.values.data()) >= 0;
+  return said ? std::move(kept) : Handle();
+}
+
 /// The datasets in a file that keeps all that describes them in its first `room` bytes, if these are enough.
-NewFile attempt(const Library& hdf5, const std::vector<Member>& members, const std::string& path, Size room) {
+NewFile attempt(const Library& hdf5, const std::vector<Member>& members, const std::vector<Filter>& filters,
+                const std::string& path, Size room) {
   MemoryFile memory;
   NewFile made;
   {
     const Handle access = list_of(hdf5, hdf5->H5P_CLS_FILE_ACCESS_ID_g);
     const Handle linked = list_of(hdf5, hdf5->H5P_CLS_LINK_CREATE_ID_g);
-    const Handle kept = list_of(hdf5, hdf5->H5P_CLS_DATASET_CREATE_ID_g);
-    const bool said =
-        hdf5->H5Pset_libver_bounds(access.id(), kEarliest, kV110) >= 0 &&
-        hdf5->H5Pset_meta_block_size(access.id(), room) >= 0 &&
-        hdf5->H5Pset_alignment(access.id(), kPage, kPage) >= 0 &&
-        hdf5->H5Pset_create_intermediate_group(linked.id(), 1) >= 0 &&
-        hdf5->H5Pset_char_encoding(linked.id(), kUtf8) >= 0 && hdf5->H5Pset_alloc_time(kept.id(), kAllotEarly) >= 0 &&
-        hdf5->H5Pset_fill_time(kept.id(), kNeverFill) >= 0 && hdf5->H5Pset_obj_track_times(kept.id(), false) >= 0;
+    const bool said = hdf5->H5Pset_libver_bounds(access.id(), kEarliest, kV110) >= 0 &&
+                      hdf5->H5Pset_meta_block_size(access.id(), room) >= 0 &&
+                      hdf5->H5Pset_alignment(access.id(), kPage, kPage) >= 0 &&
+                      hdf5->H5Pset_create_intermediate_group(linked.id(), 1) >= 0 &&
+                      hdf5->H5Pset_char_encoding(linked.id(), kUtf8) >= 0;
     const Handle file(said ? hdf5->H5Fcreate(memory.path().c_str(), kTruncate, 0, access.id()) : -1, hdf5->H5Fclose);
     if (!file) failed(hdf5, path);
     memory.unlink();
@@ -141,10 +159,11 @@ NewFile attempt(const Library& hdf5, const std::vector<Member>& members, const s
         refuse(text(shown, ": HDF5 has no elements of dtype ", array.dtype,
                     "; use numbers, booleans, or bytes of a fixed length"));
       const Handle space = space_of(hdf5, array.shape);
+      const Handle kept = creation_of(hdf5, one.content.chunk, filters);
       const Handle dataset(
           hdf5->H5Dcreate2(file.id(), one.name.c_str(), type.id(), space.id(), linked.id(), kept.id(), 0),
           hdf5->H5Dclose);
-      if (!space || !dataset) failed(hdf5, shown);
+      if (!space || !kept || !dataset) failed(hdf5, shown);
       const Address offset = hdf5->H5Dget_offset(dataset.id());
       made.offsets.push_back(offset == kNoAddress ? 0 : static_cast<std::int64_t>(offset));
     }
@@ -161,7 +180,7 @@ NewFile attempt(const Library& hdf5, const std::vector<Member>& members, const s
 
 }  // namespace
 
-NewFile make_file(const std::vector<Member>& members, const std::string& path) {
+NewFile make_file(const std::vector<Member>& members, const std::vector<Filter>& filters, const std::string& path) {
   std::set<std::string_view> groups;
   for (const Member& one : members)
     for (std::size_t at = one.name.find('/'); at != std::string::npos; at = one.name.find('/', at + 1))
@@ -179,7 +198,7 @@ NewFile make_file(const std::vector<Member>& members, const std::string& path) {
   for (const Member& one : members) room += kDatasetRoom + 2 * one.name.size();
   room = (room + kPage - 1) / kPage * kPage;
   for (int i = 0; i < kAttempts; ++i, room *= 2) {
-    NewFile made = attempt(hdf5, members, path, room);
+    NewFile made = attempt(hdf5, members, filters, path, room);
     if (!made.head.empty()) return made;
   }
   failed(hdf5, path);

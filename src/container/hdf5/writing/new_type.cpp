@@ -1,4 +1,4 @@
-#include "container/hdf5/new_type.hpp"
+#include "container/hdf5/writing/new_type.hpp"
 
 #include <charconv>
 #include <cstdint>

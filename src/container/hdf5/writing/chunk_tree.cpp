@@ -1,0 +1,142 @@
+#include "container/hdf5/writing/chunk_tree.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <string_view>
+
+#include "base/text.hpp"
+#include "plait/error.hpp"
+
+namespace plait::container::hdf5 {
+
+namespace {
+
+/// Children of a node: twice the K that the library takes where a file says nothing else.
+constexpr std::size_t kMostChildren = 64;
+constexpr std::uint64_t kNowhere = ~std::uint64_t{0};
+
+/// A node's child, and the key on its left.
+struct Child {
+  std::int64_t number = 0;
+  std::uint32_t bytes = 0;
+  std::uint32_t left_out = 0;
+  std::int64_t offset = 0;
+};
+
+class TreeWriter {
+ public:
+  explicit TreeWriter(const Dataset& dataset) : dataset_(dataset), grid_(dataset.grid()) {}
+
+  /// Bytes of a key: size, filters that are left out, and the first element, with a number for the bytes of elements.
+  std::size_t key_bytes() const { return 8 + 8 * (grid_.size() + 1); }
+  std::size_t node_bytes() const { return 24 + kMostChildren * 8 + (kMostChildren + 1) * key_bytes(); }
+
+  /// What a node has beside it: its neighbours, and the key behind its last child.
+  struct Beside {
+    std::uint64_t left = kNowhere;
+    std::uint64_t right = kNowhere;
+    Child behind{};
+    bool is_end = false;  ///< that is behind the last chunk of all
+  };
+  void node(std::span<const Child> children, int level, const Beside& beside) {
+    const std::size_t end = out_.size() + node_bytes();
+    for (const char letter : std::string_view("TREE")) out_.push_back(static_cast<std::byte>(letter));
+    append_number(out_, 1, 1);  // of chunks
+    append_number(out_, static_cast<std::uint64_t>(level), 1);
+    append_number(out_, children.size(), 2);
+    append_number(out_, beside.left, 8);
+    append_number(out_, beside.right, 8);
+    for (const Child& child : children) {
+      key(child, 0);
+      append_number(out_, static_cast<std::uint64_t>(child.offset), 8);
+    }
+    // Behind the last one of all: one chunk further in each dimension.
+    key(beside.behind, beside.is_end ? 1 : 0);
+    out_.resize(end);
+  }
+  std::vector<std::byte> take() { return std::move(out_); }
+
+ private:
+  void key(const Child& child, std::int64_t further) {
+    append_number(out_, child.bytes, 4);
+    append_number(out_, child.left_out, 4);
+    Extents index(grid_.size());
+    std::int64_t number = child.number;
+    for (std::size_t d = grid_.size(); d-- > 0; number /= grid_[d]) index[d] = number % grid_[d] + further;
+    for (std::size_t d = 0; d < grid_.size(); ++d)
+      append_number(out_, static_cast<std::uint64_t>(index[d] * dataset_.chunk[d]), 8);
+    append_number(out_, 0, 8);
+  }
+
+  const Dataset& dataset_;
+  const Extents grid_;
+  std::vector<std::byte> out_;
+};
+
+[[noreturn]] void other_head(const std::string& path, const char* what) {
+  throw Error(ErrorKind::kSystem,
+              base::text(path, " cannot be made: HDF5's library has written ", what,
+                         " in a way that Plait does not know; name another version in PLAIT_HDF5"),
+              EIO);
+}
+
+}  // namespace
+
+void append_number(std::vector<std::byte>& out, std::uint64_t value, int bytes) {
+  for (int i = 0; i < bytes; ++i) out.push_back(static_cast<std::byte>(value >> (8 * i)));
+}
+
+ChunkTree make_tree(const Dataset& dataset, std::span<const Chunk> chunks, std::int64_t at) {
+  TreeWriter writer(dataset);
+  const auto node_bytes = static_cast<std::int64_t>(writer.node_bytes());
+  std::vector<Child> children;
+  children.reserve(chunks.size());
+  for (const Chunk& one : chunks)
+    children.push_back({one.number, static_cast<std::uint32_t>(one.bytes), one.left_out, one.offset});
+  for (int level = 0;; ++level) {
+    std::vector<Child> above;
+    const std::int64_t first = at;
+    const std::size_t count = (children.size() + kMostChildren - 1) / kMostChildren;
+    for (std::size_t i = 0; i < count; ++i, at += node_bytes) {
+      const std::size_t begin = i * kMostChildren;
+      const std::size_t size = std::min(kMostChildren, children.size() - begin);
+      TreeWriter::Beside beside;
+      if (i > 0) beside.left = static_cast<std::uint64_t>(at - node_bytes);
+      beside.is_end = i + 1 == count;
+      if (!beside.is_end) beside.right = static_cast<std::uint64_t>(at + node_bytes);
+      beside.behind = beside.is_end ? Child{chunks.back().number, 0, 0, 0} : children[begin + size];
+      writer.node(std::span(children).subspan(begin, size), level, beside);
+      above.push_back(children[begin]);
+      above.back().offset = first + static_cast<std::int64_t>(i) * node_bytes;
+    }
+    if (count == 1) return {writer.take(), first};
+    children = std::move(above);
+  }
+}
+
+std::int64_t tree_address_in(std::span<const std::byte> head, const Dataset& dataset, const std::string& path) {
+  std::vector<std::byte> message;
+  append_number(message, 3, 1);  // the version
+  append_number(message, 2, 1);  // chunks
+  append_number(message, dataset.chunk.size() + 1, 1);
+  const std::size_t address = message.size();
+  append_number(message, kNowhere, 8);
+  for (const std::int64_t extent : dataset.chunk) append_number(message, static_cast<std::uint64_t>(extent), 4);
+  append_number(message, static_cast<std::uint64_t>(dataset.type.element_bytes), 4);
+  const auto found = std::ranges::search(head, message);
+  if (found.empty() || !std::ranges::search(std::span(found.end(), head.end()), message).empty())
+    other_head(path, "the description of the dataset");
+  return (found.begin() - head.begin()) + static_cast<std::int64_t>(address);
+}
+
+std::int64_t length_in(std::span<const std::byte> head, const std::string& path) {
+  constexpr std::size_t kVersion = 8;
+  constexpr std::size_t kLength = 40;
+  std::uint64_t length = 0;
+  if (head.size() >= kLength + 8)
+    for (std::size_t i = 0; i < 8; ++i) length |= std::to_integer<std::uint64_t>(head[kLength + i]) << (8 * i);
+  if (length != head.size() || head[kVersion] != std::byte{0}) other_head(path, "the front of the file");
+  return kLength;
+}
+
+}  // namespace plait::container::hdf5

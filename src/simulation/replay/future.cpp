@@ -1,0 +1,83 @@
+#include "simulation/replay/future.hpp"
+
+#include <queue>
+#include <tuple>
+#include <utility>
+
+#include "plait/error.hpp"
+
+namespace plait::simulation {
+
+Future::Future(const Recording& recording, std::int64_t aggregate, std::int64_t block)
+    : block_(block), programs_(recording.programs().size()) {
+  struct Turn {
+    Time time;
+    std::uint32_t program;
+    bool operator<(const Turn& other) const {  // the first one on top
+      return std::tie(time, program) > std::tie(other.time, other.program);
+    }
+  };
+  std::vector<RequestCursor> cursors;
+  std::vector<Request> requests;
+  std::priority_queue<Turn> turns;
+  const auto go_on = [&](std::uint32_t program, Time from) {
+    const Request& request = requests[program] = cursors[program].next();
+    if (request.kind != trace::Kind::kExit) turns.push({from + request.pause + request.think, program});
+  };
+  requests.resize(programs_.size());
+  for (std::uint32_t program = 0; program < programs_.size(); ++program) {
+    cursors.emplace_back(recording, program, aggregate);
+    go_on(program, recording.programs()[program].start);
+  }
+  while (!turns.empty()) {
+    const auto [time, program] = turns.top();
+    turns.pop();
+    const Request& request = requests[program];
+    if (uses_cache(request)) add(program, request);
+    go_on(program, time + request.service);
+  }
+  made_.assign(next_.size(), false);
+  last_ = {};
+}
+
+void Future::add(std::uint32_t program, const Request& request) {
+  const auto first = static_cast<std::int64_t>(next_.size());
+  const auto end = static_cast<std::uint64_t>((request.offset + request.length + block_ - 1) / block_);
+  for (auto block = static_cast<std::uint64_t>(request.offset / block_); block < end; ++block)
+    use({block, request.file});
+  programs_[program].requests.push_back(
+      {first, static_cast<std::uint32_t>(next_.size() - static_cast<std::size_t>(first))});
+}
+
+void Future::use(BlockKey key) {
+  const auto number = static_cast<std::int64_t>(next_.size());
+  next_.push_back(kNever);
+  const Slot known = numbers_.find(key);
+  if (known != kNoSlot) {
+    next_[static_cast<std::size_t>(std::exchange(last_[known], number))] = number;
+    return;
+  }
+  if (ahead_.size() >= kNoSlot - 1)
+    throw Error(
+        ErrorKind::kArgument,
+        "the trace uses more than 4294967294 blocks; policies that look ahead take fewer, so give larger blocks");
+  numbers_.insert(key, static_cast<Slot>(ahead_.size()));
+  ahead_.push_back(number);
+  last_.push_back(number);
+}
+
+void Future::make(std::uint32_t program) {
+  Program& one = programs_[program];
+  const auto [first, count] = one.requests[one.made++];
+  for (std::uint32_t k = 0; k < count; ++k) made_[static_cast<std::size_t>(first) + k] = true;
+}
+
+std::int64_t Future::next(BlockKey key) {
+  const Slot known = numbers_.find(key);
+  if (known == kNoSlot) return kNever;
+  std::int64_t& ahead = ahead_[known];
+  while (ahead != kNever && made_[static_cast<std::size_t>(ahead)]) ahead = next_[static_cast<std::size_t>(ahead)];
+  return ahead;
+}
+
+}  // namespace plait::simulation

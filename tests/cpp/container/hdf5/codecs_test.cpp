@@ -1,0 +1,111 @@
+// The codecs that HDF5 has of its own, against their definitions and bytes that are wrong.
+#include "container/hdf5/codecs.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "codec/codec.hpp"
+#include "plait/error.hpp"
+
+namespace {
+
+using plait::Error;
+using plait::codec::Chain;
+namespace hdf5 = plait::container::hdf5;
+using Bytes = std::vector<std::byte>;
+
+Bytes bytes_of(std::string_view text) {
+  const auto* begin = reinterpret_cast<const std::byte*>(text.data());
+  return {begin, begin + text.size()};
+}
+
+Bytes random_bytes(std::size_t count, unsigned seed) {
+  std::mt19937 draw(seed);
+  Bytes bytes(count);
+  for (std::byte& one : bytes) one = static_cast<std::byte>(draw());
+  return bytes;
+}
+
+Bytes decoded(const Chain& chain, const Bytes& packed, std::size_t bytes) {
+  Bytes out(bytes);
+  chain.decode(packed, out, "a chunk");
+  return out;
+}
+
+TEST(Hdf5Codecs, ShuffleBringsBytesOfElementsTogether) {
+  const Chain chain({hdf5::shuffle(3)});
+  const Bytes plain = bytes_of("abcABC123xy");
+  const auto packed = chain.encode(plain);
+  EXPECT_EQ(Bytes(packed.begin(), packed.end()), bytes_of("aA1bB2cC3xy"));
+  for (const std::size_t element : {1, 2, 3, 4, 5, 8, 16})
+    for (const std::size_t count : {0, 1, 7, 64, 1001}) {
+      const Chain one({hdf5::shuffle(element)});
+      const Bytes given = random_bytes(count, 1);
+      const auto made = one.encode(given);
+      EXPECT_EQ(decoded(one, Bytes(made.begin(), made.end()), count), given);
+    }
+}
+
+TEST(Hdf5Codecs, FletcherSumsWordsOfWhichTheGreaterByteComesFirst) {
+  EXPECT_EQ(hdf5::fletcher32_of({}), 0U);
+  // One word: both sums are that word.  Two words: the second sum is the first one twice and the other.
+  EXPECT_EQ(hdf5::fletcher32_of(bytes_of("ab")), 0x61626162U);
+  EXPECT_EQ(hdf5::fletcher32_of(bytes_of("abcd")), (0x6162U * 2 + 0x6364U - 0xffffU) << 16 | (0x6162U + 0x6364U));
+  EXPECT_EQ(hdf5::fletcher32_of(bytes_of("a")), 0x61006100U);
+  // Against sums modulo 65535 of which no intermediate result overflows.
+  const Bytes many = random_bytes(100'001, 2);
+  std::uint64_t one = 0;
+  std::uint64_t two = 0;
+  for (std::size_t i = 0; i < many.size(); i += 2) {
+    const unsigned low = i + 1 < many.size() ? std::to_integer<unsigned>(many[i + 1]) : 0;
+    one = (one + std::to_integer<unsigned>(many[i]) * 256 + low) % 65535;
+    two = (two + one) % 65535;
+  }
+  const std::uint32_t sum = hdf5::fletcher32_of(many);
+  EXPECT_EQ((sum & 0xffffU) % 65535, one);
+  EXPECT_EQ((sum >> 16) % 65535, two);
+}
+
+TEST(Hdf5Codecs, AWrongSumIsAnError) {
+  const Chain chain({hdf5::fletcher32()});
+  const Bytes plain = random_bytes(100, 3);
+  const auto made = chain.encode(plain);
+  Bytes packed(made.begin(), made.end());
+  ASSERT_EQ(packed.size(), 104U);
+  EXPECT_EQ(decoded(chain, packed, 100), plain);
+  for (std::size_t at = 0; at < packed.size(); ++at) {
+    Bytes changed = packed;
+    changed[at] ^= std::byte{4};
+    EXPECT_THROW(decoded(chain, changed, 100), Error) << at;
+  }
+  packed.resize(3);
+  EXPECT_THROW(decoded(chain, packed, 100), Error);
+}
+
+TEST(Hdf5Codecs, LzfRepeatsWhatIsThere) {
+  const Chain chain({hdf5::lzf()});
+  // "abc", then 3 + 2 bytes from 3 behind, then 9 + 1 from 1 behind.
+  const Bytes packed =
+      bytes_of(std::string_view("\x02"
+                                "abc\x60\x02\xe0\x01\x00",
+                                9));
+  EXPECT_EQ(decoded(chain, packed, 18), bytes_of("abcabcabbbbbbbbbbb"));
+  for (const std::size_t bytes : {17, 19}) EXPECT_THROW(decoded(chain, packed, bytes), Error);
+  for (std::size_t length = 1; length < packed.size(); ++length)
+    EXPECT_THROW(decoded(chain, Bytes(packed.begin(), packed.begin() + static_cast<std::ptrdiff_t>(length)), 18),
+                 Error);
+  EXPECT_THROW(decoded(chain,
+                       bytes_of(std::string_view("\x00"
+                                                 "a\x60\x05",
+                                                 4)),
+                       6),
+               Error);  // from in front of it
+}
+
+}  // namespace

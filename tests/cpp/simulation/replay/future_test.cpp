@@ -1,0 +1,54 @@
+#include "simulation/replay/future.hpp"
+
+#include <gtest/gtest.h>
+
+#include "short_replays.hpp"
+#include "trace_in_memory.hpp"
+
+namespace plait::simulation {
+namespace {
+
+using plait_test::kBlock;
+using trace::Kind;
+
+TEST(Future, TellsTheNextUseThatIsNotMade) {
+  plait_test::TraceInMemory events;
+  // Program 1 uses blocks 0 and 1, then 1; program 2, in between, 0.
+  events.add(1, 0, 1, Kind::kRead, 0, 2 * kBlock);
+  events.add(2, 2, 1, Kind::kWrite, 0, kBlock);
+  events.add(1, 4, 1, Kind::kRead, kBlock, kBlock);
+  events.name(1, "shared");
+  events.name(2, "shared");
+  Recording recording;
+  recording.add(events);
+  ASSERT_EQ(recording.files().size(), 1U);
+  Future future(recording, 0, kBlock);
+  EXPECT_EQ(future.next({0, 0}), 0);
+  EXPECT_EQ(future.next({1, 0}), 1);
+  EXPECT_EQ(future.next({2, 0}), kNever);
+  future.make(1);  // program 2 is faster than it was
+  EXPECT_EQ(future.next({0, 0}), 0);
+  future.make(0);
+  EXPECT_EQ(future.next({0, 0}), kNever);
+  EXPECT_EQ(future.next({1, 0}), 3);
+  future.make(0);
+  EXPECT_EQ(future.next({1, 0}), kNever);
+}
+
+TEST(Future, PassesOverWhatDoesNotUseTheCache) {
+  Request request;
+  request.kind = Kind::kRead;
+  request.length = 1;
+  EXPECT_TRUE(Future::uses_cache(request));
+  request.direct = true;
+  EXPECT_FALSE(Future::uses_cache(request));
+  request.direct = false;
+  request.length = 0;
+  EXPECT_FALSE(Future::uses_cache(request));
+  request.length = 1;
+  request.kind = Kind::kSync;
+  EXPECT_FALSE(Future::uses_cache(request));
+}
+
+}  // namespace
+}  // namespace plait::simulation

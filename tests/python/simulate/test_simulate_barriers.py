@@ -1,0 +1,54 @@
+"""Barriers that a foreign trace names make its processes wait for each other."""
+
+import json
+
+import pytest
+
+from plait import simulate
+
+MACHINE = """
+[simulate.processors]
+count = 4
+[simulate.device]
+kind = "server"
+service = "0 s"
+"""
+
+
+def job(path, calls):
+    """A trace of DFTracer; of each call: process, begin and end in us, category, name and arguments."""
+    lines = [
+        {"id": k, "name": name, "cat": cat, "pid": pid, "tid": pid, "ph": "X", "ts": begin, "dur": end - begin,
+         "args": args}
+        for k, (pid, begin, end, cat, name, args) in enumerate(sorted(calls, key=lambda call: call[1]), start=1)
+    ]  # fmt: skip
+    path.write_text("[\n" + "".join(json.dumps(line) + "\n" for line in lines))
+    return path
+
+
+def read(pid, begin):
+    """A read of 4 KiB that takes a ms."""
+    args = {"fname": f"/data/{pid}", "offset": begin, "count": 4096, "ret": 4096}
+    return pid, begin, begin + 1000, "POSIX", "pread", args
+
+
+@pytest.mark.parametrize("name", ["MPI_Barrier", "MPI_Bcast"])
+def test_processes_wait_at_barriers(name, tmp_path):
+    # Process 1 reads, and waits for process 2, whose read comes 9 ms later; then both read again.
+    calls = [read(1, 0), (1, 1000, 10000, "MPI", name, {}), read(1, 10000)]
+    calls += [read(2, 9000), (2, 10000, 10000, "MPI", name, {}), read(2, 10000)]
+    result = simulate.run(job(tmp_path / "job.pfw", calls), simulate.parse(MACHINE))
+    first = next(one for one in result["processes"] if one["process"] == 1)
+    assert first["barrier"] == pytest.approx(0.009 if name == "MPI_Barrier" else 0)
+    assert first["pausing"] == pytest.approx(0 if name == "MPI_Barrier" else 0.009)
+    assert result["unmatched"] == 0
+    assert result.elapsed == pytest.approx(0.009)
+
+
+def test_communicators_have_barriers_of_their_own(tmp_path):
+    calls = []
+    for pid, comm in ((1, 1), (2, 1), (3, 2), (4, 2)):
+        late = 1000 * pid
+        calls += [read(pid, late), (pid, late + 1000, 9000, "MPI", "MPI_Barrier", {"comm": comm}), read(pid, 9000)]
+    result = simulate.run(job(tmp_path / "job.pfw", calls), simulate.parse(MACHINE))
+    assert [one["barrier"] for one in result["processes"]] == pytest.approx([0.001, 0, 0.001, 0])
