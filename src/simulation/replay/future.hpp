@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "simulation/cache/block_table.hpp"
-#include "simulation/replay/recording.hpp"
+#include "simulation/replay/request_cursor.hpp"
 
 namespace plait::simulation {
 

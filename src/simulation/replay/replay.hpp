@@ -8,7 +8,7 @@
 #include "simulation/replay/future.hpp"
 #include "simulation/replay/outcome.hpp"
 #include "simulation/replay/processors.hpp"
-#include "simulation/replay/recording.hpp"
+#include "simulation/replay/request_cursor.hpp"
 #include "simulation/replay/settings.hpp"
 
 namespace plait::simulation {

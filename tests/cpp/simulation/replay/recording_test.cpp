@@ -6,6 +6,7 @@
 #include <limits>
 #include <vector>
 
+#include "simulation/replay/request_cursor.hpp"
 #include "trace_in_memory.hpp"
 
 namespace plait::simulation {
