@@ -32,7 +32,7 @@ class Codec {
 
 /// Codecs one after the other: the first one packs what is given, the next one what that made.  Unpacking goes the
 /// other way.  Empty: bytes stay as they are.
-/// threads  Any number at once.  Each keeps the buffers of its last call, of the size of the largest chunk.
+/// threads  Any number at once.  Each keeps buffers of the size of its largest chunk until it ends.
 class Chain {
  public:
   Chain() = default;

@@ -1,27 +1,42 @@
-/// Memory that is not zeroed.
+/// Memory that is not zeroed, and that goes back to the system.
 #pragma once
 
+#include <sys/mman.h>
+
 #include <cstddef>
-#include <memory>
+#include <new>
 #include <span>
 
 namespace plait::codec {
 
-/// Grows and is used again; what was in it goes then.
+/// Grows and is used again; what was in it goes then.  It is mapped: threads come and go with each access, and the
+/// allocator would keep what they have freed in an arena for each of them.
 class Room {
  public:
+  Room() = default;
+  ~Room() { release(); }
+  Room(const Room&) = delete;
+  Room& operator=(const Room&) = delete;
+
   std::span<std::byte> of(std::size_t bytes) {
     if (bytes > bytes_) {
-      memory_.reset();  // before there is more
-      bytes_ = 0;
-      memory_ = std::make_unique_for_overwrite<std::byte[]>(bytes);
+      release();  // before there is more
+      void* const memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+      if (memory == MAP_FAILED) throw std::bad_alloc();
+      memory_ = static_cast<std::byte*>(memory);
       bytes_ = bytes;
     }
-    return {memory_.get(), bytes};
+    return {memory_, bytes};
   }
 
  private:
-  std::unique_ptr<std::byte[]> memory_;
+  void release() noexcept {
+    if (memory_ != nullptr) ::munmap(memory_, bytes_);
+    memory_ = nullptr;
+    bytes_ = 0;
+  }
+
+  std::byte* memory_ = nullptr;
   std::size_t bytes_ = 0;
 };
 

@@ -2,22 +2,24 @@
 
 #include <new>
 
+#include "base/process.hpp"
 #include "codec/codecs.hpp"
 #include "codec/damaged.hpp"
+#include "codec/pool.hpp"
 
 namespace plait::codec {
 
 namespace {
 
-/// Making one takes as long as packing 100 KB.
+/// Making one takes as long as packing 100 KB, and some MiB.
 struct Contexts {
   std::unique_ptr<ZSTD_CCtx, decltype(&ZSTD_freeCCtx)> packing{nullptr, &ZSTD_freeCCtx};
   std::unique_ptr<ZSTD_DCtx, decltype(&ZSTD_freeDCtx)> unpacking{nullptr, &ZSTD_freeDCtx};
 };
 
-Contexts& contexts() {
-  thread_local Contexts contexts;
-  return contexts;
+Pool<Contexts>::Borrowed contexts() {
+  static base::PerProcess<Pool<Contexts>> pool;
+  return pool.get().borrow();
 }
 
 class Zstd : public Codec {
@@ -26,7 +28,8 @@ class Zstd : public Codec {
   std::string words() const override { return "zstd"; }
   std::size_t most_encoded(std::size_t bytes) const override { return ZSTD_compressBound(bytes); }
   std::size_t encode(std::span<const std::byte> plain, std::span<std::byte> room) const override {
-    auto& context = contexts().packing;
+    const auto held = contexts();
+    auto& context = held->packing;
     if (!context) context.reset(ZSTD_createCCtx());
     if (!context) throw std::bad_alloc();
     ZSTD_CCtx_setParameter(context.get(), ZSTD_c_compressionLevel, level_);
@@ -37,7 +40,8 @@ class Zstd : public Codec {
   }
   std::size_t decode(std::span<const std::byte> packed, std::span<std::byte> room,
                      const std::string& what) const override {
-    auto& context = contexts().unpacking;
+    const auto held = contexts();
+    auto& context = held->unpacking;
     if (!context) context.reset(ZSTD_createDCtx());
     if (!context) throw std::bad_alloc();
     const std::size_t made = ZSTD_decompressDCtx(context.get(), room.data(), room.size(), packed.data(), packed.size());

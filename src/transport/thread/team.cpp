@@ -13,8 +13,10 @@
 #include <mutex>
 #include <new>
 #include <thread>
+#include <utility>
 #include <vector>
 
+#include "base/process.hpp"
 #include "base/text.hpp"
 #include "plait/error.hpp"
 #include "transport/counter.hpp"
@@ -32,13 +34,64 @@ class AlwaysAlive : public Liveness {
   void check() override {}
 };
 
+/// Memory of so many bytes is mapped, so that it goes back to the system: the allocator would keep some for each of its
+/// arenas, of which each access gets another one with its threads.  What is not much larger is kept for the next access.
+constexpr std::int64_t kLeastMapped = std::int64_t{1} << 20;
+constexpr std::int64_t kMostKept = std::int64_t{8} << 20;
+
+void unmap(std::byte* memory, std::int64_t bytes) { ::munmap(memory, static_cast<std::size_t>(bytes)); }
+
+/// What the last access has left.
+class Spare {
+ public:
+  /// Nothing where there is none of so many bytes.
+  std::byte* take(std::int64_t& bytes) {
+    const std::scoped_lock lock(mutex_);
+    if (bytes_ < bytes) return nullptr;
+    bytes = std::exchange(bytes_, 0);
+    return std::exchange(memory_, nullptr);
+  }
+  /// Keeps the larger one.
+  void give(std::byte* memory, std::int64_t bytes) {
+    const std::scoped_lock lock(mutex_);
+    if (bytes <= kMostKept && bytes > bytes_) {
+      std::swap(memory, memory_);
+      std::swap(bytes, bytes_);
+    }
+    if (memory != nullptr) unmap(memory, bytes);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::byte* memory_ = nullptr;
+  std::int64_t bytes_ = 0;
+};
+
+Spare& spare() {
+  static base::PerProcess<Spare> spare;
+  return spare.get();
+}
+
 struct FreeAligned {
-  void operator()(std::byte* memory) const { ::operator delete[](memory, std::align_val_t{64}); }
+  std::int64_t bytes = 0;
+  void operator()(std::byte* memory) const {
+    if (bytes >= kLeastMapped)
+      spare().give(memory, bytes);
+    else
+      ::operator delete[](memory, std::align_val_t{64});
+  }
 };
 using AlignedBytes = std::unique_ptr<std::byte[], FreeAligned>;
 
 AlignedBytes allocate(std::int64_t bytes) {
-  return AlignedBytes(static_cast<std::byte*>(::operator new[](static_cast<std::size_t>(bytes), std::align_val_t{64})));
+  if (bytes < kLeastMapped)
+    return {static_cast<std::byte*>(::operator new[](static_cast<std::size_t>(bytes), std::align_val_t{64})),
+            FreeAligned{bytes}};
+  if (std::byte* const kept = spare().take(bytes)) return {kept, FreeAligned{bytes}};
+  void* const memory =
+      ::mmap(nullptr, static_cast<std::size_t>(bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) throw std::bad_alloc();
+  return {static_cast<std::byte*>(memory), FreeAligned{bytes}};
 }
 
 /// What one worker makes for all; nothing where it has no memory, which all are to find.

@@ -1,5 +1,6 @@
 #include <plait.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cases.h"
 #include "check.h"
@@ -265,4 +266,40 @@ void file_discarded(void) {
   CHECK_FAILS(plait_open(scratch("discarded.npy"), "r", plait_alone(), NULL, &file), PLAIT_ERROR_SYSTEM,
               "discarded.npy");
   CHECK(plait_system_code(NULL) == 2); /* ENOENT */
+}
+
+void file_in_chunks(void) {
+  const int64_t shape[2] = {6, 4};
+  const int64_t chunk[2] = {4, 3};
+  const int64_t shard[2] = {8, 6};
+  const char* const names[2] = {"y", "x"};
+  const double values[24] = {1, 2, 3, 4, 5, 6};
+  double found[24] = {0};
+  for (int in_shards = 0; in_shards < 2; ++in_shards) {
+    plait_open_options options = doubles(shape);
+    plait_layout* layout = NULL;
+    char* text = NULL;
+    options.chunk = chunk;
+    options.shard = in_shards ? shard : NULL;
+    options.codec = "zstd:3";
+    options.fill_value = "NaN";
+    options.dimension_names = names;
+    plait_file* file = opened("chunks.zarr", "w", &options);
+    CHECK_OK(plait_layout_parse("6x4 (*, *)", &layout));
+    CHECK_OK(plait_write(file, layout, values, sizeof values));
+    CHECK_OK(plait_close(&file));
+    file = opened("chunks.zarr", "r", NULL);
+    CHECK_OK(plait_read(file, layout, found, sizeof found));
+    for (int n = 0; n < 24; ++n) CHECK(found[n] == values[n]);
+    CHECK_OK(plait_explain(file, layout, NULL, 0, &text));
+    CHECK(strstr(text, "chunks of 96 B, zstd") != NULL);
+    CHECK((strstr(text, "in shards of 8x6") != NULL) == in_shards);
+    plait_text_free(&text);
+    CHECK_OK(plait_close(&file));
+    CHECK_OK(plait_layout_free(&layout));
+  }
+  plait_open_options options = doubles(shape);
+  plait_file* file = NULL;
+  options.codec = "lzma";
+  CHECK_FAILS(plait_open(scratch("chunks.zarr"), "w", plait_alone(), &options, &file), PLAIT_ERROR_ARGUMENT, "lzma");
 }

@@ -17,6 +17,7 @@ void file_halo(void);
 void file_started(void);
 void file_tells(void);
 void file_discarded(void);
+void file_in_chunks(void);
 void open_errors(void);
 void access_errors(void);
 void message_belongs(void);

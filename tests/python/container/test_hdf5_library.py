@@ -10,6 +10,8 @@ import pytest
 from damaged import arrays_of_changed
 from hdf5_files import CHUNK, array_of, made
 
+import plait
+
 h5py = pytest.importorskip("h5py")
 
 

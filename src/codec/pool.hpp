@@ -1,0 +1,55 @@
+/// Things that are expensive to make and are used by one thread at a time.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+namespace plait::codec {
+
+/// As many as were ever used at the same time; threads come and go with each access.
+template <typename Type>
+class Pool {
+ public:
+  /// One of them for as long as this lives.
+  class Borrowed {
+   public:
+    Borrowed(Pool& pool, std::unique_ptr<Type> thing) : pool_(pool), thing_(std::move(thing)) {}
+    ~Borrowed() { pool_.give(std::move(thing_)); }
+    Borrowed(const Borrowed&) = delete;
+    Borrowed& operator=(const Borrowed&) = delete;
+    Type& operator*() const { return *thing_; }
+    Type* operator->() const { return thing_.get(); }
+
+   private:
+    Pool& pool_;
+    std::unique_ptr<Type> thing_;
+  };
+
+  Borrowed borrow() {
+    {
+      const std::scoped_lock lock(mutex_);
+      if (!idle_.empty()) {
+        std::unique_ptr<Type> thing = std::move(idle_.back());
+        idle_.pop_back();
+        return {*this, std::move(thing)};
+      }
+      idle_.reserve(++made_);  // giving one back fails never
+    }
+    return {*this, std::make_unique<Type>()};
+  }
+
+ private:
+  void give(std::unique_ptr<Type> thing) noexcept {
+    const std::scoped_lock lock(mutex_);
+    idle_.push_back(std::move(thing));
+  }
+
+  std::mutex mutex_;
+  std::size_t made_ = 0;
+  std::vector<std::unique_ptr<Type>> idle_;
+};
+
+}  // namespace plait::codec

@@ -1,0 +1,59 @@
+"""`plait bench copy`: its arrays, its processes, its output."""
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from rich.console import Console
+
+import plait
+from plait.cli import main
+from plait_bench.copies.driver import CopyResults, RowResult, ToolResult
+from plait_bench.copies.rows import make_source, rows, same
+from plait_bench.copies.table import copy_table
+
+SIZE = 1 << 20
+
+
+@pytest.mark.parametrize("key", list(rows(SIZE)))
+def test_sources_hold_what_they_should(tmp_path, key):
+    row = rows(SIZE)[key]
+    path = tmp_path / f"a{row.source.suffix}"
+    make_source(row, path)
+    with plait.open(path) as file:
+        assert (file.shape, file.dtype) == (row.shape, np.dtype("f4"))
+        found = file.read()
+    assert len(np.unique(found)) > 1000
+    plait.copy(path, tmp_path / f"b{row.source.suffix}")
+    assert same(row, path, tmp_path / f"b{row.source.suffix}")
+    with plait.open(tmp_path / f"b{row.source.suffix}", "r+") as file:
+        file.write(np.full(row.shape[1:], -1, "f4"), region=np.s_[row.shape[0] // 2])
+    assert not same(row, path, tmp_path / f"b{row.source.suffix}")
+
+
+def test_copies_are_measured():
+    run = CliRunner().invoke(
+        main, ["bench", "copy", "--size", "1M", "--memory", "1M", "--rounds", "1", "--rows", "a,c", "--json", "-"]
+    )
+    assert run.exit_code == 0, run.output
+    found = json.loads(run.stdout)
+    assert [row["key"] for row in found["rows"]] == ["a", "c"]
+    for row in found["rows"]:
+        mine = row["tools"]["plait"]
+        assert (len(mine["seconds"]), mine["wrong"], mine["failed"]) == (1, False, "")
+        assert mine["peaks"][0] > mine["before"][0] > 1 << 20
+
+
+def test_the_table_tells_what_failed_and_what_is_wrong():
+    tools = {"plait": ToolResult([2.0], [1 << 26], [1 << 25]), "zarr-python": ToolResult([5.0], [1 << 27], [0], True)}
+    tools["tensorstore"] = ToolResult(failed="no room")
+    machine = dict.fromkeys(["processor", "cores", "memory", "system", "file system", "plait", "python"], "?")
+    results = CopyResults(machine, {"memory": 1 << 20, "rounds": 1}, [RowResult(rows(SIZE)["a"], tools)])
+    console = Console(width=160)
+    with console.capture() as capture:
+        console.print(copy_table(results))
+    text = capture.get()
+    assert "2.50x" in text
+    assert "tensorstore: no room" in text
+    assert results.wrong() == ["Zarr, rows to columns, zarr-python"]
