@@ -163,7 +163,7 @@ std::vector<NamedDataset> HdfFile::datasets(std::string_view group) {
     to_visit.pop_back();
     const std::string shown = shown_name(path_, name);
     const Handle object = open_object("/" + name, shown);
-    if (!object && name == group) not_there(shown, -1);
+    if (!object && name == group && !name.empty()) not_there(shown, -1);
     if (!object) damaged(text("the object \"", name, '"'));
     if (!seen.insert(address_of(object.id())).second) continue;  // another link to the same
     names.emplace(address_of(object.id()), name.substr(name.rfind('/') + 1));

@@ -9,6 +9,7 @@
 #include "base/text.hpp"
 #include "codec/codecs.hpp"
 #include "container/hdf5/codecs.hpp"
+#include "container/hdf5/lz4.hpp"
 #include "container/refuse.hpp"
 
 namespace plait::container::hdf5 {
@@ -44,7 +45,7 @@ constexpr std::array kKnown{
     KnownFilter{307, "bzip2", nullptr},
     KnownFilter{32000, "lzf", [](const Filter&) { return lzf(); }},
     KnownFilter{32001, "blosc", [](const Filter&) { return codec::blosc({}); }},
-    KnownFilter{32004, "lz4", nullptr},
+    KnownFilter{32004, "lz4", [](const Filter&) { return lz4(); }},
     KnownFilter{32008, "bitshuffle", nullptr},
     KnownFilter{32013, "zfp", nullptr},
     KnownFilter{32015, "zstd",
@@ -76,7 +77,7 @@ std::string why_not(const Filter& filter) {
   const std::string name = one != nullptr ? std::string(one->name) : filter.name;
   return text("its chunks are packed by filter ", filter.id, name.empty() ? "" : " (", name, name.empty() ? "" : ")",
               ", which Plait does not unpack; copy it by h5repack (with hdf5plugin's filters) to another one: shuffle, "
-              "deflate, fletcher32, lzf, zstd or blosc");
+              "deflate, fletcher32, lzf, lz4, zstd or blosc");
 }
 
 codec::Chain chain_of(const std::vector<Filter>& filters, std::uint32_t left_out) {

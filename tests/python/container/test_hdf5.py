@@ -2,6 +2,7 @@
 
 import os
 import zlib
+from ctypes.util import find_library
 from pathlib import Path
 
 import numpy as np
@@ -136,6 +137,45 @@ def test_zstd(tmp_path):
             stored.write_direct_chunk((first, 0), zstandard.compress(array[first : first + 4].tobytes()))
     check(tmp_path / "a.h5", array)
     assert plait.arrays_in(tmp_path / "a.h5")[0].kept == "chunks 4x6, zstd 7"
+
+
+def test_lz4(tmp_path):
+    """Three blocks of 16 bytes: as it is, literals alone, and literals that are repeated."""
+    plain = bytes(range(16)) * 2 + b"abcd" * 4
+    # A token has the number of literals, and of repeated bytes less 4; the last 5 bytes are literals.
+    blocks = [plain[:16], b"\xf0\x01" + plain[16:32], b"\x43abcd\x04\x00\x50dabcd"]
+    packed = (48).to_bytes(8, "big") + (16).to_bytes(4, "big")
+    packed += b"".join(len(one).to_bytes(4, "big") + one for one in blocks)
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        plist = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+        plist.set_chunk((48,))
+        plist.set_filter(32004, h5py.h5z.FLAG_OPTIONAL, (16,))
+        space = h5py.h5s.create_simple((96,))
+        stored = h5py.h5d.create(file.id, b"a", h5py.h5t.STD_U8LE, space, plist)
+        stored.write_direct_chunk((0,), packed)
+        stored.write_direct_chunk((48,), packed[:-1])
+    with plait.open(tmp_path / "a.h5") as file:
+        assert file.read(region=np.s_[:48]).tobytes() == plain
+        with pytest.raises(plait.StoreError, match=r"chunk \(1\) .*more than there are"):
+            file.read(region=np.s_[48:])
+    assert plait.arrays_in(tmp_path / "a.h5")[0].kept.endswith("chunks 48, lz4")
+
+
+def test_blosc(tmp_path):
+    blosc = pytest.importorskip("numcodecs.blosc")
+    if find_library("blosc") is None:
+        pytest.skip("no libblosc")
+    array = array_of("f4", (8, 6))
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        plist = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+        plist.set_chunk((4, 6))
+        plist.set_filter(32001, h5py.h5z.FLAG_OPTIONAL, (2, 2, 4, 96, 5, 1, 1))
+        space = h5py.h5s.create_simple(array.shape)
+        stored = h5py.h5d.create(file.id, b"a", h5py.h5t.IEEE_F32LE, space, plist)
+        for first in (0, 4):
+            codec = blosc.Blosc(cname="lz4", shuffle=blosc.SHUFFLE)
+            stored.write_direct_chunk((first, 0), bytes(codec.encode(array[first : first + 4].copy())))
+    check(tmp_path / "a.h5", array)
 
 
 def test_groups_and_links(tmp_path):

@@ -1,4 +1,4 @@
-"""HDF5's library: which one is loaded, and when."""
+"""HDF5's library: which one is loaded, when, and what it makes of damaged files."""
 
 import os
 import subprocess
@@ -7,7 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from damaged import arrays_of_changed
 from hdf5_files import CHUNK, array_of, made
+
+import plait
 
 h5py = pytest.importorskip("h5py")
 
@@ -74,3 +77,24 @@ def test_a_library_that_cannot_be_used(tmp_path):
         text = run(code, PLAIT_HDF5=library).stdout
         assert f"the HDF5 library {library} cannot be used" in text
         assert says in text
+
+
+@pytest.mark.parametrize("libver", ["earliest", "latest"])
+def test_files_that_are_changed(tmp_path, libver):
+    """Each is an error that names the file, or holds arrays that can be read, or not."""
+    path = tmp_path / "a.h5"
+    with h5py.File(path, "w", libver=libver) as file:
+        file.create_dataset("g/a", data=array_of("f8"), chunks=CHUNK, compression="gzip", shuffle=True)
+        file.create_dataset("b", data=np.arange(50))
+        file.create_dataset("c", data=np.arange(50), chunks=(9,), fletcher32=True, maxshape=(None,))
+    whole = path.read_bytes()
+    for found in arrays_of_changed(path, whole, len(whole), 1):
+        for one in found:
+            if one.refused or np.prod(one.shape, dtype="f8") > 1e6:
+                continue
+            said = str(path)
+            try:
+                plait.open(f"{path}::{one.name}").read()
+            except plait.Error as error:
+                said = str(error)
+            assert str(path) in said

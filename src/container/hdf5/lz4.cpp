@@ -1,0 +1,81 @@
+#include "container/hdf5/lz4.hpp"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+
+#include "base/text.hpp"
+#include "codec/damaged.hpp"
+#include "plait/error.hpp"
+
+namespace plait::container::hdf5 {
+
+namespace {
+
+/// LZ4_decompress_safe: from, to, bytes of both; returns the bytes that it made, or below 0.
+using Decompress = int(const char*, char*, int, int);
+
+Decompress& decompress() {
+  static Decompress* const found = []() -> Decompress* {
+    void* const library = ::dlopen("liblz4.so.1", RTLD_NOW | RTLD_LOCAL);
+    return library == nullptr ? nullptr : reinterpret_cast<Decompress*>(::dlsym(library, "LZ4_decompress_safe"));
+  }();
+  if (found != nullptr) return *found;
+  throw Error(ErrorKind::kSystem,
+              "chunks that are packed by lz4 (filter 32004) need its library, liblz4.so.1, which is not there; install "
+              "it (Debian: liblz4-1)",
+              ENOENT);
+}
+
+class Lz4 : public codec::Codec {
+ public:
+  std::string words() const override { return "lz4"; }
+  std::size_t most_encoded(std::size_t bytes) const override { return bytes + bytes / 128 + 64; }
+  std::size_t encode(std::span<const std::byte> /*plain*/, std::span<std::byte> /*room*/) const override {
+    throw Error(ErrorKind::kArgument, "lz4 is only unpacked; choose another filter");
+  }
+  /// The bytes in all (8 bytes) and of a block (4), then of each block its packed size (4) and so many bytes, which are
+  /// not packed if they are as many as the block has; numbers have the greatest byte first.
+  std::size_t decode(std::span<const std::byte> packed, std::span<std::byte> room,
+                     const std::string& what) const override {
+    std::size_t in = 0;
+    const auto number = [&](std::size_t bytes) {
+      if (bytes > packed.size() - in) codec::damaged(what, "it ends at byte ", packed.size(), " within a number");
+      std::uint64_t value = 0;
+      for (std::size_t i = 0; i < bytes; ++i) value = value << 8 | std::to_integer<std::uint64_t>(packed[in++]);
+      return value;
+    };
+    const std::uint64_t all = number(8);
+    const std::uint64_t block = number(4);
+    if (all > room.size() || (block == 0 && all > 0) || block > std::numeric_limits<int>::max())
+      codec::damaged(what, "it announces ", all, " bytes in blocks of ", block, ", but a chunk has ", room.size());
+    for (std::size_t out = 0; out < all;) {
+      const std::size_t bytes = std::min<std::size_t>(block, all - out);
+      const std::uint64_t length = number(4);
+      if (length > packed.size() - in)
+        codec::damaged(what, "a block at byte ", in, " has ", length, " bytes, more than there are");
+      const std::span<const std::byte> from = packed.subspan(in, length);
+      if (length == bytes) {
+        std::ranges::copy(from, room.begin() + static_cast<std::ptrdiff_t>(out));
+      } else if (decompress()(reinterpret_cast<const char*>(from.data()), reinterpret_cast<char*>(room.data() + out),
+                              static_cast<int>(length), static_cast<int>(bytes)) != static_cast<int>(bytes)) {
+        codec::damaged(what, "a block at byte ", in, " is no lz4 data of ", bytes, " bytes");
+      }
+      in += length;
+      out += bytes;
+    }
+    return all;
+  }
+};
+
+}  // namespace
+
+std::shared_ptr<const codec::Codec> lz4() { return std::make_shared<Lz4>(); }
+
+}  // namespace plait::container::hdf5
