@@ -237,9 +237,8 @@ std::vector<std::string> right_shards() {
     const std::vector<std::byte> index = index_bytes(shards, entries);
     const std::string told(reinterpret_cast<const char*>(index.data()), index.size());
     const std::string chunks(400, 'x');
-    std::string& whole = all.emplace_back(1, static_cast<char>(first));
-    whole += first % 2 == 0 ? chunks : told;
-    whole += first % 2 == 0 ? told : chunks;
+    std::string& shard = all.emplace_back(1, static_cast<char>(first));
+    shard.append(first % 2 == 0 ? chunks : told).append(first % 2 == 0 ? told : chunks);
   }
   return all;
 }

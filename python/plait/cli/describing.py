@@ -68,6 +68,7 @@ def _held(one: plait.ArrayInfo) -> Document:
     told: Document = {"element": one.element, "offset": one.offset, "stored": one.stored, "kept": one.kept}
     held["bytes"] = math.prod(one.shape) * one.dtype.itemsize if one.dtype is not None else None
     told["chunks"] = None if one.chunks is None else list(one.chunks)
+    told["dimension_names"] = list(one.dimension_names)
     return {"name": one.name, **held, **told, "refused": one.refused or None}
 
 

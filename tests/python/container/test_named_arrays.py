@@ -135,6 +135,7 @@ def test_what_info_shows(tmp_path):
         "stored": found["arrays"][0]["stored"],
         "kept": "deflated",
         "chunks": None,
+        "dimension_names": [],
         "refused": None,
     }
     one = json.loads(info(f"{tmp_path}/a.npz::ramp", "--json"))
