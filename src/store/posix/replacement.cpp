@@ -1,17 +1,12 @@
 #include "store/posix/replacement.hpp"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <atomic>
 #include <cerrno>
-#include <charconv>
-#include <climits>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -19,7 +14,6 @@
 #include <optional>
 #include <utility>
 
-#include "base/files/folder.hpp"
 #include "base/recorder.hpp"
 #include "base/text.hpp"
 #include "store/posix/descriptor.hpp"
