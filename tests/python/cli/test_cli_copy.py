@@ -70,7 +70,7 @@ def test_mistakes_are_told_in_one_line(tmp_path, source, ranks):
         ((str(source), str(tmp_path / "b.npy"), "--memory", "1"), "give more with memory="),
         ((str(source), str(tmp_path / "b.npy"), "--layout", "(block, *) onto (9)"), "9"),
         ((str(source), "distant:b?wide=1"), 'the option "wide" is not known'),
-        ((str(source), str(tmp_path / "b.h5")), "raw:"),
+        ((str(source), str(tmp_path / "b.h4")), "raw:"),
         ((str(source), "distnt:b"), "did you mean distant:b?"),
         ((str(source), "s3://b/a"), "is a URL"),
         (("-", "-"), "for a file of that name" if ranks == "1" else "leave out --ranks, or name a file"),
