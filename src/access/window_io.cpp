@@ -61,13 +61,16 @@ void WindowIo::read_by_sieve(Range range, std::byte* window) {
 
 void WindowIo::write(Range range, const std::byte* window) {
   const std::int64_t bytes = plan_.element_bytes();
-  // What a chunk gets goes together, since it may have to be packed as a whole.
+  // What a chunk gets goes together, since it may have to be packed as a whole; but what tells of short runs takes no
+  // more memory than half of their window.
   const std::int64_t chunk = plan_.section().chunks ? plan_.section().chunks->room() : 0;
+  const auto most =
+      std::max(plan::kBatch, static_cast<std::size_t>(range.size() * bytes / 2) / sizeof(store::WriteSegment));
   std::int64_t last = -1;
   std::vector<store::WriteSegment> batch;
   plan::for_each_file_run(plan_.section(), range.begin, range.end, [&](const FileRun& run) {
     const std::int64_t own = chunk > 0 ? run.file / chunk : 0;
-    if (batch.size() >= plan::kBatch && (chunk == 0 || own != last)) store_.write(std::exchange(batch, {}));
+    if (batch.size() >= (own != last || chunk == 0 ? plan::kBatch : most)) store_.write(std::exchange(batch, {}));
     last = own;
     batch.push_back(
         {data_offset_ + run.file * bytes, window + (run.position - range.begin) * bytes, run.elements * bytes});

@@ -63,7 +63,9 @@ struct NewFolder {
   std::string file;    ///< in it: what the array's store begins with, as `group/array/zarr.json`
   /// Other files in it, and what they hold.
   std::vector<std::pair<std::string, std::string>> others;
-  /// Called before it appears, for what tells of all arrays beside it; empty: there is nothing.
+  /// Whether what has the name when it appears may be replaced; empty: whatever it is.
+  std::function<bool()> replaces;
+  /// Called when it has appeared, for what tells of all arrays beside it; empty: there is nothing.
   std::function<void()> settle;
 };
 
@@ -98,7 +100,7 @@ class Container {
   /// Where a new array of a format of folders goes.  One rank calls it.
   /// errors  kArgument: a name that cannot be, or something in the way that is no such array.  kSystem.
   virtual NewFolder new_folder(std::string_view path, std::optional<std::string_view> array) const {
-    return {std::string(path), std::string(array.value_or("")), {}, {}};
+    return {std::string(path), std::string(array.value_or("")), {}, {}, {}};
   }
   /// Whether its files hold arrays under names, which stand behind the path: `FILE::NAME`.
   virtual bool names_arrays() const { return false; }

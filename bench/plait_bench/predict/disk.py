@@ -99,7 +99,11 @@ class LimitedDisk:
         features = ["-b", "4096", "-m", "0", "-O", "^has_journal", "-E", "lazy_itable_init=0,nodiscard"]
         _run("mkfs.ext4", "-q", "-F", *features, self._image)
         self.folder.mkdir()
-        self._mount()
+        try:
+            self._mount()
+        except BaseException:
+            self._unmount()
+            raise
         return self
 
     def __exit__(
@@ -114,10 +118,13 @@ class LimitedDisk:
         self._device = f"{os.major(about)}:{os.minor(about)}"
 
     def _unmount(self) -> None:
-        if self._device:
-            self._limit(0, 0)
-            _run("umount", self.folder)
+        try:
+            if self._device:
+                self._limit(0, 0)
+        finally:
             self._device = ""
+            if os.path.ismount(self.folder):
+                _run("umount", self.folder)
 
     def begin_cold(self, limits: Limits) -> None:
         """Let nothing of it be in the page cache, and limit it from now on."""

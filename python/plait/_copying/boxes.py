@@ -28,6 +28,7 @@ _OPENING = 25e-6  # of a chunk
 _WINDOW = 1e-3
 _MOST_TRIED = {1: 4096, 2: 160, 3: 40, 4: 16}
 _FEWEST_TRIED = 6
+_MOST_COMBINATIONS = 200_000
 _MOST_COUNTED = 1 << 16
 
 
@@ -88,6 +89,7 @@ def boxes(array: Moved, source: Kept, target: Kept, memory: int) -> Boxes:
         _sizes(size, [kept.chunks[d] for kept in (source, target) if kept.chunks], most, memory // itemsize)
         for d, size in enumerate(shape)
     ]
+    _bound(tried, order=source.order)
     grids = list(np.meshgrid(*[np.array(sizes, np.float64) for sizes in tried], indexing="ij", sparse=True))
     elements = _product(grids)
     counts = _product([np.ceil(size / grid) for size, grid in zip(shape, grids, strict=True)])
@@ -118,6 +120,17 @@ def _sizes(size: int, units: list[int], most: int, elements: int) -> list[int]:
         return ordered
     kept = {1, ordered[-1], *(unit for unit in units if unit <= size)}
     return sorted(kept | set(ordered[:: -(-len(ordered) // max(most - len(kept), 1))]))
+
+
+def _bound(tried: list[list[int]], order: str) -> None:
+    """Leave sizes out until all combinations can be tried: with many dimensions there are too many."""
+    while math.prod(map(len, tried)) > _MOST_COMBINATIONS:
+        longest = max(tried, key=len)
+        if len(longest) > 2:
+            longest[1:-1] = longest[1:-1:2] if len(longest) > 3 else []
+            continue
+        slow = [sizes for sizes in (tried if order == "C" else tried[::-1]) if len(sizes) > 1]
+        slow[0][1:] = []
 
 
 def _product(parts: list[_Seconds]) -> _Seconds:

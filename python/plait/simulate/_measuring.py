@@ -168,8 +168,8 @@ def _completed(path: Path, field: int) -> int:
         return 0
 
 
-def _timed(work: Callable[[int], object], limit: float, least: int = 16) -> list[float]:
-    """Return the times of a piece of work, done until the time is over and at least so many times."""
+def _timed(work: Callable[[int], object], limit: float, least: int = 16, most: int = 1_000_000) -> list[float]:
+    """Return the times of a piece of work, done until the time is over, and at least and at most so many times."""
     times: list[float] = []
     end = time.perf_counter() + limit
     before = time.perf_counter()
@@ -178,7 +178,7 @@ def _timed(work: Callable[[int], object], limit: float, least: int = 16) -> list
         now = time.perf_counter()
         times.append(now - before)
         before = now
-        if len(times) >= 1_000_000 or (len(times) >= 4 and before > end + limit):
+        if len(times) >= most or (len(times) >= 4 and before > end + limit):
             break
     return times
 
@@ -257,11 +257,15 @@ def _credit(work: Callable[[int], object], each: float, limit: float) -> float:
 
 
 def _flush(path: Path, size: int, limit: float, write: float) -> tuple[float, int]:
-    """Return what a durable write behind a file's end takes beyond its writes, and how many others it makes."""
+    """Return what a durable write behind a file's end takes beyond its writes, and how many others it makes.
+
+    The file becomes longer by a quarter at most.
+    """
     page = memoryview(mmap.mmap(-1, PAGE))
     with _descriptor(path, os.O_RDWR | os.O_DSYNC, direct=True) as (file, _):
         before = _completed(path, 4)
-        times = _timed(lambda k: os.pwritev(file, [page], size + k * PAGE), limit)
+        most = max(size // 4 // PAGE, 16)
+        times = _timed(lambda k: os.pwritev(file, [page], size + k * PAGE), limit, most=most)
         others = max(round((_completed(path, 4) - before) / len(times)) - 1, 0)
     return max(_mean(times) - (1 + others) * write, 0.0), others
 

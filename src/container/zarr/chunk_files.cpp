@@ -5,8 +5,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
+#include <climits>
 #include <filesystem>
 #include <set>
 #include <system_error>
@@ -142,18 +144,40 @@ void ChunkFiles::make_folder_of(const std::string& file) const {
   if (error) throw system_error(text("make the folder ", parent.string()), error.value());
 }
 
-void ChunkFiles::write_whole(const std::string& file, base::FunctionRef<void(PosixStore&)> fill) const {
-  static std::atomic<int> counter{0};
-  // Beside the chunks, where no reader looks.
-  const std::string made = fresh_ ? file : text(folder_, "/.plait-", ::getpid(), '-', counter++);
+std::string ChunkFiles::make_new(const std::string& file) const {
   constexpr int kFlags = O_WRONLY | O_CREAT | O_TRUNC;
   try {
-    open_file(made, kFlags);
+    open_file(file, kFlags);
   } catch (const Error& error) {
     if (error.system_code() != ENOENT) throw;
     make_folder_of(file);
-    open_file(made, kFlags);
+    open_file(file, kFlags);
   }
+  return file;
+}
+
+std::string ChunkFiles::make_beside(const std::string& file) const {
+  static std::atomic<int> counter{0};
+  std::array<char, HOST_NAME_MAX + 1> host{};
+  ::gethostname(host.data(), host.size() - 1);
+  while (true) {
+    // Beside the chunks, where no reader looks.
+    std::string made = text(folder_, "/.plait-", host.data(), '-', ::getpid(), '-', counter++);
+    try {
+      open_file(made, O_WRONLY | O_CREAT | O_EXCL);
+    } catch (const Error& error) {
+      if (error.system_code() == EEXIST) continue;
+      throw;
+    }
+    constexpr mode_t kPermissions = 07777;
+    struct stat old{};
+    if (::stat(file.c_str(), &old) == 0) ::chmod(made.c_str(), old.st_mode & kPermissions);
+    return made;
+  }
+}
+
+void ChunkFiles::write_whole(const std::string& file, base::FunctionRef<void(PosixStore&)> fill) const {
+  const std::string made = fresh_ ? make_new(file) : make_beside(file);
   try {
     PosixStore store(made, PosixStore::Access::kReadWrite);
     fill(store);

@@ -67,6 +67,10 @@ class ChunkFiles {
   std::string path_of(std::int64_t file) const;
   std::unique_ptr<store::posix::PosixStore> opened(const std::string& file) const;
   void make_folder_of(const std::string& file) const;
+  /// An empty file for a chunk of a new array; its folder is made as well.
+  std::string make_new(const std::string& file) const;
+  /// An empty file that nobody else has, with the permissions of the chunk's.
+  std::string make_beside(const std::string& file) const;
   /// Makes a file anew, which `fill` writes; it gets its name when that is done.
   void write_whole(const std::string& file, base::FunctionRef<void(store::posix::PosixStore&)> fill) const;
   void make_filled(const std::string& file) const;

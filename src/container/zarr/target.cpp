@@ -150,6 +150,7 @@ NewFolder new_folder(std::string_view path, std::optional<std::string_view> arra
     inside /= parts[next];
   }
   made.file = (inside / kNewest).string();
+  made.replaces = [folder] { return kind_of(folder) != Kind::kGroup || !holds_folders(folder); };
   made.settle = [above] {
     for (const fs::path& group : above) forget_consolidated(group);
   };

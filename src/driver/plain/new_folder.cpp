@@ -41,8 +41,8 @@ class NewPlainFolder : public store::NewFile {
     for (const auto& other : wanted_.others) folders.insert(path_of(other.first).parent_path().string());
     folders.insert(path_of(wanted_.file).parent_path().string());
     for (const std::string& one : folders) store::posix::sync_folder(one);
+    folder_.commit(!wanted_.replaces || wanted_.replaces());
     if (wanted_.settle) wanted_.settle();
-    folder_.commit();
   }
   void discard() noexcept override { folder_.discard(); }
 

@@ -210,6 +210,7 @@ void Recording::meeting(Reading& reading, Thread& thread, const Event& event) {
   made.service = std::max<Time>(event.duration, 0);  // of one whose others are in no trace
   made.group = group_of(reading, event);
   ++groups_[made.group];
+  thread.met = true;
   made.think = std::exchange(thread.think[1], 0);
   made.pause = std::exchange(thread.pause[1], 0);
   put(thread, made);
@@ -323,8 +324,10 @@ void Recording::end(Reading& reading, const trace::Description& description) {
       const Time rest = std::max<Time>(program.end + reading.first - thread.levels[0].end, 0);
       if (fits(rest)) last.think += rest;
     }
-    // What neither reads nor writes, and computes little, waits for others: launchers, shells.
-    const bool waits = thread.requests[level] == 0 && thread.computed < (program.end - program.start) / 2;
+    // What neither reads nor writes, and computes little, waits for others: launchers, shells.  Ranks that others wait
+    // for stay.
+    const bool waits =
+        thread.requests[level] == 0 && !thread.met && thread.computed < (program.end - program.start) / 2;
     if (waits && reading.level_requests[level] > 0) {
       program.chunks.clear();
       thread.chunk.clear();

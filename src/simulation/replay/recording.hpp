@@ -87,6 +87,7 @@ class Recording {
     Time pause[2] = {0, 0};
     std::int64_t requests[2] = {0, 0};
     Time computed = 0;                // in all, on the level of programs
+    bool met = false;                 // others in a collective operation
     std::uint32_t written = kNoFile;  // the last that the program asked to write
     std::vector<Request> chunk;
   };

@@ -63,15 +63,15 @@ void FolderReplacement::exchange() {
   temporary_ = aside;
 }
 
-void FolderReplacement::commit() {
+void FolderReplacement::commit(bool replaces) {
   owner_.check(target_);
   const std::string parent = fs::path(target_).parent_path().string();
-  if (existed_) {
+  if (existed_ && replaces) {
     exchange();
     sync_folder(parent);
     return discard();  // the old one
   }
-  const bool placed = rename_to_free(temporary_, target_);
+  const bool placed = !existed_ && rename_to_free(temporary_, target_);
   open_ = false;
   folder_.close();
   if (placed) return sync_folder(parent);
@@ -80,12 +80,13 @@ void FolderReplacement::commit() {
     kept = base::text(target_, ".kept-", number);
     if (rename_to_free(temporary_, kept)) break;
   }
-  throw Error(ErrorKind::kSystem,
-              base::text("cannot finish ", target_,
-                         ": a folder of that name has appeared since it was opened; that one "
-                         "is unchanged, and the new data is in ",
-                         kept, "; keep the one that you want"),
-              EEXIST);
+  throw Error(
+      ErrorKind::kSystem,
+      base::text("cannot finish ", target_,
+                 ": a folder with other data has appeared there since it was opened; that one is unchanged, and "
+                 "the new data is in ",
+                 kept, "; move it, or what is in it, to where you want it"),
+      EEXIST);
 }
 
 void FolderReplacement::discard() noexcept {

@@ -27,9 +27,10 @@ class FolderReplacement {
 
   const std::string& temporary_path() const { return temporary_; }
   /// Gives it its name; its files are synced already.
-  /// errors  kSystem; EEXIST: something has appeared under a name that was free; the new folder is kept beside it, under
-  ///         a name that the error says.
-  void commit();
+  /// replaces  whether what was there when this was made may still go
+  /// errors    kSystem; EEXIST: something that may not go has appeared under the name; the new folder is kept beside it,
+  ///           under a name that the error says.
+  void commit(bool replaces = true);
   /// Removes the temporary folder; not in a forked child, whose it is not.
   void discard() noexcept;
 

@@ -19,7 +19,7 @@ void open_errors(void) {
   plait_open_options options = doubles(shape);
   plait_file* file = NULL;
   open_fails("missing.npy", "r", NULL, PLAIT_ERROR_SYSTEM, "missing.npy");
-  open_fails("x.h5", "w", &options, PLAIT_ERROR_ARGUMENT, "HDF5 files");
+  open_fails("x.h4", "w", &options, PLAIT_ERROR_ARGUMENT, "HDF4 files");
   CHECK_FAILS(plait_open("distnt:x", "w", plait_alone(), &options, &file), PLAIT_ERROR_ARGUMENT, "distant:x?");
   CHECK_FAILS(plait_open("raw:distnt:x", "r", plait_alone(), &options, &file), PLAIT_ERROR_SYSTEM, "No such file");
   file = NULL;

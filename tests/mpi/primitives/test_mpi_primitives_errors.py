@@ -52,7 +52,7 @@ def refused(comm, status, expected, *words):
 
 
 def test_names_of_other_formats(comm, shared, vector):
-    refused(comm, popen(3, shared / "a.nc", SEQUENTIAL, NEW), ARGUMENT, "netCDF", f"raw:{shared}/a.nc")
+    refused(comm, popen(3, shared / "a.cdf", SEQUENTIAL, NEW), ARGUMENT, "netCDF", f"raw:{shared}/a.cdf")
     refused(comm, popen(3, "distnt:a", SEQUENTIAL, NEW), ARGUMENT, "did you mean distant:a?")
     for _ in range(2):
         check(popen(3, f"raw:{shared}/a.nc", SEQUENTIAL, OLD if (shared / "a.nc").exists() else NEW))

@@ -206,9 +206,21 @@ def test_one_that_appears_meanwhile_stays(tmp_path):
     file = plait.open(path, "w", shape=SHAPE, dtype="f4")
     file.write(array_of())
     zarr.create_array(path, shape=(2,), dtype="i4")
-    with pytest.raises(plait.StoreError, match=r"has appeared since .* the new data is in .*/a.zarr.kept-1"):
+    with pytest.raises(plait.StoreError, match=r"has appeared there since .* the new data is in .*/a.zarr.kept-1"):
         file.close()
     assert zarr.open_array(path, mode="r").shape == (2,)
+    np.testing.assert_array_equal(read_by_others(tmp_path / "a.zarr.kept-1"), array_of())
+
+
+def test_a_group_that_gets_arrays_meanwhile_stays(tmp_path):
+    path = tmp_path / "a.zarr"
+    zarr.create_group(path)
+    file = plait.open(path, "w", shape=SHAPE, dtype="f4")
+    file.write(array_of())
+    zarr.create_array(path, name="b", shape=(2,), dtype="i4")
+    with pytest.raises(plait.StoreError, match=r"has appeared there since .* the new data is in .*/a.zarr.kept-1"):
+        file.close()
+    assert zarr.open_group(path, mode="r")["b"].shape == (2,)
     np.testing.assert_array_equal(read_by_others(tmp_path / "a.zarr.kept-1"), array_of())
 
 

@@ -214,3 +214,11 @@ def test_a_copy_that_is_killed_leaves_nothing_that_looks_like_an_array(tmp_path)
     plait.copy(tmp_path / "a.zarr", tmp_path / "b.zarr", chunks=(1024, 32), codec="zstd:1", memory="1M")
     np.testing.assert_array_equal(zarr.open_array(tmp_path / "b.zarr", mode="r")[...], array)
     assert sorted(os.listdir(tmp_path)) == ["a.zarr", "b.zarr"]
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_many_dimensions_are_no_more_to_try(order):
+    shape = (2,) * 30
+    plan = boxes(Moved(shape, 1), Kept(order), Kept("C", (1,) * 30, True), 1 << 20)
+    assert plan.window != shape
+    assert all(1 <= size <= 2 for size in plan.window)

@@ -52,3 +52,16 @@ def test_communicators_have_barriers_of_their_own(tmp_path):
         calls += [read(pid, late), (pid, late + 1000, 9000, "MPI", "MPI_Barrier", {"comm": comm}), read(pid, 9000)]
     result = simulate.run(job(tmp_path / "job.pfw", calls), simulate.parse(MACHINE))
     assert [one["barrier"] for one in result["processes"]] == pytest.approx([0.001, 0, 0.001, 0])
+
+
+def test_a_process_that_only_waits_is_waited_for_all_the_same(tmp_path):
+    # Process 3 does nothing but meet the others, and process 9 reads long after them.
+    calls = []
+    for pid in (1, 2):
+        calls += [read(pid, 0), (pid, 1000, 5000, "MPI", "MPI_Barrier", {}), read(pid, 5000)]
+    calls += [(3, 0, 5000, "MPI", "MPI_Barrier", {}), (3, 5000, 90000, "MPI", "MPI_Recv", {})]
+    calls += [read(9, 0), read(9, 500000)]
+    result = simulate.run(job(tmp_path / "job.pfw", calls), simulate.parse(MACHINE))
+    ends = {one["process"]: one["end"] for one in result["processes"]}
+    assert max(ends[1], ends[2]) < 0.1
+    assert result["unmatched"] == 0

@@ -75,9 +75,13 @@ def stored_array(store: str | os.PathLike[str]) -> StoredArray:
         known = np.dtype(dtype)
     except TypeError as error:
         raise ArgumentError(f"{name}: found dtype={dtype}, expected a type such as float64 or int32") from error
+    if known.hasobject or known.fields is not None or known.itemsize == 0:
+        raise ArgumentError(f"{name}: found dtype={dtype}, expected a type such as float64 or int32")
     fallback = _NPY_HEADER if path.endswith(".npy") else 0
     text = told.get("offset", "")
     offset = int(text) if text.isdecimal() else whole(f"{name}: offset", text, BYTES) if text else fallback
+    if offset + math.prod(shape) * known.itemsize >= 1 << 63:
+        raise ArgumentError(f"{name}: found more than 2^63 - 1 bytes, expected a smaller shape or offset")
     return StoredArray(path, shape, known.name, order, offset, chunks)
 
 

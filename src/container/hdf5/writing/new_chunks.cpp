@@ -7,6 +7,7 @@
 #include <functional>
 #include <utility>
 
+#include "base/checked.hpp"
 #include "base/text.hpp"
 #include "codec/room.hpp"
 #include "container/hdf5/filters.hpp"
@@ -53,7 +54,8 @@ NewChunks::NewChunks(std::shared_ptr<store::Store> file, Dataset dataset, std::i
       chunk_bytes_(dataset_.chunk_bytes()),
       size_(chunk_bytes_),
       looked_(begin) {
-  for (const std::int64_t chunks : dataset_.grid()) size_ *= chunks;
+  for (const std::int64_t chunks : dataset_.grid())
+    size_ = base::checked_multiply(size_, chunks, "bytes of all chunks");
 }
 
 void NewChunks::share(std::unique_ptr<transport::Counter> counter, bool alone) {
@@ -203,6 +205,7 @@ void NewChunks::look() {
     file_->read({{looked_, front.data(), kFrontBytes}});
     if (number_in(front, 0) != kMark) return;
     const auto bytes = static_cast<std::int64_t>(number_in(front, 16));
+    if (bytes <= 0 || bytes > end - looked_ - kFrontBytes) return;  // half written
     written_.push_back({static_cast<std::int64_t>(number_in(front, 8)), looked_ + kFrontBytes, bytes, 0});
     looked_ += kFrontBytes + bytes;
   }
