@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from array_reads import check_parts, refused
 from hdf5_files import CHUNK, SHAPE, array_of, made
 
 import plait
@@ -17,19 +18,10 @@ h5py = pytest.importorskip("h5py")
 def check(url: object, array: np.ndarray) -> None:
     with plait.open(url) as file:
         assert (file.shape, file.dtype, file.order) == (array.shape, array.dtype, "C")
-        np.testing.assert_array_equal(file.read(), array)
-        if array.ndim != 3:
-            return
-        layout = plait.Layout(array.shape, "(cyclic(2), block, *)", grid=(2, 2))
-        for rank, part in enumerate(file.read(layout)):
-            np.testing.assert_array_equal(part, array[np.ix_(*layout.indices(rank))])
-        np.testing.assert_array_equal(file.read(region=np.s_[1::3, 2, 1:9]), array[1::3, 2, 1:9])
-
-
-def refused(kind: type[plait.Error], url: object, mode: str = "r", **options: object) -> str:
-    with pytest.raises(kind) as told:
-        plait.open(url, mode, **options).read()
-    return str(told.value)
+        if array.ndim == 3:
+            check_parts(file, array)
+        else:
+            np.testing.assert_array_equal(file.read(), array)
 
 
 @pytest.mark.parametrize(

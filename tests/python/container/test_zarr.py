@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from array_reads import check_parts, refused
 
 import plait
 from plait._copying.windows import Stored, cut
@@ -32,17 +33,7 @@ def made(path: Path, array: np.ndarray, **options: object) -> Path:
 def check(url: object, array: np.ndarray) -> None:
     with plait.open(url) as file:
         assert (file.shape, file.dtype) == (array.shape, array.dtype)
-        np.testing.assert_array_equal(file.read(), array)
-        layout = plait.Layout(array.shape, "(cyclic(2), block, *)", grid=(2, 2))
-        for rank, part in enumerate(file.read(layout)):
-            np.testing.assert_array_equal(part, array[np.ix_(*layout.indices(rank))])
-        np.testing.assert_array_equal(file.read(region=np.s_[1::3, 2, 1:9]), array[1::3, 2, 1:9])
-
-
-def refused(kind: type[plait.Error], url: object, mode: str = "r", **options: object) -> str:
-    with pytest.raises(kind) as told:
-        plait.open(url, mode, **options).read()
-    return str(told.value)
+        check_parts(file, array)
 
 
 def compressor(name: str, version: int) -> object:

@@ -1,0 +1,22 @@
+"""Reads of one array, compared with what it holds."""
+
+import numpy as np
+import pytest
+
+import plait
+
+
+def check_parts(file: plait.File, array: np.ndarray) -> None:
+    """An array of three dimensions: all of it, its parts by a layout, and a region with steps."""
+    np.testing.assert_array_equal(file.read(), array)
+    layout = plait.Layout(array.shape, "(cyclic(2), block, *)", grid=(2, 2))
+    for rank, part in enumerate(file.read(layout)):
+        np.testing.assert_array_equal(part, array[np.ix_(*layout.indices(rank))])
+    np.testing.assert_array_equal(file.read(region=np.s_[1::3, 2, 1:9]), array[1::3, 2, 1:9])
+
+
+def refused(kind: type[plait.Error], url: object, mode: str = "r", **options: object) -> str:
+    """The text of the error that opening and reading it ends in."""
+    with pytest.raises(kind) as told:
+        plait.open(url, mode, **options).read()
+    return str(told.value)
