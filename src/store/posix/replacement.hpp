@@ -32,9 +32,9 @@ class Replacement {
     std::function<bool(const std::string&, const std::string&)> on_left_behind;
     bool claimed;  ///< no other rank of this job may write a file of that name alone: see claim()
     /// What is not committed stays, under unfinished_name() (temporary.hpp).
-    bool keeps_unfinished = false;
+    bool keeps_unfinished;
     /// Goes on with what has stayed, if that has `bytes` bytes, or whatever it has where that is -1.
-    bool continues = false;
+    bool continues;
   };
 
   /// Makes a temporary file of `bytes` bytes with `head` in front; the space is reserved where the file system can.
