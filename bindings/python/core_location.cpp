@@ -43,6 +43,7 @@ void bind_location(nb::module_& module) {
                      if (!self.only_order) return std::nullopt;
                      return *self.only_order == Order::kC ? "C" : "F";
                    })
+      .def_ro("keeps_unfinished", &Located::keeps_unfinished)
       .def_ro("tells", &Located::tells);
   nb::class_<Member>(module, "Member")
       .def_ro("name", &Member::name)
@@ -59,6 +60,7 @@ void bind_location(nb::module_& module) {
       .def_ro("kept", &Member::kept)
       .def_ro("refused", &Member::refused);
   module.def("arrays_in", &driver::arrays_in, "name"_a, nb::call_guard<Unlocked>());
+  module.def("remove_unfinished", &driver::remove_unfinished, "name"_a, nb::call_guard<Unlocked>());
   module.def("locate", &driver::locate, "name"_a, nb::call_guard<Unlocked>());
   module.def("files_beside", &driver::files_beside, "found"_a, nb::call_guard<Unlocked>());
   module.def(

@@ -21,6 +21,7 @@ from ._file import File
 from ._guard import call, checks
 from ._steps import variable_name
 
+Unfinished = Literal["remove", "keep", "continue"]
 ArrayLike = tuple[Any, ...] | list[Any]
 """Shape, dtype and perhaps order of a new array."""
 
@@ -43,6 +44,7 @@ def open(
     codec: str | None = None,
     fill_value: object = None,
     dimension_names: Sequence[str] | None = None,
+    unfinished: Unfinished = "remove",
 ) -> File:
     """Open the array in a file, or in another store, and return it as a File. Collective over ``comm``.
 
@@ -78,6 +80,10 @@ def open(
               behind "shuffle,"
     fill_value  the value of elements that nobody writes; 0 by default
     dimension_names  the names of the dimensions, one for each; by default they have none
+    unfinished  what becomes of a new file that is not closed, because its program fails or is killed: "remove"
+              (default); "keep", which leaves it beside its name under a temporary one; "continue", which does so and
+              goes on with what an earlier program has left, where that is of the same size, shape and dtype. What was
+              being written when that one ended has to be written again. For ordinary files, Zarr and striped files
 
     Raises plait.ArgumentError for arguments that do not fit together or do not match the file, and plait.StoreError if
     the file cannot be opened. Every rank raises the same error.
@@ -94,13 +100,16 @@ def open(
             raise ArgumentError(f'order={order!r} is not known; use "C" or "F"')
         if mode not in ("r", "w", "r+"):
             raise ArgumentError(f'mode={mode!r} is not known; use "r", "w" or "r+"')
+        if unfinished not in ("remove", "keep", "continue"):
+            raise ArgumentError(f'unfinished={shown(unfinished)} is not known; use "remove", "keep" or "continue"')
         extents = None if shape is None else extents_of(shape)
         several = [_described(name, array, order) for name, array in _checked(arrays, mode, shape, dtype).items()]
         descr, element_bytes = (None, 0) if dtype is None else descr_of(dtype)
         how = strategy or ""
         kept = kept_of(chunks, shards, codec, fill_value, dimension_names)
     with naming(path):
-        given = (path, mode, own, extents, descr, element_bytes, order, offset, most, how, readers, several, kept)
+        what = (path, mode, own, extents, descr, element_bytes, order, offset)
+        given = (*what, most, how, readers, several, kept, unfinished)
         core = call(refuse, _core.open, *given)
     file = File(core, mode, own, alone=comm is None)
     if several:
