@@ -18,13 +18,14 @@ from .._arguments.sizes import bytes_of
 from .._arguments.words import kind, shown
 from .._comm import CommLike, comm_of
 from .._errors import ArgumentError
-from .._guard import Refuse, checks
+from .._guard import Refuse, agreed_already, checks
+from .._joined import names_of_parts
 from .._location import comes_in_steps, same_components, same_location
 from .moving import Mover, Progress, Ranks
 from .names import Apart, TargetName
 from .scratch import Scratch
 from .serial import RawSource, SerialSource, SerialTarget, is_stream
-from .sources import FileSource, NamedSource, PipeSource, Told, holds_arrays
+from .sources import FileSource, JoinedSource, NamedSource, PipeSource, Told, holds_arrays
 from .steps import GivenStep, Source, StepArray, Target
 from .targets import FileTarget, Making, PipeTarget
 from .wanted import Extents, Wanted
@@ -103,6 +104,7 @@ def copy(
     chunks: Extents | None = None,
     shards: Extents | None = None,
     codec: str | None = None,
+    concat: int | str | None = None,
     progress: Progress | None = None,
 ) -> Copied:
     """Copy an array from one store to another, of any kinds that :func:`plait.open` opens. Collective over ``comm``.
@@ -130,6 +132,8 @@ def copy(
               default the chunks of the source, or else about 8 MiB
     shards    the shape of its shards, files that hold many chunks each; by default there are none
     codec     how its chunks are packed, as in :func:`plait.open`; by default not at all
+    concat    the dimension along which the arrays of all sources, given as to :func:`plait.concat`, are joined to the
+              one that is copied: its number or its name
     progress  called on each rank after each window, with the number of bytes copied and the number of bytes in all
               steps that have begun. An exception that it raises ends the copy on all ranks
 
@@ -169,7 +173,12 @@ def copy(
                 "out"
             )
         sources: list[Any] = list(source) if isinstance(source, (list, tuple)) else [source]
-        _check_names(sources, target)
+        if concat is not None:
+            if any(is_stream(end) for end in sources):
+                raise ArgumentError("a stream cannot be joined with other arrays; write it to a file first")
+            with agreed_already():
+                sources = [*names_of_parts(sources, own)]
+        _check_names(sources, target, joined=concat is not None)
         into: Any = target
         name = None if is_stream(into) else TargetName(into)
     # Half for the window, a quarter for each file's staging.
@@ -180,7 +189,11 @@ def copy(
     who = Ranks(own, comm is None, own.size if comm is not None else ranks, refuse)
     mover = Mover(who, layout, most // 2, progress)
     count = 0
-    with _source_of(sources, told, raw, refuse) as given:
+    with (
+        JoinedSource(sources, concat, told, refuse)
+        if concat is not None
+        else _source_of(sources, told, raw, refuse) as given
+    ):
         opened = given.opened if isinstance(given, PipeSource) else None
         making = Making(comm, staging, kept)
         scratch = Scratch(comm, staging, name.text if name else "")
@@ -222,7 +235,7 @@ def _names_of(variable: str | Sequence[str] | None) -> tuple[str, ...] | None:
     return tuple(dict.fromkeys(names))
 
 
-def _check_names(sources: Sequence[Any], target: Any) -> None:
+def _check_names(sources: Sequence[Any], target: Any, joined: bool) -> None:
     """Check that there is something to read, and that the target is none of it."""
     if not sources:
         raise ArgumentError("there is no source; give the name of what to copy")
@@ -234,7 +247,7 @@ def _check_names(sources: Sequence[Any], target: Any) -> None:
     if is_stream(target):
         return
     path_of(target, "the target")
-    if len(sources) > 1 and not comes_in_steps(target) and not TargetName(target).has_step:
+    if len(sources) > 1 and not joined and not comes_in_steps(target) and not TargetName(target).has_step:
         raise ArgumentError(
             f"{len(sources)} sources make as many steps, but {os.fsdecode(target)} holds one; name a pipe, or "
             "put {step} into the name, as in 'field-{step}.npy', to write a file for each"
