@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ._core import BitPermutation, Conversion, IndexSet, Layout, Message, compose
     from ._file import File
     from ._indirect import indirect
+    from ._joined import Concatenation, concat
     from ._open import open
     from ._pipes import PipeStatus, pipe_names, pipe_status
     from ._redistribute import Redistribution, empty, iredistribute, redistribute
@@ -51,6 +52,7 @@ else:
         },
         {"_arrays_in": ["ArrayInfo", "arrays_in"]},
         {"_copying": ["Copied", "copy"]},
+        {"_joined": ["Concatenation", "concat"]},
         {"_pipes": ["PipeStatus", "pipe_names", "pipe_status"]},
         {"_relabel": ["relabel", "same_up_to_ranks"]},
         submodules=[
@@ -72,6 +74,7 @@ __all__ = [
     "ArrayInfo",
     "BitPermutation",
     "Comm",
+    "Concatenation",
     "Conversion",
     "Copied",
     "Error",
@@ -87,6 +90,7 @@ __all__ = [
     "Stream",
     "arrays_in",
     "compose",
+    "concat",
     "copy",
     "empty",
     "indirect",

@@ -19,6 +19,7 @@ from ._comm import CommLike, comm_of
 from ._errors import ArgumentError, naming
 from ._file import File
 from ._guard import call, checks
+from ._location import comes_in_steps
 from ._steps import variable_name
 
 Unfinished = Literal["remove", "keep", "continue"]
@@ -112,8 +113,18 @@ def open(
         given = (*what, most, how, readers, several, kept, unfinished)
         core = call(refuse, _core.open, *given)
     file = File(core, mode, own, alone=comm is None)
+    if comm is None and mode == "r" and not comes_in_steps(path):
+        told = {"shape": shape, "dtype": dtype, "order": order, "offset": offset, "memory": most}
+        file._again = _open_again, (path, {**told, "strategy": strategy, "readers": readers})
     if several:
         file._name_arrays({name: (shape, descr, size) for name, shape, descr, size, _ in several})
+    return file
+
+
+def _open_again(path: str, told: dict[str, Any]) -> File:
+    """Open a file that was pickled; nobody there is to close it."""
+    file = open(path, **told)
+    file._kept = True
     return file
 
 

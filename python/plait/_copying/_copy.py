@@ -17,7 +17,8 @@ from .._arguments.sizes import bytes_of
 from .._arguments.words import kind
 from .._comm import CommLike, comm_of
 from .._errors import ArgumentError
-from .._guard import checks
+from .._guard import agreed_already, checks
+from .._joined import names_of_parts
 from .chosen import Chosen, names_of
 from .ends import check_names
 from .job import Job
@@ -87,6 +88,7 @@ def copy(
     dry_run: bool = False,
     verify: bool = False,
     resume: bool = False,
+    concat: int | str | None = None,
     progress: Progress | None = None,
 ) -> Copied:
     """Copy an array from one store to another, of any kinds that :func:`plait.open` opens. Collective over ``comm``.
@@ -128,6 +130,8 @@ def copy(
     resume    leave what is done beside the target, under temporary names, where the copy is interrupted, and go on with
               what an earlier one of the same source and arguments has left so. Targets of kinds that cannot be gone on
               with, such as HDF5 files, are copied as without it
+    concat    the dimension along which the arrays of all sources, given as to :func:`plait.concat`, are joined to the
+              one that is copied: its number or its name
     progress  called on each rank after each window, with the number of bytes copied and the number of bytes in all
               steps that have begun. An exception that it raises ends the copy on all ranks
 
@@ -168,10 +172,15 @@ def copy(
                 "leave raw out"
             )
         sources: list[Any] = list(source) if isinstance(source, (list, tuple)) else [source]
-        check_names(sources, target)
+        if concat is not None:
+            if any(is_stream(end) for end in sources):
+                raise ArgumentError("a stream cannot be joined with other arrays; write it to a file first")
+            with agreed_already():
+                sources = [*names_of_parts(sources, own)]
+        check_names(sources, target, joined=concat is not None)
         name = None if is_stream(target) else TargetName(target)  # type: ignore[arg-type]
         told = Told(comm, shape, dtype, order, offset, most)
-        job = Job(sources, target, name, told, kept)
+        job = Job(sources, target, name, told, kept, concat)
         job.choose(chosen, shaping, raw=raw, layout=layout)
         job.check(dry_run=dry_run, verify=verify, resume=resume)
     done = job.run(own, refuse, progress)

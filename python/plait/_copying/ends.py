@@ -16,7 +16,7 @@ from .sources import FileSource, NamedSource, PipeSource, Told, holds_arrays
 from .steps import Source
 
 
-def check_names(sources: Sequence[Any], target: Any) -> None:
+def check_names(sources: Sequence[Any], target: Any, *, joined: bool) -> None:
     """Check that there is something to read, and that the target is none of it."""
     if not sources:
         raise ArgumentError("there is no source; give the name of what to copy")
@@ -28,7 +28,7 @@ def check_names(sources: Sequence[Any], target: Any) -> None:
     if is_stream(target):
         return
     path_of(target, "the target")
-    if len(sources) > 1 and not comes_in_steps(target) and not TargetName(target).has_step:
+    if len(sources) > 1 and not joined and not comes_in_steps(target) and not TargetName(target).has_step:
         raise ArgumentError(
             f"{len(sources)} sources make as many steps, but {os.fsdecode(target)} holds one; name a pipe, or "
             "put {step} into the name, as in 'field-{step}.npy', to write a file for each"

@@ -22,7 +22,7 @@ from .resuming import open_journal
 from .scratch import Scratch
 from .serial import SerialTarget, is_stream
 from .shaping import ShapedSource, Shaping
-from .sources import PipeSource, Told
+from .sources import JoinedSource, PipeSource, Told
 from .steps import GivenStep, Source, StepArray, Target
 from .targets import FileTarget, Making, PipeTarget, key_of
 from .wanted import Wanted
@@ -55,6 +55,8 @@ class Job:
     told: Told
     """Its memory is that of the whole copy."""
     kept: Wanted
+    concat: int | str | None = None
+    """The dimension along which the sources are joined to one array."""
     chosen: Chosen = field(default_factory=lambda: Chosen(None, None))
     shaping: Shaping = field(default_factory=Shaping)
     raw: bool = False
@@ -131,7 +133,7 @@ class Run:
     def all(self, told: Told) -> StepArray:
         """Copy all steps.  Returns the first array."""
         job = self._job
-        with source_of(job.sources, told, job.raw, self._refuse) as opened:
+        with self._source_of(told) as opened:
             source: Source = ShapedSource(opened, job.shaping, self._refuse) if job.shaping.changes else opened
             with self._target_of(opened, told) as target:
                 for step in source.steps():
@@ -148,6 +150,12 @@ class Run:
             first = self._mover.first or (opened.opened if isinstance(opened, PipeSource) else None)
         assert first is not None  # files and streams have an array in each step
         return first
+
+    def _source_of(self, told: Told) -> Source:
+        job = self._job
+        if job.concat is not None:
+            return JoinedSource(job.sources, job.concat, told, self._refuse)
+        return source_of(job.sources, told, job.raw, self._refuse)
 
     def _target_of(self, opened: Source, told: Told) -> Target:
         job = self._job

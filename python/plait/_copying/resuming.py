@@ -57,7 +57,7 @@ def _described(job: Job) -> dict[str, Any]:
         "source": [_identity(source) for source in job.sources],
         "target": os.path.abspath(job.name.text) if job.name else "",
         "type of the source": _text(job.told.shape, job.told.dtype, job.told.order, job.told.offset),
-        "choice of arrays": _text(job.chosen.variables, job.chosen.steps),
+        "choice of arrays": _text(job.chosen.variables, job.chosen.steps, job.concat),
         "region": _text(shaping.region),
         "axes": _text(shaping.axes),
         "type": _text(shaping.dtype),

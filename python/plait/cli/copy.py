@@ -13,7 +13,7 @@ import click
 
 import plait
 from plait._amounts import count, shown, size
-from plait.cli.lists import Bytes, Shape, Sizes
+from plait.cli.lists import Bytes, Dimension, Shape, Sizes
 from plait.cli.names import StoreName
 from plait.cli.support import UserError, messages
 
@@ -37,6 +37,7 @@ Examples:
   plait copy pipe:field - | python plot.py
   python make.py | plait copy - pipe:field
   plait copy field-*.npy pipe:field
+  plait copy 'run-*.nc::/t2m' all.zarr --concat 0
   mpiexec -n 64 plait copy distant:field field.npy --memory 8G
 """
 
@@ -105,6 +106,13 @@ Examples:
     "--resume",
     is_flag=True,
     help="Keep what is done where the copy is interrupted, and go on with what an interrupted one has left.",
+)
+@click.option(
+    "--concat",
+    type=Dimension(),
+    metavar="AXIS",
+    help="Join the arrays of all SOURCEs, or of the files that a pattern such as 'run-*.nc::/t2m' matches, along this "
+    "dimension: a number, or a name.",
 )
 @click.option("--raw", is_flag=True, help="Standard input or output has elements without .npy headers.")
 @click.option("--json", "json_", is_flag=True, help="Print the result as JSON.")

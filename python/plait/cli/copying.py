@@ -155,7 +155,9 @@ def stopped_text(job: dict[str, Any]) -> str:
 def has_steps(job: dict[str, Any]) -> bool:
     """Whether a copy may have many steps, for which it waits."""
     sources = job["source"] if isinstance(job["source"], list) else [job["source"]]
-    return len(sources) > 1 or any(name == "-" or comes_in_steps(name) for name in [*sources, job["target"]])
+    return (len(sources) > 1 and "concat" not in job) or any(
+        name == "-" or comes_in_steps(name) for name in [*sources, job["target"]]
+    )
 
 
 @contextlib.contextmanager
