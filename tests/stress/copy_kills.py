@@ -9,6 +9,7 @@ that of their writing, element by element. Nothing else may be left then.
 
 import argparse
 import filecmp
+import json
 import os
 import random
 import shutil
@@ -26,7 +27,7 @@ import numpy as np
 import plait
 
 SHAPE = (1536, 2048)
-SIGNS = ["--memory", "1M"]
+SIGNS = ["--memory", "192K", "--json"]
 
 
 @dataclass(frozen=True)
@@ -95,6 +96,7 @@ class Kills:
         self.expected = make_sources(folder)
         self.sources = {entry.name for entry in folder.iterdir()}
         self.took: dict[tuple[str, int], float] = {}
+        self.resumed = 0
         self.kills: Counter[str] = Counter()
         self.seen: Counter[str] = Counter()
 
@@ -107,10 +109,10 @@ class Kills:
         """Return whether the copy has come to its end."""
         begin = time.monotonic()
         with subprocess.Popen(
-            self.command(case, ranks, resume), cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+            self.command(case, ranks, resume), cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE
         ) as process:
             try:
-                _, errors = process.communicate(timeout=kill_after)
+                told, errors = process.communicate(timeout=kill_after)
             except subprocess.TimeoutExpired:
                 for one in descendants(process.pid):
                     try:
@@ -122,6 +124,8 @@ class Kills:
                 return False
         if process.returncode != 0:
             raise AssertionError(f"{self.command(case, ranks, resume)} failed: {errors.decode()}")
+        if json.loads(told)["resumed"]:
+            self.resumed += 1
         self.took.setdefault((case.name, ranks), time.monotonic() - begin)
         return True
 
@@ -208,6 +212,9 @@ class Kills:
         if case.exact and reference.exists() and case.resumes:
             assert same(reference, self.folder / path_of(case.target)), f"{case.name}: other bytes than without a kill"
         left = {entry.name for entry in self.folder.iterdir()} - self.sources - {path_of(case.target)}
+        if "stripe" in case.target:
+            disks = {disk: len(os.listdir(self.folder / disk)) for disk in ("one", "two")}
+            assert set(disks.values()) == {1}, f"{case.name}: files on the disks: {disks}"
         assert not left, f"{case.name}: {left} is left"
 
 
@@ -241,7 +248,7 @@ def main() -> None:
         for text, found in sorted(kills.kills.items()):
             print(f"{found:4} kills of {text}")
         print("after a kill the target was", ", ".join(f"{text} {found} times" for text, found in kills.seen.items()))
-        print(f"{kills.kills.total()} kills in {number} rounds, no wrong target")
+        print(f"{kills.kills.total()} kills in {number} rounds, no wrong target; {kills.resumed} copies went on with an earlier one")
 
 
 if __name__ == "__main__":

@@ -55,12 +55,12 @@ class Shaping:
     @property
     def changes(self) -> bool:
         """Whether anything is asked for."""
-        return (self.region, self.axes, self.dtype) != (None, None, None)
+        return self.moves or self.dtype is not None
 
     @property
     def moves(self) -> bool:
         """Whether elements go elsewhere."""
-        return (self.region, self.axes) != (None, None)
+        return self.region is not None or self.axes is not None
 
 
 def _region_of(given: RegionLike) -> Mapping[str, slice] | Sequence[slice]:
@@ -250,7 +250,9 @@ class ShapedSource:
         self._source.read(array, layout, taken, region)
         with np.errstate(all="ignore"):
             for one, other in zip(given, self._read, strict=True):
-                np.copyto(one, other, casting="unsafe")
+                # Of complex numbers that become real ones, NumPy would warn.
+                real = other.dtype.kind == "c" and one.dtype.kind not in "cb"
+                np.copyto(one, other.real if real else other, casting="unsafe")
 
     def _view(self, array: StepArray) -> _View:
         region, axes = self._shaping.region, self._shaping.axes
