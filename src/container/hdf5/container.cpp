@@ -39,6 +39,7 @@ Member member_of(NamedDataset& found) {
   member.kept = dataset.kept();
   member.content = {std::move(dataset.type), dataset.storage == Storage::kWhole ? dataset.offset : 0,
                     std::move(dataset.chunk)};
+  member.content.packed = dataset.storage == Storage::kChunks && !dataset.filters.empty();
   member.content.dimension_names = std::move(dataset.dimension_names);
   member.element = std::move(dataset.element);
   member.stored = dataset.stored;

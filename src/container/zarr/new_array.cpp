@@ -58,6 +58,12 @@ Ordered codecs_of(const ArrayType& type, bool ordered, const std::string& codec)
   if (spec.name == "zlib") refuse("codec \"zlib\" is none of Zarr's version 3; use \"gzip\", which packs alike");
   if (spec.name == "gzip") codecs.push_back(name_of("gzip", {{"level", spec.level}}));
   if (spec.name == "zstd") codecs.push_back(name_of("zstd", {{"level", spec.level}, {"checksum", false}}));
+  if (const auto compressor = spec.blosc_compressor())
+    codecs.push_back(name_of("blosc", {{"typesize", type.element_bytes},
+                                       {"cname", *compressor},
+                                       {"clevel", spec.level},
+                                       {"shuffle", "shuffle"},
+                                       {"blocksize", 0}}));
   return codecs;
 }
 
