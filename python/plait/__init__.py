@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from . import shared as shared
     from . import simulate as simulate
     from . import trace as trace
-    from ._arrays_in import ArrayInfo, arrays_in
+    from ._arrays_in import ArrayInfo, GroupInfo, arrays_in, groups_in
+    from ._attributes import Attributes
     from ._comm import Comm, world
     from ._copying import Copied, copy
     from ._core import BitPermutation, Conversion, IndexSet, Layout, Message, compose
@@ -49,7 +50,7 @@ else:
             "_steps": ["Step"],
             "_stream": ["Stream"],
         },
-        {"_arrays_in": ["ArrayInfo", "arrays_in"]},
+        {"_arrays_in": ["ArrayInfo", "GroupInfo", "arrays_in", "groups_in"], "_attributes": ["Attributes"]},
         {"_copying": ["Copied", "copy"]},
         {"_pipes": ["PipeStatus", "pipe_names", "pipe_status"]},
         {"_relabel": ["relabel", "same_up_to_ranks"]},
@@ -70,12 +71,14 @@ else:
 __all__ = [
     "ArgumentError",
     "ArrayInfo",
+    "Attributes",
     "BitPermutation",
     "Comm",
     "Conversion",
     "Copied",
     "Error",
     "File",
+    "GroupInfo",
     "IndexSet",
     "Layout",
     "Message",
@@ -89,6 +92,7 @@ __all__ = [
     "compose",
     "copy",
     "empty",
+    "groups_in",
     "indirect",
     "iredistribute",
     "open",

@@ -32,6 +32,8 @@ class FileOpening : public driver::Opening {
 
  private:
   const container::Container& container_of_new() const;
+  /// errors  kArgument: attributes that the format has not.
+  void check_attributes(const FileOptions& wanted) const;
   const container::Container& container_of(store::Store& store) const;
   /// errors  As Container::inspect(), with a word on what the bytes look like where they are no array.
   void look(const std::shared_ptr<store::Store>& store);

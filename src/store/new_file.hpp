@@ -15,6 +15,8 @@ struct NewFileOptions {
   std::span<const std::byte> head;  ///< bytes at its front; the others are zero
   /// Another rank of this job must not write a file of that name alone (posix/writer.hpp).
   bool claimed = false;
+  /// Of formats of folders: texts of the metadata of groups, by the names of these.
+  const std::map<std::string, std::string>* groups = nullptr;
 };
 
 /// A file under construction: it appears whole under its name, or not at all.  One process holds it; others write to

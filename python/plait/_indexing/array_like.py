@@ -13,6 +13,7 @@ from .._arguments.dtypes import dtype_of
 from .._arguments.region import Slices
 from .._arguments.values import Array, value_of
 from .._arguments.words import shape_text
+from .._attributes import Attributes
 from .._core import Comm, File, Layout
 from .._errors import ArgumentError, ArgumentTypeError
 from .._guard import alone
@@ -67,6 +68,11 @@ class ArrayLike(Measured):
                 break
             found[d] = max(room // (math.prod(found) // found[d]), 1)
         return tuple(max(count, 1) for count in found)
+
+    @property
+    def attrs(self) -> Attributes:
+        """The attributes of the array, as :meth:`plait.open` found them; of a new one those that it was given."""
+        return Attributes(self._core.attributes)
 
     @alone
     def __getitem__(self, index: Any) -> Array | Any:
