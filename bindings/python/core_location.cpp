@@ -46,6 +46,7 @@ void bind_location(nb::module_& module) {
                      if (!self.only_order) return std::nullopt;
                      return *self.only_order == Order::kC ? "C" : "F";
                    })
+      .def_ro("keeps_unfinished", &Located::keeps_unfinished)
       .def_ro("tells", &Located::tells);
   nb::class_<Member>(module, "Member")
       .def_ro("name", &Member::name)
@@ -86,6 +87,7 @@ void bind_location(nb::module_& module) {
         return why;
       },
       "target"_a, "attributes"_a, "of_group"_a);
+  module.def("remove_unfinished", &driver::remove_unfinished, "name"_a, nb::call_guard<Unlocked>());
   module.def("locate", &driver::locate, "name"_a, nb::call_guard<Unlocked>());
   module.def("files_beside", &driver::files_beside, "found"_a, nb::call_guard<Unlocked>());
   module.def(

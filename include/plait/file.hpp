@@ -77,6 +77,13 @@ struct FileOptions {
   /// Mode `w` of formats that have them: attributes of the array, and of groups.  Groups that are named are made.
   ArrayAttributes attributes{};
   std::vector<GroupAttributes> groups{};
+  /// Mode `w`: what is written stays when the File is not closed, or its program is killed, under a temporary name beside
+  /// `path`, and no other program may write that name so meanwhile.  For ordinary files, folders and striped files.
+  bool keeps_unfinished = false;
+  /// The same, going on with what an earlier program has left so, where that has the same size and the same head.
+  /// Elements that were being written when it ended have any values, and of chunks that were, a reader may find damaged
+  /// ones: write all of these again.
+  bool continues = false;
   /// Staging memory of a rank in bytes; 0: PLAIT_MEMORY from the environment of rank 0, or 32 MiB.
   std::int64_t memory = 0;
   std::string strategy;      ///< "", "direct" or "two-phase"; "": PLAIT_STRATEGY of rank 0, or automatic
@@ -212,6 +219,13 @@ class File {
   std::string explain(const Layout& layout, const Region& region = {}, bool write = false,
                       bool fill_halo = false) const;
   AccessTimes last_times() const;
+
+  /// Makes what was written so far durable, under whatever name it has yet.  Collective.  errors  kSystem.
+  void sync();
+  /// Mode `w`, rank 0: whether this File goes on with what an earlier program left, and the path of what is unfinished;
+  /// else no and empty.
+  bool continued() const;
+  std::string unfinished_path() const;
 
   /// Mode `w`: syncs the new file and gives it its name.  Otherwise syncs what was written in place.  Waits for what
   /// was started on the File's streams (plait/stream.hpp) and closes them.

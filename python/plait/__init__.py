@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ._core import BitPermutation, Conversion, IndexSet, Layout, Message, compose
     from ._file import File
     from ._indirect import indirect
+    from ._joined import Concatenation, concat
     from ._open import open
     from ._pipes import PipeStatus, pipe_names, pipe_status
     from ._redistribute import Redistribution, empty, iredistribute, redistribute
@@ -52,6 +53,7 @@ else:
         },
         {"_arrays_in": ["ArrayInfo", "GroupInfo", "arrays_in", "groups_in"], "_attributes": ["Attributes"]},
         {"_copying": ["Copied", "copy"]},
+        {"_joined": ["Concatenation", "concat"]},
         {"_pipes": ["PipeStatus", "pipe_names", "pipe_status"]},
         {"_relabel": ["relabel", "same_up_to_ranks"]},
         submodules=[
@@ -74,6 +76,7 @@ __all__ = [
     "Attributes",
     "BitPermutation",
     "Comm",
+    "Concatenation",
     "Conversion",
     "Copied",
     "Error",
@@ -90,6 +93,7 @@ __all__ = [
     "Stream",
     "arrays_in",
     "compose",
+    "concat",
     "copy",
     "empty",
     "groups_in",

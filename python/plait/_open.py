@@ -19,11 +19,13 @@ from ._comm import CommLike, comm_of
 from ._errors import ArgumentError, naming
 from ._file import File
 from ._guard import call, checks
+from ._location import comes_in_steps
 from ._steps import variable_name
 
 ArrayLike = tuple[Any, ...] | list[Any] | Mapping[str, Any]
 """Shape, dtype and perhaps order of a new array; or these and what is said of one array, by the names of arguments."""
 _KEEPING = ("chunks", "codec", "fill_value", "dimension_names", "attributes")
+Unfinished = Literal["remove", "keep", "continue"]
 
 
 def open(
@@ -46,6 +48,7 @@ def open(
     dimension_names: Sequence[str] | None = None,
     attributes: Mapping[str, Any] | None = None,
     group_attributes: Mapping[str, Mapping[str, Any]] | None = None,
+    unfinished: Unfinished = "remove",
 ) -> File:
     """Open the array in a file, or in another store, and return it as a File. Collective over ``comm``.
 
@@ -89,6 +92,10 @@ def open(
               has those of a file that is read
     group_attributes  the same of groups, by their names; ``""`` is the one that all others are in. Groups that are named
               are made
+    unfinished  what becomes of a new file that is not closed, because its program fails or is killed: "remove"
+              (default); "keep", which leaves it beside its name under a temporary one; "continue", which does so and
+              goes on with what an earlier program has left, where that is of the same size, shape and dtype. What was
+              being written when that one ended has to be written again. For ordinary files, Zarr and striped files
 
     Raises plait.ArgumentError for arguments that do not fit together or do not match the file, and plait.StoreError if
     the file cannot be opened. Every rank raises the same error.
@@ -105,6 +112,8 @@ def open(
             raise ArgumentError(f'order={order!r} is not known; use "C" or "F"')
         if mode not in ("r", "w", "r+"):
             raise ArgumentError(f'mode={mode!r} is not known; use "r", "w" or "r+"')
+        if unfinished not in ("remove", "keep", "continue"):
+            raise ArgumentError(f'unfinished={shown(unfinished)} is not known; use "remove", "keep" or "continue"')
         extents = None if shape is None else extents_of(shape)
         several = [_described(name, array, order) for name, array in _checked(arrays, mode, shape, dtype).items()]
         descr, element_bytes = (None, 0) if dtype is None else descr_of(dtype)
@@ -119,11 +128,22 @@ def open(
             group_attributes=group_attributes,
         )
     with naming(path):
-        given = (path, mode, own, extents, descr, element_bytes, order, offset, most, how, readers, several, kept)
+        what = (path, mode, own, extents, descr, element_bytes, order, offset)
+        given = (*what, most, how, readers, several, kept, unfinished)
         core = call(refuse, _core.open, *given)
     file = File(core, mode, own, alone=comm is None)
+    if comm is None and mode == "r" and not comes_in_steps(path):
+        told = {"shape": shape, "dtype": dtype, "order": order, "offset": offset, "memory": most}
+        file._again = _open_again, (path, {**told, "strategy": strategy, "readers": readers})
     if several:
         file._name_arrays({name: (shape, descr, size) for name, shape, descr, size, *_ in several})
+    return file
+
+
+def _open_again(path: str, told: dict[str, Any]) -> File:
+    """Open a file that was pickled; nobody there is to close it."""
+    file = open(path, **told)
+    file._kept = True
     return file
 
 

@@ -127,6 +127,8 @@ class Container {
                                         bool of_group) const;
   /// Whether new files keep their arrays in chunks, as FileOptions say.
   virtual bool keeps_chunks() const { return false; }
+  /// Whether a program can go on with what another one has left of a new file: nothing of it is in memory alone.
+  virtual bool keeps_unfinished() const { return true; }
   /// The bytes of a new file's array as a store, where they are coded or lie in files of their own.  store: what begins
   /// with the head of `made`.  Every rank calls it.
   virtual std::shared_ptr<store::Store> view_of_new(std::shared_ptr<store::Store> store,

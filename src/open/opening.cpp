@@ -22,15 +22,57 @@ using base::text;
 using container::Container;
 using driver::Contents;
 
+namespace {
+
+const Container& container_of_new(const std::string& name, Contents contents, const FileOptions& options) {
+  if (contents == Contents::kRaw || (contents == Contents::kHeader && options.several))
+    return container::raw::container();
+  return container::container_named(contents == Contents::kHeader ? container::kHeaderName : name);
+}
+
+/// errors  kArgument: attributes that the format has not.
+void check_attributes(const Container& made, const std::string& name, const FileOptions& wanted) {
+  const auto check = [&](const ArrayAttributes& attributes, bool of_group) {
+    for (const ArrayAttribute& one : attributes)
+      if (const std::string why = made.refused_attribute(name, one, of_group); !why.empty())
+        throw Error(ErrorKind::kArgument,
+                    text(name, ": the attribute \"", one.name, "\" cannot be written: ", why, "; leave it out"));
+  };
+  check(wanted.attributes, false);
+  for (const NamedArray& one : wanted.arrays) check(one.attributes, false);
+  for (const GroupAttributes& group : wanted.groups) check(group.attributes, true);
+}
+
+}  // namespace
+
+container::NewContent new_content(const std::string& name, Contents contents, FileOptions wanted) {
+  // Elements of which only the size is known; a name that stands for a format promises more.
+  if (contents == Contents::kHeader && !wanted.dtype && wanted.element_bytes > 0)
+    wanted.dtype = text("|V", wanted.element_bytes);
+  const Container& made = container_of_new(name, contents, wanted);
+  if (!wanted.arrays.empty() && !made.names_arrays())
+    throw Error(ErrorKind::kArgument,
+                text(name,
+                     ": several arrays were given, but a file of this name holds one; give a name that ends with "
+                     ".npz or .safetensors"));
+  const auto keeps = [](const NamedArray& one) {
+    return one.chunk || !one.codec.empty() || !one.fill_value.empty() || !one.dimension_names.empty();
+  };
+  if (!made.keeps_chunks() &&
+      (wanted.chunk || wanted.shard || !wanted.codec.empty() || !wanted.fill_value.empty() ||
+       !wanted.dimension_names.empty() || std::ranges::any_of(wanted.arrays, keeps)))
+    throw Error(ErrorKind::kArgument,
+                text(name,
+                     ": chunks, shards, a codec, a fill value or names of dimensions were given, but a file of this "
+                     "name keeps its array in one piece and states none of them; leave them out, or give a name that "
+                     "ends with .zarr"));
+  check_attributes(made, name, wanted);
+  return made.create(name, wanted);
+}
+
 FileOpening::FileOpening(File::Impl& file, const FileOptions& options, collective::Collective& call, Contents contents,
                          plan::AccessOptions access)
     : file_(file), options_(options), call_(call), contents_(contents), access_(std::move(access)) {}
-
-const Container& FileOpening::container_of_new() const {
-  if (contents_ == Contents::kRaw || (contents_ == Contents::kHeader && options_.several))
-    return container::raw::container();
-  return container::container_named(contents_ == Contents::kHeader ? container::kHeaderName : name());
-}
 
 const Container& FileOpening::container_of(store::Store& store) const {
   if (contents_ == Contents::kHeader && !options_.several) {
@@ -41,43 +83,15 @@ const Container& FileOpening::container_of(store::Store& store) const {
 }
 
 store::NewFileOptions FileOpening::make() {
-  FileOptions wanted = options_;
-  // Elements of which only the size is known; a name that stands for a format promises more.
-  if (contents_ == Contents::kHeader && !wanted.dtype && wanted.element_bytes > 0)
-    wanted.dtype = text("|V", wanted.element_bytes);
-  container_ = &container_of_new();
-  if (!options_.arrays.empty() && !container_->names_arrays())
+  container_ = &container_of_new(name(), contents_, options_);
+  content_ = new_content(name(), contents_, options_);
+  if ((options_.keeps_unfinished || options_.continues) && !driver::driver_of(name()).locate(name()).keeps_unfinished)
     throw Error(ErrorKind::kArgument,
                 text(name(),
-                     ": several arrays were given, but a file of this name holds one; give a name that ends with "
-                     ".npz or .safetensors"));
-  const auto keeps = [](const NamedArray& one) {
-    return one.chunk || !one.codec.empty() || !one.fill_value.empty() || !one.dimension_names.empty();
-  };
-  if (!container_->keeps_chunks() &&
-      (wanted.chunk || wanted.shard || !wanted.codec.empty() || !wanted.fill_value.empty() ||
-       !wanted.dimension_names.empty() || std::ranges::any_of(wanted.arrays, keeps)))
-    throw Error(ErrorKind::kArgument,
-                text(name(),
-                     ": chunks, shards, a codec, a fill value or names of dimensions were given, but a file of this "
-                     "name keeps its array in one piece and states none of them; leave them out, or give a name that "
-                     "ends with .zarr"));
-  check_attributes(wanted);
-  content_ = container_->create(name(), wanted);
+                     ": what is unfinished of a store of this kind is not kept; leave that out, or give the name of "
+                     "another kind of file, such as one that ends with .npy or .zarr"));
   return {content_.file_bytes != 0 ? content_.file_bytes : content_.bytes(), content_.head, comm().alone(),
-          &content_.groups};
-}
-
-void FileOpening::check_attributes(const FileOptions& wanted) const {
-  const auto check = [&](const ArrayAttributes& attributes, bool of_group) {
-    for (const ArrayAttribute& one : attributes)
-      if (const std::string why = container_->refused_attribute(name(), one, of_group); !why.empty())
-        throw Error(ErrorKind::kArgument,
-                    text(name(), ": the attribute \"", one.name, "\" cannot be written: ", why, "; leave it out"));
-  };
-  check(wanted.attributes, false);
-  for (const NamedArray& one : wanted.arrays) check(one.attributes, false);
-  for (const GroupAttributes& group : wanted.groups) check(group.attributes, true);
+          &content_.groups, options_.keeps_unfinished || options_.continues, options_.continues};
 }
 
 void FileOpening::inspect(const std::shared_ptr<store::Store>& store) {

@@ -17,6 +17,10 @@ struct NewFileOptions {
   bool claimed = false;
   /// Of formats of folders: texts of the metadata of groups, by the names of these.
   const std::map<std::string, std::string>* groups = nullptr;
+  /// What is not committed stays when the NewFile goes, under a temporary name that every host knows.
+  bool keeps_unfinished = false;
+  /// Goes on with what an earlier NewFile has left so, where that has the same size and head.
+  bool continues = false;
 };
 
 /// A file under construction: it appears whole under its name, or not at all.  One process holds it; others write to
@@ -33,8 +37,10 @@ class NewFile {
   virtual void resize(std::int64_t bytes) = 0;
   /// Makes the file appear, durably.  What it replaces goes, component files included.  errors  kSystem.
   virtual void commit() = 0;
-  /// Removes everything that was made.
+  /// Removes everything that was made, or leaves it where unfinished files are kept.
   virtual void discard() noexcept = 0;
+  /// Whether it has gone on with what an earlier one had left.
+  virtual bool continued() const { return false; }
 };
 
 }  // namespace plait::store

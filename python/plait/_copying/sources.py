@@ -7,7 +7,7 @@ import errno
 import os
 import stat
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Any, Literal
 
@@ -19,6 +19,7 @@ from .._core import Layout
 from .._errors import ArgumentError, Error, store_error
 from .._file import File
 from .._guard import Refuse, checks
+from .._joined import concat
 from .._location import locate
 from .._open import open
 from .._steps import VARIABLE
@@ -169,6 +170,58 @@ def _state_of(path: str) -> tuple[int, ...]:
     found = os.stat(path)
     which = (found.st_dev, found.st_ino)
     return which if stat.S_ISDIR(found.st_mode) else (*which, found.st_size, found.st_mtime_ns)
+
+
+class JoinedSource:
+    """Arrays that are joined along a dimension, as the only step."""
+
+    whole = False
+    serial = False
+
+    def __init__(self, names: Sequence[str], axis: int | str, told: Told, refuse: Refuse) -> None:
+        """Look at all of them."""
+        self.name = f"{names[0]} and {len(names) - 1} more"
+        with checks(refuse):
+            known = arrays_in(names[0]) if holds_arrays(names[0]) else ()
+        self._joined = concat(
+            names,
+            axis,
+            comm=told.comm,
+            shape=told.shape,
+            dtype=told.dtype,
+            order=told.order,
+            offset=told.offset,
+            memory=told.memory,
+        )
+        whole = self._joined
+        self._array = StepArray(VARIABLE, whole.shape, whole.dtype, whole.order)
+        if len(known) == 1:
+            one = known[0]
+            self._array = replace(
+                self._array,
+                name=one.name or VARIABLE,
+                chunks=one.chunks,
+                packed=one.packed,
+                dimension_names=one.dimension_names,
+            )
+
+    def __enter__(self) -> JoinedSource:
+        """Return itself."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the parts."""
+        self._joined.close()
+
+    def steps(self) -> Iterator[GivenStep]:
+        """Return the whole."""
+        yield GivenStep(0, (self._array,))
+
+    def read(self, array: StepArray, layout: Layout, out: Any, region: Region) -> None:
+        """Read it, or a window of it."""
+        self._joined.read(layout, out, region=region)
 
 
 class PipeSource:

@@ -99,6 +99,8 @@ class Hdf5 : public NamingContainer {
     if (const std::string why = dynamic_cast<const DatasetStore&>(view).refuses_writes(); !why.empty()) refuse(why);
   }
   bool keeps_chunks() const override { return true; }
+  /// What is known of chunks while they are written is in the file only at its end.
+  bool keeps_unfinished() const override { return false; }
   NewContent create(const std::string& path, const FileOptions& options) const override {
     NewContent made = new_content(path, options);
     NewFile file = make_file({std::string(array_name(path).file), made.members, options.groups, is_netcdf_name(path)});

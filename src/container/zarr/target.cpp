@@ -2,7 +2,7 @@
 
 #include <array>
 #include <cstddef>
-#include <nlohmann/json.hpp>
+#include <optional>
 #include <span>
 #include <system_error>
 #include <utility>
@@ -11,6 +11,7 @@
 #include "base/text.hpp"
 #include "container/refuse.hpp"
 #include "container/zarr/document.hpp"
+#include "container/zarr/json_member.hpp"
 #include "container/zarr/metadata.hpp"
 #include "container/zarr/new_array.hpp"
 #include "plait/error.hpp"
@@ -78,13 +79,11 @@ void forget_consolidated(const fs::path& group) {
   PosixStore store(file, PosixStore::Access::kRead);
   const std::string content = content_of(store);
   if (content.find(kKept) == std::string::npos) return;
-  auto root = nlohmann::ordered_json::parse(content, nullptr, false);
-  if (root.is_discarded())
-    refuse(text(file,
-                " has consolidated metadata, and numbers that JSON does not have in its attributes; "
-                "remove \"consolidated_metadata\" from it first"));
-  if (!root.is_object() || root.erase(kKept) == 0) return;
-  const std::string made = root.dump(2) + '\n';
+  const std::optional<std::string> without = without_member(content, kKept);
+  if (!without)
+    refuse(text(file, " has consolidated metadata and is no JSON object; copy or download it again, or write it anew"));
+  const std::string& made = *without;
+  if (made == content) return;
   const auto* bytes = reinterpret_cast<const std::byte*>(made.data());
   store::posix::Replacement(file, static_cast<std::int64_t>(made.size()), std::span(bytes, made.size())).commit();
 }

@@ -138,6 +138,15 @@ void File::close() {
   if (failure) std::rethrow_exception(failure);
 }
 
+void File::sync() {
+  core::guarded(impl_->comm(), [&] { impl_->turn().run([&] { impl_->sync(); }); });
+}
+
+bool File::continued() const { return impl_->source() != nullptr && impl_->source()->continued(); }
+std::string File::unfinished_path() const {
+  return impl_->source() == nullptr ? std::string() : impl_->source()->unfinished_path();
+}
+
 void File::abandon(const std::string& why) {
   if (!impl_->owner().here()) return;
   impl_->streams().settle();

@@ -96,6 +96,8 @@ class File::Impl {
   const std::string& variable() const { return steps_.variable; }
   void select(const ArrayType& wanted, std::int64_t offset, std::int64_t memory);
   void close();
+  void sync();
+  const core::Source* source() const { return source_.get(); }
   void abandon(const std::string& why);
   void refuse(const std::string& message, int system_code);
   /// Draws the consequences of a failed collective for later ones.

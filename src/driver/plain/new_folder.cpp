@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <map>
@@ -9,6 +10,7 @@
 #include <span>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "base/text.hpp"
 #include "plait/error.hpp"
@@ -27,7 +29,9 @@ using store::posix::PosixStore;
 class NewPlainFolder : public store::NewFile {
  public:
   NewPlainFolder(container::NewFolder wanted, std::string_view path, const store::NewFileOptions& options)
-      : wanted_(std::move(wanted)), folder_(wanted_.target, std::string(path), options.claimed) {
+      : wanted_(std::move(wanted)), folder_(wanted_.target, std::string(path), options) {
+    if (folder_.continued() && !has(options.head)) folder_.clear();
+    if (folder_.continued()) return;
     for (const auto& [name, content] : wanted_.others)
       write(name, std::as_bytes(std::span(content.data(), content.size())));
     write(wanted_.file, options.head);
@@ -46,9 +50,20 @@ class NewPlainFolder : public store::NewFile {
     if (wanted_.settle) wanted_.settle();
   }
   void discard() noexcept override { folder_.discard(); }
+  bool continued() const override { return folder_.continued(); }
 
  private:
   fs::path path_of(const std::string& name) const { return fs::path(folder_.temporary_path()) / name; }
+
+  /// Whether an earlier one was of the same array.
+  bool has(std::span<const std::byte> head) const {
+    std::error_code missing;
+    const std::string path = path_of(wanted_.file).string();
+    if (fs::file_size(path, missing) != head.size() || missing) return false;
+    std::vector<std::byte> found(head.size());
+    PosixStore(path, PosixStore::Access::kRead).read({{0, found.data(), static_cast<std::int64_t>(found.size())}});
+    return std::ranges::equal(found, head);
+  }
 
   void write(const std::string& name, std::span<const std::byte> bytes) {
     const fs::path path = path_of(name);

@@ -1,0 +1,173 @@
+"""What a name holds, as xarray's variables need it: arrays with the names of their dimensions."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from .._arrays_in import BETWEEN, ArrayInfo, arrays_in
+from .._errors import ArgumentError
+from .._indexing.array_like import pieces
+from .._location import locate
+from .._open import open
+
+ONLY = "data"
+"""The variable of a store that holds one array without a name."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """An array that becomes a variable."""
+
+    name: str
+    url: str
+    """What opens it."""
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    dimensions: tuple[str, ...]
+    chunks: tuple[int, ...]
+    """Pieces in which it is well read."""
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+    told: Mapping[str, Any] = field(default_factory=dict)
+    """What opens it besides the name."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """What is in a group of arrays, or in a store that has one."""
+
+    arrays: tuple[Found, ...]
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+
+
+def group_in(url: str, group: str | None, told: Mapping[str, Any]) -> Group:
+    """Look at what a name stands for.
+
+    url    any name that plait.open takes; ``FILE::ARRAY`` gives the array with the coordinates beside it
+    group  the group of a file that has groups; by default the outermost one
+    told   what plait.open is told of an array whose store says nothing, such as its shape
+
+    errors  plait.ArgumentError: no such group, or nothing in it; plait.StoreError
+    """
+    where = locate(url)
+    if where.file and ":" not in where.file.partition("/")[0]:  # what reads it may have another working folder
+        url = os.path.abspath(url)
+    if not where.names_arrays:
+        if group:
+            raise ArgumentError(f"{url} holds one array, and has no group {group!r}; leave group out")
+        with open(url, **told) as file:
+            dimensions = tuple(f"dim_{d}" for d in range(len(file.shape)))
+            one = Found(ONLY, url, file.shape, file.dtype, dimensions, file.chunks, _attributes_of(file), told)
+        return Group((one,))
+    if told:
+        raise ArgumentError(f"{url} says itself what it holds; leave out {', '.join(told)}")
+    path, _, wanted = url.partition(BETWEEN)
+    listed = arrays_in(path)
+    one_without_name = len(listed) == 1 and not listed[0].name
+    wanted = wanted.strip("/")
+    if (
+        wanted
+        and wanted not in {one.name for one in listed}
+        and any(one.name.startswith(f"{wanted}/") for one in listed)
+    ):
+        wanted, group = "", posixpath.join(wanted, (group or "").strip("/")).rstrip("/")
+    inside = posixpath.dirname(wanted) if wanted else (group or "").strip("/")
+    near = [one for one in listed if posixpath.dirname(one.name) == inside]
+    if wanted:
+        near = _with_coordinates(near, wanted, url)
+    elif not near:
+        raise ArgumentError(
+            f"{path} has no array in {f'the group {inside!r}' if inside else 'its outermost group'}; pass group=, one "
+            f"of: {', '.join(sorted({posixpath.dirname(one.name) for one in listed} - {''})) or 'none'}"
+        )
+    arrays = tuple(_found(one, path, one_without_name) for one in _usable(near, path, wanted))
+    return Group(_with_dimensions(arrays, one_without_name))
+
+
+def groups_in(url: str) -> tuple[str, ...]:
+    """Return the names of all groups that hold an array, sorted; the outermost one is empty."""
+    if not locate(url).names_arrays:
+        return ("",)
+    return tuple(sorted({posixpath.dirname(one.name) for one in arrays_in(url.partition(BETWEEN)[0])}))
+
+
+def _with_coordinates(near: list[ArrayInfo], wanted: str, url: str) -> list[ArrayInfo]:
+    """Return an array and those beside it that are the coordinates of its dimensions."""
+    mine = [one for one in near if one.name == wanted]
+    if not mine:
+        open(url).close()  # says what there is instead
+    names = {_base(name) for name in mine[0].dimension_names}
+    return [
+        one
+        for one in near
+        if one.name == wanted
+        or (_base(one.name) in names and [_base(name) for name in one.dimension_names] == [_base(one.name)])
+    ]
+
+
+def _usable(near: list[ArrayInfo], path: str, wanted: str) -> Iterator[ArrayInfo]:
+    """Leave out, with a warning, arrays that Plait does not read."""
+    for one in near:
+        if not one.refused and one.dtype is not None:
+            yield one
+        elif one.name == wanted:
+            open(f"{path}{BETWEEN}{one.name}").close()  # says why not
+        else:
+            warnings.warn(
+                f"{path}{BETWEEN}{one.name} is left out: {one.refused or f'elements of type {one.element}'}",
+                stacklevel=2,
+            )
+
+
+def _found(one: ArrayInfo, path: str, alone: bool) -> Found:
+    assert one.dtype is not None
+    chunks = one.chunks or pieces(one.shape, one.dtype.itemsize, one.order)
+    names = tuple(_base(name) for name in one.dimension_names)
+    return Found(
+        ONLY if alone else _base(one.name),
+        path if alone else f"{path}{BETWEEN}{one.name}",
+        one.shape,
+        one.dtype,
+        names,
+        chunks,
+        dict(getattr(one, "attrs", {})),
+    )
+
+
+def _base(name: str) -> str:
+    return posixpath.basename(name)
+
+
+def _with_dimensions(arrays: tuple[Found, ...], alone: bool) -> tuple[Found, ...]:
+    """Give names to dimensions that have none: one for each size, as netCDF's library does, unless there is one array.
+
+    A name that stands for another size elsewhere is one that its format leaves to the array alone.
+    """
+    sizes: dict[str, int] = {}
+    numbers: dict[tuple[int, int], str] = {}
+    result = []
+    for array in arrays:
+        names: list[str] = []
+        of_size: dict[int, int] = {}
+        for d, size in enumerate(array.shape):
+            name = array.dimensions[d] if d < len(array.dimensions) else ""
+            if name and name not in names and sizes.setdefault(name, size) == size:
+                names.append(name)
+                continue
+            if alone:
+                names.append(f"dim_{d}")
+                continue
+            times = of_size[size] = of_size.get(size, 0) + 1
+            names.append(numbers.setdefault((size, times), f"phony_dim_{len(numbers)}"))
+        result.append(replace(array, dimensions=tuple(names)))
+    return tuple(result)
+
+
+def _attributes_of(file: Any) -> dict[str, Any]:
+    return dict(getattr(file, "attrs", {}))
