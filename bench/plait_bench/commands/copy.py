@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from plait.cli.lists import Bytes, Several
@@ -17,6 +19,25 @@ Examples:
   plait bench copy --rows a,b --json results.json
   plait bench copy --rows h --cold
 """
+
+
+_TOOLS = (
+    "zarrs_reencode",
+    "tensorstore",
+    "zarr-python",
+    "zarr-python+zarrs",
+    "dask",
+    "h5repack",
+    "nccopy",
+    "h5py",
+    "numpy",
+)
+
+
+def _tool(text: str) -> str:
+    if text not in _TOOLS:
+        raise ValueError(text)
+    return text
 
 
 def _row(text: str) -> str:
@@ -37,6 +58,14 @@ def _row(text: str) -> str:
     help="Which copies: a, b: Zarr, rows to columns, as they are and by zstd; c: .npy, C to F; d: HDF5 to Zarr; e: Zarr "
     "to netCDF-4; f: chunks into shards; g: frames to time series; h: netCDF-4, rows to columns.",
 )
+@click.option(
+    "--tools",
+    type=Several("tool", _tool, _TOOLS),
+    help="Compare with these only; Plait is always among them.  [default: all that are installed]",
+)
+@click.option(
+    "--cut", type=click.FloatRange(min=1), default=60.0, show_default=True, help="Seconds that a copy may take."
+)
 @click.option("--cold", is_flag=True, help="Let nothing of a source be in the page cache when a copy begins.")
 @click.option(
     "--dir",
@@ -45,9 +74,7 @@ def _row(text: str) -> str:
     help="Folder for the files.  [default: a temporary one]",
 )
 @json_option
-def copy_command(
-    size: int, memory: int, rounds: int, rows: tuple[str, ...], cold: bool, folder: str | None, json_: str | None
-) -> None:
+def copy_command(json_: str | None, rows: tuple[str, ...], **options: Any) -> None:
     """Copy arrays into other chunks, packing and orders, by Plait and by other libraries and programs.
 
     Those are measured that are installed: zarrs_reencode, TensorStore, zarr-python (also with the codecs of zarrs),
@@ -57,7 +84,7 @@ def copy_command(
     from plait_bench.copies.driver import CopySettings, run_copy
     from plait_bench.copies.table import copy_table
 
-    settings = CopySettings(size=size, memory=memory, rounds=rounds, keys=rows, cold=cold, folder=folder)
+    settings = CopySettings(keys=rows, **options)
     results = run_with_bar(lambda progress: run_copy(settings, progress), "starting")
     deliver_table(results, copy_table, json_)
     if results.wrong():

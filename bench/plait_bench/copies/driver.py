@@ -28,8 +28,12 @@ class CopySettings:
     memory: int = 64 << 20
     rounds: int = 3
     keys: tuple[str, ...] = tuple("abcdefgh")
+    tools: tuple[str, ...] | None = None
+    """Which tools, Plait always among them; by default all that are there."""
     cold: bool = False
     """Whether nothing of the source is in the page cache when a copy begins."""
+    cut: float = 60.0
+    """Seconds after which a copy is given up."""
     folder: str | None = None
 
 
@@ -101,9 +105,10 @@ def run_copy(settings: CopySettings, progress: Progress = lambda text, share: No
     with tempfile.TemporaryDirectory(prefix="plait-bench-", dir=settings.folder) as name:
         folder = Path(name)
         results = CopyResults(describe_machine(folder), asdict(settings), [])
-        steps = Steps(progress, sum(1 + settings.rounds * len(tools_for(key)) for key in settings.keys))
-        for key in settings.keys:
-            result = RowResult(all_rows[key], {tool: ToolResult() for tool in tools_for(key)})
+        tools = {key: tools_for(key, settings.tools) for key in settings.keys}
+        steps = Steps(progress, sum(1 + settings.rounds * len(names) for names in tools.values()))
+        for key, names in tools.items():
+            result = RowResult(all_rows[key], {name: ToolResult() for name in names})
             results.rows.append(result)
             _measure(result, settings, folder, steps)
     return results
@@ -142,7 +147,11 @@ def _measure(result: RowResult, settings: CopySettings, folder: Path, steps: Ste
 def _run(name: str, row: Row, ends: tuple[Path, Path], settings: CopySettings, tool: ToolResult) -> None:
     command = [sys.executable, "-m", "plait_bench.copies.worker", name, row.key]
     command += [str(settings.size), str(settings.memory), *map(str, ends)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=settings.cut)
+    except subprocess.TimeoutExpired:
+        tool.failed = f"takes more than {settings.cut:g} s"
+        return
     if done.returncode != 0:
         tool.failed = done.stderr.strip().splitlines()[-1] if done.stderr.strip() else f"exit code {done.returncode}"
         return

@@ -49,16 +49,18 @@ def _sizes(shape: tuple[int, ...] | None, between: str) -> str:
 
 
 def by_zarrs(row: Row, source: str, target: str, memory: int) -> None:
-    """By zarrs_reencode, with as many chunks at once, and kept, as half of the memory holds."""
+    """By zarrs_reencode, with as many chunks at once, and kept, as half of the memory holds.
+
+    Its version 0.8.1 minds the shape of chunks in shards only, so that chunks without get shards of one chunk each.
+    """
     name, level = row.target.packer
     configurations = {
         "none": [],
         "zstd": [{"name": "zstd", "configuration": {"level": level, "checksum": False}}],
     }
-    unit = math.prod(row.target.shards or row.target.chunks or ()) * ITEMSIZE
-    command = ["zarrs_reencode", "--chunk-shape", _sizes(row.target.chunks, ",")]
-    if row.target.shards:
-        command += ["--shard-shape", _sizes(row.target.shards, ",")]
+    shards = row.target.shards or row.target.chunks
+    unit = math.prod(shards or ()) * ITEMSIZE
+    command = ["zarrs_reencode", "--chunk-shape", _sizes(row.target.chunks, ","), "--shard-shape", _sizes(shards, ",")]
     command += ["--bytes-to-bytes-codecs", json.dumps(configurations[name])]
     command += ["--cache-size", str(memory // 2), "--concurrent-chunks", str(max(1, memory // 2 // unit))]
     RAN.run(*command, source, target)

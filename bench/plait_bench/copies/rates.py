@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
 import zlib
@@ -10,11 +11,12 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from plait_bench.copies.libraries import threads
-from plait_bench.copies.rows import Row, values
+from plait_bench.copies.rows import ITEMSIZE, Row, values
 
 _BLOCK = 4 << 20
-_PIECE = 1 << 20
-_PIECES = 16
+_CHUNKS = 8
+_MOST = 4 << 20
+"""Bytes of a chunk that are taken."""
 
 
 def drop(path: Path) -> None:
@@ -30,7 +32,7 @@ def drop(path: Path) -> None:
 
 def fill(row: Row, path: Path) -> None:
     """Write as many bytes as the array has to a file, durably."""
-    block = b"".join(_piece(row, number) for number in range(_PIECES))
+    block = values((1024, 1024), (slice(0, 1024), slice(0, 1024))).tobytes()
     with path.open("wb") as file:
         for begin in range(0, row.bytes, len(block)):
             file.write(block[: row.bytes - begin])
@@ -51,38 +53,39 @@ def plain_copy(source: Path, target: Path) -> float:
 
 
 def codec_seconds(row: Row) -> float | None:
-    """Return the seconds that all cores need to unpack the source and to pack the target, in memory, of like elements.
+    """Return the seconds that all cores need to unpack the source's chunks and to pack the target's, in memory.
 
-    None where a packer's library is not installed.
+    A few chunks are taken for all of them. None where a packer's library is not installed.
     """
-    pieces = [_piece(row, number) for number in range(_PIECES)]
     total = 0.0
     for end, packs in ((row.source, False), (row.target, True)):
         name, level = end.packer
-        if name == "none":
+        if name == "none" or end.chunks is None:
             continue
         functions = _functions(name, level)
         if functions is None:
             return None
         pack, unpack = functions
-        given = pieces if packs else [pack(piece) for piece in pieces]
+        plain = [_chunk(row, end.chunks, number) for number in range(_CHUNKS)]
+        given = plain if packs else [pack(piece) for piece in plain]
         with ThreadPoolExecutor(threads()) as pool:
             list(pool.map(pack if packs else unpack, given[: threads()]))  # the threads begin
             begin = time.perf_counter()
             list(pool.map(pack if packs else unpack, given))
-            total += (time.perf_counter() - begin) * row.bytes / (_PIECES * _PIECE)
+            total += (time.perf_counter() - begin) * row.bytes / sum(map(len, plain))
     return total
 
 
-def _piece(row: Row, number: int) -> bytes:
-    """A MiB of elements as a chunk has them, from different places of the array."""
-    rows_of = [min(size, 64 if len(row.shape) == 3 else 512) for size in row.shape]
-    region = tuple(
-        slice((size - count) * number // _PIECES, (size - count) * number // _PIECES + count)
-        for size, count in zip(row.shape, rows_of, strict=True)
-    )
-    block = values(row.shape, region).tobytes()
-    return (block * -(-_PIECE // len(block)))[:_PIECE]
+def _chunk(row: Row, shape: tuple[int, ...], number: int) -> bytes:
+    """The elements of one chunk; the first ones where it is large."""
+    region = []
+    for size, count in zip(row.shape, shape, strict=True):
+        begin = min(size // max(count, 1) * number // _CHUNKS * count, max(size - count, 0))
+        region.append(slice(begin, min(begin + count, size)))
+    first = region[0]
+    rest = math.prod(part.stop - part.start for part in region[1:]) * ITEMSIZE
+    region[0] = slice(first.start, min(first.stop, first.start + max(_MOST // rest, 1)))
+    return values(row.shape, tuple(region)).tobytes()
 
 
 def _functions(name: str, level: int) -> tuple[Callable[[bytes], bytes], Callable[[bytes], bytes]] | None:

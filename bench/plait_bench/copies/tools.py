@@ -37,7 +37,7 @@ TOOLS = {
     "zarrs_reencode": Tool("abfg", programs.by_zarrs, program="zarrs_reencode"),
     "tensorstore": Tool("abfg", libraries.by_tensorstore, ("tensorstore",)),
     "zarr-python": Tool("abdefg", libraries.by_zarr, ("zarr", "h5py")),
-    "zarr-python, zarrs": Tool("abdefg", libraries.by_zarrs_pipeline, ("zarr", "zarrs", "h5py")),
+    "zarr-python+zarrs": Tool("abdefg", libraries.by_zarrs_pipeline, ("zarr", "zarrs", "h5py")),
     "dask": Tool("abdfg", libraries.by_dask, ("dask", "zarr", "h5py")),
     "h5repack": Tool("h", programs.by_h5repack, program="h5repack"),
     "nccopy": Tool("h", programs.by_nccopy, program="nccopy"),
@@ -47,6 +47,10 @@ TOOLS = {
 """By their names."""
 
 
-def tools_for(key: str) -> list[str]:
-    """Return the names of those that can make a copy here."""
-    return [name for name, tool in TOOLS.items() if key in tool.rows and tool.is_there]
+def tools_for(key: str, wanted: tuple[str, ...] | None = None) -> list[str]:
+    """Return the names of those that can make a copy here; of those that are wanted, and Plait, where that is said."""
+    return [
+        name
+        for name, tool in TOOLS.items()
+        if key in tool.rows and tool.is_there and (wanted is None or name in (PLAIT, *wanted))
+    ]
