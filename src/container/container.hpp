@@ -55,6 +55,8 @@ struct NewContent : Content {
   std::vector<Member> members{};
   /// How chunks are packed, as FileOptions say.
   std::string codec{};
+  /// Whether a later program may go on with it, as FileOptions say.
+  bool keeps_unfinished = false;
 };
 
 /// A folder that is to appear with a new array in it.

@@ -80,8 +80,8 @@ class Job:
             raise ArgumentError("layout and axes cannot go together; leave layout out")
         if self.shaping.moves and any(is_stream(end) for end in (self.sources[0], self.target)):
             raise ArgumentError(
-                "region and axes choose elements of an array in a file, and a stream has them one after the other; copy "
-                "it into a file first"
+                "region and axes choose elements of an array in a file, and a stream has them one after the other; "
+                "copy it into a file first"
             )
         for name, given in (("dry_run", dry_run), ("verify", verify), ("resume", resume)):
             if given and any(steps_come):
@@ -92,7 +92,9 @@ class Job:
 
     @property
     def _alone(self) -> bool:
-        return is_stream(self.sources[0]) or is_stream(self.target) or comes_in_steps(self.name.text if self.name else "")
+        return (
+            is_stream(self.sources[0]) or is_stream(self.target) or comes_in_steps(self.name.text if self.name else "")
+        )
 
     def run(self, comm: _core.Comm, refuse: Refuse, progress: Progress | None) -> Done:
         """Carry it out.  Collective."""

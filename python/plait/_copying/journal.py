@@ -63,12 +63,17 @@ class Journal:
         self._job: dict[str, Any] = job
         self._next_sync = time.monotonic() + _SYNCED_EVERY
         hosts = set(comm.allgather(socket.gethostname().encode()))
-        self._boot = _boot_id() if len(hosts) == 1 else ""
+        self._boot = self._booted = _boot_id() if len(hosts) == 1 else ""
         text = ""
         with checks(refuse):
             if self._first:
                 text = self._open(job)
         self._take(self._tell(text))
+        with checks(refuse):
+            if self._first and self._boot != self._booted:
+                # From here on lines are of another start of the host, or of another host.
+                self._rewrite()
+                self._write({"synced": True})
 
     def _open(self, job: dict[str, Any]) -> str:
         self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
@@ -79,7 +84,8 @@ class Journal:
         if os.fstat(self._file).st_nlink == 0:  # the other one has just ended
             raise busy(self._path)
         with os.fdopen(os.dup(self._file), encoding="utf-8", errors="replace") as lines:
-            found = _whole_lines(lines.read())
+            text = lines.read()
+        found = _whole_lines(text)
         if not found:
             return self._begin(job)
         if found[0].get("version") != _VERSION:
@@ -94,6 +100,10 @@ class Journal:
                     f"{self._path} tells of a copy that was interrupted, whose {name} {_was(before.get(name), value)}; "
                     "resume it with the same, or leave resume out once, which begins anew"
                 )
+        # A line that was cut when its process was killed would spoil the next one.
+        os.ftruncate(self._file, len(text[: text.rfind("\n") + 1].encode()))
+        os.lseek(self._file, 0, os.SEEK_END)
+        self._booted = found[0].get("boot")
         self._names = [line["name"] for line in found if "name" in line]
         return json.dumps([line for line in _valid(found, self._boot) if "name" not in line])
 
@@ -379,7 +389,9 @@ def _told_route(route: Route) -> dict[str, Any]:
 
 
 def _route_of(told: dict[str, Any]) -> Route:
-    passes = tuple(Boxes(tuple(shape), tuple(window), order, seconds) for shape, window, order, seconds in told["passes"])
+    passes = tuple(
+        Boxes(tuple(shape), tuple(window), order, seconds) for shape, window, order, seconds in told["passes"]
+    )
     between = told["between"]
     return Route(passes, None if between is None else tuple(between), told["dimension"])
 
