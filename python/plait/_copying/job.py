@@ -174,14 +174,12 @@ class Run:
         mover.begin(arrays)
         keys = {array.name: key_of(step.number, array) for array in arrays}
         there = {name for name, key in keys.items() if journal is not None and journal.finished(key)}
+        if there != set(keys) or not keys:
+            target.begin(step, arrays)
         for array in arrays:
             if array.name in there:
                 mover.pass_over(array)
-        arrays = tuple(array for array in arrays if array.name not in there)
-        if not arrays and there:
-            return
-        target.begin(step, arrays)
-        for array in arrays:
+                continue
             kept = target.begin_array(array)
             if self._job.dry_run:
                 self.plan.append(mover.plan(step.number, array, (source, target), kept, self._scratch))

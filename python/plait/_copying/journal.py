@@ -65,15 +65,19 @@ class Journal:
         hosts = set(comm.allgather(socket.gethostname().encode()))
         self._boot = self._booted = _boot_id() if len(hosts) == 1 else ""
         text = ""
-        with checks(refuse):
-            if self._first:
-                text = self._open(job)
-        self._take(self._tell(text))
-        with checks(refuse):
-            if self._first and self._boot != self._booted:
-                # From here on lines are of another start of the host, or of another host.
-                self._rewrite()
-                self._write({"synced": True})
+        try:
+            with checks(refuse):
+                if self._first:
+                    text = self._open(job)
+            self._take(self._tell(text))
+            with checks(refuse):
+                if self._first and self._boot != self._booted:
+                    # From here on lines are of another start of the host, or of another host.
+                    self._rewrite()
+                    self._write({"synced": True})
+        except BaseException:
+            self.close()
+            raise
 
     def _open(self, job: dict[str, Any]) -> str:
         self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)

@@ -220,11 +220,11 @@ def test_a_torn_line_of_the_journal_counts_for_nothing(array):
     lines = path.read_text().splitlines()
     assert json.loads(lines[0])["version"] == 1
     path.write_text("\n".join(lines[:-1]) + "\n" + lines[-1][:-3])
-    there = (len(lines) - 4) * 1920
-    assert there > 0
-    interrupted("a.npy", "b.npy", (there + 4 * 1920) / array.nbytes, memory="4K")
+    interrupted("a.npy", "b.npy", 0.8, memory="4K")
+    for line in path.read_text().splitlines():
+        json.loads(line)
     done = plait.copy("a.npy", "b.npy", resume=True, memory="4K")
-    assert done.resumed >= there + 4 * 1920
+    assert 0.5 * array.nbytes < done.resumed < array.nbytes
     np.testing.assert_array_equal(np.load("b.npy"), array)
 
 
