@@ -23,6 +23,7 @@ from .. import _core
 from .._errors import ArgumentError, Error, store_error
 from .._file import File
 from .._guard import Refuse, checks
+from .._open import Unfinished
 from .boxes import Boxes, Kept
 from .plans import Route
 from .units import Units
@@ -107,7 +108,7 @@ class Journal:
         # A line that was cut when its process was killed would spoil the next one.
         os.ftruncate(self._file, len(text[: text.rfind("\n") + 1].encode()))
         os.lseek(self._file, 0, os.SEEK_END)
-        self._booted = found[0].get("boot")
+        self._booted = found[0].get("boot", "")
         self._names = [line["name"] for line in found if "name" in line]
         return json.dumps([line for line in _valid(found, self._boot) if "name" not in line])
 
@@ -141,7 +142,7 @@ class Journal:
         """Whether anything would be lost with it."""
         return any(known.finished or any(known.done.values()) for known in self._known.values())
 
-    def open(self, keys: list[str], name: str, make: Callable[[str], File]) -> File:
+    def open(self, keys: list[str], name: str, make: Callable[[Unfinished], File]) -> File:
         """Open a new file for arrays with these keys.
 
         name  by which its unfinished bytes can be removed
@@ -184,9 +185,10 @@ class Journal:
             with checks(self._refuse):
                 if self._first:
                     self._write({"key": key, "file": known.file, "route": known.route})
+        assert known.route is not None
         return Entry(self, key, _route_of(known.route), kept)
 
-    def enter_scratch(self, key: str, name: str, make: Callable[[str], File]) -> File:
+    def enter_scratch(self, key: str, name: str, make: Callable[[Unfinished], File]) -> File:
         """Open the array in between of two passes; where that of the earlier copy is gone, both begin anew."""
         scratch = scratch_key(key)
         file = self.open([scratch], name, make)

@@ -92,21 +92,21 @@ class Mover:
             self._check_memory(array, route)
         self._share = (0, len(route.passes))
         if route.between is None:
-            self._move_boxes(array, route, source, target, entry and entry.windows(0))
+            self._move_boxes(array, route, source, target, entry.windows(0) if entry is not None else None)
             return
         with scratch.open(array, route.between, entry) as between:
-            self._move_boxes(array, route, source, between, entry and entry.windows(0))
+            self._move_boxes(array, route, source, between, entry.windows(0) if entry is not None else None)
             if self.journal is not None:
                 self.journal.sync()
             self._share = (1, 2)
-            self._move_boxes(array, route, between, target, entry and entry.windows(1))
+            self._move_boxes(array, route, between, target, entry.windows(1) if entry is not None else None)
         self._share = (0, 1)
 
     def pass_over(self, array: StepArray) -> None:
         """Leave out an array that is there already."""
         self._count(array.bytes, resumed=True)
 
-    def verify(self, array: StepArray, source: Source, target: Target, kept: Kept | None) -> None:
+    def verify(self, array: StepArray, source: Reads, target: Reads, kept: Kept | None) -> None:
         """Read an array back from the target, which has no name yet, and compare it with the source once more.
 
         errors  StoreError: an element differs
