@@ -110,9 +110,6 @@ class Target(Ending, Writes, Protocol):
         errors  ArgumentError: it has room for no other
         """
 
-    def read(self, array: StepArray, layout: Layout, out: Any, region: Region) -> None:
-        """Read back what was written of an array, where that can be.  errors  ArgumentError"""
-
     def begin_array(self, array: StepArray) -> Kept | None:
         """Begin one of them.
 

@@ -149,6 +149,7 @@ class FileTarget:
 
     def check(self, step: GivenStep, arrays: tuple[StepArray, ...]) -> None:
         """Refuse names that lead to a source, or twice to one file."""
+        self._making.wanted.check_names(arrays)
         names = [self._name.of(step.number, array.name) for array in arrays]
         for name in dict.fromkeys(names):
             self._apart.check(name)

@@ -45,6 +45,21 @@ class Wanted:
         """Whether anything is asked for that only arrays in chunks have."""
         return (self.chunks, self.shards, self.codec) != (None, None, None)
 
+    def check_names(self, arrays: Sequence[StepArray]) -> None:
+        """Look whether each dimension that is named is one of an array.
+
+        errors  ArgumentError
+        """
+        has = dict.fromkeys(name for array in arrays for name in array.dimension_names)
+        for what, given in (("chunks", self.chunks), ("shards", self.shards)):
+            strangers = [one for one in given if one not in has] if isinstance(given, Mapping) else []
+            if strangers:
+                raise ArgumentError(
+                    f"{what} were given for the dimension {shown(strangers[0])}, but those of "
+                    f"{', '.join(array.name for array in arrays)} are {', '.join(map(shown, has)) or 'without names'}; "
+                    "give one size for each dimension"
+                )
+
     def options(self, target: str | os.PathLike[str], array: StepArray) -> dict[str, Any]:
         """Return what :func:`plait.open` is told of a new array.
 
@@ -81,12 +96,8 @@ def _sizes(name: str, given: Extents | None, array: StepArray) -> tuple[int, ...
         return None
     if isinstance(given, Mapping):
         names = array.dimension_names
-        strangers = [one for one in given if one not in names]
-        if strangers:
-            raise ArgumentError(
-                f"{name} were given for the dimension {shown(strangers[0])}, but those of {array.name} are "
-                f"{', '.join(map(shown, names)) or 'without names'}; give one size for each dimension"
-            )
+        if not any(one in names for one in given):
+            return None
         sizes = [given.get(one, -1) for one in names]
     else:
         sizes = list(given)
