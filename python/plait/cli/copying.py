@@ -7,11 +7,14 @@ import json
 import os
 import signal
 import tempfile
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from types import FrameType
 from typing import Any
+
+import click
 
 import plait
 from plait._comm import LAUNCHED
@@ -126,16 +129,28 @@ def copy_here(job: dict[str, Any], comm: Any, progress: Progress) -> CopyResult:
     """Copy in this process, or as one of the ranks of `comm`.  errors  plait.Error, StoppedError"""
     waits = has_steps(job) or job["target"] == "-"
     try:
-        with _stoppable(at_once=waits, told=stopped_text(job)) as asked, asked.waiting() if waits else contextlib.nullcontext():
+        with (
+            _stoppable(at_once=waits, told=stopped_text(job)) as asked,
+            asked.waiting() if waits else contextlib.nullcontext(),
+        ):
 
             def step(done: int, total: int) -> None:
                 progress(done, total)
                 asked.check()
 
-            with standard_streams(job) as given:
+            with standard_streams(job) as given, _warnings_told():
                 return result_of(plait.copy(**given, comm=comm, progress=step))
     except KeyboardInterrupt as stopped:
         raise StoppedError(_KEPT) from stopped
+
+
+@contextlib.contextmanager
+def _warnings_told() -> Iterator[None]:
+    """Print what a copy warns of as commands do."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", UserWarning)
+        warnings.showwarning = lambda message, *_, **__: click.echo(f"plait: warning: {message}", err=True)
+        yield
 
 
 def stopped_text(job: dict[str, Any]) -> str:
@@ -165,9 +180,10 @@ def standard_streams(job: dict[str, Any]) -> Iterator[dict[str, Any]]:
 def copy_by_ranks(job: dict[str, Any], ranks: int, progress: Progress) -> CopyResult:
     """Start ranks that copy.  errors  plait.Error: also what they fail with.  StoppedError"""
     require_mpi()
-    with tempfile.TemporaryDirectory(prefix="plait-copy-") as name, _stoppable(
-        has_steps(job), stopped_text(job)
-    ) as asked:
+    with (
+        tempfile.TemporaryDirectory(prefix="plait-copy-") as name,
+        _stoppable(has_steps(job), stopped_text(job)) as asked,
+    ):
         stop = Path(name) / "stop"
         path = Path(name) / "job.json"
         path.write_text(json.dumps({**job, "stop": str(stop)}), encoding="utf-8")
