@@ -76,8 +76,8 @@ def open(
     strategy  "direct" or "two-phase"; by default PLAIT_STRATEGY, or what is predicted to be faster
     arrays    in mode w, what a new ``.npz`` or ``.safetensors`` file is to hold instead of one array: a mapping of
               names to (shape, dtype) or (shape, dtype, order). Write each with ``variable=name``. In formats that
-              keep an array in chunks, or have attributes, a mapping may stand for these, of ``shape``, ``dtype``, and if
-              wanted ``order``, ``chunks``, ``codec``, ``fill_value``, ``dimension_names`` and ``attributes``
+              keep an array in chunks, or have attributes, a mapping may stand for these, of ``shape``, ``dtype``, and
+              if wanted ``order``, ``chunks``, ``codec``, ``fill_value``, ``dimension_names`` and ``attributes``
     readers   how many ranks access the file in two-phase accesses; by default chosen by Plait
     chunks    in mode w of formats that keep an array in chunks, such as ``.zarr``: the shape of a chunk; by default
               chunks of about 8 MiB that are contiguous in the array's order, as far as can be. ``()`` keeps an array
@@ -90,8 +90,8 @@ def open(
     attributes  in mode w of formats that have them (HDF5, netCDF, Zarr): attributes of the array, a mapping of names to
               numbers, texts, arrays of numbers and lists of texts; in Zarr also of what JSON nests. :attr:`File.attrs`
               has those of a file that is read
-    group_attributes  the same of groups, by their names; ``""`` is the one that all others are in. Groups that are named
-              are made
+    group_attributes  the same of groups, by their names; ``""`` is the one that all others are in. Groups that are
+              named are made
     unfinished  what becomes of a new file that is not closed, because its program fails or is killed: "remove"
               (default); "keep", which leaves it beside its name under a temporary one; "continue", which does so and
               goes on with what an earlier program has left, where that is of the same size, shape and dtype. What was

@@ -101,18 +101,7 @@ class Kills:
     def command(self, case: Case, ranks: int, resume: bool) -> list[str]:
         more = ["--resume"] if resume else []
         start = ["--ranks", str(ranks)] if ranks > 1 else []
-        return [
-            sys.executable,
-            "-m",
-            "plait.cli",
-            "copy",
-            case.source,
-            case.target,
-            *case.options,
-            *SIGNS,
-            *more,
-            *start,
-        ]
+        return [sys.executable, "-m", "plait.cli", "copy", case.source, case.target, *case.options, *SIGNS, *more, *start]
 
     def run(self, case: Case, ranks: int, resume: bool, kill_after: float | None = None) -> bool:
         """Return whether the copy has come to its end."""
