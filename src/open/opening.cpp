@@ -58,9 +58,8 @@ container::NewContent new_content(const std::string& name, Contents contents, Fi
   const auto keeps = [](const NamedArray& one) {
     return one.chunk || !one.codec.empty() || !one.fill_value.empty() || !one.dimension_names.empty();
   };
-  if (!made.keeps_chunks() &&
-      (wanted.chunk || wanted.shard || !wanted.codec.empty() || !wanted.fill_value.empty() ||
-       !wanted.dimension_names.empty() || std::ranges::any_of(wanted.arrays, keeps)))
+  if (!made.keeps_chunks() && (wanted.chunk || wanted.shard || !wanted.codec.empty() || !wanted.fill_value.empty() ||
+                               !wanted.dimension_names.empty() || std::ranges::any_of(wanted.arrays, keeps)))
     throw Error(ErrorKind::kArgument,
                 text(name,
                      ": chunks, shards, a codec, a fill value or names of dimensions were given, but a file of this "
