@@ -31,6 +31,10 @@ class StepArray:
     packed: bool = False
     """Whether a part of a chunk costs as much as all of it."""
     dimension_names: tuple[str, ...] = ()
+    axes: tuple[int, ...] | None = None
+    """Its dimensions from the slowest to the fastest where it is read, where `order` does not say so."""
+    beside: int = 0
+    """Bytes for each element that reading it takes in addition."""
 
     @property
     def bytes(self) -> int:
@@ -105,6 +109,9 @@ class Target(Ending, Writes, Protocol):
 
         errors  ArgumentError: it has room for no other
         """
+
+    def read(self, array: StepArray, layout: Layout, out: Any, region: Region) -> None:
+        """Read back what was written of an array, where that can be.  errors  ArgumentError"""
 
     def begin_array(self, array: StepArray) -> Kept | None:
         """Begin one of them.

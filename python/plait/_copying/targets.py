@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any
@@ -14,9 +15,10 @@ from .._core import Layout
 from .._errors import ArgumentError
 from .._file import File
 from .._location import locate
-from .._open import open
+from .._open import Unfinished, open
 from .._steps import VARIABLE
 from .boxes import Kept
+from .journal import Journal
 from .names import Apart, TargetName
 from .steps import GivenStep, Region, StepArray
 from .wanted import Wanted
@@ -29,26 +31,61 @@ class Making:
     comm: CommLike
     memory: int
     wanted: Wanted = field(default_factory=Wanted)
+    journal: Journal | None = None
+    """Of a copy that may be resumed."""
 
-    def open(self, name: str | os.PathLike[str], array: StepArray) -> File:
-        """Open a target for an array."""
+    def open(self, name: str | os.PathLike[str], array: StepArray, key: str = "") -> File:
+        """Open a target for an array.  key: its name in the journal."""
         told = self.wanted.options(name, array)
-        return open(name, "w", comm=self.comm, shape=array.shape, dtype=array.dtype, memory=self.memory, **told)
 
-    def kept(self, file: File) -> Kept:
+        def make(unfinished: Unfinished) -> File:
+            return open(
+                name,
+                "w",
+                comm=self.comm,
+                shape=array.shape,
+                dtype=array.dtype,
+                memory=self.memory,
+                unfinished=unfinished,
+                **told,
+            )
+
+        return self._opened([key], os.fsdecode(name), make)
+
+    def _opened(self, keys: list[str], name: str, make: Callable[[Unfinished], File]) -> File:
+        return make("remove") if self.journal is None else self.journal.open(keys, name, make)
+
+    def kept(self, file: File, array: StepArray) -> Kept:
         """Return how a target keeps its array."""
         packed = self.wanted.codec not in (None, "none")
-        return Kept(file.order, file._core.chunk or None, packed)
+        shards = self.wanted.options(file.url, array).get("shards")
+        return Kept(file.order, file._core.chunk or None, packed, shards=shards)
 
-    def open_all(self, name: str, arrays: tuple[StepArray, ...]) -> File:
-        """Open a target that holds arrays under names."""
+    def check_all(self, name: str) -> None:
+        """Look whether such a target can be.
+
+        errors  ArgumentError
+        """
         if self.wanted.chunked:
             raise ArgumentError(
                 f"chunks, shards or a codec were given, but {name} has several new arrays in one piece each; "
                 "leave them out, or copy each array to a file of its own"
             )
+
+    def open_all(self, name: str, arrays: tuple[StepArray, ...], keys: list[str]) -> File:
+        """Open a target that holds arrays under names."""
+        self.check_all(name)
         held = {array.name: (array.shape, array.dtype, self.wanted.options(name, array)["order"]) for array in arrays}
-        return open(name, "w", comm=self.comm, arrays=held, memory=self.memory)
+
+        def make(unfinished: Unfinished) -> File:
+            return open(name, "w", comm=self.comm, arrays=held, memory=self.memory, unfinished=unfinished)
+
+        return self._opened(keys, name, make)
+
+
+def key_of(step: int, array: StepArray) -> str:
+    """Return the name of an array in the journal."""
+    return f"{step}/{array.name}"
 
 
 def holds_names(name: str) -> bool:
@@ -98,6 +135,7 @@ class FileTarget:
         self._in_group = False
         self._single = ""
         self._number = 0
+        self._keys: list[str] = []  # of arrays that are not there yet
 
     def __enter__(self) -> FileTarget:
         """Return itself; a file is made with its step."""
@@ -141,7 +179,8 @@ class FileTarget:
             if len(arrays) == 1 and self._making.wanted.chunked:
                 self._single = BETWEEN + arrays[0].name
                 return
-            self._all = self._stack.enter_context(self._making.open_all(name, arrays))
+            self._keys = [key_of(step.number, array) for array in arrays]
+            self._all = self._stack.enter_context(self._making.open_all(name, arrays, self._keys))
 
     def begin_array(self, array: StepArray) -> Kept | None:
         """Make its file."""
@@ -152,9 +191,18 @@ class FileTarget:
             self.finish()
             name += BETWEEN + array.name
         name += self._single
-        file = self._stack.enter_context(self._making.open(name, array))
+        key = key_of(self._number, array)
+        file = self._stack.enter_context(self._making.open(name, array, key))
+        self._keys.append(key)
         self._files[array.name] = file
-        return self._making.kept(file)
+        return self._making.kept(file, array)
+
+    def read(self, array: StepArray, layout: Layout, out: Any, region: Region) -> None:
+        """Read back a window."""
+        if self._all is not None:
+            self._all.read(layout, out, region=region, variable=array.name)
+        else:
+            self._files[array.name].read(layout, out, region=region)
 
     def write(self, array: StepArray, layout: Layout, given: Any, region: Region) -> None:
         """Write a window."""
@@ -172,6 +220,9 @@ class FileTarget:
         """Let the files appear."""
         self._stack.close()
         self._files.clear()
+        if self._making.journal is not None:
+            self._making.journal.finish(self._keys)
+        self._keys.clear()
 
 
 class PipeTarget:

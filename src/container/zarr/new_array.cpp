@@ -8,8 +8,10 @@
 #include "base/text.hpp"
 #include "codec/codecs.hpp"
 #include "container/array_type.hpp"
+#include "container/attributes_json.hpp"
 #include "container/npy/encoding.hpp"
 #include "container/refuse.hpp"
+#include "container/zarr/attributes.hpp"
 #include "container/zarr/element_type.hpp"
 #include "container/zarr/fill_value.hpp"
 #include "container/zarr/metadata.hpp"
@@ -74,16 +76,7 @@ Ordered fill_json(const std::string& path, const std::string& given, const Array
     if (kind == 'c') return Ordered::array({0.0, 0.0});
     return kind == 'f' ? Ordered(0.0) : Ordered(0);
   }
-  Ordered value;
-  if (given == "NaN" || given == "Infinity" || given == "-Infinity" || given.starts_with("0x"))
-    value = given;
-  else
-    value = Ordered::parse(given, nullptr, false);
-  if (kind == 'c' && !value.is_discarded() && !value.is_array()) value = Ordered::array({value, 0.0});
-  if (value.is_discarded() || fill_of(nlohmann::json::parse(value.dump()), type.dtype).empty())
-    refuse(text(path, ": the fill value ", given, " is none that elements of dtype ", type.dtype,
-                " can have; give another one"));
-  return value;
+  return fill_given(path, given, type.dtype);
 }
 
 Ordered names_json(const std::string& path, const FileOptions& options, std::size_t dimensions) {
@@ -151,10 +144,13 @@ NewContent new_array(const std::string& path, const FileOptions& options) {
   root["chunk_key_encoding"] = name_of("default", {{"separator", "/"}});
   root["fill_value"] = fill_json(path, options.fill_value, made.type);
   root["codecs"] = std::move(codecs);
-  root["attributes"] = Ordered::object();
+  root["attributes"] = attributes_object(options.attributes, path);
   if (!options.dimension_names.empty()) root["dimension_names"] = names_json(path, options, shape.size());
-  const std::string content = root.dump(2) + '\n';
+  const std::string content = json_text(root, 2) + '\n';
   made.dimension_names = options.dimension_names;
+  made.attributes = options.attributes;
+  for (const GroupAttributes& group : options.groups)
+    made.groups[group.group] = new_group(group.attributes, text(path, ", group /", group.group));
   made.shard = options.shard.value_or(Extents());
   // As it is read back, so that no array is made that cannot be.
   const Metadata read = parse_metadata(content, path);
@@ -167,8 +163,9 @@ NewContent new_array(const std::string& path, const FileOptions& options) {
   return made;
 }
 
-std::string new_group() {
-  return Ordered{{"zarr_format", 3}, {"node_type", "group"}, {"attributes", Ordered::object()}}.dump(2) + '\n';
+std::string new_group(const ArrayAttributes& attributes, const std::string& where) {
+  return json_text({{"zarr_format", 3}, {"node_type", "group"}, {"attributes", attributes_object(attributes, where)}}, 2) +
+         '\n';
 }
 
 }  // namespace plait::container::zarr
