@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays_in import BETWEEN, ArrayInfo, arrays_in
+from .._arrays_in import BETWEEN, ArrayInfo, arrays_in, groups_in
+from .._attributes import Attributes
 from .._errors import ArgumentError
 from .._indexing.array_like import pieces
 from .._location import locate
@@ -63,7 +64,7 @@ def group_in(url: str, group: str | None, told: Mapping[str, Any]) -> Group:
             raise ArgumentError(f"{url} holds one array, and has no group {group!r}; leave group out")
         with open(url, **told) as file:
             dimensions = tuple(f"dim_{d}" for d in range(len(file.shape)))
-            one = Found(ONLY, url, file.shape, file.dtype, dimensions, file.chunks, _attributes_of(file), told)
+            one = Found(ONLY, url, file.shape, file.dtype, dimensions, file.chunks, told=told)
         return Group((one,))
     if told:
         raise ArgumentError(f"{url} says itself what it holds; leave out {', '.join(told)}")
@@ -87,10 +88,11 @@ def group_in(url: str, group: str | None, told: Mapping[str, Any]) -> Group:
             f"of: {', '.join(sorted({posixpath.dirname(one.name) for one in listed} - {''})) or 'none'}"
         )
     arrays = tuple(_found(one, path, one_without_name) for one in _usable(near, path, wanted))
-    return Group(_with_dimensions(arrays, one_without_name))
+    attributes = next((group.attributes for group in groups_in(path) if group.name.strip("/") == inside), Attributes())
+    return Group(_with_dimensions(arrays, one_without_name), values_of(attributes))
 
 
-def groups_in(url: str) -> tuple[str, ...]:
+def names_of_groups(url: str) -> tuple[str, ...]:
     """Return the names of all groups that hold an array, sorted; the outermost one is empty."""
     if not locate(url).names_arrays:
         return ("",)
@@ -136,7 +138,7 @@ def _found(one: ArrayInfo, path: str, alone: bool) -> Found:
         one.dtype,
         names,
         chunks,
-        dict(getattr(one, "attrs", {})),
+        values_of(one.attributes),
     )
 
 
@@ -169,5 +171,7 @@ def _with_dimensions(arrays: tuple[Found, ...], alone: bool) -> tuple[Found, ...
     return tuple(result)
 
 
-def _attributes_of(file: Any) -> dict[str, Any]:
-    return dict(getattr(file, "attrs", {}))
+def values_of(attributes: Attributes) -> dict[str, Any]:
+    """Return attributes as xarray has them: arrays of one number, as which HDF5 keeps numbers, are that number."""
+    found = dict(attributes)
+    return {name: value[0] if np.shape(value) == (1,) else value for name, value in found.items()}
