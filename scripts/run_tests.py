@@ -23,7 +23,7 @@ CHOSEN: dict[str, Callable[[Path], Outcome]] = {}
 
 
 class Result(NamedTuple):
-    """What a stage found, and the time it took: of the clock, and of processors (with what was built ahead meanwhile)."""
+    """What a stage found, and its time: of the clock, and of processors, with what was built ahead meanwhile."""
 
     outcome: Outcome
     seconds: float
@@ -73,7 +73,8 @@ def summary(results: dict[str, Result], left_out: list[str]) -> None:
         everything.add(outcome)
     for name in left_out:
         print(f"{name:<{width}}{'not run':<9}  not asked for")
-    total, processor = (sum(result[i] for result in results.values()) for i in (1, 2))
+    total = sum(result.seconds for result in results.values())
+    processor = sum(result.processor for result in results.values())
     print(f"{'all':<{width}}{verdict(everything):<9}{'':25}{total:>9.1f}{processor:>11.1f}\n")
     for name, (outcome, *_) in results.items():
         for reason in outcome.reasons[:REASONS_SHOWN]:
