@@ -133,7 +133,7 @@ def copy_command(sources: tuple[str, ...], target: str, ranks: int | None, json_
     from plait.cli.copying import StoppedError, world
 
     source: str | list[str] = sources[0] if len(sources) == 1 else list(sources)
-    asked = {name: value for name, value in given.items() if value not in (None, (), False)}
+    asked = {name: value for name, value in given.items() if value is not None and value is not False and value != ()}
     job = {"source": source, "target": target, **asked}
     comm = world()
     if "-" in (*sources, target):
