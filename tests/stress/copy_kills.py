@@ -1,6 +1,6 @@
 """Copies that are killed at random moments, with --resume and without, by one process and by two ranks.
 
-usage: python tests/stress/copy_kills.py --kills N --seed S [--ranks 1,2] [--folder DIR]
+usage: python tests/stress/copy_kills.py --kills N --seed S [--minutes M] [--ranks 1,2] [--folder DIR]
 
 After each kill the target must be absent, as it was before, or whole. A copy that is resumed, and killed again a few
 times, must end with what one without interruption writes, byte by byte; where chunks share a file, whose order there is
@@ -242,6 +242,7 @@ def same(one: Path, other: Path) -> bool:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--kills", type=int, default=300)
+    parser.add_argument("--minutes", type=float, default=1e6, help="end after so many minutes in any case")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--ranks", default="1,2")
     parser.add_argument("--folder", type=Path)
@@ -254,7 +255,8 @@ def main() -> None:
         rounds += [(case, count, resume) for case in CASES for count in ranks[1:] for resume in (False, True)]
         kills.chance.shuffle(rounds)
         number = 0
-        while kills.kills.total() < arguments.kills:
+        end = time.monotonic() + 60 * arguments.minutes
+        while kills.kills.total() < arguments.kills and time.monotonic() < end:
             kills.round(*rounds[number % len(rounds)])
             number += 1
         os.chdir("/")

@@ -85,6 +85,7 @@ class Mover:
         if route.whole:
             slowest = 0 if array.order == "C" else len(array.shape) - 1
             self._move(array, self._layout_of(array, array.shape, slowest), source, target, None)
+            self._count(array.bytes)
             return
         entry = None if self.journal is None else self.journal.enter(key, route, kept)
         if entry is not None:
@@ -189,6 +190,7 @@ class Mover:
             self._move(array, self._layout_of(array, window.shape, dimension), source, target, window.region)
             if windows is not None:
                 windows.note(number)
+            self._count(window.elements * array.dtype.itemsize)
 
     def _dimension(self, array: StepArray, window: Window) -> int:
         """Return the slowest dimension that each rank can have a part of, if there is one."""
@@ -203,7 +205,6 @@ class Mover:
         source.read(array, layout, given, region)
         target.write(array, layout, given, region)
         self.windows += 1
-        self._count(layout.elements * array.dtype.itemsize)
 
     def _count(self, moved: int, *, resumed: bool = False) -> None:
         # Each of two passes is half of the way.
