@@ -155,8 +155,12 @@ NewContent new_array(const std::string& path, const FileOptions& options) {
     refuse(text(path,
                 ": attributes of groups were given, but the array is to lie where the group of all would be; name "
                 "the array, as in data.zarr::/array, or leave them out"));
-  for (const GroupAttributes& group : options.groups)
+  for (const GroupAttributes& group : options.groups) {
+    if (!group.group.empty() && group.group == bare(array_name(path).array.value_or("")))
+      refuse(
+          text(path, ": attributes of a group of that name were given, but it is to be an array; rename one of them"));
     made.groups[group.group] = new_group(group.attributes, text(path, ", group /", group.group));
+  }
   made.shard = options.shard.value_or(Extents());
   // As it is read back, so that no array is made that cannot be.
   const Metadata read = parse_metadata(content, path);
