@@ -123,8 +123,7 @@ class Container {
   /// `store` and `file` as for list().  errors  kSystem: damaged.
   virtual std::vector<GroupAttributes> groups(store::Store& /*store*/, const std::string& /*file*/) const { return {}; }
   /// Why a new file of that name does not keep an attribute, of a group or of an array; empty: it does.
-  virtual std::string refused_attribute(const std::string& path, const ArrayAttribute& attribute,
-                                        bool of_group) const;
+  virtual std::string refused_attribute(const std::string& path, const ArrayAttribute& attribute, bool of_group) const;
   /// Whether new files keep their arrays in chunks, as FileOptions say.
   virtual bool keeps_chunks() const { return false; }
   /// Whether a program can go on with what another one has left of a new file: nothing of it is in memory alone.

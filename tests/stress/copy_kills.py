@@ -103,7 +103,18 @@ class Kills:
     def command(self, case: Case, ranks: int, resume: bool) -> list[str]:
         more = ["--resume"] if resume else []
         start = ["--ranks", str(ranks)] if ranks > 1 else []
-        return [sys.executable, "-m", "plait.cli", "copy", case.source, case.target, *case.options, *SIGNS, *more, *start]
+        return [
+            sys.executable,
+            "-m",
+            "plait.cli",
+            "copy",
+            case.source,
+            case.target,
+            *case.options,
+            *SIGNS,
+            *more,
+            *start,
+        ]
 
     def run(self, case: Case, ranks: int, resume: bool, kill_after: float | None = None) -> bool:
         """Return whether the copy has come to its end."""
@@ -248,7 +259,9 @@ def main() -> None:
         for text, found in sorted(kills.kills.items()):
             print(f"{found:4} kills of {text}")
         print("after a kill the target was", ", ".join(f"{text} {found} times" for text, found in kills.seen.items()))
-        print(f"{kills.kills.total()} kills in {number} rounds, no wrong target; {kills.resumed} copies went on with an earlier one")
+        print(
+            f"{kills.kills.total()} kills in {number} rounds, no wrong target; {kills.resumed} copies went on with an earlier one"
+        )
 
 
 if __name__ == "__main__":

@@ -92,7 +92,9 @@ class Job:
 
     @property
     def _alone(self) -> bool:
-        return is_stream(self.sources[0]) or is_stream(self.target) or comes_in_steps(self.name.text if self.name else "")
+        return (
+            is_stream(self.sources[0]) or is_stream(self.target) or comes_in_steps(self.name.text if self.name else "")
+        )
 
     def run(self, comm: _core.Comm, refuse: Refuse, progress: Progress | None) -> Done:
         """Carry it out.  Collective."""

@@ -379,7 +379,9 @@ def _told_route(route: Route) -> dict[str, Any]:
 
 
 def _route_of(told: dict[str, Any]) -> Route:
-    passes = tuple(Boxes(tuple(shape), tuple(window), order, seconds) for shape, window, order, seconds in told["passes"])
+    passes = tuple(
+        Boxes(tuple(shape), tuple(window), order, seconds) for shape, window, order, seconds in told["passes"]
+    )
     between = told["between"]
     return Route(passes, None if between is None else tuple(between), told["dimension"])
 

@@ -136,7 +136,9 @@ class Mover:
         source, target = ends
         given = Kept(array.order, array.chunks, array.packed, axes=array.axes)
         if target.whole:
-            return Route((Boxes(array.shape, tuple(max(size, 1) for size in array.shape), array.order, 0.0),), whole=True)
+            return Route(
+                (Boxes(array.shape, tuple(max(size, 1) for size in array.shape), array.order, 0.0),), whole=True
+            )
         same = kept is None or (
             kept.chunks is None and given.chunks is None and given.axes is None and kept.order == given.order
         )

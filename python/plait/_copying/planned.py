@@ -40,9 +40,7 @@ class PlannedMaking(Making):
     def open(self, name: str | os.PathLike[str], array: StepArray, key: str = "") -> Any:
         """Look whether a target can be as it is wanted, as far as its name and its options tell."""
         told = self.wanted.options(name, array)
-        kept = kept_of(
-            told.get("chunks"), told.get("shards"), told.get("codec"), None, told.get("dimension_names")
-        )
+        kept = kept_of(told.get("chunks"), told.get("shards"), told.get("codec"), None, told.get("dimension_names"))
         descr, size = descr_of(array.dtype)
         path = os.fsdecode(name)
         chunks, shards, order, _ = _core.new_array(path, array.shape, descr, size, told["order"], kept)

@@ -32,7 +32,9 @@ def open_journal(job: Job, comm: _core.Comm, refuse: Refuse) -> Journal | None:
         path = _path_of(job.name.text)
         if path is None:
             return None
-        resumes = job.resume and locate(job.name.of(0, "data") if "{" in job.name.text else job.name.text).keeps_unfinished
+        resumes = (
+            job.resume and locate(job.name.of(0, "data") if "{" in job.name.text else job.name.text).keeps_unfinished
+        )
         if resumes and comm.rank == 0:
             described = _described(job)
         if not job.resume and comm.rank == 0:

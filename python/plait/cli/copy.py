@@ -99,9 +99,7 @@ Examples:
     "where --target-dtype is not given.  [default: safe]",
 )
 @click.option("--dry-run", is_flag=True, help="Say what would be read and written, how often, and write nothing.")
-@click.option(
-    "--verify", is_flag=True, help="Read TARGET back and compare it with SOURCE before it gets its name."
-)
+@click.option("--verify", is_flag=True, help="Read TARGET back and compare it with SOURCE before it gets its name.")
 @click.option(
     "--resume",
     is_flag=True,
@@ -135,7 +133,7 @@ def copy_command(sources: tuple[str, ...], target: str, ranks: int | None, json_
     from plait.cli.copying import StoppedError, world
 
     source: str | list[str] = sources[0] if len(sources) == 1 else list(sources)
-    asked = {name: value for name, value in given.items() if value not in (None, (), False)}
+    asked = {name: value for name, value in given.items() if value is not None and value is not False and value != ()}
     job = {"source": source, "target": target, **asked}
     comm = world()
     if "-" in (*sources, target):

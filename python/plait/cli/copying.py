@@ -132,7 +132,10 @@ def copy_here(job: dict[str, Any], comm: Any, progress: Progress) -> CopyResult:
     """Copy in this process, or as one of the ranks of `comm`.  errors  plait.Error, StoppedError"""
     waits = has_steps(job) or job["target"] == "-"
     try:
-        with _stoppable(at_once=waits, told=stopped_text(job)) as asked, asked.waiting() if waits else contextlib.nullcontext():
+        with (
+            _stoppable(at_once=waits, told=stopped_text(job)) as asked,
+            asked.waiting() if waits else contextlib.nullcontext(),
+        ):
 
             def step(done: int, total: int) -> None:
                 progress(done, total)
@@ -141,7 +144,11 @@ def copy_here(job: dict[str, Any], comm: Any, progress: Progress) -> CopyResult:
             with standard_streams(job) as given:
                 # Of ranks, which MPI would miss, the one that started them ends all.
                 ends = comm is None and not waits
-                with ended_in_time([job["target"]], _RESUMABLE if job.get("resume") else _CUT) if ends else contextlib.nullcontext():
+                with (
+                    ended_in_time([job["target"]], _RESUMABLE if job.get("resume") else _CUT)
+                    if ends
+                    else contextlib.nullcontext()
+                ):
                     return result_of(plait.copy(**given, comm=comm, progress=step))
     except KeyboardInterrupt as stopped:
         raise StoppedError(_KEPT) from stopped

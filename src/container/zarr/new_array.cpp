@@ -164,7 +164,8 @@ NewContent new_array(const std::string& path, const FileOptions& options) {
 }
 
 std::string new_group(const ArrayAttributes& attributes, const std::string& where) {
-  return json_text({{"zarr_format", 3}, {"node_type", "group"}, {"attributes", attributes_object(attributes, where)}}, 2) +
+  return json_text({{"zarr_format", 3}, {"node_type", "group"}, {"attributes", attributes_object(attributes, where)}},
+                   2) +
          '\n';
 }
 
