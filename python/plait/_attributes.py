@@ -157,8 +157,8 @@ def _json_of(name: str, value: Any) -> str:
         return json.dumps(value)
     except (TypeError, ValueError):
         raise ArgumentError(
-            f"the attribute {name!r} is {shown(value)}; give a number, a text, an array of numbers, a list of texts, or "
-            "what JSON can spell"
+            f"the attribute {name!r} is {shown(value)}; give a number, a text, an array of numbers, a list of texts, "
+            "or what JSON can spell"
         ) from None
 
 

@@ -63,6 +63,8 @@ struct NewContent : Content {
   std::vector<Member> members{};
   /// Texts of the metadata of groups, by the names of these, of a format of folders.
   std::map<std::string, std::string> groups{};
+  /// Whether a later program may go on with it, as FileOptions say.
+  bool keeps_unfinished = false;
 };
 
 /// A folder that is to appear with a new array in it.

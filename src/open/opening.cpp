@@ -205,6 +205,7 @@ void FileOpening::adopt(const std::string& told, const core::Source& source) {
     else if (mode() != Mode::kWrite)
       store = container_->view(std::move(store), name(), rest);
   }
+  content_.keeps_unfinished = options_.keeps_unfinished || options_.continues;
   if (mode() == Mode::kWrite) store = container_->view_of_new(std::move(store), content_);
   file_.set_array({content_.type, content_.data_offset, content_.chunk, content_.shard, access_, options_.several,
                    access_.memory_bytes, content_.packed},

@@ -10,6 +10,7 @@
 
 #include "plait/index_set.hpp"
 #include "transport/given_up.hpp"
+#include "transport/peer_memory.hpp"
 
 namespace plait::transport {
 
@@ -111,6 +112,8 @@ class Transport {
   virtual bool background() const { return true; }
   /// Whether a process may end while one of its threads is inside a collective call: the others are told.
   virtual bool ends_alone() const { return false; }
+  /// What workers of the node can read of each other's own memory.
+  PeerMemory& peer_memory() { return peer_memory_; }
   /// What a layer above keeps with the transport: it goes with it.
   std::shared_ptr<void>& kept() { return kept_; }
 
@@ -118,6 +121,7 @@ class Transport {
   std::shared_ptr<void> kept_;
   std::atomic<std::int64_t> numbers_{0};  // files of a process that is alone are opened by any thread
   GivenUp given_up_;
+  PeerMemory peer_memory_;
 };
 
 }  // namespace plait::transport

@@ -23,6 +23,7 @@ from .. import _core
 from .._errors import ArgumentError, Error, store_error
 from .._file import File
 from .._guard import Refuse, checks
+from .._open import Unfinished
 from .boxes import Boxes, Kept
 from .plans import Route
 from .units import Units
@@ -63,12 +64,21 @@ class Journal:
         self._job: dict[str, Any] = job
         self._next_sync = time.monotonic() + _SYNCED_EVERY
         hosts = set(comm.allgather(socket.gethostname().encode()))
-        self._boot = _boot_id() if len(hosts) == 1 else ""
+        self._boot = self._booted = _boot_id() if len(hosts) == 1 else ""
         text = ""
-        with checks(refuse):
-            if self._first:
-                text = self._open(job)
-        self._take(self._tell(text))
+        try:
+            with checks(refuse):
+                if self._first:
+                    text = self._open(job)
+            self._take(self._tell(text))
+            with checks(refuse):
+                if self._first and self._boot != self._booted:
+                    # From here on lines are of another start of the host, or of another host.
+                    self._rewrite()
+                    self._write({"synced": True})
+        except BaseException:
+            self.close()
+            raise
 
     def _open(self, job: dict[str, Any]) -> str:
         self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
@@ -79,7 +89,8 @@ class Journal:
         if os.fstat(self._file).st_nlink == 0:  # the other one has just ended
             raise busy(self._path)
         with os.fdopen(os.dup(self._file), encoding="utf-8", errors="replace") as lines:
-            found = _whole_lines(lines.read())
+            text = lines.read()
+        found = _whole_lines(text)
         if not found:
             return self._begin(job)
         if found[0].get("version") != _VERSION:
@@ -94,6 +105,10 @@ class Journal:
                     f"{self._path} tells of a copy that was interrupted, whose {name} {_was(before.get(name), value)}; "
                     "resume it with the same, or leave resume out once, which begins anew"
                 )
+        # A line that was cut when its process was killed would spoil the next one.
+        os.ftruncate(self._file, len(text[: text.rfind("\n") + 1].encode()))
+        os.lseek(self._file, 0, os.SEEK_END)
+        self._booted = found[0].get("boot", "")
         self._names = [line["name"] for line in found if "name" in line]
         return json.dumps([line for line in _valid(found, self._boot) if "name" not in line])
 
@@ -127,7 +142,7 @@ class Journal:
         """Whether anything would be lost with it."""
         return any(known.finished or any(known.done.values()) for known in self._known.values())
 
-    def open(self, keys: list[str], name: str, make: Callable[[str], File]) -> File:
+    def open(self, keys: list[str], name: str, make: Callable[[Unfinished], File]) -> File:
         """Open a new file for arrays with these keys.
 
         name  by which its unfinished bytes can be removed
@@ -170,9 +185,10 @@ class Journal:
             with checks(self._refuse):
                 if self._first:
                     self._write({"key": key, "file": known.file, "route": known.route})
+        assert known.route is not None
         return Entry(self, key, _route_of(known.route), kept)
 
-    def enter_scratch(self, key: str, name: str, make: Callable[[str], File]) -> File:
+    def enter_scratch(self, key: str, name: str, make: Callable[[Unfinished], File]) -> File:
         """Open the array in between of two passes; where that of the earlier copy is gone, both begin anew."""
         scratch = scratch_key(key)
         file = self.open([scratch], name, make)

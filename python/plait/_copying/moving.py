@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -91,21 +92,21 @@ class Mover:
             self._check_memory(array, route)
         self._share = (0, len(route.passes))
         if route.between is None:
-            self._move_boxes(array, route, source, target, entry and entry.windows(0))
+            self._move_boxes(array, route, source, target, entry.windows(0) if entry is not None else None)
             return
         with scratch.open(array, route.between, entry) as between:
-            self._move_boxes(array, route, source, between, entry and entry.windows(0))
+            self._move_boxes(array, route, source, between, entry.windows(0) if entry is not None else None)
             if self.journal is not None:
                 self.journal.sync()
             self._share = (1, 2)
-            self._move_boxes(array, route, between, target, entry and entry.windows(1))
+            self._move_boxes(array, route, between, target, entry.windows(1) if entry is not None else None)
         self._share = (0, 1)
 
     def pass_over(self, array: StepArray) -> None:
         """Leave out an array that is there already."""
         self._count(array.bytes, resumed=True)
 
-    def verify(self, array: StepArray, source: Source, target: Target, kept: Kept | None) -> None:
+    def verify(self, array: StepArray, source: Reads, target: Reads, kept: Kept | None) -> None:
         """Read an array back from the target, which has no name yet, and compare it with the source once more.
 
         errors  StoreError: an element differs
@@ -128,7 +129,7 @@ class Mover:
             with checks(self._ranks.refuse):
                 ranks = ranks_held(layout, self._ranks.comm, self._ranks.alone)
                 for rank, one, other in zip(ranks, found["source"], found["target"], strict=True):
-                    compare(array, (one, other), lambda local, rank=rank: layout.to_global(local, rank), window)
+                    compare(array, (one, other), partial(_to_global, layout, rank), window)
         self._held.clear()
         self.differs = False
 
@@ -237,3 +238,7 @@ class Mover:
             return Layout((), [])
         distributions = ["balanced" if d == dimension else "*" for d in range(len(shape))]
         return Layout(shape, distributions, grid=(self._ranks.count,), order=array.order)
+
+
+def _to_global(layout: Layout, rank: int, local: Sequence[int]) -> tuple[int, ...]:
+    return layout.to_global(local, rank)

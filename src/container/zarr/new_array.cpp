@@ -11,10 +11,12 @@
 #include "container/attributes_json.hpp"
 #include "container/npy/encoding.hpp"
 #include "container/refuse.hpp"
+#include "container/registry.hpp"
 #include "container/zarr/attributes.hpp"
 #include "container/zarr/element_type.hpp"
 #include "container/zarr/fill_value.hpp"
 #include "container/zarr/metadata.hpp"
+#include "container/zarr/target.hpp"
 
 namespace plait::container::zarr {
 
@@ -149,6 +151,10 @@ NewContent new_array(const std::string& path, const FileOptions& options) {
   const std::string content = json_text(root, 2) + '\n';
   made.dimension_names = options.dimension_names;
   made.attributes = options.attributes;
+  if (!options.groups.empty() && bare(array_name(path).array.value_or("")).empty())
+    refuse(text(path,
+                ": attributes of groups were given, but the array is to lie where the group of all would be; name "
+                "the array, as in data.zarr::/array, or leave them out"));
   for (const GroupAttributes& group : options.groups)
     made.groups[group.group] = new_group(group.attributes, text(path, ", group /", group.group));
   made.shard = options.shard.value_or(Extents());

@@ -66,8 +66,8 @@ def test_two_passes_are_told(tmp_path):
     assert array.passes[0].read.times == array.passes[1].write.times == 256
     run = CliRunner().invoke(
         main,
-        ["copy", f"{tmp_path}/a.zarr", f"{tmp_path}/b.zarr", "--chunks", "2048,8", "--codec", "zstd:1", "--memory", "2M",
-         "--dry-run"],
+        ["copy", f"{tmp_path}/a.zarr", f"{tmp_path}/b.zarr", "--chunks", "2048,8", "--codec", "zstd:1", "--dry-run",
+         "--memory", "2M"],
     )  # fmt: skip
     assert run.exit_code == 0, run.output
     assert "source to scratch" in run.output

@@ -163,6 +163,46 @@ def test_groups(tmp_path):
         xarray.open_dataset(f"{name}::/none", engine="plait")
 
 
+def test_attributes_are_decoded(tmp_path):
+    pytest.importorskip("netCDF4")
+    made = xarray.Dataset(
+        {
+            "t": (("time", "x"), np.array([[1.0, np.nan], [3, 4.5]]), {"units": "K", "long_name": "temperature"}),
+            "p": (("x",), np.array([1.0, np.nan], "f4")),
+            "area": (("x",), [1.0, 2.0]),
+        },
+        coords={"time": np.array(["2000-01-01", "2000-01-03"], "M8[ns]"), "lat": (("x",), [1.0, 2.0])},
+        attrs={"title": "a model"},
+    )
+    encoding = {"t": {"dtype": "i2", "scale_factor": 0.5, "_FillValue": -99}, "p": {"_FillValue": -1.0}}
+    made.to_netcdf(tmp_path / "a.nc", engine="netcdf4", encoding=encoding)
+    names = ["a.nc"]
+    try:
+        import zarr  # noqa: F401, PLC0415
+    except ImportError:
+        pass
+    else:
+        for number in (2, 3):
+            names.append(f"a{number}.zarr")
+            made.to_zarr(tmp_path / names[-1], zarr_format=number, encoding=encoding)
+    for name in names:
+        with xarray.open_dataset(tmp_path / name, engine="plait") as found:
+            xarray.testing.assert_identical(found, made)
+        with xarray.open_dataset(tmp_path / name, engine="plait", mask_and_scale=False) as found:
+            assert found["t"].dtype == np.int16
+            np.testing.assert_array_equal(found["t"], [[2, -99], [6, 9]])
+
+
+def test_groups_with_dimensions_without_names_make_a_tree(tmp_path):
+    for name, shape in (("x", (2, 3)), ("g/y", (4,)), ("g/z", (3, 3))):
+        with plait.open(f"{tmp_path}/a.zarr::{name}", "w", shape=shape, dtype="i4") as file:
+            file.write(np.ones(shape, "i4"))
+    tree = xarray.open_datatree(tmp_path / "a.zarr", engine="plait")
+    assert tree["x"].dims == ("phony_dim_0", "phony_dim_1")
+    assert tree["g/y"].dims == ("phony_dim_2",)
+    assert tree["g/z"].dims == ("phony_dim_1", "phony_dim_3")
+
+
 def test_chunks_of_dask_workers(tmp_path):
     pytest.importorskip("dask.array", reason="dask is not installed")
     _, names = written(tmp_path)
