@@ -40,8 +40,8 @@ def stripe_table(results: StripeResults) -> RenderableType:
     held = [results.of_linear(one, way) >= GOAL for one in results.runs for way in WAYS]
     header = Text(f"{machine_line(machine)}\ndisks on {machine['file system']}; {version_line(machine)}\n")
     lines = [
-        f"Medians of {counted(settings['rounds'], 'round')}, in stripes of {short_bytes(settings['unit'])}; writing until "
-        "durable, reading with nothing in the page cache.",
+        f"Medians of {counted(settings['rounds'], 'round')}, in stripes of {short_bytes(settings['unit'])}; writing "
+        "until durable, reading with nothing in the page cache.",
         "1993: table II of DeBenedictis and del Rosario, output of 1024 x 1024 bytes by rows from 64 processors.",
         f"{sum(held)} of {len(held)} rates are at least {100 * GOAL:.0f} % of linear.",
     ]

@@ -260,6 +260,7 @@ def test_chunks_that_nobody_writes(tmp_path):
         pass
     expected = np.zeros((40, 30), "f4")
     np.testing.assert_array_equal(found_in(tmp_path / "b.h5")["data"], expected)
+    assert plait.arrays_in(tmp_path / "b.h5")[0].packed  # as a copy that plans its windows is told
     expected[20, 20] = 1
     np.testing.assert_array_equal(found_in(tmp_path / "a.h5")["data"], expected)
     for shape in ((), (0, 3)):
