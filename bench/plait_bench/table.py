@@ -8,8 +8,8 @@ from rich.text import Text
 
 from plait_bench.job import DIRECT, FORTRAN, MPI_IO, OPTIMAL, REDISTRIBUTION, TOTAL
 from plait_bench.results import CaseResult, CellResult, IoResults
-from plait_bench.timers_table import timers_of
 from plait_bench.text import NOTHING, factor, machine_line, milliseconds, notes, titled_table, version_line
+from plait_bench.timers_table import timers_of
 
 _COLUMNS = (
     (OPTIMAL, "Optimal"),

@@ -74,8 +74,9 @@ bool Pull::has_long_runs(std::span<const copy::LocalArray> dense, const copy::Lo
   for (const Share& share : gather_.shares()) {
     if (share.source == mine_) continue;
     bool all_long = true;
-    for_each_normal_nest(share, dense[share.source], target, element_bytes_,
-                         [&](const copy::Nest& nest) { all_long = all_long && (nest.run_bytes == 0 || nest.run_bytes >= kLeastRun); });
+    for_each_normal_nest(share, dense[share.source], target, element_bytes_, [&](const copy::Nest& nest) {
+      all_long = all_long && (nest.run_bytes == 0 || nest.run_bytes >= kLeastRun);
+    });
     if (!all_long) return false;
   }
   return true;
@@ -84,7 +85,8 @@ bool Pull::has_long_runs(std::span<const copy::LocalArray> dense, const copy::Lo
 void Pull::plan_rows(const copy::LocalArray& target, std::int64_t memory) {
   const Rows& rows = *gather_.rows();
   const auto peers = static_cast<std::int64_t>(std::max<std::size_t>(peers_.size(), 1));
-  const std::int64_t wanted = std::min({kPeerBytes * peers, std::max(kCacheBytes, 2 * rows.most_read() * peers), memory});
+  const std::int64_t wanted =
+      std::min({kPeerBytes * peers, std::max(kCacheBytes, 2 * rows.most_read() * peers), memory});
   const bool few_gaps = rows.most_read() <= kMostExcess * rows.row_bytes();
   // In the worst case all that a row reads is of one process.
   if (!rows.fits(target.steps) || !few_gaps || rows.most_read() > wanted / peers) return;
@@ -139,10 +141,10 @@ struct Pull::Band {
   };
 
   std::int64_t region_bytes = 0;
-  std::vector<Region> regions;              // of each source; none where it gives nothing, or is this process's
-  std::vector<Stretch> stretches;           // of the row that is looked at
-  std::vector<copy::LocalArray> sources;    // of each row in turn, as they seem to lie where their stretches are
-  std::vector<std::byte*> seeming;          // addresses of the sources, row by row
+  std::vector<Region> regions;            // of each source; none where it gives nothing, or is this process's
+  std::vector<Stretch> stretches;         // of the row that is looked at
+  std::vector<copy::LocalArray> sources;  // of each row in turn, as they seem to lie where their stretches are
+  std::vector<std::byte*> seeming;        // addresses of the sources, row by row
   std::int64_t begin = 0;
   std::int64_t end = 0;
 

@@ -140,7 +140,7 @@ void File::Impl::run_worker(transport::Transport& transport, const AccessRequest
   if (!mine)
     mine = collective::caught([&] {
       const access::Access access{part.ready.planned->next(), *store_,       array_.data_offset, transport,
-                                  part.ready.arrays,        comm_.alone(), part.spent};
+                                  part.ready.arrays,          comm_.alone(), part.spent};
       move = write ? access::make_write(access) : access::make_read(access);
     });
   // A direct read waits for nobody and changes nothing but its own arrays: one agreement at its end serves for both.
@@ -179,8 +179,8 @@ std::string File::Impl::explain(const AccessRequest& request) const {
   }
   const Workers workers = workers_for(request.layout);
   const core::PlannedAccess* const kept = plans_.kept(array_, request, workers);
-  std::string text =
-      kept != nullptr ? kept->next().explain(path_) + kept->explain() : core::make_plan(array_, request, workers).explain(path_);
+  std::string text = kept != nullptr ? kept->next().explain(path_) + kept->explain()
+                                     : core::make_plan(array_, request, workers).explain(path_);
   if (const std::string store = store_->description(); !store.empty()) text += "store      " + store + '\n';
   return text;
 }

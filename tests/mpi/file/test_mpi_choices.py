@@ -38,9 +38,7 @@ def strategies(file, comm, write=False):
     lines = []
     for layout in layouts(comm):
         lines += [
-            line
-            for line in file.explain(layout, write=write).splitlines()
-            if line.startswith(("strategy", "measured"))
+            line for line in file.explain(layout, write=write).splitlines() if line.startswith(("strategy", "measured"))
         ]
     everyone = comm.allgather(lines)
     assert all(theirs == everyone[0] for theirs in everyone), everyone
@@ -84,6 +82,7 @@ def test_ranks_whose_calls_failed_still_choose_alike(comm, file, whole):
             out = np.empty(3) if comm.rank == failing else None
             error_everywhere(comm, lambda layout=layout, out=out: file.read(layout, out=out), plait.ArgumentError)
         elif kind == 1:  # of another call on the same communicator
+
             def differ(layout=layout, failing=failing):
                 if comm.rank == failing:
                     plait.empty("(block)", "f8", comm)
