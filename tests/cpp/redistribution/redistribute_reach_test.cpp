@@ -63,7 +63,7 @@ TEST(Redistribute, LetsTheSystemReadFromProcessToProcess) {
   Random random(14);
   int pulled = 0;
   int by_windows = 0;
-  for (int i = 0; i < (oracle::kSanitized ? 60 : 500); ++i) {
+  for (int i = 0; i < (oracle::kSanitized ? 60 : 150); ++i) {
     const int workers = static_cast<int>(pick(random, 2, 5));
     // Rows of short runs, rows of long ones, and shapes of all kinds.
     const Extents shape = i % 3 == 0 ? Extents{40, 600} : i % 3 == 1 ? Extents{9, 4, 300} : pick(random, kShapes);
@@ -94,8 +94,8 @@ TEST(Redistribute, LetsTheSystemReadFromProcessToProcess) {
     ASSERT_TRUE(after == expected);
   }
   plait::redistribution::least_pulled = std::int64_t{256} << 10;
-  EXPECT_GT(pulled, 20);
-  EXPECT_GT(by_windows, 20);
+  EXPECT_GT(pulled, 10);
+  EXPECT_GT(by_windows, 10);
 }
 
 TEST(Redistribute, MovesSectionsOfDifferentNumbersOfRanks) {
