@@ -61,9 +61,9 @@ def test_writes_choose_too(comm, file, whole):
         np.testing.assert_array_equal(file.read(layouts(comm)[0]), part(layouts(comm)[0], whole + number, comm))
 
 
-def test_a_strategy_that_is_asked_for_stays(comm, file, whole):
+def test_a_strategy_that_is_asked_for_stays(comm, shared, file, whole):
     for strategy in ("direct", "two-phase"):
-        with plait.open(file.path, comm=comm, strategy=strategy) as forced:
+        with plait.open(shared / "a.npy", comm=comm, strategy=strategy) as forced:
             for _ in range(8):
                 for layout in layouts(comm):
                     np.testing.assert_array_equal(forced.read(layout), part(layout, whole, comm))
