@@ -1,6 +1,6 @@
 # Everything here works on the private environment .plait/, which `make setup` fills; nothing else is touched.
 .DEFAULT_GOAL := help
-.PHONY: help demo test build install wheel setup bench docs release format clean
+.PHONY: help demo test build install wheel setup usable bench docs release format clean
 
 help:  ## say what there is to make
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -8,10 +8,14 @@ help:  ## say what there is to make
 setup:  ## make .plait/env with every tool and library needed
 	@scripts/setup.sh
 
-build: setup  ## compile Plait and install it into .plait/env
+# Without what only tests need.
+usable:
+	@scripts/setup.sh --use
+
+build: usable  ## compile Plait and install it into .plait/env
 	@scripts/build.sh
 
-install: setup  ## compile the libraries for C and C++ into PREFIX, as in make install PREFIX=$HOME/plait
+install: usable  ## compile the libraries for C and C++ into PREFIX, as in make install PREFIX=$HOME/plait
 	@scripts/install.sh "$(PREFIX)"
 
 wheel: build  ## build wheels for MPICH, Open MPI and no MPI into .plait/dist

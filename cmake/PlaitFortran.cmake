@@ -2,6 +2,10 @@
 # module plait.
 include(CheckLanguage)
 include(CheckIncludeFileCXX)
+# One that was installed since is found.
+if(DEFINED CACHE{CMAKE_Fortran_COMPILER} AND NOT CMAKE_Fortran_COMPILER)
+  unset(CMAKE_Fortran_COMPILER CACHE)
+endif()
 check_language(Fortran)
 if(NOT CMAKE_Fortran_COMPILER)
   message(STATUS "Fortran: skipped, because no Fortran compiler was found. Name one with -DCMAKE_Fortran_COMPILER=...")

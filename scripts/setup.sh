@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Makes the private environment .plait/env with everything that building, running and testing need.
 #
+# usage: scripts/setup.sh [--use]      --use leaves out what only tests and their tools need
 # System packages come from apt-get where this user may install them; otherwise their names are printed.
 # Quick when there is nothing to do.  PYTHON names another interpreter, CXX another compiler, MPICC a site's own MPI.
 set -euo pipefail
@@ -9,7 +10,13 @@ cd "$plait_root"
 
 python="${PYTHON:-python3}"
 compiler="${CXX:-g++}"
-extras=(build interop mpi plot test traces)
+extras=(build formats mpi plot)
+level="${1:-all}"
+case "$level" in
+  all) extras+=(interop test traces) ;;
+  --use) ;;
+  *) say "unknown argument '$level'; expected --use or nothing" >&2; exit 2 ;;
+esac
 [[ -n "${MPICC:-}" ]] || extras+=(mpich)
 
 python_works() { "$python" -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null; }
@@ -49,18 +56,19 @@ missing_programs() {
   echo '#include <libaio.h>' | "$compiler" -fsyntax-only -x c - 2>/dev/null || echo libaio-dev
 }
 
-# Debian's names of what is missing, one a line; `needed` leaves out what can be done without.
+# Debian's names of what is missing at this level, one a line; `needed` leaves out what can be done without.
 missing_packages() {
   python_works || echo python3
   venv_works || echo python3-venv
   headers_there || echo python3-dev
   compiler_works || echo g++
   command -v make >/dev/null || echo make
-  gtest_there || echo libgtest-dev
   zlib_there || echo zlib1g-dev
   sodium_there || echo libsodium-dev
   json_there || echo nlohmann-json3-dev
   zstd_there || echo libzstd-dev
+  [[ "$level" == all ]] || return 0
+  gtest_there || echo libgtest-dev
   [[ "${1:-}" == needed ]] || fortran_works || echo gfortran
   [[ "${1:-}" == needed ]] || missing_programs
 }
@@ -78,8 +86,9 @@ install_missing() {
 
 take_lock
 stamp="$plait_private/setup.stamp"
-wanted="$(cat pyproject.toml scripts/setup.sh scripts/requirements.py | sha256sum) $python $compiler ${extras[*]}"
-if [[ -x "$plait_env/bin/python" && -f "$stamp" && "$(<"$stamp")" == "$wanted" ]]; then
+wanted="$(cat pyproject.toml scripts/setup.sh scripts/requirements.py | sha256sum) $python $compiler ${MPICC:-}"
+there="$(cat "$stamp" 2>/dev/null || true)"
+if [[ -x "$plait_env/bin/python" && ("$there" == "$wanted $level" || "$there" == "$wanted all") ]]; then
   say "nothing to do"
   exit 0
 fi
@@ -88,14 +97,16 @@ mapfile -t packages < <(missing_packages)
 if ((${#packages[@]})); then
   install_missing "${packages[@]}" || true
   mapfile -t packages < <(missing_packages needed)
-  mapfile -t without < <(missing_programs)
+  without=()
+  [[ "$level" != all ]] || mapfile -t without < <(missing_programs)
   ((${#without[@]} == 0)) || say "tests that need these are left out (Debian's packages): ${without[*]}"
-  fortran_works || say "no Fortran compiler: the Fortran libraries are left out (Debian: gfortran; or name one in FC)"
+  [[ "$level" != all ]] || fortran_works ||
+    say "no Fortran compiler: the Fortran libraries are left out (Debian: gfortran; or name one in FC)"
 fi
 if ((${#packages[@]})); then
   {
     say "these system packages are missing: ${packages[*]}"
-    say "needed are Python 3.10 with venv and headers, a C++20 compiler (GCC 12 or Clang 15), make, zlib, libsodium, nlohmann-json, libzstd and GoogleTest."
+    say "needed are Python 3.10 with venv and headers, a C++20 compiler (GCC 12 or Clang 15), make, zlib, libsodium, nlohmann-json, libzstd and, for tests, GoogleTest."
     say "install them (Debian, Ubuntu: apt-get install ${packages[*]}), then run this again."
   } >&2
   exit 1
@@ -103,7 +114,9 @@ fi
 say "$("$python" --version), $("$compiler" --version | head -n 1)"
 
 if ! "$plait_env/bin/python" -c 'import pip' 2>/dev/null; then
-  say "creating .plait/env, which holds everything that is installed: some 1.5 GB of Python packages, MPI among them"
+  size="400 MB"
+  [[ "$level" != all ]] || size="1.5 GB"
+  say "creating .plait/env, which holds everything that is installed: some $size of Python packages, MPI among them"
   rm -rf "$plait_env"
   "$python" -m venv "$plait_env"
 fi
@@ -113,5 +126,5 @@ say "installing Python packages (log: .plait/log/pip.log)"
   { tail -n 20 "$plait_log/pip.log" >&2; exit 1; }
 # Two MPI libraries in one environment would leave to chance which one mpi4py loads.
 [[ -z "${MPICC:-}" ]] || "$plait_env/bin/python" -m pip uninstall -q -y mpich >>"$plait_log/pip.log" 2>&1
-printf '%s\n' "$wanted" >"$stamp"
+printf '%s\n' "$wanted $level" >"$stamp"
 say "ready"

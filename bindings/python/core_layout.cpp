@@ -17,6 +17,7 @@
 #include "bind.hpp"
 #include "core_layout_arguments.hpp"
 #include "given.hpp"
+#include "layout/section.hpp"
 #include "plait/error.hpp"
 #include "plait/layout.hpp"
 #include "string.hpp"
@@ -283,6 +284,13 @@ spelled. Raises plait.ArgumentError if the arguments do not fit together.)doc")
         "largest_run(rank, order=\"C\")", "coordinates(rank)", "index_set(rank, dimension)", "indices(rank)",
         "owners(index)", "to_local(index, rank)", "to_global(local, rank)"})
     def_else(layout, std::string(call, std::strcspn(call, "(")).c_str(), call);
+
+  module.def(
+      "layout_section",
+      [](const Layout& whole, const Extents& origin, const Extents& shape) {
+        return layout::section(whole, origin, shape);
+      },
+      "whole"_a, "origin"_a, "shape"_a);
 }
 
 }  // namespace plait::python

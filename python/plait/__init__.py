@@ -20,12 +20,14 @@ if TYPE_CHECKING:
     from . import shared as shared
     from . import simulate as simulate
     from . import trace as trace
-    from ._arrays_in import ArrayInfo, arrays_in
+    from ._arrays_in import ArrayInfo, GroupInfo, arrays_in, groups_in
+    from ._attributes import Attributes
     from ._comm import Comm, world
     from ._copying import Copied, copy
     from ._core import BitPermutation, Conversion, IndexSet, Layout, Message, compose
     from ._file import File
     from ._indirect import indirect
+    from ._joined import Concatenation, concat
     from ._open import open
     from ._pipes import PipeStatus, pipe_names, pipe_status
     from ._redistribute import Redistribution, empty, iredistribute, redistribute
@@ -49,8 +51,9 @@ else:
             "_steps": ["Step"],
             "_stream": ["Stream"],
         },
-        {"_arrays_in": ["ArrayInfo", "arrays_in"]},
+        {"_arrays_in": ["ArrayInfo", "GroupInfo", "arrays_in", "groups_in"], "_attributes": ["Attributes"]},
         {"_copying": ["Copied", "copy"]},
+        {"_joined": ["Concatenation", "concat"]},
         {"_pipes": ["PipeStatus", "pipe_names", "pipe_status"]},
         {"_relabel": ["relabel", "same_up_to_ranks"]},
         submodules=[
@@ -70,12 +73,15 @@ else:
 __all__ = [
     "ArgumentError",
     "ArrayInfo",
+    "Attributes",
     "BitPermutation",
     "Comm",
+    "Concatenation",
     "Conversion",
     "Copied",
     "Error",
     "File",
+    "GroupInfo",
     "IndexSet",
     "Layout",
     "Message",
@@ -87,8 +93,10 @@ __all__ = [
     "Stream",
     "arrays_in",
     "compose",
+    "concat",
     "copy",
     "empty",
+    "groups_in",
     "indirect",
     "iredistribute",
     "open",

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import time
 import traceback
 import warnings
+from collections.abc import Callable
 from functools import partial
 from types import TracebackType
 from typing import Any, TypeVar, overload
@@ -12,14 +15,15 @@ import numpy as np
 
 from . import _core
 from ._abandon import abandon
+from ._arguments.accessed import Accessed
 from ._arguments.array_types import descr_of, type_of
-from ._arguments.arrays import Arrays, LocalArrays, check_arrays, new_arrays, parts_of, ranks_held
-from ._arguments.layouts import LayoutLike, layout_of
-from ._arguments.region import Region, Slices, region_shape, slices_of
+from ._arguments.arrays import Arrays, parts_of
+from ._arguments.layouts import LayoutLike
+from ._arguments.region import Region, Slices, slices_of
 from ._arguments.values import Array
 from ._arguments.words import shape_text
 from ._core import Layout
-from ._errors import ArgumentError, naming
+from ._errors import ArgumentError, ArgumentTypeError, naming
 from ._guard import Refuse, call, checks, refuse_here
 from ._held import flag_of
 from ._indexing.array_like import ArrayLike
@@ -34,7 +38,7 @@ _LAYOUTS_KEPT = 16
 _LONGEST_REASON = 2000
 
 
-class File(ArrayLike, Stepped):
+class File(ArrayLike, Accessed, Stepped):
     """A distributed array in a store. Made by :func:`plait.open`.
 
     Methods are collective unless they say otherwise: all ranks of the communicator call them with equal arguments
@@ -54,6 +58,11 @@ class File(ArrayLike, Stepped):
         self._step = None
         self._variable = VARIABLE
         self._types = {VARIABLE: (list(core.shape), core.dtype, core.element_bytes)}
+        #: What opens it again in another process, and with what; None where nothing does.
+        self._again: tuple[Callable[..., File], tuple[Any, ...]] | None = None
+        #: Whether nobody is to close it.
+        self._kept = False
+        self._opened = time.monotonic_ns()
 
     @property
     def url(self) -> str:
@@ -264,9 +273,25 @@ class File(ArrayLike, Stepped):
             abandon(partial(self._core.abandon, _reason(failure)), self, failure)
             raise
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle a file that one process reads: it is opened again by its name, as workers of Dask need it.
+
+        What they open so is closed when nothing refers to it any more.
+        """
+        if self._again is None:
+            raise ArgumentTypeError(
+                f"{self!r} cannot be pickled: only a file that one process reads, opened without comm, is opened again "
+                "elsewhere by its name; pass the name instead, and open it there"
+            )
+        return self._again
+
+    def __dask_tokenize__(self) -> tuple[Any, ...]:
+        """Tell this File from any other one, also of the same name, whose content may have been another."""
+        return type(self).__name__, self.url, os.getpid(), self._opened
+
     def __del__(self) -> None:
         """Warn of a file that was not closed, as Python's own files do; a new file (mode w) is discarded."""
-        if (core := getattr(self, "_core", None)) is not None and core.is_open:
+        if (core := getattr(self, "_core", None)) is not None and core.is_open and not self._kept:
             # Without the dtype: as Python ends, its words cannot be had any more.
             text = f"unclosed plait.File {core.path!r}, mode {self._mode}"
             warnings.warn(text, ResourceWarning, stacklevel=2, source=self)
@@ -319,17 +344,6 @@ class File(ArrayLike, Stepped):
         self._dtype = type_of(self._core.dtype, self._core.element_bytes)
         self._known.clear()
 
-    def _layout_for(self, layout: LayoutLike | None, slices: Slices) -> Layout:
-        shape = region_shape(slices, self.shape)
-        if layout is not None:
-            return layout_of(layout, shape)
-        if self._comm.size > 1:
-            raise ArgumentError(
-                f"{self._comm.size} ranks need a layout that says which part each of them has, "
-                f'such as plait.Layout(file.shape, "(block, *)", grid=({self._comm.size},))'
-            )
-        return Layout(shape, ["*"] * len(shape), order=self.order)
-
     def _prepare(
         self, layout: LayoutLike | None, given: Arrays | None, region: Region | None, what: str, fill_halo: bool = False
     ) -> tuple[Layout, Slices, list[Array], bool]:
@@ -348,34 +362,6 @@ class File(ArrayLike, Stepped):
                     self._known.clear()
                 self._known[id(found[0])] = found[0], found[2][0].shape
             return *found, fill
-
-    def _checked(
-        self, layout: LayoutLike | None, given: Arrays | None, region: Region | None, what: str, writable: bool
-    ) -> tuple[Layout, Slices, list[Array]]:
-        slices = slices_of(region, self.shape)
-        layout = self._layout_for(layout, slices)
-        if not self._alone and layout.ranks_end > self._comm.size:
-            raise ArgumentError(
-                f"the layout {layout} has {layout.size} ranks, up to rank {layout.ranks_end - 1}, but the "
-                f"communicator has the ranks 0 to {self._comm.size - 1}; use a grid of at most {self._comm.size} ranks"
-            )
-        if layout.shape != region_shape(slices, self.shape):
-            raise ArgumentError(
-                f"the layout is of an array {shape_text(layout.shape)}, but the "
-                f"{'region' if slices else 'array in the file'} is {shape_text(region_shape(slices, self.shape))}; "
-                f"use a layout of that shape"
-            )
-        needed = LocalArrays(layout, ranks_held(layout, self._comm, self._alone), self.dtype)
-        if given is None and what == "out":
-            return layout, slices, new_arrays(needed)
-        return layout, slices, check_arrays(given, needed, what, writable)
-
-    def _as_given(self, arrays: list[Array], out: Arrays | None) -> Any:
-        if out is not None:
-            return out
-        if not arrays and not self._alone:
-            return None
-        return arrays[0] if len(arrays) == 1 else arrays
 
 
 def _reason(error: BaseException | None) -> str:

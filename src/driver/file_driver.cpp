@@ -36,6 +36,8 @@ class FileSource : public core::Source {
   void discard() noexcept override {
     if (made_) made_->discard();
   }
+  bool continued() const override { return made_ && made_->continued(); }
+  std::string unfinished_path() const override { return made_ ? made_->location().path : std::string(); }
 
   /// Rank 0 finds the store, or makes it, and everyone hears what it came to.  Collective.
   Findings look(Opening& opening);

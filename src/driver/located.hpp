@@ -30,6 +30,7 @@ struct Located {
   std::optional<Order> only_order{};      ///< the one that all its arrays have, if there is one
   bool keeps_chunks = false;              ///< whether new arrays in it lie in chunks
   bool adds_arrays = false;               ///< whether new arrays are added to those that it holds
+  bool keeps_unfinished = false;          ///< whether what is unfinished of a new one can be kept
   bool tells = true;                      ///< whether it says by itself which array it holds
 };
 

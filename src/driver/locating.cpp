@@ -1,11 +1,15 @@
 #include "driver/locating.hpp"
 
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "container/registry.hpp"
 #include "driver/registry.hpp"
+#include "driver/replacing.hpp"
 #include "plait/error.hpp"
 #include "store/posix/posix_store.hpp"
+#include "store/posix/temporary.hpp"
 
 namespace plait::driver {
 
@@ -44,6 +48,28 @@ std::vector<container::Member> arrays_in(const std::string& name) {
   const std::string file(parts.file);
   PosixStore store(format.file_of(file, parts.array), PosixStore::Access::kRead);
   return !parts.array || format.in_folder() ? format.list(store, file) : format.list_named(store, name);
+}
+
+void remove_unfinished(const std::string& name) {
+  const Located found = locate(name);
+  if (!found.keeps_unfinished || found.path.empty()) return;
+  // That of an array in a hierarchy of folders lies beside the hierarchy.
+  const std::string target = found.adds_arrays ? real_path(found.file) : found.path;
+  store::posix::remove_unfinished(target, [&](const std::string& left) {
+    if (!clear(left, target)) return;
+    std::error_code ignored;
+    std::filesystem::remove_all(left, ignored);
+  });
+}
+
+std::vector<GroupAttributes> groups_in(const std::string& name) {
+  if (!driver_of(name).prefix().empty()) return {};
+  const container::ArrayName parts = container::array_name(name);
+  const container::Container& format = container::container_named(name);
+  if (!format.names_arrays()) return {};
+  const std::string file(parts.file);
+  PosixStore store(format.file_of(file, std::nullopt), PosixStore::Access::kRead);
+  return format.groups(store, file);
 }
 
 std::vector<std::string> files_beside(const Located& found) {

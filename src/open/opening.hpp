@@ -10,6 +10,10 @@
 
 namespace plait::open {
 
+/// What a new store of that name is to hold, and how: nothing is made.
+/// errors  kArgument: options that are missing or make no sense, or that a file of this name does not have.
+container::NewContent new_content(const std::string& name, driver::Contents contents, FileOptions wanted);
+
 /// Chooses the container of the store's bytes, and takes what it tells into the File.
 class FileOpening : public driver::Opening {
  public:
@@ -31,7 +35,6 @@ class FileOpening : public driver::Opening {
   void share();
 
  private:
-  const container::Container& container_of_new() const;
   const container::Container& container_of(store::Store& store) const;
   /// errors  As Container::inspect(), with a word on what the bytes look like where they are no array.
   void look(const std::shared_ptr<store::Store>& store);

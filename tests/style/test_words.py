@@ -23,7 +23,7 @@ HOME_STAYS = re.compile(
 )
 
 ENGINE = re.compile(r"(?<![A-Za-z])[Ee]ngines?(?![a-z])|[a-z]Engines?(?![a-z])")
-ENGINE_STAYS = re.compile(r"[Ll]ayout_?[Ee]ngine")  # Matplotlib's
+ENGINE_STAYS = re.compile(r"[Ll]ayout_?[Ee]ngine|\bengine=")  # Matplotlib's, and how xarray is told of a backend
 #: ADIOS2 has one, and the decision tells of the layer that had the name.
 HAS_ENGINES = {
     Path("bench/plait_bench/pipe/sst.py"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -13,26 +12,26 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _core
-from .._arguments.buffers import path_of, whole
+from .._arguments.buffers import whole
 from .._arguments.sizes import bytes_of
-from .._arguments.words import kind, shown
+from .._arguments.words import kind
 from .._comm import CommLike, comm_of
 from .._errors import ArgumentError
-from .._guard import Refuse, checks
-from .._location import comes_in_steps, same_components, same_location
-from .moving import Mover, Progress, Ranks
-from .names import Apart, TargetName
-from .scratch import Scratch
-from .serial import RawSource, SerialSource, SerialTarget, is_stream
-from .sources import FileSource, NamedSource, PipeSource, Told, holds_arrays
-from .steps import GivenStep, Source, StepArray, Target
-from .targets import FileTarget, Making, PipeTarget
+from .._guard import agreed_already, checks
+from .._joined import names_of_parts
+from .chosen import Chosen, names_of
+from .ends import check_names
+from .job import Job
+from .moving import Progress
+from .names import TargetName
+from .plans import ArrayPlan
+from .serial import is_stream
+from .shaping import Axes, Cast, RegionLike, Shaping
+from .sources import Told
 from .wanted import Extents, Wanted
 
 MEMORY = 256 << 20
 """Bytes that all ranks together take for a copy, where nothing else is said."""
-_MOST_THREADS = 8
-_LEAST_STAGING = 64 << 10
 
 Name = str | os.PathLike[str]
 
@@ -53,36 +52,15 @@ class Copied:
     ranks: int
     steps: int = 1
     """The number of steps that were copied."""
+    resumed: int = 0
+    """Bytes of them that an earlier copy had left."""
+    plan: tuple[ArrayPlan, ...] = ()
+    """With ``dry_run`` what would be done, array by array."""
 
     @property
     def rate(self) -> float:
         """Bytes a second."""
         return self.bytes / self.seconds if self.seconds > 0 else 0.0
-
-
-@dataclass(frozen=True)
-class _Wanted:
-    """Which steps and arrays are copied."""
-
-    variables: tuple[str, ...] | None
-    steps: int | None
-
-    def of(self, step: GivenStep, source: str, target: Target) -> tuple[StepArray, ...]:
-        """Choose arrays of a step.  errors  ArgumentError"""
-        arrays = {array.name: array for array in step.arrays}
-        for name in self.variables or ():
-            if name not in arrays:
-                raise ArgumentError(
-                    f"step {step.number} of {source} has no array {shown(name)}; it has: {', '.join(arrays) or 'none'}"
-                )
-        chosen = tuple(arrays[name] for name in self.variables or arrays)
-        if len(chosen) > 1 and not target.several:
-            raise ArgumentError(
-                f"step {step.number} of {source} has the arrays {', '.join(array.name for array in chosen)}; choose "
-                "one with variable=, put {variable} into the name of the target to write a file for each, or give a "
-                "target that holds several, such as one that ends with .npz"
-            )
-        return chosen
 
 
 def copy(
@@ -103,6 +81,14 @@ def copy(
     chunks: Extents | None = None,
     shards: Extents | None = None,
     codec: str | None = None,
+    region: RegionLike | None = None,
+    axes: Axes | None = None,
+    target_dtype: npt.DTypeLike | None = None,
+    cast: Cast | None = None,
+    dry_run: bool = False,
+    verify: bool = False,
+    resume: bool = False,
+    concat: int | str | None = None,
     progress: Progress | None = None,
 ) -> Copied:
     """Copy an array from one store to another, of any kinds that :func:`plait.open` opens. Collective over ``comm``.
@@ -130,6 +116,22 @@ def copy(
               default the chunks of the source, or else about 8 MiB
     shards    the shape of its shards, files that hold many chunks each; by default there are none
     codec     how its chunks are packed, as in :func:`plait.open`; by default not at all
+    region    the part of each array to copy: slices, one for each dimension or by the names of dimensions, or a text
+              such as ``"time=0:100,lat=10:20"`` or ``"0:100,:"``; steps above 1 are taken. By default all of it
+    axes      the axes in a new order, as :func:`numpy.transpose` takes them, or the names of the dimensions in theirs;
+              by default they stay
+    target_dtype  the type of the elements in the target, byte order included; by default that in the source
+    cast      which conversions to it are permitted: "safe" (default), "same_kind" or "unsafe", as for
+              :func:`numpy.can_cast`. With ``cast`` and no ``target_dtype``, ``dtype`` is the type in the target
+    dry_run   write nothing: the result's ``plan`` says what would be done
+    verify    read the target back before it gets its name, and compare each element with the source, which is read
+              again; not a number equals itself. A difference is a plait.StoreError that says where, and there is no
+              target
+    resume    leave what is done beside the target, under temporary names, where the copy is interrupted, and go on with
+              what an earlier one of the same source and arguments has left so. Targets of kinds that cannot be gone on
+              with, such as HDF5 files, are copied as without it
+    concat    the dimension along which the arrays of all sources, given as to :func:`plait.concat`, are joined to the
+              one that is copied: its number or its name
     progress  called on each rank after each window, with the number of bytes copied and the number of bytes in all
               steps that have begun. An exception that it raises ends the copy on all ranks
 
@@ -141,7 +143,6 @@ def copy(
     plait.StoreError if the source cannot be read or the target cannot be written: the same error on every rank, unless
     ``progress`` raised it.
     """
-    begin = time.perf_counter()
     own = comm_of(comm)
     refuse = partial(_core.refuse, comm=own)
     with checks(refuse):
@@ -153,107 +154,44 @@ def copy(
         if progress is not None and not callable(progress):
             raise ArgumentError(f"progress is {kind(progress)}; pass a function of the bytes done and the bytes in all")
         kept = Wanted(target_order, chunks, shards, codec)
-        wanted = _Wanted(_names_of(variable), None if steps is None else whole(steps, "steps"))
-        if wanted.steps is not None and wanted.steps < 1:
+        if cast is not None and target_dtype is None:
+            dtype, target_dtype = None, dtype
+        shaping = Shaping.of(region, axes, target_dtype, cast)
+        chosen = Chosen(names_of(variable), None if steps is None else whole(steps, "steps"))
+        if chosen.steps is not None and chosen.steps < 1:
             raise ArgumentError(f"steps={steps} copies nothing; give 1 or more, or leave it out for all")
-        streams = [end for end in (source, target) if is_stream(end)]
-        if streams and (own.size > 1 or layout is not None):
+        if (own.size > 1 or layout is not None) and any(is_stream(end) for end in (source, target)):
             raise ArgumentError(
                 "a stream is read and written from its first byte to the last, by one process; leave comm and layout "
                 "out"
             )
-        if raw and len(streams) != 1:
+        if raw and is_stream(source) == is_stream(target):
             raise ArgumentError(
                 "raw says that a stream has elements without .npy headers, but "
-                f"{'both ends are streams' if streams else 'neither end is a stream'}; pass one stream, or leave raw "
-                "out"
+                f"{'both ends are streams' if is_stream(source) else 'neither end is a stream'}; pass one stream, or "
+                "leave raw out"
             )
         sources: list[Any] = list(source) if isinstance(source, (list, tuple)) else [source]
-        _check_names(sources, target)
-        into: Any = target
-        name = None if is_stream(into) else TargetName(into)
-    # Half for the window, a quarter for each file's staging.
-    staging = max(most // 4 // own.size, _LEAST_STAGING)
-    told = Told(comm, shape, dtype, order, offset, staging)
-    serial = bool(streams) or comes_in_steps(name.text if name else "")
-    ranks = 1 if serial else min(os.cpu_count() or 1, _MOST_THREADS)
-    who = Ranks(own, comm is None, own.size if comm is not None else ranks, refuse)
-    mover = Mover(who, layout, most // 2, progress)
-    count = 0
-    with _source_of(sources, told, raw, refuse) as given:
-        opened = given.opened if isinstance(given, PipeSource) else None
-        making = Making(comm, staging, kept)
-        scratch = Scratch(comm, staging, name.text if name else "")
-        made: Target
-        if name is None:
-            made = SerialTarget(into, raw)
-        elif comes_in_steps(name.text):
-            made = PipeTarget(name.text, making, opened if wanted.variables is None else None)
-        else:
-            made = FileTarget(name, making, Apart(sources if not is_stream(source) else []))
-        with made:
-            for step in given.steps():
-                with checks(refuse):
-                    arrays = wanted.of(step, given.name, made)
-                    made.check(step, arrays)
-                made.begin(step, arrays)
-                mover.begin(arrays)
-                for array in arrays:
-                    mover.move(array, given, made, made.begin_array(array), scratch)
-                made.end()
-                count += 1
-                if count == wanted.steps:
-                    break
-            made.finish()
-    seconds = time.perf_counter() - begin
-    first = mover.first or opened
-    assert first is not None  # files and streams have an array in each step
-    return Copied(first.shape, first.dtype, mover.done, seconds, mover.windows, own.size, count)
-
-
-def _names_of(variable: str | Sequence[str] | None) -> tuple[str, ...] | None:
-    names = (variable,) if isinstance(variable, str) else variable
-    if names is None:
-        return None
-    if not isinstance(names, (list, tuple)) or not names or not all(isinstance(name, str) and name for name in names):
-        raise ArgumentError(
-            f"variable={shown(variable)} is not the name of an array; pass a name, or several in a list"
-        )
-    return tuple(dict.fromkeys(names))
-
-
-def _check_names(sources: Sequence[Any], target: Any) -> None:
-    """Check that there is something to read, and that the target is none of it."""
-    if not sources:
-        raise ArgumentError("there is no source; give the name of what to copy")
-    for source in sources:
-        if not is_stream(source):
-            path_of(source, "the source")
-    if len(sources) > 1 and any(is_stream(source) or comes_in_steps(source) for source in sources):
-        raise ArgumentError("several sources must all be files; copy from one pipe or stream at a time")
-    if is_stream(target):
-        return
-    path_of(target, "the target")
-    if len(sources) > 1 and not comes_in_steps(target) and not TargetName(target).has_step:
-        raise ArgumentError(
-            f"{len(sources)} sources make as many steps, but {os.fsdecode(target)} holds one; name a pipe, or "
-            "put {step} into the name, as in 'field-{step}.npy', to write a file for each"
-        )
-    for source in sources if len(sources) == 1 and not is_stream(sources[0]) else []:
-        if same_location(source, target):
-            raise ArgumentError(f"{os.fsdecode(target)} is the source itself; name another target")
-        if same_components(source, target):
-            raise ArgumentError(
-                f"{os.fsdecode(target)} and {os.fsdecode(source)} share component files, which the copy would replace; "
-                "name another target"
-            )
-
-
-def _source_of(sources: Sequence[Any], told: Told, raw: bool, refuse: Refuse) -> Source:
-    if is_stream(sources[0]):
-        return (RawSource if raw else SerialSource)(sources[0], told.shape, told.dtype, told.order)
-    if comes_in_steps(sources[0]):
-        return PipeSource(sources[0], told)
-    if len(sources) == 1 and holds_arrays(sources[0]):
-        return NamedSource(sources[0], told, refuse)
-    return FileSource(sources, told)
+        if concat is not None:
+            if any(is_stream(end) for end in sources):
+                raise ArgumentError("a stream cannot be joined with other arrays; write it to a file first")
+            with agreed_already():
+                sources = [*names_of_parts(sources, own)]
+        check_names(sources, target, joined=concat is not None)
+        name = None if is_stream(target) else TargetName(target)  # type: ignore[arg-type]
+        told = Told(comm, shape, dtype, order, offset, most)
+        job = Job(sources, target, name, told, kept, concat)
+        job.choose(chosen, shaping, raw=raw, layout=layout)
+        job.check(dry_run=dry_run, verify=verify, resume=resume)
+    done = job.run(own, refuse, progress)
+    return Copied(
+        done.first.shape,
+        done.first.dtype,
+        done.bytes,
+        done.seconds,
+        done.windows,
+        own.size,
+        done.steps,
+        done.resumed,
+        tuple(done.plan),
+    )

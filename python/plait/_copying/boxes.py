@@ -40,6 +40,15 @@ class Kept:
     chunks: tuple[int, ...] | None = None
     packed: bool = False
     """Whether a part of a chunk costs a whole one."""
+    shards: tuple[int, ...] | None = None
+    """The shape of its shards, files of many chunks."""
+    axes: tuple[int, ...] | None = None
+    """The dimensions from the slowest to the fastest, where `order` does not say so."""
+
+    def fastest_first(self, dimensions: int) -> list[int]:
+        """Return the dimensions in the order in which its elements lie."""
+        slow = list(range(dimensions)) if self.order == "C" else list(reversed(range(dimensions)))
+        return list(reversed(slow if self.axes is None else self.axes))
 
 
 @dataclass(frozen=True)
@@ -90,16 +99,48 @@ def boxes(array: Moved, source: Kept, target: Kept, memory: int) -> Boxes:
         for d, size in enumerate(shape)
     ]
     _bound(tried, order=source.order)
-    grids = list(np.meshgrid(*[np.array(sizes, np.float64) for sizes in tried], indexing="ij", sparse=True))
+    grids = _grids(tried)
     elements = _product(grids)
-    counts = _product([np.ceil(size / grid) for size, grid in zip(shape, grids, strict=True)])
-    seconds: _Seconds = counts * _WINDOW
-    for kept, writes in ((source, False), (target, True)):
-        seconds = seconds + _seconds(kept, writes, array, tried, grids)
+    seconds = _predicted(array, source, target, tried)
     seconds = np.where(elements * itemsize <= memory, seconds, np.inf)
     best = np.unravel_index(int(np.argmin(seconds)), seconds.shape)
     window = tuple(sizes[int(at)] for sizes, at in zip(tried, best, strict=True))
     return Boxes(shape, window, source.order, float(seconds[best]))
+
+
+def predicted(array: Moved, source: Kept, target: Kept, window: tuple[int, ...]) -> float:
+    """Return how many seconds a copy through windows of one shape is predicted to take."""
+    if math.prod(array.shape) == 0 or not window:
+        return 0.0
+    return float(_predicted(array, source, target, [[size] for size in window]).item())
+
+
+def _predicted(array: Moved, source: Kept, target: Kept, tried: list[list[int]]) -> _Seconds:
+    grids = _grids(tried)
+    counts = _product([np.ceil(size / grid) for size, grid in zip(array.shape, grids, strict=True)])
+    seconds: _Seconds = counts * _WINDOW
+    for kept, writes in ((source, False), (target, True)):
+        seconds = seconds + _seconds(kept, writes, array, tried, grids)
+    return seconds
+
+
+def _grids(tried: list[list[int]]) -> list[_Seconds]:
+    return list(np.meshgrid(*[np.array(sizes, np.float64) for sizes in tried], indexing="ij", sparse=True))
+
+
+def touches(shape: tuple[int, ...], unit: tuple[int, ...], window: tuple[int, ...]) -> int:
+    """Return how often windows touch units of one shape, counted for each window."""
+    return math.prod(_touched(*sizes) for sizes in zip(shape, unit, window, strict=True))
+
+
+def stretches(shape: tuple[int, ...], kept: Kept, window: tuple[int, ...]) -> int:
+    """Return in how many contiguous pieces an end has the elements of all windows."""
+    elements = math.prod(shape)
+    if elements == 0 or not shape:
+        return min(elements, 1)
+    whole = kept.chunks or shape
+    parts = [np.array(min(size, most), np.float64) for size, most in zip(window, whole, strict=True)]
+    return max(round(elements / float(_run(kept.fastest_first(len(shape)), list(whole), parts))), 1)
 
 
 def _sizes(size: int, units: list[int], most: int, elements: int) -> list[int]:
@@ -143,8 +184,9 @@ def _product(parts: list[_Seconds]) -> _Seconds:
 def _seconds(kept: Kept, writes: bool, array: Moved, tried: list[list[int]], grids: list[_Seconds]) -> _Seconds:
     """Return what one end takes, for each combination of sizes."""
     total = math.prod(array.shape) * array.itemsize
+    fastest = kept.fastest_first(len(array.shape))
     if kept.chunks is None:
-        runs = math.prod(array.shape) / _run(kept.order, list(array.shape), grids)
+        runs = math.prod(array.shape) / _run(fastest, list(array.shape), grids)
         return runs * _REQUEST + total / _MOVED
     touched = []
     for d, sizes in enumerate(tried):
@@ -153,7 +195,7 @@ def _seconds(kept: Kept, writes: bool, array: Moved, tried: list[list[int]], gri
     chunks = _product(touched)
     if not kept.packed:
         inside = [np.minimum(grid, unit) for grid, unit in zip(grids, kept.chunks, strict=True)]
-        runs = math.prod(array.shape) / _run(kept.order, list(kept.chunks), inside)
+        runs = math.prod(array.shape) / _run(fastest, list(kept.chunks), inside)
         return runs * _REQUEST + chunks * _OPENING + total / _MOVED
     size = math.prod(kept.chunks) * array.itemsize
     if not writes:
@@ -162,11 +204,11 @@ def _seconds(kept: Kept, writes: bool, array: Moved, tried: list[list[int]], gri
     return chunks * (size / _ENCODED + _OPENING) + (chunks - once) * size / _DECODED
 
 
-def _run(order: str, whole: list[int], parts: list[_Seconds]) -> _Seconds:
+def _run(fastest: list[int], whole: list[int], parts: list[_Seconds]) -> _Seconds:
     """Return the elements of boxes of `parts` that are contiguous in an array of shape `whole`."""
     run = np.ones(())
     full = np.ones((), bool)
-    for d in reversed(range(len(whole))) if order == "C" else range(len(whole)):
+    for d in fastest:
         run = np.where(full, run * parts[d], run)
         full = full & (parts[d] >= whole[d])
     return run

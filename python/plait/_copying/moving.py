@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,12 +13,15 @@ from .. import _core
 from .._arguments.arrays import LocalArrays, new_arrays, ranks_held
 from .._arguments.values import Array
 from .._core import Layout
+from .._errors import ArgumentError
 from .._guard import Refuse, checks
-from .boxes import Boxes, Kept, Moved
+from .boxes import Boxes, Kept, Moved, predicted
+from .journal import Journal, Windows
 from .passes import passes
+from .plans import ArrayPlan, Route, described
 from .scratch import Scratch
 from .steps import Reads, Source, StepArray, Target, Writes
-from .windows import Stored, cut
+from .windows import Stored, Window, cut
 
 Progress = Callable[[int, int], None]
 
@@ -40,8 +44,7 @@ class Mover:
     def __init__(self, ranks: Ranks, layout: str | None, memory: int, progress: Progress | None) -> None:
         """Say who copies, how they hold a window, and how much memory all of them have for it."""
         self._ranks, self._layout, self._memory, self._progress = ranks, layout, memory, progress
-        self._held: tuple[Layout, Any] | None = None
-        self._arrays: list[Array] = []
+        self._held: dict[str, tuple[Layout, np.dtype[Any], list[Array]]] = {}
         self.first: StepArray | None = None
         """The first array."""
         self.windows = 0
@@ -49,84 +52,193 @@ class Mover:
         """Bytes that are there."""
         self.total = 0
         """Bytes of all steps that have begun."""
-        self.passes = 1
-        """How often the elements of the last array were moved."""
-        self._pass = (0, 1)
+        self.resumed = 0
+        """Bytes that were there from an earlier copy."""
+        self.journal: Journal | None = None
+        self.differs = False
+        """Whether the target was found to be another one than the source."""
+        self._share = (0, 1)  # the number of the pass, and of how many
 
     def begin(self, arrays: tuple[StepArray, ...]) -> None:
         """Begin a step with these arrays."""
         self.total += sum(array.bytes for array in arrays)
+        self.first = self.first or arrays[0] if arrays else self.first
 
-    def move(self, array: StepArray, source: Source, target: Target, kept: Kept | None, scratch: Scratch) -> None:
-        """Copy an array.  kept: as the target keeps it, None where it has no choice of its own."""
-        self.first = self.first or array
-        if target.whole:
+    def plan(
+        self, step: int, array: StepArray, ends: tuple[Source, Target], kept: Kept | None, scratch: Scratch
+    ) -> ArrayPlan:
+        """Return what move() would do."""
+        route = self._route(array, ends, kept, scratch)
+        source = Kept(array.order, array.chunks, array.packed, axes=array.axes)
+        return described(step, array, route, source, kept or Kept(array.order))
+
+    def move(
+        self, array: StepArray, ends: tuple[Source, Target], kept: Kept | None, scratch: Scratch, key: str
+    ) -> None:
+        """Copy an array.
+
+        kept  as the target keeps it, None where it has no choice of its own
+        key   its name in the journal
+        """
+        source, target = ends
+        route = self._route(array, ends, kept, scratch)
+        if route.whole:
             slowest = 0 if array.order == "C" else len(array.shape) - 1
             self._move(array, self._layout_of(array, array.shape, slowest), source, target, None)
             return
-        given = Kept(array.order, array.chunks, array.packed)
-        same = kept is None or (kept.chunks is None and given.chunks is None and kept.order == given.order)
-        if source.serial or target.serial or same or kept is None or self._layout is not None:
-            self._move_stretches(array, source, target)
+        entry = None if self.journal is None else self.journal.enter(key, route, kept)
+        if entry is not None:
+            route = entry.route
+            self._check_memory(array, route)
+        self._share = (0, len(route.passes))
+        if route.between is None:
+            self._move_boxes(array, route, source, target, entry.windows(0) if entry is not None else None)
             return
-        with checks(self._ranks.refuse):
-            plan = passes(Moved(array.shape, array.dtype.itemsize), given, kept, self._memory, scratch.possible(array))
-        self.passes = len(plan.passes)
-        self._pass = (0, len(plan.passes))
-        if plan.between is None:
-            self._move_boxes(array, plan.passes[0], source, target)
-            return
-        with scratch.open(array, plan.between) as between:
-            self._move_boxes(array, plan.passes[0], source, between)
-            self._pass = (1, 2)
-            self._move_boxes(array, plan.passes[1], between, target)
-        self._pass = (0, 1)
+        with scratch.open(array, route.between, entry) as between:
+            self._move_boxes(array, route, source, between, entry.windows(0) if entry is not None else None)
+            if self.journal is not None:
+                self.journal.sync()
+            self._share = (1, 2)
+            self._move_boxes(array, route, between, target, entry.windows(1) if entry is not None else None)
+        self._share = (0, 1)
 
-    def _move_stretches(self, array: StepArray, source: Source, target: Target) -> None:
+    def pass_over(self, array: StepArray) -> None:
+        """Leave out an array that is there already."""
+        self._count(array.bytes, resumed=True)
+
+    def verify(self, array: StepArray, source: Reads, target: Reads, kept: Kept | None) -> None:
+        """Read an array back from the target, which has no name yet, and compare it with the source once more.
+
+        errors  StoreError: an element differs
+        """
+        from .verifying import compare
+
+        given = Kept(array.order, array.chunks, array.packed, axes=array.axes)
+        with checks(self._ranks.refuse):
+            # Two windows are held at once.
+            moved = Moved(array.shape, 2 * array.dtype.itemsize + array.beside)
+            parts = passes(moved, given, kept or Kept(array.order), self._memory, False).passes[0]
+        self._held.clear()
+        for window in parts.windows():
+            layout = self._plain_layout(array, window.shape, self._dimension(array, window))
+            found = {}
+            for name, end in (("source", source), ("target", target)):
+                arrays = found[name] = self._arrays_of(name, layout, array.dtype)
+                end.read(array, layout, self._given(arrays), window.region)
+            self.differs = True  # unless this returns: another rank may have found it
+            with checks(self._ranks.refuse):
+                ranks = ranks_held(layout, self._ranks.comm, self._ranks.alone)
+                for rank, one, other in zip(ranks, found["source"], found["target"], strict=True):
+                    compare(array, (one, other), partial(_to_global, layout, rank), window)
+        self._held.clear()
+        self.differs = False
+
+    def _route(self, array: StepArray, ends: tuple[Source, Target], kept: Kept | None, scratch: Scratch) -> Route:
+        source, target = ends
+        given = Kept(array.order, array.chunks, array.packed, axes=array.axes)
+        if target.whole:
+            return Route(
+                (Boxes(array.shape, tuple(max(size, 1) for size in array.shape), array.order, 0.0),), whole=True
+            )
+        same = kept is None or (
+            kept.chunks is None and given.chunks is None and given.axes is None and kept.order == given.order
+        )
+        if source.serial or target.serial or same or kept is None or self._layout is not None:
+            return self._stretches(array, kept or given)
+        itemsize = array.dtype.itemsize + array.beside
+        with checks(self._ranks.refuse):
+            plan = passes(Moved(array.shape, itemsize), given, kept, self._memory, scratch.possible(array))
+        return Route(plan.passes, plan.between)
+
+    def _stretches(self, array: StepArray, kept: Kept) -> Route:
+        itemsize = array.dtype.itemsize + array.beside
         with checks(self._ranks.refuse):
             parts = cut(
-                Stored(array.shape, array.order, array.dtype.itemsize, array.chunks),
+                Stored(array.shape, array.order, itemsize, array.chunks),
                 self._ranks.count,
                 self._memory,
                 lambda shape, dimension: self._layout_of(array, shape, dimension),
             )
-        for window in parts.windows():
-            layout = self._layout_of(array, window.shape, parts.dimension)
-            self._move(array, layout, source, target, window.region)
+        window = [1 if d in parts.slow else max(size, 1) for d, size in enumerate(array.shape)]
+        if array.shape:
+            window[parts.dimension] = max(parts.count, 1)
+        shape = tuple(window)
+        given = Kept(array.order, array.chunks, array.packed, axes=array.axes)
+        seconds = predicted(Moved(array.shape, array.dtype.itemsize), given, kept, shape)
+        return Route((Boxes(array.shape, shape, array.order, seconds),), dimension=parts.dimension)
 
-    def _move_boxes(self, array: StepArray, parts: Boxes, source: Reads, target: Writes) -> None:
-        for window in parts.windows():
-            slowest = range(len(window.shape)) if array.order == "C" else reversed(range(len(window.shape)))
-            many = [d for d in slowest if window.shape[d] >= self._ranks.count]
-            dimension = many[0] if many else int(np.argmax(window.shape)) if window.shape else 0
-            layout = self._layout_of(array, window.shape, dimension)
-            self._move(array, layout, source, target, window.region)
+    def _check_memory(self, array: StepArray, route: Route) -> None:
+        """An earlier copy has chosen the windows."""
+        most = max(int(np.prod(parts.window, dtype=np.int64)) for parts in route.passes)
+        needed = most * (array.dtype.itemsize + array.beside)
+        with checks(self._ranks.refuse):
+            if needed > self._memory:
+                raise ArgumentError(
+                    f"memory={2 * self._memory} bytes are less than the copy that is resumed was begun with, which has "
+                    f"windows of {needed} bytes; give memory={2 * needed} or more"
+                )
+
+    def _move_boxes(
+        self, array: StepArray, route: Route, source: Reads, target: Writes, windows: Windows | None
+    ) -> None:
+        for number, window in enumerate(route.passes[self._share[0]].windows()):
+            if windows is not None and windows.has(number):
+                self._count(window.elements * array.dtype.itemsize, resumed=True)
+                continue
+            dimension = route.dimension if route.dimension is not None else self._dimension(array, window)
+            self._move(array, self._layout_of(array, window.shape, dimension), source, target, window.region)
+            if windows is not None:
+                windows.note(number)
+
+    def _dimension(self, array: StepArray, window: Window) -> int:
+        """Return the slowest dimension that each rank can have a part of, if there is one."""
+        slowest = range(len(window.shape)) if array.order == "C" else reversed(range(len(window.shape)))
+        many = [d for d in slowest if window.shape[d] >= self._ranks.count]
+        return many[0] if many else int(np.argmax(window.shape)) if window.shape else 0
 
     def _move(
         self, array: StepArray, layout: Layout, source: Reads, target: Writes, region: tuple[slice, ...] | None
     ) -> None:
-        if self._held != (layout, array.dtype):
-            self._arrays = []  # before there are new ones
-            ranks = ranks_held(layout, self._ranks.comm, self._ranks.alone)
-            self._arrays = new_arrays(LocalArrays(layout, ranks, array.dtype))
-            self._held = layout, array.dtype
-        # None on a rank that has no part of it.
-        given: Any = self._arrays if self._ranks.alone else next(iter(self._arrays), None)
+        given = self._given(self._arrays_of("moved", layout, array.dtype))
         source.read(array, layout, given, region)
         target.write(array, layout, given, region)
         self.windows += 1
-        moved = layout.elements * array.dtype.itemsize
+        self._count(layout.elements * array.dtype.itemsize)
+
+    def _count(self, moved: int, *, resumed: bool = False) -> None:
         # Each of two passes is half of the way.
-        number, count = self._pass
-        self.done += moved if count == 1 else moved // 2 if number == 0 else moved - moved // 2
+        number, count = self._share
+        done = moved if count == 1 else moved // 2 if number == 0 else moved - moved // 2
+        self.done += done
+        self.resumed += done if resumed else 0
         if self._progress is not None:
             self._progress(self.done, self.total)
+
+    def _arrays_of(self, use: str, layout: Layout, dtype: np.dtype[Any]) -> list[Array]:
+        held = self._held.get(use)
+        if held is None or held[:2] != (layout, dtype):
+            self._held.pop(use, None)  # before there are new ones
+            held = None
+            ranks = ranks_held(layout, self._ranks.comm, self._ranks.alone)
+            held = self._held[use] = (layout, dtype, new_arrays(LocalArrays(layout, ranks, dtype)))
+        return held[2]
+
+    def _given(self, arrays: list[Array]) -> Any:
+        """Return them as accesses take them: None on a rank that has no part."""
+        return arrays if self._ranks.alone else next(iter(arrays), None)
 
     def _layout_of(self, array: StepArray, shape: tuple[int, ...], dimension: int) -> Layout:
         """How the ranks hold a window: in stretches of the file where nothing else was asked for."""
         if self._layout is not None:
             return Layout(shape, self._layout)
+        return self._plain_layout(array, shape, dimension)
+
+    def _plain_layout(self, array: StepArray, shape: tuple[int, ...], dimension: int) -> Layout:
         if not shape:
             return Layout((), [])
         distributions = ["balanced" if d == dimension else "*" for d in range(len(shape))]
         return Layout(shape, distributions, grid=(self._ranks.count,), order=array.order)
+
+
+def _to_global(layout: Layout, rank: int, local: Sequence[int]) -> tuple[int, ...]:
+    return layout.to_global(local, rank)

@@ -33,7 +33,7 @@ def passes(array: Moved, source: Kept, target: Kept, memory: int, twice: bool) -
     if not twice or not (source.packed or target.packed):
         return Plan((once,), None)
     # The windows of each end alone, with something in between that takes any part equally well.
-    loose = Kept(source.order)
+    loose = Kept(source.order, axes=source.axes)
     first = boxes(array, source, loose, memory)
     second = boxes(array, loose, target, memory)
     chunks = tuple(max(min(a, b), 1) for a, b in zip(first.window, second.window, strict=True))

@@ -13,7 +13,8 @@ from .._core import Layout
 from .._errors import Error
 from .._file import File
 from .._location import path_of
-from .._open import open
+from .._open import Unfinished, open
+from .journal import Entry, scratch_key
 from .steps import Region, StepArray
 
 
@@ -46,21 +47,40 @@ class Scratch:
         return array.dtype.kind in "biufc" and path_of(self.target) is not None
 
     @contextmanager
-    def open(self, array: StepArray, chunks: tuple[int, ...]) -> Iterator[Between]:
-        """Make one.  It never appears under a name of its own: what a killed process leaves, the next one removes."""
+    def open(self, array: StepArray, chunks: tuple[int, ...], entry: Entry | None = None) -> Iterator[Between]:
+        """Make one.  It never appears under a name of its own: what a killed process leaves, the next one removes.
+
+        entry  of a copy that may be resumed, which leaves it to the next one
+        """
         path = path_of(self.target)
         assert path is not None
         root = next((one for one in (path, *path.parents) if one.suffix == ".zarr"), path)
-        file = open(
-            Path(root.parent) / f"{root.name}.scratch.zarr",
-            "w",
-            comm=self.comm,
-            shape=array.shape,
-            dtype=array.dtype,
-            order="F" if array.order == "F" else "C",
-            chunks=chunks,
-            memory=self.memory,
-        )
+        name = str(Path(root.parent) / f"{root.name}.scratch.zarr")
+
+        def make(unfinished: Unfinished) -> File:
+            return open(
+                name,
+                "w",
+                comm=self.comm,
+                shape=array.shape,
+                dtype=array.dtype,
+                order="F" if array.order == "F" else "C",
+                chunks=chunks,
+                memory=self.memory,
+                unfinished=unfinished,
+            )
+
+        if entry is not None:
+            kept = entry.journal.enter_scratch(entry.key, name, make)
+            try:
+                yield Between(kept)
+            except BaseException:
+                with suppress(Error):
+                    kept._core.abandon("the copy was interrupted")
+                raise
+            entry.journal.forget(scratch_key(entry.key))
+            return
+        file = make("remove")
         try:
             yield Between(file)
         finally:

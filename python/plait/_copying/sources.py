@@ -7,18 +7,19 @@ import errno
 import os
 import stat
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Any, Literal
 
 import numpy.typing as npt
 
-from .._arrays_in import BETWEEN, arrays_in
+from .._arrays_in import BETWEEN, arrays_in, groups_in
 from .._comm import CommLike
 from .._core import Layout
 from .._errors import ArgumentError, Error, store_error
 from .._file import File
 from .._guard import Refuse, checks
+from .._joined import concat
 from .._location import locate
 from .._open import open
 from .._steps import VARIABLE
@@ -123,6 +124,8 @@ class NamedSource:
                 if one.refused:
                     raise ArgumentError(f"{self.name}{BETWEEN}{one.name}: {one.refused}")
             self._path = locate(self.name).file
+            # Of an array that is named alone its groups are not copied.
+            self._groups = groups_in(self._path) if os.fspath(self._path) == self.name else ()
             self._state = _state_of(self._path)
 
     def __enter__(self) -> NamedSource:
@@ -140,12 +143,20 @@ class NamedSource:
         """Return all of it."""
         arrays = [
             StepArray(
-                one.name or VARIABLE, one.shape, one.dtype, one.order, one.chunks, one.packed, one.dimension_names
+                one.name or VARIABLE,
+                one.shape,
+                one.dtype,
+                one.order,
+                one.chunks,
+                one.packed,
+                one.dimension_names,
+                fill_value=one.fill_value,
+                attributes=one.attributes,
             )
             for one in self._arrays
             if one.dtype is not None
         ]
-        yield GivenStep(0, tuple(arrays))
+        yield GivenStep(0, tuple(arrays), groups=self._groups)
 
     def read(self, array: StepArray, layout: Layout, out: Any, region: Region) -> None:
         """Read an array, or a window of it."""
@@ -169,6 +180,60 @@ def _state_of(path: str) -> tuple[int, ...]:
     found = os.stat(path)
     which = (found.st_dev, found.st_ino)
     return which if stat.S_ISDIR(found.st_mode) else (*which, found.st_size, found.st_mtime_ns)
+
+
+class JoinedSource:
+    """Arrays that are joined along a dimension, as the only step."""
+
+    whole = False
+    serial = False
+
+    def __init__(self, names: Sequence[str], axis: int | str, told: Told, refuse: Refuse) -> None:
+        """Look at all of them."""
+        self.name = f"{names[0]} and {len(names) - 1} more"
+        with checks(refuse):
+            known = arrays_in(names[0]) if holds_arrays(names[0]) else ()
+        self._joined = concat(
+            names,
+            axis,
+            comm=told.comm,
+            shape=told.shape,
+            dtype=told.dtype,
+            order=told.order,
+            offset=told.offset,
+            memory=told.memory,
+        )
+        whole = self._joined
+        self._array = StepArray(VARIABLE, whole.shape, whole.dtype, whole.order)
+        if len(known) == 1:
+            one = known[0]
+            self._array = replace(
+                self._array,
+                name=one.name or VARIABLE,
+                chunks=one.chunks,
+                packed=one.packed,
+                dimension_names=one.dimension_names,
+                fill_value=one.fill_value,
+                attributes=one.attributes,
+            )
+
+    def __enter__(self) -> JoinedSource:
+        """Return itself."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the parts."""
+        self._joined.close()
+
+    def steps(self) -> Iterator[GivenStep]:
+        """Return the whole."""
+        yield GivenStep(0, (self._array,))
+
+    def read(self, array: StepArray, layout: Layout, out: Any, region: Region) -> None:
+        """Read it, or a window of it."""
+        self._joined.read(layout, out, region=region)
 
 
 class PipeSource:
@@ -225,7 +290,7 @@ class PipeSource:
 
 def _array_of(file: File, name: str, order: str | None = None) -> StepArray:
     shape, dtype = file.type_of(name)
-    return StepArray(name, shape, dtype, order or file.order)
+    return StepArray(name, shape, dtype, order or file.order, attributes=file.attrs)
 
 
 def _words(array: StepArray) -> str:

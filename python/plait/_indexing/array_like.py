@@ -7,17 +7,16 @@ from functools import lru_cache
 from typing import Any, NoReturn
 
 import numpy as np
-import numpy.typing as npt
 
-from .._arguments.dtypes import dtype_of
 from .._arguments.region import Slices
 from .._arguments.values import Array, value_of
 from .._arguments.words import shape_text
+from .._attributes import Attributes
 from .._core import Comm, File, Layout
 from .._errors import ArgumentError, ArgumentTypeError
 from .._guard import alone
 from .index import Index, index_of
-from .measured import Converted, Measured
+from .measured import Measured
 from .moving import read_index, write_index
 
 _PIECE = 32 << 20
@@ -60,13 +59,12 @@ class ArrayLike(Measured):
         """
         if self._core.chunk:
             return self._core.chunk
-        room = max(_PIECE // max(self.dtype.itemsize, 1), 1)
-        found = list(self.shape)
-        for d in range(self.ndim) if self.order == "C" else range(self.ndim - 1, -1, -1):
-            if math.prod(found) <= room:
-                break
-            found[d] = max(room // (math.prod(found) // found[d]), 1)
-        return tuple(max(count, 1) for count in found)
+        return pieces(self.shape, self.dtype.itemsize, self.order)
+
+    @property
+    def attrs(self) -> Attributes:
+        """The attributes of the array, as :meth:`plait.open` found them; of a new one those that it was given."""
+        return Attributes(self._core.attributes)
 
     @alone
     def __getitem__(self, index: Any) -> Array | Any:
@@ -107,14 +105,6 @@ class ArrayLike(Measured):
         """Refuse: going through the file would go through its steps."""
         raise ArgumentTypeError("whether a file holds a value cannot be asked for; read it first: value in file[...]")
 
-    @alone
-    def astype(self, dtype: npt.DTypeLike) -> Converted:
-        """Return a view whose elements are converted as they are read: ``file.astype("f4")[10:20]``.
-
-        They are converted as NumPy's ``astype`` does, after having been read in the file's dtype.
-        """
-        return Converted(self, dtype_of(dtype))
-
     def _meant(self, index: Any) -> Index:
         if self._comm.size > 1:
             raise ArgumentError(
@@ -150,6 +140,17 @@ class ArrayLike(Measured):
     def _region_of(self, slices: Slices, array: Array) -> Slices:
         """What the core takes: nothing for the whole array, which is all that may be written to a pipe."""
         return [] if array.shape == self._core.shape else slices
+
+
+def pieces(shape: tuple[int, ...], itemsize: int, order: str) -> tuple[int, ...]:
+    """Return the shape of contiguous pieces of 32 MiB or less, of an array whose elements lie in one piece."""
+    room = max(_PIECE // max(itemsize, 1), 1)
+    found = list(shape)
+    for d in range(len(shape)) if order == "C" else range(len(shape) - 1, -1, -1):
+        if math.prod(found) <= room:
+            break
+        found[d] = max(room // (math.prod(found) // found[d]), 1)
+    return tuple(max(count, 1) for count in found)
 
 
 @lru_cache(maxsize=64)

@@ -74,6 +74,14 @@ class Measured(ABC):
         whole: Array = self[...]
         return whole if dtype is None else whole.astype(dtype_of(dtype), copy=False)
 
+    @alone
+    def astype(self, dtype: npt.DTypeLike) -> Converted:
+        """Return a view whose elements are converted as they are read: ``file.astype("f4")[10:20]``.
+
+        They are converted as NumPy's ``astype`` does, after having been read in the file's dtype.
+        """
+        return Converted(self, dtype_of(dtype))
+
 
 class Converted(Measured):
     """An array in another dtype, for reading. Made by :meth:`File.astype`."""

@@ -13,7 +13,7 @@ import click
 
 import plait
 from plait._amounts import count, shown, size
-from plait.cli.lists import Bytes, Shape, Sizes
+from plait.cli.lists import Bytes, Dimension, Shape, Sizes
 from plait.cli.names import StoreName
 from plait.cli.support import UserError, messages
 
@@ -29,12 +29,15 @@ Examples:
   plait copy field.bin field.npy --shape 6000x5000 --dtype f8
   plait copy c.npy f.npy --target-order F
   plait copy field.npy field.zarr --chunks 64,64,64 --codec zstd:3
-  plait copy field.zarr times.zarr --chunks time=-1,lat=16,lon=16
+  plait copy field.zarr times.zarr --chunks time=-1,lat=16,lon=16 --dry-run
+  plait copy field.zarr part.npy --region time=0:100 --axes lat,lon,time --target-dtype f4 --cast same_kind
+  plait copy field.npy field.zarr --chunks 64,64,64 --verify --resume
   plait copy pipe:field 'field-{step:04}.npy'
   plait copy pipe:field snapshot.npy --steps 1 --variable pressure
   plait copy pipe:field - | python plot.py
   python make.py | plait copy - pipe:field
   plait copy field-*.npy pipe:field
+  plait copy 'run-*.nc::/t2m' all.zarr --concat 0
   mpiexec -n 64 plait copy distant:field field.npy --memory 8G
 """
 
@@ -75,6 +78,40 @@ Examples:
 @click.option(
     "--codec", metavar="NAME[:LEVEL]", help="How its chunks are packed: none, zstd:3, gzip:5.  [default: none]"
 )
+@click.option(
+    "--region",
+    metavar="RANGES",
+    help="Copy this part of each array: time=0:100,lat=10:20 by the names of dimensions, or 0:100,: with one range for "
+    "each.  [default: all]",
+)
+@click.option(
+    "--axes",
+    metavar="NAMES",
+    help="Put the axes into this order: lat,lon,time, or 1,2,0 as numpy.transpose takes them.  [default: as in SOURCE]",
+)
+@click.option(
+    "--target-dtype", metavar="TYPE", help="Type of the elements in TARGET, such as f4 or >i2.  [default: as in SOURCE]"
+)
+@click.option(
+    "--cast",
+    type=click.Choice(["safe", "same_kind", "unsafe"]),
+    help="Which conversions to that type are permitted, as for numpy.can_cast.  With it --dtype is the type in TARGET "
+    "where --target-dtype is not given.  [default: safe]",
+)
+@click.option("--dry-run", is_flag=True, help="Say what would be read and written, how often, and write nothing.")
+@click.option("--verify", is_flag=True, help="Read TARGET back and compare it with SOURCE before it gets its name.")
+@click.option(
+    "--resume",
+    is_flag=True,
+    help="Keep what is done where the copy is interrupted, and go on with what an interrupted one has left.",
+)
+@click.option(
+    "--concat",
+    type=Dimension(),
+    metavar="AXIS",
+    help="Join the arrays of all SOURCEs, or of the files that a pattern such as 'run-*.nc::/t2m' matches, along this "
+    "dimension: a number, or a name.",
+)
 @click.option("--raw", is_flag=True, help="Standard input or output has elements without .npy headers.")
 @click.option("--json", "json_", is_flag=True, help="Print the result as JSON.")
 def copy_command(sources: tuple[str, ...], target: str, ranks: int | None, json_: bool, **given: Any) -> None:
@@ -96,7 +133,7 @@ def copy_command(sources: tuple[str, ...], target: str, ranks: int | None, json_
     from plait.cli.copying import StoppedError, world
 
     source: str | list[str] = sources[0] if len(sources) == 1 else list(sources)
-    asked = {name: value for name, value in given.items() if value is not None and value != ()}
+    asked = {name: value for name, value in given.items() if value is not None and value is not False and value != ()}
     job = {"source": source, "target": target, **asked}
     comm = world()
     if "-" in (*sources, target):
@@ -114,7 +151,11 @@ def copy_command(sources: tuple[str, ...], target: str, ranks: int | None, json_
         if isinstance(error, StoppedError):
             raise click.ClickException(str(error)) from error
         raise
-    if first and (json_ or target != "-"):
+    if first and result.plan and not json_:
+        from plait.cli.copy_plan import print_plan
+
+        print_plan(job, result)
+    elif first and (json_ or target != "-"):
         told = json.dumps({"source": source, "target": target, **asdict(result)}) if json_ else _line(job, result)
         click.echo(told, err=target == "-")
 
@@ -181,7 +222,9 @@ def _line(job: dict[str, Any], result: CopyResult) -> str:
     source = job["source"]
     name = shown(source) if isinstance(source, str) else f"{shown(source[0])} and {len(source) - 1} more"
     steps = f"{count(result.steps, 'step')}, " if has_steps(job) else ""
+    there = f", {size(result.resumed)} of it were there" if result.resumed else ""
+    same = ", verified" if job.get("verify") else ""
     return (
         f"{name} -> {shown(job['target'])}: {steps}{size(result.bytes)} in {result.seconds:.3g} s"
-        f"{where}, {size(result.rate)}/s"
+        f"{where}, {size(result.rate)}/s{there}{same}"
     )

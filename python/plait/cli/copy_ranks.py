@@ -18,7 +18,7 @@ from typing import Any
 from mpi4py import MPI
 
 import plait
-from plait.cli.copying import StoppedError, has_steps, result_of
+from plait.cli.copying import StoppedError, has_steps, result_of, stopped_text
 from plait.launch.ranks import report
 
 _LOOK = 0.2  # seconds
@@ -46,7 +46,7 @@ def main() -> None:
         if comm.rank == 0:
             report("progress", done=done, total=total)
             if stop.exists():
-                raise StoppedError("the copy was stopped; nothing was written")
+                raise StoppedError(stopped_text(job))
 
     if comm.rank == 0 and has_steps(job):
         stop_waits(stop)

@@ -7,29 +7,39 @@ import json
 import os
 import signal
 import tempfile
+import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
+import click
+
 import plait
 from plait._comm import LAUNCHED
 from plait._location import comes_in_steps
+from plait.cli.stopping import ended_in_time, remove_leftovers
 from plait.launch import LaunchError, RankProgram, require_mpi
 
 Progress = Callable[[int, int], None]
 
 # A window, or making a large file durable on a slow disk, may take long; ranks that fail end and are heard of at once.
 _PATIENCE = 24 * 3600.0
-_STOPPING = 60.0
+_STOPPING = 1.0
 _NOTHING = "the copy was stopped; nothing was written"
 _KEPT = "the copy was stopped; the files that were complete are kept"
+_RESUMABLE = "the copy was stopped; what was done is kept, and --resume goes on with it"
 _ENDED = "the copy was stopped by ending its ranks; the target is either the old one or the complete new one"
+_CUT = "the copy was stopped; the target is as it was, or the complete new one"
 
 
 class StoppedError(Exception):
     """Somebody asked for the end."""
+
+
+class EndedError(StoppedError):
+    """The ranks did not end by themselves."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +54,8 @@ class CopyResult:
     shape: list[int]
     dtype: str
     steps: int
+    resumed: int = 0
+    plan: list[dict[str, Any]] = field(default_factory=list)
 
 
 def result_of(done: plait.Copied) -> CopyResult:
@@ -57,6 +69,8 @@ def result_of(done: plait.Copied) -> CopyResult:
         list(done.shape),
         str(done.dtype),
         done.steps,
+        done.resumed,
+        [{**asdict(array), "dtype": str(array.dtype)} for array in done.plan],
     )
 
 
@@ -71,8 +85,8 @@ def world() -> Any:
 class _Asked:
     """Whether this process has been asked to end."""
 
-    def __init__(self, at_once: bool) -> None:
-        self._at_once = at_once
+    def __init__(self, at_once: bool, told: str) -> None:
+        self._at_once, self._told = at_once, told
         self._once = False
         self._waits = False
 
@@ -87,7 +101,7 @@ class _Asked:
     def check(self) -> None:
         """Raise StoppedError if so."""
         if self._once:
-            raise StoppedError(_NOTHING)
+            raise StoppedError(self._told)
 
     @contextlib.contextmanager
     def waiting(self) -> Iterator[None]:
@@ -100,12 +114,13 @@ class _Asked:
 
 
 @contextlib.contextmanager
-def _stoppable(at_once: bool = False) -> Iterator[_Asked]:
+def _stoppable(at_once: bool = False, told: str = _NOTHING) -> Iterator[_Asked]:
     """Note whether this process is asked to end, so that files are left as they should be then.
 
+    told     what a copy says that has ended so
     at_once  instead end, by a KeyboardInterrupt, what waits for another program, which may be for ever
     """
-    asked = _Asked(at_once)
+    asked = _Asked(at_once, told)
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     wanted = [number for number in numbers if signal.getsignal(number) != signal.SIG_IGN]
     before = {number: signal.signal(number, asked.note) for number in wanted}
@@ -120,22 +135,48 @@ def copy_here(job: dict[str, Any], comm: Any, progress: Progress) -> CopyResult:
     """Copy in this process, or as one of the ranks of `comm`.  errors  plait.Error, StoppedError"""
     waits = has_steps(job) or job["target"] == "-"
     try:
-        with _stoppable(at_once=waits) as asked, asked.waiting() if waits else contextlib.nullcontext():
+        with (
+            _stoppable(at_once=waits, told=stopped_text(job)) as asked,
+            asked.waiting() if waits else contextlib.nullcontext(),
+        ):
 
             def step(done: int, total: int) -> None:
                 progress(done, total)
                 asked.check()
 
-            with standard_streams(job) as given:
-                return result_of(plait.copy(**given, comm=comm, progress=step))
+            with standard_streams(job) as given, _warnings_told():
+                # Of ranks, which MPI would miss, the one that started them ends all.
+                ends = comm is None and not waits
+                with (
+                    ended_in_time([job["target"]], _RESUMABLE if job.get("resume") else _CUT)
+                    if ends
+                    else contextlib.nullcontext()
+                ):
+                    return result_of(plait.copy(**given, comm=comm, progress=step))
     except KeyboardInterrupt as stopped:
         raise StoppedError(_KEPT) from stopped
+
+
+@contextlib.contextmanager
+def _warnings_told() -> Iterator[None]:
+    """Print what a copy warns of as commands do."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", UserWarning)
+        warnings.showwarning = lambda message, *_, **__: click.echo(f"plait: warning: {message}", err=True)
+        yield
+
+
+def stopped_text(job: dict[str, Any]) -> str:
+    """Return what a copy says that has ended as it was asked to."""
+    return _RESUMABLE if job.get("resume") else _NOTHING
 
 
 def has_steps(job: dict[str, Any]) -> bool:
     """Whether a copy may have many steps, for which it waits."""
     sources = job["source"] if isinstance(job["source"], list) else [job["source"]]
-    return len(sources) > 1 or any(name == "-" or comes_in_steps(name) for name in [*sources, job["target"]])
+    return (len(sources) > 1 and "concat" not in job) or any(
+        name == "-" or comes_in_steps(name) for name in [*sources, job["target"]]
+    )
 
 
 @contextlib.contextmanager
@@ -152,22 +193,32 @@ def standard_streams(job: dict[str, Any]) -> Iterator[dict[str, Any]]:
 def copy_by_ranks(job: dict[str, Any], ranks: int, progress: Progress) -> CopyResult:
     """Start ranks that copy.  errors  plait.Error: also what they fail with.  StoppedError"""
     require_mpi()
-    with tempfile.TemporaryDirectory(prefix="plait-copy-") as name, _stoppable(has_steps(job)) as asked:
-        stop = Path(name) / "stop"
-        path = Path(name) / "job.json"
-        path.write_text(json.dumps({**job, "stop": str(stop)}), encoding="utf-8")
-        with RankProgram(ranks, "plait.cli.copy_ranks", [str(path)]) as program:
+    try:
+        with tempfile.TemporaryDirectory(prefix="plait-copy-") as name, _stoppable(at_once=True) as asked:
+            return _by_ranks(job, Path(name), ranks, (progress, asked))
+    except EndedError:
+        if not has_steps(job):
+            remove_leftovers(job["target"])
+        raise
+
+
+def _by_ranks(job: dict[str, Any], folder: Path, ranks: int, listening: tuple[Progress, _Asked]) -> CopyResult:
+    progress, asked = listening
+    stop = folder / "stop"
+    path = folder / "job.json"
+    path.write_text(json.dumps({**job, "stop": str(stop)}), encoding="utf-8")
+    with RankProgram(ranks, "plait.cli.copy_ranks", [str(path)]) as program:
+        try:
+            return _listen(program, progress, asked)
+        except (StoppedError, KeyboardInterrupt):
+            # The ranks remove what they have made, unless they had made everything before they looked.
+            stop.touch()
             try:
-                return _listen(program, progress, asked)
-            except (StoppedError, KeyboardInterrupt):
-                # The ranks remove what they have made, unless they had made everything before they looked.
-                stop.touch()
-                try:
-                    return _listen(program, progress, asked, _STOPPING)
-                except (LaunchError, StoppedError, KeyboardInterrupt) as error:
-                    raise StoppedError(_ENDED) from error
-                except plait.Error as error:  # as they say themselves
-                    raise StoppedError(_KEPT if has_steps(job) else _NOTHING) from error
+                return _listen(program, progress, asked, _STOPPING)
+            except (LaunchError, StoppedError, KeyboardInterrupt) as error:
+                raise EndedError(_RESUMABLE if job.get("resume") else _ENDED) from error
+            except plait.Error as error:  # as they say themselves
+                raise StoppedError(_KEPT if has_steps(job) else stopped_text(job)) from error
 
 
 def _listen(program: RankProgram, progress: Progress, asked: _Asked, stopping: float | None = None) -> CopyResult:

@@ -119,3 +119,18 @@ class Sizes(_Type):
         if not all(named):
             self.fail(f"'{value}' names some dimensions and not others; name all of them or none", param, ctx)
         return {name.strip(): int(size) for name, _, size in pairs}
+
+
+class Dimension(_Type):
+    """A dimension: its number, or its name."""
+
+    name = "dimension"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | str:
+        """Return the number, or the name."""
+        if isinstance(value, int):
+            return value
+        text = str(value).strip()
+        if not text:
+            self.fail("a dimension has a number, such as 0, or a name", param, ctx)
+        return int(text) if re.fullmatch(r"-?\d{1,9}", text) else text

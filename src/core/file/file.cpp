@@ -64,6 +64,7 @@ const std::string& File::path() const { return impl_->path(); }
 Mode File::mode() const { return impl_->mode(); }
 const ArrayType& File::type() const { return impl_->array().type; }
 const Extents& File::chunk() const { return impl_->array().chunk; }
+const ArrayAttributes& File::attributes() const { return impl_->attributes(); }
 bool File::is_open() const { return impl_->is_open() && impl_->owner().here(); }
 AccessTimes File::last_times() const {
   AccessTimes times;
@@ -135,6 +136,15 @@ void File::close() {
   });
   if (!impl_->is_open()) impl_->streams().release();
   if (failure) std::rethrow_exception(failure);
+}
+
+void File::sync() {
+  core::guarded(impl_->comm(), [&] { impl_->turn().run([&] { impl_->sync(); }); });
+}
+
+bool File::continued() const { return impl_->source() != nullptr && impl_->source()->continued(); }
+std::string File::unfinished_path() const {
+  return impl_->source() == nullptr ? std::string() : impl_->source()->unfinished_path();
 }
 
 void File::abandon(const std::string& why) {

@@ -68,6 +68,9 @@ class File::Impl {
   void set_array(core::SelectedArray array, std::shared_ptr<store::Store> store);
   /// Of a new file that is to hold several arrays under names; the first one is selected.
   void set_members(std::vector<core::NamedArrayAt> members);
+  /// Of the array.
+  void set_attributes(ArrayAttributes attributes) { attributes_ = std::move(attributes); }
+  const ArrayAttributes& attributes() const { return attributes_; }
   /// What one rank does to the store of a new file when all have written, before it appears.
   void set_seal(std::function<void(store::Store&)> seal) { seal_ = std::move(seal); }
   /// Of a source without a store.  Of `several` each step describes its own.
@@ -93,6 +96,8 @@ class File::Impl {
   const std::string& variable() const { return steps_.variable; }
   void select(const ArrayType& wanted, std::int64_t offset, std::int64_t memory);
   void close();
+  void sync();
+  const core::Source* source() const { return source_.get(); }
   void abandon(const std::string& why);
   void refuse(const std::string& message, int system_code);
   /// Draws the consequences of a failed collective for later ones.
@@ -157,6 +162,7 @@ class File::Impl {
   std::unique_ptr<core::Source> source_;         // while it is open
   std::shared_ptr<store::Store> store_;
   std::vector<core::NamedArrayAt> members_;
+  ArrayAttributes attributes_;
   std::function<void(store::Store&)> seal_;  // the same on every rank, or on none
   core::NewFileWatch unclosed_;              // mode `w`, on rank 0
   /// Where it is among its steps.

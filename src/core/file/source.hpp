@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "collective/collective.hpp"
 #include "core/file/channel.hpp"
@@ -23,8 +24,11 @@ class Source {
   /// Ends it: lets a new one appear under its name, durably.  Collective, once no rank has anything under way.
   /// written: whether this rank may have written to it.  errors  kSystem, the same on every rank.
   virtual void finish(collective::Collective& call, bool written) = 0;
-  /// Removes what was made of a new one.
+  /// Removes what was made of a new one, or leaves it where unfinished ones are kept.
   virtual void discard() noexcept {}
+  /// Of a new one, on rank 0: whether it goes on with what an earlier program has left, and where it is meanwhile.
+  virtual bool continued() const { return false; }
+  virtual std::string unfinished_path() const { return {}; }
   /// What carries its arrays to whoever reads, where they lie at no offsets.
   virtual Channel* channel() { return nullptr; }
 };

@@ -137,6 +137,17 @@ void File::Impl::close() {
   end();
 }
 
+void File::Impl::sync() {
+  check_open();
+  with_transport([&](transport::Transport& transport) {
+    collective::Collective call(transport, [this] { return "sync() of " + name(); }, [] {});
+    call.step([&] {
+      if (store_) store_->sync();
+      if (store_ && source_->store() && store_ != source_->store()) source_->store()->sync();
+    });
+  });
+}
+
 void File::Impl::abandon(const std::string& why) {
   if (!open_) return;
   // Everyone who takes part, here or in another call on this Comm, hears of it as this error.

@@ -95,6 +95,7 @@ class PlainDriver : public FileDriver {
     found.keeps_chunks = by_name && holds.keeps_chunks();
     found.adds_arrays = by_name && holds.in_folder();
     found.names_arrays = by_name && holds.names_arrays();
+    found.keeps_unfinished = !by_name || holds.keeps_unfinished();
     found.only_order = by_name ? holds.only_order() : std::nullopt;
     return found;
   }

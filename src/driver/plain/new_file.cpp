@@ -10,12 +10,18 @@ namespace {
 class NewPlainFile : public store::NewFile {
  public:
   NewPlainFile(const std::string& path, const store::NewFileOptions& options)
-      : file_(path, options.bytes, options.head, {.suffix = {}, .on_left_behind = clear, .claimed = options.claimed}) {}
+      : file_(path, options.bytes, options.head,
+              {.suffix = {},
+               .on_left_behind = clear,
+               .claimed = options.claimed,
+               .keeps_unfinished = options.keeps_unfinished,
+               .continues = options.continues}) {}
 
   store::Location location() const override { return {file_.temporary_path(), {}, {}}; }
   void resize(std::int64_t bytes) override { file_.resize(bytes); }
   void commit() override { driver::commit(file_); }
   void discard() noexcept override { file_.discard(); }
+  bool continued() const override { return file_.continued(); }
 
  private:
   store::posix::Replacement file_;

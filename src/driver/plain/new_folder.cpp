@@ -2,12 +2,15 @@
 
 #include <fcntl.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <span>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "base/text.hpp"
 #include "plait/error.hpp"
@@ -26,7 +29,9 @@ using store::posix::PosixStore;
 class NewPlainFolder : public store::NewFile {
  public:
   NewPlainFolder(container::NewFolder wanted, std::string_view path, const store::NewFileOptions& options)
-      : wanted_(std::move(wanted)), folder_(wanted_.target, std::string(path), options.claimed) {
+      : wanted_(std::move(wanted)), folder_(wanted_.target, std::string(path), options) {
+    if (folder_.continued() && !has(options.head)) folder_.clear();
+    if (folder_.continued()) return;
     for (const auto& [name, content] : wanted_.others)
       write(name, std::as_bytes(std::span(content.data(), content.size())));
     write(wanted_.file, options.head);
@@ -45,9 +50,20 @@ class NewPlainFolder : public store::NewFile {
     if (wanted_.settle) wanted_.settle();
   }
   void discard() noexcept override { folder_.discard(); }
+  bool continued() const override { return folder_.continued(); }
 
  private:
   fs::path path_of(const std::string& name) const { return fs::path(folder_.temporary_path()) / name; }
+
+  /// Whether an earlier one was of the same array.
+  bool has(std::span<const std::byte> head) const {
+    std::error_code missing;
+    const std::string path = path_of(wanted_.file).string();
+    if (fs::file_size(path, missing) != head.size() || missing) return false;
+    std::vector<std::byte> found(head.size());
+    PosixStore(path, PosixStore::Access::kRead).read({{0, found.data(), static_cast<std::int64_t>(found.size())}});
+    return std::ranges::equal(found, head);
+  }
 
   void write(const std::string& name, std::span<const std::byte> bytes) {
     const fs::path path = path_of(name);
@@ -69,7 +85,9 @@ class NewPlainFolder : public store::NewFile {
 std::unique_ptr<store::NewFile> make_new_folder(const container::Container& format, std::string_view path,
                                                 std::optional<std::string_view> array,
                                                 const store::NewFileOptions& options) {
-  return std::make_unique<NewPlainFolder>(format.new_folder(path, array), path, options);
+  static const std::map<std::string, std::string> kNone;
+  const auto& groups = options.groups == nullptr ? kNone : *options.groups;
+  return std::make_unique<NewPlainFolder>(format.new_folder(path, array, groups), path, options);
 }
 
 }  // namespace plait::driver::plain

@@ -1,6 +1,7 @@
 #include "driver/stripe/new_file.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -82,24 +83,40 @@ class NewStripedFile : public store::NewFile {
   void resize(std::int64_t bytes) override;
   void commit() override;
   void discard() noexcept override;
+  bool continued() const override { return continued_; }
 
  private:
+  /// Takes what an earlier one has left, if it is of the same size on the same disks, or removes that.
+  bool adopt();
   base::Owner owner_;
   std::string shown_;
   std::string basename_;  // of the file that the name stands for
   Description description_;
   std::optional<posix::Replacement> file_;  // the description
   std::vector<posix::Descriptor> components_;
+  bool keeps_ = false;
+  bool continued_ = false;
 };
 
 NewStripedFile::NewStripedFile(const Name& name, const store::NewFileOptions& options)
     : shown_(name.shown()),
       basename_(fs::path(posix::follow_links(name.path)).filename().string()),
-      description_(description_of(name, basename_, options.bytes)) {
+      description_(description_of(name, basename_, options.bytes)),
+      keeps_(options.keeps_unfinished) {
   const std::string text = description_.to_text();
-  file_.emplace(name.path, static_cast<std::int64_t>(text.size()), std::as_bytes(std::span(text)),
-                posix::Replacement::Marks{
-                    .suffix = store::stripe::kTemporarySuffix, .on_left_behind = clear, .claimed = options.claimed});
+  const posix::Replacement::Marks marks{.suffix = store::stripe::kTemporarySuffix,
+                                        .on_left_behind = clear,
+                                        .claimed = options.claimed,
+                                        .keeps_unfinished = keeps_,
+                                        .continues = options.continues};
+  if (options.continues) {
+    file_.emplace(name.path, -1, std::span<const std::byte>(), marks);
+    if (file_->continued() && adopt()) return;
+    file_->resize(static_cast<std::int64_t>(text.size()));
+    file_->write_head(std::as_bytes(std::span(text)));
+  } else {
+    file_.emplace(name.path, static_cast<std::int64_t>(text.size()), std::as_bytes(std::span(text)), marks);
+  }
   // From here on the destructor of the description's file does not suffice.
   components_ = store::stripe::make_components(description_, file_->attributes(), basename_, shown_);
   try {
@@ -110,6 +127,35 @@ NewStripedFile::NewStripedFile(const Name& name, const store::NewFileOptions& op
     discard();
     throw;
   }
+}
+
+bool NewStripedFile::adopt() {
+  std::optional<Description> left;
+  try {
+    left = store::stripe::description_at(file_->temporary_path());
+  } catch (const Error&) {  // it was written when its program was killed
+  }
+  if (!left) return false;
+  const auto places = [](const Description& one) {
+    std::vector<fs::path> folders;
+    for (const std::string& component : one.components) folders.push_back(fs::path(component).parent_path());
+    return folders;
+  };
+  bool same =
+      left->unit == description_.unit && left->bytes == description_.bytes && places(*left) == places(description_);
+  for (std::size_t i = 0; same && i < left->components.size(); ++i) {
+    components_.emplace_back(::open(left->components[i].c_str(), O_RDWR | O_CLOEXEC));
+    struct stat found{};
+    same = components_.back().number() >= 0 && ::fstat(components_.back().number(), &found) == 0 &&
+           found.st_size == left->component_bytes(i);
+  }
+  if (same) {
+    description_ = std::move(*left);
+    return continued_ = true;
+  }
+  components_.clear();
+  store::stripe::remove_components(*left, basename_);
+  return false;
 }
 
 void NewStripedFile::resize(std::int64_t bytes) {
@@ -144,7 +190,7 @@ void NewStripedFile::commit() {
 void NewStripedFile::discard() noexcept {
   // A description that has its final name keeps its components, whatever failed afterwards.
   if (file_ && file_->pending() && owner_.here()) {
-    store::stripe::remove_components(description_, basename_);
+    if (!keeps_) store::stripe::remove_components(description_, basename_);
     file_->discard();
   }
   components_.clear();

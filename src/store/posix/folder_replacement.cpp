@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "base/files/folder.hpp"
 #include "base/text.hpp"
 #include "store/posix/replacement.hpp"
 #include "store/posix/temporary.hpp"
@@ -20,8 +21,9 @@ namespace plait::store::posix {
 
 namespace fs = std::filesystem;
 
-FolderReplacement::FolderReplacement(const std::string& target, const std::string& beside, bool claimed)
-    : target_(follow_links(target)) {
+FolderReplacement::FolderReplacement(const std::string& target, const std::string& beside,
+                                     const NewFileOptions& options)
+    : target_(follow_links(target)), keeps_(options.keeps_unfinished) {
   static std::atomic<int> counter{0};
   struct stat old{};
   existed_ = ::lstat(target_.c_str(), &old) == 0;
@@ -33,18 +35,23 @@ FolderReplacement::FolderReplacement(const std::string& target, const std::strin
     std::error_code ignored;
     fs::remove_all(left, ignored);
   });
-  for (;;) {
+  if (keeps_) {
+    temporary_ = (folder / unfinished_name(neighbour, folder)).string();
+    folder_ = lock_unfinished(temporary_, true, target, continued_);
+    if (!options.continues) clear();
+  }
+  while (!keeps_) {
     temporary_ = (folder / base::text(prefix, ::getpid(), '-', counter++)).string();
     if (::mkdir(temporary_.c_str(), 0777) == 0) break;
     if (errno != EEXIST) throw system_error(base::text("make the folder of ", target), errno);
   }
   open_ = true;
   try {
-    folder_ = open_file(temporary_, O_RDONLY | O_DIRECTORY, 0, target);
+    if (!keeps_) folder_ = open_file(temporary_, O_RDONLY | O_DIRECTORY, 0, target);
     ::flock(folder_.number(), LOCK_EX | LOCK_NB);
     constexpr mode_t kPermissions = 07777;
     if (existed_ && S_ISDIR(old.st_mode)) ::fchmod(folder_.number(), old.st_mode & kPermissions);
-    if (claimed) claim(folder_.number(), temporary_, without_host(prefix), target_, target);
+    if (options.claimed) claim(folder_.number(), temporary_, without_host(prefix), target_, target);
   } catch (...) {
     discard();
     throw;
@@ -69,7 +76,7 @@ void FolderReplacement::commit(bool replaces) {
   if (existed_ && replaces) {
     exchange();
     sync_folder(parent);
-    return discard();  // the old one
+    return remove();  // the old one
   }
   const bool placed = !existed_ && rename_to_free(temporary_, target_);
   open_ = false;
@@ -90,12 +97,26 @@ void FolderReplacement::commit(bool replaces) {
 }
 
 void FolderReplacement::discard() noexcept {
+  if (!keeps_) return remove();
+  open_ = false;
+  folder_.close();
+}
+
+void FolderReplacement::remove() noexcept {
   if (open_ && owner_.here()) {
     std::error_code ignored;
     fs::remove_all(temporary_, ignored);
   }
   open_ = false;
   folder_.close();
+}
+
+void FolderReplacement::clear() {
+  continued_ = false;
+  std::error_code error;
+  for (const std::string& name : base::names_in(temporary_, error))
+    if (!error) fs::remove_all(fs::path(temporary_) / name, error);
+  if (error) throw system_error(base::text("empty the folder of ", target_), error.value());
 }
 
 }  // namespace plait::store::posix

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/process.hpp"
+#include "store/new_file.hpp"
 #include "store/posix/descriptor.hpp"
 
 namespace plait::store::posix {
@@ -18,9 +19,8 @@ class FolderReplacement {
   /// Makes an empty folder.
   /// target   the folder that will appear; what is there now goes then, whatever it is
   /// beside   the path next to which the temporary folder lies: `target` or a folder above it
-  /// claimed  no other rank of this job may write under that name alone: see claim()
   /// errors   kSystem: missing folder, no permission.  kArgument: another rank of this job writes it alone.
-  FolderReplacement(const std::string& target, const std::string& beside, bool claimed);
+  FolderReplacement(const std::string& target, const std::string& beside, const NewFileOptions& options);
   ~FolderReplacement() { discard(); }
   FolderReplacement(const FolderReplacement&) = delete;
   FolderReplacement& operator=(const FolderReplacement&) = delete;
@@ -31,12 +31,17 @@ class FolderReplacement {
   /// errors    kSystem; EEXIST: something that may not go has appeared under the name; the new folder is kept beside it,
   ///           under a name that the error says.
   void commit(bool replaces = true);
-  /// Removes the temporary folder; not in a forked child, whose it is not.
+  /// Removes the temporary folder, unless unfinished ones are kept; not in a forked child, whose it is not.
   void discard() noexcept;
+  /// Whether it has gone on with what an earlier one has left.
+  bool continued() const { return continued_; }
+  /// Removes what an earlier one has left after all.
+  void clear();
 
  private:
   /// Where the old folder goes while the new one takes its place.
   void exchange();
+  void remove() noexcept;
 
   base::Owner owner_;
   std::string target_;  // with symbolic links followed
@@ -44,6 +49,8 @@ class FolderReplacement {
   Descriptor folder_;  // holds the lock
   bool existed_ = false;
   bool open_ = false;
+  bool keeps_ = false;
+  bool continued_ = false;
 };
 
 }  // namespace plait::store::posix

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
@@ -49,6 +50,8 @@ std::optional<Descriptor> make_locked(const std::string& path, const std::string
   return file;
 }
 
+fs::path folder_of(const fs::path& target) { return target.has_parent_path() ? target.parent_path() : fs::path("."); }
+
 }  // namespace
 
 std::string follow_links(const std::string& name) {
@@ -86,7 +89,6 @@ void sync_folder(const std::string& folder) {
 Replacement::Replacement(const std::string& path, std::int64_t bytes, std::span<const std::byte> head,
                          const Marks& marks)
     : path_(path) {
-  static std::atomic<int> counter{0};
   std::error_code missing;
   target_ = follow_links(path);
   const fs::path target(target_);
@@ -102,25 +104,24 @@ Replacement::Replacement(const std::string& path, std::int64_t bytes, std::span<
   if (existed_ && ::access(target_.c_str(), W_OK) != 0) throw system_error(base::text("replace ", path), errno);
   if (existed_) attributes_ = Attributes::of_old(target_, path);
 
-  const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
+  const fs::path folder = folder_of(target_);
   if (existed_) check_sticky(folder, old.st_uid, path);
   const std::string prefix = temporary_prefix(target, folder);
   remove_stale(folder, prefix, [&](const std::string& left) {
     if (marks.on_left_behind && !marks.on_left_behind(left, target.string())) return;
     ::unlink(left.c_str());
   });
-  std::optional<Descriptor> made_file;
-  while (!made_file) {
-    temporary_ = (folder / base::text(prefix, ::getpid(), '-', counter++, marks.suffix)).string();
-    made_file = make_locked(temporary_, path);
-  }
-  file_ = std::move(*made_file);
+  keeps_ = marks.keeps_unfinished;
+  if (keeps_)
+    make_kept(bytes, marks);
+  else
+    make(prefix, marks);
   open_ = true;
   try {
     if (!existed_) attributes_ = Attributes::of_new(file_.number(), path);
     attributes_.apply(file_.number(), path);
     if (marks.claimed) claim(file_.number(), temporary_, without_host(prefix), target_, path);
-    reserve(file_.number(), bytes, path);
+    reserve(file_.number(), std::max<std::int64_t>(bytes, 0), path);
     write_head(head);
   } catch (...) {
     discard();
@@ -129,6 +130,29 @@ Replacement::Replacement(const std::string& path, std::int64_t bytes, std::span<
 }
 
 Replacement::~Replacement() { discard(); }
+
+void Replacement::make(const std::string& prefix, const Marks& marks) {
+  static std::atomic<int> counter{0};
+  const fs::path folder = folder_of(target_);
+  std::optional<Descriptor> made_file;
+  while (!made_file) {
+    temporary_ = (folder / base::text(prefix, ::getpid(), '-', counter++, marks.suffix)).string();
+    made_file = make_locked(temporary_, path_);
+  }
+  file_ = std::move(*made_file);
+}
+
+void Replacement::make_kept(std::int64_t bytes, const Marks& marks) {
+  const fs::path folder = folder_of(target_);
+  temporary_ = (folder / (unfinished_name(target_, folder) + marks.suffix)).string();
+  bool existed = false;
+  file_ = lock_unfinished(temporary_, false, path_, existed);
+  struct stat found{};
+  if (::fstat(file_.number(), &found) != 0) throw system_error(base::text("write ", path_), errno);
+  continued_ = existed && marks.continues && (bytes < 0 || found.st_size == bytes);
+  if (existed && !continued_ && marks.on_left_behind) marks.on_left_behind(temporary_, target_);
+  if (!continued_ && ::ftruncate(file_.number(), 0) != 0) throw system_error(base::text("size ", path_), errno);
+}
 
 void Replacement::resize(std::int64_t bytes) {
   // Also makes the file shorter, which reserving does not.
@@ -184,7 +208,7 @@ void Replacement::keep_beside(const char* why, int code) {
 }
 
 void Replacement::discard() noexcept {
-  if (open_ && owner_.here()) ::unlink(temporary_.c_str());
+  if (open_ && !keeps_ && owner_.here()) ::unlink(temporary_.c_str());
   open_ = false;
   file_.close();
 }

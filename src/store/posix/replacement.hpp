@@ -31,6 +31,10 @@ class Replacement {
     /// of the file that is to be replaced.  Returns whether it may be removed.
     std::function<bool(const std::string&, const std::string&)> on_left_behind;
     bool claimed;  ///< no other rank of this job may write a file of that name alone: see claim()
+    /// What is not committed stays, under unfinished_name() (temporary.hpp).
+    bool keeps_unfinished;
+    /// Goes on with what has stayed, if that has `bytes` bytes, or whatever it has where that is -1.
+    bool continues;
   };
 
   /// Makes a temporary file of `bytes` bytes with `head` in front; the space is reserved where the file system can.
@@ -61,8 +65,10 @@ class Replacement {
   ///         appeared under a name that was free.  There, and where the old file cannot be replaced any more, the new
   ///         one is kept under the name that the error says.
   void commit();
-  /// Removes the temporary file; not in a forked child, whose it is not.
+  /// Removes the temporary file, unless unfinished files are kept; not in a forked child, whose it is not.
   void discard() noexcept;
+  /// Whether it has gone on with what an earlier one has left.
+  bool continued() const { return continued_; }
 
  private:
   base::Owner owner_;
@@ -74,7 +80,13 @@ class Replacement {
   bool existed_ = false;
   bool open_ = false;
   bool in_position_ = false;
+  bool keeps_ = false;
+  bool continued_ = false;
 
+  /// Makes the temporary file, locked.
+  void make(const std::string& prefix, const Marks& marks);
+  /// The same of one that may stay.
+  void make_kept(std::int64_t bytes, const Marks& marks);
   [[noreturn]] void keep_beside(const char* why, int code);
 };
 

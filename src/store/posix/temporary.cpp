@@ -30,6 +30,14 @@ std::string host() {
   return name.data();
 }
 
+Error busy(const std::string& shown) {
+  return Error(
+      ErrorKind::kSystem,
+      base::text("cannot write ", shown,
+                 ": another program is writing it, and keeps what is unfinished; wait until that one has ended"),
+      EBUSY);
+}
+
 }  // namespace
 
 std::size_t most_name_bytes(const fs::path& folder) {
@@ -56,6 +64,40 @@ std::string temporary_prefix(const fs::path& target, const fs::path& folder) {
 }
 
 std::string without_host(const std::string& prefix) { return prefix.substr(0, prefix.size() - host().size() - 1); }
+
+std::string unfinished_name(const fs::path& target, const fs::path& folder) {
+  constexpr std::size_t kBehind = 44;
+  const std::string mark = ".plait-unfinished";
+  const std::string name = target.filename().string();
+  return base::text('.', shortened(name, 1 + mark.size() + kBehind, most_name_bytes(folder)), mark);
+}
+
+Descriptor lock_unfinished(const std::string& path, bool folder, const std::string& shown, bool& existed) {
+  struct stat seen{};
+  existed = ::lstat(path.c_str(), &seen) == 0;
+  if (folder && !existed && ::mkdir(path.c_str(), 0777) != 0 && errno != EEXIST)
+    throw system_error(base::text("make the folder of ", shown), errno);
+  const int flags = folder ? O_RDONLY | O_DIRECTORY : O_RDWR | O_CREAT;
+  Descriptor file = open_file(path, flags | O_NOFOLLOW, 0666, shown);
+  if (::flock(file.number(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) throw busy(shown);
+  struct stat now{};
+  if (::fstat(file.number(), &now) == 0 && now.st_nlink == 0) throw busy(shown);  // it has just been finished
+  return file;
+}
+
+void remove_unfinished(const std::string& target, base::FunctionRef<void(const std::string&)> remove) {
+  const fs::path path(target);
+  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  const std::string own = unfinished_name(path, folder);
+  std::error_code ignored;
+  for (const std::string& name : base::names_in(folder.string(), ignored)) {
+    if (!name.starts_with(own)) continue;
+    const std::string left = (folder / name).string();
+    bool existed = false;
+    const Descriptor file = lock_unfinished(left, fs::is_directory(left, ignored), target, existed);
+    remove(left);
+  }
+}
 
 void remove_stale(const fs::path& folder, const std::string& prefix,
                   base::FunctionRef<void(const std::string&)> remove) {

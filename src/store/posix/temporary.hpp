@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/function_ref.hpp"
+#include "store/posix/descriptor.hpp"
 
 namespace plait::store::posix {
 
@@ -20,6 +21,16 @@ std::string shortened(const std::string& name, std::size_t more, std::size_t mos
 std::string temporary_prefix(const std::filesystem::path& target, const std::filesystem::path& folder);
 /// The same in front of the host.
 std::string without_host(const std::string& prefix);
+
+/// `.field.npy.plait-unfinished`: of what stays until a later program goes on with it, on whatever host.
+std::string unfinished_name(const std::filesystem::path& target, const std::filesystem::path& folder);
+/// Opens and locks what lies under such a name, or makes it: a folder or a file.
+/// existed: set to whether it was there.
+/// errors   kSystem: EBUSY, another program writes it.
+Descriptor lock_unfinished(const std::string& path, bool folder, const std::string& shown, bool& existed);
+/// Removes what unfinished files of a target there are; `remove` is called as by remove_stale().
+/// errors  kSystem: EBUSY, another program writes it.
+void remove_unfinished(const std::string& target, base::FunctionRef<void(const std::string&)> remove);
 
 /// Calls `remove` with each file or folder that processes left behind which are gone, and holds its lock meanwhile.  A
 /// name that is not ours, or whose process may live, stays.

@@ -1,0 +1,79 @@
+"""The arguments of collective reads and writes, checked against the array that they are of."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+
+from .._core import Comm, Layout
+from .._errors import ArgumentError
+from .arrays import Arrays, LocalArrays, check_arrays, new_arrays, ranks_held
+from .layouts import LayoutLike, layout_of
+from .region import Region, Slices, region_shape, slices_of
+from .values import Array
+from .words import shape_text
+
+
+class Accessed(ABC):
+    """An array that the ranks of a communicator access together, or a process alone that holds all ranks."""
+
+    _comm: Comm
+    _alone: bool
+
+    @property
+    @abstractmethod
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the whole array."""
+
+    @property
+    @abstractmethod
+    def dtype(self) -> np.dtype[Any]:
+        """The type of its elements."""
+
+    @property
+    @abstractmethod
+    def order(self) -> str:
+        """The order of its elements: C or F."""
+
+    def _layout_for(self, layout: LayoutLike | None, slices: Slices) -> Layout:
+        shape = region_shape(slices, self.shape)
+        if layout is not None:
+            return layout_of(layout, shape)
+        if self._comm.size > 1:
+            raise ArgumentError(
+                f"{self._comm.size} ranks need a layout that says which part each of them has, "
+                f'such as plait.Layout(file.shape, "(block, *)", grid=({self._comm.size},))'
+            )
+        return Layout(shape, ["*"] * len(shape), order=self.order)
+
+    def _checked(
+        self, layout: LayoutLike | None, given: Arrays | None, region: Region | None, what: str, writable: bool
+    ) -> tuple[Layout, Slices, list[Array]]:
+        """Return the layout, the region and the local arrays of this process.  errors  ArgumentError"""
+        slices = slices_of(region, self.shape)
+        layout = self._layout_for(layout, slices)
+        if not self._alone and layout.ranks_end > self._comm.size:
+            raise ArgumentError(
+                f"the layout {layout} has {layout.size} ranks, up to rank {layout.ranks_end - 1}, but the "
+                f"communicator has the ranks 0 to {self._comm.size - 1}; use a grid of at most {self._comm.size} ranks"
+            )
+        if layout.shape != region_shape(slices, self.shape):
+            raise ArgumentError(
+                f"the layout is of an array {shape_text(layout.shape)}, but the "
+                f"{'region' if slices else 'array in the file'} is {shape_text(region_shape(slices, self.shape))}; "
+                f"use a layout of that shape"
+            )
+        needed = LocalArrays(layout, ranks_held(layout, self._comm, self._alone), self.dtype)
+        if given is None and what == "out":
+            return layout, slices, new_arrays(needed)
+        return layout, slices, check_arrays(given, needed, what, writable)
+
+    def _as_given(self, arrays: list[Array], out: Arrays | None) -> Any:
+        """Return what a read returns."""
+        if out is not None:
+            return out
+        if not arrays and not self._alone:
+            return None
+        return arrays[0] if len(arrays) == 1 else arrays

@@ -1,0 +1,46 @@
+"""Which steps and arrays of a source are copied."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from .._arguments.words import shown
+from .._errors import ArgumentError
+from .steps import GivenStep, StepArray, Target
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Which steps and arrays are copied."""
+
+    variables: tuple[str, ...] | None
+    steps: int | None
+
+    def of(self, step: GivenStep, source: str, target: Target) -> tuple[StepArray, ...]:
+        """Choose arrays of a step.  errors  ArgumentError"""
+        arrays = {array.name: array for array in step.arrays}
+        for name in self.variables or ():
+            if name not in arrays:
+                raise ArgumentError(
+                    f"step {step.number} of {source} has no array {shown(name)}; it has: {', '.join(arrays) or 'none'}"
+                )
+        chosen = tuple(arrays[name] for name in self.variables or arrays)
+        if len(chosen) > 1 and not target.several:
+            raise ArgumentError(
+                f"step {step.number} of {source} has the arrays {', '.join(array.name for array in chosen)}; choose "
+                "one with variable=, put {variable} into the name of the target to write a file for each, or give a "
+                "target that holds several, such as one that ends with .npz"
+            )
+        return chosen
+
+
+def names_of(variable: str | Sequence[str] | None) -> tuple[str, ...] | None:
+    names = (variable,) if isinstance(variable, str) else variable
+    if names is None:
+        return None
+    if not isinstance(names, (list, tuple)) or not names or not all(isinstance(name, str) and name for name in names):
+        raise ArgumentError(
+            f"variable={shown(variable)} is not the name of an array; pass a name, or several in a list"
+        )
+    return tuple(dict.fromkeys(names))

@@ -1,0 +1,53 @@
+"""The two ends of a copy: whether they can be, and what reads the source."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from .._arguments.buffers import path_of
+from .._errors import ArgumentError
+from .._guard import Refuse
+from .._location import comes_in_steps, same_components, same_location
+from .names import TargetName
+from .serial import RawSource, SerialSource, is_stream
+from .sources import FileSource, NamedSource, PipeSource, Told, holds_arrays
+from .steps import Source
+
+
+def check_names(sources: Sequence[Any], target: Any, *, joined: bool) -> None:
+    """Check that there is something to read, and that the target is none of it."""
+    if not sources:
+        raise ArgumentError("there is no source; give the name of what to copy")
+    for source in sources:
+        if not is_stream(source):
+            path_of(source, "the source")
+    if len(sources) > 1 and any(is_stream(source) or comes_in_steps(source) for source in sources):
+        raise ArgumentError("several sources must all be files; copy from one pipe or stream at a time")
+    if is_stream(target):
+        return
+    path_of(target, "the target")
+    if len(sources) > 1 and not joined and not comes_in_steps(target) and not TargetName(target).has_step:
+        raise ArgumentError(
+            f"{len(sources)} sources make as many steps, but {os.fsdecode(target)} holds one; name a pipe, or "
+            "put {step} into the name, as in 'field-{step}.npy', to write a file for each"
+        )
+    for source in sources if len(sources) == 1 and not is_stream(sources[0]) else []:
+        if same_location(source, target):
+            raise ArgumentError(f"{os.fsdecode(target)} is the source itself; name another target")
+        if same_components(source, target):
+            raise ArgumentError(
+                f"{os.fsdecode(target)} and {os.fsdecode(source)} share component files, which the copy would replace; "
+                "name another target"
+            )
+
+
+def source_of(sources: Sequence[Any], told: Told, raw: bool, refuse: Refuse) -> Source:
+    if is_stream(sources[0]):
+        return (RawSource if raw else SerialSource)(sources[0], told.shape, told.dtype, told.order)
+    if comes_in_steps(sources[0]):
+        return PipeSource(sources[0], told)
+    if len(sources) == 1 and holds_arrays(sources[0]):
+        return NamedSource(sources[0], told, refuse)
+    return FileSource(sources, told)

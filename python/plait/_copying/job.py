@@ -1,0 +1,190 @@
+"""A copy whose arguments have been checked: what reads, what writes, and what is done array by array."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from .. import _core
+from .._errors import ArgumentError
+from .._guard import Refuse, checks
+from .._location import comes_in_steps
+from .chosen import Chosen
+from .ends import source_of
+from .moving import Mover, Progress, Ranks
+from .names import Apart, TargetName
+from .planned import PlannedMaking
+from .plans import ArrayPlan
+from .resuming import open_journal
+from .scratch import Scratch
+from .serial import SerialTarget, is_stream
+from .shaping import ShapedSource, Shaping
+from .sources import JoinedSource, PipeSource, Told
+from .steps import GivenStep, Source, StepArray, Target
+from .targets import FileTarget, Making, PipeTarget, key_of
+from .wanted import Wanted
+
+_MOST_THREADS = 8
+_LEAST_STAGING = 64 << 10
+
+
+@dataclass
+class Done:
+    """What was done."""
+
+    first: StepArray
+    bytes: int
+    seconds: float
+    windows: int
+    steps: int
+    resumed: int
+    plan: list[ArrayPlan]
+
+
+@dataclass
+class Job:
+    """Everything that a caller says of a copy, but who copies."""
+
+    sources: Sequence[Any]
+    target: Any
+    name: TargetName | None
+    """None of a stream."""
+    told: Told
+    """Its memory is that of the whole copy."""
+    kept: Wanted
+    concat: int | str | None = None
+    """The dimension along which the sources are joined to one array."""
+    chosen: Chosen = field(default_factory=lambda: Chosen(None, None))
+    shaping: Shaping = field(default_factory=Shaping)
+    raw: bool = False
+    layout: str | None = None
+    dry_run: bool = False
+    verify: bool = False
+    resume: bool = False
+
+    def choose(self, chosen: Chosen, shaping: Shaping, *, raw: bool, layout: str | None) -> None:
+        """Take what is wanted of the source, and how ranks hold it."""
+        self.chosen, self.shaping, self.raw, self.layout = chosen, shaping, raw, layout
+
+    def check(self, *, dry_run: bool, verify: bool, resume: bool) -> None:
+        """Take how it is carried out.
+
+        errors  ArgumentError: that does not go with the ends
+        """
+        self.dry_run, self.verify, self.resume = dry_run, verify, resume
+        steps_come = [is_stream(end) or comes_in_steps(end) for end in (self.sources[0], self.target)]
+        if self.shaping.axes is not None and self.layout is not None:
+            raise ArgumentError("layout and axes cannot go together; leave layout out")
+        if self.shaping.moves and any(is_stream(end) for end in (self.sources[0], self.target)):
+            raise ArgumentError(
+                "region and axes choose elements of an array in a file, and a stream has them one after the other; "
+                "copy it into a file first"
+            )
+        for name, given in (("dry_run", dry_run), ("verify", verify), ("resume", resume)):
+            if given and any(steps_come):
+                raise ArgumentError(
+                    f"{name} needs a source and a target that can be read again, but "
+                    f"{'the source' if steps_come[0] else 'the target'} comes and goes; leave {name} out"
+                )
+
+    @property
+    def _alone(self) -> bool:
+        return (
+            is_stream(self.sources[0]) or is_stream(self.target) or comes_in_steps(self.name.text if self.name else "")
+        )
+
+    def run(self, comm: _core.Comm, refuse: Refuse, progress: Progress | None) -> Done:
+        """Carry it out.  Collective."""
+        begin = time.perf_counter()
+        # Half for the windows, a quarter for each file's staging.
+        staging = max(self.told.memory // 4 // comm.size, _LEAST_STAGING)
+        threads = 1 if self._alone else min(os.cpu_count() or 1, _MOST_THREADS)
+        alone = self.told.comm is None
+        ranks = Ranks(comm, alone, threads if alone else comm.size, refuse)
+        mover = Mover(ranks, self.layout, self.told.memory // 2, progress)
+        text = self.name.text if self.name else ""
+        mover.journal = open_journal(self, comm, refuse) if text and not self.dry_run else None
+        run = Run(self, mover, Scratch(self.told.comm, staging, text), refuse)
+        try:
+            first = run.all(replace(self.told, memory=staging))
+        except BaseException:
+            if mover.journal is not None:
+                # What nobody would go on with does not stay.
+                (mover.journal.close if mover.journal.has_work and not mover.differs else mover.journal.remove)()
+            raise
+        if mover.journal is not None:
+            mover.journal.remove()
+        seconds = time.perf_counter() - begin
+        return Done(first, mover.done, seconds, mover.windows, run.steps, mover.resumed, run.plan)
+
+
+class Run:
+    """A copy that is being carried out."""
+
+    def __init__(self, job: Job, mover: Mover, scratch: Scratch, refuse: Refuse) -> None:
+        """Take what is wanted, and what moves it."""
+        self._job, self._mover, self._scratch, self._refuse = job, mover, scratch, refuse
+        self.plan: list[ArrayPlan] = []
+        """With `dry_run` what would be done."""
+        self.steps = 0
+        """How many were copied."""
+
+    def all(self, told: Told) -> StepArray:
+        """Copy all steps.  Returns the first array."""
+        job = self._job
+        with self._source_of(told) as opened:
+            source: Source = ShapedSource(opened, job.shaping, self._refuse) if job.shaping.changes else opened
+            with self._target_of(opened, told) as target:
+                for step in source.steps():
+                    with checks(self._refuse):
+                        arrays = job.chosen.of(step, source.name, target)
+                        if isinstance(source, ShapedSource):
+                            source.check(arrays)
+                        target.check(step, arrays)
+                    self._step(step, arrays, source, target)
+                    self.steps += 1
+                    if self.steps == job.chosen.steps:
+                        break
+                target.finish()
+            first = self._mover.first or (opened.opened if isinstance(opened, PipeSource) else None)
+        assert first is not None  # files and streams have an array in each step
+        return first
+
+    def _source_of(self, told: Told) -> Source:
+        job = self._job
+        if job.concat is not None:
+            return JoinedSource(job.sources, job.concat, told, self._refuse)
+        return source_of(job.sources, told, job.raw, self._refuse)
+
+    def _target_of(self, opened: Source, told: Told) -> Target:
+        job = self._job
+        making = (PlannedMaking if job.dry_run else Making)(told.comm, told.memory, job.kept, self._mover.journal)
+        if job.name is None:
+            return SerialTarget(job.target, job.raw)
+        if comes_in_steps(job.name.text):
+            first = opened.opened if isinstance(opened, PipeSource) and job.chosen.variables is None else None
+            return PipeTarget(job.name.text, making, first)
+        return FileTarget(job.name, making, Apart(job.sources if not is_stream(job.sources[0]) else []))
+
+    def _step(self, step: GivenStep, arrays: tuple[StepArray, ...], source: Source, target: Target) -> None:
+        mover, journal = self._mover, self._mover.journal
+        mover.begin(arrays)
+        keys = {array.name: key_of(step.number, array) for array in arrays}
+        there = {name for name, key in keys.items() if journal is not None and journal.finished(key)}
+        if there != set(keys) or not keys:
+            target.begin(step, arrays)
+        for array in arrays:
+            if array.name in there:
+                mover.pass_over(array)
+                continue
+            kept = target.begin_array(array)
+            if self._job.dry_run:
+                self.plan.append(mover.plan(step.number, array, (source, target), kept, self._scratch))
+                continue
+            mover.move(array, (source, target), kept, self._scratch, keys[array.name])
+            if self._job.verify and isinstance(target, FileTarget):  # no other is asked for it
+                mover.verify(array, source, target, kept)
+        target.end()

@@ -1,0 +1,428 @@
+"""What a copy that may be resumed has done, in a file beside its target: window by window.
+
+The file has a line of JSON for each thing that happened, the first one for the copy itself. Rank 0 reads and writes it,
+and tells the others. What it says of a window counts where the process ended and the host did not; of what the host may
+have lost, only what stands in front of a line that says that everything was synced.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import json
+import os
+import socket
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from .. import _core
+from .._errors import ArgumentError, Error, store_error
+from .._file import File
+from .._guard import Refuse, checks
+from .._open import Unfinished
+from .boxes import Boxes, Kept
+from .plans import Route
+from .units import Units
+
+_VERSION = 1
+_SYNCED_EVERY = 5.0  # seconds
+_SYNCING_SHARE = 0.1  # of the time, at most
+_BOOT = "/proc/sys/kernel/random/boot_id"
+
+
+@dataclass
+class _Known:
+    """What the journal has of an array."""
+
+    file: list[int] | None = None
+    """The device and number of the unfinished file."""
+    route: dict[str, Any] | None = None
+    done: dict[int, set[int]] = field(default_factory=dict)
+    """The numbers of the windows of each pass."""
+    finished: bool = False
+
+
+class Journal:
+    """Of one copy.  Its methods are collective."""
+
+    def __init__(self, comm: _core.Comm, refuse: Refuse, path: Path, job: dict[str, Any]) -> None:
+        """Open it, or begin one.
+
+        job     what the copy is of, and how
+        errors  ArgumentError: there is one of another copy.  StoreError: EBUSY, another program has it open
+        """
+        self._comm, self._refuse, self._path = comm, refuse, path
+        self._first = comm.rank == 0
+        self._file = -1
+        self._known: dict[str, _Known] = {}
+        self._opened: dict[str, tuple[File, bool]] = {}
+        self._names: list[str] = []
+        self._job: dict[str, Any] = job
+        self._next_sync = time.monotonic() + _SYNCED_EVERY
+        hosts = set(comm.allgather(socket.gethostname().encode()))
+        self._boot = self._booted = _boot_id() if len(hosts) == 1 else ""
+        text = ""
+        try:
+            with checks(refuse):
+                if self._first:
+                    text = self._open(job)
+            self._take(self._tell(text))
+            with checks(refuse):
+                if self._first and self._boot != self._booted:
+                    # From here on lines are of another start of the host, or of another host.
+                    self._rewrite()
+                    self._write({"synced": True})
+        except BaseException:
+            self.close()
+            raise
+
+    def _open(self, job: dict[str, Any]) -> str:
+        self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise busy(self._path) from None
+        if os.fstat(self._file).st_nlink == 0:  # the other one has just ended
+            raise busy(self._path)
+        with os.fdopen(os.dup(self._file), encoding="utf-8", errors="replace") as lines:
+            text = lines.read()
+        found = _whole_lines(text)
+        if not found:
+            return self._begin(job)
+        if found[0].get("version") != _VERSION:
+            raise ArgumentError(
+                f"{self._path} was left by another version of Plait, so that copy cannot be resumed; leave resume out "
+                "once, which begins anew"
+            )
+        before = found[0]["job"]
+        for name, value in job.items():
+            if before.get(name) != value:
+                raise ArgumentError(
+                    f"{self._path} tells of a copy that was interrupted, whose {name} {_was(before.get(name), value)}; "
+                    "resume it with the same, or leave resume out once, which begins anew"
+                )
+        # A line that was cut when its process was killed would spoil the next one.
+        os.ftruncate(self._file, len(text[: text.rfind("\n") + 1].encode()))
+        os.lseek(self._file, 0, os.SEEK_END)
+        self._booted = found[0].get("boot", "")
+        self._names = [line["name"] for line in found if "name" in line]
+        return json.dumps([line for line in _valid(found, self._boot) if "name" not in line])
+
+    def _begin(self, job: dict[str, Any]) -> str:
+        os.ftruncate(self._file, 0)
+        os.lseek(self._file, 0, os.SEEK_SET)
+        self._names = []
+        self._write({"version": _VERSION, "job": job, "boot": self._boot})
+        os.fsync(self._file)
+        return "[]"
+
+    def _take(self, text: str) -> None:
+        for line in json.loads(text):
+            if "key" not in line:
+                continue
+            known = self._known.setdefault(line["key"], _Known())
+            if "route" in line:
+                self._known[line["key"]] = _Known(line["file"], line["route"])
+            elif "window" in line:
+                known.done.setdefault(line["pass"], set()).add(line["window"])
+            elif "finished" in line:
+                known.finished = True
+
+    def finished(self, key: str) -> bool:
+        """Whether an array is there under its name."""
+        known = self._known.get(key)
+        return known is not None and known.finished
+
+    @property
+    def has_work(self) -> bool:
+        """Whether anything would be lost with it."""
+        return any(known.finished or any(known.done.values()) for known in self._known.values())
+
+    def open(self, keys: list[str], name: str, make: Callable[[Unfinished], File]) -> File:
+        """Open a new file for arrays with these keys.
+
+        name  by which its unfinished bytes can be removed
+        make  opens it: anew, "keep", or going on, "continue"
+        """
+        with checks(self._refuse):
+            if self._first and name not in self._names:
+                self._names.append(name)
+                self._write({"name": name})
+        known = [self._known[key] for key in keys if key in self._known and not self._known[key].finished]
+        file: File | None = None
+        if known:
+            file = make("continue")
+            same = False
+            if self._first:
+                number = _number_of(file._core.unfinished_path)
+                same = bool(file._core.continued) and all(one.file == number for one in known)
+            if not self._tell("same" if same else ""):
+                file._core.abandon("it is begun anew")
+                file = None
+        if file is None:
+            for key in keys:
+                self._known.pop(key, None)
+            file = make("keep")
+        for key in keys:
+            self._opened[key] = (file, key in self._known)
+        return file
+
+    def enter(self, key: str, route: Route, kept: Kept | None) -> Entry | None:
+        """Begin or go on with the windows of an array that has been opened; None of one that has not.
+
+        route  that which is chosen where there is none yet
+        """
+        if key not in self._opened:
+            return None
+        file, _ = self._opened[key]
+        known = self._known.get(key)
+        if known is None or known.route is None:
+            known = self._begin_array(key, file, _told_route(route))
+            with checks(self._refuse):
+                if self._first:
+                    self._write({"key": key, "file": known.file, "route": known.route})
+        assert known.route is not None
+        return Entry(self, key, _route_of(known.route), kept)
+
+    def enter_scratch(self, key: str, name: str, make: Callable[[Unfinished], File]) -> File:
+        """Open the array in between of two passes; where that of the earlier copy is gone, both begin anew."""
+        scratch = scratch_key(key)
+        file = self.open([scratch], name, make)
+        if scratch not in self._known:
+            self._begin_array(scratch, file, None)
+            self._known[key].done.clear()
+            with checks(self._refuse):
+                if self._first:
+                    self._rewrite()
+        return file
+
+    def _begin_array(self, key: str, file: File, route: dict[str, Any] | None) -> _Known:
+        number = ""
+        with checks(self._refuse):
+            if self._first:
+                number = json.dumps(_number_of(file._core.unfinished_path))
+        known = self._known[key] = _Known(json.loads(self._tell(number)), route)
+        return known
+
+    def windows(self, key: str, file_key: str, number: int, ends: tuple[Boxes, Kept | None]) -> set[int]:
+        """Return the windows of a pass that need not be moved again, and remove files that may not be whole.
+
+        file_key  that of the file that the pass writes
+        ends      the windows, and how that file is kept
+        """
+        parts, kept = ends
+        done = self._known[key].done.setdefault(number, set())
+        file, continued = self._opened[file_key]
+        units = Units.of(file, kept) if continued else None
+        if units is not None:
+            again, broken = units.unfinished(parts, done)
+            done -= again
+            with checks(self._refuse):
+                if self._first:
+                    if again:
+                        self._rewrite()
+                    units.remove(broken)
+            self._tell("")
+        return done
+
+    def note(self, key: str, number: int, window: int) -> None:
+        """A window has been written."""
+        self._known[key].done.setdefault(number, set()).add(window)
+        due = False
+        with checks(self._refuse):
+            if self._first:
+                self._write({"key": key, "pass": number, "window": window})
+                due = time.monotonic() >= self._next_sync
+        if self._tell("sync" if due else ""):
+            self.sync()
+
+    def sync(self) -> None:
+        """Make everything that was noted durable."""
+        begin = time.monotonic()
+        for file in dict.fromkeys(file for file, _ in self._opened.values() if not file.closed):
+            file._core.sync()
+        took = time.monotonic() - begin
+        with checks(self._refuse):
+            if self._first:
+                self._write({"synced": True})
+                os.fsync(self._file)
+        self._next_sync = time.monotonic() + max(_SYNCED_EVERY, took / _SYNCING_SHARE)
+
+    def finish(self, keys: list[str]) -> None:
+        """Arrays are there under their names."""
+        with checks(self._refuse):
+            for key in keys:
+                self._opened.pop(key, None)
+                self._known.setdefault(key, _Known()).finished = True
+                if self._first:
+                    self._write({"key": key, "finished": True})
+
+    def forget(self, key: str) -> None:
+        """Forget what was in between two passes."""
+        file, _ = self._opened.pop(key)
+        self._known.pop(key, None)
+        with contextlib.suppress(Error):  # it has failed on another rank
+            file._core.abandon("it was no longer needed")
+        with checks(self._refuse):
+            if self._first:
+                _core.remove_unfinished(file.url)
+
+    def close(self) -> None:
+        """Leave it to a later copy.  Not collective."""
+        if self._file >= 0:
+            os.close(self._file)
+            self._file = -1
+
+    def remove(self) -> None:
+        """Remove it, and all that is unfinished.  Not collective: rank 0 does it."""
+        if self._file >= 0:
+            for name in self._names:
+                with contextlib.suppress(Error, OSError):
+                    _core.remove_unfinished(name)
+            with contextlib.suppress(OSError):
+                os.unlink(self._path)
+        self.close()
+
+    def _rewrite(self) -> None:
+        """Write what is known; whoever is killed meanwhile leaves a part of it, which says nothing wrong."""
+        os.ftruncate(self._file, 0)
+        os.lseek(self._file, 0, os.SEEK_SET)
+        lines: list[dict[str, Any]] = [{"version": _VERSION, "job": self._job, "boot": self._boot}]
+        lines += [{"name": name} for name in self._names]
+        for key, known in self._known.items():
+            lines.append({"key": key, "file": known.file, "route": known.route})
+            lines += [
+                {"key": key, "pass": number, "window": window} for number in known.done for window in known.done[number]
+            ]
+            lines += [{"key": key, "finished": True}] if known.finished else []
+        self._write(*lines)
+
+    def _write(self, *lines: dict[str, Any]) -> None:
+        text = "".join(json.dumps(line) + "\n" for line in lines).encode()
+        while text:
+            text = text[os.write(self._file, text) :]
+
+    def _tell(self, text: str) -> str:
+        return text if self._comm.size == 1 else _core.tell("a copy that may be resumed", text, 0, self._comm)
+
+
+class Entry:
+    """The windows of one array."""
+
+    def __init__(self, journal: Journal, key: str, route: Route, kept: Kept | None) -> None:
+        """Take how the target keeps the array."""
+        self.journal, self.key, self.route = journal, key, route
+        self._kept = kept
+
+    def windows(self, number: int) -> Windows:
+        """Return those of a pass, once what it writes to is open."""
+        last = number == len(self.route.passes) - 1
+        key = self.key if last else scratch_key(self.key)
+        kept = self._kept if last else Kept("C", self.route.between)
+        return Windows(self, number, self.journal.windows(self.key, key, number, (self.route.passes[number], kept)))
+
+
+class Windows:
+    """Those of one pass."""
+
+    def __init__(self, entry: Entry, number: int, done: set[int]) -> None:
+        """Take those that are there."""
+        self._entry, self._number, self._done = entry, number, done
+
+    def has(self, window: int) -> bool:
+        """Whether one need not be moved."""
+        return window in self._done
+
+    def note(self, window: int) -> None:
+        """One has been written."""
+        self._entry.journal.note(self._entry.key, self._number, window)
+
+
+def scratch_key(key: str) -> str:
+    """Return that of the array in between of two passes."""
+    return f"{key} in between"
+
+
+def busy(path: Path) -> Exception:
+    """Return what the second of two copies to one target is told."""
+    return store_error(
+        f"another copy to the same target is running, and keeps {path}; wait until it has ended, or stop it",
+        errno.EBUSY,
+    )
+
+
+def _whole_lines(text: str) -> list[dict[str, Any]]:
+    """Return what was written whole."""
+    found = []
+    for line in text.split("\n")[:-1]:
+        try:
+            found.append(json.loads(line))
+        except ValueError:
+            break
+    return found if found and "job" in found[0] else []
+
+
+def _valid(lines: list[dict[str, Any]], boot: str) -> list[dict[str, Any]]:
+    """Leave out windows of which the host may have lost something."""
+    if boot and lines[0].get("boot") == boot:
+        return lines
+    last = max((at for at, line in enumerate(lines) if "synced" in line), default=0)
+    return [line for at, line in enumerate(lines) if at < last or "window" not in line]
+
+
+def _boot_id() -> str:
+    try:
+        return Path(_BOOT).read_text(encoding="ascii").strip()
+    except OSError:
+        return ""
+
+
+def _number_of(path: str) -> list[int]:
+    found = os.stat(path)
+    return [found.st_dev, found.st_ino]
+
+
+def _told_route(route: Route) -> dict[str, Any]:
+    return {
+        "passes": [[one.shape, one.window, one.order, one.seconds] for one in route.passes],
+        "between": route.between,
+        "dimension": route.dimension,
+    }
+
+
+def _route_of(told: dict[str, Any]) -> Route:
+    passes = tuple(
+        Boxes(tuple(shape), tuple(window), order, seconds) for shape, window, order, seconds in told["passes"]
+    )
+    between = told["between"]
+    return Route(passes, None if between is None else tuple(between), told["dimension"])
+
+
+def _was(before: object, now: object) -> str:
+    return f"was {before}, not {now}" if before is not None else f"was not given, and now is {now}"
+
+
+def clear(path: Path) -> None:
+    """Remove what an earlier copy to the same target has left.
+
+    errors  StoreError: EBUSY, that one is running
+    """
+    try:
+        file = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return
+    with os.fdopen(file, "r+", encoding="utf-8", errors="replace") as journal:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise busy(path) from None
+        for line in _whole_lines(journal.read()):
+            if "name" in line:
+                with contextlib.suppress(Error, OSError):
+                    _core.remove_unfinished(line["name"])
+        with contextlib.suppress(OSError):
+            os.unlink(path)

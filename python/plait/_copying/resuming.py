@@ -1,0 +1,97 @@
+"""Whether a copy may be resumed, and what makes it the same copy as an earlier one."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .. import _core
+from .._arrays_in import arrays_in
+from .._errors import ArgumentError, Error
+from .._guard import Refuse, checks
+from .._location import locate, path_of
+from .journal import Journal, clear
+
+if TYPE_CHECKING:
+    from .job import Job
+
+_MARK = ".plait-copy"
+
+
+def open_journal(job: Job, comm: _core.Comm, refuse: Refuse) -> Journal | None:
+    """Return the journal of a copy that may be resumed; of another one, remove what an earlier one to the target left.
+
+    Collective.
+    errors  ArgumentError: there is one of another copy, or a source that is no file.  StoreError: EBUSY
+    """
+    assert job.name is not None
+    described: dict[str, Any] = {}
+    with checks(refuse):
+        path = _path_of(job.name.text)
+        if path is None:
+            return None
+        resumes = (
+            job.resume and locate(job.name.of(0, "data") if "{" in job.name.text else job.name.text).keeps_unfinished
+        )
+        if resumes and comm.rank == 0:
+            described = _described(job)
+        if not job.resume and comm.rank == 0:
+            clear(path)
+    return Journal(comm, refuse, path, described) if resumes else None
+
+
+def _path_of(target: str) -> Path | None:
+    """Return where the journal of a target lies: beside it, or beside the hierarchy that it is in."""
+    with contextlib.suppress(Error, TypeError):
+        found = locate(target)
+        place = path_of(found.file if found.adds_arrays else target)
+        if place is not None:
+            return place.with_name(f".{place.name}{_MARK}")
+    return None
+
+
+def _described(job: Job) -> dict[str, Any]:
+    """Return everything that makes another copy of it, as text."""
+    shaping = job.shaping
+    return {
+        "source": [_identity(source) for source in job.sources],
+        "target": os.path.abspath(job.name.text) if job.name else "",
+        "type of the source": _text(job.told.shape, job.told.dtype, job.told.order, job.told.offset),
+        "choice of arrays": _text(job.chosen.variables, job.chosen.steps, job.concat),
+        "region": _text(shaping.region),
+        "axes": _text(shaping.axes),
+        "type": _text(shaping.dtype),
+        "order": _text(job.kept.order),
+        "chunks": _text(job.kept.chunks, job.kept.shards),
+        "codec": _text(job.kept.codec),
+    }
+
+
+def _text(*values: object) -> str:
+    given = ["nothing" if value is None else str(value) for value in values]
+    return ", ".join(given)
+
+
+def _identity(source: str | os.PathLike[str]) -> str:
+    """Return what changes where a source is written or replaced: sizes and times of its files.
+
+    Of Zarr those of its metadata; chunks that are written in place are not seen.
+    """
+    found = locate(source)
+    if not found.path:
+        raise ArgumentError(f"resume needs a source that is a file, and {os.fsdecode(source)} is none; leave it out")
+    paths = [found.path, *(one.path for one in found.components)]
+    if os.path.isdir(found.path):
+        names = ("zarr.json", ".zarray", ".zgroup")
+        folders = [found.path]
+        with contextlib.suppress(Error):
+            folders += [os.path.join(found.path, one.name.strip("/")) for one in arrays_in(os.fsdecode(source))]
+        paths += [os.path.join(folder, name) for folder in folders for name in names]
+        paths = [path for path in paths[1:] if os.path.isfile(path)]
+    told = [os.fsdecode(source)]
+    for path in dict.fromkeys(paths):
+        seen = os.stat(path)
+        told.append(f"{seen.st_size} bytes of {seen.st_mtime_ns}")
+    return " ".join(told)

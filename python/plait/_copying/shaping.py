@@ -1,0 +1,312 @@
+"""What a copy takes of an array: a region, with its axes in another order, cast to another type."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import TracebackType
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from .._arguments.dtypes import dtype_of
+from .._arguments.words import shown
+from .._core import Layout
+from .._errors import ArgumentError
+from .._guard import Refuse, checks
+from .steps import GivenStep, Region, Source, StepArray
+
+Cast = Literal["safe", "same_kind", "unsafe"]
+RegionLike = str | Mapping[str, slice | str] | Sequence[slice]
+"""Slices, one for each dimension or by the names of dimensions, or a text such as ``time=0:100`` or ``0:100,:``."""
+Axes = str | Sequence[int] | Sequence[str]
+
+
+@dataclass(frozen=True)
+class Shaping:
+    """What is asked for, checked as far as no array is needed."""
+
+    region: Mapping[str, slice] | Sequence[slice] | None = None
+    axes: tuple[int, ...] | tuple[str, ...] | None = None
+    dtype: np.dtype[Any] | None = None
+    cast: Cast = "safe"
+
+    @classmethod
+    def of(
+        cls, region: RegionLike | None, axes: Axes | None, dtype: npt.DTypeLike | None, cast: Cast | None
+    ) -> Shaping:
+        """Check what a caller says.
+
+        errors  ArgumentError
+        """
+        if cast not in (None, "safe", "same_kind", "unsafe"):
+            raise ArgumentError(f'cast={shown(cast)} is not known; use "safe", "same_kind" or "unsafe", as NumPy does')
+        if cast is not None and dtype is None:
+            raise ArgumentError(f"cast={shown(cast)} needs the type to cast to; give target_dtype")
+        return cls(
+            None if region is None else _region_of(region),
+            None if axes is None else _axes_of(axes),
+            None if dtype is None else dtype_of(dtype),
+            cast or "safe",
+        )
+
+    @property
+    def changes(self) -> bool:
+        """Whether anything is asked for."""
+        return self.moves or self.dtype is not None
+
+    @property
+    def moves(self) -> bool:
+        """Whether elements go elsewhere."""
+        return self.region is not None or self.axes is not None
+
+
+def _region_of(given: RegionLike) -> Mapping[str, slice] | Sequence[slice]:
+    if isinstance(given, str):
+        parts = [part.rpartition("=") for part in given.split(",")]
+        named = {name.strip(): _slice_of(text) for name, _, text in parts if name.strip()}
+        if not named:
+            return tuple(_slice_of(text) for _, _, text in parts)
+        if len(named) < len(parts):
+            raise ArgumentError(
+                f"region={shown(given)} names some dimensions and not others, or one twice; name each once, or none"
+            )
+        return named
+    if isinstance(given, Mapping):
+        return {str(name): _slice_of(part) for name, part in given.items()}
+    if isinstance(given, Sequence) and not isinstance(given, bytes):
+        return tuple(_slice_of(part) for part in given)
+    raise ArgumentError(
+        f"region={shown(given)} is not a region; give a text such as 'time=0:100' or '0:100,:', or slices"
+    )
+
+
+def _slice_of(given: object) -> slice:
+    if isinstance(given, slice):
+        bounds = [given.start, given.stop, given.step]
+    elif isinstance(given, str):
+        texts = [text.strip() for text in given.split(":")]
+        try:
+            bounds = [int(text) if text else None for text in texts]
+        except ValueError:
+            bounds = []
+        if not 2 <= len(bounds) <= 3:
+            raise ArgumentError(f"{shown(given)} is not a range of indices; write BEGIN:END or BEGIN:END:STEP")
+        bounds += [None] * (3 - len(bounds))
+    else:
+        raise ArgumentError(f"{shown(given)} is not a range of indices; give a slice")
+    try:
+        found = slice(*(None if one is None else operator.index(one) for one in bounds))
+    except TypeError:
+        raise ArgumentError(f"{shown(given)} has bounds that are no whole numbers; give whole numbers") from None
+    if found.step is not None and found.step < 1:
+        raise ArgumentError(f"{shown(given)} goes backwards; give a step of 1 or more")
+    return found
+
+
+def _axes_of(given: Axes) -> tuple[int, ...] | tuple[str, ...]:
+    parts: Sequence[Any] = [part.strip() for part in given.split(",")] if isinstance(given, str) else given
+    if not isinstance(parts, Sequence) or not parts:
+        raise ArgumentError(f"axes={shown(given)} are no axes; give their numbers or names in their new order")
+    if all(isinstance(part, str) and not part.isdecimal() for part in parts):
+        names = tuple(str(part) for part in parts)
+        if len(set(names)) < len(names) or not all(names):
+            raise ArgumentError(f"axes={shown(given)} names an axis twice, or none; name each once")
+        return names
+    try:
+        numbers = tuple(int(part) if isinstance(part, str) else operator.index(part) for part in parts)
+    except (TypeError, ValueError):
+        raise ArgumentError(f"axes={shown(given)} are neither all numbers nor all names; give either") from None
+    if sorted(numbers) != list(range(len(numbers))):
+        raise ArgumentError(f"axes={shown(given)} are not each of 0 to {len(numbers) - 1} once; give each of them once")
+    return numbers
+
+
+@dataclass(frozen=True)
+class _View:
+    """An array as it is copied, and where its elements are in that of the source."""
+
+    source: StepArray
+    shown: StepArray
+    slices: tuple[slice, ...]
+    """Of the source's dimensions, with numbers."""
+    axes: tuple[int, ...]
+    """The source's dimension for each of those that are copied."""
+
+
+class ShapedSource:
+    """A source of which something is taken."""
+
+    whole = False
+
+    def __init__(self, source: Source, shaping: Shaping, refuse: Refuse) -> None:
+        """Take the source, and what is wanted of it."""
+        self._source, self._shaping, self._refuse = source, shaping, refuse
+        self.name = source.name
+        self.serial = source.serial
+        self._views: dict[str, _View] = {}
+        self._read: list[np.ndarray[Any, Any]] = []  # before it is cast
+
+    def __enter__(self) -> ShapedSource:
+        """Open it."""
+        self._source.__enter__()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """End it."""
+        self._source.__exit__(kind, error, trace)
+
+    def steps(self) -> Iterator[GivenStep]:
+        """Return the steps, with the arrays as they are copied."""
+        for step in self._source.steps():
+            self._views = {array.name: self._view(array) for array in step.arrays}
+            yield replace(step, arrays=tuple(view.shown for view in self._views.values()))
+
+    def check(self, arrays: tuple[StepArray, ...]) -> None:
+        """Look whether these arrays are as they are asked for.
+
+        errors  ArgumentError
+        """
+        names = {name for array in arrays for name in self._views[array.name].source.dimension_names}
+        wanted = [*self._shaping.region] if isinstance(self._shaping.region, Mapping) else []
+        if self._shaping.axes is not None and isinstance(self._shaping.axes[0], str):
+            wanted += [str(name) for name in self._shaping.axes]
+        for name in wanted:
+            if name not in names:
+                has = ", ".join(map(shown, sorted(names - {""})))
+                raise ArgumentError(
+                    f"no array of {self.name} that is copied has a dimension {shown(name)}; "
+                    f"{'they have: ' + has if has else 'their dimensions have no names, so give numbers'}"
+                )
+        for array in arrays:
+            self._check_one(self._views[array.name])
+
+    def _check_one(self, view: _View) -> None:
+        array, dtype, cast = view.source, self._shaping.dtype, self._shaping.cast
+        dimensions = len(array.shape)
+        if isinstance(self._shaping.region, tuple) and len(self._shaping.region) != dimensions:
+            raise ArgumentError(
+                f"region has {len(self._shaping.region)} ranges, but {array.name} has {dimensions} dimensions; give "
+                "one for each, or name the dimensions"
+            )
+        for size, part in zip(array.shape, view.slices, strict=True):
+            if size and part.start >= part.stop:
+                raise ArgumentError(
+                    f"region takes nothing of a dimension of {array.name} that has {size} indices; give a range within"
+                )
+        axes = self._shaping.axes
+        if axes is not None and isinstance(axes[0], int) and len(axes) != dimensions:
+            raise ArgumentError(
+                f"axes has {len(axes)} numbers, but {array.name} has {dimensions} dimensions; give one for each, or "
+                "choose arrays by variable="
+            )
+        if axes is not None and isinstance(axes[0], str):
+            has = [name in axes for name in array.dimension_names]
+            if any(has) and not all(has):
+                missing = next(name for name, there in zip(array.dimension_names, has, strict=True) if not there)
+                raise ArgumentError(
+                    f"axes leaves out the dimension {shown(missing)} of {array.name}; name all dimensions of it"
+                )
+        if dtype is not None and not np.can_cast(array.dtype, dtype, casting=cast):
+            raise ArgumentError(
+                f"{array.name} has elements of {array.dtype}, which cannot be cast to {dtype} by the rule "
+                f"{cast!r}; {_other_rule(array.dtype, dtype)}"
+            )
+
+    def read(self, array: StepArray, layout: Layout, out: Any, region: Region) -> None:
+        """Read what is copied of an array, or a window of it."""
+        view = self._views[array.name]
+        if not self._shaping.moves:
+            self._read_cast(view.source, layout, out, region)
+            return
+        window = region if region is not None else tuple(slice(0, size) for size in array.shape)
+        parts = [slice(0, 0)] * len(window)
+        for at, d in enumerate(view.axes):
+            step, begin = view.slices[d].step, view.slices[d].start
+            first, last = window[at].start, window[at].stop
+            parts[d] = slice(begin + first * step, begin + (last - 1) * step + 1 if last > first else begin, step)
+        back = tuple(int(at) for at in np.argsort(view.axes))
+        turned = self._turned(layout, back)
+        if out is not None:
+            out = [one.transpose(back) for one in out] if isinstance(out, list) else out.transpose(back)
+        self._read_cast(view.source, turned, out, tuple(parts))
+
+    def _read_cast(self, array: StepArray, layout: Layout, out: Any, region: Region) -> None:
+        if self._shaping.dtype is None or self._shaping.dtype == array.dtype:
+            self._source.read(array, layout, out, region)
+            return
+        given = [] if out is None else out if isinstance(out, list) else [out]
+        with checks(self._refuse):
+            if [(one.shape, one.strides, one.dtype) for one in self._read] != [
+                (*_dense(one, array.dtype), array.dtype) for one in given
+            ]:
+                self._read = []  # before there are new ones
+                self._read = [np.empty_like(one, dtype=array.dtype) for one in given]
+        taken: Any = None if out is None else self._read if isinstance(out, list) else self._read[0]
+        self._source.read(array, layout, taken, region)
+        with np.errstate(all="ignore"):
+            for one, other in zip(given, self._read, strict=True):
+                # Of complex numbers that become real ones, NumPy would warn.
+                real = other.dtype.kind == "c" and one.dtype.kind not in "cb"
+                np.copyto(one, other.real if real else other, casting="unsafe")
+
+    def _view(self, array: StepArray) -> _View:
+        region, axes = self._shaping.region, self._shaping.axes
+        dimensions, names = len(array.shape), array.dimension_names
+        order = list(range(dimensions))
+        if axes is not None and len(axes) == dimensions and isinstance(axes[0], int):
+            order = [int(axis) for axis in axes]
+        elif axes is not None and names and set(names) <= {*map(str, axes)}:
+            order = sorted(order, key=lambda d: [*map(str, axes)].index(names[d]))
+        slices = []
+        for d, size in enumerate(array.shape):
+            part = slice(None)
+            if isinstance(region, Mapping):
+                part = region.get(names[d], part) if names else part
+            elif region is not None and len(region) == dimensions:
+                part = region[d]
+            begin, end, step = part.indices(size)
+            slices.append(slice(begin, end, step))
+        shape = [len(range(part.start, part.stop, part.step)) for part in slices]
+        dtype = self._shaping.dtype
+        shaped = replace(
+            array,
+            shape=tuple(shape[d] for d in order),
+            dtype=array.dtype if dtype is None else dtype,
+            chunks=None if array.chunks is None else tuple(max(min(array.chunks[d], shape[d]), 1) for d in order),
+            dimension_names=tuple(names[d] for d in order) if names else (),
+            axes=None if order == sorted(order) else _slowest_first(array, order),
+            beside=array.dtype.itemsize if dtype is not None and dtype != array.dtype else 0,
+        )
+        return _View(array, shaped, tuple(slices), tuple(order))
+
+    def _turned(self, layout: Layout, back: tuple[int, ...]) -> Layout:
+        """Return how the source's elements are distributed: by the one dimension that a window is cut along."""
+        if back == tuple(sorted(back)):
+            return layout
+        shape, dist = layout.shape, layout.dist
+        distributions = [dist[at] for at in back]
+        return Layout([shape[at] for at in back], distributions, grid=layout.grid)
+
+
+def _dense(like: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return the shape, and the strides that `np.empty_like` gives."""
+    made = np.empty_like(like, dtype=np.dtype("V1"))
+    return made.shape, tuple(step * dtype.itemsize for step in made.strides)
+
+
+def _slowest_first(array: StepArray, order: list[int]) -> tuple[int, ...]:
+    """Return the dimensions that are copied, from that which is slowest in the source to the fastest."""
+    dimensions = range(len(order))
+    kept = dimensions if array.order == "C" else reversed(dimensions)
+    return tuple(order.index(d) for d in kept)
+
+
+def _other_rule(source: np.dtype[Any], target: np.dtype[Any]) -> str:
+    rules: tuple[Cast, ...] = ("same_kind", "unsafe")
+    fitting = next((rule for rule in rules if np.can_cast(source, target, casting=rule)), None)
+    return "give another type" if fitting is None else f'give another type, or cast="{fitting}" if that is meant'

@@ -1,0 +1,48 @@
+"""Arrays in files as xarray indexes them, without having read them."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from xarray.backends import BackendArray, CachingFileManager
+from xarray.core import indexing
+
+from .._file import File
+from .._open import open
+from .found import Found
+
+
+def _opened(url: str, mode: Literal["r"], **told: Any) -> File:
+    """Open a file that xarray closes, or leaves open to the end of the program."""
+    file = open(url, mode, **told)
+    file._kept = True
+    return file
+
+
+class LazyArray(BackendArray):
+    """An array that is read where it is indexed.
+
+    Any number of threads may index it; their reads take turns. Pickled, it is the name of the file, which is opened
+    again where it is read: as xarray's own files, of which so many at once stay open as its options say.
+    """
+
+    def __init__(self, found: Found) -> None:
+        """Take what is known of it; the file is opened at the first read."""
+        self.shape = found.shape
+        self.dtype = found.dtype
+        self._files = CachingFileManager(_opened, found.url, mode="r", kwargs=dict(found.told))
+
+    def __getitem__(self, key: indexing.ExplicitIndexer) -> Any:
+        """Read what an index of xarray's names."""
+        # Slices of any step, and one list: what more lists mean to xarray is not what they mean to NumPy.
+        kind = indexing.IndexingSupport.OUTER_1VECTOR
+        return indexing.explicit_indexing_adapter(key, self.shape, kind, self._read)
+
+    def _read(self, key: tuple[Any, ...]) -> Any:
+        file: File = self._files.acquire()
+        return np.asarray(file[key])
+
+    def close(self) -> None:
+        """Close the file, where it is open; reading opens it again."""
+        self._files.close()

@@ -1,0 +1,129 @@
+"""A backend of xarray: datasets out of whatever Plait opens."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar
+
+import xarray
+from xarray.backends import AbstractDataStore, BackendEntrypoint, StoreBackendEntrypoint
+from xarray.core.indexing import LazilyIndexedArray
+
+from .arrays import LazyArray
+from .found import Group, group_in, names_of_groups
+
+_OWN = (".npy", ".npz", ".safetensors")
+"""Endings of formats that no other backend reads; for others this one must be asked for by its name."""
+
+
+class _Store(AbstractDataStore):
+    """A group of arrays, as xarray's decoding takes it."""
+
+    def __init__(self, group: Group) -> None:
+        self._group = group
+        self._arrays = {found.name: LazyArray(found) for found in group.arrays}
+
+    def get_variables(self) -> Mapping[str, xarray.Variable]:
+        """Return the variables, none of which has been read."""
+        result = {}
+        for found in self._group.arrays:
+            encoding = {
+                "preferred_chunks": dict(zip(found.dimensions, found.chunks, strict=True)),
+                "original_shape": found.shape,
+            }
+            data = LazilyIndexedArray(self._arrays[found.name])
+            result[found.name] = xarray.Variable(
+                found.dimensions, data, dict(found.attributes), encoding, fastpath=True
+            )
+        return result
+
+    def get_attrs(self) -> Mapping[str, Any]:
+        """Return the attributes of the group."""
+        return dict(self._group.attributes)
+
+    def get_dimensions(self) -> Mapping[str, int]:
+        """Return the sizes of the dimensions."""
+        return {name: size for one in self._group.arrays for name, size in zip(one.dimensions, one.shape, strict=True)}
+
+    def close(self) -> None:
+        """Close what is open."""
+        for array in self._arrays.values():
+            array.close()
+
+
+class PlaitBackend(BackendEntrypoint):
+    """``xarray.open_dataset(name, engine="plait")``: lazily, from whatever ``plait.open`` opens.
+
+    name   a file that holds several arrays: each is a variable, and those with the name of their only dimension are
+           coordinates. ``FILE::ARRAY`` gives that array with its coordinates, for ``xarray.open_dataarray``; a store
+           that holds one array without a name gives the variable ``data``
+    group  the group of a file that has groups; by default the outermost one
+    shape, dtype, order, offset  of the array in a store that does not say them, as in :func:`plait.open`
+
+    Dimensions have the names that the format has for them. Others are ``dim_0`` and so on in a store with one array,
+    and ``phony_dim_0`` and so on, one for each size, where there are several. What ``_FillValue``, ``scale_factor`` and
+    the like mean, xarray decodes; ``chunks={}`` takes the chunks of the file, or contiguous pieces of 32 MiB.
+    """
+
+    description = "Arrays in all formats that Plait reads"
+    open_dataset_parameters: ClassVar[tuple[str, ...]] = (
+        "filename_or_obj",
+        "drop_variables",
+        "mask_and_scale",
+        "decode_times",
+        "concat_characters",
+        "decode_coords",
+        "use_cftime",
+        "decode_timedelta",
+        "group",
+        "shape",
+        "dtype",
+        "order",
+        "offset",
+    )
+
+    def guess_can_open(self, filename_or_obj: Any) -> bool:
+        """Whether to take a file where no backend was named: of the formats that only Plait reads."""
+        return isinstance(filename_or_obj, (str, os.PathLike)) and os.fspath(filename_or_obj).endswith(_OWN)
+
+    def open_dataset(  # type: ignore[override]
+        self,
+        filename_or_obj: str | os.PathLike[str],
+        *,
+        drop_variables: str | Iterable[str] | None = None,
+        group: str | None = None,
+        mask_and_scale: Any = True,
+        decode_times: Any = True,
+        concat_characters: Any = True,
+        decode_coords: Any = True,
+        use_cftime: Any = None,
+        decode_timedelta: Any = None,
+        **told: Any,
+    ) -> xarray.Dataset:
+        """Return the dataset; see the class."""
+        url = os.fspath(filename_or_obj)
+        store = _Store(group_in(url, group, {name: value for name, value in told.items() if value is not None}))
+        return StoreBackendEntrypoint().open_dataset(
+            store,
+            mask_and_scale=mask_and_scale,
+            decode_times=decode_times,
+            concat_characters=concat_characters,
+            decode_coords=decode_coords,
+            drop_variables=drop_variables,
+            use_cftime=use_cftime,
+            decode_timedelta=decode_timedelta,
+        )
+
+    def open_groups_as_dict(  # type: ignore[override]
+        self, filename_or_obj: str | os.PathLike[str], **options: Any
+    ) -> dict[str, xarray.Dataset]:
+        """Return a dataset for each group that holds an array, by the paths of the groups."""
+        url = os.fspath(filename_or_obj)
+        return {f"/{name}": self.open_dataset(url, group=name or None, **options) for name in names_of_groups(url)}
+
+    def open_datatree(  # type: ignore[override]
+        self, filename_or_obj: str | os.PathLike[str], **options: Any
+    ) -> xarray.DataTree:
+        """Return the groups as a tree."""
+        return xarray.DataTree.from_dict(self.open_groups_as_dict(filename_or_obj, **options))

@@ -1,0 +1,229 @@
+"""Concatenations: arrays in several stores, one behind the other along a dimension, as one that is read."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+
+from .. import _core
+from .._arguments.accessed import Accessed
+from .._arguments.arrays import Arrays, ranks_held
+from .._arguments.layouts import LayoutLike
+from .._arguments.region import Region, Slices, slices_of
+from .._arguments.values import Array
+from .._arguments.words import shape_text
+from .._comm import CommLike, comm_of
+from .._core import Layout
+from .._errors import ArgumentError, ArgumentTypeError
+from .._file import File
+from .._guard import alone, checks
+from .._indexing.index import index_of
+from .._indexing.measured import Measured
+from .._indexing.moving import read_index
+from .._request import Request
+from .parts import OpenParts, Part, Piece, pieces_of
+from .request import JointRequest
+from .sections import dimension_of, sections_of
+
+
+class Concatenation(Measured, Accessed):
+    """Arrays one behind the other, as one that is read. Made by :func:`plait.concat`.
+
+    Methods are collective unless they say otherwise, as those of a :class:`plait.File`. A read goes through the parts
+    in their order, and from each part the ranks read what they own of it, together; parts that a region leaves out are
+    not touched. A process that has it for itself may also index it, and from several threads at once.
+    """
+
+    def __init__(self, axis: int, parts: tuple[Part, ...], files: OpenParts, first: File, comm: CommLike) -> None:
+        """Made by :func:`plait.concat`."""
+        self._axis, self._parts, self._files = axis, parts, files
+        self._comm, self._alone = comm_of(comm), comm is None
+        self._shape = (*first.shape[:axis], parts[-1].end, *first.shape[axis + 1 :])
+        self._dtype, self._order = first.dtype, first.order
+        self._chunks = (
+            *first.chunks[:axis],
+            max(min(first.chunks[axis], max(part.end - part.begin for part in parts)), 1),
+            *first.chunks[axis + 1 :],
+        )
+        #: What joins them again in another process, and with what; None where nothing does.
+        self._again: tuple[Callable[..., Concatenation], tuple[Any, ...]] | None = None
+        self._opened = time.monotonic_ns()
+        self._closed = False
+        self._turn = threading.RLock()
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """The parts, in their order."""
+        return self._parts
+
+    @property
+    def axis(self) -> int:
+        """The dimension along which they are joined."""
+        return self._axis
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the whole."""
+        return self._shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of the elements of all parts."""
+        return self._dtype
+
+    @property
+    def order(self) -> str:
+        """The order of the elements in the first part: C or F."""
+        return self._order
+
+    @property
+    def chunks(self) -> tuple[int, ...]:
+        """The shape of pieces in which the first part is well read: its chunks, or contiguous pieces."""
+        return self._chunks
+
+    @property
+    def closed(self) -> bool:
+        """Whether it is closed."""
+        return self._closed
+
+    def read(self, layout: LayoutLike | None = None, out: Arrays | None = None, region: Region | None = None) -> Any:
+        """Read the elements that this process's rank owns under a layout, as :meth:`plait.File.read` does.
+
+        layout, out, region  of the whole: as there
+
+        Memory is that of reading one part. Raises what reading the parts does.
+        """
+        layout, slices, arrays = self._prepare(layout, out, region)
+        with self._turn:
+            for _, file, section, views, inside in self._accesses(layout, slices, arrays):
+                file.read(section, views, region=inside)
+        return self._as_given(arrays, out)
+
+    def iread(
+        self, layout: LayoutLike | None = None, out: Arrays | None = None, region: Region | None = None
+    ) -> Request[Any]:
+        """Start a :meth:`read`; its result is that of ``wait()``.
+
+        Where it needs more parts than may be open at once (64), the call itself waits for the first of them.
+        """
+        layout, slices, arrays = self._prepare(layout, out, region)
+        with self._turn:
+            accesses = self._accesses(layout, slices, arrays)
+            started = [file.iread(section, views, region=inside) for _, file, section, views, inside in accesses]
+        return JointRequest(started, self._as_given(arrays, out))
+
+    def explain(self, layout: LayoutLike | None = None, region: Region | None = None) -> str:
+        """Describe what :meth:`read` would do, part by part, as :meth:`plait.File.explain` does. Collective."""
+        with checks(self._refuse):
+            slices = slices_of(region, self._shape)
+            wanted = self._layout_for(layout, slices)
+        with self._turn:
+            told = [
+                f"part {piece.part}: {file.url}\n{file.explain(section, inside)}"
+                for piece, file, section, _, inside in self._accesses(wanted, slices, None)
+            ]
+        return "\n".join(told)
+
+    @alone
+    def __getitem__(self, index: Any) -> Array | Any:
+        """Read what the index names, as indexing a :class:`plait.File` does. Not collective: for one process alone."""
+        if self._comm.size > 1:
+            raise ArgumentError(
+                f"the parts are open on {self._comm.size} ranks, and indexing is for one process that has them for "
+                "itself; read with read(layout, region=...) on all ranks, or join them without comm"
+            )
+        meant = index_of(index, self._shape, self._order)
+        with self._turn:
+            self._check_open()
+            return read_index(meant, self._dtype, self._order, self._read_region)
+
+    def close(self) -> None:
+        """Close the parts. Closing twice does nothing."""
+        with self._turn:
+            self._closed = True
+            self._files.close()
+
+    def __enter__(self) -> Concatenation:
+        """Return itself; leaving the block closes it."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close it."""
+        self.close()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle what one process reads: the parts are opened again by their names, as workers of Dask need it."""
+        if self._again is None:
+            raise ArgumentTypeError(
+                "a concatenation can be pickled where one process reads it, joined without comm; join the parts there"
+            )
+        return self._again
+
+    def __dask_tokenize__(self) -> tuple[Any, ...]:
+        """Tell this one from any other one."""
+        return type(self).__name__, os.getpid(), self._opened
+
+    def __repr__(self) -> str:
+        """Say what it holds."""
+        state = "closed " if self._closed else ""
+        return (
+            f"<{state}plait.Concatenation of {len(self._parts)} arrays along {self._axis} "
+            f"{shape_text(self._shape)} {self._dtype}>"
+        )
+
+    def _refuse(self, message: str, *, code: int = 0) -> Any:
+        return _core.refuse(message, self._comm, code)
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise ArgumentError(f"{self!r} is closed; join the parts again")
+
+    def _prepare(
+        self, layout: LayoutLike | None, out: Arrays | None, region: Region | None
+    ) -> tuple[Layout, Slices, list[Array]]:
+        with checks(self._refuse):
+            self._check_open()
+            return self._checked(layout, out, region, "out", writable=True)
+
+    def _accesses(
+        self, layout: Layout, slices: Slices, arrays: list[Array] | None
+    ) -> Iterator[tuple[Piece, File, Layout, Any, Region]]:
+        """Return what is read of each part: its file, how the ranks hold it, parts of their arrays, and its region."""
+        full = self._full(slices)
+        ranks = ranks_held(layout, self._comm, self._alone)
+        pieces = pieces_of(self._parts, self._axis, full)
+        for piece, section, windows in sections_of(pieces, layout, dimension_of(self._axis, full), ranks):
+            given: Any = None
+            if arrays is not None:
+                views = [
+                    array if window is None else array[window] for array, window in zip(arrays, windows, strict=True)
+                ]
+                given = views if self._alone else next(iter(views), None)
+            yield piece, self._files.get(piece.part), section, given, _region_of(piece.slices)
+
+    def _read_region(self, slices: Slices, out: Array) -> None:
+        """Read a region into an array of its shape, in this process alone."""
+        full = self._full(slices)
+        before = [slice(None)] * dimension_of(self._axis, full)
+        for piece in pieces_of(self._parts, self._axis, full):
+            window = out
+            if piece.count is not None:
+                window = out[(*before, slice(piece.first, piece.first + piece.count))]
+            self._files.get(piece.part)._read_region(piece.slices, window)
+
+    def _full(self, slices: Slices) -> Slices:
+        return slices or [(0, size, 1, False) for size in self._shape]
+
+
+def _region_of(slices: Slices) -> Region:
+    return tuple(
+        start if single else slice(start, start + (count - 1) * step + 1, step) for start, count, step, single in slices
+    )

@@ -1,0 +1,76 @@
+"""The names of arrays that are joined: as they are given, or those that match a pattern."""
+
+from __future__ import annotations
+
+import glob
+import json
+import os
+import re
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from .. import _core
+from .._arguments.buffers import path_of
+from .._arguments.words import shown
+from .._arrays_in import BETWEEN
+from .._errors import ArgumentError
+from .._guard import agreed_already, checks
+
+Name = str | os.PathLike[str]
+
+_SCHEME = re.compile(r"[A-Za-z0-9]{2,}:(?!:)")
+_DIGITS = re.compile(r"(\d+)")
+
+
+def names_of_parts(sources: Any, comm: _core.Comm) -> list[str]:
+    """Return the names that a sequence has, or a pattern such as ``run-*.nc::/t2m`` matches, in natural order.
+
+    Collective: rank 0 looks for files, so that all ranks have the same ones.
+
+    errors  plait.ArgumentError: none, or something that is no name; the same on every rank
+    """
+    refuse = partial(_core.refuse, comm=comm)
+    with checks(refuse):
+        given = [sources] if isinstance(sources, (str, bytes, os.PathLike)) else sources
+        if not isinstance(given, Sequence):
+            raise ArgumentError(
+                f"the sources are {shown(given)}; pass a list of names, or a pattern such as 'run-*.npy'"
+            )
+        names = [path_of(name, "a source") for name in given]
+        if not any(map(_is_pattern, names)):
+            return _some(names)
+        found = [one for name in names for one in _matching(name)] if comm.rank == 0 else []
+        with agreed_already():
+            told = _core.tell(f"look for the files of {shown(names)}", json.dumps(found), 0, comm)
+        return _some(json.loads(told))
+
+
+def _some(names: list[str]) -> list[str]:
+    if not names:
+        raise ArgumentError("there is no array to join; give one name or more")
+    return names
+
+
+def _is_pattern(name: str) -> bool:
+    path = name.partition(BETWEEN)[0]
+    # In other kinds of names a question mark comes before options.
+    return not _SCHEME.match(path) and glob.has_magic(path)
+
+
+def _matching(name: str) -> list[str]:
+    """Return the names of the files that a pattern matches; of one that is a file's name itself, that."""
+    path, between, array = name.partition(BETWEEN)
+    if not _is_pattern(name) or os.path.lexists(path):
+        return [name]
+    found = sorted(glob.glob(path, recursive=True), key=_natural)
+    if not found:
+        raise ArgumentError(f"no file matches {shown(path)}; give the name of one, or another pattern")
+    return [one + between + array for one in found]
+
+
+def _natural(name: str) -> list[tuple[int, int | str]]:
+    """Order names as people do: run-9 before run-10."""
+    # What is split off by digits is a text and a number in turns, so that equal kinds meet.
+    parts = _DIGITS.split(name)
+    return [(number % 2, int(part) if number % 2 else part) for number, part in enumerate(parts)]

@@ -1,0 +1,111 @@
+"""The parts of a concatenation: what each holds, and those of them that are open."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from .._arguments.region import Slices
+from .._arguments.words import shape_text
+from .._errors import store_error
+from .._file import File
+
+
+@dataclass(frozen=True)
+class Part:
+    """One array of a concatenation."""
+
+    url: str
+    """Its name."""
+    begin: int
+    """The first index along the axis that it has."""
+    end: int
+    """One behind its last."""
+
+
+@dataclass(frozen=True)
+class Piece:
+    """What a region of the whole takes of a part.
+
+    part      its number
+    slices    the region of it
+    first     the first index of the region's axis that it has
+    count     how many; None where the region has a single index of the axis, and so all from this part
+    """
+
+    part: int
+    slices: Slices
+    first: int
+    count: int | None
+
+
+def pieces_of(parts: tuple[Part, ...], axis: int, slices: Slices) -> Iterator[Piece]:
+    """Cut a region of the whole into regions of parts, in their order.
+
+    slices  one for each dimension
+
+    An empty region has no pieces.
+    """
+    start, count, step, single = slices[axis]
+    if any(number == 0 for _, number, _, _ in slices):
+        return
+    for number, part in enumerate(parts):
+        first = max(-(-(part.begin - start) // step), 0)
+        last = min(-(-(part.end - start) // step), count)
+        if first >= last:
+            continue
+        inside = [*slices]
+        inside[axis] = (start + first * step - part.begin, last - first, step if last - first > 1 else 1, single)
+        yield Piece(number, inside, first, None if single else last - first)
+
+
+class OpenParts:
+    """Files of parts, of which so many at once are open: those that were used last.
+
+    All ranks ask for the same ones in the same order, so that they are opened and closed together.
+    """
+
+    def __init__(self, open_part: Callable[[int], File], most: int) -> None:
+        """Say how a part is opened, by its number, and how many may be open."""
+        self._open, self._most = open_part, most
+        self._files: OrderedDict[int, File] = OrderedDict()
+        self._kept = False
+
+    def get(self, number: int) -> File:
+        """Return a part's file.  errors  plait.StoreError"""
+        if number in self._files:
+            self._files.move_to_end(number)
+            return self._files[number]
+        while len(self._files) >= self._most:
+            self._files.popitem(last=False)[1].close()
+        file = self._files[number] = self._open(number)
+        file._kept = self._kept
+        return file
+
+    def keep(self, number: int, file: File) -> None:
+        """Take a file that is open already; one that is too many is closed."""
+        if len(self._files) < self._most:
+            self._files[number] = file
+        else:
+            file.close()
+
+    def keep_for_good(self) -> None:
+        """Expect nobody to close them."""
+        self._kept = True
+        for file in self._files.values():
+            file._kept = True
+
+    def close(self) -> None:
+        """Close all."""
+        while self._files:
+            self._files.popitem()[1].close()
+
+
+def check_unchanged(file: File, shape: tuple[int, ...], dtype: object) -> None:
+    """Refuse a part that has been replaced by something else since it was looked at."""
+    if file.shape != shape or file.dtype != dtype:
+        raise store_error(
+            f"{file.url} had shape {shape_text(shape)} and type {dtype} when it was joined with others, and now has "
+            f"{shape_text(file.shape)} and {file.dtype}; join them again"
+        )

@@ -1,0 +1,36 @@
+"""Nonblocking reads of several parts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+from .._errors import Error
+from .._request import Request
+
+_Result = TypeVar("_Result")
+
+
+class JointRequest(Request[_Result]):
+    """Requests of several files as one."""
+
+    def __init__(self, requests: Sequence[Request[Any]], result: _Result) -> None:
+        """Take requests that have been started, and what a blocking call would return."""
+        self._parts = requests
+        self._result = result
+
+    def wait(self) -> _Result:
+        """Wait for all of them; raise the first error."""
+        failed: Error | None = None
+        for request in self._parts:
+            try:
+                request.wait()
+            except Error as error:
+                failed = failed or error
+        if failed is not None:
+            raise failed
+        return self._result
+
+    def test(self) -> bool:
+        """Tell whether wait() would return at once."""
+        return all(request.test() for request in self._parts)

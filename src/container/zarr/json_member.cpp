@@ -1,0 +1,94 @@
+#include "container/zarr/json_member.hpp"
+
+#include <cstddef>
+
+namespace plait::container::zarr {
+
+namespace {
+
+constexpr std::size_t kNone = std::string_view::npos;
+
+std::size_t behind_spaces(std::string_view text, std::size_t at) {
+  const std::size_t found = text.find_first_not_of(" \t\r\n", at);
+  return found == kNone ? text.size() : found;
+}
+
+/// Where the string that opens at `at` has ended; kNone where it does not.
+std::size_t behind_string(std::string_view text, std::size_t at) {
+  for (++at; at < text.size(); ++at) {
+    if (text[at] == '\\') {
+      ++at;
+    } else if (text[at] == '"') {
+      return at + 1;
+    }
+  }
+  return kNone;
+}
+
+/// The comma or bracket that ends the value at `at`; kNone where there is none.
+std::size_t behind_value(std::string_view text, std::size_t at) {
+  std::size_t depth = 0;
+  while (at < text.size()) {
+    const char c = text[at];
+    if (c == '"') {
+      at = behind_string(text, at);
+      if (at == kNone) return kNone;
+      continue;
+    }
+    if (depth == 0 && (c == ',' || c == '}')) return at;
+    if (c == '{' || c == '[') ++depth;
+    if (c == '}' || c == ']') {
+      if (depth == 0) return kNone;
+      --depth;
+    }
+    ++at;
+  }
+  return kNone;
+}
+
+struct Part {
+  std::size_t begin;
+  std::size_t end;
+};
+
+/// The bytes of the first member of that name with one of its commas, {0, 0} for none; nothing for no JSON object.
+std::optional<Part> member(std::string_view text, std::string_view name) {
+  std::size_t at = behind_spaces(text, 0);
+  if (at == text.size() || text[at] != '{') return std::nullopt;
+  std::size_t before = kNone;  // the comma before the member
+  at = behind_spaces(text, at + 1);
+  if (at < text.size() && text[at] == '}') return Part{0, 0};
+  while (at < text.size() && text[at] == '"') {
+    const std::size_t key = at;
+    at = behind_string(text, key);
+    if (at == kNone) return std::nullopt;
+    const bool found = text.substr(key + 1, at - key - 2) == name;
+    at = behind_spaces(text, at);
+    if (at == text.size() || text[at] != ':') return std::nullopt;
+    const std::size_t end = behind_value(text, at + 1);
+    if (end == kNone) return std::nullopt;
+    const bool last = text[end] == '}';
+    if (found) {
+      if (before != kNone) return Part{before, end};
+      return Part{key, last ? end : behind_spaces(text, end + 1)};
+    }
+    if (last) return Part{0, 0};
+    before = end;
+    at = behind_spaces(text, end + 1);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::string> without_member(std::string_view object, std::string_view name) {
+  std::string text(object);
+  while (true) {
+    const std::optional<Part> found = member(text, name);
+    if (!found) return std::nullopt;
+    if (found->begin == found->end) return text;
+    text.erase(found->begin, found->end - found->begin);
+  }
+}
+
+}  // namespace plait::container::zarr

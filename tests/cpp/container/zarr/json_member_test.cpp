@@ -1,0 +1,47 @@
+#include "container/zarr/json_member.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace plait::container::zarr {
+namespace {
+
+TEST(JsonMember, TakesOneOutAndLeavesEveryOtherByte) {
+  EXPECT_EQ(without_member(R"({"a": 1, "k": {"x": [1, {"k": 2}]}, "b": 2})", "k"), R"({"a": 1, "b": 2})");
+  EXPECT_EQ(without_member(R"({ "k" : 5 , "b": 2})", "k"), R"({ "b": 2})");
+  EXPECT_EQ(without_member(R"({"a": 1, "k": null})", "k"), R"({"a": 1})");
+  EXPECT_EQ(without_member(R"({"k": "}\",{"})", "k"), "{}");
+  EXPECT_EQ(without_member(R"({"k": 1, "a": 340282366920938463463374607431768211457, "k": 2})", "k"),
+            R"({"a": 340282366920938463463374607431768211457})");
+  EXPECT_EQ(without_member("{\n  \"a\": NaN\n}\n", "k"), "{\n  \"a\": NaN\n}\n");
+  EXPECT_EQ(without_member(R"({"attributes": {"k": 1}})", "k"), R"({"attributes": {"k": 1}})");
+  EXPECT_EQ(without_member(" {} ", "k"), " {} ");
+}
+
+TEST(JsonMember, RefusesWhatIsNoObject) {
+  for (const char* text :
+       {"", "[]", "{", R"({"a")", R"({"a": 1)", R"({"a": "1})", R"({"a": ]})", R"({"k" 1})", R"({,})"})
+    EXPECT_FALSE(without_member(text, "k")) << text;
+}
+
+TEST(JsonMember, AgreesWithAParserInEveryOrder) {
+  const std::array<std::string, 4> members{R"("a": [1, "],}"])", R"("k": {"k": {}})", R"("b\"": "k")", R"("c": {})"};
+  for (std::size_t first = 0; first < 4; ++first)
+    for (std::size_t second = 0; second < 4; ++second)
+      for (std::size_t third = 0; third < 4; ++third) {
+        std::string text = "{" + members[first];
+        text += "," + members[second];
+        text += " ,\n" + members[third] + "}";
+        auto expected = nlohmann::json::parse(text);
+        expected.erase("k");
+        const auto made = without_member(text, "k");
+        ASSERT_TRUE(made) << text;
+        EXPECT_EQ(nlohmann::json::parse(*made), expected) << text << " became " << *made;
+      }
+}
+
+}  // namespace
+}  // namespace plait::container::zarr

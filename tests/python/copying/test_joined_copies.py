@@ -1,0 +1,56 @@
+"""plait.copy and `plait copy` of several files that are joined along a dimension."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from launching import needs_mpi, run
+
+import plait
+
+
+@pytest.fixture
+def parts(tmp_path, monkeypatch):
+    """Three files, whose natural order is not that of their names; and what they hold, joined."""
+    monkeypatch.chdir(tmp_path)
+    arrays = [np.random.default_rng(number).random((number + 2, 9, 5)).astype("f4") for number in range(3)]
+    for number, array in zip((2, 9, 10), arrays, strict=True):
+        with plait.open(
+            f"run-{number}.h5::/t2m", "w", shape=array.shape, dtype="f4", chunks=(2, 4, 5), codec="gzip:1"
+        ) as file:
+            file.write(array)
+    return np.concatenate(arrays)
+
+
+@pytest.mark.parametrize("memory", ["4K", "256M"])
+@pytest.mark.parametrize("ranks", ["1", pytest.param("3", marks=needs_mpi)])
+def test_files_that_a_pattern_matches(parts, memory, ranks):
+    done = run("copy", "run-*.h5::/t2m", "all.zarr", "--concat", "0", "--memory", memory, "--ranks", ranks)
+    assert done.exit_code == 0, done.output
+    assert done.stdout.startswith("run-*.h5::/t2m -> all.zarr: 1.58 KiB in ")
+    with plait.open("all.zarr") as file:
+        assert file.chunks == (2, 4, 5)
+        np.testing.assert_array_equal(file.read(), parts)
+
+
+def test_the_order_that_is_given(parts):
+    first, last = f"run-{2}.h5::t2m", "run-10.h5::t2m"
+    done = run("copy", last, first, "all.npy", "--concat", "-3")
+    assert done.exit_code == 0, done.output
+    np.testing.assert_array_equal(np.load("all.npy"), np.concatenate([parts[5:], parts[:2]]))
+    plait.copy([first, last], "joined.h5", concat=0, chunks=(3, 3, 3), codec="gzip:1")
+    with plait.open("joined.h5") as file:
+        np.testing.assert_array_equal(file[...], np.concatenate([parts[:2], parts[5:]]))
+
+
+def test_what_is_refused(parts):
+    for target in ("run-9.h5", "run-2.h5::/new"):
+        with pytest.raises(plait.ArgumentError, match="is a source itself"):
+            plait.copy("run-*.h5::/t2m", target, concat=0)
+    with pytest.raises(plait.ArgumentError, match="the name of a dimension"):
+        plait.copy("run-*.h5::/t2m", "all.zarr", concat="time")
+    with pytest.raises(plait.ArgumentError, match="has shape 3x9x5, but"):
+        plait.copy("run-*.h5::/t2m", "all.zarr", concat=1)
+    with open("run-2.h5", "rb") as stream, pytest.raises(plait.ArgumentError, match="a stream cannot be joined"):
+        plait.copy(stream, "all.zarr", concat=0)
+    assert not list(Path().glob("*all*"))

@@ -1,0 +1,121 @@
+"""Dry runs: what a copy would do, compared with what it does and with counts one by one."""
+
+import json
+import math
+import os
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import plait
+from plait.cli import main
+
+pytestmark = pytest.mark.usefixtures("nothing_left")
+
+
+def written(path, shape, **options):
+    array = np.arange(math.prod(shape), dtype="f4").reshape(shape)
+    with plait.open(path, "w", shape=shape, dtype="f4", **options) as file:
+        file.write(array)
+
+
+def times(shape, window, unit):
+    """How often windows touch units, one by one."""
+    count = 0
+    for index in np.ndindex(*(-(-size // step) for size, step in zip(shape, window, strict=True))):
+        touched = 1
+        for at, step, size, one in zip(index, window, shape, unit, strict=True):
+            touched *= (min((at + 1) * step, size) - 1) // one - at * step // one + 1
+        count += touched
+    return count
+
+
+@pytest.mark.parametrize("memory", ["8K", "64K", "16M"])
+def test_what_would_be_done_is_what_is_done(tmp_path, memory):
+    shape = (128, 96)
+    written(tmp_path / "a.zarr", shape, chunks=(4, 96), codec="zstd:1")
+    options = {"chunks": (128, 3), "codec": "zstd:1", "memory": memory}
+    planned = plait.copy(tmp_path / "a.zarr", tmp_path / "b.zarr", **options, dry_run=True)
+    assert os.listdir(tmp_path) == ["a.zarr"]
+    assert (planned.bytes, planned.windows) == (0, 0)
+    (array,) = planned.plan
+    done = plait.copy(tmp_path / "a.zarr", tmp_path / "b.zarr", **options)
+    assert sum(one.windows for one in array.passes) == done.windows
+    assert array.scratch == (shape[0] * shape[1] * 4 if len(array.passes) == 2 else 0)
+    first, last = array.passes[0], array.passes[-1]
+    assert (first.source, last.target) == ("source", "target")
+    assert (first.read.what, first.read.shape, first.read.count) == ("chunks", (4, 96), 32)
+    assert (last.write.what, last.write.shape, last.write.count) == ("chunks", (128, 3), 32)
+    for one, end, unit in ((first, first.read, (4, 96)), (last, last.write, (128, 3))):
+        assert end.times == times(shape, one.window, unit)
+        assert end.bytes == end.times * math.prod(unit) * 4
+        assert one.seconds > 0
+    assert array.memory <= planned.dtype.itemsize * shape[0] * shape[1]
+
+
+def test_two_passes_are_told(tmp_path):
+    shape = (2048, 2048)
+    written(tmp_path / "a.zarr", shape, chunks=(8, 2048), codec="zstd:1")
+    planned = plait.copy(
+        tmp_path / "a.zarr", tmp_path / "b.zarr", chunks=(2048, 8), codec="zstd:1", memory="2M", dry_run=True
+    )
+    (array,) = planned.plan
+    assert [(one.source, one.target) for one in array.passes] == [("source", "scratch"), ("scratch", "target")]
+    assert array.scratch == 16 << 20
+    assert array.passes[0].read.times == array.passes[1].write.times == 256
+    run = CliRunner().invoke(
+        main,
+        ["copy", f"{tmp_path}/a.zarr", f"{tmp_path}/b.zarr", "--chunks", "2048,8", "--codec", "zstd:1", "--dry-run",
+         "--memory", "2M"],
+    )  # fmt: skip
+    assert run.exit_code == 0, run.output
+    assert "source to scratch" in run.output
+    assert "256 chunks of 2048x8, once" in run.output
+    assert "16 MiB of disk in between" in run.output
+    assert run.output.rstrip().endswith("nothing was written")
+    assert os.listdir(tmp_path) == ["a.zarr"]
+
+
+def test_shards_and_stretches(tmp_path):
+    np.save(tmp_path / "a.npy", np.zeros((64, 64)))
+    planned = plait.copy(
+        tmp_path / "a.npy", tmp_path / "b.zarr", chunks=(16, 16), shards=(32, 64), memory="8K", dry_run=True
+    )
+    (one,) = planned.plan[0].passes
+    assert (one.write.what, one.write.shape, one.write.count) == ("shards", (32, 64), 2)
+    assert one.write.times == times((64, 64), one.window, (32, 64))
+    assert one.read.what == "stretches"
+    turned = plait.copy(tmp_path / "a.npy", tmp_path / "b.npy", target_order="F", memory=2 * 8 * 256, dry_run=True)
+    (one,) = turned.plan[0].passes
+    rows, columns = one.window
+    wanted = (64 * 64 // columns if columns < 64 else 64 // rows, 64 * 64 // rows if rows < 64 else 64 // columns)
+    assert (one.read.count, one.write.count) == wanted
+
+
+def test_each_array_of_a_file_as_json(tmp_path):
+    np.savez(tmp_path / "a.npz", x=np.zeros((4, 5)), y=np.zeros(7, "i2"))
+    run = CliRunner().invoke(main, ["copy", f"{tmp_path}/a.npz", f"{tmp_path}/b.safetensors", "--dry-run", "--json"])
+    assert run.exit_code == 0, run.output
+    plan = json.loads(run.output)["plan"]
+    assert [(one["name"], one["shape"], one["dtype"]) for one in plan] == [
+        ("x", [4, 5], "float64"),
+        ("y", [7], "int16"),
+    ]
+    assert [one["passes"][0]["write"]["bytes"] for one in plan] == [160, 14]
+    assert os.listdir(tmp_path) == ["a.npz"]
+
+
+def test_what_cannot_be_is_told_before(tmp_path):
+    np.save(tmp_path / "a.npy", np.zeros((4, 4)))
+    for target, options, says in [
+        ("b.zarr", {"chunks": (4,)}, "chunks has 1 sizes"),
+        ("b.zarr", {"codec": "lzma"}, "lzma"),
+        ("b.npy", {"chunks": (2, 2)}, "in one piece"),
+        ("a.npy", {}, "is the source itself"),
+        ("pipe:b", {}, "dry_run needs a source and a target that can be read again"),
+    ]:
+        name = target if ":" in target else tmp_path / target
+        with pytest.raises(plait.ArgumentError) as told:
+            plait.copy(tmp_path / "a.npy", name, dry_run=True, **options)
+        assert says in str(told.value)

@@ -1,0 +1,259 @@
+"""Copies that are interrupted and resumed: what stays, what is copied again, and what cannot be resumed."""
+
+import errno
+import fcntl
+import json
+import os
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import plait
+from plait._copying import journal as journals
+
+pytestmark = pytest.mark.usefixtures("nothing_left")
+
+SHAPE = (64, 96)
+STRIPES = "stripe:b.s?disks=x,y&unit=100"
+
+
+class StopError(Exception):
+    pass
+
+
+@pytest.fixture(autouse=True)
+def array(tmp_path, monkeypatch):
+    """The array in a.npy, and in packed chunks in a.zarr."""
+    monkeypatch.chdir(tmp_path)
+    for disk in "xy":
+        os.mkdir(disk)
+    found = np.random.default_rng(2).integers(0, 1 << 30, SHAPE).astype("i4")
+    np.save("a.npy", found)
+    with plait.open("a.zarr", "w", shape=SHAPE, dtype="i4", chunks=(3, 96), codec="zstd:1") as file:
+        file.write(found)
+    return found
+
+
+def stop_at(share):
+    """Progress that ends a copy once it is as far."""
+
+    def tell(done, total):
+        if done >= share * total:
+            raise StopError
+
+    return tell
+
+
+def interrupted(source, target, share, **options):
+    with pytest.raises(StopError):
+        plait.copy(source, target, resume=True, progress=stop_at(share), **options)
+
+
+def content(target):
+    path = target.removeprefix("stripe:").partition("?")[0]
+    name = f"stripe:{path}" if target.startswith("stripe") else path
+    told = {"shape": SHAPE, "dtype": "i4"} if path.endswith(("bin", ".s")) else {}
+    with plait.open(name, **told) as file:
+        return np.asarray(file.read())
+
+
+def left():
+    return sorted(name for name in os.listdir() if name not in ("a.npy", "a.zarr", "x", "y"))
+
+
+CASES = [
+    ("a.npy", "b.npy", {}),
+    ("a.npy", "b.npy", {"target_order": "F"}),
+    ("a.zarr", "b.bin", {}),
+    ("a.npy", "b.npz", {}),
+    ("a.npy", "b.safetensors", {}),
+    ("a.npy", STRIPES, {}),
+    ("a.npy", "b.zarr", {"chunks": (10, 10), "codec": "zstd:1"}),
+    ("a.zarr", "b.zarr", {"chunks": (64, 2)}),
+    ("a.npy", "b.zarr", {"chunks": (8, 8), "shards": (32, 32), "codec": "gzip:1"}),
+    ("a.npy", "b.zarr", {"axes": (1, 0), "target_dtype": "f8", "region": "0:50,:"}),
+]
+
+
+@pytest.mark.parametrize("shares", [(0.5,), (0.1, 0.5, 0.9)])
+@pytest.mark.parametrize(("source", "target", "options"), CASES)
+def test_the_rest_is_copied(array, source, target, options, shares):
+    wanted = array[:50].T.astype("f8") if "axes" in options else array
+    done = []
+    for share in shares:
+        interrupted(source, target, share, memory="4K", **options)
+        kept = left()
+        assert all(name.startswith(".b.") for name in kept)
+        assert len(kept) >= 2
+        done.append(kept)
+    begun = plait.copy(source, target, resume=True, memory="4K", verify=True, **options)
+    assert 0 < begun.resumed < begun.bytes == wanted.nbytes
+    np.testing.assert_array_equal(content(target), wanted)
+    assert len(left()) == 1
+    if target == STRIPES:
+        assert len(os.listdir("x")) == len(os.listdir("y")) == 1
+
+
+def test_two_passes_go_on_in_either(array):
+    shape = (1024, 1024)
+    whole = np.arange(1 << 20, dtype="f4").reshape(shape)
+    with plait.open("c.zarr", "w", shape=shape, dtype="f4", chunks=(4, 1024), codec="zstd:1") as file:
+        file.write(whole)
+    options = {"chunks": (1024, 4), "codec": "zstd:1", "memory": "256K"}
+    assert len(plait.copy("c.zarr", "b.zarr", **options, dry_run=True).plan[0].passes) == 2
+    for share in (0.2, 0.7, 0.8):
+        interrupted("c.zarr", "b.zarr", share, **options)
+        assert ".b.zarr.scratch.zarr.plait-unfinished" in left()
+    done = plait.copy("c.zarr", "b.zarr", resume=True, **options)
+    assert 0.7 * whole.nbytes < done.resumed < whole.nbytes
+    np.testing.assert_array_equal(content("b.zarr"), whole)
+    interrupted("c.zarr", "b.zarr", 0.7, **options)
+    (scratch,) = Path.cwd().glob(".*scratch*")
+    plait._core.remove_unfinished("b.zarr.scratch.zarr")
+    assert not scratch.exists()
+    assert plait.copy("c.zarr", "b.zarr", resume=True, **options).resumed == 0
+    np.testing.assert_array_equal(content("b.zarr"), whole)
+    assert left() == ["b.zarr", "c.zarr"]
+
+
+def test_shards_that_were_being_written_are_written_again(array):
+    options = {"chunks": (8, 8), "shards": (16, 32), "codec": "zstd:1", "memory": 2 * 8 * 96 * 4, "layout": "(*, *)"}
+    interrupted("a.npy", "b.zarr", 0.6, **options)
+    # Of windows of 8 rows 5 are there: the shards with rows 32 to 47 may be half.
+    for file in Path(".b.zarr.plait-unfinished/c/2").iterdir():
+        file.write_bytes(b"half")
+    Path(".b.zarr.plait-unfinished/.plait-host-1-1").write_bytes(b"a chunk before it got its name")
+    done = plait.copy("a.npy", "b.zarr", resume=True, **options)
+    assert done.resumed == 32 * 96 * 4
+    np.testing.assert_array_equal(content("b.zarr"), array)
+    assert sorted(os.listdir("b.zarr")) == ["c", "zarr.json"]
+
+
+def test_arrays_that_are_there_are_not_copied_again(array):
+    np.savez("c.npz", first=array, second=array + 1)
+    (size,) = {array.nbytes}
+    interrupted("c.npz", "b.zarr", 0.75, memory="4K")
+    assert plait.arrays_in("b.zarr")[0].name == "first"
+    done = plait.copy("c.npz", "b.zarr", resume=True, memory="4K")
+    assert size < done.resumed < done.bytes == 2 * size
+    for number, name in enumerate(("first", "second")):
+        np.testing.assert_array_equal(plait.open(f"b.zarr::/{name}").read(), array + number)
+    interrupted("c.npz", "{variable}.npy", 0.75, memory="4K")
+    assert plait.copy("c.npz", "{variable}.npy", resume=True, memory="4K").resumed > size
+    np.testing.assert_array_equal(np.load("second.npy"), array + 1)
+    assert left() == ["b.zarr", "c.npz", "first.npy", "second.npy"]
+
+
+def test_an_old_target_stays_until_then(array):
+    np.save("b.npy", np.zeros(3))
+    interrupted("a.npy", "b.npy", 0.5, memory="4K")
+    np.testing.assert_array_equal(np.load("b.npy"), np.zeros(3))
+    plait.copy("a.npy", "b.npy", resume=True)
+    np.testing.assert_array_equal(np.load("b.npy"), array)
+
+
+def test_another_copy_is_not_resumed(array):
+    interrupted("a.npy", "b.zarr", 0.5, memory="4K", chunks=(8, 8))
+    for options, says in [
+        ({"chunks": (8, 4)}, "whose chunks was (8, 8), nothing, not (8, 4), nothing"),
+        ({"chunks": (8, 8), "codec": "zstd"}, "whose codec was nothing, not zstd"),
+        ({"chunks": (8, 8), "target_dtype": "i8"}, "whose type was nothing, not int64"),
+        ({"chunks": (8, 8), "memory": "1K"}, "are less than the copy that is resumed was begun with"),
+    ]:
+        with pytest.raises(plait.ArgumentError) as told:
+            plait.copy("a.npy", "b.zarr", resume=True, **options)
+        assert says in str(told.value)
+    os.utime("a.npy", (1, 1))
+    with pytest.raises(plait.ArgumentError, match=r"whose source was \[.*leave resume out once, which begins anew"):
+        plait.copy("a.npy", "b.zarr", resume=True, chunks=(8, 8))
+    assert left() == [".b.zarr.plait-copy", ".b.zarr.plait-unfinished"]
+    plait.copy("a.npy", "b.zarr", chunks=(8, 8))
+    assert left() == ["b.zarr"]
+
+
+def test_two_at_once(array):
+    interrupted("a.npy", "b.npy", 0.5, memory="4K")
+    with open(".b.npy.plait-copy") as journal:
+        fcntl.flock(journal, fcntl.LOCK_EX)
+        for resume in (True, False):
+            with pytest.raises(plait.StoreError, match="another copy to the same target is running") as told:
+                plait.copy("a.npy", "b.npy", resume=resume)
+            assert told.value.errno == errno.EBUSY
+    with plait.open("b.npy", "w", shape=(3,), dtype="f8", unfinished="keep") as file:
+        with pytest.raises(plait.StoreError, match="another program is writing it") as told:
+            plait.copy("a.npy", "b.npy", resume=True)
+        assert told.value.errno == errno.EBUSY
+        file.write(np.zeros(3))
+    plait.copy("a.npy", "b.npy", resume=True)
+    np.testing.assert_array_equal(np.load("b.npy"), array)
+
+
+@pytest.mark.parametrize("synced", [True, False])
+def test_what_the_host_may_have_lost_is_copied_again(array, monkeypatch, synced):
+    if synced:
+        monkeypatch.setattr(journals, "_SYNCED_EVERY", 0.0)
+        monkeypatch.setattr(journals, "_SYNCING_SHARE", 1e9)
+    interrupted("a.npy", "b.npy", 0.5, memory="4K")
+    monkeypatch.setattr(journals, "_boot_id", lambda: "another start of the host")
+    if synced:
+        interrupted("a.npy", "b.npy", 0.8, memory="4K")
+    done = plait.copy("a.npy", "b.npy", resume=True, memory="4K")
+    assert (done.resumed > 0) == synced
+    np.testing.assert_array_equal(np.load("b.npy"), array)
+
+
+def test_the_file_that_was_begun_is_the_one_that_is_gone_on_with(array):
+    interrupted("a.npy", "b.npy", 0.5, memory="4K")
+    (unfinished,) = Path.cwd().glob("*unfinished")
+    begun = unfinished.read_bytes()
+    os.rename(unfinished, "aside")
+    unfinished.write_bytes(bytes(len(begun)))  # another file, whose place nobody has promised anything of
+    assert plait.copy("a.npy", "b.npy", resume=True, memory="4K").resumed == 0
+    np.testing.assert_array_equal(np.load("b.npy"), array)
+
+
+def test_a_torn_line_of_the_journal_counts_for_nothing(array):
+    interrupted("a.npy", "b.npy", 0.5, memory="4K")
+    path = Path(".b.npy.plait-copy")
+    lines = path.read_text().splitlines()
+    assert json.loads(lines[0])["version"] == 1
+    path.write_text("\n".join(lines[:-1]) + "\n" + lines[-1][:-3])
+    interrupted("a.npy", "b.npy", 0.8, memory="4K")
+    for line in path.read_text().splitlines():
+        json.loads(line)
+    done = plait.copy("a.npy", "b.npy", resume=True, memory="4K")
+    assert 0.5 * array.nbytes < done.resumed < array.nbytes
+    np.testing.assert_array_equal(np.load("b.npy"), array)
+
+
+def test_what_cannot_be_gone_on_with_leaves_nothing(array):
+    pytest.importorskip("h5py")
+    interrupted("a.npy", "b.h5::/a", 0.5, memory="4K")
+    assert left() == []
+    assert plait.copy("a.npy", "b.h5::/a", resume=True, memory="4K").resumed == 0
+    np.testing.assert_array_equal(plait.open("b.h5::/a").read(), array)
+    with pytest.raises(plait.ArgumentError, match="resume needs a source that is a file"):
+        plait.copy("memory:a", "b.npy", resume=True)
+    with pytest.raises(plait.ArgumentError, match="what is unfinished of a store of this kind is not kept"):
+        plait.open("c.h5", "w", shape=(3,), dtype="f8", unfinished="keep")
+    with pytest.raises(plait.ArgumentError, match="unfinished='yes' is not known"):
+        plait.open("c.npy", "w", shape=(3,), dtype="f8", unfinished="yes")
+
+
+def test_without_it_nothing_stays(array):
+    with pytest.raises(StopError):
+        plait.copy("a.npy", "b.zarr", memory="4K", progress=stop_at(0.5))
+    assert left() == []
+    with pytest.raises(plait.ArgumentError):
+        plait.copy("a.npy", "b.zarr", resume=True, chunks=(0, 0))
+    assert left() == []
+
+
+def test_large_intervals_do_not_wait_for_the_disk(array, monkeypatch):
+    count = []
+    sync = journals.Journal.sync
+    monkeypatch.setattr(journals.Journal, "sync", lambda self: (count.append(time.monotonic()), sync(self)))
+    plait.copy("a.npy", "b.npy", resume=True, memory="4K")
+    assert len(count) <= 1

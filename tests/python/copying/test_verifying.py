@@ -1,0 +1,96 @@
+"""Copies that read back what they have written."""
+
+import errno
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import plait
+
+pytestmark = pytest.mark.usefixtures("nothing_left")
+
+TARGETS = ["b.npy", "b.bin", "b.zarr", "b.npz", "b.safetensors", "stripe:b.s?disks=x,y&unit=100", "distant:b?folder=."]
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for disk in "xy":
+        os.mkdir(disk)
+
+
+@pytest.mark.parametrize("target", [*TARGETS, "b.h5::/a"])
+@pytest.mark.parametrize("memory", ["2K", "1M"])
+def test_equal_ones_are_found_equal(target, memory):
+    array = np.random.default_rng(1).random((40, 30))
+    array[3, 4] = np.nan
+    array[5, 6] = -0.0
+    np.save("a.npy", array)
+    if target.endswith("::/a"):
+        pytest.importorskip("h5py")
+    plait.copy("a.npy", target, memory=memory, verify=True)
+
+
+# Writes another value at one index than it is given, whatever writes it.
+SPOILED = """
+import sys
+import numpy as np
+import plait
+from plait._copying.targets import FileTarget
+
+write = FileTarget.write
+index = eval(sys.argv[2])
+
+
+def spoiled(self, array, layout, given, region):
+    for rank, part in enumerate(given):
+        for local in np.ndindex(*part.shape):
+            at = layout.to_global(local, rank)
+            if tuple(a + r.start for a, r in zip(at, region)) == index:
+                part[local] = part[local] + 1
+    write(self, array, layout, given, region)
+
+
+FileTarget.write = spoiled
+try:
+    plait.copy("a.npy", sys.argv[1], memory="2K", verify=True, resume=sys.argv[3] == "resume")
+except plait.StoreError as error:
+    print(error.errno, error)
+"""
+
+
+@pytest.mark.parametrize(
+    ("target", "index", "resume"),
+    [
+        *((target, (17, 5), "anew") for target in TARGETS),
+        *((target, (0, 0), "resume") for target in TARGETS[:-1]),
+        ("b.npy", (39, 29), "anew"),
+    ],
+)
+def test_a_difference_is_told_and_leaves_no_target(target, index, resume):
+    np.save("a.npy", np.arange(1200.0).reshape(40, 30))
+    code = [sys.executable, "-c", SPOILED, target, repr(index), resume]
+    done = subprocess.run(code, capture_output=True, text=True, check=True)
+    value = 30.0 * index[0] + index[1]
+    assert done.stdout.startswith(f"{errno.EIO} ")
+    assert f"the array data differs at index {index} after the copy" in done.stdout
+    assert f"the source has {value}, and the target {value + 1}" in done.stdout
+    assert sorted(os.listdir()) == ["a.npy", "x", "y"]
+    assert os.listdir("x") == os.listdir("y") == []
+
+
+def test_the_old_target_stays():
+    np.save("a.npy", np.arange(1200.0).reshape(40, 30))
+    np.save("b.npy", np.zeros(3))
+    code = [sys.executable, "-c", SPOILED, "b.npy", "(1, 1)", "anew"]
+    subprocess.run(code, capture_output=True, text=True, check=True)
+    np.testing.assert_array_equal(np.load("b.npy"), np.zeros(3))
+
+
+def test_what_comes_and_goes_is_not_verified():
+    np.save("a.npy", np.zeros(3))
+    with open("a.npy", "rb") as stream, pytest.raises(plait.ArgumentError, match="verify needs a source and a target"):
+        plait.copy(stream, "b.npy", verify=True)

@@ -1,0 +1,245 @@
+"""xarray's datasets out of whatever Plait opens, compared with what was written."""
+
+import pickle
+import threading
+
+import numpy as np
+import pytest
+
+import plait
+
+xarray = pytest.importorskip("xarray", reason="xarray is not installed")
+
+FIELD = np.random.default_rng(3).random((10, 6, 8)).astype("f4")
+
+
+def written(folder):
+    """A dataset in the formats whose dimensions have names; the names of the files."""
+    made = xarray.Dataset(
+        {"t2m": (("time", "lat", "lon"), FIELD), "level": ((), 7)},
+        coords={"time": np.arange(10), "lat": np.linspace(-90, 90, 6), "lon": np.arange(8) * 45.0},
+    )
+    names = []
+    if pytest.importorskip("netCDF4"):
+        made.to_netcdf(folder / "a.nc", engine="netcdf4", encoding={"t2m": {"chunksizes": (5, 3, 8), "zlib": True}})
+        names.append(folder / "a.nc")
+    for name, array in made.variables.items():
+        with plait.open(
+            f"{folder}/b.zarr::{name}",
+            "w",
+            shape=array.shape,
+            dtype=array.dtype,
+            dimension_names=array.dims or None,
+            chunks=(5, 3, 8)[: array.ndim] if array.ndim == 3 else None,
+        ) as file:
+            file.write(array.values)
+    return made, [*names, folder / "b.zarr"]
+
+
+def test_named_dimensions_and_coordinates(tmp_path):
+    made, names = written(tmp_path)
+    for name in names:
+        with xarray.open_dataset(name, engine="plait") as found:
+            xarray.testing.assert_equal(found, made)
+            assert set(found.coords) == {"time", "lat", "lon"}
+            assert found["t2m"].encoding["preferred_chunks"] == {"time": 5, "lat": 3, "lon": 8}
+        with xarray.open_dataarray(f"{name}::/t2m", engine="plait") as found:
+            xarray.testing.assert_equal(found, made["t2m"])
+            assert found.name == "t2m"
+
+
+@pytest.mark.parametrize("how", ["netcdf4", "scipy", "zarr"])
+def test_attributes_are_decoded_by_xarray(tmp_path, how):
+    """Packed numbers, missing values, times and coordinates of two dimensions, beside xarray's own reading."""
+    pytest.importorskip({"netcdf4": "netCDF4", "scipy": "scipy", "zarr": "zarr"}[how])
+    field = np.round(FIELD * 100)
+    field[2:4, 1] = np.nan
+    made = xarray.Dataset(
+        {"t2m": (("time", "lat", "lon"), field, {"units": "K", "valid": [1.5, 2.5]})},
+        coords={
+            "time": np.datetime64("2000-01-01") + np.arange(10) * np.timedelta64(6, "h"),
+            "area": (("lat", "lon"), FIELD[0].astype("f8")),
+        },
+        attrs={"title": "a test", "number": 3},
+    )
+    packed = {"t2m": {"dtype": "i2", "scale_factor": 0.5, "add_offset": 10.0, "_FillValue": -99}}
+    name = tmp_path / ("a.zarr" if how == "zarr" else "a.nc")
+    if how == "zarr":
+        made.to_zarr(name, encoding=packed, consolidated=False)
+    else:
+        made.to_netcdf(name, engine=how, encoding=packed)
+    with xarray.open_dataset(name, engine=how, **({"consolidated": False} if how == "zarr" else {})) as expected:
+        with xarray.open_dataset(name, engine="plait") as found:
+            xarray.testing.assert_allclose(found, expected)
+            assert set(found.coords) == set(expected.coords)
+            assert found["t2m"].attrs.keys() == expected["t2m"].attrs.keys()
+            assert found.attrs == expected.attrs
+            assert np.isnan(found["t2m"].values[2, 1]).all()
+            assert found["t2m"].encoding["scale_factor"] == 0.5
+        with xarray.open_dataset(name, engine="plait", mask_and_scale=False) as found:
+            assert found["t2m"].dtype.kind == "i"
+            assert (found["t2m"].values[2, 1] == -99).all()
+
+
+def test_nothing_is_read_before_it_is_asked_for(tmp_path, monkeypatch):
+    _, names = written(tmp_path)
+    read = []
+    index = plait.File.__getitem__
+    monkeypatch.setattr(plait.File, "__getitem__", lambda self, key: read.append(self.url) or index(self, key))
+    with xarray.open_dataset(names[-1], engine="plait") as found:
+        assert not [url for url in read if url.endswith("t2m")]
+        part = found["t2m"].isel(time=2, lat=slice(1, 5, 2))
+        assert not [url for url in read if url.endswith("t2m")]
+        np.testing.assert_array_equal(part.values, FIELD[2, 1:5:2])
+        assert [url for url in read if url.endswith("t2m")]
+
+
+@pytest.mark.parametrize(
+    "index",
+    [
+        {"time": [3, 1, 1], "lat": slice(None, None, -1), "lon": 2},
+        {"time": [9, 0], "lat": [0, 2], "lon": [1, 1, 7]},
+        {"time": slice(8, 2, -3)},
+        {"time": -1, "lat": -1, "lon": -1},
+    ],
+    ids=str,
+)
+def test_indexing(tmp_path, index):
+    made, names = written(tmp_path)
+    with xarray.open_dataset(names[-1], engine="plait") as found:
+        xarray.testing.assert_equal(found["t2m"].isel(index), made["t2m"].isel(index))
+        points = xarray.DataArray([2, 5, 5], dims="point")
+        xarray.testing.assert_equal(
+            found["t2m"].isel(time=points, lat=points), made["t2m"].isel(time=points, lat=points)
+        )
+
+
+def test_formats_without_names(tmp_path):
+    arrays = {"a": np.arange(12.0).reshape(3, 4), "b": np.arange(3), "c": np.ones((4, 4))}
+    np.savez(tmp_path / "a.npz", **arrays)
+    with plait.open(
+        tmp_path / "a.safetensors", "w", arrays={name: (array.shape, array.dtype) for name, array in arrays.items()}
+    ) as file:
+        for name, array in arrays.items():
+            file.write(array, variable=name)
+    for name in ("a.npz", "a.safetensors"):
+        with xarray.open_dataset(tmp_path / name) as found:  # nothing else reads these
+            assert {key: found[key].dims for key in arrays} == {
+                "a": ("phony_dim_0", "phony_dim_1"),
+                "b": ("phony_dim_0",),
+                "c": ("phony_dim_1", "phony_dim_2"),
+            }
+            for key, array in arrays.items():
+                np.testing.assert_array_equal(found[key], array)
+    np.save(tmp_path / "a.npy", arrays["a"])
+    with xarray.open_dataarray(tmp_path / "a.npy") as found:
+        assert (found.name, found.dims) == ("data", ("dim_0", "dim_1"))
+        np.testing.assert_array_equal(found, arrays["a"])
+    arrays["a"].tofile(tmp_path / "raw")
+    with xarray.open_dataset(tmp_path / "raw", engine="plait", shape=(3, 4), dtype="f8") as found:
+        np.testing.assert_array_equal(found["data"], arrays["a"])
+
+
+def test_groups(tmp_path):
+    for name in ("g/x", "g/y", "z"):
+        with plait.open(f"{tmp_path}/a.zarr::{name}", "w", shape=(2,), dtype="i4") as file:
+            file.write(np.full(2, len(name), "i4"))
+    name = tmp_path / "a.zarr"
+    assert set(xarray.open_dataset(name, engine="plait")) == {"z"}
+    assert set(xarray.open_dataset(name, engine="plait", group="/g")) == {"x", "y"}
+    assert set(xarray.open_dataset(f"{name}::/g", engine="plait")) == {"x", "y"}
+    assert set(xarray.open_dataset(f"{name}::/g/y", engine="plait")) == {"y"}
+    tree = xarray.open_datatree(name, engine="plait")
+    assert set(tree.groups) == {"/", "/g"}
+    np.testing.assert_array_equal(tree["g/x"], [3, 3])
+    with pytest.raises(plait.ArgumentError, match="has no array in the group 'h'; pass group=, one of: g"):
+        xarray.open_dataset(name, engine="plait", group="h")
+    np.save(tmp_path / "a.npy", np.ones(2))
+    with pytest.raises(plait.ArgumentError, match="has no group 'g'"):
+        xarray.open_dataset(tmp_path / "a.npy", group="g")
+    with pytest.raises(plait.ArgumentError, match="leave out shape"):
+        xarray.open_dataset(name, engine="plait", shape=(3,))
+    with pytest.raises(plait.Error):
+        xarray.open_dataset(f"{name}::/none", engine="plait")
+
+
+def test_attributes_are_decoded(tmp_path):
+    pytest.importorskip("netCDF4")
+    made = xarray.Dataset(
+        {
+            "t": (("time", "x"), np.array([[1.0, np.nan], [3, 4.5]]), {"units": "K", "long_name": "temperature"}),
+            "p": (("x",), np.array([1.0, np.nan], "f4")),
+            "area": (("x",), [1.0, 2.0]),
+        },
+        coords={"time": np.array(["2000-01-01", "2000-01-03"], "M8[ns]"), "lat": (("x",), [1.0, 2.0])},
+        attrs={"title": "a model"},
+    )
+    encoding = {"t": {"dtype": "i2", "scale_factor": 0.5, "_FillValue": -99}, "p": {"_FillValue": -1.0}}
+    made.to_netcdf(tmp_path / "a.nc", engine="netcdf4", encoding=encoding)
+    names = ["a.nc"]
+    try:
+        import zarr  # noqa: F401, PLC0415
+    except ImportError:
+        pass
+    else:
+        for number in (2, 3):
+            names.append(f"a{number}.zarr")
+            made.to_zarr(tmp_path / names[-1], zarr_format=number, encoding=encoding)
+    for name in names:
+        with xarray.open_dataset(tmp_path / name, engine="plait") as found:
+            xarray.testing.assert_identical(found, made)
+        with xarray.open_dataset(tmp_path / name, engine="plait", mask_and_scale=False) as found:
+            assert found["t"].dtype == np.int16
+            np.testing.assert_array_equal(found["t"], [[2, -99], [6, 9]])
+
+
+def test_groups_with_dimensions_without_names_make_a_tree(tmp_path):
+    for name, shape in (("x", (2, 3)), ("g/y", (4,)), ("g/z", (3, 3))):
+        with plait.open(f"{tmp_path}/a.zarr::{name}", "w", shape=shape, dtype="i4") as file:
+            file.write(np.ones(shape, "i4"))
+    tree = xarray.open_datatree(tmp_path / "a.zarr", engine="plait")
+    assert tree["x"].dims == ("phony_dim_0", "phony_dim_1")
+    assert tree["g/y"].dims == ("phony_dim_2",)
+    assert tree["g/z"].dims == ("phony_dim_1", "phony_dim_3")
+
+
+def test_chunks_of_dask_workers(tmp_path):
+    pytest.importorskip("dask.array", reason="dask is not installed")
+    _, names = written(tmp_path)
+    with xarray.open_dataset(names[-1], engine="plait", chunks={}) as lazy:
+        assert lazy["t2m"].chunks == ((5, 5), (3, 3), (8,))
+        mean = lazy["t2m"].mean("time")
+        np.testing.assert_allclose(mean.compute(scheduler="threads"), FIELD.mean(0), rtol=1e-6)
+        np.testing.assert_allclose(mean.compute(scheduler="processes", num_workers=2), FIELD.mean(0), rtol=1e-6)
+
+
+def test_pickles_and_threads(tmp_path):
+    made, names = written(tmp_path)
+    with xarray.open_dataset(names[-1], engine="plait") as found:
+        other = pickle.loads(pickle.dumps(found))
+        xarray.testing.assert_equal(other, made)
+        other.close()
+        wrong = []
+
+        def read(number):
+            for at in range(30):
+                part = found["t2m"].isel(time=(at + number) % 10)
+                if not (part.values == FIELD[(at + number) % 10]).all():
+                    wrong.append(at)
+
+        threads = [threading.Thread(target=read, args=(number,)) for number in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert not wrong
+
+
+def test_arrays_that_plait_does_not_read_are_left_out(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file["x"] = np.arange(3)
+        file["words"] = "text"
+    with pytest.warns(UserWarning, match=r"a\.h5::words is left out"):
+        found = xarray.open_dataset(tmp_path / "a.h5", engine="plait")
+    assert set(found) == {"x"}

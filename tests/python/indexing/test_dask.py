@@ -1,0 +1,49 @@
+"""Files as arrays of Dask: their chunks, their threads and their processes."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import plait
+
+dask = pytest.importorskip("dask.array", reason="dask is not installed")
+
+FIELD = np.random.default_rng(1).random((40, 30))
+
+
+@pytest.mark.parametrize("scheduler", ["threads", "processes"])
+def test_chunks_are_those_of_the_file(tmp_path, scheduler):
+    with plait.open(tmp_path / "a.zarr", "w", shape=FIELD.shape, dtype="f8", chunks=(16, 7), codec="zstd:1") as file:
+        file.write(FIELD)
+    with plait.open(tmp_path / "a.zarr") as file:
+        lazy = dask.from_array(file, chunks=file.chunks)
+        assert lazy.chunks == ((16, 16, 8), (7, 7, 7, 7, 2))
+        result = (lazy[::2] + lazy[1::2]).sum(axis=0).compute(scheduler=scheduler, num_workers=2)
+        np.testing.assert_allclose(result, (FIELD[::2] + FIELD[1::2]).sum(axis=0))
+        np.testing.assert_array_equal(dask.from_array(file).compute(), FIELD)
+
+
+def test_files_of_one_name_are_told_apart(tmp_path):
+    name = tmp_path / "a.npy"
+    np.save(name, FIELD)
+    with plait.open(name) as first:
+        one = dask.from_array(first)
+        np.save(tmp_path / "b.npy", FIELD + 1)
+        (tmp_path / "b.npy").replace(name)
+        with plait.open(name) as second:
+            other = dask.from_array(second)
+            assert one.name != other.name
+            np.testing.assert_array_equal((other - one).compute(), (FIELD + 1) - FIELD)
+
+
+def test_pickled_files_are_opened_again(tmp_path, recwarn):
+    FIELD.tofile(tmp_path / "raw")
+    with plait.open(tmp_path / "raw", shape=FIELD.shape, dtype="f8", memory="1M") as file:
+        other = pickle.loads(pickle.dumps(file))
+        np.testing.assert_array_equal(other[3:5], FIELD[3:5])
+        del other
+        assert not recwarn.list
+    np.save(tmp_path / "a.npy", FIELD)
+    with plait.open(tmp_path / "a.npy", "r+") as file, pytest.raises(TypeError, match="cannot be pickled"):
+        pickle.dumps(file)

@@ -1,0 +1,241 @@
+"""Arrays in several files as one, compared with numpy.concatenate."""
+
+import pickle
+import re
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import plait
+
+SIZES = (3, 1, 0, 5, 4)
+
+
+def parts_along(axis, sizes=SIZES, rest=(4, 6), dtype="f8"):
+    """Arrays of which each has other numbers."""
+    shapes = [(*rest[:axis], size, *rest[axis:]) for size in sizes]
+    return [np.random.default_rng(seed).integers(0, 99, shape).astype(dtype) for seed, shape in enumerate(shapes)]
+
+
+def saved(folder, arrays, how="npy"):
+    """Write them as files of a kind; return the names."""
+    names = []
+    for number, array in enumerate(arrays):
+        name = str(folder / f"part-{number}.{how}")
+        if how == "npy":
+            np.save(name, np.asfortranarray(array) if number % 2 else array)
+        else:
+            chunks = tuple(max(min(size, 2 + number % 2), 1) for size in array.shape)
+            codec = "zstd:1" if number % 2 else "none"
+            with plait.open(name, "w", shape=array.shape, dtype=array.dtype, chunks=chunks, codec=codec) as file:
+                file.write(array)
+        names.append(name)
+    return names
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2, -1])
+@pytest.mark.parametrize("how", ["npy", "zarr"])
+def test_reads_are_those_of_the_whole(tmp_path, axis, how):
+    arrays = parts_along(axis % 3)
+    whole = np.concatenate(arrays, axis)
+    with plait.concat(saved(tmp_path, arrays, how), axis) as joined:
+        assert (joined.shape, joined.dtype, joined.axis) == (whole.shape, whole.dtype, axis % 3)
+        assert [part.end - part.begin for part in joined.parts] == list(SIZES)
+        np.testing.assert_array_equal(joined.read(), whole)
+        np.testing.assert_array_equal(np.asarray(joined), whole)
+        for text in ("(cyclic, *, block)", "(*, cyclic(3), cyclic)", "(block, cyclic(2), *)"):
+            layout = plait.Layout(whole.shape, text, grid=(2, 3))
+            given = joined.read(layout)
+            later = joined.iread(layout)
+            for rank, (one, other) in enumerate(zip(given, later.wait(), strict=True)):
+                np.testing.assert_array_equal(one, whole[np.ix_(*layout.indices(rank))])
+                np.testing.assert_array_equal(other, one)
+            assert later.test()
+
+
+REGIONS = [
+    np.s_[2:11:3],
+    np.s_[:, 1:3],
+    np.s_[1:2, ..., ::2],
+    np.s_[3],
+    np.s_[..., 5],
+    np.s_[:, 3],
+    np.s_[4:4],
+    np.s_[:, :, 1:],
+    np.s_[3:9, 2, 1::2],
+]
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+@pytest.mark.parametrize("region", REGIONS, ids=str)
+def test_regions(tmp_path, axis, region):
+    arrays = parts_along(axis, rest=(9, 7))
+    whole = np.concatenate(arrays, axis)
+    wanted = whole[region]
+    with plait.concat(saved(tmp_path, arrays), axis) as joined:
+        np.testing.assert_array_equal(joined.read(region=region), wanted)
+        np.testing.assert_array_equal(joined[region], wanted)
+        out = np.full((*wanted.shape, 2), -1.0)[..., 1]
+        assert joined.read(out=out, region=region) is out
+        np.testing.assert_array_equal(out, wanted)
+        if wanted.ndim:
+            layout = plait.Layout(wanted.shape, ["cyclic", *["*"] * (wanted.ndim - 1)], grid=(3,), order="F")
+            for rank, part in enumerate(joined.read(layout, region=region)):
+                np.testing.assert_array_equal(part, wanted[np.ix_(*layout.indices(rank))])
+
+
+INDICES = [
+    np.s_[5],
+    np.s_[::-2, 1],
+    np.s_[[12, 0, 3, 3]],
+    np.s_[:, [0, 2], None],
+    np.s_[[1, 7], [0, 3]],
+    np.s_[-1, -1, -1],
+    np.s_[...],
+    np.s_[8:2:-1, ..., 2],
+]
+
+
+@pytest.mark.parametrize("index", INDICES, ids=str)
+def test_indexing_is_that_of_numpy(tmp_path, index):
+    arrays = parts_along(0)
+    whole = np.concatenate(arrays)
+    with plait.concat(saved(tmp_path, arrays)) as joined:
+        found = joined[index]
+        np.testing.assert_array_equal(found, whole[index])
+        assert np.shape(found) == np.shape(whole[index])
+        np.testing.assert_array_equal(joined.astype("f4")[index], whole.astype("f4")[index])
+        mask = np.arange(len(whole)) % 3 == 1
+        np.testing.assert_array_equal(joined[mask], whole[mask])
+
+
+def test_halos_and_copies_of_layouts(tmp_path):
+    """What a section of a layout lacks, its halo, stays as it is."""
+    arrays = parts_along(0)
+    whole = np.concatenate(arrays)
+    layout = plait.Layout(whole.shape, "(block, *, *)", grid=(3,), halo=(1, 2, 0))
+    with plait.concat(saved(tmp_path, arrays)) as joined:
+        out = [np.full(layout.padded_shape(rank), -5.0) for rank in range(3)]
+        joined.read(layout, out)
+        for rank, part in enumerate(out):
+            expected = np.full(layout.padded_shape(rank), -5.0)
+            expected[1:-1, 2:-2] = whole[np.ix_(*layout.indices(rank))]
+            np.testing.assert_array_equal(part, expected)
+        twice = plait.Layout(whole.shape, "(cyclic, *, *)", grid=(2, 2), replicate=[1])
+        for rank, part in enumerate(joined.read(twice)):
+            np.testing.assert_array_equal(part, whole[np.ix_(*twice.indices(rank))])
+
+
+def test_patterns_are_in_natural_order(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for number in (10, 9, 1, 100):
+        np.savez(f"run-{number}.npz", t=np.full((1, 2), number))
+    with plait.concat("run-*.npz::t") as joined:
+        assert [part.url for part in joined.parts] == [f"run-{n}.npz::t" for n in (1, 9, 10, 100)]
+        np.testing.assert_array_equal(joined[:, 0], [1, 9, 10, 100])
+    with plait.concat(["run-10.npz::t", "run-?.npz::t"]) as joined:
+        np.testing.assert_array_equal(joined[:, 1], [10, 1, 9])
+    Path("run-[a].npy").touch()
+    np.save("run-[a].npy", np.ones((2, 2)))
+    assert plait.concat("run-[a].npy").shape == (2, 2)  # a file's own name
+
+
+def test_what_does_not_fit_is_named(tmp_path):
+    arrays = parts_along(0)
+    names = saved(tmp_path, arrays)
+    np.save(tmp_path / "other.npy", np.zeros((2, 4, 7)))
+    np.save(tmp_path / "flat.npy", np.zeros((2, 4)))
+    np.save(tmp_path / "whole.npy", np.zeros((2, 4, 6), "i4"))
+    for odd, words in (
+        ("other.npy", "has shape 2x4x7, but"),
+        ("flat.npy", "has shape 2x4, but"),
+        ("whole.npy", "has elements of type int32"),
+    ):
+        with pytest.raises(plait.ArgumentError, match=f"{odd} {words}"):
+            plait.concat([*names, tmp_path / odd])
+    for axis, words in ((3, "axis=3, but"), ("t", "without names"), (1.5, "not a whole number")):
+        with pytest.raises(plait.ArgumentError, match=words):
+            plait.concat(names, axis)
+    with pytest.raises(plait.ArgumentError, match="no file matches"):
+        plait.concat(str(tmp_path / "none-*.npy"))
+    with pytest.raises(plait.ArgumentError, match="no array to join"):
+        plait.concat([])
+    with pytest.raises(plait.ArgumentError, match="is a pipe"):
+        plait.concat(["pipe:a"])
+    with pytest.raises(FileNotFoundError):
+        plait.concat([*names, str(tmp_path / "none.npy")])
+    joined = plait.concat(names)
+    with pytest.raises(plait.ArgumentError, match="layout is of an array"):
+        joined.read(plait.Layout((3, 3), "(*, *)"))
+    with pytest.raises(IndexError):
+        joined[99]
+    joined.close()
+    for access in (joined.read, lambda: joined[0]):
+        with pytest.raises(plait.ArgumentError, match="is closed"):
+            access()
+
+
+def test_an_axis_by_its_name(tmp_path):
+    for number in range(3):
+        with plait.open(
+            tmp_path / f"{number}.zarr", "w", shape=(2, 3), dtype="i4", dimension_names=["x", "time"]
+        ) as file:
+            file.write(np.full((2, 3), number, "i4"))
+    with plait.concat(str(tmp_path / "?.zarr"), "time") as joined:
+        assert joined.shape == (2, 9)
+        np.testing.assert_array_equal(joined[0], np.repeat([0, 1, 2], 3))
+
+
+def test_many_parts_are_not_open_at_once(tmp_path):
+    np.save(tmp_path / "one.npy", np.arange(4.0))
+    fds = Path("/proc/self/fd")
+    before = len(list(fds.iterdir()))
+    with plait.concat([tmp_path / "one.npy"] * 300) as joined:
+        np.testing.assert_array_equal(joined.read(), np.tile(np.arange(4.0), 300))
+        assert len(list(fds.iterdir())) <= before + 64
+    assert len(list(fds.iterdir())) == before
+
+
+def test_a_part_that_changes_meanwhile(tmp_path):
+    np.save(tmp_path / "a.npy", np.zeros((2, 3)))
+    names = [tmp_path / "a.npy", *[tmp_path / "b.npy"] * 70]
+    np.save(tmp_path / "b.npy", np.zeros((2, 3)))
+    with plait.concat(names) as joined:
+        np.save(tmp_path / "a.npy", np.zeros((1, 3)))
+        with pytest.raises(plait.StoreError, match="when it was joined with others"):
+            joined.read()
+
+
+def test_threads_and_pickles(tmp_path):
+    arrays = parts_along(1)
+    whole = np.concatenate(arrays, 1)
+    with plait.concat(saved(tmp_path, arrays), 1) as joined:
+        wrong = []
+
+        def read(number):
+            for at in range(20):
+                if not (joined[:, (at + number) % 13] == whole[:, (at + number) % 13]).all():
+                    wrong.append((at, number))
+
+        threads = [threading.Thread(target=read, args=(number,)) for number in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert not wrong
+        np.testing.assert_array_equal(pickle.loads(pickle.dumps(joined))[2:], whole[2:])
+        assert "part 4" in joined.explain(region=np.s_[:, 10:])
+        assert "part 0" not in joined.explain(region=np.s_[:, 10:])
+        assert re.fullmatch(r"<plait.Concatenation of 5 arrays along 1 4x13x6 float64>", repr(joined))
+
+
+def test_dask_takes_it(tmp_path):
+    array = pytest.importorskip("dask.array", reason="dask is not installed")
+    arrays = parts_along(0)
+    whole = np.concatenate(arrays)
+    with plait.concat(saved(tmp_path, arrays, "zarr")) as joined:
+        lazy = array.from_array(joined, chunks=joined.chunks)
+        assert lazy.chunksize == joined.chunks
+        np.testing.assert_array_equal((lazy * 2).sum(axis=1).compute(), (whole * 2).sum(axis=1))

@@ -1,0 +1,271 @@
+"""Copies that are killed at random moments, with --resume and without, by one process and by two ranks.
+
+usage: python tests/stress/copy_kills.py --kills N --seed S [--ranks 1,2] [--folder DIR]
+
+After each kill the target must be absent, as it was before, or whole. A copy that is resumed, and killed again a few
+times, must end with what one without interruption writes, byte by byte; where chunks share a file, whose order there is
+that of their writing, element by element. Nothing else may be left then.
+"""
+
+import argparse
+import filecmp
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+import plait
+
+SHAPE = (1024, 1536)
+SIGNS = ["--memory", "192K", "--json"]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A kind of copy."""
+
+    name: str
+    source: str
+    target: str
+    options: tuple[str, ...] = ()
+    arrays: tuple[str, ...] = ("",)
+    resumes: bool = True
+    exact: bool = True
+
+
+CASES = [
+    Case("npy to npy", "rows.npy", "t.npy"),
+    Case("npy to Fortran's order", "rows.npy", "t.npy", ("--target-order", "F")),
+    Case("npy to raw", "rows.npy", "t.bin"),
+    Case("npy to stripes", "rows.npy", "stripe:t.s?disks=one,two&unit=64K"),
+    Case("npy to chunks", "rows.npy", "t.zarr", ("--chunks", "96,256")),
+    Case("npy to packed chunks", "rows.npy", "t.zarr", ("--chunks", "100,300", "--codec", "zstd:1")),
+    Case("npy to shards", "rows.npy", "t.zarr", ("--chunks", "64,64", "--shards", "512,1024"), exact=False),
+    Case("rows to columns", "rows.zarr", "t.zarr", ("--chunks", "1024,16", "--codec", "zstd:1")),
+    Case("all arrays of a file", "several.npz", "t.zarr", ("--codec", "zstd:1"), ("::/a", "::/b")),
+    Case("all arrays into a file", "several.npz", "t.safetensors", (), ("::a", "::b")),
+    Case("npy to HDF5", "rows.npy", "t.h5::/a", ("--chunks", "96,256"), resumes=False),
+]
+
+
+def make_sources(folder: Path) -> dict[str, np.ndarray]:
+    """Write the sources, and return the arrays that copies of them must have."""
+    chance = np.random.default_rng(3)
+    rows = chance.integers(0, 1 << 20, SHAPE).astype(">i4")
+    parts = {"a": chance.random((700, 900)), "b": chance.integers(0, 99, (400, 500, 3)).astype("i2")}
+    for disk in ("one", "two"):
+        (folder / disk).mkdir()
+    np.save(folder / "rows.npy", rows)
+    plait.copy(folder / "rows.npy", folder / "rows.zarr", chunks=(16, SHAPE[1]), codec="zstd:1")
+    np.savez(folder / "several.npz", **parts)
+    return {"": rows, "::/a": parts["a"], "::a": parts["a"], "::/b": parts["b"], "::b": parts["b"]}
+
+
+def path_of(target: str) -> str:
+    """Return the path of a target's file or folder."""
+    return target.removeprefix("stripe:").partition("?")[0].partition("::")[0]
+
+
+def descendants(process: int) -> list[int]:
+    """Return a process and all that it has started."""
+    found = [process]
+    for one in found:
+        for thread in Path(f"/proc/{one}/task").glob("*/children"):
+            try:
+                found += [int(number) for number in thread.read_text().split()]
+            except OSError:
+                continue
+    return found
+
+
+class Kills:
+    """A run of the test."""
+
+    def __init__(self, folder: Path, seed: int, ranks: list[int]) -> None:
+        self.folder, self.chance, self.ranks = folder, random.Random(seed), ranks
+        self.expected = make_sources(folder)
+        self.sources = {entry.name for entry in folder.iterdir()}
+        self.took: dict[tuple[str, int], float] = {}
+        self.resumed = 0
+        self.kills: Counter[str] = Counter()
+        self.seen: Counter[str] = Counter()
+
+    def command(self, case: Case, ranks: int, resume: bool) -> list[str]:
+        more = ["--resume"] if resume else []
+        start = ["--ranks", str(ranks)] if ranks > 1 else []
+        return [
+            sys.executable,
+            "-m",
+            "plait.cli",
+            "copy",
+            case.source,
+            case.target,
+            *case.options,
+            *SIGNS,
+            *more,
+            *start,
+        ]
+
+    def run(self, case: Case, ranks: int, resume: bool, kill_after: float | None = None) -> bool:
+        """Return whether the copy has come to its end."""
+        begin = time.monotonic()
+        with subprocess.Popen(
+            self.command(case, ranks, resume), cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        ) as process:
+            try:
+                told, errors = process.communicate(timeout=kill_after)
+            except subprocess.TimeoutExpired:
+                for one in descendants(process.pid):
+                    try:
+                        os.kill(one, signal.SIGKILL)
+                    except ProcessLookupError:
+                        continue
+                process.communicate()
+                self.kills[f"{case.name}, {'resumed' if resume else 'not resumed'}, {ranks} ranks"] += 1
+                return False
+        if process.returncode != 0:
+            raise AssertionError(f"{self.command(case, ranks, resume)} failed: {errors.decode()}")
+        if json.loads(told)["resumed"]:
+            self.resumed += 1
+        self.took.setdefault((case.name, ranks), time.monotonic() - begin)
+        return True
+
+    def state(self, case: Case, old: bool) -> str:
+        """Return what the target is; it must be one of these.  old: whether there was one."""
+        path = self.folder / path_of(case.target)
+        if not path.exists():
+            assert not old, f"{case.name}: the old target has gone"
+            return "absent"
+        try:
+            whole = all(np.array_equal(self.read(case, name), self.expected[name]) for name in case.arrays)
+        except plait.Error as error:
+            # Of several arrays in a folder each appears when it is whole; the first one may be there alone.
+            if case.target == "t.zarr" and len(case.arrays) > 1 and not old:
+                names = {one.name.strip("/") for one in plait.arrays_in(path)}
+                if all(
+                    np.array_equal(plait.open(f"{path}::/{name}").read(), self.expected[f"::/{name}"]) for name in names
+                ):
+                    return "some arrays"
+            raise AssertionError(f"{case.name}: the target cannot be read: {error}") from error
+        if whole:
+            return "whole"
+        assert old, f"{case.name}: the target is neither absent nor whole"
+        for name in case.arrays:
+            found, wanted = self.read(case, name), self.expected[name]
+            assert np.array_equal(found, wanted) or not found.any(), f"{case.name}: the target is neither old nor new"
+        return "old"
+
+    def read(self, case: Case, name: str) -> np.ndarray:
+        target = case.target.partition("::")[0] + name if name else case.target
+        told = {} if not target.endswith("bin") and "stripe" not in target else {"shape": SHAPE, "dtype": ">i4"}
+        with plait.open(str(self.folder / target) if "stripe" not in target else self.striped(), **told) as file:
+            return np.asarray(file.read())
+
+    def striped(self) -> str:
+        return f"stripe:{self.folder}/t.s"
+
+    def clear(self) -> None:
+        for entry in self.folder.iterdir():
+            if entry.name not in self.sources:
+                shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+        for disk in ("one", "two"):
+            for entry in (self.folder / disk).iterdir():
+                entry.unlink()
+
+    def make_old(self, case: Case) -> None:
+        """Put an older target of the same kind there, all zeros."""
+        os.chdir(self.folder)
+        if len(case.arrays) > 1 and not case.target.endswith("zarr"):
+            held = {name.strip(":/"): (self.expected[name].shape, self.expected[name].dtype) for name in case.arrays}
+            with plait.open(case.target, "w", arrays=held):
+                return
+        for name in case.arrays:
+            target = case.target.partition("::")[0] + name if name else case.target
+            with plait.open(target, "w", shape=self.expected[name].shape, dtype=self.expected[name].dtype):
+                continue
+
+    def round(self, case: Case, ranks: int, resume: bool) -> None:
+        """Kill a copy; and resume it until it ends."""
+        self.clear()
+        # Of several arrays in one folder each replaces its own.
+        old = self.chance.random() < 0.5 and not (len(case.arrays) > 1 and case.target.endswith("zarr"))
+        if old:
+            self.make_old(case)
+        if (case.name, ranks) not in self.took:
+            self.run(case, ranks, False)
+            reference = self.folder / f"reference {case.name}{Path(path_of(case.target)).suffix}"
+            if not reference.exists() and "stripe" not in case.target:
+                os.rename(self.folder / path_of(case.target), reference)
+                self.sources.add(reference.name)
+            self.clear()
+            if old:
+                self.make_old(case)
+        most = self.took[case.name, ranks] * 1.05
+        for _ in range(self.chance.randint(1, 4) if resume else 1):
+            ended = self.run(case, ranks, resume, self.chance.uniform(0.2 * most, most))
+            self.seen[self.state(case, old)] += 1
+            if ended:
+                break
+        self.run(case, ranks, resume)
+        state = self.state(case, old)
+        assert state == "whole", f"{case.name}: the target is {state} at the end"
+        reference = self.folder / f"reference {case.name}{Path(path_of(case.target)).suffix}"
+        if case.exact and reference.exists() and case.resumes:
+            assert same(reference, self.folder / path_of(case.target)), f"{case.name}: other bytes than without a kill"
+        left = {entry.name for entry in self.folder.iterdir()} - self.sources - {path_of(case.target)}
+        if "stripe" in case.target:
+            disks = {disk: len(os.listdir(self.folder / disk)) for disk in ("one", "two")}
+            assert set(disks.values()) == {1}, f"{case.name}: files on the disks: {disks}"
+        assert not left, f"{case.name}: {left} is left"
+
+
+def same(one: Path, other: Path) -> bool:
+    """Whether two files, or all files of two folders, have the same bytes."""
+    if one.is_file():
+        return filecmp.cmp(one, other, shallow=False)
+    names = {path.relative_to(one) for path in one.rglob("*")}
+    if names != {path.relative_to(other) for path in other.rglob("*")}:
+        return False
+    return all(filecmp.cmp(one / name, other / name, shallow=False) for name in names if (one / name).is_file())
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--kills", type=int, default=300)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--ranks", default="1,2")
+    parser.add_argument("--folder", type=Path)
+    arguments = parser.parse_args()
+    ranks = [int(one) for one in arguments.ranks.split(",")]
+    with tempfile.TemporaryDirectory(dir=arguments.folder) as name:
+        kills = Kills(Path(name).resolve(), arguments.seed, ranks)
+        rounds = [(case, ranks[0], resume) for case in CASES for resume in (False, True, True)]
+        # Several ranks take long to start.
+        rounds += [(case, count, resume) for case in CASES for count in ranks[1:] for resume in (False, True)]
+        kills.chance.shuffle(rounds)
+        number = 0
+        while kills.kills.total() < arguments.kills:
+            kills.round(*rounds[number % len(rounds)])
+            number += 1
+        os.chdir("/")
+        for text, found in sorted(kills.kills.items()):
+            print(f"{found:4} kills of {text}")
+        print("after a kill the target was", ", ".join(f"{text} {found} times" for text, found in kills.seen.items()))
+        print(
+            f"{kills.kills.total()} kills in {number} rounds, no wrong target; {kills.resumed} copies "
+            "went on with an earlier one"
+        )
+
+
+if __name__ == "__main__":
+    main()
