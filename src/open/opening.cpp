@@ -89,8 +89,12 @@ store::NewFileOptions FileOpening::make() {
                 text(name(),
                      ": what is unfinished of a store of this kind is not kept; leave that out, or give the name of "
                      "another kind of file, such as one that ends with .npy or .zarr"));
-  return {content_.file_bytes != 0 ? content_.file_bytes : content_.bytes(), content_.head, comm().alone(),
-          options_.keeps_unfinished || options_.continues, options_.continues, &content_.groups};
+  return {content_.file_bytes != 0 ? content_.file_bytes : content_.bytes(),
+          content_.head,
+          comm().alone(),
+          options_.keeps_unfinished || options_.continues,
+          options_.continues,
+          &content_.groups};
 }
 
 void FileOpening::inspect(const std::shared_ptr<store::Store>& store) {
