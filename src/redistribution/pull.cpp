@@ -74,8 +74,9 @@ bool Pull::has_long_runs(std::span<const copy::LocalArray> dense, const copy::Lo
   for (const Share& share : gather_.shares()) {
     if (share.source == mine_) continue;
     bool all_long = true;
-    for_each_normal_nest(share, dense[share.source], target, element_bytes_,
-                         [&](const copy::Nest& nest) { all_long = all_long && (nest.run_bytes == 0 || nest.run_bytes >= kLeastRun); });
+    for_each_normal_nest(share, dense[share.source], target, element_bytes_, [&](const copy::Nest& nest) {
+      all_long = all_long && (nest.run_bytes == 0 || nest.run_bytes >= kLeastRun);
+    });
     if (!all_long) return false;
   }
   return true;
@@ -84,7 +85,8 @@ bool Pull::has_long_runs(std::span<const copy::LocalArray> dense, const copy::Lo
 void Pull::plan_rows(const copy::LocalArray& target, std::int64_t memory) {
   const Rows& rows = *gather_.rows();
   const auto peers = static_cast<std::int64_t>(std::max<std::size_t>(peers_.size(), 1));
-  const std::int64_t wanted = std::min({kPeerBytes * peers, std::max(kCacheBytes, 2 * rows.most_read() * peers), memory});
+  const std::int64_t wanted =
+      std::min({kPeerBytes * peers, std::max(kCacheBytes, 2 * rows.most_read() * peers), memory});
   const bool few_gaps = rows.most_read() <= kMostExcess * rows.row_bytes();
   // In the worst case all that a row reads is of one process.
   if (!rows.fits(target.steps) || !few_gaps || rows.most_read() > wanted / peers) return;
@@ -126,73 +128,103 @@ void Pull::pull_runs(const Share& share, const copy::LocalArray& source, const c
 }
 
 /// The rows [begin, end), what they read of each source, and where that is in the buffer.
-struct Pull::Band {
+class Pull::Band {
+ public:
+  /// Each peer has an equal region of the buffer.
+  Band(std::span<const copy::LocalArray> arrays, std::span<const std::size_t> peers, std::byte* buffer,
+       std::int64_t region_bytes)
+      : arrays_(arrays), peers_(peers), region_bytes_(region_bytes), regions_(arrays.size()) {
+    sources_.assign(arrays.begin(), arrays.end());
+    for (std::size_t i = 0; i < peers.size(); ++i)
+      regions_[peers[i]].memory = buffer + static_cast<std::int64_t>(i) * region_bytes;
+  }
+
+  std::int64_t begin() const { return begin_; }
+  std::int64_t end() const { return end_; }
+
+  /// Begins anew, behind its last row.
+  void go_on() {
+    begin_ = end_;
+    seeming_.clear();
+    for (Region& region : regions_) {
+      region.used = 0;
+      region.copies.clear();
+    }
+  }
+
+  /// Takes the next row in, if there is room for what it reads.
+  bool take(const Rows& rows) {
+    stretches_.assign(arrays_.size(), {});
+    rows.for_each_read(end_, arrays_, [&](std::size_t source, const std::byte* first, std::int64_t bytes) {
+      Stretch& stretch = stretches_[source];
+      stretch.begin = stretch.begin == nullptr ? first : std::min(stretch.begin, first);
+      stretch.end = stretch.end == nullptr ? first + bytes : std::max(stretch.end, first + bytes);
+    });
+    for (const std::size_t peer : peers_)
+      if (regions_[peer].used + more(regions_[peer], stretches_[peer]) > region_bytes_) return false;
+    for (std::size_t s = 0; s < arrays_.size(); ++s)
+      seeming_.push_back(take_in(regions_[s], stretches_[s], arrays_[s].data));
+    ++end_;
+    return true;
+  }
+
+  /// Reads what its rows need.
+  void read(const transport::PeerMemory& memory) const {
+    for (const std::size_t peer : peers_) memory.read(static_cast<int>(peer), regions_[peer].copies);
+  }
+
+  /// The sources of a row, where they seem to lie: what it reads is in the buffer then.
+  std::span<const copy::LocalArray> sources(std::int64_t row) {
+    const std::size_t first = static_cast<std::size_t>(row - begin_) * sources_.size();
+    for (std::size_t s = 0; s < sources_.size(); ++s) sources_[s].data = seeming_[first + s];
+    return sources_;
+  }
+
+ private:
   /// What one row reads of a source: everything from the first byte to the last one.
   struct Stretch {
     const std::byte* begin = nullptr;
     const std::byte* end = nullptr;
   };
   struct Region {
-    std::byte* memory = nullptr;
+    std::byte* memory = nullptr;  // none where the source gives nothing, or is this process's
     std::int64_t used = 0;
     std::vector<PeerCopy> copies;
   };
 
-  std::int64_t region_bytes = 0;
-  std::vector<Region> regions;              // of each source; none where it gives nothing, or is this process's
-  std::vector<Stretch> stretches;           // of the row that is looked at
-  std::vector<copy::LocalArray> sources;    // of each row in turn, as they seem to lie where their stretches are
-  std::vector<std::byte*> seeming;          // addresses of the sources, row by row
-  std::int64_t begin = 0;
-  std::int64_t end = 0;
-
-  void clear(std::int64_t first) {
-    begin = end = first;
-    seeming.clear();
-    for (Region& region : regions) {
-      region.used = 0;
-      region.copies.clear();
-    }
+  /// Whether a stretch goes on where the last one of a region ends, or nearly so.
+  static bool goes_on(const Region& region, const Stretch& stretch) {
+    if (region.copies.empty() || stretch.begin == nullptr) return false;
+    const PeerCopy& last = region.copies.back();
+    return stretch.begin >= last.from && stretch.begin - (last.from + last.bytes) <= kLeastGap;
   }
 
   /// How many bytes more of its region a stretch takes, with what lies before it.
   static std::int64_t more(const Region& region, const Stretch& stretch) {
-    if (!region.copies.empty()) {
-      const PeerCopy& last = region.copies.back();
-      const std::byte* const last_end = last.from + last.bytes;
-      if (stretch.begin >= last.from && stretch.begin - last_end <= kLeastGap)
-        return std::max<std::int64_t>(stretch.end - last_end, 0);
-    }
-    return stretch.end - stretch.begin;
+    if (!goes_on(region, stretch)) return stretch.end - stretch.begin;
+    const PeerCopy& last = region.copies.back();
+    return std::max<std::int64_t>(stretch.end - (last.from + last.bytes), 0);
   }
 
-  /// Takes a row in, if there is room for what it reads.
-  bool take(const Rows& rows, std::span<const copy::LocalArray> arrays) {
-    stretches.assign(arrays.size(), {});
-    rows.for_each_read(end, arrays, [&](std::size_t source, const std::byte* first, std::int64_t bytes) {
-      Stretch& stretch = stretches[source];
-      stretch.begin = stretch.begin == nullptr ? first : std::min(stretch.begin, first);
-      stretch.end = stretch.end == nullptr ? first + bytes : std::max(stretch.end, first + bytes);
-    });
-    for (std::size_t s = 0; s < arrays.size(); ++s)
-      if (regions[s].memory != nullptr && regions[s].used + more(regions[s], stretches[s]) > region_bytes) return false;
-    for (std::size_t s = 0; s < arrays.size(); ++s) seeming.push_back(place(regions[s], stretches[s], arrays[s].data));
-    ++end;
-    return true;
-  }
-
-  static std::byte* place(Region& region, const Stretch& stretch, std::byte* array) {
+  static std::byte* take_in(Region& region, const Stretch& stretch, std::byte* array) {
     if (region.memory == nullptr || stretch.begin == nullptr) return array;
     const std::int64_t longer = more(region, stretch);
-    if (region.copies.empty() || stretch.begin < region.copies.back().from ||
-        stretch.begin - (region.copies.back().from + region.copies.back().bytes) > kLeastGap) {
-      region.copies.push_back({stretch.begin, region.memory + region.used, 0});
-    }
+    if (!goes_on(region, stretch)) region.copies.push_back({stretch.begin, region.memory + region.used, 0});
     PeerCopy& last = region.copies.back();
     last.bytes += longer;
     region.used += longer;
     return last.to + (array - last.from);
   }
+
+  std::span<const copy::LocalArray> arrays_;
+  std::span<const std::size_t> peers_;
+  std::int64_t region_bytes_;
+  std::vector<Region> regions_;            // of each source
+  std::vector<Stretch> stretches_;         // of the row that is looked at
+  std::vector<copy::LocalArray> sources_;  // of the row that is put together
+  std::vector<std::byte*> seeming_;        // addresses of the sources, row by row
+  std::int64_t begin_ = 0;
+  std::int64_t end_ = 0;
 };
 
 void Pull::pull_rows(std::span<const copy::LocalArray> sources, const copy::LocalArray& target,
@@ -201,22 +233,15 @@ void Pull::pull_rows(std::span<const copy::LocalArray> sources, const copy::Loca
   const std::unique_ptr<std::byte[]> buffer(new std::byte[static_cast<std::size_t>(buffer_bytes_)]);
   Stage stage(gather_.stage_bytes());
   Prefetch prefetch;  // of nothing: all is in the caches
-  Band band;
-  band.regions.resize(sources.size());
-  band.sources.assign(sources.begin(), sources.end());
-  band.region_bytes = buffer_bytes_ / static_cast<std::int64_t>(std::max<std::size_t>(peers_.size(), 1));
-  for (std::size_t i = 0; i < peers_.size(); ++i)
-    band.regions[peers_[i]].memory = buffer.get() + static_cast<std::int64_t>(i) * band.region_bytes;
-  while (band.end < rows.count()) {
-    band.clear(band.end);
-    while (band.end < rows.count() && band.take(rows, sources)) {
+  Band band(sources, peers_, buffer.get(),
+            buffer_bytes_ / static_cast<std::int64_t>(std::max<std::size_t>(peers_.size(), 1)));
+  while (band.end() < rows.count()) {
+    band.go_on();
+    while (band.end() < rows.count() && band.take(rows)) {
     }
-    for (const std::size_t peer : peers_) memory.read(static_cast<int>(peer), band.regions[peer].copies);
-    for (std::int64_t row = band.begin; row < band.end; ++row) {
-      const auto first = static_cast<std::size_t>(row - band.begin) * sources.size();
-      for (std::size_t s = 0; s < sources.size(); ++s) band.sources[s].data = band.seeming[first + s];
-      rows.run(row, band.sources, target, stage.data(), prefetch);
-    }
+    band.read(memory);
+    for (std::int64_t row = band.begin(); row < band.end(); ++row)
+      rows.run(row, band.sources(row), target, stage.data(), prefetch);
   }
   copy::settle();
 }

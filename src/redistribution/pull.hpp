@@ -46,7 +46,7 @@ class Pull {
  private:
   enum class Way : std::uint8_t { kNone, kRuns, kRows };
   /// Rows of a target whose stretches of the sources fit into the buffer together.
-  struct Band;
+  class Band;
   bool has_long_runs(std::span<const copy::LocalArray> dense, const copy::LocalArray& target) const;
   void plan_rows(const copy::LocalArray& target, std::int64_t memory);
   void pull_runs(const Share& share, const copy::LocalArray& source, const copy::LocalArray& target,

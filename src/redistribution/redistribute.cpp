@@ -327,7 +327,8 @@ Pull& Exchange::pull() {
   std::vector<copy::LocalArray> sources;
   for (int node_rank = 0; node_rank < transport_.node_size(); ++node_rank) {
     const std::int64_t worker = transport_.worker_on_node(node_rank);
-    sources.push_back(pairs_.source().has_rank(worker) ? dense(pairs_.source(), worker) : copy::LocalArray{worker, nullptr, {}});
+    sources.push_back(pairs_.source().has_rank(worker) ? dense(pairs_.source(), worker)
+                                                       : copy::LocalArray{worker, nullptr, {}});
   }
   return pull_.emplace(gather_for(me, node_senders(me), true), static_cast<std::size_t>(transport_.node_rank()),
                        sources, dense(pairs_.target(), me), memory_bytes_);

@@ -24,8 +24,8 @@ enum class Reach : std::uint8_t {
   kBoth,     ///< all sources and targets: the node's work is shared out, and each byte is copied once
   kSources,  ///< all sources: each worker puts its own target collective::together out of them, in one copy
   kTargets,  ///< all targets: each worker puts what it has straight there, in one copy
-  kSystem,   ///< none, but the system copies out of all sources: one copy for long runs, two without waits for short ones
-  kNeither   ///< windows: one copy into them and one out of them
+  kSystem,  ///< none, but the system copies out of all sources: one copy for long runs, two without waits for short ones
+  kNeither  ///< windows: one copy into them and one out of them
 };
 
 /// One worker's part of a redistribution over a transport whose workers hold one rank each, planned once for any number

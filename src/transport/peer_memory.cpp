@@ -21,8 +21,8 @@ constexpr std::size_t kMostCopies = 512;  // of a call; the system allows 1024
 
 /// A word that no other process has at its address, as far as numbers and clocks tell processes apart.
 struct Word {
-  std::int64_t value = (static_cast<std::int64_t>(::getpid()) << 32) ^
-                       std::chrono::steady_clock::now().time_since_epoch().count();
+  std::int64_t value =
+      (static_cast<std::int64_t>(::getpid()) << 32) ^ std::chrono::steady_clock::now().time_since_epoch().count();
 };
 
 iovec vector_of(const std::byte* begin, std::int64_t bytes) {
@@ -31,8 +31,8 @@ iovec vector_of(const std::byte* begin, std::int64_t bytes) {
 
 /// Whether `bytes` bytes could be copied.
 bool copied(std::int64_t process, std::span<const iovec> from, std::span<const iovec> to, std::int64_t bytes) {
-  const ssize_t result = ::process_vm_readv(static_cast<pid_t>(process), to.data(), to.size(), from.data(),
-                                            from.size(), 0);
+  const ssize_t result =
+      ::process_vm_readv(static_cast<pid_t>(process), to.data(), to.size(), from.data(), from.size(), 0);
   if (result >= 0 && result < bytes) errno = EFAULT;
   return result == bytes;
 }
