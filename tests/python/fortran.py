@@ -28,16 +28,16 @@ needs_fortran = pytest.mark.skipif(
 def compile_program(source, folder, kind=4, flags=()):
     """The program of a source file of tests/fortran, or of any path."""
     library, kind_flags = KINDS[kind]
-    place = SOURCES / source
-    command = [COMPILER, "-O1", "-g", f"-I{LIBRARIES / MODULES[kind]}", f"-J{folder}", *kind_flags, *flags, str(place)]
+    path = SOURCES / source
+    command = [COMPILER, "-O1", "-g", f"-I{LIBRARIES / MODULES[kind]}", f"-J{folder}", *kind_flags, *flags, str(path)]
     linked = [str(LIBRARIES / f"lib{library}.so"), f"-Wl,-rpath,{LIBRARIES}"]
 
     def make(program):
         done = subprocess.run([*command, "-o", str(program), *linked], capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
 
-    key = (str(place), place.stat().st_mtime_ns, kind, tuple(flags))
-    return made_once(Path(folder) / f"{place.stem}_{kind}", key, make)
+    key = (str(path), path.stat().st_mtime_ns, kind, tuple(flags))
+    return made_once(Path(folder) / f"{path.stem}_{kind}", key, make)
 
 
 def launch(program, ranks, folder, **environment):
