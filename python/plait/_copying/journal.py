@@ -71,7 +71,7 @@ class Journal:
         self._take(self._tell(text))
 
     def _open(self, job: dict[str, Any]) -> str:
-        self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -394,7 +394,7 @@ def clear(path: Path) -> None:
     errors  StoreError: EBUSY, that one is running
     """
     try:
-        file = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+        file = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
     except FileNotFoundError:
         return
     with os.fdopen(file, "r+", encoding="utf-8", errors="replace") as journal:
