@@ -14,14 +14,14 @@ class StopError(Exception):
     pass
 
 
+def stop(done, total):
+    if 2 * done > total:
+        raise StopError
+
+
 @pytest.fixture(autouse=True)
 def interrupted(tmp_path, monkeypatch):
     """A copy of a.npy to b.npy that has been interrupted."""
-
-    def stop(done, total):
-        if 2 * done > total:
-            raise StopError
-
     monkeypatch.chdir(tmp_path)
     np.save("a.npy", ARRAY)
     with pytest.raises(StopError):
@@ -43,6 +43,17 @@ def test_a_source_that_keeps_its_size_and_time_is_another_one(replaced):
         plait.copy("a.npy", "b.npy", resume=True, memory="8K")
     plait.copy("a.npy", "b.npy")
     np.testing.assert_array_equal(np.load("b.npy"), ARRAY + 1)
+
+
+@pytest.mark.parametrize("name", ["s.zarr", "s.zarr::/g/x"])
+def test_chunks_that_were_written_meanwhile(name):
+    plait.copy("a.npy", name, chunks=(10, 80))
+    with pytest.raises(StopError):
+        plait.copy(name, "c.npy", resume=True, memory="16K", progress=stop)
+    with plait.open(name, "r+") as file:
+        file.write(ARRAY[:10] + 1, region=(slice(0, 10), slice(None)))
+    with pytest.raises(plait.ArgumentError, match="whose source was"):
+        plait.copy(name, "c.npy", resume=True, memory="16K")
 
 
 @pytest.mark.parametrize("resume", [True, False])
