@@ -13,7 +13,8 @@ from .._arrays_in import arrays_in
 from .._errors import ArgumentError, Error
 from .._guard import Refuse, checks
 from .._location import locate, path_of
-from .journal import Journal, clear
+from .journal import Journal
+from .journal_lines import clear
 
 if TYPE_CHECKING:
     from .job import Job

@@ -14,8 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays_in import BETWEEN, ArrayInfo, arrays_in
-from .._arrays_in import groups_in as groups_with_attributes
+from .._arrays_in import BETWEEN, ArrayInfo, arrays_in, groups_in
 from .._errors import ArgumentError
 from .._indexing.array_like import pieces
 from .._location import locate
@@ -79,7 +78,7 @@ def group_in(url: str, group: str | None, told: Mapping[str, Any]) -> Group:
             raise ArgumentError(f"{url} holds one array, and has no group {group!r}; leave group out")
         with open(url, **told) as file:
             dimensions = tuple(f"dim_{d}" for d in range(len(file.shape)))
-            one = Found(ONLY, url, file.shape, file.dtype, dimensions, file.chunks, dict(file.attrs), told)
+            one = Found(ONLY, url, file.shape, file.dtype, dimensions, file.chunks, _values_of(file.attrs), told)
         return Group((one,))
     if told:
         raise ArgumentError(f"{url} says itself what it holds; leave out {', '.join(told)}")
@@ -103,14 +102,16 @@ def group_in(url: str, group: str | None, told: Mapping[str, Any]) -> Group:
             f"of: {', '.join(sorted({posixpath.dirname(one.name) for one in listed} - {''})) or 'none'}"
         )
     arrays = tuple(_found(one, path, one_without_name) for one in _usable(near, path, wanted))
-    beside = () if wanted else (group for group in groups_with_attributes(path) if group.name.strip("/") == inside)
-    attributes = {name: value for group in beside for name, value in group.attributes.items() if name not in _HIDDEN}
+    beside = () if wanted else (group for group in groups_in(path) if group.name.strip("/") == inside)
+    attributes = {
+        name: value for group in beside for name, value in _values_of(group.attributes).items() if name not in _HIDDEN
+    }
     if one_without_name:
         return Group(_with_dimensions(arrays, {}, alone=True), attributes)
     return Group(_with_dimensions(arrays, _nameless(listed, path)), attributes)
 
 
-def groups_in(url: str) -> tuple[str, ...]:
+def names_of_groups(url: str) -> tuple[str, ...]:
     """Return the names of all groups that hold an array, sorted; the outermost one is empty."""
     if not locate(url).names_arrays:
         return ("",)
@@ -202,10 +203,15 @@ def _with_dimensions(arrays: Iterable[Found], numbers: _Nameless, *, alone: bool
     return tuple(result)
 
 
+def _values_of(attributes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return attributes as xarray has them: arrays of one number, as which HDF5 keeps numbers, are that number."""
+    return {name: value[0] if np.shape(value) == (1,) else value for name, value in attributes.items()}
+
+
 def _attributes_of(one: ArrayInfo) -> dict[str, Any]:
     """Return the attributes of an array as xarray decodes them."""
     assert one.dtype is not None
-    found = {name: value for name, value in one.attributes.items() if name not in _HIDDEN}
+    found = {name: value for name, value in _values_of(one.attributes).items() if name not in _HIDDEN}
     fill = found.get("_FillValue")
     if isinstance(fill, str) and one.dtype.kind == "f":  # as xarray spells it in Zarr 3
         with contextlib.suppress(ValueError, struct.error):

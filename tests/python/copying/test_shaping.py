@@ -108,7 +108,9 @@ def test_all_of_it_at_once_by_the_command(tmp_path, source, array):
 
 def test_arrays_without_a_dimension_are_copied_whole(tmp_path, array):
     for name, part, names in [("t", array, NAMES), ("time", array[:, 0, 0], NAMES[:1]), ("z", array[0], ("y", "x"))]:
-        with plait.open(f"{tmp_path}/a.zarr::/{name}", "w", shape=part.shape, dtype="i2", dimension_names=names) as file:
+        with plait.open(
+            f"{tmp_path}/a.zarr::/{name}", "w", shape=part.shape, dtype="i2", dimension_names=names
+        ) as file:
             file.write(part)
     plait.copy(tmp_path / "a.zarr", tmp_path / "b.npz", region={"time": slice(3, 6)})
     with np.load(tmp_path / "b.npz") as found:

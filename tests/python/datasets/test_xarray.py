@@ -48,8 +48,41 @@ def test_named_dimensions_and_coordinates(tmp_path):
             assert found.name == "t2m"
 
 
+@pytest.mark.parametrize("how", ["netcdf4", "scipy", "zarr"])
+def test_attributes_are_decoded_by_xarray(tmp_path, how):
+    """Packed numbers, missing values, times and coordinates of two dimensions, beside xarray's own reading."""
+    pytest.importorskip({"netcdf4": "netCDF4", "scipy": "scipy", "zarr": "zarr"}[how])
+    field = np.round(FIELD * 100)
+    field[2:4, 1] = np.nan
+    made = xarray.Dataset(
+        {"t2m": (("time", "lat", "lon"), field, {"units": "K", "valid": [1.5, 2.5]})},
+        coords={
+            "time": np.datetime64("2000-01-01") + np.arange(10) * np.timedelta64(6, "h"),
+            "area": (("lat", "lon"), FIELD[0].astype("f8")),
+        },
+        attrs={"title": "a test", "number": 3},
+    )
+    packed = {"t2m": {"dtype": "i2", "scale_factor": 0.5, "add_offset": 10.0, "_FillValue": -99}}
+    name = tmp_path / ("a.zarr" if how == "zarr" else "a.nc")
+    if how == "zarr":
+        made.to_zarr(name, encoding=packed, consolidated=False)
+    else:
+        made.to_netcdf(name, engine=how, encoding=packed)
+    with xarray.open_dataset(name, engine=how, **({"consolidated": False} if how == "zarr" else {})) as expected:
+        with xarray.open_dataset(name, engine="plait") as found:
+            xarray.testing.assert_allclose(found, expected)
+            assert set(found.coords) == set(expected.coords)
+            assert found["t2m"].attrs.keys() == expected["t2m"].attrs.keys()
+            assert found.attrs == expected.attrs
+            assert np.isnan(found["t2m"].values[2, 1]).all()
+            assert found["t2m"].encoding["scale_factor"] == 0.5
+        with xarray.open_dataset(name, engine="plait", mask_and_scale=False) as found:
+            assert found["t2m"].dtype.kind == "i"
+            assert (found["t2m"].values[2, 1] == -99).all()
+
+
 def test_nothing_is_read_before_it_is_asked_for(tmp_path, monkeypatch):
-    made, names = written(tmp_path)
+    _, names = written(tmp_path)
     read = []
     index = plait.File.__getitem__
     monkeypatch.setattr(plait.File, "__getitem__", lambda self, key: read.append(self.url) or index(self, key))
@@ -121,8 +154,8 @@ def test_groups(tmp_path):
     np.testing.assert_array_equal(tree["g/x"], [3, 3])
     with pytest.raises(plait.ArgumentError, match="has no array in the group 'h'; pass group=, one of: g"):
         xarray.open_dataset(name, engine="plait", group="h")
+    np.save(tmp_path / "a.npy", np.ones(2))
     with pytest.raises(plait.ArgumentError, match="has no group 'g'"):
-        np.save(tmp_path / "a.npy", np.ones(2))
         xarray.open_dataset(tmp_path / "a.npy", group="g")
     with pytest.raises(plait.ArgumentError, match="leave out shape"):
         xarray.open_dataset(name, engine="plait", shape=(3,))
@@ -172,7 +205,7 @@ def test_groups_with_dimensions_without_names_make_a_tree(tmp_path):
 
 def test_chunks_of_dask_workers(tmp_path):
     pytest.importorskip("dask.array", reason="dask is not installed")
-    made, names = written(tmp_path)
+    _, names = written(tmp_path)
     with xarray.open_dataset(names[-1], engine="plait", chunks={}) as lazy:
         assert lazy["t2m"].chunks == ((5, 5), (3, 3), (8,))
         mean = lazy["t2m"].mean("time")

@@ -26,7 +26,8 @@ class Planning {
   Planning(const std::vector<Member>& members, bool of_netcdf) : members_(members), of_netcdf_(of_netcdf) {
     for (std::size_t i = 0; i < members.size(); ++i) {
       by_name_[members[i].name] = i;
-      for (std::string group = group_of(members[i].name); !group.empty(); group = group_of(group)) groups_.insert(group);
+      for (std::string group = group_of(members[i].name); !group.empty(); group = group_of(group))
+        groups_.insert(group);
     }
   }
 
@@ -36,7 +37,8 @@ class Planning {
       const std::string path = path_of(above, name);
       if (const auto known = known_.find(path); known != known_.end()) {
         if (result.scales[known->second].length == length) return static_cast<std::ptrdiff_t>(known->second);
-      } else if (const auto array = by_name_.find(path); array != by_name_.end() && can_be(array->second, name, length)) {
+      } else if (const auto array = by_name_.find(path);
+                 array != by_name_.end() && can_be(array->second, name, length)) {
         return add({path, length, array->second});
       }
       if (above.empty()) break;

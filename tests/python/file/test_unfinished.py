@@ -1,0 +1,115 @@
+"""New files that stay when they are not closed, and that a later program goes on with."""
+
+import errno
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import plait
+from plait import _core
+
+pytestmark = pytest.mark.usefixtures("nothing_left")
+
+NAMES = {
+    "b.npy": {},
+    "b.bin": {},
+    "b.npz": {},
+    "b.zarr": {"chunks": (4, 4), "codec": "zstd:1"},
+    "b.zarr::/g/x": {"chunks": (4, 4)},
+    "stripe:b.s?disks=x,y&unit=40": {},
+}
+SHAPE = (8, 9)
+# Writes a row of ones and is killed.
+KILLED = """
+import os, sys
+import numpy as np
+import plait
+file = plait.open(sys.argv[1], "w", shape=(8, 9), dtype="i2", unfinished="keep", **eval(sys.argv[2]))
+file.write(np.ones((4, 9), "i2"), region=np.s_[4:8])
+os.kill(os.getpid(), 9)
+"""
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for disk in "xy":
+        os.mkdir(disk)
+
+
+def begin(name):
+    done = subprocess.run([sys.executable, "-c", KILLED, name, repr(NAMES[name])], check=False)
+    assert done.returncode == -9
+
+
+def content(name):
+    told = {"shape": SHAPE, "dtype": "i2"} if "bin" in name or "stripe" in name else {}
+    with plait.open(name.partition("?")[0], **told) as file:
+        return np.asarray(file.read())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_later_program_goes_on(name):
+    begin(name)
+    (left,) = [one for one in os.listdir() if len(one) > 1]
+    assert left.startswith(".b.")
+    with plait.open(name, "w", shape=SHAPE, dtype="i2", unfinished="continue", **NAMES[name]) as file:
+        assert file._core.continued
+        assert os.path.exists(file._core.unfinished_path)
+        file.write(np.full((4, 9), 2, "i2"), region=np.s_[:4])
+    np.testing.assert_array_equal(content(name), np.repeat([[2], [1]], 4, 0) * np.ones((1, 9), "i2"))
+    assert len(os.listdir()) == 3
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("how", ["keep", "continue"])
+def test_it_is_begun_anew(name, how):
+    begin(name)
+    shape = SHAPE if how == "keep" else (8, 10)  # another size, or another head
+    with plait.open(name, "w", shape=shape, dtype="i2", unfinished=how, **NAMES[name]) as file:
+        assert not file._core.continued
+        file.write(np.zeros((4, shape[1]), "i2"), region=np.s_[:4])
+    told = {"shape": shape, "dtype": "i2"} if "bin" in name or "stripe" in name else {}
+    with plait.open(name.partition("?")[0], **told) as file:
+        np.testing.assert_array_equal(file.read(), np.zeros(shape))
+    assert len(os.listdir()) == 3
+    assert len(os.listdir("x")) == (1 if "stripe" in name else 0)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_others_neither_use_nor_remove_it(name):
+    begin(name)
+    with plait.open(name, "w", shape=SHAPE, dtype="i2", **NAMES[name]) as file:
+        file.write(np.zeros(SHAPE, "i2"))
+    assert len(os.listdir()) == 4
+    _core.remove_unfinished(name)
+    assert len(os.listdir()) == 3
+    np.testing.assert_array_equal(content(name), np.zeros(SHAPE))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_two_programs_do_not_write_it_at_once(name):
+    with plait.open(name, "w", shape=SHAPE, dtype="i2", unfinished="continue", **NAMES[name]):
+        for call in (
+            lambda: plait.open(name, "w", shape=SHAPE, dtype="i2", unfinished="continue", **NAMES[name]),
+            lambda: _core.remove_unfinished(name),
+        ):
+            with pytest.raises(plait.StoreError, match="another program is writing it") as told:
+                call()
+            assert told.value.errno == errno.EBUSY
+
+
+def fail_within():
+    with plait.open("b.npy", "w", shape=SHAPE, dtype="i2", unfinished="keep") as file:
+        file._core.sync()
+        raise KeyError
+
+
+def test_an_exception_leaves_it():
+    with pytest.raises(KeyError):
+        fail_within()
+    assert ".b.npy.plait-unfinished" in os.listdir()
+    _core.remove_unfinished("b.npy")
