@@ -78,3 +78,21 @@ def test_the_longest_names(resume):
 def test_a_folder_that_is_missing():
     with pytest.raises(FileNotFoundError, match="none"):
         plait.copy("a.npy", "none/b.npy", resume=True)
+
+
+class OtherDevice:
+    """What a host tells of a file to which the file system has given another number."""
+
+    def __init__(self, found):
+        self._found = found
+
+    def __getattr__(self, name):
+        return getattr(self._found, name) + (name == "st_dev")
+
+
+def test_the_number_of_the_device_does_not_count(monkeypatch):
+    stat = os.stat
+    monkeypatch.setattr(os, "stat", lambda *args, **more: OtherDevice(stat(*args, **more)))
+    done = plait.copy("a.npy", "b.npy", resume=True, memory="8K")
+    assert done.resumed >= ARRAY.nbytes // 2
+    np.testing.assert_array_equal(np.load("b.npy"), ARRAY)
