@@ -39,7 +39,7 @@ class _Known:
     """What the journal has of an array."""
 
     file: list[int] | None = None
-    """The device and number of the unfinished file."""
+    """The number of the unfinished file."""
     route: dict[str, Any] | None = None
     done: dict[int, set[int]] = field(default_factory=dict)
     """The numbers of the windows of each pass."""
@@ -355,5 +355,5 @@ def _boot_id() -> str:
 
 
 def _number_of(path: str) -> list[int]:
-    found = os.stat(path)
-    return [found.st_dev, found.st_ino]
+    # The number of the device is another one on each host, and after each start.
+    return [os.stat(path).st_ino]

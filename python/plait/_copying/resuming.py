@@ -90,7 +90,8 @@ def _identity(source: str | os.PathLike[str]) -> str:
 
     The time of the last change counts as well, which nobody can set back, as programs do that keep times of files.
 
-    Of Zarr those of its metadata; chunks that are written in place are not seen.
+    Of Zarr those of its metadata and of the folders that Plait puts chunks into when it writes some in place; what
+    others write into a chunk's own folder is not seen.
     """
     found = locate(source)
     if not found.path:
@@ -103,6 +104,9 @@ def _identity(source: str | os.PathLike[str]) -> str:
             folders += [os.path.join(found.path, one.name.strip("/")) for one in arrays_in(os.fsdecode(source))]
         paths += [os.path.join(folder, name) for folder in folders for name in names]
         paths = [path for path in paths[1:] if os.path.isfile(path)]
+        of_chunks = [os.path.join(folder, "c") for folder in folders]
+        paths += [path for chunks in of_chunks if os.path.isdir(chunks) for path in (os.path.dirname(chunks), chunks)]
+        paths += [os.path.dirname(path) for path in paths if os.path.basename(path) == ".zarray"]
     told = [os.fsdecode(source)]
     for path in dict.fromkeys(paths):
         seen = os.stat(path)

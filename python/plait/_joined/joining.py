@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from .. import _core
 from .._arguments.buffers import whole
+from .._arguments.sizes import bytes_of
 from .._arguments.words import shape_text, shown
 from .._arrays_in import arrays_in
 from .._comm import CommLike, comm_of
@@ -25,7 +26,7 @@ from .parts import OpenParts, Part, check_unchanged
 
 _MOST_OPEN = 64
 _CHUNKS_KEPT = 64 << 20
-"""Bytes of chunks that open parts may keep unpacked, one each."""
+"""Bytes of chunks that open parts may keep unpacked, one each; less where less memory is given."""
 
 
 def concat(
@@ -71,7 +72,9 @@ def concat(
                 check_unchanged(file, shapes[number], first.dtype)
         return file
 
-    files = OpenParts(opened, _most_open(first))
+    with checks(refuse):
+        most = _most_open(first, whole(bytes_of(memory, "memory"), "memory"))
+    files = OpenParts(opened, most)
     files.keep(0, first)
     try:
         with checks(refuse):
@@ -99,11 +102,13 @@ def _join_again(names: list[str], axis: int, told: dict[str, Any]) -> Concatenat
     return joined
 
 
-def _most_open(first: File) -> int:
+def _most_open(first: File, memory: int) -> int:
+    """Return how many parts may be open.  memory: as it was given, 0 where it was not"""
     chunk = first._core.chunk
     if not chunk:
         return _MOST_OPEN
-    return min(max(_CHUNKS_KEPT // max(math.prod(chunk) * first.dtype.itemsize, 1), 2), _MOST_OPEN)
+    kept = min(memory or _CHUNKS_KEPT, _CHUNKS_KEPT)
+    return min(max(kept // max(math.prod(chunk) * first.dtype.itemsize, 1), 2), _MOST_OPEN)
 
 
 def _axis_of(axis: Any, first: File, name: str) -> int:

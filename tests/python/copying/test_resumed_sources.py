@@ -14,14 +14,14 @@ class StopError(Exception):
     pass
 
 
+def stop(done, total):
+    if 2 * done > total:
+        raise StopError
+
+
 @pytest.fixture(autouse=True)
 def interrupted(tmp_path, monkeypatch):
     """A copy of a.npy to b.npy that has been interrupted."""
-
-    def stop(done, total):
-        if 2 * done > total:
-            raise StopError
-
     monkeypatch.chdir(tmp_path)
     np.save("a.npy", ARRAY)
     with pytest.raises(StopError):
@@ -43,6 +43,17 @@ def test_a_source_that_keeps_its_size_and_time_is_another_one(replaced):
         plait.copy("a.npy", "b.npy", resume=True, memory="8K")
     plait.copy("a.npy", "b.npy")
     np.testing.assert_array_equal(np.load("b.npy"), ARRAY + 1)
+
+
+@pytest.mark.parametrize("name", ["s.zarr", "s.zarr::/g/x"])
+def test_chunks_that_were_written_meanwhile(name):
+    plait.copy("a.npy", name, chunks=(10, 80))
+    with pytest.raises(StopError):
+        plait.copy(name, "c.npy", resume=True, memory="16K", progress=stop)
+    with plait.open(name, "r+") as file:
+        file.write(ARRAY[:10] + 1, region=(slice(0, 10), slice(None)))
+    with pytest.raises(plait.ArgumentError, match="whose source was"):
+        plait.copy(name, "c.npy", resume=True, memory="16K")
 
 
 @pytest.mark.parametrize("resume", [True, False])
@@ -67,3 +78,21 @@ def test_the_longest_names(resume):
 def test_a_folder_that_is_missing():
     with pytest.raises(FileNotFoundError, match="none"):
         plait.copy("a.npy", "none/b.npy", resume=True)
+
+
+class OtherDevice:
+    """What a host tells of a file to which the file system has given another number."""
+
+    def __init__(self, found):
+        self._found = found
+
+    def __getattr__(self, name):
+        return getattr(self._found, name) + (name == "st_dev")
+
+
+def test_the_number_of_the_device_does_not_count(monkeypatch):
+    stat = os.stat
+    monkeypatch.setattr(os, "stat", lambda *args, **more: OtherDevice(stat(*args, **more)))
+    done = plait.copy("a.npy", "b.npy", resume=True, memory="8K")
+    assert done.resumed >= ARRAY.nbytes // 2
+    np.testing.assert_array_equal(np.load("b.npy"), ARRAY)
