@@ -52,9 +52,12 @@ using GivenArray = std::tuple<std::string, Extents, std::string, std::int64_t, s
 NamedArray array_of(const GivenArray& given) {
   const auto& [name, extents, descr, bytes, order, kept] = given;
   const auto& [chunk, shard, codec, fill_value, dimension_names, attributes, groups] = kept;
-  return {name,  {extents, descr, bytes, order == "F" ? Order::kFortran : Order::kC},
-          chunk, codec,
-          fill_value, dimension_names,
+  return {name,
+          {extents, descr, bytes, order == "F" ? Order::kFortran : Order::kC},
+          chunk,
+          codec,
+          fill_value,
+          dimension_names,
           attributes_of_raw(attributes)};
 }
 

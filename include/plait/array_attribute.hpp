@@ -15,7 +15,7 @@ struct ArrayAttribute {
   std::string name;
   /// The type of its numbers as .npy files spell it (`<f4`); kTexts; or kJson.
   std::string dtype;
-  Extents shape{};  ///< of its values, the last dimension fastest; empty: there is one
+  Extents shape{};                   ///< of its values, the last dimension fastest; empty: there is one
   std::vector<std::byte> values{};   ///< numbers
   std::vector<std::string> texts{};  ///< texts in UTF-8; of kJson one, as JSON spells it
   /// Why its value cannot be read; empty: it can.

@@ -116,7 +116,9 @@ def _raw_of(name: Any, value: Any) -> Raw:
     if array is None:
         return (name, _JSON, [], b"", [_json_of(name, value)], "")
     if array.dtype.kind in "US":
-        texts = [one if isinstance(one, str) else one.decode("utf-8", "surrogateescape") for one in array.ravel().tolist()]
+        texts = [
+            one if isinstance(one, str) else one.decode("utf-8", "surrogateescape") for one in array.ravel().tolist()
+        ]
         return (name, _TEXTS, list(array.shape), b"", texts, "")
     descr, _ = descr_of(array.dtype)
     return (name, descr, list(array.shape), np.ascontiguousarray(array).tobytes(), [], "")
@@ -155,8 +157,8 @@ def _json_of(name: str, value: Any) -> str:
         return json.dumps(value)
     except (TypeError, ValueError):
         raise ArgumentError(
-            f"the attribute {name!r} is {shown(value)}; give a number, a text, an array of numbers, a list of texts, or "
-            "what JSON can spell"
+            f"the attribute {name!r} is {shown(value)}; give a number, a text, an array of numbers, a list of texts, "
+            "or what JSON can spell"
         ) from None
 
 

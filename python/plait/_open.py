@@ -76,8 +76,8 @@ def open(
     strategy  "direct" or "two-phase"; by default PLAIT_STRATEGY, or what is predicted to be faster
     arrays    in mode w, what a new ``.npz`` or ``.safetensors`` file is to hold instead of one array: a mapping of
               names to (shape, dtype) or (shape, dtype, order). Write each with ``variable=name``. In formats that
-              keep an array in chunks, or have attributes, a mapping may stand for these, of ``shape``, ``dtype``, and if
-              wanted ``order``, ``chunks``, ``codec``, ``fill_value``, ``dimension_names`` and ``attributes``
+              keep an array in chunks, or have attributes, a mapping may stand for these, of ``shape``, ``dtype``, and
+              if wanted ``order``, ``chunks``, ``codec``, ``fill_value``, ``dimension_names`` and ``attributes``
     readers   how many ranks access the file in two-phase accesses; by default chosen by Plait
     chunks    in mode w of formats that keep an array in chunks, such as ``.zarr``: the shape of a chunk; by default
               chunks of about 8 MiB that are contiguous in the array's order, as far as can be. ``()`` keeps an array

@@ -69,8 +69,9 @@ void check_attributes(const ArrayAttributes& attributes, const std::string& wher
   std::set<std::string_view> names;
   for (const ArrayAttribute& one : attributes) {
     if (one.name.empty() || one.name.find('\0') != std::string::npos || !npy::is_utf8(one.name))
-      refuse(text(where, ": an attribute has an empty name, or one that is no UTF-8 or has a byte of zero; give it "
-                         "another one"));
+      refuse(text(where,
+                  ": an attribute has an empty name, or one that is no UTF-8 or has a byte of zero; give it "
+                  "another one"));
     if (!names.insert(one.name).second)
       refuse(text(where, ": two attributes have the name \"", one.name, "\"; give each a name of its own"));
     if (!one.refused.empty()) refuse(text(where, ": the attribute \"", one.name, "\" has no value: ", one.refused));
@@ -79,8 +80,9 @@ void check_attributes(const ArrayAttributes& attributes, const std::string& wher
     const std::int64_t count = count_of(one);
     const bool texts = one.is_texts() || one.is_json();
     const std::int64_t bytes = texts ? 1 : npy::element_bytes_of(one.dtype);
-    if (count < 0 || bytes < 1 || (texts ? one.texts.size() : one.values.size() / static_cast<std::size_t>(bytes)) !=
-                                      static_cast<std::size_t>(count))
+    if (count < 0 || bytes < 1 ||
+        (texts ? one.texts.size() : one.values.size() / static_cast<std::size_t>(bytes)) !=
+            static_cast<std::size_t>(count))
       refuse(text(where, ": the attribute \"", one.name, "\" has other values than its shape ",
                   shape_to_string(one.shape), " and its type ", one.dtype, " say; give as many"));
   }

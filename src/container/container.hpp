@@ -63,6 +63,8 @@ struct NewContent : Content {
   std::vector<Member> members{};
   /// Texts of the metadata of groups, by the names of these, of a format of folders.
   std::map<std::string, std::string> groups{};
+  /// Whether a later program may go on with it, as FileOptions say.
+  bool keeps_unfinished = false;
 };
 
 /// A folder that is to appear with a new array in it.
@@ -123,8 +125,7 @@ class Container {
   /// `store` and `file` as for list().  errors  kSystem: damaged.
   virtual std::vector<GroupAttributes> groups(store::Store& /*store*/, const std::string& /*file*/) const { return {}; }
   /// Why a new file of that name does not keep an attribute, of a group or of an array; empty: it does.
-  virtual std::string refused_attribute(const std::string& path, const ArrayAttribute& attribute,
-                                        bool of_group) const;
+  virtual std::string refused_attribute(const std::string& path, const ArrayAttribute& attribute, bool of_group) const;
   /// Whether new files keep their arrays in chunks, as FileOptions say.
   virtual bool keeps_chunks() const { return false; }
   /// Whether a program can go on with what another one has left of a new file: nothing of it is in memory alone.

@@ -49,13 +49,13 @@ plan::AccessOptions access_options(const FileOptions& options) {
 /// What only new files are told.
 void check_kept(const FileOptions& options, const std::string& path, Mode mode) {
   if (mode == Mode::kWrite) return;
-  const char* const given = options.chunk                      ? "a shape of chunks"
-                            : options.shard                    ? "a shape of shards"
-                            : !options.codec.empty()           ? "a codec"
-                            : !options.fill_value.empty()      ? "a fill value"
-                            : !options.dimension_names.empty() ? "names of dimensions"
+  const char* const given = options.chunk                                            ? "a shape of chunks"
+                            : options.shard                                          ? "a shape of shards"
+                            : !options.codec.empty()                                 ? "a codec"
+                            : !options.fill_value.empty()                            ? "a fill value"
+                            : !options.dimension_names.empty()                       ? "names of dimensions"
                             : !options.attributes.empty() || !options.groups.empty() ? "attributes"
-                                                               : nullptr;
+                                                                                     : nullptr;
   if (given != nullptr)
     refuse(text(path, ": ", given, " was given, which a new file is told; leave it out, or use mode \"w\""));
 }

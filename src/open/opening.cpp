@@ -58,9 +58,8 @@ container::NewContent new_content(const std::string& name, Contents contents, Fi
   const auto keeps = [](const NamedArray& one) {
     return one.chunk || !one.codec.empty() || !one.fill_value.empty() || !one.dimension_names.empty();
   };
-  if (!made.keeps_chunks() &&
-      (wanted.chunk || wanted.shard || !wanted.codec.empty() || !wanted.fill_value.empty() ||
-       !wanted.dimension_names.empty() || std::ranges::any_of(wanted.arrays, keeps)))
+  if (!made.keeps_chunks() && (wanted.chunk || wanted.shard || !wanted.codec.empty() || !wanted.fill_value.empty() ||
+                               !wanted.dimension_names.empty() || std::ranges::any_of(wanted.arrays, keeps)))
     throw Error(ErrorKind::kArgument,
                 text(name,
                      ": chunks, shards, a codec, a fill value or names of dimensions were given, but a file of this "
@@ -90,8 +89,12 @@ store::NewFileOptions FileOpening::make() {
                 text(name(),
                      ": what is unfinished of a store of this kind is not kept; leave that out, or give the name of "
                      "another kind of file, such as one that ends with .npy or .zarr"));
-  return {content_.file_bytes != 0 ? content_.file_bytes : content_.bytes(), content_.head, comm().alone(),
-          options_.keeps_unfinished || options_.continues, options_.continues, &content_.groups};
+  return {content_.file_bytes != 0 ? content_.file_bytes : content_.bytes(),
+          content_.head,
+          comm().alone(),
+          options_.keeps_unfinished || options_.continues,
+          options_.continues,
+          &content_.groups};
 }
 
 void FileOpening::inspect(const std::shared_ptr<store::Store>& store) {
@@ -202,6 +205,7 @@ void FileOpening::adopt(const std::string& told, const core::Source& source) {
     else if (mode() != Mode::kWrite)
       store = container_->view(std::move(store), name(), rest);
   }
+  content_.keeps_unfinished = options_.keeps_unfinished || options_.continues;
   if (mode() == Mode::kWrite) store = container_->view_of_new(std::move(store), content_);
   file_.set_array({content_.type, content_.data_offset, content_.chunk, content_.shard, access_, options_.several,
                    access_.memory_bytes, content_.packed},

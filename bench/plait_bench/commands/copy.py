@@ -55,8 +55,8 @@ def _row(text: str) -> str:
     type=Several("row", _row, _ROWS),
     default=",".join(_ROWS),
     show_default=True,
-    help="Which copies: a, b: Zarr, rows to columns, as they are and by zstd; c: .npy, C to F; d: HDF5 to Zarr; e: Zarr "
-    "to netCDF-4; f: chunks into shards; g: frames to time series; h: netCDF-4, rows to columns.",
+    help="Which copies: a, b: Zarr, rows to columns, as they are and by zstd; c: .npy, C to F; d: HDF5 to Zarr; e: "
+    "Zarr to netCDF-4; f: chunks into shards; g: frames to time series; h: netCDF-4, rows to columns.",
 )
 @click.option(
     "--tools",

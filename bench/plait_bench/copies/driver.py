@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
@@ -12,6 +14,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+import plait
 from plait_bench.copies.rates import codec_seconds, drop, fill, plain_copy
 from plait_bench.copies.rows import Row, make_source, rows, same
 from plait_bench.copies.tools import tools_for
@@ -137,25 +140,38 @@ def _measure(result: RowResult, settings: CopySettings, folder: Path, steps: Ste
             if not tool.failed:
                 _run(name, row, (source, target), settings, tool)
             if number == 0 and not tool.failed:
-                tool.wrong = not same(row, source, target)
+                tool.wrong = not _same(row, source, target)
             _remove(target)
             steps.done(f"{row.title}: {name}, round {number + 1} of {settings.rounds}")
     _remove(source)
     _remove(plain)
 
 
+def _same(row: Row, source: Path, target: Path) -> bool:
+    try:
+        return same(row, source, target)
+    except plait.Error:  # what it has made cannot be read
+        return False
+
+
 def _run(name: str, row: Row, ends: tuple[Path, Path], settings: CopySettings, tool: ToolResult) -> None:
     command = [sys.executable, "-m", "plait_bench.copies.worker", name, row.key]
     command += [str(settings.size), str(settings.memory), *map(str, ends)]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=settings.cut)
-    except subprocess.TimeoutExpired:
-        tool.failed = f"takes more than {settings.cut:g} s"
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as worker:
+        try:
+            said, wrong = worker.communicate(timeout=settings.cut)
+        except BaseException as error:
+            os.killpg(worker.pid, signal.SIGKILL)  # and the program that it runs
+            if not isinstance(error, subprocess.TimeoutExpired):
+                raise
+            tool.failed = f"takes more than {settings.cut:g} s"
+            return
+    if worker.returncode != 0:
+        tool.failed = wrong.strip().splitlines()[-1] if wrong.strip() else f"exit code {worker.returncode}"
         return
-    if done.returncode != 0:
-        tool.failed = done.stderr.strip().splitlines()[-1] if done.stderr.strip() else f"exit code {done.returncode}"
-        return
-    told = json.loads(done.stdout.splitlines()[-1])
+    told = json.loads(said.splitlines()[-1])
     tool.seconds.append(told["seconds"])
     tool.peaks.append(told["peak"])
     tool.before.append(told["before"])

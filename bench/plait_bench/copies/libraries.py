@@ -65,7 +65,12 @@ def _by_windows(row: Row, source: str, target: str, memory: int) -> None:
 
     with h5py.File(target, "w") as file:
         new = file.create_dataset(
-            VARIABLE, row.shape, "f4", chunks=row.target.chunks, compression="gzip", compression_opts=row.target.packer[1]
+            VARIABLE,
+            row.shape,
+            "f4",
+            chunks=row.target.chunks,
+            compression="gzip",
+            compression_opts=row.target.packer[1],
         )
         for region in _windows(row, memory // 2):
             new[region] = given[region]

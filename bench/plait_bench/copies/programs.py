@@ -29,7 +29,9 @@ class Ran:
                 time.sleep(_LOOK)
             said = process.stderr.read() if process.stderr else ""
             if process.returncode != 0:
-                raise RuntimeError(f"{command[0]}: {(said.strip().splitlines() or [f'exit code {process.returncode}'])[-1]}")
+                raise RuntimeError(
+                    f"{command[0]}: {(said.strip().splitlines() or [f'exit code {process.returncode}'])[-1]}"
+                )
 
     def _look(self, number: int) -> None:
         """Note the most memory so far, as the kernel counts it; what is used after the last look is missed."""

@@ -46,8 +46,8 @@ def copy_table(results: CopyResults) -> RenderableType:
     lines = [
         "Seconds: until the target is durable.  Peak: of the whole process, Python and its modules included.",
         "zarr-python and h5py copy by the windows that Plait would choose for one pass.",
-        "Plain copy: of a file of as many bytes, read and written in order. Codecs: unpacking and packing alone, in memory",
-        "on all cores. A copy that does nothing else, and both at once, takes the longer of the two.",
+        "Plain copy: of a file of as many bytes, read and written in order. Codecs: unpacking and packing alone, in",
+        "memory, on all cores. A copy that does nothing else, and both at once, takes the longer of the two.",
         *failed,
     ]
     return Group(header, Text(), table, notes(lines, results.wrong(), "Every element of the first round was compared."))

@@ -8,7 +8,6 @@ have lost, only what stands in front of a line that says that everything was syn
 from __future__ import annotations
 
 import contextlib
-import errno
 import fcntl
 import json
 import os
@@ -20,10 +19,12 @@ from pathlib import Path
 from typing import Any
 
 from .. import _core
-from .._errors import ArgumentError, Error, store_error
+from .._errors import ArgumentError, Error
 from .._file import File
 from .._guard import Refuse, checks
+from .._open import Unfinished
 from .boxes import Boxes, Kept
+from .journal_lines import busy, route_of, told_route, valid, was, whole_lines
 from .plans import Route
 from .units import Units
 
@@ -63,15 +64,24 @@ class Journal:
         self._job: dict[str, Any] = job
         self._next_sync = time.monotonic() + _SYNCED_EVERY
         hosts = set(comm.allgather(socket.gethostname().encode()))
-        self._boot = _boot_id() if len(hosts) == 1 else ""
+        self._boot = self._booted = _boot_id() if len(hosts) == 1 else ""
         text = ""
-        with checks(refuse):
-            if self._first:
-                text = self._open(job)
-        self._take(self._tell(text))
+        try:
+            with checks(refuse):
+                if self._first:
+                    text = self._open(job)
+            self._take(self._tell(text))
+            with checks(refuse):
+                if self._first and self._boot != self._booted:
+                    # From here on lines are of another start of the host, or of another host.
+                    self._rewrite()
+                    self._write({"synced": True})
+        except BaseException:
+            self.close()
+            raise
 
     def _open(self, job: dict[str, Any]) -> str:
-        self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -79,7 +89,8 @@ class Journal:
         if os.fstat(self._file).st_nlink == 0:  # the other one has just ended
             raise busy(self._path)
         with os.fdopen(os.dup(self._file), encoding="utf-8", errors="replace") as lines:
-            found = _whole_lines(lines.read())
+            text = lines.read()
+        found = whole_lines(text)
         if not found:
             return self._begin(job)
         if found[0].get("version") != _VERSION:
@@ -91,11 +102,15 @@ class Journal:
         for name, value in job.items():
             if before.get(name) != value:
                 raise ArgumentError(
-                    f"{self._path} tells of a copy that was interrupted, whose {name} {_was(before.get(name), value)}; "
+                    f"{self._path} tells of a copy that was interrupted, whose {name} {was(before.get(name), value)}; "
                     "resume it with the same, or leave resume out once, which begins anew"
                 )
+        # A line that was cut when its process was killed would spoil the next one.
+        os.ftruncate(self._file, len(text[: text.rfind("\n") + 1].encode()))
+        os.lseek(self._file, 0, os.SEEK_END)
+        self._booted = found[0].get("boot", "")
         self._names = [line["name"] for line in found if "name" in line]
-        return json.dumps([line for line in _valid(found, self._boot) if "name" not in line])
+        return json.dumps([line for line in valid(found, self._boot) if "name" not in line])
 
     def _begin(self, job: dict[str, Any]) -> str:
         os.ftruncate(self._file, 0)
@@ -127,7 +142,7 @@ class Journal:
         """Whether anything would be lost with it."""
         return any(known.finished or any(known.done.values()) for known in self._known.values())
 
-    def open(self, keys: list[str], name: str, make: Callable[[str], File]) -> File:
+    def open(self, keys: list[str], name: str, make: Callable[[Unfinished], File]) -> File:
         """Open a new file for arrays with these keys.
 
         name  by which its unfinished bytes can be removed
@@ -166,13 +181,14 @@ class Journal:
         file, _ = self._opened[key]
         known = self._known.get(key)
         if known is None or known.route is None:
-            known = self._begin_array(key, file, _told_route(route))
+            known = self._begin_array(key, file, told_route(route))
             with checks(self._refuse):
                 if self._first:
                     self._write({"key": key, "file": known.file, "route": known.route})
-        return Entry(self, key, _route_of(known.route), kept)
+        assert known.route is not None
+        return Entry(self, key, route_of(known.route), kept)
 
-    def enter_scratch(self, key: str, name: str, make: Callable[[str], File]) -> File:
+    def enter_scratch(self, key: str, name: str, make: Callable[[Unfinished], File]) -> File:
         """Open the array in between of two passes; where that of the earlier copy is gone, both begin anew."""
         scratch = scratch_key(key)
         file = self.open([scratch], name, make)
@@ -331,33 +347,6 @@ def scratch_key(key: str) -> str:
     return f"{key} in between"
 
 
-def busy(path: Path) -> Exception:
-    """Return what the second of two copies to one target is told."""
-    return store_error(
-        f"another copy to the same target is running, and keeps {path}; wait until it has ended, or stop it",
-        errno.EBUSY,
-    )
-
-
-def _whole_lines(text: str) -> list[dict[str, Any]]:
-    """Return what was written whole."""
-    found = []
-    for line in text.split("\n")[:-1]:
-        try:
-            found.append(json.loads(line))
-        except ValueError:
-            break
-    return found if found and "job" in found[0] else []
-
-
-def _valid(lines: list[dict[str, Any]], boot: str) -> list[dict[str, Any]]:
-    """Leave out windows of which the host may have lost something."""
-    if boot and lines[0].get("boot") == boot:
-        return lines
-    last = max((at for at, line in enumerate(lines) if "synced" in line), default=0)
-    return [line for at, line in enumerate(lines) if at < last or "window" not in line]
-
-
 def _boot_id() -> str:
     try:
         return Path(_BOOT).read_text(encoding="ascii").strip()
@@ -368,43 +357,3 @@ def _boot_id() -> str:
 def _number_of(path: str) -> list[int]:
     found = os.stat(path)
     return [found.st_dev, found.st_ino]
-
-
-def _told_route(route: Route) -> dict[str, Any]:
-    return {
-        "passes": [[one.shape, one.window, one.order, one.seconds] for one in route.passes],
-        "between": route.between,
-        "dimension": route.dimension,
-    }
-
-
-def _route_of(told: dict[str, Any]) -> Route:
-    passes = tuple(Boxes(tuple(shape), tuple(window), order, seconds) for shape, window, order, seconds in told["passes"])
-    between = told["between"]
-    return Route(passes, None if between is None else tuple(between), told["dimension"])
-
-
-def _was(before: object, now: object) -> str:
-    return f"was {before}, not {now}" if before is not None else f"was not given, and now is {now}"
-
-
-def clear(path: Path) -> None:
-    """Remove what an earlier copy to the same target has left.
-
-    errors  StoreError: EBUSY, that one is running
-    """
-    try:
-        file = os.open(path, os.O_RDWR | os.O_CLOEXEC)
-    except FileNotFoundError:
-        return
-    with os.fdopen(file, "r+", encoding="utf-8", errors="replace") as journal:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise busy(path) from None
-        for line in _whole_lines(journal.read()):
-            if "name" in line:
-                with contextlib.suppress(Error, OSError):
-                    _core.remove_unfinished(line["name"])
-        with contextlib.suppress(OSError):
-            os.unlink(path)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -84,6 +85,7 @@ class Mover:
         if route.whole:
             slowest = 0 if array.order == "C" else len(array.shape) - 1
             self._move(array, self._layout_of(array, array.shape, slowest), source, target, None)
+            self._count(array.bytes)
             return
         entry = None if self.journal is None else self.journal.enter(key, route, kept)
         if entry is not None:
@@ -91,21 +93,21 @@ class Mover:
             self._check_memory(array, route)
         self._share = (0, len(route.passes))
         if route.between is None:
-            self._move_boxes(array, route, source, target, entry and entry.windows(0))
+            self._move_boxes(array, route, source, target, entry.windows(0) if entry is not None else None)
             return
         with scratch.open(array, route.between, entry) as between:
-            self._move_boxes(array, route, source, between, entry and entry.windows(0))
+            self._move_boxes(array, route, source, between, entry.windows(0) if entry is not None else None)
             if self.journal is not None:
                 self.journal.sync()
             self._share = (1, 2)
-            self._move_boxes(array, route, between, target, entry and entry.windows(1))
+            self._move_boxes(array, route, between, target, entry.windows(1) if entry is not None else None)
         self._share = (0, 1)
 
     def pass_over(self, array: StepArray) -> None:
         """Leave out an array that is there already."""
         self._count(array.bytes, resumed=True)
 
-    def verify(self, array: StepArray, source: Source, target: Target, kept: Kept | None) -> None:
+    def verify(self, array: StepArray, source: Reads, target: Reads, kept: Kept | None) -> None:
         """Read an array back from the target, which has no name yet, and compare it with the source once more.
 
         errors  StoreError: an element differs
@@ -128,7 +130,7 @@ class Mover:
             with checks(self._ranks.refuse):
                 ranks = ranks_held(layout, self._ranks.comm, self._ranks.alone)
                 for rank, one, other in zip(ranks, found["source"], found["target"], strict=True):
-                    compare(array, (one, other), lambda local, rank=rank: layout.to_global(local, rank), window)
+                    compare(array, (one, other), partial(_to_global, layout, rank), window)
         self._held.clear()
         self.differs = False
 
@@ -136,7 +138,9 @@ class Mover:
         source, target = ends
         given = Kept(array.order, array.chunks, array.packed, axes=array.axes)
         if target.whole:
-            return Route((Boxes(array.shape, tuple(max(size, 1) for size in array.shape), array.order, 0.0),), whole=True)
+            return Route(
+                (Boxes(array.shape, tuple(max(size, 1) for size in array.shape), array.order, 0.0),), whole=True
+            )
         same = kept is None or (
             kept.chunks is None and given.chunks is None and given.axes is None and kept.order == given.order
         )
@@ -186,6 +190,7 @@ class Mover:
             self._move(array, self._layout_of(array, window.shape, dimension), source, target, window.region)
             if windows is not None:
                 windows.note(number)
+            self._count(window.elements * array.dtype.itemsize)
 
     def _dimension(self, array: StepArray, window: Window) -> int:
         """Return the slowest dimension that each rank can have a part of, if there is one."""
@@ -200,7 +205,6 @@ class Mover:
         source.read(array, layout, given, region)
         target.write(array, layout, given, region)
         self.windows += 1
-        self._count(layout.elements * array.dtype.itemsize)
 
     def _count(self, moved: int, *, resumed: bool = False) -> None:
         # Each of two passes is half of the way.
@@ -235,3 +239,7 @@ class Mover:
             return Layout((), [])
         distributions = ["balanced" if d == dimension else "*" for d in range(len(shape))]
         return Layout(shape, distributions, grid=(self._ranks.count,), order=array.order)
+
+
+def _to_global(layout: Layout, rank: int, local: Sequence[int]) -> tuple[int, ...]:
+    return layout.to_global(local, rank)

@@ -71,7 +71,13 @@ class Scratch:
             )
 
         if entry is not None:
-            yield Between(entry.journal.enter_scratch(entry.key, name, make))
+            kept = entry.journal.enter_scratch(entry.key, name, make)
+            try:
+                yield Between(kept)
+            except BaseException:
+                with suppress(Error):
+                    kept._core.abandon("the copy was interrupted")
+                raise
             entry.journal.forget(scratch_key(entry.key))
             return
         file = make("remove")

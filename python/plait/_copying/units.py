@@ -1,4 +1,8 @@
-"""Files of chunks and shards of an array that is being made: which of them an interrupted copy may have left half."""
+"""Files of chunks and shards of an array that is being made: which of them an interrupted copy may have left half.
+
+A file of one chunk is written beside its place and renamed, so it is whole. A shard grows as its chunks come, and its
+index follows them: it may be half for as long as a window that touches it has not been written.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +15,16 @@ import numpy as np
 from .._file import File
 from .boxes import Boxes, Kept
 
+_BESIDE = ".plait-"  # how the names of chunks begin before they are renamed
+
 
 class Units:
-    """The grid of files of one array: those of Zarr."""
+    """The shards of one array, or none."""
 
-    def __init__(self, shape: tuple[int, ...], unit: tuple[int, ...], folder: Path | None) -> None:
-        """Take the shape of a file's part of the array, and the folder of the array, on rank 0."""
-        self._unit, self._folder = unit, folder
-        self._grid = tuple(-(-size // one) for size, one in zip(shape, unit, strict=True))
+    def __init__(self, shape: tuple[int, ...], shards: tuple[int, ...] | None, folder: Path | None) -> None:
+        """Take the shape of the array and of a shard, and the folder of the array, on rank 0."""
+        self._shards, self._folder = shards, folder
+        self._grid = () if shards is None else tuple(-(-size // one) for size, one in zip(shape, shards, strict=True))
 
     @classmethod
     def of(cls, file: File, kept: Kept | None) -> Units | None:
@@ -26,30 +32,32 @@ class Units:
         if kept is None or kept.chunks is None:
             return None
         path = file._core.unfinished_path
-        return cls(file.shape, kept.shards or kept.chunks, Path(path).parent if path else None)
+        return cls(file.shape, kept.shards, Path(path).parent if path else None)
 
     def unfinished(self, parts: Boxes, done: set[int]) -> tuple[set[int], list[tuple[int, ...]]]:
-        """Return the windows that must be moved again although they are done, and the units that are not whole.
-
-        A unit may have been left in the middle of a write for as long as a window that touches it is not done.
-        """
+        """Return the windows that must be moved again although they are done, and the shards that may be half."""
+        if self._shards is None:
+            return set(), []
         broken = np.zeros(self._grid, bool)
         touched = {}
         for number, window in enumerate(parts.windows()):
-            units = tuple(
+            shards = tuple(
                 slice(part.start // one, -(-part.stop // one))
-                for part, one in zip(window.region, self._unit, strict=True)
+                for part, one in zip(window.region, self._shards, strict=True)
             )
             if number in done:
-                touched[number] = units
+                touched[number] = shards
             else:
-                broken[units] = True
-        again = {number for number, units in touched.items() if broken[units].any()}
+                broken[shards] = True
+        again = {number for number, shards in touched.items() if broken[shards].any()}
         return again, [tuple(int(at) for at in index) for index in np.argwhere(broken)]
 
-    def remove(self, units: list[tuple[int, ...]]) -> None:
-        """Remove the files of units."""
+    def remove(self, shards: list[tuple[int, ...]]) -> None:
+        """Remove these shards, and chunks that were not renamed.  On rank 0."""
         assert self._folder is not None
-        for index in units:
+        for index in shards:
             with contextlib.suppress(FileNotFoundError, NotADirectoryError):
                 os.unlink(self._folder.joinpath("c", *map(str, index)))
+        for name in os.listdir(self._folder):
+            if name.startswith(_BESIDE):
+                os.unlink(self._folder / name)

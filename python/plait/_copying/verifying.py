@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 from collections.abc import Callable, Sequence
+from typing import Literal
 
 import numpy as np
 
@@ -39,7 +40,7 @@ def compare(
 def _first_difference(one: Array, other: Array) -> tuple[int, ...] | None:
     """Return the index of the first element, in the order of memory, that differs."""
     # As they lie in memory, which is dense and the same in both.
-    order = "F" if one.flags.f_contiguous and not one.flags.c_contiguous else "C"
+    order: Literal["C", "F"] = "F" if one.flags.f_contiguous and not one.flags.c_contiguous else "C"
     first, second = one.ravel(order=order), other.ravel(order=order)
     for begin in range(0, first.size, _PIECE):
         a, b = first[begin : begin + _PIECE], second[begin : begin + _PIECE]

@@ -10,6 +10,7 @@ from typing import Any, Literal
 from .._arguments.words import kind, shown
 from .._errors import ArgumentError
 from .._location import locate
+from .attributes import fill_of
 from .steps import StepArray
 
 Extents = Mapping[str, int] | Sequence[int]
@@ -45,6 +46,21 @@ class Wanted:
         """Whether anything is asked for that only arrays in chunks have."""
         return (self.chunks, self.shards, self.codec) != (None, None, None)
 
+    def check_names(self, arrays: Sequence[StepArray]) -> None:
+        """Look whether each dimension that is named is one of an array.
+
+        errors  ArgumentError
+        """
+        has = dict.fromkeys(name for array in arrays for name in array.dimension_names)
+        for what, given in (("chunks", self.chunks), ("shards", self.shards)):
+            strangers = [one for one in given if one not in has] if isinstance(given, Mapping) else []
+            if strangers:
+                raise ArgumentError(
+                    f"{what} were given for the dimension {shown(strangers[0])}, but those of "
+                    f"{', '.join(array.name for array in arrays)} are {', '.join(map(shown, has)) or 'without names'}; "
+                    "give one size for each dimension"
+                )
+
     def options(self, target: str | os.PathLike[str], array: StepArray) -> dict[str, Any]:
         """Return what :func:`plait.open` is told of a new array.
 
@@ -68,7 +84,10 @@ class Wanted:
         told["chunks"] = _sizes("chunks", self.chunks, array) or array.chunks
         told["shards"] = _sizes("shards", self.shards, array)
         told["codec"] = self.codec
-        told["dimension_names"] = array.dimension_names if found.adds_arrays and array.dimension_names else None
+        told["dimension_names"] = array.dimension_names or None
+        told["fill_value"] = fill_of(array)
+        if not found.adds_arrays and told["chunks"] is None and self.codec in (None, "none"):
+            told["chunks"] = ()  # in one piece, as in the source
         return told
 
 
@@ -81,12 +100,8 @@ def _sizes(name: str, given: Extents | None, array: StepArray) -> tuple[int, ...
         return None
     if isinstance(given, Mapping):
         names = array.dimension_names
-        strangers = [one for one in given if one not in names]
-        if strangers:
-            raise ArgumentError(
-                f"{name} were given for the dimension {shown(strangers[0])}, but those of {array.name} are "
-                f"{', '.join(map(shown, names)) or 'without names'}; give one size for each dimension"
-            )
+        if not any(one in names for one in given):
+            return None
         sizes = [given.get(one, -1) for one in names]
     else:
         sizes = list(given)

@@ -99,9 +99,7 @@ Examples:
     "where --target-dtype is not given.  [default: safe]",
 )
 @click.option("--dry-run", is_flag=True, help="Say what would be read and written, how often, and write nothing.")
-@click.option(
-    "--verify", is_flag=True, help="Read TARGET back and compare it with SOURCE before it gets its name."
-)
+@click.option("--verify", is_flag=True, help="Read TARGET back and compare it with SOURCE before it gets its name.")
 @click.option(
     "--resume",
     is_flag=True,

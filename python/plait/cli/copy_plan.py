@@ -47,8 +47,8 @@ def print_plan(job: dict[str, Any], result: CopyResult) -> None:
     memory = max((array["memory"] for array in result.plan), default=0)
     console.print(
         f"{shown(source)} -> {shown(job['target'])}: {count(len(passes), 'pass')} over "
-        f"{count(len(result.plan), 'array')}, {size(memory)} of memory for windows, {size(scratch)} of disk in between, "
-        f"predicted {time}; nothing was written",
+        f"{count(len(result.plan), 'array')}, {size(memory)} of memory for windows, {size(scratch)} of disk in "
+        f"between, predicted {time}; nothing was written",
         soft_wrap=True,
         markup=False,
     )

@@ -7,11 +7,14 @@ import json
 import os
 import signal
 import tempfile
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from types import FrameType
 from typing import Any
+
+import click
 
 import plait
 from plait._comm import LAUNCHED
@@ -132,19 +135,35 @@ def copy_here(job: dict[str, Any], comm: Any, progress: Progress) -> CopyResult:
     """Copy in this process, or as one of the ranks of `comm`.  errors  plait.Error, StoppedError"""
     waits = has_steps(job) or job["target"] == "-"
     try:
-        with _stoppable(at_once=waits, told=stopped_text(job)) as asked, asked.waiting() if waits else contextlib.nullcontext():
+        with (
+            _stoppable(at_once=waits, told=stopped_text(job)) as asked,
+            asked.waiting() if waits else contextlib.nullcontext(),
+        ):
 
             def step(done: int, total: int) -> None:
                 progress(done, total)
                 asked.check()
 
-            with standard_streams(job) as given:
+            with standard_streams(job) as given, _warnings_told():
                 # Of ranks, which MPI would miss, the one that started them ends all.
                 ends = comm is None and not waits
-                with ended_in_time([job["target"]], _RESUMABLE if job.get("resume") else _CUT) if ends else contextlib.nullcontext():
+                with (
+                    ended_in_time([job["target"]], _RESUMABLE if job.get("resume") else _CUT)
+                    if ends
+                    else contextlib.nullcontext()
+                ):
                     return result_of(plait.copy(**given, comm=comm, progress=step))
     except KeyboardInterrupt as stopped:
         raise StoppedError(_KEPT) from stopped
+
+
+@contextlib.contextmanager
+def _warnings_told() -> Iterator[None]:
+    """Print what a copy warns of as commands do."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", UserWarning)
+        warnings.showwarning = lambda message, *_, **__: click.echo(f"plait: warning: {message}", err=True)
+        yield
 
 
 def stopped_text(job: dict[str, Any]) -> str:

@@ -66,7 +66,8 @@ class AttributeReader {
     if (kind == kNull) return false;
     const int count = kind == kSimple ? hdf5_->H5Sget_simple_extent_ndims(space_.id()) : 0;
     std::array<Size, kMaxDimensions> extents{};
-    if (count > kMaxDimensions || (count > 0 && hdf5_->H5Sget_simple_extent_dims(space_.id(), extents.data(), nullptr) < 0))
+    if (count > kMaxDimensions ||
+        (count > 0 && hdf5_->H5Sget_simple_extent_dims(space_.id(), extents.data(), nullptr) < 0))
       return false;
     for (int d = 0; d < count; ++d)
       found_.shape.push_back(static_cast<std::int64_t>(extents[static_cast<std::size_t>(d)]));
@@ -120,8 +121,7 @@ class AttributeReader {
       return;
     }
     const bool blanks = hdf5_->H5Tget_strpad(type_.id()) == kSpacePadded;
-    for (std::size_t i = 0; i < count; ++i)
-      found_.texts.push_back(text_in({all.data() + i * bytes, bytes}, blanks));
+    for (std::size_t i = 0; i < count; ++i) found_.texts.push_back(text_in({all.data() + i * bytes, bytes}, blanks));
   }
 
   const Library& hdf5_;
@@ -135,7 +135,7 @@ class AttributeReader {
 }  // namespace
 
 bool is_internal(std::string_view name, bool is_scale) {
-  constexpr std::array<std::string_view, 6> kAlways{"DIMENSION_LIST",       "DIMENSION_LABELS", "_Netcdf4Dimid",
+  constexpr std::array<std::string_view, 6> kAlways{"DIMENSION_LIST",      "DIMENSION_LABELS", "_Netcdf4Dimid",
                                                     "_Netcdf4Coordinates", "_nc3_strict",      "_NCProperties"};
   constexpr std::array<std::string_view, 3> kOfScales{"CLASS", "NAME", "REFERENCE_LIST"};
   return std::ranges::find(kAlways, name) != kAlways.end() ||

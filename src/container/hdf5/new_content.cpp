@@ -60,9 +60,17 @@ Extents new_chunk(const std::string& shown, const std::optional<Extents>& given,
 json usual_fill(const std::string& dtype) {
   const char kind = dtype[1];
   const char size = dtype[2];
-  if (kind == 'f') return size == '4' ? json(static_cast<double>(9.9692099683868690e+36F)) : json(9.9692099683868690e+36);
-  if (kind == 'i') return size == '1' ? json(-127) : size == '2' ? json(-32767) : size == '4' ? json(-2147483647) : json(-9223372036854775806);
-  return size == '1' ? json(255) : size == '2' ? json(65535) : size == '4' ? json(4294967295U) : json(18446744073709551614U);
+  if (kind == 'f')
+    return size == '4' ? json(static_cast<double>(9.9692099683868690e+36F)) : json(9.9692099683868690e+36);
+  if (kind == 'i')
+    return size == '1'   ? json(-127)
+           : size == '2' ? json(-32767)
+           : size == '4' ? json(-2147483647)
+                         : json(-9223372036854775806);
+  return size == '1'   ? json(255)
+         : size == '2' ? json(65535)
+         : size == '4' ? json(4294967295U)
+                       : json(18446744073709551614U);
 }
 
 /// `_FillValue` and the fill value are one in netCDF, and of the array's own type.
@@ -112,8 +120,9 @@ void describe(Member& one, const NamedArray& asked, const std::string& path, boo
   const std::vector<Filter> filters = filters_of(asked.codec, content.type.element_bytes);
   const bool in_one_piece = asked.chunk && asked.chunk->empty();
   if (in_one_piece && !filters.empty() && !content.type.shape.empty())
-    refuse(text(shown, ": codec \"", asked.codec, "\" packs chunks, but the array is to be kept in one piece; leave "
-                       "either out"));
+    refuse(text(shown, ": codec \"", asked.codec,
+                "\" packs chunks, but the array is to be kept in one piece; leave "
+                "either out"));
   if (in_one_piece || !has_elements(content.type) || (!asked.chunk && filters.empty() && content.fill.empty())) return;
   one.codec = asked.codec;
   content.chunk = new_chunk(shown, asked.chunk, content.type);
@@ -139,8 +148,9 @@ NewContent new_content(const std::string& path, const FileOptions& options) {
   };
   refuse_shards(options.shard.has_value());
   if (!options.arrays.empty() && (!options.attributes.empty() || !options.dimension_names.empty()))
-    refuse(text(path, ": attributes or names of dimensions of one array were given, but there are several; give them "
-                      "with each array"));
+    refuse(text(path,
+                ": attributes or names of dimensions of one array were given, but there are several; give them "
+                "with each array"));
   NewContent made;
   made.members = members_of_new(path, options, "data");
   const std::string file(array_name(path).file);

@@ -269,8 +269,6 @@ Header HeaderReader::read() {
 
 }  // namespace
 
-Header read_header(store::Store& store, const std::string& file) {
-  return HeaderReader(store, file).read();
-}
+Header read_header(store::Store& store, const std::string& file) { return HeaderReader(store, file).read(); }
 
 }  // namespace plait::container::netcdf

@@ -177,17 +177,19 @@ std::string ChunkFiles::make_beside(const std::string& file) const {
 }
 
 void ChunkFiles::write_whole(const std::string& file, base::FunctionRef<void(PosixStore&)> fill) const {
-  const std::string made = fresh_ ? make_new(file) : make_beside(file);
+  // A shard is made empty.
+  const bool in_place = in_place_ || (fresh_ && metadata_.shards);
+  const std::string made = in_place ? make_new(file) : make_beside(file);
   try {
     PosixStore store(made, PosixStore::Access::kReadWrite);
     fill(store);
-    if (fresh_) return;
+    if (in_place) return;
     if (::rename(made.c_str(), file.c_str()) == 0) return;
     if (errno != ENOENT) throw system_error(text("write ", file), errno);
     make_folder_of(file);
     if (::rename(made.c_str(), file.c_str()) != 0) throw system_error(text("write ", file), errno);
   } catch (...) {
-    if (!fresh_) ::unlink(made.c_str());
+    if (!in_place) ::unlink(made.c_str());
     throw;
   }
 }

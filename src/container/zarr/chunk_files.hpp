@@ -29,13 +29,23 @@ struct StoredChunk {
   std::string what;  ///< for errors: `the chunk a.zarr/c/0`
 };
 
+/// Who may find chunks while they are being written.
+enum class Finders : std::uint8_t {
+  kNobody,     ///< the array is new: chunks may be written where they lie
+  kSuccessor,  ///< it is new, and a later program may go on with it
+  kAnyone      ///< it is there
+};
+
 /// threads  Any number at once, on different chunks.
 class ChunkFiles {
  public:
-  /// folder: of the array, whose metadata outlives this.  fresh: nobody sees it yet, so that chunks may be written
-  /// where they lie; otherwise each is the old one or the new one, whatever is killed when.
-  ChunkFiles(std::string folder, const Metadata& metadata, bool fresh)
-      : folder_(std::move(folder)), metadata_(metadata), fresh_(fresh) {}
+  /// folder: of the array, whose metadata outlives this.  Where anyone or a successor may find chunks, each that is in a
+  /// file of its own is the old one or the new one, whatever is killed when.
+  ChunkFiles(std::string folder, const Metadata& metadata, Finders finders)
+      : folder_(std::move(folder)),
+        metadata_(metadata),
+        fresh_(finders != Finders::kAnyone),
+        in_place_(finders == Finders::kNobody) {}
 
   const std::string& folder() const { return folder_; }
   bool fresh() const { return fresh_; }
@@ -92,6 +102,7 @@ class ChunkFiles {
   std::string folder_;
   const Metadata& metadata_;
   bool fresh_;
+  bool in_place_;
 
   std::mutex mutex_;
   std::vector<std::string> written_;  // at most kMostSynced

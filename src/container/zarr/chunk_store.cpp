@@ -76,8 +76,8 @@ Rooms& chunk_rooms() {
 
 }  // namespace
 
-ChunkStore::ChunkStore(std::string folder, Metadata metadata, std::string text, bool fresh)
-    : metadata_(std::move(metadata)), files_(std::move(folder), metadata_, fresh), text_(std::move(text)) {}
+ChunkStore::ChunkStore(std::string folder, Metadata metadata, std::string text, Finders finders)
+    : metadata_(std::move(metadata)), files_(std::move(folder), metadata_, finders), text_(std::move(text)) {}
 
 std::string ChunkStore::description() const {
   return base::text("Zarr, chunks of ", base::bytes_text(metadata_.chunk_bytes), ", ", metadata_.words());

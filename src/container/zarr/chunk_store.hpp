@@ -27,8 +27,8 @@ struct Unpacked {
 /// for reads that need several pieces of it.  Of a chunk that is written in part, the rest is read first.
 class ChunkStore : public store::Store {
  public:
-  /// folder: of the array.  text: its metadata, for other ranks.  fresh: see ChunkFiles.
-  ChunkStore(std::string folder, Metadata metadata, std::string text, bool fresh);
+  /// folder: of the array.  text: its metadata, for other ranks.
+  ChunkStore(std::string folder, Metadata metadata, std::string text, Finders finders);
 
   const Metadata& metadata() const { return metadata_; }
   const std::string& text() const { return text_; }

@@ -184,14 +184,14 @@ std::shared_ptr<store::Store> Zarr::view(std::shared_ptr<store::Store> store, co
                      members.empty() ? "" : ": ", names, members.size() > 12 ? ", ..." : "",
                      "; give the name of an array behind ::, as in data.zarr::/group/array"));
   }
-  return std::make_shared<ChunkStore>(folder, parse_metadata(content, file), content, false);
+  return std::make_shared<ChunkStore>(folder, parse_metadata(content, file), content, Finders::kAnyone);
 }
 
 std::shared_ptr<store::Store> Zarr::view_of_new(std::shared_ptr<store::Store> store, const NewContent& made) const {
   const std::string file = store->name();
   const std::string content(reinterpret_cast<const char*>(made.head.data()), made.head.size());
   return std::make_shared<ChunkStore>(fs::absolute(file).parent_path().string(), parse_metadata(content, file), content,
-                                      true);
+                                      made.keeps_unfinished ? Finders::kSuccessor : Finders::kNobody);
 }
 
 }  // namespace

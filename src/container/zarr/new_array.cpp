@@ -11,10 +11,12 @@
 #include "container/attributes_json.hpp"
 #include "container/npy/encoding.hpp"
 #include "container/refuse.hpp"
+#include "container/registry.hpp"
 #include "container/zarr/attributes.hpp"
 #include "container/zarr/element_type.hpp"
 #include "container/zarr/fill_value.hpp"
 #include "container/zarr/metadata.hpp"
+#include "container/zarr/target.hpp"
 
 namespace plait::container::zarr {
 
@@ -149,8 +151,16 @@ NewContent new_array(const std::string& path, const FileOptions& options) {
   const std::string content = json_text(root, 2) + '\n';
   made.dimension_names = options.dimension_names;
   made.attributes = options.attributes;
-  for (const GroupAttributes& group : options.groups)
+  if (!options.groups.empty() && bare(array_name(path).array.value_or("")).empty())
+    refuse(text(path,
+                ": attributes of groups were given, but the array is to lie where the group of all would be; name "
+                "the array, as in data.zarr::/array, or leave them out"));
+  for (const GroupAttributes& group : options.groups) {
+    if (!group.group.empty() && group.group == bare(array_name(path).array.value_or("")))
+      refuse(
+          text(path, ": attributes of a group of that name were given, but it is to be an array; rename one of them"));
     made.groups[group.group] = new_group(group.attributes, text(path, ", group /", group.group));
+  }
   made.shard = options.shard.value_or(Extents());
   // As it is read back, so that no array is made that cannot be.
   const Metadata read = parse_metadata(content, path);
@@ -164,7 +174,8 @@ NewContent new_array(const std::string& path, const FileOptions& options) {
 }
 
 std::string new_group(const ArrayAttributes& attributes, const std::string& where) {
-  return json_text({{"zarr_format", 3}, {"node_type", "group"}, {"attributes", attributes_object(attributes, where)}}, 2) +
+  return json_text({{"zarr_format", 3}, {"node_type", "group"}, {"attributes", attributes_object(attributes, where)}},
+                   2) +
          '\n';
 }
 

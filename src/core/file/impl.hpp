@@ -114,7 +114,7 @@ class File::Impl {
   bool given_up() const;
   /// What the workers of this process move.
   struct Ready {
-    const core::PlannedAccess* planned = nullptr;
+    core::PlannedAccess* planned = nullptr;
     std::vector<copy::LocalArray> arrays;
   };
   /// errors  kArgument: the mode, the layout, the region and the parts do not fit.

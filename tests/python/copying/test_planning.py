@@ -66,8 +66,8 @@ def test_two_passes_are_told(tmp_path):
     assert array.passes[0].read.times == array.passes[1].write.times == 256
     run = CliRunner().invoke(
         main,
-        ["copy", f"{tmp_path}/a.zarr", f"{tmp_path}/b.zarr", "--chunks", "2048,8", "--codec", "zstd:1", "--memory", "2M",
-         "--dry-run"],
+        ["copy", f"{tmp_path}/a.zarr", f"{tmp_path}/b.zarr", "--chunks", "2048,8", "--codec", "zstd:1", "--dry-run",
+         "--memory", "2M"],
     )  # fmt: skip
     assert run.exit_code == 0, run.output
     assert "source to scratch" in run.output
@@ -98,7 +98,10 @@ def test_each_array_of_a_file_as_json(tmp_path):
     run = CliRunner().invoke(main, ["copy", f"{tmp_path}/a.npz", f"{tmp_path}/b.safetensors", "--dry-run", "--json"])
     assert run.exit_code == 0, run.output
     plan = json.loads(run.output)["plan"]
-    assert [(one["name"], one["shape"], one["dtype"]) for one in plan] == [("x", [4, 5], "float64"), ("y", [7], "int16")]
+    assert [(one["name"], one["shape"], one["dtype"]) for one in plan] == [
+        ("x", [4, 5], "float64"),
+        ("y", [7], "int16"),
+    ]
     assert [one["passes"][0]["write"]["bytes"] for one in plan] == [160, 14]
     assert os.listdir(tmp_path) == ["a.npz"]
 

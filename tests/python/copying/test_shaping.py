@@ -108,7 +108,9 @@ def test_all_of_it_at_once_by_the_command(tmp_path, source, array):
 
 def test_arrays_without_a_dimension_are_copied_whole(tmp_path, array):
     for name, part, names in [("t", array, NAMES), ("time", array[:, 0, 0], NAMES[:1]), ("z", array[0], ("y", "x"))]:
-        with plait.open(f"{tmp_path}/a.zarr::/{name}", "w", shape=part.shape, dtype="i2", dimension_names=names) as file:
+        with plait.open(
+            f"{tmp_path}/a.zarr::/{name}", "w", shape=part.shape, dtype="i2", dimension_names=names
+        ) as file:
             file.write(part)
     plait.copy(tmp_path / "a.zarr", tmp_path / "b.npz", region={"time": slice(3, 6)})
     with np.load(tmp_path / "b.npz") as found:
@@ -148,3 +150,18 @@ def test_what_is_refused(tmp_path, source, options, says):
         plait.copy(source, tmp_path / "b.npy", **options)
     assert says in str(told.value)
     assert os.listdir(tmp_path) == ["a.zarr"]
+
+
+def test_texts_that_spell_no_numbers(tmp_path):
+    np.save(tmp_path / "a.npy", np.array(["1", "2", "x"], "S4"))
+    with pytest.raises(plait.ArgumentError, match="could not convert"):
+        plait.copy(tmp_path / "a.npy", tmp_path / "b.npy", target_dtype="f4", cast="unsafe")
+    assert os.listdir(tmp_path) == ["a.npy"]
+
+
+@pytest.mark.parametrize("name", ["b.nc", "b.h5", "b.safetensors"])
+def test_formats_of_one_order_take_the_other(tmp_path, name):
+    np.save(tmp_path / "a.npy", np.asfortranarray(np.arange(6).reshape(2, 3)))
+    plait.copy(tmp_path / "a.npy", tmp_path / name)
+    with plait.open(tmp_path / name) as file:
+        np.testing.assert_array_equal(file.read(), np.arange(6).reshape(2, 3))

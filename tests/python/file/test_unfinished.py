@@ -1,119 +1,115 @@
-"""New files that stay unfinished: who goes on with what, and what nobody may go on with."""
+"""New files that stay when they are not closed, and that a later program goes on with."""
 
-import fcntl
+import errno
 import os
-import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import plait
+from plait import _core
 
-OLD = np.arange(40.0)
+pytestmark = pytest.mark.usefixtures("nothing_left")
 
-
-def left(name: str, dtype: str = "f8", **given: object) -> None:
-    """Leave what a program that was killed has written."""
-    given = {"shape": OLD.shape, "dtype": dtype, "unfinished": "keep", **given}
-    program = (
-        "import numpy as np, os, plait\n"
-        f"file = plait.open({name!r}, 'w', **{given!r})\n"
-        "file.write(np.arange(40).astype(file.dtype))\n"
-        "os._exit(0)\n"
-    )
-    subprocess.run([sys.executable, "-c", program], check=True)
-
-
-def continued(name: str, dtype: str = "f8", **given: object) -> bool:
-    with plait.open(name, "w", shape=OLD.shape, dtype=dtype, unfinished="continue", **given) as file:
-        return file._core.continued
+NAMES = {
+    "b.npy": {},
+    "b.bin": {},
+    "b.npz": {},
+    "b.zarr": {"chunks": (4, 4), "codec": "zstd:1"},
+    "b.zarr::/g/x": {"chunks": (4, 4)},
+    "stripe:b.s?disks=x,y&unit=40": {},
+}
+SHAPE = (8, 9)
+# Writes a row of ones and is killed.
+KILLED = """
+import os, sys
+import numpy as np
+import plait
+file = plait.open(sys.argv[1], "w", shape=(8, 9), dtype="i2", unfinished="keep", **eval(sys.argv[2]))
+file.write(np.ones((4, 9), "i2"), region=np.s_[4:8])
+os.kill(os.getpid(), 9)
+"""
 
 
 @pytest.fixture(autouse=True)
-def _here(tmp_path, monkeypatch, nothing_left):
+def _here(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    for disk in "xy":
+        os.mkdir(disk)
 
 
-def test_goes_on(tmp_path):
-    left("a.npy")
-    assert continued("a.npy")
-    np.testing.assert_array_equal(np.load("a.npy"), OLD)
+def begin(name):
+    done = subprocess.run([sys.executable, "-c", KILLED, name, repr(NAMES[name])], check=False)
+    assert done.returncode == -9
 
 
-def test_another_head_of_the_same_length():
-    left("a.npy", "i8")
-    assert not continued("a.npy", "f8")
-    np.testing.assert_array_equal(np.load("a.npy"), np.zeros(40))
+def content(name):
+    told = {"shape": SHAPE, "dtype": "i2"} if "bin" in name or "stripe" in name else {}
+    with plait.open(name.partition("?")[0], **told) as file:
+        return np.asarray(file.read())
 
 
-def test_other_attributes_of_a_group():
-    for value in (1, 2):
-        left("a.zarr::g/b", chunks=(7,), group_attributes={"g": {"a": value}})
-    assert not continued("a.zarr::g/b", chunks=(7,), group_attributes={"g": {"a": 3}})
-    assert [one.attributes.get("a") for one in plait.groups_in("a.zarr")] == [None, 3]
+@pytest.mark.parametrize("name", NAMES)
+def test_a_later_program_goes_on(name):
+    begin(name)
+    (left,) = [one for one in os.listdir() if len(one) > 1]
+    assert left.startswith(".b.")
+    with plait.open(name, "w", shape=SHAPE, dtype="i2", unfinished="continue", **NAMES[name]) as file:
+        assert file._core.continued
+        assert os.path.exists(file._core.unfinished_path)
+        file.write(np.full((4, 9), 2, "i2"), region=np.s_[:4])
+    np.testing.assert_array_equal(content(name), np.repeat([[2], [1]], 4, 0) * np.ones((1, 9), "i2"))
+    assert len(os.listdir()) == 3
 
 
-@pytest.mark.parametrize("name", ["a.h5", "a.nc"])
-def test_hdf5_files_are_not_kept(name):
-    pytest.importorskip("h5py")
-    with pytest.raises(plait.ArgumentError, match="not kept"):
-        plait.open(name, "w", shape=3, dtype="f8", unfinished="keep")
-
-
-def test_one_that_is_finished_while_another_opens_it():
-    # The one that is about to finish holds a lease, so that the other one opens the file and waits before it locks it.
-    unfinished = Path(".a.npy.plait-unfinished")
-    with open(unfinished, "wb") as made:
-        np.save(made, OLD)
-    file = os.open(unfinished, os.O_RDWR)
-    finished = []
-
-    def finish(*_: object) -> None:
-        os.rename(unfinished, "a.npy")
-        finished.append(True)
-        fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_UNLCK)
-
-    before = signal.signal(signal.SIGIO, finish)
-    try:
-        try:
-            fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_WRLCK)
-        except OSError as error:
-            pytest.skip(f"this file system has no leases: {error}")
-        program = "import plait\nplait.open('a.npy', 'w', shape=40, dtype='f8', unfinished='keep')\n"
-        other = subprocess.Popen([sys.executable, "-c", program], stderr=subprocess.PIPE, text=True)
-        said = other.communicate()[1]
-    finally:
-        signal.signal(signal.SIGIO, before)
-        os.close(file)
-    assert finished
-    assert "another program is writing it" in said
-    np.testing.assert_array_equal(np.load("a.npy"), OLD)
-
-
-def test_killed_while_the_old_folder_goes():
-    chunks = 500
-    given = {"shape": chunks, "dtype": "f8", "chunks": 1}
-    with plait.open("a.zarr", "w", **given) as file:
-        file.write(np.ones(chunks))
-    old = os.stat("a.zarr").st_ino
-    program = (
-        "import numpy as np, plait\n"
-        f"with plait.open('a.zarr', 'w', unfinished='keep', **{given!r}) as file:\n"
-        f"    file.write(np.full({chunks}, 2.0))\n"
-    )
-    other = subprocess.Popen([sys.executable, "-c", program])
-    while os.stat("a.zarr").st_ino == old and other.poll() is None:
-        pass
-    other.kill()
-    other.wait()
-    with plait.open("a.zarr") as file:
-        np.testing.assert_array_equal(file.read(), np.full(chunks, 2.0))
-    # What is left is the old one, which nobody has begun.
-    with plait.open("a.zarr", "w", unfinished="continue", **given) as file:
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("how", ["keep", "continue"])
+def test_it_is_begun_anew(name, how):
+    begin(name)
+    shape = SHAPE if how == "keep" else (8, 10)  # another size, or another head
+    with plait.open(name, "w", shape=shape, dtype="i2", unfinished=how, **NAMES[name]) as file:
         assert not file._core.continued
-        file.write(np.full(chunks, 3.0))
-    with plait.open("a.zarr") as file:
-        np.testing.assert_array_equal(file.read(), np.full(chunks, 3.0))
+        file.write(np.zeros((4, shape[1]), "i2"), region=np.s_[:4])
+    told = {"shape": shape, "dtype": "i2"} if "bin" in name or "stripe" in name else {}
+    with plait.open(name.partition("?")[0], **told) as file:
+        np.testing.assert_array_equal(file.read(), np.zeros(shape))
+    assert len(os.listdir()) == 3
+    assert len(os.listdir("x")) == (1 if "stripe" in name else 0)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_others_neither_use_nor_remove_it(name):
+    begin(name)
+    with plait.open(name, "w", shape=SHAPE, dtype="i2", **NAMES[name]) as file:
+        file.write(np.zeros(SHAPE, "i2"))
+    assert len(os.listdir()) == 4
+    _core.remove_unfinished(name)
+    assert len(os.listdir()) == 3
+    np.testing.assert_array_equal(content(name), np.zeros(SHAPE))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_two_programs_do_not_write_it_at_once(name):
+    with plait.open(name, "w", shape=SHAPE, dtype="i2", unfinished="continue", **NAMES[name]):
+        for call in (
+            lambda: plait.open(name, "w", shape=SHAPE, dtype="i2", unfinished="continue", **NAMES[name]),
+            lambda: _core.remove_unfinished(name),
+        ):
+            with pytest.raises(plait.StoreError, match="another program is writing it") as told:
+                call()
+            assert told.value.errno == errno.EBUSY
+
+
+def fail_within():
+    with plait.open("b.npy", "w", shape=SHAPE, dtype="i2", unfinished="keep") as file:
+        file._core.sync()
+        raise KeyError
+
+
+def test_an_exception_leaves_it():
+    with pytest.raises(KeyError):
+        fail_within()
+    assert ".b.npy.plait-unfinished" in os.listdir()
+    _core.remove_unfinished("b.npy")

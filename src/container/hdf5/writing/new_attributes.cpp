@@ -16,7 +16,7 @@ namespace {
 
 using base::text;
 
-constexpr int kInUtf8 = 1;                    // H5T_CSET_UTF8
+constexpr int kInUtf8 = 1;                           // H5T_CSET_UTF8
 constexpr std::size_t kAnyLength = ~std::size_t{0};  // H5T_VARIABLE
 /// The library keeps attributes in messages of less than 64 KiB, in the format that all versions read.
 constexpr std::size_t kMostBytes = 64'000;
@@ -45,7 +45,8 @@ void write_texts(const Library& hdf5, Id object, const ArrayAttribute& attribute
 std::string refused_by_hdf5(const ArrayAttribute& attribute) {
   if (!attribute.refused.empty()) return attribute.refused;
   if (is_internal(attribute.name, false)) return "HDF5 and netCDF-4 keep dimensions under this name";
-  if (attribute.is_json()) return "HDF5's attributes are numbers and texts, and lists of these, but this is nested, null or of several types";
+  if (attribute.is_json())
+    return "HDF5's attributes are numbers and texts, and lists of these, but this is nested, null or of several types";
   if (attribute.is_texts()) {
     for (const std::string& one : attribute.texts)
       if (one.find('\0') != std::string::npos) return "HDF5's texts have no bytes of zero";
@@ -54,7 +55,8 @@ std::string refused_by_hdf5(const ArrayAttribute& attribute) {
   }
   if (attribute.values.size() > kMostBytes)
     return text("it has ", attribute.values.size(), " bytes, and HDF5's attributes at most ", kMostBytes);
-  const bool known = attribute.dtype.size() > 2 && std::string_view("biufcSV").find(attribute.dtype[1]) != std::string_view::npos;
+  const bool known =
+      attribute.dtype.size() > 2 && std::string_view("biufcSV").find(attribute.dtype[1]) != std::string_view::npos;
   return known ? std::string() : text("HDF5 has no values of the type ", attribute.dtype);
 }
 
@@ -73,10 +75,10 @@ void write_values(const Library& hdf5, Id object, const std::string& name, const
                     hdf5->H5Aclose);
   const bool empty = hdf5->H5Sget_simple_extent_npoints(space.id()) <= 0;
   if (!made || (!empty && hdf5->H5Awrite(made.id(), type.id(), values) < 0))
-    throw Error(ErrorKind::kSystem,
-                text(shown, ": the attribute \"", name, "\" cannot be made by ", hdf5.words(), hdf5.why(),
-                     "; leave it out"),
-                EIO);
+    throw Error(
+        ErrorKind::kSystem,
+        text(shown, ": the attribute \"", name, "\" cannot be made by ", hdf5.words(), hdf5.why(), "; leave it out"),
+        EIO);
 }
 
 void write_plain_text(const Library& hdf5, Id object, const std::string& name, const std::string& value,

@@ -318,7 +318,8 @@ void NewChunks::finish(std::int64_t length_told_at) {
     const ChunkTree tree = make_tree(part.dataset, chunks, end);
     std::vector<std::byte> root;
     append_number(root, static_cast<std::uint64_t>(tree.root), 8);
-    file_->write({{end, tree.nodes.data(), static_cast<std::int64_t>(tree.nodes.size())}, {part.told_at, root.data(), 8}});
+    file_->write(
+        {{end, tree.nodes.data(), static_cast<std::int64_t>(tree.nodes.size())}, {part.told_at, root.data(), 8}});
     end += static_cast<std::int64_t>(tree.nodes.size());
   }
   append_number(length, static_cast<std::uint64_t>(end), 8);

@@ -62,8 +62,7 @@ class MemoryFile {
     if (::fstat(file_.number(), &found) != 0) failed("look at");
     std::vector<std::byte> bytes(static_cast<std::size_t>(found.st_size));
     for (std::size_t done = 0; done < bytes.size();) {
-      const ssize_t got =
-          ::pread(file_.number(), bytes.data() + done, bytes.size() - done, static_cast<off_t>(done));
+      const ssize_t got = ::pread(file_.number(), bytes.data() + done, bytes.size() - done, static_cast<off_t>(done));
       if (got <= 0) failed("read");
       done += static_cast<std::size_t>(got);
     }

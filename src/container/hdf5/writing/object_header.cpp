@@ -75,14 +75,12 @@ std::int64_t length_told_in(std::span<const std::byte> head, const std::string& 
   constexpr std::int64_t kVersion = 8;
   constexpr std::int64_t kLength = 40;
   const HeaderBytes bytes(head, path);
-  if (bytes.number(kVersion, 1) != 0)
-    other_words(path, "the front of the file");
+  if (bytes.number(kVersion, 1) != 0) other_words(path, "the front of the file");
   return kLength;
 }
 
 void put_number(std::span<std::byte> head, std::int64_t at, std::uint64_t value) {
-  for (std::size_t i = 0; i < 8; ++i)
-    head[static_cast<std::size_t>(at) + i] = static_cast<std::byte>(value >> (8 * i));
+  for (std::size_t i = 0; i < 8; ++i) head[static_cast<std::size_t>(at) + i] = static_cast<std::byte>(value >> (8 * i));
 }
 
 }  // namespace plait::container::hdf5

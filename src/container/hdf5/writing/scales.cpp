@@ -41,7 +41,8 @@ class Planning {
       const std::string path = path_of(above, name);
       if (const auto known = known_.find(path); known != known_.end()) {
         if (result.scales[known->second].length == length) return static_cast<std::ptrdiff_t>(known->second);
-      } else if (const auto array = by_name_.find(path); array != by_name_.end() && can_be(array->second, name, length)) {
+      } else if (const auto array = by_name_.find(path);
+                 array != by_name_.end() && can_be(array->second, name, length)) {
         return add({path, length, array->second});
       }
       if (above.empty()) break;

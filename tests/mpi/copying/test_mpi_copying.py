@@ -1,0 +1,115 @@
+"""Copies by several ranks: what they take and verify, and copies that are interrupted and resumed by others."""
+
+import os
+
+import numpy as np
+import pytest
+
+import plait
+
+SHAPE = (40, 36)
+ARRAY = np.random.default_rng(3).integers(0, 1 << 30, SHAPE).astype("i4")
+
+
+class StopError(Exception):
+    pass
+
+
+@pytest.fixture
+def source(comm, shared):
+    """The array in packed chunks; all ranks have its name."""
+    if comm.rank == 0:
+        with plait.open(shared / "a.zarr", "w", shape=SHAPE, dtype="i4", chunks=(3, 36), codec="zstd:1") as file:
+            file.write(ARRAY)
+    comm.Barrier()
+    return shared / "a.zarr"
+
+
+def content(comm, path, shape=SHAPE):
+    """The array of a file, by rank 0."""
+    found = None
+    if comm.rank == 0:
+        told = {"shape": shape, "dtype": "i4"} if path.suffix == ".bin" else {}
+        with plait.open(path, **told) as file:
+            found = file.read()
+    return comm.bcast(found, 0)
+
+
+@pytest.mark.parametrize("target", ["b.npy", "b.zarr", "b.bin"])
+def test_what_is_taken_is_verified(comm, shared, source, target):
+    done = plait.copy(
+        source, shared / target, comm=comm, memory="4K", region="4:40:2,:", axes=(1, 0), target_dtype="i4", verify=True
+    )
+    assert done.shape == (36, 18)
+    np.testing.assert_array_equal(content(comm, shared / target, done.shape), ARRAY[4:40:2].T)
+
+
+def test_a_plan_is_the_same_on_all_ranks(comm, shared, source):
+    done = plait.copy(source, shared / "b.zarr", comm=comm, chunks=(40, 3), memory="4K", dry_run=True)
+    plans = comm.allgather(done.plan)
+    assert all(plan == plans[0] for plan in plans)
+    assert not (shared / "b.zarr").exists()
+
+
+OPTIONS = [
+    ("b.npy", {}),
+    ("b.zarr", {"chunks": (7, 7), "codec": "zstd:1"}),
+    ("b.zarr", {"chunks": (4, 4), "shards": (4, 36)}),
+    ("b.npy", {"target_order": "F"}),
+]
+
+
+@pytest.mark.parametrize(("target", "options"), OPTIONS)
+@pytest.mark.parametrize("alone_first", [False, True])
+def test_a_copy_that_was_interrupted_is_resumed(comm, shared, source, target, options, alone_first):
+    def stop(done, total):
+        if done >= total // 2:
+            raise StopError
+
+    known = {"memory": "4K", "resume": True, **options}
+    if alone_first:
+        if comm.rank == 0:
+            with pytest.raises(StopError):
+                plait.copy(source, shared / target, progress=stop, **known)
+        comm.Barrier()
+    else:
+        with pytest.raises(StopError):
+            plait.copy(source, shared / target, comm=comm, progress=stop, **known)
+    comm.Barrier()
+    assert (shared / f".{target}.plait-copy").exists()
+    comm.Barrier()
+    done = plait.copy(source, shared / target, comm=comm, verify=True, **known)
+    assert done.resumed > 0
+    assert comm.allgather(done.resumed) == [done.resumed] * comm.size
+    np.testing.assert_array_equal(content(comm, shared / target), ARRAY)
+    assert sorted(os.listdir(shared)) == ["a.zarr", target]
+
+
+@pytest.mark.several_ranks
+def test_what_cannot_be_resumed_is_told_to_all(comm, shared, source):
+    def stop(done, total):
+        raise StopError
+
+    with pytest.raises(StopError):
+        plait.copy(source, shared / "b.npy", comm=comm, progress=stop, memory="4K", resume=True)
+    comm.Barrier()
+    with pytest.raises(plait.ArgumentError, match="whose type was nothing, not int64"):
+        plait.copy(source, shared / "b.npy", comm=comm, memory="4K", resume=True, target_dtype="i8")
+    comm.Barrier()
+    plait.copy(source, shared / "b.npy", comm=comm, memory="4K")
+    comm.Barrier()
+    assert sorted(os.listdir(shared)) == ["a.zarr", "b.npy"]
+
+
+@pytest.mark.several_ranks
+def test_a_difference_on_one_rank_is_told_to_all(comm, shared, source, monkeypatch):
+    from plait._copying import verifying
+
+    found = verifying._first_difference
+    if comm.rank == comm.size - 1:
+        monkeypatch.setattr(verifying, "_first_difference", lambda one, other: (0,) * one.ndim if one.size else None)
+    with pytest.raises(plait.StoreError, match="the array data differs at index"):
+        plait.copy(source, shared / "b.npy", comm=comm, memory="4K", verify=True)
+    assert found is not None
+    comm.Barrier()
+    assert sorted(os.listdir(shared)) == ["a.zarr"]

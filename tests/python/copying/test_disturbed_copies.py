@@ -1,0 +1,115 @@
+"""Copies onto a disk that becomes full, two copies to one target, and copies that are stopped in a long access."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+
+import plait
+
+COPY = ["env", "--default-signal=INT", sys.executable, "-m", "plait.cli", "copy"]
+
+
+@contextmanager
+def small_disk(folder, size):
+    folder.mkdir()
+    mount = shutil.which("mount")
+    command = [mount, "-t", "tmpfs", "-o", f"size={size}", "plait-test", folder]
+    if not mount or subprocess.run(command, capture_output=True, check=False).returncode:
+        pytest.skip("mounting a small file system is not permitted here")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", folder], check=True)
+
+
+def call(*arguments, **more):
+    return subprocess.run([*COPY, *map(str, arguments)], capture_output=True, text=True, check=False, **more)
+
+
+@pytest.mark.parametrize("target", ["b.zarr", "b.npy"])
+def test_a_disk_that_becomes_full(tmp_path, target):
+    array = np.random.default_rng(1).integers(0, 1 << 40, 1 << 19)  # 4 MiB, which do not become less
+    np.save(tmp_path / "a.npy", array)
+    disk = tmp_path / "disk"
+    chunks = ["--chunks", "16384", "--codec", "zstd:1"] if target == "b.zarr" else []
+    options = [tmp_path / "a.npy", disk / target, *chunks, "--memory", "256K"]
+    with small_disk(disk, "3m"):
+        done = call(*options)
+        assert done.returncode == 2
+        assert done.stderr.startswith("Error: ")
+        assert "No space left on device" in done.stderr
+        assert len(done.stderr.splitlines()) == 1
+        assert os.listdir(disk) == []
+        done = call(*options, "--resume")
+        assert "No space left on device" in done.stderr
+        kept = os.listdir(disk)
+        assert bool(kept) == (target == "b.zarr")  # of a .npy file the room is taken before anything is copied
+        if kept:
+            subprocess.run(["mount", "-o", "remount,size=9m", disk], check=True)
+            done = call(*options, "--resume", "--verify")
+            assert done.returncode == 0, done.stderr
+            assert "of it were there, verified" in done.stdout
+            assert os.listdir(disk) == [target]
+            np.testing.assert_array_equal(plait.open(disk / target).read(), array)
+
+
+@pytest.mark.parametrize("target", ["b.zarr", "b.npy"])
+@pytest.mark.parametrize("resume", [True, False])
+def test_two_copies_to_one_target(tmp_path, target, resume):
+    arrays = [np.full((1 << 9, 1 << 10), number) for number in range(2)]
+    for number, array in enumerate(arrays):
+        np.save(tmp_path / f"a{number}.npy", array)
+    more = ["--resume"] if resume else []
+    copies = [
+        subprocess.Popen(
+            [*COPY, f"a{number}.npy", target, "--memory", "8K", *more], cwd=tmp_path, stderr=subprocess.PIPE, text=True,
+            stdout=subprocess.DEVNULL,
+        )
+        for number in range(2)
+    ]  # fmt: skip
+    told = [copy.communicate()[1] for copy in copies]
+    codes = [copy.returncode for copy in copies]
+    assert 0 in codes
+    for code, text in zip(codes, told, strict=True):
+        assert len(text.splitlines()) == (1 if code else 0)
+        if code:
+            found = (
+                "another copy to the same target",
+                "another program is writing it",
+                "has appeared",
+                "of a copy that",
+            )
+            assert any(one in text for one in found), text
+    found = plait.open(tmp_path / target).read()
+    assert any(np.array_equal(found, array) for array in arrays)
+    left = [name for name in os.listdir(tmp_path) if not name.startswith(("a", target))]
+    assert left == []
+
+
+@pytest.mark.parametrize("resume", [True, False])
+def test_one_in_a_long_access_ends_within_seconds(tmp_path, resume):
+    np.save(tmp_path / "a.npy", np.random.default_rng(1).integers(0, 1000, (4096, 8192)).astype("i4"))
+    more = ["--resume"] if resume else []
+    options = ["--chunks", "1024,1024", "--codec", "zstd:19", "--memory", "1G", *more]
+    command = [*COPY, "a.npy", "b.zarr", *options]
+    with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as copying:
+        deadline = time.monotonic() + 60
+        while len(os.listdir(tmp_path)) < 2 and time.monotonic() < deadline:
+            time.sleep(0.02)
+        time.sleep(1)
+        copying.send_signal(signal.SIGINT)
+        begin = time.monotonic()
+        output, errors = copying.communicate(timeout=60)
+    assert time.monotonic() - begin < 20  # a second or so on a machine that does nothing else
+    assert (copying.returncode, output) == (1, "")
+    assert errors.startswith("Error: the copy was stopped; ")
+    assert len(errors.splitlines()) == 1
+    left = sorted(os.listdir(tmp_path))
+    assert left == ([".b.zarr.plait-copy", ".b.zarr.plait-unfinished", "a.npy"] if resume else ["a.npy"])

@@ -1,0 +1,90 @@
+"""The commands of the guide that stand beside those of others: each runs, and makes what the other would."""
+
+import re
+import shlex
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import plait
+from plait.cli import main
+
+pytestmark = pytest.mark.usefixtures("nothing_left")
+
+GUIDE = Path(__file__).parents[3] / "docs/guides/copy.md"
+SHAPE = (64, 32, 32)
+FIELD = np.arange(64 * 32 * 32, dtype="f4").reshape(SHAPE)
+TABLE = np.arange(60 * 40, dtype="i4").reshape(60, 40)
+
+
+def commands():
+    """The right side of the table."""
+    section = GUIDE.read_text(encoding="utf-8").split("## What others do by these commands", 1)[1].split("\n## ", 1)[0]
+    return [line.rsplit("|", 2)[1].strip().strip("`") for line in section.splitlines() if line.startswith("| `")]
+
+
+@pytest.fixture
+def sources(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    netcdf = pytest.importorskip("netCDF4")
+    with netcdf.Dataset("in.nc", "w") as file:
+        for name, size in zip(("time", "lat", "lon"), SHAPE, strict=True):
+            file.createDimension(name, size)
+            file.createVariable(name, "f8", (name,))[:] = np.arange(size)
+        file.createVariable("t2m", "f4", ("time", "lat", "lon"), zlib=True, chunksizes=(1, 32, 32))[:] = FIELD
+    h5py = pytest.importorskip("h5py")
+    with h5py.File("a.h5", "w") as file:
+        file.create_dataset("data/expression", data=TABLE, chunks=(20, 1))
+    np.save("a.npy", TABLE)
+    options = {"chunks": (1, 32, 32), "codec": "zstd:1", "dimension_names": ("time", "lat", "lon")}
+    with plait.open("in.zarr", "w", shape=SHAPE, dtype="f4", **options) as file:
+        file.write(FIELD)
+
+
+def opened(name, **more):
+    with plait.open(name, **more) as file:
+        return file.chunks, np.asarray(file.read())
+
+
+def check(target, chunks, array, **more):
+    """Compare a target; chunks are None where it has none."""
+    found_chunks, found = opened(target, **more)
+    assert chunks in (None, found_chunks)
+    np.testing.assert_array_equal(found, array)
+
+
+CHECKS = {
+    "in.nc out.zarr --chunks time=48,lat=4,lon=4 --codec gzip:1": lambda: (
+        check("out.zarr::/t2m", (48, 4, 4), FIELD),
+        check("out.zarr::/lat", (4,), np.arange(32.0)),
+    ),
+    "in.nc out.zarr --chunks lon=4,lat=4,time=48 --memory 100M": lambda: check("out.zarr::/t2m", (48, 4, 4), FIELD),
+    "in.nc out.zarr --variable t2m --region time=0:10": lambda: check("out.zarr", (1, 32, 32), FIELD[:10]),
+    "in.nc::t2m out.zarr --axes lat,lon,time": lambda: check("out.zarr", (32, 32, 1), FIELD.transpose(1, 2, 0)),
+    "a.h5::/data/expression b.h5::/data/expression --chunks 60x10 --codec gzip:1": lambda: check(
+        "b.h5::/data/expression", (60, 10), TABLE
+    ),
+    "a.h5::/data/expression b.bin": lambda: check("b.bin", None, TABLE, shape=(60, 40), dtype="i4"),
+    "in.zarr out.zarr --chunks time=2920,lat=25,lon=1 --memory 1G": lambda: check("out.zarr", (2920, 25, 1), FIELD),
+    "in.nc out.zarr --chunks time=48": lambda: check("out.zarr::/t2m", (48, 32, 32), FIELD),
+    "in.zarr out.zarr --chunks 4,4,4": lambda: check("out.zarr", (4, 4, 4), FIELD),
+    "in.zarr out.zarr --shards 32,32,32 --chunks 16,16,16": lambda: check("out.zarr", (16, 16, 16), FIELD),
+    "in.zarr out.zarr": lambda: check("out.zarr", (1, 32, 32), FIELD),
+    "a.npy b.npy --axes 1,0": lambda: np.testing.assert_array_equal(np.load("b.npy"), TABLE.T),
+    "a.npy b.npy --target-order F": lambda: np.testing.assert_array_equal(np.load("b.npy"), TABLE),
+    'a.npy b.npy --target-dtype ">f4" --cast same_kind': lambda: check("b.npy", None, TABLE.astype(">f4")),
+}
+
+
+def test_all_of_the_table_are_checked():
+    assert [command.removeprefix("plait copy ") for command in commands()] == list(CHECKS)
+
+
+@pytest.mark.parametrize("command", CHECKS)
+def test_a_command_makes_what_it_says(sources, command):
+    run = CliRunner().invoke(main, ["copy", *shlex.split(command), "--verify"])
+    assert run.exit_code == 0, run.output
+    CHECKS[command]()
+    assert not re.search("error", run.output, re.IGNORECASE)

@@ -1,0 +1,28 @@
+"""Copies that are killed: a short run of tests/stress/copy_kills.py, with a new seed each time."""
+
+import secrets
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from launching import needs_mpi
+
+KILLS = Path(__file__).parents[2] / "stress/copy_kills.py"
+
+
+@pytest.mark.parametrize(("ranks", "kills"), [("1", "8"), pytest.param("2", "2", marks=needs_mpi)])
+def test_a_killed_copy_leaves_no_wrong_target(tmp_path, ranks, kills):
+    command = [
+        sys.executable,
+        str(KILLS),
+        "--kills",
+        kills,
+        "--seed",
+        str(secrets.randbelow(1 << 30)),
+        "--ranks",
+        ranks,
+    ]
+    done = subprocess.run([*command, "--folder", str(tmp_path)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{' '.join(command)}\n{done.stdout}{done.stderr}"
+    assert "no wrong target" in done.stdout
