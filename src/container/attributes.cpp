@@ -75,6 +75,8 @@ void check_attributes(const ArrayAttributes& attributes, const std::string& wher
     if (!names.insert(one.name).second)
       refuse(text(where, ": two attributes have the name \"", one.name, "\"; give each a name of its own"));
     if (!one.refused.empty()) refuse(text(where, ": the attribute \"", one.name, "\" has no value: ", one.refused));
+    if (!std::ranges::all_of(one.texts, npy::is_utf8))
+      refuse(text(where, ": the attribute \"", one.name, "\" has a text that is no UTF-8; use that encoding"));
     const std::int64_t count = count_of(one);
     const bool texts = one.is_texts() || one.is_json();
     const std::int64_t bytes = texts ? 1 : npy::element_bytes_of(one.dtype);

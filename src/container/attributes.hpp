@@ -9,6 +9,9 @@
 
 namespace plait::container {
 
+/// What nobody calls an attribute, and damage may make of one.
+inline constexpr std::int64_t kMostAttributeBytes = std::int64_t{1} << 28;
+
 /// What other ranks need of them.
 std::string packed_attributes(const ArrayAttributes& attributes);
 /// errors  kSystem: bytes that packed_attributes() does not give.

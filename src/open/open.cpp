@@ -60,6 +60,17 @@ void check_kept(const FileOptions& options, const std::string& path, Mode mode) 
     refuse(text(path, ": ", given, " was given, which a new file is told; leave it out, or use mode \"w\""));
 }
 
+/// What says how elements are kept: all ranks need the same of it.
+std::string fill_text(const ArrayAttributes& attributes) {
+  std::string out;
+  for (const ArrayAttribute& one : attributes) {
+    if (one.name != "_FillValue") continue;
+    base::append_parts(out, ", ", one.name, ' ', one.dtype, ' ', shape_to_string(one.shape));
+    for (const std::byte byte : one.values) base::append_parts(out, ' ', std::to_integer<int>(byte));
+  }
+  return out;
+}
+
 std::string call_text(const File::Impl& file, const FileOptions& options) {
   const char* const mode = file.mode() == Mode::kRead ? "r" : file.mode() == Mode::kWrite ? "w" : "r+";
   std::string out = text("open(", file.path(), ", mode ", mode);
@@ -72,14 +83,14 @@ std::string call_text(const File::Impl& file, const FileOptions& options) {
   for (const NamedArray& one : options.arrays)
     add(", array ", one.name, ' ', shape_to_string(one.type.shape), ' ', one.type.dtype, ' ', one.type.element_bytes,
         ' ', static_cast<int>(one.type.order), ' ', one.chunk ? shape_to_string(*one.chunk) : std::string(), ' ',
-        one.codec, ' ', one.fill_value);
+        one.codec, ' ', one.fill_value, fill_text(one.attributes));
   if (options.chunk) add(", chunks ", shape_to_string(*options.chunk));
   if (options.shard) add(", shards ", shape_to_string(*options.shard));
   if (!options.codec.empty()) add(", codec ", options.codec);
   if (!options.fill_value.empty()) add(", fill value ", options.fill_value);
   for (const std::string& one : options.dimension_names) add(", dimension ", one);
-  // By their number: what they say is the business of the rank that writes it.
-  if (!options.attributes.empty()) add(", attributes ", options.attributes.size());
+  // By their number: what most of them say is the business of the rank that writes it.
+  if (!options.attributes.empty()) add(", attributes ", options.attributes.size(), fill_text(options.attributes));
   if (!options.groups.empty()) add(", groups ", options.groups.size());
   add(", offset ", options.offset, ", memory ", options.memory, ", strategy ",
       options.strategy.empty() ? "automatic" : options.strategy, ", readers ", options.readers, ')');

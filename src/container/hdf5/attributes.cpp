@@ -18,8 +18,8 @@ namespace {
 using base::text;
 
 constexpr int kSpacePadded = 2;  // H5T_STR_SPACEPAD
-/// What nobody calls an attribute, and damage may make of one.
-constexpr std::int64_t kMostBytes = std::int64_t{1} << 28;
+/// Lists in lists that have no values.
+constexpr std::int64_t kMostEmptyLists = std::int64_t{1} << 20;
 
 int take_name(Id /*object*/, const char* name, const void* /*info*/, void* out) {
   static_cast<std::vector<std::string>*>(out)->emplace_back(name);
@@ -76,9 +76,15 @@ class AttributeReader {
   }
   /// Bytes of all values, if these can be.
   bool has_room(std::size_t bytes) {
-    const std::int64_t count = count_of(found_);
-    if (count >= 0 && count <= kMostBytes / std::max<std::int64_t>(static_cast<std::int64_t>(bytes), 1)) return true;
-    found_.refused = text("it has more than ", kMostBytes, " bytes");
+    std::int64_t lists = 1;
+    bool fits = true;
+    for (const std::int64_t extent : found_.shape)
+      fits = fits && extent >= 0 && !__builtin_mul_overflow(lists, std::max<std::int64_t>(extent, 1), &lists);
+    const bool empty = std::ranges::find(found_.shape, 0) != found_.shape.end();
+    const auto each = std::max<std::int64_t>(static_cast<std::int64_t>(bytes), 1);
+    if (fits && lists <= (empty ? kMostEmptyLists : kMostAttributeBytes / each)) return true;
+    found_.refused = empty ? text("it has no values, in more than ", kMostEmptyLists, " lists")
+                           : text("it has more than ", kMostAttributeBytes, " bytes");
     return false;
   }
   void read_numbers(bool is_null) {

@@ -189,9 +189,11 @@ bool HdfFile::is_dimension(Id dataset) const {
   if (hdf5_->H5Aexists(dataset, "NAME") <= 0) return false;
   const Handle attribute(hdf5_->H5Aopen(dataset, "NAME", 0), hdf5_->H5Aclose);
   const Handle type(hdf5_->H5Aget_type(attribute.id()), hdf5_->H5Tclose);
+  const Handle space(hdf5_->H5Aget_space(attribute.id()), hdf5_->H5Sclose);
   std::array<char, 256> text{};
-  if (!attribute || !type || hdf5_->H5Tget_class(type.id()) != kString || hdf5_->H5Tis_variable_str(type.id()) != 0 ||
-      hdf5_->H5Tget_size(type.id()) >= text.size())
+  if (!attribute || !type || !space || hdf5_->H5Tget_class(type.id()) != kString ||
+      hdf5_->H5Tis_variable_str(type.id()) != 0 || hdf5_->H5Tget_size(type.id()) >= text.size() ||
+      hdf5_->H5Sget_simple_extent_npoints(space.id()) != 1)
     return false;
   return hdf5_->H5Aread(attribute.id(), type.id(), text.data()) >= 0 &&
          std::string_view(text.data()).starts_with(kNoVariable);

@@ -60,6 +60,8 @@ class Handle {
   ~Handle() {
     if (id_ >= 0) close_(id_);
   }
+  /// Closes it now.  Below 0: that has failed.
+  int close_now() { return id_ < 0 ? 0 : close_(std::exchange(id_, -1)); }
   explicit operator bool() const { return id_ >= 0; }
   Id id() const { return id_; }
 

@@ -78,7 +78,9 @@ void join_fill_values(Content& content) {
   const std::string& dtype = content.type.dtype;
   const auto own = std::ranges::find(content.attributes, kFillName, &ArrayAttribute::name);
   if (own != content.attributes.end()) {
-    if (own->is_texts() || own->is_json() || count_of(*own) != 1) return;
+    if (count_of(*own) != 1 || std::string_view("biufc").find(own->dtype[1]) == std::string_view::npos ||
+        own->is_texts() || own->is_json())
+      return;
     std::vector<std::byte> fill = own->dtype == dtype ? own->values : zarr::fill_of(json_of_number(*own), dtype);
     if (fill.empty()) return;
     *own = {own->name, dtype, {}, fill};

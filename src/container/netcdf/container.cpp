@@ -74,6 +74,7 @@ class NetCdf : public NamingContainer {
   }
   // New files are netCDF-4.
   bool keeps_chunks() const override { return netcdf4().keeps_chunks(); }
+  bool keeps_unfinished() const override { return netcdf4().keeps_unfinished(); }
   std::optional<Order> only_order() const override { return netcdf4().only_order(); }
   NewContent create(const std::string& path, const FileOptions& options) const override {
     return netcdf4().create(path, options);

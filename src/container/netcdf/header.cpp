@@ -120,6 +120,14 @@ ArrayAttributes HeaderReader::attributes() {
     std::string name = in_.name(word_);
     const ElementType& element = type();
     const std::int64_t values = in_.count(word_, element.bytes, "values of an attribute");
+    if (values * element.bytes > kMostAttributeBytes) {
+      in_.skip(padded(values * element.bytes));
+      ArrayAttribute& large = found.emplace_back();
+      large.name = std::move(name);
+      large.dtype = element.dtype;
+      large.refused = text("it has more than ", kMostAttributeBytes, " bytes");
+      continue;
+    }
     std::vector<std::byte> content = in_.content(values * element.bytes);
     if (element.name == "char") {
       const std::string_view bytes(reinterpret_cast<const char*>(content.data()), content.size());

@@ -34,7 +34,7 @@ std::vector<std::string> parts_of(std::string_view path, std::optional<std::stri
   if (!array) return parts;
   for (std::string_view rest = bare(*array); !rest.empty();) {
     const std::string_view part = rest.substr(0, rest.find('/'));
-    if (part.empty() || part == "." || part == "..")
+    if (part.empty() || part == "." || part == ".." || part.find('\0') != std::string_view::npos)
       refuse(text(path, "::", *array, ": \"", part,
                   "\" is no part of the name of an array; give a name such as /group/array"));
     parts.emplace_back(part);
@@ -123,6 +123,8 @@ fs::path folder_of(std::string_view path, std::optional<std::string_view> array)
 NewFolder new_folder(std::string_view path, std::optional<std::string_view> array,
                      const std::map<std::string, std::string>& groups) {
   const std::vector<std::string> parts = parts_of(path, array);
+  // No name leads out of the folder.
+  for (const auto& [group, metadata] : groups) (void)parts_of(path, group);
   std::vector<fs::path> above;  // groups that are there
   fs::path folder(path);
   std::size_t next = 0;  // part behind `folder`

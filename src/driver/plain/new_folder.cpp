@@ -30,7 +30,7 @@ class NewPlainFolder : public store::NewFile {
  public:
   NewPlainFolder(container::NewFolder wanted, std::string_view path, const store::NewFileOptions& options)
       : wanted_(std::move(wanted)), folder_(wanted_.target, std::string(path), options) {
-    if (folder_.continued() && !has(options.head)) folder_.clear();
+    if (folder_.continued() && !has_all(options.head)) folder_.clear();
     if (folder_.continued()) return;
     for (const auto& [name, content] : wanted_.others)
       write(name, std::as_bytes(std::span(content.data(), content.size())));
@@ -55,14 +55,19 @@ class NewPlainFolder : public store::NewFile {
  private:
   fs::path path_of(const std::string& name) const { return fs::path(folder_.temporary_path()) / name; }
 
-  /// Whether an earlier one was of the same array.
-  bool has(std::span<const std::byte> head) const {
+  /// Whether an earlier one was of the same array in the same groups.
+  bool has_all(std::span<const std::byte> head) const {
+    return has(wanted_.file, head) && std::ranges::all_of(wanted_.others, [&](const auto& other) {
+             return has(other.first, std::as_bytes(std::span(other.second.data(), other.second.size())));
+           });
+  }
+  bool has(const std::string& name, std::span<const std::byte> content) const {
     std::error_code missing;
-    const std::string path = path_of(wanted_.file).string();
-    if (fs::file_size(path, missing) != head.size() || missing) return false;
-    std::vector<std::byte> found(head.size());
+    const std::string path = path_of(name).string();
+    if (fs::file_size(path, missing) != content.size() || missing) return false;
+    std::vector<std::byte> found(content.size());
     PosixStore(path, PosixStore::Access::kRead).read({{0, found.data(), static_cast<std::int64_t>(found.size())}});
-    return std::ranges::equal(found, head);
+    return std::ranges::equal(found, content);
   }
 
   void write(const std::string& name, std::span<const std::byte> bytes) {

@@ -21,10 +21,19 @@ namespace plait::store::posix {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+/// A name that goes with this process, as remove_stale() knows it.
+std::string own_name(const std::string& prefix) {
+  static std::atomic<int> counter{0};
+  return base::text(prefix, ::getpid(), '-', counter++);
+}
+
+}  // namespace
+
 FolderReplacement::FolderReplacement(const std::string& target, const std::string& beside,
                                      const NewFileOptions& options)
     : target_(follow_links(target)), keeps_(options.keeps_unfinished) {
-  static std::atomic<int> counter{0};
   struct stat old{};
   existed_ = ::lstat(target_.c_str(), &old) == 0;
   const fs::path neighbour = follow_links(beside);
@@ -40,8 +49,9 @@ FolderReplacement::FolderReplacement(const std::string& target, const std::strin
     folder_ = lock_unfinished(temporary_, true, target, continued_);
     if (!options.continues) clear();
   }
+  prefix_ = (folder / prefix).string();
   while (!keeps_) {
-    temporary_ = (folder / base::text(prefix, ::getpid(), '-', counter++)).string();
+    temporary_ = own_name(prefix_);
     if (::mkdir(temporary_.c_str(), 0777) == 0) break;
     if (errno != EEXIST) throw system_error(base::text("make the folder of ", target), errno);
   }
@@ -59,6 +69,21 @@ FolderReplacement::FolderReplacement(const std::string& target, const std::strin
 }
 
 void FolderReplacement::exchange() {
+  if (!keeps_) return swap();
+  // What lies under the temporary name afterwards is the old one, which no later program may go on with.
+  const std::string unfinished = temporary_;
+  std::string own = own_name(prefix_);
+  while (!rename_to_free(unfinished, own)) own = own_name(prefix_);
+  temporary_ = own;
+  try {
+    swap();
+  } catch (...) {
+    if (::rename(own.c_str(), unfinished.c_str()) == 0) temporary_ = unfinished;
+    throw;
+  }
+}
+
+void FolderReplacement::swap() {
   if (::renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, target_.c_str(), RENAME_EXCHANGE) == 0) return;
   const std::string aside = temporary_ + "-old";
   if (::rename(target_.c_str(), aside.c_str()) != 0) throw system_error(base::text("replace ", target_), errno);

@@ -41,12 +41,14 @@ class FolderReplacement {
  private:
   /// Where the old folder goes while the new one takes its place.
   void exchange();
+  void swap();
   void remove() noexcept;
 
   base::Owner owner_;
   std::string target_;  // with symbolic links followed
   std::string temporary_;
-  Descriptor folder_;  // holds the lock
+  std::string prefix_;  // of temporary names of its own
+  Descriptor folder_;   // holds the lock
   bool existed_ = false;
   bool open_ = false;
   bool keeps_ = false;

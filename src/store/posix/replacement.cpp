@@ -14,6 +14,7 @@
 #include <filesystem>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "base/recorder.hpp"
 #include "base/text.hpp"
@@ -48,6 +49,17 @@ std::optional<Descriptor> make_locked(const std::string& path, const std::string
   struct stat status{};
   if (::fstat(file.number(), &status) == 0 && status.st_nlink == 0) return std::nullopt;
   return file;
+}
+
+bool begins_with(int file, std::span<const std::byte> head) {
+  std::vector<std::byte> found(head.size());
+  for (std::size_t done = 0; done < found.size();) {
+    const ssize_t got = ::pread(file, found.data() + done, found.size() - done, static_cast<off_t>(done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    done += static_cast<std::size_t>(got);
+  }
+  return std::ranges::equal(found, head);
 }
 
 fs::path folder_of(const fs::path& target) { return target.has_parent_path() ? target.parent_path() : fs::path("."); }
@@ -113,7 +125,7 @@ Replacement::Replacement(const std::string& path, std::int64_t bytes, std::span<
   });
   keeps_ = marks.keeps_unfinished;
   if (keeps_)
-    make_kept(bytes, marks);
+    make_kept(bytes, head, marks);
   else
     make(prefix, marks);
   open_ = true;
@@ -142,14 +154,14 @@ void Replacement::make(const std::string& prefix, const Marks& marks) {
   file_ = std::move(*made_file);
 }
 
-void Replacement::make_kept(std::int64_t bytes, const Marks& marks) {
+void Replacement::make_kept(std::int64_t bytes, std::span<const std::byte> head, const Marks& marks) {
   const fs::path folder = folder_of(target_);
   temporary_ = (folder / (unfinished_name(target_, folder) + marks.suffix)).string();
   bool existed = false;
   file_ = lock_unfinished(temporary_, false, path_, existed);
   struct stat found{};
   if (::fstat(file_.number(), &found) != 0) throw system_error(base::text("write ", path_), errno);
-  continued_ = existed && marks.continues && (bytes < 0 || found.st_size == bytes);
+  continued_ = existed && marks.continues && (bytes < 0 || found.st_size == bytes) && begins_with(file_.number(), head);
   if (existed && !continued_ && marks.on_left_behind) marks.on_left_behind(temporary_, target_);
   if (!continued_ && ::ftruncate(file_.number(), 0) != 0) throw system_error(base::text("size ", path_), errno);
 }

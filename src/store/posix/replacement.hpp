@@ -33,7 +33,7 @@ class Replacement {
     bool claimed;  ///< no other rank of this job may write a file of that name alone: see claim()
     /// What is not committed stays, under unfinished_name() (temporary.hpp).
     bool keeps_unfinished;
-    /// Goes on with what has stayed, if that has `bytes` bytes, or whatever it has where that is -1.
+    /// Goes on with what has stayed, if that has `bytes` bytes, or whatever it has where that is -1, and the same head.
     bool continues;
   };
 
@@ -86,7 +86,7 @@ class Replacement {
   /// Makes the temporary file, locked.
   void make(const std::string& prefix, const Marks& marks);
   /// The same of one that may stay.
-  void make_kept(std::int64_t bytes, const Marks& marks);
+  void make_kept(std::int64_t bytes, std::span<const std::byte> head, const Marks& marks);
   [[noreturn]] void keep_beside(const char* why, int code);
 };
 

@@ -80,8 +80,12 @@ Descriptor lock_unfinished(const std::string& path, bool folder, const std::stri
   const int flags = folder ? O_RDONLY | O_DIRECTORY : O_RDWR | O_CREAT;
   Descriptor file = open_file(path, flags | O_NOFOLLOW, 0666, shown);
   if (::flock(file.number(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) throw busy(shown);
+  // Between opening and locking, the one that had it may have finished it: it has its final name then, or none.
   struct stat now{};
-  if (::fstat(file.number(), &now) == 0 && now.st_nlink == 0) throw busy(shown);  // it has just been finished
+  struct stat named{};
+  if (::fstat(file.number(), &now) != 0 || ::lstat(path.c_str(), &named) != 0 || now.st_dev != named.st_dev ||
+      now.st_ino != named.st_ino)
+    throw busy(shown);
   return file;
 }
 

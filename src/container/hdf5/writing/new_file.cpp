@@ -86,7 +86,7 @@ void check_name(const std::string& name, const std::string& shown) {
   for (std::size_t begin = 0; begin <= name.size();) {
     const std::size_t end = std::min(name.find('/', begin), name.size());
     const std::string_view part = std::string_view(name).substr(begin, end - begin);
-    if (part.empty() || part == "." || part == "..")
+    if (part.empty() || part == "." || part == ".." || part.find('\0') != std::string_view::npos)
       refuse(text(shown, ": \"", part, "\" is no part of the name of a dataset; give a name such as /group/array"));
     begin = end + 1;
   }
@@ -126,7 +126,7 @@ std::set<std::string> groups_in(const WantedFile& wanted) {
 class Describing {
  public:
   Describing(const Library& hdf5, const WantedFile& wanted, const std::string& file)
-      : hdf5_(hdf5), wanted_(wanted), scales_(scales_of(wanted.members, wanted.of_netcdf)) {
+      : hdf5_(hdf5), wanted_(wanted), scales_(scales_of(wanted.members, wanted.groups, wanted.of_netcdf)) {
     const Handle access = list_of(hdf5, hdf5->H5P_CLS_FILE_ACCESS_ID_g);
     const Handle creation = list_of(hdf5, hdf5->H5P_CLS_FILE_CREATE_ID_g);
     linked_ = list_of(hdf5, hdf5->H5P_CLS_LINK_CREATE_ID_g);
@@ -151,6 +151,8 @@ class Describing {
     describe_dimension_lists();
     std::vector<std::int64_t> headers;
     for (const Address address : addresses_) headers.push_back(static_cast<std::int64_t>(address));
+    // Much of it is written only now.
+    if (file_.close_now() < 0) failed(hdf5_, wanted_.path);
     return headers;
   }
 

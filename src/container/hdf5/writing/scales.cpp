@@ -23,12 +23,16 @@ bool is_name(const std::string& name) {
 
 class Planning {
  public:
-  Planning(const std::vector<Member>& members, bool of_netcdf) : members_(members), of_netcdf_(of_netcdf) {
+  Planning(const std::vector<Member>& members, const std::vector<GroupAttributes>& groups, bool of_netcdf)
+      : members_(members), of_netcdf_(of_netcdf) {
+    const auto add_groups = [&](std::string group) {
+      for (; !group.empty(); group = group_of(group)) groups_.insert(group);
+    };
     for (std::size_t i = 0; i < members.size(); ++i) {
       by_name_[members[i].name] = i;
-      for (std::string group = group_of(members[i].name); !group.empty(); group = group_of(group))
-        groups_.insert(group);
+      add_groups(group_of(members[i].name));
     }
+    for (const GroupAttributes& one : groups) add_groups(one.group);
   }
 
   std::ptrdiff_t scale_for(const std::string& group, const std::string& name, std::int64_t length) {
@@ -78,8 +82,8 @@ std::string group_of(const std::string& name) {
   return end == std::string::npos ? std::string() : name.substr(0, end);
 }
 
-Scales scales_of(const std::vector<Member>& members, bool of_netcdf) {
-  Planning planning(members, of_netcdf);
+Scales scales_of(const std::vector<Member>& members, const std::vector<GroupAttributes>& groups, bool of_netcdf) {
+  Planning planning(members, groups, of_netcdf);
   planning.result.of_members.resize(members.size());
   // What lies higher comes first, so that its dimensions serve those below it.
   std::vector<std::size_t> order(members.size());
@@ -91,8 +95,13 @@ Scales scales_of(const std::vector<Member>& members, bool of_netcdf) {
       const std::ptrdiff_t its =
           planning.scale_for(group_of(members[i].name), content.dimension_names[d], content.type.shape[d]);
       planning.result.of_members[i].push_back(its);
-      if (its < 0) continue;
-      Scale& scale = planning.result.scales[static_cast<std::size_t>(its)];
+    }
+    std::vector<std::ptrdiff_t>& its = planning.result.of_members[i];
+    // netCDF's library does not read what has a scale for some of its dimensions only.
+    if (of_netcdf && std::ranges::find(its, -1) != its.end()) std::ranges::fill(its, -1);
+    for (std::size_t d = 0; d < its.size(); ++d) {
+      if (its[d] < 0) continue;
+      Scale& scale = planning.result.scales[static_cast<std::size_t>(its[d])];
       if (scale.member != i) scale.used.emplace_back(i, d);
     }
   }

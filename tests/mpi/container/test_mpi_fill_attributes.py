@@ -1,0 +1,28 @@
+"""Ranks that give different values of missing elements, which say how a netCDF file is kept."""
+
+import numpy as np
+import pytest
+from same import error_everywhere
+
+import plait
+
+pytest.importorskip("h5py")
+
+
+@pytest.mark.several_ranks
+@pytest.mark.parametrize(("one", "other"), [("_FillValue", "x"), ("x", "_FillValue")])
+def test_only_some_ranks_give_it(comm, shared, one, other):
+    name = other if comm.rank == comm.size - 1 else one
+    path = shared / "a.nc"
+    error_everywhere(
+        comm,
+        lambda: plait.open(path, "w", comm=comm, shape=(1 << 19,), dtype="f8", attributes={name: 7.0}),
+        plait.ArgumentError,
+        "the ranks of a collective call differ",
+    )
+    layout = plait.Layout((1 << 19,), "(block)", grid=(comm.size,))
+    mine = np.arange(float(1 << 19))[layout.indices(comm.rank)[0]] if comm.size > 1 else np.arange(float(1 << 19))
+    with plait.open(path, "w", comm=comm, shape=(1 << 19,), dtype="f8", attributes={"_FillValue": 7.0}) as file:
+        file.write(mine, layout)
+    with plait.open(path, comm=comm) as file:
+        np.testing.assert_array_equal(file.read(layout), mine)

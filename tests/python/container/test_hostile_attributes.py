@@ -1,0 +1,117 @@
+"""Attributes, groups and names of dimensions that are there to do harm, or that a format has no place for."""
+
+import os
+import struct
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import plait
+
+pytestmark = pytest.mark.usefixtures("nothing_left")
+
+FIRST = np.arange(3.0)
+
+
+def write(path: Path, **given: object) -> Path:
+    with plait.open(path, "w", shape=FIRST.shape, dtype="f8", **given) as file:
+        file.write(FIRST)
+    return path
+
+
+def test_a_name_attribute_of_many_texts(tmp_path):
+    # It is no scale's, whose NAME is one text.
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        one = file.create_dataset("a", data=FIRST)
+        one.attrs.create("NAME", np.array([b"x" * 100] * 600, "S100"))
+    (found,) = plait.arrays_in(tmp_path / "a.h5")
+    assert found.attributes["NAME"] == ["x" * 100] * 600
+
+
+def test_lists_without_values_in_many_lists(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        one = file.create_dataset("a", data=FIRST)
+        one.attrs.create("many", np.zeros((1 << 40, 0), "S5"))
+        one.attrs.create("few", np.zeros((2, 0), "f8"))
+    (found,) = plait.arrays_in(tmp_path / "a.h5")
+    assert found.attributes["few"].shape == (2, 0)
+    assert "no values, in more than" in found.attributes.refused["many"]
+
+
+def test_a_netcdf_attribute_of_more_than_memory(tmp_path):
+    many = 1 << 37
+    head = b"CDF\x05" + struct.pack(">qiq", 0, 0, 0) + struct.pack(">iqq", 12, 1, 1) + b"a\0\0\0"
+    (tmp_path / "a.nc").write_bytes(head + struct.pack(">iq", 2, many))
+    os.truncate(tmp_path / "a.nc", len(head) + 12 + many)
+    with open(tmp_path / "a.nc", "r+b") as file:
+        file.seek(0, os.SEEK_END)
+        file.write(struct.pack(">iq", 0, 0))
+    (root,) = plait.groups_in(tmp_path / "a.nc")
+    assert "more than 268435456 bytes" in root.attributes.refused["a"]
+
+
+def test_a_fill_value_that_is_no_number(tmp_path):
+    # netCDF's own type of the value is the array's, and what cannot be that stays as it is.
+    h5py = pytest.importorskip("h5py")
+    value = np.void(b"x" * 40_000)
+    with h5py.File(write(tmp_path / "a.nc", attributes={"_FillValue": value})) as file:
+        assert file["data"].attrs["_FillValue"] == value
+        np.testing.assert_array_equal(file["data"], FIRST)
+
+
+@pytest.mark.parametrize("suffix", [".h5", ".nc", ".zarr"])
+def test_a_group_that_leads_out(tmp_path, suffix):
+    (tmp_path / "in").mkdir()
+    with pytest.raises(plait.ArgumentError, match=r'"\.\." is no part of the name'):
+        write(tmp_path / f"in/a{suffix}::g/b", group_attributes={"g/../../../out": {"a": 1}})
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["in"]
+
+
+@pytest.mark.parametrize("suffix", [".h5", ".nc", ".zarr"])
+def test_texts_of_another_encoding(tmp_path, suffix):
+    with pytest.raises(plait.ArgumentError, match='attribute "a" has a text that is no UTF-8'):
+        write(tmp_path / f"a{suffix}", attributes={"a": np.array([b"\xff"])})
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("shape", "names"),
+    [((3, 4), ["x", ""]), ((3, 4), ["", "y"]), ((3, 4), ["x", "x"]), ((3, 4), ["x", "data"]), ((3, 4), ["a/b", "y"])],
+)
+def test_netcdf_reads_arrays_of_which_a_dimension_has_no_name(tmp_path, shape, names):
+    netcdf = pytest.importorskip("netCDF4")
+    array = np.arange(12.0).reshape(shape)
+    with plait.open(tmp_path / "a.nc", "w", shape=shape, dtype="f8", dimension_names=names) as file:
+        file.write(array)
+    with netcdf.Dataset(tmp_path / "a.nc") as file:
+        assert [len(one) for one in file.variables["data"].get_dims()] == list(shape)
+        np.testing.assert_array_equal(file.variables["data"], array)
+    (found,) = plait.arrays_in(tmp_path / "a.nc")
+    assert list(found.dimension_names) == names
+
+
+def test_a_group_and_a_dimension_of_one_name(tmp_path):
+    netcdf = pytest.importorskip("netCDF4")
+    write(tmp_path / "a.nc", dimension_names=["x"], group_attributes={"x": {"a": 1}})
+    with netcdf.Dataset(tmp_path / "a.nc") as file:
+        assert file["x"].a == 1
+        np.testing.assert_array_equal(file["data"], FIRST)
+
+
+def test_no_room_for_the_description_of_a_file(tmp_path):
+    # Temporary files may not become longer than this; HDF5's library finds out when it closes its file.
+    program = (
+        "import numpy as np, plait, resource\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, 1 << 16))\n"
+        "with plait.open('a.h5', 'w', shape=3, dtype='f8', attributes={'a': 'x' * 3_000_000}) as file:\n"
+        "    file.write(np.zeros(3))\n"
+    )
+    pytest.importorskip("h5py")
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=tmp_path)
+    assert "StoreError: a.h5 cannot be made by HDF5" in ended.stderr
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,119 @@
+"""Unfinished files that are finished meanwhile, or are of something else: nobody goes on with these."""
+
+import fcntl
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import plait
+
+OLD = np.arange(40.0)
+
+
+def left(name: str, dtype: str = "f8", **given: object) -> None:
+    """Leave what a program that was killed has written."""
+    given = {"shape": OLD.shape, "dtype": dtype, "unfinished": "keep", **given}
+    program = (
+        "import numpy as np, os, plait\n"
+        f"file = plait.open({name!r}, 'w', **{given!r})\n"
+        "file.write(np.arange(40).astype(file.dtype))\n"
+        "os._exit(0)\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def continued(name: str, dtype: str = "f8", **given: object) -> bool:
+    with plait.open(name, "w", shape=OLD.shape, dtype=dtype, unfinished="continue", **given) as file:
+        return file._core.continued
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path, monkeypatch, nothing_left):
+    monkeypatch.chdir(tmp_path)
+
+
+def test_goes_on(tmp_path):
+    left("a.npy")
+    assert continued("a.npy")
+    np.testing.assert_array_equal(np.load("a.npy"), OLD)
+
+
+def test_another_head_of_the_same_length():
+    left("a.npy", "i8")
+    assert not continued("a.npy", "f8")
+    np.testing.assert_array_equal(np.load("a.npy"), np.zeros(40))
+
+
+def test_other_attributes_of_a_group():
+    for value in (1, 2):
+        left("a.zarr::g/b", chunks=(7,), group_attributes={"g": {"a": value}})
+    assert not continued("a.zarr::g/b", chunks=(7,), group_attributes={"g": {"a": 3}})
+    assert [one.attributes.get("a") for one in plait.groups_in("a.zarr")] == [None, 3]
+
+
+@pytest.mark.parametrize("name", ["a.h5", "a.nc"])
+def test_hdf5_files_are_not_kept(name):
+    pytest.importorskip("h5py")
+    with pytest.raises(plait.ArgumentError, match="not kept"):
+        plait.open(name, "w", shape=3, dtype="f8", unfinished="keep")
+
+
+def test_one_that_is_finished_while_another_opens_it():
+    # The one that is about to finish holds a lease, so that the other one opens the file and waits before it locks it.
+    unfinished = Path(".a.npy.plait-unfinished")
+    with open(unfinished, "wb") as made:
+        np.save(made, OLD)
+    file = os.open(unfinished, os.O_RDWR)
+    finished = []
+
+    def finish(*_: object) -> None:
+        os.rename(unfinished, "a.npy")
+        finished.append(True)
+        fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_UNLCK)
+
+    before = signal.signal(signal.SIGIO, finish)
+    try:
+        try:
+            fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_WRLCK)
+        except OSError as error:
+            pytest.skip(f"this file system has no leases: {error}")
+        program = "import plait\nplait.open('a.npy', 'w', shape=40, dtype='f8', unfinished='keep')\n"
+        other = subprocess.Popen([sys.executable, "-c", program], stderr=subprocess.PIPE, text=True)
+        said = other.communicate()[1]
+    finally:
+        signal.signal(signal.SIGIO, before)
+        os.close(file)
+    assert finished
+    assert "another program is writing it" in said
+    np.testing.assert_array_equal(np.load("a.npy"), OLD)
+
+
+def test_killed_while_the_old_folder_goes():
+    chunks = 500
+    given = {"shape": chunks, "dtype": "f8", "chunks": 1}
+    with plait.open("a.zarr", "w", **given) as file:
+        file.write(np.ones(chunks))
+    old = os.stat("a.zarr").st_ino
+    program = (
+        "import numpy as np, plait\n"
+        f"with plait.open('a.zarr', 'w', unfinished='keep', **{given!r}) as file:\n"
+        f"    file.write(np.full({chunks}, 2.0))\n"
+    )
+    other = subprocess.Popen([sys.executable, "-c", program])
+    while os.stat("a.zarr").st_ino == old and other.poll() is None:
+        pass
+    other.kill()
+    other.wait()
+    with plait.open("a.zarr") as file:
+        np.testing.assert_array_equal(file.read(), np.full(chunks, 2.0))
+    # What is left is the old one, which nobody has begun.
+    with plait.open("a.zarr", "w", unfinished="continue", **given) as file:
+        assert not file._core.continued
+        file.write(np.full(chunks, 3.0))
+    with plait.open("a.zarr") as file:
+        np.testing.assert_array_equal(file.read(), np.full(chunks, 3.0))
