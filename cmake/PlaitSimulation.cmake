@@ -9,4 +9,5 @@ plait_warnings(plait_simulation)
 # Each device has its own list of parameters, under the same name.
 file(GLOB alone src/simulation/devices/*.cpp)
 plait_together(plait_simulation "(.*)/" ${alone})
+plait_sanitized_library(plait_simulation)
 list(APPEND plait_libraries plait_simulation)

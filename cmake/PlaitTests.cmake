@@ -10,15 +10,16 @@ function(plait_test_program name library)
 endfunction()
 
 set(PLAIT_TEST_SOURCES "" CACHE STRING "The C++ tests to build, where not all of them are wanted")
+set(PLAIT_TEST_LIBRARY plait_simulation CACHE STRING "What they are linked with: plait, plait_trace or plait_simulation")
 file(GLOB_RECURSE test_sources CONFIGURE_DEPENDS tests/cpp/*_test.cpp)
 if(PLAIT_TEST_SOURCES)
   set(test_sources ${PLAIT_TEST_SOURCES})
 endif()
 if(test_sources)
-  plait_test_program(plait_tests plait_simulation ${test_sources} tests/cpp/support/allocations.cpp)
+  plait_test_program(plait_tests ${PLAIT_TEST_LIBRARY} ${test_sources} tests/cpp/support/allocations.cpp)
   target_link_libraries(plait_tests PRIVATE GTest::gtest_main)
   # The time of the tests goes to the library, that of their compilation to optimisation and to the same few headers.
-  target_compile_options(plait_tests PRIVATE $<$<CONFIG:Release>:-O1>)
+  target_compile_options(plait_tests PRIVATE $<$<CONFIG:Release>:-Og>)
   target_precompile_headers(plait_tests PRIVATE tests/cpp/support/precompiled.hpp)
   if(PLAIT_SANITIZE)
     target_compile_options(plait_tests PRIVATE -O0)  # half of the compilation; what is tested stays optimised

@@ -12,4 +12,5 @@ foreach(name formats/text1992/writer report/tables/totals report/time/cycles rep
   list(APPEND alone src/trace/${name}.cpp)
 endforeach()
 plait_together(plait_trace "(.*)/" ${alone})
+plait_sanitized_library(plait_trace)
 list(APPEND plait_libraries plait_trace)

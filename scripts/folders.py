@@ -20,7 +20,7 @@ def stage_of(name: str) -> Callable[[Path], Outcome] | None:
         return None
     kind, inner = path.relative_to(ROOT / "tests").parts[:1], str(path.relative_to(ROOT))
     if kind == ("cpp",):
-        return lambda log: built(log, lambda: cpp_tests(path, log))
+        return lambda log: built(log, lambda: cpp_tests(path, log), "--tests")
     if kind == ("mpi",):
         return lambda log: built(log, lambda: mpi_pytest(RANKS, log, tests=[inner]))
     if kind in (("python",), ("style",)):
@@ -28,9 +28,9 @@ def stage_of(name: str) -> Callable[[Path], Outcome] | None:
     return None
 
 
-def built(log: Path, tests: Callable[[], Outcome]) -> Outcome:
-    """Runs tests on what the sources are now."""
-    outcome = build(log)
+def built(log: Path, tests: Callable[[], Outcome], what: str = "--checks") -> Outcome:
+    """Runs tests on what the sources are now; `what` of it is built is an argument of scripts/build.sh."""
+    outcome = build(log, what)
     if not outcome.failed:
         outcome.add(tests())
     return outcome

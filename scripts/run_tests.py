@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import signal
 import sys
@@ -9,6 +10,7 @@ import time
 from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
+from typing import NamedTuple
 
 from folders import stage_of
 from running import failed_outputs
@@ -20,13 +22,27 @@ REASONS_SHOWN = 20
 CHOSEN: dict[str, Callable[[Path], Outcome]] = {}
 
 
-def run_stage(name: str) -> tuple[Outcome, float]:
+class Result(NamedTuple):
+    """What a stage found, and its time: of the clock, and of processors, with what was built ahead meanwhile."""
+
+    outcome: Outcome
+    seconds: float
+    processor: float
+
+
+def processor_time() -> float:
+    """Seconds of processors that this program and the ended ones that it started have taken."""
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
+
+
+def run_stage(name: str) -> Result:
     """Runs one stage, prints how it went and, where it failed, the end of its log."""
     log = LOGS / f"test-{name.strip('/').replace('/', '-')}.log"
     log.unlink(missing_ok=True)
     failed_outputs.clear()
     print(f"test: {name} ...", flush=True)
-    begin = time.monotonic()
+    begin, taken = time.monotonic(), processor_time()
     with ahead.paused() if name in MANY_RANKS else nullcontext():
         outcome = STAGES[name](log) if name in STAGES else CHOSEN[name](log)
     if not outcome.total() and not outcome.may_be_empty:
@@ -36,7 +52,7 @@ def run_stage(name: str) -> tuple[Outcome, float]:
     if outcome.failed:
         print("\n".join(f"  | {line}" for output in failed_outputs for line in output.splitlines()))
     print(f"test: {name}: {verdict(outcome)} after {seconds:.1f} s", flush=True)
-    return outcome, seconds
+    return Result(outcome, seconds, processor_time() - taken)
 
 
 def verdict(outcome: Outcome) -> str:
@@ -46,20 +62,21 @@ def verdict(outcome: Outcome) -> str:
     return "passed" if outcome.passed else "not run"
 
 
-def summary(results: dict[str, tuple[Outcome, float]], left_out: list[str]) -> None:
+def summary(results: dict[str, Result], left_out: list[str]) -> None:
     """Prints the table, the reasons below it and the last line."""
     width = max(13, *(len(name) + 2 for name in results))
-    print(f"\n{'stage':<{width}}{'result':<9}{'passed':>8}{'failed':>8}{'skipped':>9}{'seconds':>9}")
+    print(f"\n{'stage':<{width}}{'result':<9}{'passed':>8}{'failed':>8}{'skipped':>9}{'seconds':>9}{'processor':>11}")
     everything = Outcome()
-    for name, (outcome, seconds) in results.items():
+    for name, (outcome, seconds, processor) in results.items():
         counts = f"{outcome.passed:>8}{outcome.failed:>8}{outcome.skipped:>9}"
-        print(f"{name:<{width}}{verdict(outcome):<9}{counts}{seconds:>9.1f}")
+        print(f"{name:<{width}}{verdict(outcome):<9}{counts}{seconds:>9.1f}{processor:>11.1f}")
         everything.add(outcome)
     for name in left_out:
         print(f"{name:<{width}}{'not run':<9}  not asked for")
-    total = sum(seconds for _, seconds in results.values())
-    print(f"{'all':<{width}}{verdict(everything):<9}{'':25}{total:>9.1f}\n")
-    for name, (outcome, _) in results.items():
+    total = sum(result.seconds for result in results.values())
+    processor = sum(result.processor for result in results.values())
+    print(f"{'all':<{width}}{verdict(everything):<9}{'':25}{total:>9.1f}{processor:>11.1f}\n")
+    for name, (outcome, *_) in results.items():
         for reason in outcome.reasons[:REASONS_SHOWN]:
             print(f"{name}: {reason}")
         if len(outcome.reasons) > REASONS_SHOWN:
@@ -85,22 +102,22 @@ def main() -> int:
             file=sys.stderr,
         )
         return 2
-    results: dict[str, tuple[Outcome, float]] = {}
+    results: dict[str, Result] = {}
     # A request to end becomes an exception, so that the running command is ended too.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
         for name in names:
-            if name in NEED_THE_BUILD and "build" in results and results["build"][0].failed:
-                results[name] = Outcome(reasons=["not run, because the build failed"]), 0.0
+            if name in NEED_THE_BUILD and "build" in results and results["build"].outcome.failed:
+                results[name] = Result(Outcome(reasons=["not run, because the build failed"]), 0.0, 0.0)
             else:
                 results[name] = run_stage(name)
-            if name == "build" and not results[name][0].failed:
+            if name == "build" and not results[name].outcome.failed:
                 ahead.start([kind for stage, kind in BUILT_AHEAD.items() if stage in names], LOGS / "test-ahead.log")
     finally:
         ahead.stop()
         shutil.rmtree(SCRATCH, ignore_errors=True)
     summary(results, [name for name in STAGES if name not in names and not CHOSEN])
-    return int(any(outcome.failed for outcome, _ in results.values()))
+    return int(any(result.outcome.failed for result in results.values()))
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from running import JOBS, ROOT, Command
-from suites import threaded_sources
+from suites import threaded_sources, threadless
 
 TARGETS = {"address": ["plait_tests", "plait_c_tests", "plait_fuzz"], "thread": ["plait_tests"]}
 
@@ -27,6 +27,10 @@ def build_commands(kind: str, targets: Sequence[str] = ()) -> list[Command]:
     if kind == "thread":
         threaded, _ = threaded_sources(ROOT / "tests/cpp")
         options.append(f"-DPLAIT_TEST_SOURCES={';'.join(map(str, threaded))}")
+        without = threadless(ROOT / "src")
+        options.append(f"-DPLAIT_THREADLESS={';'.join(f'plait_{name}' for name in without)}")
+        if "simulation" in without:
+            options.append("-DPLAIT_TEST_LIBRARY=plait_trace")
     tree = tree_of(kind)
     return [
         ["cmake", "-S", ROOT, "-B", tree, "-G", "Ninja", f"-DPLAIT_SANITIZE={kind}", *options],

@@ -97,9 +97,9 @@ def pytest(folder: str, log: Path, limit: float = 600, processes: int = 0) -> Ou
     return count_junit(report, "pytest", run(command, log, limit))
 
 
-def build(log: Path) -> Outcome:
+def build(log: Path, what: str = "--checks") -> Outcome:
     """Libraries, modules and C++ tests, with warnings as errors."""
-    return check("scripts/build.sh --checks", run(["scripts/build.sh", "--checks"], log, limit=1800))
+    return check(f"scripts/build.sh {what}", run(["scripts/build.sh", what], log, limit=1800))
 
 
 def check_format(log: Path) -> Outcome:
@@ -124,20 +124,23 @@ def check_style(log: Path) -> Outcome:
     return pytest("tests/style", log)
 
 
+SHARDS = 4  # of a GoogleTest program for each job, so that the last ones end together
+
+
 def googletest(program: Path, log: Path, prefix: Command = (), environment: Environment | None = None) -> Outcome:
-    """Runs a GoogleTest program, its tests distributed over as many processes as there are jobs."""
+    """Runs a GoogleTest program, its tests distributed over processes of which as many run as there are jobs."""
     if not program.exists():
         return Outcome(failed=1, reasons=[f"{program.relative_to(ROOT)} is not built; run scripts/test.sh build"])
-    reports = [SCRATCH / f"{program.parent.name}-{program.name}-{shard}.xml" for shard in range(JOBS)]
+    reports = [SCRATCH / f"{program.parent.name}-{program.name}-{shard}.xml" for shard in range(SHARDS * JOBS)]
     commands: list[tuple[Command, Path, Environment]] = []
     for shard, report in enumerate(reports):
         command = [*prefix, program, "--gtest_brief=1", f"--gtest_output=xml:{report}"]
-        own = {"GTEST_TOTAL_SHARDS": str(JOBS), "GTEST_SHARD_INDEX": str(shard)}
+        own = {"GTEST_TOTAL_SHARDS": str(len(reports)), "GTEST_SHARD_INDEX": str(shard)}
         own_log = log.with_stem(f"{log.stem}-{shard}")
         own_log.unlink(missing_ok=True)
         commands.append((command, own_log, {**(environment or {}), **own}))
     outcome = Outcome()
-    for report, status in zip(reports, run_together(commands), strict=True):
+    for report, status in zip(reports, run_together(commands, at_once=JOBS), strict=True):
         outcome.add(count_junit(report, program.name, status))
     return outcome
 

@@ -100,6 +100,12 @@ class Access:
         }
         actions[access]()
 
+    def last_times(self, access: str) -> dict[str, float] | None:
+        """Return where the time of this rank's last access went; None for those that are not Plait's files'."""
+        files = {OPTIMAL: self._file, TOTAL: self._file, DIRECT: self._direct}
+        file = files.get(access)
+        return None if file is None else file.last_times()
+
     def _transfer(self, file: plait.File | None, local: npt.NDArray[Any], layout: plait.Layout) -> None:
         assert file is not None
         if self._case.operation == "read":

@@ -20,6 +20,12 @@ class CellResult:
     """Access → one time a round."""
     views: list[float] = field(default_factory=list)
     """Times of MPI-IO's Set_view, which are not part of its samples."""
+    timers: dict[str, list[dict[str, float]]] = field(default_factory=dict)
+    """Access → for each round, what a rank spent on the average: by the names of `File.last_times`."""
+    surroundings: list[dict[str, Any]] = field(default_factory=list)
+    """For each round, what else the machine did: the fields of `surroundings.Round`."""
+    trips: list[float | None] = field(default_factory=list)
+    """Seconds of a word from one core to the other and back, before and after the rounds."""
     over: dict[str, float] = field(default_factory=dict)
     """Access → the limit that it ran past."""
     failed: dict[str, str] = field(default_factory=dict)
@@ -31,6 +37,15 @@ class CellResult:
         """Return the median of the rounds, or None where the access was not measured."""
         times = self.samples.get(access)
         return statistics.median(times) if times else None
+
+    def timer(self, access: str, name: str) -> float | None:
+        """Return the median of a timer over the rounds; `rest` is what no other timer has: planning and agreements."""
+        rounds = self.timers.get(access)
+        if not rounds:
+            return None
+        if name == "rest":
+            return statistics.median(one["total"] - one["io"] - one["copy"] - one["wait"] for one in rounds)
+        return statistics.median(one[name] for one in rounds)
 
     @property
     def speed_up(self) -> float | None:
@@ -98,6 +113,9 @@ def _case_to_json(result: CaseResult) -> dict[str, Any]:
                 "medians": {access: cell.median(access) for access in cell.samples},
                 "mpi_io_set_view_seconds": cell.views,
                 "ran_past_seconds": cell.over,
+                "timers": cell.timers,
+                "surroundings": cell.surroundings,
+                "core_round_trip_seconds": cell.trips,
                 "failed": cell.failed,
                 "wrong": cell.wrong,
                 "speed_up": cell.speed_up,

@@ -9,6 +9,7 @@ from rich.text import Text
 from plait_bench.job import DIRECT, FORTRAN, MPI_IO, OPTIMAL, REDISTRIBUTION, TOTAL
 from plait_bench.results import CaseResult, CellResult, IoResults
 from plait_bench.text import NOTHING, factor, machine_line, milliseconds, notes, titled_table, version_line
+from plait_bench.timers_table import timers_of
 
 _COLUMNS = (
     (OPTIMAL, "Optimal"),
@@ -24,7 +25,7 @@ def results_table(results: IoResults) -> RenderableType:
     """Return everything for people: header, one table a case, footers."""
     parts: list[RenderableType] = [header(results)]
     for case in results.cases:
-        parts += [Text(), _case_table(case, results), *_footers(case)]
+        parts += [Text(), _case_table(case, results), *_footers(case), *timers_of(case)]
     parts += [Text(), _notes(results)]
     return Group(*parts)
 

@@ -1,7 +1,6 @@
 // The extension module plait._core: layouts, conversions, files, streams, distant files and redistribution, without
 // MPI.
 
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 #include <nanobind/typing.h>
 #include <sys/syscall.h>
@@ -15,6 +14,7 @@
 #include "bind.hpp"
 #include "plait/comm.hpp"
 #include "plait/error.hpp"
+#include "string.hpp"
 #include "transport/local/rendezvous.hpp"
 #include "transport/node/leaving.hpp"
 #include "unlocked.hpp"

@@ -21,7 +21,6 @@ namespace plait::python {
 
 namespace {
 
-constexpr const char* kNumber = "is not a whole number; give one, such as 0";
 constexpr const char* kBits = "is not a list of bits; give whole numbers, such as (1, 0)";
 constexpr const char* kPattern = "is not a pattern; give a text of 0, 1 and letters, such as \"10ab\"";
 

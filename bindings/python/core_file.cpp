@@ -7,6 +7,7 @@
 #include <optional>
 #include <tuple>
 
+#include "attributes.hpp"
 #include "bind.hpp"
 #include "driver/registry.hpp"
 #include "open/opening.hpp"
@@ -40,12 +41,34 @@ Mode mode_named(const std::string& name) {
   throw Error(ErrorKind::kArgument, "mode \"" + name + "\" is not known; use \"r\", \"w\" or \"r+\"");
 }
 
-/// Name, shape, dtype, bytes of an element, order.
-using GivenArray = std::tuple<std::string, Extents, std::string, std::int64_t, std::string>;
+/// How a new file keeps its array: shapes of chunks and shards, codec, value of what nobody writes, names of dimensions,
+/// attributes of it and of groups.
+using Kept = std::tuple<std::optional<Extents>, std::optional<Extents>, std::string, std::string,
+                        std::vector<std::string>, std::vector<RawAttribute>, std::vector<RawGroup>>;
 
-/// How a new file keeps its array: shapes of chunks and shards, codec, value of what nobody writes, names of dimensions.
-using Kept =
-    std::tuple<std::optional<Extents>, std::optional<Extents>, std::string, std::string, std::vector<std::string>>;
+/// Name, shape, dtype, bytes of an element, order, and how it is kept.
+using GivenArray = std::tuple<std::string, Extents, std::string, std::int64_t, std::string, Kept>;
+
+NamedArray array_of(const GivenArray& given) {
+  const auto& [name, extents, descr, bytes, order, kept] = given;
+  const auto& [chunk, shard, codec, fill_value, dimension_names, attributes, groups] = kept;
+  return {name,
+          {extents, descr, bytes, order == "F" ? Order::kFortran : Order::kC},
+          chunk,
+          codec,
+          fill_value,
+          dimension_names,
+          attributes_of_raw(attributes)};
+}
+
+void take(FileOptions& options, const Kept& kept) {
+  std::vector<RawAttribute> attributes;
+  std::vector<RawGroup> groups;
+  std::tie(options.chunk, options.shard, options.codec, options.fill_value, options.dimension_names, attributes,
+           groups) = kept;
+  options.attributes = attributes_of_raw(attributes);
+  for (const auto& [group, its] : groups) options.groups.push_back({group, attributes_of_raw(its)});
+}
 
 /// How a new array would be kept: the shapes of chunks and shards, its order, whether chunks are packed.
 using NewArray = nb::typed<nb::tuple, NumberTuple, NumberTuple, nb::str, bool>;
@@ -53,7 +76,7 @@ using NewArray = nb::typed<nb::tuple, NumberTuple, NumberTuple, nb::str, bool>;
 NewArray new_array(const std::string& path, const Extents& shape, const std::string& dtype, std::int64_t element_bytes,
                    const std::string& order, const Kept& kept) {
   FileOptions options;
-  std::tie(options.chunk, options.shard, options.codec, options.fill_value, options.dimension_names) = kept;
+  take(options, kept);
   options.shape = shape;
   options.dtype = dtype;
   options.element_bytes = element_bytes;
@@ -70,9 +93,8 @@ File open(const std::string& path, const std::string& mode, const Comm& comm, co
   FileOptions options;
   options.keeps_unfinished = unfinished == "keep";
   options.continues = unfinished == "continue";
-  std::tie(options.chunk, options.shard, options.codec, options.fill_value, options.dimension_names) = kept;
-  for (const auto& [name, extents, descr, bytes, array_order] : arrays)
-    options.arrays.push_back({name, {extents, descr, bytes, array_order == "F" ? Order::kFortran : Order::kC}});
+  take(options, kept);
+  for (const GivenArray& one : arrays) options.arrays.push_back(array_of(one));
   options.shape = shape;
   options.dtype = dtype;
   options.element_bytes = element_bytes;
@@ -127,6 +149,7 @@ void bind_file(nb::module_& module) {
       .def_prop_ro("element_bytes", [](const File& self) { return self.type().element_bytes; })
       .def_prop_ro("order", [](const File& self) { return self.type().order == Order::kC ? "C" : "F"; })
       .def_prop_ro("chunk", [](const File& self) { return to_tuple(self.chunk()); })
+      .def_prop_ro("attributes", [](const File& self) { return raw_attributes(self.attributes()); })
       .def_prop_ro("is_open", &File::is_open)
       .def(
           "read",

@@ -1,13 +1,13 @@
 // HDF5's library as Python's packages have it, which they and Plait use in turn: not public.
 
 #include <nanobind/nanobind.h>
-#include <nanobind/stl/string.h>
 
 #include <string>
 #include <vector>
 
 #include "bind.hpp"
 #include "container/hdf5/library.hpp"
+#include "string.hpp"
 
 namespace nb = nanobind;
 

@@ -18,8 +18,6 @@ namespace plait::python {
 
 namespace {
 
-constexpr const char* kNumber = "is not a whole number; give one, such as 0";
-
 auto members(const IndexSet& set) {
   const auto size = static_cast<std::size_t>(set.size());
   auto* values = new std::int64_t[size];

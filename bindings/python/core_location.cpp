@@ -2,11 +2,14 @@
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <string>
 
+#include "attributes.hpp"
 #include "bind.hpp"
+#include "container/registry.hpp"
 #include "driver/locating.hpp"
 #include "driver/pipe/driver.hpp"
 #include "driver/registry.hpp"
@@ -58,9 +61,33 @@ void bind_location(nb::module_& module) {
       .def_ro("element", &Member::element)
       .def_ro("stored", &Member::stored)
       .def_ro("kept", &Member::kept)
-      .def_ro("refused", &Member::refused);
+      .def_ro("refused", &Member::refused)
+      .def_prop_ro("fill", [](const Member& self) { return bytes_of(self.content.fill); })
+      .def_prop_ro("attributes", [](const Member& self) { return raw_attributes(self.content.attributes); });
   module.def("arrays_in", &driver::arrays_in, "name"_a, nb::call_guard<Unlocked>());
   module.def("remove_unfinished", &driver::remove_unfinished, "name"_a, nb::call_guard<Unlocked>());
+  module.def(
+      "groups_in",
+      [](const std::string& name) {
+        std::vector<GroupAttributes> found;
+        {
+          const Unlocked release;
+          found = driver::groups_in(name);
+        }
+        std::vector<RawGroup> groups;
+        for (const GroupAttributes& one : found) groups.emplace_back(one.group, raw_attributes(one.attributes));
+        return groups;
+      },
+      "name"_a);
+  module.def(
+      "refused_attributes",
+      [](const std::string& target, const std::vector<RawAttribute>& attributes, bool of_group) {
+        std::vector<std::string> why;
+        for (const ArrayAttribute& one : attributes_of_raw(attributes))
+          why.push_back(container::container_named(target).refused_attribute(target, one, of_group));
+        return why;
+      },
+      "target"_a, "attributes"_a, "of_group"_a);
   module.def("locate", &driver::locate, "name"_a, nb::call_guard<Unlocked>());
   module.def("files_beside", &driver::files_beside, "found"_a, nb::call_guard<Unlocked>());
   module.def(

@@ -16,7 +16,7 @@ namespace plait::python {
 
 namespace {
 
-std::byte* at(std::uintptr_t address) { return reinterpret_cast<std::byte*>(address); }
+std::byte* bytes_at(std::uintptr_t address) { return reinterpret_cast<std::byte*>(address); }
 
 }  // namespace
 
@@ -39,28 +39,28 @@ void bind_stream(nb::module_& module) {
           "read",
           [](Stream& self, std::uintptr_t data, std::int64_t elements) {
             const Unlocked release;
-            return self.read(at(data), elements);
+            return self.read(bytes_at(data), elements);
           },
           "data"_a, "elements"_a)
       .def(
           "write",
           [](Stream& self, std::uintptr_t data, std::int64_t elements) {
             const Unlocked release;
-            return self.write(at(data), elements);
+            return self.write(bytes_at(data), elements);
           },
           "data"_a, "elements"_a)
       .def(
           "start_read",
           [](Stream& self, std::uintptr_t data, std::int64_t elements) {
             const Unlocked release;
-            return self.start_read(at(data), elements);
+            return self.start_read(bytes_at(data), elements);
           },
           "data"_a, "elements"_a)
       .def(
           "start_write",
           [](Stream& self, std::uintptr_t data, std::int64_t elements) {
             const Unlocked release;
-            return self.start_write(at(data), elements);
+            return self.start_write(bytes_at(data), elements);
           },
           "data"_a, "elements"_a)
       .def("tell", &Stream::tell, nb::call_guard<Unlocked>())

@@ -2,10 +2,10 @@
 
 #include <mpi.h>
 #include <nanobind/nanobind.h>
-#include <nanobind/stl/string.h>
 
 #include "communicator/mpi.hpp"
 #include "plait/mpi.hpp"
+#include "string.hpp"
 #include "transport/mpi/handles.hpp"
 #include "transport/node/leaving.hpp"
 #include "unlocked.hpp"

@@ -25,6 +25,9 @@ using Sequence = nanobind::typed<nanobind::sequence, nanobind::any>;
 /// Whole numbers, numbers and texts.
 using AttributeDict = nanobind::typed<nanobind::dict, std::string, Attribute>;
 
+/// What an argument is not, and should be.
+constexpr const char* kNumber = "is not a whole number; give one, such as 0";
+
 constexpr const char* kEqual = "def __eq__(self, other: object, /) -> bool";
 constexpr const char* kRefuse = "def refuse(self, message: str, code: int = 0) -> typing.NoReturn";
 constexpr const char* kRefuseOpen = "def refuse_open(message: str, comm: Comm, code: int = 0) -> typing.NoReturn";

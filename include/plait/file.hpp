@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "plait/array_attribute.hpp"
 #include "plait/comm.hpp"
 #include "plait/layout.hpp"
 #include "plait/region.hpp"
@@ -38,6 +39,12 @@ enum class Mode : std::uint8_t {
 struct NamedArray {
   std::string name;
   ArrayType type;
+  /// As those of FileOptions.
+  std::optional<Extents> chunk{};
+  std::string codec{};
+  std::string fill_value{};
+  std::vector<std::string> dimension_names{};
+  ArrayAttributes attributes{};
 };
 
 struct FileOptions {
@@ -56,6 +63,7 @@ struct FileOptions {
   std::vector<NamedArray> arrays{};
   /// Mode `w` of formats that keep an array in chunks, such as Zarr: the shape of a chunk, one number of 1 or more for
   /// each dimension.  Not given: chunks of about 8 MiB that are contiguous in the array's order, as far as can be.
+  /// Empty, of HDF5 files: the array is kept in one piece, whatever its fill value; what nobody writes is zero then.
   std::optional<Extents> chunk{};
   /// The same of a shard, a file that holds many chunks; each size is a multiple of the chunk's.  Not given: none.
   std::optional<Extents> shard{};
@@ -73,6 +81,9 @@ struct FileOptions {
   /// Elements that were being written when it ended have any values, and of chunks that were, a reader may find damaged
   /// ones: write all of these again.
   bool continues = false;
+  /// Mode `w` of formats that have them: attributes of the array, and of groups.  Groups that are named are made.
+  ArrayAttributes attributes{};
+  std::vector<GroupAttributes> groups{};
   /// Staging memory of a rank in bytes; 0: PLAIT_MEMORY from the environment of rank 0, or 32 MiB.
   std::int64_t memory = 0;
   std::string strategy;      ///< "", "direct" or "two-phase"; "": PLAIT_STRATEGY of rank 0, or automatic
@@ -153,6 +164,8 @@ class File {
   const ArrayType& type() const;
   /// The shape of the chunks that the array lies in, as in Zarr's formats; empty: it lies in one piece.
   const Extents& chunk() const;
+  /// Those of the array; none in formats that have none.
+  const ArrayAttributes& attributes() const;
 
   /// Fills the parts with the region's elements that their ranks own.  `layout` is of the region's shape.  With
   /// `fill_halo` the halos of the local arrays are filled as well.

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from . import shared as shared
     from . import simulate as simulate
     from . import trace as trace
-    from ._arrays_in import ArrayInfo, arrays_in
+    from ._arrays_in import ArrayInfo, GroupInfo, arrays_in, groups_in
+    from ._attributes import Attributes
     from ._comm import Comm, world
     from ._copying import Copied, copy
     from ._core import BitPermutation, Conversion, IndexSet, Layout, Message, compose
@@ -50,7 +51,7 @@ else:
             "_steps": ["Step"],
             "_stream": ["Stream"],
         },
-        {"_arrays_in": ["ArrayInfo", "arrays_in"]},
+        {"_arrays_in": ["ArrayInfo", "GroupInfo", "arrays_in", "groups_in"], "_attributes": ["Attributes"]},
         {"_copying": ["Copied", "copy"]},
         {"_joined": ["Concatenation", "concat"]},
         {"_pipes": ["PipeStatus", "pipe_names", "pipe_status"]},
@@ -72,6 +73,7 @@ else:
 __all__ = [
     "ArgumentError",
     "ArrayInfo",
+    "Attributes",
     "BitPermutation",
     "Comm",
     "Concatenation",
@@ -79,6 +81,7 @@ __all__ = [
     "Copied",
     "Error",
     "File",
+    "GroupInfo",
     "IndexSet",
     "Layout",
     "Message",
@@ -93,6 +96,7 @@ __all__ = [
     "concat",
     "copy",
     "empty",
+    "groups_in",
     "indirect",
     "iredistribute",
     "open",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from . import _core
 from ._arguments.array_types import type_of
 from ._arguments.buffers import path_of
+from ._attributes import Attributes
 from ._errors import ArgumentError, naming
 from ._location import locate
 
@@ -46,6 +47,20 @@ class ArrayInfo:
     """The names of the dimensions, empty for one that has none; or no names at all."""
     refused: str
     """Why it cannot be opened; empty where it can."""
+    fill_value: Any = None
+    """What elements have that nobody has written; None where that is zero, or the format does not say."""
+    attributes: Attributes = field(default_factory=Attributes)
+    """Its attributes."""
+
+
+@dataclass(frozen=True)
+class GroupInfo:
+    """A group of a file that has groups."""
+
+    name: str
+    """Its path; empty for the one that all others are in."""
+    attributes: Attributes
+    """Its attributes."""
 
 
 def arrays_in(url: str | os.PathLike[str]) -> tuple[ArrayInfo, ...]:
@@ -67,6 +82,25 @@ def arrays_in(url: str | os.PathLike[str]) -> tuple[ArrayInfo, ...]:
         return tuple(_info(one) for one in _core.arrays_in(path))
 
 
+def groups_in(url: str | os.PathLike[str]) -> tuple[GroupInfo, ...]:
+    """Return the groups of a file with their attributes: of HDF5, netCDF and Zarr. Not collective.
+
+    url  the file
+
+    The group that all others are in comes first; its name is empty. Files of other formats have none.
+    Raises plait.StoreError if the file cannot be read or is damaged.
+    """
+    path = path_of(url)
+    with naming(path):
+        return tuple(GroupInfo(name, Attributes(raw)) for name, raw in _core.groups_in(path))
+
+
+def _fill_of(one: _core.Member, dtype: np.dtype[Any] | None) -> Any:
+    if dtype is None or dtype.kind not in "biufc" or not any(one.fill):
+        return None
+    return np.frombuffer(one.fill, dtype)[0]
+
+
 def _info(one: _core.Member) -> ArrayInfo:
     dtype = type_of(one.dtype, one.element_bytes) if one.dtype else None
     return ArrayInfo(
@@ -82,4 +116,6 @@ def _info(one: _core.Member) -> ArrayInfo:
         one.packed,
         tuple(one.dimension_names),
         one.refused,
+        _fill_of(one, dtype),
+        Attributes(one.attributes),
     )

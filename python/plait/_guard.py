@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any, NoReturn, ParamSpec, Protocol, TypeVar
 
 from ._arguments.layouts import layout_of
-from ._errors import ArgumentError, ArgumentTypeError, Error, StoreError, store_error
+from ._errors import ArgumentError, ArgumentTypeError, Error, store_error
 
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
@@ -159,7 +159,7 @@ def refuse_here(message: str, *, code: int = 0) -> NoReturn:
 
 def _code_of(error: Exception) -> int:
     """Return the system's code of what is no mistake in an argument."""
-    if isinstance(error, StoreError):
+    if isinstance(error, OSError):  # a StoreError as well
         return error.errno or errno.EIO
     return errno.ENOMEM if isinstance(error, MemoryError) else 0
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from . import _core
 from ._arguments.array_types import descr_of, extents_of
 from ._arguments.buffers import path_of, whole
-from ._arguments.keeping import kept_of
+from ._arguments.keeping import Kept, kept_of
 from ._arguments.sizes import bytes_of
 from ._arguments.words import shown
 from ._comm import CommLike, comm_of
@@ -23,8 +23,9 @@ from ._location import comes_in_steps
 from ._steps import variable_name
 
 Unfinished = Literal["remove", "keep", "continue"]
-ArrayLike = tuple[Any, ...] | list[Any]
-"""Shape, dtype and perhaps order of a new array."""
+ArrayLike = tuple[Any, ...] | list[Any] | Mapping[str, Any]
+"""Shape, dtype and perhaps order of a new array; or these and what is said of one array, by the names of arguments."""
+_KEEPING = ("chunks", "codec", "fill_value", "dimension_names", "attributes")
 
 
 def open(
@@ -46,6 +47,8 @@ def open(
     fill_value: object = None,
     dimension_names: Sequence[str] | None = None,
     unfinished: Unfinished = "remove",
+    attributes: Mapping[str, Any] | None = None,
+    group_attributes: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> File:
     """Open the array in a file, or in another store, and return it as a File. Collective over ``comm``.
 
@@ -72,10 +75,13 @@ def open(
     memory    most staging memory of each rank: bytes, or a text such as ``"32M"``; by default PLAIT_MEMORY, or 32 MiB
     strategy  "direct" or "two-phase"; by default PLAIT_STRATEGY, or what is predicted to be faster
     arrays    in mode w, what a new ``.npz`` or ``.safetensors`` file is to hold instead of one array: a mapping of
-              names to (shape, dtype) or (shape, dtype, order). Write each with ``variable=name``
+              names to (shape, dtype) or (shape, dtype, order). Write each with ``variable=name``. In formats that
+              keep an array in chunks, or have attributes, a mapping may stand for these, of ``shape``, ``dtype``, and
+              if wanted ``order``, ``chunks``, ``codec``, ``fill_value``, ``dimension_names`` and ``attributes``
     readers   how many ranks access the file in two-phase accesses; by default chosen by Plait
     chunks    in mode w of formats that keep an array in chunks, such as ``.zarr``: the shape of a chunk; by default
-              chunks of about 8 MiB that are contiguous in the array's order, as far as can be
+              chunks of about 8 MiB that are contiguous in the array's order, as far as can be. ``()`` keeps an array
+              of an HDF5 file in one piece, also one that has a fill value, which then only its description says
     shards    the shape of a shard, a file that holds many chunks: multiples of ``chunks``; by default there are none
     codec     how chunks are packed: "none" (default), "zstd", "gzip", with a level as in "zstd:3"; in HDF5 files also
               behind "shuffle,"
@@ -85,6 +91,11 @@ def open(
               (default); "keep", which leaves it beside its name under a temporary one; "continue", which does so and
               goes on with what an earlier program has left, where that is of the same size, shape and dtype. What was
               being written when that one ended has to be written again. For ordinary files, Zarr and striped files
+    attributes  in mode w of formats that have them (HDF5, netCDF, Zarr): attributes of the array, a mapping of names to
+              numbers, texts, arrays of numbers and lists of texts; in Zarr also of what JSON nests. :attr:`File.attrs`
+              has those of a file that is read
+    group_attributes  the same of groups, by their names; ``""`` is the one that all others are in. Groups that are named
+              are made
 
     Raises plait.ArgumentError for arguments that do not fit together or do not match the file, and plait.StoreError if
     the file cannot be opened. Every rank raises the same error.
@@ -107,7 +118,15 @@ def open(
         several = [_described(name, array, order) for name, array in _checked(arrays, mode, shape, dtype).items()]
         descr, element_bytes = (None, 0) if dtype is None else descr_of(dtype)
         how = strategy or ""
-        kept = kept_of(chunks, shards, codec, fill_value, dimension_names)
+        kept = kept_of(
+            chunks,
+            shards,
+            codec,
+            fill_value,
+            dimension_names,
+            attributes=attributes,
+            group_attributes=group_attributes,
+        )
     with naming(path):
         what = (path, mode, own, extents, descr, element_bytes, order, offset)
         given = (*what, most, how, readers, several, kept, unfinished)
@@ -117,7 +136,7 @@ def open(
         told = {"shape": shape, "dtype": dtype, "order": order, "offset": offset, "memory": most}
         file._again = _open_again, (path, {**told, "strategy": strategy, "readers": readers})
     if several:
-        file._name_arrays({name: (shape, descr, size) for name, shape, descr, size, _ in several})
+        file._name_arrays({name: (shape, descr, size) for name, shape, descr, size, *_ in several})
     return file
 
 
@@ -142,11 +161,22 @@ def _checked(
     return arrays
 
 
-def _described(name: str, array: ArrayLike, order: str | None) -> tuple[str, list[int], str, int, str]:
-    """Return the name, the shape, the dtype, the bytes of an element and the order."""
+def _described(name: str, array: ArrayLike, order: str | None) -> tuple[str, list[int], str, int, str, Kept]:
+    """Return the name, the shape, the dtype, the bytes of an element, the order, and how it is kept."""
+    told: Mapping[str, Any] = {}
+    if isinstance(array, Mapping):
+        told = array
+        unknown = set(told) - {"shape", "dtype", "order", *_KEEPING}
+        if unknown or not {"shape", "dtype"} <= set(told):
+            raise ArgumentError(
+                f"arrays[{name!r}] has {', '.join(map(repr, told)) or 'nothing'}; give 'shape' and 'dtype', and if "
+                f"wanted 'order', {', '.join(map(repr, _KEEPING))}"
+            )
+        array = (told["shape"], told["dtype"], *([told["order"]] if told.get("order") else []))
     if not isinstance(array, (tuple, list)) or not 2 <= len(array) <= 3:
         raise ArgumentError(f"arrays[{name!r}] is {shown(array)}; give (shape, dtype) or (shape, dtype, order)")
     its = array[2] if len(array) == 3 else order or "C"
     if its not in ("C", "F"):
         raise ArgumentError(f'arrays[{name!r}] has the order {shown(its)}; use "C" or "F"')
-    return variable_name(name), extents_of(array[0]), *descr_of(array[1]), its
+    kept = kept_of(**{key: told[key] for key in _KEEPING if told.get(key) is not None})
+    return variable_name(name), extents_of(array[0]), *descr_of(array[1]), its, kept

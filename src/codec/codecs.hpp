@@ -28,11 +28,13 @@ struct BloscOptions {
 /// By the library libblosc.so.1 of the system, which is loaded when it is used first.
 std::shared_ptr<const Codec> blosc(const BloscOptions& options);
 
-/// A packer as a user names it: `none`, `gzip`, `gzip:9`, `zlib:5`, `zstd:3`.
+/// A packer as a user names it: `none`, `gzip`, `gzip:9`, `zlib:5`, `zstd:3`, `blosc:5`, `blosc-zstd`.
 struct Spec {
   std::string name;
   int level = 0;
   bool none() const { return name == "none"; }
+  /// What blosc is to pack by; nothing for other packers.
+  std::optional<std::string> blosc_compressor() const;
   /// errors  kArgument: the name or the level.
   std::shared_ptr<const Codec> codec() const;
 };

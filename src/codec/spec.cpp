@@ -19,15 +19,16 @@ struct Named {
   int usual;  ///< level, where none is given
 };
 
-std::array<Named, 3> named() {
-  return {Named{"gzip", 0, 9, 5}, Named{"zlib", 0, 9, 5}, Named{"zstd", ZSTD_minCLevel(), ZSTD_maxCLevel(), 3}};
+std::array<Named, 5> named() {
+  return {Named{"gzip", 0, 9, 5}, Named{"zlib", 0, 9, 5}, Named{"zstd", ZSTD_minCLevel(), ZSTD_maxCLevel(), 3},
+          Named{"blosc", 0, 9, 5}, Named{"blosc-zstd", 0, 9, 5}};
 }
 
 [[noreturn]] void refuse(std::string_view text) {
   throw Error(ErrorKind::kArgument,
               base::text("codec \"", text,
-                         "\" is not known; use \"none\", \"zstd\" or \"gzip\", with a level behind a "
-                         "colon where it is to be another one, as in \"zstd:3\""));
+                         "\" is not known; use \"none\", \"zstd\", \"gzip\", \"blosc\" or \"blosc-zstd\", with a level "
+                         "behind a colon where it is to be another one, as in \"zstd:3\""));
 }
 
 }  // namespace
@@ -49,10 +50,17 @@ Spec parse_spec(std::string_view text) {
   return spec;
 }
 
+std::optional<std::string> Spec::blosc_compressor() const {
+  if (name == "blosc") return "lz4";
+  if (name == "blosc-zstd") return "zstd";
+  return std::nullopt;
+}
+
 std::shared_ptr<const Codec> Spec::codec() const {
   if (name == "gzip") return gzip(level);
   if (name == "zlib") return zlib(level);
   if (name == "zstd") return zstd(level);
+  if (const auto compressor = blosc_compressor()) return blosc({*compressor, level});
   refuse(name);
 }
 

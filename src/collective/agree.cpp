@@ -137,6 +137,7 @@ struct Brought {
   std::exception_ptr error;
   std::int64_t given_up = kNone;                   // the number of what it gives up
   std::array<std::int64_t, 2>* numbers = nullptr;  // becomes that of worker 0
+  std::int64_t* smallest = nullptr;                // becomes that of all
 };
 
 /// One reduction of the same form for all agreements: a worker that fails between two of them comes to the next one.
@@ -160,13 +161,16 @@ void agree_on(transport::Transport& transport, const Brought& brought) {
   static_assert(values.size() <= transport::Transport::kMostValues);
   const std::span<std::int64_t, 2> numbers = std::span(values).last<2>();
   if (brought.numbers != nullptr && transport.rank() == 0) std::ranges::copy(*brought.numbers, numbers.begin());
+  if (brought.smallest != nullptr) numbers[0] = *brought.smallest;
   transport.reduce_min(values);
+  if (values[2] != kNone || values[0] != -values[1]) transport.count_failure();
   if (values[4] != kNone)
     for (const std::int64_t given_up : {values[4], -values[5]}) transport.given_up().insert(given_up);
   // A call that differs explains the errors that come with it, unless a rank failed before it could say what it calls.
   if (values[2] != kNone) throw_failure(transport, mine, static_cast<int>(values[2]), values[3] == 1);
   if (values[0] != -values[1]) throw_difference(transport, brought.call);
   if (brought.numbers != nullptr) std::ranges::copy(numbers, brought.numbers->begin());
+  if (brought.smallest != nullptr) *brought.smallest = numbers[0];
 }
 
 }  // namespace
@@ -180,6 +184,11 @@ void agree(transport::Transport& transport, const std::exception_ptr& mine) { ag
 void tell_numbers(transport::Transport& transport, const std::exception_ptr& mine,
                   std::array<std::int64_t, 2>& numbers) {
   agree_on(transport, {std::string(), mine, kNone, &numbers});
+}
+
+void agree_smallest(transport::Transport& transport, const std::string& call, const std::exception_ptr& mine,
+                    std::int64_t& number) {
+  agree_on(transport, {call, mine, kNone, nullptr, &number});
 }
 
 void give_up(transport::Transport& transport, std::int64_t number, const std::exception_ptr& mine) {

@@ -26,6 +26,11 @@ void agree(transport::Transport& transport, MakeText&& make_text, std::exception
 /// The same for results: no text to compare.
 void agree(transport::Transport& transport, const std::exception_ptr& mine);
 
+/// The same, where each worker gives a number: it becomes the smallest one.
+/// errors  As agree(); the number is undefined then.
+void agree_smallest(transport::Transport& transport, const std::string& call, const std::exception_ptr& mine,
+                    std::int64_t& number);
+
 /// Two numbers of worker 0, below the largest one, for all; what the others pass does not matter.  Collective.
 /// errors  As agree(); the numbers are undefined then.
 /// cost    One reduction.

@@ -38,12 +38,24 @@ class Collective {
     agree(transport, call, mine);
   }
 
+  /// The same for a call whose number becomes the smallest of all workers.
+  Collective(transport::Transport& transport, const std::string& call, std::int64_t& number) : transport_(transport) {
+    prepare(transport);
+    agree_smallest(transport, call, nullptr, number);
+  }
+
   transport::Transport& transport() const { return transport_; }
 
   /// A step of this worker.
   template <typename Body>
   void step(Body&& body) {
     agree(transport_, caught(body));
+  }
+  /// A step whose body sets a number, which becomes the smallest of all workers.
+  template <typename Body>
+  void step(Body&& body, std::int64_t& number) {
+    const std::exception_ptr mine = caught(body);
+    agree_smallest(transport_, std::string(), mine, number);
   }
   /// A step that this worker has done, or failed to do.
   void step_done(const std::exception_ptr& mine) { agree(transport_, mine); }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 
 namespace plait::collective {
 
@@ -11,6 +12,19 @@ struct Times {
   double copy = 0;  ///< distributing, packing and unpacking
   double wait = 0;  ///< waiting for other workers and for messages
   double total = 0;
+  double common = 0;  ///< of the whole access, the same on all workers
+};
+
+/// Nanoseconds since it was made.
+class Elapsed {
+ public:
+  std::int64_t nanoseconds() const {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start_).count();
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point start_ = Clock::now();
 };
 
 /// Adds the time that passes while it lives to one of the sums of Times.

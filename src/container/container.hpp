@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "base/text.hpp"
+#include "plait/array_attribute.hpp"
 #include "plait/file.hpp"
 #include "store/store.hpp"
 #include "transport/counter.hpp"
@@ -31,6 +33,9 @@ struct Content {
   std::vector<std::string> dimension_names{};
   /// Whether a part of a chunk costs as much as all of it, because it is packed as a whole.
   bool packed = false;
+  /// What elements have that nobody has written, as an element; empty: zero, or the format does not say.
+  std::vector<std::byte> fill{};
+  ArrayAttributes attributes{};
   /// Of the whole file.  errors  kArgument: more than 2^63 - 1.
   std::int64_t bytes() const;
 };
@@ -42,6 +47,9 @@ struct Member {
   std::string element;      ///< what the format calls the type of its elements
   std::int64_t stored = 0;  ///< bytes that the array takes in the file
   std::string kept;         ///< how they are kept there, in words
+  std::string codec{};      ///< of a new file: how its chunks are packed, as FileOptions say
+  /// Of a new file: where in its head the place of the array is to be told, for formats that know it only at the end.
+  std::int64_t told_at = 0;
   /// Why it cannot be opened; empty: it can.
   std::string refused{};
 };
@@ -53,8 +61,8 @@ struct NewContent : Content {
   std::int64_t file_bytes = 0;
   /// All arrays of a file that holds several by their names; this content is that of the first.
   std::vector<Member> members{};
-  /// How chunks are packed, as FileOptions say.
-  std::string codec{};
+  /// Texts of the metadata of groups, by the names of these, of a format of folders.
+  std::map<std::string, std::string> groups{};
   /// Whether a later program may go on with it, as FileOptions say.
   bool keeps_unfinished = false;
 };
@@ -99,9 +107,11 @@ class Container {
   virtual std::string file_of(std::string_view path, std::optional<std::string_view> /*array*/) const {
     return std::string(path);
   }
-  /// Where a new array of a format of folders goes.  One rank calls it.
+  /// Where a new array of a format of folders goes.  One rank calls it.  groups: texts of their metadata, by names, for
+  /// those that are made with it.
   /// errors  kArgument: a name that cannot be, or something in the way that is no such array.  kSystem.
-  virtual NewFolder new_folder(std::string_view path, std::optional<std::string_view> array) const {
+  virtual NewFolder new_folder(std::string_view path, std::optional<std::string_view> array,
+                               const std::map<std::string, std::string>& /*groups*/) const {
     return {std::string(path), std::string(array.value_or("")), {}, {}, {}};
   }
   /// Whether its files hold arrays under names, which stand behind the path: `FILE::NAME`.
@@ -111,6 +121,11 @@ class Container {
   /// All arrays of a file, in its order, where they have names.  file: its path; of a folder, where `store` is the
   /// metadata, those below that.  errors  kSystem: damaged.
   virtual std::vector<Member> list(store::Store& /*store*/, const std::string& /*file*/) const { return {}; }
+  /// The groups of a file with their attributes, the one that all others are in first; none where there are no groups.
+  /// `store` and `file` as for list().  errors  kSystem: damaged.
+  virtual std::vector<GroupAttributes> groups(store::Store& /*store*/, const std::string& /*file*/) const { return {}; }
+  /// Why a new file of that name does not keep an attribute, of a group or of an array; empty: it does.
+  virtual std::string refused_attribute(const std::string& path, const ArrayAttribute& attribute, bool of_group) const;
   /// Whether new files keep their arrays in chunks, as FileOptions say.
   virtual bool keeps_chunks() const { return false; }
   /// Whether a program can go on with what another one has left of a new file: nothing of it is in memory alone.

@@ -62,6 +62,16 @@ void remove_unfinished(const std::string& name) {
   });
 }
 
+std::vector<GroupAttributes> groups_in(const std::string& name) {
+  if (!driver_of(name).prefix().empty()) return {};
+  const container::ArrayName parts = container::array_name(name);
+  const container::Container& format = container::container_named(name);
+  if (!format.names_arrays()) return {};
+  const std::string file(parts.file);
+  PosixStore store(format.file_of(file, std::nullopt), PosixStore::Access::kRead);
+  return format.groups(store, file);
+}
+
 std::vector<std::string> files_beside(const Located& found) {
   std::vector<std::string> result;
   for (const ComponentFile& component : found.components) result.push_back(component.path);

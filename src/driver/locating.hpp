@@ -23,6 +23,9 @@ std::vector<container::Member> arrays_in(const std::string& name);
 /// Removes what programs have left unfinished of new files of that name (FileOptions::keeps_unfinished).  Not collective.
 /// errors  kArgument: a name that cannot be.  kSystem: EBUSY, another program is writing it.
 void remove_unfinished(const std::string& name);
+/// The groups of such a file with their attributes, the one that all others are in first; none in formats without groups.
+/// errors  As arrays_in().
+std::vector<GroupAttributes> groups_in(const std::string& name);
 
 /// The files beside its path that hold its bytes or tell of them, by any driver: they may go where something else is
 /// written to that path, whatever the name for it.  Not collective.  Without those that this process does not see.

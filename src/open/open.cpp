@@ -49,12 +49,13 @@ plan::AccessOptions access_options(const FileOptions& options) {
 /// What only new files are told.
 void check_kept(const FileOptions& options, const std::string& path, Mode mode) {
   if (mode == Mode::kWrite) return;
-  const char* const given = options.chunk                      ? "a shape of chunks"
-                            : options.shard                    ? "a shape of shards"
-                            : !options.codec.empty()           ? "a codec"
-                            : !options.fill_value.empty()      ? "a fill value"
-                            : !options.dimension_names.empty() ? "names of dimensions"
-                                                               : nullptr;
+  const char* const given = options.chunk                                            ? "a shape of chunks"
+                            : options.shard                                          ? "a shape of shards"
+                            : !options.codec.empty()                                 ? "a codec"
+                            : !options.fill_value.empty()                            ? "a fill value"
+                            : !options.dimension_names.empty()                       ? "names of dimensions"
+                            : !options.attributes.empty() || !options.groups.empty() ? "attributes"
+                                                                                     : nullptr;
   if (given != nullptr)
     refuse(text(path, ": ", given, " was given, which a new file is told; leave it out, or use mode \"w\""));
 }
@@ -70,12 +71,16 @@ std::string call_text(const File::Impl& file, const FileOptions& options) {
   if (options.several) add(", several arrays");
   for (const NamedArray& one : options.arrays)
     add(", array ", one.name, ' ', shape_to_string(one.type.shape), ' ', one.type.dtype, ' ', one.type.element_bytes,
-        ' ', static_cast<int>(one.type.order));
+        ' ', static_cast<int>(one.type.order), ' ', one.chunk ? shape_to_string(*one.chunk) : std::string(), ' ',
+        one.codec, ' ', one.fill_value);
   if (options.chunk) add(", chunks ", shape_to_string(*options.chunk));
   if (options.shard) add(", shards ", shape_to_string(*options.shard));
   if (!options.codec.empty()) add(", codec ", options.codec);
   if (!options.fill_value.empty()) add(", fill value ", options.fill_value);
   for (const std::string& one : options.dimension_names) add(", dimension ", one);
+  // By their number: what they say is the business of the rank that writes it.
+  if (!options.attributes.empty()) add(", attributes ", options.attributes.size());
+  if (!options.groups.empty()) add(", groups ", options.groups.size());
   add(", offset ", options.offset, ", memory ", options.memory, ", strategy ",
       options.strategy.empty() ? "automatic" : options.strategy, ", readers ", options.readers, ')');
   return out;

@@ -9,6 +9,7 @@
 #include "base/text.hpp"
 #include "base/text_reader.hpp"
 #include "container/array_type.hpp"
+#include "container/attributes.hpp"
 #include "container/foreign.hpp"
 #include "container/raw/container.hpp"
 #include "container/registry.hpp"
@@ -29,6 +30,19 @@ const Container& container_of_new(const std::string& name, Contents contents, co
   return container::container_named(contents == Contents::kHeader ? container::kHeaderName : name);
 }
 
+/// errors  kArgument: attributes that the format has not.
+void check_attributes(const std::string& name, const Container& made, const FileOptions& wanted) {
+  const auto check = [&](const ArrayAttributes& attributes, bool of_group) {
+    for (const ArrayAttribute& one : attributes)
+      if (const std::string why = made.refused_attribute(name, one, of_group); !why.empty())
+        throw Error(ErrorKind::kArgument,
+                    text(name, ": the attribute \"", one.name, "\" cannot be written: ", why, "; leave it out"));
+  };
+  check(wanted.attributes, false);
+  for (const NamedArray& one : wanted.arrays) check(one.attributes, false);
+  for (const GroupAttributes& group : wanted.groups) check(group.attributes, true);
+}
+
 }  // namespace
 
 container::NewContent new_content(const std::string& name, Contents contents, FileOptions wanted) {
@@ -41,13 +55,17 @@ container::NewContent new_content(const std::string& name, Contents contents, Fi
                 text(name,
                      ": several arrays were given, but a file of this name holds one; give a name that ends with "
                      ".npz or .safetensors"));
+  const auto keeps = [](const NamedArray& one) {
+    return one.chunk || !one.codec.empty() || !one.fill_value.empty() || !one.dimension_names.empty();
+  };
   if (!made.keeps_chunks() && (wanted.chunk || wanted.shard || !wanted.codec.empty() || !wanted.fill_value.empty() ||
-                               !wanted.dimension_names.empty()))
+                               !wanted.dimension_names.empty() || std::ranges::any_of(wanted.arrays, keeps)))
     throw Error(ErrorKind::kArgument,
                 text(name,
                      ": chunks, shards, a codec, a fill value or names of dimensions were given, but a file of this "
                      "name keeps its array in one piece and states none of them; leave them out, or give a name that "
                      "ends with .zarr"));
+  check_attributes(name, made, wanted);
   return made.create(name, wanted);
 }
 
@@ -71,8 +89,12 @@ store::NewFileOptions FileOpening::make() {
                 text(name(),
                      ": what is unfinished of a store of this kind is not kept; leave that out, or give the name of "
                      "another kind of file, such as one that ends with .npy or .zarr"));
-  return {content_.file_bytes != 0 ? content_.file_bytes : content_.bytes(), content_.head, comm().alone(),
-          options_.keeps_unfinished || options_.continues, options_.continues};
+  return {content_.file_bytes != 0 ? content_.file_bytes : content_.bytes(),
+          content_.head,
+          comm().alone(),
+          options_.keeps_unfinished || options_.continues,
+          options_.continues,
+          &content_.groups};
 }
 
 void FileOpening::inspect(const std::shared_ptr<store::Store>& store) {
@@ -127,7 +149,10 @@ std::string FileOpening::told() const {
     for (const plan::CostTerm& term : plan::kCostTerms)
       base::append_parts(out, ' ', std::bit_cast<std::int64_t>((*access_.costs).*term.value));
   const std::string source = access_.costs ? access_.costs->source : std::string();
-  base::append_parts(out, ' ', source.size(), ' ', type.dtype.size(), '\n', source, type.dtype);
+  const std::string attributes =
+      content_.attributes.empty() ? std::string() : container::packed_attributes(content_.attributes);
+  base::append_parts(out, ' ', source.size(), ' ', type.dtype.size(), ' ', attributes.size(), '\n', source, type.dtype,
+                     attributes);
   if (view_ && call_.transport().size() > 1) out += container_->tell(*view_);
   if (mode() == Mode::kWrite && call_.transport().size() > 1) out += container_->tell_new(content_);
   return out;
@@ -163,29 +188,34 @@ void FileOpening::adopt(const std::string& told, const core::Source& source) {
     }
     std::size_t source_bytes = 0;
     std::size_t dtype_bytes = 0;
-    in >> source_bytes >> dtype_bytes;
+    std::size_t attribute_bytes = 0;
+    in >> source_bytes >> dtype_bytes >> attribute_bytes;
     container_ = container::containers()[number];
     type.order = static_cast<Order>(order);
     access_.strategy = static_cast<plan::Strategy>(strategy);
     const std::string_view texts = std::string_view(told).substr(told.find('\n') + 1);
     costs->source = texts.substr(0, source_bytes);
     if (measured != 0) access_.costs = costs;
-    const std::string_view rest = texts.substr(source_bytes);
-    type.dtype = rest.substr(0, dtype_bytes);
+    type.dtype = texts.substr(source_bytes, dtype_bytes);
+    const std::string_view attributes = texts.substr(source_bytes + dtype_bytes, attribute_bytes);
+    if (!attributes.empty()) content_.attributes = container::unpacked_attributes(attributes);
+    const std::string_view rest = texts.substr(source_bytes + dtype_bytes + attribute_bytes);
     if (mode() == Mode::kWrite && container_->names_arrays())
-      content_ = container_->told_new(name(), options_, rest.substr(dtype_bytes));
+      content_ = container_->told_new(name(), options_, rest);
     else if (mode() != Mode::kWrite)
-      store = container_->view(std::move(store), name(), rest.substr(dtype_bytes));
+      store = container_->view(std::move(store), name(), rest);
   }
   content_.keeps_unfinished = options_.keeps_unfinished || options_.continues;
   if (mode() == Mode::kWrite) store = container_->view_of_new(std::move(store), content_);
   file_.set_array({content_.type, content_.data_offset, content_.chunk, content_.shard, access_, options_.several,
                    access_.memory_bytes, content_.packed},
                   std::move(store));
+  file_.set_attributes(content_.attributes);
   if (mode() != Mode::kWrite) return;
   std::vector<core::NamedArrayAt> members;
   for (const container::Member& member : content_.members)
-    members.push_back({member.name, member.content.type, member.content.data_offset});
+    members.push_back({member.name, member.content.type, member.content.data_offset, member.content.chunk,
+                       member.content.packed, member.content.attributes});
   if (!options_.arrays.empty()) file_.set_members(std::move(members));
   if (container_->seals())
     file_.set_seal(

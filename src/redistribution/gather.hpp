@@ -31,6 +31,10 @@ class Gather {
   /// Pieces of work, one after the other in the target's memory.
   std::int64_t units() const { return by_rows_ ? rows_->count() : tiles_ ? tiles_->count() : 0; }
   std::int64_t stage_bytes() const;
+  /// The plan of its rows, where it goes by rows, and what it takes.
+  const Rows* rows() const { return by_rows_ ? &*rows_ : nullptr; }
+  const std::vector<Share>& shares() const { return shares_; }
+  std::int64_t element_bytes() const { return element_bytes_; }
 
  private:
   friend void gather(std::span<const Gather* const> gathers, std::span<const copy::LocalArray> sources,

@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "collective/agree.hpp"
 #include "plait/error.hpp"
+#include "plan/conversion/partners.hpp"
 #include "transport/shared_area.hpp"
 
 namespace plait::redistribution {
@@ -22,11 +23,14 @@ struct ArrayNote {
   enum Kind : std::int64_t { kNone, kPrivate, kShared };
   std::int64_t kind = kNone;
   transport::SharedAddress address;
+  std::int64_t own_address = 0;  // in the worker's process
   std::array<std::int64_t, kMaxDimensions> steps{};
 };
 struct Note {
   ArrayNote source;
   ArrayNote target;
+  transport::PeerToken token;
+  std::int64_t may_pull = 0;  // whether this worker could have the system read for it, and be read
 };
 static_assert(sizeof(Note) <= transport::Transport::kNoteBytes);
 
@@ -40,6 +44,7 @@ ArrayNote note_of(const copy::LocalArray* array, const transport::Transport& tra
   ArrayNote note;
   if (array == nullptr) return note;
   note.kind = ArrayNote::kPrivate;
+  note.own_address = reinterpret_cast<std::intptr_t>(array->data);
   std::copy(array->steps.begin(), array->steps.end(), note.steps.begin());
   if (transport.one_process()) {
     note.kind = ArrayNote::kShared;
@@ -72,6 +77,7 @@ const char* words(Reach reach) {
     case Reach::kBoth: return "shared memory, one copy, work shared out by memory";
     case Reach::kSources: return "shared sources, one copy by the receiver";
     case Reach::kTargets: return "shared targets, one copy by the sender";
+    case Reach::kSystem: return "the system reads from process to process: long runs in one copy, short ones in two";
     case Reach::kNeither: break;
   }
   return "windows, one copy in and one out";
@@ -100,7 +106,8 @@ Exchange::Exchange(plan::Pairs pairs, std::int64_t element_bytes, std::int64_t m
       element_bytes_(element_bytes),
       transport_(transport),
       pairwise_(pairs_, element_bytes, memory_bytes, transport),
-      window_bytes_(std::max(plan::kSlots * pairwise_.chunk_bytes(), Phases::most_window_bytes(memory_bytes))) {
+      window_bytes_(std::max(plan::kSlots * pairwise_.chunk_bytes(), Phases::most_window_bytes(memory_bytes))),
+      memory_bytes_(memory_bytes) {
   // What crosses nodes has buffers of its own.
   const std::int64_t inside = memory_bytes - (transport.nodes_apart() ? 2 * pairwise_.chunk_bytes() : 0);
   if (Phases::chunk_bytes(element_bytes, inside, transport.node_size()) >=
@@ -111,7 +118,9 @@ Exchange::Exchange(plan::Pairs pairs, std::int64_t element_bytes, std::int64_t m
 void Exchange::announce(const copy::LocalArray* source, const copy::LocalArray* target) {
   source_ = source;
   target_ = target;
-  const Note note{note_of(source, transport_), note_of(target, transport_)};
+  Note note{note_of(source, transport_), note_of(target, transport_), transport::PeerMemory::token(), 0};
+  const bool is_private = note.source.kind == ArrayNote::kPrivate || note.target.kind == ArrayNote::kPrivate;
+  note.may_pull = static_cast<std::int64_t>(!is_private || may_pull(source, target));
   std::memcpy(transport_.note(transport_.node_rank()).data(), &note, sizeof note);
 }
 
@@ -119,12 +128,49 @@ void Exchange::announce(const copy::LocalArray* source, const copy::LocalArray* 
 Reach Exchange::common_reach() const {
   bool sources = true;
   bool targets = true;
+  bool pulls = true;
   for (int node_rank = 0; node_rank < transport_.node_size(); ++node_rank) {
     const Note note = note_at(transport_, node_rank);
+    pulls = pulls && note.may_pull != 0;
     sources = sources && note.source.kind != ArrayNote::kPrivate;
     targets = targets && note.target.kind != ArrayNote::kPrivate;
   }
-  return sources ? (targets ? Reach::kBoth : Reach::kSources) : (targets ? Reach::kTargets : Reach::kNeither);
+  if (sources) return targets ? Reach::kBoth : Reach::kSources;
+  if (targets) return Reach::kTargets;
+  return pulls ? Reach::kSystem : Reach::kNeither;
+}
+
+/// What this worker knows of it: whether the system reads the others' memory was tried in an earlier run, so that all
+/// know when they read each other's notes.
+bool Exchange::may_pull(const copy::LocalArray* source, const copy::LocalArray* target) {
+  if (!transport_.peer_memory().able() || transport_.node_size() == 1) return false;
+  const Layout& longest = pairs_.target();
+  if (pairs_.elements() / std::max<std::int64_t>(longest.size(), 1) * element_bytes_ <
+      least_pulled.load(std::memory_order_relaxed))
+    return false;
+  const auto is_dense = [&](const copy::LocalArray* array, const Layout& layout) {
+    return array == nullptr || array->steps == dense(layout, transport_.rank()).steps;
+  };
+  if (!is_dense(source, pairs_.source()) || !is_dense(target, pairs_.target())) return false;
+  if (source != nullptr && !transport::PeerMemory::readable(source->data)) return false;
+  return target == nullptr || pull().pays();
+}
+
+void Exchange::try_peers() {
+  transport::PeerMemory& memory = transport_.peer_memory();
+  if (memory.tried()) return;
+  std::vector<transport::PeerToken> tokens;
+  for (int node_rank = 0; node_rank < transport_.node_size(); ++node_rank)
+    tokens.push_back(note_at(transport_, node_rank).token);
+  memory.try_all(tokens);
+}
+
+/// The array of a rank without gaps, at no address of its own.
+copy::LocalArray Exchange::dense(const Layout& layout, std::int64_t rank) const {
+  static std::byte somewhere;
+  copy::LocalArray array{rank, &somewhere, plan::dense_strides(layout.padded_shape(rank), layout.order())};
+  for (std::int64_t& step : array.steps) step *= element_bytes_;
+  return array;
 }
 
 void Exchange::look_around(Views& views) const {
@@ -134,6 +180,14 @@ void Exchange::look_around(Views& views) const {
   for (int node_rank = 0; node_rank < transport_.node_size(); ++node_rank) {
     const Note note = note_at(transport_, node_rank);
     const int worker = transport_.worker_on_node(node_rank);
+    if (reach_ == Reach::kSystem && worker != transport_.rank()) {
+      copy::LocalArray there{worker, reinterpret_cast<std::byte*>(static_cast<std::intptr_t>(note.source.own_address)),
+                             Extents(dimensions, 0)};
+      std::copy_n(note.source.steps.begin(), dimensions, there.steps.begin());
+      views.sources.push_back(std::move(there));
+      views.targets.push_back({worker, nullptr, Extents(dimensions, 0)});
+      continue;
+    }
     const auto view = [&](const ArrayNote& array, bool all) {
       return all && array.kind == ArrayNote::kShared ? view_of(array, worker, dimensions, transport_)
                                                      : copy::LocalArray{worker, nullptr, Extents(dimensions, 0)};
@@ -148,11 +202,16 @@ void Exchange::run() {
   // An array that is out of reach ends this worker's own copies only: it goes on to the same end as the others.
   collective::FirstError error;
   reach_ = common_reach();
+  if (*reach_ == Reach::kNeither) error.keep([&] { try_peers(); });
   error.keep([&] { look_around(views); });
   if (!error.any()) {
     error.keep([&] {
       if (*reach_ == Reach::kNeither) {
         if (source_ != nullptr && target_ != nullptr) fill(own_message(), views, {source_, 1});
+      } else if (*reach_ == Reach::kSystem) {
+        if (source_ != nullptr) views.sources[static_cast<std::size_t>(transport_.node_rank())] = *source_;
+        if (target_ != nullptr) pull().run(views.sources, *target_, transport_.peer_memory());
+        if (source_ != nullptr && target_ != nullptr && !pull().fills_own()) fill(own_message(), views, {source_, 1});
       } else if (*reach_ == Reach::kBoth) {
         // Also where this worker's own target is empty: it has a share of its neighbours' work.
         if (pairs_.target().has_rank(transport_.rank())) fill(whole_group(), views, views.sources);
@@ -260,6 +319,19 @@ Exchange::Group& Exchange::scattered() {
   std::rotate(group.ranks.begin(), group.ranks.begin() + behind, group.ranks.end());
   std::rotate(group.gathers.begin(), group.gathers.begin() + behind, group.gathers.end());
   return scattered_.emplace(std::move(group));
+}
+
+Pull& Exchange::pull() {
+  if (pull_) return *pull_;
+  const std::int64_t me = transport_.rank();
+  std::vector<copy::LocalArray> sources;
+  for (int node_rank = 0; node_rank < transport_.node_size(); ++node_rank) {
+    const std::int64_t worker = transport_.worker_on_node(node_rank);
+    sources.push_back(pairs_.source().has_rank(worker) ? dense(pairs_.source(), worker)
+                                                       : copy::LocalArray{worker, nullptr, {}});
+  }
+  return pull_.emplace(gather_for(me, node_senders(me), true), static_cast<std::size_t>(transport_.node_rank()),
+                       sources, dense(pairs_.target(), me), memory_bytes_);
 }
 
 Exchange::Group& Exchange::own_message() {

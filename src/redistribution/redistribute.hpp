@@ -14,6 +14,7 @@
 #include "redistribution/gather.hpp"
 #include "redistribution/pairwise.hpp"
 #include "redistribution/phases.hpp"
+#include "redistribution/pull.hpp"
 #include "transport/transport.hpp"
 
 namespace plait::redistribution {
@@ -23,15 +24,17 @@ enum class Reach : std::uint8_t {
   kBoth,     ///< all sources and targets: the node's work is shared out, and each byte is copied once
   kSources,  ///< all sources: each worker puts its own target collective::together out of them, in one copy
   kTargets,  ///< all targets: each worker puts what it has straight there, in one copy
-  kNeither   ///< windows: one copy into them and one out of them
+  kSystem,  ///< none, but the system copies out of all sources: one copy for long runs, two without waits for short ones
+  kNeither  ///< windows: one copy into them and one out of them
 };
 
 /// One worker's part of a redistribution over a transport whose workers hold one rank each, planned once for any number
 /// of runs.
 ///
 /// Inside a node arrays that lie in shared memory are read or written straight, and the workers meet at the agreements
-/// alone; otherwise they exchange messages through windows (Phases, or Pairwise where memory is short).  Between nodes
-/// pairs exchange messages (Pairwise).
+/// alone; where the system copies between processes, each worker has it read what its target takes (Pull).  Otherwise they
+/// exchange messages through windows (Phases, or Pairwise where memory is short).  Between nodes pairs exchange messages
+/// (Pairwise).
 class Exchange {
  public:
   /// Plans, and allocates what runs need.  Not collective.
@@ -66,12 +69,16 @@ class Exchange {
   };
 
   Reach common_reach() const;
+  bool may_pull(const copy::LocalArray* source, const copy::LocalArray* target);
+  void try_peers();
   void look_around(Views& views) const;
   void fill(Group& group, const Views& views, std::span<const copy::LocalArray> sources);
   Group& whole_group();
   Group& own_target();
   Group& scattered();
   Group& own_message();
+  Pull& pull();
+  copy::LocalArray dense(const Layout& layout, std::int64_t rank) const;
   Gather gather_for(std::int64_t target, const std::vector<std::int64_t>& senders, bool by_position) const;
   std::vector<std::int64_t> neighbours() const;
   std::vector<std::int64_t> node_senders(std::int64_t target) const;
@@ -84,11 +91,13 @@ class Exchange {
   Pairwise pairwise_;
   std::optional<Phases> phases_;  // where there is memory for them
   std::int64_t window_bytes_;     // as much as any node may need, the same on all
+  std::int64_t memory_bytes_;
   // Made when first needed:
   std::optional<Group> whole_group_;
   std::optional<Group> own_target_;
   std::optional<Group> scattered_;
   std::optional<Group> own_message_;
+  std::optional<Pull> pull_;
   std::optional<Stage> stage_;
   // Of the next run:
   const copy::LocalArray* source_ = nullptr;

@@ -73,6 +73,7 @@ std::optional<Rows> Rows::make(const Extents& target_shape, const DimensionOrder
   std::map<Extents, std::vector<const Share*>> groups;
   for (std::size_t s = 0; s < shares.size(); ++s) groups[kinds[s]].push_back(&shares[s]);
   const std::int64_t row = target_shape[rows.fast_];
+  rows.row_bytes_ = row * element_bytes;
   const std::int64_t parts = base::ceil_divide(row * element_bytes, kPartBytes);
   // Cut where the pattern of the runs begins again, as far as it does within a part.
   const std::int64_t period = period_of(shares, rows.fast_);
@@ -206,16 +207,25 @@ std::int64_t Rows::steps(std::int64_t row) const {
   return found.program == nullptr ? 0 : found.program->steps;
 }
 
-void Rows::reads(std::int64_t row, std::span<const copy::LocalArray> sources, Prefetch& prefetch) const {
-  const Found found = find(row, nullptr);
-  if (found.program == nullptr) return;
-  for (const Slot& slot : found.program->slots) {
-    if (slot.lo >= slot.hi) continue;
-    const copy::LocalArray& source = sources[slot.source];
-    const std::byte* begin = source.data + slot.lo;
-    for (const std::size_t d : slow_) begin += found.a[d] * source.steps[d];
-    prefetch.add(begin, slot.hi - slot.lo);
+std::int64_t Rows::most_read() const {
+  std::int64_t most = 0;
+  for (const auto& [kind, program] : programs_) {
+    std::map<std::size_t, std::pair<std::int64_t, std::int64_t>> of_sources;
+    for (const Slot& slot : program.slots) {
+      if (slot.lo >= slot.hi) continue;
+      const auto [found, is_new] = of_sources.try_emplace(slot.source, slot.lo, slot.hi);
+      if (!is_new) found->second = {std::min(found->second.first, slot.lo), std::max(found->second.second, slot.hi)};
+    }
+    std::int64_t bytes = 0;
+    for (const auto& [source, stretch] : of_sources) bytes += stretch.second - stretch.first;
+    most = std::max(most, bytes);
   }
+  return most;
+}
+
+void Rows::reads(std::int64_t row, std::span<const copy::LocalArray> sources, Prefetch& prefetch) const {
+  for_each_read(row, sources,
+                [&](std::size_t, const std::byte* begin, std::int64_t bytes) { prefetch.add(begin, bytes); });
 }
 
 void Rows::run(std::int64_t row, std::span<const copy::LocalArray> sources, const copy::LocalArray& target,

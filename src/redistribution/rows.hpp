@@ -34,6 +34,23 @@ class Rows {
   /// Whether arrays of these steps can be moved: rows have no gaps.
   bool fits(const Extents& steps) const { return steps[fast_] == element_bytes_; }
 
+  std::int64_t row_bytes() const { return row_bytes_; }
+  /// The most bytes that a row reads, with all that lies between the first and the last one of each source.
+  std::int64_t most_read() const;
+  /// Calls visit(source, first byte, bytes) for each stretch that a row reads, at the addresses of `sources`.
+  template <typename Visit>
+  void for_each_read(std::int64_t row, std::span<const copy::LocalArray> sources, Visit&& visit) const {
+    const Found found = find(row, nullptr);
+    if (found.program == nullptr) return;
+    for (const Slot& slot : found.program->slots) {
+      if (slot.lo >= slot.hi) continue;
+      const copy::LocalArray& source = sources[slot.source];
+      const std::byte* begin = source.data + slot.lo;
+      for (const std::size_t d : slow_) begin += found.a[d] * source.steps[d];
+      visit(slot.source, begin, slot.hi - slot.lo);
+    }
+  }
+
   /// How often run() calls step() for a row.
   std::int64_t steps(std::int64_t row) const;
   /// Adds what a row reads.
@@ -101,6 +118,7 @@ class Rows {
   std::vector<std::vector<Origin>> origins_;  // of each dimension, by position
   std::map<Extents, Program> programs_;       // by the kinds of the slower dimensions
   std::int64_t count_ = 1;
+  std::int64_t row_bytes_ = 0;
   std::int64_t stage_bytes_ = 0;
   bool streamed_ = false;
 };

@@ -3,7 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <span>
+#include <string>
 
 #include "store/location.hpp"
 
@@ -19,6 +21,8 @@ struct NewFileOptions {
   bool keeps_unfinished = false;
   /// Goes on with what an earlier NewFile has left so, where that has the same size and head.
   bool continues = false;
+  /// Of formats of folders: texts of the metadata of groups, by the names of these.
+  const std::map<std::string, std::string>* groups = nullptr;
 };
 
 /// A file under construction: it appears whole under its name, or not at all.  One process holds it; others write to

@@ -10,6 +10,7 @@
 
 #include "plait/index_set.hpp"
 #include "transport/given_up.hpp"
+#include "transport/peer_memory.hpp"
 
 namespace plait::transport {
 
@@ -111,6 +112,12 @@ class Transport {
   virtual bool background() const { return true; }
   /// Whether a process may end while one of its threads is inside a collective call: the others are told.
   virtual bool ends_alone() const { return false; }
+  /// Agreements that have failed, the same on every worker between two of them: what each worker remembers of earlier
+  /// calls is the same on all of them only as long as all have made the same calls, so they forget it then.
+  std::int64_t failures() const { return failures_; }
+  void count_failure() { ++failures_; }
+  /// What workers of the node can read of each other's own memory.
+  PeerMemory& peer_memory() { return peer_memory_; }
   /// What a layer above keeps with the transport: it goes with it.
   std::shared_ptr<void>& kept() { return kept_; }
 
@@ -118,6 +125,8 @@ class Transport {
   std::shared_ptr<void> kept_;
   std::atomic<std::int64_t> numbers_{0};  // files of a process that is alone are opened by any thread
   GivenUp given_up_;
+  PeerMemory peer_memory_;
+  std::int64_t failures_ = 0;
 };
 
 }  // namespace plait::transport

@@ -1,27 +1,39 @@
-"""C programs and libraries that tests compile."""
+"""Programs and libraries that tests compile, the same ones once for all tests of a process."""
 
 from __future__ import annotations
 
+import hashlib
+import os
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 
+def made_once(program: Path, key: object, make: Callable[[Path], None]) -> Path:
+    """A program that is made where none with this key was yet; the folder is a test's own, beside those of others."""
+    name = hashlib.sha256(repr(key).encode()).hexdigest()[:16]
+    kept = program.parent.parent / f"program-{name}"
+    if not kept.exists():
+        make(kept)
+    program.unlink(missing_ok=True)
+    os.link(kept, program)  # a copy that another thread has open for writing as it forks could not be run
+    return program
+
+
 def compiled(folder: Path, source: Path, *flags: str) -> Path:
-    """A C program, compiled into a folder; a skip where there is no compiler or a library is missing."""
+    """A C program, compiled for a folder; a skip where there is no compiler or a library is missing."""
     compiler = shutil.which("gcc") or shutil.which("cc")
     if compiler is None:
         pytest.skip("no C compiler")
-    program = folder / source.stem
-    done = subprocess.run(
-        [compiler, "-O1", "-Wall", "-pthread", "-o", program, source, *flags],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode != 0 and any(flag.startswith("-l") for flag in flags):
-        pytest.skip(f"{source.name}: {done.stderr.splitlines()[0]}")
-    assert done.returncode == 0, done.stderr
-    return program
+    command = [compiler, "-O1", "-Wall", "-pthread", str(source), *flags]
+
+    def make(program: Path) -> None:
+        done = subprocess.run([*command, "-o", program], capture_output=True, text=True, check=False)
+        if done.returncode != 0 and any(flag.startswith("-l") for flag in flags):
+            pytest.skip(f"{source.name}: {done.stderr.splitlines()[0]}")
+        assert done.returncode == 0, done.stderr
+
+    return made_once(folder / source.stem, (command, source.stat().st_mtime_ns), make)

@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from compiling import made_once
 from launching import WELCOME
 
 import plait
@@ -27,21 +28,16 @@ needs_fortran = pytest.mark.skipif(
 def compile_program(source, folder, kind=4, flags=()):
     """The program of a source file of tests/fortran, or of any path."""
     library, kind_flags = KINDS[kind]
-    program = Path(folder) / f"{Path(source).stem}_{kind}"
-    command = [
-        COMPILER,
-        "-O1",
-        "-g",
-        f"-I{LIBRARIES / MODULES[kind]}",
-        f"-J{folder}",
-        *kind_flags,
-        *flags,
-        str(SOURCES / source),
-    ]
-    command += ["-o", str(program), str(LIBRARIES / f"lib{library}.so"), f"-Wl,-rpath,{LIBRARIES}"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return program
+    path = SOURCES / source
+    command = [COMPILER, "-O1", "-g", f"-I{LIBRARIES / MODULES[kind]}", f"-J{folder}", *kind_flags, *flags, str(path)]
+    linked = [str(LIBRARIES / f"lib{library}.so"), f"-Wl,-rpath,{LIBRARIES}"]
+
+    def make(program):
+        done = subprocess.run([*command, "-o", str(program), *linked], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+
+    key = (str(path), path.stat().st_mtime_ns, kind, tuple(flags))
+    return made_once(Path(folder) / f"{path.stem}_{kind}", key, make)
 
 
 def launch(program, ranks, folder, **environment):

@@ -2,20 +2,42 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from plait.cli.lists import Bytes, Several
 from plait.cli.support import run_with_bar
 from plait_bench.commands._results import deliver_table, json_option
 
-_ROWS = ("a", "b", "c", "f", "g")
+_ROWS = tuple("abcdefgh")
 _EXAMPLES = """
 \b
 Examples:
   plait bench copy
   plait bench copy --size 2G --memory 512M --rounds 5 --dir /scratch
   plait bench copy --rows a,b --json results.json
+  plait bench copy --rows h --cold
 """
+
+
+_TOOLS = (
+    "zarrs_reencode",
+    "tensorstore",
+    "zarr-python",
+    "zarr-python+zarrs",
+    "dask",
+    "h5repack",
+    "nccopy",
+    "h5py",
+    "numpy",
+)
+
+
+def _tool(text: str) -> str:
+    if text not in _TOOLS:
+        raise ValueError(text)
+    return text
 
 
 def _row(text: str) -> str:
@@ -33,9 +55,18 @@ def _row(text: str) -> str:
     type=Several("row", _row, _ROWS),
     default=",".join(_ROWS),
     show_default=True,
-    help="Which copies: a, b: Zarr, rows to columns, as they are and by zstd; c: .npy, C to F; f: chunks into shards; "
-    "g: frames to time series.",
+    help="Which copies: a, b: Zarr, rows to columns, as they are and by zstd; c: .npy, C to F; d: HDF5 to Zarr; e: "
+    "Zarr to netCDF-4; f: chunks into shards; g: frames to time series; h: netCDF-4, rows to columns.",
 )
+@click.option(
+    "--tools",
+    type=Several("tool", _tool, _TOOLS),
+    help="Compare with these only; Plait is always among them.  [default: all that are installed]",
+)
+@click.option(
+    "--cut", type=click.FloatRange(min=1), default=60.0, show_default=True, help="Seconds that a copy may take."
+)
+@click.option("--cold", is_flag=True, help="Let nothing of a source be in the page cache when a copy begins.")
 @click.option(
     "--dir",
     "folder",
@@ -43,18 +74,17 @@ def _row(text: str) -> str:
     help="Folder for the files.  [default: a temporary one]",
 )
 @json_option
-def copy_command(
-    size: int, memory: int, rounds: int, rows: tuple[str, ...], folder: str | None, json_: str | None
-) -> None:
-    """Copy arrays into other chunks, packing and orders, by Plait and by zarr-python, TensorStore or NumPy.
+def copy_command(json_: str | None, rows: tuple[str, ...], **options: Any) -> None:
+    """Copy arrays into other chunks, packing and orders, by Plait and by other libraries and programs.
 
-    Those of them are measured that are installed. Each copy is a process of its own, whose largest memory is measured
+    Those are measured that are installed: zarrs_reencode, TensorStore, zarr-python (also with the codecs of zarrs),
+    Dask, h5repack, nccopy, h5py and NumPy. Each copy is a process of its own, whose largest memory is measured
     as well; the libraries take turns.
     """
     from plait_bench.copies.driver import CopySettings, run_copy
     from plait_bench.copies.table import copy_table
 
-    settings = CopySettings(size=size, memory=memory, rounds=rounds, keys=rows, folder=folder)
+    settings = CopySettings(keys=rows, **options)
     results = run_with_bar(lambda progress: run_copy(settings, progress), "starting")
     deliver_table(results, copy_table, json_)
     if results.wrong():

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
+import os
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
@@ -13,13 +14,12 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+import plait
+from plait_bench.copies.rates import codec_seconds, drop, fill, plain_copy
 from plait_bench.copies.rows import Row, make_source, rows, same
-from plait_bench.copies.worker import TOOLS
+from plait_bench.copies.tools import tools_for
 from plait_bench.machine import describe_machine
 from plait_bench.steps import Progress, Steps
-
-_MODULES = {"zarr-python": "zarr", "tensorstore": "tensorstore"}
-PLAIT = "plait"
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,13 @@ class CopySettings:
     """About the bytes of an array."""
     memory: int = 64 << 20
     rounds: int = 3
-    keys: tuple[str, ...] = ("a", "b", "c", "f", "g")
+    keys: tuple[str, ...] = tuple("abcdefgh")
+    tools: tuple[str, ...] | None = None
+    """Which tools, Plait always among them; by default all that are there."""
+    cold: bool = False
+    """Whether nothing of the source is in the page cache when a copy begins."""
+    cut: float = 60.0
+    """Seconds after which a copy is given up."""
     folder: str | None = None
 
 
@@ -58,6 +64,10 @@ class RowResult:
 
     row: Row
     tools: dict[str, ToolResult]
+    plain: list[float] = field(default_factory=list)
+    """Bytes a second of a plain copy of a file of the array's size, one for each round."""
+    codec: float | None = None
+    """Seconds that the codecs alone need on all cores; 0 where there are none, None where that cannot be measured."""
 
 
 @dataclass
@@ -78,18 +88,15 @@ class CopyResults:
             "machine": self.machine,
             "settings": self.settings,
             "rows": [
-                {**asdict(one.row), "tools": {name: asdict(tool) for name, tool in one.tools.items()}}
+                {
+                    **asdict(one.row),
+                    "plain": one.plain,
+                    "codec": one.codec,
+                    "tools": {name: asdict(tool) for name, tool in one.tools.items()},
+                }
                 for one in self.rows
             ],
         }
-
-
-def _tools(key: str) -> list[str]:
-    return [
-        name
-        for name, (keys, _) in TOOLS.items()
-        if key in keys and (name not in _MODULES or importlib.util.find_spec(_MODULES[name]) is not None)
-    ]
 
 
 def run_copy(settings: CopySettings, progress: Progress = lambda text, share: None) -> CopyResults:
@@ -101,9 +108,10 @@ def run_copy(settings: CopySettings, progress: Progress = lambda text, share: No
     with tempfile.TemporaryDirectory(prefix="plait-bench-", dir=settings.folder) as name:
         folder = Path(name)
         results = CopyResults(describe_machine(folder), asdict(settings), [])
-        steps = Steps(progress, sum(1 + settings.rounds * len(_tools(key)) for key in settings.keys))
-        for key in settings.keys:
-            result = RowResult(all_rows[key], {tool: ToolResult() for tool in _tools(key)})
+        tools = {key: tools_for(key, settings.tools) for key in settings.keys}
+        steps = Steps(progress, sum(1 + settings.rounds * len(names) for names in tools.values()))
+        for key, names in tools.items():
+            result = RowResult(all_rows[key], {name: ToolResult() for name in names})
             results.rows.append(result)
             _measure(result, settings, folder, steps)
     return results
@@ -114,29 +122,56 @@ def _measure(result: RowResult, settings: CopySettings, folder: Path, steps: Ste
     source, target = folder / f"source{row.source.suffix}", folder / f"target{row.target.suffix}"
     steps.doing(f"{row.title}: the source")
     make_source(row, source)
+    result.codec = codec_seconds(row)
+    plain = folder / "plain"
+    fill(row, plain)
     steps.done(row.title)
     names = list(result.tools)
     for number in range(settings.rounds):
+        if settings.cold:
+            drop(plain)
+        result.plain.append(plain_copy(plain, folder / "plain copy"))
+        _remove(folder / "plain copy")
         # Each begins in turn, so that a drifting machine favours none.
         for name in names[number % len(names) :] + names[: number % len(names)]:
             tool = result.tools[name]
+            if settings.cold:
+                drop(source)
             if not tool.failed:
                 _run(name, row, (source, target), settings, tool)
             if number == 0 and not tool.failed:
-                tool.wrong = not same(row, source, target)
+                tool.wrong = not _same(row, source, target)
             _remove(target)
             steps.done(f"{row.title}: {name}, round {number + 1} of {settings.rounds}")
     _remove(source)
+    _remove(plain)
+
+
+def _same(row: Row, source: Path, target: Path) -> bool:
+    try:
+        return same(row, source, target)
+    except plait.Error:  # what it has made cannot be read
+        return False
 
 
 def _run(name: str, row: Row, ends: tuple[Path, Path], settings: CopySettings, tool: ToolResult) -> None:
     command = [sys.executable, "-m", "plait_bench.copies.worker", name, row.key]
     command += [str(settings.size), str(settings.memory), *map(str, ends)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        tool.failed = done.stderr.strip().splitlines()[-1] if done.stderr.strip() else f"exit code {done.returncode}"
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as worker:
+        try:
+            said, wrong = worker.communicate(timeout=settings.cut)
+        except BaseException as error:
+            os.killpg(worker.pid, signal.SIGKILL)  # and the program that it runs
+            if not isinstance(error, subprocess.TimeoutExpired):
+                raise
+            tool.failed = f"takes more than {settings.cut:g} s"
+            return
+    if worker.returncode != 0:
+        tool.failed = wrong.strip().splitlines()[-1] if wrong.strip() else f"exit code {worker.returncode}"
         return
-    told = json.loads(done.stdout.splitlines()[-1])
+    told = json.loads(said.splitlines()[-1])
     tool.seconds.append(told["seconds"])
     tool.peaks.append(told["peak"])
     tool.before.append(told["before"])

@@ -14,6 +14,8 @@ import plait
 from plait._copying.boxes import Kept
 
 ITEMSIZE = 4
+VARIABLE = "data"
+"""The name of the array in files that have names."""
 _BLOCK = 16 << 20
 
 
@@ -31,6 +33,12 @@ class End:
     def kept(self) -> Kept:
         """As windows are planned for it."""
         return Kept(self.order, self.chunks, self.codec != "none")
+
+    @property
+    def packer(self) -> tuple[str, int]:
+        """The name of its codec, and the level."""
+        name, _, level = self.codec.partition(":")
+        return name, int(level or 0)
 
     @property
     def options(self) -> dict[str, Any]:
@@ -66,10 +74,13 @@ def rows(size: int) -> dict[str, Row]:
     times = max(2, size // (ITEMSIZE << 18))
     long = max(128, round((size / ITEMSIZE) ** (1 / 3) / 64) * 64)
     shard = 256 if long < 512 else 512
+    blocks = tuple(max(1, size // 16) for size in square)
     found = [
         Row("a", "Zarr, rows to columns", square, End(".zarr", by_rows), End(".zarr", by_columns)),
         Row("b", "the same, zstd 3", square, End(".zarr", by_rows, "zstd:3"), End(".zarr", by_columns, "zstd:3")),
         Row("c", ".npy, order C to F", square, End(".npy"), End(".npy", order="F")),
+        Row("d", "HDF5 in one piece to Zarr, blosc", square, End(".h5"), End(".zarr", blocks, "blosc:5")),
+        Row("e", "Zarr to netCDF-4, deflate 4", square, End(".zarr", by_rows), End(".nc", blocks, "gzip:4")),
         Row(
             "f",
             f"Zarr, chunks of 64x64x64 into shards of {shard}x{shard}x{shard}, zstd 1",
@@ -83,6 +94,13 @@ def rows(size: int) -> dict[str, Row]:
             (times, 512, 512),
             End(".zarr", (1, 512, 512), "zstd:1"),
             End(".zarr", (times, 16, 16), "zstd:1"),
+        ),
+        Row(
+            "h",
+            "netCDF-4, deflate 4, rows to columns",
+            square,
+            End(".nc", by_rows, "gzip:4"),
+            End(".nc", by_columns, "gzip:4"),
         ),
     ]
     return {row.key: row for row in found}
@@ -111,7 +129,9 @@ def make_source(row: Row, path: Path, progress: Callable[[], None] = lambda: Non
 
 
 def same(row: Row, source: Path, target: Path) -> bool:
-    """Whether a copy has all elements of its source."""
+    """Whether a copy has all elements of its source, in the chunks that were asked for."""
+    if row.target.chunks and plait.arrays_in(target)[0].chunks != row.target.chunks:
+        return False
     step = max(1, _BLOCK // max(1, math.prod(row.shape[1:]) * ITEMSIZE))
     with plait.open(source, memory="256M") as one, plait.open(target, memory="256M") as other:
         if one.shape != other.shape or one.dtype != other.dtype:

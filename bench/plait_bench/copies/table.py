@@ -7,7 +7,8 @@ import statistics
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from plait_bench.copies.driver import PLAIT, CopyResults
+from plait_bench.copies.driver import CopyResults, RowResult
+from plait_bench.copies.tools import PLAIT
 from plait_bench.text import NOTHING, factor, machine_line, notes, three_digits, titled_table, version_line
 
 
@@ -37,10 +38,29 @@ def copy_table(results: CopyResults) -> RenderableType:
                 faster,
                 f"{statistics.median(tool.peaks) / (1 << 20):,.0f}" if tool.peaks else NOTHING,
             )
-    header = Text(f"{machine_line(machine)}\nfiles on {machine['file system']}, cached; {version_line(machine)}")
+        table.add_row("", Text(_bound(one), style="dim"), "", *_of_bound(one))
+    header = Text(
+        f"{machine_line(machine)}\nfiles on {machine['file system']}, "
+        f"{'read from the disk' if settings['cold'] else 'cached'}; {version_line(machine)}"
+    )
     lines = [
         "Seconds: until the target is durable.  Peak: of the whole process, Python and its modules included.",
-        "zarr-python copies by the windows that Plait would choose for one pass.",
+        "zarr-python and h5py copy by the windows that Plait would choose for one pass.",
+        "Plain copy: of a file of as many bytes, read and written in order. Codecs: unpacking and packing alone, in",
+        "memory, on all cores. A copy that does nothing else, and both at once, takes the longer of the two.",
         *failed,
     ]
     return Group(header, Text(), table, notes(lines, results.wrong(), "Every element of the first round was compared."))
+
+
+def _bound(one: RowResult) -> str:
+    return "plain copy" if not one.codec else "plain copy; codecs"
+
+
+def _of_bound(one: RowResult) -> list[str]:
+    """The seconds, and the rate, of what bounds a copy."""
+    if not one.plain:
+        return [NOTHING] * 4
+    seconds = [one.row.bytes / statistics.median(one.plain)] + ([one.codec] if one.codec else [])
+    rates = [f"{one.row.bytes / each / (1 << 20):,.0f}" for each in seconds]
+    return ["; ".join(map(three_digits, seconds)), "; ".join(rates), "", ""]

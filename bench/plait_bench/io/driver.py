@@ -149,6 +149,9 @@ class _CaseRun:
                     cell = self._cells[event["cell"]]
                     cell.layout, cell.views = event["layout"], event["views"]
                     cell.samples, cell.wrong = event["samples"], event["wrong"]
+                    cell.timers, cell.surroundings, cell.trips = (
+                        event["timers"], event["surroundings"], event["trips"],
+                    )  # fmt: skip
         missing = [cell.name for cell in self._cells.values() if not cell.layout]
         if missing:
             raise LaunchError(f"the ranks ended before they had measured {', '.join(missing)}")

@@ -13,6 +13,7 @@ from plait_bench.cells import CONFORMING, Cell, by_name
 from plait_bench.job import MPI_IO, REDISTRIBUTION, Job
 from plait_bench.pattern import pattern
 from plait_bench.ranks import Ranks, run_job
+from plait_bench.surroundings import Watch, round_trip
 
 _CHUNK = 1 << 24  # bytes of the file written at a time
 
@@ -89,10 +90,14 @@ class _Ranks(Ranks):
         accesses = self._accesses(cell)
         samples: dict[str, list[float]] = {access: [] for access in accesses}
         views: list[float] = []
+        timers: dict[str, list[dict[str, float]]] = {access: [] for access in accesses}
+        surroundings = []
+        trips = [round_trip(self._comm)]
         wrong: set[str] = set()
         with self._open(cell, accesses) as files:
             for number in range(-1, self._job.rounds):  # the first round warms up both sides and is not counted
                 order = accesses if number % 2 == 0 else accesses[::-1]
+                watch = Watch(self._comm)
                 for position, access in enumerate(order):
                     files.prepare(1 + (number + 1) * len(accesses) + position)
                     seconds, view = self._time(files, access)
@@ -101,12 +106,26 @@ class _Ranks(Ranks):
                     if number < 0:
                         continue
                     samples[access].append(seconds)
+                    timers[access] += self._timers(files, access)
                     if access == MPI_IO:
                         views.append(view)
+                seen = watch.end()
                 if number >= 0:
+                    surroundings.append(seen.to_json())
                     self._tell("round", cell=cell.name, round=number)
             layout = str(files.layout)
-        self._tell("cell", cell=cell.name, layout=layout, samples=samples, views=views, wrong=sorted(wrong))
+        trips.append(round_trip(self._comm))
+        self._tell("cell", cell=cell.name, layout=layout, samples=samples, views=views, wrong=sorted(wrong),
+                   timers={access: times for access, times in timers.items() if times}, surroundings=surroundings,
+                   trips=trips)  # fmt: skip
+
+    def _timers(self, files: Access, access: str) -> list[dict[str, float]]:
+        """Return where the time of all ranks together went, a rank; nothing for accesses that are not Plait's."""
+        mine = files.last_times(access)
+        if mine is None:
+            return []
+        everyone = self._comm.allgather(mine)
+        return [{name: sum(one[name] for one in everyone) / len(everyone) for name in mine}]
 
     def _time(self, files: Access, access: str) -> tuple[float, float]:
         """Return the seconds of one access and those of setting the view before it."""

@@ -14,8 +14,8 @@ import plait
 from plait import simulate
 from plait.launch import find_mpiexec
 from plait.trace import record
+from plait_bench.limited_disk import LimitedDisk, Limits, missing
 from plait_bench.machine import describe_machine
-from plait_bench.predict.disk import LimitedDisk, Limits, missing
 from plait_bench.predict.programs import MIB, PROGRAMS, RANKS, prepare
 from plait_bench.steps import Progress, Steps
 

@@ -16,7 +16,7 @@ from typing import Any
 import plait
 from plait.launch import Event, RankProgram, require_mpi
 from plait_bench.machine import describe_machine, shorten_library
-from plait_bench.redistribute.job import ALLTOALLW, CELLS, PAST, PLAIN, PRIVATE, SHARED, RedistributeJob
+from plait_bench.redistribute.job import ALLTOALLW, CALL, CELLS, PAST, PLAIN, PRIVATE, SHARED, RedistributeJob
 from plait_bench.steps import PATIENCE, Progress, Steps
 from plait_bench.trials import Trials
 
@@ -100,6 +100,7 @@ def _to_json(cell: RedistributeCell) -> dict[str, Any]:
         "bound": cell.bound,
         "share": cell.share(),
         "share_private": cell.share(PRIVATE),
+        "share_call": cell.share(CALL),
         "alltoallw_ran_past_seconds": cell.over,
         "speed_up": cell.speed_up,
         "speed_up_is_lower_bound": cell.over is not None,

@@ -11,11 +11,12 @@ from plait_bench.job import SavedJob
 # What is measured in a cell.
 SHARED = "shared"  # a reusable plan on arrays that the node shares
 PRIVATE = "private"  # a reusable plan on private NumPy arrays
+CALL = "call"  # plait.redistribute() of private arrays, without a plan, into a new array
 PLAIN = "plain"  # memcpy of each rank's own bytes, all ranks at once
 PAST = "past"  # the same with stores past the caches
 ALLTOALLW = "alltoallw"  # MPI_Alltoallw
 
-WAYS = (SHARED, PRIVATE, PLAIN, PAST, ALLTOALLW)
+WAYS = (SHARED, PRIVATE, CALL, PLAIN, PAST, ALLTOALLW)
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,7 @@ CELLS = (
     Cell("cyclic(36) to cyclic(128)", _same("cyclic(36)"), _same("cyclic(128)")),
     Cell("cyclic(8) to cyclic(128), square to column", _same("cyclic(8)"), _same("cyclic(128)"), target_column=True),
     Cell("cyclic(1) to cyclic(128)", _same("cyclic"), _same("cyclic(128)")),
+    Cell("cyclic(1500) to cyclic(64)", _same("cyclic(1500)"), _same("cyclic(64)")),
     Cell("C order to F order", ("block", "*"), ("block", "*"), orders=("C", "F")),
     Cell("rows to columns", ("block", "*"), ("*", "block")),
     Cell("block to cyclic rows", ("block", "*"), ("cyclic", "*")),

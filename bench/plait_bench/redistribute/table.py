@@ -10,7 +10,7 @@ from rich.text import Text
 
 from plait.draw.figure import new_figure, open_axis, save
 from plait_bench.redistribute.driver import RedistributeCell, RedistributeResults
-from plait_bench.redistribute.job import ALLTOALLW, PRIVATE, SHARED
+from plait_bench.redistribute.job import ALLTOALLW, CALL, PRIVATE, SHARED
 from plait_bench.text import NOTHING, factor, machine_line, milliseconds, notes, titled_table, version_line
 
 
@@ -23,11 +23,11 @@ def redistribute_table(results: RedistributeResults) -> RenderableType:
         f"median of {settings['rounds']} rounds"
     )
     table.add_column("Redistribution")
-    for title in ("Shared", "Private", "Bound", "Share", "Alltoallw", "Speed-up"):
+    for title in ("Shared", "Private", "Call", "Bound", "Share", "Alltoallw", "Speed-up"):
         table.add_column(title, justify="right", no_wrap=True, style="bold" if title == "Shared" else "")
     for cell in results.cells:
         table.add_row(
-            cell.name, _time(cell, SHARED), _time(cell, PRIVATE), _plain(cell.bound), _share(cell), _baseline(cell),
+            cell.name, _time(cell, SHARED), _time(cell, PRIVATE), _time(cell, CALL), _plain(cell.bound), _share(cell), _baseline(cell),
             _speed_up(cell),
         )  # fmt: skip
     return Group(_header(results), Text(), table, _notes(results))
@@ -72,6 +72,7 @@ def _speed_up(cell: RedistributeCell) -> Text:
 def _notes(results: RedistributeResults) -> Text:
     lines = [
         "Shared: a plan that is used again, on arrays that the node shares.  Private: the same on NumPy's own arrays.",
+        "Call: plait.redistribute() of those, which plans and makes a new array each time.",
         "Bound: each rank copies as many bytes as it holds, all at once, by memcpy or past the caches, the faster one.",
         "Share: the part of the bound's speed that Plait reaches on shared arrays.",
         "Alltoallw: MPI_Alltoallw with nested indexed types, as of darray, built beforehand.",

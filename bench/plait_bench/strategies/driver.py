@@ -61,7 +61,9 @@ class CaseResult:
 
     case: StrategyCase
     chosen: str = ""
-    """The strategy that the cost model took."""
+    """The strategy that was taken in the end, by the cost model or by what accesses took."""
+    modelled: str = ""
+    """The strategy that the cost model took at first."""
     samples: dict[str, list[float]] = field(default_factory=dict)
     """Way → one time a round; none where the first try took far longer than another way."""
     first: dict[str, float] = field(default_factory=dict)
@@ -87,6 +89,12 @@ class CaseResult:
         medians = self.medians()
         return medians[self.chosen] / medians[self.best] - 1
 
+    @property
+    def model_loss(self) -> float:
+        """The same for the strategy that the cost model took at first; infinite where it was far too slow to measure."""
+        medians = self.medians()
+        return medians.get(self.modelled, float("inf")) / medians[self.best] - 1
+
 
 @dataclass
 class StrategiesResults:
@@ -109,6 +117,13 @@ class StrategiesResults:
             return None
         return sum(result.loss <= NEAR for result in self.cases) / len(self.cases)
 
+    @property
+    def near_by_model(self) -> float | None:
+        """The same for what the cost model alone chooses."""
+        if not self.cases:
+            return None
+        return sum(result.model_loss <= NEAR for result in self.cases) / len(self.cases)
+
     def to_json(self) -> dict[str, Any]:
         """Return everything as plain lists, dictionaries, texts and numbers."""
         cases = [
@@ -116,6 +131,7 @@ class StrategiesResults:
                 **asdict(result.case),
                 "shape": list(result.case.shape),
                 "chosen": result.chosen,
+                "modelled": result.modelled,
                 "best": result.best,
                 "loss": result.loss,
                 "medians": result.medians(),
@@ -129,6 +145,7 @@ class StrategiesResults:
             "machine": self.machine,
             "settings": self.settings,
             "within_a_tenth": self.near,
+            "within_a_tenth_by_model": self.near_by_model,
             "not_cold": self.not_cold,
             "cases": cases,
         }
@@ -182,4 +199,5 @@ def _note(event: Event, case: StrategyCase, results: StrategiesResults) -> None:
     if not event["possible"]:
         results.not_cold += 1
         return
-    results.cases.append(CaseResult(case, chosen_in(event["plan"]), event["samples"], event["first"], event["wrong"]))
+    plans = chosen_in(event["plan"]), chosen_in(event["modelled"])
+    results.cases.append(CaseResult(case, *plans, event["samples"], event["first"], event["wrong"]))

@@ -25,6 +25,9 @@ _FASTEST_REQUEST = 0.2e-6
 _HOPELESS = 4.0
 """A way that took so many times as long as another one is not measured in every round."""
 
+_LEARNING = 6
+"""Accesses after which Plait has measured both strategies, where it tries both."""
+
 _LEAST_SECONDS, _MOST_TIMES = 2e-3, 20
 """How long a measurement takes at least, where it repeats a short access no more than so many times."""
 
@@ -183,6 +186,11 @@ class _Ranks(Ranks):
                 first[way] = self._span(lambda way=way: ready.run(way))  # type: ignore[misc]
                 if not self._all(ready.correct()):
                     wrong.append(way)
+            modelled = plans[CHOSEN]
+            for _ in range(_LEARNING - 1 if possible else 0):
+                ready.prepare(0, False)
+                ready.run(CHOSEN)
+            plans[CHOSEN] = ready.plan(CHOSEN)
             fast = [way for way in plans if first.get(way, np.inf) <= _HOPELESS * min(first.values()) or way == CHOSEN]
             times = 1 if case.cache == "cold" else _times(min(first.values()))
             for turn in range(self._job.rounds if possible else 0):
@@ -190,8 +198,8 @@ class _Ranks(Ranks):
                     ready.prepare(0, False)
                     seconds = self._span(lambda way=way: ready.run(way, times))  # type: ignore[misc]
                     samples[way].append(seconds / times)
-        self._tell("case", number=number, plan=plans[CHOSEN], first=first, samples=samples, wrong=wrong,
-                   possible=possible)  # fmt: skip
+        self._tell("case", number=number, plan=plans[CHOSEN], modelled=modelled, first=first, samples=samples,
+                   wrong=wrong, possible=possible)  # fmt: skip
 
 
 def _times(seconds: float) -> int:

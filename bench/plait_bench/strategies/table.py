@@ -48,8 +48,8 @@ def _row(result: CaseResult) -> list[str | Text]:
 def _notes(results: StrategiesResults) -> Text:
     lines = [
         "P: ranks.  Best: the strategy with the shortest time, each of them forced in the same rounds.",
-        "Loss: what the strategy that the cost model chose takes more than that.  Its constants: "
-        f"{results.machine.get('constants', 'built in')}.",
+        "Loss: what the chosen strategy takes more than that, once Plait has tried those that may be as good.",
+        f"Constants of the cost model: {results.machine.get('constants', 'built in')}.",
     ]
     if results.not_cold:
         lines.append(
@@ -59,7 +59,7 @@ def _notes(results: StrategiesResults) -> Text:
         losses = sorted(result.loss for result in results.cases)
         lines.append(
             f"Within {100 * NEAR:.0f} % of the best: {100 * results.near:.1f} % of {counted(len(losses), 'case')}; "
-            f"the largest loss is {100 * losses[-1]:.0f} %."
+            f"the largest loss is {100 * losses[-1]:.0f} %.  By the model alone: {100 * (results.near_by_model or 0):.1f} %."
         )
     return notes(
         lines, [f"{name}, {way}" for name, way in results.wrong()], "Every byte of the first round was checked."

@@ -41,7 +41,7 @@ void read_cache(const nb::dict& given, CacheSettings& cache) {
   cache.write_allocate = get<bool>(given, "write_allocate");
 }
 
-ReplaySettings settings_of(const nb::dict& given) {
+ReplaySettings replay_settings_of(const nb::dict& given) {
   ReplaySettings settings;
   const auto cpus = nb::cast<nb::dict>(given["processors"]);
   settings.processors.count = get<std::int64_t>(cpus, "count");
@@ -166,8 +166,8 @@ nb::dict oddities_of(const TraceOddities& one) {
   return made;
 }
 
-nb::dict run(const Recording& recording, const nb::dict& given, const nb::object& progress) {
-  const ReplaySettings settings = settings_of(given);
+nb::dict run_replay(const Recording& recording, const nb::dict& given, const nb::object& progress) {
+  const ReplaySettings settings = replay_settings_of(given);
   ReplayOutcome outcome;
   {
     const Unlocked unlocked;
@@ -213,7 +213,7 @@ void bind_replay(nb::module_& module) {
       .def_prop_ro(
           "oddities", [](const Recording& recording) { return oddities_of(recording.oddities()); },
           nb::sig("def oddities(self, /) -> dict[str, int]"));
-  module.def("replay", &run, "recording"_a, "settings"_a, "progress"_a = nb::none(),
+  module.def("replay", &run_replay, "recording"_a, "settings"_a, "progress"_a = nb::none(),
              nb::sig("def replay(recording: Recording, settings: dict[str, typing.Any], progress: typing.Any = None) "
                      "-> dict[str, typing.Any]"));
   module.def(

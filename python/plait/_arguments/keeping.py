@@ -5,22 +5,26 @@ from __future__ import annotations
 import json
 import math
 import operator
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from .._attributes import Raw, RawGroup, raw_groups, raw_of
 from .._errors import ArgumentError
 from .words import shown
 
-Kept = tuple[list[int] | None, list[int] | None, str, str, list[str]]
-"""Shapes of chunks and shards, codec, value of what nobody writes, names of dimensions."""
+Kept = tuple[list[int] | None, list[int] | None, str, str, list[str], list[Raw], list[RawGroup]]
+"""Shapes of chunks and shards, codec, value of what nobody writes, names of dimensions, attributes, those of groups."""
 
 
 def kept_of(
-    chunks: Sequence[int] | int | None,
-    shards: Sequence[int] | int | None,
-    codec: str | None,
-    fill_value: object,
-    dimension_names: Sequence[str] | None,
+    chunks: Sequence[int] | int | None = None,
+    shards: Sequence[int] | int | None = None,
+    codec: str | None = None,
+    fill_value: object = None,
+    dimension_names: Sequence[str] | None = None,
+    *,
+    attributes: Mapping[str, Any] | None = None,
+    group_attributes: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> Kept:
     """Check what a caller says of a new file.
 
@@ -37,6 +41,8 @@ def kept_of(
         codec or "",
         _fill_text(fill_value),
         list(names or ()),
+        raw_of(attributes),
+        raw_groups(group_attributes),
     )
 
 

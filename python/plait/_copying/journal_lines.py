@@ -72,7 +72,7 @@ def clear(path: Path) -> None:
     errors  StoreError: EBUSY, that one is running
     """
     try:
-        file = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+        file = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
     except FileNotFoundError:
         return
     with os.fdopen(file, "r+", encoding="utf-8", errors="replace") as journal:

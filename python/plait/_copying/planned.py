@@ -10,6 +10,7 @@ from typing import Any
 from .. import _core
 from .._arguments.array_types import descr_of
 from .._arguments.keeping import kept_of
+from .._arrays_in import GroupInfo
 from .._location import locate
 from .boxes import Kept
 from .steps import StepArray
@@ -37,10 +38,21 @@ class _NoFile:
 class PlannedMaking(Making):
     """How targets would be made."""
 
-    def open(self, name: str | os.PathLike[str], array: StepArray, key: str = "") -> Any:
+    def open(
+        self, name: str | os.PathLike[str], array: StepArray, key: str = "", groups: tuple[GroupInfo, ...] = ()
+    ) -> Any:
         """Look whether a target can be as it is wanted, as far as its name and its options tell."""
         told = self.wanted.options(name, array)
-        kept = kept_of(told.get("chunks"), told.get("shards"), told.get("codec"), None, told.get("dimension_names"))
+        beside = self.options(os.fsdecode(name), (array,), groups)
+        kept = kept_of(
+            told.get("chunks"),
+            told.get("shards"),
+            told.get("codec"),
+            told.get("fill_value"),
+            told.get("dimension_names"),
+            attributes=beside["attributes"][array.name],
+            group_attributes=beside["group_attributes"],
+        )
         descr, size = descr_of(array.dtype)
         path = os.fsdecode(name)
         chunks, shards, order, _ = _core.new_array(path, array.shape, descr, size, told["order"], kept)
@@ -50,7 +62,12 @@ class PlannedMaking(Making):
         """Return how a target would keep its array."""
         return Kept(file.order, file.chunks, self.wanted.codec not in (None, "none"), shards=file.shards)
 
-    def open_all(self, name: str, arrays: tuple[StepArray, ...], keys: list[str]) -> Any:
+    def kept_in(self, file: Any, array: StepArray) -> Kept:
+        """Return how one of several arrays would be kept in a target."""
+        found = self.open(file.url, array)
+        return self.kept(found, array)
+
+    def open_all(self, name: str, arrays: tuple[StepArray, ...], keys: list[str], groups: tuple[GroupInfo, ...]) -> Any:
         """Take a target that holds arrays under names."""
-        self.check_all(name)
+        self.options(name, arrays, groups)
         return _NoFile(name, locate(name).only_order or "C")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from .job import Job
 
 _MARK = ".plait-copy"
+_LONGEST = 200  # bytes of a name that gets the mark
 
 
 def open_journal(job: Job, comm: _core.Comm, refuse: Refuse) -> Journal | None:
@@ -49,8 +51,16 @@ def _path_of(target: str) -> Path | None:
         found = locate(target)
         place = path_of(found.file if found.adds_arrays else target)
         if place is not None:
-            return place.with_name(f".{place.name}{_MARK}")
+            return place.with_name(f".{_short(place.name)}{_MARK}")
     return None
+
+
+def _short(name: str) -> str:
+    """Return a name, or what stands for one that is too long for another beside it."""
+    raw = os.fsencode(name)
+    if len(raw) <= _LONGEST:
+        return name
+    return os.fsdecode(raw[: _LONGEST // 2]) + hashlib.sha256(raw).hexdigest()[:32]
 
 
 def _described(job: Job) -> dict[str, Any]:
@@ -76,7 +86,9 @@ def _text(*values: object) -> str:
 
 
 def _identity(source: str | os.PathLike[str]) -> str:
-    """Return what changes where a source is written or replaced: sizes and times of its files.
+    """Return what changes where a source is written or replaced: sizes, times and numbers of its files.
+
+    The time of the last change counts as well, which nobody can set back, as programs do that keep times of files.
 
     Of Zarr those of its metadata; chunks that are written in place are not seen.
     """
@@ -94,5 +106,5 @@ def _identity(source: str | os.PathLike[str]) -> str:
     told = [os.fsdecode(source)]
     for path in dict.fromkeys(paths):
         seen = os.stat(path)
-        told.append(f"{seen.st_size} bytes of {seen.st_mtime_ns}")
+        told.append(f"{seen.st_size} bytes of {seen.st_mtime_ns}, {seen.st_ctime_ns} in {seen.st_ino}")
     return " ".join(told)

@@ -248,7 +248,8 @@ class ShapedSource:
                 self._read = [np.empty_like(one, dtype=array.dtype) for one in given]
         taken: Any = None if out is None else self._read if isinstance(out, list) else self._read[0]
         self._source.read(array, layout, taken, region)
-        with np.errstate(all="ignore"):
+        # Texts may spell no number.
+        with checks(self._refuse), np.errstate(all="ignore"):
             for one, other in zip(given, self._read, strict=True):
                 # Of complex numbers that become real ones, NumPy would warn.
                 real = other.dtype.kind == "c" and one.dtype.kind not in "cb"

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import numpy.typing as npt
 
-from .._arrays_in import BETWEEN, arrays_in
+from .._arrays_in import BETWEEN, arrays_in, groups_in
 from .._comm import CommLike
 from .._core import Layout
 from .._errors import ArgumentError, Error, store_error
@@ -124,6 +124,8 @@ class NamedSource:
                 if one.refused:
                     raise ArgumentError(f"{self.name}{BETWEEN}{one.name}: {one.refused}")
             self._path = locate(self.name).file
+            # Of an array that is named alone its groups are not copied.
+            self._groups = groups_in(self._path) if os.fspath(self._path) == self.name else ()
             self._state = _state_of(self._path)
 
     def __enter__(self) -> NamedSource:
@@ -141,12 +143,20 @@ class NamedSource:
         """Return all of it."""
         arrays = [
             StepArray(
-                one.name or VARIABLE, one.shape, one.dtype, one.order, one.chunks, one.packed, one.dimension_names
+                one.name or VARIABLE,
+                one.shape,
+                one.dtype,
+                one.order,
+                one.chunks,
+                one.packed,
+                one.dimension_names,
+                fill_value=one.fill_value,
+                attributes=one.attributes,
             )
             for one in self._arrays
             if one.dtype is not None
         ]
-        yield GivenStep(0, tuple(arrays))
+        yield GivenStep(0, tuple(arrays), groups=self._groups)
 
     def read(self, array: StepArray, layout: Layout, out: Any, region: Region) -> None:
         """Read an array, or a window of it."""
@@ -203,6 +213,8 @@ class JoinedSource:
                 chunks=one.chunks,
                 packed=one.packed,
                 dimension_names=one.dimension_names,
+                fill_value=one.fill_value,
+                attributes=one.attributes,
             )
 
     def __enter__(self) -> JoinedSource:
@@ -278,7 +290,7 @@ class PipeSource:
 
 def _array_of(file: File, name: str, order: str | None = None) -> StepArray:
     shape, dtype = file.type_of(name)
-    return StepArray(name, shape, dtype, order or file.order)
+    return StepArray(name, shape, dtype, order or file.order, attributes=file.attrs)
 
 
 def _words(array: StepArray) -> str:

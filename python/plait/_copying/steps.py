@@ -10,6 +10,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from .._arrays_in import GroupInfo
+from .._attributes import Attributes
 from .._core import Layout
 from .._steps import Attribute
 from .boxes import Kept
@@ -35,6 +37,9 @@ class StepArray:
     """Its dimensions from the slowest to the fastest where it is read, where `order` does not say so."""
     beside: int = 0
     """Bytes for each element that reading it takes in addition."""
+    fill_value: Any = None
+    """What elements have that nobody has written; None: zero, or it is not known."""
+    attributes: Attributes = field(default_factory=Attributes, compare=False)
 
     @property
     def bytes(self) -> int:
@@ -49,6 +54,8 @@ class GivenStep:
     number: int
     arrays: tuple[StepArray, ...]
     attributes: Mapping[str, Attribute] = field(default_factory=dict)
+    groups: tuple[GroupInfo, ...] = ()
+    """Those that the arrays are in, if the source has any."""
 
 
 class Ending(Protocol):

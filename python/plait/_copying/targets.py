@@ -9,14 +9,16 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any
 
-from .._arrays_in import BETWEEN
-from .._comm import CommLike
+from .._arrays_in import BETWEEN, GroupInfo
+from .._comm import CommLike, comm_of
 from .._core import Layout
 from .._errors import ArgumentError
 from .._file import File
+from .._guard import refuse_here
 from .._location import locate
 from .._open import Unfinished, open
 from .._steps import VARIABLE
+from .attributes import Kept as KeptAttributes
 from .boxes import Kept
 from .journal import Journal
 from .names import Apart, TargetName
@@ -33,10 +35,22 @@ class Making:
     wanted: Wanted = field(default_factory=Wanted)
     journal: Journal | None = None
     """Of a copy that may be resumed."""
+    attributes: KeptAttributes = field(default_factory=KeptAttributes)
 
-    def open(self, name: str | os.PathLike[str], array: StepArray, key: str = "") -> File:
-        """Open a target for an array.  key: its name in the journal."""
+    def options(self, name: str, arrays: tuple[StepArray, ...], groups: tuple[GroupInfo, ...]) -> dict[str, Any]:
+        """Return what a file is told of its arrays' attributes, by their names, and of those of groups."""
+        told: dict[str, Any] = {array.name: self.attributes.of_array(name, array) for array in arrays}
+        names = [array.name for array in arrays]
+        return {"attributes": told, "group_attributes": self.attributes.of_groups(name, groups, names) or None}
+
+    def open(
+        self, name: str | os.PathLike[str], array: StepArray, key: str = "", groups: tuple[GroupInfo, ...] = ()
+    ) -> File:
+        """Open a target for an array.  key: its name in the journal.  groups: those that it is in."""
         told = self.wanted.options(name, array)
+        beside = self.options(os.fsdecode(name), (array,), groups)
+        told |= {"attributes": beside["attributes"][array.name] or None}
+        told |= {"group_attributes": beside["group_attributes"]}
 
         def make(unfinished: Unfinished) -> File:
             return open(
@@ -61,26 +75,51 @@ class Making:
         shards = self.wanted.options(file.url, array).get("shards")
         return Kept(file.order, file._core.chunk or None, packed, shards=shards)
 
-    def check_all(self, name: str) -> None:
-        """Look whether such a target can be.
+    def kept_in(self, file: File, array: StepArray) -> Kept:
+        """Return how one of several arrays is kept in a target."""
+        told = self.wanted.options(file.url, array)
+        packed = self.wanted.codec not in (None, "none")
+        file._select(array.name, refuse=refuse_here)
+        return Kept(told["order"], file._core.chunk or None, packed)
 
-        errors  ArgumentError
-        """
-        if self.wanted.chunked:
-            raise ArgumentError(
-                f"chunks, shards or a codec were given, but {name} has several new arrays in one piece each; "
-                "leave them out, or copy each array to a file of its own"
-            )
-
-    def open_all(self, name: str, arrays: tuple[StepArray, ...], keys: list[str]) -> File:
+    def open_all(
+        self, name: str, arrays: tuple[StepArray, ...], keys: list[str], groups: tuple[GroupInfo, ...]
+    ) -> File:
         """Open a target that holds arrays under names."""
-        self.check_all(name)
-        held = {array.name: (array.shape, array.dtype, self.wanted.options(name, array)["order"]) for array in arrays}
+        beside = self.options(name, arrays, groups)
+        held = {}
+        for array in arrays:
+            told = self.wanted.options(name, array)
+            if told.pop("shards", None) is not None:
+                raise ArgumentError(
+                    f"shards were given, but {name} has none; leave them out, or give a target that ends with .zarr"
+                )
+            its = {"shape": array.shape, "dtype": array.dtype, "attributes": beside["attributes"][array.name] or None}
+            held[array.name] = {**told, **its}
 
         def make(unfinished: Unfinished) -> File:
-            return open(name, "w", comm=self.comm, arrays=held, memory=self.memory, unfinished=unfinished)
+            return open(
+                name,
+                "w",
+                comm=self.comm,
+                arrays=held,
+                memory=self.memory,
+                unfinished=unfinished,
+                group_attributes=beside["group_attributes"],
+            )
 
         return self._opened(keys, name, make)
+
+
+def _groups_of(step: GivenStep, arrays: tuple[StepArray, ...]) -> tuple[GroupInfo, ...]:
+    """Return the groups that go with these arrays of a step: all of them with all arrays."""
+    if len(arrays) == len(step.arrays):
+        return step.groups
+    return tuple(
+        group
+        for group in step.groups
+        if not group.name or any(array.name.startswith(f"{group.name}/") for array in arrays)
+    )
 
 
 def key_of(step: int, array: StepArray) -> str:
@@ -133,7 +172,7 @@ class FileTarget:
         self._stack = contextlib.ExitStack()
         self._taken = False
         self._in_group = False
-        self._single = ""
+        self._groups_given: tuple[GroupInfo, ...] = ()
         self._number = 0
         self._keys: list[str] = []  # of arrays that are not there yet
 
@@ -167,7 +206,7 @@ class FileTarget:
         self._taken = True
         self._number = step.number
         self._all = None
-        self._single = ""
+        self._groups_given = _groups_of(step, arrays)
         self._in_group = self._groups and len(arrays) > 1
         # What comes without a name of its own gets the one that the format has for it.
         if (
@@ -177,23 +216,20 @@ class FileTarget:
             and [array.name for array in arrays] != [VARIABLE]
         ):
             name = self._name.of(step.number, "")
-            if len(arrays) == 1 and self._making.wanted.chunked:
-                self._single = BETWEEN + arrays[0].name
-                return
             self._keys = [key_of(step.number, array) for array in arrays]
-            self._all = self._stack.enter_context(self._making.open_all(name, arrays, self._keys))
+            made = self._making.open_all(name, arrays, self._keys, self._groups_given)
+            self._all = self._stack.enter_context(made)
 
     def begin_array(self, array: StepArray) -> Kept | None:
         """Make its file."""
         if self._all is not None:
-            return Kept(self._making.wanted.options(self._all.url, array)["order"])
+            return self._making.kept_in(self._all, array)
         name = self._name.of(self._number, array.name)
         if self._in_group:
-            self.finish()
+            self._finish()
             name += BETWEEN + array.name
-        name += self._single
         key = key_of(self._number, array)
-        file = self._stack.enter_context(self._making.open(name, array, key))
+        file = self._stack.enter_context(self._making.open(name, array, key, self._groups_given))
         self._keys.append(key)
         self._files[array.name] = file
         return self._making.kept(file, array)
@@ -219,6 +255,11 @@ class FileTarget:
 
     def finish(self) -> None:
         """Let the files appear."""
+        self._finish()
+        if comm_of(self._making.comm).rank == 0:
+            self._making.attributes.tell()
+
+    def _finish(self) -> None:
         self._stack.close()
         self._files.clear()
         if self._making.journal is not None:

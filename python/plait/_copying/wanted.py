@@ -10,6 +10,7 @@ from typing import Any, Literal
 from .._arguments.words import kind, shown
 from .._errors import ArgumentError
 from .._location import locate
+from .attributes import fill_of
 from .steps import StepArray
 
 Extents = Mapping[str, int] | Sequence[int]
@@ -83,7 +84,10 @@ class Wanted:
         told["chunks"] = _sizes("chunks", self.chunks, array) or array.chunks
         told["shards"] = _sizes("shards", self.shards, array)
         told["codec"] = self.codec
-        told["dimension_names"] = array.dimension_names if found.adds_arrays and array.dimension_names else None
+        told["dimension_names"] = array.dimension_names or None
+        told["fill_value"] = fill_of(array)
+        if not found.adds_arrays and told["chunks"] is None and self.codec in (None, "none"):
+            told["chunks"] = ()  # in one piece, as in the source
         return told
 
 

@@ -11,7 +11,7 @@ from xarray.backends import AbstractDataStore, BackendEntrypoint, StoreBackendEn
 from xarray.core.indexing import LazilyIndexedArray
 
 from .arrays import LazyArray
-from .found import Group, group_in, groups_in
+from .found import Group, group_in, names_of_groups
 
 _OWN = (".npy", ".npz", ".safetensors")
 """Endings of formats that no other backend reads; for others this one must be asked for by its name."""
@@ -120,7 +120,7 @@ class PlaitBackend(BackendEntrypoint):
     ) -> dict[str, xarray.Dataset]:
         """Return a dataset for each group that holds an array, by the paths of the groups."""
         url = os.fspath(filename_or_obj)
-        return {f"/{name}": self.open_dataset(url, group=name or None, **options) for name in groups_in(url)}
+        return {f"/{name}": self.open_dataset(url, group=name or None, **options) for name in names_of_groups(url)}
 
     def open_datatree(  # type: ignore[override]
         self, filename_or_obj: str | os.PathLike[str], **options: Any

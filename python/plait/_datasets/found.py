@@ -2,20 +2,35 @@
 
 from __future__ import annotations
 
+import base64
+import contextlib
 import os
 import posixpath
+import struct
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from .._arrays_in import BETWEEN, ArrayInfo, arrays_in
+from .._arrays_in import BETWEEN, ArrayInfo, arrays_in, groups_in
 from .._errors import ArgumentError
 from .._indexing.array_like import pieces
 from .._location import locate
 from .._open import open
+
+_DIMENSIONS = "_ARRAY_DIMENSIONS"
+_HIDDEN = frozenset(
+    [
+        *("CLASS", "NAME", "DIMENSION_LIST", "DIMENSION_LABELS", "REFERENCE_LIST"),
+        *("_Netcdf4Dimid", "_Netcdf4Coordinates", "_nc3_strict", "_NCProperties", _DIMENSIONS),
+    ]
+)
+"""Attributes by which formats keep dimensions: no user's."""
+
+_Nameless = dict[tuple[int, int], str]
+"""Names for dimensions by their size, and by how many of that size an array has before."""
 
 ONLY = "data"
 """The variable of a store that holds one array without a name."""
@@ -63,7 +78,7 @@ def group_in(url: str, group: str | None, told: Mapping[str, Any]) -> Group:
             raise ArgumentError(f"{url} holds one array, and has no group {group!r}; leave group out")
         with open(url, **told) as file:
             dimensions = tuple(f"dim_{d}" for d in range(len(file.shape)))
-            one = Found(ONLY, url, file.shape, file.dtype, dimensions, file.chunks, _attributes_of(file), told)
+            one = Found(ONLY, url, file.shape, file.dtype, dimensions, file.chunks, _values_of(file.attrs), told)
         return Group((one,))
     if told:
         raise ArgumentError(f"{url} says itself what it holds; leave out {', '.join(told)}")
@@ -87,10 +102,16 @@ def group_in(url: str, group: str | None, told: Mapping[str, Any]) -> Group:
             f"of: {', '.join(sorted({posixpath.dirname(one.name) for one in listed} - {''})) or 'none'}"
         )
     arrays = tuple(_found(one, path, one_without_name) for one in _usable(near, path, wanted))
-    return Group(_with_dimensions(arrays, one_without_name))
+    beside = () if wanted else (group for group in groups_in(path) if group.name.strip("/") == inside)
+    attributes = {
+        name: value for group in beside for name, value in _values_of(group.attributes).items() if name not in _HIDDEN
+    }
+    if one_without_name:
+        return Group(_with_dimensions(arrays, {}, alone=True), attributes)
+    return Group(_with_dimensions(arrays, _nameless(listed, path)), attributes)
 
 
-def groups_in(url: str) -> tuple[str, ...]:
+def names_of_groups(url: str) -> tuple[str, ...]:
     """Return the names of all groups that hold an array, sorted; the outermost one is empty."""
     if not locate(url).names_arrays:
         return ("",)
@@ -136,7 +157,7 @@ def _found(one: ArrayInfo, path: str, alone: bool) -> Found:
         one.dtype,
         names,
         chunks,
-        dict(getattr(one, "attrs", {})),
+        _attributes_of(one),
     )
 
 
@@ -144,13 +165,26 @@ def _base(name: str) -> str:
     return posixpath.basename(name)
 
 
-def _with_dimensions(arrays: tuple[Found, ...], alone: bool) -> tuple[Found, ...]:
+def _nameless(listed: Iterable[ArrayInfo], path: str) -> _Nameless:
+    """Return names for dimensions of a file that have none: the same in all its groups, which make a tree."""
+    groups: dict[str, list[Found]] = {}
+    for one in listed:
+        if not one.refused and one.dtype is not None:
+            groups.setdefault(posixpath.dirname(one.name), []).append(_found(one, path, False))
+    names: _Nameless = {}
+    for name in sorted(groups):
+        _with_dimensions(groups[name], names)
+    return names
+
+
+def _with_dimensions(arrays: Iterable[Found], numbers: _Nameless, *, alone: bool = False) -> tuple[Found, ...]:
     """Give names to dimensions that have none: one for each size, as netCDF's library does, unless there is one array.
+
+    numbers  the names that there are, to which others are added
 
     A name that stands for another size elsewhere is one that its format leaves to the array alone.
     """
     sizes: dict[str, int] = {}
-    numbers: dict[tuple[int, int], str] = {}
     result = []
     for array in arrays:
         names: list[str] = []
@@ -169,5 +203,19 @@ def _with_dimensions(arrays: tuple[Found, ...], alone: bool) -> tuple[Found, ...
     return tuple(result)
 
 
-def _attributes_of(file: Any) -> dict[str, Any]:
-    return dict(getattr(file, "attrs", {}))
+def _values_of(attributes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return attributes as xarray has them: arrays of one number, as which HDF5 keeps numbers, are that number."""
+    return {name: value[0] if np.shape(value) == (1,) else value for name, value in attributes.items()}
+
+
+def _attributes_of(one: ArrayInfo) -> dict[str, Any]:
+    """Return the attributes of an array as xarray decodes them."""
+    assert one.dtype is not None
+    found = {name: value for name, value in _values_of(one.attributes).items() if name not in _HIDDEN}
+    fill = found.get("_FillValue")
+    if isinstance(fill, str) and one.dtype.kind == "f":  # as xarray spells it in Zarr 3
+        with contextlib.suppress(ValueError, struct.error):
+            (found["_FillValue"],) = struct.unpack("<d", base64.b64decode(fill, validate=True))
+    elif fill is None and _DIMENSIONS in one.attributes and one.fill_value is not None:
+        found["_FillValue"] = one.fill_value  # as xarray has it in Zarr 2
+    return found

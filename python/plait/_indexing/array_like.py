@@ -11,6 +11,7 @@ import numpy as np
 from .._arguments.region import Slices
 from .._arguments.values import Array, value_of
 from .._arguments.words import shape_text
+from .._attributes import Attributes
 from .._core import Comm, File, Layout
 from .._errors import ArgumentError, ArgumentTypeError
 from .._guard import alone
@@ -59,6 +60,11 @@ class ArrayLike(Measured):
         if self._core.chunk:
             return self._core.chunk
         return pieces(self.shape, self.dtype.itemsize, self.order)
+
+    @property
+    def attrs(self) -> Attributes:
+        """The attributes of the array, as :meth:`plait.open` found them; of a new one those that it was given."""
+        return Attributes(self._core.attributes)
 
     @alone
     def __getitem__(self, index: Any) -> Array | Any:

@@ -7,11 +7,14 @@ import json
 import os
 import signal
 import tempfile
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from types import FrameType
 from typing import Any
+
+import click
 
 import plait
 from plait._comm import LAUNCHED
@@ -141,7 +144,7 @@ def copy_here(job: dict[str, Any], comm: Any, progress: Progress) -> CopyResult:
                 progress(done, total)
                 asked.check()
 
-            with standard_streams(job) as given:
+            with standard_streams(job) as given, _warnings_told():
                 # Of ranks, which MPI would miss, the one that started them ends all.
                 ends = comm is None and not waits
                 with (
@@ -152,6 +155,15 @@ def copy_here(job: dict[str, Any], comm: Any, progress: Progress) -> CopyResult:
                     return result_of(plait.copy(**given, comm=comm, progress=step))
     except KeyboardInterrupt as stopped:
         raise StoppedError(_KEPT) from stopped
+
+
+@contextlib.contextmanager
+def _warnings_told() -> Iterator[None]:
+    """Print what a copy warns of as commands do."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", UserWarning)
+        warnings.showwarning = lambda message, *_, **__: click.echo(f"plait: warning: {message}", err=True)
+        yield
 
 
 def stopped_text(job: dict[str, Any]) -> str:

@@ -7,8 +7,10 @@ import os
 from typing import Any
 
 import plait
+from plait._attributes import json_value
 from plait._core import Located
 from plait._location import comes_in_steps, locate
+from plait.cli.attributes import described, groups_of
 from plait.cli.support import UserError
 
 Document = dict[str, Any]
@@ -69,7 +71,8 @@ def _held(one: plait.ArrayInfo) -> Document:
     held["bytes"] = math.prod(one.shape) * one.dtype.itemsize if one.dtype is not None else None
     told["chunks"] = None if one.chunks is None else list(one.chunks)
     told["dimension_names"] = list(one.dimension_names)
-    return {"name": one.name, **held, **told, "refused": one.refused or None}
+    told["fill_value"] = json_value(one.fill_value)
+    return {"name": one.name, **held, **told, **described(one.attributes), "refused": one.refused or None}
 
 
 def _store(found: Located, name: str, told: dict[str, Any]) -> Document:
@@ -79,11 +82,12 @@ def _store(found: Located, name: str, told: dict[str, Any]) -> Document:
         held = [_held(one) for one in plait.arrays_in(name)]
         folder = os.path.isdir(found.path)
         size = sum(one["stored"] for one in held) if folder else os.stat(found.path).st_size
-        return {"name": name, "kind": found.kind, **array, "size": size, "arrays": held}
+        return {"name": name, "kind": found.kind, **array, "size": size, "arrays": held, "groups": groups_of(name)}
     try:
         with plait.open(found.name, **told) as file:
             array = _array(file.shape, file.dtype.str, file.order)
             array["bytes"] = math.prod(file.shape) * file.dtype.itemsize
+            array |= described(file.attrs) if found.names_arrays else {}
     except plait.ArgumentError as error:
         # The bytes are there, whatever they are.
         if found.tells or "shape" in told or "dtype" in told or not os.path.isfile(found.path):

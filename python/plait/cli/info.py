@@ -43,6 +43,7 @@ def info_command(names: tuple[str, ...], json_: bool, **given: Any) -> None:
     For a pipe, show its writer and readers, how much has gone through, the queue, and the newest step. The command does
     not become a reader, and the programs do not wait for it.
     """
+    from plait.cli.attributes import print_attributes
     from plait.cli.describing import describe
 
     told = {name: value for name, value in given.items() if value is not None}
@@ -59,6 +60,8 @@ def info_command(names: tuple[str, ...], json_: bool, **given: Any) -> None:
             output().print(f"{label:<10} {text}".rstrip(), soft_wrap=True, markup=False)
         if document.get("arrays"):
             _print_arrays(document["arrays"])
+        if document["kind"] != "pipe":
+            print_attributes(document)
     if number < 0 and not json_:
         click.echo("nobody writes to a pipe")
 

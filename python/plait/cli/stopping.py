@@ -18,6 +18,10 @@ from typing import Any
 
 PATIENCE = 0.7
 """Seconds in which a copy that was asked to end may do so by itself."""
+_PROGRAM = "import sys; sys.path[:] = sys.argv[2].split(':'); from plait.cli.stopping import main; main()"
+"""With the modules that this program has: `-m` would look for them in the working folder first."""
+_SHOWN = "\r\x1b[2K\x1b[?25h"
+"""Removes the line with the progress, and shows the cursor that it hides."""
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -42,7 +46,7 @@ def ended_in_time(targets: list[str], told: str) -> Iterator[None]:
         while (number := os.read(reads, 1)) != b"":
             if number[0] in _SIGNALS and not ended.wait(PATIENCE):
                 job = json.dumps({"targets": targets, "told": told})
-                os.execv(sys.executable, [sys.executable, "-m", "plait.cli.stopping", job])
+                os.execv(sys.executable, [sys.executable, "-c", _PROGRAM, job, ":".join(sys.path)])
 
     thread = threading.Thread(target=watch, daemon=True)
     thread.start()
@@ -111,9 +115,6 @@ def main() -> None:
     job: dict[str, Any] = json.loads(sys.argv[1])
     for target in job["targets"]:
         remove_leftovers(target)
-    sys.stderr.write(f"Error: {job['told']}\n")
+    shown = _SHOWN if sys.stderr.isatty() and os.environ.get("TERM", "dumb") != "dumb" else ""
+    sys.stderr.write(f"{shown}Error: {job['told']}\n")
     sys.exit(1)
-
-
-if __name__ == "__main__":
-    main()

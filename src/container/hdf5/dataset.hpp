@@ -48,6 +48,7 @@ struct Dataset {
   std::vector<Chunk> chunks;  ///< by ascending number
   /// One for each dimension, empty where it has none; or none at all.  Not packed().
   std::vector<std::string> dimension_names;
+  ArrayAttributes attributes;  ///< not packed()
 
   /// Chunks along each dimension.
   Extents grid() const;

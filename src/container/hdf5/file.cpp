@@ -10,6 +10,7 @@
 
 #include "base/text.hpp"
 #include "container/array_type.hpp"
+#include "container/hdf5/attributes.hpp"
 #include "container/hdf5/element.hpp"
 #include "container/hdf5/filters.hpp"
 #include "container/refuse.hpp"
@@ -25,12 +26,8 @@ using base::text;
 
 constexpr std::size_t kDeepest = 200;
 constexpr std::size_t kMostDatasets = 1'000'000;
-constexpr int kByName = 0;            // H5_INDEX_NAME
-constexpr int kAscending = 0;         // H5_ITER_INC
 constexpr unsigned kBasicInfo = 1;    // H5O_INFO_BASIC
 constexpr unsigned kIntentWrite = 1;  // H5F_ACC_RDWR
-/// Versions without H5Dchunk_iter look for each chunk from the first one on: a minute for twice as many.
-constexpr Size kMostLookedUp = 50'000;
 
 struct Link {
   std::string name;
@@ -56,33 +53,6 @@ int refuse_link_out(const char* /*from*/, const char* /*link*/, const char* to, 
 }
 
 std::string shown_name(const std::string& path, std::string_view name) { return text(path, "::", name); }
-
-/// Takes chunks as the library lists them.
-class Listing {
- public:
-  /// short_sizes: the library gives 32 bits of a size.
-  Listing(Dataset& dataset, bool short_sizes) : dataset_(dataset), grid_(dataset.grid()), short_sizes_(short_sizes) {}
-
-  void take(const Size* first, unsigned left_out, Address address, Size bytes) {
-    std::int64_t number = 0;
-    for (std::size_t d = 0; d < grid_.size(); ++d) {
-      const auto at = static_cast<std::int64_t>(first[d]) / dataset_.chunk[d];
-      if (at < 0 || at >= grid_[d]) return;  // outside of the array
-      number = number * grid_[d] + at;
-    }
-    if (short_sizes_) bytes &= 0xffffffffU;
-    dataset_.chunks.push_back({number, static_cast<std::int64_t>(address), static_cast<std::int64_t>(bytes), left_out});
-  }
-  static int visit(const Size* first, unsigned left_out, Address address, Size bytes, void* listing) {
-    static_cast<Listing*>(listing)->take(first, left_out, address, bytes);
-    return 0;
-  }
-
- private:
-  Dataset& dataset_;
-  const Extents grid_;
-  const bool short_sizes_;
-};
 
 /// The path, of a file that the library can open as well.
 const std::string& ordinary(const store::Store& store, const std::string& path) {
@@ -116,6 +86,8 @@ HdfFile::HdfFile(store::Store& store, const std::string& path) : path_(ordinary(
                 EBUSY);
   inside_ = Handle(hdf5_->H5Pcreate(hdf5_->H5P_CLS_LINK_ACCESS_ID_g), hdf5_->H5Pclose);
   if (!inside_ || hdf5_->H5Pset_elink_cb(inside_.id(), refuse_link_out, nullptr) < 0) damaged("its links");
+  const Handle root(hdf5_->H5Oopen(file_.id(), "/", 0), hdf5_->H5Oclose);
+  of_netcdf_ = path.ends_with(".nc") || path.ends_with(".nc4") || hdf5_->H5Aexists(root.id(), "_NCProperties") > 0;
 }
 
 void HdfFile::damaged(const std::string& what) const {
@@ -151,6 +123,7 @@ void HdfFile::not_there(const std::string& shown, int kind) {
 }
 
 std::vector<NamedDataset> HdfFile::datasets(std::string_view group) {
+  groups_.clear();
   std::vector<NamedDataset> found;
   std::set<std::uint64_t> seen;
   while (group.starts_with('/')) group.remove_prefix(1);
@@ -170,11 +143,13 @@ std::vector<NamedDataset> HdfFile::datasets(std::string_view group) {
     const int kind = hdf5_->H5Iget_type(object.id());
     if (kind == kDatasetObject) {
       if (name != group && is_dimension(object.id())) continue;
-      NamedDataset& one = found.emplace_back(name, describe(object.id(), shown));
+      NamedDataset& one =
+          found.emplace_back(name, describe(object.id(), shown), attributes_of(hdf5_, object.id(), of_netcdf_));
       dimensions.push_back(dimensions_of(hdf5_, object.id(), one.dataset.type.shape.size()));
       continue;
     }
     if (kind != kGroup) continue;
+    groups_.push_back({name, attributes_of(hdf5_, object.id(), of_netcdf_)});
     if (static_cast<std::size_t>(std::ranges::count(name, '/')) > kDeepest || found.size() > kMostDatasets)
       throw Error(ErrorKind::kSystem, text(path_, ": its groups are nested deeper than ", kDeepest,
                                            ", or hold more than ", kMostDatasets, " datasets; name one"));
@@ -229,6 +204,7 @@ Dataset HdfFile::dataset(std::string_view name) {
   if (kind != kDatasetObject) not_there(shown, kind);
   Dataset found = describe(object.id(), shown);
   if (!found.refused.empty()) refuse(text(shown, ": ", found.refused));
+  found.attributes = attributes_of(hdf5_, object.id(), of_netcdf_);
   if (found.storage == Storage::kChunks) read_index(object.id(), found, shown);
   return found;
 }
@@ -346,53 +322,6 @@ void HdfFile::read_fill(Id type, Id properties, Dataset& found) const {
   if (hdf5_->H5Pfill_value_defined(properties, &defined) >= 0 && defined == kGiven &&
       hdf5_->H5Pget_fill_value(properties, type, found.fill.data()) < 0)
     found.refused = "its fill value cannot be read";
-}
-
-void HdfFile::read_index(Id dataset, Dataset& found, const std::string& shown) const {
-  Listing listing(found, !hdf5_.at_least(2, 0, 0));
-  const Handle creation(hdf5_->H5Fget_create_plist(file_.id()), hdf5_->H5Pclose);
-  Size user_block = 0;
-  hdf5_->H5Pget_userblock(creation.id(), &user_block);
-  if (user_block > 0 && !hdf5_.at_least(2, 0, 0))
-    refuse(text(shown, ": its file begins with a block of ", user_block, " bytes of a user's own, and ", hdf5_.words(),
-                " does not say where chunks of such files lie; name HDF5 2.0 or later in PLAIT_HDF5"));
-  if (hdf5_->H5Dchunk_iter != nullptr) {
-    if (hdf5_->H5Dchunk_iter(dataset, 0, Listing::visit, &listing) < 0) damaged(text("the index of chunks of ", shown));
-  } else {
-    // Versions that need these functions do not take H5S_ALL.
-    const Handle all(hdf5_->H5Dget_space(dataset), hdf5_->H5Sclose);
-    Size count = 0;
-    if (hdf5_->H5Dget_num_chunks(dataset, all.id(), &count) < 0) damaged(text("the index of chunks of ", shown));
-    if (count > kMostLookedUp)
-      refuse(text(shown, ": ", hdf5_.words(), " takes too long to list its ", count,
-                  " chunks; name HDF5 1.14 or later in PLAIT_HDF5, or install h5py for Python"));
-    for (Size i = 0; i < count; ++i) {
-      std::array<Size, kMaxDimensions> first{};
-      unsigned left_out = 0;
-      Address address = 0;
-      Size bytes = 0;
-      if (hdf5_->H5Dget_chunk_info(dataset, all.id(), i, first.data(), &left_out, &address, &bytes) < 0)
-        damaged(text("the index of chunks of ", shown));
-      listing.take(first.data(), left_out, address, bytes);
-    }
-  }
-  std::ranges::sort(found.chunks, {}, &Chunk::number);
-  const std::int64_t whole = found.chunk_bytes();
-  for (std::size_t i = 0; i < found.chunks.size(); ++i) {
-    const Chunk& one = found.chunks[i];
-    std::string why;
-    if (one.offset < 0 || one.bytes < 0 || one.offset > bytes_ || one.bytes > bytes_ - one.offset)
-      why = text("the file ends at ", bytes_, "; it has been truncated");
-    else if (i > 0 && found.chunks[i - 1].number == one.number)
-      why = "another one has the same elements";
-    else if (found.filters.empty() && one.bytes != whole)
-      why = text("it should have ", whole, " bytes");
-    if (!why.empty())
-      throw Error(ErrorKind::kSystem,
-                  text(shown, ": ", chunk_words(found, one.number), " lies at offset ", one.offset, " with ", one.bytes,
-                       " bytes, but ", why, "; copy or download the file again"),
-                  EIO);
-  }
 }
 
 }  // namespace plait::container::hdf5

@@ -17,6 +17,7 @@ namespace plait::container::hdf5 {
 struct NamedDataset {
   std::string name;  ///< its path in the file, without the slash in front
   Dataset dataset;   ///< without chunks
+  ArrayAttributes attributes;
 };
 
 /// An open file.  Closed again soon: what was read from it is kept as plain values.
@@ -33,6 +34,8 @@ class HdfFile {
   /// errors  kArgument: nothing has that name; it leads out of the file.  kSystem: damaged; groups that are nested too
   ///         deeply.
   std::vector<NamedDataset> datasets(std::string_view group);
+  /// Those that datasets() has gone through, in its order.
+  const std::vector<GroupAttributes>& groups() const { return groups_; }
   /// Looks at one with all its chunks.
   /// errors  kArgument: there is none of that name; a link leads out of the file; a type, layout or filter that is not
   ///         supported.  kSystem: damaged, or chunks outside of the file.
@@ -57,6 +60,8 @@ class HdfFile {
   Library hdf5_;
   std::int64_t bytes_ = 0;  ///< of the file
   Handle file_;
+  bool of_netcdf_ = false;
+  std::vector<GroupAttributes> groups_;
   Handle inside_;  ///< the property of accesses that links out of the file are not followed
 };
 

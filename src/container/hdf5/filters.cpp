@@ -100,6 +100,8 @@ std::vector<Filter> filters_of(std::string_view codec, std::int64_t element_byte
   if (codec.empty()) return filters;
   const codec::Spec spec = codec::parse_spec(codec);
   if (spec.none()) return filters;
+  if (spec.blosc_compressor())
+    refuse(text("codec \"", codec, "\" is none of HDF5's; use \"shuffle,zstd\", which packs alike, or \"gzip\""));
   const auto level = static_cast<std::uint32_t>(spec.level);
   if (spec.name != "zstd")
     filters.push_back({1, {level}, "deflate"});

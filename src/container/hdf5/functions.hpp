@@ -12,8 +12,9 @@ using Address = unsigned long long;  ///< haddr_t
 
 inline constexpr Address kNoAddress = ~Address{0};
 
-/// What iterations call: for each link of a group, each chunk of a dataset, and each error of the stack.
+/// What iterations call: for each link of a group, each attribute, each chunk of a dataset, and each error of the stack.
 using LinkVisitor = int(Id, const char*, const void*, void*);
+using AttributeVisitor = int(Id, const char*, const void*, void*);
 using ChunkVisitor = int(const Size*, unsigned, Address, Size, void*);
 using ErrorVisitor = int(unsigned, const void*, void*);
 /// Called before an external link is followed; below 0: it is not.
@@ -102,14 +103,19 @@ using LinkGuard = int(const char*, const char*, const char*, const char*, unsign
   ONE(int, H5Tset_norm, (Id, int))                                                                           \
   ONE(int, H5Tset_strpad, (Id, int))                                                                         \
   ONE(int, H5Pset_libver_bounds, (Id, int, int))                                                             \
-  ONE(int, H5Pset_meta_block_size, (Id, Size))                                                               \
-  ONE(int, H5Pset_alignment, (Id, Size, Size))                                                               \
-  ONE(int, H5Pset_create_intermediate_group, (Id, unsigned))                                                 \
   ONE(int, H5Pset_char_encoding, (Id, int))                                                                  \
+  ONE(int, H5Aiterate2, (Id, int, int, Size*, AttributeVisitor*, void*))                                     \
+  ONE(Id, H5Acreate2, (Id, const char*, Id, Id, Id, Id))                                                     \
+  ONE(int, H5Awrite, (Id, Id, const void*))                                                                  \
+  ONE(Id, H5Gcreate2, (Id, const char*, Id, Id, Id))                                                         \
+  ONE(int, H5Gclose, (Id))                                                                                   \
+  ONE(Id, H5Tvlen_create, (Id))                                                                              \
+  ONE(int, H5Tset_cset, (Id, int))                                                                           \
+  ONE(int, H5Tget_strpad, (Id))                                                                              \
+  ONE(int, H5Pset_fill_value, (Id, Id, const void*))                                                         \
+  ONE(int, H5Pset_link_creation_order, (Id, unsigned))                                                       \
   ONE(int, H5Pset_chunk, (Id, int, const Size*))                                                             \
   ONE(int, H5Pset_filter, (Id, int, unsigned, std::size_t, const unsigned*))                                 \
-  ONE(int, H5Pset_alloc_time, (Id, int))                                                                     \
-  ONE(int, H5Pset_fill_time, (Id, int))                                                                      \
   ONE(int, H5Pset_obj_track_times, (Id, bool))
 
 #define PLAIT_HDF5_OPTIONAL_FUNCTIONS(ONE)                          \
@@ -128,6 +134,9 @@ using LinkGuard = int(const char*, const char*, const char*, const char*, unsign
   ONE(H5P_CLS_DATASET_CREATE_ID_g) \
   ONE(H5P_CLS_LINK_ACCESS_ID_g)    \
   ONE(H5P_CLS_LINK_CREATE_ID_g)    \
+  ONE(H5P_CLS_FILE_CREATE_ID_g)    \
+  ONE(H5P_CLS_GROUP_CREATE_ID_g)   \
+  ONE(H5T_STD_REF_OBJ_g)           \
   ONE(H5T_STD_I64LE_g)             \
   ONE(H5T_IEEE_F64LE_g)            \
   ONE(H5T_C_S1_g)
@@ -144,6 +153,8 @@ struct Functions {
 
 // Values of the library's enumerations.
 inline constexpr unsigned kReadOnly = 0;  // H5F_ACC_RDONLY
+inline constexpr int kByName = 0;         // H5_INDEX_NAME
+inline constexpr int kAscending = 0;      // H5_ITER_INC
 enum ObjectKind : int { kGroup = 2, kNamedType = 3, kDatasetObject = 5 };
 enum LinkKind : int { kHardLink = 0, kSoftLink = 1, kExternalLink = 64 };
 enum SpaceKind : int { kScalar = 0, kSimple = 1, kNull = 2 };

@@ -43,8 +43,16 @@ class NetCdf : public NamingContainer {
   }
   std::vector<Member> list(store::Store& store, const std::string& file) const override {
     if (hdf5::is_hdf5(store)) return netcdf4().list(store, file);
-    std::vector<Variable> variables = read_header(store, file);
+    std::vector<Variable> variables = read_header(store, file).variables;
     return members_of(variables);
+  }
+  std::vector<GroupAttributes> groups(store::Store& store, const std::string& file) const override {
+    if (hdf5::is_hdf5(store)) return netcdf4().groups(store, file);
+    return {{{}, read_header(store, file).attributes}};
+  }
+  std::string refused_attribute(const std::string& path, const ArrayAttribute& attribute,
+                                bool of_group) const override {
+    return netcdf4().refused_attribute(path, attribute, of_group);
   }
   std::vector<Member> list_named(store::Store& store, const std::string& path) const override {
     return hdf5::is_hdf5(store) ? netcdf4().list_named(store, path) : NamingContainer::list_named(store, path);
@@ -66,6 +74,7 @@ class NetCdf : public NamingContainer {
   }
   // New files are netCDF-4.
   bool keeps_chunks() const override { return netcdf4().keeps_chunks(); }
+  std::optional<Order> only_order() const override { return netcdf4().only_order(); }
   NewContent create(const std::string& path, const FileOptions& options) const override {
     return netcdf4().create(path, options);
   }
@@ -94,7 +103,7 @@ std::shared_ptr<store::Store> NetCdf::view(std::shared_ptr<store::Store> store, 
   const auto part = [&](const Rows& rows) { return std::make_shared<PartStore>(store, rows, path); };
   if (!told.empty()) return told == "whole" ? store : part(Rows::parse(told));
   const std::string file(array_name(path).file);
-  std::vector<Variable> variables = read_header(*store, file);
+  std::vector<Variable> variables = read_header(*store, file).variables;
   const std::vector<Member> members = members_of(variables);
   const Rows& rows = variables[static_cast<std::size_t>(&chosen(members, path) - members.data())].rows;
   if (rows.count == 1) return store;

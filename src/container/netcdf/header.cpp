@@ -8,6 +8,7 @@
 
 #include "base/text.hpp"
 #include "container/array_type.hpp"
+#include "container/attributes.hpp"
 #include "container/netcdf/reader.hpp"
 #include "plait/error.hpp"
 
@@ -41,6 +42,8 @@ struct Told {
   std::string name;
   const ElementType* type = nullptr;
   Extents shape;
+  std::vector<std::string> dimension_names{};
+  ArrayAttributes attributes{};
   bool grows = false;      ///< along the record dimension, its first one
   std::int64_t bytes = 0;  ///< of a record, or of all
   std::int64_t begin = 0;
@@ -50,14 +53,14 @@ struct Told {
 class HeaderReader {
  public:
   HeaderReader(store::Store& store, const std::string& file) : in_(store, file), size_(store.size()), file_(file) {}
-  std::vector<Variable> read();
+  Header read();
 
  private:
   /// How many follow of what a list has: 0 where it is absent.
   std::int64_t list(std::uint64_t tag, std::int64_t least, const char* what);
   const ElementType& type();
   void dimensions();
-  void attributes();
+  ArrayAttributes attributes();
   void variables();
   Told variable();
   void shape(Told& told);
@@ -74,6 +77,7 @@ class HeaderReader {
   std::int64_t record_bytes_ = 0;
   std::optional<std::size_t> record_dimension_;
   Extents dimensions_;
+  std::vector<std::string> names_;  // of these
   std::vector<Told> variables_;
 };
 
@@ -97,7 +101,7 @@ const ElementType& HeaderReader::type() {
 void HeaderReader::dimensions() {
   const std::int64_t count = list(kDimensionTag, 2 * word_, "dimensions");
   for (std::int64_t i = 0; i < count; ++i) {
-    (void)in_.name(word_);
+    names_.push_back(in_.name(word_));
     const std::int64_t at = in_.position();
     const std::uint64_t length = in_.number(word_);
     if (length > static_cast<std::uint64_t>(INT64_MAX)) in_.damaged_at(at, text("a dimension has the length ", length));
@@ -109,14 +113,24 @@ void HeaderReader::dimensions() {
   }
 }
 
-void HeaderReader::attributes() {
+ArrayAttributes HeaderReader::attributes() {
   const std::int64_t count = list(kAttributeTag, 2 * word_ + 4, "attributes");
+  ArrayAttributes found;
   for (std::int64_t i = 0; i < count; ++i) {
-    (void)in_.name(word_);
+    std::string name = in_.name(word_);
     const ElementType& element = type();
     const std::int64_t values = in_.count(word_, element.bytes, "values of an attribute");
-    in_.skip(padded(values * element.bytes));
+    std::vector<std::byte> content = in_.content(values * element.bytes);
+    if (element.name == "char") {
+      const std::string_view bytes(reinterpret_cast<const char*>(content.data()), content.size());
+      found.push_back(text_attribute(std::move(name), utf8_of(bytes.substr(0, bytes.find_last_not_of('\0') + 1))));
+      continue;
+    }
+    // One value and a list of one are the same in netCDF.
+    const Extents shape = values == 1 ? Extents{} : Extents{values};
+    found.push_back({std::move(name), std::string(element.dtype), shape, std::move(content)});
   }
+  return found;
 }
 
 void HeaderReader::shape(Told& told) {
@@ -133,6 +147,7 @@ void HeaderReader::shape(Told& told) {
     const bool record = number == record_dimension_;
     if (record && d > 0) in_.damaged_at(its, text("\"", told.name, "\" has the record dimension behind another one"));
     told.grows = told.grows || record;
+    told.dimension_names.push_back(names_[static_cast<std::size_t>(number)]);
     told.shape.push_back(record ? 1 : dimensions_[static_cast<std::size_t>(number)]);
   }
 }
@@ -141,7 +156,7 @@ Told HeaderReader::variable() {
   Told told;
   told.name = in_.name(word_);
   shape(told);
-  attributes();
+  told.attributes = attributes();
   told.type = &type();
   (void)in_.number(word_);  // its size, which follows from the shape and is wrong for large ones
   told.position = in_.position();
@@ -201,7 +216,7 @@ void HeaderReader::check_apart() {
                                         ", among the records, which begin at byte ", first_record));
 }
 
-std::vector<Variable> HeaderReader::read() {
+Header HeaderReader::read() {
   const std::uint64_t magic = in_.number(4);
   version_ = static_cast<int>(magic & 0xff);
   if (magic >> 8 != 0x434446 || (version_ != 1 && version_ != 2 && version_ != 5))
@@ -215,14 +230,14 @@ std::vector<Variable> HeaderReader::read() {
     record_count_ = static_cast<std::int64_t>(count);
   }
   dimensions();
-  attributes();
+  Header result;
+  result.attributes = attributes();
   const std::int64_t variables = list(kVariableTag, 4 * word_ + 8, "variables");
   for (std::int64_t i = 0; i < variables; ++i) variables_.push_back(variable());
   records();
   check_apart();
-  std::vector<Variable> result;
   for (Told& one : variables_) {
-    Variable& next = result.emplace_back();
+    Variable& next = result.variables.emplace_back();
     const std::int64_t rows = one.grows ? *record_count_ : 1;
     const bool together = !one.grows || rows <= 1 || one.bytes == record_bytes_ || one.bytes == 0;
     next.rows = together ? Rows{one.begin, one.bytes * rows, one.bytes * rows, 1}
@@ -234,6 +249,11 @@ std::vector<Variable> HeaderReader::read() {
     member.kept = together ? "contiguous" : text("records, each ", record_bytes_, " bytes behind the last");
     member.content.type = {std::move(one.shape), std::string(one.type->dtype), one.type->bytes, Order::kC};
     if (one.grows) member.content.type.shape.front() = rows;
+    member.content.dimension_names = std::move(one.dimension_names);
+    const ArrayAttribute* const fill = find_attribute(one.attributes, "_FillValue");
+    if (fill != nullptr && fill->dtype == member.content.type.dtype && fill->shape.empty())
+      member.content.fill = fill->values;
+    member.content.attributes = std::move(one.attributes);
     member.content.data_offset = member.stored == 0 ? 0 : one.begin;  // which may be behind the end of the file
   }
   return result;
@@ -241,8 +261,6 @@ std::vector<Variable> HeaderReader::read() {
 
 }  // namespace
 
-std::vector<Variable> read_header(store::Store& store, const std::string& file) {
-  return HeaderReader(store, file).read();
-}
+Header read_header(store::Store& store, const std::string& file) { return HeaderReader(store, file).read(); }
 
 }  // namespace plait::container::netcdf

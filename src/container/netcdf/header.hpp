@@ -19,9 +19,13 @@ struct Variable {
   Rows rows;
 };
 
-/// All variables, by ascending offset.
+struct Header {
+  std::vector<Variable> variables;  ///< by ascending offset
+  ArrayAttributes attributes;       ///< of the whole file
+};
+
 /// errors  kSystem: not of these formats, or a damaged header, and at which byte; variables that overlap.
-/// cost    In the order of the header's length; no attribute is read.
-std::vector<Variable> read_header(store::Store& store, const std::string& file);
+/// cost    In the order of the header's length.
+Header read_header(store::Store& store, const std::string& file);
 
 }  // namespace plait::container::netcdf

@@ -69,6 +69,14 @@ std::string Reader::name(int bytes_of_count) {
   return name;
 }
 
+std::vector<std::byte> Reader::content(std::int64_t bytes) {
+  expect(bytes);
+  std::vector<std::byte> found(static_cast<std::size_t>(bytes));
+  read(found.data(), bytes);
+  skip(padded(bytes) - bytes);
+  return found;
+}
+
 void Reader::skip(std::int64_t bytes) {
   expect(bytes);
   position_ += bytes;

@@ -27,6 +27,8 @@ class Reader {
   std::int64_t count(int bytes, std::int64_t least, const char* what);
   /// A name of `bytes_of_count`, with what fills it up to 4 bytes.
   std::string name(int bytes_of_count);
+  /// So many bytes, with what fills them up to 4.  errors  kSystem: behind the end.
+  std::vector<std::byte> content(std::int64_t bytes);
   /// errors  kSystem: behind the end.
   void skip(std::int64_t bytes);
 

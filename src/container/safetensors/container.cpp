@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "container/attributes.hpp"
 #include "container/members.hpp"
+#include "container/refuse.hpp"
 #include "container/registry.hpp"
 #include "container/safetensors/header.hpp"
 #include "plait/error.hpp"
@@ -33,6 +35,19 @@ class Safetensors : public NamingContainer {
   std::optional<Order> only_order() const override { return Order::kC; }
 
   std::vector<Member> list(store::Store& store, const std::string& file) const override {
+    return read(store, file).members;
+  }
+  std::vector<GroupAttributes> groups(store::Store& store, const std::string& file) const override {
+    return {{{}, read(store, file).texts}};
+  }
+  std::string refused_attribute(const std::string& /*path*/, const ArrayAttribute& attribute,
+                                bool of_group) const override {
+    if (!of_group) return "safetensors files have no attributes of arrays";
+    if (attribute.is_texts() && attribute.shape.empty() && attribute.refused.empty()) return {};
+    return "safetensors files have texts as attributes of the file, and nothing else";
+  }
+
+  static Header read(store::Store& store, const std::string& file) {
     const std::int64_t size = store.size();
     const auto damaged = [&](const auto&... why) {
       throw Error(ErrorKind::kSystem,
@@ -55,7 +70,17 @@ class Safetensors : public NamingContainer {
   NewContent create(const std::string& path, const FileOptions& options) const override {
     NewContent made;
     made.members = members_of_new(path, options, "data");
-    made.head = make_header(made.members, std::string(array_name(path).file));
+    const std::string file(array_name(path).file);
+    ArrayAttributes texts;
+    for (const GroupAttributes& group : options.groups) {
+      if (!group.group.empty() && !group.attributes.empty())
+        refuse(
+            text(file, ": attributes of the group /", group.group,
+                 " were given, but safetensors files have no groups; leave them out, or give those of the group \"\""));
+      texts.insert(texts.end(), group.attributes.begin(), group.attributes.end());
+    }
+    check_attributes(texts, file);
+    made.head = make_header(made.members, texts, file);
     static_cast<Content&>(made) = made.members.front().content;
     made.file_bytes = static_cast<std::int64_t>(made.head.size());
     for (const Member& member : made.members)

@@ -11,6 +11,7 @@
 #include "base/checked.hpp"
 #include "base/text.hpp"
 #include "container/array_type.hpp"
+#include "container/attributes.hpp"
 #include "container/npy/header.hpp"
 #include "container/safetensors/types.hpp"
 #include "plait/error.hpp"
@@ -65,6 +66,7 @@ class Handler {
 
   /// What has been found.
   std::vector<Told>& arrays() { return arrays_; }
+  ArrayAttributes& texts() { return texts_; }
   /// Where the parser is to tell how far it has come.
   const char** seen() { return &seen_; }
 
@@ -82,7 +84,10 @@ class Handler {
     return wrong(text("the number ", written));
   }
   bool string(std::string& value) {
-    if (depth_ == 2 && metadata_) return true;
+    if (depth_ == 2 && metadata_) {
+      texts_.push_back(text_attribute(key_, value));
+      return true;
+    }
     if (depth_ != 2 || key_ != "dtype") return wrong("a text");
     arrays_.back().type = value;
     return true;
@@ -151,6 +156,7 @@ class Handler {
   }
 
   std::vector<Told> arrays_;
+  ArrayAttributes texts_;
   const char* seen_;
   const std::string& file_;
   const char* begin_;
@@ -216,7 +222,7 @@ const ElementType& type_to_write(const Member& member, const std::string& path) 
 
 }  // namespace
 
-std::vector<Member> parse_header(std::string_view json_text, std::int64_t file_bytes, const std::string& file) {
+Header parse_header(std::string_view json_text, std::int64_t file_bytes, const std::string& file) {
   Handler handler(file, json_text);
   const char* const end = json_text.data() + json_text.size();
   (void)json::sax_parse(Counting(json_text.data(), handler.seen()), Counting(end, handler.seen()), &handler);
@@ -248,16 +254,22 @@ std::vector<Member> parse_header(std::string_view json_text, std::int64_t file_b
                 text("cannot open ", file, " as safetensors: its arrays end at byte ", data_begin + behind,
                      ", but the file at byte ", file_bytes, "; copy or download the file again"),
                 EIO);
-  return sorted;
+  return {std::move(sorted), std::move(handler.texts())};
 }
 
-std::vector<std::byte> make_header(std::vector<Member>& members, const std::string& path) {
+std::vector<std::byte> make_header(std::vector<Member>& members, const ArrayAttributes& texts,
+                                   const std::string& path) {
   std::vector<Member*> order;
   for (Member& member : members) order.push_back(&member);
   std::ranges::stable_sort(order, std::ranges::greater{},
                            [](const Member* one) { return one->content.type.element_bytes; });
   std::int64_t end = 0;
   std::string out = "{";
+  if (!texts.empty()) {
+    json metadata = json::object();
+    for (const ArrayAttribute& one : texts) metadata[one.name] = one.texts.front();
+    base::append_parts(out, json(kMetadata).dump(), ':', metadata.dump());
+  }
   for (Member* member : order) {
     ArrayType& type = member->content.type;
     if (member->name == kMetadata)

@@ -9,8 +9,10 @@
 
 #include "base/text.hpp"
 #include "container/array_type.hpp"
+#include "container/attributes_json.hpp"
 #include "container/members.hpp"
 #include "container/registry.hpp"
+#include "container/zarr/attributes.hpp"
 #include "container/zarr/chunk_store.hpp"
 #include "container/zarr/metadata.hpp"
 #include "container/zarr/new_array.hpp"
@@ -50,14 +52,20 @@ std::int64_t bytes_below(const fs::path& folder) {
   return bytes;
 }
 
+Content found_in(const Metadata& metadata, std::string_view content, const std::string& file) {
+  Content found{metadata.type, 0, metadata.chunk, shard_of(metadata), metadata.dimension_names, !metadata.plain()};
+  found.fill = metadata.fill;
+  take_attributes(found, attributes_in(content, file), content, file);
+  return found;
+}
+
 Member member_of(const fs::path& folder, const std::string& name, const std::string& content, const std::string& file) {
   Member member;
   member.name = name;
   member.kept = "chunks";
   try {
     const Metadata metadata = parse_metadata(content, file);
-    member.content = {metadata.type,    0, metadata.chunk, shard_of(metadata), metadata.dimension_names,
-                      !metadata.plain()};
+    member.content = found_in(metadata, content, file);
     member.element = metadata.element;
     member.kept = chunks_text(metadata);
     member.stored = bytes_below(folder);
@@ -67,8 +75,15 @@ Member member_of(const fs::path& folder, const std::string& name, const std::str
   return member;
 }
 
+/// What is found in a hierarchy.
+struct Found {
+  std::vector<Member> members;
+  std::vector<GroupAttributes> groups;
+};
+
 /// Adds the arrays in a folder and in the groups below it; those of links are not followed.
-void collect(const fs::path& folder, const std::string& name, int depth, std::vector<Member>& members) {
+void collect(const fs::path& folder, const std::string& name, int depth, Found& found) {
+  std::vector<Member>& members = found.members;
   const std::string file = metadata_file(folder);
   std::error_code error;
   if (!fs::is_regular_file(file, error)) return;
@@ -79,6 +94,7 @@ void collect(const fs::path& folder, const std::string& name, int depth, std::ve
       members.push_back(member_of(folder, name, content, file));
       return;
     }
+    found.groups.push_back({name, attributes_in(content, file)});
   } catch (const Error& failure) {  // others can be read
     Member& member = members.emplace_back();
     member.name = name;
@@ -96,7 +112,15 @@ void collect(const fs::path& folder, const std::string& name, int depth, std::ve
   }
   std::ranges::sort(below);
   for (const fs::path& one : below)
-    collect(one, name.empty() ? one.filename().string() : text(name, '/', one.filename().string()), depth + 1, members);
+    collect(one, name.empty() ? one.filename().string() : text(name, '/', one.filename().string()), depth + 1, found);
+}
+
+Found found_below(const store::Store& store, const std::string& file) {
+  const fs::path folder = fs::path(store.name()).parent_path();
+  const std::string name = folder.lexically_relative(file).string();
+  Found found;
+  collect(folder, name == "." ? std::string() : name, 0, found);
+  return found;
 }
 
 class Zarr : public NamingContainer {
@@ -107,18 +131,24 @@ class Zarr : public NamingContainer {
   bool in_folder() const override { return true; }
   std::string file_of(std::string_view path, std::optional<std::string_view> array) const override;
   std::vector<Member> list(store::Store& store, const std::string& file) const override;
+  std::vector<GroupAttributes> groups(store::Store& store, const std::string& file) const override;
+  std::string refused_attribute(const std::string& /*path*/, const ArrayAttribute& attribute,
+                                bool /*of_group*/) const override {
+    return refused_by_json(attribute);
+  }
   std::shared_ptr<store::Store> view(std::shared_ptr<store::Store> store, const std::string& path,
                                      std::string_view told) const override;
   std::string tell(const store::Store& view) const override { return dynamic_cast<const ChunkStore&>(view).text(); }
   Content inspect(store::Store& store, const std::string& path, const FileOptions& options) const override {
-    const Metadata& metadata = dynamic_cast<ChunkStore&>(store).metadata();
-    Content found{metadata.type, 0, metadata.chunk, shard_of(metadata), metadata.dimension_names, !metadata.plain()};
+    const auto& chunks = dynamic_cast<ChunkStore&>(store);
+    Content found = found_in(chunks.metadata(), chunks.text(), metadata_file(chunks.name()));
     check_told(found, path, options);
     return found;
   }
   bool keeps_chunks() const override { return true; }
-  NewFolder new_folder(std::string_view path, std::optional<std::string_view> array) const override {
-    return zarr::new_folder(path, array);
+  NewFolder new_folder(std::string_view path, std::optional<std::string_view> array,
+                       const std::map<std::string, std::string>& groups) const override {
+    return zarr::new_folder(path, array, groups);
   }
   NewContent create(const std::string& path, const FileOptions& options) const override {
     return new_array(path, options);
@@ -131,11 +161,11 @@ std::string Zarr::file_of(std::string_view path, std::optional<std::string_view>
 }
 
 std::vector<Member> Zarr::list(store::Store& store, const std::string& file) const {
-  const fs::path folder = fs::path(store.name()).parent_path();
-  const std::string name = folder.lexically_relative(file).string();
-  std::vector<Member> members;
-  collect(folder, name == "." ? std::string() : name, 0, members);
-  return members;
+  return found_below(store, file).members;
+}
+
+std::vector<GroupAttributes> Zarr::groups(store::Store& store, const std::string& file) const {
+  return found_below(store, file).groups;
 }
 
 std::shared_ptr<store::Store> Zarr::view(std::shared_ptr<store::Store> store, const std::string& path,

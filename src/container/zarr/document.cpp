@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "container/attributes_json.hpp"
+
 namespace plait::container::zarr {
 
 using nlohmann::json;
@@ -11,37 +13,11 @@ namespace {
 /// What is nested deeper is no metadata, and would be followed by recursion.
 constexpr int kMostNesting = 64;
 
-/// With null for the numbers that JSON does not have, and that Python's writers put into attributes all the same.
-std::string strict(std::string_view text) {
-  std::string result;
-  result.reserve(text.size());
-  bool quoted = false;
-  for (std::size_t at = 0; at < text.size();) {
-    if (quoted && text[at] == '\\' && at + 1 < text.size()) {
-      result += text.substr(at, 2);
-      at += 2;
-      continue;
-    }
-    if (text[at] == '"') quoted = !quoted;
-    std::size_t taken = 0;
-    if (!quoted)
-      for (const std::string_view word : {"NaN", "Infinity", "-Infinity"})
-        if (text.substr(at).starts_with(word)) taken = word.size();
-    if (taken > 0) {
-      result += "null";
-      at += taken;
-    } else {
-      result += text[at++];
-    }
-  }
-  return result;
-}
-
 }  // namespace
 
 Document::Document(std::string_view text, const std::string& file) : file_(file) {
   try {
-    json_ = json::parse(strict(text), [this](int depth, json::parse_event_t /*event*/, const json& /*value*/) {
+    json_ = json::parse(strict_json(text), [this](int depth, json::parse_event_t /*event*/, const json& /*value*/) {
       if (depth > kMostNesting) damaged("it is nested deeper than ", kMostNesting);
       return true;
     });

@@ -10,6 +10,9 @@
 #include <optional>
 #include <string_view>
 
+#include "base/text.hpp"
+#include "container/refuse.hpp"
+
 namespace plait::container::zarr {
 
 namespace {
@@ -83,12 +86,14 @@ std::optional<std::uint64_t> bits_of(const json& value, char kind, std::size_t b
 }  // namespace
 
 std::vector<std::byte> fill_of(const json& value, const std::string& dtype) {
+  if (dtype.size() < 3) return {};
   const bool complex = dtype[1] == 'c';
   const char kind = complex ? 'f' : dtype[1];
   std::size_t bytes = 0;
   std::from_chars(dtype.data() + 2, dtype.data() + dtype.size(), bytes);
   const std::size_t count = complex ? 2 : 1;
   bytes /= count;
+  if (bytes > sizeof(std::uint64_t) || std::string_view("biuf").find(kind) == std::string_view::npos) return {};
   std::vector<std::byte> result;
   for (std::size_t part = 0; part < count; ++part) {
     json its = value;
@@ -104,6 +109,20 @@ std::vector<std::byte> fill_of(const json& value, const std::string& dtype) {
     }
   }
   return result;
+}
+
+json fill_given(const std::string& path, const std::string& given, const std::string& dtype) {
+  json value;
+  if (given == "NaN" || given == "Infinity" || given == "-Infinity" || given.starts_with("0x"))
+    value = given;
+  else
+    value = json::parse(given, nullptr, false);
+  const bool complex = dtype.size() > 1 && dtype[1] == 'c';
+  if (complex && !value.is_discarded() && !value.is_array()) value = json::array({value, 0.0});
+  if (value.is_discarded() || fill_of(value, dtype).empty())
+    refuse(base::text(path, ": the fill value ", given, " is none that elements of dtype ", dtype,
+                      " can have; give another one"));
+  return value;
 }
 
 }  // namespace plait::container::zarr

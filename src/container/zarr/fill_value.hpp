@@ -11,4 +11,7 @@ namespace plait::container::zarr {
 /// The bytes of an element; empty where the type has no such value.  dtype: of numbers, as .npy files spell it.
 std::vector<std::byte> fill_of(const nlohmann::json& value, const std::string& dtype);
 
+/// The value that FileOptions give, as JSON.  errors  kArgument: elements of that dtype cannot have it.
+nlohmann::json fill_given(const std::string& path, const std::string& given, const std::string& dtype);
+
 }  // namespace plait::container::zarr

@@ -8,11 +8,15 @@
 #include "base/text.hpp"
 #include "codec/codecs.hpp"
 #include "container/array_type.hpp"
+#include "container/attributes_json.hpp"
 #include "container/npy/encoding.hpp"
 #include "container/refuse.hpp"
+#include "container/registry.hpp"
+#include "container/zarr/attributes.hpp"
 #include "container/zarr/element_type.hpp"
 #include "container/zarr/fill_value.hpp"
 #include "container/zarr/metadata.hpp"
+#include "container/zarr/target.hpp"
 
 namespace plait::container::zarr {
 
@@ -58,6 +62,12 @@ Ordered codecs_of(const ArrayType& type, bool ordered, const std::string& codec)
   if (spec.name == "zlib") refuse("codec \"zlib\" is none of Zarr's version 3; use \"gzip\", which packs alike");
   if (spec.name == "gzip") codecs.push_back(name_of("gzip", {{"level", spec.level}}));
   if (spec.name == "zstd") codecs.push_back(name_of("zstd", {{"level", spec.level}, {"checksum", false}}));
+  if (const auto compressor = spec.blosc_compressor())
+    codecs.push_back(name_of("blosc", {{"typesize", type.element_bytes},
+                                       {"cname", *compressor},
+                                       {"clevel", spec.level},
+                                       {"shuffle", "shuffle"},
+                                       {"blocksize", 0}}));
   return codecs;
 }
 
@@ -68,16 +78,7 @@ Ordered fill_json(const std::string& path, const std::string& given, const Array
     if (kind == 'c') return Ordered::array({0.0, 0.0});
     return kind == 'f' ? Ordered(0.0) : Ordered(0);
   }
-  Ordered value;
-  if (given == "NaN" || given == "Infinity" || given == "-Infinity" || given.starts_with("0x"))
-    value = given;
-  else
-    value = Ordered::parse(given, nullptr, false);
-  if (kind == 'c' && !value.is_discarded() && !value.is_array()) value = Ordered::array({value, 0.0});
-  if (value.is_discarded() || fill_of(nlohmann::json::parse(value.dump()), type.dtype).empty())
-    refuse(text(path, ": the fill value ", given, " is none that elements of dtype ", type.dtype,
-                " can have; give another one"));
-  return value;
+  return fill_given(path, given, type.dtype);
 }
 
 Ordered names_json(const std::string& path, const FileOptions& options, std::size_t dimensions) {
@@ -145,10 +146,21 @@ NewContent new_array(const std::string& path, const FileOptions& options) {
   root["chunk_key_encoding"] = name_of("default", {{"separator", "/"}});
   root["fill_value"] = fill_json(path, options.fill_value, made.type);
   root["codecs"] = std::move(codecs);
-  root["attributes"] = Ordered::object();
+  root["attributes"] = attributes_object(options.attributes, path);
   if (!options.dimension_names.empty()) root["dimension_names"] = names_json(path, options, shape.size());
-  const std::string content = root.dump(2) + '\n';
+  const std::string content = json_text(root, 2) + '\n';
   made.dimension_names = options.dimension_names;
+  made.attributes = options.attributes;
+  if (!options.groups.empty() && bare(array_name(path).array.value_or("")).empty())
+    refuse(text(path,
+                ": attributes of groups were given, but the array is to lie where the group of all would be; name "
+                "the array, as in data.zarr::/array, or leave them out"));
+  for (const GroupAttributes& group : options.groups) {
+    if (!group.group.empty() && group.group == bare(array_name(path).array.value_or("")))
+      refuse(
+          text(path, ": attributes of a group of that name were given, but it is to be an array; rename one of them"));
+    made.groups[group.group] = new_group(group.attributes, text(path, ", group /", group.group));
+  }
   made.shard = options.shard.value_or(Extents());
   // As it is read back, so that no array is made that cannot be.
   const Metadata read = parse_metadata(content, path);
@@ -161,8 +173,10 @@ NewContent new_array(const std::string& path, const FileOptions& options) {
   return made;
 }
 
-std::string new_group() {
-  return Ordered{{"zarr_format", 3}, {"node_type", "group"}, {"attributes", Ordered::object()}}.dump(2) + '\n';
+std::string new_group(const ArrayAttributes& attributes, const std::string& where) {
+  return json_text({{"zarr_format", 3}, {"node_type", "group"}, {"attributes", attributes_object(attributes, where)}},
+                   2) +
+         '\n';
 }
 
 }  // namespace plait::container::zarr

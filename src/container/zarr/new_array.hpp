@@ -18,7 +18,7 @@ Extents usual_chunk(const ArrayType& type, std::int64_t bytes = kUsualChunk);
 /// errors  kArgument: types that Zarr has not, chunks, codecs, fill values and names that do not fit.
 NewContent new_array(const std::string& path, const FileOptions& options);
 
-/// The metadata of a group without attributes.
-std::string new_group();
+/// The metadata of a group.  errors  kArgument: attributes that JSON has not.
+std::string new_group(const ArrayAttributes& attributes, const std::string& where);
 
 }  // namespace plait::container::zarr

@@ -120,7 +120,8 @@ fs::path folder_of(std::string_view path, std::optional<std::string_view> array)
   return folder;
 }
 
-NewFolder new_folder(std::string_view path, std::optional<std::string_view> array) {
+NewFolder new_folder(std::string_view path, std::optional<std::string_view> array,
+                     const std::map<std::string, std::string>& groups) {
   const std::vector<std::string> parts = parts_of(path, array);
   std::vector<fs::path> above;  // groups that are there
   fs::path folder(path);
@@ -144,9 +145,21 @@ NewFolder new_folder(std::string_view path, std::optional<std::string_view> arra
   NewFolder made;
   made.target = folder.string();
   fs::path inside;
-  for (; next < parts.size(); ++next) {
-    made.others.emplace_back((inside / kNewest).string(), new_group());
-    inside /= parts[next];
+  fs::path name;  // of the group in the hierarchy
+  for (std::size_t i = 0; i < next; ++i) name /= parts[i];
+  const fs::path begin = name;
+  for (; next < parts.size(); name /= parts[next], inside /= parts[next], ++next) {
+    const auto told = groups.find(name.string());
+    made.others.emplace_back((inside / kNewest).string(),
+                             told == groups.end() ? new_group({}, std::string(path)) : told->second);
+  }
+  // Groups beside the array in the same new folder.
+  for (const auto& [group, metadata] : groups) {
+    const fs::path its = fs::path(group).lexically_relative(begin.empty() ? fs::path(".") : begin);
+    const std::string file = (its / kNewest).lexically_normal().string();
+    const bool below = !made.others.empty() && !its.empty() && *its.begin() != "..";
+    if (below && std::ranges::find(made.others, file, &std::pair<std::string, std::string>::first) == made.others.end())
+      made.others.emplace_back(file, metadata);
   }
   made.file = (inside / kNewest).string();
   made.replaces = [folder] { return kind_of(folder) != Kind::kGroup || !holds_folders(folder); };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,6 +27,7 @@ std::filesystem::path folder_of(std::string_view path, std::optional<std::string
 /// See Container::new_folder().  Groups above the array that are not there are made; what is there is an array of that name,
 /// which is replaced, or in the way.  Metadata that a group keeps of all arrays below it would lack the new one, and
 /// goes.
-NewFolder new_folder(std::string_view path, std::optional<std::string_view> array);
+NewFolder new_folder(std::string_view path, std::optional<std::string_view> array,
+                     const std::map<std::string, std::string>& groups);
 
 }  // namespace plait::container::zarr

@@ -1,6 +1,7 @@
 // Reads and writes of a File.
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 #include "access/access.hpp"
@@ -85,6 +86,7 @@ void File::Impl::access(const AccessRequest& request, const base::RecordedCall& 
 File::Impl::Ready File::Impl::make_ready(const AccessRequest& request, const Workers& workers) {
   check_mode(request.writes());
   Ready ready;
+  if (!comm_.alone()) plans_.forget_after(core::transport_of(comm_).failures());
   ready.planned = &plans_.plan(array_, request, workers, [&] { return call_text(request); });
   ready.arrays = core::local_arrays(request.layout, request.parts, array_.type.element_bytes, comm_);
   if (!request.writes())
@@ -94,11 +96,11 @@ File::Impl::Ready File::Impl::make_ready(const AccessRequest& request, const Wor
 
 void File::Impl::run(const AccessRequest& request, const base::RecordedCall& asked, std::atomic<bool>& begun) {
   collective::Times all;
+  Ready ready;
   const Workers workers = workers_for(request.layout);
   std::vector<collective::Times> spent(workers.threads ? static_cast<std::size_t>(workers.number) : 1);
   {
     const collective::Stopwatch watch(all.total);
-    Ready ready;
     const auto prepared = collective::caught([&] { ready = make_ready(request, workers); });
     if (needs_room(request.writes())) {
       with_transport([&](transport::Transport& transport) {
@@ -123,6 +125,7 @@ void File::Impl::run(const AccessRequest& request, const base::RecordedCall& ask
       with_transport(work);
     }
   }
+  if (ready.planned != nullptr) ready.planned->learn(spent.front().common);
   const auto& longest =
       *std::max_element(spent.begin(), spent.end(), [](auto& a, auto& b) { return a.total < b.total; });
   times_ = {longest.io, longest.copy, longest.wait, all.total};
@@ -130,31 +133,40 @@ void File::Impl::run(const AccessRequest& request, const base::RecordedCall& ask
 
 void File::Impl::run_worker(transport::Transport& transport, const AccessRequest& request, const Part& part) {
   const collective::Stopwatch watch(part.spent.total);
+  const collective::Elapsed since_call;
   const bool write = request.writes();
   std::unique_ptr<access::Move> move;
   auto mine = part.prepared;
   if (!mine)
     mine = collective::caught([&] {
-      const access::Access access{part.ready.planned->plan, *store_,       array_.data_offset, transport,
-                                  part.ready.arrays,        comm_.alone(), part.spent};
+      const access::Access access{part.ready.planned->next(), *store_,       array_.data_offset, transport,
+                                  part.ready.arrays,          comm_.alone(), part.spent};
       move = write ? access::make_write(access) : access::make_read(access);
     });
   // A direct read waits for nobody and changes nothing but its own arrays: one agreement at its end serves for both.
-  const bool independent = !mine && !write && part.ready.planned->plan.strategy() == plan::Strategy::kDirect;
+  const bool independent = !mine && !write && part.ready.planned->next().strategy() == plan::Strategy::kDirect;
   if (independent) mine = collective::caught([&] { move->run(); });
+  // The time of the slowest rank; in a two-phase read, which begins and ends for all together, that of the last to come.
+  std::int64_t number = -since_call.nanoseconds();
   collective::Collective call =
       mine ? collective::Collective(
                  transport, [&] { return call_text(request); }, [&] { std::rethrow_exception(mine); })
-           : collective::Collective(transport, part.ready.planned->call, nullptr);
+           : collective::Collective(transport, part.ready.planned->call(), number);
   if (write) {
     part.begun = true;
     dirty_ = true;
   }
-  if (independent) return;
-  call.step([&] {
-    move->run();
-    if (write) store_->settle();
-  });
+  if (!independent) {
+    const collective::Elapsed since_agreed;
+    call.step(
+        [&] {
+          move->run();
+          if (write) store_->settle();
+          number = write ? -since_agreed.nanoseconds() : since_call.nanoseconds();
+        },
+        number);
+  }
+  part.spent.common = static_cast<double>(std::abs(number)) * 1e-9;
 }
 
 std::string File::Impl::explain(const AccessRequest& request) const {
@@ -165,7 +177,10 @@ std::string File::Impl::explain(const AccessRequest& request) const {
     collective::Times spent;
     return channel()->explain(transfer_of(request, arrays, spent));
   }
-  std::string text = core::make_plan(array_, request, workers_for(request.layout)).explain(path_);
+  const Workers workers = workers_for(request.layout);
+  const core::PlannedAccess* const kept = plans_.kept(array_, request, workers);
+  std::string text = kept != nullptr ? kept->next().explain(path_) + kept->explain()
+                                     : core::make_plan(array_, request, workers).explain(path_);
   if (const std::string store = store_->description(); !store.empty()) text += "store      " + store + '\n';
   return text;
 }

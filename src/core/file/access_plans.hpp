@@ -4,11 +4,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/function_ref.hpp"
 #include "core/file/selected_array.hpp"
+#include "plan/access/strategy_choice.hpp"
 
 namespace plait::core {
 
@@ -34,25 +36,53 @@ struct Workers {
 
 plan::AccessPlan make_plan(const SelectedArray& array, const AccessRequest& request, const Workers& workers);
 
-/// A plan and what it was made for.
-struct PlannedAccess {
-  SelectedArray array;
-  Layout layout;
-  Region region;
-  Action action;
-  int workers;
-  plan::AccessPlan plan;
-  std::string call;  ///< in words, to agree on
+/// A plan, what it was made for, and which strategy has been the faster one.
+class PlannedAccess {
+ public:
+  /// words  Spells the call.
+  PlannedAccess(const SelectedArray& array, const AccessRequest& request, const Workers& workers, std::string words);
+
+  bool serves(const SelectedArray& array, const AccessRequest& request, const Workers& workers) const;
+  /// Makes the plan of the next access where it is not there yet.
+  void prepare(const AccessRequest& request, const Workers& workers);
+  /// That plan, and the call in words, to agree on.
+  const plan::AccessPlan& next() const;
+  const std::string& call() const;
+  /// What the access by next() took, the same on all ranks.
+  void learn(double seconds);
+  /// How the strategy was chosen, in a line for people; none where only the model was asked.
+  std::string explain() const;
+
+ private:
+  bool takes_other() const;
+
+  SelectedArray array_;
+  Layout layout_;
+  Region region_;
+  Action action_;
+  int workers_;
+  plan::AccessPlan plan_;
+  std::optional<plan::StrategyChoice> choice_;  // where the caller leaves it to Plait
+  std::optional<plan::AccessPlan> other_;       // by the other strategy, once it is wanted
+  std::string call_;
+  std::string other_call_;
 };
 
 /// threads  One at a time.
 class AccessPlans {
  public:
   /// One of the last plans where it serves again, or a new one, for which `words` spells the call.
-  const PlannedAccess& plan(const SelectedArray& array, const AccessRequest& request, const Workers& workers,
-                            base::FunctionRef<std::string()> words);
+  PlannedAccess& plan(const SelectedArray& array, const AccessRequest& request, const Workers& workers,
+                      base::FunctionRef<std::string()> words);
+  /// The kept one; nullptr where there is none.
+  const PlannedAccess* kept(const SelectedArray& array, const AccessRequest& request, const Workers& workers) const;
+  /// Forgets all plans once collectives have failed that had not before: not all ranks made the same calls, and so they
+  /// may remember different things.
+  void forget_after(std::int64_t failures);
 
  private:
+  std::int64_t failures_ = 0;
+
   static constexpr std::size_t kKept = 8;
   std::vector<std::unique_ptr<PlannedAccess>> plans_;  // the last used first
 };

@@ -64,6 +64,7 @@ const std::string& File::path() const { return impl_->path(); }
 Mode File::mode() const { return impl_->mode(); }
 const ArrayType& File::type() const { return impl_->array().type; }
 const Extents& File::chunk() const { return impl_->array().chunk; }
+const ArrayAttributes& File::attributes() const { return impl_->attributes(); }
 bool File::is_open() const { return impl_->is_open() && impl_->owner().here(); }
 AccessTimes File::last_times() const {
   AccessTimes times;

@@ -68,6 +68,9 @@ class File::Impl {
   void set_array(core::SelectedArray array, std::shared_ptr<store::Store> store);
   /// Of a new file that is to hold several arrays under names; the first one is selected.
   void set_members(std::vector<core::NamedArrayAt> members);
+  /// Of the array.
+  void set_attributes(ArrayAttributes attributes) { attributes_ = std::move(attributes); }
+  const ArrayAttributes& attributes() const { return attributes_; }
   /// What one rank does to the store of a new file when all have written, before it appears.
   void set_seal(std::function<void(store::Store&)> seal) { seal_ = std::move(seal); }
   /// Of a source without a store.  Of `several` each step describes its own.
@@ -111,7 +114,7 @@ class File::Impl {
   bool given_up() const;
   /// What the workers of this process move.
   struct Ready {
-    const core::PlannedAccess* planned = nullptr;
+    core::PlannedAccess* planned = nullptr;
     std::vector<copy::LocalArray> arrays;
   };
   /// errors  kArgument: the mode, the layout, the region and the parts do not fit.
@@ -159,6 +162,7 @@ class File::Impl {
   std::unique_ptr<core::Source> source_;         // while it is open
   std::shared_ptr<store::Store> store_;
   std::vector<core::NamedArrayAt> members_;
+  ArrayAttributes attributes_;
   std::function<void(store::Store&)> seal_;  // the same on every rank, or on none
   core::NewFileWatch unclosed_;              // mode `w`, on rank 0
   /// Where it is among its steps.

@@ -29,6 +29,9 @@ struct NamedArrayAt {
   std::string name;
   ArrayType type;
   std::int64_t data_offset = 0;
+  Extents chunk{};  ///< as of the array that is selected
+  bool packed = false;
+  ArrayAttributes attributes{};
 };
 
 /// Takes the unit that shares are multiples of from the store's stripes and the elements.

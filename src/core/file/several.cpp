@@ -62,6 +62,9 @@ void File::Impl::select_member(const std::string& name, const std::optional<Arra
            " were given; leave them out or correct them");
   array_.type = found->type;
   array_.data_offset = found->data_offset;
+  array_.chunk = found->chunk;
+  array_.packed = found->packed;
+  attributes_ = found->attributes;
   core::conform(array_, *store_);
   steps_.variable = name;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <span>
 #include <system_error>
@@ -84,7 +85,9 @@ class NewPlainFolder : public store::NewFile {
 std::unique_ptr<store::NewFile> make_new_folder(const container::Container& format, std::string_view path,
                                                 std::optional<std::string_view> array,
                                                 const store::NewFileOptions& options) {
-  return std::make_unique<NewPlainFolder>(format.new_folder(path, array), path, options);
+  static const std::map<std::string, std::string> kNone;
+  const auto& groups = options.groups == nullptr ? kNone : *options.groups;
+  return std::make_unique<NewPlainFolder>(format.new_folder(path, array, groups), path, options);
 }
 
 }  // namespace plait::driver::plain

@@ -46,13 +46,14 @@ AccessPlan::AccessPlan(Section section, Layout layout, const AccessTask& task, c
           "as a whole; use \"two-phase\" or \"automatic\"");
     strategy_ = Strategy::kTwoPhase;
   }
-  // Copies are read once and spread by the exchange, whatever the page cache would make of reading them again.
-  const bool read_once = !write_ && workers_ > 1 && layout_.replicas() > 1;
-  if (strategy_ == Strategy::kAutomatic && read_once) strategy_ = Strategy::kTwoPhase;
+  if (strategy_ == Strategy::kAutomatic && reads_once()) strategy_ = Strategy::kTwoPhase;
   if (strategy_ == Strategy::kAutomatic)
     strategy_ = predicted_seconds(Strategy::kDirect) <= predicted_seconds(Strategy::kTwoPhase) ? Strategy::kDirect
                                                                                                : Strategy::kTwoPhase;
 }
+
+/// Copies are read once and spread by the exchange, whatever the page cache would make of reading them again.
+bool AccessPlan::reads_once() const { return !write_ && workers_ > 1 && layout_.replicas() > 1; }
 
 std::int64_t AccessPlan::most_positions() const {
   std::int64_t most = 1;

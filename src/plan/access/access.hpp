@@ -38,6 +38,7 @@ struct AccessOptions {
   /// Shares begin at multiples of this in the file, so that no two readers touch one page or disk block.
   std::int64_t storage_unit = kStorageUnit;
   std::shared_ptr<const CostModel> costs = nullptr;  ///< what the choice assumes of the machine; null: what is built in
+  bool as_measured = false;  ///< `strategy` is not what was asked for, but what has been the faster one, or is tried
   bool operator==(const AccessOptions&) const = default;
 };
 
@@ -81,6 +82,8 @@ class AccessPlan {
   const Layout& layout() const { return layout_; }
   std::int64_t element_bytes() const { return element_bytes_; }
   Strategy strategy() const { return strategy_; }
+  /// Whether the strategy was left to the cost model, and there is another one to take.
+  bool is_open() const { return options_.strategy == Strategy::kAutomatic && !section_.chunks && !reads_once(); }
   std::int64_t workers() const { return workers_; }
   std::int64_t readers() const { return readers_; }
   /// The rank that is a reader, and the reader that a rank is: readers() where it is none.
@@ -157,6 +160,7 @@ class AccessPlan {
   Range of_chunks(std::int64_t first, std::int64_t end) const;
   int message_buffers() const;
   int buffers() const;
+  bool reads_once() const;
   std::int64_t largest_rank() const;
   std::int64_t runs_in_file(std::int64_t rank) const;
   std::int64_t runs_in_window(std::int64_t rank) const;

@@ -37,7 +37,8 @@ std::string AccessPlan::explain(const std::string& store_name) const {
     add(", predicted ", time_text(predicted_seconds(strategy_)), "; ", to_string(other), " would take ",
         time_text(predicted_seconds(other)));
   } else {
-    add(", as asked, predicted ", time_text(predicted_seconds(strategy_)));
+    add(options_.as_measured ? ", as measured, predicted " : ", as asked, predicted ",
+        time_text(predicted_seconds(strategy_)));
   }
   add("\nconstants  ", model_.source.empty() ? "built in" : base::text("of ", model_.source), '\n');
   if (strategy_ == Strategy::kDirect) {

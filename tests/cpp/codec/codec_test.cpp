@@ -108,6 +108,9 @@ TEST(Codec, NamesAndLevels) {
   EXPECT_EQ(parse_spec("zstd:-7").level, -7);
   EXPECT_EQ(parse_spec("gzip:9").level, 9);
   EXPECT_EQ(parse_spec("zlib").codec()->words(), "zlib");
+  EXPECT_EQ(parse_spec("blosc-zstd:9").level, 9);
+  EXPECT_EQ(parse_spec("blosc").codec()->words(), "blosc lz4");
+  EXPECT_FALSE(parse_spec("zstd").blosc_compressor());
   for (const char* text : {"", "zst", "zstd:", "zstd:x", "zstd:3 ", "gzip:10", "gzip:-1", "none:1", "zstd:99"})
     EXPECT_THROW(parse_spec(text), Error) << text;
 }

@@ -57,6 +57,47 @@ TEST(Redistribute, FindsOutWhatIsInReach) {
   }
 }
 
+/// Private arrays: windows at first, when the workers try to read each other's memory, and then what suits.
+TEST(Redistribute, LetsTheSystemReadFromProcessToProcess) {
+  plait::redistribution::least_pulled = 0;
+  Random random(14);
+  int pulled = 0;
+  int by_windows = 0;
+  for (int i = 0; i < (oracle::kSanitized ? 60 : 150); ++i) {
+    const int workers = static_cast<int>(pick(random, 2, 5));
+    // Rows of short runs, rows of long ones, and shapes of all kinds.
+    const Extents shape = i % 3 == 0 ? Extents{40, 600} : i % 3 == 1 ? Extents{9, 4, 300} : pick(random, kShapes);
+    const Layout source = access_case::random_layout(random, shape, workers);
+    const Layout target = access_case::random_layout(random, shape, workers);
+    SCOPED_TRACE(print(source, target, 8, i));
+    const std::vector<Bytes> before = filled(source, 8);
+    const std::vector<Bytes> expected = filled(target, 8);
+    std::vector<Bytes> after = untouched_like(expected);
+    const auto from = access_case::arrays_over(source, const_cast<std::vector<Bytes>&>(before), 8);
+    const auto to = access_case::arrays_over(target, after, 8);
+    run_team(workers, [&](Transport& transport) {
+      wrapped::LikeProcesses processes(transport);
+      const auto rank = static_cast<std::size_t>(transport.rank());
+      Exchange exchange(whole(source, target), 8, i % 2 == 0 ? 1 << 20 : 24 << 10, processes);
+      for (int turn = 0; turn < 3; ++turn) {
+        std::fill(after[rank].begin(), after[rank].end(), kUntouched);
+        move(processes, exchange, before[rank].empty() ? nullptr : &from[rank],
+             after[rank].empty() ? nullptr : &to[rank]);
+        EXPECT_TRUE(after[rank] == expected[rank]) << "in turn " << turn;
+        if (source.elements() == 0) continue;
+        if (turn == 0) {
+          EXPECT_EQ(*exchange.reach(), Reach::kNeither);
+        }
+        if (rank == 0 && turn == 2) ++(*exchange.reach() == Reach::kSystem ? pulled : by_windows);
+      }
+    });
+    ASSERT_TRUE(after == expected);
+  }
+  plait::redistribution::least_pulled = std::int64_t{256} << 10;
+  EXPECT_GT(pulled, 10);
+  EXPECT_GT(by_windows, 10);
+}
+
 TEST(Redistribute, MovesSectionsOfDifferentNumbersOfRanks) {
   Random random(9);
   for (int i = 0; i < (oracle::kSanitized ? 100 : 1500); ++i) {

@@ -3,16 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <filesystem>
 #include <fstream>
-#include <functional>
-#include <map>
-#include <memory>
-#include <numeric>
 #include <random>
-#include <set>
 #include <sstream>
-#include <string>
-#include <thread>
-#include <vector>
+
+#include "standard.hpp"

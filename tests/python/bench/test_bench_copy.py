@@ -9,9 +9,11 @@ from rich.console import Console
 
 import plait
 from plait.cli import main
-from plait_bench.copies.driver import CopyResults, RowResult, ToolResult
+from plait_bench.copies.driver import CopyResults, CopySettings, RowResult, ToolResult, run_copy
+from plait_bench.copies.rates import codec_seconds, drop, plain_copy
 from plait_bench.copies.rows import make_source, rows, same
 from plait_bench.copies.table import copy_table
+from plait_bench.copies.tools import TOOLS, Tool, tools_for
 
 SIZE = 1 << 20
 
@@ -32,9 +34,45 @@ def test_sources_hold_what_they_should(tmp_path, key):
     assert not same(row, path, tmp_path / f"b{row.source.suffix}")
 
 
+def test_targets_in_other_chunks_are_wrong(tmp_path):
+    row = rows(SIZE)["a"]
+    make_source(row, tmp_path / "a.zarr")
+    plait.copy(tmp_path / "a.zarr", tmp_path / "b.zarr")
+    assert not same(row, tmp_path / "a.zarr", tmp_path / "b.zarr")
+    plait.copy(tmp_path / "a.zarr", tmp_path / "c.zarr", chunks=row.target.chunks)
+    assert same(row, tmp_path / "a.zarr", tmp_path / "c.zarr")
+
+
+@pytest.mark.parametrize("key", list(rows(SIZE)))
+def test_every_tool_that_is_there_copies_right(key):
+    results = run_copy(CopySettings(size=SIZE, memory=SIZE, rounds=1, keys=(key,)))
+    (row,) = results.rows
+    assert set(row.tools) == set(tools_for(key))
+    for name, tool in row.tools.items():
+        assert (tool.failed, tool.wrong, len(tool.seconds)) == ("", False, 1), name
+        assert tool.peaks[0] > 1 << 20, name
+    assert row.plain[0] > 0
+
+
+def test_what_takes_too_long_is_given_up(monkeypatch):
+    monkeypatch.setitem(TOOLS, "plait", Tool("a", TOOLS["plait"].copy))
+    results = run_copy(CopySettings(size=SIZE, memory=SIZE, rounds=1, keys=("a",), tools=(), cut=0.01))
+    assert results.rows[0].tools["plait"].failed == "takes more than 0.01 s"
+
+
+def test_rates_that_bound_copies(tmp_path):
+    (tmp_path / "a").write_bytes(bytes(3 << 20))
+    drop(tmp_path)
+    assert plain_copy(tmp_path / "a", tmp_path / "b") > 0
+    assert (tmp_path / "b").read_bytes() == bytes(3 << 20)
+    assert codec_seconds(rows(SIZE)["a"]) == 0
+    assert codec_seconds(rows(SIZE)["e"]) > 0
+
+
 def test_copies_are_measured():
     run = CliRunner().invoke(
-        main, ["bench", "copy", "--size", "1M", "--memory", "1M", "--rounds", "1", "--rows", "a,c", "--json", "-"]
+        main,
+        ["bench", "copy", "--size", "1M", "--memory", "1M", "--rounds", "1", "--rows", "a,c", "--cold", "--json", "-"],
     )
     assert run.exit_code == 0, run.output
     found = json.loads(run.stdout)
@@ -49,7 +87,7 @@ def test_the_table_tells_what_failed_and_what_is_wrong():
     tools = {"plait": ToolResult([2.0], [1 << 26], [1 << 25]), "zarr-python": ToolResult([5.0], [1 << 27], [0], True)}
     tools["tensorstore"] = ToolResult(failed="no room")
     machine = dict.fromkeys(["processor", "cores", "memory", "system", "file system", "plait", "python"], "?")
-    results = CopyResults(machine, {"memory": 1 << 20, "rounds": 1}, [RowResult(rows(SIZE)["a"], tools)])
+    results = CopyResults(machine, {"memory": 1 << 20, "rounds": 1, "cold": False}, [RowResult(rows(SIZE)["a"], tools)])
     console = Console(width=160)
     with console.capture() as capture:
         console.print(copy_table(results))

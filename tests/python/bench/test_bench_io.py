@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 
 import numpy as np
 import pytest
@@ -67,6 +68,15 @@ def test_works_with_odd_numbers_of_ranks_and_without_mpi_io(tmp_path):
     found = json.loads(result.stdout)
     assert len(found["cases"]) == 1
     assert all("mpi-io" not in cell["seconds"] for cell in found["cases"][0]["cells"])
+    for cell in found["cases"][0]["cells"]:
+        assert set(cell["timers"]) == {"optimal", "total", "direct"}
+        for [times] in cell["timers"].values():
+            assert set(times) == {"io", "copy", "wait", "total"}
+            assert 0 < times["io"] < times["total"]
+        [seen] = cell["surroundings"]
+        assert len(seen["cores"]) == 3
+        assert set(seen["cores"]) <= set(range(os.cpu_count() or 1))
+        assert len(cell["core_round_trip_seconds"]) == 2
     assert list((tmp_path / "new").iterdir()) == []
 
 
@@ -156,6 +166,23 @@ def made_up_results():
     return IoResults({**machine, "plait": plait.__version__, "MPI": "M"}, settings, [case])
 
 
+def test_timers_and_surroundings_are_shown():
+    results = made_up_results()
+    cell = results.cases[0].cells[0]
+    cell.timers = {TOTAL: [{"io": 0.001, "copy": 0.002, "wait": 0.003, "total": 0.0065}] * 3}
+    cell.trips = [0.21e-6, None]
+    cell.surroundings = [{"cores": [0, 1], "stolen": 0.01, "foreign": share} for share in (0.02, 0.4)]
+    assert cell.timer(TOTAL, "rest") == pytest.approx(0.0005)
+    assert cell.timer(MPI_IO, "io") is None
+    console = Console(width=120, no_color=True)
+    with console.capture() as capture:
+        console.print(results_table(results))
+    text = capture.get()
+    assert "0.21 to –" in text
+    assert "Other programs took 2% to 40% of all cores, the host 1% at most" in text
+    assert "on 1 placement of cores" in text
+
+
 def test_results_follow_from_the_samples():
     case = made_up_results().cases[0]
     assert [cell.speed_up for cell in case.cells] == [pytest.approx(2.0), pytest.approx(250.0), None]
@@ -195,7 +222,7 @@ def test_redistributions_are_measured_and_checked(tmp_path):
     assert result.exit_code == 0, result.output
     assert "Every byte of the first round was checked." in result.output
     found = json.loads(samples.read_text())
-    assert len(found["cells"]) == 7
+    assert len(found["cells"]) == 8
     for cell in found["cells"]:
         assert cell["wrong"] == []
         assert set(cell["seconds"]) == {"shared", "private", "plain", "past", "alltoallw"}

@@ -10,8 +10,8 @@ from rich.console import Console
 import plait
 from plait import simulate
 from plait.cli import main
+from plait_bench.limited_disk import LimitedDisk, Limits, missing
 from plait_bench.predict import programs
-from plait_bench.predict.disk import LimitedDisk, Limits, missing
 from plait_bench.predict.driver import PredictResults, PredictSettings, Run, on_other_disk, run_predict
 from plait_bench.predict.table import predict_table
 

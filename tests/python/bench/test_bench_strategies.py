@@ -108,15 +108,17 @@ def test_positions_are_those_of_fortran_order():
 def test_what_the_choice_costs_follows_from_the_samples():
     case = StrategyCase(("block", "*"), "F", 10, "f8", 2, "read")
     samples = {CHOSEN: [3.0, 5.0], TWO_PHASE: [4.0], DIRECT: [2.0, 2.0, 9.0], "two-phase by 1": []}
-    result = CaseResult(case, TWO_PHASE, samples)
+    result = CaseResult(case, TWO_PHASE, DIRECT, samples)
     assert result.medians() == {TWO_PHASE: 4.0, DIRECT: 2.0}
     assert result.best == DIRECT
     assert result.loss == pytest.approx(1.0)
-    good = CaseResult(case, DIRECT, {CHOSEN: [2.0], TWO_PHASE: [2.5], DIRECT: []})
+    assert result.model_loss == 0.0
+    good = CaseResult(case, DIRECT, TWO_PHASE, {CHOSEN: [2.0], TWO_PHASE: [2.5], DIRECT: []})
     assert good.loss == 0.0
     machine = {"processor": "p", "cores": "2", "memory": "m", "system": "s", "plait": "1", "python": "3"}
     results = StrategiesResults(machine, {"rounds": 1}, [result, good, good], not_cold=1)
     assert results.near == pytest.approx(2 / 3)
+    assert results.near_by_model == pytest.approx(1 / 3)
     console = Console(width=100, no_color=True)
     with console.capture() as capture:
         console.print(strategies_table(results))

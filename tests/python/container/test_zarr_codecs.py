@@ -95,6 +95,19 @@ def test_blosc(tmp_path, version, name, shuffle):
             plait.open(path).read()
 
 
+@pytest.mark.skipif(not has_blosc(), reason="libblosc.so.1 is not there")
+@pytest.mark.parametrize("codec", ["blosc", "blosc:9", "blosc-zstd:1"])
+def test_blosc_in_new_arrays(tmp_path, codec):
+    array = array_of("i4")
+    with plait.open(tmp_path / "a.zarr", "w", shape=array.shape, dtype="i4", chunks=(4, 3, 10), codec=codec) as file:
+        file.write(array)
+    stored = zarr.open_array(tmp_path / "a.zarr", mode="r")
+    np.testing.assert_array_equal(stored[...], array)
+    (packer,) = stored.compressors
+    assert (packer.cname.value, packer.typesize) == ("zstd" if "zstd" in codec else "lz4", 4)
+    check(tmp_path / "a.zarr", array)
+
+
 @pytest.mark.parametrize("inner", [(2, 3, 5), (4, 6, 10), (1, 1, 1)])
 @pytest.mark.parametrize("packed", [None, "zstd", "gzip"])
 @pytest.mark.parametrize("location", ["end", "start"])

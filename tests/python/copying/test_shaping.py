@@ -150,3 +150,18 @@ def test_what_is_refused(tmp_path, source, options, says):
         plait.copy(source, tmp_path / "b.npy", **options)
     assert says in str(told.value)
     assert os.listdir(tmp_path) == ["a.zarr"]
+
+
+def test_texts_that_spell_no_numbers(tmp_path):
+    np.save(tmp_path / "a.npy", np.array(["1", "2", "x"], "S4"))
+    with pytest.raises(plait.ArgumentError, match="could not convert"):
+        plait.copy(tmp_path / "a.npy", tmp_path / "b.npy", target_dtype="f4", cast="unsafe")
+    assert os.listdir(tmp_path) == ["a.npy"]
+
+
+@pytest.mark.parametrize("name", ["b.nc", "b.h5", "b.safetensors"])
+def test_formats_of_one_order_take_the_other(tmp_path, name):
+    np.save(tmp_path / "a.npy", np.asfortranarray(np.arange(6).reshape(2, 3)))
+    plait.copy(tmp_path / "a.npy", tmp_path / name)
+    with plait.open(tmp_path / name) as file:
+        np.testing.assert_array_equal(file.read(), np.arange(6).reshape(2, 3))

@@ -48,8 +48,41 @@ def test_named_dimensions_and_coordinates(tmp_path):
             assert found.name == "t2m"
 
 
+@pytest.mark.parametrize("how", ["netcdf4", "scipy", "zarr"])
+def test_attributes_are_decoded_by_xarray(tmp_path, how):
+    """Packed numbers, missing values, times and coordinates of two dimensions, beside xarray's own reading."""
+    pytest.importorskip({"netcdf4": "netCDF4", "scipy": "scipy", "zarr": "zarr"}[how])
+    field = np.round(FIELD * 100)
+    field[2:4, 1] = np.nan
+    made = xarray.Dataset(
+        {"t2m": (("time", "lat", "lon"), field, {"units": "K", "valid": [1.5, 2.5]})},
+        coords={
+            "time": np.datetime64("2000-01-01") + np.arange(10) * np.timedelta64(6, "h"),
+            "area": (("lat", "lon"), FIELD[0].astype("f8")),
+        },
+        attrs={"title": "a test", "number": 3},
+    )
+    packed = {"t2m": {"dtype": "i2", "scale_factor": 0.5, "add_offset": 10.0, "_FillValue": -99}}
+    name = tmp_path / ("a.zarr" if how == "zarr" else "a.nc")
+    if how == "zarr":
+        made.to_zarr(name, encoding=packed, consolidated=False)
+    else:
+        made.to_netcdf(name, engine=how, encoding=packed)
+    with xarray.open_dataset(name, engine=how, **({"consolidated": False} if how == "zarr" else {})) as expected:
+        with xarray.open_dataset(name, engine="plait") as found:
+            xarray.testing.assert_allclose(found, expected)
+            assert set(found.coords) == set(expected.coords)
+            assert found["t2m"].attrs.keys() == expected["t2m"].attrs.keys()
+            assert found.attrs == expected.attrs
+            assert np.isnan(found["t2m"].values[2, 1]).all()
+            assert found["t2m"].encoding["scale_factor"] == 0.5
+        with xarray.open_dataset(name, engine="plait", mask_and_scale=False) as found:
+            assert found["t2m"].dtype.kind == "i"
+            assert (found["t2m"].values[2, 1] == -99).all()
+
+
 def test_nothing_is_read_before_it_is_asked_for(tmp_path, monkeypatch):
-    made, names = written(tmp_path)
+    _, names = written(tmp_path)
     read = []
     index = plait.File.__getitem__
     monkeypatch.setattr(plait.File, "__getitem__", lambda self, key: read.append(self.url) or index(self, key))
@@ -121,8 +154,8 @@ def test_groups(tmp_path):
     np.testing.assert_array_equal(tree["g/x"], [3, 3])
     with pytest.raises(plait.ArgumentError, match="has no array in the group 'h'; pass group=, one of: g"):
         xarray.open_dataset(name, engine="plait", group="h")
+    np.save(tmp_path / "a.npy", np.ones(2))
     with pytest.raises(plait.ArgumentError, match="has no group 'g'"):
-        np.save(tmp_path / "a.npy", np.ones(2))
         xarray.open_dataset(tmp_path / "a.npy", group="g")
     with pytest.raises(plait.ArgumentError, match="leave out shape"):
         xarray.open_dataset(name, engine="plait", shape=(3,))
@@ -130,9 +163,49 @@ def test_groups(tmp_path):
         xarray.open_dataset(f"{name}::/none", engine="plait")
 
 
+def test_attributes_are_decoded(tmp_path):
+    pytest.importorskip("netCDF4")
+    made = xarray.Dataset(
+        {
+            "t": (("time", "x"), np.array([[1.0, np.nan], [3, 4.5]]), {"units": "K", "long_name": "temperature"}),
+            "p": (("x",), np.array([1.0, np.nan], "f4")),
+            "area": (("x",), [1.0, 2.0]),
+        },
+        coords={"time": np.array(["2000-01-01", "2000-01-03"], "M8[ns]"), "lat": (("x",), [1.0, 2.0])},
+        attrs={"title": "a model"},
+    )
+    encoding = {"t": {"dtype": "i2", "scale_factor": 0.5, "_FillValue": -99}, "p": {"_FillValue": -1.0}}
+    made.to_netcdf(tmp_path / "a.nc", engine="netcdf4", encoding=encoding)
+    names = ["a.nc"]
+    try:
+        import zarr  # noqa: F401
+    except ImportError:
+        pass
+    else:
+        for number in (2, 3):
+            names.append(f"a{number}.zarr")
+            made.to_zarr(tmp_path / names[-1], zarr_format=number, encoding=encoding)
+    for name in names:
+        with xarray.open_dataset(tmp_path / name, engine="plait") as found:
+            xarray.testing.assert_identical(found, made)
+        with xarray.open_dataset(tmp_path / name, engine="plait", mask_and_scale=False) as found:
+            assert found["t"].dtype == np.int16
+            np.testing.assert_array_equal(found["t"], [[2, -99], [6, 9]])
+
+
+def test_groups_with_dimensions_without_names_make_a_tree(tmp_path):
+    for name, shape in (("x", (2, 3)), ("g/y", (4,)), ("g/z", (3, 3))):
+        with plait.open(f"{tmp_path}/a.zarr::{name}", "w", shape=shape, dtype="i4") as file:
+            file.write(np.ones(shape, "i4"))
+    tree = xarray.open_datatree(tmp_path / "a.zarr", engine="plait")
+    assert tree["x"].dims == ("phony_dim_0", "phony_dim_1")
+    assert tree["g/y"].dims == ("phony_dim_2",)
+    assert tree["g/z"].dims == ("phony_dim_1", "phony_dim_3")
+
+
 def test_chunks_of_dask_workers(tmp_path):
     pytest.importorskip("dask.array", reason="dask is not installed")
-    made, names = written(tmp_path)
+    _, names = written(tmp_path)
     with xarray.open_dataset(names[-1], engine="plait", chunks={}) as lazy:
         assert lazy["t2m"].chunks == ((5, 5), (3, 3), (8,))
         mean = lazy["t2m"].mean("time")

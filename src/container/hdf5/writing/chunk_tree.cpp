@@ -1,11 +1,7 @@
 #include "container/hdf5/writing/chunk_tree.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <string_view>
-
-#include "base/text.hpp"
-#include "plait/error.hpp"
 
 namespace plait::container::hdf5 {
 
@@ -73,13 +69,6 @@ class TreeWriter {
   std::vector<std::byte> out_;
 };
 
-[[noreturn]] void other_head(const std::string& path, const char* what) {
-  throw Error(ErrorKind::kSystem,
-              base::text(path, " cannot be made: HDF5's library has written ", what,
-                         " in a way that Plait does not know; name another version in PLAIT_HDF5"),
-              EIO);
-}
-
 }  // namespace
 
 void append_number(std::vector<std::byte>& out, std::uint64_t value, int bytes) {
@@ -112,31 +101,6 @@ ChunkTree make_tree(const Dataset& dataset, std::span<const Chunk> chunks, std::
     if (count == 1) return {writer.take(), first};
     children = std::move(above);
   }
-}
-
-std::int64_t tree_address_in(std::span<const std::byte> head, const Dataset& dataset, const std::string& path) {
-  std::vector<std::byte> message;
-  append_number(message, 3, 1);  // the version
-  append_number(message, 2, 1);  // chunks
-  append_number(message, dataset.chunk.size() + 1, 1);
-  const std::size_t address = message.size();
-  append_number(message, kNowhere, 8);
-  for (const std::int64_t extent : dataset.chunk) append_number(message, static_cast<std::uint64_t>(extent), 4);
-  append_number(message, static_cast<std::uint64_t>(dataset.type.element_bytes), 4);
-  const auto found = std::ranges::search(head, message);
-  if (found.empty() || !std::ranges::search(std::span(found.end(), head.end()), message).empty())
-    other_head(path, "the description of the dataset");
-  return (found.begin() - head.begin()) + static_cast<std::int64_t>(address);
-}
-
-std::int64_t length_in(std::span<const std::byte> head, const std::string& path) {
-  constexpr std::size_t kVersion = 8;
-  constexpr std::size_t kLength = 40;
-  std::uint64_t length = 0;
-  if (head.size() >= kLength + 8)
-    for (std::size_t i = 0; i < 8; ++i) length |= std::to_integer<std::uint64_t>(head[kLength + i]) << (8 * i);
-  if (length != head.size() || head[kVersion] != std::byte{0}) other_head(path, "the front of the file");
-  return kLength;
 }
 
 }  // namespace plait::container::hdf5

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "container/hdf5/dataset.hpp"
@@ -20,12 +19,6 @@ struct ChunkTree {
 /// A tree for chunks of `dataset` by ascending number, to be written at offset `at`.  There is one at least.
 /// cost    Some 50 bytes for each chunk of three dimensions.
 ChunkTree make_tree(const Dataset& dataset, std::span<const Chunk> chunks, std::int64_t at);
-
-/// Where in the head of a new file the address of the tree belongs: in the layout message of its only chunked dataset
-/// (section IV.A.2.i, version 3).  errors  kSystem: the library has written another head.
-std::int64_t tree_address_in(std::span<const std::byte> head, const Dataset& dataset, const std::string& path);
-/// Where in it the length of the file stands (section II.A, version 0).  errors  The same.
-std::int64_t length_in(std::span<const std::byte> head, const std::string& path);
 
 /// Appends a number of so many bytes, the least first.
 void append_number(std::vector<std::byte>& out, std::uint64_t value, int bytes);

@@ -13,8 +13,12 @@
 
 #include "base/descriptor.hpp"
 #include "base/text.hpp"
+#include "container/hdf5/filters.hpp"
 #include "container/hdf5/library.hpp"
+#include "container/hdf5/writing/new_attributes.hpp"
 #include "container/hdf5/writing/new_type.hpp"
+#include "container/hdf5/writing/object_header.hpp"
+#include "container/hdf5/writing/scales.hpp"
 #include "container/refuse.hpp"
 #include "plait/error.hpp"
 
@@ -28,14 +32,8 @@ constexpr unsigned kTruncate = 2;        // H5F_ACC_TRUNC
 constexpr int kEarliest = 0;             // H5F_LIBVER_EARLIEST
 constexpr int kV110 = 2;                 // H5F_LIBVER_V110
 constexpr int kUtf8 = 1;                 // H5T_CSET_UTF8
-constexpr int kAllotEarly = 1;           // H5D_ALLOC_TIME_EARLY
-constexpr int kNeverFill = 1;            // H5D_FILL_TIME_NEVER
 constexpr unsigned kOptionalFilter = 1;  // H5Z_FLAG_OPTIONAL
-constexpr Size kPage = 4096;
-/// What the library takes for a dataset without attributes, and for the links and the heap of a group, is less.
-constexpr Size kDatasetRoom = 512;
-constexpr Size kGroupRoom = 1536;
-constexpr int kAttempts = 6;
+constexpr unsigned kKeepsOrder = 3;      // H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED
 
 /// A file in memory, or beside other temporary ones, of which only what has been written takes room.  Its name goes as
 /// soon as the library has it open, which does not take files without one.
@@ -59,25 +57,12 @@ class MemoryFile {
     if (!path_.empty()) ::unlink(path_.c_str());
     path_.clear();
   }
-  std::int64_t size() const {
+  std::vector<std::byte> read() const {
     struct stat found{};
     if (::fstat(file_.number(), &found) != 0) failed("look at");
-    return found.st_size;
-  }
-  /// Behind what has been written last, up to a page.
-  std::int64_t written_end() const {
-    std::int64_t end = 0;
-    while (true) {
-      const off_t data = ::lseek(file_.number(), end, SEEK_DATA);
-      if (data < 0) return end;
-      end = ::lseek(file_.number(), data, SEEK_HOLE);
-    }
-  }
-  std::vector<std::byte> read(std::int64_t begin, std::int64_t end) const {
-    std::vector<std::byte> bytes(static_cast<std::size_t>(std::max<std::int64_t>(end - begin, 0)));
+    std::vector<std::byte> bytes(static_cast<std::size_t>(found.st_size));
     for (std::size_t done = 0; done < bytes.size();) {
-      const ssize_t got =
-          ::pread(file_.number(), bytes.data() + done, bytes.size() - done, begin + static_cast<std::int64_t>(done));
+      const ssize_t got = ::pread(file_.number(), bytes.data() + done, bytes.size() - done, static_cast<off_t>(done));
       if (got <= 0) failed("read");
       done += static_cast<std::size_t>(got);
     }
@@ -107,86 +92,217 @@ void check_name(const std::string& name, const std::string& shown) {
   }
 }
 
-Handle space_of(const Library& hdf5, const Extents& shape) {
-  if (shape.empty()) return {hdf5->H5Screate(0), hdf5->H5Sclose};
-  std::vector<Size> extents;
-  for (const std::int64_t extent : shape) extents.push_back(static_cast<Size>(extent));
-  return {hdf5->H5Screate_simple(static_cast<int>(extents.size()), extents.data(), nullptr), hdf5->H5Sclose};
-}
-
 Handle list_of(const Library& hdf5, Id kind) { return {hdf5->H5Pcreate(kind), hdf5->H5Pclose}; }
 
-/// How a dataset is kept.
-Handle creation_of(const Library& hdf5, const Extents& chunk, const std::vector<Filter>& filters) {
+/// How a dataset is kept.  type: of its elements.
+Handle creation_of(const Library& hdf5, const Member& member, Id type) {
+  const Content& content = member.content;
   Handle kept = list_of(hdf5, hdf5->H5P_CLS_DATASET_CREATE_ID_g);
   bool said = hdf5->H5Pset_obj_track_times(kept.id(), false) >= 0;
-  if (chunk.empty()) {
-    said = said && hdf5->H5Pset_alloc_time(kept.id(), kAllotEarly) >= 0 &&
-           hdf5->H5Pset_fill_time(kept.id(), kNeverFill) >= 0;
-    return said ? std::move(kept) : Handle();
-  }
+  if (!content.fill.empty()) said = said && hdf5->H5Pset_fill_value(kept.id(), type, content.fill.data()) >= 0;
+  if (content.chunk.empty()) return said ? std::move(kept) : Handle();
   std::vector<Size> extents;
-  for (const std::int64_t extent : chunk) extents.push_back(static_cast<Size>(extent));
+  for (const std::int64_t extent : content.chunk) extents.push_back(static_cast<Size>(extent));
   said = said && hdf5->H5Pset_chunk(kept.id(), static_cast<int>(extents.size()), extents.data()) >= 0;
   // Optional: the library that describes the dataset may not have it.
-  for (const Filter& filter : filters)
+  for (const Filter& filter : filters_of(member.codec, content.type.element_bytes))
     said = said && hdf5->H5Pset_filter(kept.id(), static_cast<int>(filter.id), kOptionalFilter, filter.values.size(),
                                        filter.values.data()) >= 0;
   return said ? std::move(kept) : Handle();
 }
 
-/// The datasets in a file that keeps all that describes them in its first `room` bytes, if these are enough.
-NewFile attempt(const Library& hdf5, const std::vector<Member>& members, const std::vector<Filter>& filters,
-                const std::string& path, Size room) {
-  MemoryFile memory;
-  NewFile made;
-  {
+/// Groups with those above them.
+std::set<std::string> groups_in(const WantedFile& wanted) {
+  std::set<std::string> groups;
+  const auto add = [&](std::string group) {
+    for (; !group.empty(); group = group_of(group)) groups.insert(group);
+  };
+  for (const Member& one : wanted.members) add(group_of(one.name));
+  for (const GroupAttributes& one : wanted.groups) add(one.group);
+  return groups;
+}
+
+/// Describes what is wanted to the library, which writes it.
+class Describing {
+ public:
+  Describing(const Library& hdf5, const WantedFile& wanted, const std::string& file)
+      : hdf5_(hdf5), wanted_(wanted), scales_(scales_of(wanted.members, wanted.of_netcdf)) {
     const Handle access = list_of(hdf5, hdf5->H5P_CLS_FILE_ACCESS_ID_g);
-    const Handle linked = list_of(hdf5, hdf5->H5P_CLS_LINK_CREATE_ID_g);
-    const bool said = hdf5->H5Pset_libver_bounds(access.id(), kEarliest, kV110) >= 0 &&
-                      hdf5->H5Pset_meta_block_size(access.id(), room) >= 0 &&
-                      hdf5->H5Pset_alignment(access.id(), kPage, kPage) >= 0 &&
-                      hdf5->H5Pset_create_intermediate_group(linked.id(), 1) >= 0 &&
-                      hdf5->H5Pset_char_encoding(linked.id(), kUtf8) >= 0;
-    const Handle file(said ? hdf5->H5Fcreate(memory.path().c_str(), kTruncate, 0, access.id()) : -1, hdf5->H5Fclose);
-    if (!file) failed(hdf5, path);
-    memory.unlink();
-    for (const Member& one : members) {
-      const std::string shown = text(path, "::", one.name);
-      const ArrayType& array = one.content.type;
-      const Handle type = new_type(hdf5, array.dtype);
-      if (!type)
-        refuse(text(shown, ": HDF5 has no elements of dtype ", array.dtype,
-                    "; use numbers, booleans, or bytes of a fixed length"));
-      const Handle space = space_of(hdf5, array.shape);
-      const Handle kept = creation_of(hdf5, one.content.chunk, filters);
-      const Handle dataset(
-          hdf5->H5Dcreate2(file.id(), one.name.c_str(), type.id(), space.id(), linked.id(), kept.id(), 0),
-          hdf5->H5Dclose);
-      if (!space || !kept || !dataset) failed(hdf5, shown);
-      const Address offset = hdf5->H5Dget_offset(dataset.id());
-      made.offsets.push_back(offset == kNoAddress ? 0 : static_cast<std::int64_t>(offset));
+    const Handle creation = list_of(hdf5, hdf5->H5P_CLS_FILE_CREATE_ID_g);
+    linked_ = list_of(hdf5, hdf5->H5P_CLS_LINK_CREATE_ID_g);
+    grouped_ = list_of(hdf5, hdf5->H5P_CLS_GROUP_CREATE_ID_g);
+    bool said = hdf5->H5Pset_libver_bounds(access.id(), kEarliest, kV110) >= 0 &&
+                hdf5->H5Pset_char_encoding(linked_.id(), kUtf8) >= 0;
+    // netCDF's library takes what it is to change in the order in which it was made.
+    if (wanted.of_netcdf)
+      said = said && hdf5->H5Pset_link_creation_order(creation.id(), kKeepsOrder) >= 0 &&
+             hdf5->H5Pset_link_creation_order(grouped_.id(), kKeepsOrder) >= 0;
+    file_ = Handle(said ? hdf5->H5Fcreate(file.c_str(), kTruncate, creation.id(), access.id()) : -1, hdf5->H5Fclose);
+    if (!file_) failed(hdf5, wanted.path);
+  }
+
+  /// Where the object header of each array begins.
+  std::vector<std::int64_t> describe() {
+    describe_groups();
+    for (const Scale& scale : scales_.scales)
+      if (!scale.member) describe_dimension(scale);
+    for (const Member& one : wanted_.members) describe_array(one);
+    if (!scales_.scales.empty()) describe_scales();
+    describe_dimension_lists();
+    std::vector<std::int64_t> headers;
+    for (const Address address : addresses_) headers.push_back(static_cast<std::int64_t>(address));
+    return headers;
+  }
+
+ private:
+  Handle opened(const std::string& name) const {
+    Handle object(hdf5_->H5Oopen(file_.id(), name.empty() ? "/" : name.c_str(), 0), hdf5_->H5Oclose);
+    if (!object) failed(hdf5_, shown(name));
+    return object;
+  }
+  std::string shown(const std::string& name) const { return text(wanted_.path, "::", name); }
+  Address address_of(Id object, const std::string& name) const {
+    ObjectInfo info;
+    constexpr unsigned kBasicInfo = 1;  // H5O_INFO_BASIC
+    const auto ask = hdf5_->H5Oget_info3 != nullptr ? hdf5_->H5Oget_info3 : hdf5_->H5Oget_info2;
+    if (ask(object, &info, kBasicInfo) < 0) failed(hdf5_, shown(name));
+    return info.address;
+  }
+
+  void describe_groups() const {
+    for (const std::string& name : groups_in(wanted_)) {
+      const Handle group(hdf5_->H5Gcreate2(file_.id(), name.c_str(), linked_.id(), grouped_.id(), 0), hdf5_->H5Gclose);
+      if (!group) failed(hdf5_, shown(name));
+    }
+    for (const GroupAttributes& one : wanted_.groups) {
+      const Handle group = opened(one.group);
+      for (const ArrayAttribute& its : one.attributes)
+        write_attribute(hdf5_, group.id(), its, wanted_.of_netcdf, shown(one.group));
     }
   }
-  made.bytes = memory.size();
-  std::int64_t end = made.bytes;
-  for (const std::int64_t offset : made.offsets)
-    if (offset > 0) end = std::min(end, offset);
-  // What stands behind the first element says that the room was not enough.
-  const std::vector<std::byte> behind = memory.read(end, std::min(memory.written_end(), made.bytes));
-  if (std::ranges::all_of(behind, [](std::byte one) { return one == std::byte{0}; })) made.head = memory.read(0, end);
-  return made;
-}
+  void describe_array(const Member& one) {
+    const ArrayType& array = one.content.type;
+    const Handle type = new_type(hdf5_, array.dtype);
+    if (!type)
+      refuse(text(shown(one.name), ": HDF5 has no elements of dtype ", array.dtype,
+                  "; use numbers, booleans, or bytes of a fixed length"));
+    const Handle space = space_of(hdf5_, array.shape);
+    const Handle kept = creation_of(hdf5_, one, type.id());
+    const Handle dataset(
+        hdf5_->H5Dcreate2(file_.id(), one.name.c_str(), type.id(), space.id(), linked_.id(), kept.id(), 0),
+        hdf5_->H5Dclose);
+    if (!space || !kept || !dataset) failed(hdf5_, shown(one.name));
+    addresses_.push_back(address_of(dataset.id(), one.name));
+    for (const ArrayAttribute& its : one.content.attributes)
+      write_attribute(hdf5_, dataset.id(), its, wanted_.of_netcdf, shown(one.name));
+  }
+  /// A dataset without elements of its own.
+  void describe_dimension(const Scale& scale) const {
+    const Handle type = new_type(hdf5_, ">f4");
+    const Handle space = space_of(hdf5_, {scale.length});
+    const Handle kept = list_of(hdf5_, hdf5_->H5P_CLS_DATASET_CREATE_ID_g);
+    const bool said = hdf5_->H5Pset_obj_track_times(kept.id(), false) >= 0;
+    const Handle dataset(
+        said ? hdf5_->H5Dcreate2(file_.id(), scale.name.c_str(), type.id(), space.id(), linked_.id(), kept.id(), 0)
+             : -1,
+        hdf5_->H5Dclose);
+    if (!dataset) failed(hdf5_, shown(scale.name));
+  }
+  void describe_scales() {
+    for (std::size_t i = 0; i < scales_.scales.size(); ++i) {
+      const Scale& scale = scales_.scales[i];
+      const Handle dataset = opened(scale.name);
+      scale_addresses_.push_back(address_of(dataset.id(), scale.name));
+      const std::string where = shown(scale.name);
+      write_plain_text(hdf5_, dataset.id(), "CLASS", "DIMENSION_SCALE", where);
+      std::string name = scale.name.substr(scale.name.rfind('/') + 1);
+      if (!scale.member) {
+        const std::string length = std::to_string(scale.length);
+        name = "This is a netCDF dimension but not a netCDF variable." +
+               std::string(length.size() < 10 ? 10 - length.size() : 0, ' ') + length;
+      }
+      write_plain_text(hdf5_, dataset.id(), "NAME", name, where);
+      if (wanted_.of_netcdf) {
+        const auto number = static_cast<std::int32_t>(i);
+        write_values(hdf5_, dataset.id(), "_Netcdf4Dimid", new_type(hdf5_, "<i4"), space_of(hdf5_, {}), &number, where);
+      }
+      write_references(dataset.id(), scale, where);
+    }
+  }
+  /// Which datasets have the dimension.
+  void write_references(Id dataset, const Scale& scale, const std::string& where) const {
+    struct Reference {
+      Address dataset;
+      std::uint32_t dimension;
+      std::uint32_t unused;
+    };
+    constexpr std::size_t kMostReferences = 4000;  // of 16 bytes; without the list all is found by DIMENSION_LIST
+    if (scale.used.empty() || scale.used.size() > kMostReferences) return;
+    std::vector<Reference> references;
+    for (const auto& [member, dimension] : scale.used)
+      references.push_back({addresses_[member], static_cast<std::uint32_t>(dimension), 0});
+    const Handle type(hdf5_->H5Tcreate(kCompound, sizeof(Reference)), hdf5_->H5Tclose);
+    const Handle number = new_type(hdf5_, "<i4");
+    const bool made = hdf5_->H5Tinsert(type.id(), "dataset", 0, hdf5_->H5T_STD_REF_OBJ_g) >= 0 &&
+                      hdf5_->H5Tinsert(type.id(), "dimension", sizeof(Address), number.id()) >= 0;
+    if (!made) failed(hdf5_, where);
+    write_values(hdf5_, dataset, "REFERENCE_LIST", type,
+                 space_of(hdf5_, {static_cast<std::int64_t>(references.size())}), references.data(), where);
+  }
+  void describe_dimension_lists() const {
+    std::set<std::size_t> are_scales;
+    for (const Scale& scale : scales_.scales)
+      if (scale.member) are_scales.insert(*scale.member);
+    for (std::size_t i = 0; i < wanted_.members.size(); ++i) {
+      const Member& one = wanted_.members[i];
+      const std::vector<std::ptrdiff_t>& its = scales_.of_members[i];
+      if (its.empty() || are_scales.contains(i)) continue;
+      const Handle dataset = opened(one.name);
+      const bool all = std::ranges::none_of(its, [](std::ptrdiff_t scale) { return scale < 0; });
+      if (std::ranges::any_of(its, [](std::ptrdiff_t scale) { return scale >= 0; })) write_list(dataset.id(), its, one);
+      if (!wanted_.of_netcdf || !all) write_labels(dataset.id(), one);
+    }
+  }
+  void write_list(Id dataset, const std::vector<std::ptrdiff_t>& its, const Member& one) const {
+    std::vector<Sequence> sequences;
+    for (const std::ptrdiff_t scale : its)
+      sequences.push_back(scale < 0 ? Sequence{} : Sequence{1, &scale_addresses_[static_cast<std::size_t>(scale)]});
+    const Handle type(hdf5_->H5Tvlen_create(hdf5_->H5T_STD_REF_OBJ_g), hdf5_->H5Tclose);
+    write_values(hdf5_, dataset, "DIMENSION_LIST", type, space_of(hdf5_, {static_cast<std::int64_t>(its.size())}),
+                 sequences.data(), shown(one.name));
+  }
+  void write_labels(Id dataset, const Member& one) const {
+    const std::vector<std::string>& names = one.content.dimension_names;
+    if (std::ranges::all_of(names, &std::string::empty)) return;
+    std::vector<const char*> labels;
+    for (const std::string& name : names) labels.push_back(name.c_str());
+    write_values(hdf5_, dataset, "DIMENSION_LABELS", text_type(hdf5_),
+                 space_of(hdf5_, {static_cast<std::int64_t>(labels.size())}), labels.data(), shown(one.name));
+  }
+
+  /// As the library takes sequences of any length (hvl_t).
+  struct Sequence {
+    std::size_t count = 0;
+    const void* elements = nullptr;
+  };
+
+  const Library& hdf5_;
+  const WantedFile& wanted_;
+  const Scales scales_;
+  Handle linked_;
+  Handle grouped_;
+  Handle file_;
+  std::vector<Address> addresses_;        // of the arrays
+  std::vector<Address> scale_addresses_;  // of the scales
+};
 
 }  // namespace
 
-NewFile make_file(const std::vector<Member>& members, const std::vector<Filter>& filters, const std::string& path) {
-  std::set<std::string_view> groups;
-  for (const Member& one : members)
-    for (std::size_t at = one.name.find('/'); at != std::string::npos; at = one.name.find('/', at + 1))
-      groups.insert(std::string_view(one.name).substr(0, at));
-  for (const Member& one : members) {
-    const std::string shown = text(path, "::", one.name);
+NewFile make_file(const WantedFile& wanted) {
+  const std::set<std::string> groups = groups_in(wanted);
+  for (const std::string& group : groups) check_name(group, text(wanted.path, "::", group));
+  for (const Member& one : wanted.members) {
+    const std::string shown = text(wanted.path, "::", one.name);
     check_name(one.name, shown);
     if (one.content.type.order != Order::kC)
       refuse(text(shown, ": HDF5 keeps arrays in order C, but order=F was given; leave it out"));
@@ -194,14 +310,17 @@ NewFile make_file(const std::vector<Member>& members, const std::vector<Filter>&
       refuse(text(shown, " is to be a dataset, but another one is to lie in a group of that name; rename one of them"));
   }
   const Library hdf5;
-  Size room = (groups.size() + 1) * kGroupRoom;
-  for (const Member& one : members) room += kDatasetRoom + 2 * one.name.size();
-  room = (room + kPage - 1) / kPage * kPage;
-  for (int i = 0; i < kAttempts; ++i, room *= 2) {
-    NewFile made = attempt(hdf5, members, filters, path, room);
-    if (!made.head.empty()) return made;
+  MemoryFile memory;
+  NewFile made;
+  std::vector<std::int64_t> headers;
+  {
+    Describing describing(hdf5, wanted, memory.path());
+    memory.unlink();
+    headers = describing.describe();
   }
-  failed(hdf5, path);
+  made.head = memory.read();
+  for (const std::int64_t header : headers) made.told_at.push_back(place_told_in(made.head, header, wanted.path));
+  return made;
 }
 
 }  // namespace plait::container::hdf5

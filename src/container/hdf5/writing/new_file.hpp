@@ -1,4 +1,4 @@
-/// New HDF5 files: what is in front of the elements, made by HDF5's library.
+/// New HDF5 files: all but their elements, made by HDF5's library.
 #pragma once
 
 #include <cstddef>
@@ -11,18 +11,27 @@
 
 namespace plait::container::hdf5 {
 
-/// The file without its elements.
-struct NewFile {
-  std::vector<std::byte> head;        ///< all that is in front of them
-  std::int64_t bytes = 0;             ///< of the whole file
-  std::vector<std::int64_t> offsets;  ///< where each dataset begins; 0 for one without elements
+/// What a new file is to hold.
+struct WantedFile {
+  std::string path;             ///< for errors
+  std::vector<Member> members;  ///< of their content all but the offset counts
+  std::vector<GroupAttributes> groups;
+  bool of_netcdf = false;  ///< whether it is to be what netCDF's library takes for its own
 };
 
-/// Makes datasets, with the groups above them, which all versions of the library from 1.8 on read: each in one piece, or
-/// if its content has a chunk, without any of its chunks, which are to be packed by `filters`.  Rank 0 calls it.  path: for errors.
-/// errors  kArgument: a type or a name that HDF5 has not, or two names of which one is a group of the other.
+/// The file without its elements.
+struct NewFile {
+  std::vector<std::byte> head;  ///< all that describes them
+  /// Of each array: where in the head 8 bytes are to say at which offset it begins, or the index of its chunks; until then
+  /// they say that it is nowhere.
+  std::vector<std::int64_t> told_at;
+};
+
+/// Makes datasets, with the groups above them and attributes, which all versions of the library from 1.8 on read: each in
+/// one piece, or if its content has a chunk, in chunks of which there is none.  Rank 0 calls it.
+/// errors  kArgument: a type, a name or an attribute that HDF5 has not, or two names of which one is a group of the other.
 ///         kSystem: there is no library; it fails.
-/// cost    Some 2 KiB of memory for each dataset.
-NewFile make_file(const std::vector<Member>& members, const std::vector<Filter>& filters, const std::string& path);
+/// cost    Some 1 KiB of memory for each dataset.
+NewFile make_file(const WantedFile& wanted);
 
 }  // namespace plait::container::hdf5

@@ -1,0 +1,139 @@
+"""Copies by libraries of Python."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+from plait_bench.copies.rows import ITEMSIZE, VARIABLE, Row
+
+
+def by_plait(row: Row, source: str, target: str, memory: int) -> None:
+    """By `plait.copy`."""
+    import plait
+
+    options: dict[str, Any] = {"target_order": row.target.order}
+    if row.target.chunks:
+        options = {"chunks": row.target.chunks, "codec": row.target.codec, "shards": row.target.shards}
+    plait.copy(source, target, memory=memory, **options)
+
+
+def _windows(row: Row, memory: int) -> Iterator[tuple[slice, ...]]:
+    """The windows that Plait would choose for one pass, for libraries that choose none."""
+    from plait._copying.boxes import Kept, Moved, boxes
+
+    target = row.target
+    kept = Kept(target.order, target.shards or target.chunks, target.codec != "none" or target.shards is not None)
+    for window in boxes(Moved(row.shape, ITEMSIZE), row.source.kept, kept, memory).windows():
+        yield window.region
+
+
+def _new_zarr(row: Row, target: str) -> Any:
+    import zarr
+    from zarr.codecs import BloscCodec, ZstdCodec
+
+    name, level = row.target.packer
+    codecs = {
+        "none": lambda: None,
+        "zstd": lambda: ZstdCodec(level=level),
+        "blosc": lambda: BloscCodec(typesize=ITEMSIZE, cname="lz4", clevel=level, shuffle="shuffle"),
+    }
+    told: dict[str, Any] = {"chunks": row.target.chunks, "shards": row.target.shards, "compressors": codecs[name]()}
+    return zarr.create_array(target, shape=row.shape, dtype="f4", **told)
+
+
+def _opened(row: Row, source: str) -> Any:
+    """The source as an array that is indexed."""
+    if row.source.suffix == ".zarr":
+        import zarr
+
+        return zarr.open_array(source, mode="r")
+    import h5py
+
+    return h5py.File(source)[VARIABLE]
+
+
+def _by_windows(row: Row, source: str, target: str, memory: int) -> None:
+    given = _opened(row, source)
+    if row.target.suffix == ".zarr":
+        made = _new_zarr(row, target)
+        for region in _windows(row, memory // 2):
+            made[region] = given[region]
+        return
+    import h5py
+
+    with h5py.File(target, "w") as file:
+        new = file.create_dataset(
+            VARIABLE,
+            row.shape,
+            "f4",
+            chunks=row.target.chunks,
+            compression="gzip",
+            compression_opts=row.target.packer[1],
+        )
+        for region in _windows(row, memory // 2):
+            new[region] = given[region]
+
+
+def by_zarr(row: Row, source: str, target: str, memory: int) -> None:
+    """By zarr-python, and h5py for HDF5, window by window."""
+    _by_windows(row, source, target, memory)
+
+
+def by_zarrs_pipeline(row: Row, source: str, target: str, memory: int) -> None:
+    """By zarr-python, which has its chunks packed and unpacked by zarrs."""
+    import zarr
+    import zarrs  # noqa: F401
+
+    zarr.config.set({"codec_pipeline.path": "zarrs.ZarrsCodecPipeline"})
+    _by_windows(row, source, target, memory)
+
+
+def by_dask(row: Row, source: str, target: str, memory: int) -> None:
+    """By Dask's rechunking, which knows of no bound for memory."""
+    import dask.array
+
+    wanted = row.target.shards or row.target.chunks
+    lazy = dask.array.from_array(_opened(row, source), chunks=row.source.chunks or _rows_of(row, memory // 8))
+    dask.array.store(lazy.rechunk(wanted), _new_zarr(row, target), lock=False)
+
+
+def _rows_of(row: Row, room: int) -> tuple[int, ...]:
+    width = row.bytes // row.shape[0]
+    return (max(1, room // width), *row.shape[1:])
+
+
+def by_memory_map(row: Row, source: str, target: str, memory: int) -> None:
+    """By NumPy, through memory maps."""
+    import numpy as np
+
+    given: Any = np.load(source, mmap_mode="r")
+    made: Any = np.lib.format.open_memmap(target, "w+", "f4", row.shape, fortran_order=row.target.order == "F")
+    made[...] = given
+    made.flush()
+
+
+def by_tensorstore(row: Row, source: str, target: str, memory: int) -> None:
+    """By TensorStore: all of it in one write, with its cache bounded."""
+    import tensorstore as ts  # type: ignore[import-not-found]
+
+    context = {"cache_pool": {"total_bytes_limit": memory // 2}}
+    base = {"driver": "zarr3", "context": context}
+    given = ts.open({**base, "kvstore": {"driver": "file", "path": source}}, open=True).result()
+    codecs: list[Any] = [{"name": "bytes", "configuration": {"endian": "little"}}]
+    if row.target.codec != "none":
+        codecs.append({"name": "zstd", "configuration": {"level": row.target.packer[1]}})
+    if row.target.shards:
+        codecs = [{"name": "sharding_indexed", "configuration": {"chunk_shape": row.target.chunks, "codecs": codecs}}]
+    grid = {"name": "regular", "configuration": {"chunk_shape": row.target.shards or row.target.chunks}}
+    told = {"shape": row.shape, "data_type": "float32", "chunk_grid": grid, "codecs": codecs}
+    made = ts.open(
+        {**base, "kvstore": {"driver": "file", "path": target}, "metadata": told}, create=True, delete_existing=True
+    ).result()
+    made.write(given).result()
+
+
+def threads() -> int:
+    """Return how many of them programs may use, where they ask."""
+    return len(os.sched_getaffinity(0))

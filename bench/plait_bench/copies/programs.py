@@ -1,0 +1,81 @@
+"""Copies by programs of others."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+import time
+from pathlib import Path
+
+from plait_bench.copies.rows import ITEMSIZE, VARIABLE, Row
+
+_LOOK = 0.005  # seconds
+
+
+class Ran:
+    """The programs that this process has run."""
+
+    def __init__(self) -> None:
+        """None so far."""
+        self.peak = 0
+        """Bytes of memory that one of them had at most."""
+
+    def run(self, *command: str) -> None:
+        """Run one.  errors  RuntimeError: what it says of its failure"""
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+            while process.poll() is None:
+                self._look(process.pid)
+                time.sleep(_LOOK)
+            said = process.stderr.read() if process.stderr else ""
+            if process.returncode != 0:
+                raise RuntimeError(
+                    f"{command[0]}: {(said.strip().splitlines() or [f'exit code {process.returncode}'])[-1]}"
+                )
+
+    def _look(self, number: int) -> None:
+        """Note the most memory so far, as the kernel counts it; what is used after the last look is missed."""
+        try:
+            status = Path(f"/proc/{number}/status").read_text(encoding="ascii")
+        except OSError:
+            return
+        found = [int(line.split()[1]) << 10 for line in status.splitlines() if line.startswith("VmHWM:")]
+        self.peak = max([self.peak, *found])
+
+
+RAN = Ran()
+
+
+def _sizes(shape: tuple[int, ...] | None, between: str) -> str:
+    return between.join(map(str, shape or ()))
+
+
+def by_zarrs(row: Row, source: str, target: str, memory: int) -> None:
+    """By zarrs_reencode, with as many chunks at once, and kept, as half of the memory holds.
+
+    Its version 0.8.1 minds the shape of chunks in shards only, so that chunks without get shards of one chunk each.
+    """
+    name, level = row.target.packer
+    configurations = {
+        "none": [],
+        "zstd": [{"name": "zstd", "configuration": {"level": level, "checksum": False}}],
+    }
+    shards = row.target.shards or row.target.chunks
+    unit = math.prod(shards or ()) * ITEMSIZE
+    command = ["zarrs_reencode", "--chunk-shape", _sizes(row.target.chunks, ","), "--shard-shape", _sizes(shards, ",")]
+    command += ["--bytes-to-bytes-codecs", json.dumps(configurations[name])]
+    command += ["--cache-size", str(memory // 2), "--concurrent-chunks", str(max(1, memory // 2 // unit))]
+    RAN.run(*command, source, target)
+
+
+def by_h5repack(row: Row, source: str, target: str, memory: int) -> None:
+    """By h5repack of the HDF5 library."""
+    chunks = f"{VARIABLE}:CHUNK={_sizes(row.target.chunks, 'x')}"
+    RAN.run("h5repack", "-l", chunks, "-f", f"{VARIABLE}:GZIP={row.target.packer[1]}", source, target)
+
+
+def by_nccopy(row: Row, source: str, target: str, memory: int) -> None:
+    """By nccopy of the netCDF library, with the memory for its buffer and its cache of chunks."""
+    chunks = f"{VARIABLE}:{_sizes(row.target.chunks, ',')}"
+    room = ["-m", str(memory // 4), "-h", str(memory // 2)]
+    RAN.run("nccopy", "-d", str(row.target.packer[1]), "-c", chunks, *room, source, target)

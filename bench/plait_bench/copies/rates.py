@@ -1,0 +1,103 @@
+"""What bounds a copy from below: the rate of a plain copy of its bytes on the same disk, and those of its codecs."""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+import zlib
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from plait_bench.copies.libraries import threads
+from plait_bench.copies.rows import ITEMSIZE, Row, values
+
+_BLOCK = 4 << 20
+_CHUNKS = 8
+_MOST = 4 << 20
+"""Bytes of a chunk that are taken."""
+
+
+def drop(path: Path) -> None:
+    """Drop what is below a path from the page cache; what waits to be written is written first."""
+    for file in [path] if path.is_file() else [one for one in path.rglob("*") if one.is_file()]:
+        descriptor = os.open(file, os.O_RDONLY)
+        try:
+            os.fdatasync(descriptor)
+            os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+        finally:
+            os.close(descriptor)
+
+
+def fill(row: Row, path: Path) -> None:
+    """Write as many bytes as the array has to a file, durably."""
+    block = values((1024, 1024), (slice(0, 1024), slice(0, 1024))).tobytes()
+    with path.open("wb") as file:
+        for begin in range(0, row.bytes, len(block)):
+            file.write(block[: row.bytes - begin])
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def plain_copy(source: Path, target: Path) -> float:
+    """Return the bytes a second of copying one file, read and written in order until it is durable, as dd does."""
+    begin = time.perf_counter()
+    total = 0
+    with source.open("rb", buffering=0) as given, target.open("wb", buffering=0) as made:
+        while block := given.read(_BLOCK):
+            made.write(block)
+            total += len(block)
+        os.fsync(made.fileno())
+    return total / (time.perf_counter() - begin)
+
+
+def codec_seconds(row: Row) -> float | None:
+    """Return the seconds that all cores need to unpack the source's chunks and to pack the target's, in memory.
+
+    A few chunks are taken for all of them. None where a packer's library is not installed.
+    """
+    total = 0.0
+    for end, packs in ((row.source, False), (row.target, True)):
+        name, level = end.packer
+        if name == "none" or end.chunks is None:
+            continue
+        functions = _functions(name, level)
+        if functions is None:
+            return None
+        pack, unpack = functions
+        plain = [_chunk(row, end.chunks, number) for number in range(_CHUNKS)]
+        given = plain if packs else [pack(piece) for piece in plain]
+        with ThreadPoolExecutor(threads()) as pool:
+            list(pool.map(pack if packs else unpack, given[: threads()]))  # the threads begin
+            begin = time.perf_counter()
+            list(pool.map(pack if packs else unpack, given))
+            total += (time.perf_counter() - begin) * row.bytes / sum(map(len, plain))
+    return total
+
+
+def _chunk(row: Row, shape: tuple[int, ...], number: int) -> bytes:
+    """The elements of one chunk; the first ones where it is large."""
+    region = []
+    for size, count in zip(row.shape, shape, strict=True):
+        begin = min(size // max(count, 1) * number // _CHUNKS * count, max(size - count, 0))
+        region.append(slice(begin, min(begin + count, size)))
+    first = region[0]
+    rest = math.prod(part.stop - part.start for part in region[1:]) * ITEMSIZE
+    region[0] = slice(first.start, min(first.stop, first.start + max(_MOST // rest, 1)))
+    return values(row.shape, tuple(region)).tobytes()
+
+
+def _functions(name: str, level: int) -> tuple[Callable[[bytes], bytes], Callable[[bytes], bytes]] | None:
+    if name == "gzip":
+        return (lambda data: zlib.compress(data, level)), zlib.decompress
+    try:
+        if name == "zstd":
+            from numcodecs import zstd
+
+            return (lambda data: bytes(zstd.compress(data, level))), lambda data: bytes(zstd.decompress(data))
+        from numcodecs import blosc
+    except ImportError:
+        return None
+    blosc.use_threads = False
+    return (lambda data: bytes(blosc.compress(data, b"lz4", level, 1))), lambda data: bytes(blosc.decompress(data))

@@ -1,0 +1,56 @@
+"""What copies are compared with, as far as it is installed."""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from plait_bench.copies import libraries, programs
+from plait_bench.copies.rows import Row
+
+PLAIT = "plait"
+
+
+@dataclass(frozen=True)
+class Tool:
+    """One way to make copies."""
+
+    rows: str
+    """The keys of those that it can make."""
+    copy: Callable[[Row, str, str, int], None]
+    modules: tuple[str, ...] = ()
+    """That it needs, and that are imported before the time begins."""
+    program: str = ""
+    """That it needs."""
+
+    @property
+    def is_there(self) -> bool:
+        """Whether it is installed."""
+        found = all(importlib.util.find_spec(module) is not None for module in self.modules)
+        return found and (not self.program or shutil.which(self.program) is not None)
+
+
+TOOLS = {
+    PLAIT: Tool("abcdefgh", libraries.by_plait, ("plait",)),
+    "zarrs_reencode": Tool("abfg", programs.by_zarrs, program="zarrs_reencode"),
+    "tensorstore": Tool("abfg", libraries.by_tensorstore, ("tensorstore",)),
+    "zarr-python": Tool("abdefg", libraries.by_zarr, ("zarr", "h5py")),
+    "zarr-python+zarrs": Tool("abdefg", libraries.by_zarrs_pipeline, ("zarr", "zarrs", "h5py")),
+    "dask": Tool("abdfg", libraries.by_dask, ("dask", "zarr", "h5py")),
+    "h5repack": Tool("h", programs.by_h5repack, program="h5repack"),
+    "nccopy": Tool("h", programs.by_nccopy, program="nccopy"),
+    "h5py": Tool("h", libraries.by_zarr, ("h5py",)),
+    "numpy": Tool("c", libraries.by_memory_map, ("numpy",)),
+}
+"""By their names."""
+
+
+def tools_for(key: str, wanted: tuple[str, ...] | None = None) -> list[str]:
+    """Return the names of those that can make a copy here; of those that are wanted, and Plait, where that is said."""
+    return [
+        name
+        for name, tool in TOOLS.items()
+        if key in tool.rows and tool.is_there and (wanted is None or name in (PLAIT, *wanted))
+    ]

@@ -1,0 +1,155 @@
+"""The driver of `plait bench stripe`: a matrix on more and more disks that are limited alike."""
+
+from __future__ import annotations
+
+import contextlib
+import statistics
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import numpy as np
+import numpy.typing as npt
+
+import plait
+from plait_bench.limited_disk import LimitedDisk, Limits, missing
+from plait_bench.machine import describe_machine
+from plait_bench.steps import Progress, Steps
+
+GOAL = 0.9
+"""Of the rate that is proportional to the disks."""
+PAPER = {1: 1.30, 2: 2.49, 4: 4.96}
+"""Table II of DeBenedictis and del Rosario (1993): MB/s of output by rows from 64 processors, by the disks."""
+WAYS = ("write", "read")
+_SPARE = 32 << 20
+"""Bytes of a disk that a file system needs, and more."""
+
+Bytes = npt.NDArray[np.uint8]
+
+
+@dataclass(frozen=True)
+class StripeSettings:
+    """What to measure."""
+
+    limits: str = "20MB/s,2000"
+    """Of each disk, as `Limits.parse` takes them."""
+    disks: tuple[int, ...] = (1, 2, 4)
+    edge: int = 8192
+    """Rows and columns of the matrix of bytes."""
+    ranks: int = 64
+    """That the matrix is distributed over by rows, all of them in one process."""
+    unit: int = 64 << 10
+    rounds: int = 3
+    folder: str | None = None
+    """Where the disks' blocks are kept; default the system's folder for temporary files."""
+
+
+@dataclass
+class Striped:
+    """A number of disks.  Rates are in bytes a second, one for each round."""
+
+    disks: int
+    rates: dict[str, list[float]] = field(default_factory=lambda: {way: [] for way in WAYS})
+    wrong: bool = False
+
+    def rate(self, way: str) -> float:
+        """Return the median of the rounds."""
+        return statistics.median(self.rates[way])
+
+
+@dataclass
+class StripeResults:
+    """Everything that one run of the benchmark found."""
+
+    machine: dict[str, str]
+    settings: dict[str, Any]
+    runs: list[Striped] = field(default_factory=list)
+
+    def of_linear(self, one: Striped, way: str) -> float:
+        """Return a rate over that which is proportional to the disks, from the fewest on."""
+        first = self.runs[0]
+        return one.rate(way) / first.rate(way) * first.disks / one.disks
+
+    def wrong(self) -> list[str]:
+        """Return where what was read is not what was written."""
+        return [f"{one.disks} disks" for one in self.runs if one.wrong]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return everything as plain lists, dictionaries, texts and numbers."""
+        return {
+            "machine": self.machine,
+            "settings": self.settings,
+            "paper": PAPER,
+            "runs": [
+                {**asdict(one), "of linear": {way: self.of_linear(one, way) for way in WAYS}} for one in self.runs
+            ],
+        }
+
+
+def run_stripe(settings: StripeSettings, progress: Progress = lambda text, share: None) -> StripeResults:
+    """Write and read the matrix on each number of disks.
+
+    errors  plait.ArgumentError: settings; plait.StoreError: no such disks can be had here, or they are full
+    """
+    limits = Limits.parse(settings.limits)
+    reason = missing()
+    if reason is not None:
+        raise plait.StoreError(f"there can be no disk of limited rates here: {reason}")
+    with tempfile.TemporaryDirectory(prefix="plait-bench-", dir=settings.folder) as name:
+        folder = Path(name)
+        results = StripeResults(describe_machine(folder), asdict(settings))
+        steps = Steps(progress, len(WAYS) * settings.rounds * len(settings.disks))
+        matrix = np.random.default_rng(1).integers(0, 256, (settings.edge, settings.edge), np.uint8)
+        for count in settings.disks:
+            one = Striped(count)
+            results.runs.append(one)
+            with _disks(folder, count, settings.edge**2 // count + _SPARE) as disks:
+                for number in range(settings.rounds):
+                    steps.doing(f"{count} disks, round {number + 1} of {settings.rounds}")
+                    _measure(one, settings, (disks, limits), matrix, folder / "matrix")
+                    steps.done(f"{count} disks, round {number + 1} of {settings.rounds}")
+                    steps.done(f"{count} disks, round {number + 1} of {settings.rounds}")
+    return results
+
+
+@contextlib.contextmanager
+def _disks(folder: Path, count: int, size: int) -> Iterator[list[LimitedDisk]]:
+    with contextlib.ExitStack() as stack:
+        disks = []
+        for number in range(count):
+            own = folder / f"disk{number} of {count}"
+            own.mkdir()
+            disks.append(stack.enter_context(LimitedDisk(own, size)))
+        yield disks
+
+
+def _measure(
+    one: Striped, settings: StripeSettings, where: tuple[list[LimitedDisk], Limits], matrix: Bytes, name: Path
+) -> None:
+    disks, limits = where
+    layout = plait.Layout(matrix.shape, "(block, *)", grid=(settings.ranks,))
+    parts = [np.ascontiguousarray(matrix[np.ix_(*layout.indices(rank))]) for rank in range(settings.ranks)]
+    folders = ",".join(quote(str(disk.folder)) for disk in disks)
+    url = f"stripe:{quote(str(name))}?disks={folders}&unit={settings.unit}"
+    for disk in disks:
+        disk.begin_cold(limits)
+    begin = time.perf_counter()
+    with plait.open(url, "w", shape=matrix.shape, dtype="u1") as file:
+        file.write(parts, layout)
+    one.rates["write"].append(matrix.nbytes / (time.perf_counter() - begin))
+    for disk in disks:
+        disk.begin_cold(limits)
+    begin = time.perf_counter()
+    with plait.open(url, shape=matrix.shape, dtype="u1") as file:
+        found = file.read(layout)
+    one.rates["read"].append(matrix.nbytes / (time.perf_counter() - begin))
+    one.wrong |= not all(np.array_equal(part, other) for part, other in zip(found, parts, strict=True))
+    for disk in disks:
+        disk.lift()
+        for component in disk.folder.glob(f"{name.name}.*"):
+            component.unlink()
+    name.unlink()

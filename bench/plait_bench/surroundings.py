@@ -1,0 +1,142 @@
+"""What else happens on the machine while it is measured: which cores the ranks are on, who uses them, how far apart.
+
+All of it is Linux's; where a file of ``/proc`` is missing nothing is told.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from mpi4py import MPI
+
+_TRIPS, _BATCHES = 50, 40
+_PATIENCE = 2.0
+"""Seconds after which a word that does not come back is given up."""
+_LINE = 256
+"""Bytes between two words, so that they are in no cache line together."""
+
+
+@dataclass(frozen=True)
+class Round:
+    """What surrounded the accesses of one round."""
+
+    cores: list[int]
+    """The core of each rank at its end."""
+    stolen: float | None
+    """The part of the time of all cores that the host gave to others."""
+    foreign: float | None
+    """The part of it that programs other than the ranks took."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON has it."""
+        return asdict(self)
+
+
+def own_core() -> int:
+    """Return the core that this process runs on, -1 where the system does not tell."""
+    try:
+        words = Path("/proc/self/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+        return int(words[36])
+    except (OSError, IndexError, ValueError):
+        return -1
+
+
+def _ticks() -> tuple[float, float, float] | None:
+    """Return the seconds that all cores have been busy, stolen and there at all since the start."""
+    try:
+        line = Path("/proc/stat").read_text(encoding="utf-8").splitlines()[0].split()
+        user, nice, system, idle, waiting, hard, soft, stolen = (int(word) for word in line[1:9])
+    except (OSError, IndexError, ValueError):
+        return None
+    second = os.sysconf("SC_CLK_TCK")
+    busy = user + nice + system + hard + soft
+    return busy / second, stolen / second, (busy + stolen + idle + waiting) / second
+
+
+class Watch:
+    """Looks at the machine from its making on.  Collective."""
+
+    def __init__(self, comm: MPI.Intracomm) -> None:
+        """Begin."""
+        self._comm = comm
+        comm.Barrier()
+        self._begin, self._own = _ticks(), time.process_time()
+
+    def end(self) -> Round:
+        """Return what was seen.  Collective."""
+        own = self._comm.allreduce(time.process_time() - self._own)
+        now = _ticks()
+        cores = self._comm.allgather(own_core())
+        if now is None or self._begin is None or now[2] <= self._begin[2]:
+            return Round(cores, None, None)
+        busy, stolen, whole = (after - before for after, before in zip(now, self._begin, strict=True))
+        return Round(cores, stolen / whole, max(busy - own, 0.0) / whole)
+
+
+@contextmanager
+def _pinned(core: int) -> Iterator[None]:
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {core})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
+
+
+def round_trip(comm: MPI.Intracomm) -> float | None:
+    """Return the seconds that a word takes from one core to another one and back, both of them in Python.
+
+    The shortest of many, between the first two cores that ranks may use.  Where these have a cache in common it is some
+    0.2 µs, of which Python takes most; where not, two or more times that.  None with one rank, one core, or ranks on
+    several hosts.  Collective.
+    """
+    cores = sorted(os.sched_getaffinity(0))[:2]
+    together = comm.Split_type(MPI.COMM_TYPE_SHARED)
+    possible = comm.allreduce(together.size == comm.size and len(cores) == 2, op=MPI.LAND) and comm.size > 1
+    if not possible:
+        together.Free()
+        return None
+    window = MPI.Win.Allocate_shared(2 * _LINE if comm.rank == 0 else 0, 1, comm=together)
+    words = np.frombuffer(window.Shared_query(0)[0], dtype=np.uint8)[: 2 * _LINE]
+    if comm.rank == 0:
+        words[:] = 0
+    comm.Barrier()
+    best = float("inf")
+    if comm.rank < 2:
+        with _pinned(cores[comm.rank]):
+            best = _pass_words(memoryview(words), comm.rank)
+    comm.Barrier()
+    del words
+    window.Free()
+    together.Free()
+    best = float(comm.bcast(best))
+    return best if best < _PATIENCE else None
+
+
+def _pass_words(words: memoryview, rank: int) -> float:
+    mine, theirs = rank * _LINE, (1 - rank) * _LINE
+    limit = time.monotonic() + _PATIENCE
+    best = float("inf")
+    value = 0
+    for _ in range(_BATCHES):
+        begin = time.perf_counter()
+        for _ in range(_TRIPS):
+            value = value % 250 + 1
+            if rank == 0:
+                words[mine] = value
+            spins = 0
+            while words[theirs] != value:
+                spins += 1
+                if spins % 4096 == 0 and time.monotonic() > limit:
+                    return best
+            if rank == 1:
+                words[mine] = value
+        best = min(best, (time.perf_counter() - begin) / _TRIPS)
+    return best

@@ -1,0 +1,47 @@
+"""Where the time of accesses went, and what else the machine did meanwhile, for the terminal."""
+
+from __future__ import annotations
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from plait_bench.job import TOTAL
+from plait_bench.results import CaseResult
+from plait_bench.text import NOTHING, milliseconds, titled_table
+
+_TIMERS = (("io", "File"), ("copy", "Exchange and copy"), ("wait", "Waiting"), ("rest", "Plan and agreement"))
+
+
+def timers_of(result: CaseResult) -> list[RenderableType]:
+    """Return a table of the timers of Total and a line on the machine; nothing where nothing was recorded."""
+    cells = [cell for cell in result.cells if cell.timers.get(TOTAL)]
+    if not cells:
+        return []
+    table = titled_table("Where the time of Total goes, milliseconds a rank, medians of the rounds")
+    table.add_column("Distribution")
+    for _, title in _TIMERS:
+        table.add_column(title, justify="right", no_wrap=True)
+    table.add_column("Core to core, µs", justify="right", no_wrap=True)
+    for cell in cells:
+        times = [milliseconds(cell.timer(TOTAL, name) or 0.0) for name, _ in _TIMERS]
+        table.add_row(cell.name, *times, " to ".join(_microseconds(trip) for trip in cell.trips))
+    return [Text(), table, *_machine(result)]
+
+
+def _microseconds(seconds: float | None) -> str:
+    return NOTHING if seconds is None else f"{seconds * 1e6:.2f}"
+
+
+def _machine(result: CaseResult) -> list[Text]:
+    rounds = [seen for cell in result.cells for seen in cell.surroundings]
+    known = [seen for seen in rounds if seen["foreign"] is not None]
+    if not known:
+        return []
+    foreign, stolen = ([seen[name] for seen in known] for name in ("foreign", "stolen"))
+    moved = len({tuple(seen["cores"]) for seen in rounds})
+    return [
+        Text(
+            f"Other programs took {min(foreign):.0%} to {max(foreign):.0%} of all cores, the host {max(stolen):.0%} at "
+            f"most; the ranks ended their rounds on {moved} placement{'' if moved == 1 else 's'} of cores."
+        )
+    ]

@@ -1,0 +1,41 @@
+/// What files say beside the elements: attributes of arrays and of the groups that these are in.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "plait/layout.hpp"
+
+namespace plait {
+
+/// An attribute: numbers, texts, or what only JSON spells.
+struct ArrayAttribute {
+  std::string name;
+  /// The type of its numbers as .npy files spell it (`<f4`); kTexts; or kJson.
+  std::string dtype;
+  Extents shape{};                   ///< of its values, the last dimension fastest; empty: there is one
+  std::vector<std::byte> values{};   ///< numbers
+  std::vector<std::string> texts{};  ///< texts in UTF-8; of kJson one, as JSON spells it
+  /// Why its value cannot be read; empty: it can.
+  std::string refused{};
+
+  static constexpr const char* kTexts = "text";
+  /// What is nested or of several types, as Zarr's attributes can be.
+  static constexpr const char* kJson = "json";
+
+  bool is_texts() const { return dtype == kTexts; }
+  bool is_json() const { return dtype == kJson; }
+  bool operator==(const ArrayAttribute&) const = default;
+};
+
+using ArrayAttributes = std::vector<ArrayAttribute>;
+
+/// The attributes of a group; the one that all others are in has an empty name.
+struct GroupAttributes {
+  std::string group;  ///< its path, without a slash in front
+  ArrayAttributes attributes;
+};
+
+}  // namespace plait

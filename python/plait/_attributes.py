@@ -1,0 +1,182 @@
+"""Attributes of arrays and groups in files."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from ._arguments.array_types import descr_of
+from ._arguments.words import shown
+from ._errors import ArgumentError
+
+Raw = tuple[str, str, list[int], bytes, list[str], str]
+"""Name, dtype, shape, bytes of numbers, texts, why there is no value."""
+RawGroup = tuple[str, list[Raw]]
+
+_TEXTS = "text"
+_JSON = "json"
+
+
+class Attributes(Mapping[str, Any]):
+    """The attributes of an array or a group by their names: read-only.
+
+    A value is a number or a text; an array of numbers, or a list of texts, has its shape; what JSON nests is what
+    :mod:`json` makes of it.
+    """
+
+    def __init__(self, raw: Iterable[Raw] = ()) -> None:
+        """Made by Plait."""
+        self._raw = {one[0]: one for one in raw}
+
+    def __getitem__(self, name: str) -> Any:
+        """Return the value of an attribute. Raises plait.ArgumentError where it has none that Plait reads."""
+        one = self._raw[name]
+        if one[5]:
+            raise ArgumentError(f"the attribute {name!r} cannot be read: {one[5]}")
+        return _value_of(one)
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the names of those that have values."""
+        return (name for name, one in self._raw.items() if not one[5])
+
+    def __len__(self) -> int:
+        """Count those that have values."""
+        return sum(not one[5] for one in self._raw.values())
+
+    def __repr__(self) -> str:
+        """Show them as a dict."""
+        return f"Attributes({dict(self)})"
+
+    @property
+    def refused(self) -> dict[str, str]:
+        """The names of those whose values cannot be read, and why."""
+        return {name: one[5] for name, one in self._raw.items() if one[5]}
+
+    @property
+    def raw(self) -> list[Raw]:
+        """All of them as the library has them: not public."""
+        return list(self._raw.values())
+
+
+def raw_of(given: Mapping[str, Any] | None, what: str = "attributes") -> list[Raw]:
+    """Check attributes that a caller gives.
+
+    errors  ArgumentError
+    """
+    if given is None:
+        return []
+    if isinstance(given, Attributes):
+        return given.raw
+    if not isinstance(given, Mapping):
+        raise ArgumentError(f"{what}={shown(given)} is not a mapping; give names and values, such as {{'units': 'K'}}")
+    return [_raw_of(name, value) for name, value in given.items()]
+
+
+def raw_groups(given: Mapping[str, Mapping[str, Any]] | None) -> list[RawGroup]:
+    """Check attributes of groups.
+
+    errors  ArgumentError
+    """
+    if given is None:
+        return []
+    if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
+        raise ArgumentError(
+            f"group_attributes={shown(given)} is not a mapping; give names of groups and their attributes, such as "
+            "{'': {'title': 'a model'}}"
+        )
+    return [(name.strip("/"), raw_of(its, f"group_attributes[{name!r}]")) for name, its in given.items()]
+
+
+def _value_of(one: Raw) -> Any:
+    _, dtype, shape, values, texts, _ = one
+    if dtype == _JSON:
+        return json.loads(texts[0])
+    if dtype == _TEXTS:
+        return _nested(iter(texts), shape)
+    array = np.frombuffer(values, dtype).reshape(shape)
+    return array if shape else array[()]
+
+
+def _nested(texts: Iterator[str], shape: list[int]) -> Any:
+    return [_nested(texts, shape[1:]) for _ in range(shape[0])] if shape else next(texts)
+
+
+def _raw_of(name: Any, value: Any) -> Raw:
+    if not isinstance(name, str) or not name:
+        raise ArgumentError(f"the attribute {shown(name)} is not a name; give a text that is not empty")
+    if isinstance(value, str):
+        return (name, _TEXTS, [], b"", [str(value)], "")
+    if isinstance(value, (list, tuple)) and value and all(isinstance(one, str) for one in value):
+        return (name, _TEXTS, [len(value)], b"", [str(one) for one in value], "")
+    array = _array_of(value)
+    if array is None:
+        return (name, _JSON, [], b"", [_json_of(name, value)], "")
+    if array.dtype.kind in "US":
+        texts = [
+            one if isinstance(one, str) else one.decode("utf-8", "surrogateescape") for one in array.ravel().tolist()
+        ]
+        return (name, _TEXTS, list(array.shape), b"", texts, "")
+    descr, _ = descr_of(array.dtype)
+    return (name, descr, list(array.shape), np.ascontiguousarray(array).tobytes(), [], "")
+
+
+def _array_of(value: Any) -> np.ndarray[Any, Any] | None:
+    """Return numbers or texts of one kind and shape as an array; None: it is something else."""
+    if value is None or isinstance(value, Mapping):
+        return None
+    mixed = isinstance(value, (list, tuple)) and _mixes(value)
+    try:
+        array = np.asarray(value)
+    except ValueError:  # of lists of several lengths
+        return None
+    return None if mixed or array.dtype.kind not in "biufcUSV" or array.dtype.fields else array
+
+
+def _mixes(value: Any) -> bool:
+    """Whether there are texts, truth values or nothing among numbers in a list."""
+    if isinstance(value, (list, tuple)):
+        kinds = {_kind(one) for one in value}
+        return len(kinds) > 1 or any(_mixes(one) for one in value)
+    return value is None
+
+
+def _kind(one: Any) -> str:
+    if isinstance(one, (list, tuple)):
+        return "list"
+    if isinstance(one, (bool, np.bool_)):
+        return "truth"
+    return "text" if isinstance(one, str) else "number" if isinstance(one, (int, float, complex, np.generic)) else "?"
+
+
+def _json_of(name: str, value: Any) -> str:
+    try:
+        return json.dumps(value)
+    except (TypeError, ValueError):
+        raise ArgumentError(
+            f"the attribute {name!r} is {shown(value)}; give a number, a text, an array of numbers, a list of texts, "
+            "or what JSON can spell"
+        ) from None
+
+
+def json_value(value: Any) -> Any:
+    """Return the value of an attribute as lists, numbers and texts."""
+    if isinstance(value, (np.ndarray, np.generic)):
+        plain = value.tolist()
+        return _without_complex(plain)
+    return value
+
+
+def _without_complex(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_without_complex(one) for one in value]
+    if isinstance(value, complex):
+        return [value.real, value.imag]
+    if isinstance(value, bytes):
+        return value.hex()
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value

@@ -1,0 +1,51 @@
+"""What `plait info` says of attributes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import plait
+from plait._amounts import shown
+from plait._attributes import json_value
+from plait.cli.support import output
+
+_LONGEST = 100
+
+Document = dict[str, Any]
+
+
+def described(attributes: plait.Attributes) -> Document:
+    """Return attributes as JSON has them, and what cannot be read."""
+    values = {name: json_value(value) for name, value in attributes.items()}
+    return {"attributes": values, "refused_attributes": attributes.refused}
+
+
+def groups_of(name: str) -> list[Document]:
+    """Return the groups of a file."""
+    return [{"name": group.name, **described(group.attributes)} for group in plait.groups_in(name)]
+
+
+def print_attributes(document: Document) -> None:
+    """Print the attributes of groups, of arrays, and of the only array."""
+    for group in document.get("groups") or []:
+        _print(f"attributes of group /{shown(group['name'])}", group)
+    for array in document.get("arrays") or []:
+        _print(f"attributes of {shown(array['name']) or '/'}", array)
+    if "arrays" not in document:
+        _print("attributes", document)
+
+
+def _print(head: str, document: Document) -> None:
+    values = {name: _words(value) for name, value in document.get("attributes", {}).items()}
+    values |= {name: f"cannot be read: {why}" for name, why in document.get("refused_attributes", {}).items()}
+    if not values:
+        return
+    output().print(head, soft_wrap=True, markup=False)
+    width = max(map(len, map(shown, values)))
+    for name, words in values.items():
+        output().print(f"  {shown(name):<{width}}  {words}", soft_wrap=True, markup=False)
+
+
+def _words(value: Any) -> str:
+    text = shown(value) if isinstance(value, str) else str(value)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."

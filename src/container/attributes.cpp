@@ -1,0 +1,89 @@
+#include "container/attributes.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "base/text.hpp"
+#include "container/npy/encoding.hpp"
+#include "container/npy/header.hpp"
+#include "container/packing.hpp"
+#include "container/refuse.hpp"
+
+namespace plait::container {
+
+using base::text;
+
+std::string packed_attributes(const ArrayAttributes& attributes) {
+  Packer out;
+  out.number(attributes.size());
+  for (const ArrayAttribute& one : attributes) {
+    out.text(one.name);
+    out.text(one.dtype);
+    out.extents(one.shape);
+    out.bytes(one.values.data(), one.values.size());
+    out.number(one.texts.size());
+    for (const std::string& its : one.texts) out.text(its);
+    out.text(one.refused);
+  }
+  return out.take();
+}
+
+ArrayAttributes unpacked_attributes(std::string_view packed) {
+  Unpacker in(packed);
+  ArrayAttributes attributes(in.count());
+  for (ArrayAttribute& one : attributes) {
+    one.name = in.bytes();
+    one.dtype = in.bytes();
+    one.shape = in.extents();
+    one.values = in.content();
+    one.texts.resize(in.count());
+    for (std::string& its : one.texts) its = in.bytes();
+    one.refused = in.bytes();
+  }
+  return attributes;
+}
+
+const ArrayAttribute* find_attribute(const ArrayAttributes& attributes, std::string_view name) {
+  const auto found = std::ranges::find(attributes, name, &ArrayAttribute::name);
+  return found == attributes.end() ? nullptr : &*found;
+}
+
+std::int64_t count_of(const ArrayAttribute& attribute) {
+  std::int64_t count = 1;
+  for (const std::int64_t extent : attribute.shape)
+    if (__builtin_mul_overflow(count, extent, &count)) return INT64_MAX;
+  return count;
+}
+
+ArrayAttribute text_attribute(std::string name, std::string text) {
+  ArrayAttribute made{std::move(name), ArrayAttribute::kTexts};
+  made.texts.push_back(std::move(text));
+  return made;
+}
+
+std::string utf8_of(std::string_view bytes) {
+  return npy::is_utf8(bytes) ? std::string(bytes) : npy::utf8_of_latin1(bytes);
+}
+
+void check_attributes(const ArrayAttributes& attributes, const std::string& where) {
+  std::set<std::string_view> names;
+  for (const ArrayAttribute& one : attributes) {
+    if (one.name.empty() || one.name.find('\0') != std::string::npos || !npy::is_utf8(one.name))
+      refuse(text(where,
+                  ": an attribute has an empty name, or one that is no UTF-8 or has a byte of zero; give it "
+                  "another one"));
+    if (!names.insert(one.name).second)
+      refuse(text(where, ": two attributes have the name \"", one.name, "\"; give each a name of its own"));
+    if (!one.refused.empty()) refuse(text(where, ": the attribute \"", one.name, "\" has no value: ", one.refused));
+    const std::int64_t count = count_of(one);
+    const bool texts = one.is_texts() || one.is_json();
+    const std::int64_t bytes = texts ? 1 : npy::element_bytes_of(one.dtype);
+    if (count < 0 || bytes < 1 ||
+        (texts ? one.texts.size() : one.values.size() / static_cast<std::size_t>(bytes)) !=
+            static_cast<std::size_t>(count))
+      refuse(text(where, ": the attribute \"", one.name, "\" has other values than its shape ",
+                  shape_to_string(one.shape), " and its type ", one.dtype, " say; give as many"));
+  }
+}
+
+}  // namespace plait::container

@@ -1,0 +1,32 @@
+/// Attributes of arrays and groups, as formats read and write them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "plait/array_attribute.hpp"
+
+namespace plait::container {
+
+/// What other ranks need of them.
+std::string packed_attributes(const ArrayAttributes& attributes);
+/// errors  kSystem: bytes that packed_attributes() does not give.
+ArrayAttributes unpacked_attributes(std::string_view packed);
+
+/// The one of that name; null where there is none.
+const ArrayAttribute* find_attribute(const ArrayAttributes& attributes, std::string_view name);
+
+/// How many values it has.
+std::int64_t count_of(const ArrayAttribute& attribute);
+
+/// An attribute that is one text, or several.
+ArrayAttribute text_attribute(std::string name, std::string text);
+
+/// Text of a file that says nothing of its encoding: UTF-8 where it is that, else Latin-1.
+std::string utf8_of(std::string_view bytes);
+
+/// errors  kArgument: names that are empty, no UTF-8 or there twice; values that are not as many as the shape says.
+void check_attributes(const ArrayAttributes& attributes, const std::string& where);
+
+}  // namespace plait::container

@@ -1,0 +1,263 @@
+#include "container/attributes_json.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+
+#include "base/text.hpp"
+#include "container/attributes.hpp"
+#include "container/npy/header.hpp"
+#include "container/refuse.hpp"
+
+namespace plait::container {
+
+namespace {
+
+using base::text;
+using Json = nlohmann::ordered_json;
+
+/// In front of the words for numbers that JSON does not have, where they stand as texts meanwhile.
+constexpr char kMark = '\x01';
+constexpr std::array<std::string_view, 3> kWords{"NaN", "Infinity", "-Infinity"};
+
+std::optional<double> special_number(const Json& value) {
+  if (!value.is_string()) return std::nullopt;
+  const std::string& found = value.get_ref<const std::string&>();
+  if (found.empty() || found.front() != kMark) return std::nullopt;
+  const std::string_view word = std::string_view(found).substr(1);
+  if (word == kWords[0]) return std::numeric_limits<double>::quiet_NaN();
+  if (word == kWords[1]) return std::numeric_limits<double>::infinity();
+  if (word == kWords[2]) return -std::numeric_limits<double>::infinity();
+  return std::nullopt;
+}
+
+Json json_of_real(double value) {
+  if (std::isfinite(value)) return value;
+  const std::string_view word = std::isnan(value) ? kWords[0] : value > 0 ? kWords[1] : kWords[2];
+  return text(kMark, word);
+}
+
+double real_of_half(std::uint16_t bits) {
+  const int exponent = bits >> 10 & 31;
+  const int fraction = bits & 1023;
+  const double sign = (bits & 0x8000) != 0 ? -1 : 1;
+  if (exponent == 31)
+    return fraction != 0 ? std::numeric_limits<double>::quiet_NaN() : sign * std::numeric_limits<double>::infinity();
+  return sign * (exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(fraction + 1024, exponent - 25));
+}
+
+/// One number of so many bytes, of which `kind` says what they are.
+Json json_of_bytes(std::span<const std::byte> bytes, char kind, bool big) {
+  std::array<std::byte, 16> room{};
+  std::ranges::copy(bytes, room.begin());
+  if (big) std::reverse(room.begin(), room.begin() + static_cast<std::ptrdiff_t>(bytes.size()));
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, room.data(), 8);
+  const std::size_t size = bytes.size();
+  switch (kind) {
+    case 'b': return bits != 0;
+    case 'u': return bits;
+    case 'i': {
+      const auto unused = static_cast<int>(64 - 8 * size);
+      return static_cast<std::int64_t>(bits << unused) >> unused;
+    }
+    default: break;
+  }
+  if (size == 2) return json_of_real(real_of_half(static_cast<std::uint16_t>(bits)));
+  if (size == 4) return json_of_real(std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
+  if (size == 8) return json_of_real(std::bit_cast<double>(bits));
+  long double wide = 0;
+  std::memcpy(&wide, room.data(), std::min(sizeof(wide), size));
+  return json_of_real(static_cast<double>(wide));
+}
+
+Json json_of_value(const ArrayAttribute& attribute, std::size_t at) {
+  if (!attribute.values.empty() || !attribute.is_texts()) {
+    const char kind = attribute.dtype[1];
+    const bool big = attribute.dtype[0] == '>';
+    const auto size = static_cast<std::size_t>(npy::element_bytes_of(attribute.dtype));
+    const std::span<const std::byte> bytes = std::span(attribute.values).subspan(at * size, size);
+    if (kind != 'c') return json_of_bytes(bytes, kind, big);
+    return Json::array({json_of_bytes(bytes.first(size / 2), 'f', big), json_of_bytes(bytes.last(size / 2), 'f', big)});
+  }
+  return attribute.texts[at];
+}
+
+Json json_of_dimension(const ArrayAttribute& attribute, std::size_t dimension, std::size_t& at) {
+  if (dimension == attribute.shape.size()) return json_of_value(attribute, at++);
+  Json list = Json::array();
+  for (std::int64_t i = 0; i < attribute.shape[dimension]; ++i)
+    list.push_back(json_of_dimension(attribute, dimension + 1, at));
+  return list;
+}
+
+/// What the values of a list have in common.
+enum class Common : std::uint8_t { kNothing, kTexts, kTruth, kWhole, kNatural, kReal };
+
+Common common_of(const Json& value) {
+  if (special_number(value)) return Common::kReal;
+  if (value.is_string()) return Common::kTexts;
+  if (value.is_boolean()) return Common::kTruth;
+  if (value.is_number_float()) return Common::kReal;
+  if (value.is_number_unsigned()) return value.get<std::uint64_t>() > INT64_MAX ? Common::kNatural : Common::kWhole;
+  return value.is_number_integer() ? Common::kWhole : Common::kNothing;
+}
+
+/// Goes through lists in lists of one shape, and collects what is in them.
+class Flattening {
+ public:
+  /// Whether all of it is of one kind and one shape.
+  bool take(const Json& value, std::size_t depth) {
+    if (!value.is_array()) {
+      const Common its = common_of(value);
+      if (its == Common::kNothing || depth != shape.size()) return false;
+      if (!values.empty() && its != common && !widens(its)) return false;
+      common = values.empty() || its > common ? its : common;
+      values.push_back(&value);
+      return true;
+    }
+    if (depth == shape.size()) {
+      if (!values.empty() || depth == kMaxDimensions) return false;
+      shape.push_back(static_cast<std::int64_t>(value.size()));
+    } else if (shape[depth] != static_cast<std::int64_t>(value.size())) {
+      return false;
+    }
+    return std::ranges::all_of(value, [&](const Json& one) { return take(one, depth + 1); });
+  }
+
+  Extents shape;
+  Common common = Common::kReal;
+  std::vector<const Json*> values;
+
+ private:
+  /// Whole numbers and real ones are real ones together.
+  bool widens(Common other) const {
+    const auto number = [](Common one) { return one >= Common::kWhole; };
+    const bool natural = common == Common::kNatural || other == Common::kNatural;
+    return number(common) && number(other) && (!natural || other == Common::kReal || common == Common::kReal);
+  }
+};
+
+template <typename Number>
+void append(std::vector<std::byte>& out, Number value) {
+  const auto* bytes = reinterpret_cast<const std::byte*>(&value);
+  out.insert(out.end(), bytes, bytes + sizeof(value));
+}
+
+ArrayAttribute attribute_of(const std::string& name, const Json& value) {
+  ArrayAttribute made{name, {}};
+  Flattening flat;
+  if (!flat.take(value, 0)) {
+    made.dtype = ArrayAttribute::kJson;
+    made.texts.push_back(json_text(value, -1));
+    return made;
+  }
+  made.shape = flat.shape;
+  for (const Json* one : flat.values) switch (flat.common) {
+      case Common::kTexts: made.texts.push_back(one->get<std::string>()); break;
+      case Common::kTruth: append(made.values, static_cast<std::uint8_t>(one->get<bool>())); break;
+      case Common::kWhole: append(made.values, one->get<std::int64_t>()); break;
+      case Common::kNatural: append(made.values, one->get<std::uint64_t>()); break;
+      default: {
+        const std::optional<double> special = special_number(*one);
+        append(made.values, special ? *special : one->get<double>());
+      }
+    }
+  const char* const dtypes[] = {"", ArrayAttribute::kTexts, "|b1", "<i8", "<u8", "<f8"};
+  made.dtype = dtypes[static_cast<std::size_t>(flat.common)];
+  return made;
+}
+
+}  // namespace
+
+std::string strict_json(std::string_view text) {
+  std::string result;
+  result.reserve(text.size());
+  bool quoted = false;
+  for (std::size_t at = 0; at < text.size();) {
+    if (quoted && text[at] == '\\' && at + 1 < text.size()) {
+      result += text.substr(at, 2);
+      at += 2;
+      continue;
+    }
+    if (text[at] == '"') quoted = !quoted;
+    std::string_view found;
+    if (!quoted)
+      for (const std::string_view word : kWords)
+        if (text.substr(at).starts_with(word)) found = word;
+    if (found.empty()) {
+      result += text[at++];
+    } else {
+      base::append_parts(result, "\"\\u0001", found, '"');
+      at += found.size();
+    }
+  }
+  return result;
+}
+
+ArrayAttributes attributes_of_json(const Json& object) {
+  ArrayAttributes found;
+  for (const auto& [name, value] : object.items()) found.push_back(attribute_of(name, value));
+  return found;
+}
+
+std::string refused_by_json(const ArrayAttribute& attribute) {
+  if (!attribute.refused.empty()) return attribute.refused;
+  if (attribute.is_texts() || attribute.is_json()) return {};
+  if (attribute.dtype.size() < 2 || std::string_view("biufc").find(attribute.dtype[1]) == std::string_view::npos)
+    return text("JSON has no place for values of the type ", attribute.dtype);
+  return {};
+}
+
+Json json_of_attributes(const ArrayAttributes& attributes, const std::string& where) {
+  Json object = Json::object();
+  for (const ArrayAttribute& one : attributes) {
+    if (const std::string why = refused_by_json(one); !why.empty())
+      refuse(text(where, ": the attribute \"", one.name, "\" cannot be written: ", why, "; leave it out"));
+    if (one.is_json()) {
+      Json value = Json::parse(strict_json(one.texts.front()), nullptr, false);
+      if (value.is_discarded())
+        refuse(text(where, ": the attribute \"", one.name, "\" is no JSON; give numbers, texts, or what is nested"));
+      object[one.name] = std::move(value);
+      continue;
+    }
+    std::size_t at = 0;
+    object[one.name] = json_of_dimension(one, 0, at);
+  }
+  return object;
+}
+
+nlohmann::json json_of_number(const ArrayAttribute& attribute) {
+  const auto plain = [](const Json& value) {
+    return special_number(value) ? nlohmann::json(value.get_ref<const std::string&>().substr(1))
+                                 : nlohmann::json::parse(value.dump());
+  };
+  const Json value = json_of_value(attribute, 0);
+  if (!value.is_array()) return plain(value);
+  return nlohmann::json::array({plain(value[0]), plain(value[1])});
+}
+
+double real_of(const ArrayAttribute& attribute) {
+  const Json value = json_of_value(attribute, 0);
+  const std::optional<double> special = special_number(value);
+  return special ? *special : value.get<double>();
+}
+
+std::string json_text(const Json& value, int indent) {
+  std::string out = value.dump(indent);
+  for (const std::string_view word : kWords) {
+    const std::string quoted = text("\"\\u0001", word, '"');
+    for (std::size_t at = out.find(quoted); at != std::string::npos; at = out.find(quoted, at))
+      out.replace(at, quoted.size(), word);
+  }
+  return out;
+}
+
+}  // namespace plait::container

@@ -1,0 +1,10 @@
+#include "container/container.hpp"
+
+namespace plait::container {
+
+std::string Container::refused_attribute(const std::string& path, const ArrayAttribute& /*attribute*/,
+                                         bool /*of_group*/) const {
+  return base::text("files such as ", path, " have no attributes");
+}
+
+}  // namespace plait::container

@@ -1,0 +1,155 @@
+#include "container/hdf5/attributes.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/text.hpp"
+#include "container/attributes.hpp"
+#include "container/hdf5/element.hpp"
+#include "plait/layout.hpp"
+
+namespace plait::container::hdf5 {
+
+namespace {
+
+using base::text;
+
+constexpr int kSpacePadded = 2;  // H5T_STR_SPACEPAD
+/// What nobody calls an attribute, and damage may make of one.
+constexpr std::int64_t kMostBytes = std::int64_t{1} << 28;
+
+int take_name(Id /*object*/, const char* name, const void* /*info*/, void* out) {
+  static_cast<std::vector<std::string>*>(out)->emplace_back(name);
+  return 0;
+}
+
+/// Texts of one length, which ends at a zero or is filled up by blanks.
+std::string text_in(std::string_view bytes, bool blanks) {
+  bytes = bytes.substr(0, bytes.find('\0'));
+  if (blanks) bytes = bytes.substr(0, bytes.find_last_not_of(' ') + 1);
+  return utf8_of(bytes);
+}
+
+class AttributeReader {
+ public:
+  AttributeReader(const Library& hdf5, Id object, const std::string& name, bool of_netcdf)
+      : hdf5_(hdf5), attribute_(hdf5->H5Aopen(object, name.c_str(), 0), hdf5->H5Aclose), of_netcdf_(of_netcdf) {
+    found_.name = name;
+  }
+
+  ArrayAttribute read() {
+    type_ = Handle(attribute_ ? hdf5_->H5Aget_type(attribute_.id()) : -1, hdf5_->H5Tclose);
+    space_ = Handle(attribute_ ? hdf5_->H5Aget_space(attribute_.id()) : -1, hdf5_->H5Sclose);
+    if (!type_ || !space_) {
+      found_.refused = text("it cannot be read", hdf5_.why());
+      return found_;
+    }
+    const bool is_null = !take_shape();
+    const bool is_text = hdf5_->H5Tget_class(type_.id()) == kString;
+    // What has no value is no list of any length.
+    if (is_null) found_.shape = is_text ? Extents{} : Extents{0};
+    if (is_text)
+      read_texts(is_null);
+    else
+      read_numbers(is_null);
+    if (!found_.refused.empty()) found_ = {found_.name, found_.dtype, {}, {}, {}, found_.refused};
+    return found_;
+  }
+
+ private:
+  /// Whether there is a value.
+  bool take_shape() {
+    const int kind = hdf5_->H5Sget_simple_extent_type(space_.id());
+    if (kind == kNull) return false;
+    const int count = kind == kSimple ? hdf5_->H5Sget_simple_extent_ndims(space_.id()) : 0;
+    std::array<Size, kMaxDimensions> extents{};
+    if (count > kMaxDimensions ||
+        (count > 0 && hdf5_->H5Sget_simple_extent_dims(space_.id(), extents.data(), nullptr) < 0))
+      return false;
+    for (int d = 0; d < count; ++d)
+      found_.shape.push_back(static_cast<std::int64_t>(extents[static_cast<std::size_t>(d)]));
+    if (of_netcdf_ && found_.shape == Extents{1}) found_.shape.clear();
+    return true;
+  }
+  /// Bytes of all values, if these can be.
+  bool has_room(std::size_t bytes) {
+    const std::int64_t count = count_of(found_);
+    if (count >= 0 && count <= kMostBytes / std::max<std::int64_t>(static_cast<std::int64_t>(bytes), 1)) return true;
+    found_.refused = text("it has more than ", kMostBytes, " bytes");
+    return false;
+  }
+  void read_numbers(bool is_null) {
+    Element element = element_of(hdf5_, type_.id());
+    found_.dtype = std::move(element.dtype);
+    found_.refused = std::move(element.refused);
+    const auto bytes = static_cast<std::size_t>(element.bytes);
+    if (!found_.refused.empty() || is_null || !has_room(bytes)) return;
+    found_.values.resize(static_cast<std::size_t>(count_of(found_)) * bytes);
+    if (!found_.values.empty() && hdf5_->H5Aread(attribute_.id(), type_.id(), found_.values.data()) < 0)
+      found_.refused = text("it cannot be read", hdf5_.why());
+  }
+  void read_texts(bool is_null) {
+    found_.dtype = ArrayAttribute::kTexts;
+    if (is_null) return found_.texts.emplace_back(), static_cast<void>(0);
+    const bool any_length = hdf5_->H5Tis_variable_str(type_.id()) > 0;
+    const std::size_t bytes = any_length ? sizeof(char*) : hdf5_->H5Tget_size(type_.id());
+    if (!has_room(bytes)) return;
+    const auto count = static_cast<std::size_t>(count_of(found_));
+    if (count == 0) return;
+    if (any_length) {
+      std::vector<char*> texts(count);
+      if (hdf5_->H5Aread(attribute_.id(), type_.id(), texts.data()) < 0) {
+        found_.refused = text("it cannot be read", hdf5_.why());
+        return;
+      }
+      for (const char* one : texts) found_.texts.push_back(one == nullptr ? std::string() : utf8_of(one));
+      hdf5_->H5Dvlen_reclaim(type_.id(), space_.id(), 0, texts.data());
+      return;
+    }
+    std::vector<char> all(count * bytes);
+    if (hdf5_->H5Aread(attribute_.id(), type_.id(), all.data()) < 0) {
+      found_.refused = text("it cannot be read", hdf5_.why());
+      return;
+    }
+    const bool blanks = hdf5_->H5Tget_strpad(type_.id()) == kSpacePadded;
+    for (std::size_t i = 0; i < count; ++i) found_.texts.push_back(text_in({all.data() + i * bytes, bytes}, blanks));
+  }
+
+  const Library& hdf5_;
+  const Handle attribute_;
+  const bool of_netcdf_;
+  Handle type_;
+  Handle space_;
+  ArrayAttribute found_;
+};
+
+}  // namespace
+
+bool is_internal(std::string_view name, bool is_scale) {
+  constexpr std::array<std::string_view, 6> kAlways{"DIMENSION_LIST",      "DIMENSION_LABELS", "_Netcdf4Dimid",
+                                                    "_Netcdf4Coordinates", "_nc3_strict",      "_NCProperties"};
+  constexpr std::array<std::string_view, 3> kOfScales{"CLASS", "NAME", "REFERENCE_LIST"};
+  return std::ranges::find(kAlways, name) != kAlways.end() ||
+         (is_scale && std::ranges::find(kOfScales, name) != kOfScales.end());
+}
+
+ArrayAttributes attributes_of(const Library& hdf5, Id object, bool of_netcdf) {
+  std::vector<std::string> names;
+  Size at = 0;
+  if (hdf5->H5Aiterate2(object, kByName, kAscending, &at, take_name, &names) < 0)
+    return {{"?", {}, {}, {}, {}, text("attributes cannot be read", hdf5.why())}};
+  bool is_scale = hdf5->H5Aexists(object, "REFERENCE_LIST") > 0;
+  if (!is_scale && hdf5->H5Aexists(object, "CLASS") > 0) {
+    const ArrayAttribute kind = AttributeReader(hdf5, object, "CLASS", false).read();
+    is_scale = kind.is_texts() && kind.texts == std::vector<std::string>{"DIMENSION_SCALE"};
+  }
+  ArrayAttributes found;
+  for (const std::string& name : names)
+    if (!is_internal(name, is_scale)) found.push_back(AttributeReader(hdf5, object, name, of_netcdf).read());
+  return found;
+}
+
+}  // namespace plait::container::hdf5

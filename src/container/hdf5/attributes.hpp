@@ -1,0 +1,20 @@
+/// Attributes of datasets and groups.
+#pragma once
+
+#include <string_view>
+
+#include "container/hdf5/library.hpp"
+#include "plait/array_attribute.hpp"
+
+namespace plait::container::hdf5 {
+
+/// All of an object, but for those by which HDF5 and netCDF-4 keep dimensions.  Types that have no value in Plait are
+/// there with the reason.
+/// of_netcdf: where lists of one number are numbers, as netCDF does not tell them apart.
+ArrayAttributes attributes_of(const Library& hdf5, Id object, bool of_netcdf);
+
+/// Whether an attribute belongs to the description of dimensions, and is none of a user's.
+/// is_scale: whether the object is a dimension scale.
+bool is_internal(std::string_view name, bool is_scale);
+
+}  // namespace plait::container::hdf5

@@ -1,0 +1,31 @@
+/// What new files are to hold, and where.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "container/container.hpp"
+#include "container/hdf5/writing/new_chunks.hpp"
+
+namespace plait::container::hdf5 {
+
+/// Whether a file of that name is to be one of netCDF-4, by its ending.
+bool is_netcdf_name(const std::string& path);
+
+/// What options say of a new file, without head and offsets.
+/// errors  kArgument: types, chunks, codecs, values and names that do not fit.
+NewContent new_content(const std::string& path, const FileOptions& options);
+
+/// Whether an array has a place in the file only when its chunks are packed: it begins behind `file_bytes`.
+bool comes_later(const Member& member);
+
+/// Gives each array its offset: in the file behind `head_bytes`, or behind the end of that.  Sets file_bytes.
+void place(NewContent& made, std::int64_t head_bytes);
+
+/// Sets the offsets that place() has found on another rank.
+void set_offsets(NewContent& made, const std::vector<std::int64_t>& offsets);
+
+/// Those in chunks, by ascending offset.
+std::vector<NewDataset> chunked_in(const NewContent& made);
+
+}  // namespace plait::container::hdf5

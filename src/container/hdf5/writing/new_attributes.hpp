@@ -1,0 +1,33 @@
+/// Attributes of new datasets and groups.
+#pragma once
+
+#include <string>
+
+#include "container/hdf5/library.hpp"
+#include "plait/array_attribute.hpp"
+
+namespace plait::container::hdf5 {
+
+/// Why HDF5 files do not keep an attribute; empty: they do.
+std::string refused_by_hdf5(const ArrayAttribute& attribute);
+
+/// Writes one.  of_netcdf: as netCDF has it, a list of numbers or a text of a fixed length.
+/// errors  kArgument: refused_by_hdf5().  kSystem: the library fails.
+void write_attribute(const Library& hdf5, Id object, const ArrayAttribute& attribute, bool of_netcdf,
+                     const std::string& shown);
+
+/// Writes values of a type, as they lie in memory.  errors  kSystem: the library fails.
+void write_values(const Library& hdf5, Id object, const std::string& name, const Handle& type, const Handle& space,
+                  const void* values, const std::string& shown);
+
+/// A text that ends with a zero, as what describes dimensions has it.
+void write_plain_text(const Library& hdf5, Id object, const std::string& name, const std::string& value,
+                      const std::string& shown);
+
+/// The type of texts of any length, in UTF-8.
+Handle text_type(const Library& hdf5);
+
+/// Of that shape; none: of one value.
+Handle space_of(const Library& hdf5, const Extents& shape);
+
+}  // namespace plait::container::hdf5

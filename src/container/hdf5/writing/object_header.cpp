@@ -1,0 +1,86 @@
+#include "container/hdf5/writing/object_header.hpp"
+
+#include <cerrno>
+#include <utility>
+#include <vector>
+
+#include "base/text.hpp"
+#include "plait/error.hpp"
+
+namespace plait::container::hdf5 {
+
+namespace {
+
+constexpr std::uint64_t kLayoutMessage = 8;
+constexpr std::uint64_t kContinuation = 16;
+constexpr std::size_t kMostBlocks = 10'000;
+
+[[noreturn]] void other_words(const std::string& path, const char* what) {
+  throw Error(ErrorKind::kSystem,
+              base::text(path, " cannot be made: HDF5's library has written ", what,
+                         " in a way that Plait does not know; name another version in PLAIT_HDF5"),
+              EIO);
+}
+
+class HeaderBytes {
+ public:
+  HeaderBytes(std::span<const std::byte> head, const std::string& path) : head_(head), path_(path) {}
+
+  std::uint64_t number(std::int64_t at, std::size_t bytes) const {
+    if (at < 0 || static_cast<std::size_t>(at) > head_.size() || bytes > head_.size() - static_cast<std::size_t>(at))
+      unknown();
+    std::uint64_t value = 0;
+    for (std::size_t i = 0; i < bytes; ++i)
+      value |= std::to_integer<std::uint64_t>(head_[static_cast<std::size_t>(at) + i]) << (8 * i);
+    return value;
+  }
+  [[noreturn]] void unknown() const { other_words(path_, "the description of a dataset"); }
+
+ private:
+  std::span<const std::byte> head_;
+  const std::string& path_;
+};
+
+}  // namespace
+
+std::int64_t place_told_in(std::span<const std::byte> head, std::int64_t header, const std::string& path) {
+  const HeaderBytes bytes(head, path);
+  if (bytes.number(header, 1) != 1) bytes.unknown();
+  std::vector<std::pair<std::int64_t, std::int64_t>> blocks{
+      {header + 16, static_cast<std::int64_t>(bytes.number(header + 8, 4))}};
+  for (std::size_t i = 0; i < blocks.size() && i < kMostBlocks; ++i) {
+    const auto [begin, length] = blocks[i];
+    for (std::int64_t at = begin; at + 8 <= begin + length;) {
+      const std::uint64_t type = bytes.number(at, 2);
+      const auto size = static_cast<std::int64_t>(bytes.number(at + 2, 2));
+      const std::int64_t data = at + 8;
+      if (type == kContinuation)
+        blocks.emplace_back(static_cast<std::int64_t>(bytes.number(data, 8)),
+                            static_cast<std::int64_t>(bytes.number(data + 8, 8)));
+      if (type == kLayoutMessage) {
+        const std::uint64_t kind = bytes.number(data + 1, 1);
+        if (bytes.number(data, 1) != 3 || (kind != 1 && kind != 2)) bytes.unknown();
+        // Behind the kind stands the number of dimensions where there are chunks.
+        const std::int64_t place = data + (kind == 1 ? 2 : 3);
+        if (bytes.number(place, 8) != ~std::uint64_t{0}) bytes.unknown();
+        return place;
+      }
+      at = data + size;
+    }
+  }
+  bytes.unknown();
+}
+
+std::int64_t length_told_in(std::span<const std::byte> head, const std::string& path) {
+  constexpr std::int64_t kVersion = 8;
+  constexpr std::int64_t kLength = 40;
+  const HeaderBytes bytes(head, path);
+  if (bytes.number(kVersion, 1) != 0) other_words(path, "the front of the file");
+  return kLength;
+}
+
+void put_number(std::span<std::byte> head, std::int64_t at, std::uint64_t value) {
+  for (std::size_t i = 0; i < 8; ++i) head[static_cast<std::size_t>(at) + i] = static_cast<std::byte>(value >> (8 * i));
+}
+
+}  // namespace plait::container::hdf5

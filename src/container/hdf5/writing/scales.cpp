@@ -1,0 +1,102 @@
+#include "container/hdf5/writing/scales.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <set>
+#include <string_view>
+
+#include "container/attributes.hpp"
+
+namespace plait::container::hdf5 {
+
+namespace {
+
+std::string path_of(const std::string& group, const std::string& name) {
+  return group.empty() ? name : group + '/' + name;
+}
+
+bool is_name(const std::string& name) {
+  return !name.empty() && name != "." && name != ".." && name.find('/') == std::string::npos &&
+         name.find('\0') == std::string::npos;
+}
+
+class Planning {
+ public:
+  Planning(const std::vector<Member>& members, bool of_netcdf) : members_(members), of_netcdf_(of_netcdf) {
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      by_name_[members[i].name] = i;
+      for (std::string group = group_of(members[i].name); !group.empty(); group = group_of(group))
+        groups_.insert(group);
+    }
+  }
+
+  std::ptrdiff_t scale_for(const std::string& group, const std::string& name, std::int64_t length) {
+    if (!is_name(name)) return -1;
+    for (std::string above = group;; above = group_of(above)) {
+      const std::string path = path_of(above, name);
+      if (const auto known = known_.find(path); known != known_.end()) {
+        if (result.scales[known->second].length == length) return static_cast<std::ptrdiff_t>(known->second);
+      } else if (const auto array = by_name_.find(path);
+                 array != by_name_.end() && can_be(array->second, name, length)) {
+        return add({path, length, array->second});
+      }
+      if (above.empty()) break;
+    }
+    const std::string path = path_of(group, name);
+    const bool taken = known_.contains(path) || by_name_.contains(path) || groups_.contains(path);
+    return of_netcdf_ && !taken ? add({path, length, std::nullopt}) : -1;
+  }
+
+  Scales result;
+
+ private:
+  bool can_be(std::size_t member, const std::string& name, std::int64_t length) const {
+    const Content& content = members_[member].content;
+    const std::vector<std::string>& names = content.dimension_names;
+    for (const char* const taken : {"CLASS", "NAME", "REFERENCE_LIST"})
+      if (find_attribute(content.attributes, taken) != nullptr) return false;
+    return content.type.shape == Extents{length} && (names.empty() || names.front() == name);
+  }
+  std::ptrdiff_t add(Scale scale) {
+    known_[scale.name] = result.scales.size();
+    result.scales.push_back(std::move(scale));
+    return static_cast<std::ptrdiff_t>(result.scales.size()) - 1;
+  }
+
+  const std::vector<Member>& members_;
+  const bool of_netcdf_;
+  std::map<std::string, std::size_t> by_name_;
+  std::map<std::string, std::size_t> known_;
+  std::set<std::string> groups_;
+};
+
+}  // namespace
+
+std::string group_of(const std::string& name) {
+  const std::size_t end = name.rfind('/');
+  return end == std::string::npos ? std::string() : name.substr(0, end);
+}
+
+Scales scales_of(const std::vector<Member>& members, bool of_netcdf) {
+  Planning planning(members, of_netcdf);
+  planning.result.of_members.resize(members.size());
+  // What lies higher comes first, so that its dimensions serve those below it.
+  std::vector<std::size_t> order(members.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return std::ranges::count(members[i].name, '/'); });
+  for (const std::size_t i : order) {
+    const Content& content = members[i].content;
+    for (std::size_t d = 0; d < content.dimension_names.size(); ++d) {
+      const std::ptrdiff_t its =
+          planning.scale_for(group_of(members[i].name), content.dimension_names[d], content.type.shape[d]);
+      planning.result.of_members[i].push_back(its);
+      if (its < 0) continue;
+      Scale& scale = planning.result.scales[static_cast<std::size_t>(its)];
+      if (scale.member != i) scale.used.emplace_back(i, d);
+    }
+  }
+  return std::move(planning.result);
+}
+
+}  // namespace plait::container::hdf5

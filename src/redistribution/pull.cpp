@@ -1,0 +1,249 @@
+#include "redistribution/pull.hpp"
+
+#include <algorithm>
+#include <memory>
+
+#include "copy/nest.hpp"
+#include "redistribution/families.hpp"
+
+namespace plait::redistribution {
+
+namespace {
+
+using transport::PeerCopy;
+
+/// From here on the system copies a run faster than two copies through a window take.
+constexpr std::int64_t kLeastRun = 2048;
+/// Of all that a row's stretches hold, its own runs must be this part at least.
+constexpr std::int64_t kMostExcess = 3;
+/// What lies between two stretches is copied with them where it is less: that costs less than one stretch more.
+constexpr std::int64_t kLeastGap = 2048;
+/// Calls for less than a quarter of a mebibyte cost more than their bytes; much more would leave the caches.
+constexpr std::int64_t kPeerBytes = std::int64_t{512} << 10;
+constexpr std::int64_t kCacheBytes = std::int64_t{4} << 20;
+constexpr std::int64_t kMostAtOnce = std::int64_t{64} << 20;
+
+/// Calls visit(nest) for each nest of loops of a share, in normal form.
+template <typename Visit>
+void for_each_normal_nest(const Share& share, const copy::LocalArray& source, const copy::LocalArray& target,
+                          std::int64_t element_bytes, Visit&& visit) {
+  std::vector<Families> families;
+  for (const plan::Pieces& pieces : share.pieces) families.push_back(families_of(pieces));
+  std::vector<const Families*> each;
+  for (const Families& one : families) {
+    if (one.empty()) return;
+    each.push_back(&one);
+  }
+  for_each_nest(each, source.steps, target.steps,
+                [&](std::int64_t a, std::int64_t b, std::span<const copy::Loop> loops) {
+                  visit(copy::normalise(target.data + b, source.data + a, element_bytes, loops));
+                });
+}
+
+/// Calls visit(target, source) for each run of a nest.
+template <typename Visit>
+void for_each_run(const copy::Nest& nest, int depth, std::byte* target, const std::byte* source, Visit&& visit) {
+  if (depth == 0) {
+    visit(target, source);
+    return;
+  }
+  const copy::Loop& loop = nest.loops[depth - 1];
+  for (std::int64_t i = 0; i < loop.count; ++i)
+    for_each_run(nest, depth - 1, target + i * loop.target_step, source + i * loop.source_step, visit);
+}
+
+}  // namespace
+
+Pull::Pull(Gather gather, std::size_t mine, std::span<const copy::LocalArray> dense,
+           const copy::LocalArray& dense_target, std::int64_t memory)
+    : gather_(std::move(gather)), mine_(mine), element_bytes_(gather_.element_bytes()) {
+  for (const Share& share : gather_.shares())
+    if (share.source != mine) peers_.push_back(share.source);
+  // Each begins with the process behind it, so that not all read the same one at the same time.
+  const auto distance = [&](std::size_t peer) { return (peer + dense.size() - mine) % dense.size(); };
+  std::sort(peers_.begin(), peers_.end(), [&](auto x, auto y) { return distance(x) < distance(y); });
+  peers_.erase(std::unique(peers_.begin(), peers_.end()), peers_.end());
+  if (has_long_runs(dense, dense_target)) {
+    way_ = Way::kRuns;
+  } else if (gather_.rows() != nullptr) {
+    plan_rows(dense_target, memory);
+  }
+}
+
+bool Pull::has_long_runs(std::span<const copy::LocalArray> dense, const copy::LocalArray& target) const {
+  for (const Share& share : gather_.shares()) {
+    if (share.source == mine_) continue;
+    bool all_long = true;
+    for_each_normal_nest(share, dense[share.source], target, element_bytes_, [&](const copy::Nest& nest) {
+      all_long = all_long && (nest.run_bytes == 0 || nest.run_bytes >= kLeastRun);
+    });
+    if (!all_long) return false;
+  }
+  return true;
+}
+
+void Pull::plan_rows(const copy::LocalArray& target, std::int64_t memory) {
+  const Rows& rows = *gather_.rows();
+  const auto peers = static_cast<std::int64_t>(std::max<std::size_t>(peers_.size(), 1));
+  const std::int64_t wanted =
+      std::min({kPeerBytes * peers, std::max(kCacheBytes, 2 * rows.most_read() * peers), memory});
+  const bool few_gaps = rows.most_read() <= kMostExcess * rows.row_bytes();
+  // In the worst case all that a row reads is of one process.
+  if (!rows.fits(target.steps) || !few_gaps || rows.most_read() > wanted / peers) return;
+  buffer_bytes_ = wanted;
+  way_ = Way::kRows;
+}
+
+void Pull::run(std::span<const copy::LocalArray> sources, const copy::LocalArray& target,
+               const transport::PeerMemory& memory) {
+  if (way_ == Way::kRows) {
+    pull_rows(sources, target, memory);
+    return;
+  }
+  for (const std::size_t peer : peers_)
+    for (const Share& share : gather_.shares())
+      if (share.source == peer) pull_runs(share, sources[peer], target, memory);
+}
+
+void Pull::pull_runs(const Share& share, const copy::LocalArray& source, const copy::LocalArray& target,
+                     const transport::PeerMemory& memory) const {
+  constexpr std::size_t kMostCopies = 512;
+  std::vector<PeerCopy> copies;
+  std::int64_t bytes = 0;
+  const auto read = [&] {
+    memory.read(static_cast<int>(share.source), copies);
+    copies.clear();
+    bytes = 0;
+  };
+  for_each_normal_nest(share, source, target, element_bytes_, [&](const copy::Nest& nest) {
+    for_each_run(nest, nest.depth, nest.target, nest.source, [&](std::byte* to, const std::byte* from) {
+      for (std::int64_t done = 0; done < nest.run_bytes; done += kMostAtOnce) {
+        copies.push_back({from + done, to + done, std::min(kMostAtOnce, nest.run_bytes - done)});
+        bytes += copies.back().bytes;
+        if (copies.size() == kMostCopies || bytes >= kMostAtOnce) read();
+      }
+    });
+  });
+  read();
+}
+
+/// The rows [begin, end), what they read of each source, and where that is in the buffer.
+class Pull::Band {
+ public:
+  /// Each peer has an equal region of the buffer.
+  Band(std::span<const copy::LocalArray> arrays, std::span<const std::size_t> peers, std::byte* buffer,
+       std::int64_t region_bytes)
+      : arrays_(arrays), peers_(peers), region_bytes_(region_bytes), regions_(arrays.size()) {
+    sources_.assign(arrays.begin(), arrays.end());
+    for (std::size_t i = 0; i < peers.size(); ++i)
+      regions_[peers[i]].memory = buffer + static_cast<std::int64_t>(i) * region_bytes;
+  }
+
+  std::int64_t begin() const { return begin_; }
+  std::int64_t end() const { return end_; }
+
+  /// Begins anew, behind its last row.
+  void go_on() {
+    begin_ = end_;
+    seeming_.clear();
+    for (Region& region : regions_) {
+      region.used = 0;
+      region.copies.clear();
+    }
+  }
+
+  /// Takes the next row in, if there is room for what it reads.
+  bool take(const Rows& rows) {
+    stretches_.assign(arrays_.size(), {});
+    rows.for_each_read(end_, arrays_, [&](std::size_t source, const std::byte* first, std::int64_t bytes) {
+      Stretch& stretch = stretches_[source];
+      stretch.begin = stretch.begin == nullptr ? first : std::min(stretch.begin, first);
+      stretch.end = stretch.end == nullptr ? first + bytes : std::max(stretch.end, first + bytes);
+    });
+    for (const std::size_t peer : peers_)
+      if (regions_[peer].used + more(regions_[peer], stretches_[peer]) > region_bytes_) return false;
+    for (std::size_t s = 0; s < arrays_.size(); ++s)
+      seeming_.push_back(take_in(regions_[s], stretches_[s], arrays_[s].data));
+    ++end_;
+    return true;
+  }
+
+  /// Reads what its rows need.
+  void read(const transport::PeerMemory& memory) const {
+    for (const std::size_t peer : peers_) memory.read(static_cast<int>(peer), regions_[peer].copies);
+  }
+
+  /// The sources of a row, where they seem to lie: what it reads is in the buffer then.
+  std::span<const copy::LocalArray> sources(std::int64_t row) {
+    const std::size_t first = static_cast<std::size_t>(row - begin_) * sources_.size();
+    for (std::size_t s = 0; s < sources_.size(); ++s) sources_[s].data = seeming_[first + s];
+    return sources_;
+  }
+
+ private:
+  /// What one row reads of a source: everything from the first byte to the last one.
+  struct Stretch {
+    const std::byte* begin = nullptr;
+    const std::byte* end = nullptr;
+  };
+  struct Region {
+    std::byte* memory = nullptr;  // none where the source gives nothing, or is this process's
+    std::int64_t used = 0;
+    std::vector<PeerCopy> copies;
+  };
+
+  /// Whether a stretch goes on where the last one of a region ends, or nearly so.
+  static bool goes_on(const Region& region, const Stretch& stretch) {
+    if (region.copies.empty() || stretch.begin == nullptr) return false;
+    const PeerCopy& last = region.copies.back();
+    return stretch.begin >= last.from && stretch.begin - (last.from + last.bytes) <= kLeastGap;
+  }
+
+  /// How many bytes more of its region a stretch takes, with what lies before it.
+  static std::int64_t more(const Region& region, const Stretch& stretch) {
+    if (!goes_on(region, stretch)) return stretch.end - stretch.begin;
+    const PeerCopy& last = region.copies.back();
+    return std::max<std::int64_t>(stretch.end - (last.from + last.bytes), 0);
+  }
+
+  static std::byte* take_in(Region& region, const Stretch& stretch, std::byte* array) {
+    if (region.memory == nullptr || stretch.begin == nullptr) return array;
+    const std::int64_t longer = more(region, stretch);
+    if (!goes_on(region, stretch)) region.copies.push_back({stretch.begin, region.memory + region.used, 0});
+    PeerCopy& last = region.copies.back();
+    last.bytes += longer;
+    region.used += longer;
+    return last.to + (array - last.from);
+  }
+
+  std::span<const copy::LocalArray> arrays_;
+  std::span<const std::size_t> peers_;
+  std::int64_t region_bytes_;
+  std::vector<Region> regions_;            // of each source
+  std::vector<Stretch> stretches_;         // of the row that is looked at
+  std::vector<copy::LocalArray> sources_;  // of the row that is put together
+  std::vector<std::byte*> seeming_;        // addresses of the sources, row by row
+  std::int64_t begin_ = 0;
+  std::int64_t end_ = 0;
+};
+
+void Pull::pull_rows(std::span<const copy::LocalArray> sources, const copy::LocalArray& target,
+                     const transport::PeerMemory& memory) const {
+  const Rows& rows = *gather_.rows();
+  const std::unique_ptr<std::byte[]> buffer(new std::byte[static_cast<std::size_t>(buffer_bytes_)]);
+  Stage stage(gather_.stage_bytes());
+  Prefetch prefetch;  // of nothing: all is in the caches
+  Band band(sources, peers_, buffer.get(),
+            buffer_bytes_ / static_cast<std::int64_t>(std::max<std::size_t>(peers_.size(), 1)));
+  while (band.end() < rows.count()) {
+    band.go_on();
+    while (band.end() < rows.count() && band.take(rows)) {
+    }
+    band.read(memory);
+    for (std::int64_t row = band.begin(); row < band.end(); ++row)
+      rows.run(row, band.sources(row), target, stage.data(), prefetch);
+  }
+  copy::settle();
+}
+
+}  // namespace plait::redistribution

@@ -1,0 +1,100 @@
+#include "transport/peer_memory.hpp"
+
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+
+#include "base/process.hpp"
+#include "base/text.hpp"
+#include "plait/error.hpp"
+
+namespace plait::transport {
+
+namespace {
+
+constexpr std::size_t kMostCopies = 512;  // of a call; the system allows 1024
+
+/// A word that no other process has at its address, as far as numbers and clocks tell processes apart.
+struct Word {
+  std::int64_t value =
+      (static_cast<std::int64_t>(::getpid()) << 32) ^ std::chrono::steady_clock::now().time_since_epoch().count();
+};
+
+iovec vector_of(const std::byte* begin, std::int64_t bytes) {
+  return {const_cast<std::byte*>(begin), static_cast<std::size_t>(bytes)};
+}
+
+/// Whether `bytes` bytes could be copied.
+bool copied(std::int64_t process, std::span<const iovec> from, std::span<const iovec> to, std::int64_t bytes) {
+  const ssize_t result =
+      ::process_vm_readv(static_cast<pid_t>(process), to.data(), to.size(), from.data(), from.size(), 0);
+  if (result >= 0 && result < bytes) errno = EFAULT;
+  return result == bytes;
+}
+
+bool copied(std::int64_t process, const std::byte* from, std::byte* to, std::int64_t bytes) {
+  const std::array there{vector_of(from, bytes)};
+  const std::array here{vector_of(to, bytes)};
+  return copied(process, there, here, bytes);
+}
+
+}  // namespace
+
+PeerToken PeerMemory::token() {
+  static base::PerProcess<Word> word;
+  const Word& own = word.get();
+  return {::getpid(), reinterpret_cast<std::intptr_t>(&own.value), own.value};
+}
+
+bool PeerMemory::readable(const std::byte* address) {
+  std::byte seen{};
+  return copied(::getpid(), address, &seen, 1);
+}
+
+void PeerMemory::try_all(std::span<const PeerToken> tokens) {
+  tried_ = true;
+  processes_.clear();
+  able_ = std::all_of(tokens.begin(), tokens.end(), [&](const PeerToken& peer) {
+    processes_.push_back(peer.process);
+    std::int64_t found = 0;
+    const auto* const there = reinterpret_cast<const std::byte*>(static_cast<std::intptr_t>(peer.address));
+    return copied(peer.process, there, reinterpret_cast<std::byte*>(&found), sizeof found) && found == peer.word;
+  });
+}
+
+void PeerMemory::read(int node_rank, std::span<const PeerCopy> copies) const {
+  std::array<iovec, kMostCopies> from;
+  std::array<iovec, kMostCopies> to;
+  const std::int64_t process = processes_[static_cast<std::size_t>(node_rank)];
+  while (!copies.empty()) {
+    std::size_t count = 0;
+    std::size_t targets = 0;
+    std::int64_t bytes = 0;
+    for (; count < std::min(copies.size(), kMostCopies); ++count) {
+      const PeerCopy& one = copies[count];
+      if (count > 0 && bytes + one.bytes > kMostPeerCopy) break;
+      from[count] = vector_of(one.from, one.bytes);
+      if (count > 0 && copies[count - 1].to + copies[count - 1].bytes == one.to) {
+        to[targets - 1].iov_len += static_cast<std::size_t>(one.bytes);
+      } else {
+        to[targets++] = vector_of(one.to, one.bytes);
+      }
+      bytes += one.bytes;
+    }
+    if (!copied(process, {from.data(), count}, {to.data(), targets}, bytes)) {
+      const int code = errno;
+      throw Error(ErrorKind::kSystem,
+                  base::text("cannot read the array of process ", process, " of this node: ", std::strerror(code),
+                             "; it has ended, or its array is gone"),
+                  code);
+    }
+    copies = copies.subspan(count);
+  }
+}
+
+}  // namespace plait::transport

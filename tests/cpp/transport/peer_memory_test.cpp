@@ -1,0 +1,84 @@
+// Memory of another process, read through the system; here the process itself is that one.
+#include "transport/peer_memory.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <numeric>
+#include <vector>
+
+#include "plait/error.hpp"
+
+namespace {
+
+using plait::transport::PeerCopy;
+using plait::transport::PeerMemory;
+using plait::transport::PeerToken;
+
+TEST(PeerMemory, IsAbleOnceAllWordsHaveBeenRead) {
+  PeerMemory memory;
+  EXPECT_FALSE(memory.tried());
+  EXPECT_FALSE(memory.able());
+  const PeerToken own = PeerMemory::token();
+  EXPECT_EQ(own.process, ::getpid());
+  memory.try_all(std::vector{own, own});
+  EXPECT_TRUE(memory.tried());
+  EXPECT_TRUE(memory.able());
+}
+
+TEST(PeerMemory, IsNotAbleWhereAWordIsAnotherOne) {
+  PeerToken wrong = PeerMemory::token();
+  ++wrong.word;
+  PeerMemory memory;
+  memory.try_all(std::vector{PeerMemory::token(), wrong});
+  EXPECT_TRUE(memory.tried());
+  EXPECT_FALSE(memory.able());
+  PeerToken nowhere = PeerMemory::token();
+  nowhere.address = 8;
+  memory.try_all(std::vector{nowhere});
+  EXPECT_FALSE(memory.able());
+}
+
+TEST(PeerMemory, CopiesManyStretches) {
+  constexpr int kCount = 3000;  // more than the system takes at once
+  std::vector<int> from(2 * kCount);
+  std::iota(from.begin(), from.end(), 0);
+  std::vector<int> to(3 * kCount, -1);
+  std::vector<PeerCopy> copies;
+  for (int i = 0; i < kCount; ++i)
+    copies.push_back({reinterpret_cast<const std::byte*>(&from[static_cast<std::size_t>(2 * i)]),
+                      reinterpret_cast<std::byte*>(&to[static_cast<std::size_t>(i < 10 ? i : 3 * i)]), sizeof(int)});
+  PeerMemory memory;
+  memory.try_all(std::vector{PeerMemory::token()});
+  ASSERT_TRUE(memory.able());
+  memory.read(0, copies);
+  for (int i = 0; i < kCount; ++i) ASSERT_EQ(to[static_cast<std::size_t>(i < 10 ? i : 3 * i)], 2 * i);
+  EXPECT_EQ(to[10], -1);
+  memory.read(0, {});
+}
+
+TEST(PeerMemory, TellsOfMemoryThatIsGone) {
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  void* const gone = ::mmap(nullptr, page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(gone, MAP_FAILED);
+  const auto* const address = static_cast<const std::byte*>(gone);
+  EXPECT_FALSE(PeerMemory::readable(address));
+  int here = 0;
+  EXPECT_TRUE(PeerMemory::readable(reinterpret_cast<const std::byte*>(&here)));
+  PeerMemory memory;
+  memory.try_all(std::vector{PeerMemory::token()});
+  const std::vector<PeerCopy> copies{{address, reinterpret_cast<std::byte*>(&here), sizeof here}};
+  try {
+    memory.read(0, copies);
+    FAIL() << "nothing was thrown";
+  } catch (const plait::Error& error) {
+    EXPECT_EQ(error.system_code(), EFAULT);
+    EXPECT_NE(std::string(error.what()).find("cannot read the array of process"), std::string::npos);
+  }
+  ::munmap(gone, page);
+}
+
+}  // namespace

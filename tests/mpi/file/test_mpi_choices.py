@@ -1,0 +1,95 @@
+"""Strategies that are chosen by what accesses took: the same on all ranks, whatever else fails between them."""
+
+import numpy as np
+import pytest
+from same import error_everywhere
+
+import plait
+
+SHAPE = (96, 80)
+LAYOUTS = ["(cyclic(8), *)", "(*, block)", "(block, *)", "(*, cyclic)", "(cyclic, *)"]
+
+
+@pytest.fixture
+def whole():
+    return np.arange(SHAPE[0] * SHAPE[1], dtype="f8").reshape(SHAPE)
+
+
+@pytest.fixture
+def file(comm, shared, whole):
+    path = shared / "a.npy"
+    if comm.rank == 0:
+        np.save(path, whole)
+    comm.Barrier()
+    with plait.open(path, "r+", comm=comm) as opened:
+        yield opened
+
+
+def layouts(comm):
+    return [plait.Layout(SHAPE, text, grid=(comm.size,)) for text in LAYOUTS]
+
+
+def part(layout, whole, comm):
+    return whole[np.ix_(*layout.indices(comm.rank))]
+
+
+def strategies(file, comm, write=False):
+    """The lines of the plans that tell of strategies, which must be the same everywhere."""
+    lines = []
+    for layout in layouts(comm):
+        lines += [
+            line for line in file.explain(layout, write=write).splitlines() if line.startswith(("strategy", "measured"))
+        ]
+    everyone = comm.allgather(lines)
+    assert all(theirs == everyone[0] for theirs in everyone), everyone
+    return lines
+
+
+def test_all_ranks_come_to_the_same_choices(comm, file, whole):
+    for _ in range(10):
+        for layout in layouts(comm):
+            np.testing.assert_array_equal(file.read(layout), part(layout, whole, comm))
+        strategies(file, comm)
+    assert any(line.startswith("measured   ") for line in strategies(file, comm))
+
+
+def test_writes_choose_too(comm, file, whole):
+    for number in range(10):
+        for layout in layouts(comm):
+            file.write(part(layout, whole + number, comm), layout)
+        strategies(file, comm, write=True)
+        np.testing.assert_array_equal(file.read(layouts(comm)[0]), part(layouts(comm)[0], whole + number, comm))
+
+
+def test_a_strategy_that_is_asked_for_stays(comm, shared, file, whole):
+    for strategy in ("direct", "two-phase"):
+        with plait.open(shared / "a.npy", comm=comm, strategy=strategy) as forced:
+            for _ in range(8):
+                for layout in layouts(comm):
+                    np.testing.assert_array_equal(forced.read(layout), part(layout, whole, comm))
+            assert all(line.startswith(f"strategy   {strategy}, as asked") for line in strategies(forced, comm))
+
+
+@pytest.mark.several_ranks
+def test_ranks_whose_calls_failed_still_choose_alike(comm, file, whole):
+    """What a rank that failed has not planned, the others have: all of them must forget it."""
+    random = np.random.default_rng(5)
+    for turn in range(60):
+        layout = layouts(comm)[random.integers(len(LAYOUTS))]
+        failing = int(random.integers(comm.size))
+        kind = random.integers(6)
+        if kind == 0:  # of this file, before anything is planned
+            out = np.empty(3) if comm.rank == failing else None
+            error_everywhere(comm, lambda layout=layout, out=out: file.read(layout, out=out), plait.ArgumentError)
+        elif kind == 1:  # of another call on the same communicator
+
+            def differ(layout=layout, failing=failing):
+                if comm.rank == failing:
+                    plait.empty("(block)", "f8", comm)
+                else:
+                    file.read(layout)
+
+            error_everywhere(comm, differ, plait.ArgumentError)
+        else:
+            np.testing.assert_array_equal(file.read(layout), part(layout, whole, comm), err_msg=str(turn))
+        strategies(file, comm)

@@ -1,0 +1,58 @@
+"""Arrays of the ranks' own memory that are large enough to be read by the system from process to process."""
+
+import os
+
+import numpy as np
+import pytest
+from brute_force import LayoutModel
+
+import plait
+
+SHAPE = (840, 720)
+
+
+def pairs(comm):
+    across, along = (comm.size, 1), (comm.size,)
+    return [
+        (LayoutModel(SHAPE, ("cyclic", "cyclic"), across), LayoutModel(SHAPE, ("cyclic(128)", "cyclic(128)"), across)),
+        (LayoutModel(SHAPE, ("*", "cyclic(36)"), along), LayoutModel(SHAPE, ("*", "cyclic(128)"), along)),
+        (LayoutModel(SHAPE, ("block", "*"), along), LayoutModel(SHAPE, ("*", "block"), along)),
+        (LayoutModel(SHAPE, ("block", "*"), along), LayoutModel(SHAPE, ("cyclic", "*"), along)),
+        (LayoutModel(SHAPE, ("*", "block"), along), LayoutModel(SHAPE, ("*", "cyclic(9)"), along)),
+        (LayoutModel(SHAPE, ("block", "*"), along), LayoutModel(SHAPE, ("block", "*"), along, order="F")),
+    ]
+
+
+@pytest.mark.several_ranks
+@pytest.mark.parametrize("node_size", [0, 2])
+def test_private_arrays_move_by_whatever_way(comm, node_size):
+    if node_size:
+        os.environ["PLAIT_NODE_SIZE"] = str(node_size)
+    fresh = comm.Dup()
+    try:
+        whole = np.arange(SHAPE[0] * SHAPE[1], dtype="f8").reshape(SHAPE)
+        ways = set()
+        for source, target in pairs(fresh):
+            mine = source.local(whole, fresh.rank)
+            expected = target.local(whole, fresh.rank)
+            with plait.Redistribution(source.layout(), target.layout(), "f8", fresh) as plan:
+                for turn in range(3):
+                    out = np.zeros_like(expected)
+                    plan.run(mine + turn, out)
+                    np.testing.assert_array_equal(out, expected + turn)
+                    found = plait.redistribute(mine + turn, source.layout(), target.layout(), fresh)
+                    np.testing.assert_array_equal(found, expected + turn)
+                ways |= {line for line in plan.explain().splitlines() if line.startswith("inside")}
+                # With gaps between its elements an array goes another way, on all ranks.
+                gaps = np.zeros((*expected.shape, 2))[..., 0]
+                plan.run(mine, gaps if fresh.rank == 0 else np.zeros_like(expected))
+                if fresh.rank == 0:
+                    np.testing.assert_array_equal(gaps, expected)
+        # Nodes find out for themselves what is in reach.
+        everyone = fresh.allgather(ways)
+        if not node_size:
+            assert all(theirs == everyone[0] for theirs in everyone)
+            assert any("from process to process" in way for way in ways)
+    finally:
+        os.environ.pop("PLAIT_NODE_SIZE", None)
+        fresh.Free()

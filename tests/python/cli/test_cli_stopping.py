@@ -1,0 +1,26 @@
+"""Copies that are within a long call when they are asked to end."""
+
+import subprocess
+import sys
+
+PROGRAM = """
+import os, signal, time
+from plait.cli.stopping import ended_in_time
+signal.signal(signal.SIGTERM, lambda number, frame: None)
+with ended_in_time(["b.npy"], "it was stopped"):
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(100)
+"""
+
+
+def test_no_module_of_the_working_folder_is_run(tmp_path):
+    (tmp_path / "re.py").write_text("open('run', 'w')\nraise SystemExit\n", encoding="utf-8")
+    (tmp_path / "plait").mkdir()
+    (tmp_path / "plait" / "__init__.py").write_text("open('run', 'w')\n", encoding="utf-8")
+    script = tmp_path.parent / f"{tmp_path.name}.py"
+    script.write_text(PROGRAM, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, script], cwd=tmp_path, capture_output=True, text=True, timeout=90, check=False
+    )
+    assert (done.returncode, done.stderr) == (1, "Error: it was stopped\n")
+    assert not (tmp_path / "run").exists()

@@ -1,0 +1,247 @@
+"""Attributes of arrays and groups: what other libraries write is read, and what Plait writes is read by them."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+import plait
+
+GIVEN = {
+    "units": "K",
+    "empty": "",
+    "umlaut": "Größe °C",
+    "whole": -3,
+    "real": 0.25,
+    "single": np.float32(1.5),
+    "short": np.int16(-7),
+    "byte": np.uint8(200),
+    "large": np.uint64(2**64 - 1),
+    "not a number": math.nan,
+    "list": np.array([1, 2, 3], ">i4"),
+    "reals": [0.5, -math.inf],
+    "texts": ["a", "bé", ""],
+    "table": np.arange(6, dtype="f8").reshape(2, 3),
+    "truth": True,
+    "pair": 1 + 2j,
+    "none": np.zeros(0, "i4"),
+}
+NESTED = {"a": [1, "x", None], "b": {"c": [True, 2.5]}}
+WIDE = {"i": "i8", "u": "u8", "f": "f8"}
+
+
+def same(found: object, given: object) -> bool:
+    if isinstance(given, (str, dict)) or (isinstance(given, list) and isinstance(given[0], str)):
+        return found == given and type(found) is type(given)
+    return np.asarray(found).shape == np.asarray(given).shape and np.array_equal(
+        np.asarray(found), np.asarray(given), equal_nan=True
+    )
+
+
+def check(found: plait.Attributes, given: dict, *, widened: bool = False) -> None:
+    assert sorted(found) == sorted(given)
+    assert not found.refused
+    for name, value in given.items():
+        if widened and isinstance(value, complex):
+            value = [value.real, value.imag]  # JSON has no others
+        assert same(found[name], value), (name, found[name], value)
+        if not isinstance(value, (str, list, dict)):
+            kept = np.asarray(value).dtype
+            assert widened or np.asarray(found[name]).dtype == kept, name
+
+
+@pytest.mark.parametrize("suffix", ["h5", "zarr"])
+def test_what_is_written_is_read_back(tmp_path, suffix):
+    if suffix == "h5":
+        pytest.importorskip("h5py")
+    nested = {"nested": NESTED} if suffix == "zarr" else {}
+    path = f"{tmp_path}/a.{suffix}::/group/array"
+    groups = {"": {"title": "all"}, "group": GIVEN | nested, "other": {"x": [1, 2]}}
+    how = {"attributes": GIVEN | nested, "group_attributes": groups}
+    with plait.open(path, "w", shape=(3, 4), dtype="f4", **how) as file:
+        check(file.attrs, GIVEN | nested)
+        file.write(np.zeros((3, 4), "f4"))
+    with plait.open(path) as file:
+        check(file.attrs, GIVEN | nested, widened=suffix == "zarr")
+    (one,) = plait.arrays_in(f"{tmp_path}/a.{suffix}")
+    check(one.attributes, GIVEN | nested, widened=suffix == "zarr")
+    found = {group.name: group.attributes for group in plait.groups_in(f"{tmp_path}/a.{suffix}")}
+    assert sorted(found) == ["", "group", "other"]
+    check(found[""], {"title": "all"})
+    check(found["group"], GIVEN | nested, widened=suffix == "zarr")
+    check(found["other"], {"x": [1, 2]})
+
+
+def test_what_h5py_reads(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    with plait.open(f"{tmp_path}/a.h5::/g/x", "w", shape=3, dtype="i2", attributes=GIVEN) as file:
+        file.write(np.arange(3, dtype="i2"))
+    with h5py.File(tmp_path / "a.h5") as file:
+        for name, value in GIVEN.items():
+            found = file["g/x"].attrs[name]
+            found = found.tolist() if isinstance(value, list) and isinstance(value[0], str) else found
+            assert same(found, value), name
+        np.testing.assert_array_equal(file["g/x"][...], np.arange(3))
+
+
+def test_what_h5py_writes(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    given = {name: value for name, value in GIVEN.items() if name != "texts"}
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        one = file.create_dataset("g/x", data=np.arange(3))
+        for name, value in given.items():
+            one.attrs[name] = value
+        one.attrs["texts"] = np.array(GIVEN["texts"], h5py.string_dtype())
+        one.attrs["fixed"] = np.array([b"ab", b"c"])
+        one.attrs["null"] = h5py.Empty("f4")
+        one.attrs["records"] = np.zeros(2, [("a", "i4"), ("b", "f4")])
+        one.attrs["link"] = file.ref
+        file.attrs["sequences"] = np.array([np.arange(2), np.arange(3)], h5py.vlen_dtype("i4"))
+        file["g"].attrs["title"] = "Straße"
+    with plait.open(tmp_path / "a.h5") as file:
+        found = file.attrs
+    assert sorted(found.refused) == ["link", "records"]
+    assert "records" in found.refused["records"]
+    assert "references" in found.refused["link"]
+    with pytest.raises(plait.ArgumentError, match="references"):
+        found["link"]
+    with pytest.raises(KeyError):
+        found["nothing"]
+    assert found["fixed"] == ["ab", "c"]
+    assert found["null"].shape == (0,)
+    for name, value in GIVEN.items():
+        assert same(found[name], value), name
+    groups = {group.name: group.attributes for group in plait.groups_in(tmp_path / "a.h5")}
+    assert dict(groups["g"]) == {"title": "Straße"}
+    assert list(groups[""].refused) == ["sequences"]
+
+
+@pytest.mark.parametrize("form", ["NETCDF3_CLASSIC", "NETCDF3_64BIT_DATA", "NETCDF4"])
+def test_what_netcdf_writes(tmp_path, form):
+    netcdf = pytest.importorskip("netCDF4")
+    if form == "NETCDF4":
+        pytest.importorskip("h5py")
+    with netcdf.Dataset(tmp_path / "a.nc", "w", format=form) as file:
+        file.createDimension("time", None)
+        file.createDimension("x", 4)
+        file.title = "Größe"
+        file.version = np.int32(3)
+        one = file.createVariable("t", "f4", ("time", "x"), fill_value=-9.5)
+        one.units = "K"
+        one.scale = 0.5
+        one.range = np.array([1, 2], "i2")
+        one[:] = np.ones((2, 4))
+        file.createVariable("x", "f8", ("x",))[:] = np.arange(4)
+    found = {one.name: one for one in plait.arrays_in(tmp_path / "a.nc")}
+    assert dict(plait.groups_in(tmp_path / "a.nc")[0].attributes) == {"title": "Größe", "version": 3}
+    attributes = found["t"].attributes
+    assert sorted(attributes) == ["_FillValue", "range", "scale", "units"]
+    assert attributes["units"] == "K"
+    assert attributes["scale"].shape == ()
+    assert attributes["_FillValue"] == found["t"].fill_value == np.float32(-9.5)
+    assert attributes["range"].tolist() == [1, 2]
+    assert attributes["range"].dtype.kind == "i"
+    assert found["t"].dimension_names == ("time", "x")
+    assert found["x"].dimension_names == ("x",)
+    assert not found["x"].attributes
+    with plait.open(f"{tmp_path}/a.nc::t") as file:
+        assert sorted(file.attrs) == sorted(attributes)
+
+
+@pytest.mark.parametrize("form", [2, 3])
+def test_what_zarr_writes(tmp_path, form):
+    zarr = pytest.importorskip("zarr")
+    root = zarr.open_group(tmp_path / "a.zarr", mode="w", zarr_format=form, attributes={"title": "all"})
+    given = {
+        "units": "K",
+        "nan": math.nan,
+        "nested": NESTED,
+        "n": [1, 2],
+        "half": 0.5,
+        "no": False,
+        "texts": ["a", "b"],
+    }
+    root.create_group("g").create_array("x", shape=(3,), dtype="i4", attributes=given)[:] = 1
+    found = plait.open(f"{tmp_path}/a.zarr::/g/x").attrs
+    check(found, given)
+    groups = {group.name: dict(group.attributes) for group in plait.groups_in(tmp_path / "a.zarr")}
+    assert groups == {"": {"title": "all"}, "g": {}}
+
+
+def test_what_zarr_reads(tmp_path):
+    zarr = pytest.importorskip("zarr")
+    plain = {"units": "K", "n": [1, 2], "nested": NESTED, "nan": math.nan}
+    how = {"attributes": plain, "group_attributes": {"": {"a": 1}, "g": {"b": "c"}}}
+    with plait.open(f"{tmp_path}/a.zarr::/g/x", "w", shape=3, dtype="i4", **how) as file:
+        file.write(np.arange(3, dtype="i4"))
+    root = zarr.open_group(tmp_path / "a.zarr", mode="r")
+    assert dict(root.attrs) == {"a": 1}
+    assert dict(root["g"].attrs) == {"b": "c"}
+    found = dict(root["g/x"].attrs)
+    assert math.isnan(found.pop("nan"))
+    assert found == {name: value for name, value in plain.items() if name != "nan"}
+
+
+def test_names_of_dimensions_that_xarray_keeps_in_version_2(tmp_path):
+    zarr = pytest.importorskip("zarr")
+    root = zarr.open_group(tmp_path / "a.zarr", mode="w", zarr_format=2)
+    one = root.create_array("x", shape=(3, 4), dtype="f4", fill_value=math.nan)
+    one.attrs.update({"_ARRAY_DIMENSIONS": ["time", "lat"], "units": "m"})
+    (found,) = plait.arrays_in(tmp_path / "a.zarr")
+    assert found.dimension_names == ("time", "lat")
+    assert sorted(found.attributes) == ["_FillValue", "units"]
+    assert math.isnan(found.attributes["_FillValue"])
+    assert math.isnan(found.fill_value)
+
+
+@pytest.mark.parametrize(
+    ("name", "how", "says"),
+    [
+        ("a.npy", {"attributes": {"x": 1}}, "have no attributes"),
+        ("a.npz", {"attributes": {"x": 1}}, "have no attributes"),
+        ("a.h5", {"attributes": {"x": NESTED}}, "numbers and texts"),
+        ("a.h5", {"attributes": {"x": np.zeros(10_000)}}, "at most"),
+        ("a.h5", {"attributes": {"DIMENSION_LIST": 1}}, "keep dimensions under this name"),
+        ("a.h5", {"attributes": {"x": "a\0b"}}, "no bytes of zero"),
+        ("a.h5", {"attributes": {"": 1}}, "not a name"),
+        ("a.h5", {"attributes": {"x": object()}}, "JSON can spell"),
+        ("a.h5", {"attributes": 3}, "not a mapping"),
+        ("a.h5", {"group_attributes": {"g": 3}}, "not a mapping"),
+        ("a.h5", {"group_attributes": {"../g": {}}}, "no part of the name"),
+        ("a.zarr", {"group_attributes": {"": {"x": 1}}}, "name the array"),
+    ],
+)
+def test_what_cannot_be_written(tmp_path, name, how, says):
+    with pytest.raises(plait.ArgumentError) as told:
+        plait.open(tmp_path / name, "w", shape=3, dtype="f4", **how)
+    assert says in str(told.value)
+    assert not list(tmp_path.iterdir())
+
+
+def test_attributes_are_for_new_files(tmp_path):
+    np.save(tmp_path / "a.npy", np.zeros(3))
+    with pytest.raises(plait.ArgumentError, match="attributes was given, which a new file is told"):
+        plait.open(tmp_path / "a.npy", attributes={"x": 1})
+
+
+def test_damaged_attributes_of_zarr(tmp_path):
+    with plait.open(tmp_path / "a.zarr", "w", shape=3, dtype="f4") as file:
+        file.write(np.zeros(3, "f4"))
+    metadata = tmp_path / "a.zarr" / "zarr.json"
+    told = json.loads(metadata.read_text())
+    metadata.write_text(json.dumps(told | {"attributes": [1]}))
+    with pytest.raises(plait.StoreError, match='"attributes" is no object'):
+        plait.open(tmp_path / "a.zarr")
+
+
+def test_texts_of_safetensors(tmp_path):
+    how = {"arrays": {"a": (3, "f4")}, "group_attributes": {"": {"format": "pt", "author": 'Größe "x"'}}}
+    with plait.open(tmp_path / "a.safetensors", "w", **how) as file:
+        file.write(np.ones(3, "f4"))
+    (group,) = plait.groups_in(tmp_path / "a.safetensors")
+    assert dict(group.attributes) == {"format": "pt", "author": 'Größe "x"'}
+    np.testing.assert_array_equal(plait.open(tmp_path / "a.safetensors").read(), np.ones(3))
+    for given in ({"": {"x": 1}}, {"": {"x": ["a", "b"]}}, {"g": {"x": "a"}}):
+        with pytest.raises(plait.ArgumentError, match="safetensors files have"):
+            plait.open(tmp_path / "b.safetensors", "w", **how | {"group_attributes": given})

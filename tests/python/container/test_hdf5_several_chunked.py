@@ -1,0 +1,261 @@
+"""New HDF5 files with several datasets in chunks, fill values and dimensions: other libraries read them."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+import plait
+
+h5py = pytest.importorskip("h5py")
+
+ARRAYS = {
+    "packed": {"shape": (50, 37), "dtype": "<i4", "chunks": (7, 11), "codec": "shuffle,gzip:4"},
+    "g/also": {"shape": (13, 7, 10), "dtype": ">f8", "chunks": (4, 3, 10), "codec": "gzip"},
+    "g/plain": {"shape": (9, 1000), "dtype": "<f4"},
+    "unpacked": {"shape": (30, 11), "dtype": "|u1", "chunks": (4, 5)},
+    "usual": {"shape": (400, 500), "dtype": ">i2", "codec": "gzip:1"},
+    "filled": {"shape": (20, 20), "dtype": "<f4", "chunks": (6, 7), "fill_value": float("nan")},
+    "scalar": {"shape": (), "dtype": "<f8", "codec": "gzip"},
+    "empty": {"shape": (0, 3), "dtype": "<f8", "chunks": (1, 1)},
+    "pair": {"shape": (5, 4), "dtype": "<c16", "chunks": (2, 2), "codec": "shuffle,gzip"},
+    "truth": {"shape": (11,), "dtype": "|b1", "chunks": (4,), "codec": "gzip"},
+}
+
+
+def elements(one: dict) -> np.ndarray:
+    return np.random.default_rng(4).integers(0, 2 if "b" in one["dtype"] else 90, one["shape"]).astype(one["dtype"])
+
+
+@pytest.mark.parametrize("suffix", ["h5", "nc"])
+def test_all_kinds_in_one_file(tmp_path, suffix):
+    path = tmp_path / f"a.{suffix}"
+    arrays = {name: elements(one) for name, one in ARRAYS.items()}
+    with plait.open(path, "w", arrays=ARRAYS) as file:
+        for name in reversed(ARRAYS):
+            file.write(arrays[name], variable=name)
+        np.testing.assert_array_equal(file.read(variable="packed"), arrays["packed"])
+    with h5py.File(path) as file:
+        for name, array in arrays.items():
+            assert file[name].dtype == array.dtype
+            np.testing.assert_array_equal(file[name][()], array)
+        assert file["packed"].chunks == (7, 11)
+        assert (file["packed"].compression, file["packed"].compression_opts, file["packed"].shuffle) == (
+            "gzip",
+            4,
+            True,
+        )
+        assert file["g/plain"].chunks is None
+        assert np.isnan(file["filled"].fillvalue)
+    with h5py.File(path, "r+") as file:  # whose library finds nothing to complain about
+        file["more"] = np.arange(1000)
+        file["packed"][3:5, 2] = -1
+        arrays["packed"][3:5, 2] = -1
+    for name, array in arrays.items():
+        np.testing.assert_array_equal(plait.open(f"{path}::{name}").read(), array)
+
+
+@pytest.mark.parametrize("codec", ["none", "gzip:1"])
+def test_what_nobody_writes_has_the_fill_value(tmp_path, codec):
+    how = {"shape": (20, 30), "chunks": (7, 9), "codec": codec}
+    given = {
+        "nan": {"dtype": "f8", "fill_value": float("nan"), **how},
+        "minus": {"dtype": ">i2", "fill_value": -999, **how},
+        "truth": {"dtype": "?", "fill_value": True, **how},
+        "pair": {"dtype": "c8", "fill_value": 1 - 2j, **how},
+        "zero": {"dtype": "i4", **how},
+    }
+    with plait.open(tmp_path / "a.h5", "w", arrays=given) as file:
+        for name, one in given.items():
+            file.write(np.ones((3, 4), one["dtype"]), region=np.s_[5:8, 6:10], variable=name)
+    with h5py.File(tmp_path / "a.h5") as file:
+        for name, one in given.items():
+            expected = np.full((20, 30), one.get("fill_value", 0), one["dtype"])
+            expected[5:8, 6:10] = 1
+            np.testing.assert_array_equal(file[name][...], expected)
+            np.testing.assert_array_equal(plait.open(f"{tmp_path}/a.h5::{name}").read(), expected)
+    found = {one.name: one.fill_value for one in plait.arrays_in(tmp_path / "a.h5")}
+    assert np.isnan(found["nan"])
+    assert (found["minus"], found["truth"], found["pair"], found["zero"]) == (-999, True, 1 - 2j, None)
+
+
+def test_in_one_piece_with_a_fill_value(tmp_path):
+    with plait.open(tmp_path / "a.h5", "w", shape=(5, 6), dtype="f4", chunks=(), fill_value=7) as file:
+        file.write(np.ones((5, 6), "f4"))
+    with h5py.File(tmp_path / "a.h5") as file:
+        assert file["data"].chunks is None
+        assert file["data"].fillvalue == 7
+    with pytest.raises(plait.ArgumentError, match="kept in one piece"):
+        plait.open(tmp_path / "b.h5", "w", shape=(5, 6), dtype="f4", chunks=(), codec="gzip")
+
+
+def climate(path) -> dict[str, np.ndarray]:
+    arrays = {
+        "time": ((3,), "i4", ("time",), {"units": "days since 2000-01-01", "calendar": "standard"}),
+        "lat": ((4,), "f8", ("lat",), {"units": "degrees_north"}),
+        "t2m": ((3, 4, 5), "f4", ("time", "lat", "lon"), {"units": "K", "_FillValue": np.float32(-9)}),
+        "deep/u": ((3, 2), "f8", ("time", "level"), {}),
+        "count": ((5,), "i2", ("lon",), {"_FillValue": -1}),
+        "mask": ((2, 2), "u1", (), {}),
+    }
+    made = {}
+    given = {}
+    for name, (shape, dtype, names, attributes) in arrays.items():
+        given[name] = {"shape": shape, "dtype": dtype, "attributes": attributes}
+        if names:
+            given[name]["dimension_names"] = names
+        made[name] = np.arange(np.prod(shape)).reshape(shape).astype(dtype)
+    with plait.open(path, "w", arrays=given, group_attributes={"": {"title": "a model", "n": 3}}) as file:
+        for name, array in made.items():
+            file.write(array, variable=name)
+    return made
+
+
+def test_what_netcdf_reads_of_dimensions(tmp_path):
+    netcdf = pytest.importorskip("netCDF4")
+    arrays = climate(tmp_path / "a.nc")
+    with netcdf.Dataset(tmp_path / "a.nc") as file:
+        assert file.title == "a model"
+        assert file.n == 3
+        assert {name: len(one) for name, one in file.dimensions.items() if "phony" not in name} == {
+            "time": 3,
+            "lat": 4,
+            "lon": 5,
+        }
+        assert {name: len(one) for name, one in file["deep"].dimensions.items()} == {"level": 2}
+        assert sorted(file.variables) == ["count", "lat", "mask", "t2m", "time"]
+        assert file["t2m"].dimensions == ("time", "lat", "lon")
+        assert file["deep/u"].dimensions == ("time", "level")
+        assert file["t2m"]._FillValue == np.float32(-9)
+        assert file["count"]._FillValue.dtype == np.int16
+        assert file["time"].units == "days since 2000-01-01"
+        file.set_auto_mask(False)
+        file["deep"].set_auto_mask(False)
+        for name, array in arrays.items():
+            np.testing.assert_array_equal(file[name][...], array)
+    with netcdf.Dataset(tmp_path / "a.nc", "a") as file:  # netCDF's library goes on with it
+        file.createVariable("more", "f4", ("time", "lon"))[:] = 1
+        file["t2m"].note = "changed"
+        file["t2m"][0, 0, 0] = 5
+    with netcdf.Dataset(tmp_path / "a.nc") as file:
+        assert file["more"].dimensions == ("time", "lon")
+        assert file["t2m"][0, 0, 0] == 5
+    found = {one.name: one for one in plait.arrays_in(tmp_path / "a.nc")}
+    assert found["t2m"].dimension_names == ("time", "lat", "lon")
+    assert found["deep/u"].dimension_names == ("time", "level")
+    assert found["t2m"].attributes["note"] == "changed"
+    assert "lon" not in found
+
+
+def test_what_netcdfs_own_tools_say(tmp_path):
+    if shutil.which("ncdump") is None:
+        pytest.skip("no ncdump")
+    climate(tmp_path / "a.nc")
+    done = subprocess.run(["ncdump", "-h", tmp_path / "a.nc"], capture_output=True, text=True, check=True, timeout=60)
+    for part in ("lon = 5 ;", "float t2m(time, lat, lon) ;", 't2m:units = "K"', "t2m:_FillValue = -9.f", "level = 2"):
+        assert part in done.stdout
+    assert "float lon" not in done.stdout
+
+
+def test_names_of_dimensions_of_hdf5(tmp_path):
+    arrays = climate(tmp_path / "a.h5")
+    with h5py.File(tmp_path / "a.h5") as file:
+        assert sorted(file) == ["count", "deep", "lat", "mask", "t2m", "time"]
+        assert [one.label for one in file["t2m"].dims] == ["time", "lat", "lon"]
+        assert file["t2m"].dims[0][0] == file["time"]
+        assert file["deep/u"].dims[0][0] == file["time"]
+        assert len(file["t2m"].dims[2]) == 0
+        assert file["time"].is_scale
+        np.testing.assert_array_equal(file["t2m"].dims["lat"][0][...], arrays["lat"])
+    found = {one.name: one.dimension_names for one in plait.arrays_in(tmp_path / "a.h5")}
+    assert found["t2m"] == ("time", "lat", "lon")
+    assert found["count"] == ("lon",)
+
+
+@pytest.mark.parametrize("suffix", ["h5", "nc"])
+def test_names_that_something_else_has(tmp_path, suffix):
+    """A name of two sizes, of an array of two dimensions, of a group; more arrays than one list of references takes."""
+    given = {
+        "a": {"shape": (3, 4), "dtype": "f4", "dimension_names": ("x", "y")},
+        "b": {"shape": (5,), "dtype": "f4", "dimension_names": ("x",)},
+        "y": {"shape": (4, 4), "dtype": "f4", "dimension_names": ("y", "y")},
+        "g/c": {"shape": (2,), "dtype": "f4", "dimension_names": ("g",)},
+        "d": {"shape": (2, 2), "dtype": "f4", "dimension_names": ("g", "")},
+        "slash": {"shape": (2,), "dtype": "f4", "dimension_names": ("p/q",)},
+    }
+    path = tmp_path / f"a.{suffix}"
+    with plait.open(path, "w", arrays=given) as file:
+        for name, one in given.items():
+            file.write(np.ones(one["shape"], "f4"), variable=name)
+    found = {one.name: one.dimension_names for one in plait.arrays_in(path)}
+    assert found == {name: one["dimension_names"] for name, one in given.items()}
+    if suffix == "nc":
+        netcdf = pytest.importorskip("netCDF4")
+        with netcdf.Dataset(path) as file:
+            for name, one in given.items():
+                assert file[name].shape == one["shape"]
+                np.testing.assert_array_equal(file[name][...], np.ones(one["shape"]))
+
+
+def test_many_arrays_with_one_dimension(tmp_path):
+    given = {f"a{n:04}": {"shape": (3,), "dtype": "u1", "dimension_names": ("x",)} for n in range(4100)}
+    given["x"] = {"shape": (3,), "dtype": "u1", "dimension_names": ("x",)}
+    with plait.open(tmp_path / "a.h5", "w", arrays=given):
+        pass
+    with h5py.File(tmp_path / "a.h5") as file:
+        assert file["a4099"].dims[0][0] == file["x"]
+    assert all(one.dimension_names == ("x",) for one in plait.arrays_in(tmp_path / "a.h5"))
+
+
+def test_options_of_arrays_that_cannot_be(tmp_path):
+    one = {"shape": (9, 9), "dtype": "f4"}
+    for arrays, says, how in (
+        ({"a": {**one, "chunks": (3,)}}, "do not fit an array", {}),
+        ({"a": {**one, "colour": 1}}, "'colour'; give 'shape' and 'dtype'", {}),
+        ({"a": {"shape": 3}}, "give 'shape' and 'dtype'", {}),
+        ({"a": {**one, "codec": "lz5"}}, 'codec "lz5" is not known', {}),
+        ({"a": {**one, "fill_value": 1e300}, "b": {**one, "dtype": "i4", "fill_value": 0.5}}, "the fill value 0.5", {}),
+        ({"a": {**one, "dimension_names": ("x",)}}, "1 names were given for 2 dimensions", {}),
+        ({"a": one}, "several", {"attributes": {"x": 1}}),
+    ):
+        with pytest.raises(plait.ArgumentError) as told:
+            plait.open(tmp_path / "a.h5", "w", arrays=arrays, **how)
+        assert says in str(told.value)
+    with pytest.raises(plait.ArgumentError, match="in one piece and states none of them"):
+        plait.open(tmp_path / "a.npz", "w", arrays={"a": {**one, "chunks": (3, 3)}})
+    assert not list(tmp_path.iterdir())
+
+
+WRITER = """
+import sys
+import numpy as np
+import plait
+n = int(sys.argv[2])
+given = {name: {"shape": (200, 200), "dtype": "f8", "chunks": (20, 30), "codec": "gzip:1"} for name in "abcdef"}
+while True:
+    n += 1
+    with plait.open(sys.argv[1], "w", arrays=given, attributes=None, group_attributes={"": {"n": n}}) as file:
+        for name in given:
+            file.write(np.full((200, 200), n, "f8"), variable=name)
+    print(n, flush=True)
+"""
+
+
+def test_kills_at_any_moment(tmp_path):
+    """The file is the old one or the new one, whole, at each moment."""
+    path = tmp_path / "a.h5"
+    random = np.random.default_rng(5)
+    for turn in range(6):
+        with subprocess.Popen([sys.executable, "-c", WRITER, path, str(turn * 1000)], stdout=subprocess.PIPE) as writer:
+            writer.stdout.readline()
+            time.sleep(random.uniform(0, 0.3))
+            os.kill(writer.pid, signal.SIGKILL)
+        with h5py.File(path) as file:
+            n = file.attrs["n"]
+            for name in "abcdef":
+                assert (file[name][...] == n).all()

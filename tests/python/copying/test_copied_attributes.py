@@ -1,0 +1,149 @@
+"""Copies keep attributes, names of dimensions and fill values, and say what they do not keep."""
+
+import json
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pytest
+
+import plait
+
+pytest.importorskip("h5py")
+
+ATTRIBUTES = {
+    "units": "K",
+    "n": np.int16(3),
+    "half": np.float32(0.5),
+    "range": np.array([1.5, 2.5], "f4"),
+    "names": ["a", "bé"],
+}
+ARRAYS = {
+    "time": {"shape": (6,), "dtype": "i4", "dimension_names": ("time",), "attributes": {"units": "days"}},
+    "g/t": {
+        "shape": (6, 5),
+        "dtype": "f4",
+        "dimension_names": ("time", "x"),
+        "attributes": ATTRIBUTES,
+        "chunks": (2, 5),
+        "codec": "gzip",
+        "fill_value": float("nan"),
+    },
+    "g/count": {"shape": (6,), "dtype": "i2", "fill_value": -1, "chunks": ()},
+}
+GROUPS = {"": {"title": "all"}, "g": {"level": 2}, "alone": {"x": "y"}}
+
+
+def made(path) -> dict[str, np.ndarray]:
+    arrays = {
+        name: np.arange(np.prod(one["shape"])).reshape(one["shape"]).astype(one["dtype"])
+        for name, one in ARRAYS.items()
+    }
+    with plait.open(path, "w", arrays=ARRAYS, group_attributes=GROUPS) as file:
+        for name, array in arrays.items():
+            file.write(array, variable=name)
+    return arrays
+
+
+def plain(value: object) -> object:
+    return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
+
+
+def check(path, arrays: dict[str, np.ndarray]) -> None:
+    found = {one.name: one for one in plait.arrays_in(path)}
+    assert sorted(found) == sorted(arrays)
+    for name, array in arrays.items():
+        np.testing.assert_array_equal(plait.open(f"{path}::{name}").read(), array)
+    kept = {name: plain(value) for name, value in found["g/t"].attributes.items() if name != "_FillValue"}
+    assert kept == {name: plain(value) for name, value in ATTRIBUTES.items()}
+    assert found["g/t"].dimension_names == ("time", "x")
+    assert found["time"].dimension_names == ("time",)
+    assert np.isnan(found["g/t"].fill_value)
+    assert found["g/count"].fill_value == -1
+    groups = {
+        group.name: {name: plain(value) for name, value in group.attributes.items()} for group in plait.groups_in(path)
+    }
+    assert groups == GROUPS
+
+
+@pytest.mark.parametrize("source", ["h5", "nc"])
+@pytest.mark.parametrize("target", ["h5", "nc", "zarr"])
+def test_there_and_back(tmp_path, source, target):
+    arrays = made(tmp_path / f"a.{source}")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        plait.copy(tmp_path / f"a.{source}", tmp_path / f"b.{target}")
+        check(tmp_path / f"b.{target}", arrays)
+        plait.copy(tmp_path / f"b.{target}", tmp_path / f"c.{source}", codec="shuffle,gzip:1")
+    check(tmp_path / f"c.{source}", arrays)
+    kept = {one.name: one.kept for one in plait.arrays_in(tmp_path / f"c.{source}")}
+    assert "deflate" in kept["g/t"]
+    if source == target:
+        kept = {one.name: one.kept for one in plait.arrays_in(tmp_path / f"b.{target}")}
+        assert kept["time"] == kept["g/count"] == "contiguous"
+        assert kept["g/t"] == "chunks 2x5"
+
+
+def test_what_xarray_takes_for_fill_values_in_zarr(tmp_path):
+    with plait.open(tmp_path / "a.nc", "w", shape=3, dtype="f4", fill_value=-2.5) as file:
+        file.write(np.zeros(3, "f4"))
+    plait.copy(tmp_path / "a.nc", tmp_path / "b.zarr")
+    told = json.loads((tmp_path / "b.zarr" / "zarr.json").read_text())
+    assert told["fill_value"] == -2.5
+    assert told["attributes"] == {"_FillValue": "AAAAAAAABMA="}  # base64 of the 8 bytes of -2.5
+    plait.copy(tmp_path / "b.zarr", tmp_path / "c.nc")
+    (one,) = plait.arrays_in(tmp_path / "c.nc")
+    assert one.attributes["_FillValue"] == one.fill_value == np.float32(-2.5)
+    assert one.attributes["_FillValue"].dtype == "f4"
+
+
+def test_what_a_target_has_no_place_for(tmp_path):
+    made(tmp_path / "a.h5")
+    with pytest.warns(UserWarning, match=r"attributes are not copied: units of time, .*have no attributes"):
+        plait.copy(tmp_path / "a.h5", tmp_path / "b.npz")
+    with plait.open(f"{tmp_path}/c.zarr::x", "w", shape=3, dtype="f4", attributes={"a": {"b": 1}, "c": 2}) as file:
+        file.write(np.zeros(3, "f4"))
+    with pytest.warns(UserWarning, match="a of x: HDF5's attributes are numbers and texts"):
+        plait.copy(tmp_path / "c.zarr", tmp_path / "d.h5")
+    assert dict(plait.arrays_in(tmp_path / "d.h5")[0].attributes) == {"c": 2}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # of an array that is named alone no group is wanted
+        plait.copy(f"{tmp_path}/a.h5::g/count", tmp_path / "e.npy")
+
+
+def test_one_array_of_a_group(tmp_path):
+    made(tmp_path / "a.nc")
+    plait.copy(tmp_path / "a.nc", tmp_path / "b.h5", variable="g/t")
+    assert [one.name for one in plait.arrays_in(tmp_path / "b.h5")] == ["g/t"]
+    assert [group.name for group in plait.groups_in(tmp_path / "b.h5")] == ["", "g"]
+    with pytest.warns(UserWarning, match="title of group /"):
+        plait.copy(tmp_path / "a.nc", tmp_path / "c.zarr", variable="time")
+
+
+def test_other_types_and_parts(tmp_path):
+    made(tmp_path / "a.nc")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        plait.copy(
+            tmp_path / "a.nc", tmp_path / "b.nc", variable="g/t", region={"time": slice(1, 4)}, target_dtype="f8"
+        )
+    (one,) = plait.arrays_in(tmp_path / "b.nc")
+    assert (one.shape, one.dtype, one.dimension_names) == ((3, 5), np.dtype("f8"), ("time", "x"))
+    assert one.attributes["_FillValue"].dtype == "f8"
+
+
+def test_what_the_command_says(tmp_path):
+    made(tmp_path / "a.h5")
+    run = [sys.executable, "-m", "plait.cli"]
+    done = subprocess.run(
+        [*run, "copy", tmp_path / "a.h5", tmp_path / "b.npz"], capture_output=True, text=True, check=True
+    )
+    assert "plait: warning: attributes are not copied: units of time" in done.stderr
+    done = subprocess.run([*run, "info", tmp_path / "a.h5"], capture_output=True, text=True, check=True)
+    for part in ("attributes of group /\n  title  all", "attributes of g/t\n", "  range  [1.5, 2.5]"):
+        assert part in done.stdout
+    done = subprocess.run([*run, "info", "--json", tmp_path / "a.h5"], capture_output=True, text=True, check=True)
+    told = json.loads(done.stdout)
+    assert {group["name"]: group["attributes"] for group in told["groups"]} == GROUPS
+    assert {one["name"]: one["attributes"] for one in told["arrays"]}["time"] == {"units": "days"}

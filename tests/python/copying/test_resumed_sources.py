@@ -1,0 +1,69 @@
+"""What a resumed copy trusts: sources that were replaced, and files that lie where its own would."""
+
+import os
+
+import numpy as np
+import pytest
+
+import plait
+
+ARRAY = np.random.default_rng(3).random((60, 80))
+
+
+class StopError(Exception):
+    pass
+
+
+@pytest.fixture(autouse=True)
+def interrupted(tmp_path, monkeypatch):
+    """A copy of a.npy to b.npy that has been interrupted."""
+
+    def stop(done, total):
+        if 2 * done > total:
+            raise StopError
+
+    monkeypatch.chdir(tmp_path)
+    np.save("a.npy", ARRAY)
+    with pytest.raises(StopError):
+        plait.copy("a.npy", "b.npy", resume=True, memory="8K", progress=stop)
+
+
+@pytest.mark.parametrize("replaced", [True, False])
+def test_a_source_that_keeps_its_size_and_time_is_another_one(replaced):
+    before = os.stat("a.npy")
+    if replaced:
+        np.save("c.npy", ARRAY + 1)
+        os.replace("c.npy", "a.npy")
+    else:
+        with open("a.npy", "r+b") as file:
+            file.seek(-ARRAY.nbytes, os.SEEK_END)
+            file.write((ARRAY + 1).tobytes())
+    os.utime("a.npy", ns=(before.st_atime_ns, before.st_mtime_ns))
+    with pytest.raises(plait.ArgumentError, match="whose source was"):
+        plait.copy("a.npy", "b.npy", resume=True, memory="8K")
+    plait.copy("a.npy", "b.npy")
+    np.testing.assert_array_equal(np.load("b.npy"), ARRAY + 1)
+
+
+@pytest.mark.parametrize("resume", [True, False])
+def test_a_link_in_place_of_the_journal_is_not_followed(resume):
+    with open("mine", "w", encoding="utf-8") as file:
+        file.write("kept")
+    os.unlink(".b.npy.plait-copy")
+    os.symlink("mine", ".b.npy.plait-copy")
+    with pytest.raises(plait.StoreError, match="symbolic links"):
+        plait.copy("a.npy", "b.npy", resume=resume)
+    with open("mine", encoding="utf-8") as file:
+        assert file.read() == "kept"
+
+
+@pytest.mark.parametrize("resume", [True, False])
+def test_the_longest_names(resume):
+    name = "n" * 251 + ".npy"
+    plait.copy("a.npy", name, resume=resume)
+    np.testing.assert_array_equal(np.load(name), ARRAY)
+
+
+def test_a_folder_that_is_missing():
+    with pytest.raises(FileNotFoundError, match="none"):
+        plait.copy("a.npy", "none/b.npy", resume=True)
