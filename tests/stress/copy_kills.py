@@ -8,6 +8,7 @@ that of their writing, element by element. Nothing else may be left then.
 """
 
 import argparse
+import contextlib
 import filecmp
 import json
 import os
@@ -95,7 +96,7 @@ class Kills:
         self.folder, self.chance, self.ranks = folder, random.Random(seed), ranks
         self.expected = make_sources(folder)
         self.sources = {entry.name for entry in folder.iterdir()}
-        self.took: dict[tuple[str, int], float] = {}
+        self.took: dict[tuple[str, int], tuple[float, float]] = {}  # until it begins, and from there to its end
         self.resumed = 0
         self.kills: Counter[str] = Counter()
         self.seen: Counter[str] = Counter()
@@ -116,14 +117,26 @@ class Kills:
             *start,
         ]
 
-    def run(self, case: Case, ranks: int, resume: bool, kill_after: float | None = None) -> bool:
-        """Return whether the copy has come to its end."""
-        begin = time.monotonic()
+    def run(self, case: Case, ranks: int, resume: bool, kill_at: float | None = None) -> bool:
+        """Return whether the copy has come to its end.
+
+        kill_at  when it is killed, as a share of the time from the first sight of its temporary file to its end; below
+                 zero while it starts
+        """
+        before = self.temporary()
+        begin = seen = time.monotonic()
         with subprocess.Popen(
             self.command(case, ranks, resume), cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE
         ) as process:
+            while process.poll() is None and self.temporary() == before and (kill_at is None or kill_at >= 0):
+                time.sleep(0.001)
+                seen = time.monotonic()
+            wait = None
+            if kill_at is not None:
+                start, moving = self.took[case.name, ranks]
+                wait = kill_at * moving if kill_at >= 0 else (1 + kill_at) * start
             try:
-                told, errors = process.communicate(timeout=kill_after)
+                told, errors = process.communicate(timeout=wait)
             except subprocess.TimeoutExpired:
                 for one in descendants(process.pid):
                     try:
@@ -137,8 +150,17 @@ class Kills:
             raise AssertionError(f"{self.command(case, ranks, resume)} failed: {errors.decode()}")
         if json.loads(told)["resumed"]:
             self.resumed += 1
-        self.took.setdefault((case.name, ranks), time.monotonic() - begin)
+        self.took.setdefault((case.name, ranks), (seen - begin, time.monotonic() - seen))
         return True
+
+    def temporary(self) -> dict[str, int]:
+        """When each temporary file has changed: a copy that goes on with another one changes the journal."""
+        found = {}
+        for entry in os.scandir(self.folder):
+            if entry.name.startswith("."):
+                with contextlib.suppress(FileNotFoundError):
+                    found[entry.name] = entry.stat().st_mtime_ns
+        return found
 
     def state(self, case: Case, old: bool) -> str:
         """Return what the target is; it must be one of these.  old: whether there was one."""
@@ -210,9 +232,8 @@ class Kills:
             self.clear()
             if old:
                 self.make_old(case)
-        most = self.took[case.name, ranks] * 1.05
         for _ in range(self.chance.randint(1, 4) if resume else 1):
-            ended = self.run(case, ranks, resume, self.chance.uniform(0.2 * most, most))
+            ended = self.run(case, ranks, resume, self.chance.uniform(-0.2, 1.0))
             self.seen[self.state(case, old)] += 1
             if ended:
                 break
