@@ -184,6 +184,8 @@ class File:
     @property
     def chunk(self) -> tuple[int, ...]: ...
     @property
+    def attributes(self) -> list[tuple[str, str, list[int], bytes, list[str], str]]: ...
+    @property
     def is_open(self) -> bool: ...
     def read(self, layout: Layout, parts: Sequence[Any], region: Sequence[Any], fill_halo: bool) -> None: ...
     def write(self, layout: Layout, parts: Sequence[Any], region: Sequence[Any]) -> None: ...
@@ -221,8 +223,33 @@ def open(
     memory: int,
     strategy: str,
     readers: int,
-    arrays: Sequence[tuple[str, Sequence[int], str, int, str]],
-    kept: tuple[Sequence[int] | None, Sequence[int] | None, str, str, Sequence[str]],
+    arrays: Sequence[
+        tuple[
+            str,
+            Sequence[int],
+            str,
+            int,
+            str,
+            tuple[
+                Sequence[int] | None,
+                Sequence[int] | None,
+                str,
+                str,
+                Sequence[str],
+                Sequence[tuple[str, str, Sequence[int], bytes, Sequence[str], str]],
+                Sequence[tuple[str, Sequence[tuple[str, str, Sequence[int], bytes, Sequence[str], str]]]],
+            ],
+        ]
+    ],
+    kept: tuple[
+        Sequence[int] | None,
+        Sequence[int] | None,
+        str,
+        str,
+        Sequence[str],
+        Sequence[tuple[str, str, Sequence[int], bytes, Sequence[str], str]],
+        Sequence[tuple[str, Sequence[tuple[str, str, Sequence[int], bytes, Sequence[str], str]]]],
+    ],
     unfinished: str,
 ) -> File: ...
 def new_array(
@@ -231,7 +258,15 @@ def new_array(
     dtype: str,
     element_bytes: int,
     order: str,
-    kept: tuple[Sequence[int] | None, Sequence[int] | None, str, str, Sequence[str]],
+    kept: tuple[
+        Sequence[int] | None,
+        Sequence[int] | None,
+        str,
+        str,
+        Sequence[str],
+        Sequence[tuple[str, str, Sequence[int], bytes, Sequence[str], str]],
+        Sequence[tuple[str, Sequence[tuple[str, str, Sequence[int], bytes, Sequence[str], str]]]],
+    ],
 ) -> tuple[tuple[int, ...], tuple[int, ...], str, bool]: ...
 def refuse(message: str, comm: Comm, code: int = 0) -> NoReturn: ...
 
@@ -426,8 +461,16 @@ class Member:
     def kept(self) -> str: ...
     @property
     def refused(self) -> str: ...
+    @property
+    def fill(self) -> bytes: ...
+    @property
+    def attributes(self) -> list[tuple[str, str, list[int], bytes, list[str], str]]: ...
 
 def arrays_in(name: str) -> list[Member]: ...
+def groups_in(name: str) -> list[tuple[str, list[tuple[str, str, list[int], bytes, list[str], str]]]]: ...
+def refused_attributes(
+    target: str, attributes: Sequence[tuple[str, str, Sequence[int], bytes, Sequence[str], str]], of_group: bool
+) -> list[str]: ...
 def remove_unfinished(name: str) -> None: ...
 def locate(name: str) -> Located: ...
 def files_beside(found: Located) -> list[str]: ...

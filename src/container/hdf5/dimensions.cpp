@@ -35,7 +35,8 @@ void read_each(const Library& hdf5, Id dataset, const char* name, std::size_t co
 Dimensions dimensions_of(const Library& hdf5, Id dataset, std::size_t count) {
   Dimensions found;
   if (count == 0) return found;
-  found.is_scale = hdf5->H5Aexists(dataset, "REFERENCE_LIST") > 0 || hdf5->H5Aexists(dataset, "_Netcdf4Dimid") > 0;
+  const auto has = [&](const char* name) { return hdf5->H5Aexists(dataset, name) > 0; };
+  found.is_scale = has("REFERENCE_LIST") || has("_Netcdf4Dimid") || (has("CLASS") && has("NAME"));
   read_each<Sequence>(hdf5, dataset, "DIMENSION_LIST", count, [&](Id type, const Sequence* one) {
     if (one == nullptr) {
       // References of the older kind are addresses.

@@ -129,16 +129,16 @@ def test_what_netcdf_writes(tmp_path, form):
         file.version = np.int32(3)
         one = file.createVariable("t", "f4", ("time", "x"), fill_value=-9.5)
         one.units = "K"
-        one.scale = 0.5
+        one.scale_factor = 0.5
         one.range = np.array([1, 2], "i2")
         one[:] = np.ones((2, 4))
         file.createVariable("x", "f8", ("x",))[:] = np.arange(4)
     found = {one.name: one for one in plait.arrays_in(tmp_path / "a.nc")}
     assert dict(plait.groups_in(tmp_path / "a.nc")[0].attributes) == {"title": "Größe", "version": 3}
     attributes = found["t"].attributes
-    assert sorted(attributes) == ["_FillValue", "range", "scale", "units"]
+    assert sorted(attributes) == ["_FillValue", "range", "scale_factor", "units"]
     assert attributes["units"] == "K"
-    assert attributes["scale"].shape == ()
+    assert attributes["scale_factor"].shape == ()
     assert attributes["_FillValue"] == found["t"].fill_value == np.float32(-9.5)
     assert attributes["range"].tolist() == [1, 2]
     assert attributes["range"].dtype.kind == "i"
@@ -238,7 +238,7 @@ def test_damaged_attributes_of_zarr(tmp_path):
 def test_texts_of_safetensors(tmp_path):
     how = {"arrays": {"a": (3, "f4")}, "group_attributes": {"": {"format": "pt", "author": 'Größe "x"'}}}
     with plait.open(tmp_path / "a.safetensors", "w", **how) as file:
-        file.write(np.ones(3, "f4"))
+        file.write(np.ones(3, "f4"), variable="a")
     (group,) = plait.groups_in(tmp_path / "a.safetensors")
     assert dict(group.attributes) == {"format": "pt", "author": 'Größe "x"'}
     np.testing.assert_array_equal(plait.open(tmp_path / "a.safetensors").read(), np.ones(3))

@@ -171,7 +171,7 @@ def test_names_of_dimensions_of_hdf5(tmp_path):
         assert file["deep/u"].dims[0][0] == file["time"]
         assert len(file["t2m"].dims[2]) == 0
         assert file["time"].is_scale
-        np.testing.assert_array_equal(file["t2m"].dims["lat"][0][...], arrays["lat"])
+        np.testing.assert_array_equal(file["t2m"].dims[1][0][...], arrays["lat"])
     found = {one.name: one.dimension_names for one in plait.arrays_in(tmp_path / "a.h5")}
     assert found["t2m"] == ("time", "lat", "lon")
     assert found["count"] == ("lon",)

@@ -100,7 +100,7 @@ def test_what_xarray_takes_for_fill_values_in_zarr(tmp_path):
 
 def test_what_a_target_has_no_place_for(tmp_path):
     made(tmp_path / "a.h5")
-    with pytest.warns(UserWarning, match=r"attributes are not copied: units of time, .*have no attributes"):
+    with pytest.warns(UserWarning, match=r"attributes are not copied: .*units of time, .*have no attributes"):
         plait.copy(tmp_path / "a.h5", tmp_path / "b.npz")
     with plait.open(f"{tmp_path}/c.zarr::x", "w", shape=3, dtype="f4", attributes={"a": {"b": 1}, "c": 2}) as file:
         file.write(np.zeros(3, "f4"))
@@ -139,7 +139,8 @@ def test_what_the_command_says(tmp_path):
     done = subprocess.run(
         [*run, "copy", tmp_path / "a.h5", tmp_path / "b.npz"], capture_output=True, text=True, check=True
     )
-    assert "plait: warning: attributes are not copied: units of time" in done.stderr
+    assert "plait: warning: attributes are not copied: " in done.stderr
+    assert "units of time" in done.stderr
     done = subprocess.run([*run, "info", tmp_path / "a.h5"], capture_output=True, text=True, check=True)
     for part in ("attributes of group /\n  title  all", "attributes of g/t\n", "  range  [1.5, 2.5]"):
         assert part in done.stdout

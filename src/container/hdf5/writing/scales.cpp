@@ -91,14 +91,12 @@ Scales scales_of(const std::vector<Member>& members, const std::vector<GroupAttr
   std::ranges::stable_sort(order, {}, [&](std::size_t i) { return std::ranges::count(members[i].name, '/'); });
   for (const std::size_t i : order) {
     const Content& content = members[i].content;
-    for (std::size_t d = 0; d < content.dimension_names.size(); ++d) {
-      const std::ptrdiff_t its =
-          planning.scale_for(group_of(members[i].name), content.dimension_names[d], content.type.shape[d]);
-      planning.result.of_members[i].push_back(its);
-    }
     std::vector<std::ptrdiff_t>& its = planning.result.of_members[i];
-    // netCDF's library does not read what has a scale for some of its dimensions only.
-    if (of_netcdf && std::ranges::find(its, -1) != its.end()) std::ranges::fill(its, -1);
+    for (std::size_t d = 0; d < content.dimension_names.size(); ++d)
+      its.push_back(planning.scale_for(group_of(members[i].name), content.dimension_names[d], content.type.shape[d]));
+    // netCDF's library takes arrays with scales for all dimensions or for none.
+    if (of_netcdf && std::ranges::any_of(its, [](std::ptrdiff_t scale) { return scale < 0; }))
+      std::ranges::fill(its, -1);
     for (std::size_t d = 0; d < its.size(); ++d) {
       if (its[d] < 0) continue;
       Scale& scale = planning.result.scales[static_cast<std::size_t>(its[d])];

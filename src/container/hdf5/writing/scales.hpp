@@ -29,7 +29,7 @@ struct Scales {
 
 /// Names of dimensions stand for the array of one dimension that has the name, and as many elements, in the group of the
 /// array or above it; in netCDF's files where there is none, for a dimension that is made in the array's group.  A name
-/// that is taken by something else stands for none; in netCDF's files the others of that array do so as well then.
+/// that is taken by something else stands for none; in netCDF's files all names of such an array do.
 Scales scales_of(const std::vector<Member>& members, const std::vector<GroupAttributes>& groups, bool of_netcdf);
 
 /// The path of the group that an object is in; empty: the one that all are in.
