@@ -178,7 +178,7 @@ def test_attributes_are_decoded(tmp_path):
     made.to_netcdf(tmp_path / "a.nc", engine="netcdf4", encoding=encoding)
     names = ["a.nc"]
     try:
-        import zarr  # noqa: F401, PLC0415
+        import zarr  # noqa: F401
     except ImportError:
         pass
     else:
