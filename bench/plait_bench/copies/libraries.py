@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from plait_bench.copies.rows import ITEMSIZE, VARIABLE, Row
@@ -34,7 +34,7 @@ def _new_zarr(row: Row, target: str) -> Any:
     from zarr.codecs import BloscCodec, ZstdCodec
 
     name, level = row.target.packer
-    codecs = {
+    codecs: dict[str, Callable[[], Any]] = {
         "none": lambda: None,
         "zstd": lambda: ZstdCodec(level=level),
         "blosc": lambda: BloscCodec(typesize=ITEMSIZE, cname="lz4", clevel=level, shuffle="shuffle"),
