@@ -94,8 +94,8 @@ def open(
     attributes  in mode w of formats that have them (HDF5, netCDF, Zarr): attributes of the array, a mapping of names to
               numbers, texts, arrays of numbers and lists of texts; in Zarr also of what JSON nests. :attr:`File.attrs`
               has those of a file that is read
-    group_attributes  the same of groups, by their names; ``""`` is the one that all others are in. Groups that are named
-              are made
+    group_attributes  the same of groups, by their names; ``""`` is the one that all others are in. Groups that are
+              named are made
 
     Raises plait.ArgumentError for arguments that do not fit together or do not match the file, and plait.StoreError if
     the file cannot be opened. Every rank raises the same error.

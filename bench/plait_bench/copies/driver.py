@@ -16,7 +16,7 @@ from typing import Any
 
 import plait
 from plait_bench.copies.rates import codec_seconds, drop, fill, plain_copy
-from plait_bench.copies.rows import Row, make_source, rows, same
+from plait_bench.copies.rows import Row, has_its_chunks, make_source, rows, same
 from plait_bench.copies.tools import tools_for
 from plait_bench.machine import describe_machine
 from plait_bench.steps import Progress, Steps
@@ -149,7 +149,7 @@ def _measure(result: RowResult, settings: CopySettings, folder: Path, steps: Ste
 
 def _same(row: Row, source: Path, target: Path) -> bool:
     try:
-        return same(row, source, target)
+        return has_its_chunks(row, target) and same(row, source, target)
     except plait.Error:  # what it has made cannot be read
         return False
 

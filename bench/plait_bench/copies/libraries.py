@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from plait_bench.copies.rows import ITEMSIZE, VARIABLE, Row
@@ -34,7 +34,7 @@ def _new_zarr(row: Row, target: str) -> Any:
     from zarr.codecs import BloscCodec, ZstdCodec
 
     name, level = row.target.packer
-    codecs = {
+    codecs: dict[str, Callable[[], Any]] = {
         "none": lambda: None,
         "zstd": lambda: ZstdCodec(level=level),
         "blosc": lambda: BloscCodec(typesize=ITEMSIZE, cname="lz4", clevel=level, shuffle="shuffle"),
@@ -94,9 +94,10 @@ def by_dask(row: Row, source: str, target: str, memory: int) -> None:
     """By Dask's rechunking, which knows of no bound for memory."""
     import dask.array
 
+    arrays: Any = dask.array
     wanted = row.target.shards or row.target.chunks
-    lazy = dask.array.from_array(_opened(row, source), chunks=row.source.chunks or _rows_of(row, memory // 8))
-    dask.array.store(lazy.rechunk(wanted), _new_zarr(row, target), lock=False)
+    lazy = arrays.from_array(_opened(row, source), chunks=row.source.chunks or _rows_of(row, memory // 8))
+    arrays.store(lazy.rechunk(wanted), _new_zarr(row, target), lock=False)
 
 
 def _rows_of(row: Row, room: int) -> tuple[int, ...]:
@@ -116,7 +117,7 @@ def by_memory_map(row: Row, source: str, target: str, memory: int) -> None:
 
 def by_tensorstore(row: Row, source: str, target: str, memory: int) -> None:
     """By TensorStore: all of it in one write, with its cache bounded."""
-    import tensorstore as ts  # type: ignore[import-not-found]
+    import tensorstore as ts
 
     context = {"cache_pool": {"total_bytes_limit": memory // 2}}
     base = {"driver": "zarr3", "context": context}

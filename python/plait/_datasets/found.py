@@ -103,9 +103,8 @@ def group_in(url: str, group: str | None, told: Mapping[str, Any]) -> Group:
         )
     arrays = tuple(_found(one, path, one_without_name) for one in _usable(near, path, wanted))
     beside = () if wanted else (group for group in groups_in(path) if group.name.strip("/") == inside)
-    attributes = {
-        name: value for group in beside for name, value in _values_of(group.attributes).items() if name not in _HIDDEN
-    }
+    values = [_values_of(group.attributes) for group in beside]
+    attributes = {name: value for one in values for name, value in one.items() if name not in _HIDDEN}
     if one_without_name:
         return Group(_with_dimensions(arrays, {}, alone=True), attributes)
     return Group(_with_dimensions(arrays, _nameless(listed, path)), attributes)

@@ -51,7 +51,5 @@ def test_disks_are_written_and_read(tmp_path):
     for one in results.runs:
         assert not one.wrong
         assert all(len(rates) == 2 and min(rates) > 0 for rates in one.rates.values())
-        # What the kernel limits cannot be faster, but for what it lets go at once.
-        assert max(one.rates["read"]) < 2 * one.disks * 200e6
     assert heard[-1] == 1.0
     assert not list(tmp_path.iterdir())
