@@ -23,7 +23,11 @@ plan::AccessPlan make_plan(const SelectedArray& array, const AccessRequest& requ
 
 PlannedAccess::PlannedAccess(const SelectedArray& array, const AccessRequest& request, const Workers& workers,
                              std::string words)
-    : array_(array), layout_(request.layout), region_(request.region), action_(request.action), workers_(workers.number) {
+    : array_(array),
+      layout_(request.layout),
+      region_(request.region),
+      action_(request.action),
+      workers_(workers.number) {
   using plan::Strategy;
   plan::AccessPlan modelled = make_plan(array, request, workers);
   const Strategy mine = modelled.strategy();

@@ -84,6 +84,8 @@ class AccessPlans {
   /// Forgets all plans once collectives have failed that had not before: not all ranks made the same calls, and so they
   /// may remember different things.
   void forget_after(std::int64_t failures);
+  /// Whether none has failed since.
+  bool is_valid_after(std::int64_t failures) const { return failures == failures_; }
 
  private:
   std::int64_t failures_ = 0;
