@@ -153,7 +153,7 @@ class StrategiesResults:
 
 def chosen_in(plan: str) -> str:
     """Return the strategy that the text of a plan names."""
-    found = re.search(r"^strategy\s+([\w-]+)", plan, re.MULTILINE)
+    found = re.search(r"^strategy\s+([\w-]+(?: by \d+)?)", plan, re.MULTILINE)
     if found is None:
         raise plait.Error(f"no line of this plan names its strategy:\n{plan}")
     return found.group(1)

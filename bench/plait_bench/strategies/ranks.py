@@ -25,8 +25,8 @@ _FASTEST_REQUEST = 0.2e-6
 _HOPELESS = 4.0
 """A way that took so many times as long as another one is not measured in every round."""
 
-_LEARNING = 6
-"""Accesses after which Plait has measured both strategies, where it tries both."""
+_LEARNING = 12
+"""Accesses after which Plait has measured all that it tries."""
 
 _LEAST_SECONDS, _MOST_TIMES = 2e-3, 20
 """How long a measurement takes at least, where it repeats a short access no more than so many times."""

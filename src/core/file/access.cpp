@@ -178,7 +178,8 @@ std::string File::Impl::explain(const AccessRequest& request) const {
     return channel()->explain(transfer_of(request, arrays, spent));
   }
   const Workers workers = workers_for(request.layout);
-  const core::PlannedAccess* const kept = plans_.kept(array_, request, workers);
+  const bool remembers = comm_.alone() || plans_.is_valid_after(core::transport_of(comm_).failures());
+  const core::PlannedAccess* const kept = remembers ? plans_.kept(array_, request, workers) : nullptr;
   std::string text = kept != nullptr ? kept->next().explain(path_) + kept->explain()
                                      : core::make_plan(array_, request, workers).explain(path_);
   if (const std::string store = store_->description(); !store.empty()) text += "store      " + store + '\n';

@@ -21,36 +21,49 @@ plan::AccessPlan make_plan(const SelectedArray& array, const AccessRequest& requ
           options};
 }
 
-namespace {
-
-plan::Strategy other_of(plan::Strategy strategy) {
-  return strategy == plan::Strategy::kDirect ? plan::Strategy::kTwoPhase : plan::Strategy::kDirect;
-}
-
-}  // namespace
-
 PlannedAccess::PlannedAccess(const SelectedArray& array, const AccessRequest& request, const Workers& workers,
                              std::string words)
     : array_(array),
       layout_(request.layout),
       region_(request.region),
       action_(request.action),
-      workers_(workers.number),
-      plan_(make_plan(array, request, workers)),
-      call_(std::move(words)) {
-  if (!plan_.is_open()) return;
-  const plan::Strategy mine = plan_.strategy();
-  choice_.emplace(mine, plan_.predicted_seconds(mine), plan_.predicted_seconds(other_of(mine)));
+      workers_(workers.number) {
+  using plan::Strategy;
+  plan::AccessPlan modelled = make_plan(array, request, workers);
+  const Strategy mine = modelled.strategy();
+  ways_.push_back({mine, 0, {}, std::move(words)});
+  if (modelled.is_open()) {
+    const Strategy other = mine == Strategy::kDirect ? Strategy::kTwoPhase : Strategy::kDirect;
+    std::vector<double> predicted{modelled.predicted_seconds(mine), modelled.predicted_seconds(other)};
+    ways_.push_back({other, 0, {}, {}});
+    for (const std::int64_t readers : {std::int64_t{1}, std::int64_t{workers.number / 2}}) {
+      const bool fewer = readers < modelled.readers() && readers > ways_.back().readers;
+      if (array.options.readers != 0 || workers.threads || !fewer) continue;
+      predicted.push_back(modelled.predicted_seconds_by(readers));
+      ways_.push_back({Strategy::kTwoPhase, readers, {}, {}});
+    }
+    choice_.emplace(predicted);
+  }
+  ways_.front().plan.emplace(std::move(modelled));
+}
+
+std::string PlannedAccess::Way::words() const {
+  return readers == 0 ? plan::to_string(strategy) : base::text(plan::to_string(strategy), " by ", readers);
 }
 
 void PlannedAccess::prepare(const AccessRequest& request, const Workers& workers) {
-  if (!takes_other() || other_) return;
-  SelectedArray forced = array_;
-  forced.options.strategy = other_of(plan_.strategy());
-  forced.options.as_measured = true;
-  // Ranks that chose differently would wait for each other for ever; so they would be told that their calls differ.
-  other_call_ = base::text(call_, ", ", plan::to_string(forced.options.strategy));
-  other_.emplace(make_plan(forced, request, workers));
+  const std::size_t wanted = choice_ ? choice_->next() : 0;
+  Way& way = ways_[wanted];
+  if (!way.plan) {
+    SelectedArray forced = array_;
+    forced.options.strategy = way.strategy;
+    if (way.readers != 0) forced.options.readers = way.readers;
+    forced.options.as_measured = true;
+    // Ranks that chose differently would wait for each other for ever; so they would be told that their calls differ.
+    way.call = base::text(ways_.front().call, ", ", way.words());
+    way.plan.emplace(make_plan(forced, request, workers));
+  }
+  next_ = wanted;
 }
 
 bool PlannedAccess::serves(const SelectedArray& array, const AccessRequest& request, const Workers& workers) const {
@@ -60,22 +73,17 @@ bool PlannedAccess::serves(const SelectedArray& array, const AccessRequest& requ
          array_.type.shape == array.type.shape && region_ == request.region && layout_.spelled_like(request.layout);
 }
 
-bool PlannedAccess::takes_other() const { return choice_ && choice_->next() != plan_.strategy(); }
-
-const plan::AccessPlan& PlannedAccess::next() const { return takes_other() && other_ ? *other_ : plan_; }
-
-const std::string& PlannedAccess::call() const { return takes_other() && other_ ? other_call_ : call_; }
-
 void PlannedAccess::learn(double seconds) {
   if (choice_) choice_->learn(seconds);
 }
 
 std::string PlannedAccess::explain() const {
-  if (!choice_ || !choice_->measured()) return {};
-  const plan::Strategy taken = choice_->next();
-  const plan::Strategy other = other_of(taken);
-  return base::text("measured   ", plan::to_string(taken), " took ", base::time_text(choice_->seconds(taken)), ", ",
-                    plan::to_string(other), ' ', base::time_text(choice_->seconds(other)), '\n');
+  std::string text;
+  for (std::size_t way = 0; choice_ && way < ways_.size(); ++way)
+    if (choice_->measured(way))
+      text += base::text(text.empty() ? "measured   " : ", ", ways_[way].words(), ' ',
+                         base::time_text(choice_->seconds(way)));
+  return text.empty() ? text : text + '\n';
 }
 
 PlannedAccess& AccessPlans::plan(const SelectedArray& array, const AccessRequest& request, const Workers& workers,

@@ -46,26 +46,31 @@ class PlannedAccess {
   /// Makes the plan of the next access where it is not there yet.
   void prepare(const AccessRequest& request, const Workers& workers);
   /// That plan, and the call in words, to agree on.
-  const plan::AccessPlan& next() const;
-  const std::string& call() const;
+  const plan::AccessPlan& next() const { return *ways_[next_].plan; }
+  const std::string& call() const { return ways_[next_].call; }
   /// What the access by next() took, the same on all ranks.
   void learn(double seconds);
-  /// How the strategy was chosen, in a line for people; none where only the model was asked.
+  /// What each way took, in a line for people; none where only the model was asked.
   std::string explain() const;
 
  private:
-  bool takes_other() const;
+  /// One way of the access.
+  struct Way {
+    plan::Strategy strategy;
+    std::int64_t readers;                  // 0: as the planner says
+    std::optional<plan::AccessPlan> plan;  // once it is wanted
+    std::string call;
+    std::string words() const;
+  };
 
   SelectedArray array_;
   Layout layout_;
   Region region_;
   Action action_;
   int workers_;
-  plan::AccessPlan plan_;
+  std::vector<Way> ways_;                       // the model's first
   std::optional<plan::StrategyChoice> choice_;  // where the caller leaves it to Plait
-  std::optional<plan::AccessPlan> other_;       // by the other strategy, once it is wanted
-  std::string call_;
-  std::string other_call_;
+  std::size_t next_ = 0;                        // of the ways, with a plan
 };
 
 /// threads  One at a time.
@@ -79,6 +84,8 @@ class AccessPlans {
   /// Forgets all plans once collectives have failed that had not before: not all ranks made the same calls, and so they
   /// may remember different things.
   void forget_after(std::int64_t failures);
+  /// Whether none has failed since.
+  bool is_valid_after(std::int64_t failures) const { return failures == failures_; }
 
  private:
   std::int64_t failures_ = 0;

@@ -263,4 +263,10 @@ double AccessPlan::predicted_seconds(Strategy strategy) const {
   return touching + share / model_.window_bytes_per_second + copying + waiting;
 }
 
+double AccessPlan::predicted_seconds_by(std::int64_t readers) const {
+  const double more = 1 / static_cast<double>(readers) - 1 / static_cast<double>(readers_);
+  return predicted_seconds(Strategy::kTwoPhase) +
+         more * static_cast<double>(section_.elements * element_bytes_) / model_.window_bytes_per_second;
+}
+
 }  // namespace plait::plan

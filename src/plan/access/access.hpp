@@ -138,6 +138,8 @@ class AccessPlan {
 
   /// Predicted seconds of a strategy, from the rank with the largest part.
   double predicted_seconds(Strategy strategy) const;
+  /// Those of two-phase by another number of readers than this plan's.
+  double predicted_seconds_by(std::int64_t readers) const;
   /// Requests of the rank with the largest part under a strategy, and their typical size in bytes.
   std::int64_t requests(Strategy strategy) const;
   /// Runs between windows and the local array of the rank with the largest part, over its elements.

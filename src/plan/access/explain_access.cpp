@@ -30,6 +30,7 @@ std::string AccessPlan::explain(const std::string& store_name) const {
   add(write_ ? "write      " : "read       ", to_string(layout_), write_ ? " into " : " from ", store_name, ", ",
       section_.elements, " elements of ", bytes_text(element_bytes_), '\n');
   add("strategy   ", to_string(strategy_));
+  if (options_.as_measured && options_.readers > 0) add(" by ", options_.readers);
   if (options_.strategy == Strategy::kAutomatic && section_.chunks) {
     add(", as chunks need, predicted ", time_text(predicted_seconds(strategy_)));
   } else if (options_.strategy == Strategy::kAutomatic) {

@@ -1,50 +1,48 @@
-/// Which of two strategies is the faster one, by how long accesses took.
+/// Which of several ways of an access is the fastest one, by how long accesses took.
 #pragma once
 
-#include <array>
+#include <cstddef>
 #include <cstdint>
-
-#include "plan/access/access.hpp"
+#include <span>
+#include <vector>
 
 namespace plait::plan {
 
-/// An access that is made again and again: direct or two-phase.
+/// An access that is made again and again: direct, or two-phase by some readers.
 ///
-/// The cost model begins.  Where it says that the other strategy may be about as good, that one is tried as well, and
-/// from then on the one that took less time is taken; the other one is tried again now and then, for what a window costs
-/// changes where virtual cores move.  All ranks that are told the same times come to the same choices.
+/// The cost model begins.  Ways that it says may be about as good are tried as well, and from then on the one that took
+/// the least time is taken; the others are tried again now and then, for what a window costs changes where virtual cores
+/// move.  All ranks that are told the same times come to the same choices.
 class StrategyChoice {
  public:
-  /// preferred  By the model, which predicts so many seconds for it, and for the other one.
-  StrategyChoice(Strategy preferred, double predicted, double predicted_other);
+  /// predicted  Seconds of each way, by the model; the first one is what it prefers.
+  explicit StrategyChoice(std::span<const double> predicted);
 
-  /// Whether the other strategy may be the better one.
-  bool open() const { return open_; }
-  /// The strategy of the next access.
-  Strategy next() const;
+  /// Whether another way than the first one may be the best.
+  bool open() const;
+  /// The way of the next access.
+  std::size_t next() const;
   /// Tells what an access by next() took.
   void learn(double seconds);
 
-  /// Whether both have been tried.
-  bool measured() const { return ways_[0].counted > 0 && ways_[1].counted > 0; }
-  /// What a strategy took lately.
-  double seconds(Strategy strategy) const { return ways_[way_of(strategy)].seconds; }
+  /// Whether a way has been measured, and what it took lately.
+  bool measured(std::size_t way) const { return ways_[way].counted > 0; }
+  double seconds(std::size_t way) const { return ways_[way].seconds; }
 
  private:
   struct Way {
+    bool open = true;
     std::int64_t accesses = 0;
     std::int64_t counted = 0;  // without the first one, which finds caches and windows cold
     double seconds = 0;
     std::int64_t last = 0;
   };
-  std::size_t way_of(Strategy strategy) const { return strategy == preferred_ ? 0 : 1; }
-  Strategy strategy_of(std::size_t way) const;
-  std::size_t next_way() const;
+  bool is_hopeless(std::size_t way) const;
+  bool may_take(std::size_t way) const { return ways_[way].open && !is_hopeless(way); }
+  std::size_t fastest() const;
 
-  Strategy preferred_;
-  bool open_;
   std::int64_t accesses_ = 0;
-  std::array<Way, 2> ways_{};  // the preferred one and the other one
+  std::vector<Way> ways_;
 };
 
 }  // namespace plait::plan
