@@ -49,9 +49,9 @@ def _path_of(target: str) -> Path | None:
     """Return where the journal of a target lies: beside it, or beside the hierarchy that it is in."""
     with contextlib.suppress(Error, TypeError):
         found = locate(target)
-        place = path_of(found.file if found.adds_arrays else target)
-        if place is not None:
-            return place.with_name(f".{_short(place.name)}{_MARK}")
+        path = path_of(found.file if found.adds_arrays else target)
+        if path is not None:
+            return path.with_name(f".{_short(path.name)}{_MARK}")
     return None
 
 

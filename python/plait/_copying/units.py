@@ -1,6 +1,6 @@
 """Files of chunks and shards of an array that is being made: which of them an interrupted copy may have left half.
 
-A file of one chunk is written beside its place and renamed, so it is whole. A shard grows as its chunks come, and its
+A file of one chunk is written under another name and renamed, so it is whole. A shard grows as its chunks come, and its
 index follows them: it may be half for as long as a window that touches it has not been written.
 """
 

@@ -136,13 +136,13 @@ bool NewStripedFile::adopt() {
   } catch (const Error&) {  // it was written when its program was killed
   }
   if (!left) return false;
-  const auto places = [](const Description& one) {
+  const auto disks_of = [](const Description& one) {
     std::vector<fs::path> folders;
     for (const std::string& component : one.components) folders.push_back(fs::path(component).parent_path());
     return folders;
   };
   bool same =
-      left->unit == description_.unit && left->bytes == description_.bytes && places(*left) == places(description_);
+      left->unit == description_.unit && left->bytes == description_.bytes && disks_of(*left) == disks_of(description_);
   for (std::size_t i = 0; same && i < left->components.size(); ++i) {
     components_.emplace_back(::open(left->components[i].c_str(), O_RDWR | O_CLOEXEC));
     struct stat found{};

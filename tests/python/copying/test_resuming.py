@@ -209,7 +209,7 @@ def test_the_file_that_was_begun_is_the_one_that_is_gone_on_with(array):
     (unfinished,) = Path.cwd().glob("*unfinished")
     begun = unfinished.read_bytes()
     os.rename(unfinished, "aside")
-    unfinished.write_bytes(bytes(len(begun)))  # another file, whose place nobody has promised anything of
+    unfinished.write_bytes(bytes(len(begun)))  # another file, of which nobody has promised anything
     assert plait.copy("a.npy", "b.npy", resume=True, memory="4K").resumed == 0
     np.testing.assert_array_equal(np.load("b.npy"), array)
 
