@@ -13,8 +13,8 @@
 #include "base/text.hpp"
 #include "container/attributes.hpp"
 #include "container/attributes_json.hpp"
+#include "container/fill_value.hpp"
 #include "container/zarr/document.hpp"
-#include "container/zarr/fill_value.hpp"
 #include "container/zarr/target.hpp"
 #include "store/posix/posix_store.hpp"
 

@@ -6,11 +6,11 @@
 #include "base/checked.hpp"
 #include "base/text.hpp"
 #include "container/array_type.hpp"
+#include "container/fill_value.hpp"
 #include "container/npy/header.hpp"
 #include "container/zarr/codecs.hpp"
 #include "container/zarr/document.hpp"
 #include "container/zarr/element_type.hpp"
-#include "container/zarr/fill_value.hpp"
 #include "plait/error.hpp"
 
 namespace plait::container::zarr {

@@ -9,12 +9,12 @@
 #include "codec/codecs.hpp"
 #include "container/array_type.hpp"
 #include "container/attributes_json.hpp"
+#include "container/fill_value.hpp"
 #include "container/npy/encoding.hpp"
 #include "container/refuse.hpp"
 #include "container/registry.hpp"
 #include "container/zarr/attributes.hpp"
 #include "container/zarr/element_type.hpp"
-#include "container/zarr/fill_value.hpp"
 #include "container/zarr/metadata.hpp"
 #include "container/zarr/target.hpp"
 

@@ -1,4 +1,4 @@
-#include "container/hdf5/new_content.hpp"
+#include "container/hdf5/writing/new_content.hpp"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -11,12 +11,12 @@
 #include "container/array_type.hpp"
 #include "container/attributes.hpp"
 #include "container/attributes_json.hpp"
+#include "container/fill_value.hpp"
 #include "container/hdf5/filters.hpp"
 #include "container/members.hpp"
 #include "container/npy/encoding.hpp"
 #include "container/refuse.hpp"
 #include "container/registry.hpp"
-#include "container/zarr/fill_value.hpp"
 #include "container/zarr/new_array.hpp"
 
 namespace plait::container::hdf5 {

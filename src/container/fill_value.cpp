@@ -1,4 +1,4 @@
-#include "container/zarr/fill_value.hpp"
+#include "container/fill_value.hpp"
 
 #include <algorithm>
 #include <bit>
