@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from mpi4py import MPI
@@ -103,15 +103,16 @@ def round_trip(comm: MPI.Intracomm) -> float | None:
     if not possible:
         together.Free()
         return None
-    window = MPI.Win.Allocate_shared(2 * _LINE if comm.rank == 0 else 0, 1, comm=together)
-    words = np.frombuffer(window.Shared_query(0)[0], dtype=np.uint8)[: 2 * _LINE]
+    window = MPI.Win.Allocate_shared(2 * _LINE if comm.rank == 0 else 0, 1, comm=cast("MPI.Intracomm", together))
+    shared: Any = window.Shared_query(0)[0]
+    words = np.frombuffer(shared, dtype=np.uint8)[: 2 * _LINE]
     if comm.rank == 0:
         words[:] = 0
     comm.Barrier()
     best = float("inf")
     if comm.rank < 2:
         with _pinned(cores[comm.rank]):
-            best = _pass_words(memoryview(words), comm.rank)
+            best = _pass_words(words.data, comm.rank)
     comm.Barrier()
     del words
     window.Free()

@@ -47,7 +47,7 @@ class ArrayInfo:
     """The names of the dimensions, empty for one that has none; or no names at all."""
     refused: str
     """Why it cannot be opened; empty where it can."""
-    fill_value: Any = None
+    fill_value: Any = field(default_factory=lambda: None)
     """What elements have that nobody has written; None where that is zero, or the format does not say."""
     attributes: Attributes = field(default_factory=Attributes)
     """Its attributes."""

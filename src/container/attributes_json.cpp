@@ -117,32 +117,35 @@ class Flattening {
   bool take(const Json& value, std::size_t depth) {
     if (!value.is_array()) {
       const Common its = common_of(value);
-      if (its == Common::kNothing || depth != shape.size()) return false;
-      if (!values.empty() && its != common && !widens(its)) return false;
-      common = values.empty() || its > common ? its : common;
-      values.push_back(&value);
+      if (its == Common::kNothing || depth != shape_.size()) return false;
+      if (!values_.empty() && its != common_ && !widens(its)) return false;
+      common_ = values_.empty() || its > common_ ? its : common_;
+      values_.push_back(&value);
       return true;
     }
-    if (depth == shape.size()) {
-      if (!values.empty() || depth == kMaxDimensions) return false;
-      shape.push_back(static_cast<std::int64_t>(value.size()));
-    } else if (shape[depth] != static_cast<std::int64_t>(value.size())) {
+    if (depth == shape_.size()) {
+      if (!values_.empty() || depth == kMaxDimensions) return false;
+      shape_.push_back(static_cast<std::int64_t>(value.size()));
+    } else if (shape_[depth] != static_cast<std::int64_t>(value.size())) {
       return false;
     }
     return std::ranges::all_of(value, [&](const Json& one) { return take(one, depth + 1); });
   }
 
-  Extents shape;
-  Common common = Common::kReal;
-  std::vector<const Json*> values;
+  const Extents& shape() const { return shape_; }
+  Common common() const { return common_; }
+  const std::vector<const Json*>& values() const { return values_; }
 
  private:
   /// Whole numbers and real ones are real ones together.
   bool widens(Common other) const {
     const auto number = [](Common one) { return one >= Common::kWhole; };
-    const bool natural = common == Common::kNatural || other == Common::kNatural;
-    return number(common) && number(other) && (!natural || other == Common::kReal || common == Common::kReal);
+    const bool natural = common_ == Common::kNatural || other == Common::kNatural;
+    return number(common_) && number(other) && (!natural || other == Common::kReal || common_ == Common::kReal);
   }
+  Extents shape_;
+  Common common_ = Common::kReal;
+  std::vector<const Json*> values_;
 };
 
 template <typename Number>
@@ -159,8 +162,8 @@ ArrayAttribute attribute_of(const std::string& name, const Json& value) {
     made.texts.push_back(json_text(value, -1));
     return made;
   }
-  made.shape = flat.shape;
-  for (const Json* one : flat.values) switch (flat.common) {
+  made.shape = flat.shape();
+  for (const Json* one : flat.values()) switch (flat.common()) {
       case Common::kTexts: made.texts.push_back(one->get<std::string>()); break;
       case Common::kTruth: append(made.values, static_cast<std::uint8_t>(one->get<bool>())); break;
       case Common::kWhole: append(made.values, one->get<std::int64_t>()); break;
@@ -171,7 +174,7 @@ ArrayAttribute attribute_of(const std::string& name, const Json& value) {
       }
     }
   const char* const dtypes[] = {"", ArrayAttribute::kTexts, "|b1", "<i8", "<u8", "<f8"};
-  made.dtype = dtypes[static_cast<std::size_t>(flat.common)];
+  made.dtype = dtypes[static_cast<std::size_t>(flat.common())];
   return made;
 }
 

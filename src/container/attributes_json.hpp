@@ -19,7 +19,7 @@ ArrayAttributes attributes_of_json(const nlohmann::ordered_json& object);
 /// An object with them.  errors  kArgument: a type that JSON has not.
 nlohmann::ordered_json json_of_attributes(const ArrayAttributes& attributes, const std::string& where);
 
-/// Why JSON has no place for it; empty: it has one.
+/// Why JSON cannot have it; empty: it can.
 std::string refused_by_json(const ArrayAttribute& attribute);
 
 /// The value of an attribute that is one number; NaN and infinities are as fill values of Zarr spell them.

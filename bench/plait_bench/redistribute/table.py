@@ -27,9 +27,13 @@ def redistribute_table(results: RedistributeResults) -> RenderableType:
         table.add_column(title, justify="right", no_wrap=True, style="bold" if title == "Shared" else "")
     for cell in results.cells:
         table.add_row(
-            cell.name, _time(cell, SHARED), _time(cell, PRIVATE), _time(cell, CALL), _plain(cell.bound), _share(cell), _baseline(cell),
+            cell.name,
+            *(_time(cell, way) for way in (SHARED, PRIVATE, CALL)),
+            _plain(cell.bound),
+            _share(cell),
+            _baseline(cell),
             _speed_up(cell),
-        )  # fmt: skip
+        )
     return Group(_header(results), Text(), table, _notes(results))
 
 

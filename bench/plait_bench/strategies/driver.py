@@ -91,7 +91,7 @@ class CaseResult:
 
     @property
     def model_loss(self) -> float:
-        """The same for the strategy that the cost model took at first; infinite where it was far too slow to measure."""
+        """The same for the strategy that the cost model took at first; infinite where that was too slow to measure."""
         medians = self.medians()
         return medians.get(self.modelled, float("inf")) / medians[self.best] - 1
 

@@ -59,7 +59,8 @@ def _notes(results: StrategiesResults) -> Text:
         losses = sorted(result.loss for result in results.cases)
         lines.append(
             f"Within {100 * NEAR:.0f} % of the best: {100 * results.near:.1f} % of {counted(len(losses), 'case')}; "
-            f"the largest loss is {100 * losses[-1]:.0f} %.  By the model alone: {100 * (results.near_by_model or 0):.1f} %."
+            f"the largest loss is {100 * losses[-1]:.0f} %.  "
+            f"By the model alone: {100 * (results.near_by_model or 0):.1f} %."
         )
     return notes(
         lines, [f"{name}, {way}" for name, way in results.wrong()], "Every byte of the first round was checked."

@@ -1,4 +1,4 @@
-"""Attributes that a copy keeps, and what it says of those that the target has no place for."""
+"""Attributes that a copy keeps, and what it says of those that the target cannot have."""
 
 from __future__ import annotations
 

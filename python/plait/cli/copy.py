@@ -18,7 +18,7 @@ from plait.cli.names import StoreName
 from plait.cli.support import UserError, messages
 
 if TYPE_CHECKING:
-    from plait.cli.copying import CopyResult
+    from plait.cli.copying.running import CopyResult
 
 _EXAMPLES = """
 \b
@@ -130,7 +130,7 @@ def copy_command(sources: tuple[str, ...], target: str, ranks: int | None, json_
             f"found one name, {target}, but a source and a target are needed, as in: plait copy field.npy copy.npy"
         )
     from plait._copying import NoReaderError
-    from plait.cli.copying import StoppedError, world
+    from plait.cli.copying.running import StoppedError, world
 
     source: str | list[str] = sources[0] if len(sources) == 1 else list(sources)
     asked = {name: value for name, value in given.items() if value is not None and value is not False and value != ()}
@@ -152,7 +152,7 @@ def copy_command(sources: tuple[str, ...], target: str, ranks: int | None, json_
             raise click.ClickException(str(error)) from error
         raise
     if first and result.plan and not json_:
-        from plait.cli.copy_plan import print_plan
+        from plait.cli.copying.plan import print_plan
 
         print_plan(job, result)
     elif first and (json_ or target != "-"):
@@ -191,7 +191,7 @@ def _run(job: dict[str, Any], comm: Any, ranks: int | None, first: bool) -> Copy
     )
     from rich.progress import Progress as Bar
 
-    from plait.cli.copying import copy_by_ranks, copy_here, has_steps
+    from plait.cli.copying.running import copy_by_ranks, copy_here, has_steps
 
     console = messages()
     known = not has_steps(job)  # how much will come
@@ -216,7 +216,7 @@ def _run(job: dict[str, Any], comm: Any, ranks: int | None, first: bool) -> Copy
 
 
 def _line(job: dict[str, Any], result: CopyResult) -> str:
-    from plait.cli.copying import has_steps
+    from plait.cli.copying.running import has_steps
 
     where = "" if result.ranks == 1 else f" by {count(result.ranks, 'rank')}"
     source = job["source"]

@@ -104,7 +104,7 @@ class Hdf5 : public NamingContainer {
   NewContent create(const std::string& path, const FileOptions& options) const override {
     NewContent made = new_content(path, options);
     NewFile file = make_file({std::string(array_name(path).file), made.members, options.groups, is_netcdf_name(path)});
-    place(made, static_cast<std::int64_t>(file.head.size()));
+    assign_offsets(made, static_cast<std::int64_t>(file.head.size()));
     for (std::size_t i = 0; i < made.members.size(); ++i) {
       Member& one = made.members[i];
       one.told_at = file.told_at[i];

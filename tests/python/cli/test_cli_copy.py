@@ -14,7 +14,7 @@ import pytest
 from launching import WELCOME, needs_mpi, run
 
 import plait
-from plait.cli.copying import StoppedError, copy_by_ranks
+from plait.cli.copying.running import StoppedError, copy_by_ranks
 from plait.launch import find_mpiexec
 
 SHAPE = (301, 77)
@@ -168,7 +168,7 @@ def test_ranks_that_hang_are_ended_when_asked_again(tmp_path, monkeypatch):
     hanging.write_text("#!/bin/sh\n[ $1 = --version ] || sleep 1000\n")
     hanging.chmod(0o755)
     monkeypatch.setenv("PLAIT_MPIEXEC", str(hanging))
-    monkeypatch.setattr("plait.cli.copying.require_mpi", lambda: None)
+    monkeypatch.setattr("plait.cli.copying.running.require_mpi", lambda: None)
     ended = threading.Event()
 
     def ask():

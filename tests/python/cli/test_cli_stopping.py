@@ -5,7 +5,7 @@ import sys
 
 PROGRAM = """
 import os, signal, time
-from plait.cli.stopping import ended_in_time
+from plait.cli.copying.stopping import ended_in_time
 signal.signal(signal.SIGTERM, lambda number, frame: None)
 with ended_in_time(["b.npy"], "it was stopped"):
     os.kill(os.getpid(), signal.SIGTERM)

@@ -1,4 +1,4 @@
-"""Attributes, groups and names of dimensions that are there to do harm, or that a format has no place for."""
+"""Attributes, groups and names of dimensions that are there to do harm, or that a format cannot have."""
 
 import os
 import struct

@@ -98,7 +98,7 @@ def test_what_xarray_takes_for_fill_values_in_zarr(tmp_path):
     assert one.attributes["_FillValue"].dtype == "f4"
 
 
-def test_what_a_target_has_no_place_for(tmp_path):
+def test_what_a_target_cannot_have(tmp_path):
     made(tmp_path / "a.h5")
     with pytest.warns(UserWarning, match=r"attributes are not copied: .*units of time, .*have no attributes"):
         plait.copy(tmp_path / "a.h5", tmp_path / "b.npz")

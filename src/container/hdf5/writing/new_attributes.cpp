@@ -1,6 +1,7 @@
 #include "container/hdf5/writing/new_attributes.hpp"
 
 #include <cerrno>
+#include <utility>
 #include <vector>
 
 #include "base/text.hpp"
@@ -33,11 +34,11 @@ void write_texts(const Library& hdf5, Id object, const ArrayAttribute& attribute
   if (of_netcdf && attribute.shape.empty() && first.size() < kMostBytes) {
     const Handle type = fixed_text_type(hdf5, std::max<std::size_t>(first.size(), 1), true);
     const Handle space = first.empty() ? Handle(hdf5->H5Screate(kNull), hdf5->H5Sclose) : space_of(hdf5, {});
-    return write_values(hdf5, object, attribute.name, type, space, first.data(), shown);
+    return write_values(hdf5, object, attribute.name, {type, space, first.data()}, shown);
   }
   std::vector<const char*> texts;
   for (const std::string& one : attribute.texts) texts.push_back(one.c_str());
-  write_values(hdf5, object, attribute.name, text_type(hdf5), space_of(hdf5, attribute.shape), texts.data(), shown);
+  write_values(hdf5, object, attribute.name, {text_type(hdf5), space_of(hdf5, attribute.shape), texts.data()}, shown);
 }
 
 }  // namespace
@@ -69,12 +70,13 @@ Handle space_of(const Library& hdf5, const Extents& shape) {
   return {hdf5->H5Screate_simple(static_cast<int>(extents.size()), extents.data(), nullptr), hdf5->H5Sclose};
 }
 
-void write_values(const Library& hdf5, Id object, const std::string& name, const Handle& type, const Handle& space,
-                  const void* values, const std::string& shown) {
+void write_values(const Library& hdf5, Id object, const std::string& name, const RawValues& values,
+                  const std::string& shown) {
+  const auto& [type, space, begin] = values;
   const Handle made(type && space ? hdf5->H5Acreate2(object, name.c_str(), type.id(), space.id(), 0, 0) : -1,
                     hdf5->H5Aclose);
   const bool empty = hdf5->H5Sget_simple_extent_npoints(space.id()) <= 0;
-  if (!made || (!empty && hdf5->H5Awrite(made.id(), type.id(), values) < 0))
+  if (!made || (!empty && hdf5->H5Awrite(made.id(), type.id(), begin) < 0))
     throw Error(
         ErrorKind::kSystem,
         text(shown, ": the attribute \"", name, "\" cannot be made by ", hdf5.words(), hdf5.why(), "; leave it out"),
@@ -83,7 +85,7 @@ void write_values(const Library& hdf5, Id object, const std::string& name, const
 
 void write_plain_text(const Library& hdf5, Id object, const std::string& name, const std::string& value,
                       const std::string& shown) {
-  write_values(hdf5, object, name, fixed_text_type(hdf5, value.size() + 1, false), space_of(hdf5, {}), value.c_str(),
+  write_values(hdf5, object, name, {fixed_text_type(hdf5, value.size() + 1, false), space_of(hdf5, {}), value.c_str()},
                shown);
 }
 
@@ -95,8 +97,9 @@ void write_attribute(const Library& hdf5, Id object, const ArrayAttribute& attri
   // netCDF has no booleans, and lists of one dimension only.
   const bool truth = of_netcdf && attribute.dtype == "|b1";
   const Extents shape = of_netcdf ? Extents{count_of(attribute)} : attribute.shape;
-  write_values(hdf5, object, attribute.name, new_type(hdf5, truth ? "|i1" : attribute.dtype), space_of(hdf5, shape),
-               attribute.values.data(), shown);
+  write_values(hdf5, object, attribute.name,
+               {new_type(hdf5, truth ? "|i1" : attribute.dtype), space_of(hdf5, shape), attribute.values.data()},
+               shown);
 }
 
 }  // namespace plait::container::hdf5

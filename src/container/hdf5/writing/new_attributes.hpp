@@ -16,9 +16,16 @@ std::string refused_by_hdf5(const ArrayAttribute& attribute);
 void write_attribute(const Library& hdf5, Id object, const ArrayAttribute& attribute, bool of_netcdf,
                      const std::string& shown);
 
-/// Writes values of a type, as they lie in memory.  errors  kSystem: the library fails.
-void write_values(const Library& hdf5, Id object, const std::string& name, const Handle& type, const Handle& space,
-                  const void* values, const std::string& shown);
+/// Values as they lie in memory.
+struct RawValues {
+  const Handle& type;
+  const Handle& space;
+  const void* begin = nullptr;
+};
+
+/// Writes values.  errors  kSystem: the library fails.
+void write_values(const Library& hdf5, Id object, const std::string& name, const RawValues& values,
+                  const std::string& shown);
 
 /// A text that ends with a zero, as what describes dimensions has it.
 void write_plain_text(const Library& hdf5, Id object, const std::string& name, const std::string& value,

@@ -26,7 +26,7 @@ struct NewDataset {
 };
 
 /// A new file in which some datasets lie in chunks.  What begins in front of `begin` lies in the file as it is, chunks
-/// that are not packed one behind another.  Packed ones, and those that have a value where nobody writes, have places
+/// that are not packed one behind another.  Packed ones, and those that have a value where nobody writes, have addresses
 /// behind that in the store only, and follow each other in the file as they come: a counter that all ranks share says
 /// where there is room, and a front of 24 bytes says what each is, so that any rank finds out by going from one to the
 /// next.  Who writes a part of a chunk reads the rest first; the chunk is written anew then, and the last one counts.

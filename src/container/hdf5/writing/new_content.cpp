@@ -172,7 +172,7 @@ NewContent new_content(const std::string& path, const FileOptions& options) {
   return made;
 }
 
-void place(NewContent& made, std::int64_t head_bytes) {
+void assign_offsets(NewContent& made, std::int64_t head_bytes) {
   std::int64_t end = rounded(head_bytes, kPage);
   for (Member& one : made.members) {
     Content& content = one.content;

@@ -16,13 +16,13 @@ bool is_netcdf_name(const std::string& path);
 /// errors  kArgument: types, chunks, codecs, values and names that do not fit.
 NewContent new_content(const std::string& path, const FileOptions& options);
 
-/// Whether an array has a place in the file only when its chunks are packed: it begins behind `file_bytes`.
+/// Whether an array has an address in the file only when its chunks are packed: it begins behind `file_bytes`.
 bool comes_later(const Member& member);
 
 /// Gives each array its offset: in the file behind `head_bytes`, or behind the end of that.  Sets file_bytes.
-void place(NewContent& made, std::int64_t head_bytes);
+void assign_offsets(NewContent& made, std::int64_t head_bytes);
 
-/// Sets the offsets that place() has found on another rank.
+/// Sets the offsets that assign_offsets() has found on another rank.
 void set_offsets(NewContent& made, const std::vector<std::int64_t>& offsets);
 
 /// Those in chunks, by ascending offset.

@@ -226,7 +226,8 @@ class Describing {
       write_plain_text(hdf5_, dataset.id(), "NAME", name, where);
       if (wanted_.of_netcdf) {
         const auto number = static_cast<std::int32_t>(i);
-        write_values(hdf5_, dataset.id(), "_Netcdf4Dimid", new_type(hdf5_, "<i4"), space_of(hdf5_, {}), &number, where);
+        write_values(hdf5_, dataset.id(), "_Netcdf4Dimid", {new_type(hdf5_, "<i4"), space_of(hdf5_, {}), &number},
+                     where);
       }
       write_references(dataset.id(), scale, where);
     }
@@ -248,8 +249,8 @@ class Describing {
     const bool made = hdf5_->H5Tinsert(type.id(), "dataset", 0, hdf5_->H5T_STD_REF_OBJ_g) >= 0 &&
                       hdf5_->H5Tinsert(type.id(), "dimension", sizeof(Address), number.id()) >= 0;
     if (!made) failed(hdf5_, where);
-    write_values(hdf5_, dataset, "REFERENCE_LIST", type,
-                 space_of(hdf5_, {static_cast<std::int64_t>(references.size())}), references.data(), where);
+    write_values(hdf5_, dataset, "REFERENCE_LIST",
+                 {type, space_of(hdf5_, {static_cast<std::int64_t>(references.size())}), references.data()}, where);
   }
   void describe_dimension_lists() const {
     std::set<std::size_t> are_scales;
@@ -270,16 +271,17 @@ class Describing {
     for (const std::ptrdiff_t scale : its)
       sequences.push_back(scale < 0 ? Sequence{} : Sequence{1, &scale_addresses_[static_cast<std::size_t>(scale)]});
     const Handle type(hdf5_->H5Tvlen_create(hdf5_->H5T_STD_REF_OBJ_g), hdf5_->H5Tclose);
-    write_values(hdf5_, dataset, "DIMENSION_LIST", type, space_of(hdf5_, {static_cast<std::int64_t>(its.size())}),
-                 sequences.data(), shown(one.name));
+    write_values(hdf5_, dataset, "DIMENSION_LIST",
+                 {type, space_of(hdf5_, {static_cast<std::int64_t>(its.size())}), sequences.data()}, shown(one.name));
   }
   void write_labels(Id dataset, const Member& one) const {
     const std::vector<std::string>& names = one.content.dimension_names;
     if (std::ranges::all_of(names, &std::string::empty)) return;
     std::vector<const char*> labels;
     for (const std::string& name : names) labels.push_back(name.c_str());
-    write_values(hdf5_, dataset, "DIMENSION_LABELS", text_type(hdf5_),
-                 space_of(hdf5_, {static_cast<std::int64_t>(labels.size())}), labels.data(), shown(one.name));
+    write_values(hdf5_, dataset, "DIMENSION_LABELS",
+                 {text_type(hdf5_), space_of(hdf5_, {static_cast<std::int64_t>(labels.size())}), labels.data()},
+                 shown(one.name));
   }
 
   /// As the library takes sequences of any length (hvl_t).
@@ -321,7 +323,7 @@ NewFile make_file(const WantedFile& wanted) {
     headers = describing.describe();
   }
   made.head = memory.read();
-  for (const std::int64_t header : headers) made.told_at.push_back(place_told_in(made.head, header, wanted.path));
+  for (const std::int64_t header : headers) made.told_at.push_back(address_told_in(made.head, header, wanted.path));
   return made;
 }
 

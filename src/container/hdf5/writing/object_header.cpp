@@ -43,7 +43,7 @@ class HeaderBytes {
 
 }  // namespace
 
-std::int64_t place_told_in(std::span<const std::byte> head, std::int64_t header, const std::string& path) {
+std::int64_t address_told_in(std::span<const std::byte> head, std::int64_t header, const std::string& path) {
   const HeaderBytes bytes(head, path);
   if (bytes.number(header, 1) != 1) bytes.unknown();
   std::vector<std::pair<std::int64_t, std::int64_t>> blocks{
@@ -61,9 +61,9 @@ std::int64_t place_told_in(std::span<const std::byte> head, std::int64_t header,
         const std::uint64_t kind = bytes.number(data + 1, 1);
         if (bytes.number(data, 1) != 3 || (kind != 1 && kind != 2)) bytes.unknown();
         // Behind the kind stands the number of dimensions where there are chunks.
-        const std::int64_t place = data + (kind == 1 ? 2 : 3);
-        if (bytes.number(place, 8) != ~std::uint64_t{0}) bytes.unknown();
-        return place;
+        const std::int64_t address = data + (kind == 1 ? 2 : 3);
+        if (bytes.number(address, 8) != ~std::uint64_t{0}) bytes.unknown();
+        return address;
       }
       at = data + size;
     }

@@ -40,7 +40,7 @@ class Planning {
     for (std::string above = group;; above = group_of(above)) {
       const std::string path = path_of(above, name);
       if (const auto known = known_.find(path); known != known_.end()) {
-        if (result.scales[known->second].length == length) return static_cast<std::ptrdiff_t>(known->second);
+        if (result_.scales[known->second].length == length) return static_cast<std::ptrdiff_t>(known->second);
       } else if (const auto array = by_name_.find(path);
                  array != by_name_.end() && can_be(array->second, name, length)) {
         return add({path, length, array->second});
@@ -52,7 +52,7 @@ class Planning {
     return of_netcdf_ && !taken ? add({path, length, std::nullopt}) : -1;
   }
 
-  Scales result;
+  Scales& result() { return result_; }
 
  private:
   bool can_be(std::size_t member, const std::string& name, std::int64_t length) const {
@@ -63,11 +63,12 @@ class Planning {
     return content.type.shape == Extents{length} && (names.empty() || names.front() == name);
   }
   std::ptrdiff_t add(Scale scale) {
-    known_[scale.name] = result.scales.size();
-    result.scales.push_back(std::move(scale));
-    return static_cast<std::ptrdiff_t>(result.scales.size()) - 1;
+    known_[scale.name] = result_.scales.size();
+    result_.scales.push_back(std::move(scale));
+    return static_cast<std::ptrdiff_t>(result_.scales.size()) - 1;
   }
 
+  Scales result_;
   const std::vector<Member>& members_;
   const bool of_netcdf_;
   std::map<std::string, std::size_t> by_name_;
@@ -84,14 +85,14 @@ std::string group_of(const std::string& name) {
 
 Scales scales_of(const std::vector<Member>& members, const std::vector<GroupAttributes>& groups, bool of_netcdf) {
   Planning planning(members, groups, of_netcdf);
-  planning.result.of_members.resize(members.size());
+  planning.result().of_members.resize(members.size());
   // What lies higher comes first, so that its dimensions serve those below it.
   std::vector<std::size_t> order(members.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order, {}, [&](std::size_t i) { return std::ranges::count(members[i].name, '/'); });
   for (const std::size_t i : order) {
     const Content& content = members[i].content;
-    std::vector<std::ptrdiff_t>& its = planning.result.of_members[i];
+    std::vector<std::ptrdiff_t>& its = planning.result().of_members[i];
     for (std::size_t d = 0; d < content.dimension_names.size(); ++d)
       its.push_back(planning.scale_for(group_of(members[i].name), content.dimension_names[d], content.type.shape[d]));
     // netCDF's library takes arrays with scales for all dimensions or for none.
@@ -99,11 +100,11 @@ Scales scales_of(const std::vector<Member>& members, const std::vector<GroupAttr
       std::ranges::fill(its, -1);
     for (std::size_t d = 0; d < its.size(); ++d) {
       if (its[d] < 0) continue;
-      Scale& scale = planning.result.scales[static_cast<std::size_t>(its[d])];
+      Scale& scale = planning.result().scales[static_cast<std::size_t>(its[d])];
       if (scale.member != i) scale.used.emplace_back(i, d);
     }
   }
-  return std::move(planning.result);
+  return std::move(planning.result());
 }
 
 }  // namespace plait::container::hdf5

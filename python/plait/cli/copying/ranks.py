@@ -1,4 +1,4 @@
-"""The ranks of `plait copy --ranks N`: ``mpiexec -n N python -m plait.cli.copy_ranks JOB``.
+"""The ranks of `plait copy --ranks N`: ``mpiexec -n N python -m plait.cli.copying.ranks JOB``.
 
 JOB is a JSON file with what plait.copy takes, and `stop`: once there is a file of that name, the ranks give up.
 """
@@ -18,7 +18,7 @@ from typing import Any
 from mpi4py import MPI
 
 import plait
-from plait.cli.copying import StoppedError, has_steps, result_of, stopped_text
+from plait.cli.copying.running import StoppedError, has_steps, result_of, stopped_text
 from plait.launch.ranks import report
 
 _LOOK = 0.2  # seconds

@@ -19,7 +19,7 @@ import click
 import plait
 from plait._comm import LAUNCHED
 from plait._location import comes_in_steps
-from plait.cli.stopping import ended_in_time, remove_leftovers
+from plait.cli.copying.stopping import ended_in_time, remove_leftovers
 from plait.launch import LaunchError, RankProgram, require_mpi
 
 Progress = Callable[[int, int], None]
@@ -207,7 +207,7 @@ def _by_ranks(job: dict[str, Any], folder: Path, ranks: int, listening: tuple[Pr
     stop = folder / "stop"
     path = folder / "job.json"
     path.write_text(json.dumps({**job, "stop": str(stop)}), encoding="utf-8")
-    with RankProgram(ranks, "plait.cli.copy_ranks", [str(path)]) as program:
+    with RankProgram(ranks, "plait.cli.copying.ranks", [str(path)]) as program:
         try:
             return _listen(program, progress, asked)
         except (StoppedError, KeyboardInterrupt):

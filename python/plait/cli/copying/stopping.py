@@ -18,7 +18,7 @@ from typing import Any
 
 PATIENCE = 0.7
 """Seconds in which a copy that was asked to end may do so by itself."""
-_PROGRAM = "import sys; sys.path[:] = sys.argv[2].split(':'); from plait.cli.stopping import main; main()"
+_PROGRAM = "import sys; sys.path[:] = sys.argv[2].split(':'); from plait.cli.copying.stopping import main; main()"
 """With the modules that this program has: `-m` would look for them in the working folder first."""
 _SHOWN = "\r\x1b[2K\x1b[?25h"
 """Removes the line with the progress, and shows the cursor that it hides."""

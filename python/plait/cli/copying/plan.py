@@ -8,7 +8,7 @@ from plait._amounts import count, seconds, shown, size
 from plait.cli.support import output
 
 if TYPE_CHECKING:
-    from plait.cli.copying import CopyResult
+    from plait.cli.copying.running import CopyResult
 
 _HEAD = ("array", "pass", "windows", "of", "reads", "read", "writes", "written", "predicted")
 
