@@ -225,7 +225,7 @@ def test_redistributions_are_measured_and_checked(tmp_path):
     assert len(found["cells"]) == 8
     for cell in found["cells"]:
         assert cell["wrong"] == []
-        assert set(cell["seconds"]) == {"shared", "private", "plain", "past", "alltoallw"}
+        assert set(cell["seconds"]) == {"shared", "private", "call", "plain", "past", "alltoallw"}
         assert all(len(times) == 2 and min(times) > 0 for times in cell["seconds"].values())
         assert 0 < cell["bound"] <= min(cell["medians"]["plain"], cell["medians"]["past"])
         assert cell["share"] == pytest.approx(cell["bound"] / cell["medians"]["shared"])

@@ -119,6 +119,8 @@ def test_incompressible_chunks_leave_filters_out(tmp_path):
 def test_zstd(tmp_path):
     zstandard = pytest.importorskip("zstandard")
     array = array_of("f4", (8, 6))
+    while h5py.h5pl.size():  # the filter of netCDF4 would look at what stands for its parameters here
+        h5py.h5pl.remove(0)
     with h5py.File(tmp_path / "a.h5", "w") as file:
         plist = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
         plist.set_chunk((4, 6))
@@ -158,6 +160,8 @@ def test_blosc(tmp_path):
     if find_library("blosc") is None:
         pytest.skip("no libblosc")
     array = array_of("f4", (8, 6))
+    while h5py.h5pl.size():  # the filter of netCDF4 would look at what stands for its parameters here
+        h5py.h5pl.remove(0)
     with h5py.File(tmp_path / "a.h5", "w") as file:
         plist = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
         plist.set_chunk((4, 6))

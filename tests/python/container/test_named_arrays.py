@@ -136,6 +136,9 @@ def test_what_info_shows(tmp_path):
         "kept": "deflated",
         "chunks": None,
         "dimension_names": [],
+        "fill_value": None,
+        "attributes": {},
+        "refused_attributes": {},
         "refused": None,
     }
     one = json.loads(info(f"{tmp_path}/a.npz::ramp", "--json"))

@@ -27,6 +27,7 @@ Progress = Callable[[int, int], None]
 # A window, or making a large file durable on a slow disk, may take long; ranks that fail end and are heard of at once.
 _PATIENCE = 24 * 3600.0
 _STOPPING = 1.0
+_LEAVING = 60.0  # seconds, of pipes, whose other ends have to be told
 _NOTHING = "the copy was stopped; nothing was written"
 _KEPT = "the copy was stopped; the files that were complete are kept"
 _RESUMABLE = "the copy was stopped; what was done is kept, and --resume goes on with it"
@@ -214,7 +215,7 @@ def _by_ranks(job: dict[str, Any], folder: Path, ranks: int, listening: tuple[Pr
             # The ranks remove what they have made, unless they had made everything before they looked.
             stop.touch()
             try:
-                return _listen(program, progress, asked, _STOPPING)
+                return _listen(program, progress, asked, _LEAVING if has_steps(job) else _STOPPING)
             except (LaunchError, StoppedError, KeyboardInterrupt) as error:
                 raise EndedError(_RESUMABLE if job.get("resume") else _ENDED) from error
             except plait.Error as error:  # as they say themselves

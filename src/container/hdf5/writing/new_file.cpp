@@ -304,10 +304,10 @@ class Describing {
 
 NewFile make_file(const WantedFile& wanted) {
   const std::set<std::string> groups = groups_in(wanted);
+  for (const Member& one : wanted.members) check_name(one.name, text(wanted.path, "::", one.name));
   for (const std::string& group : groups) check_name(group, text(wanted.path, "::", group));
   for (const Member& one : wanted.members) {
     const std::string shown = text(wanted.path, "::", one.name);
-    check_name(one.name, shown);
     if (one.content.type.order != Order::kC)
       refuse(text(shown, ": HDF5 keeps arrays in order C, but order=F was given; leave it out"));
     if (groups.contains(one.name))
