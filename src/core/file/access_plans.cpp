@@ -32,7 +32,9 @@ PlannedAccess::PlannedAccess(const SelectedArray& array, const AccessRequest& re
   plan::AccessPlan modelled = make_plan(array, request, workers);
   const Strategy mine = modelled.strategy();
   ways_.push_back({mine, 0, {}, std::move(words)});
-  if (modelled.is_open()) {
+  // A request of each rank from the file to its array: windows would copy it once more.
+  const bool simplest = mine == Strategy::kDirect && modelled.requests(mine) <= 1;
+  if (modelled.is_open() && !simplest) {
     const Strategy other = mine == Strategy::kDirect ? Strategy::kTwoPhase : Strategy::kDirect;
     std::vector<double> predicted{modelled.predicted_seconds(mine), modelled.predicted_seconds(other)};
     ways_.push_back({other, 0, {}, {}});

@@ -7,7 +7,7 @@ namespace plait::plan {
 namespace {
 
 /// The model is seldom wrong by more: a way that it says takes longer by this factor is never tried.
-constexpr double kMostRatio = 4;
+constexpr double kMostRatio = 2;
 /// One that took longer by this factor when it was first tried is not tried again.
 constexpr double kHopeless = 2.5;
 /// Accesses of each that are measured before the choice is made.
