@@ -2,35 +2,24 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from typing import Any
-
-import numpy as np
 
 from .._core import Comm, Layout
 from .._errors import ArgumentError
 from .arrays import Arrays, LocalArrays, check_arrays, new_arrays, ranks_held
 from .layouts import LayoutLike, layout_of
 from .region import Region, Slices, region_shape, slices_of
+from .shaped import Shaped
 from .values import Array
 from .words import shape_text
 
 
-class Accessed(ABC):
+class Accessed(Shaped):
     """An array that the ranks of a communicator access together, or a process alone that holds all ranks."""
 
     _comm: Comm
     _alone: bool
-
-    @property
-    @abstractmethod
-    def shape(self) -> tuple[int, ...]:
-        """The shape of the whole array."""
-
-    @property
-    @abstractmethod
-    def dtype(self) -> np.dtype[Any]:
-        """The type of its elements."""
 
     @property
     @abstractmethod

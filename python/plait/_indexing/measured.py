@@ -3,30 +3,21 @@
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from .._arguments.dtypes import dtype_of
+from .._arguments.shaped import Shaped
 from .._arguments.values import Array
 from .._errors import ArgumentError, ArgumentTypeError
 from .._guard import alone
 
 
-class Measured(ABC):
+class Measured(Shaped):
     """An array of some shape and dtype, whose elements are there when they are asked for."""
-
-    @property
-    @abstractmethod
-    def shape(self) -> tuple[int, ...]:
-        """The shape of the whole array."""
-
-    @property
-    @abstractmethod
-    def dtype(self) -> np.dtype[Any]:
-        """The type of its elements."""
 
     @property
     @abstractmethod

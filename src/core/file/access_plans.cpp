@@ -88,10 +88,16 @@ std::string PlannedAccess::explain() const {
   return text.empty() ? text : text + '\n';
 }
 
+std::ptrdiff_t AccessPlans::index_of(const SelectedArray& array, const AccessRequest& request,
+                                     const Workers& workers) const {
+  const auto found =
+      std::find_if(plans_.begin(), plans_.end(), [&](const auto& old) { return old->serves(array, request, workers); });
+  return found - plans_.begin();
+}
+
 PlannedAccess& AccessPlans::plan(const SelectedArray& array, const AccessRequest& request, const Workers& workers,
                                  base::FunctionRef<std::string()> words) {
-  auto found =
-      std::find_if(plans_.begin(), plans_.end(), [&](const auto& old) { return old->serves(array, request, workers); });
+  auto found = plans_.begin() + index_of(array, request, workers);
   if (found == plans_.end()) {
     if (plans_.size() == kKept) plans_.pop_back();
     found = plans_.insert(plans_.end(), std::make_unique<PlannedAccess>(array, request, workers, words()));
@@ -103,8 +109,7 @@ PlannedAccess& AccessPlans::plan(const SelectedArray& array, const AccessRequest
 
 const PlannedAccess* AccessPlans::kept(const SelectedArray& array, const AccessRequest& request,
                                        const Workers& workers) const {
-  const auto found =
-      std::find_if(plans_.begin(), plans_.end(), [&](const auto& old) { return old->serves(array, request, workers); });
+  const auto found = plans_.begin() + index_of(array, request, workers);
   return found == plans_.end() ? nullptr : found->get();
 }
 

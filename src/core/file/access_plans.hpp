@@ -88,10 +88,12 @@ class AccessPlans {
   bool is_valid_after(std::int64_t failures) const { return failures == failures_; }
 
  private:
-  std::int64_t failures_ = 0;
+  /// Which of the kept ones serves; their number where none does.
+  std::ptrdiff_t index_of(const SelectedArray& array, const AccessRequest& request, const Workers& workers) const;
 
   static constexpr std::size_t kKept = 8;
   std::vector<std::unique_ptr<PlannedAccess>> plans_;  // the last used first
+  std::int64_t failures_ = 0;
 };
 
 }  // namespace plait::core
