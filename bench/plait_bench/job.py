@@ -67,6 +67,10 @@ class Conditions:
     """Before each access nothing of the file is in the page cache."""
 
 
+USUAL = Conditions()
+"""The usual limit of memory, the file cached."""
+
+
 @dataclass(frozen=True)
 class Job(SavedJob):
     """The work of one run of the rank program."""
@@ -82,7 +86,7 @@ class Job(SavedJob):
     """(cell, access) that are not measured, for they were tried already or take too long."""
     limit: float
     """Seconds after which a rank ends itself, should the driver be gone."""
-    conditions: Conditions = Conditions()
+    conditions: Conditions = USUAL
 
     @classmethod
     def from_fields(cls, fields: dict[str, Any]) -> Job:

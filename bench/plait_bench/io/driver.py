@@ -19,6 +19,7 @@ from plait_bench.job import (
     PLAIN,
     REDISTRIBUTION,
     TOTAL,
+    USUAL,
     Case,
     Conditions,
     Job,
@@ -51,7 +52,7 @@ class IoSettings:
     """Measure the Fortran primitives as well."""
     directory: str | None = None
     """Where the files go; a temporary folder where it is None."""
-    conditions: Conditions = Conditions()
+    conditions: Conditions = USUAL
     busy: int = 0
     """Programs that compute all the time beside the ranks, each on a core of its own."""
 
