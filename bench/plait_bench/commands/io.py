@@ -53,7 +53,7 @@ Examples:
 )
 @click.option("--no-mpiio", is_flag=True, help="Leave MPI-IO out.")
 @click.option("--fortran", is_flag=True, help="Measure the Fortran primitives as well.")
-@click.option("--memory", default="0", metavar="BYTES", help="Memory of each rank for windows, as for plait.open().")
+@click.option("--memory", metavar="BYTES", help="Memory of each rank for windows, as for plait.open().")
 @click.option("--cold", is_flag=True, help="Let nothing of the file be in the page cache when it is read.")
 @click.option(
     "--busy", type=click.IntRange(min=0), default=0, help="Run so many other programs that compute beside it."
@@ -71,7 +71,7 @@ def io_command(
     directory: str | None,
     no_mpiio: bool,
     fortran: bool,
-    memory: str,
+    memory: str | None,
     cold: bool,
     busy: int,
 ) -> None:
@@ -99,7 +99,7 @@ def io_command(
         mpiio=not no_mpiio,
         fortran=fortran,
         directory=directory,
-        conditions=Conditions(memory, cold),
+        conditions=Conditions(memory or 0, cold),
         busy=busy,
     )
     results = run_with_bar(lambda progress: run_io(settings, progress))
