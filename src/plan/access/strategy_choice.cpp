@@ -6,8 +6,8 @@ namespace plait::plan {
 
 namespace {
 
-/// By which factor the model errs at most, and what took so long many accesses ago has changed since.
-constexpr double kErrs = 2;
+/// By which factor the model errs at most.
+constexpr double kErrs = 1.75;
 /// Accesses of the model's way before anything else is tried: the first one finds everything cold.
 constexpr std::int64_t kFirst = 2;
 /// How many times as long as later ones the first access of a way takes at most, and takes as a rule.
@@ -16,8 +16,9 @@ constexpr double kUsuallyCold = 1.4;
 /// By which factors one measurement, and several, are wrong.
 constexpr double kOneErrs = 1.3;
 constexpr double kSeveralErr = 1.14;
-/// So many accesses later a measurement says little, and no decision counts for more of them.
-constexpr std::int64_t kForgotten = 64;
+/// So many accesses later a measurement is old, and by which factor the time has changed since at most.
+constexpr std::int64_t kOld = 64;
+constexpr double kChanges = 3;
 
 }  // namespace
 
@@ -37,7 +38,7 @@ StrategyChoice::Bounds StrategyChoice::bounds(std::size_t way) const {
     return {predicted / kErrs, predicted * kErrs};
   }
   const double found = seconds(way);
-  if (accesses_ - mine.last >= kForgotten) return {found / kErrs, found * kErrs};
+  if (accesses_ - mine.last >= kOld) return {found / kChanges, found * kChanges};
   if (mine.accesses == 1) return {found / kMostCold, found};
   const double errs = mine.recent.size() == 1 ? kOneErrs : kSeveralErr;
   return {found / errs, found * errs};
@@ -51,14 +52,17 @@ std::size_t StrategyChoice::fastest() const {
 }
 
 /// What trying a way instead of one that takes `best` saves in the accesses to come, without what it may take longer;
-/// its time is as likely to be anywhere between its bounds.
+/// its time is as likely to be anywhere between its bounds.  As many accesses are to come as there have been, or, where
+/// it is tried again, as there have been since.
 double StrategyChoice::worth_trying(std::size_t way, double best) const {
+  const Way& mine = ways_[way];
   const auto [least, most] = bounds(way);
   if (least >= best) return 0;
-  const double mean = (least + most) / 2;
-  const double gain = most <= best ? best - mean : (best - least) * (best - least) / (2 * (most - least));
-  const double cost = (ways_[way].accesses == 0 ? kUsuallyCold : 1) * mean - best;
-  return gain * static_cast<double>(std::min(accesses_, kForgotten)) - cost;
+  const double gain =
+      most <= best ? best - (least + most) / 2 : (best - least) * (best - least) / (2 * (most - least));
+  const double cost = mine.accesses == 0 ? kUsuallyCold * mine.ratio * seconds(0) - best : (least + most) / 2 - best;
+  const std::int64_t since = accesses_ - mine.last;
+  return gain * static_cast<double>(since >= kOld ? since : std::min(accesses_, kOld)) - cost;
 }
 
 std::size_t StrategyChoice::next() const {
@@ -77,8 +81,9 @@ std::size_t StrategyChoice::next() const {
 
 void StrategyChoice::learn(double seconds) {
   Way& way = ways_[next()];
+  if (++way.accesses == 2 || accesses_ - way.last >= kOld) way.recent.clear();
+  if (way.recent.size() == kKept) way.recent.erase(way.recent.begin());
   way.last = ++accesses_;
-  if (++way.accesses == 2 || way.recent.size() == kKept) way.recent.erase(way.recent.begin());
   way.recent.push_back(seconds);
   std::vector<double> sorted = way.recent;
   std::ranges::sort(sorted);
