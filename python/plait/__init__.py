@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ._joined import Concatenation, concat
     from ._open import open
     from ._pipes import PipeStatus, pipe_names, pipe_status
+    from ._recycling import set_recycled_memory
     from ._redistribute import Redistribution, empty, iredistribute, redistribute
     from ._relabel import relabel, same_up_to_ranks
     from ._request import Request
@@ -55,6 +56,7 @@ else:
         {"_copying": ["Copied", "copy"]},
         {"_joined": ["Concatenation", "concat"]},
         {"_pipes": ["PipeStatus", "pipe_names", "pipe_status"]},
+        {"_recycling": ["set_recycled_memory"]},
         {"_relabel": ["relabel", "same_up_to_ranks"]},
         submodules=[
             "config",
@@ -105,5 +107,6 @@ __all__ = [
     "redistribute",
     "relabel",
     "same_up_to_ranks",
+    "set_recycled_memory",
     "world",
 ]

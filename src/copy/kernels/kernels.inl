@@ -37,6 +37,7 @@ inline std::int64_t magnitude(std::int64_t a) { return a < 0 ? -a : a; }
 // Each part uses those before it.
 #include "copy/kernels/vectors.inl"
 //
+#include "copy/kernels/join.inl"
 #include "copy/kernels/rows.inl"
 #include "copy/kernels/shuffle.inl"
 #include "copy/kernels/stream.inl"
@@ -45,7 +46,7 @@ inline std::int64_t magnitude(std::int64_t a) { return a < 0 ? -a : a; }
 //
 #include "copy/kernels/execute.inl"
 
-constexpr InstructionSet kKernels{PLAIT_KERNELS_NAME, execute, zip};
+constexpr InstructionSet kKernels{PLAIT_KERNELS_NAME, execute, zip, join};
 
 }  // namespace
 }  // namespace plait::copy::PLAIT_KERNELS
