@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <iterator>
 #include <random>
 #include <utility>
 
@@ -136,6 +137,16 @@ void ChangedDataset::read_old(std::int64_t number, std::span<std::byte> chunk) {
 void ChangedDataset::put(std::int64_t number, std::span<const std::byte> chunk) {
   const std::uint32_t left_out = only_unpacked(dataset().filters);
   log_->append(number, chain_of(dataset().filters, left_out).encode(chunk), left_out);
+}
+
+void ChangedDataset::settle() {
+  log_->mend();
+  open_.settle();
+}
+
+void ChangedDataset::forget() noexcept {
+  open_.forget();
+  log_->mend();
 }
 
 void ChangedDataset::commit() {

@@ -41,8 +41,8 @@ class ChangedDataset : public DatasetStore, private WholeChunks {
   std::string refuses_writes() const override { return {}; }
   std::unique_ptr<store::Pending> submit_read(std::vector<store::ReadSegment> segments) override;
   std::unique_ptr<store::Pending> submit_write(std::vector<store::WriteSegment> segments) override;
-  void settle() override { open_.settle(); }
-  void forget() noexcept override { open_.forget(); }
+  void settle() override;
+  void forget() noexcept override;
 
  private:
   std::optional<Chunk> find(std::int64_t number) const override;

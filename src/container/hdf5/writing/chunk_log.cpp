@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <exception>
 
 #include "base/text.hpp"
 #include "container/hdf5/writing/chunk_tree.hpp"
@@ -41,14 +42,24 @@ void ChunkLog::append(std::int64_t number, std::span<const std::byte> packed, st
     file_->write({{at + kFrontBytes, packed.data(), bytes}});
     write_front(at, number, bytes, left_out);
   } catch (const Error&) {
-    try {
-      write_front(at, kNoChunk, bytes, 0);  // so that others find what is behind it
-    } catch (const Error&) {  // they find that there is no front
+    {
+      const std::scoped_lock lock(mutex_);
+      unmarked_.push_back({kNoChunk, at, bytes, 0});
     }
+    mend();
     throw;
   }
   const std::scoped_lock lock(mutex_);
   take({number, at + kFrontBytes, bytes, left_out});
+}
+
+void ChunkLog::mend() noexcept {
+  const std::scoped_lock lock(mutex_);
+  try {
+    for (; !unmarked_.empty(); unmarked_.pop_back())
+      write_front(unmarked_.back().offset, kNoChunk, unmarked_.back().bytes, 0);
+  } catch (const std::exception&) {  // there is no space yet: others find no front, and say so
+  }
 }
 
 void ChunkLog::take(const Chunk& chunk) {

@@ -33,6 +33,8 @@ class ChunkLog {
 
   /// Appends one.  left_out: as of Chunk.  errors  kSystem: it does not count then.
   void append(std::int64_t number, std::span<const std::byte> packed, std::uint32_t left_out = 0);
+  /// Lets others find what is behind a chunk that could not be appended for want of space, where there is some now.
+  void mend() noexcept;
   /// Learns what others have appended so far.
   void look();
   /// The last one of that number, of this rank or as of the last look(); none: there is none.
@@ -58,6 +60,7 @@ class ChunkLog {
   mutable std::mutex mutex_;
   std::int64_t looked_;  // so far
   std::unordered_map<std::int64_t, Chunk> last_;
+  std::vector<Chunk> unmarked_;  // without a front, of this rank
 };
 
 }  // namespace plait::container::hdf5
