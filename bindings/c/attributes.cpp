@@ -34,7 +34,8 @@ const ArrayAttribute& array_attribute_of(const plait_file* file, const char* nam
 
 /// Hands out numbers of a kind, as `take` makes them of one.
 template <typename Value, typename Take>
-void hand_out_numbers(const ArrayAttribute& from, std::string_view kinds, Value* values, std::int64_t room, const Take& take) {
+void hand_out_numbers(const ArrayAttribute& from, std::string_view kinds, Value* values, std::int64_t room,
+                      const Take& take) {
   if (from.is_texts() || from.is_json() || kinds.find(from.dtype[1]) == std::string_view::npos)
     refuse(text("the attribute \"", from.name, "\" is ", from.dtype, ", not ",
                 kinds.find('f') == std::string_view::npos ? "integers" : "reals", "; ask plait_file_attribute_type"));
@@ -47,7 +48,8 @@ void hand_out_numbers(const ArrayAttribute& from, std::string_view kinds, Value*
   const auto bytes = static_cast<std::size_t>(plait::container::npy::element_bytes_of(from.dtype));
   for (std::int64_t i = 0; i < count; ++i) {
     const auto begin = from.values.begin() + static_cast<std::ptrdiff_t>(bytes) * i;
-    into[i] = take(ArrayAttribute{from.name, from.dtype, {}, {begin, begin + static_cast<std::ptrdiff_t>(bytes)}, {}, {}});
+    into[i] =
+        take(ArrayAttribute{from.name, from.dtype, {}, {begin, begin + static_cast<std::ptrdiff_t>(bytes)}, {}, {}});
   }
 }
 
@@ -72,8 +74,8 @@ plait_status plait_file_attribute_name(const plait_file* file, int number, char*
   return guarded(file, [&] {
     const auto& all = file_of(file).attributes();
     if (number < 0 || static_cast<std::size_t>(number) >= all.size())
-      refuse(text("the array has ", all.size(), " attributes, but number ", number,
-                  " was asked for; they count from 0"));
+      refuse(
+          text("the array has ", all.size(), " attributes, but number ", number, " was asked for; they count from 0"));
     hand_out_text(name, "name", [&] { return all[static_cast<std::size_t>(number)].name; });
   });
 }
@@ -128,7 +130,8 @@ plait_status plait_file_attribute_text(const plait_file* file, const char* name,
 plait_status plait_file_set_attribute(plait_file* file, const char* name, const char* dtype, int dimensions,
                                       const int64_t* shape, const void* values) {
   return set_checked(file, [&] {
-    ArrayAttribute made{text_of(name, "name"), text_of(dtype, "dtype"), extents_of(shape, dimensions, "shape"), {}, {}, {}};
+    ArrayAttribute made{
+        text_of(name, "name"), text_of(dtype, "dtype"), extents_of(shape, dimensions, "shape"), {}, {}, {}};
     std::int64_t bytes = plait::container::npy::element_bytes_of(made.dtype);
     if (bytes < 1) refuse(text("dtype \"", made.dtype, "\" is no type of numbers; give one such as \"<f8\""));
     for (const std::int64_t extent : made.shape) {
@@ -144,7 +147,8 @@ plait_status plait_file_set_attribute(plait_file* file, const char* name, const 
 }
 
 plait_status plait_file_set_attribute_text(plait_file* file, const char* name, const char* value) {
-  return set_checked(file, [&] { return plait::container::text_attribute(text_of(name, "name"), text_of(value, "text")); });
+  return set_checked(file,
+                     [&] { return plait::container::text_attribute(text_of(name, "name"), text_of(value, "text")); });
 }
 
 plait_status plait_file_remove_attribute(plait_file* file, const char* name) {

@@ -235,8 +235,7 @@ void FileOpening::adopt_changes() {
     if (why.empty() && !changes)
       why = "attributes of files of this format do not change in place; copy the array to a new file";
     if (!why.empty())
-      throw Error(ErrorKind::kArgument,
-                  text(path, ": the attribute \"", attribute, "\" cannot be changed: ", why));
+      throw Error(ErrorKind::kArgument, text(path, ": the attribute \"", attribute, "\" cannot be changed: ", why));
   };
   file_.set_attribute_changing({check, [own, path](store::Store& view, const AttributeChanges& changed) {
                                   own->change_attributes(view, path, changed);

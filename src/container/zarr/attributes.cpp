@@ -146,9 +146,10 @@ void change_attributes(const std::string& file, const AttributeChanges& changes)
     const auto made = value ? with_member(object, inner, json_text(attributes_object({*value}, file)[name], -1))
                             : without_member(object, inner);
     if (!made)
-      throw Error(ErrorKind::kSystem,
-                  base::text("cannot change the attributes in ", path, ": they are no JSON object; copy or download it again"),
-                  EIO);
+      throw Error(
+          ErrorKind::kSystem,
+          base::text("cannot change the attributes in ", path, ": they are no JSON object; copy or download it again"),
+          EIO);
     object = *made;
   }
   const std::string made = second ? object : with_member(text, kMember, object).value_or(text);

@@ -19,7 +19,7 @@ static void make(const char* name) {
   options.dtype = "<f4";
   CHECK_OK(plait_layout_parse_shape("(*)", 1, &kSize, &layout));
   CHECK_OK(plait_open(name, "w", plait_alone(), &options, &file));
-  CHECK_OK(plait_write(file, layout, values, sizeof values, NULL));
+  CHECK_OK(plait_write(file, layout, values, sizeof values));
   CHECK_OK(plait_close(&file));
   CHECK_OK(plait_layout_free(&layout));
 }

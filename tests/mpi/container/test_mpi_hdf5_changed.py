@@ -60,8 +60,10 @@ def test_each_rank_writes_its_rows_in_turn(comm, shared):
 def test_attributes_change_on_all_ranks(comm, shared):
     for name in ("a.h5", "a.nc", "a.zarr"):
         with plait.open(f"{shared}/{name}::a", "w", comm=comm, shape=(4,), dtype="f4", attributes={"old": 1}) as file:
-            file.write(np.zeros(plait.Layout((4,), "(block)", grid=(comm.size,)).local_shape(comm.rank), "f4"),
-                       plait.Layout((4,), "(block)", grid=(comm.size,)))
+            file.write(
+                np.zeros(plait.Layout((4,), "(block)", grid=(comm.size,)).local_shape(comm.rank), "f4"),
+                plait.Layout((4,), "(block)", grid=(comm.size,)),
+            )
         with plait.open(f"{shared}/{name}::a", "r+", comm=comm) as file:
             file.attrs["units"] = "K"
             del file.attrs["old"]

@@ -169,7 +169,7 @@ def test_files_that_others_have_open(tmp_path):
     before = (tmp_path / "a.h5").read_bytes()
     file = plait.open(f"{tmp_path}/a.h5::a", "r+")
     file.attrs["units"] = "K"
-    import fcntl  # noqa: PLC0415
+    import fcntl
 
     with open(tmp_path / "a.h5", "rb") as other:
         fcntl.flock(other, fcntl.LOCK_SH)

@@ -72,7 +72,9 @@ def test_chunks_that_are_written_again_take_their_old_room_where_they_fit(tmp_pa
 def test_changed_shards_keep_the_packed_bytes_of_other_chunks(tmp_path, index):
     """What is not written is not decoded: a chunk that is no zstd stays what it is."""
     path = tmp_path / "a.zarr"
-    codec = codecs.ShardingCodec(chunk_shape=(2, 2), codecs=[codecs.BytesCodec(), codecs.ZstdCodec()], index_location=index)
+    codec = codecs.ShardingCodec(
+        chunk_shape=(2, 2), codecs=[codecs.BytesCodec(), codecs.ZstdCodec()], index_location=index
+    )
     zarr.create_array(path, shape=(8, 8), chunks=(4, 4), dtype="i4", serializer=codec, compressors=None)[...] = 5
     shard = path / "c/0/0"
     damaged = bytearray(shard.read_bytes())

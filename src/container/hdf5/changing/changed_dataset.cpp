@@ -31,7 +31,7 @@ std::int64_t aligned(std::int64_t offset) { return offset + (8 - offset % 8) % 8
 /// the file system has no locks nobody is kept from anything.
 store::posix::Descriptor locked(const std::string& file, const std::string& name) {
   store::posix::Descriptor descriptor = store::posix::open_file(file, O_RDWR);
-  struct flock own {};
+  struct flock own{};
   own.l_type = F_WRLCK;
   own.l_whence = SEEK_SET;
   own.l_start = kLockedByte;
@@ -39,8 +39,9 @@ store::posix::Descriptor locked(const std::string& file, const std::string& name
   const bool others = ::flock(descriptor.number(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
   if (others || (::fcntl(descriptor.number(), F_OFD_SETLK, &own) != 0 && (errno == EAGAIN || errno == EACCES)))
     throw Error(ErrorKind::kSystem,
-                text(name, ": chunks of its file are being changed, by another program or under another name here; "
-                           "close the file there first"),
+                text(name,
+                     ": chunks of its file are being changed, by another program or under another name here; "
+                     "close the file there first"),
                 EBUSY);
   return descriptor;
 }

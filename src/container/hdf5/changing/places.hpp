@@ -13,7 +13,7 @@ namespace plait::container::hdf5 {
 /// A number of 8 bytes, the least first.  Where it lies in a block with a check sum, that is the last 4 bytes of it.
 struct NumberPlace {
   std::int64_t at = 0;
-  std::int64_t block = 0;  ///< where that begins
+  std::int64_t block = 0;        ///< where that begins
   std::int64_t block_bytes = 0;  ///< with the sum; 0: there is none
 };
 
