@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from . import simulate as simulate
     from . import trace as trace
     from ._arrays_in import ArrayInfo, GroupInfo, arrays_in, groups_in
-    from ._attributes import Attributes
+    from ._attributes import Attributes, FileAttributes
     from ._comm import Comm, world
     from ._copying import Copied, copy
     from ._core import BitPermutation, Conversion, IndexSet, Layout, Message, compose
@@ -52,7 +52,10 @@ else:
             "_steps": ["Step"],
             "_stream": ["Stream"],
         },
-        {"_arrays_in": ["ArrayInfo", "GroupInfo", "arrays_in", "groups_in"], "_attributes": ["Attributes"]},
+        {
+            "_arrays_in": ["ArrayInfo", "GroupInfo", "arrays_in", "groups_in"],
+            "_attributes": ["Attributes", "FileAttributes"],
+        },
         {"_copying": ["Copied", "copy"]},
         {"_joined": ["Concatenation", "concat"]},
         {"_pipes": ["PipeStatus", "pipe_names", "pipe_status"]},
@@ -83,6 +86,7 @@ __all__ = [
     "Copied",
     "Error",
     "File",
+    "FileAttributes",
     "GroupInfo",
     "IndexSet",
     "Layout",
