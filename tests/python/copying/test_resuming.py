@@ -196,7 +196,7 @@ def test_what_the_host_may_have_lost_is_copied_again(array, monkeypatch, synced)
         monkeypatch.setattr(journals, "_SYNCED_EVERY", 0.0)
         monkeypatch.setattr(journals, "_SYNCING_SHARE", 1e9)
     interrupted("a.npy", "b.npy", 0.5, memory="4K")
-    monkeypatch.setattr(journals, "_boot_id", lambda: "another start of the host")
+    monkeypatch.setattr(journals, "boot_id", lambda: "another start of the host")
     if synced:
         interrupted("a.npy", "b.npy", 0.8, memory="4K")
     done = plait.copy("a.npy", "b.npy", resume=True, memory="4K")
