@@ -65,26 +65,29 @@ class NewPlainFolder : public store::NewFile {
   /// Goes on with an earlier one that was begun when some of the groups around the array were not there, which it has:
   /// what is below them goes up.  The metadata goes last, so that one that is killed meanwhile is taken up again.
   bool lift(std::string_view array, std::span<const std::byte> head) {
-    fs::path below;
-    for (const fs::path& part : fs::path(array).relative_path()) {
-      below /= part;
-      if (!has_all(below, head)) continue;
-      std::error_code error;
-      const auto go_up = [&](const fs::path& name) {
-        if (!error) fs::rename(path_of(below / name), path_of(name), error);
-      };
-      std::vector<fs::path> names;
-      for (fs::directory_iterator at(path_of(below), error), end; !error && at != end; at.increment(error))
-        names.push_back(at->path().filename());
-      const fs::path last = fs::path(wanted_.others.empty() ? wanted_.file : wanted_.others.front().first).filename();
-      for (const fs::path& name : names)
-        if (name != last) go_up(name);
-      go_up(last);
-      if (error || !has_all({}, head)) return false;
-      fs::remove_all(path_of(*below.begin()), error);
-      return !error;
+    const fs::path whole = fs::path(array).relative_path();
+    for (auto from = whole.begin(); from != whole.end(); ++from) {
+      fs::path below;
+      for (auto part = from; part != whole.end(); ++part)
+        if (has_all(below /= *part, head)) return lift_from(below, head);
     }
     return false;
+  }
+  bool lift_from(const fs::path& below, std::span<const std::byte> head) {
+    std::error_code error;
+    const auto go_up = [&](const fs::path& name) {
+      if (!error) fs::rename(path_of(below / name), path_of(name), error);
+    };
+    std::vector<fs::path> names;
+    for (fs::directory_iterator at(path_of(below), error), end; !error && at != end; at.increment(error))
+      names.push_back(at->path().filename());
+    const fs::path last = fs::path(wanted_.others.empty() ? wanted_.file : wanted_.others.front().first).filename();
+    for (const fs::path& name : names)
+      if (name != last) go_up(name);
+    go_up(last);
+    if (error || !has_all({}, head)) return false;
+    fs::remove_all(path_of(*below.begin()), error);
+    return !error;
   }
   bool has(const fs::path& name, std::span<const std::byte> content) const {
     std::error_code missing;
