@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <limits>
+#include <memory>
 #include <new>
 
 #include "codec/codecs.hpp"
 #include "codec/damaged.hpp"
+#include "codec/libdeflate.hpp"
 
 namespace plait::codec {
 
@@ -97,10 +99,27 @@ class Deflate : public Codec {
     return bytes + (bytes >> 12) + (bytes >> 14) + (bytes >> 25) + 13 + kFrame;  // as compressBound()
   }
   std::size_t encode(std::span<const std::byte> plain, std::span<std::byte> room) const override {
+    if (const LibDeflate* const fast = libdeflate()) {
+      const std::unique_ptr<void, void (*)(void*)> own(fast->make_packer(level_), fast->free_packer);
+      if (!own) throw std::bad_alloc();
+      const auto pack = gzip_ ? fast->gzip_pack : fast->zlib_pack;
+      // It may want more room than zlib for what cannot be packed.
+      if (const std::size_t made = pack(own.get(), plain.data(), plain.size(), room.data(), room.size()); made > 0)
+        return made;
+    }
     return Deflation(level_, window_bits()).run(plain, room);
   }
   std::size_t decode(std::span<const std::byte> packed, std::span<std::byte> room,
                      const std::string& what) const override {
+    if (const LibDeflate* const fast = libdeflate()) {
+      const std::unique_ptr<void, void (*)(void*)> own(fast->make_unpacker(), fast->free_unpacker);
+      if (!own) throw std::bad_alloc();
+      const auto unpack = gzip_ ? fast->gzip_unpack : fast->zlib_unpack;
+      std::size_t taken = 0;
+      std::size_t made = 0;
+      if (unpack(own.get(), packed.data(), packed.size(), room.data(), room.size(), &taken, &made) == 0) return made;
+    }
+    // zlib says what is wrong with it, and where.
     return Inflation(window_bits()).run(packed, room, what);
   }
 

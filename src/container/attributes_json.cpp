@@ -23,8 +23,12 @@ namespace {
 using base::text;
 using Json = nlohmann::ordered_json;
 
-/// In front of the words for numbers that JSON does not have, where they stand as texts meanwhile.
+/// In front of the words for numbers that JSON does not have, where they stand as texts meanwhile; and once more in
+/// front of texts that begin so.
 constexpr char kMark = '\x01';
+constexpr std::string_view kQuotedMark = "\"\\u0001";  // as JSON spells its beginning
+/// Of lists and objects around the value of an attribute: the metadata, and the object of attributes.
+constexpr std::size_t kAround = 2;
 constexpr std::array<std::string_view, 3> kWords{"NaN", "Infinity", "-Infinity"};
 
 std::optional<double> special_number(const Json& value) {
@@ -42,6 +46,26 @@ Json json_of_real(double value) {
   if (std::isfinite(value)) return value;
   const std::string_view word = std::isnan(value) ? kWords[0] : value > 0 ? kWords[1] : kWords[2];
   return text(kMark, word);
+}
+
+std::string plain_text(const std::string& marked) {
+  return marked.starts_with(kMark) ? marked.substr(1) : marked;
+}
+
+/// How deep lists and objects are nested.
+std::size_t nesting_of(std::string_view json) {
+  std::size_t depth = 0;
+  std::size_t most = 0;
+  bool quoted = false;
+  for (std::size_t at = 0; at < json.size(); ++at) {
+    const char c = json[at];
+    if (c == '"') quoted = !quoted;
+    if (quoted && c == '\\') ++at;
+    if (quoted) continue;
+    if (c == '[' || c == '{') most = std::max(most, ++depth);
+    if ((c == ']' || c == '}') && depth > 0) --depth;
+  }
+  return most;
 }
 
 double real_of_half(std::uint16_t bits) {
@@ -87,7 +111,7 @@ Json json_of_value(const ArrayAttribute& attribute, std::size_t at) {
     if (kind != 'c') return json_of_bytes(bytes, kind, big);
     return Json::array({json_of_bytes(bytes.first(size / 2), 'f', big), json_of_bytes(bytes.last(size / 2), 'f', big)});
   }
-  return attribute.texts[at];
+  return marked_text(attribute.texts[at]);
 }
 
 Json json_of_dimension(const ArrayAttribute& attribute, std::size_t dimension, std::size_t& at) {
@@ -164,7 +188,7 @@ ArrayAttribute attribute_of(const std::string& name, const Json& value) {
   }
   made.shape = flat.shape();
   for (const Json* one : flat.values()) switch (flat.common()) {
-      case Common::kTexts: made.texts.push_back(one->get<std::string>()); break;
+      case Common::kTexts: made.texts.push_back(plain_text(one->get<std::string>())); break;
       case Common::kTruth: append(made.values, static_cast<std::uint8_t>(one->get<bool>())); break;
       case Common::kWhole: append(made.values, one->get<std::int64_t>()); break;
       case Common::kNatural: append(made.values, one->get<std::uint64_t>()); break;
@@ -178,9 +202,8 @@ ArrayAttribute attribute_of(const std::string& name, const Json& value) {
   return made;
 }
 
-}  // namespace
-
-std::string strict_json(std::string_view text) {
+/// Words that JSON does not have become texts; `marks`: and texts that begin with the mark get one more.
+std::string with_marks(std::string_view text, bool marks) {
   std::string result;
   result.reserve(text.size());
   bool quoted = false;
@@ -191,6 +214,11 @@ std::string strict_json(std::string_view text) {
       continue;
     }
     if (text[at] == '"') quoted = !quoted;
+    if (marks && quoted && text.substr(at).starts_with(kQuotedMark)) {
+      base::append_parts(result, kQuotedMark, kQuotedMark.substr(1));
+      at += kQuotedMark.size();
+      continue;
+    }
     std::string_view found;
     if (!quoted)
       for (const std::string_view word : kWords)
@@ -198,21 +226,34 @@ std::string strict_json(std::string_view text) {
     if (found.empty()) {
       result += text[at++];
     } else {
-      base::append_parts(result, "\"\\u0001", found, '"');
+      base::append_parts(result, kQuotedMark, found, '"');
       at += found.size();
     }
   }
   return result;
 }
 
+}  // namespace
+
+std::string strict_json(std::string_view text) { return with_marks(text, false); }
+
+std::string marked_json(std::string_view text) { return with_marks(text, true); }
+
+std::string marked_text(std::string_view text) {
+  return text.starts_with(kMark) ? base::text(kMark, text) : std::string(text);
+}
+
 ArrayAttributes attributes_of_json(const Json& object) {
   ArrayAttributes found;
-  for (const auto& [name, value] : object.items()) found.push_back(attribute_of(name, value));
+  for (const auto& [name, value] : object.items()) found.push_back(attribute_of(plain_text(name), value));
   return found;
 }
 
 std::string refused_by_json(const ArrayAttribute& attribute) {
   if (!attribute.refused.empty()) return attribute.refused;
+  const std::size_t nesting = attribute.is_json() ? nesting_of(attribute.texts.front()) : attribute.shape.size();
+  if (nesting + kAround > kMostNesting)
+    return text("it is nested ", nesting, " deep, and Plait reads at most ", kMostNesting - kAround);
   if (attribute.is_texts() || attribute.is_json()) return {};
   if (attribute.dtype.size() < 2 || std::string_view("biufc").find(attribute.dtype[1]) == std::string_view::npos)
     return text("JSON has no place for values of the type ", attribute.dtype);
@@ -225,14 +266,14 @@ Json json_of_attributes(const ArrayAttributes& attributes, const std::string& wh
     if (const std::string why = refused_by_json(one); !why.empty())
       refuse(text(where, ": the attribute \"", one.name, "\" cannot be written: ", why, "; leave it out"));
     if (one.is_json()) {
-      Json value = Json::parse(strict_json(one.texts.front()), nullptr, false);
+      Json value = Json::parse(marked_json(one.texts.front()), nullptr, false);
       if (value.is_discarded())
         refuse(text(where, ": the attribute \"", one.name, "\" is no JSON; give numbers, texts, or what is nested"));
-      object[one.name] = std::move(value);
+      object[marked_text(one.name)] = std::move(value);
       continue;
     }
     std::size_t at = 0;
-    object[one.name] = json_of_dimension(one, 0, at);
+    object[marked_text(one.name)] = json_of_dimension(one, 0, at);
   }
   return object;
 }
@@ -254,11 +295,30 @@ double real_of(const ArrayAttribute& attribute) {
 }
 
 std::string json_text(const Json& value, int indent) {
-  std::string out = value.dump(indent);
-  for (const std::string_view word : kWords) {
-    const std::string quoted = text("\"\\u0001", word, '"');
-    for (std::size_t at = out.find(quoted); at != std::string::npos; at = out.find(quoted, at))
-      out.replace(at, quoted.size(), word);
+  const std::string marked = value.dump(indent);
+  std::string_view rest = marked;
+  std::string out;
+  out.reserve(rest.size());
+  while (!rest.empty()) {
+    if (rest.front() != '"') {
+      const std::size_t plain = std::min(rest.find('"'), rest.size());
+      out += rest.substr(0, plain);
+      rest.remove_prefix(plain);
+      continue;
+    }
+    std::size_t end = 1;
+    while (rest[end] != '"') end += rest[end] == '\\' ? 2 : 1;
+    const std::string_view quoted = rest.substr(0, end + 1);
+    rest.remove_prefix(quoted.size());
+    if (!quoted.starts_with(kQuotedMark)) {
+      out += quoted;
+      continue;
+    }
+    const std::string_view behind = quoted.substr(kQuotedMark.size());
+    if (behind.starts_with(kQuotedMark.substr(1)))
+      base::append_parts(out, '"', behind);
+    else
+      out += behind.substr(0, behind.size() - 1);
   }
   return out;
 }

@@ -1,6 +1,7 @@
 /// Attributes as JSON, in which Zarr keeps them.
 #pragma once
 
+#include <cstddef>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
@@ -9,14 +10,20 @@
 
 namespace plait::container {
 
-/// Parses what Python's writers give as JSON, with NaN and infinities, which become texts that json_text() knows.
-/// errors  nlohmann::json::exception.
-std::string strict_json(std::string_view text);
+/// What is nested deeper, in lists and objects, is not read, and would be followed by recursion.
+inline constexpr std::size_t kMostNesting = 256;
 
-/// The members of an object.  Numbers become 64-bit ones; what is nested or of several types stays JSON.
+/// Strict JSON of what Python's writers give, with NaN and infinities, which become texts that begin with a mark.
+std::string strict_json(std::string_view text);
+/// The same for json_text(): texts that begin with the mark themselves get one more.
+std::string marked_json(std::string_view text);
+/// A text as one in a document for json_text().
+std::string marked_text(std::string_view text);
+
+/// The members of an object that marked_json() has given.  Numbers become 64-bit ones; what is nested or of several types stays JSON.
 ArrayAttributes attributes_of_json(const nlohmann::ordered_json& object);
 
-/// An object with them.  errors  kArgument: a type that JSON has not.
+/// An object with them, for json_text().  errors  kArgument: a type that JSON has not; nested too deep.
 nlohmann::ordered_json json_of_attributes(const ArrayAttributes& attributes, const std::string& where);
 
 /// Why JSON cannot have it; empty: it can.
@@ -27,7 +34,8 @@ nlohmann::json json_of_number(const ArrayAttribute& attribute);
 /// The same of a real number.
 double real_of(const ArrayAttribute& attribute);
 
-/// A document with NaN and infinities spelled as Python's writers do, which JSON itself does not have.
+/// A document with NaN and infinities spelled as Python's writers do, which JSON itself does not have, and without the
+/// marks of other texts.
 std::string json_text(const nlohmann::ordered_json& value, int indent);
 
 }  // namespace plait::container

@@ -54,7 +54,9 @@ void remove_unfinished(const std::string& name) {
   const Located found = locate(name);
   if (!found.keeps_unfinished || found.path.empty()) return;
   // That of an array in a hierarchy of folders lies beside the hierarchy.
-  const std::string target = found.adds_arrays ? real_path(found.file) : found.path;
+  const std::string target =
+      found.adds_arrays ? store::posix::beside_of(real_path(found.file), container::array_name(name).array.value_or(""))
+                        : found.path;
   store::posix::remove_unfinished(target, [&](const std::string& left) {
     if (!clear(left, target)) return;
     std::error_code ignored;

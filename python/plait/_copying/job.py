@@ -113,7 +113,7 @@ class Job:
         except BaseException:
             if mover.journal is not None:
                 # What nobody would go on with does not stay.
-                (mover.journal.close if mover.journal.has_work and not mover.differs else mover.journal.remove)()
+                (mover.journal.leave if mover.journal.has_work and not mover.differs else mover.journal.remove)()
             raise
         if mover.journal is not None:
             mover.journal.remove()

@@ -8,7 +8,6 @@ have lost, only what stands in front of a line that says that everything was syn
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
 import os
 import socket
@@ -24,14 +23,13 @@ from .._file import File
 from .._guard import Refuse, checks
 from .._open import Unfinished
 from .boxes import Boxes, Kept
-from .journal_lines import busy, route_of, told_route, valid, was, whole_lines
+from .journal_lines import boot_id, busy, lock, make_durable, route_of, told_route, valid, was, whole_lines
 from .plans import Route
 from .units import Units
 
 _VERSION = 1
 _SYNCED_EVERY = 5.0  # seconds
 _SYNCING_SHARE = 0.1  # of the time, at most
-_BOOT = "/proc/sys/kernel/random/boot_id"
 
 
 @dataclass
@@ -63,16 +61,19 @@ class Journal:
         self._names: list[str] = []
         self._job: dict[str, Any] = job
         self._next_sync = time.monotonic() + _SYNCED_EVERY
+        self._unsynced = False  # whether there are notes since the last one
+        self._lost = False  # whether some host may have lost what an earlier copy wrote
         hosts = set(comm.allgather(socket.gethostname().encode()))
-        self._boot = self._booted = _boot_id() if len(hosts) == 1 else ""
+        self._boot = boot_id() if len(hosts) == 1 else ""
         text = ""
         try:
             with checks(refuse):
                 if self._first:
                     text = self._open(job)
             self._take(self._tell(text))
+            self._lost = self._tell("lost" if self._lost else "") != ""
             with checks(refuse):
-                if self._first and self._boot != self._booted:
+                if self._first and self._lost:
                     # From here on lines are of another start of the host, or of another host.
                     self._rewrite()
                     self._write({"synced": True})
@@ -82,10 +83,7 @@ class Journal:
 
     def _open(self, job: dict[str, Any]) -> str:
         self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise busy(self._path) from None
+        lock(self._file, self._path)
         if os.fstat(self._file).st_nlink == 0:  # the other one has just ended
             raise busy(self._path)
         with os.fdopen(os.dup(self._file), encoding="utf-8", errors="replace") as lines:
@@ -108,7 +106,8 @@ class Journal:
         # A line that was cut when its process was killed would spoil the next one.
         os.ftruncate(self._file, len(text[: text.rfind("\n") + 1].encode()))
         os.lseek(self._file, 0, os.SEEK_END)
-        self._booted = found[0].get("boot", "")
+        booted = found[0].get("boot", "")
+        self._lost = booted == "" or booted != self._boot
         self._names = [line["name"] for line in found if "name" in line]
         return json.dumps([line for line in valid(found, self._boot) if "name" not in line])
 
@@ -217,7 +216,7 @@ class Journal:
         parts, kept = ends
         done = self._known[key].done.setdefault(number, set())
         file, continued = self._opened[file_key]
-        units = Units.of(file, kept) if continued else None
+        units = Units.of(file, kept, lost=self._lost) if continued else None
         if units is not None:
             again, broken = units.unfinished(parts, done)
             done -= again
@@ -229,20 +228,22 @@ class Journal:
             self._tell("")
         return done
 
-    def note(self, key: str, number: int, window: int) -> None:
-        """A window has been written."""
+    def note(self, key: str, number: int, window: int, *, last: bool = False) -> None:
+        """A window has been written.  last: on rank 0, the copy ends behind it before it is done."""
         self._known[key].done.setdefault(number, set()).add(window)
         due = False
         with checks(self._refuse):
             if self._first:
                 self._write({"key": key, "pass": number, "window": window})
-                due = time.monotonic() >= self._next_sync
+                due = last or time.monotonic() >= self._next_sync
+        self._unsynced = True
         if self._tell("sync" if due else ""):
             self.sync()
 
     def sync(self) -> None:
         """Make everything that was noted durable."""
         begin = time.monotonic()
+        self._unsynced = False
         for file in dict.fromkeys(file for file, _ in self._opened.values() if not file.closed):
             file._core.sync()
         took = time.monotonic() - begin
@@ -271,8 +272,17 @@ class Journal:
             if self._first:
                 _core.remove_unfinished(file.url)
 
+    def leave(self) -> None:
+        """Leave it to a later copy, for which everything is durable if the ranks are on one host.  Not collective."""
+        if self._file >= 0 and self._boot and self._unsynced:
+            with contextlib.suppress(OSError):
+                make_durable(self._path.parent, everywhere=any(name.startswith("stripe:") for name in self._names))
+                self._write({"synced": True})
+                os.fsync(self._file)
+        self.close()
+
     def close(self) -> None:
-        """Leave it to a later copy.  Not collective."""
+        """Close it.  Not collective."""
         if self._file >= 0:
             os.close(self._file)
             self._file = -1
@@ -337,9 +347,9 @@ class Windows:
         """Whether one need not be moved."""
         return window in self._done
 
-    def note(self, window: int) -> None:
-        """One has been written."""
-        self._entry.journal.note(self._entry.key, self._number, window)
+    def note(self, window: int, *, last: bool = False) -> None:
+        """One has been written.  last: see Journal.note()."""
+        self._entry.journal.note(self._entry.key, self._number, window, last=last)
 
 
 def scratch_key(key: str) -> str:
@@ -347,13 +357,8 @@ def scratch_key(key: str) -> str:
     return f"{key} in between"
 
 
-def _boot_id() -> str:
-    try:
-        return Path(_BOOT).read_text(encoding="ascii").strip()
-    except OSError:
-        return ""
-
-
 def _number_of(path: str) -> list[int]:
     # The number of the device is another one on each host, and after each start.
-    return [os.stat(path).st_ino]
+    found = os.stat(path)
+    # The metadata of a folder is written once; an array by itself and in its group has two journals.
+    return [found.st_ino, found.st_mtime_ns] if os.path.basename(path) == "zarr.json" else [found.st_ino]

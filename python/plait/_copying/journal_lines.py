@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import errno
 import fcntl
 import json
 import os
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,9 @@ from .._errors import Error, store_error
 from .boxes import Boxes
 from .plans import Route
 
+_BOOT = "/proc/sys/kernel/random/boot_id"
+_NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL)
+
 
 def busy(path: Path) -> Exception:
     """Return what the second of two copies to one target is told."""
@@ -22,6 +27,52 @@ def busy(path: Path) -> Exception:
         f"another copy to the same target is running, and keeps {path}; wait until it has ended, or stop it",
         errno.EBUSY,
     )
+
+
+def lock(file: int, path: Path) -> None:
+    """Lock a journal as this copy's own.  Where the file system keeps no locks, warn and go on.
+
+    errors  StoreError: EBUSY, another copy has it; it cannot be locked for another reason
+    """
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise busy(path) from None
+    except OSError as error:
+        if error.errno not in _NO_LOCKS:
+            raise store_error(f"cannot lock {path}: {error.strerror}", error.errno or errno.EIO) from error
+        warnings.warn(
+            f"the file system of {path} keeps no locks ({error.strerror}), so a second copy to the same target would "
+            "not be noticed; see to it that only one runs",
+            UserWarning,
+            stacklevel=2,
+        )
+
+
+def make_durable(path: str | os.PathLike[str], *, everywhere: bool = False) -> None:
+    """Wait until the disk has everything that was written to the file system of a folder, or to all of them.
+
+    errors  OSError
+    """
+    if everywhere:
+        os.sync()
+        return
+    folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        libc = ctypes.CDLL(None, use_errno=True)
+        if libc.syncfs(folder) != 0:
+            code = ctypes.get_errno()
+            raise OSError(code, os.strerror(code), os.fspath(path))
+    finally:
+        os.close(folder)
+
+
+def boot_id() -> str:
+    """Return what tells this start of the host from others; empty where nothing does."""
+    try:
+        return Path(_BOOT).read_text(encoding="ascii").strip()
+    except OSError:
+        return ""
 
 
 def whole_lines(text: str) -> list[dict[str, Any]]:
@@ -76,13 +127,25 @@ def clear(path: Path) -> None:
     except FileNotFoundError:
         return
     with os.fdopen(file, "r+", encoding="utf-8", errors="replace") as journal:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise busy(path) from None
+        lock(file, path)
         for line in whole_lines(journal.read()):
             if "name" in line:
                 with contextlib.suppress(Error, OSError):
                     _core.remove_unfinished(line["name"])
         with contextlib.suppress(OSError):
             os.unlink(path)
+
+
+def settle(path: Path) -> None:
+    """Make durable what a copy on this host has noted that has just ended, and note that."""
+    with contextlib.suppress(OSError), open(path, "r+", encoding="utf-8", errors="replace") as journal:
+        fcntl.flock(journal, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        text = journal.read()
+        found = whole_lines(text)
+        if not found or not text.endswith("\n") or not found[0].get("boot") or found[0]["boot"] != boot_id():
+            return
+        striped = any(line.get("name", "").startswith("stripe:") for line in found)
+        make_durable(path.parent, everywhere=striped)
+        journal.write(json.dumps({"synced": True}) + "\n")
+        journal.flush()
+        os.fsync(journal.fileno())

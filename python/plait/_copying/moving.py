@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -13,7 +14,7 @@ from .. import _core
 from .._arguments.arrays import LocalArrays, new_arrays, ranks_held
 from .._arguments.values import Array
 from .._core import Layout
-from .._errors import ArgumentError
+from .._errors import ArgumentError, Error
 from .._guard import Refuse, checks
 from .boxes import Boxes, Kept, Moved, predicted
 from .journal import Journal, Windows
@@ -188,9 +189,15 @@ class Mover:
                 continue
             dimension = route.dimension if route.dimension is not None else self._dimension(array, window)
             self._move(array, self._layout_of(array, window.shape, dimension), source, target, window.region)
+            try:
+                self._count(window.elements * array.dtype.itemsize)
+            except BaseException:
+                if windows is not None:
+                    with suppress(Error):
+                        windows.note(number, last=True)
+                raise
             if windows is not None:
                 windows.note(number)
-            self._count(window.elements * array.dtype.itemsize)
 
     def _dimension(self, array: StepArray, window: Window) -> int:
         """Return the slowest dimension that each rank can have a part of, if there is one."""

@@ -8,11 +8,18 @@ from collections.abc import Iterable
 from functools import partial
 
 from .._arguments.words import shown
+from .._arrays_in import BETWEEN
 from .._errors import ArgumentError
 from .._location import FileNumber, files_of
 
 _FIELD = re.compile(r"\{(step|variable)(?::([^{}]*))?\}")
 _WIDTH = re.compile(r"0?\d{0,2}d?")
+
+
+def array_part(name: str) -> str:
+    """Return the name of an array in a file as a part of the name of another file; empty where there is none."""
+    array = name.partition(BETWEEN)[2].strip("/")
+    return array.replace("%", "%25").replace("/", "%2F")
 
 
 class TargetName:

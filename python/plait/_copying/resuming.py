@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import _core
-from .._arrays_in import arrays_in
+from .._arrays_in import BETWEEN, arrays_in
 from .._errors import ArgumentError, Error
 from .._guard import Refuse, checks
 from .._location import locate, path_of
 from .journal import Journal
-from .journal_lines import clear
+from .journal_lines import clear, settle
+from .names import array_part
 
 if TYPE_CHECKING:
     from .job import Job
@@ -45,13 +46,24 @@ def open_journal(job: Job, comm: _core.Comm, refuse: Refuse) -> Journal | None:
     return Journal(comm, refuse, path, described) if resumes else None
 
 
+def settle_stopped(target: str) -> None:
+    """Make durable what a copy to a target has done that was ended on this host."""
+    path = _path_of(target)
+    if path is not None and path.exists():
+        settle(path)
+
+
 def _path_of(target: str) -> Path | None:
-    """Return where the journal of a target lies: beside it, or beside the hierarchy that it is in."""
+    """Return where the journal of a target lies: beside it, or beside the hierarchy that it is in, for each array one.
+
+    Of files that hold arrays and are replaced as a whole all arrays have the same.
+    """
     with contextlib.suppress(Error, TypeError):
         found = locate(target)
         path = path_of(found.file if found.adds_arrays else target)
         if path is not None:
-            return path.with_name(f".{_short(path.name)}{_MARK}")
+            array = array_part(target) if found.adds_arrays else ""
+            return path.with_name(f".{_short(path.name + (BETWEEN + array if array else ''))}{_MARK}")
     return None
 
 

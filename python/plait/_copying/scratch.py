@@ -15,6 +15,7 @@ from .._file import File
 from .._location import path_of
 from .._open import Unfinished, open
 from .journal import Entry, scratch_key
+from .names import array_part
 from .steps import Region, StepArray
 
 
@@ -55,7 +56,8 @@ class Scratch:
         path = path_of(self.target)
         assert path is not None
         root = next((one for one in (path, *path.parents) if one.suffix == ".zarr"), path)
-        name = str(Path(root.parent) / f"{root.name}.scratch.zarr")
+        part = array_part(self.target)
+        name = str(Path(root.parent) / f"{root.name}{'%' + part if part else ''}.scratch.zarr")
 
         def make(unfinished: Unfinished) -> File:
             return open(

@@ -1,7 +1,8 @@
 """Files of chunks and shards of an array that is being made: which of them an interrupted copy may have left half.
 
-A file of one chunk is written under another name and renamed, so it is whole. A shard grows as its chunks come, and its
-index follows them: it may be half for as long as a window that touches it has not been written.
+A file of one chunk is written under another name and renamed, so it is whole, unless the host has crashed, which may
+leave it empty. A shard grows as its chunks come, and its index follows them: it may be half for as long as a window
+that touches it has not been written.
 """
 
 from __future__ import annotations
@@ -19,23 +20,27 @@ _BESIDE = ".plait-"  # how the names of chunks begin before they are renamed
 
 
 class Units:
-    """The shards of one array, or none."""
+    """The files of one array that may be half, or none."""
 
     def __init__(self, shape: tuple[int, ...], shards: tuple[int, ...] | None, folder: Path | None) -> None:
-        """Take the shape of the array and of a shard, and the folder of the array, on rank 0."""
+        """Take the shape of the array and of what is in a file, and the folder of the array, on rank 0."""
         self._shards, self._folder = shards, folder
         self._grid = () if shards is None else tuple(-(-size // one) for size, one in zip(shape, shards, strict=True))
 
     @classmethod
-    def of(cls, file: File, kept: Kept | None) -> Units | None:
-        """Return those of a new file; None of one whose elements lie in one piece, where any can be written again."""
+    def of(cls, file: File, kept: Kept | None, *, lost: bool) -> Units | None:
+        """Return those of a new file; None of one whose elements lie in one piece, where any can be written again.
+
+        lost  whether the host may have lost something of files that were written
+        """
         if kept is None or kept.chunks is None:
             return None
         path = file._core.unfinished_path
-        return cls(file.shape, kept.shards, Path(path).parent if path else None)
+        files = kept.shards or (kept.chunks if lost else None)
+        return cls(file.shape, files, Path(path).parent if path else None)
 
     def unfinished(self, parts: Boxes, done: set[int]) -> tuple[set[int], list[tuple[int, ...]]]:
-        """Return the windows that must be moved again although they are done, and the shards that may be half."""
+        """Return the windows that must be moved again although they are done, and the files that may be half."""
         if self._shards is None:
             return set(), []
         broken = np.zeros(self._grid, bool)
@@ -53,7 +58,7 @@ class Units:
         return again, [tuple(int(at) for at in index) for index in np.argwhere(broken)]
 
     def remove(self, shards: list[tuple[int, ...]]) -> None:
-        """Remove these shards, and chunks that were not renamed.  On rank 0."""
+        """Remove these files, and chunks that were not renamed.  On rank 0."""
         assert self._folder is not None
         for index in shards:
             with contextlib.suppress(FileNotFoundError, NotADirectoryError):

@@ -13,7 +13,7 @@ from .._errors import store_error
 from .steps import StepArray
 from .windows import Window
 
-_PIECE = 1 << 20  # elements compared at once, so that little memory is taken beside the arrays
+_PIECE = 1 << 15  # elements compared at once, so that little memory is taken beside the arrays
 
 
 def compare(

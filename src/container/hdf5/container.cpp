@@ -70,9 +70,9 @@ class Hdf5 : public NamingContainer {
     (void)found.datasets("");
     return found.groups();
   }
-  std::string refused_attribute(const std::string& /*path*/, const ArrayAttribute& attribute,
+  std::string refused_attribute(const std::string& path, const ArrayAttribute& attribute,
                                 bool /*of_group*/) const override {
-    return refused_by_hdf5(attribute);
+    return refused_by_hdf5(attribute, is_netcdf_name(path));
   }
   std::vector<Member> list_named(store::Store& store, const std::string& path) const override {
     const auto [file, array] = array_name(path);
@@ -132,6 +132,7 @@ class Hdf5 : public NamingContainer {
         put_number(file.head, one.told_at, static_cast<std::uint64_t>(one.content.data_offset));
     }
     put_number(file.head, length_told_in(file.head, path), static_cast<std::uint64_t>(made.file_bytes));
+    write_filled_scalars(made, file.head);
     made.head = std::move(file.head);
     return made;
   }

@@ -112,6 +112,7 @@ using LinkGuard = int(const char*, const char*, const char*, const char*, unsign
   ONE(int, H5Awrite, (Id, Id, const void*))                                                                  \
   ONE(Id, H5Gcreate2, (Id, const char*, Id, Id, Id))                                                         \
   ONE(int, H5Gclose, (Id))                                                                                   \
+  ONE(int, H5Tcommit2, (Id, const char*, Id, Id, Id, Id))                                                    \
   ONE(Id, H5Tvlen_create, (Id))                                                                              \
   ONE(int, H5Tset_cset, (Id, int))                                                                           \
   ONE(int, H5Tget_strpad, (Id))                                                                              \

@@ -93,7 +93,7 @@ ArrayAttributes attributes_in(std::string_view content, const std::string& file)
     text = content_of(store);
   }
   const Document document(text, from);  // which says what is wrong with it
-  const Ordered root = Ordered::parse(strict_json(text));
+  const Ordered root = Ordered::parse(marked_json(text));
   if (is_second_version(file)) return attributes_of_json(root);
   const auto found = root.find("attributes");
   if (found == root.end() || found->is_null()) return {};

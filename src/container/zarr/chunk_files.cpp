@@ -231,8 +231,11 @@ void ChunkFiles::look_again(OpenShard& shard, const std::string& file) const {
 void ChunkFiles::put(std::int64_t number, std::span<const std::byte> packed) {
   if (metadata_.shards) return put_in_shard(location_of(number), packed);
   const std::string file = path_of(number);
-  write_whole(file,
-              [&](PosixStore& made) { made.write({{0, packed.data(), static_cast<std::int64_t>(packed.size())}}); });
+  write_whole(file, [&](PosixStore& made) {
+    made.write({{0, packed.data(), static_cast<std::int64_t>(packed.size())}});
+    // All of a new array has to be durable in the end: the disk begins while others are still packed.
+    if (fresh_) made.start_sync();
+  });
   note(file);
 }
 

@@ -8,17 +8,10 @@ namespace plait::container::zarr {
 
 using nlohmann::json;
 
-namespace {
-
-/// What is nested deeper is no metadata, and would be followed by recursion.
-constexpr int kMostNesting = 64;
-
-}  // namespace
-
 Document::Document(std::string_view text, const std::string& file) : file_(file) {
   try {
     json_ = json::parse(strict_json(text), [this](int depth, json::parse_event_t /*event*/, const json& /*value*/) {
-      if (depth > kMostNesting) damaged("it is nested deeper than ", kMostNesting);
+      if (depth > static_cast<int>(kMostNesting)) damaged("it is nested deeper than ", kMostNesting);
       return true;
     });
   } catch (const json::exception& error) {

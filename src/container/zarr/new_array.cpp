@@ -88,7 +88,7 @@ Ordered names_json(const std::string& path, const FileOptions& options, std::siz
     if (!npy::is_utf8(one)) refuse(text(path, ": the name of a dimension is no UTF-8; give it another one"));
     if (!one.empty() && !seen.insert(one).second)
       refuse(text(path, ": two dimensions have the name ", one, "; give each a name of its own"));
-    names.push_back(one.empty() ? Ordered(nullptr) : Ordered(one));
+    names.push_back(one.empty() ? Ordered(nullptr) : Ordered(marked_text(one)));
   }
   if (names.size() != dimensions)
     refuse(text(path, ": ", names.size(), " names were given for ", dimensions,

@@ -28,9 +28,10 @@ using store::posix::PosixStore;
 
 class NewPlainFolder : public store::NewFile {
  public:
-  NewPlainFolder(container::NewFolder wanted, std::string_view path, const store::NewFileOptions& options)
-      : wanted_(std::move(wanted)), folder_(wanted_.target, std::string(path), options) {
-    if (folder_.continued() && !has_all(options.head)) folder_.clear();
+  NewPlainFolder(container::NewFolder wanted, std::string_view path, std::string_view array,
+                 const store::NewFileOptions& options)
+      : wanted_(std::move(wanted)), folder_(wanted_.target, std::string(path), array, options) {
+    if (folder_.continued() && !has_all({}, options.head) && !lift(array, options.head)) folder_.clear();
     if (folder_.continued()) return;
     for (const auto& [name, content] : wanted_.others)
       write(name, std::as_bytes(std::span(content.data(), content.size())));
@@ -53,15 +54,42 @@ class NewPlainFolder : public store::NewFile {
   bool continued() const override { return folder_.continued(); }
 
  private:
-  fs::path path_of(const std::string& name) const { return fs::path(folder_.temporary_path()) / name; }
+  fs::path path_of(const fs::path& name) const { return fs::path(folder_.temporary_path()) / name; }
 
   /// Whether an earlier one was of the same array in the same groups.
-  bool has_all(std::span<const std::byte> head) const {
-    return has(wanted_.file, head) && std::ranges::all_of(wanted_.others, [&](const auto& other) {
-             return has(other.first, std::as_bytes(std::span(other.second.data(), other.second.size())));
+  bool has_all(const fs::path& below, std::span<const std::byte> head) const {
+    return has(below / wanted_.file, head) && std::ranges::all_of(wanted_.others, [&](const auto& other) {
+             return has(below / other.first, std::as_bytes(std::span(other.second.data(), other.second.size())));
            });
   }
-  bool has(const std::string& name, std::span<const std::byte> content) const {
+  /// Goes on with an earlier one that was begun when some of the groups around the array were not there, which it has:
+  /// what is below them goes up.  The metadata goes last, so that one that is killed meanwhile is taken up again.
+  bool lift(std::string_view array, std::span<const std::byte> head) {
+    const fs::path whole = fs::path(array).relative_path();
+    for (auto from = whole.begin(); from != whole.end(); ++from) {
+      fs::path below;
+      for (auto part = from; part != whole.end(); ++part)
+        if (has_all(below /= *part, head)) return lift_from(below, head);
+    }
+    return false;
+  }
+  bool lift_from(const fs::path& below, std::span<const std::byte> head) {
+    std::error_code error;
+    const auto go_up = [&](const fs::path& name) {
+      if (!error) fs::rename(path_of(below / name), path_of(name), error);
+    };
+    std::vector<fs::path> names;
+    for (fs::directory_iterator at(path_of(below), error), end; !error && at != end; at.increment(error))
+      names.push_back(at->path().filename());
+    const fs::path last = fs::path(wanted_.others.empty() ? wanted_.file : wanted_.others.front().first).filename();
+    for (const fs::path& name : names)
+      if (name != last) go_up(name);
+    go_up(last);
+    if (error || !has_all({}, head)) return false;
+    fs::remove_all(path_of(*below.begin()), error);
+    return !error;
+  }
+  bool has(const fs::path& name, std::span<const std::byte> content) const {
     std::error_code missing;
     const std::string path = path_of(name).string();
     if (fs::file_size(path, missing) != content.size() || missing) return false;
@@ -92,7 +120,7 @@ std::unique_ptr<store::NewFile> make_new_folder(const container::Container& form
                                                 const store::NewFileOptions& options) {
   static const std::map<std::string, std::string> kNone;
   const auto& groups = options.groups == nullptr ? kNone : *options.groups;
-  return std::make_unique<NewPlainFolder>(format.new_folder(path, array, groups), path, options);
+  return std::make_unique<NewPlainFolder>(format.new_folder(path, array, groups), path, array.value_or(""), options);
 }
 
 }  // namespace plait::driver::plain

@@ -1,7 +1,6 @@
 #include "store/posix/folder_replacement.hpp"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -31,7 +30,7 @@ std::string own_name(const std::string& prefix) {
 
 }  // namespace
 
-FolderReplacement::FolderReplacement(const std::string& target, const std::string& beside,
+FolderReplacement::FolderReplacement(const std::string& target, const std::string& beside, std::string_view array,
                                      const NewFileOptions& options)
     : target_(follow_links(target)), keeps_(options.keeps_unfinished) {
   struct stat old{};
@@ -45,7 +44,7 @@ FolderReplacement::FolderReplacement(const std::string& target, const std::strin
     fs::remove_all(left, ignored);
   });
   if (keeps_) {
-    temporary_ = (folder / unfinished_name(neighbour, folder)).string();
+    temporary_ = (folder / unfinished_name(beside_of(neighbour.string(), array), folder)).string();
     folder_ = lock_unfinished(temporary_, true, target, continued_);
     if (!options.continues) clear();
   }
@@ -58,7 +57,7 @@ FolderReplacement::FolderReplacement(const std::string& target, const std::strin
   open_ = true;
   try {
     if (!keeps_) folder_ = open_file(temporary_, O_RDONLY | O_DIRECTORY, 0, target);
-    ::flock(folder_.number(), LOCK_EX | LOCK_NB);
+    (void)lock_at_once(folder_.number(), target);
     constexpr mode_t kPermissions = 07777;
     if (existed_ && S_ISDIR(old.st_mode)) ::fchmod(folder_.number(), old.st_mode & kPermissions);
     if (options.claimed) claim(folder_.number(), temporary_, without_host(prefix), target_, target);

@@ -19,8 +19,10 @@ class FolderReplacement {
   /// Makes an empty folder.
   /// target   the folder that will appear; what is there now goes then, whatever it is
   /// beside   the path next to which the temporary folder lies: `target` or a folder above it
+  /// array    the name of the array in the hierarchy `beside`, which has an unfinished folder of its own; empty: none
   /// errors   kSystem: missing folder, no permission.  kArgument: another rank of this job writes it alone.
-  FolderReplacement(const std::string& target, const std::string& beside, const NewFileOptions& options);
+  FolderReplacement(const std::string& target, const std::string& beside, std::string_view array,
+                    const NewFileOptions& options);
   ~FolderReplacement() { discard(); }
   FolderReplacement(const FolderReplacement&) = delete;
   FolderReplacement& operator=(const FolderReplacement&) = delete;

@@ -1,7 +1,6 @@
 #include "store/posix/replacement.hpp"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -45,7 +44,7 @@ std::optional<Descriptor> make_locked(const std::string& path, const std::string
     if (error.system_code() != EEXIST) throw;
     return std::nullopt;
   }
-  if (::flock(file.number(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return std::nullopt;
+  if (!lock_at_once(file.number(), shown)) return std::nullopt;
   struct stat status{};
   if (::fstat(file.number(), &status) == 0 && status.st_nlink == 0) return std::nullopt;
   return file;

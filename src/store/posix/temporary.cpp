@@ -72,6 +72,25 @@ std::string unfinished_name(const fs::path& target, const fs::path& folder) {
   return base::text('.', shortened(name, 1 + mark.size() + kBehind, most_name_bytes(folder)), mark);
 }
 
+std::string beside_of(const std::string& folder, std::string_view array) {
+  const std::size_t begin = std::min(array.find_first_not_of('/'), array.size());
+  array = array.substr(begin, array.find_last_not_of('/') + 1 - begin);
+  std::string name = array.empty() ? folder : folder + "::";
+  for (const char c : array) c == '/' ? name += "%2F" : c == '%' ? name += "%25" : name += c;
+  return name;
+}
+
+bool lock_at_once(int file, const std::string& shown) {
+  while (::flock(file, LOCK_EX | LOCK_NB) != 0) {
+    if (errno == EINTR) continue;
+    if (errno == EWOULDBLOCK) return false;
+    // File systems that keep no locks, or none of folders: NFS takes them for locks of bytes that are written.
+    if (errno == ENOLCK || errno == ENOSYS || errno == EOPNOTSUPP || errno == EINVAL || errno == EBADF) return true;
+    throw system_error(base::text("lock ", shown), errno);
+  }
+  return true;
+}
+
 Descriptor lock_unfinished(const std::string& path, bool folder, const std::string& shown, bool& existed) {
   struct stat seen{};
   existed = ::lstat(path.c_str(), &seen) == 0;
@@ -79,7 +98,7 @@ Descriptor lock_unfinished(const std::string& path, bool folder, const std::stri
     throw system_error(base::text("make the folder of ", shown), errno);
   const int flags = folder ? O_RDONLY | O_DIRECTORY : O_RDWR | O_CREAT;
   Descriptor file = open_file(path, flags | O_NOFOLLOW, 0666, shown);
-  if (::flock(file.number(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) throw busy(shown);
+  if (!lock_at_once(file.number(), shown)) throw busy(shown);
   // Between opening and locking, the one that had it may have finished it: it has its final name then, or none.
   struct stat now{};
   struct stat named{};

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <string>
+#include <string_view>
 
 #include "base/function_ref.hpp"
 #include "store/posix/descriptor.hpp"
@@ -24,6 +25,12 @@ std::string without_host(const std::string& prefix);
 
 /// `.field.npy.plait-unfinished`: of what stays until a later program goes on with it, on whatever host.
 std::string unfinished_name(const std::filesystem::path& target, const std::filesystem::path& folder);
+/// The name of what is beside an array in a hierarchy of folders, each of which has an unfinished one of its own: the
+/// folder's, with the array's behind it.
+std::string beside_of(const std::string& folder, std::string_view array);
+/// Locks a file or folder as this program's own; false: another one has it.  Where the file system keeps no locks it
+/// goes on without.  errors  kSystem: it cannot be locked for another reason.
+bool lock_at_once(int file, const std::string& shown);
 /// Opens and locks what lies under such a name, or makes it: a folder or a file.
 /// existed: set to whether it was there.
 /// errors   kSystem: EBUSY, another program writes it.

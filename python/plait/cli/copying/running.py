@@ -149,7 +149,11 @@ def copy_here(job: dict[str, Any], comm: Any, progress: Progress) -> CopyResult:
                 # Of ranks, which MPI would miss, the one that started them ends all.
                 ends = comm is None and not waits
                 with (
-                    ended_in_time([job["target"]], _RESUMABLE if job.get("resume") else _CUT)
+                    ended_in_time(
+                        [job["target"]],
+                        _RESUMABLE if job.get("resume") else _CUT,
+                        resumed=bool(job.get("resume")),
+                    )
                     if ends
                     else contextlib.nullcontext()
                 ):

@@ -26,7 +26,7 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @contextlib.contextmanager
-def ended_in_time(targets: list[str], told: str) -> Iterator[None]:
+def ended_in_time(targets: list[str], told: str, *, resumed: bool = False) -> Iterator[None]:
     """End this process where a signal has asked for that and it has not within some time.
 
     Python's handlers wait until a call of the library returns, which may be after a window of gigabytes. So another
@@ -34,6 +34,7 @@ def ended_in_time(targets: list[str], told: str) -> Iterator[None]:
 
     targets  names of what it writes
     told     what is said then
+    resumed  whether a later one goes on with what is done, which is made durable first
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -45,7 +46,7 @@ def ended_in_time(targets: list[str], told: str) -> Iterator[None]:
     def watch() -> None:
         while (number := os.read(reads, 1)) != b"":
             if number[0] in _SIGNALS and not ended.wait(PATIENCE):
-                job = json.dumps({"targets": targets, "told": told})
+                job = json.dumps({"targets": targets, "told": told, "resumed": resumed})
                 os.execv(sys.executable, [sys.executable, "-c", _PROGRAM, job, ":".join(sys.path)])
 
     thread = threading.Thread(target=watch, daemon=True)
@@ -115,6 +116,10 @@ def main() -> None:
     job: dict[str, Any] = json.loads(sys.argv[1])
     for target in job["targets"]:
         remove_leftovers(target)
+        if job["resumed"]:
+            from plait._copying.resuming import settle_stopped
+
+            settle_stopped(target)
     shown = _SHOWN if sys.stderr.isatty() and os.environ.get("TERM", "dumb") != "dumb" else ""
     sys.stderr.write(f"{shown}Error: {job['told']}\n")
     sys.exit(1)

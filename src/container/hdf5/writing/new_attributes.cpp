@@ -1,11 +1,14 @@
 #include "container/hdf5/writing/new_attributes.hpp"
 
+#include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <utility>
 #include <vector>
 
 #include "base/text.hpp"
 #include "container/attributes.hpp"
+#include "container/attributes_json.hpp"
 #include "container/hdf5/attributes.hpp"
 #include "container/hdf5/writing/new_type.hpp"
 #include "container/refuse.hpp"
@@ -41,9 +44,48 @@ void write_texts(const Library& hdf5, Id object, const ArrayAttribute& attribute
   write_values(hdf5, object, attribute.name, {text_type(hdf5), space_of(hdf5, attribute.shape), texts.data()}, shown);
 }
 
+/// An attribute as netCDF's library reads it, which knows fewer types of numbers and neither booleans nor tables.
+ArrayAttribute as_in_netcdf(const ArrayAttribute& given) {
+  ArrayAttribute made = given;
+  made.shape = {count_of(given)};
+  const std::string_view kind = std::string_view(given.dtype).substr(1);
+  if (kind == "b1") made.dtype = "|i1";
+  if (kind == "f2" || kind == "c4") {
+    const std::size_t parts = given.values.size() / 2;
+    std::vector<float> wide(parts);
+    for (std::size_t i = 0; i < parts; ++i)
+      wide[i] = static_cast<float>(
+          real_of({{}, given.dtype.substr(0, 1) + "f2", {}, {&given.values[2 * i], &given.values[2 * i] + 2}}));
+    made.dtype = kind == "f2" ? "<f4" : "<c8";
+    made.values.resize(wide.size() * sizeof(float));
+    std::memcpy(made.values.data(), wide.data(), made.values.size());
+  } else if (kind[0] == 'c' && given.dtype[0] == '>') {
+    const std::size_t part = kind == "c8" ? 4 : 8;
+    for (std::size_t at = 0; at < made.values.size(); at += part)
+      std::reverse(made.values.begin() + static_cast<std::ptrdiff_t>(at),
+                   made.values.begin() + static_cast<std::ptrdiff_t>(at + part));
+    made.dtype[0] = '<';
+  }
+  return made;
+}
+
+/// A type of numbers that netCDF does not have of itself has a name in the file: for complex ones that of the nc-complex
+/// library, which netCDF4-python knows as well.
+Handle type_in_netcdf(const Library& hdf5, Id object, const std::string& dtype) {
+  Handle type = new_type(hdf5, dtype);
+  const std::string_view kind = std::string_view(dtype).substr(1);
+  if (!type || (kind[0] != 'c' && kind[0] != 'V')) return type;
+  const std::string name = kind == "c8"    ? "/_PFNC_FLOAT_COMPLEX_TYPE"
+                           : kind == "c16" ? "/_PFNC_DOUBLE_COMPLEX_TYPE"
+                                           : text("/bytes_", kind.substr(1));
+  Handle known(hdf5->H5Oopen(object, name.c_str(), 0), hdf5->H5Oclose);
+  if (known) return known;
+  return hdf5->H5Tcommit2(object, name.c_str(), type.id(), 0, 0, 0) < 0 ? Handle() : std::move(type);
+}
+
 }  // namespace
 
-std::string refused_by_hdf5(const ArrayAttribute& attribute) {
+std::string refused_by_hdf5(const ArrayAttribute& attribute, bool of_netcdf) {
   if (!attribute.refused.empty()) return attribute.refused;
   if (is_internal(attribute.name, false)) return "HDF5 and netCDF-4 keep dimensions under this name";
   if (attribute.is_json())
@@ -58,7 +100,11 @@ std::string refused_by_hdf5(const ArrayAttribute& attribute) {
     return text("it has ", attribute.values.size(), " bytes, and HDF5's attributes at most ", kMostBytes);
   const bool known =
       attribute.dtype.size() > 2 && std::string_view("biufcSV").find(attribute.dtype[1]) != std::string_view::npos;
-  return known ? std::string() : text("HDF5 has no values of the type ", attribute.dtype);
+  if (!known) return text("HDF5 has no values of the type ", attribute.dtype);
+  const std::string_view kind = std::string_view(attribute.dtype).substr(1);
+  if (of_netcdf && (kind == "f12" || kind == "f16" || kind == "c24" || kind == "c32"))
+    return text("netCDF has no numbers of the type ", attribute.dtype);
+  return {};
 }
 
 Handle text_type(const Library& hdf5) { return fixed_text_type(hdf5, kAnyLength, true); }
@@ -91,15 +137,12 @@ void write_plain_text(const Library& hdf5, Id object, const std::string& name, c
 
 void write_attribute(const Library& hdf5, Id object, const ArrayAttribute& attribute, bool of_netcdf,
                      const std::string& shown) {
-  if (const std::string why = refused_by_hdf5(attribute); !why.empty())
+  if (const std::string why = refused_by_hdf5(attribute, of_netcdf); !why.empty())
     refuse(text(shown, ": the attribute \"", attribute.name, "\" cannot be written: ", why, "; leave it out"));
   if (attribute.is_texts()) return write_texts(hdf5, object, attribute, of_netcdf, shown);
-  // netCDF has no booleans, and lists of one dimension only.
-  const bool truth = of_netcdf && attribute.dtype == "|b1";
-  const Extents shape = of_netcdf ? Extents{count_of(attribute)} : attribute.shape;
-  write_values(hdf5, object, attribute.name,
-               {new_type(hdf5, truth ? "|i1" : attribute.dtype), space_of(hdf5, shape), attribute.values.data()},
-               shown);
+  const ArrayAttribute made = of_netcdf ? as_in_netcdf(attribute) : attribute;
+  const Handle type = of_netcdf ? type_in_netcdf(hdf5, object, made.dtype) : new_type(hdf5, made.dtype);
+  write_values(hdf5, object, made.name, {type, space_of(hdf5, made.shape), made.values.data()}, shown);
 }
 
 }  // namespace plait::container::hdf5

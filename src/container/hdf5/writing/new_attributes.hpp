@@ -8,10 +8,11 @@
 
 namespace plait::container::hdf5 {
 
-/// Why HDF5 files do not keep an attribute; empty: they do.
-std::string refused_by_hdf5(const ArrayAttribute& attribute);
+/// Why HDF5 files, or those of netCDF, do not keep an attribute; empty: they do.
+std::string refused_by_hdf5(const ArrayAttribute& attribute, bool of_netcdf);
 
-/// Writes one.  of_netcdf: as netCDF has it, a list of numbers or a text of a fixed length.
+/// Writes one.  of_netcdf: as netCDF has it, a list of numbers or a text of a fixed length; complex numbers and bytes
+/// have a type with a name in the file, without which netCDF's library does not see them.
 /// errors  kArgument: refused_by_hdf5().  kSystem: the library fails.
 void write_attribute(const Library& hdf5, Id object, const ArrayAttribute& attribute, bool of_netcdf,
                      const std::string& shown);

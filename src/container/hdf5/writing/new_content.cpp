@@ -129,6 +129,11 @@ void describe(Member& one, const NamedArray& asked, const std::string& path, boo
   content.packed = comes_later(one);
 }
 
+/// One element, which no chunks keep: it is there from the beginning, so that it need not be written.
+bool is_filled_scalar(const Member& member) {
+  return member.content.type.shape.empty() && !member.content.fill.empty();
+}
+
 }  // namespace
 
 bool is_netcdf_name(const std::string& path) {
@@ -175,8 +180,13 @@ NewContent new_content(const std::string& path, const FileOptions& options) {
 void assign_offsets(NewContent& made, std::int64_t head_bytes) {
   std::int64_t end = rounded(head_bytes, kPage);
   for (Member& one : made.members) {
+    if (!is_filled_scalar(one)) continue;
+    one.content.data_offset = end;
+    end = rounded(end + one.content.type.element_bytes, kLine);
+  }
+  for (Member& one : made.members) {
     Content& content = one.content;
-    if (comes_later(one)) continue;
+    if (comes_later(one) || is_filled_scalar(one)) continue;
     std::int64_t bytes = 0;
     if (content.chunk.empty()) {
       bytes = *bytes_of(content.type.shape, content.type.element_bytes);
@@ -197,6 +207,14 @@ void assign_offsets(NewContent& made, std::int64_t head_bytes) {
       end = rounded(base::checked_add(end, whole.bytes(), "bytes of all chunks"), kLine);
     }
   static_cast<Content&>(made) = made.members.front().content;
+}
+
+void write_filled_scalars(const NewContent& made, std::vector<std::byte>& head) {
+  for (const Member& one : made.members) {
+    if (!is_filled_scalar(one)) continue;
+    head.resize(static_cast<std::size_t>(one.content.data_offset));
+    head.insert(head.end(), one.content.fill.begin(), one.content.fill.end());
+  }
 }
 
 void set_offsets(NewContent& made, const std::vector<std::int64_t>& offsets) {

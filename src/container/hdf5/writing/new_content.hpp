@@ -22,6 +22,9 @@ bool comes_later(const Member& member);
 /// Gives each array its offset: in the file behind `head_bytes`, or behind the end of that.  Sets file_bytes.
 void assign_offsets(NewContent& made, std::int64_t head_bytes);
 
+/// Adds the fill values of arrays of one element to the head, up to where they are.
+void write_filled_scalars(const NewContent& made, std::vector<std::byte>& head);
+
 /// Sets the offsets that assign_offsets() has found on another rank.
 void set_offsets(NewContent& made, const std::vector<std::int64_t>& offsets);
 

@@ -1,0 +1,37 @@
+// Locks and names of what is unfinished.
+#include "store/posix/temporary.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+
+#include "store/posix/descriptor.hpp"
+#include "store_case.hpp"
+
+namespace {
+
+using namespace store_case;
+using namespace plait::store::posix;
+using Unfinished = StoreInFolder;
+
+TEST_F(Unfinished, LocksAreHeldByOne) {
+  put("a", "");
+  const Descriptor first = open_file(path("a"), O_RDWR);
+  const Descriptor second = open_file(path("a"), O_RDWR);
+  EXPECT_TRUE(lock_at_once(first.number(), "a"));
+  EXPECT_TRUE(lock_at_once(first.number(), "a"));
+  EXPECT_FALSE(lock_at_once(second.number(), "a"));
+}
+
+TEST_F(Unfinished, WhatCannotBeLockedIsGoneOnWith) {
+  // As NFS answers for a folder, which is not open for writing.
+  EXPECT_TRUE(lock_at_once(-1, "a"));
+}
+
+TEST_F(Unfinished, ArraysOfAHierarchyHaveNamesOfTheirOwn) {
+  EXPECT_EQ(beside_of("/x/h.zarr", ""), "/x/h.zarr");
+  EXPECT_EQ(beside_of("/x/h.zarr", "/"), "/x/h.zarr");
+  EXPECT_EQ(beside_of("/x/h.zarr", "/a/b/"), "/x/h.zarr::a%2Fb");
+  EXPECT_NE(beside_of("h.zarr", "a%2Fb"), beside_of("h.zarr", "a/b"));
+}
+
+}  // namespace

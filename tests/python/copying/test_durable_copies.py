@@ -1,0 +1,154 @@
+"""What of interrupted copies counts after a crash of the host, whose work is whose, and file systems without locks."""
+
+import errno
+import fcntl
+import os
+import tracemalloc
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import plait
+from plait._copying import journal as journals
+from plait._copying.verifying import compare
+from plait._copying.windows import Window
+
+pytestmark = pytest.mark.usefixtures("nothing_left")
+
+SHAPE = (64, 96)
+ROWS = {"layout": "(*, *)", "memory": 2 * 8 * 96 * 4}  # windows of 8 rows
+
+
+class StopError(Exception):
+    pass
+
+
+@pytest.fixture(autouse=True)
+def array(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    found = np.random.default_rng(3).integers(0, 1 << 30, SHAPE).astype("i4")
+    np.save("a.npy", found)
+    return found
+
+
+def interrupted(source, target, share, **options):
+    def stop(done, total):
+        if done >= share * total:
+            raise StopError
+
+    with pytest.raises(StopError):
+        plait.copy(source, target, resume=True, progress=stop, **options)
+
+
+def restart(monkeypatch):
+    monkeypatch.setattr(journals, "boot_id", lambda: "another start of the host")
+
+
+def forget_syncs(journal):
+    lines = Path(journal).read_text().splitlines(keepends=True)
+    Path(journal).write_text("".join(line for line in lines if "synced" not in line))
+
+
+@pytest.mark.parametrize("orderly", [True, False])
+@pytest.mark.parametrize(("target", "options"), [("b.npy", ROWS), ("b.zarr", {"chunks": (8, 96), "memory": "8K"})])
+def test_an_orderly_stop_is_durable(array, monkeypatch, orderly, target, options):
+    interrupted("a.npy", target, 0.5, **options)
+    if not orderly:
+        forget_syncs(f".{target}.plait-copy")
+    restart(monkeypatch)
+    done = plait.copy("a.npy", target, resume=True, **options)
+    assert (done.resumed >= array.nbytes // 2) == orderly
+    assert (done.resumed == 0) != orderly
+    np.testing.assert_array_equal(plait.open(target).read(), array)
+
+
+@pytest.mark.parametrize("codec", ["none", "zstd:1"])
+def test_chunks_that_the_host_has_lost_are_written_again(array, monkeypatch, codec):
+    options = {"chunks": (16, 32), "codec": codec, **ROWS}
+    interrupted("a.npy", "b.zarr", 0.6, **options)
+    # Of windows of 8 rows 5 are there: the chunks with rows 32 to 47 were renamed once more for the last one.
+    for file in Path(".b.zarr.plait-unfinished/c/2").iterdir():
+        os.truncate(file, 0)
+    restart(monkeypatch)
+    done = plait.copy("a.npy", "b.zarr", resume=True, **options)
+    assert done.resumed == 32 * 96 * 4
+    np.testing.assert_array_equal(plait.open("b.zarr").read(), array)
+
+
+@pytest.mark.parametrize("made", [False, True])
+@pytest.mark.parametrize("names", [("a", "b"), ("g/a", "g/b"), ("g/a", "g/h/b"), ("100%", "b")])
+def test_arrays_of_a_hierarchy_are_resumed_by_themselves(array, made, names):
+    if made:
+        plait.copy("a.npy", "h.zarr::/first")
+    np.save("c.npy", array + 1)
+    options = {"chunks": (8, 96), "codec": "zstd:1", "memory": "8K"}
+    for source, name, share in zip(("a.npy", "c.npy"), names, (0.3, 0.6), strict=True):
+        interrupted(source, f"h.zarr::/{name}", share, **options)
+    plait.copy("a.npy", "h.zarr::/other", **options)
+    for number, (source, name) in enumerate(zip(("a.npy", "c.npy"), names, strict=True)):
+        done = plait.copy(source, f"h.zarr::/{name}", resume=True, **options)
+        assert done.resumed >= (0.3, 0.6)[number] * array.nbytes
+        np.testing.assert_array_equal(plait.open(f"h.zarr::/{name}").read(), array + number)
+    assert sorted(os.listdir()) == ["a.npy", "c.npy", "h.zarr"]
+
+
+def test_arrays_in_between_are_each_their_own(array):
+    shape = (1024, 1024)
+    whole = np.arange(1 << 20, dtype="f4").reshape(shape)
+    with plait.open("c.zarr", "w", shape=shape, dtype="f4", chunks=(4, 1024), codec="zstd:1") as file:
+        file.write(whole)
+    options = {"chunks": (1024, 4), "codec": "zstd:1", "memory": "256K"}
+    for name in "ab":
+        interrupted("c.zarr", f"h.zarr::/{name}", 0.7, **options)
+    assert len(list(Path().glob(".h.zarr%?.scratch.zarr.plait-unfinished"))) == 2
+    for name in "ab":
+        done = plait.copy("c.zarr", f"h.zarr::/{name}", resume=True, **options)
+        assert done.resumed >= 0.7 * whole.nbytes
+        np.testing.assert_array_equal(plait.open(f"h.zarr::/{name}").read(), whole)
+
+
+def test_an_array_and_its_group_do_not_go_on_with_each_other(array):
+    np.savez("c.npz", a=array, b=array + 1)
+    options = {"chunks": (8, 96), "memory": "4K"}
+    interrupted("c.npz", "h.zarr", 0.3, **options)
+    interrupted("a.npy", "h.zarr::/a", 0.5, **options)
+    done = plait.copy("c.npz", "h.zarr", resume=True, **options)
+    assert done.resumed == 0
+    np.testing.assert_array_equal(plait.open("h.zarr::/a").read(), array)
+    np.testing.assert_array_equal(plait.open("h.zarr::/b").read(), array + 1)
+    plait.copy("a.npy", "h.zarr::/a", chunks=(8, 96))
+
+
+@pytest.mark.parametrize("resume", [True, False])
+def test_file_systems_without_locks(array, monkeypatch, resume):
+    interrupted("a.npy", "b.npy", 0.5, memory="4K")
+
+    def failing(code):
+        def lock(file, how):
+            raise OSError(code, os.strerror(code))
+
+        return lock
+
+    monkeypatch.setattr(fcntl, "flock", failing(errno.EIO))
+    with pytest.raises(plait.StoreError, match=r"cannot lock .*b\.npy\.plait-copy: Input/output error") as told:
+        plait.copy("a.npy", "b.npy", resume=resume)
+    assert told.value.errno == errno.EIO
+    monkeypatch.setattr(fcntl, "flock", failing(errno.ENOLCK))
+    with pytest.warns(UserWarning, match=r"keeps no locks \(No locks available\).*see to it that only one runs"):
+        done = plait.copy("a.npy", "b.npy", resume=resume)
+    assert (done.resumed > 0) == resume
+    np.testing.assert_array_equal(np.load("b.npy"), array)
+
+
+@pytest.mark.parametrize("dtype", ["f4", ">f8", "c16", "V3"])
+def test_comparing_takes_little_memory_beside_the_arrays(dtype):
+    one = np.zeros(1 << 21, dtype)
+    other = one.copy()
+    window = Window((slice(0, one.size),), one.shape)
+    tracemalloc.start()
+    try:
+        compare(None, (one, other), tuple, window)
+        assert tracemalloc.get_traced_memory()[1] < 1 << 20
+    finally:
+        tracemalloc.stop()
