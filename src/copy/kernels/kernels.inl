@@ -37,10 +37,11 @@ inline std::int64_t magnitude(std::int64_t a) { return a < 0 ? -a : a; }
 // Each part uses those before it.
 #include "copy/kernels/vectors.inl"
 //
-#include "copy/kernels/join.inl"
 #include "copy/kernels/rows.inl"
 #include "copy/kernels/shuffle.inl"
 #include "copy/kernels/stream.inl"
+//
+#include "copy/kernels/join.inl"
 #include "copy/kernels/transpose.inl"
 #include "copy/kernels/zip.inl"
 //
