@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from . import shared as shared
     from . import simulate as simulate
     from . import trace as trace
+    from ._arguments.recycled import set_recycled_memory
     from ._arrays_in import ArrayInfo, GroupInfo, arrays_in, groups_in
     from ._attributes import Attributes, FileAttributes
     from ._comm import Comm, world
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from ._joined import Concatenation, concat
     from ._open import open
     from ._pipes import PipeStatus, pipe_names, pipe_status
-    from ._recycling import set_recycled_memory
     from ._redistribute import Redistribution, empty, iredistribute, redistribute
     from ._relabel import relabel, same_up_to_ranks
     from ._request import Request
@@ -52,6 +52,7 @@ else:
             "_steps": ["Step"],
             "_stream": ["Stream"],
         },
+        {"_arguments.recycled": ["set_recycled_memory"]},
         {
             "_arrays_in": ["ArrayInfo", "GroupInfo", "arrays_in", "groups_in"],
             "_attributes": ["Attributes", "FileAttributes"],
@@ -59,7 +60,6 @@ else:
         {"_copying": ["Copied", "copy"]},
         {"_joined": ["Concatenation", "concat"]},
         {"_pipes": ["PipeStatus", "pipe_names", "pipe_status"]},
-        {"_recycling": ["set_recycled_memory"]},
         {"_relabel": ["relabel", "same_up_to_ranks"]},
         submodules=[
             "config",

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._arguments.arrays import new_array
 from ._arguments.buffers import whole
+from ._arguments.recycled import new_array
 from ._arguments.values import Array, array_of, plain_array
 from ._arguments.words import array_kind
 from ._errors import ArgumentError

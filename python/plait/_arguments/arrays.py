@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from .. import _core
 from .._core import Comm, Layout
 from .._errors import ArgumentError
+from .recycled import new_array
 from .values import Array, array_of, value_of
 from .words import array_kind, shape_text
 
@@ -41,15 +40,6 @@ def ranks_held(layout: Layout, comm: Comm, alone: bool) -> list[int]:
 def in_order(memory: Array, shape: tuple[int, ...], order: tuple[int, ...]) -> Array:
     """View dense memory as an array whose dimensions lie in this order, slowest first."""
     return memory.reshape([shape[d] for d in order]).transpose(np.argsort(order))
-
-
-def new_array(shape: Sequence[int], dtype: np.dtype[Any], order: str = "C") -> Array:
-    """Make an uninitialised array for a result, in Fortran's order for "F": large ones in recycled memory."""
-    size = math.prod(shape) * dtype.itemsize
-    if size >= _core.least_recycled and not dtype.hasobject and dtype.subdtype is None:
-        with contextlib.suppress(MemoryError):  # NumPy tells of it in more words
-            return np.ndarray(tuple(shape), dtype, _core.recycled_bytes(size), order="F" if order == "F" else "C")
-    return np.empty(tuple(shape), dtype, "F" if order == "F" else "C")
 
 
 def new_arrays(needed: LocalArrays) -> list[Array]:

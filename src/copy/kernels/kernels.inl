@@ -40,10 +40,10 @@ inline std::int64_t magnitude(std::int64_t a) { return a < 0 ? -a : a; }
 #include "copy/kernels/rows.inl"
 #include "copy/kernels/shuffle.inl"
 #include "copy/kernels/stream.inl"
-#include "copy/kernels/transpose.inl"
-#include "copy/kernels/zip.inl"
 //
 #include "copy/kernels/join.inl"
+#include "copy/kernels/transpose.inl"
+#include "copy/kernels/zip.inl"
 //
 #include "copy/kernels/execute.inl"
 

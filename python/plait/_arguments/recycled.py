@@ -1,17 +1,31 @@
-"""How much memory of results that were dropped waits for the next ones."""
+"""New arrays for results, in memory of those that were dropped, and how much of that waits."""
 
 from __future__ import annotations
 
+import contextlib
+import math
 import operator
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
-from . import _core
-from ._arguments.sizes import bytes_of
-from ._arguments.words import shown
-from ._errors import ArgumentError
+from .. import _core
+from .._errors import ArgumentError
+from .sizes import bytes_of
+from .values import Array
+from .words import shown
 
 _MOST_BYTES = 1 << 62
+
+
+def new_array(shape: Sequence[int], dtype: np.dtype[Any], order: str = "C") -> Array:
+    """Make an uninitialised array for a result, in Fortran's order for "F": large ones in recycled memory."""
+    size = math.prod(shape) * dtype.itemsize
+    if size >= _core.least_recycled and not dtype.hasobject and dtype.subdtype is None:
+        with contextlib.suppress(MemoryError):  # NumPy tells of it in more words
+            return np.ndarray(tuple(shape), dtype, _core.recycled_bytes(size), order="F" if order == "F" else "C")
+    return np.empty(tuple(shape), dtype, "F" if order == "F" else "C")
 
 
 def set_recycled_memory(most: int | str) -> int:
