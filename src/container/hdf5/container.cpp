@@ -48,7 +48,7 @@ Member member_of(NamedDataset& found) {
 }
 
 std::shared_ptr<store::Store> store_of(std::shared_ptr<store::Store> file, Dataset dataset, const std::string& path) {
-  if (dataset.needs_places()) return std::make_shared<ChangedDataset>(std::move(file), std::move(dataset), path);
+  if (dataset.needs_room()) return std::make_shared<ChangedDataset>(std::move(file), std::move(dataset), path);
   return std::make_shared<DatasetStore>(std::move(file), std::move(dataset), path);
 }
 

@@ -30,7 +30,7 @@ std::int64_t Dataset::chunk_bytes() const {
   return bytes;
 }
 
-bool Dataset::needs_places() const {
+bool Dataset::needs_room() const {
   if (storage != Storage::kChunks) return false;
   std::int64_t all = 1;
   for (const std::int64_t count : grid()) all *= count;  // which has been found to fit

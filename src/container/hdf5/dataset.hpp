@@ -58,12 +58,12 @@ struct Dataset {
   ArrayAttributes attributes;       ///< not packed()
   std::string path;                 ///< in the file; not packed()
   std::int64_t header = 0;          ///< where its object header lies in the file; not packed()
-  std::string unchangeable;         ///< why its chunks cannot get other places; empty: they can.  Not packed().
+  std::string unchangeable;         ///< why its chunks cannot get other offsets; empty: they can.  Not packed().
   std::int64_t tree_children = 64;  ///< most of a node of a chunk index; not packed()
   std::optional<Changes> changes;   ///< of one that is being changed so
 
-  /// Whether changed chunks may need another place: they are packed, or some have none yet.
-  bool needs_places() const;
+  /// Whether changed chunks may need other offsets: they are packed, or some have none yet.
+  bool needs_room() const;
   /// Chunks along each dimension.
   Extents grid() const;
   std::int64_t chunk_bytes() const;

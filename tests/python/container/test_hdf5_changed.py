@@ -32,6 +32,11 @@ def values_in(path: object) -> np.ndarray:
         return file["a"][...]
 
 
+def write_and_fail(file: plait.File, array: np.ndarray) -> None:
+    file.write(array)
+    raise RuntimeError
+
+
 @pytest.mark.parametrize("how", FILTERS)
 @pytest.mark.parametrize("suffix", ["h5", "nc"])
 def test_random_regions(tmp_path, how, suffix):
@@ -132,8 +137,7 @@ def test_what_is_given_up_changes_nothing(tmp_path):
     array = array_of("f4")
     path = made(tmp_path / "a.h5", array, chunks=CHUNK, compression="gzip")
     with pytest.raises(RuntimeError), plait.open(path, "r+") as file:
-        file.write(-array)
-        raise RuntimeError
+        write_and_fail(file, -array)
     np.testing.assert_array_equal(values_in(path), array)
     with plait.open(path, "r+") as file:  # over what has been left behind the end
         file.write(array[:1] * 2, region=np.s_[:1])
@@ -179,8 +183,9 @@ def test_a_full_disk_changes_nothing(tmp_path):
     handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     try:
         for room in (100, 40_000, 300_000):
-            with pytest.raises(plait.StoreError, match="File too large"), plait.open(path, "r+") as file:
-                resource.setrlimit(resource.RLIMIT_FSIZE, (size + room, limits[1]))
+            file = plait.open(path, "r+")
+            resource.setrlimit(resource.RLIMIT_FSIZE, (size + room, limits[1]))
+            with pytest.raises(plait.StoreError, match="File too large"), file:
                 file.write(-array)
             resource.setrlimit(resource.RLIMIT_FSIZE, limits)
             np.testing.assert_array_equal(values_in(path), array)

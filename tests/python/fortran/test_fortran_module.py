@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from fortran import compile_program, needs_fortran, run
 
+import plait
+
 pytestmark = needs_fortran
 
 
@@ -96,3 +98,13 @@ def test_errors_and_open_files_that_nobody_asks_for(tmp_path, ranks):
     assert "cannot be written from element 3 on: the array ends at 4" in lines[2]
     assert lines[3].startswith("plait: the local array of rank 0 has the shape 2, but the layout says 4;")
     assert sorted(path.name for path in tmp_path.iterdir()) == [program.name, "whole.bin"]
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+@pytest.mark.parametrize("kind", [4, 8])
+def test_attributes(tmp_path, kind, ranks):
+    program = compile_program("attributes.f90", tmp_path, kind)
+    assert run(program, ranks, tmp_path) == ("", "")
+    with plait.open(tmp_path / "a.zarr") as file:
+        assert (file.attrs["units"], file.attrs["count"], file.attrs["half"]) == ("K", 7, 0.5)
+        assert file.attrs["range"].tolist() == [-1.5, 2.5]

@@ -64,6 +64,10 @@ def names(tmp_path_factory):
             file[item] = value
             return file
 
+    def give(name, value, mode="r+"):
+        with plait.open("g.npy", mode) as file:
+            file.attrs[name] = value
+
     def stream(call, mode=0):
         with plait.open("g.npy") as file:
             return call(file.stream(mode))

@@ -82,10 +82,10 @@ void ChangedDataset::prepare() {
   Dataset& own = changed_dataset();
   if (!own.unchangeable.empty()) refuse(not_changed(own.unchangeable));
   lock_ = locked(file().name(), name());
-  places_ = find_places(file(), own.header);
-  if (!places_.why.empty()) refuse(not_changed(places_.why));
-  old_length_ = read_number(file(), places_.length);
-  old_index_ = read_number(file(), places_.index);
+  fields_ = find_fields(file(), own.header);
+  if (!fields_.why.empty()) refuse(not_changed(fields_.why));
+  old_length_ = read_number(file(), fields_.length);
+  old_index_ = read_number(file(), fields_.index);
   // What lies behind the end has no meaning, but may have been left by a program that was killed.
   std::random_device draw;
   const std::uint64_t mark = std::uint64_t{draw()} << 32 | draw();
@@ -161,13 +161,13 @@ void ChangedDataset::commit() {
     const auto bytes = static_cast<std::int64_t>(tree.nodes.size());
     file().write({{at, tree.nodes.data(), bytes}});
     file().sync();
-    if (read_number(file(), places_.length) != old_length_ || read_number(file(), places_.index) != old_index_)
+    if (read_number(file(), fields_.length) != old_length_ || read_number(file(), fields_.index) != old_index_)
       throw Error(ErrorKind::kSystem,
                   text(name(), " has been changed by another program meanwhile; what was written here is not in it"),
                   EBUSY);
-    write_number(file(), places_.length, static_cast<std::uint64_t>(at + bytes));
+    write_number(file(), fields_.length, static_cast<std::uint64_t>(at + bytes));
     file().sync();
-    write_number(file(), places_.index, static_cast<std::uint64_t>(tree.root));
+    write_number(file(), fields_.index, static_cast<std::uint64_t>(tree.root));
   }
   lock_.reset();
 }

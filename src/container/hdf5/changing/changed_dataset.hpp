@@ -1,4 +1,4 @@
-/// Datasets whose chunks get other places when they are changed.
+/// Datasets whose chunks get other offsets when they are changed.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "container/hdf5/changing/places.hpp"
+#include "container/hdf5/changing/fields.hpp"
 #include "container/hdf5/store.hpp"
 #include "container/hdf5/writing/chunk_log.hpp"
 #include "container/hdf5/writing/open_chunks.hpp"
@@ -55,7 +55,7 @@ class ChangedDataset : public DatasetStore, private WholeChunks {
   std::optional<ChunkLog> log_;
   OpenChunks open_{*this};
   // Of the rank that prepares it.
-  Places places_;
+  ChangedFields fields_;
   std::uint64_t old_length_ = 0;
   std::uint64_t old_index_ = 0;
   std::optional<store::posix::Descriptor> lock_;

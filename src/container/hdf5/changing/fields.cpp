@@ -1,4 +1,4 @@
-#include "container/hdf5/changing/places.hpp"
+#include "container/hdf5/changing/fields.hpp"
 
 #include <array>
 #include <bit>
@@ -52,7 +52,7 @@ void check_sum(const store::Store& file, std::span<const std::byte> block, std::
 /// Messages of an object header.
 class HeaderReader {
  public:
-  HeaderReader(store::Store& file, Places& places) : file_(file), places_(places) {}
+  HeaderReader(store::Store& file, ChangedFields& fields) : file_(file), fields_(fields) {}
 
   void read(std::int64_t header) {
     constexpr std::int64_t kFirstBytes = 16;  // of version 1; version 2 has more at most by these
@@ -123,16 +123,16 @@ class HeaderReader {
     if (message.size() < 16) damaged(file_, "a message", at);
     const std::uint64_t version = number_in(message, 0, 1);
     if (version > 3 || version == 0)
-      places_.why = "its index is one of those that HDF5 has had since 1.10 (written with libver=\"latest\")";
+      fields_.why = "its index is one of those that HDF5 has had since 1.10 (written with libver=\"latest\")";
     // The version, the kind and the number of dimensions, or all these and 5 more bytes.
-    places_.index.at = at + (version < 3 ? 8 : 3);
+    fields_.index.at = at + (version < 3 ? 8 : 3);
     if (!is_second_) return;
-    places_.index.block = block.begin - block.front;
-    places_.index.block_bytes = block.front + block.bytes + kSumBytes;
+    fields_.index.block = block.begin - block.front;
+    fields_.index.block_bytes = block.front + block.bytes + kSumBytes;
   }
 
   store::Store& file_;
-  Places& places_;
+  ChangedFields& fields_;
   bool is_second_ = false;
   bool has_order_ = false;
   std::vector<Block> blocks_;
@@ -176,42 +176,42 @@ std::uint32_t lookup3(std::span<const std::byte> bytes) {
   return state[2];
 }
 
-std::uint64_t read_number(store::Store& file, const NumberPlace& place) {
-  if (place.block_bytes > 0) check_sum(file, block_of(file, place.block, place.block_bytes), place.block);
-  return number_in(block_of(file, place.at, kNumberBytes), 0, kNumberBytes);
+std::uint64_t read_number(store::Store& file, const NumberField& field) {
+  if (field.block_bytes > 0) check_sum(file, block_of(file, field.block, field.block_bytes), field.block);
+  return number_in(block_of(file, field.at, kNumberBytes), 0, kNumberBytes);
 }
 
-void write_number(store::Store& file, const NumberPlace& place, std::uint64_t value) {
+void write_number(store::Store& file, const NumberField& field, std::uint64_t value) {
   std::array<std::byte, kNumberBytes> number{};
   for (std::size_t i = 0; i < number.size(); ++i) number[i] = static_cast<std::byte>(value >> (8 * i));
-  if (place.block_bytes == 0) return file.write({{place.at, number.data(), kNumberBytes}});
-  std::vector<std::byte> block = block_of(file, place.block, place.block_bytes);
-  check_sum(file, block, place.block);
-  std::memcpy(block.data() + (place.at - place.block), number.data(), number.size());
+  if (field.block_bytes == 0) return file.write({{field.at, number.data(), kNumberBytes}});
+  std::vector<std::byte> block = block_of(file, field.block, field.block_bytes);
+  check_sum(file, block, field.block);
+  std::memcpy(block.data() + (field.at - field.block), number.data(), number.size());
   const std::size_t bytes = block.size() - kSumBytes;
   const std::uint32_t sum = lookup3(std::span(block).first(bytes));
   for (std::size_t i = 0; i < kSumBytes; ++i) block[bytes + i] = static_cast<std::byte>(sum >> (8 * i));
-  file.write({{place.block, block.data(), place.block_bytes}});
+  file.write({{field.block, block.data(), field.block_bytes}});
 }
 
-Places find_places(store::Store& file, std::int64_t header) {
+ChangedFields find_fields(store::Store& file, std::int64_t header) {
   constexpr std::int64_t kFrontBytes = 64;
   const std::vector<std::byte> front = block_of(file, 0, kFrontBytes);
   const std::uint64_t version = number_in(front, 8, 1);
   const bool is_old = version < 2;
-  Places places;
+  ChangedFields fields;
   // Sizes of offsets and lengths, the base address, the length of the file.
   const std::size_t sizes = is_old ? 13 : 9;
   const std::size_t base = version == 0 ? 24 : version == 1 ? 28 : 12;
-  places.length.at = static_cast<std::int64_t>(base) + 16;
-  if (!is_old) places.length = {places.length.at, 0, 48};
+  fields.length.at = static_cast<std::int64_t>(base) + 16;
+  if (!is_old) fields.length = {fields.length.at, 0, 48};
   if (version > 3 || number_in(front, sizes, 1) != kNumberBytes || number_in(front, sizes + 1, 1) != kNumberBytes ||
       number_in(front, base, kNumberBytes) != 0) {
-    places.why = "its file has offsets of another size than 8 bytes, or a front of a version that Plait does not know";
-    return places;
+    fields.why = "its file has offsets of another size than 8 bytes, or a front of a version that Plait does not know";
+    return fields;
   }
-  HeaderReader(file, places).read(header);
-  return places;
+  HeaderReader(file, fields).read(header);
+  return fields;
 }
 
 }  // namespace plait::container::hdf5
