@@ -81,7 +81,7 @@ std::int64_t AccessPlan::requests(Strategy strategy) const {
 namespace {
 
 /// A local array of no more bytes is in the caches where it is read again and again: then nothing is gained by windows
-/// that are.
+/// that are.  One of more bytes is read from memory when it is written to a file.
 constexpr double kCachedBytes = 8 << 20;
 /// What a writer that finds the lock of its file held waits in vain, as it has to be woken.
 constexpr double kWakingSeconds = 20e-6;
@@ -140,8 +140,10 @@ double AccessPlan::two_phase_seconds(std::int64_t readers, std::int64_t share, s
   const double hosted = threads_ ? static_cast<double>(layout_.size()) / static_cast<double>(workers_)
                                  : static_cast<double>(base::ceil_divide(layout_.size(), workers_));
   const double array = static_cast<double>(layout_.local_elements(rank) * element_bytes_);
-  const double copying = hosted * (static_cast<double>(runs_in_window(rank)) * model_.run_seconds +
-                                   array / model_.copy_bytes_per_second);
+  const double rate = write_ && array > kCachedBytes
+                          ? std::min(model_.copy_bytes_per_second, model_.store_bytes_per_second)
+                          : model_.copy_bytes_per_second;
+  const double copying = hosted * (static_cast<double>(runs_in_window(rank)) * model_.run_seconds + array / rate);
   const std::int64_t run = std::max<std::int64_t>(section_.contiguous_elements(), 1);
   const auto touched = static_cast<double>(std::max(steps, base::ceil_divide(share, run)));
   const double waiting = workers_ > 1 ? static_cast<double>(steps + 1) * model_.step_seconds : 0;
