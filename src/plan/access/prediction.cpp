@@ -96,12 +96,14 @@ bool AccessPlan::writes_queue() const {
          options_.storage_unit == kStorageUnit;
 }
 
-/// Writers that others write together with can do no more than one of them, but it writes nothing while it copies.
+/// Writers that others write together with can do no more than one of them, but it writes nothing while it copies: so one
+/// is enough for a single window only.
 std::int64_t AccessPlan::best_writers() const {
   std::int64_t best = readers_;
   double least = predicted_seconds(Strategy::kTwoPhase);
   for (const std::int64_t writers : {workers_ / 2, std::int64_t{1}}) {
     if (writers < 1 || writers >= best) continue;
+    if (writers == 1 && section_.elements * element_bytes_ > kWindowBytes) continue;
     const double seconds = predicted_seconds_by(writers);
     if (least < kMoreWriters * seconds) continue;
     best = writers;
@@ -150,7 +152,8 @@ double AccessPlan::two_phase_seconds(std::int64_t readers, std::int64_t share, s
   const bool queue = writes_queue();
   const double moved = static_cast<double>((queue ? section_.elements : share) * element_bytes_);
   const double moving = moved / model_.window_bytes_per_second;
-  if (!queue) return touched * (write_ ? model_.write_request_seconds : model_.request_seconds) + moving + copying + waiting;
+  if (!queue)
+    return touched * (write_ ? model_.write_request_seconds : model_.request_seconds) + moving + copying + waiting;
   if (readers == 1) return touched * model_.request_seconds + moving + copying + waiting;
   // While one of them writes the others fill the next windows.
   const double first = copying / static_cast<double>(std::max<std::int64_t>(steps, 1));
