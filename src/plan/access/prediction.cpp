@@ -150,8 +150,10 @@ double AccessPlan::two_phase_seconds(std::int64_t readers, std::int64_t share, s
   const auto touched = static_cast<double>(std::max(steps, base::ceil_divide(share, run)));
   const double waiting = workers_ > 1 ? static_cast<double>(steps + 1) * model_.step_seconds : 0;
   const bool queue = writes_queue();
-  const double moved = static_cast<double>((queue ? section_.elements : share) * element_bytes_);
-  const double moving = moved / model_.window_bytes_per_second;
+  // Readers have more of what all share, memory and cores, where others do not read: half of it, as measured.
+  const std::int64_t least = write_ ? share : std::min(share, base::ceil_divide(section_.elements, workers_));
+  const double moved = queue ? static_cast<double>(section_.elements) : static_cast<double>(share + least) / 2;
+  const double moving = moved * static_cast<double>(element_bytes_) / model_.window_bytes_per_second;
   if (!queue)
     return touched * (write_ ? model_.write_request_seconds : model_.request_seconds) + moving + copying + waiting;
   if (readers == 1) return touched * model_.request_seconds + moving + copying + waiting;
