@@ -97,8 +97,8 @@ def programs_table(results: ProgramsResults) -> RenderableType:
     machine = results.machine
     header = Text(f"{machine_line(machine)}\n{machine.get('MPI', 'MPI')}; {version_line(machine)}")
     lines = [
-        f"{counted(len(results.cases), 'case')}; each program opens the file, which is not timed, and repeats one access.",
-        "The best strategy is what was the best in the other half of the rounds; it is forced from the first access on.",
+        f"{counted(len(results.cases), 'case')}; a program opens the file, which is not timed, and repeats one access.",
+        "The best strategy is that of the other half of the rounds; it is forced from the first access on.",
         f"Constants of the cost model: {machine.get('constants', 'built in')}.",
     ]
     return Group(header, Text(), table, notes(lines, [f"{name}, {way}" for name, way in results.bad],

@@ -217,7 +217,8 @@ class _Ranks(Ranks):
                 first[way] = self._span(lambda way=way: ready.run(way))  # type: ignore[misc]
                 if not self._all(ready.correct()):
                     wrong.append(way)
-            fast = [way for way in plans if first.get(way, np.inf) <= _HOPELESS * min(first.values()) or way == CHOSEN]
+            least = min(seconds for way, seconds in first.items() if way != CHOSEN)
+            fast = [way for way in plans if first.get(way, np.inf) <= _HOPELESS * least or way == CHOSEN]
             found: dict[str, Any] = {"modelled": way_of(plans[CHOSEN]), "first": first, "wrong": wrong}
             if self._job.programs:
                 self._run_programs(ready, fast, found)

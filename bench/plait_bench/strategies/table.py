@@ -69,7 +69,8 @@ def _notes(results: StrategiesResults) -> Text:
         )
         verdicts = results.verdicts()
         lines.append(
-            f"Certainly within: {verdicts['near']}, certainly not: {verdicts['far']}, undecidable: {verdicts['open']}.  "
+            f"Certainly within: {verdicts['near']}, certainly not: {verdicts['far']}, "
+            f"undecidable: {verdicts['open']}.  "
             f"What was the best in one half of the rounds is within it in the other half in "
             f"{100 * (results.repeats or 0):.1f} %."
         )

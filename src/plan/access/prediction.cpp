@@ -81,7 +81,7 @@ std::int64_t AccessPlan::requests(Strategy strategy) const {
 namespace {
 
 /// A local array of no more bytes is in the caches where it is read again and again: then nothing is gained by windows
-/// that are.
+/// that are.  One of more bytes is read from memory when it is written to a file.
 constexpr double kCachedBytes = 8 << 20;
 /// What a writer that finds the lock of its file held waits in vain, as it has to be woken.
 constexpr double kWakingSeconds = 20e-6;
@@ -96,12 +96,14 @@ bool AccessPlan::writes_queue() const {
          options_.storage_unit == kStorageUnit;
 }
 
-/// Writers that others write together with can do no more than one of them, but it writes nothing while it copies.
+/// Writers that others write together with can do no more than one of them, but it writes nothing while it copies: so one
+/// is enough for a single window only.
 std::int64_t AccessPlan::best_writers() const {
   std::int64_t best = readers_;
   double least = predicted_seconds(Strategy::kTwoPhase);
   for (const std::int64_t writers : {workers_ / 2, std::int64_t{1}}) {
     if (writers < 1 || writers >= best) continue;
+    if (writers == 1 && section_.elements * element_bytes_ > kWindowBytes) continue;
     const double seconds = predicted_seconds_by(writers);
     if (least < kMoreWriters * seconds) continue;
     best = writers;
@@ -140,15 +142,20 @@ double AccessPlan::two_phase_seconds(std::int64_t readers, std::int64_t share, s
   const double hosted = threads_ ? static_cast<double>(layout_.size()) / static_cast<double>(workers_)
                                  : static_cast<double>(base::ceil_divide(layout_.size(), workers_));
   const double array = static_cast<double>(layout_.local_elements(rank) * element_bytes_);
-  const double copying = hosted * (static_cast<double>(runs_in_window(rank)) * model_.run_seconds +
-                                   array / model_.copy_bytes_per_second);
+  const double rate = write_ && array > kCachedBytes
+                          ? std::min(model_.copy_bytes_per_second, model_.store_bytes_per_second)
+                          : model_.copy_bytes_per_second;
+  const double copying = hosted * (static_cast<double>(runs_in_window(rank)) * model_.run_seconds + array / rate);
   const std::int64_t run = std::max<std::int64_t>(section_.contiguous_elements(), 1);
   const auto touched = static_cast<double>(std::max(steps, base::ceil_divide(share, run)));
   const double waiting = workers_ > 1 ? static_cast<double>(steps + 1) * model_.step_seconds : 0;
   const bool queue = writes_queue();
-  const double moved = static_cast<double>((queue ? section_.elements : share) * element_bytes_);
-  const double moving = moved / model_.window_bytes_per_second;
-  if (!queue) return touched * (write_ ? model_.write_request_seconds : model_.request_seconds) + moving + copying + waiting;
+  // Readers have more of what all share, memory and cores, where others do not read: half of it, as measured.
+  const std::int64_t least = write_ ? share : std::min(share, base::ceil_divide(section_.elements, workers_));
+  const double moved = queue ? static_cast<double>(section_.elements) : static_cast<double>(share + least) / 2;
+  const double moving = moved * static_cast<double>(element_bytes_) / model_.window_bytes_per_second;
+  if (!queue)
+    return touched * (write_ ? model_.write_request_seconds : model_.request_seconds) + moving + copying + waiting;
   if (readers == 1) return touched * model_.request_seconds + moving + copying + waiting;
   // While one of them writes the others fill the next windows.
   const double first = copying / static_cast<double>(std::max<std::int64_t>(steps, 1));

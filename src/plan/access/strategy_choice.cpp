@@ -58,8 +58,7 @@ double StrategyChoice::worth_trying(std::size_t way, double best) const {
   const Way& mine = ways_[way];
   const auto [least, most] = bounds(way);
   if (least >= best) return 0;
-  const double gain =
-      most <= best ? best - (least + most) / 2 : (best - least) * (best - least) / (2 * (most - least));
+  const double gain = most <= best ? best - (least + most) / 2 : (best - least) * (best - least) / (2 * (most - least));
   const double cost = mine.accesses == 0 ? kUsuallyCold * mine.ratio * seconds(0) - best : (least + most) / 2 - best;
   const std::int64_t since = accesses_ - mine.last;
   return gain * static_cast<double>(since >= kOld ? since : std::min(accesses_, kOld)) - cost;

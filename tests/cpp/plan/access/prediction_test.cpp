@@ -70,13 +70,15 @@ TEST(Prediction, OfAnotherNumberOfReadersIsThatOfItsPlan) {
 }
 
 TEST(Prediction, OneRequestOfEachRankIsDirect) {
-  for (const char* layout : {"20x20 (block, *) onto (4)", "700x700 (block, *) onto (4)", "2500x2500 (block, *) onto (4)"})
+  for (const char* layout :
+       {"20x20 (block, *) onto (4)", "700x700 (block, *) onto (4)", "2500x2500 (block, *) onto (4)"})
     for (const bool write : {false, true})
       EXPECT_EQ(plan_of(layout, task(4, write)).strategy(), Strategy::kDirect) << layout << write;
 }
 
 TEST(Prediction, ManyRequestsAreNot) {
-  for (const char* layout : {"100x100 (*, cyclic) onto (4)", "100x100 (cyclic, *) onto (2)", "2500x2500 (*, block) onto (2)"})
+  for (const char* layout :
+       {"100x100 (*, cyclic) onto (4)", "100x100 (cyclic, *) onto (2)", "2500x2500 (*, block) onto (2)"})
     for (const bool write : {false, true})
       EXPECT_EQ(plan_of(layout, task(4, write)).strategy(), Strategy::kTwoPhase) << layout << write;
 }
