@@ -80,7 +80,7 @@ def test_a_copy_that_was_interrupted_is_resumed(comm, shared, source, target, op
     assert (shared / f".{target}.plait-copy").exists()
     comm.Barrier()
     done = plait.copy(source, shared / target, comm=comm, verify=True, **known)
-    # Of ranks on several hosts what was synced counts, as it is behind an orderly stop, but no chunks that others touch.
+    # Of ranks on several hosts what was synced counts, as behind an orderly stop, but no chunks that others touch.
     assert done.resumed > 0 or (target != "b.npy" and len(set(comm.allgather(socket.gethostname()))) > 1)
     assert comm.allgather(done.resumed) == [done.resumed] * comm.size
     np.testing.assert_array_equal(content(comm, shared / target), ARRAY)
