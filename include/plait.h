@@ -30,6 +30,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "plait/attributes.h"
 #include "plait/steps.h"
 #include "plait/types.h"
 

@@ -10,4 +10,4 @@ cd "$plait_root"
 mkdir -p "$plait_log"
 grep -qs ' all$' "$plait_private/setup.stamp" || { say "what tests need is not installed; run: make setup" >&2; exit 2; }
 export PLAIT_RELEASE_BUILD="$plait_release" PLAIT_JOBS="$plait_jobs"
-exec "$plait_env/bin/python" scripts/run_tests.py "$@"
+exec "$plait_env/bin/python" scripts/checks/run_tests.py "$@"

@@ -13,13 +13,15 @@ from mpi4py import MPI
 
 import plait
 from plait_bench.cells import CONFORMING, Cell
-from plait_bench.job import DIRECT, FORTRAN, MPI_IO, OPTIMAL, REDISTRIBUTION, TOTAL, Case
+from plait_bench.job import DIRECT, FORTRAN, MPI_IO, OPTIMAL, PLAIN, REDISTRIBUTION, TOTAL, Case, Conditions
 from plait_bench.mpiio import MpiIoFile
+from plait_bench.page_cache import drop_file
 from plait_bench.pattern import pattern, same_bytes
 from plait_bench.primitives import PrimitivesFile
 
 _POISON = 0xA5
 _CHECKED = 1 << 24  # bytes of the file compared at a time
+_PLAIN = 1 << 23  # bytes that a plain read asks for at a time
 
 
 class Access:
@@ -28,9 +30,12 @@ class Access:
     The local arrays are allocated once and used by all accesses alike.
     """
 
-    def __init__(self, comm: MPI.Intracomm, path: Path, case: Case, cell: Cell, accesses: list[str]) -> None:
+    def __init__(
+        self, comm: MPI.Intracomm, path: Path, job: tuple[Case, Conditions], cell: Cell, accesses: list[str]
+    ) -> None:
         """Open the file in all ways that `accesses` name."""
-        self._comm, self._path, self._case = comm, path, case
+        self._comm, self._path = comm, path
+        self._case, self._conditions = case, _ = job
         self._dtype = np.dtype(case.dtype)
         shape = (case.extent, case.extent)
         self.layout = cell.layout(shape, comm.size)
@@ -64,6 +69,7 @@ class Access:
             dtype=self._dtype,
             order="F",
             strategy=strategy,
+            memory=self._conditions.memory,
         )
         self._cleanup.callback(file.close)
         return file
@@ -82,6 +88,10 @@ class Access:
             self._outer[...] = self._pattern(self._conforming_indices, round_)
         self._converted = None
         self._comm.Barrier()
+        if self._conditions.cold:
+            if self._comm.rank == 0:
+                drop_file(self._path)
+            self._comm.Barrier()
 
     def set_view(self) -> None:
         """Set the MPI-IO view."""
@@ -97,6 +107,7 @@ class Access:
             DIRECT: lambda: self._transfer(self._direct, self._local, self.layout),
             FORTRAN: self._transfer_by_fortran,
             MPI_IO: self._transfer_by_mpi,
+            PLAIN: self._read_plainly,
         }
         actions[access]()
 
@@ -124,6 +135,13 @@ class Access:
         else:
             self._mpi_file.write(self._local)
 
+    def _read_plainly(self) -> None:
+        if self._comm.rank == 0:
+            room = bytearray(_PLAIN)
+            with self._path.open("rb", buffering=0) as file:
+                while file.readinto(room):
+                    pass
+
     def _redistribute(self) -> None:
         if self._case.operation == "read":
             self._converted = plait.redistribute(self._expected[1], self._conforming, self.layout, self._comm)
@@ -132,6 +150,8 @@ class Access:
 
     def correct(self, access: str) -> bool:
         """Return whether this rank sees what the access should have brought: each byte of it."""
+        if access == PLAIN:
+            return True  # which measures the disk, and keeps nothing
         if access == REDISTRIBUTION:
             assert self._converted is not None
             expected = self._expected[0] if self._case.operation == "read" else self._outer

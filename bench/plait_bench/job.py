@@ -16,6 +16,7 @@ TOTAL = "total"  # the wanted layout, strategy chosen by Plait
 DIRECT = "direct"  # the wanted layout, each rank its own runs
 FORTRAN = "fortran"  # as TOTAL, by pread and pwrite from Fortran
 MPI_IO = "mpi-io"  # the wanted layout, by darray file type and collective calls
+PLAIN = "plain"  # the whole file from its beginning to its end, by one rank
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,20 @@ class SavedJob:
 
 
 @dataclass(frozen=True)
+class Conditions:
+    """Under which accesses are measured."""
+
+    memory: str | int = 0
+    """Bytes a rank for windows, as `plait.open` takes them; its default where it is 0."""
+    cold: bool = False
+    """Before each access nothing of the file is in the page cache."""
+
+
+USUAL = Conditions()
+"""The usual limit of memory, the file cached."""
+
+
+@dataclass(frozen=True)
 class Job(SavedJob):
     """The work of one run of the rank program."""
 
@@ -71,10 +86,12 @@ class Job(SavedJob):
     """(cell, access) that are not measured, for they were tried already or take too long."""
     limit: float
     """Seconds after which a rank ends itself, should the driver be gone."""
+    conditions: Conditions = USUAL
 
     @classmethod
     def from_fields(cls, fields: dict[str, Any]) -> Job:
         """Return the job of which these are the fields."""
         fields["case"] = Case(**fields["case"])
+        fields["conditions"] = Conditions(**fields["conditions"])
         fields["skip"] = [(cell, access) for cell, access in fields["skip"]]
         return cls(**fields)

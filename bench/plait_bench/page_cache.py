@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
+from pathlib import Path
 
 _WAIT_BEFORE, _WRITE, _WAIT_AFTER = 1, 2, 4
 
@@ -25,6 +26,19 @@ def drop_files(prefix: str) -> int:
                 os.posix_fadvise(int(name), 0, 0, os.POSIX_FADV_DONTNEED)
                 dropped.add((status.st_dev, status.st_ino))
     return len(dropped)
+
+
+def drop_file(path: Path) -> None:
+    """Write back a file and drop it from the page cache.
+
+    errors  OSError: it is not there, or may not be read
+    """
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        _write_back(descriptor)
+        os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+    finally:
+        os.close(descriptor)
 
 
 def _write_back(descriptor: int) -> None:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from plait_bench.job import DIRECT, FORTRAN, MPI_IO, OPTIMAL, REDISTRIBUTION, TOTAL
+from plait_bench.job import DIRECT, FORTRAN, MPI_IO, OPTIMAL, PLAIN, REDISTRIBUTION, TOTAL
 from plait_bench.results import CaseResult, CellResult, IoResults
-from plait_bench.text import NOTHING, factor, machine_line, milliseconds, notes, titled_table, version_line
+from plait_bench.text import NOTHING, counted, factor, machine_line, milliseconds, notes, titled_table, version_line
 from plait_bench.timers_table import timers_of
 
 _COLUMNS = (
+    (PLAIN, "Plain read"),
     (OPTIMAL, "Optimal"),
     (REDISTRIBUTION, "Redistr."),
     (TOTAL, "Total"),
@@ -35,9 +38,19 @@ def header(results: IoResults) -> Text:
     machine, settings = results.machine, results.settings
     return Text(
         f"{machine_line(machine)}\n"
-        f"{settings['ranks']} ranks, {machine.get('MPI', 'MPI')}, file on {machine['file system']}, cached in memory; "
-        f"{version_line(machine)}"
+        f"{settings['ranks']} ranks, {machine.get('MPI', 'MPI')}, file on {machine['file system']}, "
+        f"{_conditions(settings)}; {version_line(machine)}"
     )
+
+
+def _conditions(settings: dict[str, Any]) -> str:
+    conditions = settings["conditions"]
+    words = ["read from the disk" if conditions["cold"] else "cached in memory"]
+    if conditions["memory"]:
+        words.append(f"windows of {conditions['memory']} a rank")
+    if settings["busy"]:
+        words.append(counted(settings["busy"], "other busy program"))
+    return ", ".join(words)
 
 
 def _case_table(result: CaseResult, results: IoResults) -> Table:
@@ -48,6 +61,8 @@ def _case_table(result: CaseResult, results: IoResults) -> Table:
     left_out = {
         access for access, setting in ((MPI_IO, "mpiio"), (FORTRAN, "fortran")) if not results.settings[setting]
     }
+    if not results.settings["conditions"]["cold"]:
+        left_out.add(PLAIN)
     columns = [(access, title) for access, title in _COLUMNS if access not in left_out]
     for _, title in columns:
         table.add_column(title, justify="right", no_wrap=True, style="bold" if title == "Total" else "")
@@ -103,6 +118,8 @@ def _notes(results: IoResults) -> Text:
         "Optimal: by the file's conforming layout.  Redistr.: between that and the wanted layout, in memory.",
         "Total: by the wanted layout, as Plait chooses.  Direct: each rank its own runs.",
     ]
+    if results.settings["conditions"]["cold"]:
+        lines.append("Plain read: the whole file in its order by one rank; as all columns, with nothing of it cached.")
     if results.settings["fortran"]:
         lines.append("Fortran: as Total, by pread or pwrite, the external procedures that Fortran programs call.")
     if results.settings["mpiio"]:

@@ -3,6 +3,7 @@ module plait
   use plait_core, only: plait_comm, plait_layout, plait_world, plait_alone, plait_from_mpi, plait_parse
   use plait_files
   use plait_streams
+  use plait_attributes
   use plait_steps
   use plait_distant
   use plait_primitives

@@ -150,6 +150,15 @@ void bind_file(nb::module_& module) {
       .def_prop_ro("order", [](const File& self) { return self.type().order == Order::kC ? "C" : "F"; })
       .def_prop_ro("chunk", [](const File& self) { return to_tuple(self.chunk()); })
       .def_prop_ro("attributes", [](const File& self) { return raw_attributes(self.attributes()); })
+      .def(
+          "set_attribute",
+          [](File& self, const RawAttribute& raw) {
+            const ArrayAttributes given = attributes_of_raw({raw});
+            const Unlocked release;
+            self.set_attribute(given.front());
+          },
+          "attribute"_a)
+      .def("remove_attribute", &File::remove_attribute, "name"_a, nb::call_guard<Unlocked>())
       .def_prop_ro("is_open", &File::is_open)
       .def(
           "read",

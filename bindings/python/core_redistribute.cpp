@@ -8,6 +8,7 @@
 #include <optional>
 #include <tuple>
 
+#include "base/memory/recycled.hpp"
 #include "bind.hpp"
 #include "copy/strided_copy.hpp"
 #include "parts.hpp"
@@ -47,6 +48,13 @@ nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<1>> shared_bytes(std::int64_t byte
                                                            owner);
 }
 
+/// Bytes of any content for a result; once nothing refers to them they wait for the next one.
+nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<1>> recycled_bytes(std::int64_t bytes) {
+  auto* memory = new base::RecycledBlock(bytes);
+  nb::capsule owner(memory, [](void* held) noexcept { delete static_cast<base::RecycledBlock*>(held); });
+  return nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<1>>(memory->data(), {static_cast<std::size_t>(bytes)}, owner);
+}
+
 }  // namespace
 
 void bind_redistribute(nb::module_& module) {
@@ -80,6 +88,11 @@ void bind_redistribute(nb::module_& module) {
       .def("explain", &Redistribution::explain, nb::call_guard<Unlocked>());
 
   module.def("shared_bytes", &shared_bytes, "bytes"_a, "comm"_a);
+  module.attr("least_recycled") = base::kLeastRecycled;
+  module.def("recycled_bytes", &recycled_bytes, "bytes"_a);
+  module.def("most_recycled", &base::most_recycled);
+  module.def("set_most_recycled", &base::set_most_recycled, "bytes"_a);
+  module.def("waiting_recycled", &base::waiting_recycled);
   // For benchmarks: one copy of bytes that follow each other, as fast as this process does it.
   module.def(
       "copy_bytes",

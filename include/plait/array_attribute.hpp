@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,6 +33,9 @@ struct ArrayAttribute {
 };
 
 using ArrayAttributes = std::vector<ArrayAttribute>;
+
+/// What becomes of attributes, by their names; nothing: they go.
+using AttributeChanges = std::map<std::string, std::optional<ArrayAttribute>>;
 
 /// The attributes of a group; the one that all others are in has an empty name.
 struct GroupAttributes {

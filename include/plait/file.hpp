@@ -32,7 +32,7 @@ struct ArrayType {
 enum class Mode : std::uint8_t {
   kRead,      ///< `r`
   kWrite,     ///< `w`: a new file, which appears whole when the File is closed, or not at all
-  kReadWrite  ///< `r+`: parts of an existing array, in place
+  kReadWrite  ///< `r+`: parts of an existing array, in place; packed HDF5 datasets change when the File is closed
 };
 
 /// An array of a file that holds several.
@@ -166,6 +166,12 @@ class File {
   const Extents& chunk() const;
   /// Those of the array; none in formats that have none.
   const ArrayAttributes& attributes() const;
+  /// Mode `r+` of HDF5, netCDF-4 and Zarr: gives the array an attribute, or another value to one that it has, or removes
+  /// one.  attributes() has it at once; the file has all changes when it is closed, after those of elements.  Collective.
+  /// errors  kArgument: a value that the format does not keep; a format or a mode in which attributes do not change;
+  ///         there is none of that name to remove.
+  void set_attribute(const ArrayAttribute& attribute);
+  void remove_attribute(const std::string& name);
 
   /// Fills the parts with the region's elements that their ranks own.  `layout` is of the region's shape.  With
   /// `fill_halo` the halos of the local arrays are filled as well.

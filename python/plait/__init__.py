@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from . import simulate as simulate
     from . import trace as trace
     from ._arrays_in import ArrayInfo, GroupInfo, arrays_in, groups_in
-    from ._attributes import Attributes
+    from ._attributes import Attributes, FileAttributes
     from ._comm import Comm, world
     from ._copying import Copied, copy
     from ._core import BitPermutation, Conversion, IndexSet, Layout, Message, compose
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ._joined import Concatenation, concat
     from ._open import open
     from ._pipes import PipeStatus, pipe_names, pipe_status
+    from ._recycling import set_recycled_memory
     from ._redistribute import Redistribution, empty, iredistribute, redistribute
     from ._relabel import relabel, same_up_to_ranks
     from ._request import Request
@@ -51,10 +52,14 @@ else:
             "_steps": ["Step"],
             "_stream": ["Stream"],
         },
-        {"_arrays_in": ["ArrayInfo", "GroupInfo", "arrays_in", "groups_in"], "_attributes": ["Attributes"]},
+        {
+            "_arrays_in": ["ArrayInfo", "GroupInfo", "arrays_in", "groups_in"],
+            "_attributes": ["Attributes", "FileAttributes"],
+        },
         {"_copying": ["Copied", "copy"]},
         {"_joined": ["Concatenation", "concat"]},
         {"_pipes": ["PipeStatus", "pipe_names", "pipe_status"]},
+        {"_recycling": ["set_recycled_memory"]},
         {"_relabel": ["relabel", "same_up_to_ranks"]},
         submodules=[
             "config",
@@ -81,6 +86,7 @@ __all__ = [
     "Copied",
     "Error",
     "File",
+    "FileAttributes",
     "GroupInfo",
     "IndexSet",
     "Layout",
@@ -105,5 +111,6 @@ __all__ = [
     "redistribute",
     "relabel",
     "same_up_to_ranks",
+    "set_recycled_memory",
     "world",
 ]

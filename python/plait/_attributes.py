@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from typing import Any
 
 import numpy as np
 
 from ._arguments.array_types import descr_of
 from ._arguments.words import shown
+from ._core import File
 from ._errors import ArgumentError
+from ._guard import call, checks
 
 Raw = tuple[str, str, list[int], bytes, list[str], str]
 """Name, dtype, shape, bytes of numbers, texts, why there is no value."""
@@ -60,6 +62,37 @@ class Attributes(Mapping[str, Any]):
     def raw(self) -> list[Raw]:
         """All of them as the library has them: not public."""
         return list(self._raw.values())
+
+
+class FileAttributes(Attributes, MutableMapping[str, Any]):
+    """The attributes of the array of an open file, which change in mode ``r+`` of HDF5, netCDF-4 and Zarr.
+
+    Setting and deleting one are collective; the file has the changes when it is closed. Values are as those of
+    :func:`plait.open`. Raises plait.ArgumentError where the mode, the format or the value does not permit it.
+    """
+
+    def __init__(self, core: File) -> None:
+        """Made by Plait."""
+        super().__init__(core.attributes)
+        self._core = core
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        """Give the array an attribute, or one that it has another value."""
+        with checks(self._core.refuse):
+            raw = _raw_of(name, value)
+        call(self._core.refuse, self._core.set_attribute, raw)
+        self._raw[name] = raw
+
+    def __delitem__(self, name: str) -> None:
+        """Remove an attribute. Raises KeyError where there is none."""
+        if name not in self._raw:
+            raise KeyError(name)
+        call(self._core.refuse, self._core.remove_attribute, name)
+        del self._raw[name]
+
+    def __repr__(self) -> str:
+        """Show them as a dict."""
+        return f"FileAttributes({dict(self)})"
 
 
 def raw_of(given: Mapping[str, Any] | None, what: str = "attributes") -> list[Raw]:

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
+from ._arguments.arrays import new_array
 from ._arguments.buffers import whole
 from ._arguments.values import Array, array_of, plain_array
 from ._arguments.words import array_kind
@@ -133,7 +134,7 @@ class Stream:
         with checks(self._core.refuse):
             number = whole(count, "count")
             if out is None:
-                return number, np.empty(max(min(number, self._elements), 0), self._dtype)
+                return number, new_array([max(min(number, self._elements), 0)], self._dtype)
             if not isinstance(out, np.ndarray):
                 raise ArgumentError(f"out is {array_kind(out)}; pass a NumPy array to be filled")
             plain_array(out, "out")

@@ -141,7 +141,7 @@ class Container {
   virtual std::vector<Member> list_named(store::Store& /*store*/, const std::string& /*path*/) const { return {}; }
   /// Whether ranks that write a new file count together, by share().
   virtual bool shares(const NewContent& /*made*/) const { return false; }
-  /// Gives view_of_new() a counter that all ranks have, before the first write.  alone: whether no other process writes.
+  /// Gives what view_of_new() made, or view() where changes are kept apart, a counter that all ranks have, before the first write.  alone: whether no other process writes.
   virtual void share(store::Store& /*view*/, std::unique_ptr<transport::Counter> /*counter*/, bool /*alone*/) const {}
   /// Looks at what view() gave.  path: the name by which it is opened, that of an array included.
   /// errors  kArgument: `options` lacks what the file does not tell, or says otherwise.  kSystem: damaged.
@@ -161,8 +161,20 @@ class Container {
   virtual void seal(store::Store& /*store*/, const NewContent& /*made*/) const {}
   /// errors  kArgument: files of this format are not written in place.
   virtual void check_writable(const std::string& /*path*/) const {}
-  /// errors  kArgument: what view() gave is not written in place.
-  virtual void check_changeable(const store::Store& /*view*/) const {}
+  /// Makes what view() gave ready for changes in place; one rank calls it before tell().
+  /// errors  kArgument: it is not written in place.  kSystem: another program changes it.
+  virtual void check_changeable(store::Store& /*view*/) const {}
+  /// Whether its changes are kept apart until the end: ranks count together by share() then, and when all have written one
+  /// rank, that of check_changeable(), calls commit_changes().
+  virtual bool keeps_changes(const store::Store& /*view*/) const { return false; }
+  /// Lets all changes take effect.  errors  kSystem: none has.
+  virtual void commit_changes(store::Store& /*view*/) const {}
+  /// Whether attributes of what view() gave are changed in place.
+  virtual bool changes_attributes(const store::Store& /*view*/) const { return false; }
+  /// Changes those of the array, which refused_attribute() does not refuse.  One rank calls it, when all have written.
+  /// path: as for inspect().  errors  kSystem.
+  virtual void change_attributes(store::Store& /*view*/, const std::string& /*path*/,
+                                 const AttributeChanges& /*changes*/) const {}
 };
 
 inline constexpr std::size_t kFrontBytes = 32;

@@ -6,6 +6,7 @@
 #include <span>
 #include <string_view>
 
+#include "copy/join.hpp"
 #include "copy/strided_copy.hpp"
 
 namespace plait::copy {
@@ -20,6 +21,8 @@ struct InstructionSet {
   /// See zip.hpp.
   bool (*zip)(std::byte* target, const std::byte* const* sources, int ways, std::int64_t element_bytes,
               std::int64_t count, bool streamed);
+  /// See join.hpp.
+  void (*join)(std::byte* target, const Run* runs, std::int64_t count);
 };
 
 /// Those that this build holds and this processor runs, best first; never empty.

@@ -211,6 +211,7 @@ void FileOpening::adopt(const std::string& told, const core::Source& source) {
                    access_.memory_bytes, content_.packed},
                   std::move(store));
   file_.set_attributes(content_.attributes);
+  if (mode() == Mode::kReadWrite) adopt_changes();
   if (mode() != Mode::kWrite) return;
   std::vector<core::NamedArrayAt> members;
   for (const container::Member& member : content_.members)
@@ -222,8 +223,28 @@ void FileOpening::adopt(const std::string& told, const core::Source& source) {
         [container = container_, content = content_](store::Store& whole) { container->seal(whole, content); });
 }
 
+void FileOpening::adopt_changes() {
+  const container::Container* const own = container_;
+  const std::string path = name();
+  if (own->keeps_changes(*file_.store()))
+    file_.set_seal([own](store::Store& changed) { own->commit_changes(changed); });
+  const bool changes = own->changes_attributes(*file_.store());
+  const auto check = [own, path, changes](const std::string& attribute, const ArrayAttribute* value) {
+    if (value != nullptr) container::check_attributes({*value}, path);
+    std::string why = value == nullptr ? std::string() : own->refused_attribute(path, *value, false);
+    if (why.empty() && !changes)
+      why = "attributes of files of this format do not change in place; copy the array to a new file";
+    if (!why.empty())
+      throw Error(ErrorKind::kArgument, text(path, ": the attribute \"", attribute, "\" cannot be changed: ", why));
+  };
+  file_.set_attribute_changing({check, [own, path](store::Store& view, const AttributeChanges& changed) {
+                                  own->change_attributes(view, path, changed);
+                                }});
+}
+
 void FileOpening::share() {
-  if (mode() != Mode::kWrite || container_ == nullptr || !container_->shares(content_)) return;
+  if (mode() == Mode::kRead || container_ == nullptr) return;
+  if (mode() == Mode::kWrite ? !container_->shares(content_) : !container_->keeps_changes(*file_.store())) return;
   transport::Transport& transport = call_.transport();
   call_.step([&] { container_->share(*file_.store(), transport.counter(), transport.size() == 1); });
 }

@@ -31,11 +31,13 @@ class FileOpening : public driver::Opening {
   void adopt(const std::string& told, const core::Source& source) override;
   const FileOptions& options() const override { return options_; }
   void adopt(const ArrayType& type) override { file_.set_type(type, options_.several); }
-  /// Ends the opening of a new file whose ranks count together.  Collective, when all have it.
+  /// Ends the opening of a file whose ranks count together.  Collective, when all have it.
   void share();
 
  private:
   const container::Container& container_of(store::Store& store) const;
+  /// What changes of an array that is there take when all have written.
+  void adopt_changes();
   /// errors  As Container::inspect(), with a word on what the bytes look like where they are no array.
   void look(const std::shared_ptr<store::Store>& store);
   /// Throws what `error` says, and what the bytes look like.

@@ -1,8 +1,8 @@
 #include "redistribution/pull.hpp"
 
 #include <algorithm>
-#include <memory>
 
+#include "base/memory/recycled.hpp"
 #include "copy/nest.hpp"
 #include "redistribution/families.hpp"
 
@@ -230,18 +230,23 @@ class Pull::Band {
 void Pull::pull_rows(std::span<const copy::LocalArray> sources, const copy::LocalArray& target,
                      const transport::PeerMemory& memory) const {
   const Rows& rows = *gather_.rows();
-  const std::unique_ptr<std::byte[]> buffer(new std::byte[static_cast<std::size_t>(buffer_bytes_)]);
+  const base::RecycledBlock buffer(buffer_bytes_);
   Stage stage(gather_.stage_bytes());
-  Prefetch prefetch;  // of nothing: all is in the caches
-  Band band(sources, peers_, buffer.get(),
+  Prefetch prefetch;
+  Band band(sources, peers_, buffer.data(),
             buffer_bytes_ / static_cast<std::int64_t>(std::max<std::size_t>(peers_.size(), 1)));
   while (band.end() < rows.count()) {
     band.go_on();
     while (band.end() < rows.count() && band.take(rows)) {
     }
     band.read(memory);
-    for (std::int64_t row = band.begin(); row < band.end(); ++row)
+    for (std::int64_t row = band.begin(); row < band.end(); ++row) {
+      // While one row is put together, the next one is asked for.
+      prefetch.clear();
+      if (row + 1 < band.end()) rows.reads(row + 1, band.sources(row + 1), prefetch);
+      prefetch.spread(rows.steps(row));
       rows.run(row, band.sources(row), target, stage.data(), prefetch);
+    }
   }
   copy::settle();
 }

@@ -5,8 +5,10 @@
 #include <cstring>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include "base/checked.hpp"
+#include "copy/join.hpp"
 #include "copy/strided_copy.hpp"
 #include "copy/zip.hpp"
 
@@ -18,6 +20,8 @@ constexpr std::int64_t kLeastRows = 16;
 constexpr std::int64_t kLongRun = 1024;  // bytes; from here on one nest of loops does as well
 constexpr std::int64_t kPartBytes = 16 << 10;
 constexpr std::int64_t kZippedBytes = 1024;  // between two calls of Prefetch::step()
+constexpr std::int64_t kJoinedBytes = 1024;  // at once
+constexpr std::int64_t kJoinedRun = 96;      // shorter ones do better together, by way of the stage
 constexpr std::int64_t kLine = 64;
 
 /// The distance at which all runs of a row repeat; 1 where there is no such distance.
@@ -120,7 +124,7 @@ void Rows::compile(Program& program, const std::vector<const Share*>& shares, st
   if (program.slots.empty())
     for (const Share* share : shares)
       program.slots.push_back({share->source, std::numeric_limits<std::int64_t>::max(), 0});
-  Part part{lo * element_bytes_, (hi - lo) * element_bytes_, false, false, {}};
+  Part part{lo * element_bytes_, (hi - lo) * element_bytes_, false, false, false, {}};
   std::int64_t filled = 0;
   for (std::size_t k = 0; k < shares.size(); ++k) {
     Slot& slot = program.slots[k];
@@ -146,13 +150,27 @@ void Rows::compile(Program& program, const std::vector<const Share*>& shares, st
           }
     }
   }
-  std::sort(part.runs.begin(), part.runs.end(), [](const Run& x, const Run& y) { return x.b < y.b; });
-  find_zips(part.runs);
   part.whole = filled == part.bytes;
-  part.lines = part.whole && in_lines(part.runs);
+  std::int64_t runs = 0;
+  for (const Run& run : part.runs) runs += run.count;
+  part.joined = part.whole && part.bytes >= runs * kJoinedRun;
+  if (part.joined) write_out(part.runs);
+  std::sort(part.runs.begin(), part.runs.end(), [](const Run& x, const Run& y) { return x.b < y.b; });
+  if (!part.joined) find_zips(part.runs);
+  part.lines = part.whole && !part.joined && in_lines(part.runs);
   for (std::size_t i = 0; i < part.runs.size(); i += static_cast<std::size_t>(part.lines ? part.runs[i].ways : 1))
     program.steps += part.lines ? base::ceil_divide(part.runs[i].count, zipped_at_once(part.runs[i].b_step)) : 1;
   program.parts.push_back(std::move(part));
+}
+
+/// Makes each run one of its own.
+void Rows::write_out(std::vector<Run>& runs) {
+  std::vector<Run> each;
+  for (Run run : runs) {
+    const std::int64_t count = std::exchange(run.count, 1);
+    for (std::int64_t i = 0; i < count; ++i, run.a += run.a_step, run.b += run.b_step) each.push_back(run);
+  }
+  runs = std::move(each);
 }
 
 /// Whether zips alone make whole lines of the target, so that these can leave without a stage.
@@ -248,6 +266,10 @@ void Rows::run(std::int64_t row, std::span<const copy::LocalArray> sources, cons
       move(part, bases, to, prefetch);
       continue;
     }
+    if (part.joined) {
+      join(part, bases, to, prefetch);
+      continue;
+    }
     if (part.lines && reinterpret_cast<std::uintptr_t>(to) % static_cast<std::uintptr_t>(kLine) == 0) {
       move_lines(part, bases, to, prefetch);
       continue;
@@ -266,6 +288,29 @@ Rows::Sources Rows::sources_of(const Part& part, std::size_t first, std::span<co
     sources[way] = bases[run.slot] + run.a;
   }
   return sources;
+}
+
+void Rows::join(const Part& part, std::span<const std::byte* const> bases, std::byte* to, Prefetch& prefetch) {
+  std::array<copy::Run, 32> runs;
+  std::size_t count = 0;
+  std::int64_t bytes = 0;
+  for (const Run& run : part.runs) {
+    prefetch.step();
+    const std::byte* const from = bases[run.slot] + run.a;
+    runs[count++] = {from, run.bytes};
+    bytes += run.bytes;
+    if (bytes < kJoinedBytes && count < runs.size()) continue;
+    // What does not fill a line waits for the next runs.
+    const auto behind = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(to + bytes) % kLine);
+    const std::int64_t rest = behind < run.bytes ? behind : 0;
+    runs[count - 1].bytes -= rest;
+    copy::join(to, {runs.data(), count});
+    to += bytes - rest;
+    bytes = rest;
+    count = rest > 0 ? 1 : 0;
+    runs[0] = {from + run.bytes - rest, rest};
+  }
+  if (count > 0) copy::join(to, {runs.data(), count});
 }
 
 void Rows::move_lines(const Part& part, std::span<const std::byte* const> bases, std::byte* to,

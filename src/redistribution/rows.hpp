@@ -73,8 +73,9 @@ class Rows {
   struct Part {
     std::int64_t lo = 0;  // bytes of the row
     std::int64_t bytes = 0;
-    bool whole = false;  // the runs leave no gaps
-    bool lines = false;  // zips make it of whole lines
+    bool whole = false;   // the runs leave no gaps
+    bool lines = false;   // zips make it of whole lines
+    bool joined = false;  // the runs follow each other
     std::vector<Run> runs;
   };
   /// What one source gives to a row.
@@ -108,8 +109,10 @@ class Rows {
   static Sources sources_of(const Part& part, std::size_t first, std::span<const std::byte* const> bases);
   static bool in_lines(std::span<const Run> runs);
   static void find_zips(std::vector<Run>& runs);
+  static void write_out(std::vector<Run>& runs);
   Found find(std::int64_t row, const Extents* target_steps) const;
   void move_lines(const Part& part, std::span<const std::byte* const> bases, std::byte* to, Prefetch& prefetch) const;
+  static void join(const Part& part, std::span<const std::byte* const> bases, std::byte* to, Prefetch& prefetch);
   void move(const Part& part, std::span<const std::byte* const> bases, std::byte* to, Prefetch& prefetch) const;
 
   std::int64_t element_bytes_ = 1;

@@ -54,6 +54,9 @@ class Store {
   /// Called when an access that wrote has ended: writes what has been kept of it, to put it together with others, so that
   /// other processes find it.  errors  kSystem.
   virtual void settle() {}
+  /// Called instead where such an access has failed, when none of its writes is under way any more: drops what has been
+  /// kept.
+  virtual void forget() noexcept {}
   /// Returns once all completed writes survive a loss of power.
   virtual void sync() = 0;
 

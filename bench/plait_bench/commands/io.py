@@ -23,6 +23,8 @@ Examples:
   plait bench io --doubles 3000 --ranks 4 --json results.json --png results.png
   plait bench io --bytes 5000 --no-mpiio --dir /scratch
   plait bench io --doubles 5000 --fortran
+  plait bench io --doubles 11600 --cold --no-mpiio
+  plait bench io --memory 8M --busy 1
 """
 
 
@@ -51,6 +53,11 @@ Examples:
 )
 @click.option("--no-mpiio", is_flag=True, help="Leave MPI-IO out.")
 @click.option("--fortran", is_flag=True, help="Measure the Fortran primitives as well.")
+@click.option("--memory", metavar="BYTES", help="Memory of each rank for windows, as for plait.open().")
+@click.option("--cold", is_flag=True, help="Let nothing of the file be in the page cache when it is read.")
+@click.option(
+    "--busy", type=click.IntRange(min=0), default=0, help="Run so many other programs that compute beside it."
+)
 def io_command(
     size: int | None,
     doubles: int | None,
@@ -64,6 +71,9 @@ def io_command(
     directory: str | None,
     no_mpiio: bool,
     fortran: bool,
+    memory: str | None,
+    cold: bool,
+    busy: int,
 ) -> None:
     """Read or write a file under eight distributions, by Plait and by MPI-IO, side by side.
 
@@ -72,6 +82,7 @@ def io_command(
     """
     from plait_bench.chart import draw_chart
     from plait_bench.io.driver import IoSettings, run_io
+    from plait_bench.job import Conditions
     from plait_bench.table import results_table
 
     if size is not None and (doubles is not None or bytes_ is not None):
@@ -88,6 +99,8 @@ def io_command(
         mpiio=not no_mpiio,
         fortran=fortran,
         directory=directory,
+        conditions=Conditions(memory or 0, cold),
+        busy=busy,
     )
     results = run_with_bar(lambda progress: run_io(settings, progress))
     deliver(results, results_table, draw_chart, json_, chart)

@@ -8,7 +8,7 @@ import click
 
 from plait.cli.lists import Several, parse_count
 from plait.cli.support import run_with_bar
-from plait_bench.commands._results import deliver, result_options
+from plait_bench.commands._results import deliver, deliver_table, result_options
 
 _EXAMPLES = """
 \b
@@ -17,6 +17,7 @@ Examples:
   plait bench strategies --quick --cases 24
   plait bench strategies --cases 1000 --rounds 9 --json results.json --chart strategies.png
   plait bench strategies --ranks 4 --dir /scratch
+  plait bench strategies --programs --cases 60
 """
 
 
@@ -36,9 +37,10 @@ Examples:
     metavar="LIST",
     help="Numbers of MPI processes.",
 )
-@click.option("--rounds", type=click.IntRange(min=1), default=5, show_default=True, help="Measurements of each way.")
+@click.option("--rounds", type=click.IntRange(min=1), default=8, show_default=True, help="Measurements of each way.")
 @click.option("--quick", is_flag=True, help="Measure small arrays only.")
 @click.option("--no-cold", is_flag=True, help="Leave out reading from the disk.")
+@click.option("--programs", is_flag=True, help="Measure whole programs of 1 to 50 accesses instead.")
 @result_options()
 @click.option(
     "--dir", "directory", type=click.Path(file_okay=False), help="Folder for the files.  [default: a temporary one]"
@@ -49,6 +51,7 @@ def strategies_command(
     rounds: int,
     quick: bool,
     no_cold: bool,
+    programs: bool,
     json_: str | None,
     chart: Path | None,
     directory: str | None,
@@ -57,14 +60,23 @@ def strategies_command(
 
     A case is an array of some size, layout and type, read or written by some number of ranks, in the page cache or from
     the disk. Each strategy is forced, in turn with what Plait does by itself; the last line says in how many cases the
-    choice is within 10 % of the best. A way that takes more than four times as long as another one is tried once only.
+    choice is within 10 % of the best, and in how many noise lets nobody tell. A way that takes more than four times as long as another one is tried once only.
     Every byte of that first try is checked.  The exit code is 1 if any data was wrong.
     """
+    if programs and chart is not None:
+        raise click.UsageError("--programs has no chart; leave out --chart")
     from plait_bench.strategies.driver import StrategiesSettings, run_strategies
+    from plait_bench.strategies.programs import programs_table, run_programs
     from plait_bench.strategies.table import draw_strategies_chart, strategies_table
 
-    settings = StrategiesSettings(cases, ranks, rounds, quick, not no_cold, directory)
-    results = run_with_bar(lambda progress: run_strategies(settings, progress))
-    deliver(results, strategies_table, draw_strategies_chart, json_, chart)
-    if results.wrong():
+    settings = StrategiesSettings(cases, ranks, rounds, quick, not no_cold and not programs, directory)
+    if programs:
+        whole = run_with_bar(lambda progress: run_programs(settings, progress))
+        deliver_table(whole, programs_table, json_)
+        wrong = whole.wrong()
+    else:
+        results = run_with_bar(lambda progress: run_strategies(settings, progress))
+        deliver(results, strategies_table, draw_strategies_chart, json_, chart)
+        wrong = results.wrong()
+    if wrong:
         raise SystemExit(1)

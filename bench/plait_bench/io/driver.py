@@ -9,8 +9,22 @@ from pathlib import Path
 
 import plait
 from plait.launch import Event, LaunchError, RankProgram, require_mpi
+from plait_bench.busy import busy_programs
 from plait_bench.cells import CELLS
-from plait_bench.job import DIRECT, FORTRAN, MPI_IO, OPTIMAL, REDISTRIBUTION, TOTAL, Case, Job, Operation
+from plait_bench.job import (
+    DIRECT,
+    FORTRAN,
+    MPI_IO,
+    OPTIMAL,
+    PLAIN,
+    REDISTRIBUTION,
+    TOTAL,
+    USUAL,
+    Case,
+    Conditions,
+    Job,
+    Operation,
+)
 from plait_bench.machine import describe_machine, shorten_library
 from plait_bench.primitives import fortran_library
 from plait_bench.results import CaseResult, CellResult, IoResults
@@ -38,6 +52,9 @@ class IoSettings:
     """Measure the Fortran primitives as well."""
     directory: str | None = None
     """Where the files go; a temporary folder where it is None."""
+    conditions: Conditions = USUAL
+    busy: int = 0
+    """Programs that compute all the time beside the ranks, each on a core of its own."""
 
     def cases(self) -> list[Case]:
         """Return the arrays to read and write."""
@@ -56,6 +73,8 @@ def run_io(settings: IoSettings, progress: Progress = lambda text, share: None) 
     cases = settings.cases()
     if not cases:
         raise plait.ArgumentError("there is nothing to measure; give a size above 0")
+    if settings.conditions.cold and "write" in settings.operations:
+        raise plait.ArgumentError("only reading begins with a cold page cache; leave out writing, or the cold cache")
     if settings.directory is not None:
         Path(settings.directory).mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="plait-bench-", dir=settings.directory) as name:
@@ -68,7 +87,8 @@ def run_io(settings: IoSettings, progress: Progress = lambda text, share: None) 
             def step(text: str, share: float, case: Case = case, number: int = number) -> None:
                 progress(f"{case.title}: {text}", (number + share) / len(cases))
 
-            results.append(_CaseRun(settings, case, folder, machine, step).run())
+            with busy_programs(settings.busy):
+                results.append(_CaseRun(settings, case, folder, machine, step).run())
     return IoResults(machine, asdict(settings), results)
 
 
@@ -106,7 +126,8 @@ class _CaseRun:
         return CaseResult(self._case, list(self._cells.values()))
 
     def _start(self, trial: bool, accesses: list[str], skip: list[tuple[str, str]], limit: float) -> RankProgram:
-        job = Job(self._case, str(self._data), list(self._cells), self._settings.rounds, trial, accesses, skip, limit)
+        cells, rounds, conditions = list(self._cells), self._settings.rounds, self._settings.conditions
+        job = Job(self._case, str(self._data), cells, rounds, trial, accesses, skip, limit, conditions)
         path = self._folder / "job.json"
         job.save(path)
         return RankProgram(self._settings.ranks, _MODULE, [str(path)])
@@ -137,6 +158,8 @@ class _CaseRun:
             order.insert(3, FORTRAN)
         if self._settings.mpiio:
             order.insert(-1, MPI_IO)
+        if self._settings.conditions.cold:
+            order.insert(0, PLAIN)
         patience = PATIENCE + 4 * self._settings.cut
         limit = patience * (len(self._cells) * (self._settings.rounds + 1) + 1)
         with self._start(False, order, skip, limit) as ranks:

@@ -1,14 +1,15 @@
-"""The driver of `plait bench strategies`: starts the ranks and says what the cost model's choices cost.
+"""The driver of `plait bench strategies`: starts the ranks and says what Plait's choices cost.
 
-The strategy that the model chose is one of those that are forced.  What both take is the same, so their times are put
-together: otherwise the noise between two equal ways would count as a loss.
+The way that was chosen is one of those that are forced.  What both take is the same, so their times are put together:
+otherwise the noise between two equal ways would count as a loss.
 """
 
 from __future__ import annotations
 
-import re
+import math
 import statistics
 import tempfile
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from itertools import groupby
 from pathlib import Path
@@ -29,10 +30,10 @@ from plait_bench.strategies.job import (
     grid_of_cases,
     some_of,
 )
+from plait_bench.strategies.verdict import NEAR, Verdict, best_of, loss_of, repeats, verdict_of
 
 _MODULE = "plait_bench.strategies.ranks"
-NEAR = 0.10
-"""A choice within this part of the best time is as good as the best."""
+_FIELDS = ("modelled", "chosen", "in_the_end", "samples", "first", "wrong")
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class StrategiesSettings:
     cases: int = 240
     """How many cases, evenly out of the whole grid."""
     ranks: tuple[int, ...] = RANKS
-    rounds: int = 5
+    rounds: int = 8
     quick: bool = False
     """Small arrays only."""
     cold: bool = True
@@ -60,48 +61,61 @@ class CaseResult:
     """One case.  All times are in seconds, until the last rank is done."""
 
     case: StrategyCase
-    chosen: str = ""
-    """The strategy that was taken in the end, by the cost model or by what accesses took."""
     modelled: str = ""
-    """The strategy that the cost model took at first."""
+    """The way that the cost model took at first."""
+    chosen: str = ""
+    """The way that was taken after some accesses, by the cost model or by what accesses took."""
+    in_the_end: str = ""
+    """That way after all rounds."""
     samples: dict[str, list[float]] = field(default_factory=dict)
-    """Way → one time a round; none where the first try took far longer than another way."""
+    """Way → one time a round; those are missing whose first try took far longer than another one's."""
     first: dict[str, float] = field(default_factory=dict)
     """Way → the time of that first try."""
     wrong: list[str] = field(default_factory=list)
     """Ways that brought wrong data."""
 
-    def medians(self) -> dict[str, float]:
-        """Return the median of each strategy; that of the chosen one is of all its times, forced or not."""
-        pooled = {way: list(times) for way, times in self.samples.items() if way != CHOSEN and times}
-        pooled.setdefault(self.chosen, []).extend(self.samples.get(CHOSEN, []))
-        return {way: statistics.median(times) for way, times in pooled.items() if times}
+    def forced(self) -> dict[str, list[float]]:
+        """Return the times of each way that was asked for."""
+        return {way: times for way, times in self.samples.items() if way != CHOSEN}
+
+    def taken(self) -> list[float]:
+        """Return what the choice took in each round: the mean with the same way forced, where it stayed with one."""
+        mine = self.samples[CHOSEN]
+        if self.chosen != self.in_the_end or self.chosen not in self.samples:
+            return mine
+        return [statistics.fmean(both) for both in zip(mine, self.samples[self.chosen], strict=True)]
 
     @property
     def best(self) -> str:
-        """The strategy that took the shortest time."""
-        medians = self.medians()
-        return min(medians, key=lambda way: medians[way])
+        """The way that took the shortest time."""
+        return best_of(self.forced())
+
+    def median(self, way: str) -> float:
+        """Return the middle one of the times of a way; CHOSEN is what the choice took."""
+        return statistics.median(self.taken() if way == CHOSEN else self.samples[way])
 
     @property
     def loss(self) -> float:
-        """What the chosen strategy takes more than the best one, as a part of that."""
-        medians = self.medians()
-        return medians[self.chosen] / medians[self.best] - 1
+        """What the choice takes more than the best way, as a part of that."""
+        return loss_of(self.taken(), self.forced())
 
     @property
     def model_loss(self) -> float:
-        """The same for the strategy that the cost model took at first; infinite where that was too slow to measure."""
-        medians = self.medians()
-        return medians.get(self.modelled, float("inf")) / medians[self.best] - 1
+        """The same for what the cost model took at first; infinite where that was too slow to measure."""
+        return loss_of(self.samples[self.modelled], self.forced()) if self.modelled in self.samples else math.inf
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether noise lets anybody tell that the choice is near the best."""
+        return verdict_of(self.taken(), self.forced())
 
 
 @dataclass
 class StrategiesResults:
     """Everything that one run of the benchmark found."""
 
-    machine: dict[str, str]
-    settings: dict[str, Any]
+    machine: dict[str, str] = field(default_factory=dict)
+    settings: dict[str, Any] = field(default_factory=dict)
     cases: list[CaseResult] = field(default_factory=list)
     not_cold: int = 0
     """Cases that were left out, as their file stays in the page cache whatever is said."""
@@ -110,19 +124,30 @@ class StrategiesResults:
         """Return each case and way that brought wrong data."""
         return [(result.case.title, way) for result in self.cases for way in result.wrong]
 
+    def _share(self, good: Callable[[CaseResult], float]) -> float | None:
+        return sum(good(result) for result in self.cases) / len(self.cases) if self.cases else None
+
     @property
     def near(self) -> float | None:
         """The share of the cases in which the choice is within a tenth of the best."""
-        if not self.cases:
-            return None
-        return sum(result.loss <= NEAR for result in self.cases) / len(self.cases)
+        return self._share(lambda result: result.loss <= NEAR)
 
     @property
     def near_by_model(self) -> float | None:
         """The same for what the cost model alone chooses."""
-        if not self.cases:
-            return None
-        return sum(result.model_loss <= NEAR for result in self.cases) / len(self.cases)
+        return self._share(lambda result: result.model_loss <= NEAR)
+
+    @property
+    def repeats(self) -> float | None:
+        """The same for a choice that knows what was the best in the other half of the rounds: nothing can do better."""
+        return self._share(lambda result: repeats(result.forced()))
+
+    def verdicts(self) -> dict[Verdict, int]:
+        """Return how many cases are certainly near the best, certainly not, or neither."""
+        found: dict[Verdict, int] = {"near": 0, "open": 0, "far": 0}
+        for result in self.cases:
+            found[result.verdict] += 1
+        return found
 
     def to_json(self) -> dict[str, Any]:
         """Return everything as plain lists, dictionaries, texts and numbers."""
@@ -132,9 +157,12 @@ class StrategiesResults:
                 "shape": list(result.case.shape),
                 "chosen": result.chosen,
                 "modelled": result.modelled,
+                "in_the_end": result.in_the_end,
                 "best": result.best,
                 "loss": result.loss,
-                "medians": result.medians(),
+                "model_loss": result.model_loss if result.modelled in result.samples else None,
+                "verdict": result.verdict,
+                "medians": {way: result.median(way) for way in result.samples},
                 "seconds": result.samples,
                 "first_seconds": result.first,
                 "wrong": result.wrong,
@@ -146,23 +174,36 @@ class StrategiesResults:
             "settings": self.settings,
             "within_a_tenth": self.near,
             "within_a_tenth_by_model": self.near_by_model,
+            "within_a_tenth_by_other_half": self.repeats,
+            "verdicts": self.verdicts(),
             "not_cold": self.not_cold,
             "cases": cases,
         }
-
-
-def chosen_in(plan: str) -> str:
-    """Return the strategy that the text of a plan names."""
-    found = re.search(r"^strategy\s+([\w-]+(?: by \d+)?)", plan, re.MULTILINE)
-    if found is None:
-        raise plait.Error(f"no line of this plan names its strategy:\n{plan}")
-    return found.group(1)
 
 
 def run_strategies(settings: StrategiesSettings, progress: Progress = lambda text, share: None) -> StrategiesResults:
     """Measure the cases, one start of ranks for each number of them.
 
     errors  plait.Error: no MPI, no room, ranks that fail
+    """
+    results = StrategiesResults(settings=asdict(settings))
+
+    def note(event: Event, case: StrategyCase) -> None:
+        if not event["possible"]:
+            results.not_cold += 1
+            return
+        results.cases.append(CaseResult(case, **{name: event[name] for name in _FIELDS}))
+
+    results.machine = run_cases(settings, False, note, progress)
+    return results
+
+
+def run_cases(
+    settings: StrategiesSettings, programs: bool, note: Callable[[Event, StrategyCase], None], progress: Progress
+) -> dict[str, str]:
+    """Start the ranks, tell each case that they have measured, and return what the machine is.
+
+    errors  as run_strategies()
     """
     require_mpi()
     if settings.directory is not None:
@@ -172,32 +213,19 @@ def run_strategies(settings: StrategiesSettings, progress: Progress = lambda tex
     with tempfile.TemporaryDirectory(prefix="plait-bench-", dir=settings.directory) as name:
         folder = Path(name)
         machine = {**describe_machine(folder), "constants": in_force().source or "built in"}
-        results = StrategiesResults(machine, asdict(settings))
         for ranks, group in groupby(grid, lambda case: case.ranks):
             cases = list(group)
             path = folder / "job.json"
-            StrategiesJob(cases, str(folder), settings.rounds, PATIENCE * (len(cases) + 1)).save(path)
+            StrategiesJob(cases, str(folder), settings.rounds, programs, PATIENCE * (len(cases) + 1)).save(path)
+            measured = 0
             with RankProgram(ranks, _MODULE, [str(path)]) as program:
-                _collect(program, cases, results, steps)
-    return results
-
-
-def _collect(program: RankProgram, cases: list[StrategyCase], results: StrategiesResults, steps: Steps) -> None:
-    measured = 0
-    for event in program.events(PATIENCE):
-        if event["event"] == "hello":
-            results.machine["MPI"] = shorten_library(event["mpi"])
-        elif event["event"] == "case":
-            measured += 1
-            _note(event, cases[event["number"]], results)
-            steps.done(cases[event["number"]].title)
-    if measured < len(cases):
-        raise plait.Error(f"the ranks ended before they had measured {cases[measured].title}")
-
-
-def _note(event: Event, case: StrategyCase, results: StrategiesResults) -> None:
-    if not event["possible"]:
-        results.not_cold += 1
-        return
-    plans = chosen_in(event["plan"]), chosen_in(event["modelled"])
-    results.cases.append(CaseResult(case, *plans, event["samples"], event["first"], event["wrong"]))
+                for event in program.events(PATIENCE):
+                    if event["event"] == "hello":
+                        machine["MPI"] = shorten_library(event["mpi"])
+                    elif event["event"] == "case":
+                        measured += 1
+                        note(event, cases[event["number"]])
+                        steps.done(cases[event["number"]].title)
+            if measured < len(cases):
+                raise plait.Error(f"the ranks ended before they had measured {cases[measured].title}")
+    return machine

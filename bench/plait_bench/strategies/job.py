@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -20,6 +21,8 @@ TWO_PHASE = "two-phase"
 EDGES = (100, 700, 2500)
 """Rows and columns of the arrays; those of three dimensions have about as many elements."""
 QUICK_EDGES = (50, 300)
+ACCESSES = (1, 3, 6, 12, 50)
+"""Of a program, which makes the same access again and again."""
 RANKS = (1, 2, 3, 4)
 
 _ROWS_FIRST = (("block", "*"), ("*", "block"), ("cyclic(16)", "cyclic(16)"))
@@ -51,9 +54,9 @@ class StrategyCase:
         return plait.Layout(self.shape, list(self.dist), grid=_grid(self.dist, self.ranks), order=self.order)
 
     def ways(self) -> list[str]:
-        """Return all ways to do it: the one that the cost model chooses, and each forced."""
-        fewer = sorted({1, self.ranks // 2} - {0, self.ranks}) if self.ranks > 1 else []
-        return [CHOSEN, DIRECT, TWO_PHASE, *(two_phase_of(readers) for readers in fewer)]
+        """Return all ways to do it: what Plait does by itself, and each way forced; several may come to the same."""
+        readers = sorted({1, self.ranks // 2, self.ranks} - {0}) if self.ranks > 1 else []
+        return [CHOSEN, DIRECT, TWO_PHASE, *(two_phase_of(count) for count in readers)]
 
     @property
     def title(self) -> str:
@@ -77,6 +80,15 @@ def keywords_of(way: str) -> dict[str, Any]:
     """Return what `plait.open` is told to take a way."""
     strategy, _, readers = way.partition(" by ")
     return {"strategy": strategy, "readers": int(readers) if readers else 0}
+
+
+def way_of(plan: str) -> str:
+    """Return the way that the text of a plan names: the strategy, and of two phases the number of readers."""
+    strategy = re.search(r"^strategy\s+([\w-]+)", plan, re.MULTILINE)
+    if strategy is None:
+        raise plait.Error(f"no line of this plan names its strategy:\n{plan}")
+    readers = re.search(r"^(?:readers|writers)\s+(\d+) of", plan, re.MULTILINE)
+    return strategy.group(1) if readers is None else two_phase_of(int(readers.group(1)))
 
 
 def _grid(dist: tuple[str, ...], ranks: int) -> tuple[int, ...]:
@@ -125,6 +137,8 @@ class StrategiesJob(SavedJob):
     cases: list[StrategyCase]
     folder: str
     rounds: int
+    programs: bool
+    """Whether whole programs are measured: many accesses, from the first one on."""
     limit: float
     """Seconds after which a rank ends itself, should the driver be gone."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import time
 from contextlib import ExitStack
 from functools import reduce
 from pathlib import Path
@@ -17,7 +18,7 @@ import plait
 from plait_bench.page_cache import drop_files
 from plait_bench.pattern import same_bytes
 from plait_bench.ranks import Ranks, run_job
-from plait_bench.strategies.job import CHOSEN, DIRECT, StrategiesJob, StrategyCase, keywords_of
+from plait_bench.strategies.job import ACCESSES, CHOSEN, DIRECT, StrategiesJob, StrategyCase, keywords_of, way_of
 
 _CHUNK = 1 << 22  # elements that are made or compared at a time
 _FASTEST_REQUEST = 0.2e-6
@@ -25,8 +26,8 @@ _FASTEST_REQUEST = 0.2e-6
 _HOPELESS = 4.0
 """A way that took so many times as long as another one is not measured in every round."""
 
-_LEARNING = 12
-"""Accesses after which Plait has measured all that it tries."""
+_LEARNING = 40
+"""Accesses after which Plait has tried what is likely to pay."""
 
 _LEAST_SECONDS, _MOST_TIMES = 2e-3, 20
 """How long a measurement takes at least, where it repeats a short access no more than so many times."""
@@ -58,22 +59,34 @@ class _CaseRun:
         self._local = np.empty_like(self._expected)
         self._round = 0
         self._cleanup = ExitStack()
-        self.files = {way: self._open(way) for way in case.ways()}
+        self.files = {CHOSEN: self._open(CHOSEN)}
+        self.asked = {CHOSEN: CHOSEN}
+        """Way → one that it is asked for by; those that come to the same plan are one way."""
+        for asked in case.ways()[1:]:
+            file = self._open(asked)
+            way = way_of(self._plan(file))
+            if way in self.files:
+                file.close()
+            else:
+                self.files[way], self.asked[way] = file, asked
+        for file in self.files.values():
+            self._cleanup.callback(file.close)
 
-    def _open(self, way: str) -> plait.File:
-        file = plait.open(
+    def _open(self, asked: str) -> plait.File:
+        return plait.open(
             str(self._path), "r" if self._case.operation == "read" else "r+", comm=self._comm, shape=self._case.shape,
-            dtype=self._dtype, order="F", **keywords_of(way),
+            dtype=self._dtype, order="F", **keywords_of(asked),
         )  # fmt: skip
-        self._cleanup.callback(file.close)
-        return file
 
     def _values(self, round_: int) -> npt.NDArray[Any]:
         return np.array(values_at(self._positions, self._dtype, round_), order=self._case.order)
 
     def plan(self, way: str) -> str:
         """Return what is to happen, in words."""
-        return self.files[way].explain(self._layout, write=self._case.operation == "write")
+        return self._plan(self.files[way])
+
+    def _plan(self, file: plait.File) -> str:
+        return file.explain(self._layout, write=self._case.operation == "write")
 
     def prepare(self, round_: int, check: bool) -> bool:
         """Make the case what it is called; return whether that could be done.  Collective."""
@@ -97,12 +110,26 @@ class _CaseRun:
 
     def run(self, way: str, times: int = 1) -> None:
         """Do it so many times, together with all other ranks."""
-        file = self.files[way]
         for _ in range(times):
-            if self._case.operation == "read":
-                file.read(self._layout, out=self._local)
-            else:
-                file.write(self._local, self._layout)
+            self._access(self.files[way])
+
+    def _access(self, file: plait.File) -> None:
+        if self._case.operation == "read":
+            file.read(self._layout, out=self._local)
+        else:
+            file.write(self._local, self._layout)
+
+    def run_program(self, way: str) -> list[float]:
+        """Make many accesses of a file that has just been opened; return the seconds from the first one's start on."""
+        file = self._open(self.asked[way])
+        self._comm.Barrier()
+        begin = time.perf_counter()
+        spent = []
+        for _ in range(max(ACCESSES)):
+            self._access(file)
+            spent.append(time.perf_counter() - begin)
+        file.close()
+        return [spent[count - 1] for count in ACCESSES]
 
     def correct(self) -> bool:
         """Return whether this rank sees what the access should have brought: each byte of it."""
@@ -110,6 +137,11 @@ class _CaseRun:
             return same_bytes(self._local, self._expected)
         self._comm.Barrier()
         return self._comm.rank != 0 or file_is_correct(self._path, self._dtype, self._round)
+
+    @property
+    def cold(self) -> bool:
+        """Whether each access finds the file on the disk."""
+        return self._case.cache == "cold"
 
     def __enter__(self) -> _CaseRun:
         return self
@@ -171,10 +203,9 @@ class _Ranks(Ranks):
         return path
 
     def _measure(self, number: int, case: StrategyCase) -> None:
-        """Measure all ways round by round; every other round runs them backwards."""
+        """Measure all ways round by round, or whole programs; every other round runs them backwards."""
         with _CaseRun(self._comm, self._make_file(case), case) as ready:
             plans = {way: ready.plan(way) for way in ready.files}
-            samples: dict[str, list[float]] = {way: [] for way in plans}
             first: dict[str, float] = {}
             wrong: list[str] = []
             possible = True
@@ -186,20 +217,34 @@ class _Ranks(Ranks):
                 first[way] = self._span(lambda way=way: ready.run(way))  # type: ignore[misc]
                 if not self._all(ready.correct()):
                     wrong.append(way)
-            modelled = plans[CHOSEN]
-            for _ in range(_LEARNING - 1 if possible else 0):
-                ready.prepare(0, False)
-                ready.run(CHOSEN)
-            plans[CHOSEN] = ready.plan(CHOSEN)
             fast = [way for way in plans if first.get(way, np.inf) <= _HOPELESS * min(first.values()) or way == CHOSEN]
-            times = 1 if case.cache == "cold" else _times(min(first.values()))
-            for turn in range(self._job.rounds if possible else 0):
-                for way in fast if turn % 2 == 0 else fast[::-1]:
-                    ready.prepare(0, False)
-                    seconds = self._span(lambda way=way: ready.run(way, times))  # type: ignore[misc]
-                    samples[way].append(seconds / times)
-        self._tell("case", number=number, plan=plans[CHOSEN], modelled=modelled, first=first, samples=samples,
-                   wrong=wrong, possible=possible)  # fmt: skip
+            found: dict[str, Any] = {"modelled": way_of(plans[CHOSEN]), "first": first, "wrong": wrong}
+            if self._job.programs:
+                self._run_programs(ready, fast, found)
+            elif possible:
+                self._run_rounds(ready, fast, found)
+        self._tell("case", number=number, possible=possible, **found)
+
+    def _run_programs(self, ready: _CaseRun, ways: list[str], found: dict[str, Any]) -> None:
+        found["programs"] = {way: [] for way in ways}
+        for turn in range(self._job.rounds):
+            for way in ways if turn % 2 == 0 else ways[::-1]:
+                found["programs"][way].append(ready.run_program(way))
+
+    def _run_rounds(self, ready: _CaseRun, ways: list[str], found: dict[str, Any]) -> None:
+        """Measure each way in each round, and between its two plans what Plait chooses by itself."""
+        for _ in range(_LEARNING - 1):
+            ready.prepare(0, False)
+            ready.run(CHOSEN)
+        samples: dict[str, list[float]] = {way: [] for way in ways}
+        found["chosen"] = way_of(ready.plan(CHOSEN))
+        times = 1 if ready.cold else _times(min(found["first"].values()))
+        for turn in range(self._job.rounds):
+            for way in ways if turn % 2 == 0 else ways[::-1]:
+                ready.prepare(0, False)
+                seconds = self._span(lambda way=way: ready.run(way, times))  # type: ignore[misc]
+                samples[way].append(seconds / times)
+        found["samples"], found["in_the_end"] = samples, way_of(ready.plan(CHOSEN))
 
 
 def _times(seconds: float) -> int:

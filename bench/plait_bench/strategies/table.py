@@ -8,8 +8,12 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from plait.draw.figure import new_figure, open_axis, save
-from plait_bench.strategies.driver import NEAR, CaseResult, StrategiesResults
+from plait_bench.strategies.driver import CaseResult, StrategiesResults
+from plait_bench.strategies.job import CHOSEN
+from plait_bench.strategies.verdict import NEAR
 from plait_bench.text import counted, machine_line, milliseconds, notes, titled_table, version_line
+
+_MARKS = {"near": "", "far": "", "open": " ?"}
 
 
 def strategies_table(results: StrategiesResults) -> RenderableType:
@@ -32,23 +36,24 @@ def _header(results: StrategiesResults) -> Text:
 
 
 def _row(result: CaseResult) -> list[str | Text]:
-    case, medians = result.case, result.medians()
+    case = result.case
     return [
         f"{'cold ' * (case.cache == 'cold')}{case.operation} {'x'.join(map(str, case.shape))} {case.dtype}",
         f"{','.join(case.dist)} {case.order}",
         str(case.ranks),
         result.chosen,
-        milliseconds(medians[result.chosen]),
+        milliseconds(result.median(CHOSEN)),
         result.best,
-        milliseconds(medians[result.best]),
-        Text(f"{100 * result.loss:.0f} %", style="" if result.loss <= NEAR else "bold red"),
+        milliseconds(result.median(result.best)),
+        Text(f"{100 * result.loss:.0f} %{_MARKS[result.verdict]}", style="" if result.loss <= NEAR else "bold red"),
     ]
 
 
 def _notes(results: StrategiesResults) -> Text:
     lines = [
         "P: ranks.  Best: the strategy with the shortest time, each of them forced in the same rounds.",
-        "Loss: what the chosen strategy takes more than that, once Plait has tried those that may be as good.",
+        "Loss: what the chosen one takes more than what was the best in the other half of the rounds, once Plait has "
+        "tried those that may be as good.  ?: noise does not let tell whether it is above 10 %.",
         f"Constants of the cost model: {results.machine.get('constants', 'built in')}.",
     ]
     if results.not_cold:
@@ -61,6 +66,12 @@ def _notes(results: StrategiesResults) -> Text:
             f"Within {100 * NEAR:.0f} % of the best: {100 * results.near:.1f} % of {counted(len(losses), 'case')}; "
             f"the largest loss is {100 * losses[-1]:.0f} %.  "
             f"By the model alone: {100 * (results.near_by_model or 0):.1f} %."
+        )
+        verdicts = results.verdicts()
+        lines.append(
+            f"Certainly within: {verdicts['near']}, certainly not: {verdicts['far']}, undecidable: {verdicts['open']}.  "
+            f"What was the best in one half of the rounds is within it in the other half in "
+            f"{100 * (results.repeats or 0):.1f} %."
         )
     return notes(
         lines, [f"{name}, {way}" for name, way in results.wrong()], "Every byte of the first round was checked."

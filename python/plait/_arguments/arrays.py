@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import _core
 from .._core import Comm, Layout
 from .._errors import ArgumentError
 from .values import Array, array_of, value_of
@@ -41,11 +43,20 @@ def in_order(memory: Array, shape: tuple[int, ...], order: tuple[int, ...]) -> A
     return memory.reshape([shape[d] for d in order]).transpose(np.argsort(order))
 
 
+def new_array(shape: Sequence[int], dtype: np.dtype[Any], order: str = "C") -> Array:
+    """Make an uninitialised array for a result, in Fortran's order for "F": large ones in recycled memory."""
+    size = math.prod(shape) * dtype.itemsize
+    if size >= _core.least_recycled and not dtype.hasobject and dtype.subdtype is None:
+        with contextlib.suppress(MemoryError):  # NumPy tells of it in more words
+            return np.ndarray(tuple(shape), dtype, _core.recycled_bytes(size), order="F" if order == "F" else "C")
+    return np.empty(tuple(shape), dtype, "F" if order == "F" else "C")
+
+
 def new_arrays(needed: LocalArrays) -> list[Array]:
     """Make uninitialised local arrays, halos included."""
     shapes = [needed.layout.padded_shape(rank) for rank in needed.ranks]
     order = needed.layout.dimension_order
-    return [in_order(np.empty(math.prod(shape), needed.dtype), shape, order) for shape in shapes]
+    return [in_order(new_array([math.prod(shape)], needed.dtype), shape, order) for shape in shapes]
 
 
 def check_arrays(arrays: Arrays | None, needed: LocalArrays, what: str, writable: bool = False) -> list[Array]:

@@ -11,7 +11,7 @@ import numpy as np
 from .._arguments.region import Slices
 from .._arguments.values import Array, value_of
 from .._arguments.words import shape_text
-from .._attributes import Attributes
+from .._attributes import FileAttributes
 from .._core import Comm, File, Layout
 from .._errors import ArgumentError, ArgumentTypeError
 from .._guard import alone
@@ -62,9 +62,12 @@ class ArrayLike(Measured):
         return pieces(self.shape, self.dtype.itemsize, self.order)
 
     @property
-    def attrs(self) -> Attributes:
-        """The attributes of the array, as :meth:`plait.open` found them; of a new one those that it was given."""
-        return Attributes(self._core.attributes)
+    def attrs(self) -> FileAttributes:
+        """The attributes of the array, as :meth:`plait.open` found them; of a new one those that it was given.
+
+        In mode ``r+`` of HDF5, netCDF-4 and Zarr they change by assignment and ``del``, on all ranks together.
+        """
+        return FileAttributes(self._core)
 
     @alone
     def __getitem__(self, index: Any) -> Array | Any:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .._arguments.arrays import new_array
 from .._arguments.region import Slices
 from .index import Index
 from .pieces import pieces_of
@@ -19,7 +20,7 @@ Move = Callable[[Slices, Array], None]
 
 def read_index(index: Index, dtype: np.dtype[Any], order: str, read: Move) -> Any:
     """Return what NumPy's indexing of the whole array would: a new array, or an element."""
-    box: Array = np.empty(index.box, dtype, "F" if order == "F" else "C")
+    box: Array = new_array(index.box, dtype, order)
     if index.points is None:
         read(index.slices, box)
     else:
@@ -35,7 +36,7 @@ def read_index(index: Index, dtype: np.dtype[Any], order: str, read: Move) -> An
 def _read_box(slices: Slices, dtype: np.dtype[Any], order: str, read: Move) -> Array:
     """Read a region into a new array."""
     shape = tuple(count for _, count, _, single in slices if not single)
-    found: Array = np.empty(shape, dtype, "F" if order == "F" else "C")
+    found: Array = new_array(shape, dtype, order)
     read(slices, found)
     return found
 

@@ -10,6 +10,7 @@
 #include "base/text.hpp"
 #include "base/text_reader.hpp"
 #include "container/array_type.hpp"
+#include "container/hdf5/changing/changed_dataset.hpp"
 #include "container/hdf5/file.hpp"
 #include "container/hdf5/store.hpp"
 #include "container/hdf5/writing/new_attributes.hpp"
@@ -46,6 +47,11 @@ Member member_of(NamedDataset& found) {
   return member;
 }
 
+std::shared_ptr<store::Store> store_of(std::shared_ptr<store::Store> file, Dataset dataset, const std::string& path) {
+  if (dataset.needs_places()) return std::make_shared<ChangedDataset>(std::move(file), std::move(dataset), path);
+  return std::make_shared<DatasetStore>(std::move(file), std::move(dataset), path);
+}
+
 class Hdf5 : public NamingContainer {
  public:
   explicit Hdf5(std::string_view suffix) : suffix_(suffix) {}
@@ -77,11 +83,11 @@ class Hdf5 : public NamingContainer {
   }
   std::shared_ptr<store::Store> view(std::shared_ptr<store::Store> store, const std::string& path,
                                      std::string_view told) const override {
-    if (!told.empty()) return std::make_shared<DatasetStore>(std::move(store), unpacked(told), path);
+    if (!told.empty()) return store_of(std::move(store), unpacked(told), path);
     const auto [file, array] = array_name(path);
     const std::string name = array ? std::string(*array) : chosen(list(*store, std::string(file)), path).name;
     Dataset dataset = HdfFile(*store, std::string(file)).dataset(name);
-    return std::make_shared<DatasetStore>(std::move(store), std::move(dataset), path);
+    return store_of(std::move(store), std::move(dataset), path);
   }
   std::string tell(const store::Store& view) const override {
     return packed(dynamic_cast<const DatasetStore&>(view).dataset());
@@ -95,8 +101,22 @@ class Hdf5 : public NamingContainer {
     check_told(found, path, options);
     return found;
   }
-  void check_changeable(const store::Store& view) const override {
+  void check_changeable(store::Store& view) const override {
     if (const std::string why = dynamic_cast<const DatasetStore&>(view).refuses_writes(); !why.empty()) refuse(why);
+    if (auto* changed = dynamic_cast<ChangedDataset*>(&view)) changed->prepare();
+  }
+  bool keeps_changes(const store::Store& view) const override {
+    const auto* changed = dynamic_cast<const ChangedDataset*>(&view);
+    return changed != nullptr && changed->is_changed();
+  }
+  void commit_changes(store::Store& view) const override { dynamic_cast<ChangedDataset&>(view).commit(); }
+  void change_attributes(store::Store& view, const std::string& path, const AttributeChanges& changes) const override {
+    auto& dataset = dynamic_cast<DatasetStore&>(view);
+    HdfFile(dataset.file(), std::string(array_name(path).file), HdfFile::For::kChanging)
+        .change_attributes(dataset.dataset().path, changes);
+  }
+  bool changes_attributes(const store::Store& view) const override {
+    return dynamic_cast<const DatasetStore*>(&view) != nullptr;
   }
   bool keeps_chunks() const override { return true; }
   /// What is known of chunks while they are written is in the file only at its end.
@@ -124,6 +144,7 @@ class Hdf5 : public NamingContainer {
   }
   bool shares(const NewContent& made) const override { return std::ranges::any_of(made.members, comes_later); }
   void share(store::Store& view, std::unique_ptr<transport::Counter> counter, bool alone) const override {
+    if (auto* changed = dynamic_cast<ChangedDataset*>(&view)) return changed->share(std::move(counter), alone);
     dynamic_cast<NewChunks&>(view).share(std::move(counter), alone);
   }
   bool seals() const override { return true; }

@@ -30,6 +30,13 @@ std::int64_t Dataset::chunk_bytes() const {
   return bytes;
 }
 
+bool Dataset::needs_places() const {
+  if (storage != Storage::kChunks) return false;
+  std::int64_t all = 1;
+  for (const std::int64_t count : grid()) all *= count;  // which has been found to fit
+  return !filters.empty() || static_cast<std::int64_t>(chunks.size()) != all;
+}
+
 std::string Dataset::kept() const {
   if (chunk.empty())
     return storage == Storage::kInside ? "compact" : storage == Storage::kNone ? "not written" : "contiguous";
@@ -57,6 +64,11 @@ std::string packed(const Dataset& dataset) {
     out.text(filter.name);
   }
   out.number(dataset.edges_packed ? 1 : 0);
+  out.number(dataset.changes ? 1 : 0);
+  if (dataset.changes) {
+    out.signed_number(dataset.changes->begin);
+    out.number(dataset.changes->mark);
+  }
   out.number(dataset.chunks.size());
   // Most follow each other in the file, and are of nearly one size.
   Chunk before;
@@ -91,6 +103,10 @@ Dataset unpacked(std::string_view bytes) {
     filter.name = in.bytes();
   }
   dataset.edges_packed = in.number() != 0;
+  if (in.number() != 0) {
+    const std::int64_t begin = in.signed_number();
+    dataset.changes = Changes{begin, in.number()};
+  }
   dataset.chunks.resize(in.count());
   Chunk before;
   before.number = -1;

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,6 +34,12 @@ enum class Storage : std::uint8_t {
   kChunks
 };
 
+/// Of changes that are kept apart until the end: where in the file they begin, and what marks them (ChunkLog).
+struct Changes {
+  std::int64_t begin = 0;
+  std::uint64_t mark = 0;
+};
+
 struct Dataset {
   ArrayType type;
   std::string element;  ///< as h5dump calls it, without `H5T_`
@@ -48,8 +55,15 @@ struct Dataset {
   std::vector<Chunk> chunks;  ///< by ascending number
   /// One for each dimension, empty where it has none; or none at all.  Not packed().
   std::vector<std::string> dimension_names;
-  ArrayAttributes attributes;  ///< not packed()
+  ArrayAttributes attributes;       ///< not packed()
+  std::string path;                 ///< in the file; not packed()
+  std::int64_t header = 0;          ///< where its object header lies in the file; not packed()
+  std::string unchangeable;         ///< why its chunks cannot get other places; empty: they can.  Not packed().
+  std::int64_t tree_children = 64;  ///< most of a node of a chunk index; not packed()
+  std::optional<Changes> changes;   ///< of one that is being changed so
 
+  /// Whether changed chunks may need another place: they are packed, or some have none yet.
+  bool needs_places() const;
   /// Chunks along each dimension.
   Extents grid() const;
   std::int64_t chunk_bytes() const;

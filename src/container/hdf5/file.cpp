@@ -63,9 +63,11 @@ const std::string& ordinary(const store::Store& store, const std::string& path) 
 
 }  // namespace
 
-HdfFile::HdfFile(store::Store& store, const std::string& path) : path_(ordinary(store, path)), bytes_(store.size()) {
+HdfFile::HdfFile(store::Store& store, const std::string& path, For what)
+    : path_(ordinary(store, path)), bytes_(store.size()) {
+  const bool changing = what == For::kChanging;
   const auto* bytes = dynamic_cast<const store::posix::PosixStore*>(&store);
-  file_ = Handle(hdf5_->H5Fopen(bytes->name().c_str(), kReadOnly, 0), hdf5_->H5Fclose);
+  file_ = Handle(hdf5_->H5Fopen(bytes->name().c_str(), changing ? kIntentWrite : kReadOnly, 0), hdf5_->H5Fclose);
   if (!file_)
     throw Error(ErrorKind::kSystem,
                 text(path, " cannot be opened as an HDF5 file by ", hdf5_.words(), hdf5_.why(),
@@ -78,7 +80,7 @@ HdfFile::HdfFile(store::Store& store, const std::string& path) : path_(ordinary(
       !store::posix::same_file(store::posix::identity_of(*static_cast<int*>(descriptor), path), bytes->identity()))
     throw Error(ErrorKind::kSystem, text(path, " has been replaced while it was opened; open it again"), ESTALE);
   unsigned intent = 0;
-  if (hdf5_->H5Fget_intent(file_.id(), &intent) >= 0 && (intent & kIntentWrite) != 0)
+  if (!changing && hdf5_->H5Fget_intent(file_.id(), &intent) >= 0 && (intent & kIntentWrite) != 0)
     throw Error(ErrorKind::kSystem,
                 text(path,
                      " is open for writing in this process, so that what is in it may not be in the file yet; "
@@ -207,7 +209,12 @@ Dataset HdfFile::dataset(std::string_view name) {
   Dataset found = describe(object.id(), shown);
   if (!found.refused.empty()) refuse(text(shown, ": ", found.refused));
   found.attributes = attributes_of(hdf5_, object.id(), of_netcdf_);
-  if (found.storage == Storage::kChunks) read_index(object.id(), found, shown);
+  found.path = name;
+  found.header = static_cast<std::int64_t>(address_of(object.id()));
+  if (found.storage == Storage::kChunks) {
+    read_index(object.id(), found, shown);
+    describe_file(found);
+  }
   return found;
 }
 

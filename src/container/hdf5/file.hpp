@@ -23,10 +23,12 @@ struct NamedDataset {
 /// An open file.  Closed again soon: what was read from it is kept as plain values.
 class HdfFile {
  public:
+  enum class For : std::uint8_t { kReading, kChanging };
+
   /// path: of the file of which `store` has the bytes.
   /// errors  kSystem: not an HDF5 file, damaged, open for writing in another program, or replaced since `store` was
   ///         opened.
-  HdfFile(store::Store& store, const std::string& path);
+  HdfFile(store::Store& store, const std::string& path, For what = For::kReading);
 
   /// All datasets of a group, or the one of that name, by groups and names; each once, whatever the number of its links.
   /// Links out of the file are not followed, and named types and what only stands for a dimension of netCDF are left
@@ -40,6 +42,8 @@ class HdfFile {
   /// errors  kArgument: there is none of that name; a link leads out of the file; a type, layout or filter that is not
   ///         supported.  kSystem: damaged, or chunks outside of the file.
   Dataset dataset(std::string_view name);
+  /// Changes attributes of a dataset, and closes the file.  errors  kSystem: the library fails.
+  void change_attributes(const std::string& name, const AttributeChanges& changes);
 
  private:
   Handle open_object(const std::string& name, const std::string& shown) const;
@@ -47,6 +51,8 @@ class HdfFile {
   Dataset describe(Id dataset, const std::string& shown) const;
   void describe_space(Id dataset, Dataset& found) const;
   void describe_chunks(Id properties, Dataset& found, const std::string& shown) const;
+  /// What a change of its chunks has to know of the file.
+  void describe_file(Dataset& found) const;
   void read_fill(Id dataset, Id properties, Dataset& found) const;
   void read_index(Id dataset, Dataset& found, const std::string& shown) const;
   /// Whether it is no variable of netCDF but a dimension, which has a length and no elements.

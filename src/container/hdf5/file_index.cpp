@@ -48,6 +48,25 @@ class Listing {
 
 }  // namespace
 
+void HdfFile::describe_file(Dataset& found) const {
+  const Handle creation(hdf5_->H5Fget_create_plist(file_.id()), hdf5_->H5Pclose);
+  Size user_block = 0;
+  int strategy = 0;
+  bool kept = false;
+  Size threshold = 0;
+  unsigned half = 0;
+  if (!creation || hdf5_->H5Pget_userblock(creation.id(), &user_block) < 0 ||
+      hdf5_->H5Pget_file_space_strategy(creation.id(), &strategy, &kept, &threshold) < 0 ||
+      hdf5_->H5Pget_istore_k(creation.id(), &half) < 0)
+    damaged("the properties of the file");
+  constexpr int kInPages = 1;  // H5F_FSPACE_STRATEGY_PAGE
+  if (user_block > 0)
+    found.unchangeable = text("its file begins with a block of ", user_block, " bytes of a user's own");
+  if (kept || strategy == kInPages)
+    found.unchangeable = "its file is organized in pages, or says which parts of it are free";
+  found.tree_children = 2 * std::int64_t{half};
+}
+
 void HdfFile::read_index(Id dataset, Dataset& found, const std::string& shown) const {
   Listing listing(found, !hdf5_.at_least(2, 0, 0));
   const Handle creation(hdf5_->H5Fget_create_plist(file_.id()), hdf5_->H5Pclose);

@@ -25,10 +25,22 @@ struct KnownFilter {
   std::string_view name;
   /// nullptr: only its name is known.
   CodecPointer (*codec)(const Filter& filter);
+  bool only_unpacked = false;
 };
 
 std::uint32_t value_of(const Filter& filter, std::size_t number, std::uint32_t otherwise) {
   return number < filter.values.size() ? filter.values[number] : otherwise;
+}
+
+/// Behind two versions and the bytes of an element and of a chunk: the level, how bytes are reordered, the compressor.
+CodecPointer blosc_of(const Filter& filter) {
+  constexpr std::array<const char*, 6> kCompressors{"blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd"};
+  codec::BloscOptions options;
+  options.element_bytes = static_cast<int>(std::min<std::uint32_t>(value_of(filter, 2, 1), 255));
+  options.level = static_cast<int>(std::min<std::uint32_t>(value_of(filter, 4, 5), 9));
+  options.shuffle = static_cast<int>(std::min<std::uint32_t>(value_of(filter, 5, 1), 2));
+  options.compressor = kCompressors[std::min<std::size_t>(value_of(filter, 6, 0), kCompressors.size() - 1)];
+  return codec::blosc(options);
 }
 
 constexpr std::array kKnown{
@@ -43,9 +55,9 @@ constexpr std::array kKnown{
     KnownFilter{5, "nbit", nullptr},
     KnownFilter{6, "scaleoffset", nullptr},
     KnownFilter{307, "bzip2", nullptr},
-    KnownFilter{32000, "lzf", [](const Filter&) { return lzf(); }},
-    KnownFilter{32001, "blosc", [](const Filter&) { return codec::blosc({}); }},
-    KnownFilter{32004, "lz4", [](const Filter&) { return lz4(); }},
+    KnownFilter{32000, "lzf", [](const Filter&) { return lzf(); }, true},
+    KnownFilter{32001, "blosc", blosc_of},
+    KnownFilter{32004, "lz4", [](const Filter&) { return lz4(); }, true},
     KnownFilter{32008, "bitshuffle", nullptr},
     KnownFilter{32013, "zfp", nullptr},
     KnownFilter{32015, "zstd",
@@ -87,6 +99,13 @@ codec::Chain chain_of(const std::vector<Filter>& filters, std::uint32_t left_out
     if (i >= 32 || (left_out >> i & 1U) == 0) codecs.push_back(known(filters[i])->codec(filters[i]));
   }
   return codec::Chain(std::move(codecs));
+}
+
+std::uint32_t only_unpacked(const std::vector<Filter>& filters) {
+  std::uint32_t found = 0;
+  for (std::size_t i = 0; i < filters.size() && i < 32; ++i)
+    if (const KnownFilter* const one = known(filters[i]); one != nullptr && one->only_unpacked) found |= 1U << i;
+  return found;
 }
 
 std::vector<Filter> filters_of(std::string_view codec, std::int64_t element_bytes) {

@@ -21,6 +21,9 @@ std::string why_not(const Filter& filter);
 /// Those that are not left out (bit i: filter i), in their order.  errors  kArgument: why_not().
 codec::Chain chain_of(const std::vector<Filter>& filters, std::uint32_t left_out);
 
+/// Of those that Plait only unpacks, for chunks that it writes: bit i, filter i.
+std::uint32_t only_unpacked(const std::vector<Filter>& filters);
+
 /// The filters that a codec of FileOptions stands for: `none`, `gzip:5`, `zlib:5` (both are deflate), `zstd:3`, each
 /// behind `shuffle,` where bytes of elements are to be reordered first.  errors  kArgument: another one.
 std::vector<Filter> filters_of(std::string_view codec, std::int64_t element_bytes);

@@ -76,6 +76,9 @@ using LinkGuard = int(const char*, const char*, const char*, const char*, unsign
   ONE(int, H5Pclose, (Id))                                                                                   \
   ONE(int, H5Pset_elink_cb, (Id, LinkGuard*, void*))                                                         \
   ONE(int, H5Pget_userblock, (Id, Size*))                                                                    \
+  ONE(int, H5Pget_istore_k, (Id, unsigned*))                                                                 \
+  ONE(int, H5Pget_file_space_strategy, (Id, int*, bool*, Size*))                                             \
+  ONE(int, H5Adelete, (Id, const char*))                                                                     \
   ONE(int, H5Pget_layout, (Id))                                                                              \
   ONE(int, H5Pget_chunk, (Id, int, Size*))                                                                   \
   ONE(int, H5Pget_external_count, (Id))                                                                      \

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "base/text.hpp"
@@ -69,13 +70,13 @@ void DatasetStore::check(std::int64_t offset, std::int64_t bytes) const {
               text("cannot access ", bytes, " bytes at offset ", offset, " of ", name_, ", which has ", size_), EINVAL);
 }
 
-const Chunk* DatasetStore::find(std::int64_t number) const {
+std::optional<Chunk> DatasetStore::find(std::int64_t number) const {
   // Where none is missing it stands at its number.
   const std::vector<Chunk>& chunks = dataset_.chunks;
   const auto at = static_cast<std::size_t>(number);
-  if (at < chunks.size() && chunks[at].number == number) return &chunks[at];
+  if (at < chunks.size() && chunks[at].number == number) return chunks[at];
   const auto found = std::ranges::lower_bound(chunks, number, {}, &Chunk::number);
-  return found != chunks.end() && found->number == number ? &*found : nullptr;
+  return found != chunks.end() && found->number == number ? std::optional(*found) : std::nullopt;
 }
 
 std::unique_ptr<store::Pending> DatasetStore::submit_read(std::vector<ReadSegment> segments) {
@@ -90,8 +91,7 @@ std::unique_ptr<store::Pending> DatasetStore::submit_read(std::vector<ReadSegmen
     for (const ReadSegment& segment : segments)
       for_each_chunk(chunk_bytes_, segment.offset, segment.bytes,
                      [&](std::int64_t number, std::int64_t within, std::int64_t done, std::int64_t length) {
-                       const Chunk* const chunk = find(number);
-                       if (chunk != nullptr)
+                       if (const std::optional<Chunk> chunk = find(number))
                          plain.push_back({chunk->offset + within, segment.data + done, length});
                        else
                          made.push_back({segment.offset + done, segment.data + done, length});
@@ -105,13 +105,13 @@ std::unique_ptr<store::Pending> DatasetStore::submit_read(std::vector<ReadSegmen
 
 std::string DatasetStore::refuses_writes() const {
   const char* why = nullptr;
-  if (!dataset_.filters.empty()) why = "its chunks are packed or have check sums";
   if (dataset_.storage == Storage::kInside) why = "it lies within the description of the dataset (compact)";
   if (dataset_.storage == Storage::kNone && size_ > 0)
     why = "it has no place in the file yet, as nothing has been written";
-  if (dataset_.storage == Storage::kChunks && static_cast<std::int64_t>(dataset_.chunks.size()) * chunk_bytes_ != size_)
-    why = "some of its chunks have no place in the file yet";
-  if (why == nullptr) return {};
+  return why == nullptr ? std::string() : not_changed(why);
+}
+
+std::string DatasetStore::not_changed(std::string_view why) const {
   return text(name_, " cannot be changed in place: ", why, "; copy it to a new file, or write it by h5py");
 }
 
@@ -171,16 +171,18 @@ void DatasetStore::unpack(const Chunk& chunk, std::span<std::byte> into) const {
 }
 
 void DatasetStore::read_chunk(std::int64_t number, const ReadSegment& piece, std::shared_ptr<const Unpacked>& recent) {
-  const Chunk* const chunk = find(number);
-  if (chunk == nullptr) return fill(piece);
-  if (!recent || recent->number != number) {
+  const std::optional<Chunk> chunk = find(number);
+  if (!chunk) return fill(piece);
+  const auto is_recent = [&] { return recent && recent->number == number && recent->offset == chunk->offset; };
+  if (!is_recent()) {
     const std::scoped_lock lock(mutex_);
     recent = last_;
   }
-  if (!recent || recent->number != number) {
+  if (!is_recent()) {
     if (piece.bytes == chunk_bytes_) return unpack(*chunk, {piece.data, static_cast<std::size_t>(piece.bytes)});
     auto made = std::make_shared<Unpacked>();
     made->number = number;
+    made->offset = chunk->offset;
     made->bytes.resize(static_cast<std::size_t>(chunk_bytes_));
     unpack(*chunk, made->bytes);
     recent = std::move(made);

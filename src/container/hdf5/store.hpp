@@ -5,7 +5,9 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "codec/codec.hpp"
@@ -17,6 +19,7 @@ namespace plait::container::hdf5 {
 /// A chunk as it was before it was packed.
 struct Unpacked {
   std::int64_t number = -1;
+  std::int64_t offset = 0;  ///< where in the file it was
   std::vector<std::byte> bytes;
 };
 
@@ -29,6 +32,8 @@ class DatasetStore : public store::Store {
   DatasetStore(std::shared_ptr<store::Store> file, Dataset dataset, std::string name);
 
   const Dataset& dataset() const { return dataset_; }
+  /// The whole file.
+  store::Store& file() const { return *file_; }
   const std::string& name() const override { return name_; }
   std::string description() const override;
   std::int64_t size() override { return size_; }
@@ -39,20 +44,27 @@ class DatasetStore : public store::Store {
   void sync() override { file_->sync(); }
 
   /// Why elements cannot be changed in place; empty: they can.
-  std::string refuses_writes() const;
+  virtual std::string refuses_writes() const;
 
   /// Reads where nothing lies as it is in the file.  recent: the chunk that this batch has unpacked last; other threads
   /// may unpack others meanwhile.
   /// errors  kSystem: a chunk that is damaged or of another size, by its index and its offset in the file.
   void read_unpacked(const store::ReadSegment& segment, std::shared_ptr<const Unpacked>& recent);
 
- private:
+ protected:
   void check(std::int64_t offset, std::int64_t bytes) const;
-  const Chunk* find(std::int64_t number) const;
-  codec::Chain chain(const Chunk& chunk) const;
-  void read_chunk(std::int64_t number, const store::ReadSegment& piece, std::shared_ptr<const Unpacked>& recent);
+  /// Where a chunk lies, if it does.
+  virtual std::optional<Chunk> find(std::int64_t number) const;
   void unpack(const Chunk& chunk, std::span<std::byte> into) const;
   void fill(const store::ReadSegment& piece) const;
+  const std::shared_ptr<store::Store>& shared_file() const { return file_; }
+  Dataset& changed_dataset() { return dataset_; }
+  std::int64_t chunk_bytes() const { return chunk_bytes_; }
+  std::string not_changed(std::string_view why) const;
+
+ private:
+  codec::Chain chain(const Chunk& chunk) const;
+  void read_chunk(std::int64_t number, const store::ReadSegment& piece, std::shared_ptr<const Unpacked>& recent);
 
   std::shared_ptr<store::Store> file_;
   Dataset dataset_;

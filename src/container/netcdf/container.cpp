@@ -93,8 +93,14 @@ class NetCdf : public NamingContainer {
   }
   bool seals() const override { return netcdf4().seals(); }
   void seal(store::Store& store, const NewContent& made) const override { netcdf4().seal(store, made); }
-  void check_changeable(const store::Store& view) const override {
+  void check_changeable(store::Store& view) const override {
     if (is_netcdf4(view)) netcdf4().check_changeable(view);
+  }
+  bool keeps_changes(const store::Store& view) const override { return netcdf4().keeps_changes(view); }
+  void commit_changes(store::Store& view) const override { netcdf4().commit_changes(view); }
+  bool changes_attributes(const store::Store& view) const override { return netcdf4().changes_attributes(view); }
+  void change_attributes(store::Store& view, const std::string& path, const AttributeChanges& changes) const override {
+    netcdf4().change_attributes(view, path, changes);
   }
 };
 

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <system_error>
 #include <utility>
 
@@ -15,8 +17,11 @@
 #include "container/attributes_json.hpp"
 #include "container/fill_value.hpp"
 #include "container/zarr/document.hpp"
+#include "container/zarr/json_member.hpp"
 #include "container/zarr/target.hpp"
+#include "plait/error.hpp"
 #include "store/posix/posix_store.hpp"
+#include "store/posix/replacement.hpp"
 
 namespace plait::container::zarr {
 
@@ -121,6 +126,35 @@ nlohmann::ordered_json attributes_object(const ArrayAttributes& attributes, cons
   if (fill != nullptr && !fill->is_texts() && !fill->is_json() && fill->dtype[1] == 'f' && count_of(*fill) == 1)
     object[std::string(kFill)] = letters_of(real_of(*fill));
   return object;
+}
+
+void change_attributes(const std::string& file, const AttributeChanges& changes) {
+  const bool second = is_second_version(file);
+  const std::string path = second ? (fs::path(file).parent_path() / ".zattrs").string() : file;
+  std::error_code ignored;
+  std::string text = "{}";
+  if (!second || fs::exists(path, ignored)) {
+    PosixStore store(path, PosixStore::Access::kRead);
+    text = content_of(store);
+  }
+  constexpr std::string_view kMember = "attributes";
+  std::string object = second ? text : member_text(text, kMember);
+  if (object.empty() || object == "null") object = "{}";
+  for (const auto& [name, value] : changes) {
+    const std::string spelled = Ordered(name).dump();
+    const std::string inner = spelled.substr(1, spelled.size() - 2);
+    const auto made = value ? with_member(object, inner, json_text(attributes_object({*value}, file)[name], -1))
+                            : without_member(object, inner);
+    if (!made)
+      throw Error(
+          ErrorKind::kSystem,
+          base::text("cannot change the attributes in ", path, ": they are no JSON object; copy or download it again"),
+          EIO);
+    object = *made;
+  }
+  const std::string made = second ? object : with_member(text, kMember, object).value_or(text);
+  const auto* bytes = reinterpret_cast<const std::byte*>(made.data());
+  store::posix::Replacement(path, static_cast<std::int64_t>(made.size()), std::span(bytes, made.size())).commit();
 }
 
 }  // namespace plait::container::zarr

@@ -22,4 +22,8 @@ void take_attributes(Content& found, ArrayAttributes attributes, std::string_vie
 /// errors  kArgument: types that JSON has not.
 nlohmann::ordered_json attributes_object(const ArrayAttributes& attributes, const std::string& where);
 
+/// Changes attributes of the array whose metadata is in `file`; every other byte of that stays, and the file is replaced as
+/// a whole.  errors  kSystem: no JSON, or it cannot be written.
+void change_attributes(const std::string& file, const AttributeChanges& changes);
+
 }  // namespace plait::container::zarr

@@ -107,6 +107,8 @@ std::shared_ptr<const std::vector<ShardEntry>> ChunkFiles::index_of(std::int64_t
 
 std::optional<StoredChunk> ChunkFiles::find(std::int64_t number) {
   const Location location = location_of(number);
+  if (metadata_.shards && !fresh_)
+    if (std::optional<StoredChunk> put = find_put(location)) return put;
   StoredChunk found;
   found.file = opened(path_of(location.file));
   if (!found.file) return std::nullopt;
@@ -183,15 +185,18 @@ void ChunkFiles::write_whole(const std::string& file, base::FunctionRef<void(Pos
   try {
     PosixStore store(made, PosixStore::Access::kReadWrite);
     fill(store);
-    if (in_place) return;
-    if (::rename(made.c_str(), file.c_str()) == 0) return;
-    if (errno != ENOENT) throw system_error(text("write ", file), errno);
-    make_folder_of(file);
-    if (::rename(made.c_str(), file.c_str()) != 0) throw system_error(text("write ", file), errno);
+    if (!in_place) give_name(made, file);
   } catch (...) {
     if (!in_place) ::unlink(made.c_str());
     throw;
   }
+}
+
+void ChunkFiles::give_name(const std::string& made, const std::string& file) const {
+  if (::rename(made.c_str(), file.c_str()) == 0) return;
+  if (errno != ENOENT) throw system_error(text("write ", file), errno);
+  make_folder_of(file);
+  if (::rename(made.c_str(), file.c_str()) != 0) throw system_error(text("write ", file), errno);
 }
 
 void ChunkFiles::note(const std::string& file) {
@@ -221,49 +226,6 @@ void ChunkFiles::look_again(OpenShard& shard, const std::string& file) const {
   shard.end =
       shards.index_at_end ? std::max<std::int64_t>(size - shards.index_bytes, 0) : std::max(size, shards.index_bytes);
   shard.file_bytes = size;
-}
-
-void ChunkFiles::put_in_shard(const Location& location, std::span<const std::byte> packed) {
-  const std::string file = path_of(location.file);
-  if (!fresh_)
-    throw Error(ErrorKind::kArgument,
-                text(folder_,
-                     ": chunks in shards are not written in place, since a shard is one file; copy the array "
-                     "into a new one"));
-  const std::shared_ptr<OpenShard> shard = open_shard(location.file);
-  const std::scoped_lock lock(shard->mutex);
-  look_again(*shard, file);
-  if (shard->file_bytes == 0 && !shard->dirty) write_whole(file, [](PosixStore&) {});
-  const auto bytes = static_cast<std::int64_t>(packed.size());
-  ShardEntry& entry = shard->entries[static_cast<std::size_t>(location.inside)];
-  const bool anew = !entry.there() || entry.bytes != packed.size();
-  const std::int64_t offset = anew ? shard->end : static_cast<std::int64_t>(entry.offset);
-  shard->dirty = true;
-  PosixStore(file, PosixStore::Access::kReadWrite).write({{offset, packed.data(), bytes}});
-  if (!anew) return;
-  entry = {static_cast<std::uint64_t>(offset), packed.size()};
-  shard->end += bytes;
-}
-
-void ChunkFiles::settle() {
-  if (!metadata_.shards) return;
-  std::vector<std::pair<std::int64_t, std::shared_ptr<OpenShard>>> all;
-  {
-    const std::scoped_lock lock(mutex_);
-    all.assign(open_shards_.begin(), open_shards_.end());
-  }
-  for (const auto& [number, shard] : all) {
-    const std::scoped_lock lock(shard->mutex);
-    if (!shard->dirty) continue;
-    const std::string file = path_of(number);
-    const std::vector<std::byte> index = index_bytes(*metadata_.shards, shard->entries);
-    const bool at_end = metadata_.shards->index_at_end;
-    const auto bytes = static_cast<std::int64_t>(index.size());
-    PosixStore(file, PosixStore::Access::kReadWrite).write({{at_end ? shard->end : 0, index.data(), bytes}});
-    shard->file_bytes = at_end ? shard->end + bytes : shard->end;
-    shard->dirty = false;
-    note(file);
-  }
 }
 
 void ChunkFiles::put(std::int64_t number, std::span<const std::byte> packed) {

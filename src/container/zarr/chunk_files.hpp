@@ -36,6 +36,8 @@ enum class Finders : std::uint8_t {
   kAnyone      ///< it is there
 };
 
+/// A shard that others see already is made anew beside the chunks, from the chunks that are put and, packed as they are,
+/// those that are kept, and gets its name when that is done: readers find the old one or the new one as a whole.
 /// threads  Any number at once, on different chunks.
 class ChunkFiles {
  public:
@@ -46,6 +48,9 @@ class ChunkFiles {
         metadata_(metadata),
         fresh_(finders != Finders::kAnyone),
         in_place_(finders == Finders::kNobody) {}
+  ~ChunkFiles() { forget(); }
+  ChunkFiles(const ChunkFiles&) = delete;
+  ChunkFiles& operator=(const ChunkFiles&) = delete;
 
   const std::string& folder() const { return folder_; }
   bool fresh() const { return fresh_; }
@@ -57,14 +62,16 @@ class ChunkFiles {
   store::posix::Identity identity(std::int64_t number) const;
 
   /// Writes a whole chunk; of a shard it goes behind those that are there, unless it fits where it was before.
-  /// errors  kSystem.  kArgument: a shard that others see already.
+  /// errors  kSystem.
   void put(std::int64_t number, std::span<const std::byte> packed);
   /// Writes parts of a chunk that lies in a file of its own as it is; one that is not there yet is made.  Offsets count
   /// from its first byte.  errors  kSystem: also a chunk of another size.
   void patch(std::int64_t number, std::vector<store::WriteSegment> parts);
   /// Writes the indices of shards that put() has changed.  One process at a time writes to a shard in between.
-  /// errors  kSystem.
+  /// errors  kSystem: shards that others see, and that have not got their names, are as they were.
   void settle();
+  /// Drops what put() has made of shards that others see.
+  void forget() noexcept;
   /// Returns once all that was written survives a loss of power.
   void sync();
 
@@ -92,11 +99,18 @@ class ChunkFiles {
     std::int64_t end = 0;          ///< of its chunks
     std::int64_t file_bytes = -1;  ///< when its index was written or read last; -1: never
     bool dirty = false;
+    std::string beside;  ///< the file that is made in place of one that others see; empty: there is none
   };
   std::shared_ptr<OpenShard> open_shard(std::int64_t number);
   /// Reads the index where another process may have changed it.  Under the shard's lock.
   void look_again(OpenShard& shard, const std::string& file) const;
   void put_in_shard(const Location& location, std::span<const std::byte> packed);
+  /// Of a chunk that has been put into a shard that others see, since the last settle().
+  std::optional<StoredChunk> find_put(const Location& location);
+  /// Gives `made`, which is complete, the name `file`.
+  void give_name(const std::string& made, const std::string& file) const;
+  /// Appends the chunks of the shard `file` that have not been put.  Under the shard's lock.
+  void keep_others(OpenShard& shard, const std::string& file) const;
   std::shared_ptr<const std::vector<ShardEntry>> index_of(std::int64_t shard, store::posix::PosixStore& file);
 
   std::string folder_;

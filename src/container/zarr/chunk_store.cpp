@@ -107,6 +107,13 @@ std::unique_ptr<store::Pending> ChunkStore::submit_write(std::vector<WriteSegmen
   return std::make_unique<PendingChunkWrites>(*this, std::move(segments));
 }
 
+void ChunkStore::settle() {
+  files_.settle();
+  // A file that was replaced twice may look as before.
+  const std::scoped_lock lock(mutex_);
+  last_ = nullptr;
+}
+
 void ChunkStore::fill(std::int64_t offset, std::span<std::byte> bytes) const {
   const std::size_t size = metadata_.fill.size();
   if (std::ranges::all_of(metadata_.fill, [&](std::byte one) { return one == metadata_.fill[0]; })) {

@@ -40,9 +40,9 @@ class ChunkStore : public store::Store {
   std::unique_ptr<store::Pending> submit_read(std::vector<store::ReadSegment> segments) override;
   /// The same.  Segments of one chunk that follow each other are written together: a chunk is read, packed and written
   /// once for all of them.
-  /// errors  kArgument: chunks in shards are only written in a new array.
   std::unique_ptr<store::Pending> submit_write(std::vector<store::WriteSegment> segments) override;
-  void settle() override { files_.settle(); }
+  void settle() override;
+  void forget() noexcept override { files_.forget(); }
   void sync() override { files_.sync(); }
 
   /// recent: the chunk that this batch has unpacked last; other threads may unpack others meanwhile.

@@ -145,6 +145,12 @@ class Zarr : public NamingContainer {
     check_told(found, path, options);
     return found;
   }
+  bool changes_attributes(const store::Store& /*view*/) const override { return true; }
+  void change_attributes(store::Store& view, const std::string& /*path*/,
+                         const AttributeChanges& changes) const override {
+    zarr::change_attributes(metadata_file(dynamic_cast<ChunkStore&>(view).name()), changes);
+    forget_consolidated_above(dynamic_cast<ChunkStore&>(view).name());
+  }
   bool keeps_chunks() const override { return true; }
   NewFolder new_folder(std::string_view path, std::optional<std::string_view> array,
                        const std::map<std::string, std::string>& groups) const override {

@@ -49,6 +49,8 @@ std::size_t behind_value(std::string_view text, std::size_t at) {
 struct Part {
   std::size_t begin;
   std::size_t end;
+  std::size_t value = 0;  ///< where its value begins
+  std::size_t behind = 0;
 };
 
 /// The bytes of the first member of that name with one of its commas, {0, 0} for none; nothing for no JSON object.
@@ -69,8 +71,9 @@ std::optional<Part> member(std::string_view text, std::string_view name) {
     if (end == kNone) return std::nullopt;
     const bool last = text[end] == '}';
     if (found) {
-      if (before != kNone) return Part{before, end};
-      return Part{key, last ? end : behind_spaces(text, end + 1)};
+      const std::size_t value = behind_spaces(text, at + 1);
+      if (before != kNone) return Part{before, end, value, end};
+      return Part{key, last ? end : behind_spaces(text, end + 1), value, end};
     }
     if (last) return Part{0, 0};
     before = end;
@@ -89,6 +92,27 @@ std::optional<std::string> without_member(std::string_view object, std::string_v
     if (found->begin == found->end) return text;
     text.erase(found->begin, found->end - found->begin);
   }
+}
+
+std::string member_text(std::string_view object, std::string_view name) {
+  const std::optional<Part> found = member(object, name);
+  if (!found || found->begin == found->end) return {};
+  std::string_view value = object.substr(found->value, found->behind - found->value);
+  return std::string(value.substr(0, value.find_last_not_of(" \t\r\n") + 1));
+}
+
+std::optional<std::string> with_member(std::string_view object, std::string_view name, std::string_view value) {
+  const std::optional<Part> found = member(object, name);
+  if (!found) return std::nullopt;
+  std::string text(object);
+  if (found->begin != found->end) {
+    const std::size_t bytes = member_text(object, name).size();
+    return text.replace(found->value, bytes, value);
+  }
+  const std::size_t end = text.find_last_of('}');
+  std::size_t last = text.find_last_not_of(" \t\r\n", end - 1);
+  const std::string_view comma = text[last] == '{' ? "" : ", ";
+  return text.insert(last + 1, std::string(comma) + '"' + std::string(name) + "\": " + std::string(value));
 }
 
 }  // namespace plait::container::zarr

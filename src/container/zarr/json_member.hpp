@@ -1,4 +1,4 @@
-/// Takes one member out of a JSON object and leaves every other byte as it is.
+/// Takes one member out of a JSON object, or gives it another value, and leaves every other byte as it is.
 ///
 /// Parsing and writing anew would round integers beyond 64 bits, refuse the NaN and Infinity that other tools write into
 /// attributes, and order or space the rest otherwise.
@@ -14,5 +14,13 @@ namespace plait::container::zarr {
 /// `name` is compared with the text between the quotes, so with escapes as they are written.
 /// cost  O(size of `object`) a member taken out.
 std::optional<std::string> without_member(std::string_view object, std::string_view name);
+
+/// The value of the first member of that name as it is written, without spaces around it; empty: there is none, or this is
+/// no JSON object.
+std::string member_text(std::string_view object, std::string_view name);
+
+/// `object` with one member of that name, whose value is spelled `value`: where the first one was, or behind the others.
+/// Nothing where it is no JSON object.
+std::optional<std::string> with_member(std::string_view object, std::string_view name, std::string_view value);
 
 }  // namespace plait::container::zarr

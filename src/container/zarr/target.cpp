@@ -114,6 +114,15 @@ std::string_view bare(std::string_view name) {
   return name;
 }
 
+void forget_consolidated_above(const fs::path& folder) {
+  // As long as these are groups of the newest version: others keep it elsewhere.
+  for (fs::path above = folder.parent_path(); above.has_relative_path(); above = above.parent_path()) {
+    std::error_code error;
+    if (!fs::is_regular_file(above / kNewest, error) || kind_of(above) != Kind::kGroup) return;
+    forget_consolidated(above);
+  }
+}
+
 fs::path folder_of(std::string_view path, std::optional<std::string_view> array) {
   fs::path folder(path);
   for (const std::string& part : parts_of(path, array)) folder /= part;

@@ -24,6 +24,9 @@ std::string_view bare(std::string_view name);
 /// The folder of an array or group in a hierarchy.  errors  kArgument: a name that cannot be.
 std::filesystem::path folder_of(std::string_view path, std::optional<std::string_view> array);
 
+/// Drops what the groups above an array keep of its metadata, which has changed.  errors  kSystem.
+void forget_consolidated_above(const std::filesystem::path& folder);
+
 /// See Container::new_folder().  Groups above the array that are not there are made; what is there is an array of that name,
 /// which is replaced, or in the way.  Metadata that a group keeps of all arrays below it would lack the new one, and
 /// goes.

@@ -43,9 +43,11 @@ inline std::int64_t magnitude(std::int64_t a) { return a < 0 ? -a : a; }
 #include "copy/kernels/transpose.inl"
 #include "copy/kernels/zip.inl"
 //
+#include "copy/kernels/join.inl"
+//
 #include "copy/kernels/execute.inl"
 
-constexpr InstructionSet kKernels{PLAIT_KERNELS_NAME, execute, zip};
+constexpr InstructionSet kKernels{PLAIT_KERNELS_NAME, execute, zip, join};
 
 }  // namespace
 }  // namespace plait::copy::PLAIT_KERNELS

@@ -118,11 +118,14 @@ void File::Impl::run(const AccessRequest& request, const base::RecordedCall& ask
       const auto own = workers.threads ? static_cast<std::size_t>(transport.rank()) : 0;
       run_worker(transport, request, {ready, prepared, spent[own], begun});
     };
-    if (workers.threads && workers.number > 1) {
+    const auto failed = collective::caught([&] {
+      if (!workers.threads || workers.number == 1) return with_transport(work);
       if (prepared) std::rethrow_exception(prepared);
       transport::thread::run_team(workers.number, work);
-    } else {
-      with_transport(work);
+    });
+    if (failed) {
+      if (begun && request.writes()) store_->forget();
+      std::rethrow_exception(failed);
     }
   }
   if (ready.planned != nullptr) ready.planned->learn(spent.front().common);
@@ -157,14 +160,20 @@ void File::Impl::run_worker(transport::Transport& transport, const AccessRequest
     dirty_ = true;
   }
   if (!independent) {
+    // Threads have one store together, which is settled when all have written.
+    const bool shared = comm_.alone() && transport.size() > 1;
     const collective::Elapsed since_agreed;
     call.step(
         [&] {
           move->run();
-          if (write) store_->settle();
+          if (write && !shared) store_->settle();
           number = write ? -since_agreed.nanoseconds() : since_call.nanoseconds();
         },
         number);
+    if (write && shared)
+      call.step([&] {
+        if (transport.rank() == 0) store_->settle();
+      });
   }
   part.spent.common = static_cast<double>(std::abs(number)) * 1e-9;
 }

@@ -32,15 +32,16 @@ PlannedAccess::PlannedAccess(const SelectedArray& array, const AccessRequest& re
   plan::AccessPlan modelled = make_plan(array, request, workers);
   const Strategy mine = modelled.strategy();
   ways_.push_back({mine, 0, {}, std::move(words)});
-  // A request of each rank from the file to its array: windows would copy it once more.
-  const bool simplest = mine == Strategy::kDirect && modelled.requests(mine) <= 1;
-  if (modelled.is_open() && !simplest) {
+  if (modelled.is_open()) {
     const Strategy other = mine == Strategy::kDirect ? Strategy::kTwoPhase : Strategy::kDirect;
     std::vector<double> predicted{modelled.predicted_seconds(mine), modelled.predicted_seconds(other)};
     ways_.push_back({other, 0, {}, {}});
-    for (const std::int64_t readers : {std::int64_t{1}, std::int64_t{workers.number / 2}}) {
-      const bool fewer = readers < modelled.readers() && readers > ways_.back().readers;
-      if (array.options.readers != 0 || workers.threads || !fewer) continue;
+    std::int64_t before = 0;
+    for (const std::int64_t readers : {std::int64_t{1}, std::int64_t{workers.number / 2}, modelled.most_readers()}) {
+      const bool another = readers < modelled.readers() || (request.writes() && readers > modelled.readers());
+      if (array.options.readers != 0 || workers.threads || !another) continue;
+      if (readers <= before || readers > modelled.most_readers()) continue;
+      before = readers;
       predicted.push_back(modelled.predicted_seconds_by(readers));
       ways_.push_back({Strategy::kTwoPhase, readers, {}, {}});
     }

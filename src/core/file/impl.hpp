@@ -71,8 +71,20 @@ class File::Impl {
   /// Of the array.
   void set_attributes(ArrayAttributes attributes) { attributes_ = std::move(attributes); }
   const ArrayAttributes& attributes() const { return attributes_; }
-  /// What one rank does to the store of a new file when all have written, before it appears.
+  /// What rank 0 does to the store when all have written: of a new file before it appears, of another one to let changes
+  /// take effect that are kept apart.
   void set_seal(std::function<void(store::Store&)> seal) { seal_ = std::move(seal); }
+  /// How attributes are changed.
+  struct AttributeChanging {
+    /// errors  kArgument: why one of that name does not get the value, or does not go where that is null.
+    std::function<void(const std::string&, const ArrayAttribute*)> check;
+    /// Writes changes; one rank calls it.
+    std::function<void(store::Store&, const AttributeChanges&)> write;
+  };
+  /// Of a file that is changed in place.
+  void set_attribute_changing(AttributeChanging changing) { changing_ = std::move(changing); }
+  /// The array gets the attribute, or loses it where there is no value.  Collective.
+  void change_attribute(const std::string& name, const std::optional<ArrayAttribute>& value);
   /// Of a source without a store.  Of `several` each step describes its own.
   void set_type(const ArrayType& type, bool several);
   void set_source(std::unique_ptr<core::Source> source);
@@ -163,6 +175,8 @@ class File::Impl {
   std::shared_ptr<store::Store> store_;
   std::vector<core::NamedArrayAt> members_;
   ArrayAttributes attributes_;
+  AttributeChanging changing_;
+  AttributeChanges changes_;                 // of attributes, the same on every rank
   std::function<void(store::Store&)> seal_;  // the same on every rank, or on none
   core::NewFileWatch unclosed_;              // mode `w`, on rank 0
   /// Where it is among its steps.

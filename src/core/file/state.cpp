@@ -118,6 +118,10 @@ void File::Impl::close() {
           if (transport.rank() == 0) seal_(*store_);
         });
       }
+      if (!changes_.empty())
+        call.step([&] {
+          if (transport.rank() == 0) changing_.write(*store_, changes_);
+        });
       // What is a view of the source, in files of its own.
       if (store_ && store_ != source_->store())
         call.step([&] {

@@ -6,10 +6,8 @@
 #include "base/checked.hpp"
 #include "base/text.hpp"
 #include "base/wide.hpp"
-#include "layout/owner_map.hpp"
 #include "plait/error.hpp"
 #include "plan/conversion/partners.hpp"
-#include "plan/conversion/runs.hpp"
 
 namespace plait::plan {
 
@@ -21,6 +19,7 @@ AccessPlan::AccessPlan(Section section, Layout layout, const AccessTask& task, c
       workers_(task.workers),
       nodes_apart_(task.nodes_apart),
       write_(task.write),
+      threads_(task.threads),
       options_(options),
       model_(options.costs ? *options.costs : CostModel{}) {
   section_.check_layout(layout_);
@@ -34,9 +33,14 @@ AccessPlan::AccessPlan(Section section, Layout layout, const AccessTask& task, c
                 base::text("readers=", options.readers, ", but there are ", workers_, " ranks or threads; use 1 to ",
                            workers_, ", or 0 for the best number"));
   whole_shards_ = write_ && !task.threads && section_.chunks && section_.chunks->in_shards();
+  const std::int64_t memory = options.memory_bytes == 0 ? kDefaultMemory : options.memory_bytes;
   choose_shares(data_offset_, options.readers);
+  choose_window(memory);
+  if (options.readers == 0 && writes_queue() && best_writers() < readers_) {
+    choose_shares(data_offset_, best_writers());
+    choose_window(memory);
+  }
   spread_ = Readers(readers_, workers_, task.nodes);
-  choose_window(options.memory_bytes == 0 ? kDefaultMemory : options.memory_bytes);
   strategy_ = options.strategy;
   if (section_.chunks) {
     if (strategy_ == Strategy::kDirect)
@@ -177,96 +181,6 @@ std::vector<RankPart> AccessPlan::readers_of(const std::vector<Holding>& own, st
     reader = std::max(reader + 1, position < range.end ? reader + 1 : reader_of(position));
   }
   return result;
-}
-
-namespace {
-
-std::int64_t coordinate_of_longest(const layout::OwnerMap& owner_map) {
-  const auto* blocks = dynamic_cast<const layout::BlockOwnerMap*>(&owner_map);
-  if (blocks != nullptr && blocks->kind() != Distribution::Kind::kGenBlock && blocks->offset() == 0)
-    return blocks->coordinate_of(0);
-  const std::int64_t longest = owner_map.longest();
-  std::int64_t coordinate = 0;
-  while (coordinate + 1 < owner_map.extent() && owner_map.set(coordinate).size() < longest) ++coordinate;
-  return coordinate;
-}
-
-}  // namespace
-
-std::int64_t AccessPlan::largest_rank() const {
-  Extents coordinates(layout_.shape().size(), 0);
-  for (int d = 0; d < layout_.dimensions(); ++d)
-    coordinates[static_cast<std::size_t>(d)] = coordinate_of_longest(layout::owner_map_of(layout_, d));
-  return layout_.rank_at(coordinates);
-}
-
-namespace {
-
-/// Runs of a rank's elements between a dense array with `a_steps` and its local array.
-std::int64_t count_runs(const std::vector<IndexSet>& sets, const Extents& shape, const Extents& a_steps,
-                        const Extents& b_steps) {
-  std::vector<Pieces> pieces;
-  for (std::size_t d = 0; d < sets.size(); ++d) pieces.push_back(intersect(IndexSet::range(0, shape[d]), sets[d]));
-  std::int64_t total = 0;
-  for_each_nest(pieces, a_steps, b_steps, [&](const Nest& visited) {
-    Nest nest = visited;
-    take_run(nest, 1);
-    std::int64_t count = 1;
-    for (const NestLoop& loop : nest.loops) count *= loop.count;
-    total += count;
-  });
-  return total;
-}
-
-}  // namespace
-
-std::int64_t AccessPlan::runs_in_file(std::int64_t rank) const {
-  const Extents steps = local_steps(dense_strides(layout_.padded_shape(rank), layout_.order()));
-  std::int64_t sum = 0;
-  for (const Holding& own : holdings(rank)) sum += count_runs(own.sets, section_.shape, section_.steps, steps);
-  return sum;
-}
-
-std::int64_t AccessPlan::runs_in_window(std::int64_t rank) const {
-  const Extents steps = local_steps(dense_strides(layout_.padded_shape(rank), layout_.order()));
-  std::int64_t sum = 0;
-  for (const Holding& own : holdings(rank))
-    sum += count_runs(own.sets, section_.shape, dense_strides(section_.shape), steps);
-  return sum;
-}
-
-double AccessPlan::runs_per_element() const {
-  const std::int64_t rank = largest_rank();
-  return static_cast<double>(runs_in_window(rank)) /
-         static_cast<double>(std::max<std::int64_t>(layout_.local_elements(rank), 1));
-}
-
-std::int64_t AccessPlan::requests(Strategy strategy) const {
-  if (section_.elements == 0) return 0;
-  if (strategy == Strategy::kDirect) return runs_in_file(largest_rank());
-  const std::int64_t run = std::max<std::int64_t>(section_.contiguous_elements(), 1);
-  return std::max(steps_, base::ceil_divide(share_, run));
-}
-
-double AccessPlan::predicted_seconds(Strategy strategy) const {
-  if (section_.elements == 0) return 0;
-  const std::int64_t rank = largest_rank();
-  const auto hosted = static_cast<double>(base::ceil_divide(layout_.size(), workers_));
-  const double part = hosted * static_cast<double>(layout_.local_elements(rank) * element_bytes_);
-  const double touching =
-      static_cast<double>(requests(strategy)) * (write_ ? model_.write_request_seconds : model_.request_seconds);
-  if (strategy == Strategy::kDirect) return hosted * touching + part / model_.store_bytes_per_second;
-  const double share = static_cast<double>(std::min(share_, section_.elements) * element_bytes_);
-  const double copying =
-      hosted * static_cast<double>(runs_in_window(rank)) * model_.run_seconds + part / model_.copy_bytes_per_second;
-  const double waiting = workers_ > 1 ? static_cast<double>(steps_ + 1) * model_.step_seconds : 0;
-  return touching + share / model_.window_bytes_per_second + copying + waiting;
-}
-
-double AccessPlan::predicted_seconds_by(std::int64_t readers) const {
-  const double more = 1 / static_cast<double>(readers) - 1 / static_cast<double>(readers_);
-  return predicted_seconds(Strategy::kTwoPhase) +
-         more * static_cast<double>(section_.elements * element_bytes_) / model_.window_bytes_per_second;
 }
 
 }  // namespace plait::plan

@@ -86,6 +86,8 @@ class AccessPlan {
   bool is_open() const { return options_.strategy == Strategy::kAutomatic && !section_.chunks && !reads_once(); }
   std::int64_t workers() const { return workers_; }
   std::int64_t readers() const { return readers_; }
+  /// As many as help: more would have next to nothing to do.
+  std::int64_t most_readers() const;
   /// The rank that is a reader, and the reader that a rank is: readers() where it is none.
   std::int64_t rank_of_reader(std::int64_t reader) const { return spread_.rank_of(reader); }
   std::int64_t reader_at(std::int64_t rank) const { return spread_.reader_at(rank); }
@@ -153,7 +155,6 @@ class AccessPlan {
   /// Coordinates of a dimension, each with the elements that it has of something.
   using Shares = std::vector<std::pair<std::int64_t, std::int64_t>>;
   std::vector<Shares> coordinates_in(const Box& box) const;
-  std::int64_t helpful_readers() const;
   void choose_shares(std::int64_t data_offset, std::int64_t wanted_readers);
   void choose_window(std::int64_t memory_bytes);
   void choose_chunks_of_window(std::int64_t most);
@@ -163,6 +164,10 @@ class AccessPlan {
   int message_buffers() const;
   int buffers() const;
   bool reads_once() const;
+  bool writes_queue() const;
+  std::int64_t best_writers() const;
+  double two_phase_seconds(std::int64_t readers, std::int64_t share, std::int64_t steps) const;
+  double direct_seconds() const;
   std::int64_t largest_rank() const;
   std::int64_t runs_in_file(std::int64_t rank) const;
   std::int64_t runs_in_window(std::int64_t rank) const;
@@ -174,6 +179,7 @@ class AccessPlan {
   std::int64_t workers_;
   bool nodes_apart_;
   bool write_;
+  bool threads_;
   AccessOptions options_;
   CostModel model_;
   Strategy strategy_ = Strategy::kTwoPhase;

@@ -9,13 +9,13 @@ namespace plait::plan {
 /// Seconds, and bytes per second, of one rank.  The defaults were fitted to `plait bench io` on a 2-core virtual machine
 /// with the file in the page cache; `plait model calibrate` measures those of kCostTerms.
 struct CostModel {
-  double request_seconds = 0.8e-6;       ///< one read call, besides its bytes
-  double write_request_seconds = 20e-6;  ///< one write call: writers of one file queue for its lock
-  double store_bytes_per_second = 4e9;   ///< from the page cache into cold memory
-  double window_bytes_per_second = 7e9;  ///< from the page cache into a window that stays in the processor's cache
-  double copy_bytes_per_second = 7e9;    ///< between a window and an array
-  double run_seconds = 1.0e-9;           ///< one run of such a copy, besides its bytes
-  double step_seconds = 20e-6;           ///< one window's worth of waiting for each other
+  double request_seconds = 0.5e-6;       ///< one read call, besides its bytes
+  double write_request_seconds = 4e-6;   ///< one write call: writers of one file queue for its lock
+  double store_bytes_per_second = 4.6e9; ///< from the page cache into cold memory
+  double window_bytes_per_second = 6e9;  ///< from the page cache into a window that stays in the processor's cache
+  double copy_bytes_per_second = 15e9;   ///< between a window and an array
+  double run_seconds = 0.7e-9;           ///< one run of such a copy, besides its bytes
+  double step_seconds = 3e-6;            ///< one window's worth of waiting for each other
   // Between programs on different hosts.
   double network_bytes_per_second = 1.1e9;  ///< one TCP connection of a network of 10 Gbit/s
   double message_seconds = 50e-6;           ///< one request, and the beginning of its answer

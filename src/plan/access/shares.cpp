@@ -28,7 +28,7 @@ std::int64_t elements_behind_unit(std::int64_t data_offset, std::int64_t origin,
 
 }  // namespace
 
-std::int64_t AccessPlan::helpful_readers() const {
+std::int64_t AccessPlan::most_readers() const {
   constexpr std::int64_t kLeastShareBytes = std::int64_t{64} << 10;
   const std::int64_t helpful =
       base::ceil_divide(section_.elements, std::max<std::int64_t>(kLeastShareBytes / element_bytes_, 1));
@@ -36,7 +36,7 @@ std::int64_t AccessPlan::helpful_readers() const {
 }
 
 void AccessPlan::choose_shares(std::int64_t data_offset, std::int64_t wanted_readers) {
-  const std::int64_t readers = wanted_readers == 0 ? helpful_readers() : wanted_readers;
+  const std::int64_t readers = wanted_readers == 0 ? most_readers() : wanted_readers;
   if (section_.chunks) {
     const Chunks& all = *section_.chunks;
     const std::int64_t units = std::max<std::int64_t>(whole_shards_ ? all.shards() : all.count(), 1);

@@ -31,6 +31,8 @@ int main(int argc, char** argv) {
       {"shared_memory", shared_memory},
       {"stream_modes_alone", stream_modes_alone},
       {"stream_errors", stream_errors},
+      {"attributes_change", attributes_change},
+      {"attributes_errors", attributes_errors},
       {"steps_with_attributes_and_variables", steps_with_attributes_and_variables},
       {"steps_without_begin_step", steps_without_begin_step},
       {"steps_of_another_type", steps_of_another_type},

@@ -30,6 +30,8 @@ void redistribute_errors(void);
 void shared_memory(void);
 void stream_modes_alone(void);
 void stream_errors(void);
+void attributes_change(void);
+void attributes_errors(void);
 void steps_with_attributes_and_variables(void);
 void steps_without_begin_step(void);
 void steps_of_another_type(void);

@@ -183,6 +183,7 @@ TEST(Redistribute, LargeArraysGoByRowsAndTiles) {
       {shape, {Distribution::block_of(), {}}, {4}},
       {shape, {Distribution::block_of(), {}}, {4}, Order::kC, Order::kFortran},
       {shape, {{}, Distribution::cyclic(5)}, {4}},
+      {shape, {{}, Distribution::cyclic(27)}, {4}},  // runs that are joined
   };
   for (const Layout& source : layouts)
     for (const Layout& target : layouts) {

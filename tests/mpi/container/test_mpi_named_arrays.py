@@ -157,6 +157,14 @@ def test_all_ranks_write_shards_that_cross_their_parts(comm, shared, codec, orde
                 assert (file.read(part, region=region) == value).all()
         np.testing.assert_array_equal(zarr.open_array(shared / "a.zarr", mode="r")[...], expected)
         comm.barrier()
+        with plait.open(shared / "a.zarr", "r+", comm=comm, memory=memory) as file:
+            for value in (5, 6):
+                file.write(np.full(part.local_shape(comm.rank), value, "i4"), part, region=region)
+                assert (file.read(part, region=region) == value).all()
+        changed = expected.copy()
+        changed[region] = 6
+        np.testing.assert_array_equal(zarr.open_array(shared / "a.zarr", mode="r")[...], changed)
+        comm.barrier()
 
 
 def test_copies_into_other_chunks_by_all_ranks(comm, shared):

@@ -56,3 +56,25 @@ def test_private_arrays_move_by_whatever_way(comm, node_size):
     finally:
         os.environ.pop("PLAIT_NODE_SIZE", None)
         fresh.Free()
+
+
+@pytest.mark.several_ranks
+@pytest.mark.parametrize(("source", "target"), [(36, 128), (150, 16), (16, 150), (5, 24)])
+def test_large_private_arrays_of_short_runs_leave_in_whole_lines(comm, source, target):
+    # From 4 MiB a rank on, wherever the first line of a target begins.
+    shape = (500, 1100 * comm.size)
+    grid = (comm.size,)
+    models = [LayoutModel(shape, ("*", f"cyclic({block})"), grid) for block in (source, target)]
+    whole = np.arange(shape[0] * shape[1], dtype="f8").reshape(shape)
+    mine, expected = (model.local(whole, comm.rank) for model in models)
+    with plait.Redistribution(models[0].layout(), models[1].layout(), "f8", comm) as plan:
+        for offset in (0, 8, 16, 56):
+            memory = np.full(expected.nbytes + 256, 7, np.uint8)
+            begin = -memory.ctypes.data % 64 + 64 + offset
+            out = memory[begin : begin + expected.nbytes].view("f8").reshape(expected.shape)
+            plan.run(mine, out)
+            np.testing.assert_array_equal(out, expected)
+            assert (memory[:begin] == 7).all()
+            assert (memory[begin + expected.nbytes :] == 7).all()
+    found = plait.redistribute(mine, models[0].layout(), models[1].layout(), comm)
+    np.testing.assert_array_equal(found, expected)

@@ -14,7 +14,7 @@ from plait.launch import LaunchError, RankProgram, StalledError
 from plait_bench.cells import CELLS, near_square
 from plait_bench.distant.job import LATENCIES
 from plait_bench.io.driver import IoSettings, run_io
-from plait_bench.job import MPI_IO, TOTAL, Case, Job
+from plait_bench.job import MPI_IO, PLAIN, TOTAL, Case, Conditions, Job
 from plait_bench.overlap.driver import OverlapResult
 from plait_bench.overlap.job import ACCESSES
 from plait_bench.pattern import pattern, same_bytes
@@ -42,6 +42,31 @@ def test_measures_every_cell(tmp_path, operation):
             assert cell["failed"] == {}
             assert all(len(times) == 2 and min(times) > 0 for times in cell["seconds"].values())
             assert set(cell["seconds"]) | set(cell["ran_past_seconds"]) >= {"optimal", "total", "direct", "mpi-io"}
+
+
+@needs_mpi
+def test_measures_with_little_memory_from_the_disk_beside_others(tmp_path):
+    settings = IoSettings(
+        doubles=53, bytes=0, ranks=2, rounds=2, mpiio=False, directory=str(tmp_path),
+        conditions=Conditions(memory="64K", cold=True), busy=1,
+    )  # fmt: skip
+    results = run_io(settings)
+    assert list(results.wrong()) == []
+    assert all(len(cell.samples[PLAIN]) == 2 and min(cell.samples[PLAIN]) > 0 for cell in results.cases[0].cells)
+    foreign = [seen["foreign"] for cell in results.cases[0].cells for seen in cell.surroundings]
+    assert max(foreign) > 0  # the busy program
+    text = io.StringIO()
+    Console(file=text, width=120).print(results_table(results))
+    assert "read from the disk, windows of 64K a rank, 1 other busy program;" in text.getvalue()
+    assert "Plain read" in text.getvalue()
+
+
+@needs_mpi
+def test_refuses_what_cannot_be_measured():
+    with pytest.raises(plait.ArgumentError, match="only reading begins with a cold page cache"):
+        run_io(IoSettings(operations=("read", "write"), conditions=Conditions(cold=True)))
+    with pytest.raises(plait.ArgumentError, match="cores for 10000 busy programs"):
+        run_io(IoSettings(doubles=3, busy=10_000))
 
 
 @needs_mpi
@@ -160,7 +185,14 @@ def made_up_results():
     fast = CellResult("column-block", "x", {TOTAL: [0.010, 0.012, 0.011], MPI_IO: [0.022, 0.022, 0.1]})
     cut = CellResult("row-cyclic", "x", {TOTAL: [0.020]}, over={MPI_IO: 5.0})
     bad = CellResult("cyclic-cyclic", "x", {TOTAL: [0.011], MPI_IO: [1.0]}, wrong=[MPI_IO])
-    settings = {"ranks": 4, "rounds": 3, "mpiio": True, "fortran": False}
+    settings = {
+        "ranks": 4,
+        "rounds": 3,
+        "mpiio": True,
+        "fortran": False,
+        "conditions": {"memory": 0, "cold": False},
+        "busy": 0,
+    }
     machine = {"processor": "p", "cores": "2", "memory": "1 GiB", "system": "s", "file system": "f", "python": "3"}
     case = CaseResult(Case("float64", 100, "read"), [fast, cut, bad])
     return IoResults({**machine, "plait": plait.__version__, "MPI": "M"}, settings, [case])

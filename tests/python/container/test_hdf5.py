@@ -261,19 +261,6 @@ def test_changes_in_place(tmp_path):
             np.testing.assert_array_equal(file[name], expected)
 
 
-@pytest.mark.parametrize("how", [{"compression": "gzip", "chunks": CHUNK}, {"fletcher32": True}])
-def test_packed_chunks_are_not_changed_in_place(tmp_path, how):
-    path = made(tmp_path / "a.h5", array_of("f4"), **how)
-    before = path.read_bytes()
-    with pytest.raises(plait.ArgumentError, match="cannot be changed in place: its chunks are packed"):
-        plait.open(path, "r+")
-    assert path.read_bytes() == before
-    with h5py.File(path, "w") as file:
-        file.create_dataset("a", SHAPE, "f4", chunks=CHUNK)[5:6] = 1
-    with pytest.raises(plait.ArgumentError, match="some of its chunks have no place"):
-        plait.open(path, "r+")
-
-
 def position_of_chunk(path: Path, number: int) -> tuple[int, int]:
     with h5py.File(path) as file:
         info = file["a"].id.get_chunk_info(number)

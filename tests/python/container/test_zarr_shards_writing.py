@@ -9,6 +9,7 @@ import pytest
 import plait
 
 zarr = pytest.importorskip("zarr")
+codecs = pytest.importorskip("zarr.codecs")
 
 SHAPE = (13, 7, 10)
 
@@ -67,15 +68,69 @@ def test_chunks_that_are_written_again_take_their_old_room_where_they_fit(tmp_pa
     assert (path / "c/0/0/0").stat().st_size == 7 * 3 * 2 * 2 * 3 * 5 * 4 + 16 * 42 + 4
 
 
-def test_shards_that_others_see_are_not_changed(tmp_path):
+@pytest.mark.parametrize("index", ["start", "end"])
+def test_changed_shards_keep_the_packed_bytes_of_other_chunks(tmp_path, index):
+    """What is not written is not decoded: a chunk that is no zstd stays what it is."""
+    path = tmp_path / "a.zarr"
+    codec = codecs.ShardingCodec(
+        chunk_shape=(2, 2), codecs=[codecs.BytesCodec(), codecs.ZstdCodec()], index_location=index
+    )
+    zarr.create_array(path, shape=(8, 8), chunks=(4, 4), dtype="i4", serializer=codec, compressors=None)[...] = 5
+    shard = path / "c/0/0"
+    damaged = bytearray(shard.read_bytes())
+    last = len(damaged) - 20 if index == "end" else 48  # the entry of the last of 4 chunks, with a check sum behind it
+    offset, length = (int.from_bytes(damaged[at : at + 8], "little") for at in (last, last + 8))
+    damaged[offset : offset + length] = b"x" * length
+    shard.write_bytes(damaged)
+    other = (path / "c/1/1").stat().st_ino
+    with plait.open(path, "r+") as file:
+        file.write(np.full((3, 1), 7, "i4"), region=np.s_[:3, :1])
+        assert file.read(region=np.s_[:4, :2]).tolist() == [[7, 5], [7, 5], [7, 5], [5, 5]]
+        with pytest.raises(plait.StoreError, match="chunk 3 of the shard"):
+            file.read(region=np.s_[2:4, 2:4])
+    assert b"x" * length in shard.read_bytes()
+    assert (path / "c/1/1").stat().st_ino == other
+    assert sorted(os.listdir(path)) == ["c", "zarr.json"]
+
+
+def test_random_changes_of_shards(tmp_path):
+    chance = random.Random(12)
+    for number in range(40):
+        shape = tuple(chance.randint(1, 12) for _ in range(chance.randint(1, 4)))
+        chunks = tuple(chance.randint(1, 4) for _ in shape)
+        shards = tuple(size * chance.randint(1, 4) for size in chunks)
+        array = array_of(chance.choice(["<i2", ">f8", "|u1"]), shape)
+        path = tmp_path / f"{number}.zarr"
+        how = {"codec": chance.choice(["none", "zstd:1"]), "order": chance.choice("CF"), "fill_value": 7}
+        expected = np.full(shape, 7, array.dtype)
+        with opened(path, array, chunks=chunks, shards=shards, **how) as file:
+            if number % 2:
+                file.write(array)
+                expected[...] = array
+        with plait.open(path, "r+", memory=chance.choice([4096, 1 << 20])) as file:
+            for value in range(3):
+                region = tuple(slice(chance.randint(0, size - 1), size, chance.randint(1, 2)) for size in shape)
+                expected[region] = value
+                file.write(np.ascontiguousarray(expected[region]), region=region)
+                np.testing.assert_array_equal(file.read(), expected)
+                np.testing.assert_array_equal(zarr.open_array(path, mode="r")[...], expected)
+
+
+def test_a_shard_that_cannot_be_made_anew_stays(tmp_path):
     array = array_of()
     path = tmp_path / "a.zarr"
     with opened(path, array, chunks=(2, 3, 5), shards=(4, 6, 10), codec="zstd") as file:
         file.write(array)
+    shard = path / "c/0/0/0"
+    shard.write_bytes(shard.read_bytes()[:-1])
+    before = shard.read_bytes()
     with plait.open(path, "r+") as file:
-        with pytest.raises(plait.ArgumentError, match="chunks in shards are not written in place"):
-            file.write(array)
-        np.testing.assert_array_equal(file.read(), array)
+        with pytest.raises(plait.StoreError, match="cannot read the index of the shard"):
+            file.write(array[:2, :3, :5].copy(), region=np.s_[:2, :3, :5])
+        file.write(-array[4:], region=np.s_[4:])
+    assert shard.read_bytes() == before
+    np.testing.assert_array_equal(plait.open(path).read(region=np.s_[4:]), -array[4:])
+    assert sorted(os.listdir(path)) == ["c", "zarr.json"]
 
 
 def test_copies_into_and_out_of_shards(tmp_path):

@@ -81,3 +81,8 @@ def by_hand(command: Sequence[str], *settings: dict[str, str]) -> Iterator[list[
 def job(rank: int, size: int, name: str = "hand") -> dict[str, str]:
     """The settings of a rank."""
     return {"PLAIT_JOB": name, "PLAIT_SIZE": str(size), "PLAIT_RANK": str(rank)}
+
+
+def answers(ranks: Sequence[subprocess.Popen[str]]) -> list[str]:
+    """What each of them printed until it ended."""
+    return [one.communicate(timeout=60)[0] for one in ranks]

@@ -5,9 +5,7 @@ import os
 import signal
 import subprocess
 import sys
-import textwrap
 import time
-from pathlib import Path
 
 import jobs
 import pytest
@@ -22,10 +20,6 @@ def asking(seconds):
     return [sys.executable, "-c", ASK.format(seconds)]
 
 
-def answers(ranks):
-    return [one.communicate(timeout=60)[0] for one in ranks]
-
-
 def test_a_process_by_itself():
     comm = plait.world()
     assert (comm.rank, comm.size, comm.Get_rank(), comm.Get_size()) == (0, 1, 0, 1)
@@ -36,20 +30,20 @@ def test_a_process_by_itself():
 def test_ranks_started_by_hand():
     source = "comm.barrier(); print(comm.allgather((rank, 'x' * rank)), comm.bcast({1: rank}, root=2))"
     with jobs.by_hand(jobs.python(source), *(jobs.job(rank, 4) for rank in (3, 0, 2, 1))) as ranks:
-        assert answers(ranks) == ["[(0, ''), (1, 'x'), (2, 'xx'), (3, 'xxx')] {1: 2}\n"] * 4
+        assert jobs.answers(ranks) == ["[(0, ''), (1, 'x'), (2, 'xx'), (3, 'xxx')] {1: 2}\n"] * 4
 
 
 def test_jobs_of_two_names_at_a_time():
     settings = [jobs.job(rank, 2, name) for name in ("one", "two") for rank in range(2)]
     source = "print(os.environ['PLAIT_JOB'], comm.allgather(os.environ['PLAIT_JOB']))"
     with jobs.by_hand(jobs.python(source), *settings) as ranks:
-        assert answers(ranks) == ["one ['one', 'one']\n"] * 2 + ["two ['two', 'two']\n"] * 2
+        assert jobs.answers(ranks) == ["one ['one', 'one']\n"] * 2 + ["two ['two', 'two']\n"] * 2
 
 
 def test_a_name_may_be_used_again_and_again():
     for _ in range(3):
         with jobs.by_hand(jobs.python("print(size)"), *TWO) as ranks:
-            assert answers(ranks) == ["2\n", "2\n"]
+            assert jobs.answers(ranks) == ["2\n", "2\n"]
 
 
 @pytest.mark.parametrize(
@@ -59,7 +53,7 @@ def test_a_name_may_be_used_again_and_again():
 def test_missing_ranks_are_named_in_time(size, present, missing):
     began = time.monotonic()
     with jobs.by_hand(asking(1.5), *(jobs.job(rank, size) for rank in present)) as ranks:
-        found = answers(ranks)
+        found = jobs.answers(ranks)
     assert time.monotonic() - began < 15
     for text in found:
         assert text.startswith(f"{missing} of the job hand ({size} ranks) ha"), text
@@ -91,14 +85,14 @@ def test_a_rank_that_ends_before_all_have_come(meeting_folder):
 
 def test_sizes_that_differ():
     with jobs.by_hand(asking(20), jobs.job(0, 3), jobs.job(1, 2)) as ranks:
-        for text in answers(ranks):
+        for text in jobs.answers(ranks):
             assert "says that it has" in text, text
             assert "give all of them the same PLAIT_SIZE" in text
 
 
 def test_two_processes_of_one_rank():
     with jobs.by_hand(asking(20), jobs.job(1, 3), jobs.job(1, 3)) as ranks:
-        found = answers(ranks)
+        found = jobs.answers(ranks)
     assert found[0] == found[1]
     assert found[0].startswith("two processes say that they are rank 1 of the job hand: ")
 
@@ -145,7 +139,7 @@ def test_what_else_lies_under_the_name_of_the_job(meeting_folder):
     left = meeting_folder / "hand.plait-job"
     left.write_text("plait-job 1")  # of a job that was killed, as nobody holds it
     with jobs.by_hand(jobs.python("print(size)"), *TWO) as ranks:
-        assert answers(ranks) == ["2\n", "2\n"]
+        assert jobs.answers(ranks) == ["2\n", "2\n"]
     left.write_text("something")
     with jobs.by_hand(asking(5), jobs.job(0, 2)) as (rank,):
         assert "is there, and is not of a job" in rank.communicate(timeout=30)[0]
@@ -163,7 +157,7 @@ def test_a_link_in_place_of_the_usual_folder(tmp_path, monkeypatch):
         assert "is a symbolic link" in rank.communicate(timeout=30)[0]
     monkeypatch.setenv("PLAIT_MEET", str(tmp_path / "plait"))  # which the user names
     with jobs.by_hand(jobs.python("print(size)"), *TWO) as ranks:
-        assert answers(ranks) == ["2\n", "2\n"]
+        assert jobs.answers(ranks) == ["2\n", "2\n"]
     assert list(real.iterdir()) == []
 
 
@@ -183,7 +177,7 @@ def test_more_ranks_than_files_may_be_open(limit, words):
     source = "import resource\nprint('well' if resource.getrlimit(resource.RLIMIT_NOFILE)[0] >= 68 else 'few')"
     command = ["sh", "-c", f'ulimit {limit}; exec "$@"', "sh", *jobs.python(source)]
     with jobs.by_hand(command, *TWO) as ranks:
-        for text in answers(ranks):
+        for text in jobs.answers(ranks):
             assert words in text, text
 
 
@@ -197,213 +191,3 @@ def test_a_launcher_of_mpi_is_told_from_a_job():
         check=True,
     )
     assert found.stdout.startswith("this process is rank 1 of a job that an MPI launcher has started")
-
-
-WAITING = """
-print("there", flush=True)
-try:
-    for _ in range(10**9): {}
-except plait.Error as error:
-    print(rank, type(error).__mro__[1].__name__, error.errno, error, round(time.time(), 2), flush=True)
-"""
-ENDED = "has ended during a collective call; nothing more can be done together"
-
-
-@pytest.mark.parametrize(
-    "call",
-    [
-        "comm.barrier()",
-        "comm.allgather(b'x' * 300000)",
-        "plait.empty(plait.Layout((8, 8), '(block, *)', grid=(size,)), 'f8', comm=comm)",
-    ],
-)
-def test_a_killed_rank_is_an_error_on_the_others_within_a_second(call):
-    with jobs.by_hand(jobs.python(WAITING.format(call)), *(jobs.job(rank, 3) for rank in range(3))) as ranks:
-        for one in ranks:
-            assert one.stdout.readline() == "there\n"
-        time.sleep(0.5)
-        killed = time.time()
-        ranks[1].kill()
-        found = [ranks[0].communicate(timeout=30)[0], ranks[2].communicate(timeout=30)[0]]
-    for text in found:
-        assert "rank 1 has ended" in text, text
-        assert float(text.split()[-1]) - killed < 1.5
-
-
-INTERRUPTED = """
-comm.barrier()
-print("there", flush=True)
-if rank == 1:
-    time.sleep(2)
-try:
-    for _ in range(10**9): {}
-except KeyboardInterrupt:
-    print("interrupted", round(time.time(), 2), flush=True)
-except plait.Error as error:
-    print(error, flush=True)
-try:
-    comm.barrier()
-except plait.Error as error:
-    print("and then", error, flush=True)
-"""
-
-
-@pytest.mark.parametrize(
-    "call",
-    [
-        "comm.barrier()",
-        "plait.empty(plait.Layout((8, 8), '(block, *)', grid=(size,)), 'f8', comm=comm)",
-    ],
-)
-def test_an_interrupted_rank_is_an_error_on_the_others(call):
-    with jobs.by_hand(jobs.python(INTERRUPTED.format(call)), *(jobs.job(rank, 3) for rank in range(3))) as ranks:
-        for one in ranks:
-            assert one.stdout.readline() == "there\n"
-        time.sleep(0.5)
-        began = time.time()
-        ranks[0].send_signal(signal.SIGINT)
-        found = answers(ranks)
-    first, second = found[0].splitlines()
-    assert first.startswith("interrupted "), found
-    assert float(first.split()[1]) - began < 1.5
-    assert "rank 0 was interrupted in a collective call; nothing more can be done together" in second
-    for text in found[1:]:
-        assert text.startswith("rank 0 was interrupted in a collective call"), found
-        assert "and then rank 0 " in text, found
-
-
-def test_a_rank_may_be_interrupted_at_any_time():
-    call = "comm.allgather(bytes(300000))"
-    source = INTERRUPTED.format(call).replace("if rank == 1:", "if False:")
-    for delay in (0.1, 0.17, 0.23, 0.31):
-        with jobs.by_hand(jobs.python(source), *(jobs.job(rank, 3) for rank in range(3))) as ranks:
-            for one in ranks:
-                assert one.stdout.readline() == "there\n"
-            time.sleep(delay)
-            ranks[1].send_signal(signal.SIGSTOP)
-            time.sleep(0.2)  # the others wait for it, wherever it is
-            ranks[0].send_signal(signal.SIGINT)
-            assert ranks[0].stdout.readline().startswith("interrupted ")
-            ranks[1].send_signal(signal.SIGCONT)
-            for text in answers(ranks[1:]):
-                assert text.startswith("rank 0 "), text
-
-
-@pytest.mark.parametrize(
-    ("end", "words"),
-    [
-        ("raise RuntimeError('no more')", "rank 1 has left the program (RuntimeError: no more)"),
-        ("sys.exit(0)", "rank 1 has left the program;"),
-        ("os._exit(0)", ENDED),
-    ],
-)
-def test_a_rank_that_leaves_tells_why(end, words):
-    source = f"""
-    comm.barrier()
-    if rank == 1: {end}
-    time.sleep(0.5)
-    try:
-        comm.barrier()
-    except plait.Error as error:
-        print(error)
-    """
-    with jobs.by_hand(jobs.python(source), *(jobs.job(rank, 3) for rank in range(3))) as ranks:
-        found = answers(ranks)
-    assert words in found[0], found
-    assert words in found[2]
-
-
-def test_a_rank_that_has_done_its_part_may_end():
-    source = """
-    import signal
-    if rank == 0:
-        comm.barrier()  # which the last one comes to when rank 1 has long ended
-        print(comm.rank)
-    elif rank == 1:
-        import threading
-        from plait import _core
-        threading.Timer(1.0, lambda: None)
-        comm.barrier()
-    else:
-        time.sleep(1)
-        comm.barrier()
-        time.sleep(1)
-        print("slow", flush=True)
-    """
-    with jobs.by_hand(jobs.python(source), *(jobs.job(rank, 3) for rank in range(3))) as ranks:
-        assert answers(ranks) == ["0\n", "", "slow\n"]
-
-
-def test_a_forked_child_has_no_part_in_the_job():
-    source = """
-    import os
-    child = os.fork()
-    if child == 0:
-        for call in (comm.barrier, plait.world):
-            try:
-                call()
-            except plait.ArgumentError as error:
-                assert "belongs to process" in str(error), error
-            else:
-                os._exit(1)
-        os._exit(0)
-    assert os.waitpid(child, 0)[1] == 0
-    comm.barrier()
-    print("well")
-    """
-    with jobs.by_hand(jobs.python(source), *TWO) as ranks:
-        assert answers(ranks) == ["well\n", "well\n"]
-
-
-def test_a_child_that_is_forked_while_ranks_come_together():
-    source = """
-    import os, sys, threading, time
-    import plait
-    from plait import world  # or the fork might leave the thread behind in the middle of an import
-    def ask():
-        try:
-            world(timeout=3)
-        except plait.Error as error:
-            print(type(error).__name__, flush=True)
-    thread = threading.Thread(target=ask)
-    thread.start()
-    time.sleep(1)
-    child = os.fork()
-    if child == 0:
-        began = time.monotonic()
-        try:
-            plait.world()
-        except plait.ArgumentError as error:
-            os._exit(0 if "belongs to process" in str(error) and time.monotonic() - began < 1 else 1)
-        os._exit(2)
-    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
-    thread.join()
-    """
-    with jobs.by_hand([sys.executable, "-c", textwrap.dedent(source)], jobs.job(0, 2)) as (rank,):
-        status, error = rank.communicate(timeout=60)[0].split()
-    assert (status, "Error" in error) == ("0", True)
-
-
-def mapped(process):
-    """The files of shared memory that a process has in its memory, as /proc names them."""
-    lines = Path("/proc", str(process), "maps").read_text(errors="replace").splitlines()
-    files = {line.split(maxsplit=5)[5] for line in lines if len(line.split(maxsplit=5)) == 6}
-    return {name for name in files if name.startswith(("/dev/shm/", "/memfd:"))}
-
-
-def test_nothing_of_the_job_is_left_behind(meeting_folder):
-    source = """
-    memory = plait.empty(plait.Layout((1000, 1000), "(block, *)", grid=(size,)), "f8", comm=comm)
-    comm.barrier()
-    print("there", flush=True)
-    time.sleep(60)
-    """
-    with jobs.by_hand(jobs.python(source), *TWO) as ranks:
-        for one in ranks:
-            assert one.stdout.readline() == "there\n"
-        shared = mapped(ranks[0].pid) | mapped(ranks[1].pid)
-        for one in ranks:
-            one.kill()
-    assert shared, "the ranks share no memory, so this test would show nothing"
-    assert [name for name in shared if os.path.exists(name)] == []  # those of /memfd: have no name to be left
-    assert list(meeting_folder.iterdir()) == []

@@ -7,8 +7,6 @@ namespace plait::container::hdf5 {
 
 namespace {
 
-/// Children of a node: twice the K that the library takes where a file says nothing else.
-constexpr std::size_t kMostChildren = 64;
 constexpr std::uint64_t kNowhere = ~std::uint64_t{0};
 
 /// A node's child, and the key on its left.
@@ -21,11 +19,12 @@ struct Child {
 
 class TreeWriter {
  public:
-  explicit TreeWriter(const Dataset& dataset) : dataset_(dataset), grid_(dataset.grid()) {}
+  explicit TreeWriter(const Dataset& dataset)
+      : dataset_(dataset), grid_(dataset.grid()), most_(static_cast<std::size_t>(dataset.tree_children)) {}
 
   /// Bytes of a key: size, filters that are left out, and the first element, with a number for the bytes of elements.
   std::size_t key_bytes() const { return 8 + 8 * (grid_.size() + 1); }
-  std::size_t node_bytes() const { return 24 + kMostChildren * 8 + (kMostChildren + 1) * key_bytes(); }
+  std::size_t node_bytes() const { return 24 + most_ * 8 + (most_ + 1) * key_bytes(); }
 
   /// What a node has beside it: its neighbours, and the key behind its last child.
   struct Beside {
@@ -66,6 +65,7 @@ class TreeWriter {
 
   const Dataset& dataset_;
   const Extents grid_;
+  const std::size_t most_;
   std::vector<std::byte> out_;
 };
 
@@ -78,6 +78,7 @@ void append_number(std::vector<std::byte>& out, std::uint64_t value, int bytes) 
 ChunkTree make_tree(const Dataset& dataset, std::span<const Chunk> chunks, std::int64_t at) {
   TreeWriter writer(dataset);
   const auto node_bytes = static_cast<std::int64_t>(writer.node_bytes());
+  const auto most = static_cast<std::size_t>(dataset.tree_children);
   std::vector<Child> children;
   children.reserve(chunks.size());
   for (const Chunk& one : chunks)
@@ -85,10 +86,10 @@ ChunkTree make_tree(const Dataset& dataset, std::span<const Chunk> chunks, std::
   for (int level = 0;; ++level) {
     std::vector<Child> above;
     const std::int64_t first = at;
-    const std::size_t count = (children.size() + kMostChildren - 1) / kMostChildren;
+    const std::size_t count = (children.size() + most - 1) / most;
     for (std::size_t i = 0; i < count; ++i, at += node_bytes) {
-      const std::size_t begin = i * kMostChildren;
-      const std::size_t size = std::min(kMostChildren, children.size() - begin);
+      const std::size_t begin = i * most;
+      const std::size_t size = std::min(most, children.size() - begin);
       TreeWriter::Beside beside;
       if (i > 0) beside.left = static_cast<std::uint64_t>(at - node_bytes);
       beside.is_end = i + 1 == count;

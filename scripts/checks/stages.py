@@ -10,12 +10,11 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import xml.etree.ElementTree as ElementTree
-from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
+from again import settled
+from counting import Outcome, check, count_junit
 from running import JOBS, ROOT, Command, Environment, failed_outputs, run, run_together, tail
 from sanitizers import ahead, build_commands, tree_of
 from suites import threaded_sources
@@ -27,74 +26,20 @@ RELEASE = Path(os.environ.get("PLAIT_RELEASE_BUILD", PRIVATE / "build" / "releas
 RANK_COUNTS = (1, 2, 3, 4, 6)
 
 
-@dataclass
-class Outcome:
-    """What one stage found."""
-
-    passed: int = 0
-    failed: int = 0
-    skipped: int = 0
-    reasons: list[str] = field(default_factory=list)  # what failed, and what was left out as a whole and why
-    skips: Counter[str] = field(default_factory=Counter)  # how many tests were skipped for each reason
-    may_be_empty: bool = False  # a stage that has nothing to run on this machine, by its own words
-
-    def add(self, other: Outcome) -> None:
-        """Adds another's counts and reasons."""
-        self.passed += other.passed
-        self.failed += other.failed
-        self.skipped += other.skipped
-        self.reasons += other.reasons
-        self.skips += other.skips
-
-    def total(self) -> int:
-        """Everything counted."""
-        return self.passed + self.failed + self.skipped
-
-
-def check(name: str, status: int) -> Outcome:
-    """Counts a tool that says only yes or no as one check."""
-    return Outcome(passed=1) if status == 0 else Outcome(failed=1, reasons=[f"{name} ended with status {status}"])
-
-
-def reason_for(skipped: ElementTree.Element | None) -> str:
-    """Why a test of a JUnit report did not run, on one line."""
-    if skipped is None:
-        return "disabled"
-    message = skipped.get("message", "")
-    if message == "collection skipped":  # pytest keeps the reason of a whole file in the text
-        message = (skipped.text or "").rsplit("Skipped: ", 1)[-1].rstrip("')")
-    return " ".join(message.split()) or "no reason given"
-
-
-def count_junit(report: Path, runner: str, status: int) -> Outcome:
-    """Counts the tests of a JUnit report; a runner that failed without a failed test counts as one failure."""
-    outcome = Outcome()
-    if report.exists():
-        for case in ElementTree.parse(report).iter("testcase"):
-            skipped = case.find("skipped")
-            if case.find("failure") is not None or case.find("error") is not None:
-                outcome.failed += 1
-                outcome.reasons.append(f"{case.get('classname')}.{case.get('name')}: failed")
-            elif skipped is not None or case.get("status") == "notrun" or case.get("result") == "skipped":
-                outcome.skipped += 1
-                outcome.skips[reason_for(skipped)] += 1
-            else:
-                outcome.passed += 1
-    if status and not outcome.failed:
-        outcome.add(check(runner, status))
-    return outcome
-
-
-def pytest(folder: str, log: Path, limit: float = 600, processes: int = 0) -> Outcome:
-    """Runs the tests of one folder in one process, or over several, so that some compute while others wait."""
-    if not (ROOT / folder).is_file() and not any((ROOT / folder).rglob("test_*.py")):
-        return Outcome(reasons=[f"{folder} holds no tests"])
-    report = SCRATCH / f"{Path(folder).name}.xml"
+def pytest(tests: Sequence[str], log: Path, limit: float = 600, processes: int = 0) -> Outcome:
+    """Runs tests in one process, or over several, so that some compute while others wait."""
+    report = Path(tempfile.mkdtemp(dir=SCRATCH)) / "report.xml"
     command: list[str | Path] = [sys.executable, "-m", "pytest", "-q", "-p", "timeout", f"--junitxml={report}"]
     if processes:
         command += ["-n", str(processes), "--dist", "worksteal"]
-    command.append(folder)
-    return count_junit(report, "pytest", run(command, log, limit))
+    return count_junit(report, "pytest", run([*command, *tests], log, limit))
+
+
+def pytest_folder(folder: str, log: Path, limit: float = 600, processes: int = 0) -> Outcome:
+    """Runs all tests of a folder, or of one file."""
+    if not (ROOT / folder).is_file() and not any((ROOT / folder).rglob("test_*.py")):
+        return Outcome(reasons=[f"{folder} holds no tests"])
+    return pytest([folder], log, limit, processes)
 
 
 def build(log: Path, what: str = "--checks") -> Outcome:
@@ -121,7 +66,7 @@ def check_types(log: Path) -> Outcome:
 
 def check_style(log: Path) -> Outcome:
     """The project's own rules about its sources."""
-    return pytest("tests/style", log)
+    return pytest_folder("tests/style", log)
 
 
 SHARDS = 4  # of a GoogleTest program for each job, so that the last ones end together
@@ -145,6 +90,17 @@ def googletest(program: Path, log: Path, prefix: Command = (), environment: Envi
     return outcome
 
 
+def settled_googletest(
+    program: Path, log: Path, prefix: Command = (), environment: Environment | None = None
+) -> Outcome:
+    """The same, and what failed of it once more."""
+
+    def run_again(tests: Sequence[str]) -> Outcome:
+        return googletest(program, log, prefix, {**(environment or {}), "GTEST_FILTER": ":".join(tests)})
+
+    return settled(googletest(program, log, prefix, environment), run_again)
+
+
 def c_program(
     program: Path, log: Path, prefix: Command = (), environment: Environment | None = None, ranks: int = 1
 ) -> Outcome:
@@ -158,7 +114,7 @@ def c_program(
 
 def cpp_release(log: Path) -> Outcome:
     """The C++ tests as users get the library."""
-    return googletest(RELEASE / "plait_tests", log)
+    return settled_googletest(RELEASE / "plait_tests", log)
 
 
 def build_sanitized(kind: str, log: Path, targets: Sequence[str] = ()) -> int:
@@ -183,7 +139,7 @@ def sanitized(kind: str, log: Path, environment: Environment) -> Outcome:
         and subprocess.run(["setarch", "-R", "true"], check=False).returncode == 0
     ):
         prefix = ["setarch", "-R"]
-    return googletest(tree_of(kind) / "plait_tests", log, prefix, environment)
+    return settled_googletest(tree_of(kind) / "plait_tests", log, prefix, environment)
 
 
 def cpp_address(log: Path) -> Outcome:
@@ -246,12 +202,13 @@ def c_tests(log: Path) -> Outcome:
 
 def install_tests(log: Path) -> Outcome:
     """Plait installed for MPICH and for Open MPI, and programs built against it."""
-    return pytest("tests/install", log, limit=1200)
+    return pytest_folder("tests/install", log, limit=1200)
 
 
 def python_tests(log: Path) -> Outcome:
     """The Python tests, over more processes than there are jobs: many wait for programs, clocks and networks."""
-    return pytest("tests/python", log, limit=1800, processes=2 * JOBS)
+    outcome = pytest_folder("tests/python", log, limit=1800, processes=2 * JOBS)
+    return settled(outcome, lambda tests: pytest(tests, log))
 
 
 def mpi_environment() -> Environment:
@@ -279,14 +236,23 @@ def mpi_pytest(
         if test["outcome"] == "skipped":
             outcome.skips[test["reason"] or "no reason given"] += 1
         elif test["outcome"] == "failed":
+            outcome.failures.append(test["test"])
             outcome.reasons.append(f"{ranks} ranks{where}, {test['test']}: {test['reason']}")
-    if status and not outcome.failed:
+    if status > 1 or (status and not outcome.failed):  # pytest says 1 where tests failed and all were run
         outcome.add(check(f"mpiexec -n {ranks} pytest{where}", status))
     if status:
         failed_outputs.extend(
             f"--- {other.stem}\n{tail(other.read_bytes())}" for other in sorted(logs.glob("rank-*.log"))
         )
     return outcome
+
+
+def settled_mpi_pytest(
+    ranks: int, log: Path, prefix: Command = (), tests: Sequence[str] = ("tests/mpi",), where: str = ""
+) -> Outcome:
+    """The same, and what failed of it once more."""
+    outcome = mpi_pytest(ranks, log, prefix, tests, where)
+    return settled(outcome, lambda failed: mpi_pytest(ranks, log, prefix, failed, where))
 
 
 def mpi_googletest(ranks: int, log: Path, prefix: Command = ()) -> Outcome:
@@ -314,7 +280,7 @@ def mpi_tests(log: Path) -> Outcome:
     outcome = Outcome()
     for ranks in RANK_COUNTS:
         if any((ROOT / "tests/mpi").rglob("test_*.py")):
-            outcome.add(mpi_pytest(ranks, log))
+            outcome.add(settled_mpi_pytest(ranks, log))
         if (RELEASE / "plait_mpi_tests").exists():
             outcome.add(mpi_googletest(ranks, log))
     if not outcome.total():
@@ -346,7 +312,7 @@ def hosts_tests(log: Path) -> Outcome:
     chosen = [str(path) for name in BETWEEN_HOSTS for path in Path("tests/mpi").rglob(f"test_mpi_{name}.py")]
     for number, ranks, place, tests in ((2, 4, "block", ["tests/mpi"]), (3, 6, "cyclic", chosen)):
         prefix: Command = [*hosts, "exec", "--hosts", str(number), "--place", place, "--"]
-        outcome.add(mpi_pytest(ranks, log, prefix, tests, f" on {number} hosts"))
+        outcome.add(settled_mpi_pytest(ranks, log, prefix, tests, f" on {number} hosts"))
         if (RELEASE / "plait_mpi_tests").exists():
             outcome.add(mpi_googletest(ranks, log, prefix))
         if (RELEASE / "plait_c_mpi_tests").exists():

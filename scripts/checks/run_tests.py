@@ -1,4 +1,4 @@
-"""Runs the stages of scripts/stages.py, or the tests of folders, times them, and sums up."""
+"""Runs the stages of scripts/checks/stages.py, or the tests of folders, times them, and sums up."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import NamedTuple
 
+from counting import Outcome
 from folders import stage_of
 from running import failed_outputs
 from sanitizers import ahead
-from stages import BUILT_AHEAD, LOGS, MANY_RANKS, NEED_THE_BUILD, SCRATCH, STAGES, Outcome
+from stages import BUILT_AHEAD, LOGS, MANY_RANKS, NEED_THE_BUILD, SCRATCH, STAGES
 
 REASONS_SHOWN = 20
 # Folders and files that were named instead of stages.
@@ -49,7 +50,7 @@ def run_stage(name: str) -> Result:
         outcome.failed = 1
         outcome.reasons.append("no test ran")
     seconds = time.monotonic() - begin
-    if outcome.failed:
+    if failed_outputs:
         print("\n".join(f"  | {line}" for output in failed_outputs for line in output.splitlines()))
     print(f"test: {name}: {verdict(outcome)} after {seconds:.1f} s", flush=True)
     return Result(outcome, seconds, processor_time() - taken)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 JOBS = int(os.environ.get("PLAIT_JOBS", "2"))
 
 Command = Sequence[str | Path]

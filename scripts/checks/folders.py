@@ -6,8 +6,9 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+from counting import Outcome
 from running import JOBS, ROOT
-from stages import RELEASE, Outcome, build, googletest, mpi_pytest, pytest
+from stages import RELEASE, build, googletest, mpi_pytest, pytest_folder
 
 SUITE = re.compile(r"^(?:TYPED_)?TEST(?:_F|_P)?\(\s*(\w+)\s*,", re.MULTILINE)
 RANKS = 3  # of MPI tests; the stages have more numbers
@@ -24,7 +25,7 @@ def stage_of(name: str) -> Callable[[Path], Outcome] | None:
     if kind == ("mpi",):
         return lambda log: built(log, lambda: mpi_pytest(RANKS, log, tests=[inner]))
     if kind in (("python",), ("style",)):
-        return lambda log: built(log, lambda: pytest(inner, log, processes=2 * JOBS))
+        return lambda log: built(log, lambda: pytest_folder(inner, log, processes=2 * JOBS))
     return None
 
 

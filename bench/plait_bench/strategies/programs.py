@@ -1,0 +1,105 @@
+"""What whole programs of some accesses take, from the first access on, beside the best strategy for all of them."""
+
+from __future__ import annotations
+
+import statistics
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from plait.launch import Event
+from plait_bench.steps import Progress
+from plait_bench.strategies.driver import StrategiesSettings, run_cases
+from plait_bench.strategies.job import ACCESSES, CHOSEN, StrategyCase
+from plait_bench.strategies.verdict import NEAR, best_of
+from plait_bench.text import counted, factor, machine_line, notes, titled_table, version_line
+
+
+@dataclass
+class ProgramsResult:
+    """The programs of one case."""
+
+    case: StrategyCase
+    modelled: str
+    """The way of the first access of those that choose."""
+    seconds: dict[str, list[list[float]]]
+    """Way → for each round the time of so many accesses as ACCESSES says."""
+
+    def ratio(self, number: int) -> float:
+        """Return how many times as long as the best way the choice takes, for the number-th of ACCESSES.
+
+        Half of the rounds tell which way is the best one, and the other half what it takes.
+        """
+        times = {way: [program[number] for program in rounds] for way, rounds in self.seconds.items()}
+        chosen = times.pop(CHOSEN)
+        halves = (slice(0, None, 2), slice(1, None, 2)) if len(chosen) > 1 else (slice(None), slice(None))
+        found = []
+        for named, compared in (halves, halves[::-1]):
+            best = times[best_of(times, named)]
+            found.append(statistics.median(a / b for a, b in zip(chosen[compared], best[compared], strict=True)))
+        return statistics.fmean(found)
+
+
+@dataclass
+class ProgramsResults:
+    """Everything that one run found."""
+
+    machine: dict[str, str] = field(default_factory=dict)
+    settings: dict[str, Any] = field(default_factory=dict)
+    cases: list[ProgramsResult] = field(default_factory=list)
+    bad: list[tuple[str, str]] = field(default_factory=list)
+
+    def wrong(self) -> list[tuple[str, str]]:
+        """Return each case and way that brought wrong data."""
+        return self.bad
+
+    def to_json(self) -> dict[str, Any]:
+        """Return everything as plain lists, dictionaries, texts and numbers."""
+        cases = [
+            {
+                **asdict(result.case),
+                "modelled": result.modelled,
+                "ratios": [result.ratio(number) for number in range(len(ACCESSES))],
+                "seconds": result.seconds,
+            }
+            for result in self.cases
+        ]
+        return {"machine": self.machine, "settings": self.settings, "accesses": list(ACCESSES), "cases": cases}
+
+
+def run_programs(settings: StrategiesSettings, progress: Progress = lambda text, share: None) -> ProgramsResults:
+    """Measure the programs of all cases.  errors  as run_strategies()"""
+    results = ProgramsResults(settings=asdict(settings))
+
+    def note(event: Event, case: StrategyCase) -> None:
+        results.cases.append(ProgramsResult(case, event["modelled"], event["programs"]))
+        results.bad += [(case.title, way) for way in event["wrong"]]
+
+    results.machine = run_cases(settings, True, note, progress)
+    return results
+
+
+def programs_table(results: ProgramsResults) -> RenderableType:
+    """Return everything for people."""
+    rounds = results.settings["rounds"]
+    table = titled_table(f"Programs of some accesses, times of the best strategy for all of them, {rounds} rounds")
+    for title in ("Accesses", "Median", "Mean", "9 of 10 below", "Largest", f"Within {100 * NEAR:.0f} %"):
+        table.add_column(title, justify="right")
+    for number, accesses in enumerate(ACCESSES):
+        ratios = sorted(result.ratio(number) for result in results.cases)
+        near = sum(ratio <= 1 + NEAR for ratio in ratios) / len(ratios)
+        table.add_row(
+            str(accesses), factor(statistics.median(ratios)), factor(statistics.fmean(ratios)),
+            factor(ratios[min(len(ratios) * 9 // 10, len(ratios) - 1)]), factor(ratios[-1]), f"{100 * near:.0f} %",
+        )  # fmt: skip
+    machine = results.machine
+    header = Text(f"{machine_line(machine)}\n{machine.get('MPI', 'MPI')}; {version_line(machine)}")
+    lines = [
+        f"{counted(len(results.cases), 'case')}; each program opens the file, which is not timed, and repeats one access.",
+        "The best strategy is what was the best in the other half of the rounds; it is forced from the first access on.",
+        f"Constants of the cost model: {machine.get('constants', 'built in')}.",
+    ]
+    return Group(header, Text(), table, notes(lines, [f"{name}, {way}" for name, way in results.bad],
+                                              "Every byte of a first access was checked."))  # fmt: skip

@@ -1,0 +1,160 @@
+// Attributes of arrays in files.
+
+#include <algorithm>
+#include <cstddef>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+
+#include "base/checked.hpp"
+#include "container/attributes.hpp"
+#include "container/attributes_json.hpp"
+#include "container/npy/header.hpp"
+#include "objects.hpp"
+#include "options.hpp"
+
+using namespace plait::c;
+using plait::ArrayAttribute;
+using plait::base::text;
+
+namespace {
+
+const ArrayAttribute& array_attribute_of(const plait_file* file, const char* name) {
+  const plait::File& own = file_of(file);
+  const std::string wanted = text_of(name, "name");
+  const ArrayAttribute* const found = plait::container::find_attribute(own.attributes(), wanted);
+  if (found == nullptr) {
+    std::string all;
+    for (const ArrayAttribute& one : own.attributes()) all += (all.empty() ? "" : ", ") + one.name;
+    refuse(text(own.path(), " has no attribute \"", wanted, "\"; it has ", all.empty() ? "none" : all));
+  }
+  if (!found->refused.empty()) refuse(text("the attribute \"", wanted, "\" cannot be read: ", found->refused));
+  return *found;
+}
+
+/// Hands out numbers of a kind, as `take` makes them of one.
+template <typename Value, typename Take>
+void hand_out_numbers(const ArrayAttribute& from, std::string_view kinds, Value* values, std::int64_t room,
+                      const Take& take) {
+  if (from.is_texts() || from.is_json() || kinds.find(from.dtype[1]) == std::string_view::npos)
+    refuse(text("the attribute \"", from.name, "\" is ", from.dtype, ", not ",
+                kinds.find('f') == std::string_view::npos ? "integers" : "reals", "; ask plait_file_attribute_type"));
+  const std::int64_t count = plait::container::count_of(from);
+  if (count > room)
+    refuse(text("values has room for ", room, " numbers, but the attribute \"", from.name, "\" has ", count,
+                "; make it larger"));
+  if (count == 0) return;
+  Value* const into = &output(values, "values");
+  const auto bytes = static_cast<std::size_t>(plait::container::npy::element_bytes_of(from.dtype));
+  for (std::int64_t i = 0; i < count; ++i) {
+    const auto begin = from.values.begin() + static_cast<std::ptrdiff_t>(bytes) * i;
+    into[i] =
+        take(ArrayAttribute{from.name, from.dtype, {}, {begin, begin + static_cast<std::ptrdiff_t>(bytes)}, {}, {}});
+  }
+}
+
+/// Makes the value in front of the collective call, to which an error of that is brought.
+template <typename Value>
+plait_status set_checked(plait_file* file, Value&& value) {
+  return guarded(file, [&] {
+    plait::File& own = file_of(file);
+    const auto tell = [&own](const std::string& message, int code) { own.refuse(message, code); };
+    own.set_attribute(checked(tell, value));
+  });
+}
+
+}  // namespace
+
+plait_status plait_file_attributes(const plait_file* file, int* count) {
+  return guarded(file, [&] { output(count, "count") = static_cast<int>(file_of(file).attributes().size()); });
+}
+
+plait_status plait_file_attribute_name(const plait_file* file, int number, char** name) {
+  if (name != nullptr) *name = nullptr;
+  return guarded(file, [&] {
+    const auto& all = file_of(file).attributes();
+    if (number < 0 || static_cast<std::size_t>(number) >= all.size())
+      refuse(
+          text("the array has ", all.size(), " attributes, but number ", number, " was asked for; they count from 0"));
+    hand_out_text(name, "name", [&] { return all[static_cast<std::size_t>(number)].name; });
+  });
+}
+
+plait_status plait_file_attribute_type(const plait_file* file, const char* name, char** dtype, int* dimensions,
+                                       int64_t* count) {
+  if (dtype != nullptr) *dtype = nullptr;
+  return guarded(file, [&] {
+    const ArrayAttribute& found = array_attribute_of(file, name);
+    if (dtype != nullptr) *dtype = copied(found.dtype);
+    if (dimensions != nullptr) *dimensions = static_cast<int>(found.shape.size());
+    if (count != nullptr) *count = plait::container::count_of(found);
+  });
+}
+
+plait_status plait_file_attribute_integers(const plait_file* file, const char* name, int64_t* values, int64_t room) {
+  return guarded(file, [&] {
+    hand_out_numbers(array_attribute_of(file, name), "iub", values, room, [](const ArrayAttribute& one) {
+      const nlohmann::json number = plait::container::json_of_number(one);
+      if (number.is_boolean()) return static_cast<std::int64_t>(number.get<bool>());
+      if (number.is_number_unsigned() && number.get<std::uint64_t>() > INT64_MAX)
+        refuse(text("the attribute \"", one.name, "\" is ", number.get<std::uint64_t>(),
+                    ", more than an int64_t has; get it as a real"));
+      return number.get<std::int64_t>();
+    });
+  });
+}
+
+plait_status plait_file_attribute_reals(const plait_file* file, const char* name, double* values, int64_t room) {
+  return guarded(file, [&] {
+    hand_out_numbers(array_attribute_of(file, name), "iubf", values, room, [](const ArrayAttribute& one) {
+      if (one.dtype[1] == 'f') return plait::container::real_of(one);
+      const nlohmann::json number = plait::container::json_of_number(one);
+      return number.is_boolean() ? static_cast<double>(number.get<bool>()) : number.get<double>();
+    });
+  });
+}
+
+plait_status plait_file_attribute_text(const plait_file* file, const char* name, int64_t number, char** value) {
+  if (value != nullptr) *value = nullptr;
+  return guarded(file, [&] {
+    const ArrayAttribute& found = array_attribute_of(file, name);
+    if (!found.is_texts() && !found.is_json())
+      refuse(text("the attribute \"", found.name, "\" is ", found.dtype, ", not text; ask plait_file_attribute_type"));
+    if (number < 0 || static_cast<std::size_t>(number) >= found.texts.size())
+      refuse(text("the attribute \"", found.name, "\" has ", found.texts.size(), " texts, but number ", number,
+                  " was asked for; they count from 0"));
+    hand_out_text(value, "text", [&] { return found.texts[static_cast<std::size_t>(number)]; });
+  });
+}
+
+plait_status plait_file_set_attribute(plait_file* file, const char* name, const char* dtype, int dimensions,
+                                      const int64_t* shape, const void* values) {
+  return set_checked(file, [&] {
+    ArrayAttribute made{
+        text_of(name, "name"), text_of(dtype, "dtype"), extents_of(shape, dimensions, "shape"), {}, {}, {}};
+    std::int64_t bytes = plait::container::npy::element_bytes_of(made.dtype);
+    if (bytes < 1) refuse(text("dtype \"", made.dtype, "\" is no type of numbers; give one such as \"<f8\""));
+    for (const std::int64_t extent : made.shape) {
+      if (extent < 0) refuse(text("shape has the size ", extent, "; sizes are 0 or more"));
+      bytes = plait::base::checked_multiply(bytes, extent, "bytes of the attribute");
+    }
+    if (bytes > 0) {
+      const std::byte* const begin = &given(static_cast<const std::byte*>(values), "values", "the numbers");
+      made.values.assign(begin, begin + bytes);
+    }
+    return made;
+  });
+}
+
+plait_status plait_file_set_attribute_text(plait_file* file, const char* name, const char* value) {
+  return set_checked(file,
+                     [&] { return plait::container::text_attribute(text_of(name, "name"), text_of(value, "text")); });
+}
+
+plait_status plait_file_remove_attribute(plait_file* file, const char* name) {
+  return guarded(file, [&] {
+    plait::File& own = file_of(file);
+    const auto tell = [&own](const std::string& message, int code) { own.refuse(message, code); };
+    own.remove_attribute(checked(tell, [&] { return text_of(name, "name"); }));
+  });
+}

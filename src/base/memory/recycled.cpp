@@ -1,0 +1,186 @@
+#include "base/memory/recycled.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cerrno>
+#include <cstdint>
+#include <cstdlib>
+#include <mutex>
+#include <new>
+
+#include "base/checked.hpp"
+#include "base/process.hpp"
+#include "base/text.hpp"
+#include "plait/error.hpp"
+
+namespace plait::base {
+
+namespace {
+
+constexpr std::int64_t kLargePage = std::int64_t{2} << 20;
+
+/// Few sizes, so that blocks of nearly the same size can follow each other.
+std::int64_t rounded(std::int64_t bytes) {
+  bytes = std::max(bytes, kLeastRecycled);
+  const auto step = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(bytes))) / 8;
+  return ceil_divide(bytes, step) * step;
+}
+
+/// Fresh memory, at the begin of a large page where it holds one.
+std::byte* mapped(std::int64_t bytes) {
+  const std::int64_t spare = bytes >= kLargePage ? kLargePage : 0;
+  void* const memory = ::mmap(nullptr, static_cast<std::size_t>(bytes + spare), PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return nullptr;
+  auto* const begin = static_cast<std::byte*>(memory);
+  const auto address = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(memory));
+  const std::int64_t before = spare == 0 ? 0 : ceil_divide(address, kLargePage) * kLargePage - address;
+  if (before > 0) ::munmap(begin, static_cast<std::size_t>(before));
+  if (spare > before) ::munmap(begin + before + bytes, static_cast<std::size_t>(spare - before));
+#if defined(MADV_HUGEPAGE)
+  if (spare > 0) ::madvise(begin + before, static_cast<std::size_t>(bytes), MADV_HUGEPAGE);
+#endif
+  return begin + before;
+}
+
+struct Memory {
+  std::byte* data = nullptr;
+  std::int64_t bytes = 0;
+
+  void release() const { ::munmap(data, static_cast<std::size_t>(bytes)); }
+  /// Lets the system have it when it wants; false where it does not know how.
+  bool lend() const {
+#if defined(MADV_FREE) && defined(MADV_DONTFORK)
+    return ::madvise(data, static_cast<std::size_t>(bytes), MADV_DONTFORK) == 0 &&
+           ::madvise(data, static_cast<std::size_t>(bytes), MADV_FREE) == 0;
+#else
+    return false;
+#endif
+  }
+  /// Whether children of a fork have it again.
+  bool take_back() const {
+#if defined(MADV_FREE) && defined(MADV_DONTFORK)
+    return ::madvise(data, static_cast<std::size_t>(bytes), MADV_DOFORK) == 0;
+#else
+    return true;
+#endif
+  }
+};
+
+/// The blocks that wait, oldest first; giving one back allocates nothing.
+class Waiting {
+ public:
+  /// One of exactly so many bytes, the youngest: it may still be in the caches.
+  std::byte* take(std::int64_t bytes) {
+    const std::lock_guard lock(mutex_);
+    for (std::size_t i = count_; i-- > 0;) {
+      if (blocks_[i].bytes != bytes) continue;
+      const Memory block = remove(i);
+      if (block.take_back()) return block.data;
+      block.release();
+    }
+    return nullptr;
+  }
+
+  void add(const Memory& block, std::int64_t most) {
+    if (block.bytes > most || !block.lend()) {
+      block.release();
+      return;
+    }
+    const std::lock_guard lock(mutex_);
+    shrink(most - block.bytes);
+    if (count_ == blocks_.size()) remove(0).release();
+    blocks_[count_++] = block;
+    bytes_ += block.bytes;
+  }
+
+  void keep(std::int64_t most) {
+    const std::lock_guard lock(mutex_);
+    shrink(most);
+  }
+
+  std::int64_t bytes() {
+    const std::lock_guard lock(mutex_);
+    return bytes_;
+  }
+
+ private:
+  Memory remove(std::size_t i) {
+    const Memory block = blocks_[i];
+    std::copy(blocks_.begin() + static_cast<std::ptrdiff_t>(i) + 1,
+              blocks_.begin() + static_cast<std::ptrdiff_t>(count_), blocks_.begin() + static_cast<std::ptrdiff_t>(i));
+    --count_;
+    bytes_ -= block.bytes;
+    return block;
+  }
+  void shrink(std::int64_t most) {
+    while (bytes_ > most) remove(0).release();
+  }
+
+  std::mutex mutex_;
+  std::array<Memory, 64> blocks_;
+  std::size_t count_ = 0;
+  std::int64_t bytes_ = 0;
+};
+
+/// A child begins with none: what waits in its parent it has not.
+Waiting& waiting() {
+  static PerProcess<Waiting> all;
+  return all.get();
+}
+
+constexpr std::int64_t kUnknown = -1;
+std::atomic<std::int64_t> most{kUnknown};
+
+std::int64_t most_by_default() {
+  if (const char* given = std::getenv("PLAIT_RECYCLED_MEMORY"); given != nullptr && *given != '\0') {
+    char* end = nullptr;
+    errno = 0;
+    const std::int64_t bytes = std::strtoll(given, &end, 10);
+    if (*end != '\0' || bytes < 0 || errno != 0)
+      throw Error(ErrorKind::kArgument, text("PLAIT_RECYCLED_MEMORY=", given,
+                                             " is not a number of bytes; use one such as 268435456, 0 for none, or "
+                                             "unset it"));
+    return bytes;
+  }
+  const std::int64_t pages = std::max<std::int64_t>(::sysconf(_SC_PHYS_PAGES), 0);
+  return pages / 4 / std::max<std::int64_t>(::sysconf(_SC_NPROCESSORS_CONF), 1) * ::sysconf(_SC_PAGESIZE);
+}
+
+}  // namespace
+
+RecycledBlock::RecycledBlock(std::int64_t bytes) : bytes_(rounded(bytes)), data_(nullptr) {
+  if (most_recycled() > 0) data_ = waiting().take(bytes_);
+  if (data_ == nullptr) data_ = mapped(bytes_);
+  if (data_ != nullptr) return;
+  waiting().keep(0);
+  data_ = mapped(bytes_);
+  if (data_ == nullptr) throw std::bad_alloc();
+}
+
+RecycledBlock::~RecycledBlock() { waiting().add({data_, bytes_}, most.load(std::memory_order_relaxed)); }
+
+std::int64_t most_recycled() {
+  std::int64_t known = most.load(std::memory_order_relaxed);
+  if (known != kUnknown) return known;
+  const std::int64_t found = most_by_default();
+  return most.compare_exchange_strong(known, found, std::memory_order_relaxed) ? found : known;
+}
+
+std::int64_t set_most_recycled(std::int64_t bytes) {
+  if (bytes < 0)
+    throw Error(ErrorKind::kArgument, text(bytes, " bytes of recycled memory are too few; use 0 for none"));
+  const std::int64_t before = most_recycled();
+  most.store(bytes, std::memory_order_relaxed);
+  waiting().keep(bytes);
+  return before;
+}
+
+std::int64_t waiting_recycled() { return waiting().bytes(); }
+
+}  // namespace plait::base

@@ -1,0 +1,175 @@
+#include "container/hdf5/changing/changed_dataset.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <iterator>
+#include <random>
+#include <utility>
+
+#include "base/text.hpp"
+#include "container/hdf5/filters.hpp"
+#include "container/hdf5/writing/chunk_tree.hpp"
+#include "container/refuse.hpp"
+#include "plait/error.hpp"
+
+namespace plait::container::hdf5 {
+
+namespace {
+
+using base::text;
+using store::WriteSegment;
+
+/// Nothing lies there: who changes chunks of the file locks it.
+constexpr std::int64_t kLockedByte = std::int64_t{1} << 62;
+
+std::int64_t aligned(std::int64_t offset) { return offset + (8 - offset % 8) % 8; }
+
+/// Keeps others from changing the file: programs with HDF5's library, which lock it to write, and those with Plait.  Where
+/// the file system has no locks nobody is kept from anything.
+store::posix::Descriptor locked(const std::string& file, const std::string& name) {
+  store::posix::Descriptor descriptor = store::posix::open_file(file, O_RDWR);
+  struct flock own{};
+  own.l_type = F_WRLCK;
+  own.l_whence = SEEK_SET;
+  own.l_start = kLockedByte;
+  own.l_len = 1;
+  const bool others = ::flock(descriptor.number(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  if (others || (::fcntl(descriptor.number(), F_OFD_SETLK, &own) != 0 && (errno == EAGAIN || errno == EACCES)))
+    throw Error(ErrorKind::kSystem,
+                text(name,
+                     ": chunks of its file are being changed, by another program or under another name here; "
+                     "close the file there first"),
+                EBUSY);
+  return descriptor;
+}
+
+class PendingChange : public store::Pending {
+ public:
+  PendingChange(OpenChunks& chunks, std::int64_t chunk_bytes, std::vector<WriteSegment> segments)
+      : chunks_(chunks), chunk_bytes_(chunk_bytes), segments_(std::move(segments)) {}
+  /// What follows each other in one chunk is written together.
+  void complete() override {
+    std::vector<WriteSegment> parts;
+    std::int64_t number = -1;
+    const auto write = [&] {
+      if (!parts.empty()) chunks_.write(number, parts);
+      parts.clear();
+    };
+    for (const WriteSegment& segment : segments_)
+      for (std::int64_t done = 0; done < segment.bytes;) {
+        const std::int64_t at = segment.offset + done;
+        if (at / chunk_bytes_ != number) write();
+        number = at / chunk_bytes_;
+        const std::int64_t bytes = std::min(segment.bytes - done, chunk_bytes_ - at % chunk_bytes_);
+        parts.push_back({at % chunk_bytes_, segment.data + done, bytes});
+        done += bytes;
+      }
+    write();
+  }
+
+ private:
+  OpenChunks& chunks_;
+  std::int64_t chunk_bytes_;
+  std::vector<WriteSegment> segments_;
+};
+
+}  // namespace
+
+void ChangedDataset::prepare() {
+  Dataset& own = changed_dataset();
+  if (!own.unchangeable.empty()) refuse(not_changed(own.unchangeable));
+  lock_ = locked(file().name(), name());
+  places_ = find_places(file(), own.header);
+  if (!places_.why.empty()) refuse(not_changed(places_.why));
+  old_length_ = read_number(file(), places_.length);
+  old_index_ = read_number(file(), places_.index);
+  // What lies behind the end has no meaning, but may have been left by a program that was killed.
+  std::random_device draw;
+  const std::uint64_t mark = std::uint64_t{draw()} << 32 | draw();
+  own.changes = Changes{aligned(static_cast<std::int64_t>(old_length_)), mark};
+}
+
+void ChangedDataset::share(std::unique_ptr<transport::Counter> counter, bool alone) {
+  const Changes& changes = *dataset().changes;
+  log_.emplace(shared_file(), changes.begin, changes.mark);
+  log_->share(std::move(counter), alone);
+}
+
+std::unique_ptr<store::Pending> ChangedDataset::submit_read(std::vector<store::ReadSegment> segments) {
+  // Nobody writes while others read.
+  if (log_ && !log_->complete())
+    throw Error(ErrorKind::kSystem,
+                text("cannot read ", name(), ": an earlier write of it has failed; open it again, as it was"), EIO);
+  return DatasetStore::submit_read(std::move(segments));
+}
+
+std::unique_ptr<store::Pending> ChangedDataset::submit_write(std::vector<WriteSegment> segments) {
+  for (const WriteSegment& segment : segments) check(segment.offset, segment.bytes);
+  return std::make_unique<PendingChange>(open_, DatasetStore::chunk_bytes(), std::move(segments));
+}
+
+std::optional<Chunk> ChangedDataset::find(std::int64_t number) const {
+  if (log_)
+    if (const std::optional<Chunk> changed = log_->last(number)) return changed;
+  return DatasetStore::find(number);
+}
+
+std::int64_t ChangedDataset::inside(std::int64_t number) const {
+  std::int64_t bytes = dataset().type.element_bytes;
+  const Extents grid = dataset().grid();
+  for (std::size_t d = grid.size(); d-- > 0; number /= grid[d])
+    bytes *= std::min(dataset().chunk[d], dataset().type.shape[d] - number % grid[d] * dataset().chunk[d]);
+  return bytes;
+}
+
+void ChangedDataset::fill_chunk(std::int64_t /*number*/, std::span<std::byte> chunk) const {
+  fill({0, chunk.data(), static_cast<std::int64_t>(chunk.size())});
+}
+
+void ChangedDataset::read_old(std::int64_t number, std::span<std::byte> chunk) {
+  log_->look();
+  const std::optional<Chunk> old = find(number);
+  old ? unpack(*old, chunk) : fill_chunk(number, chunk);
+}
+
+void ChangedDataset::put(std::int64_t number, std::span<const std::byte> chunk) {
+  const std::uint32_t left_out = only_unpacked(dataset().filters);
+  log_->append(number, chain_of(dataset().filters, left_out).encode(chunk), left_out);
+}
+
+void ChangedDataset::settle() {
+  log_->mend();
+  open_.settle();
+}
+
+void ChangedDataset::forget() noexcept {
+  open_.forget();
+  log_->mend();
+}
+
+void ChangedDataset::commit() {
+  std::vector<Chunk> chunks = log_->all();
+  if (!chunks.empty()) {
+    const std::vector<Chunk>& before = dataset().chunks;
+    std::vector<Chunk> all;
+    std::ranges::set_union(chunks, before, std::back_inserter(all), {}, &Chunk::number, &Chunk::number);
+    const std::int64_t at = aligned(log_->end());
+    const ChunkTree tree = make_tree(dataset(), all, at);
+    const auto bytes = static_cast<std::int64_t>(tree.nodes.size());
+    file().write({{at, tree.nodes.data(), bytes}});
+    file().sync();
+    if (read_number(file(), places_.length) != old_length_ || read_number(file(), places_.index) != old_index_)
+      throw Error(ErrorKind::kSystem,
+                  text(name(), " has been changed by another program meanwhile; what was written here is not in it"),
+                  EBUSY);
+    write_number(file(), places_.length, static_cast<std::uint64_t>(at + bytes));
+    file().sync();
+    write_number(file(), places_.index, static_cast<std::uint64_t>(tree.root));
+  }
+  lock_.reset();
+}
+
+}  // namespace plait::container::hdf5

@@ -1,0 +1,64 @@
+/// Datasets whose chunks get other places when they are changed.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "container/hdf5/changing/places.hpp"
+#include "container/hdf5/store.hpp"
+#include "container/hdf5/writing/chunk_log.hpp"
+#include "container/hdf5/writing/open_chunks.hpp"
+#include "store/posix/descriptor.hpp"
+
+namespace plait::container::hdf5 {
+
+/// Changed chunks are appended behind the end that the file tells, packed by whoever writes them; whoever writes a part
+/// of one reads the rest first.  When all have written, one rank appends an index of all chunks and lets the dataset
+/// point to that: until then every reader, and whoever opens the file after a crash, sees the chunks as they were.  The
+/// room of the former chunks and index stays unused.
+/// threads  Any number at once, on different chunks.
+class ChangedDataset : public DatasetStore, private WholeChunks {
+ public:
+  using DatasetStore::DatasetStore;
+
+  /// Finds out where changes are to be told, and keeps others from changing chunks of the file meanwhile.  One rank calls
+  /// it, before the dataset is told to the others.
+  /// errors  kArgument: the file is kept in a way that does not permit it.  kSystem: damaged; another program changes it.
+  void prepare();
+  /// Before the first write, on every rank.  alone: whether no other process writes.
+  void share(std::unique_ptr<transport::Counter> counter, bool alone);
+  /// Whether it has been prepared.
+  bool is_changed() const { return dataset().changes.has_value(); }
+  /// Lets the file have the changes.  The rank that has prepared it calls it, when all have written.
+  /// errors  kSystem: the file stays as it was.
+  void commit();
+
+  std::string refuses_writes() const override { return {}; }
+  std::unique_ptr<store::Pending> submit_read(std::vector<store::ReadSegment> segments) override;
+  std::unique_ptr<store::Pending> submit_write(std::vector<store::WriteSegment> segments) override;
+  void settle() override;
+  void forget() noexcept override;
+
+ private:
+  std::optional<Chunk> find(std::int64_t number) const override;
+  std::int64_t chunk_bytes(std::int64_t /*number*/) const override { return DatasetStore::chunk_bytes(); }
+  std::int64_t inside(std::int64_t number) const override;
+  void fill_chunk(std::int64_t number, std::span<std::byte> chunk) const override;
+  void read_old(std::int64_t number, std::span<std::byte> chunk) override;
+  void put(std::int64_t number, std::span<const std::byte> chunk) override;
+
+  std::optional<ChunkLog> log_;
+  OpenChunks open_{*this};
+  // Of the rank that prepares it.
+  Places places_;
+  std::uint64_t old_length_ = 0;
+  std::uint64_t old_index_ = 0;
+  std::optional<store::posix::Descriptor> lock_;
+};
+
+}  // namespace plait::container::hdf5

@@ -1,0 +1,217 @@
+#include "container/hdf5/changing/places.hpp"
+
+#include <array>
+#include <bit>
+#include <cerrno>
+#include <cstring>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/text.hpp"
+#include "plait/error.hpp"
+
+namespace plait::container::hdf5 {
+
+namespace {
+
+constexpr std::int64_t kSumBytes = 4;
+constexpr std::int64_t kNumberBytes = 8;
+constexpr std::uint64_t kLayout = 8;         // the type of the message that says where elements are
+constexpr std::uint64_t kContinuation = 16;  // the type of the message that says where further ones are
+constexpr std::size_t kMostBlocks = 10'000;
+constexpr std::int64_t kMostBlockBytes = std::int64_t{64} << 20;
+
+std::uint64_t number_in(std::span<const std::byte> bytes, std::size_t at, std::size_t count) {
+  std::uint64_t value = 0;
+  for (std::size_t i = 0; i < count; ++i) value |= std::to_integer<std::uint64_t>(bytes[at + i]) << (8 * i);
+  return value;
+}
+
+[[noreturn]] void damaged(const store::Store& file, std::string_view what, std::int64_t at) {
+  throw Error(ErrorKind::kSystem,
+              base::text(file.name(), " cannot be changed: ", what, " at offset ", at,
+                         " is damaged; copy or download the file again"),
+              EIO);
+}
+
+std::vector<std::byte> block_of(store::Store& file, std::int64_t at, std::int64_t bytes) {
+  const std::int64_t all = file.size();
+  if (at < 0 || bytes < 0 || at > all || bytes > all - at || bytes > kMostBlockBytes)
+    damaged(file, "what should be metadata", at);
+  std::vector<std::byte> block(static_cast<std::size_t>(bytes));
+  file.read({{at, block.data(), bytes}});
+  return block;
+}
+
+void check_sum(const store::Store& file, std::span<const std::byte> block, std::int64_t at) {
+  const std::size_t bytes = block.size() - kSumBytes;
+  if (number_in(block, bytes, kSumBytes) != lookup3(block.first(bytes))) damaged(file, "the check sum of metadata", at);
+}
+
+/// Messages of an object header.
+class HeaderReader {
+ public:
+  HeaderReader(store::Store& file, Places& places) : file_(file), places_(places) {}
+
+  void read(std::int64_t header) {
+    constexpr std::int64_t kFirstBytes = 16;  // of version 1; version 2 has more at most by these
+    const std::vector<std::byte> front = block_of(file_, header, kFirstBytes);
+    if (std::memcmp(front.data(), "OHDR", 4) == 0)
+      read_second(header, front);
+    else if (front[0] == std::byte{1})
+      blocks_.push_back({header + kFirstBytes, static_cast<std::int64_t>(number_in(front, 8, 4)), 0});
+    else
+      damaged(file_, "the header of the dataset", header);
+    for (std::size_t i = 0; i < blocks_.size(); ++i) {
+      if (i > kMostBlocks) damaged(file_, "the header of the dataset", header);
+      if (take_messages(blocks_[i])) return;
+    }
+    damaged(file_, "the header of the dataset", header);
+  }
+
+ private:
+  struct Block {
+    std::int64_t begin = 0;  ///< of its messages
+    std::int64_t bytes = 0;
+    std::int64_t front = 0;  ///< bytes in front of them that the check sum covers; of version 1: 0
+  };
+  void read_second(std::int64_t header, std::span<const std::byte> front) {
+    const auto flags = number_in(front, 5, 1);
+    is_second_ = true;
+    has_order_ = (flags & 4U) != 0;
+    const std::int64_t before = 6 + ((flags & 0x20U) != 0 ? 16 : 0) + ((flags & 0x10U) != 0 ? 4 : 0);
+    const std::int64_t size_bytes = std::int64_t{1} << (flags & 3U);
+    const std::vector<std::byte> size = block_of(file_, header + before, size_bytes);
+    blocks_.push_back({header + before + size_bytes,
+                       static_cast<std::int64_t>(number_in(size, 0, static_cast<std::size_t>(size_bytes))),
+                       before + size_bytes});
+  }
+  /// Whether the layout was among them.
+  bool take_messages(const Block block) {
+    const std::vector<std::byte> bytes = block_of(file_, block.begin, block.bytes);
+    if (is_second_) {
+      const std::int64_t all = block.front + block.bytes + kSumBytes;
+      check_sum(file_, block_of(file_, block.begin - block.front, all), block.begin - block.front);
+    }
+    const std::size_t head = !is_second_ ? 8 : has_order_ ? 6 : 4;
+    for (std::size_t at = 0; at + head <= bytes.size();) {
+      const std::uint64_t type = number_in(bytes, at, is_second_ ? 1 : 2);
+      const auto size = static_cast<std::size_t>(number_in(bytes, at + (is_second_ ? 1 : 2), 2));
+      const std::size_t data = at + head;
+      if (size > bytes.size() - data) damaged(file_, "a message", block.begin + static_cast<std::int64_t>(at));
+      const std::span<const std::byte> message = std::span(bytes).subspan(data, size);
+      if (type == kContinuation) follow(message, block);
+      if (type == kLayout) {
+        take_layout(message, block, block.begin + static_cast<std::int64_t>(data));
+        return true;
+      }
+      at = data + size;
+    }
+    return false;
+  }
+  void follow(std::span<const std::byte> message, const Block& block) {
+    if (message.size() < 2 * kNumberBytes) damaged(file_, "a message", block.begin);
+    const auto at = static_cast<std::int64_t>(number_in(message, 0, kNumberBytes));
+    const auto bytes = static_cast<std::int64_t>(number_in(message, kNumberBytes, kNumberBytes));
+    if (!is_second_) return blocks_.push_back({at, bytes, 0});
+    constexpr std::int64_t kSignatureBytes = 4;
+    if (at < 0 || bytes < kSignatureBytes + kSumBytes) damaged(file_, "a message", block.begin);
+    blocks_.push_back({at + kSignatureBytes, bytes - kSignatureBytes - kSumBytes, kSignatureBytes});
+  }
+  void take_layout(std::span<const std::byte> message, const Block& block, std::int64_t at) {
+    if (message.size() < 16) damaged(file_, "a message", at);
+    const std::uint64_t version = number_in(message, 0, 1);
+    if (version > 3 || version == 0)
+      places_.why = "its index is one of those that HDF5 has had since 1.10 (written with libver=\"latest\")";
+    // The version, the kind and the number of dimensions, or all these and 5 more bytes.
+    places_.index.at = at + (version < 3 ? 8 : 3);
+    if (!is_second_) return;
+    places_.index.block = block.begin - block.front;
+    places_.index.block_bytes = block.front + block.bytes + kSumBytes;
+  }
+
+  store::Store& file_;
+  Places& places_;
+  bool is_second_ = false;
+  bool has_order_ = false;
+  std::vector<Block> blocks_;
+};
+
+constexpr std::uint32_t kStart = 0xdeadbeefU;
+
+std::uint32_t word_at(std::span<const std::byte> bytes, std::size_t at) {
+  return static_cast<std::uint32_t>(number_in(bytes, at, 4));
+}
+
+}  // namespace
+
+std::uint32_t lookup3(std::span<const std::byte> bytes) {
+  constexpr std::size_t kRound = 12;
+  constexpr std::array kMixed{4, 6, 8, 16, 19, 4};
+  constexpr std::array kFinal{14, 11, 25, 16, 4, 14, 24};
+  std::array<std::uint32_t, 3> state{};
+  state.fill(kStart + static_cast<std::uint32_t>(bytes.size()));
+  if (bytes.empty()) return state[2];
+  for (; bytes.size() > kRound; bytes = bytes.subspan(kRound)) {
+    for (std::size_t i = 0; i < 3; ++i) state[i] += word_at(bytes, 4 * i);
+    for (std::size_t i = 0; i < kMixed.size(); ++i) {
+      std::uint32_t& one = state[i % 3];
+      std::uint32_t& before = state[(i + 2) % 3];
+      one -= before;
+      one ^= std::rotl(before, kMixed[i]);
+      before += state[(i + 1) % 3];
+    }
+  }
+  std::array<std::byte, kRound> rest{};
+  std::memcpy(rest.data(), bytes.data(), bytes.size());
+  for (std::size_t i = 0; i < 3; ++i) state[i] += word_at(rest, 4 * i);
+  for (std::size_t i = 0; i < kFinal.size(); ++i) {
+    // c, a, b, c, a, b, c: each takes in the one in front of it.
+    std::uint32_t& one = state[(i + 2) % 3];
+    const std::uint32_t before = state[(i + 1) % 3];
+    one ^= before;
+    one -= std::rotl(before, kFinal[i]);
+  }
+  return state[2];
+}
+
+std::uint64_t read_number(store::Store& file, const NumberPlace& place) {
+  if (place.block_bytes > 0) check_sum(file, block_of(file, place.block, place.block_bytes), place.block);
+  return number_in(block_of(file, place.at, kNumberBytes), 0, kNumberBytes);
+}
+
+void write_number(store::Store& file, const NumberPlace& place, std::uint64_t value) {
+  std::array<std::byte, kNumberBytes> number{};
+  for (std::size_t i = 0; i < number.size(); ++i) number[i] = static_cast<std::byte>(value >> (8 * i));
+  if (place.block_bytes == 0) return file.write({{place.at, number.data(), kNumberBytes}});
+  std::vector<std::byte> block = block_of(file, place.block, place.block_bytes);
+  check_sum(file, block, place.block);
+  std::memcpy(block.data() + (place.at - place.block), number.data(), number.size());
+  const std::size_t bytes = block.size() - kSumBytes;
+  const std::uint32_t sum = lookup3(std::span(block).first(bytes));
+  for (std::size_t i = 0; i < kSumBytes; ++i) block[bytes + i] = static_cast<std::byte>(sum >> (8 * i));
+  file.write({{place.block, block.data(), place.block_bytes}});
+}
+
+Places find_places(store::Store& file, std::int64_t header) {
+  constexpr std::int64_t kFrontBytes = 64;
+  const std::vector<std::byte> front = block_of(file, 0, kFrontBytes);
+  const std::uint64_t version = number_in(front, 8, 1);
+  const bool is_old = version < 2;
+  Places places;
+  // Sizes of offsets and lengths, the base address, the length of the file.
+  const std::size_t sizes = is_old ? 13 : 9;
+  const std::size_t base = version == 0 ? 24 : version == 1 ? 28 : 12;
+  places.length.at = static_cast<std::int64_t>(base) + 16;
+  if (!is_old) places.length = {places.length.at, 0, 48};
+  if (version > 3 || number_in(front, sizes, 1) != kNumberBytes || number_in(front, sizes + 1, 1) != kNumberBytes ||
+      number_in(front, base, kNumberBytes) != 0) {
+    places.why = "its file has offsets of another size than 8 bytes, or a front of a version that Plait does not know";
+    return places;
+  }
+  HeaderReader(file, places).read(header);
+  return places;
+}
+
+}  // namespace plait::container::hdf5

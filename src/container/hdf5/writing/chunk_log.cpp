@@ -1,0 +1,118 @@
+#include "container/hdf5/writing/chunk_log.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <exception>
+
+#include "base/text.hpp"
+#include "container/hdf5/writing/chunk_tree.hpp"
+#include "plait/error.hpp"
+
+namespace plait::container::hdf5 {
+
+namespace {
+
+/// In front of each packed chunk: the mark, its number, how many bytes follow, filters that are left out.
+constexpr std::int64_t kFrontBytes = 32;
+/// The number of what could not be written.
+constexpr std::int64_t kNoChunk = -1;
+
+std::uint64_t number_in(std::span<const std::byte> front, std::size_t at) {
+  std::uint64_t value = 0;
+  for (std::size_t i = 0; i < 8; ++i) value |= std::to_integer<std::uint64_t>(front[at + i]) << (8 * i);
+  return value;
+}
+
+}  // namespace
+
+void ChunkLog::write_front(std::int64_t at, std::int64_t number, std::int64_t bytes, std::uint32_t left_out) {
+  std::vector<std::byte> front;
+  for (const std::uint64_t value :
+       {mark_, static_cast<std::uint64_t>(number), static_cast<std::uint64_t>(bytes), std::uint64_t{left_out}})
+    append_number(front, value, 8);
+  file_->write({{at, front.data(), kFrontBytes}});
+}
+
+void ChunkLog::append(std::int64_t number, std::span<const std::byte> packed, std::uint32_t left_out) {
+  const auto bytes = static_cast<std::int64_t>(packed.size());
+  const std::int64_t at = begin_ + counter_->fetch_add(kFrontBytes + bytes);
+  try {
+    // The front comes last: who finds it finds the chunk.
+    file_->write({{at + kFrontBytes, packed.data(), bytes}});
+    write_front(at, number, bytes, left_out);
+  } catch (const Error&) {
+    {
+      const std::scoped_lock lock(mutex_);
+      unmarked_.push_back({kNoChunk, at, bytes, 0});
+    }
+    mend();
+    throw;
+  }
+  const std::scoped_lock lock(mutex_);
+  take({number, at + kFrontBytes, bytes, left_out});
+}
+
+void ChunkLog::mend() noexcept {
+  const std::scoped_lock lock(mutex_);
+  try {
+    for (; !unmarked_.empty(); unmarked_.pop_back())
+      write_front(unmarked_.back().offset, kNoChunk, unmarked_.back().bytes, 0);
+  } catch (const std::exception&) {  // there is no space yet: others find no front, and say so
+  }
+}
+
+void ChunkLog::take(const Chunk& chunk) {
+  const auto [known, is_new] = last_.try_emplace(chunk.number, chunk);
+  // What has been given room later has been written later, as accesses follow each other.
+  if (!is_new && known->second.offset < chunk.offset) known->second = chunk;
+}
+
+void ChunkLog::look() {
+  const std::scoped_lock lock(mutex_);
+  look_locked();
+}
+
+void ChunkLog::look_locked() {
+  if (alone_) return;
+  const std::int64_t behind = end();
+  std::array<std::byte, kFrontBytes> front{};
+  while (looked_ + kFrontBytes <= behind) {
+    // What others have room for and have not written yet is no chunk of this rank's.
+    if (file_->size() < looked_ + kFrontBytes) return;
+    file_->read({{looked_, front.data(), kFrontBytes}});
+    if (number_in(front, 0) != mark_) return;
+    const auto number = static_cast<std::int64_t>(number_in(front, 8));
+    const auto bytes = static_cast<std::int64_t>(number_in(front, 16));
+    if (bytes < 0 || bytes > behind - looked_ - kFrontBytes) return;  // half written
+    if (number != kNoChunk)
+      take({number, looked_ + kFrontBytes, bytes, static_cast<std::uint32_t>(number_in(front, 24))});
+    looked_ += kFrontBytes + bytes;
+  }
+}
+
+bool ChunkLog::complete() {
+  const std::scoped_lock lock(mutex_);
+  look_locked();
+  return alone_ || looked_ == end();
+}
+
+std::optional<Chunk> ChunkLog::last(std::int64_t number) const {
+  const std::scoped_lock lock(mutex_);
+  const auto found = last_.find(number);
+  return found == last_.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::vector<Chunk> ChunkLog::all() {
+  if (!complete())
+    throw Error(ErrorKind::kSystem,
+                base::text("cannot finish ", file_->name(), ": what should be a chunk at offset ", looked_,
+                           " has not been written; write it again"),
+                EIO);
+  std::vector<Chunk> chunks;
+  for (const auto& [number, chunk] : last_) chunks.push_back(chunk);
+  std::ranges::sort(chunks, {}, &Chunk::number);
+  return chunks;
+}
+
+}  // namespace plait::container::hdf5

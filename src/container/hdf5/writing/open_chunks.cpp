@@ -1,0 +1,85 @@
+#include "container/hdf5/writing/open_chunks.hpp"
+
+#include <cstring>
+#include <utility>
+
+#include "codec/room.hpp"
+
+namespace plait::container::hdf5 {
+
+namespace {
+
+/// What is written in parts is kept until it is whole, but not more than this at once.
+constexpr std::int64_t kMostOpenBytes = std::int64_t{16} << 20;
+constexpr std::size_t kLeastOpen = 2;
+
+}  // namespace
+
+void OpenChunks::write(std::int64_t number, std::span<const store::WriteSegment> parts) {
+  std::int64_t bytes = 0;
+  for (const store::WriteSegment& part : parts) bytes += part.bytes;
+  if (bytes != chunks_.inside(number)) return add(number, parts);
+  {
+    const std::scoped_lock lock(mutex_);
+    if (const auto open = open_.find(number); open != open_.end()) drop(open);
+  }
+  const std::int64_t all = chunks_.chunk_bytes(number);
+  if (bytes == all && parts.size() == 1)
+    return chunks_.put(number, {parts.front().data, static_cast<std::size_t>(bytes)});
+  static thread_local codec::Room room;
+  const std::span<std::byte> chunk = room.of(static_cast<std::size_t>(all));
+  if (bytes < all) chunks_.fill_chunk(number, chunk);
+  for (const store::WriteSegment& one : parts)
+    std::memcpy(chunk.data() + one.offset, one.data, static_cast<std::size_t>(one.bytes));
+  chunks_.put(number, chunk);
+}
+
+void OpenChunks::add(std::int64_t number, std::span<const store::WriteSegment> parts) {
+  const std::scoped_lock lock(mutex_);
+  auto found = open_.find(number);
+  if (found == open_.end()) {
+    const std::int64_t bytes = chunks_.chunk_bytes(number);
+    while (open_.size() >= kLeastOpen && open_bytes_ + bytes > kMostOpenBytes) close(open_.begin());
+    Open one;
+    one.bytes.resize(static_cast<std::size_t>(bytes));
+    chunks_.read_old(number, one.bytes);
+    found = open_.emplace(number, std::move(one)).first;
+    open_bytes_ += bytes;
+  }
+  for (const store::WriteSegment& part : parts) {
+    std::memcpy(found->second.bytes.data() + part.offset, part.data, static_cast<std::size_t>(part.bytes));
+    found->second.written += part.bytes;
+  }
+  if (found->second.written >= chunks_.inside(number)) close(found);
+}
+
+bool OpenChunks::read(std::int64_t number, const store::ReadSegment& piece) {
+  const std::scoped_lock lock(mutex_);
+  const auto open = open_.find(number);
+  if (open == open_.end()) return false;
+  std::memcpy(piece.data, open->second.bytes.data() + piece.offset, static_cast<std::size_t>(piece.bytes));
+  return true;
+}
+
+void OpenChunks::close(Entry one) {
+  chunks_.put(one->first, one->second.bytes);
+  drop(one);
+}
+
+void OpenChunks::drop(Entry one) {
+  open_bytes_ -= static_cast<std::int64_t>(one->second.bytes.size());
+  open_.erase(one);
+}
+
+void OpenChunks::settle() {
+  const std::scoped_lock lock(mutex_);
+  while (!open_.empty()) close(open_.begin());
+}
+
+void OpenChunks::forget() noexcept {
+  const std::scoped_lock lock(mutex_);
+  open_.clear();
+  open_bytes_ = 0;
+}
+
+}  // namespace plait::container::hdf5

@@ -1,0 +1,76 @@
+// Joins: runs of any length, one behind the other, in whole lines past the caches.
+
+/// The line of the target that is being put together.
+class JoinedLine {
+ public:
+  explicit JoinedLine(std::byte* target) : first_(offset_in_line(target)), filled_(first_), to_(target - first_) {}
+
+  bool empty() const { return filled_ == 0; }
+  std::int64_t room() const { return kLine - filled_; }
+
+  /// Takes 1 to room() bytes; a full line leaves.
+  void take(const std::byte* from, std::int64_t bytes) {
+#if defined(__AVX512VBMI__)
+    const __mmask64 mask = (~std::uint64_t{0} >> (kLine - bytes)) << filled_;
+    line_ = _mm512_mask_loadu_epi8(line_, mask, from - filled_);
+#else
+    __builtin_memcpy(line_ + filled_, from, static_cast<std::size_t>(bytes));
+#endif
+    filled_ += bytes;
+    if (filled_ < kLine) return;
+    if (first_ > 0) {
+      flush();
+    } else {
+#if defined(__AVX512VBMI__)
+      _mm512_stream_si512(reinterpret_cast<__m512i*>(to_), line_);
+#else
+      stream_line(to_, line_);
+#endif
+    }
+    to_ += kLine;
+    first_ = filled_ = 0;
+  }
+
+  /// A whole line, where this one is empty.
+  void pass(const std::byte* from) {
+    stream_line(to_, from);
+    to_ += kLine;
+  }
+
+  /// Stores what there is.
+  void flush() {
+    if (filled_ == first_) return;
+#if defined(__AVX512VBMI__)
+    const __mmask64 mask = (~std::uint64_t{0} >> (kLine - filled_ + first_)) << first_;
+    _mm512_mask_storeu_epi8(to_, mask, line_);
+#else
+    __builtin_memcpy(to_ + first_, line_ + first_, static_cast<std::size_t>(filled_ - first_));
+#endif
+  }
+
+ private:
+#if defined(__AVX512VBMI__)
+  __m512i line_ = _mm512_setzero_si512();
+#else
+  alignas(64) std::byte line_[kLine];
+#endif
+  std::int64_t first_;   // where in the line the target begins
+  std::int64_t filled_;  // up to where the line is there
+  std::byte* to_;
+};
+
+void join(std::byte* target, const Run* runs, std::int64_t count) {
+  JoinedLine line(target);
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::byte* from = runs[i].from;
+    const std::byte* const end = from + runs[i].bytes;
+    if (!line.empty()) {
+      const std::int64_t head = smaller(line.room(), end - from);
+      line.take(from, head);
+      from += head;
+    }
+    for (; end - from >= kLine; from += kLine) line.pass(from);
+    if (from < end) line.take(from, end - from);
+  }
+  line.flush();
+}

@@ -1,0 +1,158 @@
+// What an access is predicted to take.
+
+#include <algorithm>
+
+#include "base/checked.hpp"
+#include "layout/owner_map.hpp"
+#include "plan/access/access.hpp"
+#include "plan/conversion/runs.hpp"
+
+namespace plait::plan {
+
+namespace {
+
+std::int64_t coordinate_of_longest(const layout::OwnerMap& owner_map) {
+  const auto* blocks = dynamic_cast<const layout::BlockOwnerMap*>(&owner_map);
+  if (blocks != nullptr && blocks->kind() != Distribution::Kind::kGenBlock && blocks->offset() == 0)
+    return blocks->coordinate_of(0);
+  const std::int64_t longest = owner_map.longest();
+  std::int64_t coordinate = 0;
+  while (coordinate + 1 < owner_map.extent() && owner_map.set(coordinate).size() < longest) ++coordinate;
+  return coordinate;
+}
+
+}  // namespace
+
+std::int64_t AccessPlan::largest_rank() const {
+  Extents coordinates(layout_.shape().size(), 0);
+  for (int d = 0; d < layout_.dimensions(); ++d)
+    coordinates[static_cast<std::size_t>(d)] = coordinate_of_longest(layout::owner_map_of(layout_, d));
+  return layout_.rank_at(coordinates);
+}
+
+namespace {
+
+/// Runs of a rank's elements between a dense array with `a_steps` and its local array.
+std::int64_t count_runs(const std::vector<IndexSet>& sets, const Extents& shape, const Extents& a_steps,
+                        const Extents& b_steps) {
+  std::vector<Pieces> pieces;
+  for (std::size_t d = 0; d < sets.size(); ++d) pieces.push_back(intersect(IndexSet::range(0, shape[d]), sets[d]));
+  std::int64_t total = 0;
+  for_each_nest(pieces, a_steps, b_steps, [&](const Nest& visited) {
+    Nest nest = visited;
+    take_run(nest, 1);
+    std::int64_t count = 1;
+    for (const NestLoop& loop : nest.loops) count *= loop.count;
+    total += count;
+  });
+  return total;
+}
+
+}  // namespace
+
+std::int64_t AccessPlan::runs_in_file(std::int64_t rank) const {
+  const Extents steps = local_steps(dense_strides(layout_.padded_shape(rank), layout_.order()));
+  std::int64_t sum = 0;
+  for (const Holding& own : holdings(rank)) sum += count_runs(own.sets, section_.shape, section_.steps, steps);
+  return sum;
+}
+
+std::int64_t AccessPlan::runs_in_window(std::int64_t rank) const {
+  const Extents steps = local_steps(dense_strides(layout_.padded_shape(rank), layout_.order()));
+  std::int64_t sum = 0;
+  for (const Holding& own : holdings(rank))
+    sum += count_runs(own.sets, section_.shape, dense_strides(section_.shape), steps);
+  return sum;
+}
+
+double AccessPlan::runs_per_element() const {
+  const std::int64_t rank = largest_rank();
+  return static_cast<double>(runs_in_window(rank)) /
+         static_cast<double>(std::max<std::int64_t>(layout_.local_elements(rank), 1));
+}
+
+std::int64_t AccessPlan::requests(Strategy strategy) const {
+  if (section_.elements == 0) return 0;
+  if (strategy == Strategy::kDirect) return runs_in_file(largest_rank());
+  const std::int64_t run = std::max<std::int64_t>(section_.contiguous_elements(), 1);
+  return std::max(steps_, base::ceil_divide(share_, run));
+}
+
+namespace {
+
+/// A local array of no more bytes is in the caches where it is read again and again: then nothing is gained by windows
+/// that are.
+constexpr double kCachedBytes = 8 << 20;
+/// What a writer that finds the lock of its file held waits in vain, as it has to be woken.
+constexpr double kWakingSeconds = 20e-6;
+/// How much sooner more writers have to be done than fewer: theirs depends more on how near to each other the cores are.
+constexpr double kMoreWriters = 0.9;
+
+}  // namespace
+
+/// Whether those who write at the same time wait for each other: systems lock a file for each write.
+bool AccessPlan::writes_queue() const {
+  return write_ && workers_ > 1 && !threads_ && !nodes_apart_ && !section_.chunks &&
+         options_.storage_unit == kStorageUnit;
+}
+
+/// Writers that others write together with can do no more than one of them, but it writes nothing while it copies.
+std::int64_t AccessPlan::best_writers() const {
+  std::int64_t best = readers_;
+  double least = predicted_seconds(Strategy::kTwoPhase);
+  for (const std::int64_t writers : {workers_ / 2, std::int64_t{1}}) {
+    if (writers < 1 || writers >= best) continue;
+    const double seconds = predicted_seconds_by(writers);
+    if (least < kMoreWriters * seconds) continue;
+    best = writers;
+    least = seconds;
+  }
+  return best;
+}
+
+double AccessPlan::predicted_seconds(Strategy strategy) const {
+  if (section_.elements == 0) return 0;
+  if (strategy == Strategy::kDirect) return direct_seconds();
+  return two_phase_seconds(readers_, std::min(share_, section_.elements), steps_);
+}
+
+double AccessPlan::predicted_seconds_by(std::int64_t readers) const {
+  if (section_.elements == 0) return 0;
+  const std::int64_t share = base::ceil_divide(section_.elements, readers);
+  return two_phase_seconds(readers, share, base::ceil_divide(share, window_));
+}
+
+double AccessPlan::direct_seconds() const {
+  const auto hosted = static_cast<double>(base::ceil_divide(layout_.size(), workers_));
+  const double array = static_cast<double>(layout_.local_elements(largest_rank()) * element_bytes_);
+  const double request = write_ ? model_.write_request_seconds : model_.request_seconds;
+  const double touching = hosted * static_cast<double>(requests(Strategy::kDirect)) * request;
+  const double rate = array > kCachedBytes ? model_.store_bytes_per_second
+                                           : std::max(model_.store_bytes_per_second, model_.window_bytes_per_second);
+  const double own = hosted * array / rate;
+  const double all = static_cast<double>(section_.elements * element_bytes_) / model_.window_bytes_per_second;
+  return touching + (writes_queue() ? std::max(own, all) : own);
+}
+
+double AccessPlan::two_phase_seconds(std::int64_t readers, std::int64_t share, std::int64_t steps) const {
+  const std::int64_t rank = largest_rank();
+  // Threads copy for all ranks whatever is in the windows that they take.
+  const double hosted = threads_ ? static_cast<double>(layout_.size()) / static_cast<double>(workers_)
+                                 : static_cast<double>(base::ceil_divide(layout_.size(), workers_));
+  const double array = static_cast<double>(layout_.local_elements(rank) * element_bytes_);
+  const double copying = hosted * (static_cast<double>(runs_in_window(rank)) * model_.run_seconds +
+                                   array / model_.copy_bytes_per_second);
+  const std::int64_t run = std::max<std::int64_t>(section_.contiguous_elements(), 1);
+  const auto touched = static_cast<double>(std::max(steps, base::ceil_divide(share, run)));
+  const double waiting = workers_ > 1 ? static_cast<double>(steps + 1) * model_.step_seconds : 0;
+  const bool queue = writes_queue();
+  const double moved = static_cast<double>((queue ? section_.elements : share) * element_bytes_);
+  const double moving = moved / model_.window_bytes_per_second;
+  if (!queue) return touched * (write_ ? model_.write_request_seconds : model_.request_seconds) + moving + copying + waiting;
+  if (readers == 1) return touched * model_.request_seconds + moving + copying + waiting;
+  // While one of them writes the others fill the next windows.
+  const double first = copying / static_cast<double>(std::max<std::int64_t>(steps, 1));
+  return touched * (model_.write_request_seconds + kWakingSeconds) + moving + first + waiting;
+}
+
+}  // namespace plait::plan

@@ -1,0 +1,167 @@
+// Blocks for results: when they are used again, what bounds those that wait, and what children of a fork have of them.
+#include "base/memory/recycled.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <thread>
+#include <vector>
+
+#include "plait/error.hpp"
+
+namespace {
+
+using plait::base::kLeastRecycled;
+using plait::base::RecycledBlock;
+using plait::base::set_most_recycled;
+using plait::base::waiting_recycled;
+
+constexpr std::int64_t kMiB = std::int64_t{1} << 20;
+
+class Recycled : public testing::Test {
+ protected:
+  Recycled() : before_(set_most_recycled(0)) { set_most_recycled(64 * kMiB); }
+  ~Recycled() override {
+    set_most_recycled(0);
+    set_most_recycled(before_);
+  }
+
+  static std::byte* once(std::int64_t bytes) {
+    const RecycledBlock block(bytes);
+    std::memset(block.data(), 1, static_cast<std::size_t>(bytes));
+    return block.data();
+  }
+
+ private:
+  std::int64_t before_;
+};
+
+TEST_F(Recycled, TheNextBlockOfItsSizeIsTheSameMemory) {
+  std::byte* const first = once(9 * kMiB);
+  EXPECT_GE(waiting_recycled(), 9 * kMiB);
+  const RecycledBlock next(9 * kMiB - 5);
+  EXPECT_EQ(next.data(), first);
+  EXPECT_EQ(waiting_recycled(), 0);
+  const RecycledBlock other(9 * kMiB);
+  EXPECT_NE(other.data(), first);
+}
+
+TEST_F(Recycled, BlocksHaveTheBytesAskedForAndLittleMore) {
+  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  for (const std::int64_t bytes : {std::int64_t{1}, kLeastRecycled, kLeastRecycled + 1, 3 * kMiB - 7, 33 * kMiB}) {
+    const RecycledBlock block(bytes);
+    EXPECT_GE(block.bytes(), bytes);
+    EXPECT_LE(block.bytes(), std::max(bytes, kLeastRecycled) * 9 / 8 + 1) << bytes;
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(block.data()) % page, 0U);
+    std::memset(block.data(), 1, static_cast<std::size_t>(block.bytes()));
+  }
+}
+
+TEST_F(Recycled, WhatWaitsIsBoundedAndTheOldestGoesFirst) {
+  set_most_recycled(20 * kMiB);
+  once(8 * kMiB);
+  std::byte* const middle = once(9 * kMiB);
+  once(10 * kMiB);
+  EXPECT_LE(waiting_recycled(), 20 * kMiB);
+  EXPECT_EQ(once(9 * kMiB), middle);
+  once(21 * kMiB);
+  EXPECT_LE(waiting_recycled(), 20 * kMiB);
+  set_most_recycled(9 * kMiB);
+  EXPECT_LE(waiting_recycled(), 9 * kMiB);
+  EXPECT_EQ(set_most_recycled(0), 9 * kMiB);
+  EXPECT_EQ(waiting_recycled(), 0);
+  once(8 * kMiB);
+  EXPECT_EQ(waiting_recycled(), 0);
+}
+
+TEST_F(Recycled, ManySmallOnesAreBoundedAsWell) {
+  set_most_recycled(1024 * kMiB);
+  std::vector<std::unique_ptr<RecycledBlock>> blocks;
+  for (int i = 0; i < 100; ++i) blocks.push_back(std::make_unique<RecycledBlock>(kMiB));
+  blocks.clear();
+  EXPECT_GE(waiting_recycled(), 32 * kMiB);
+  EXPECT_LE(waiting_recycled(), 64 * kMiB);
+}
+
+TEST_F(Recycled, ThreadsGetBlocksOfTheirOwn) {
+  std::vector<std::thread> threads;
+  for (int t = 1; t <= 4; ++t)
+    threads.emplace_back([t] {
+      for (int i = 0; i < 50; ++i) {
+        const RecycledBlock block(2 * kMiB);
+        std::memset(block.data(), t, static_cast<std::size_t>(block.bytes()));
+        for (std::int64_t k = 0; k < block.bytes(); k += 4096) ASSERT_EQ(block.data()[k], std::byte(t));
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_LE(waiting_recycled(), 64 * kMiB);
+}
+
+TEST_F(Recycled, AChildHasNothingOfWhatWaitsAndMayDropWhatItsParentHolds) {
+  auto held = std::make_unique<RecycledBlock>(8 * kMiB);
+  std::memset(held->data(), 7, 8U << 20);
+  std::byte* const waits = once(16 * kMiB);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(60);
+    bool good = waiting_recycled() == 0 && held->data()[5] == std::byte{7};
+    unsigned char there = 0;
+    good = good && ::mincore(waits, 1, &there) != 0;  // not even mapped
+    std::memset(held->data(), 8, 8U << 20);
+    held.reset();
+    good = good && waiting_recycled() >= 8 * kMiB;
+    ::_exit(good ? 0 : 1);
+  }
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(held->data()[5], std::byte{7});
+  EXPECT_EQ(once(16 * kMiB), waits);
+  const RecycledBlock again(16 * kMiB);
+  const pid_t next = ::fork();  // a block that has waited is an ordinary one again
+  if (next == 0) ::_exit(again.data()[5] == std::byte{1} ? 0 : 1);
+  ::waitpid(next, &status, 0);
+  EXPECT_EQ(status, 0);
+}
+
+TEST_F(Recycled, MoreThanThereIsIsRefused) {
+  once(8 * kMiB);
+  EXPECT_THROW(RecycledBlock(std::int64_t{1} << 60), std::bad_alloc);
+  EXPECT_EQ(waiting_recycled(), 0);
+  EXPECT_THROW(set_most_recycled(-1), plait::Error);
+}
+
+/// In processes of their own, as the variable is read once.
+TEST(RecycledSetting, IsReadAtTheFirstUse) {
+  const auto in_child = [](const char* value, auto&& body) {
+    const std::string call = value;
+    EXPECT_EXIT(
+        {
+          ::setenv("PLAIT_RECYCLED_MEMORY", call.c_str(), 1);
+          std::exit(body() ? 0 : 1);
+        },
+        testing::ExitedWithCode(0), "")
+        << value;
+  };
+  testing::GTEST_FLAG(death_test_style) = "threadsafe";
+  in_child("1234567", [] { return plait::base::most_recycled() == 1234567; });
+  in_child("0", [] { return plait::base::most_recycled() == 0; });
+  in_child("", [] { return plait::base::most_recycled() > kMiB; });
+  for (const char* bad : {"much", "12k", "-5", " ", "99999999999999999999"})
+    in_child(bad, [] {
+      try {
+        const RecycledBlock block(kMiB);
+        return false;
+      } catch (const plait::Error& error) {
+        return std::string(error.what()).find("PLAIT_RECYCLED_MEMORY=") == 0;
+      }
+    });
+}
+
+}  // namespace

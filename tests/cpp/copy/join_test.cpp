@@ -1,0 +1,80 @@
+// Runs one behind the other, against byte by byte copies, at every position in a line.
+#include "copy/join.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "copy/instruction_set.hpp"
+#include "copy/strided_copy.hpp"
+
+namespace {
+
+using plait::copy::Run;
+
+constexpr std::size_t kJoinedLine = 64;
+
+/// Memory that begins at a multiple of a line.
+class Lines {
+ public:
+  explicit Lines(std::size_t bytes) : bytes_(bytes), memory_(bytes + kJoinedLine, std::byte{7}) {}
+  std::byte* data() {
+    return memory_.data() +
+           (kJoinedLine - reinterpret_cast<std::uintptr_t>(memory_.data()) % kJoinedLine) % kJoinedLine;
+  }
+  std::vector<std::byte> content() { return {data(), data() + bytes_}; }
+
+ private:
+  std::size_t bytes_;
+  std::vector<std::byte> memory_;
+};
+
+/// Joins runs that are blocks of their own, so that what looks after memory sees each byte read beside one.
+void expect_joined(const std::vector<std::int64_t>& lengths, std::size_t start, std::mt19937& random) {
+  std::vector<std::unique_ptr<std::byte[]>> blocks;
+  std::vector<Run> runs;
+  std::vector<std::byte> joined;
+  for (const std::int64_t length : lengths) {
+    blocks.push_back(std::make_unique<std::byte[]>(static_cast<std::size_t>(length)));
+    for (std::int64_t i = 0; i < length; ++i) {
+      blocks.back()[static_cast<std::size_t>(i)] = static_cast<std::byte>(random());
+      joined.push_back(blocks.back()[static_cast<std::size_t>(i)]);
+    }
+    runs.push_back({blocks.back().get(), length});
+  }
+  Lines found(start + joined.size() + 2 * kJoinedLine);
+  std::vector<std::byte> expected = found.content();
+  std::copy(joined.begin(), joined.end(), expected.begin() + static_cast<std::ptrdiff_t>(start));
+  plait::copy::join(found.data() + start, runs);
+  plait::copy::settle();
+  EXPECT_EQ(found.content(), expected) << lengths.size() << " runs from position " << start;
+}
+
+TEST(Join, PutsRunsOneBehindTheOtherAndTouchesNothingElse) {
+  std::mt19937 random(5);
+  const std::string before = plait::copy::instruction_set();
+  for (const auto& set : plait::copy::instruction_sets()) {
+    plait::copy::use_instruction_set(set.name);
+    SCOPED_TRACE(set.name);
+    for (std::size_t start = 0; start < kJoinedLine; ++start) {
+      expect_joined({}, start, random);
+      for (const std::int64_t one : {1, 8, 63, 64, 65, 200}) expect_joined({one}, start, random);
+      expect_joined({1, 1, 1, 62, 64, 3, 128, 5}, start, random);
+      for (int trial = 0; trial < 5; ++trial) {
+        std::vector<std::int64_t> lengths(1 + random() % 40);
+        for (std::int64_t& length : lengths)
+          length = 1 + static_cast<std::int64_t>(random() % (random() % 4 == 0 ? 400 : 40));
+        expect_joined(lengths, start, random);
+      }
+    }
+  }
+  plait::copy::use_instruction_set(before);
+}
+
+}  // namespace

@@ -1,0 +1,105 @@
+// What accesses are predicted to take, and what follows: the strategy, and the number of writers.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+#include "plan/access/access.hpp"
+
+namespace {
+
+using plait::Layout;
+using plait::Order;
+using plait::plan::AccessOptions;
+using plait::plan::AccessPlan;
+using plait::plan::AccessTask;
+using plait::plan::CostModel;
+using plait::plan::Section;
+using plait::plan::Strategy;
+
+AccessPlan plan_of(const std::string& layout, const AccessTask& task, const AccessOptions& options = {}) {
+  const Layout wanted = Layout::parse(layout);
+  return {Section(wanted.shape(), Order::kC, {}), wanted, task, options};
+}
+
+AccessTask task(std::int64_t workers, bool write, std::int64_t element_bytes = 8) {
+  return {element_bytes, 0, workers, false, write};
+}
+
+TEST(Prediction, FewRanksWriteASmallFile) {
+  const AccessPlan small = plan_of("250x250 (*, block) onto (4)", task(4, true));
+  EXPECT_EQ(small.most_readers(), 4);
+  EXPECT_EQ(small.readers(), 1);
+  EXPECT_GT(plan_of("2500x2500 (*, block) onto (4)", task(4, true)).readers(), 1);
+  // Readers do not wait for each other.
+  EXPECT_EQ(plan_of("250x250 (*, block) onto (4)", task(4, false)).readers(), 4);
+}
+
+TEST(Prediction, AllRanksWriteWhereTheyDoNotQueue) {
+  AccessTask apart = task(4, true);
+  apart.nodes_apart = true;
+  EXPECT_EQ(plan_of("250x250 (*, block) onto (4)", apart).readers(), 4);
+  AccessTask threads = task(4, true);
+  threads.threads = true;
+  EXPECT_EQ(plan_of("250x250 (*, block) onto (4)", threads).readers(), 4);
+  AccessOptions stripes;
+  stripes.storage_unit = 16 << 10;
+  EXPECT_EQ(plan_of("256x256 (*, block) onto (4)", task(4, true), stripes).readers(), 4);
+}
+
+TEST(Prediction, AskedNumbersOfWritersStay) {
+  for (const std::int64_t writers : {1, 2, 3, 4}) {
+    AccessOptions options;
+    options.readers = writers;
+    EXPECT_EQ(plan_of("256x256 (*, block) onto (4)", task(4, true), options).readers(), writers);
+  }
+}
+
+TEST(Prediction, OfAnotherNumberOfReadersIsThatOfItsPlan) {
+  for (const bool write : {false, true}) {
+    for (const std::int64_t readers : {1, 2, 4}) {
+      AccessOptions options;
+      options.strategy = Strategy::kTwoPhase;
+      options.readers = readers;
+      const AccessPlan asked = plan_of("2048x2048 (cyclic, block) onto (2, 2)", task(4, write), options);
+      const AccessPlan other = plan_of("2048x2048 (cyclic, block) onto (2, 2)", task(4, write));
+      const double seconds = asked.predicted_seconds(Strategy::kTwoPhase);
+      EXPECT_NEAR(other.predicted_seconds_by(readers), seconds, 0.05 * seconds) << readers << write;
+    }
+  }
+}
+
+TEST(Prediction, OneRequestOfEachRankIsDirect) {
+  for (const char* layout : {"20x20 (block, *) onto (4)", "700x700 (block, *) onto (4)", "2500x2500 (block, *) onto (4)"})
+    for (const bool write : {false, true})
+      EXPECT_EQ(plan_of(layout, task(4, write)).strategy(), Strategy::kDirect) << layout << write;
+}
+
+TEST(Prediction, ManyRequestsAreNot) {
+  for (const char* layout : {"100x100 (*, cyclic) onto (4)", "100x100 (cyclic, *) onto (2)", "2500x2500 (*, block) onto (2)"})
+    for (const bool write : {false, true})
+      EXPECT_EQ(plan_of(layout, task(4, write)).strategy(), Strategy::kTwoPhase) << layout << write;
+}
+
+TEST(Prediction, ThreadsShareTheCopiesOfOneRank) {
+  AccessTask threads = task(4, false);
+  threads.threads = true;
+  const AccessPlan plan = plan_of("2500x2500 (block, *) onto (1)", threads);
+  EXPECT_EQ(plan.strategy(), Strategy::kTwoPhase);
+  const double alone = plan_of("2500x2500 (block, *) onto (1)", task(1, false)).predicted_seconds(Strategy::kTwoPhase);
+  EXPECT_LT(plan.predicted_seconds(Strategy::kTwoPhase), 0.5 * alone);
+}
+
+TEST(Prediction, FollowsTheConstants) {
+  auto slow = std::make_shared<CostModel>();
+  slow->request_seconds = 1e-3;
+  AccessOptions options;
+  options.costs = slow;
+  EXPECT_EQ(plan_of("100x100 (*, block) onto (2)", task(2, false), options).strategy(), Strategy::kTwoPhase);
+  auto waits = std::make_shared<CostModel>();
+  waits->step_seconds = 1;
+  options.costs = waits;
+  EXPECT_EQ(plan_of("100x100 (*, block) onto (2)", task(2, false), options).strategy(), Strategy::kDirect);
+}
+
+}  // namespace

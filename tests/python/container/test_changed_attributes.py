@@ -1,0 +1,178 @@
+"""Attributes that change in place, as the libraries of the formats then read them."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import plait
+
+h5py = pytest.importorskip("h5py")
+
+VALUES = {
+    "units": "K",
+    "flag": np.int8(-3),
+    "range": np.array([0.5, 2.5], "f4"),
+    "long": "x" * 5000,
+    "accent": "é",
+}
+
+
+def make(path: Path, **options: object) -> None:
+    with plait.open(f"{path}::a", "w", shape=(6,), dtype="f4", attributes={"old": 1, "units": "m"}, **options) as file:
+        file.write(np.arange(6, dtype="f4"))
+
+
+def plain(attributes: object) -> dict:
+    return {name: np.asarray(value).tolist() for name, value in dict(attributes).items()}
+
+
+@pytest.mark.parametrize("suffix", ["h5", "nc", "zarr"])
+@pytest.mark.parametrize("codec", ["none", "gzip"])
+def test_changes(tmp_path, suffix, codec):
+    path = tmp_path / f"a.{suffix}"
+    make(path, chunks=(4,), codec=codec)
+    with plait.open(f"{path}::a", "r+") as file:
+        for name, value in VALUES.items():
+            file.attrs[name] = value
+        del file.attrs["old"]
+        file.write(np.zeros(3, "f4"), region=np.s_[:3])
+        assert plain(file.attrs) == plain(VALUES)
+        with pytest.raises(KeyError):
+            del file.attrs["old"]
+        with plait.open(f"{path}::a") as other:  # until it is closed
+            assert plain(other.attrs) == {"old": 1, "units": "m"}
+    with plait.open(f"{path}::a") as file:
+        assert plain(file.attrs) == plain(VALUES)
+        assert file.read().tolist() == [0, 0, 0, 3, 4, 5]
+    if suffix == "h5":
+        with h5py.File(path) as file:
+            assert plain(file["a"].attrs) == plain(VALUES)
+            assert file["a"].attrs["flag"].dtype == "i1"
+    if suffix == "nc":
+        netcdf = pytest.importorskip("netCDF4")
+        with netcdf.Dataset(path) as file:
+            assert plain({name: file["a"].getncattr(name) for name in file["a"].ncattrs()}) == plain(VALUES)
+    if suffix == "zarr":
+        zarr = pytest.importorskip("zarr")
+        assert plain(zarr.open_group(path, mode="r")["a"].attrs) == plain(VALUES)
+
+
+def test_what_is_given_up_changes_nothing(tmp_path):
+    for suffix in ("h5", "zarr"):
+        make(tmp_path / f"a.{suffix}")
+        with pytest.raises(RuntimeError), plait.open(f"{tmp_path}/a.{suffix}::a", "r+") as file:
+            file.attrs["units"] = "K"
+            raise RuntimeError
+        with plait.open(f"{tmp_path}/a.{suffix}::a") as file:
+            assert plain(file.attrs) == {"old": 1, "units": "m"}
+
+
+def test_every_other_byte_of_zarrs_metadata_stays(tmp_path):
+    make(tmp_path / "a.zarr")
+    metadata = tmp_path / "a.zarr/a/zarr.json"
+    text = metadata.read_text()
+    attributes = '{"big": 123456789012345678901234567890, "nan" : NaN,"nested":{"units":1}, "q\\"": [ ], "units": "m"}'
+    begin = text.index('"attributes":') + len('"attributes":')
+    end = text.index("}", begin) + 1
+    metadata.write_text(text[:begin] + " " + attributes + text[end:])
+    before = metadata.read_text()
+    with plait.open(f"{tmp_path}/a.zarr::a", "r+") as file:
+        file.attrs["units"] = [1, 2]
+        file.attrs['q"'] = "new"
+        file.attrs["nothing"] = None
+    expected = before.replace('"units": "m"', '"units": [1,2], "nothing": null').replace("[ ]", '"new"')
+    assert metadata.read_text() == expected
+    assert json.loads(expected)["attributes"]["nested"] == {"units": 1}
+
+
+def test_zarrs_second_version(tmp_path):
+    zarr = pytest.importorskip("zarr")
+    made = zarr.create_array(tmp_path / "a.zarr", shape=(3,), dtype="f4", zarr_format=2)
+    made[...] = 1
+    for value in ("K", "m"):
+        with plait.open(tmp_path / "a.zarr", "r+") as file:
+            file.attrs["units"] = value
+        assert dict(zarr.open_array(tmp_path / "a.zarr", mode="r").attrs) == {"units": value}
+    with plait.open(tmp_path / "a.zarr", "r+") as file:
+        del file.attrs["units"]
+    assert dict(zarr.open_array(tmp_path / "a.zarr", mode="r").attrs) == {}
+
+
+def test_consolidated_metadata_do_not_tell_of_the_old_ones(tmp_path):
+    zarr = pytest.importorskip("zarr")
+    zarr.create_group(tmp_path / "a.zarr").create_group("g").create_array("a", shape=(3,), dtype="f4")[...] = 1
+    zarr.consolidate_metadata(tmp_path / "a.zarr")
+    with plait.open(f"{tmp_path}/a.zarr::g/a", "r+") as file:
+        file.attrs["units"] = "K"
+    assert zarr.open_group(tmp_path / "a.zarr", mode="r")["g/a"].attrs["units"] == "K"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "says"),
+    [
+        ("x", {"nested": 1}, "numbers and texts"),
+        ("DIMENSION_LIST", 1, "keep dimensions under this name"),
+        ("x", "a\0b", "no bytes of zero"),
+        ("x", np.zeros(20_000), "at most 64000"),
+        ("", 1, "is not a name"),
+        (5, 1, "is not a name"),
+        ("x", object(), "JSON can spell"),
+    ],
+)
+def test_values_that_hdf5_does_not_keep(tmp_path, name, value, says):
+    make(tmp_path / "a.h5")
+    with plait.open(f"{tmp_path}/a.h5::a", "r+") as file:
+        with pytest.raises(plait.ArgumentError, match=says):
+            file.attrs[name] = value
+        assert plain(file.attrs) == {"old": 1, "units": "m"}
+    with plait.open(f"{tmp_path}/a.h5::a") as file:
+        assert plain(file.attrs) == {"old": 1, "units": "m"}
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("a.npy", "have no attributes"),
+        ("a.bin", "have no attributes"),
+        ("a.safetensors::a", "no attributes of arrays"),
+        ("memory:changed-attributes", "have no attributes"),
+    ],
+)
+def test_files_that_have_none(tmp_path, name, says):
+    url = name if ":" in name and "::" not in name else f"{tmp_path}/{name}"
+    with plait.open(url, "w", shape=(3,), dtype="f4") as file:
+        file.write(np.zeros(3, "f4"))
+    told = {"shape": (3,), "dtype": "f4"} if name.endswith("bin") else {}
+    with plait.open(url, "r+", **told) as file, pytest.raises(plait.ArgumentError, match=says):
+        file.attrs["units"] = "K"
+
+
+def test_modes_and_formats_in_which_they_stay(tmp_path):
+    make(tmp_path / "a.h5")
+    with plait.open(f"{tmp_path}/a.h5::a") as file, pytest.raises(plait.ArgumentError, match="open for reading"):
+        file.attrs["units"] = "K"
+    with pytest.raises(plait.ArgumentError, match="given when it is opened"):
+        with plait.open(tmp_path / "b.h5", "w", shape=(3,), dtype="f4") as file:
+            file.attrs["units"] = "K"
+    scipy = pytest.importorskip("scipy.io")
+    with scipy.netcdf_file(tmp_path / "c.nc", "w") as file:
+        file.createDimension("x", 3)
+        file.createVariable("a", "f4", ("x",))[:] = 1
+    with plait.open(f"{tmp_path}/c.nc::a", "r+") as file, pytest.raises(plait.ArgumentError, match="do not change in"):
+        file.attrs["units"] = "K"
+
+
+def test_files_that_others_have_open(tmp_path):
+    make(tmp_path / "a.h5")
+    before = (tmp_path / "a.h5").read_bytes()
+    file = plait.open(f"{tmp_path}/a.h5::a", "r+")
+    file.attrs["units"] = "K"
+    import fcntl
+
+    with open(tmp_path / "a.h5", "rb") as other:
+        fcntl.flock(other, fcntl.LOCK_SH)
+        with pytest.raises(plait.StoreError, match="cannot be opened"):
+            file.close()
+    assert (tmp_path / "a.h5").read_bytes() == before

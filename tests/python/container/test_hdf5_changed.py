@@ -1,0 +1,264 @@
+"""HDF5: packed chunks are changed in place, as h5py then reads them, and whoever reads meanwhile sees the old ones."""
+
+import ctypes
+import os
+import random
+import resource
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from array_reads import refused
+from hdf5_files import CHUNK, array_of, made
+
+import plait
+from plait._libraries.hdf5 import library as path_of_library
+
+h5py = pytest.importorskip("h5py")
+
+FILTERS = [
+    {"compression": "gzip"},
+    {"compression": "gzip", "shuffle": True, "fletcher32": True},
+    {"compression": "lzf", "shuffle": True},
+    {"fletcher32": True},
+    {},
+]
+
+
+def values_in(path: object) -> np.ndarray:
+    with h5py.File(path) as file:
+        return file["a"][...]
+
+
+@pytest.mark.parametrize("how", FILTERS)
+@pytest.mark.parametrize("suffix", ["h5", "nc"])
+def test_random_regions(tmp_path, how, suffix):
+    chance = random.Random(3)
+    for number in range(8):
+        shape = tuple(chance.randint(1, 15) for _ in range(chance.randint(1, 4)))
+        chunks = tuple(chance.randint(1, size) for size in shape)
+        dtype = chance.choice(["<i2", ">f8", "u1"])
+        path = tmp_path / f"{number}.{suffix}"
+        expected = np.full(shape, 9, dtype)
+        with h5py.File(path, "w", track_order=bool(number % 2)) as file:
+            maxshape = (None,) * len(shape) if number % 3 == 0 else shape
+            stored = file.create_dataset("a", shape, dtype, chunks=chunks, fillvalue=9, maxshape=maxshape, **how)
+            stored.attrs["units"] = "K"
+            if number % 2:
+                stored[:1] = expected[:1] = 4
+            file["b"] = np.arange(5)
+        for _ in range(2):
+            with plait.open(f"{path}::a", "r+", memory=chance.choice([4096, 1 << 20])) as file:
+                for value in range(3):
+                    region = tuple(slice(chance.randint(0, size - 1), size, chance.randint(1, 2)) for size in shape)
+                    expected[region] = value
+                    file.write(np.ascontiguousarray(expected[region]), region=region)
+                    np.testing.assert_array_equal(file.read(), expected)
+            np.testing.assert_array_equal(values_in(path), expected)
+            np.testing.assert_array_equal(plait.open(f"{path}::a").read(), expected)
+        with h5py.File(path, "r+") as file:  # whose library finds nothing to complain about
+            file["a"][...] = file["a"][...] + 1
+            file["c"] = file["a"][...]
+            assert file["a"].attrs["units"] == "K"
+            assert file["b"][...].tolist() == [0, 1, 2, 3, 4]
+        np.testing.assert_array_equal(values_in(path), expected + 1)
+
+
+def test_a_tree_of_several_levels(tmp_path):
+    path = made(tmp_path / "a.h5", np.zeros((300, 40), "i4"), chunks=(1, 1), compression="gzip")
+    expected = np.zeros((300, 40), "i4")
+    with plait.open(path, "r+") as file:
+        expected[::3, ::2] = 7
+        file.write(np.full((100, 20), 7, "i4"), region=np.s_[::3, ::2])
+    np.testing.assert_array_equal(values_in(path), expected)
+
+
+@pytest.mark.parametrize("half", [1, 3])
+def test_the_width_of_nodes_is_that_of_the_file(tmp_path, half):
+    properties = h5py.h5p.create(h5py.h5p.FILE_CREATE)
+    library = ctypes.CDLL(path_of_library() or "libhdf5.so")
+    library.H5Pset_istore_k.argtypes = (ctypes.c_int64, ctypes.c_uint)
+    assert library.H5Pset_istore_k(properties.id, half) >= 0
+    name = str(tmp_path / "a.h5").encode()
+    h5py.h5f.create(name, fcpl=properties).close()
+    with h5py.File(tmp_path / "a.h5", "r+") as file:
+        file.create_dataset("a", data=np.arange(50), chunks=(2,), compression="gzip")
+    with plait.open(tmp_path / "a.h5", "r+") as file:
+        file[10:31] = np.arange(21)
+    assert values_in(tmp_path / "a.h5").tolist() == [*range(10), *range(21), *range(31, 50)]
+
+
+def test_files_of_netcdf4(tmp_path):
+    netcdf = pytest.importorskip("netCDF4")
+    path = tmp_path / "a.nc"
+    with netcdf.Dataset(path, "w") as file:
+        file.createDimension("t", None)
+        file.createDimension("x", 30)
+        group = file.createGroup("g")
+        made = group.createVariable("v", "f4", ("t", "x"), zlib=True, chunksizes=(4, 7), fill_value=-1)
+        made.units = "m"
+        made[:10] = np.arange(300).reshape(10, 30)
+    expected = np.arange(300, dtype="f4").reshape(10, 30)
+    with plait.open(f"{path}::g/v", "r+") as file:
+        file[3:9:2, 5:] = 0
+    expected[3:9:2, 5:] = 0
+    with netcdf.Dataset(path, "a") as file:
+        np.testing.assert_array_equal(file["g/v"][...].data, expected)
+        file["g/v"][10] = 5
+        file["g/v"].units = "km"
+    with netcdf.Dataset(path) as file:
+        np.testing.assert_array_equal(file["g/v"][:10].data, expected)
+        assert (file["g/v"][10].data == 5).all()
+
+
+def test_readers_see_the_old_chunks_until_the_end(tmp_path):
+    array = array_of("f4")
+    path = made(tmp_path / "a.h5", array, chunks=CHUNK, compression="gzip")
+    before = path.read_bytes()
+    reader = plait.open(path)
+    with h5py.File(path) as theirs, plait.open(path, "r+") as file:
+        file.write(-array)
+        np.testing.assert_array_equal(theirs["a"], array)
+        np.testing.assert_array_equal(plait.open(path).read(), array)
+        np.testing.assert_array_equal(file.read(), -array)
+        assert path.read_bytes()[: len(before)] == before
+    np.testing.assert_array_equal(reader.read(), array)
+    np.testing.assert_array_equal(values_in(path), -array)
+
+
+def test_what_is_given_up_changes_nothing(tmp_path):
+    array = array_of("f4")
+    path = made(tmp_path / "a.h5", array, chunks=CHUNK, compression="gzip")
+    with pytest.raises(RuntimeError), plait.open(path, "r+") as file:
+        file.write(-array)
+        raise RuntimeError
+    np.testing.assert_array_equal(values_in(path), array)
+    with plait.open(path, "r+") as file:  # over what has been left behind the end
+        file.write(array[:1] * 2, region=np.s_[:1])
+    np.testing.assert_array_equal(values_in(path)[:1], array[:1] * 2)
+    np.testing.assert_array_equal(values_in(path)[1:], array[1:])
+
+
+def test_one_writer_at_a_time(tmp_path):
+    path = made(tmp_path / "a.h5", array_of("f4"), chunks=CHUNK, compression="gzip")
+    with plait.open(path, "r+") as file:
+        assert "are being changed" in refused(plait.StoreError, path, mode="r+")
+        with pytest.raises(OSError, match="lock"):
+            h5py.File(path, "r+")
+        file[0] = 5
+    with plait.open(path, "r+") as file:
+        file[1] = 6
+    assert (values_in(path)[0] == 5).all()
+    assert (values_in(path)[1] == 6).all()
+
+
+@pytest.mark.parametrize(
+    ("file", "says"),
+    [
+        ({"libver": "latest"}, "one of those that HDF5 has had since 1.10"),
+        ({"userblock_size": 512}, "a user's own"),
+        ({"fs_strategy": "page"}, "organized in pages"),
+        ({"fs_strategy": "fsm", "fs_persist": True}, "which parts of it are free"),
+    ],
+)
+def test_files_whose_chunks_stay_where_they_are(tmp_path, file, says):
+    with h5py.File(tmp_path / "a.h5", "w", **file) as made:
+        made.create_dataset("a", data=array_of("f4"), chunks=CHUNK, compression="gzip")
+    before = (tmp_path / "a.h5").read_bytes()
+    assert says in refused(plait.ArgumentError, tmp_path / "a.h5", mode="r+")
+    assert (tmp_path / "a.h5").read_bytes() == before
+
+
+def test_a_full_disk_changes_nothing(tmp_path):
+    array = np.random.default_rng(1).random((64, 1000))
+    path = made(tmp_path / "a.h5", array, chunks=(1, 1000), compression="gzip")
+    size = path.stat().st_size
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    try:
+        for room in (100, 40_000, 300_000):
+            with pytest.raises(plait.StoreError, match="File too large"), plait.open(path, "r+") as file:
+                resource.setrlimit(resource.RLIMIT_FSIZE, (size + room, limits[1]))
+                file.write(-array)
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+            np.testing.assert_array_equal(values_in(path), array)
+        # What has been written before stays, and is there at the end.
+        with plait.open(path, "r+") as file:
+            file.write(-array[:2], region=np.s_[:2])
+            resource.setrlimit(resource.RLIMIT_FSIZE, (size + 40_000, limits[1]))
+            with pytest.raises(plait.StoreError, match="File too large"):
+                file.write(-array[2:], region=np.s_[2:])
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+            file.write(array[2:] + 1, region=np.s_[2:])
+            np.testing.assert_array_equal(file.read(region=np.s_[2:]), array[2:] + 1)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signal.signal(signal.SIGXFSZ, handler)
+    np.testing.assert_array_equal(values_in(path)[:2], -array[:2])
+    np.testing.assert_array_equal(values_in(path)[2:], array[2:] + 1)
+
+
+KILLED = """
+import sys
+import numpy as np
+import plait
+path, value = sys.argv[1], float(sys.argv[2])
+with plait.open(path, "r+") as file:
+    for row in range(0, 300, 50):
+        file.write(np.full((50, 200), value), region=np.s_[row:row + 50])
+    print("written", flush=True)
+"""
+
+
+def test_kills_leave_the_old_chunks_or_the_new_ones(tmp_path):
+    chance = random.Random(5)
+    path = made(tmp_path / "a.h5", np.zeros((300, 200)), chunks=(7, 30), compression="gzip")
+    seen = 0.0
+    for value in range(1, 9):
+        program = subprocess.Popen([sys.executable, "-c", KILLED, str(path), str(value)], stdout=subprocess.PIPE)
+        assert program.stdout is not None
+        if value % 2:
+            program.stdout.readline()  # it closes the file then
+            for _ in range(chance.randint(0, 30_000)):
+                pass
+            os.kill(program.pid, signal.SIGKILL)
+        program.wait()
+        program.stdout.close()
+        found = values_in(path)
+        assert found[0, 0] in (seen, value)
+        assert (found == found[0, 0]).all()
+        assert value % 2 or found[0, 0] == value
+        seen = found[0, 0]
+
+
+def test_damage_is_found_before_anything_is_written(tmp_path):
+    """Wherever metadata are damaged, the file stays as it is or has the change; nothing else happens."""
+    array = array_of("i4")
+    for track in (False, True):
+        path = made(tmp_path / "a.h5", array, chunks=CHUNK, compression="gzip", track_times=False)
+        if track:
+            with h5py.File(path, "w", track_order=True) as file:
+                file.create_dataset("a", data=array, chunks=CHUNK, compression="gzip", track_order=True)
+        whole = path.read_bytes()
+        chance = random.Random(4)
+        for _ in range(250):
+            at = chance.randrange(min(len(whole), 4000))
+            damaged = bytearray(whole)
+            damaged[at] ^= 1 << chance.randrange(8)
+            path.write_bytes(damaged)
+            try:
+                with plait.open(path, "r+") as file:
+                    file.write(array[:1, :1, :1].copy(), region=np.s_[:1, :1, :1])
+            except plait.Error:
+                assert path.read_bytes()[: len(whole)] == damaged
+
+
+def test_sizes_that_are_rewritten_grow_the_file_only_by_what_changes(tmp_path):
+    array = np.random.default_rng(1).random((100, 1000))
+    path = made(tmp_path / "a.h5", array, chunks=(1, 1000), compression="gzip")
+    before = path.stat().st_size
+    with plait.open(path, "r+") as file:
+        file.write(array[3:4], region=np.s_[3:4])
+    assert path.stat().st_size - before < 8_000 + 2 * 4_000 + 4_096

@@ -1,0 +1,221 @@
+"""What happens to the other ranks without MPI, and to what they share, when one of them goes."""
+
+import os
+import signal
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import jobs
+import pytest
+
+TWO = jobs.job(0, 2), jobs.job(1, 2)
+WAITING = """
+print("there", flush=True)
+try:
+    for _ in range(10**9): {}
+except plait.Error as error:
+    print(rank, type(error).__mro__[1].__name__, error.errno, error, round(time.time(), 2), flush=True)
+"""
+ENDED = "has ended during a collective call; nothing more can be done together"
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "comm.barrier()",
+        "comm.allgather(b'x' * 300000)",
+        "plait.empty(plait.Layout((8, 8), '(block, *)', grid=(size,)), 'f8', comm=comm)",
+    ],
+)
+def test_a_killed_rank_is_an_error_on_the_others_within_a_second(call):
+    with jobs.by_hand(jobs.python(WAITING.format(call)), *(jobs.job(rank, 3) for rank in range(3))) as ranks:
+        for one in ranks:
+            assert one.stdout.readline() == "there\n"
+        time.sleep(0.5)
+        killed = time.time()
+        ranks[1].kill()
+        found = [ranks[0].communicate(timeout=30)[0], ranks[2].communicate(timeout=30)[0]]
+    for text in found:
+        assert "rank 1 has ended" in text, text
+        assert float(text.split()[-1]) - killed < 1.5
+
+
+INTERRUPTED = """
+comm.barrier()
+print("there", flush=True)
+if rank == 1:
+    time.sleep(2)
+try:
+    for _ in range(10**9): {}
+except KeyboardInterrupt:
+    print("interrupted", round(time.time(), 2), flush=True)
+except plait.Error as error:
+    print(error, flush=True)
+try:
+    comm.barrier()
+except plait.Error as error:
+    print("and then", error, flush=True)
+"""
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "comm.barrier()",
+        "plait.empty(plait.Layout((8, 8), '(block, *)', grid=(size,)), 'f8', comm=comm)",
+    ],
+)
+def test_an_interrupted_rank_is_an_error_on_the_others(call):
+    with jobs.by_hand(jobs.python(INTERRUPTED.format(call)), *(jobs.job(rank, 3) for rank in range(3))) as ranks:
+        for one in ranks:
+            assert one.stdout.readline() == "there\n"
+        time.sleep(0.5)
+        began = time.time()
+        ranks[0].send_signal(signal.SIGINT)
+        found = jobs.answers(ranks)
+    first, second = found[0].splitlines()
+    assert first.startswith("interrupted "), found
+    assert float(first.split()[1]) - began < 1.5
+    assert "rank 0 was interrupted in a collective call; nothing more can be done together" in second
+    for text in found[1:]:
+        assert text.startswith("rank 0 was interrupted in a collective call"), found
+        assert "and then rank 0 " in text, found
+
+
+def test_a_rank_may_be_interrupted_at_any_time():
+    call = "comm.allgather(bytes(300000))"
+    source = INTERRUPTED.format(call).replace("if rank == 1:", "if False:")
+    for delay in (0.1, 0.17, 0.23, 0.31):
+        with jobs.by_hand(jobs.python(source), *(jobs.job(rank, 3) for rank in range(3))) as ranks:
+            for one in ranks:
+                assert one.stdout.readline() == "there\n"
+            time.sleep(delay)
+            ranks[1].send_signal(signal.SIGSTOP)
+            time.sleep(0.2)  # the others wait for it, wherever it is
+            ranks[0].send_signal(signal.SIGINT)
+            assert ranks[0].stdout.readline().startswith("interrupted ")
+            ranks[1].send_signal(signal.SIGCONT)
+            for text in jobs.answers(ranks[1:]):
+                assert text.startswith("rank 0 "), text
+
+
+@pytest.mark.parametrize(
+    ("end", "words"),
+    [
+        ("raise RuntimeError('no more')", "rank 1 has left the program (RuntimeError: no more)"),
+        ("sys.exit(0)", "rank 1 has left the program;"),
+        ("os._exit(0)", ENDED),
+    ],
+)
+def test_a_rank_that_leaves_tells_why(end, words):
+    source = f"""
+    comm.barrier()
+    if rank == 1: {end}
+    time.sleep(0.5)
+    try:
+        comm.barrier()
+    except plait.Error as error:
+        print(error)
+    """
+    with jobs.by_hand(jobs.python(source), *(jobs.job(rank, 3) for rank in range(3))) as ranks:
+        found = jobs.answers(ranks)
+    assert words in found[0], found
+    assert words in found[2]
+
+
+def test_a_rank_that_has_done_its_part_may_end():
+    source = """
+    import signal
+    if rank == 0:
+        comm.barrier()  # which the last one comes to when rank 1 has long ended
+        print(comm.rank)
+    elif rank == 1:
+        import threading
+        from plait import _core
+        threading.Timer(1.0, lambda: None)
+        comm.barrier()
+    else:
+        time.sleep(1)
+        comm.barrier()
+        time.sleep(1)
+        print("slow", flush=True)
+    """
+    with jobs.by_hand(jobs.python(source), *(jobs.job(rank, 3) for rank in range(3))) as ranks:
+        assert jobs.answers(ranks) == ["0\n", "", "slow\n"]
+
+
+def test_a_forked_child_has_no_part_in_the_job():
+    source = """
+    import os
+    child = os.fork()
+    if child == 0:
+        for call in (comm.barrier, plait.world):
+            try:
+                call()
+            except plait.ArgumentError as error:
+                assert "belongs to process" in str(error), error
+            else:
+                os._exit(1)
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    comm.barrier()
+    print("well")
+    """
+    with jobs.by_hand(jobs.python(source), *TWO) as ranks:
+        assert jobs.answers(ranks) == ["well\n", "well\n"]
+
+
+def test_a_child_that_is_forked_while_ranks_come_together():
+    source = """
+    import os, sys, threading, time
+    import plait
+    from plait import world  # or the fork might leave the thread behind in the middle of an import
+    def ask():
+        try:
+            world(timeout=3)
+        except plait.Error as error:
+            print(type(error).__name__, flush=True)
+    thread = threading.Thread(target=ask)
+    thread.start()
+    time.sleep(1)
+    child = os.fork()
+    if child == 0:
+        began = time.monotonic()
+        try:
+            plait.world()
+        except plait.ArgumentError as error:
+            os._exit(0 if "belongs to process" in str(error) and time.monotonic() - began < 1 else 1)
+        os._exit(2)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+    thread.join()
+    """
+    with jobs.by_hand([sys.executable, "-c", textwrap.dedent(source)], jobs.job(0, 2)) as (rank,):
+        status, error = rank.communicate(timeout=60)[0].split()
+    assert (status, "Error" in error) == ("0", True)
+
+
+def mapped(process):
+    """The files of shared memory that a process has in its memory, as /proc names them."""
+    lines = Path("/proc", str(process), "maps").read_text(errors="replace").splitlines()
+    files = {line.split(maxsplit=5)[5] for line in lines if len(line.split(maxsplit=5)) == 6}
+    return {name for name in files if name.startswith(("/dev/shm/", "/memfd:"))}
+
+
+def test_nothing_of_the_job_is_left_behind(meeting_folder):
+    source = """
+    memory = plait.empty(plait.Layout((1000, 1000), "(block, *)", grid=(size,)), "f8", comm=comm)
+    comm.barrier()
+    print("there", flush=True)
+    time.sleep(60)
+    """
+    with jobs.by_hand(jobs.python(source), *TWO) as ranks:
+        for one in ranks:
+            assert one.stdout.readline() == "there\n"
+        shared = mapped(ranks[0].pid) | mapped(ranks[1].pid)
+        for one in ranks:
+            one.kill()
+    assert shared, "the ranks share no memory, so this test would show nothing"
+    assert [name for name in shared if os.path.exists(name)] == []  # those of /memfd: have no name to be left
+    assert list(meeting_folder.iterdir()) == []

@@ -1,0 +1,178 @@
+"""New arrays that lie in memory of dropped ones: when they do, and that nothing that is still in use is touched."""
+
+import os
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+from forking import in_child
+
+import plait
+from plait import _core
+
+SHAPE = (600, 500)  # of doubles: 2.4 MB
+VALUES = np.arange(300000.0).reshape(SHAPE)
+
+
+@pytest.fixture(autouse=True)
+def _recycling():
+    before = plait.set_recycled_memory("64M")
+    plait.set_recycled_memory(0)
+    plait.set_recycled_memory("64 MiB")
+    yield
+    plait.set_recycled_memory(0)
+    plait.set_recycled_memory(before)
+
+
+@pytest.fixture
+def name(tmp_path):
+    np.save(tmp_path / "field.npy", VALUES)
+    return tmp_path / "field.npy"
+
+
+def address(array):
+    return array.__array_interface__["data"][0]
+
+
+def test_a_dropped_result_is_the_next_ones_memory(name):
+    with plait.open(name) as file:
+        first = file.read()
+        where = address(first)
+        del first
+        second = file.read()
+        assert address(second) == where
+        third = file.read()  # the second is held
+        assert address(third) != where
+    assert np.array_equal(second, VALUES)
+    assert np.array_equal(third, VALUES)
+
+
+def test_memory_waits_until_the_last_view_is_gone(name):
+    with plait.open(name) as file:
+        whole = file.read()
+        where = address(whole)
+        part = whole[5:9, ::2].T
+        del whole
+        other = file.read()
+        assert address(other) != where
+        assert np.array_equal(part, VALUES[5:9, ::2].T)
+        expected = part.copy()
+        other[...] = -1
+        assert np.array_equal(part, expected)
+        del part
+        assert address(file.read()) == where
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("dtype", ["f8", "i2", "c16", "V7", np.dtype([("a", "i4"), ("b", "f8")])])
+def test_results_are_ordinary_arrays(order, dtype):
+    layout = plait.Layout((700, 800), "(*, *)", order=order)
+    kind = np.dtype(dtype)
+    content = np.arange(700 * 800 * kind.itemsize, dtype=np.uint64).astype(np.uint8)
+    made = np.ndarray((700, 800), kind, content, order=order)
+    for _ in range(2):
+        moved = plait.redistribute(made, layout, layout)
+        assert moved.dtype == made.dtype
+        assert moved.strides == made.strides
+        assert moved.flags.writeable
+        assert moved.flags.aligned
+        assert moved.tobytes("A") == made.tobytes("A")
+        moved[...] = np.zeros((), kind)
+        del moved
+
+
+def test_redistributions_and_indices_and_streams_share_it(name):
+    rows, columns = (plait.Layout(SHAPE, [*dist], grid=(1,)) for dist in (("block", "*"), ("*", "cyclic")))
+    with plait.open(name) as file:
+        where = address(file.read())
+        moved = plait.redistribute(VALUES, rows, columns)
+        assert address(moved) == where
+        assert np.array_equal(moved, VALUES)
+        del moved
+        assert address(file[:, :]) == where
+        with file.stream(mode=0) as stream:
+            found = stream.read(300000)
+            assert address(found) == where
+        assert np.array_equal(found, VALUES.ravel())
+
+
+def test_small_results_are_left_to_numpy():
+    small = plait.Layout((100, 100), "(*, *)")
+    plait.redistribute(np.zeros((100, 100)), small, small)
+    assert _core.waiting_recycled() == 0
+
+
+def test_what_waits_is_bounded_and_can_be_switched_off(name):
+    with plait.open(name) as file:
+        kept = [file.read() for _ in range(5)]
+        assert _core.waiting_recycled() == 0
+        del kept
+        assert _core.waiting_recycled() >= 5 * VALUES.nbytes
+        assert plait.set_recycled_memory("6M") == 64 << 20
+        assert 0 < _core.waiting_recycled() <= 6 << 20
+        assert plait.set_recycled_memory(0) == 6 << 20
+        assert _core.waiting_recycled() == 0
+        assert np.array_equal(file.read(), VALUES)
+        assert _core.waiting_recycled() == 0
+
+
+def test_threads_get_memory_of_their_own():
+    wrong = []
+
+    def work(number):
+        layout = plait.Layout(SHAPE, "(*, *)")
+        mine = np.full(SHAPE, float(number))
+        for _ in range(20):
+            result = plait.redistribute(mine, layout, layout)
+            if not (result == number).all():
+                wrong.append(number)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_children_of_a_fork_have_what_is_held_and_nothing_of_what_waits(name):
+    with plait.open(name) as file:
+        held = file.read()
+        dropped = file.read()
+        del dropped
+    assert _core.waiting_recycled() > 0
+
+    def body():
+        nonlocal held
+        assert _core.waiting_recycled() == 0
+        assert np.array_equal(held, VALUES)
+        held[...] = 3
+        held = None
+        with plait.open(name) as again:
+            assert np.array_equal(again.read(), VALUES)
+
+    in_child(body)
+    assert np.array_equal(held, VALUES)
+
+
+def test_the_environment_sets_the_bound(name):
+    program = (
+        "import sys, plait; from plait import _core\n"
+        "with plait.open(sys.argv[1]) as file: file.read()\n"
+        "print(_core.waiting_recycled(), plait.set_recycled_memory(0))"
+    )
+
+    def run(value):
+        variables = {**os.environ, "PLAIT_RECYCLED_MEMORY": value}
+        command = [sys.executable, "-c", program, str(name)]
+        return subprocess.run(command, env=variables, capture_output=True, text=True, check=False)
+
+    assert run("0").stdout.split() == ["0", "0"]
+    assert run("5000000").stdout.split()[1] == "5000000"
+    waiting, most = map(int, run("").stdout.split())
+    assert VALUES.nbytes <= waiting <= most
+    refused = run("much")
+    assert refused.returncode == 1
+    assert "PLAIT_RECYCLED_MEMORY=much is not a number of bytes" in refused.stderr
