@@ -48,9 +48,7 @@ Json json_of_real(double value) {
   return text(kMark, word);
 }
 
-std::string plain_text(const std::string& marked) {
-  return marked.starts_with(kMark) ? marked.substr(1) : marked;
-}
+std::string plain_text(const std::string& marked) { return marked.starts_with(kMark) ? marked.substr(1) : marked; }
 
 /// How deep lists and objects are nested.
 std::size_t nesting_of(std::string_view json) {

@@ -26,7 +26,12 @@ TEXTS = {
 
 def test_texts_like_the_words_for_numbers_stay_texts():
     with plait.open(
-        "a.zarr", "w", shape=(2,), dtype="f4", attributes={**TEXTS, "real": [math.inf, math.nan]}, dimension_names=["\x01NaN"]
+        "a.zarr",
+        "w",
+        shape=(2,),
+        dtype="f4",
+        attributes={**TEXTS, "real": [math.inf, math.nan]},
+        dimension_names=["\x01NaN"],
     ) as file:
         file.write(np.ones(2, "f4"))
     raw = json.loads(Path("a.zarr/zarr.json").read_text())["attributes"]
@@ -66,7 +71,9 @@ def test_attributes_may_nest_deep(depth):
 def test_attributes_that_nest_too_deep_are_refused():
     deep = {"deep": nested(255)}
     for options in ({"attributes": deep}, {"group_attributes": {"g": deep}}):
-        with pytest.raises(plait.ArgumentError, match=r'"deep" cannot be written: it is nested 255 deep, .* at most 254'):
+        with pytest.raises(
+            plait.ArgumentError, match=r'"deep" cannot be written: it is nested 255 deep, .* at most 254'
+        ):
             plait.open("a.zarr::/g/x", "w", shape=(2,), dtype="f4", **options)
     assert not Path("a.zarr").exists()
 

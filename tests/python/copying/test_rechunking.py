@@ -1,5 +1,6 @@
 """Copies that change chunks, packing and order: by windows that cost both ends little, in one pass or two."""
 
+import ctypes.util
 import itertools
 import math
 import os
@@ -222,3 +223,39 @@ def test_many_dimensions_are_no_more_to_try(order):
     plan = boxes(Moved(shape, 1), Kept(order), Kept("C", (1,) * 30, True), 1 << 20)
     assert plan.window != shape
     assert all(1 <= size <= 2 for size in plan.window)
+
+
+PACKED = """
+import sys
+import zlib
+
+import numpy as np
+
+import plait
+
+array = np.load("a.npy")
+for level in (0, 1, 4, 9):
+    options = {"chunks": (64, 256), "codec": f"gzip:{level}"}
+    with plait.open("a.zarr", "w", shape=array.shape, dtype=array.dtype, **options) as file:
+        file.write(array)
+    whole = [zlib.decompress(open(f"a.zarr/c/{i}/0", "rb").read(), 31) for i in range(2)]
+    assert b"".join(whole) == array.tobytes()
+    assert (plait.open("a.zarr").read() == array).all()
+print("libdeflate.so.0" in open("/proc/self/maps").read())
+"""
+
+
+@pytest.mark.parametrize("kind", ["smooth", "random"])
+@pytest.mark.parametrize("there", [True, False])
+def test_gzip_is_the_same_with_libdeflate_and_without(tmp_path, there, kind):
+    array = np.arange(128 * 256, dtype="f8") if kind == "smooth" else np.random.default_rng(1).random(128 * 256)
+    np.save(tmp_path / "a.npy", array.reshape(128, 256))
+    environment = dict(os.environ)
+    if not there:
+        (tmp_path / "libdeflate.so.0").touch()  # which the loader refuses
+        environment["LD_LIBRARY_PATH"] = f"{tmp_path}:{environment.get('LD_LIBRARY_PATH', '')}"
+    run = subprocess.run(
+        [sys.executable, "-c", PACKED], cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
+    )
+    installed = ctypes.util.find_library("deflate") is not None
+    assert run.stdout.strip() == str(there and installed)
