@@ -11,7 +11,8 @@
 
 #include "codec/codecs.hpp"
 #include "container/array_type.hpp"
-#include "container/hdf5/codecs.hpp"
+#include "container/hdf5/codecs/basic.hpp"
+#include "container/hdf5/codecs/szip.hpp"
 #include "container/hdf5/dataset.hpp"
 #include "container/netcdf/container.hpp"
 #include "container/npz/container.hpp"
@@ -157,6 +158,13 @@ void run_hdf5_chunk(std::string_view bytes) {
     if (kinds % 4 == 1) steps.push_back(lzf());
     if (kinds % 4 == 2) steps.push_back(fletcher32());
     if (kinds % 4 == 3) steps.push_back(shuffle(1 + static_cast<std::size_t>(kinds) % 9));
+  }
+  constexpr std::size_t kSzipValues = 4;
+  if (steps.empty() && bytes.size() > kSzipValues) {
+    std::vector<std::uint32_t> values;
+    for (const char value : bytes.substr(1, kSzipValues)) values.push_back(static_cast<unsigned char>(value));
+    steps.push_back(szip(values));
+    bytes.remove_prefix(kSzipValues);
   }
   const codec::Chain packing(std::move(steps));
   const std::string error =

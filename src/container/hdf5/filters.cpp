@@ -8,8 +8,9 @@
 
 #include "base/text.hpp"
 #include "codec/codecs.hpp"
-#include "container/hdf5/codecs.hpp"
-#include "container/hdf5/lz4.hpp"
+#include "container/hdf5/codecs/basic.hpp"
+#include "container/hdf5/codecs/lz4.hpp"
+#include "container/hdf5/codecs/szip.hpp"
 #include "container/refuse.hpp"
 
 namespace plait::container::hdf5 {
@@ -51,7 +52,7 @@ constexpr std::array kKnown{
     KnownFilter{2, "shuffle",
                 [](const Filter& filter) { return shuffle(std::max<std::uint32_t>(value_of(filter, 0, 1), 1)); }},
     KnownFilter{3, "fletcher32", [](const Filter&) { return fletcher32(); }},
-    KnownFilter{4, "szip", nullptr},
+    KnownFilter{4, "szip", [](const Filter& filter) { return szip(filter.values); }, true},
     KnownFilter{5, "nbit", nullptr},
     KnownFilter{6, "scaleoffset", nullptr},
     KnownFilter{307, "bzip2", nullptr},
@@ -89,7 +90,7 @@ std::string why_not(const Filter& filter) {
   const std::string name = one != nullptr ? std::string(one->name) : filter.name;
   return text("its chunks are packed by filter ", filter.id, name.empty() ? "" : " (", name, name.empty() ? "" : ")",
               ", which Plait does not unpack; copy it by h5repack (with hdf5plugin's filters) to another one: shuffle, "
-              "deflate, fletcher32, lzf, lz4, zstd or blosc");
+              "deflate, fletcher32, lzf, szip, lz4, zstd or blosc");
 }
 
 codec::Chain chain_of(const std::vector<Filter>& filters, std::uint32_t left_out) {

@@ -1,5 +1,5 @@
 // The codecs that HDF5 has of its own, against their definitions and bytes that are wrong.
-#include "container/hdf5/codecs.hpp"
+#include "container/hdf5/codecs/basic.hpp"
 
 #include <gtest/gtest.h>
 

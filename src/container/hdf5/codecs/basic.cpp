@@ -1,4 +1,4 @@
-#include "container/hdf5/codecs.hpp"
+#include "container/hdf5/codecs/basic.hpp"
 
 #include <algorithm>
 #include <cstring>

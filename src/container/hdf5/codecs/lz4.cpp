@@ -1,4 +1,4 @@
-#include "container/hdf5/lz4.hpp"
+#include "container/hdf5/codecs/lz4.hpp"
 
 #include <dlfcn.h>
 

@@ -1,0 +1,89 @@
+#include "container/hdf5/codecs/szip.hpp"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstddef>
+#include <string>
+
+#include "base/text.hpp"
+#include "codec/damaged.hpp"
+#include "plait/error.hpp"
+
+namespace plait::container::hdf5 {
+
+namespace {
+
+/// SZ_com_t of szlib.h.
+struct SzipParameters {
+  int options;
+  int bits_per_pixel;
+  int pixels_per_block;
+  int pixels_per_scanline;
+};
+
+/// SZ_BufftoBuffDecompress: to, its room and then its bytes, from, its bytes, parameters; returns 0 where all is well.
+using SzipDecompress = int(void*, std::size_t*, const void*, std::size_t, SzipParameters*);
+
+SzipDecompress& szip_decompress() {
+  static SzipDecompress* const found = []() -> SzipDecompress* {
+    void* const library = ::dlopen("libsz.so.2", RTLD_NOW | RTLD_LOCAL);
+    return library == nullptr ? nullptr
+                              : reinterpret_cast<SzipDecompress*>(::dlsym(library, "SZ_BufftoBuffDecompress"));
+  }();
+  if (found != nullptr) return *found;
+  throw Error(ErrorKind::kSystem,
+              "chunks that are packed by szip (filter 4) need its library, libsz.so.2, which is not there; install it "
+              "(Debian: libsz2)",
+              ENOENT);
+}
+
+class Szip : public codec::Codec {
+ public:
+  explicit Szip(std::span<const std::uint32_t> values) {
+    std::copy_n(values.begin(), std::min(values.size(), values_.size()), values_.begin());
+  }
+  std::string words() const override { return "szip"; }
+  std::size_t most_encoded(std::size_t bytes) const override { return bytes + bytes / 8 + 64; }
+  std::size_t encode(std::span<const std::byte> /*plain*/, std::span<std::byte> /*room*/) const override {
+    throw Error(ErrorKind::kArgument, "szip is only unpacked; choose another filter");
+  }
+  std::size_t decode(std::span<const std::byte> packed, std::span<std::byte> room,
+                     const std::string& what) const override {
+    constexpr std::size_t kNumberBytes = 4;
+    if (packed.size() < kNumberBytes)
+      codec::damaged(what, "it has ", packed.size(), " bytes, too few for the number that szip begins with");
+    std::size_t bytes = 0;
+    for (std::size_t i = 0; i < kNumberBytes; ++i) bytes |= std::to_integer<std::size_t>(packed[i]) << (8 * i);
+    if (bytes > room.size()) codec::damaged(what, "it announces ", bytes, " bytes, but a chunk has ", room.size());
+    SzipParameters parameters = checked(what);
+    std::size_t made = bytes;
+    const int status =
+        szip_decompress()(room.data(), &made, packed.data() + kNumberBytes, packed.size() - kNumberBytes, &parameters);
+    if (status != 0 || made != bytes) codec::damaged(what, "it is no szip data of ", bytes, " bytes");
+    return bytes;
+  }
+
+ private:
+  /// The library divides by some of these.
+  SzipParameters checked(const std::string& what) const {
+    const auto [options, block, bits, line] = values_;
+    const bool known_bits = (bits >= 1 && bits <= 24) || bits == 32 || bits == 64;
+    if (!known_bits || block < 2 || block > 32 || block % 2 != 0 || line < 1 || line > 128 * block || options > 0xffff)
+      codec::damaged(what, "its filter szip has options ", options, ", blocks of ", block, " pixels of ", bits,
+                     " bits and lines of ", line, " pixels, which no library writes");
+    return {static_cast<int>(options), static_cast<int>(bits), static_cast<int>(block), static_cast<int>(line)};
+  }
+
+  std::array<std::uint32_t, 4> values_{};  // the order of the filter
+};
+
+}  // namespace
+
+std::shared_ptr<const codec::Codec> szip(std::span<const std::uint32_t> values) {
+  return std::make_shared<Szip>(values);
+}
+
+}  // namespace plait::container::hdf5

@@ -1,0 +1,110 @@
+"""HDF5's filter szip: what h5py packs is unpacked, damage is an error, and changed chunks do without the filter."""
+
+import re
+from ctypes.util import find_library
+
+import numpy as np
+import pytest
+from hdf5_files import CHUNK, SHAPE, array_of, made
+
+import plait
+
+h5py = pytest.importorskip("h5py")
+if not h5py.h5z.filter_avail(h5py.h5z.FILTER_SZIP):
+    pytest.skip("HDF5's library here has no szip", allow_module_level=True)
+needs_library = pytest.mark.skipif(find_library("sz") is None, reason="libsz is not installed")
+
+
+@needs_library
+@pytest.mark.parametrize("coding", [("nn", 8), ("ec", 32), ("nn", 2), ("ec", 16)], ids=str)
+@pytest.mark.parametrize("more", [{}, {"shuffle": True, "fletcher32": True}], ids=["alone", "among others"])
+@pytest.mark.parametrize("dtype", ["u1", "i2", ">i4", "f4", ">f8", "i8"])
+def test_chunks(tmp_path, coding, more, dtype):
+    array = array_of(dtype)
+    path = made(tmp_path / "a.h5", array, chunks=CHUNK, compression="szip", compression_opts=coding, **more)
+    with plait.open(path) as file:
+        np.testing.assert_array_equal(file.read(), array)
+        np.testing.assert_array_equal(file.read(region=np.s_[3:9, 1:7:2, ::3]), array[3:9, 1:7:2, ::3])
+    assert "szip" in plait.arrays_in(path)[0].kept
+
+
+@needs_library
+@pytest.mark.parametrize("dtype", ["u1", "f8"])
+def test_large_chunks_of_noise_and_of_one_number(tmp_path, dtype):
+    """Noise does not become smaller: HDF5 then leaves the filter out of the chunk."""
+    noise = np.frombuffer(np.random.default_rng(3).bytes(1 << 18), dtype)
+    for array in (noise, np.full(noise.shape, 7, dtype), np.arange(noise.size).astype(dtype)):
+        options = {"chunks": (array.size // 3,), "compression": "szip", "compression_opts": ("nn", 16)}
+        with plait.open(made(tmp_path / "a.h5", array, **options)) as file:
+            assert file.read().tobytes() == array.tobytes()
+
+
+@needs_library
+def test_changed_in_place(tmp_path):
+    array = array_of("i4")
+    path = made(tmp_path / "a.h5", array, chunks=CHUNK, compression="szip")
+    with plait.open(path, "r+") as file:
+        file.write(np.full((2, 3, 4), -5, "i4"), region=np.s_[3:5, 2:5, 4:8])
+    array[3:5, 2:5, 4:8] = -5
+    with h5py.File(path) as file:
+        np.testing.assert_array_equal(file["a"], array)
+    with plait.open(path) as file:
+        np.testing.assert_array_equal(file.read(), array)
+
+
+def stored(path, values, packed):
+    """A dataset of one chunk whose packed bytes, and the values of whose filter, are these."""
+    with h5py.File(path, "w") as file:
+        plist = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+        plist.set_chunk((64,))
+        # By another number, as the library would set the values of its own filter anew.
+        plist.set_filter(32015, h5py.h5z.FLAG_OPTIONAL, values)
+        space = h5py.h5s.create_simple((64,))
+        h5py.h5d.create(file.id, b"a", h5py.h5t.STD_U8LE, space, plist).write_direct_chunk((0,), packed)
+    whole = path.read_bytes()
+    # A filter in the message of the pipeline: its number, the length of its name, flags and the number of its values.
+    found = [one.start() for one in re.finditer((32015).to_bytes(2, "little") + b"\0\0\1\0\4\0", whole)]
+    found = found or [one.start() for one in re.finditer((32015).to_bytes(2, "little"), whole)]
+    assert len(found) == 1
+    path.write_bytes(whole[: found[0]] + (4).to_bytes(2, "little") + whole[found[0] + 2 :])
+    return path
+
+
+@needs_library
+@pytest.mark.parametrize(
+    ("values", "packed", "words"),
+    [
+        ((141, 8, 8, 64), b"\x40\0", "too few for the number"),
+        ((141, 8, 8, 64), b"\xff\xff\xff\xff" + bytes(9), "announces 4294967295 bytes, but a chunk has 64"),
+        ((141, 8, 8, 64), b"\x40\0\0\0", "no szip data of 64 bytes"),
+        ((141, 0, 8, 64), b"\x40\0\0\0" + bytes(40), "blocks of 0 pixels"),
+        ((141, 7, 8, 64), b"\x40\0\0\0" + bytes(40), "blocks of 7 pixels"),
+        ((141, 8, 40, 64), b"\x40\0\0\0" + bytes(40), "pixels of 40 bits"),
+        ((141, 8, 8, 0), b"\x40\0\0\0" + bytes(40), "lines of 0 pixels"),
+        ((1 << 20, 8, 8, 64), b"\x40\0\0\0" + bytes(40), "has options 1048576"),
+    ],
+)
+def test_damage_is_an_error_that_names_the_chunk(tmp_path, values, packed, words):
+    path = stored(tmp_path / "a.h5", values, packed)
+    with plait.open(path) as file, pytest.raises(plait.StoreError, match=words) as error:
+        file.read()
+    assert "chunk (0)" in str(error.value)
+
+
+@needs_library
+def test_damaged_bits_are_an_error_or_other_numbers_and_nothing_worse(tmp_path):
+    array = array_of("i2")
+    path = made(tmp_path / "a.h5", array, chunks=SHAPE, compression="szip", compression_opts=("nn", 8))
+    whole = path.read_bytes()
+    with h5py.File(path) as file:
+        chunk = file["a"].id.get_chunk_info(0)
+    random = np.random.default_rng(5)
+    for _ in range(100):
+        changed = bytearray(whole)
+        changed[chunk.byte_offset + random.integers(chunk.size)] ^= 1 << random.integers(8)
+        path.write_bytes(changed)
+        with plait.open(path) as file:
+            try:
+                assert file.read().shape == SHAPE
+            except plait.StoreError as error:
+                assert "chunk (0, 0, 0)" in str(error)
