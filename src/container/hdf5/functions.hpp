@@ -79,6 +79,7 @@ using LinkGuard = int(const char*, const char*, const char*, const char*, unsign
   ONE(int, H5Pget_istore_k, (Id, unsigned*))                                                                 \
   ONE(int, H5Pget_file_space_strategy, (Id, int*, bool*, Size*))                                             \
   ONE(int, H5Adelete, (Id, const char*))                                                                     \
+  ONE(int, H5Arename, (Id, const char*, const char*))                                                        \
   ONE(int, H5Pget_layout, (Id))                                                                              \
   ONE(int, H5Pget_chunk, (Id, int, Size*))                                                                   \
   ONE(int, H5Pget_external_count, (Id))                                                                      \

@@ -63,6 +63,29 @@ std::optional<double> real_of_letters(std::string_view letters) {
 
 bool is_second_version(std::string_view file) { return !file.ends_with("zarr.json"); }
 
+void replace(const std::string& path, const std::string& text) {
+  const auto* bytes = reinterpret_cast<const std::byte*>(text.data());
+  store::posix::Replacement(path, static_cast<std::int64_t>(text.size()), std::span(bytes, text.size())).commit();
+}
+
+/// Changes what groups of version 2 above an array keep of its attributes.
+void change_consolidated(const fs::path& array, const std::string& object) {
+  constexpr std::string_view kMetadata = "metadata";
+  std::error_code ignored;
+  for (fs::path above = array.parent_path(); fs::is_regular_file(above / ".zgroup", ignored);
+       above = above.parent_path()) {
+    const std::string path = (above / ".zmetadata").string();
+    if (fs::is_regular_file(path, ignored)) {
+      PosixStore store(path, PosixStore::Access::kRead);
+      const std::string text = content_of(store);
+      const std::string name = (array.lexically_relative(above) / ".zattrs").generic_string();
+      const auto metadata = with_member(member_text(text, kMetadata), name, object);
+      if (metadata) replace(path, with_member(text, kMetadata, *metadata).value_or(text));
+    }
+    if (!above.has_relative_path()) return;
+  }
+}
+
 /// What xarray takes for the value of missing elements.
 void type_fill_value(Content& found, ArrayAttribute& fill) {
   const std::string& dtype = found.type.dtype;
@@ -141,10 +164,8 @@ void change_attributes(const std::string& file, const AttributeChanges& changes)
   std::string object = second ? text : member_text(text, kMember);
   if (object.empty() || object == "null") object = "{}";
   for (const auto& [name, value] : changes) {
-    const std::string spelled = Ordered(name).dump();
-    const std::string inner = spelled.substr(1, spelled.size() - 2);
-    const auto made = value ? with_member(object, inner, json_text(attributes_object({*value}, file)[name], -1))
-                            : without_member(object, inner);
+    const auto made = value ? with_member(object, name, json_text(attributes_object({*value}, file)[name], -1))
+                            : without_member(object, name);
     if (!made)
       throw Error(
           ErrorKind::kSystem,
@@ -152,9 +173,8 @@ void change_attributes(const std::string& file, const AttributeChanges& changes)
           EIO);
     object = *made;
   }
-  const std::string made = second ? object : with_member(text, kMember, object).value_or(text);
-  const auto* bytes = reinterpret_cast<const std::byte*>(made.data());
-  store::posix::Replacement(path, static_cast<std::int64_t>(made.size()), std::span(bytes, made.size())).commit();
+  replace(path, second ? object : with_member(text, kMember, object).value_or(text));
+  if (second) change_consolidated(fs::absolute(path).parent_path().lexically_normal(), object);
 }
 
 }  // namespace plait::container::zarr

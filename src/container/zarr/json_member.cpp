@@ -1,6 +1,7 @@
 #include "container/zarr/json_member.hpp"
 
 #include <cstddef>
+#include <nlohmann/json.hpp>
 
 namespace plait::container::zarr {
 
@@ -53,29 +54,38 @@ struct Part {
   std::size_t behind = 0;
 };
 
-/// The bytes of the first member of that name with one of its commas, {0, 0} for none; nothing for no JSON object.
+/// Whether a string, with its quotes, is that text, whatever it is spelled with escapes.
+bool spells(std::string_view string, std::string_view name) {
+  if (string.find('\\') == kNone) return string.substr(1, string.size() - 2) == name;
+  const auto parsed = nlohmann::json::parse(string, nullptr, false);
+  return parsed.is_string() && parsed.get_ref<const std::string&>() == name;
+}
+
+/// The bytes of the last member of that name, which is the one that parsers take, with one of its commas, {0, 0} for none;
+/// nothing for no JSON object.
 std::optional<Part> member(std::string_view text, std::string_view name) {
+  Part found{0, 0};
   std::size_t at = behind_spaces(text, 0);
   if (at == text.size() || text[at] != '{') return std::nullopt;
   std::size_t before = kNone;  // the comma before the member
   at = behind_spaces(text, at + 1);
-  if (at < text.size() && text[at] == '}') return Part{0, 0};
+  if (at < text.size() && text[at] == '}') return found;
   while (at < text.size() && text[at] == '"') {
     const std::size_t key = at;
     at = behind_string(text, key);
     if (at == kNone) return std::nullopt;
-    const bool found = text.substr(key + 1, at - key - 2) == name;
+    const bool wanted = spells(text.substr(key, at - key), name);
     at = behind_spaces(text, at);
     if (at == text.size() || text[at] != ':') return std::nullopt;
     const std::size_t end = behind_value(text, at + 1);
     if (end == kNone) return std::nullopt;
     const bool last = text[end] == '}';
-    if (found) {
+    if (wanted) {
       const std::size_t value = behind_spaces(text, at + 1);
-      if (before != kNone) return Part{before, end, value, end};
-      return Part{key, last ? end : behind_spaces(text, end + 1), value, end};
+      found = before != kNone ? Part{before, end, value, end}
+                              : Part{key, last ? end : behind_spaces(text, end + 1), value, end};
     }
-    if (last) return Part{0, 0};
+    if (last) return found;
     before = end;
     at = behind_spaces(text, end + 1);
   }
@@ -112,7 +122,7 @@ std::optional<std::string> with_member(std::string_view object, std::string_view
   const std::size_t end = text.find_last_of('}');
   std::size_t last = text.find_last_not_of(" \t\r\n", end - 1);
   const std::string_view comma = text[last] == '{' ? "" : ", ";
-  return text.insert(last + 1, std::string(comma) + '"' + std::string(name) + "\": " + std::string(value));
+  return text.insert(last + 1, std::string(comma) + nlohmann::json(name).dump() + ": " + std::string(value));
 }
 
 }  // namespace plait::container::zarr

@@ -87,6 +87,22 @@ def test_every_other_byte_of_zarrs_metadata_stays(tmp_path):
     assert json.loads(expected)["attributes"]["nested"] == {"units": 1}
 
 
+@pytest.mark.parametrize("version", [2, 3])
+def test_names_that_zarr_spells_with_escapes(tmp_path, version):
+    zarr = pytest.importorskip("zarr")
+    attributes = {"größe": 1, "a/b": 2, 'q"': 3}
+    zarr.create_array(tmp_path / "a.zarr", shape=(3,), dtype="f4", zarr_format=version, attributes=attributes)
+    for expected in ({"größe": 7, "a/b": 2}, {"a/b": 2}):
+        with plait.open(tmp_path / "a.zarr", "r+") as file:
+            if "größe" in expected:
+                file.attrs["größe"] = 7
+                del file.attrs['q"']
+            else:
+                del file.attrs["größe"]
+        assert dict(zarr.open_array(tmp_path / "a.zarr", mode="r").attrs) == expected
+        assert plain(plait.open(tmp_path / "a.zarr").attrs) == expected
+
+
 def test_zarrs_second_version(tmp_path):
     zarr = pytest.importorskip("zarr")
     made = zarr.create_array(tmp_path / "a.zarr", shape=(3,), dtype="f4", zarr_format=2)
@@ -100,13 +116,17 @@ def test_zarrs_second_version(tmp_path):
     assert dict(zarr.open_array(tmp_path / "a.zarr", mode="r").attrs) == {}
 
 
-def test_consolidated_metadata_do_not_tell_of_the_old_ones(tmp_path):
+@pytest.mark.parametrize("version", [2, 3])
+def test_consolidated_metadata_do_not_tell_of_the_old_ones(tmp_path, monkeypatch, version):
     zarr = pytest.importorskip("zarr")
-    zarr.create_group(tmp_path / "a.zarr").create_group("g").create_array("a", shape=(3,), dtype="f4")[...] = 1
+    group = zarr.create_group(tmp_path / "a.zarr", zarr_format=version).create_group("g")
+    group.create_array("a", shape=(3,), dtype="f4", attributes={"units": "m"})[...] = 1
     zarr.consolidate_metadata(tmp_path / "a.zarr")
-    with plait.open(f"{tmp_path}/a.zarr::g/a", "r+") as file:
-        file.attrs["units"] = "K"
-    assert zarr.open_group(tmp_path / "a.zarr", mode="r")["g/a"].attrs["units"] == "K"
+    monkeypatch.chdir(tmp_path)
+    for name, units in ((f"{tmp_path}/a.zarr::g/a", "K"), ("a.zarr::g/a", "km")):
+        with plait.open(name, "r+") as file:
+            file.attrs["units"] = units
+        assert zarr.open_group(tmp_path / "a.zarr", mode="r")["g/a"].attrs["units"] == units
 
 
 @pytest.mark.parametrize(
@@ -116,6 +136,7 @@ def test_consolidated_metadata_do_not_tell_of_the_old_ones(tmp_path):
         ("DIMENSION_LIST", 1, "keep dimensions under this name"),
         ("x", "a\0b", "no bytes of zero"),
         ("x", np.zeros(20_000), "at most 64000"),
+        ("old", np.zeros((1,) * 33), "at most 32"),
         ("", 1, "is not a name"),
         (5, 1, "is not a name"),
         ("x", object(), "JSON can spell"),

@@ -136,10 +136,11 @@ def test_readers_see_the_old_chunks_until_the_end(tmp_path):
 def test_what_is_given_up_changes_nothing(tmp_path):
     array = array_of("f4")
     path = made(tmp_path / "a.h5", array, chunks=CHUNK, compression="gzip")
+    before = path.read_bytes()
     with pytest.raises(RuntimeError), plait.open(path, "r+") as file:
         write_and_fail(file, -array)
-    np.testing.assert_array_equal(values_in(path), array)
-    with plait.open(path, "r+") as file:  # over what has been left behind the end
+    assert path.read_bytes() == before  # nothing is left behind the end
+    with plait.open(path, "r+") as file:
         file.write(array[:1] * 2, region=np.s_[:1])
     np.testing.assert_array_equal(values_in(path)[:1], array[:1] * 2)
     np.testing.assert_array_equal(values_in(path)[1:], array[1:])
@@ -156,6 +157,30 @@ def test_one_writer_at_a_time(tmp_path):
         file[1] = 6
     assert (values_in(path)[0] == 5).all()
     assert (values_in(path)[1] == 6).all()
+
+
+COUNTING = """
+import sys
+import numpy as np
+import plait
+row = np.s_[int(sys.argv[2]):int(sys.argv[2]) + 1]
+for _ in range(25):
+    while True:
+        try:
+            file = plait.open(sys.argv[1], "r+")
+            break
+        except plait.StoreError:
+            pass
+    with file:
+        file.write(file.read(region=row) + 1, region=row)
+"""
+
+
+def test_nothing_is_lost_of_programs_that_change_a_file_in_turn(tmp_path):
+    path = made(tmp_path / "a.h5", np.zeros((3, 50), "i4"), chunks=(1, 50), compression="gzip")
+    programs = [subprocess.Popen([sys.executable, "-c", COUNTING, str(path), str(row)]) for row in range(3)]
+    assert [program.wait() for program in programs] == [0, 0, 0]
+    assert (values_in(path) == 25).all()
 
 
 @pytest.mark.parametrize(
@@ -188,6 +213,7 @@ def test_a_full_disk_changes_nothing(tmp_path):
             with pytest.raises(plait.StoreError, match="File too large"), file:
                 file.write(-array)
             resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+            assert path.stat().st_size == size
             np.testing.assert_array_equal(values_in(path), array)
         # What has been written before stays, and is there at the end.
         with plait.open(path, "r+") as file:

@@ -311,7 +311,7 @@ def test_metadata_that_is_nested_without_end(tmp_path, name):
     whole[name] = "?"
     deep = 2_000_000
     (path / "zarr.json").write_text(json.dumps(whole).replace('"?"', "[" * deep + "]" * deep))
-    assert "it is nested deeper than 64" in refused(plait.StoreError, path)
+    assert "it is nested deeper than 256" in refused(plait.StoreError, path)
 
 
 def test_attributes_that_json_cannot_say(tmp_path):

@@ -1,7 +1,6 @@
 // Attributes of datasets that are there.
 
 #include <cerrno>
-#include <optional>
 
 #include "base/text.hpp"
 #include "container/hdf5/file.hpp"
@@ -10,11 +9,18 @@
 
 namespace plait::container::hdf5 {
 
+namespace {
+
+/// The name of a value until it takes that of a former one.
+constexpr const char* kNew = ".plait-new";
+
+}  // namespace
+
 void HdfFile::change_attributes(const std::string& name, const AttributeChanges& changes) {
   const std::string shown = base::text(path_, "::", name);
-  const auto failed = [&](const std::string& what) {
+  const auto failed = [&](const std::string& what, const std::string& why) {
     throw Error(ErrorKind::kSystem,
-                base::text(shown, ": the attribute \"", what, "\" cannot be changed by ", hdf5_.words(), hdf5_.why(),
+                base::text(shown, ": the attribute \"", what, "\" cannot be changed by ", hdf5_.words(), why,
                            "; look at the file by h5dump, or copy it to a new one"),
                 EIO);
   };
@@ -23,11 +29,26 @@ void HdfFile::change_attributes(const std::string& name, const AttributeChanges&
     if (!dataset) damaged(base::text("the dataset ", shown));
     for (const auto& [attribute, value] : changes) {
       const int there = hdf5_->H5Aexists(dataset.id(), attribute.c_str());
-      if (there < 0 || (there > 0 && hdf5_->H5Adelete(dataset.id(), attribute.c_str()) < 0)) failed(attribute);
-      if (value) write_attribute(hdf5_, dataset.id(), *value, of_netcdf_, shown);
+      if (there < 0) failed(attribute, hdf5_.why());
+      if (value) {
+        // The former value goes when the new one is there.
+        ArrayAttribute made = *value;
+        if (there > 0) made.name = kNew;
+        try {
+          write_attribute(hdf5_, dataset.id(), made, of_netcdf_, shown);
+        } catch (const Error& error) {
+          const std::string why = hdf5_.why();
+          if (hdf5_->H5Aexists(dataset.id(), made.name.c_str()) > 0) hdf5_->H5Adelete(dataset.id(), made.name.c_str());
+          if (error.kind() == ErrorKind::kSystem) failed(attribute, why);
+          throw;
+        }
+      }
+      if (there > 0 && hdf5_->H5Adelete(dataset.id(), attribute.c_str()) < 0) failed(attribute, hdf5_.why());
+      if (there > 0 && value && hdf5_->H5Arename(dataset.id(), kNew, attribute.c_str()) < 0)
+        failed(attribute, hdf5_.why());
     }
   }
-  if (file_.close_now() < 0) failed(changes.begin()->first);
+  if (file_.close_now() < 0) failed(changes.begin()->first, hdf5_.why());
 }
 
 }  // namespace plait::container::hdf5

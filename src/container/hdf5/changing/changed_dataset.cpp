@@ -2,14 +2,17 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <exception>
 #include <iterator>
 #include <random>
 #include <utility>
 
 #include "base/text.hpp"
+#include "container/hdf5/file.hpp"
 #include "container/hdf5/filters.hpp"
 #include "container/hdf5/writing/chunk_tree.hpp"
 #include "container/refuse.hpp"
@@ -78,10 +81,27 @@ class PendingChange : public store::Pending {
 
 }  // namespace
 
+ChangedDataset::~ChangedDataset() {
+  if (!lock_ || !dataset().changes) return;
+  try {
+    // Where nothing refers to what has been appended.
+    if (read_number(file(), fields_.length) == old_length_ && file().size() > old_size_ &&
+        ::ftruncate(lock_->number(), old_size_) != 0)
+      return;
+  } catch (const std::exception&) {  // the next program that writes overwrites it
+  }
+}
+
 void ChangedDataset::prepare() {
   Dataset& own = changed_dataset();
   if (!own.unchangeable.empty()) refuse(not_changed(own.unchangeable));
   lock_ = locked(file().name(), name());
+  // Others may have changed it since it was read.
+  if (const Dataset now = HdfFile(file(), file().name()).dataset(own.path);
+      now.header != own.header || packed(now) != packed(own))
+    throw Error(ErrorKind::kSystem,
+                text(name(), " has been changed by another program while it was opened; open it again"), EBUSY);
+  old_size_ = file().size();
   fields_ = find_fields(file(), own.header);
   if (!fields_.why.empty()) refuse(not_changed(fields_.why));
   old_length_ = read_number(file(), fields_.length);

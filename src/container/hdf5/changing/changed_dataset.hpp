@@ -25,6 +25,10 @@ namespace plait::container::hdf5 {
 class ChangedDataset : public DatasetStore, private WholeChunks {
  public:
   using DatasetStore::DatasetStore;
+  /// What has been appended for nothing goes.
+  ~ChangedDataset() override;
+  ChangedDataset(const ChangedDataset&) = delete;
+  ChangedDataset& operator=(const ChangedDataset&) = delete;
 
   /// Finds out where changes are to be told, and keeps others from changing chunks of the file meanwhile.  One rank calls
   /// it, before the dataset is told to the others.
@@ -58,6 +62,7 @@ class ChangedDataset : public DatasetStore, private WholeChunks {
   ChangedFields fields_;
   std::uint64_t old_length_ = 0;
   std::uint64_t old_index_ = 0;
+  std::int64_t old_size_ = 0;  // as others have left it
   std::optional<store::posix::Descriptor> lock_;
 };
 

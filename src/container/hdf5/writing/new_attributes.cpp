@@ -24,6 +24,7 @@ constexpr int kInUtf8 = 1;                           // H5T_CSET_UTF8
 constexpr std::size_t kAnyLength = ~std::size_t{0};  // H5T_VARIABLE
 /// The library keeps attributes in messages of less than 64 KiB, in the format that all versions read.
 constexpr std::size_t kMostBytes = 64'000;
+constexpr std::size_t kMostDimensions = 32;  // H5S_MAX_RANK
 
 Handle fixed_text_type(const Library& hdf5, std::size_t bytes, bool utf8) {
   Handle type(hdf5->H5Tcopy(hdf5->H5T_C_S1_g), hdf5->H5Tclose);
@@ -88,6 +89,8 @@ Handle type_in_netcdf(const Library& hdf5, Id object, const std::string& dtype) 
 std::string refused_by_hdf5(const ArrayAttribute& attribute, bool of_netcdf) {
   if (!attribute.refused.empty()) return attribute.refused;
   if (is_internal(attribute.name, false)) return "HDF5 and netCDF-4 keep dimensions under this name";
+  if (attribute.shape.size() > kMostDimensions)
+    return text("it has ", attribute.shape.size(), " dimensions, and HDF5's attributes at most ", kMostDimensions);
   if (attribute.is_json())
     return "HDF5's attributes are numbers and texts, and lists of these, but this is nested, null or of several types";
   if (attribute.is_texts()) {

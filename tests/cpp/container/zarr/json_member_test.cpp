@@ -21,6 +21,21 @@ TEST(JsonMember, TakesOneOutAndLeavesEveryOtherByte) {
   EXPECT_EQ(without_member(" {} ", "k"), " {} ");
 }
 
+TEST(JsonMember, KnowsNamesWhateverSpellsThem) {
+  EXPECT_EQ(without_member(R"({"gr\u00f6": 1, "b": 2, "gr\u00F6": 3})", "gr\u00f6"), R"({"b": 2})");
+  EXPECT_EQ(with_member(R"({"gr\u00f6": 1, "b": 2})", "gr\u00f6", "3"), R"({"gr\u00f6": 3, "b": 2})");
+  EXPECT_EQ(without_member(R"({"a\/b": 1, "q\"": 2})", "a/b"), R"({"q\"": 2})");
+  EXPECT_EQ(with_member("{}", "q\"", "2"), R"({"q\"": 2})");
+}
+
+TEST(JsonMember, TakesTheMemberThatParsersTake) {
+  const std::string twice = R"({"k": 1, "a": 0, "k": 2})";
+  EXPECT_EQ(member_text(twice, "k"), "2");
+  const auto made = with_member(twice, "k", "3");
+  ASSERT_TRUE(made);
+  EXPECT_EQ(nlohmann::json::parse(*made)["k"], 3);
+}
+
 TEST(JsonMember, RefusesWhatIsNoObject) {
   for (const char* text :
        {"", "[]", "{", R"({"a")", R"({"a": 1)", R"({"a": "1})", R"({"a": ]})", R"({"k" 1})", R"({,})"})
