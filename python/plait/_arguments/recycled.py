@@ -36,8 +36,8 @@ def set_recycled_memory(most: int | str) -> int:
 
     A new array that Plait returns, of 1 MiB or more, lies in memory that waits for the next such array once nothing
     refers to it any more: fresh memory would be cleared by the system first, which takes as long as a copy. What waits
-    above ``most`` is released now. The system may take what waits whenever memory is short, but not its addresses: where
-    a limit is set for these (``RLIMIT_AS``, ``RLIMIT_DATA``) nothing waits. By default
+    above ``most`` is released now. The system may take what waits whenever memory is short, but not its addresses:
+    where a limit is set for these (``RLIMIT_AS``, ``RLIMIT_DATA``) nothing waits. By default
     ``PLAIT_RECYCLED_MEMORY``, or a quarter of the machine's memory divided by its cores. Not collective; any thread.
     """
     given = bytes_of(most, "most")
