@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Sequence
 
 from counting import Outcome
-from running import failed_outputs
+from running import grave_lines
 
 MOST = 2  # failed tests of one run that may be an accident
 TIMES = 0 if os.environ.get("PLAIT_TEST_AGAIN") == "0" else 3
-# What has happened, whether it happens again or not: a word of a sanitizer, or the death of a program.
-SEEN = re.compile(
-    r"(?:Address|Leak|Thread|UndefinedBehavior)Sanitizer|runtime error:|Segmentation fault|Bus error|Fatal Python error"
-    r"|crashed while running"
-)
 
 
 def settled(outcome: Outcome, run_again: Callable[[Sequence[str]], Outcome]) -> Outcome:
@@ -27,7 +21,7 @@ def settled(outcome: Outcome, run_again: Callable[[Sequence[str]], Outcome]) -> 
     a program has died of it, and none with PLAIT_TEST_AGAIN=0.
     """
     tests = list(outcome.failures)
-    if not 0 < outcome.failed == len(tests) <= MOST or TIMES == 0 or SEEN.search("\n".join(failed_outputs)):
+    if not 0 < outcome.failed == len(tests) <= MOST or TIMES == 0 or grave_lines:
         return outcome
     for _ in range(TIMES):
         found = run_again(tests)

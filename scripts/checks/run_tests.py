@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from counting import Outcome
 from folders import stage_of
-from running import failed_outputs
+from running import failed_outputs, forget_failed
 from sanitizers import ahead
 from stages import BUILT_AHEAD, LOGS, MANY_RANKS, NEED_THE_BUILD, SCRATCH, STAGES
 
@@ -41,7 +41,7 @@ def run_stage(name: str) -> Result:
     """Runs one stage, prints how it went and, where it failed, the end of its log."""
     log = LOGS / f"test-{name.strip('/').replace('/', '-')}.log"
     log.unlink(missing_ok=True)
-    failed_outputs.clear()
+    forget_failed()
     print(f"test: {name} ...", flush=True)
     begin, taken = time.monotonic(), processor_time()
     with ahead.paused() if name in MANY_RANKS else nullcontext():

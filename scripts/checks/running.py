@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import time
@@ -18,6 +19,27 @@ Environment = dict[str, str]
 
 # The ends of the outputs of commands that failed, in the stage that runs.
 failed_outputs: list[str] = []
+# Lines of these outputs, wherever they stand, that tell what may not be forgiven.
+grave_lines: list[str] = []
+# What has happened, whether it happens again or not: a word of a sanitizer, or the death of a program.
+GRAVE = re.compile(
+    r"(?:Address|Leak|Thread|UndefinedBehavior)Sanitizer|runtime error:|Fatal Python error|crashed while running"
+    r"|Segmentation fault|Bus error|Illegal instruction|Floating point exception|Aborted|terminate called"
+    r"|double free|corrupted (?:size|double-linked)|munmap_chunk\(\)|(?:free|malloc|realloc)\(\): |stack smashing"
+    r"|Assertion `|SIG(?:SEGV|ABRT|BUS|ILL|FPE)\b|(?:returncode=|assert )-(?:4|6|7|8|11)\b"
+)
+
+
+def keep_failed(output: bytes, title: str = "") -> None:
+    """Keeps the end of the output of a command that failed, and what is grave in all of it."""
+    failed_outputs.append(title + tail(output))
+    grave_lines.extend(line for line in output.decode(errors="replace").splitlines() if GRAVE.search(line))
+
+
+def forget_failed() -> None:
+    """A stage begins."""
+    failed_outputs.clear()
+    grave_lines.clear()
 
 
 def tail(output: bytes, lines: int = 80) -> str:
@@ -70,7 +92,7 @@ class Running:
                 out.write(f"\nstopped after {time.monotonic() - begin:.0f} s\n".encode())
             status = 124
         if status:
-            failed_outputs.append(tail(self.log.read_bytes()[self.begin :]))
+            keep_failed(self.log.read_bytes()[self.begin :])
         return status
 
     def stop(self) -> None:

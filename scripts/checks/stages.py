@@ -15,7 +15,7 @@ from pathlib import Path
 
 from again import settled
 from counting import Outcome, check, count_junit
-from running import JOBS, ROOT, Command, Environment, failed_outputs, run, run_together, tail
+from running import JOBS, ROOT, Command, Environment, keep_failed, run, run_together
 from sanitizers import ahead, build_commands, tree_of
 from suites import threaded_sources
 
@@ -241,9 +241,8 @@ def mpi_pytest(
     if status > 1 or (status and not outcome.failed):  # pytest says 1 where tests failed and all were run
         outcome.add(check(f"mpiexec -n {ranks} pytest{where}", status))
     if status:
-        failed_outputs.extend(
-            f"--- {other.stem}\n{tail(other.read_bytes())}" for other in sorted(logs.glob("rank-*.log"))
-        )
+        for other in sorted(logs.glob("rank-*.log")):
+            keep_failed(other.read_bytes(), f"--- {other.stem}\n")
     return outcome
 
 

@@ -17,12 +17,13 @@ from .values import Array
 from .words import shown
 
 _MOST_BYTES = 1 << 62
+_MOST_RECYCLED = 1 << 60  # no machine has more; NumPy tells of it in more words
 
 
 def new_array(shape: Sequence[int], dtype: np.dtype[Any], order: str = "C") -> Array:
     """Make an uninitialised array for a result, in Fortran's order for "F": large ones in recycled memory."""
     size = math.prod(shape) * dtype.itemsize
-    if size >= _core.least_recycled and not dtype.hasobject and dtype.subdtype is None:
+    if _core.least_recycled <= size <= _MOST_RECYCLED and not dtype.hasobject and dtype.subdtype is None:
         with contextlib.suppress(MemoryError):  # NumPy tells of it in more words
             return np.ndarray(tuple(shape), dtype, _core.recycled_bytes(size), order="F" if order == "F" else "C")
     return np.empty(tuple(shape), dtype, "F" if order == "F" else "C")
@@ -35,7 +36,8 @@ def set_recycled_memory(most: int | str) -> int:
 
     A new array that Plait returns, of 1 MiB or more, lies in memory that waits for the next such array once nothing
     refers to it any more: fresh memory would be cleared by the system first, which takes as long as a copy. What waits
-    above ``most`` is released now. The system may take what waits whenever memory is short. By default
+    above ``most`` is released now. The system may take what waits whenever memory is short, but not its addresses:
+    where a limit is set for these (``RLIMIT_AS``, ``RLIMIT_DATA``) nothing waits. By default
     ``PLAIT_RECYCLED_MEMORY``, or a quarter of the machine's memory divided by its cores. Not collective; any thread.
     """
     given = bytes_of(most, "most")

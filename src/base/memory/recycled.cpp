@@ -1,6 +1,7 @@
 #include "base/memory/recycled.hpp"
 
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -23,9 +24,12 @@ namespace plait::base {
 namespace {
 
 constexpr std::int64_t kLargePage = std::int64_t{2} << 20;
+/// No system has more addresses; beyond, sums of sizes could overflow.
+constexpr std::int64_t kMostBytes = std::int64_t{1} << 60;
 
 /// Few sizes, so that blocks of nearly the same size can follow each other.
 std::int64_t rounded(std::int64_t bytes) {
+  if (bytes > kMostBytes) throw std::bad_alloc();
   bytes = std::max(bytes, kLeastRecycled);
   const auto step = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(bytes))) / 8;
   return ceil_divide(bytes, step) * step;
@@ -72,6 +76,18 @@ struct Memory {
   }
 };
 
+/// Whether addresses are limited: those of what waits are not lent to anybody, and would be missing elsewhere.
+bool addresses_are_limited() {
+  for (const auto kind : {RLIMIT_AS, RLIMIT_DATA}) {
+    rlimit limit{};
+    if (::getrlimit(kind, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) return true;
+  }
+  return false;
+}
+
+constexpr std::int64_t kUnknown = -1;
+std::atomic<std::int64_t> most{kUnknown};
+
 /// The blocks that wait, oldest first; giving one back allocates nothing.
 class Waiting {
  public:
@@ -87,21 +103,25 @@ class Waiting {
     return nullptr;
   }
 
-  void add(const Memory& block, std::int64_t most) {
-    if (block.bytes > most || !block.lend()) {
+  void add(const Memory& block) {
+    const bool limited = addresses_are_limited();
+    const bool lent = !limited && block.bytes <= most.load() && block.lend();
+    const std::lock_guard lock(mutex_);
+    const std::int64_t bound = limited ? 0 : most.load();  // may be another one by now
+    if (!lent || block.bytes > bound) {
       block.release();
+      if (limited) shrink(0);
       return;
     }
-    const std::lock_guard lock(mutex_);
-    shrink(most - block.bytes);
+    shrink(bound - block.bytes);
     if (count_ == blocks_.size()) remove(0).release();
     blocks_[count_++] = block;
     bytes_ += block.bytes;
   }
 
-  void keep(std::int64_t most) {
+  void keep(std::int64_t bytes) {
     const std::lock_guard lock(mutex_);
-    shrink(most);
+    shrink(bytes);
   }
 
   std::int64_t bytes() {
@@ -118,8 +138,8 @@ class Waiting {
     bytes_ -= block.bytes;
     return block;
   }
-  void shrink(std::int64_t most) {
-    while (bytes_ > most) remove(0).release();
+  void shrink(std::int64_t bytes) {
+    while (bytes_ > bytes) remove(0).release();
   }
 
   std::mutex mutex_;
@@ -133,9 +153,6 @@ Waiting& waiting() {
   static PerProcess<Waiting> all;
   return all.get();
 }
-
-constexpr std::int64_t kUnknown = -1;
-std::atomic<std::int64_t> most{kUnknown};
 
 std::int64_t most_by_default() {
   if (const char* given = std::getenv("PLAIT_RECYCLED_MEMORY"); given != nullptr && *given != '\0') {
@@ -163,20 +180,20 @@ RecycledBlock::RecycledBlock(std::int64_t bytes) : bytes_(rounded(bytes)), data_
   if (data_ == nullptr) throw std::bad_alloc();
 }
 
-RecycledBlock::~RecycledBlock() { waiting().add({data_, bytes_}, most.load(std::memory_order_relaxed)); }
+RecycledBlock::~RecycledBlock() { waiting().add({data_, bytes_}); }
 
 std::int64_t most_recycled() {
-  std::int64_t known = most.load(std::memory_order_relaxed);
+  std::int64_t known = most.load();
   if (known != kUnknown) return known;
   const std::int64_t found = most_by_default();
-  return most.compare_exchange_strong(known, found, std::memory_order_relaxed) ? found : known;
+  return most.compare_exchange_strong(known, found) ? found : known;
 }
 
 std::int64_t set_most_recycled(std::int64_t bytes) {
   if (bytes < 0)
     throw Error(ErrorKind::kArgument, text(bytes, " bytes of recycled memory are too few; use 0 for none"));
   const std::int64_t before = most_recycled();
-  most.store(bytes, std::memory_order_relaxed);
+  most.store(bytes);
   waiting().keep(bytes);
   return before;
 }

@@ -14,7 +14,8 @@ inline constexpr std::int64_t kLeastRecycled = std::int64_t{1} << 20;
 /// The first use of fresh memory has the system clear it, which takes as long as a copy of it.  So a block that is
 /// destroyed waits for the next one of its size.  What waits the system may take back at any time, without a word or a
 /// write to a disk, when memory is short (MADV_FREE); children of a fork do not get it.  It is bounded by
-/// set_most_recycled(); those that have waited longest go first.
+/// set_most_recycled(); those that have waited longest go first.  Addresses of what waits the system cannot take: where
+/// RLIMIT_AS or RLIMIT_DATA limits them nothing waits.
 /// threads  Any.  A child of a fork may destroy its copies of blocks that its parent made.
 class RecycledBlock {
  public:

@@ -13,9 +13,9 @@ constexpr std::int64_t kFirst = 2;
 /// How many times as long as later ones the first access of a way takes at most, and takes as a rule.
 constexpr double kMostCold = 2.5;
 constexpr double kUsuallyCold = 1.4;
-/// By which factors one measurement, and several, are wrong.
+/// By which factors one measurement, and two, are wrong.
 constexpr double kOneErrs = 1.3;
-constexpr double kSeveralErr = 1.14;
+constexpr double kTwoErr = 1.14;
 /// So many accesses later a measurement is old, and by which factor the time has changed since at most.
 constexpr std::int64_t kOld = 64;
 constexpr double kChanges = 3;
@@ -40,7 +40,8 @@ StrategyChoice::Bounds StrategyChoice::bounds(std::size_t way) const {
   const double found = seconds(way);
   if (accesses_ - mine.last >= kOld) return {found / kChanges, found * kChanges};
   if (mine.accesses == 1) return {found / kMostCold, found};
-  const double errs = mine.recent.size() == 1 ? kOneErrs : kSeveralErr;
+  if (mine.recent.size() == kKept) return {found, found};  // or what is a little slower would be tried for ever
+  const double errs = mine.recent.size() == 1 ? kOneErrs : kTwoErr;
   return {found / errs, found * errs};
 }
 

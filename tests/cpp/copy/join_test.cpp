@@ -2,11 +2,15 @@
 #include "copy/join.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
+#include <new>
 #include <random>
 #include <string>
 #include <vector>
@@ -73,6 +77,53 @@ TEST(Join, PutsRunsOneBehindTheOtherAndTouchesNothingElse) {
         expect_joined(lengths, start, random);
       }
     }
+  }
+  plait::copy::use_instruction_set(before);
+}
+
+/// One page between two that nobody may touch.
+class GuardedPage {
+ public:
+  GuardedPage() : bytes_(static_cast<std::size_t>(::sysconf(_SC_PAGESIZE))) {
+    void* const memory = ::mmap(nullptr, 3 * bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED ||
+        ::mprotect(static_cast<std::byte*>(memory) + bytes_, bytes_, PROT_READ | PROT_WRITE) != 0)
+      throw std::bad_alloc();
+    begin_ = static_cast<std::byte*>(memory) + bytes_;
+  }
+  ~GuardedPage() { ::munmap(begin_ - bytes_, 3 * bytes_); }
+  GuardedPage(const GuardedPage&) = delete;
+  GuardedPage& operator=(const GuardedPage&) = delete;
+  std::byte* begin() const { return begin_; }
+  std::byte* end() const { return begin_ + bytes_; }
+
+ private:
+  std::size_t bytes_;
+  std::byte* begin_;
+};
+
+TEST(Join, TouchesNoOtherPage) {
+  const GuardedPage first;
+  const GuardedPage last;
+  const GuardedPage to;
+  for (std::byte* at = first.begin(); at < first.end(); ++at) *at = static_cast<std::byte>(at - first.begin());
+  std::memcpy(last.begin(), first.begin(), static_cast<std::size_t>(first.end() - first.begin()));
+  const std::string before = plait::copy::instruction_set();
+  for (const auto& set : plait::copy::instruction_sets()) {
+    plait::copy::use_instruction_set(set.name);
+    SCOPED_TRACE(set.name);
+    for (std::int64_t one = 1; one < 150; ++one)
+      for (const std::int64_t other : {1, 7, 63, 64, 65, 130}) {
+        const std::vector<plait::copy::Run> runs{
+            {last.end() - one, one}, {first.begin(), other}, {last.end() - other, other}};
+        std::vector<std::byte> joined;
+        for (const plait::copy::Run& run : runs) joined.insert(joined.end(), run.from, run.from + run.bytes);
+        for (std::byte* const target : {to.begin(), to.end() - joined.size()}) {
+          plait::copy::join(target, runs);
+          plait::copy::settle();
+          ASSERT_EQ(std::memcmp(target, joined.data(), joined.size()), 0) << one << " and " << other << " bytes";
+        }
+      }
   }
   plait::copy::use_instruction_set(before);
 }

@@ -11,6 +11,7 @@ from forking import in_child
 
 import plait
 from plait import _core
+from plait._arguments.recycled import new_array
 
 SHAPE = (600, 500)  # of doubles: 2.4 MB
 VALUES = np.arange(300000.0).reshape(SHAPE)
@@ -155,6 +156,33 @@ def test_children_of_a_fork_have_what_is_held_and_nothing_of_what_waits(name):
 
     in_child(body)
     assert np.array_equal(held, VALUES)
+
+
+def test_what_waits_takes_no_addresses_where_they_are_limited(name):
+    """An array of NumPy's own, and the windows of a read, have room that a result of Plait's had before."""
+    program = (
+        "import resource, sys, numpy, plait; from plait import _core\n"
+        "plait.set_recycled_memory('1G')\n"
+        "size = 100 << 20\n"
+        "space = int(open('/proc/self/statm').read().split()[0]) * resource.getpagesize()\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (space + size * 3 // 2,) * 2)\n"
+        "given = numpy.zeros(1, 'u1')\n"
+        "with plait.open(sys.argv[1], 'w', shape=(size,), dtype='u1') as file: file.write(given.repeat(size))\n"
+        "with plait.open(sys.argv[1]) as file: file.read()\n"
+        "print(_core.waiting_recycled(), numpy.empty(size, 'u1').size)"
+    )
+    command = [sys.executable, "-c", program, str(name.with_name("large.npy"))]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout.split()) == (0, ["0", str(100 << 20)]), done.stderr
+
+
+@pytest.mark.parametrize("shape", [(1 << 62, 8), (1 << 40, 1 << 40), (1 << 62,), ((1 << 61) + 1,)])
+def test_sizes_that_no_machine_has_are_refused_in_numpys_words(shape):
+    with pytest.raises((MemoryError, ValueError)) as expected:
+        np.empty(shape, "u1")
+    with pytest.raises(expected.type) as found:
+        new_array(shape, np.dtype("u1"))
+    assert str(found.value) == str(expected.value)
 
 
 def test_the_environment_sets_the_bound(name):

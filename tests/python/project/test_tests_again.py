@@ -18,12 +18,13 @@ NODE = f"{PATH}::test_one[a.b]"
 
 @pytest.fixture(autouse=True)
 def outputs(monkeypatch):
-    """No output of a failed command, and three times whatever the variables of the tests' own run say."""
+    """Outputs of failed commands, and three times whatever the variables of the tests' own run say."""
     monkeypatch.setattr(again, "TIMES", 3)
-    kept = list(running.failed_outputs)
-    running.failed_outputs[:] = ["AssertionError: 3 != 4"]
-    yield running.failed_outputs
-    running.failed_outputs[:] = kept
+    kept = list(running.failed_outputs), list(running.grave_lines)
+    running.forget_failed()
+    running.keep_failed(b"AssertionError: 3 != 4\nassert -1 == 0")
+    yield running.keep_failed
+    running.failed_outputs[:], running.grave_lines[:] = kept
 
 
 def failed(*names, more=0):
@@ -67,10 +68,14 @@ def test_more_than_two_and_what_is_no_test_are_not_run_again(before):
         "x.cpp:3: runtime error: signed integer overflow",
         "Fatal Python error: Segmentation fault",
         "worker 'gw1' crashed while running 'tests/a.py::b'",
+        "double free or corruption (!prev)",
+        "E       assert -11 == 0",
+        "CompletedProcess(args=['a'], returncode=-6, stdout='')",
+        "terminate called after throwing an instance of 'std::bad_alloc'",
     ],
 )
 def test_what_a_sanitizer_has_seen_and_deaths_are_not_run_again(outputs, words):
-    outputs.append(words)
+    outputs(f"{words}\n{'a line of another failure' * 3}\n".encode() + 200 * b"and one more\n")  # not at the end
     before = failed(NODE)
     assert again.settled(before, lambda _: pytest.fail("was run again")) is before
 

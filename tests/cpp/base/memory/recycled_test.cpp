@@ -3,11 +3,14 @@
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <new>
 #include <thread>
@@ -132,9 +135,33 @@ TEST_F(Recycled, AChildHasNothingOfWhatWaitsAndMayDropWhatItsParentHolds) {
 
 TEST_F(Recycled, MoreThanThereIsIsRefused) {
   once(8 * kMiB);
-  EXPECT_THROW(RecycledBlock(std::int64_t{1} << 60), std::bad_alloc);
+  for (const std::int64_t bytes :
+       {std::int64_t{1} << 60, std::int64_t{1} << 62, std::numeric_limits<std::int64_t>::max()})
+    EXPECT_THROW(RecycledBlock{bytes}, std::bad_alloc) << bytes;
   EXPECT_EQ(waiting_recycled(), 0);
   EXPECT_THROW(set_most_recycled(-1), plait::Error);
+}
+
+TEST_F(Recycled, NothingWaitsWhereAddressesAreLimited) {
+  for (const auto kind : {RLIMIT_AS, RLIMIT_DATA}) {
+    once(8 * kMiB);
+    auto held = std::make_unique<RecycledBlock>(16 * kMiB);
+    const pid_t child = ::fork();
+    if (child == 0) {
+      ::alarm(60);
+      once(8 * kMiB);
+      bool good = waiting_recycled() >= 8 * kMiB;
+      rlimit limit{};
+      ::getrlimit(kind, &limit);
+      limit.rlim_cur = rlim_t{1} << 60;  // more than there are, so that nothing else fails
+      good = good && ::setrlimit(kind, &limit) == 0;
+      held.reset();
+      ::_exit(good && waiting_recycled() == 0 ? 0 : 1);
+    }
+    int status = -1;
+    ::waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
+  }
 }
 
 /// In processes of their own, as the variable is read once.

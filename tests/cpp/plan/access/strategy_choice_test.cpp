@@ -91,6 +91,18 @@ TEST(StrategyChoice, StaysWithTheFasterOne) {
   EXPECT_LE(taken.at(1), 20);
 }
 
+/// What is nearly as fast is known after a few accesses, and not tried for ever.
+TEST(StrategyChoice, LeavesWhatIsALittleSlower) {
+  for (const double ratio : {0.9, 1.0, 1.2})
+    for (const double other : {0.9, 0.93, 0.96, 0.99, 1.01, 1.04, 1.07, 1.1, 1.13}) {
+      StrategyChoice choice(Seconds{1, ratio});
+      const auto taken = make_accesses(choice, 1000, {1, other});
+      EXPECT_LE(taken.at(other < 1 ? 0 : 1), 100) << ratio << ", " << other;
+    }
+  StrategyChoice several(Seconds{1, 1, 1.1, 1.2});
+  EXPECT_GE(make_accesses(several, 1000, {1.05, 1, 1.1, 1.07}).at(1), 800);
+}
+
 TEST(StrategyChoice, NeverTriesWhatTheModelCallsHopeless) {
   StrategyChoice choice(Seconds{6e-3, 2.5, 7e-3});
   EXPECT_TRUE(choice.open());
