@@ -1,9 +1,11 @@
 """Simulated accesses against real ones of MPI ranks: the file must be asked for the same, as traces tell."""
 
 import os
+import re
 import subprocess
 import sys
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -85,3 +87,20 @@ def test_the_file_is_asked_for_the_same(tmp_path, ranks, node, order, strategy):
 
 
 MACHINE = simulate.parse("[simulate.device]\nkind = 'ssd'")
+
+
+def test_machines_have_the_constants_of_the_planner():
+    """Or the simulation would choose other strategies than programs do."""
+    text = (Path(__file__).parents[3] / "src/plan/access/costs.hpp").read_text(encoding="utf-8")
+    built_in = {name: float(value) for name, value in re.findall(r"double (\w+) = ([\d.e-]+);", text)}
+    names = {
+        "request": "request_seconds",
+        "write_request": "write_request_seconds",
+        "store_rate": "store_bytes_per_second",
+        "window_rate": "window_bytes_per_second",
+        "copy_rate": "copy_bytes_per_second",
+        "run": "run_seconds",
+        "step": "step_seconds",
+    }
+    ranks = MACHINE.document()["ranks"]
+    assert {name: ranks[name] for name in names} == {name: built_in[other] for name, other in names.items()}
