@@ -116,7 +116,7 @@ class HeaderReader {
     const auto bytes = static_cast<std::int64_t>(number_in(message, kNumberBytes, kNumberBytes));
     if (!is_second_) return blocks_.push_back({at, bytes, 0});
     constexpr std::int64_t kSignatureBytes = 4;
-    if (at < 0 || bytes < kSignatureBytes + kSumBytes) damaged(file_, "a message", block.begin);
+    if (at < 0 || at > file_.size() || bytes < kSignatureBytes + kSumBytes) damaged(file_, "a message", block.begin);
     blocks_.push_back({at + kSignatureBytes, bytes - kSignatureBytes - kSumBytes, kSignatureBytes});
   }
   void take_layout(std::span<const std::byte> message, const Block& block, std::int64_t at) {
