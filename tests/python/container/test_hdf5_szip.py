@@ -99,6 +99,7 @@ def test_damaged_bits_are_an_error_or_other_numbers_and_nothing_worse(tmp_path):
     with h5py.File(path) as file:
         chunk = file["a"].id.get_chunk_info(0)
     random = np.random.default_rng(5)
+    errors = []
     for _ in range(100):
         changed = bytearray(whole)
         changed[chunk.byte_offset + random.integers(chunk.size)] ^= 1 << random.integers(8)
@@ -107,4 +108,5 @@ def test_damaged_bits_are_an_error_or_other_numbers_and_nothing_worse(tmp_path):
             try:
                 assert file.read().shape == SHAPE
             except plait.StoreError as error:
-                assert "chunk (0, 0, 0)" in str(error)
+                errors.append(str(error))
+    assert [one for one in errors if "chunk (0, 0, 0)" not in one] == []
