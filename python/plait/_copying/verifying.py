@@ -58,7 +58,7 @@ def _differ(one: Array, other: Array) -> Array:
         return np.asarray((parts[0] != parts[1]).any(axis=1))
     differs = one != other
     if one.dtype.kind in "fcmM":
-        differs &= ~((one != one) & (other != other))  # noqa: PLR0124 (true of what is not a number)
+        differs &= ~((one != one) & (other != other))  # what is not a number is the same as itself
     return np.asarray(differs)
 
 
