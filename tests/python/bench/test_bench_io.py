@@ -3,6 +3,8 @@
 import io
 import json
 import os
+import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ from rich.console import Console
 
 import plait
 from plait.launch import LaunchError, RankProgram, StalledError
+from plait_bench.busy import busy_programs
 from plait_bench.cells import CELLS, near_square
 from plait_bench.distant.job import LATENCIES
 from plait_bench.io.driver import IoSettings, run_io
@@ -53,12 +56,29 @@ def test_measures_with_little_memory_from_the_disk_beside_others(tmp_path):
     results = run_io(settings)
     assert list(results.wrong()) == []
     assert all(len(cell.samples[PLAIN]) == 2 and min(cell.samples[PLAIN]) > 0 for cell in results.cases[0].cells)
-    foreign = [seen["foreign"] for cell in results.cases[0].cells for seen in cell.surroundings]
-    assert max(foreign) > 0  # the busy program
     text = io.StringIO()
     Console(file=text, width=120).print(results_table(results))
     assert "read from the disk, windows of 64K a rank, 1 other busy program;" in text.getvalue()
     assert "Plain read" in text.getvalue()
+
+
+def test_busy_programs_compute_until_they_are_ended():
+    def children():
+        return {int(one) for one in Path("/proc/self/task", str(os.getpid()), "children").read_text().split()}
+
+    before = children()
+    with busy_programs(1):
+        (busy,) = children() - before
+        begin = time.monotonic()
+        while time.monotonic() < begin + 20:
+            user = int(Path("/proc", str(busy), "stat").read_text().rpartition(")")[2].split()[11])
+            if user > 0.2 * os.sysconf("SC_CLK_TCK"):
+                break
+            time.sleep(0.05)
+        else:
+            pytest.fail("it does not compute")
+        assert len(os.sched_getaffinity(busy)) == 1
+    assert children() <= before
 
 
 @needs_mpi

@@ -61,7 +61,9 @@ def test_measures_whole_programs(tmp_path):
     assert found["accesses"] == list(ACCESSES)
     for case in found["cases"]:
         assert len(case["ratios"]) == len(ACCESSES)
-        assert case["modelled"] in case["seconds"]
+        # One that took very long at its first try, as by another program, is not among those that are measured.
+        assert case["modelled"] == DIRECT or case["modelled"].startswith(f"{TWO_PHASE} by ")
+        assert set(case["seconds"]) > {CHOSEN}
         for rounds in case["seconds"].values():
             for times in rounds:
                 assert times == sorted(times)
