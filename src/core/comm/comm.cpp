@@ -23,7 +23,7 @@ namespace {
 /// What all Comms of a process that is alone have.  It never ends: files on it may live as long as the program, and what
 /// was started goes on when that ends.
 struct OneRank {
-  transport::Transport* transport = transport::thread::make_alone().release();
+  std::unique_ptr<transport::Transport> transport = transport::thread::make_alone();
   std::shared_ptr<core::Worker> worker = base::make_owned<core::Worker>();
 };
 
