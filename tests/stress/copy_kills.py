@@ -9,6 +9,7 @@ that of their writing, element by element. Nothing else may be left then.
 
 import argparse
 import contextlib
+import ctypes
 import filecmp
 import json
 import os
@@ -89,6 +90,24 @@ def descendants(process: int) -> list[int]:
     return found
 
 
+PR_SET_CHILD_SUBREAPER = 36
+
+
+def end_all_started() -> None:
+    """Kill all that this process has started, whoever started it, until nothing of it runs.
+
+    A launcher that is killed while it starts a rank leaves one that nobody has seen: main() makes it a child of ours.
+    """
+    while started := descendants(os.getpid())[1:]:
+        for one in started:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(one, signal.SIGKILL)
+        with contextlib.suppress(ChildProcessError):
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        time.sleep(0.001)
+
+
 class Kills:
     """A run of the test."""
 
@@ -138,11 +157,7 @@ class Kills:
             try:
                 told, errors = process.communicate(timeout=wait)
             except subprocess.TimeoutExpired:
-                for one in descendants(process.pid):
-                    try:
-                        os.kill(one, signal.SIGKILL)
-                    except ProcessLookupError:
-                        continue
+                end_all_started()
                 process.communicate()
                 self.kills[f"{case.name}, {'resumed' if resume else 'not resumed'}, {ranks} ranks"] += 1
                 return False
@@ -268,6 +283,7 @@ def main() -> None:
     parser.add_argument("--ranks", default="1,2")
     parser.add_argument("--folder", type=Path)
     arguments = parser.parse_args()
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     ranks = [int(one) for one in arguments.ranks.split(",")]
     with tempfile.TemporaryDirectory(dir=arguments.folder) as name:
         kills = Kills(Path(name).resolve(), arguments.seed, ranks)
