@@ -1,5 +1,7 @@
 #include "container/hdf5/dataset.hpp"
 
+#include <algorithm>
+
 #include "base/text.hpp"
 #include "container/hdf5/filters.hpp"
 #include "container/packing.hpp"
@@ -22,6 +24,14 @@ Extents Dataset::grid() const {
   Extents result(chunk.size());
   for (std::size_t d = 0; d < chunk.size(); ++d) result[d] = type.shape[d] / chunk[d] + (type.shape[d] % chunk[d] != 0);
   return result;
+}
+
+std::int64_t Dataset::bytes_inside(std::int64_t number) const {
+  std::int64_t bytes = type.element_bytes;
+  const Extents all = grid();
+  for (std::size_t d = all.size(); d-- > 0; number /= all[d])
+    bytes *= std::min(chunk[d], type.shape[d] - number % all[d] * chunk[d]);
+  return bytes;
 }
 
 std::int64_t Dataset::chunk_bytes() const {

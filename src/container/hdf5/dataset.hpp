@@ -67,6 +67,8 @@ struct Dataset {
   /// Chunks along each dimension.
   Extents grid() const;
   std::int64_t chunk_bytes() const;
+  /// Bytes of a chunk that lie in the array.
+  std::int64_t bytes_inside(std::int64_t number) const;
   /// `chunks 4x3, shuffle, deflate 4`.
   std::string kept() const;
 };

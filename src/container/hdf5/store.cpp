@@ -10,6 +10,7 @@
 #include "codec/damaged.hpp"
 #include "codec/room.hpp"
 #include "container/array_type.hpp"
+#include "container/chunk_pieces.hpp"
 #include "container/hdf5/filters.hpp"
 #include "container/refuse.hpp"
 #include "plait/error.hpp"
@@ -38,17 +39,6 @@ class PendingPieces : public store::Pending {
   std::unique_ptr<store::Pending> plain_;
   std::vector<ReadSegment> made_;
 };
-
-/// Calls `take` with the number of the chunk, the place in it, that in the segment, and the length of each piece.
-template <typename Take>
-void for_each_chunk(std::int64_t chunk_bytes, std::int64_t offset, std::int64_t bytes, const Take& take) {
-  for (std::int64_t done = 0; done < bytes;) {
-    const std::int64_t within = (offset + done) % chunk_bytes;
-    const std::int64_t length = std::min(chunk_bytes - within, bytes - done);
-    take((offset + done) / chunk_bytes, within, done, length);
-    done += length;
-  }
-}
 
 }  // namespace
 

@@ -7,6 +7,7 @@
 
 #include "base/text.hpp"
 #include "codec/room.hpp"
+#include "container/chunk_pieces.hpp"
 #include "container/zarr/transposed.hpp"
 #include "plait/error.hpp"
 
@@ -36,25 +37,16 @@ class PendingChunkWrites : public store::Pending {
   PendingChunkWrites(ChunkStore& store, std::vector<WriteSegment> segments)
       : store_(store), segments_(std::move(segments)) {}
   void complete() override {
-    const std::int64_t chunk = store_.metadata().chunk_bytes;
-    std::vector<WriteSegment> parts;
-    std::int64_t number = -1;
-    const auto write = [&] {
-      if (!parts.empty()) store_.write_chunk(number, parts);
-      parts.clear();
-    };
+    PartsOfChunk together(
+        [this](std::int64_t number, const std::vector<WriteSegment>& parts) { store_.write_chunk(number, parts); });
     for (const WriteSegment& segment : segments_) {
       store_.check("write", segment.offset, segment.bytes);
-      for (std::int64_t done = 0; done < segment.bytes;) {
-        const std::int64_t at = segment.offset + done;
-        if (at / chunk != number) write();
-        number = at / chunk;
-        const std::int64_t bytes = std::min(segment.bytes - done, chunk - at % chunk);
-        parts.push_back({at % chunk, segment.data + done, bytes});
-        done += bytes;
-      }
+      for_each_chunk(store_.metadata().chunk_bytes, segment.offset, segment.bytes,
+                     [&](std::int64_t number, std::int64_t within, std::int64_t done, std::int64_t bytes) {
+                       together.add(number, {within, segment.data + done, bytes});
+                     });
     }
-    write();
+    together.finish();
   }
 
  private:
@@ -201,15 +193,11 @@ void ChunkStore::read_packed(std::int64_t number, const ReadSegment& piece, std:
 
 void ChunkStore::read_segment(const ReadSegment& segment, std::shared_ptr<const Unpacked>& recent) {
   check("read", segment.offset, segment.bytes);
-  for (std::int64_t done = 0; done < segment.bytes;) {
-    const std::int64_t at = segment.offset + done;
-    const std::int64_t within = at % metadata_.chunk_bytes;
-    const std::int64_t bytes = std::min(segment.bytes - done, metadata_.chunk_bytes - within);
-    const ReadSegment piece{within, segment.data + done, bytes};
-    const std::int64_t number = at / metadata_.chunk_bytes;
-    metadata_.plain() ? read_stored(number, piece) : read_packed(number, piece, recent);
-    done += bytes;
-  }
+  for_each_chunk(metadata_.chunk_bytes, segment.offset, segment.bytes,
+                 [&](std::int64_t number, std::int64_t within, std::int64_t done, std::int64_t bytes) {
+                   const ReadSegment piece{within, segment.data + done, bytes};
+                   metadata_.plain() ? read_stored(number, piece) : read_packed(number, piece, recent);
+                 });
 }
 
 void ChunkStore::write_chunk(std::int64_t number, const std::vector<WriteSegment>& parts) {

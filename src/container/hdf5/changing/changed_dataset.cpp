@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "container/chunk_pieces.hpp"
 #include "container/hdf5/file.hpp"
 #include "container/hdf5/filters.hpp"
 #include "container/hdf5/writing/chunk_tree.hpp"
@@ -53,24 +54,15 @@ class PendingChange : public store::Pending {
  public:
   PendingChange(OpenChunks& chunks, std::int64_t chunk_bytes, std::vector<WriteSegment> segments)
       : chunks_(chunks), chunk_bytes_(chunk_bytes), segments_(std::move(segments)) {}
-  /// What follows each other in one chunk is written together.
   void complete() override {
-    std::vector<WriteSegment> parts;
-    std::int64_t number = -1;
-    const auto write = [&] {
-      if (!parts.empty()) chunks_.write(number, parts);
-      parts.clear();
-    };
+    PartsOfChunk together(
+        [this](std::int64_t number, std::span<const WriteSegment> parts) { chunks_.write(number, parts); });
     for (const WriteSegment& segment : segments_)
-      for (std::int64_t done = 0; done < segment.bytes;) {
-        const std::int64_t at = segment.offset + done;
-        if (at / chunk_bytes_ != number) write();
-        number = at / chunk_bytes_;
-        const std::int64_t bytes = std::min(segment.bytes - done, chunk_bytes_ - at % chunk_bytes_);
-        parts.push_back({at % chunk_bytes_, segment.data + done, bytes});
-        done += bytes;
-      }
-    write();
+      for_each_chunk(chunk_bytes_, segment.offset, segment.bytes,
+                     [&](std::int64_t number, std::int64_t within, std::int64_t done, std::int64_t bytes) {
+                       together.add(number, {within, segment.data + done, bytes});
+                     });
+    together.finish();
   }
 
  private:
@@ -135,14 +127,6 @@ std::optional<Chunk> ChangedDataset::find(std::int64_t number) const {
   if (log_)
     if (const std::optional<Chunk> changed = log_->last(number)) return changed;
   return DatasetStore::find(number);
-}
-
-std::int64_t ChangedDataset::inside(std::int64_t number) const {
-  std::int64_t bytes = dataset().type.element_bytes;
-  const Extents grid = dataset().grid();
-  for (std::size_t d = grid.size(); d-- > 0; number /= grid[d])
-    bytes *= std::min(dataset().chunk[d], dataset().type.shape[d] - number % grid[d] * dataset().chunk[d]);
-  return bytes;
 }
 
 void ChangedDataset::fill_chunk(std::int64_t /*number*/, std::span<std::byte> chunk) const {

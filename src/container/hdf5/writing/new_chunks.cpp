@@ -9,6 +9,7 @@
 
 #include "base/checked.hpp"
 #include "base/text.hpp"
+#include "container/chunk_pieces.hpp"
 #include "container/hdf5/filters.hpp"
 #include "container/hdf5/writing/chunk_tree.hpp"
 #include "plait/error.hpp"
@@ -35,17 +36,14 @@ class PendingCall : public store::Pending {
 
 }  // namespace
 
-/// Calls `take` with the number of the chunk, the place in it, that in the segment, and the length of each piece.
+/// As for_each_chunk(), with numbers among the chunks of all arrays.
 template <typename Take>
 void NewChunks::for_each_piece(std::int64_t offset, std::int64_t bytes, const Take& take) const {
   const Part& part = *part_at(offset);
-  for (std::int64_t done = 0; done < bytes;) {
-    const std::int64_t at = offset + done - part.begin;
-    const std::int64_t within = at % part.chunk_bytes;
-    const std::int64_t length = std::min(part.chunk_bytes - within, bytes - done);
-    take(part.first + at / part.chunk_bytes, within, done, length);
-    done += length;
-  }
+  for_each_chunk(part.chunk_bytes, offset - part.begin, bytes,
+                 [&](std::int64_t number, std::int64_t within, std::int64_t done, std::int64_t length) {
+                   take(part.first + number, within, done, length);
+                 });
 }
 
 NewChunks::NewChunks(std::shared_ptr<store::Store> file, std::vector<NewDataset> datasets, std::int64_t begin)
@@ -93,13 +91,7 @@ void NewChunks::check(std::int64_t offset, std::int64_t bytes) const {
 
 std::int64_t NewChunks::inside(std::int64_t number) const {
   const Part& part = part_of(number);
-  const Dataset& dataset = part.dataset;
-  std::int64_t bytes = dataset.type.element_bytes;
-  const Extents grid = dataset.grid();
-  number -= part.first;
-  for (std::size_t d = grid.size(); d-- > 0; number /= grid[d])
-    bytes *= std::min(dataset.chunk[d], dataset.type.shape[d] - number % grid[d] * dataset.chunk[d]);
-  return bytes;
+  return part.dataset.bytes_inside(number - part.first);
 }
 
 std::unique_ptr<store::Pending> NewChunks::submit_read(std::vector<ReadSegment> segments) {
@@ -138,22 +130,14 @@ std::unique_ptr<store::Pending> NewChunks::submit_write(std::vector<WriteSegment
   if (chunked.empty()) return file_->submit_write(std::move(plain));
   return std::make_unique<PendingCall>([this, plain = std::move(plain), chunked = std::move(chunked)] {
     if (!plain.empty()) file_->write(plain);
-    std::vector<WriteSegment> parts;
-    std::int64_t last = -1;
-    const auto take = [&] {
-      if (!parts.empty()) open_.write(last, parts);
-      parts.clear();
-    };
+    PartsOfChunk together(
+        [this](std::int64_t number, std::span<const WriteSegment> parts) { open_.write(number, parts); });
     for (const WriteSegment& segment : chunked)
       for_each_piece(segment.offset, segment.bytes,
                      [&](std::int64_t number, std::int64_t within, std::int64_t done, std::int64_t bytes) {
-                       if (number != last) {
-                         take();
-                         last = number;
-                       }
-                       parts.push_back({within, segment.data + done, bytes});
+                       together.add(number, {within, segment.data + done, bytes});
                      });
-    take();
+    together.finish();
   });
 }
 
