@@ -13,7 +13,7 @@ from mpi4py import MPI
 
 import plait
 from plait_bench.cells import CONFORMING, Cell
-from plait_bench.job import DIRECT, FORTRAN, MPI_IO, OPTIMAL, PLAIN, REDISTRIBUTION, TOTAL, Case, Conditions
+from plait_bench.job import DIRECT, FORTRAN, MPI_IO, OPTIMAL, PLAIN, REDISTRIBUTION, TOTAL, Job
 from plait_bench.mpiio import MpiIoFile
 from plait_bench.page_cache import drop_file
 from plait_bench.pattern import pattern, same_bytes
@@ -30,12 +30,10 @@ class Access:
     The local arrays are allocated once and used by all accesses alike.
     """
 
-    def __init__(
-        self, comm: MPI.Intracomm, path: Path, job: tuple[Case, Conditions], cell: Cell, accesses: list[str]
-    ) -> None:
-        """Open the file in all ways that `accesses` name."""
-        self._comm, self._path = comm, path
-        self._case, self._conditions = case, _ = job
+    def __init__(self, comm: MPI.Intracomm, job: Job, cell: Cell, accesses: list[str]) -> None:
+        """Open the job's file in all ways that `accesses` name."""
+        case, path = job.case, Path(job.path)
+        self._comm, self._path, self._case, self._conditions = comm, path, case, job.conditions
         self._dtype = np.dtype(case.dtype)
         shape = (case.extent, case.extent)
         self.layout = cell.layout(shape, comm.size)

@@ -22,8 +22,7 @@ def drop_files(prefix: str) -> int:
                 continue
             status = os.stat(int(name))
             if (status.st_dev, status.st_ino) not in dropped:
-                _write_back(int(name))
-                os.posix_fadvise(int(name), 0, 0, os.POSIX_FADV_DONTNEED)
+                _drop(int(name))
                 dropped.add((status.st_dev, status.st_ino))
     return len(dropped)
 
@@ -35,10 +34,14 @@ def drop_file(path: Path) -> None:
     """
     descriptor = os.open(path, os.O_RDONLY)
     try:
-        _write_back(descriptor)
-        os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+        _drop(descriptor)
     finally:
         os.close(descriptor)
+
+
+def _drop(descriptor: int) -> None:
+    _write_back(descriptor)
+    os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
 
 
 def _write_back(descriptor: int) -> None:

@@ -61,7 +61,7 @@ class _Ranks(Ranks):
         self._comm.Barrier()
 
     def _open(self, cell: Cell, accesses: list[str]) -> Access:
-        return Access(self._comm, self._path, (self._job.case, self._job.conditions), cell, accesses)
+        return Access(self._comm, self._job, cell, accesses)
 
     def _accesses(self, cell: Cell) -> list[str]:
         skipped = {access for name, access in self._job.skip if name == cell.name}
