@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from counting import Outcome
 from running import grave_lines
@@ -17,10 +18,10 @@ def settled(outcome: Outcome, run_again: Callable[[Sequence[str]], Outcome]) -> 
 
     Programs that are killed at a moment, limits of time and memory that others share depend on what else a machine
     does, and one of 27,000 tests must not hide what the others found.  It is not passed over either: the summary and
-    the log name it.  Two at most are run again, none where a sanitizer has a word or
-    a program has died of it, and none with PLAIT_TEST_AGAIN=0.
+    the log name it.  Two at most are run again, none where a sanitizer has a word or a program has died of it, and
+    none with PLAIT_TEST_AGAIN=0.
     """
-    tests = list(outcome.failures)
+    tests = [failure.test for failure in outcome.failures]
     if not 0 < outcome.failed == len(tests) <= MOST or TIMES == 0 or grave_lines:
         return outcome
     for _ in range(TIMES):
@@ -30,11 +31,4 @@ def settled(outcome: Outcome, run_again: Callable[[Sequence[str]], Outcome]) -> 
     words = [
         f"{test} failed, and then passed {TIMES} times by itself: what it says above needs a look" for test in tests
     ]
-    reasons = [reason for reason in outcome.reasons if not any(is_about(reason, test) for test in tests)]
-    return Outcome(outcome.passed + len(tests), 0, outcome.skipped, reasons + words, [], outcome.skips)
-
-
-def is_about(reason: str, test: str) -> bool:
-    """Whether a reason is that a test failed, whichever way its runner writes the name."""
-    dotted = test.replace(".py::", ".").replace("/", ".").replace("::", ".")
-    return reason.startswith(f"{dotted}: ") or f", {test}: " in reason
+    return replace(outcome, passed=outcome.passed + len(tests), failed=0, failures=[], reasons=outcome.reasons + words)

@@ -6,8 +6,16 @@ import xml.etree.ElementTree as ElementTree
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from running import ROOT
+
+
+class Failure(NamedTuple):
+    """A test that failed."""
+
+    test: str  # its name, as its runner takes it
+    reason: str
 
 
 @dataclass
@@ -17,8 +25,8 @@ class Outcome:
     passed: int = 0
     failed: int = 0
     skipped: int = 0
-    reasons: list[str] = field(default_factory=list)  # what failed, and what was left out as a whole and why
-    failures: list[str] = field(default_factory=list)  # the names of failed tests, as their runner takes them
+    failures: list[Failure] = field(default_factory=list)
+    reasons: list[str] = field(default_factory=list)  # what else failed, and what was left out as a whole and why
     skips: Counter[str] = field(default_factory=Counter)  # how many tests were skipped for each reason
     may_be_empty: bool = False  # a stage that has nothing to run on this machine, by its own words
 
@@ -70,8 +78,8 @@ def count_junit(report: Path, runner: str, status: int) -> Outcome:
             skipped = case.find("skipped")
             if case.find("failure") is not None or case.find("error") is not None:
                 outcome.failed += 1
-                outcome.reasons.append(f"{case.get('classname')}.{case.get('name')}: failed")
-                outcome.failures.append(name_of(case))
+                reason = f"{case.get('classname')}.{case.get('name')}: failed"
+                outcome.failures.append(Failure(name_of(case), reason))
             elif skipped is not None or case.get("status") == "notrun" or case.get("result") == "skipped":
                 outcome.skipped += 1
                 outcome.skips[reason_for(skipped)] += 1

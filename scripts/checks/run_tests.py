@@ -78,10 +78,11 @@ def summary(results: dict[str, Result], left_out: list[str]) -> None:
     processor = sum(result.processor for result in results.values())
     print(f"{'all':<{width}}{verdict(everything):<9}{'':25}{total:>9.1f}{processor:>11.1f}\n")
     for name, (outcome, *_) in results.items():
-        for reason in outcome.reasons[:REASONS_SHOWN]:
+        reasons = [failure.reason for failure in outcome.failures] + outcome.reasons
+        for reason in reasons[:REASONS_SHOWN]:
             print(f"{name}: {reason}")
-        if len(outcome.reasons) > REASONS_SHOWN:
-            print(f"{name}: and {len(outcome.reasons) - REASONS_SHOWN} more; see .plait/log/test-{name}.log")
+        if len(reasons) > REASONS_SHOWN:
+            print(f"{name}: and {len(reasons) - REASONS_SHOWN} more; see .plait/log/test-{name}.log")
         for reason, count in outcome.skips.items():
             print(f"{name}: {count} skipped: {reason}")
     skipped = f", {everything.skipped} skipped" if everything.skipped else ""

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from again import settled
-from counting import Outcome, check, count_junit
+from counting import Failure, Outcome, check, count_junit
 from running import JOBS, ROOT, Command, Environment, keep_failed, run, run_together
 from sanitizers import ahead, build_commands, tree_of
 from suites import threaded_sources
@@ -236,8 +236,8 @@ def mpi_pytest(
         if test["outcome"] == "skipped":
             outcome.skips[test["reason"] or "no reason given"] += 1
         elif test["outcome"] == "failed":
-            outcome.failures.append(test["test"])
-            outcome.reasons.append(f"{ranks} ranks{where}, {test['test']}: {test['reason']}")
+            reason = f"{ranks} ranks{where}, {test['test']}: {test['reason']}"
+            outcome.failures.append(Failure(test["test"], reason))
     if status > 1 or (status and not outcome.failed):  # pytest says 1 where tests failed and all were run
         outcome.add(check(f"mpiexec -n {ranks} pytest{where}", status))
     if status:

@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[3]
 sys.path.insert(0, str(ROOT / "scripts/checks"))
 import again  # noqa: E402
 import running  # noqa: E402
-from counting import Outcome, count_junit, name_of  # noqa: E402
+from counting import Failure, Outcome, count_junit, name_of  # noqa: E402
 
 PATH = "tests/python/project/test_tests_again.py"
 NODE = f"{PATH}::test_one[a.b]"
@@ -28,7 +28,8 @@ def outputs(monkeypatch):
 
 
 def failed(*names, more=0):
-    return Outcome(100, len(names) + more, 7, [*(f"4 ranks, {name}: failed on ranks [1]" for name in names)], [*names])
+    failures = [Failure(name, f"4 ranks, {name}: failed on ranks [1]") for name in names]
+    return Outcome(100, len(names) + more, 7, failures)
 
 
 def test_what_passes_three_times_by_itself_is_named():
@@ -121,10 +122,11 @@ def test_a_test_of_pytest_that_fails_once(tmp_path, monkeypatch):
     )
     log = tmp_path / "log"
     first = stages.pytest(["tests/python"], log)
-    assert (first.passed, first.failed, first.failures) == (1, 1, ["tests/python/test_once.py::test_one[a.b]"])
+    names = [failure.test for failure in first.failures]
+    assert (first.passed, first.failed, names) == (1, 1, ["tests/python/test_once.py::test_one[a.b]"])
     outcome = again.settled(first, lambda tests: stages.pytest(tests, log))
     assert (outcome.passed, outcome.failed) == (2, 0)
-    assert [reason.split(" ")[0] for reason in outcome.reasons] == first.failures
+    assert [reason.split(" ")[0] for reason in outcome.reasons] == names
 
 
 def test_a_report_of_googletest(tmp_path):
@@ -134,4 +136,4 @@ def test_a_report_of_googletest(tmp_path):
         '<testcase name="C" classname="A"/></testsuite></testsuites>'
     )
     outcome = count_junit(report, "plait_tests", 1)
-    assert (outcome.passed, outcome.failed, outcome.failures) == (1, 1, ["A.B"])
+    assert (outcome.passed, outcome.failed, outcome.failures) == (1, 1, [("A.B", "A.B: failed")])
