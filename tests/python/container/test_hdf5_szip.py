@@ -64,7 +64,6 @@ def stored(path, values, packed):
     whole = path.read_bytes()
     # A filter in the message of the pipeline: its number, the length of its name, flags and the number of its values.
     found = [one.start() for one in re.finditer((32015).to_bytes(2, "little") + b"\0\0\1\0\4\0", whole)]
-    found = found or [one.start() for one in re.finditer((32015).to_bytes(2, "little"), whole)]
     assert len(found) == 1
     path.write_bytes(whole[: found[0]] + (4).to_bytes(2, "little") + whole[found[0] + 2 :])
     return path
