@@ -38,13 +38,18 @@ def test_shards(tmp_path, codec, order, chunks):
         np.testing.assert_array_equal(file.read(), array)
 
 
+def drawn(chance):
+    """Return the shapes of an array, of its chunks and of its shards, and the array."""
+    shape = tuple(chance.randint(1, 12) for _ in range(chance.randint(1, 4)))
+    chunks = tuple(chance.randint(1, 4) for _ in shape)
+    shards = tuple(size * chance.randint(1, 4) for size in chunks)
+    return shape, chunks, shards, array_of(chance.choice(["<i2", ">f8", "|u1"]), shape)
+
+
 def test_random_shards_and_regions(tmp_path):
     chance = random.Random(11)
     for number in range(40):
-        shape = tuple(chance.randint(1, 12) for _ in range(chance.randint(1, 4)))
-        chunks = tuple(chance.randint(1, 4) for _ in shape)
-        shards = tuple(size * chance.randint(1, 4) for size in chunks)
-        array = array_of(chance.choice(["<i2", ">f8", "|u1"]), shape)
+        shape, chunks, shards, array = drawn(chance)
         path = tmp_path / f"{number}.zarr"
         how = {"codec": chance.choice(["none", "zstd:1"]), "order": chance.choice("CF")}
         expected = np.full(shape, 7, array.dtype)
@@ -96,10 +101,7 @@ def test_changed_shards_keep_the_packed_bytes_of_other_chunks(tmp_path, index):
 def test_random_changes_of_shards(tmp_path):
     chance = random.Random(12)
     for number in range(40):
-        shape = tuple(chance.randint(1, 12) for _ in range(chance.randint(1, 4)))
-        chunks = tuple(chance.randint(1, 4) for _ in shape)
-        shards = tuple(size * chance.randint(1, 4) for size in chunks)
-        array = array_of(chance.choice(["<i2", ">f8", "|u1"]), shape)
+        shape, chunks, shards, array = drawn(chance)
         path = tmp_path / f"{number}.zarr"
         how = {"codec": chance.choice(["none", "zstd:1"]), "order": chance.choice("CF"), "fill_value": 7}
         expected = np.full(shape, 7, array.dtype)
