@@ -69,6 +69,7 @@ if(fuzz_sources)
     plait_test_program(plait_fuzz plait_trace ${fuzz_sources})
     set_target_properties(plait_fuzz PROPERTIES ENABLE_EXPORTS ON)  # the library calls back where it is instrumented
   endif()
+  set_target_properties(plait_fuzz PROPERTIES EXCLUDE_FROM_ALL ON)  # it runs under sanitizers only
 endif()
 
 file(GLOB_RECURSE bench_sources CONFIGURE_DEPENDS tests/cpp/*_bench.cpp)
