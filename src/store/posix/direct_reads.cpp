@@ -98,6 +98,18 @@ bool DirectReads::open() {
   return true;
 }
 
+bool DirectReads::is_cold(std::int64_t file_bytes) const {
+  constexpr std::int64_t kSamples = 16;
+  if (file_bytes < kSamples * kLeast || !serves(file_bytes) || !told_unit(file_.number())) return false;
+  std::int64_t cold = 0;
+  for (std::int64_t sample = 0; sample < kSamples; ++sample) {
+    const auto found = look_into_cache(file_.number(), file_bytes / kSamples * sample, kFront);
+    if (!found) return false;
+    cold += found->cached == 0 ? 1 : 0;
+  }
+  return cold > kSamples / 2;
+}
+
 bool DirectReads::is_cold(std::int64_t offset, std::int64_t bytes) {
   const auto found_in = [&](std::int64_t looked) { return look_into_cache(file_.number(), offset, looked); };
   if (!met_)

@@ -31,6 +31,7 @@ class PosixStore : public Store {
 
   const std::string& name() const override { return path_; }
   std::string description() const override { return direct_.description(); }
+  bool is_cold() override { return direct_.is_cold(size()); }
   std::int64_t size() override;
   /// Of the file that it has opened, whatever its name stands for by now.  errors  kSystem.
   Identity identity() const { return identity_of(file_.number(), path_); }
