@@ -17,6 +17,7 @@ DIRECT = "direct"  # the wanted layout, each rank its own runs
 FORTRAN = "fortran"  # as TOTAL, by pread and pwrite from Fortran
 MPI_IO = "mpi-io"  # the wanted layout, by darray file type and collective calls
 PLAIN = "plain"  # the whole file from its beginning to its end, by one rank
+DISK = "disk"  # the same past the page cache: what the disk can do
 
 
 @dataclass(frozen=True)

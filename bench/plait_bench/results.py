@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from plait_bench.job import MPI_IO, TOTAL, Case
+from plait_bench.job import DISK, MPI_IO, PLAIN, TOTAL, Case
 
 
 @dataclass
@@ -70,6 +70,17 @@ class CaseResult:
         return max(times) / min(times) if times else None
 
     @property
+    def disk(self) -> float | None:
+        """Seconds in which one process reads the file from the disk, the faster way; None where it is cached."""
+        ways = [[time for cell in self.cells for time in cell.samples.get(way, [])] for way in (PLAIN, DISK)]
+        return min((statistics.median(times) for times in ways if times), default=None)
+
+    def share_of_disk(self, cell: CellResult) -> float | None:
+        """Return Plait's rate over the disk's."""
+        mine = cell.median(TOTAL)
+        return self.disk / mine if self.disk and mine else None
+
+    @property
     def speed_ups(self) -> list[CellResult]:
         """The cells that have a speed-up, the smallest one first."""
         return sorted((cell for cell in self.cells if cell.speed_up), key=lambda cell: cell.speed_up or 0.0)
@@ -105,6 +116,7 @@ def _case_to_json(result: CaseResult) -> dict[str, Any]:
         "dtype": result.case.dtype,
         "shape": [result.case.extent, result.case.extent],
         "spread": result.spread,
+        "disk_seconds": result.disk,
         "cells": [
             {
                 "name": cell.name,

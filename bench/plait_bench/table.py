@@ -8,13 +8,24 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from plait_bench.job import DIRECT, FORTRAN, MPI_IO, OPTIMAL, PLAIN, REDISTRIBUTION, TOTAL
+from plait_bench.job import DIRECT, DISK, FORTRAN, MPI_IO, OPTIMAL, PLAIN, REDISTRIBUTION, TOTAL, Case
 from plait_bench.results import CaseResult, CellResult, IoResults
-from plait_bench.text import NOTHING, counted, factor, machine_line, milliseconds, notes, titled_table, version_line
+from plait_bench.text import (
+    NOTHING,
+    counted,
+    factor,
+    machine_line,
+    milliseconds,
+    notes,
+    rate,
+    titled_table,
+    version_line,
+)
 from plait_bench.timers_table import timers_of
 
 _COLUMNS = (
     (PLAIN, "Plain read"),
+    (DISK, "Disk"),
     (OPTIMAL, "Optimal"),
     (REDISTRIBUTION, "Redistr."),
     (TOTAL, "Total"),
@@ -53,8 +64,12 @@ def _conditions(settings: dict[str, Any]) -> str:
     return ", ".join(words)
 
 
+def _bytes(case: Case) -> int:
+    return case.extent**2 * (8 if case.dtype == "float64" else 1)
+
+
 def _case_table(result: CaseResult, results: IoResults) -> Table:
-    megabytes = result.case.extent**2 * (8 if result.case.dtype == "float64" else 1) / 1e6
+    megabytes = _bytes(result.case) / 1e6
     rounds = results.settings["rounds"]
     table = titled_table(f"{result.case.title} ({megabytes:,.1f} MB), milliseconds, median of {rounds} rounds")
     table.add_column("Distribution", no_wrap=True)
@@ -62,14 +77,21 @@ def _case_table(result: CaseResult, results: IoResults) -> Table:
         access for access, setting in ((MPI_IO, "mpiio"), (FORTRAN, "fortran")) if not results.settings[setting]
     }
     if not results.settings["conditions"]["cold"]:
-        left_out.add(PLAIN)
+        left_out |= {PLAIN, DISK}
+    elif not any(cell.samples.get(DISK) for cell in result.cells):
+        left_out.add(DISK)
     columns = [(access, title) for access, title in _COLUMNS if access not in left_out]
     for _, title in columns:
         table.add_column(title, justify="right", no_wrap=True, style="bold" if title == "Total" else "")
+    if result.disk:
+        table.add_column("Of disk", justify="right", no_wrap=True)
     if results.settings["mpiio"]:
         table.add_column("Speed-up", justify="right", no_wrap=True)
     for cell in result.cells:
         row: list[RenderableType] = [cell.name, *(_time(cell, access) for access, _ in columns)]
+        if result.disk:
+            share = result.share_of_disk(cell)
+            row.append(NOTHING if share is None else f"{share:.0%}")
         if results.settings["mpiio"]:
             row.append(_speed_up(cell))
         table.add_row(*row)
@@ -100,6 +122,10 @@ def _footers(result: CaseResult) -> list[Text]:
     lines = []
     if result.spread is not None:
         lines.append(Text(f"Plait, slowest distribution over fastest: {result.spread:.2f}"))
+    if result.disk:
+        shares = [share for cell in result.cells if (share := result.share_of_disk(cell)) is not None]
+        words = f"; Plait {min(shares):.0%} to {max(shares):.0%} of that" if shares else ""
+        lines.append(Text(f"Disk, read in order by one rank: {rate(_bytes(result.case) / result.disk)} MB/s{words}"))
     ranked = result.speed_ups
     if ranked:
         least, most = ranked[0], ranked[-1]
@@ -119,7 +145,10 @@ def _notes(results: IoResults) -> Text:
         "Total: by the wanted layout, as Plait chooses.  Direct: each rank its own runs.",
     ]
     if results.settings["conditions"]["cold"]:
-        lines.append("Plain read: the whole file in its order by one rank; as all columns, with nothing of it cached.")
+        lines += [
+            "Plain read: the whole file in its order by one rank; as all columns, with nothing of it cached.",
+            "Disk: the same past the page cache.  Of disk: the faster one of these two over Total.",
+        ]
     if results.settings["fortran"]:
         lines.append("Fortran: as Total, by pread or pwrite, the external procedures that Fortran programs call.")
     if results.settings["mpiio"]:

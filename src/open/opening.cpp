@@ -109,6 +109,7 @@ void FileOpening::look(const std::shared_ptr<store::Store>& store) {
   container_ = &container_of(*store);
   if (mode() == Mode::kReadWrite) container_->check_writable(name());
   view_ = container_->view(store, name(), {});
+  access_.cold = store->is_cold();
   if (mode() == Mode::kReadWrite) container_->check_changeable(*view_);
   static_cast<container::Content&>(content_) = container_->inspect(*view_, name(), options_);
   container::check_size(content_, view_->size(), name(), options_, container_->tells());
@@ -138,7 +139,8 @@ std::string FileOpening::told() const {
   const auto known = std::ranges::find(container::containers(), container_);
   std::string out = text(known - container::containers().begin(), ' ', type.element_bytes, ' ',
                          static_cast<int>(type.order), ' ', content_.data_offset, ' ', access_.memory_bytes, ' ',
-                         static_cast<int>(access_.strategy), ' ', access_.readers, ' ', type.shape.size());
+                         static_cast<int>(access_.strategy), ' ', access_.readers, ' ', access_.cold ? 1 : 0, ' ',
+                         type.shape.size());
   for (const std::int64_t extent : type.shape) base::append_parts(out, ' ', extent);
   base::append_parts(out, ' ', content_.chunk.size());
   for (const std::int64_t extent : content_.chunk) base::append_parts(out, ' ', extent);
@@ -167,10 +169,12 @@ void FileOpening::adopt(const std::string& told, const core::Source& source) {
     std::size_t number = 0;
     int order = 0;
     int strategy = 0;
+    int cold = 0;
     std::size_t dimensions = 0;
     ArrayType& type = content_.type;
     in >> number >> type.element_bytes >> order >> content_.data_offset >> access_.memory_bytes >> strategy >>
-        access_.readers >> dimensions;
+        access_.readers >> cold >> dimensions;
+    access_.cold = cold != 0;
     type.shape.resize(dimensions);
     for (std::int64_t& extent : type.shape) in >> extent;
     in >> dimensions;

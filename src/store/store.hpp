@@ -45,6 +45,8 @@ class Store {
   virtual std::string description() const { return {}; }
   /// What accesses best conform to; a container that keeps an array in chunks says so itself.
   virtual Striping striping() const { return {}; }
+  /// Whether most of its bytes would come from a disk, as far as a short look tells.
+  virtual bool is_cold() { return false; }
   /// Bytes in the store.
   virtual std::int64_t size() = 0;
   /// Whether writing behind its end makes it longer.

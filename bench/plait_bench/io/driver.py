@@ -13,6 +13,7 @@ from plait_bench.busy import busy_programs
 from plait_bench.cells import CELLS
 from plait_bench.job import (
     DIRECT,
+    DISK,
     FORTRAN,
     MPI_IO,
     OPTIMAL,
@@ -26,6 +27,7 @@ from plait_bench.job import (
     Operation,
 )
 from plait_bench.machine import describe_machine, shorten_library
+from plait_bench.plain_reads import can_read_past_cache
 from plait_bench.primitives import fortran_library
 from plait_bench.results import CaseResult, CellResult, IoResults
 from plait_bench.steps import PATIENCE, Progress, Steps
@@ -159,7 +161,7 @@ class _CaseRun:
         if self._settings.mpiio:
             order.insert(-1, MPI_IO)
         if self._settings.conditions.cold:
-            order.insert(0, PLAIN)
+            order[:0] = [PLAIN, DISK] if can_read_past_cache(self._folder / "job.json") else [PLAIN]
         patience = PATIENCE + 4 * self._settings.cut
         limit = patience * (len(self._cells) * (self._settings.rounds + 1) + 1)
         with self._start(False, order, skip, limit) as ranks:

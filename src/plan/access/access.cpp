@@ -50,7 +50,7 @@ AccessPlan::AccessPlan(Section section, Layout layout, const AccessTask& task, c
           "as a whole; use \"two-phase\" or \"automatic\"");
     strategy_ = Strategy::kTwoPhase;
   }
-  if (strategy_ == Strategy::kAutomatic && reads_once()) strategy_ = Strategy::kTwoPhase;
+  if (strategy_ == Strategy::kAutomatic && (reads_once() || reads_from_disk())) strategy_ = Strategy::kTwoPhase;
   if (strategy_ == Strategy::kAutomatic)
     strategy_ = predicted_seconds(Strategy::kDirect) <= predicted_seconds(Strategy::kTwoPhase) ? Strategy::kDirect
                                                                                                : Strategy::kTwoPhase;
@@ -58,6 +58,10 @@ AccessPlan::AccessPlan(Section section, Layout layout, const AccessTask& task, c
 
 /// Copies are read once and spread by the exchange, whatever the page cache would make of reading them again.
 bool AccessPlan::reads_once() const { return !write_ && workers_ > 1 && layout_.replicas() > 1; }
+
+bool AccessPlan::reads_from_disk() const {
+  return options_.cold && !write_ && section_.elements >= kLeastFromDisk / element_bytes_;
+}
 
 std::int64_t AccessPlan::most_positions() const {
   std::int64_t most = 1;

@@ -38,6 +38,7 @@ struct AccessOptions {
   /// Shares begin at multiples of this in the file, so that no two readers touch one page or disk block.
   std::int64_t storage_unit = kStorageUnit;
   std::shared_ptr<const CostModel> costs = nullptr;  ///< what the choice assumes of the machine; null: what is built in
+  bool cold = false;          ///< what is read was not in the page cache when the file was opened
   bool as_measured = false;  ///< `strategy` is not what was asked for, but what has been the faster one, or is tried
   bool operator==(const AccessOptions&) const = default;
 };
@@ -53,6 +54,9 @@ inline constexpr int kSlots = 2;
 inline constexpr std::int64_t kSieveGap = 4096;
 /// The stretch that such a read covers at most.
 inline constexpr std::int64_t kSieveBytes = std::int64_t{256} << 10;
+/// What comes from a disk is read by windows from so many bytes on: a disk has to wait less for requests of whole windows
+/// than for those of runs, and the model knows of no disk.
+inline constexpr std::int64_t kLeastFromDisk = std::int64_t{16} << 20;
 /// Which array is accessed, and by whom.
 struct AccessTask {
   std::int64_t element_bytes = 1;
@@ -164,6 +168,7 @@ class AccessPlan {
   int message_buffers() const;
   int buffers() const;
   bool reads_once() const;
+  bool reads_from_disk() const;
   bool writes_queue() const;
   std::int64_t best_writers() const;
   double two_phase_seconds(std::int64_t readers, std::int64_t share, std::int64_t steps) const;

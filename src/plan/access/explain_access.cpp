@@ -33,6 +33,8 @@ std::string AccessPlan::explain(const std::string& store_name) const {
   if (options_.as_measured && options_.readers > 0) add(" by ", options_.readers);
   if (options_.strategy == Strategy::kAutomatic && section_.chunks) {
     add(", as chunks need, predicted ", time_text(predicted_seconds(strategy_)));
+  } else if (options_.strategy == Strategy::kAutomatic && reads_from_disk()) {
+    add(", as the file was not cached when it was opened");
   } else if (options_.strategy == Strategy::kAutomatic) {
     const Strategy other = strategy_ == Strategy::kDirect ? Strategy::kTwoPhase : Strategy::kDirect;
     add(", predicted ", time_text(predicted_seconds(strategy_)), "; ", to_string(other), " would take ",

@@ -8,18 +8,17 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <climits>
+#include <cstring>
 #include <span>
 
-#include "base/recorder.hpp"
 #include "base/text.hpp"
 
 namespace plait::store::posix {
 
 namespace {
 
-/// Linux moves at most 2 GiB - 4 KiB a call.
-constexpr std::int64_t kMostBytesACall = std::int64_t{1} << 30;
 /// Linux takes at most so many pieces of memory a call.
 constexpr std::size_t kMostParts = IOV_MAX;
 
@@ -45,12 +44,12 @@ void for_each_request(const std::vector<Segment>& segments, Visit&& visit) {
   }
 }
 
-/// Where in memory a request goes on behind its first `done` bytes, for one call.
+/// Where in memory the bytes of a request from `done` to `end` go, for one call.
 template <typename Segment>
-std::span<const iovec> parts_behind(const Request<Segment>& request, std::int64_t done,
-                                    std::array<iovec, kMostParts>& parts) {
+std::span<const iovec> parts_between(const Request<Segment>& request, std::int64_t done, std::int64_t end,
+                                     std::array<iovec, kMostParts>& parts) {
   std::size_t count = 0;
-  std::int64_t room = kMostBytesACall;
+  std::int64_t room = std::min(end - done, kMostBytesACall);
   for (const Segment& segment : request.segments) {
     const std::int64_t skipped = std::min(done, segment.bytes);
     const std::int64_t taken = std::min(segment.bytes - skipped, room);
@@ -61,17 +60,25 @@ std::span<const iovec> parts_behind(const Request<Segment>& request, std::int64_
   return {parts.data(), count};
 }
 
-ssize_t read_some(int file, const Request<ReadSegment>& request, std::int64_t done, int flags) {
+/// Bytes of a request: those behind `done` and before `end`.
+struct Stretch {
+  std::int64_t done = 0;
+  std::int64_t end = 0;
+  std::int64_t bytes() const { return end - done; }
+};
+
+ssize_t read_some(int file, const Request<ReadSegment>& request, Stretch stretch, int flags) {
   std::array<iovec, kMostParts> room;
-  const auto parts = parts_behind(request, done, room);
+  const auto parts = parts_between(request, stretch.done, stretch.end, room);
   // The plain call is a little cheaper, and many requests are of a few bytes.
-  if (flags == 0 && parts.size() == 1) return ::pread(file, parts[0].iov_base, parts[0].iov_len, request.offset + done);
-  return ::preadv2(file, parts.data(), static_cast<int>(parts.size()), request.offset + done, flags);
+  if (flags == 0 && parts.size() == 1)
+    return ::pread(file, parts[0].iov_base, parts[0].iov_len, request.offset + stretch.done);
+  return ::preadv2(file, parts.data(), static_cast<int>(parts.size()), request.offset + stretch.done, flags);
 }
 
 ssize_t write_some(int file, const Request<WriteSegment>& request, std::int64_t done) {
   std::array<iovec, kMostParts> room;
-  const auto parts = parts_behind(request, done, room);
+  const auto parts = parts_between(request, done, request.bytes, room);
   if (parts.size() == 1) return ::pwrite(file, parts[0].iov_base, parts[0].iov_len, request.offset + done);
   return ::pwritev(file, parts.data(), static_cast<int>(parts.size()), request.offset + done);
 }
@@ -83,32 +90,21 @@ struct Opened {
   RecordedFile& recorded;
 };
 
-/// What one call asks the system for.
-struct SystemCall {
-  plait_event_kind kind;
-  std::int64_t offset = 0;
-  std::int64_t bytes = 0;
-  bool look = false;  // only into the cache
+/// What reads of a file have in common.
+struct Reading {
+  std::int64_t least_read_ahead;
+  std::atomic<bool>& cold;
+  DirectReads& direct;
 };
-
-/// Makes one call and keeps it in the trace.  Looks into the cache that found nothing are no requests.
-template <typename Call>
-ssize_t recorded(RecordedFile& file, const SystemCall& asked, Call&& call) {
-  const base::RecordedRequest reaching(asked.kind);
-  const ssize_t result = call();
-  if (reaching.kept() && !(asked.look && result <= 0))
-    reaching.end({file.number(), asked.offset, asked.look ? result : std::min(asked.bytes, kMostBytesACall),
-                  result < 0 ? -errno : result});
-  return result;
-}
 
 class PendingRead : public Pending {
  public:
-  PendingRead(const Opened& file, std::int64_t least_read_ahead, std::atomic<bool>& cold,
-              std::vector<ReadSegment> segments)
-      : file_(file), least_read_ahead_(least_read_ahead), cold_(cold), segments_(std::move(segments)) {
-    if (!cold_) return;
-    for_each_request(segments_, [this](const Request<ReadSegment>& request) { start_read_ahead(request); });
+  PendingRead(const Opened& file, const Reading& reading, std::vector<ReadSegment> segments)
+      : file_(file), reading_(reading), segments_(std::move(segments)) {
+    if (!reading_.cold) return;
+    for_each_request(segments_, [this](const Request<ReadSegment>& request) {
+      if (!reading_.direct.serves(request.bytes)) start_read_ahead(request, {0, request.bytes});
+    });
   }
 
   void complete() override {
@@ -116,41 +112,90 @@ class PendingRead : public Pending {
   }
 
  private:
-  void start_read_ahead(const Request<ReadSegment>& request) const {
-    if (request.bytes >= least_read_ahead_)
-      ::posix_fadvise(file_.descriptor, request.offset, request.bytes, POSIX_FADV_WILLNEED);
+  void start_read_ahead(const Request<ReadSegment>& request, Stretch stretch) const {
+    if (stretch.bytes() >= reading_.least_read_ahead)
+      ::posix_fadvise(file_.descriptor, request.offset + stretch.done, stretch.bytes(), POSIX_FADV_WILLNEED);
   }
-  ssize_t call(const Request<ReadSegment>& request, std::int64_t done, int flags) {
-    return recorded(file_.recorded, {PLAIT_EVENT_READ, request.offset + done, request.bytes - done, flags != 0},
-                    [&] { return read_some(file_.descriptor, request, done, flags); });
+  ssize_t call(const Request<ReadSegment>& request, Stretch stretch, int flags) {
+    return recorded(file_.recorded, {PLAIT_EVENT_READ, request.offset + stretch.done, stretch.bytes(), flags != 0},
+                    [&] { return read_some(file_.descriptor, request, stretch, flags); });
   }
   void read(const Request<ReadSegment>& request) {
-    std::int64_t done = 0;
-    if (request.bytes >= least_read_ahead_ && !cold_) {
+    if (reading_.direct.serves(request.bytes)) {
+      read_slices(request);
+    } else {
+      read_through(request, {0, request.bytes});
+    }
+  }
+  void read_through(const Request<ReadSegment>& request, Stretch stretch) {
+    if (stretch.bytes() >= reading_.least_read_ahead && !reading_.cold) {
       // What is cached from its front on.
-      done = std::max<ssize_t>(call(request, 0, RWF_NOWAIT), 0);
-      if (done < std::min(request.bytes, kMostBytesACall)) {
-        cold_ = true;
-        start_read_ahead(request);
+      const std::int64_t wanted = std::min(stretch.bytes(), kMostBytesACall);
+      const std::int64_t cached = std::max<ssize_t>(call(request, stretch, RWF_NOWAIT), 0);
+      stretch.done += cached;
+      if (cached < wanted) {
+        reading_.cold = true;
+        start_read_ahead(request, stretch);
       }
     }
-    while (done < request.bytes) {
-      const ssize_t got = call(request, done, 0);
+    finish(request, stretch);
+  }
+  /// Each slice has its own way, so that a request may find part of a file cached, and try both ways.
+  void read_slices(const Request<ReadSegment>& request) {
+    constexpr std::int64_t kSlice = DirectReads::kStage;
+    for (std::int64_t done = 0; done < request.bytes;) {
+      // Those behind the first one begin where the disk's blocks do.
+      std::int64_t end = ((request.offset + done) / kSlice + 1) * kSlice - request.offset;
+      if (end - done < DirectReads::kLeast) end += kSlice;
+      if (request.bytes - end < DirectReads::kLeast) end = request.bytes;
+      read_slice(request, {done, end});
+      done = end;
+    }
+  }
+  void read_slice(const Request<ReadSegment>& request, Stretch stretch) {
+    const std::int64_t offset = request.offset + stretch.done;
+    if (stretch.bytes() < DirectReads::kLeast || !reading_.direct.is_cold(offset, stretch.bytes()))
+      return read_through(request, stretch);
+    const auto start = std::chrono::steady_clock::now();
+    Stretch left = stretch;
+    const bool past = reading_.direct.wanted(offset, stretch.bytes());
+    if (past) {
+      const auto take = [&](std::int64_t before, const std::byte* data, std::int64_t bytes) {
+        put(request, {stretch.done + before, stretch.done + before + bytes}, data);
+      };
+      left.done += reading_.direct.read(offset, stretch.bytes(), file_.recorded, take);
+    } else {
+      start_read_ahead(request, stretch);
+    }
+    finish(request, left);
+    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
+    reading_.direct.learn(past, spent.count(), stretch.bytes());
+  }
+  void put(const Request<ReadSegment>& request, Stretch stretch, const std::byte* data) {
+    std::array<iovec, kMostParts> room;
+    for (const iovec& part : parts_between(request, stretch.done, stretch.end, room)) {
+      std::memcpy(part.iov_base, data, part.iov_len);
+      data += part.iov_len;
+    }
+  }
+  void finish(const Request<ReadSegment>& request, Stretch stretch) {
+    while (stretch.done < stretch.end) {
+      const ssize_t got = call(request, stretch, 0);
       if (got > 0) {
-        done += got;
+        stretch.done += got;
       } else if (got == 0) {
-        throw Error(ErrorKind::kSystem, base::text("cannot read ", file_.path, " at offset ", request.offset + done,
-                                                   ": the file ends there, but ", request.bytes - done,
-                                                   " more bytes were expected; it has been truncated"));
+        throw Error(ErrorKind::kSystem,
+                    base::text("cannot read ", file_.path, " at offset ", request.offset + stretch.done,
+                               ": the file ends there, but ", request.bytes - stretch.done,
+                               " more bytes were expected; it has been truncated"));
       } else if (errno != EINTR) {
-        throw system_error(base::text("read ", file_.path, " at offset ", request.offset + done), errno);
+        throw system_error(base::text("read ", file_.path, " at offset ", request.offset + stretch.done), errno);
       }
     }
   }
 
   Opened file_;
-  std::int64_t least_read_ahead_;
-  std::atomic<bool>& cold_;
+  Reading reading_;
   std::vector<ReadSegment> segments_;
 };
 
@@ -192,7 +237,9 @@ PosixStore::PosixStore(std::string path, Access access, std::int64_t least_read_
     // Nonblocking, because opening a pipe would wait for its other end; it changes nothing for the files that are kept.
     : path_(std::move(path)),
       file_(open_file(path_, (access == Access::kRead ? O_RDONLY : O_RDWR) | O_NONBLOCK)),
-      least_read_ahead_(least_read_ahead) {
+      least_read_ahead_(least_read_ahead),
+      // What asks for hints of its own waits for several files at a time, and direct reads for one after another.
+      direct_(file_, least_read_ahead == kLeastReadAhead ? direct_io_setting() : DirectIo::kNever) {
   struct stat status{};
   if (::fstat(file_.number(), &status) != 0) throw system_error(base::text("look at ", path_), errno);
   if (S_ISDIR(status.st_mode)) throw system_error(base::text("open ", path_), EISDIR);
@@ -211,8 +258,8 @@ std::int64_t PosixStore::size() {
 }
 
 std::unique_ptr<Pending> PosixStore::submit_read(std::vector<ReadSegment> segments) {
-  return std::make_unique<PendingRead>(Opened{path_, file_.number(), recorded_}, least_read_ahead_, cold_,
-                                       std::move(segments));
+  return std::make_unique<PendingRead>(Opened{path_, file_.number(), recorded_},
+                                       Reading{least_read_ahead_, cold_, direct_}, std::move(segments));
 }
 
 std::unique_ptr<Pending> PosixStore::submit_write(std::vector<WriteSegment> segments) {

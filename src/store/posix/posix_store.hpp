@@ -2,31 +2,21 @@
 #pragma once
 
 #include <atomic>
-#include <mutex>
 #include <string>
 
 #include "store/posix/descriptor.hpp"
+#include "store/posix/direct_reads.hpp"
 #include "store/posix/identity.hpp"
+#include "store/posix/recorded_file.hpp"
 #include "store/store.hpp"
 
 namespace plait::store::posix {
 
-/// How a store is called in a trace: named when it is first used, since many are opened only to be looked at.
-class RecordedFile {
- public:
-  explicit RecordedFile(const std::string& path) : path_(path) {}
-  std::uint32_t number();
-
- private:
-  const std::string& path_;
-  std::once_flag once_;
-  std::uint32_t number_ = 0;
-};
-
-/// Reads and writes through the page cache.  Once a read has met bytes that are not cached, submitted reads start the
-/// kernel's read-ahead, so that the disk works while the caller does something else (a hint for cached bytes would cost
-/// 5 us a MiB for nothing).  A submitted write is in the page cache when it completes.  Segments that follow each other
-/// in the file are moved by one call, wherever they lie in memory.
+/// Reads and writes through the page cache; large reads of what is not cached go past it where that is faster
+/// (DirectReads).  Once a read has met bytes that are not cached, submitted reads that cannot go past it start the kernel's
+/// read-ahead, so that the disk works while the caller does something else (a hint for cached bytes would cost 5 us a MiB
+/// for nothing).  A submitted write is in the page cache when it completes.  Segments that follow each other in the file
+/// are moved by one call, wherever they lie in memory.
 class PosixStore : public Store {
  public:
   enum class Access : std::uint8_t { kRead, kReadWrite };
@@ -36,9 +26,12 @@ class PosixStore : public Store {
 
   /// Requests of at least `least_read_ahead` bytes get a hint.
   /// errors  kSystem: cannot be opened, or is not a file that has bytes at offsets (a folder, a pipe).
+  ///         kArgument: PLAIT_DIRECT_IO is none of its values.
   PosixStore(std::string path, Access access, std::int64_t least_read_ahead = kLeastReadAhead);
 
   const std::string& name() const override { return path_; }
+  std::string description() const override { return direct_.description(); }
+  bool is_cold() override { return direct_.is_cold(size()); }
   std::int64_t size() override;
   /// Of the file that it has opened, whatever its name stands for by now.  errors  kSystem.
   Identity identity() const { return identity_of(file_.number(), path_); }
@@ -54,6 +47,7 @@ class PosixStore : public Store {
   std::int64_t least_read_ahead_;
   RecordedFile recorded_{path_};
   std::atomic<bool> cold_{false};  // a read has had to wait for the disk
+  DirectReads direct_;
 };
 
 }  // namespace plait::store::posix

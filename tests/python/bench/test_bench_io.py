@@ -3,6 +3,8 @@
 import io
 import json
 import os
+import re
+import statistics
 import time
 from pathlib import Path
 
@@ -17,10 +19,12 @@ from plait_bench.busy import busy_programs
 from plait_bench.cells import CELLS, near_square
 from plait_bench.distant.job import LATENCIES
 from plait_bench.io.driver import IoSettings, run_io
-from plait_bench.job import MPI_IO, PLAIN, TOTAL, Case, Conditions, Job
+from plait_bench.job import DISK, MPI_IO, PLAIN, TOTAL, Case, Conditions, Job
 from plait_bench.overlap.driver import OverlapResult
 from plait_bench.overlap.job import ACCESSES
+from plait_bench.page_cache import drop_file
 from plait_bench.pattern import pattern, same_bytes
+from plait_bench.plain_reads import can_read_past_cache, read_past_cache, read_plainly
 from plait_bench.primitives import fortran_library
 from plait_bench.redistribute.driver import RedistributeCell, RedistributeResults
 from plait_bench.redistribute.table import redistribute_table
@@ -60,6 +64,13 @@ def test_measures_with_little_memory_from_the_disk_beside_others(tmp_path):
     Console(file=text, width=120).print(results_table(results))
     assert "read from the disk, windows of 64K a rank, 1 other busy program;" in text.getvalue()
     assert "Plain read" in text.getvalue()
+    disk = results.cases[0].disk
+    assert disk is not None
+    ways = [way for way in (PLAIN, DISK) if way in results.cases[0].cells[0].samples]
+    assert disk == min(
+        statistics.median(time for cell in results.cases[0].cells for time in cell.samples[way]) for way in ways
+    )
+    assert "Disk, read in order by one rank: " in text.getvalue()
 
 
 def test_busy_programs_compute_until_they_are_ended():
@@ -240,6 +251,45 @@ def test_results_follow_from_the_samples():
     assert [cell.speed_up for cell in case.cells] == [pytest.approx(2.0), pytest.approx(250.0), None]
     assert case.spread == pytest.approx(0.020 / 0.011)
     assert [cell.name for cell in case.speed_ups] == ["column-block", "row-cyclic"]
+
+
+def test_shares_of_the_disk_are_shown():
+    results = made_up_results()
+    results.settings["conditions"]["cold"] = True
+    case = results.cases[0]
+    assert case.disk is None
+    for cell, seconds in zip(case.cells, (0.009, 0.010, 0.020), strict=True):
+        cell.samples[PLAIN] = [0.030]
+        cell.samples[DISK] = [seconds]
+    assert case.disk == 0.010
+    assert [case.share_of_disk(cell) for cell in case.cells] == [pytest.approx(10 / t) for t in (11, 20, 11)]
+    console = Console(width=140, no_color=True)
+    with console.capture() as capture:
+        console.print(results_table(results))
+    text = capture.get()
+    assert "Of disk" in text
+    assert "91%" in text
+    assert "Disk, read in order by one rank: 8.00 MB/s; Plait 50% to 91% of that" in text
+
+
+@pytest.mark.parametrize("size", [0, 5, 1 << 22, 3 * (1 << 22) + 4097])
+def test_whole_files_are_read_past_the_cache(tmp_path, size):
+    path = tmp_path / "a"
+    path.write_bytes(bytes(size))
+    read_plainly(path)
+    if not can_read_past_cache(path):
+        pytest.skip("the file system has no direct requests")
+    before = read_bytes()
+    drop_file(path)
+    read_past_cache(path)
+    if size and read_bytes() == before:
+        pytest.skip("the files here are not on a disk")
+    assert read_bytes() - before >= size
+
+
+def read_bytes():
+    """What this process has had read from disks."""
+    return int(re.search(r"^read_bytes: (\d+)$", Path("/proc/self/io").read_text(), re.MULTILINE)[1])
 
 
 def test_wrong_and_given_up_cells_are_shown_as_such():

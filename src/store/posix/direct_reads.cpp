@@ -1,0 +1,200 @@
+#include "store/posix/direct_reads.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <new>
+#include <optional>
+#include <string_view>
+
+#include "base/checked.hpp"
+#include "base/memory/recycled.hpp"
+#include "base/text.hpp"
+#include "plait/error.hpp"
+
+namespace plait::store::posix {
+
+namespace {
+
+/// How many times as fast the way past the cache must be, since what has gone through the cache is there the next time;
+/// and for a file that the memory could not keep.
+constexpr double kLeastGain = 1.25;
+constexpr double kLeastGainOfLarge = 0.95;
+/// Pages, and sectors of all disks.
+constexpr std::int64_t kUnit = 4096;
+/// Where this is cached the rest is as a rule: most files are cached as a whole or not at all.
+constexpr std::int64_t kFront = std::int64_t{64} << 10;
+
+/// What the offsets of direct requests must be multiples of; nothing where the file system does not tell, as those do
+/// that have no direct requests, or only take them and then go through the cache.
+std::optional<std::int64_t> told_unit(int file) {
+#if defined(STATX_DIOALIGN)
+  struct statx status{};
+  if (::statx(file, "", AT_EMPTY_PATH, STATX_DIOALIGN, &status) == 0 && (status.stx_mask & STATX_DIOALIGN) != 0 &&
+      status.stx_dio_offset_align != 0)
+    return status.stx_dio_offset_align;
+#else
+  static_cast<void>(file);
+#endif
+  return std::nullopt;
+}
+
+/// Pages of a stretch, as the kernel counts them.
+struct PagesFound {
+  std::uint64_t cached = 0;
+  std::uint64_t changed = 0;
+  std::uint64_t being_written = 0;
+  std::uint64_t evicted = 0;
+  std::uint64_t recently_evicted = 0;
+};
+
+std::optional<PagesFound> look_into_cache(int file, std::int64_t offset, std::int64_t bytes) {
+#if defined(SYS_cachestat)
+  constexpr long kCall = SYS_cachestat;
+#else
+  constexpr long kCall = 451;  // newer than some headers, and the same for all processors but one
+#endif
+  const std::array<std::uint64_t, 2> range{static_cast<std::uint64_t>(offset), static_cast<std::uint64_t>(bytes)};
+  PagesFound found;
+  if (::syscall(kCall, file, range.data(), &found, 0U) != 0) return std::nullopt;
+  return found;
+}
+
+std::int64_t memory_of_machine() {
+  return std::int64_t{::sysconf(_SC_PHYS_PAGES)} * std::int64_t{::sysconf(_SC_PAGESIZE)};
+}
+
+}  // namespace
+
+DirectIo direct_io_setting() {
+  const char* const setting = std::getenv("PLAIT_DIRECT_IO");
+  const std::string_view word = setting == nullptr ? "" : setting;
+  if (word.empty() || word == "auto") return DirectIo::kAutomatic;
+  if (word == "never") return DirectIo::kNever;
+  if (word == "always") return DirectIo::kAlways;
+  throw Error(ErrorKind::kArgument,
+              base::text("PLAIT_DIRECT_IO=", word, " is not known; use auto, never or always, or unset it"));
+}
+
+bool DirectReads::open() {
+  const auto told = told_unit(file_.number());
+  if (!told && setting_ != DirectIo::kAlways) return false;
+  struct stat status{};
+  if (::fstat(file_.number(), &status) != 0) return false;
+  unit_ = std::max(told.value_or(kUnit), kUnit);
+  if (kLeast % unit_ != 0) return false;
+  // The file that is open, whatever its name stands for by now.
+  const std::string name = base::text("/proc/self/fd/", file_.number());
+  direct_ = Descriptor(::open(name.c_str(), O_RDONLY | O_DIRECT | O_CLOEXEC));
+  if (direct_.number() < 0) return false;
+  outgrows_memory_ = status.st_size > memory_of_machine() / 2;
+  choice_ = &ReadChoice::of(status.st_dev);
+  return true;
+}
+
+bool DirectReads::is_cold(std::int64_t file_bytes) const {
+  constexpr std::int64_t kSamples = 16;
+  if (file_bytes < kSamples * kLeast || !serves(file_bytes) || !told_unit(file_.number())) return false;
+  std::int64_t cold = 0;
+  for (std::int64_t sample = 0; sample < kSamples; ++sample) {
+    const auto found = look_into_cache(file_.number(), file_bytes / kSamples * sample, kFront);
+    if (!found) return false;
+    cold += found->cached == 0 ? 1 : 0;
+  }
+  return cold > kSamples / 2;
+}
+
+bool DirectReads::is_cold(std::int64_t offset, std::int64_t bytes) {
+  const auto found_in = [&](std::int64_t looked) { return look_into_cache(file_.number(), offset, looked); };
+  if (!met_)
+    if (const auto front = found_in(kFront); front && front->cached >= kFront / kUnit) return false;
+  const auto found = found_in(bytes);
+  if (!found) {
+    if (setting_ != DirectIo::kAlways) able_ = false;
+    return setting_ == DirectIo::kAlways;
+  }
+  const auto pages = static_cast<std::uint64_t>(bytes / kUnit);
+  met_ = found->cached < pages;
+  return found->cached < pages / 2 && found->changed + found->being_written == 0;
+}
+
+bool DirectReads::is_first(std::int64_t offset, std::int64_t bytes) {
+  const auto begin = static_cast<std::size_t>(base::ceil_divide(offset, kLeast));
+  const auto end = static_cast<std::size_t>(base::ceil_divide(offset + bytes, kLeast));
+  const std::lock_guard lock(mutex_);
+  if (read_.size() < end) read_.resize(end);
+  const auto first = read_.begin() + static_cast<std::ptrdiff_t>(begin);
+  const auto last = read_.begin() + static_cast<std::ptrdiff_t>(end);
+  const bool is = std::find(first, last, true) == last;
+  std::fill(first, last, true);
+  return is;
+}
+
+bool DirectReads::wanted(std::int64_t offset, std::int64_t bytes) {
+  std::call_once(opened_, [this] {
+    if (!open()) able_ = false;
+  });
+  if (!able_) return false;
+  if (setting_ == DirectIo::kAlways) return true;
+  ReadChoice& choice = *choice_.load();
+  if (outgrows_memory_) return choice.goes_past(kLeastGainOfLarge);
+  // What is read again had better been kept.
+  return is_first(offset, bytes) && choice.goes_past(kLeastGain);
+}
+
+void DirectReads::learn(bool past, double seconds, std::int64_t bytes) {
+  if (able_) choice_.load()->learn(past, seconds, bytes);
+}
+
+std::int64_t DirectReads::read_into(std::byte* stage, std::int64_t offset, std::int64_t bytes,
+                                    RecordedFile& recorded_file) {
+  while (true) {
+    const ssize_t got = recorded(recorded_file, {PLAIT_EVENT_READ, offset, bytes}, [&] {
+      return ::pread(direct_.number(), stage, static_cast<std::size_t>(bytes), offset);
+    });
+    if (got >= 0) return got;
+    if (errno == EINTR) continue;
+    able_ = false;
+    return 0;
+  }
+}
+
+std::int64_t DirectReads::read(std::int64_t offset, std::int64_t bytes, RecordedFile& recorded_file,
+                               base::FunctionRef<void(std::int64_t, const std::byte*, std::int64_t)> take) {
+  std::int64_t done = 0;
+  try {
+    const base::RecycledBlock stage(kStage);
+    while (done < bytes) {
+      const std::int64_t front = (offset + done) % unit_;
+      const std::int64_t whole = base::ceil_divide(front + bytes - done, unit_) * unit_;
+      const std::int64_t got =
+          read_into(stage.data(), offset + done - front, std::min(whole, kStage), recorded_file) - front;
+      if (got <= 0) return done;
+      const std::int64_t taken = std::min(got, bytes - done);
+      take(done, stage.data() + front, taken);
+      done += taken;
+    }
+  } catch (const std::bad_alloc&) {
+    able_ = false;
+  }
+  return done;
+}
+
+std::string DirectReads::description() const {
+  const ReadChoice* const choice = choice_.load();
+  if (choice == nullptr) return {};
+  const ReadChoice::Rates rates = choice->rates();
+  const auto words = [](const std::optional<double>& rate) {
+    return rate ? base::text(base::bytes_text(static_cast<std::int64_t>(*rate)), "/s") : std::string("not tried");
+  };
+  return base::text("large reads of what is not cached: past the page cache ", words(rates.past), ", through it ",
+                    words(rates.through));
+}
+
+}  // namespace plait::store::posix

@@ -1,0 +1,75 @@
+// Which way of reading from a device is the faster one.
+#include "store/posix/read_choice.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+
+namespace {
+
+using plait::store::posix::ReadChoice;
+
+constexpr std::int64_t kAskedBytes = std::int64_t{1} << 20;
+
+/// Requests of 1 MiB by the way that is chosen, and how many of them went past the cache.
+struct Disk {
+  double past;
+  double through;
+  double least_gain = 1.25;
+
+  int requests(ReadChoice& choice, int count) const {
+    int went_past = 0;
+    for (int i = 0; i < count; ++i) {
+      const bool goes = choice.goes_past(least_gain);
+      went_past += goes ? 1 : 0;
+      choice.learn(goes, goes ? past : through, kAskedBytes);
+    }
+    return went_past;
+  }
+};
+
+TEST(ReadChoice, TriesBothWaysInTurns) {
+  ReadChoice choice;
+  const Disk disk{1, 1000};
+  EXPECT_FALSE(choice.rates().past);
+  EXPECT_FALSE(choice.rates().through);
+  EXPECT_EQ(disk.requests(choice, 2), 1);
+  EXPECT_EQ(disk.requests(choice, 10), 5);
+  EXPECT_DOUBLE_EQ(*choice.rates().past, kAskedBytes);
+  EXPECT_DOUBLE_EQ(*choice.rates().through, kAskedBytes / 1000.0);
+}
+
+TEST(ReadChoice, TakesTheFasterOneAndTriesTheOtherNowAndThen) {
+  ReadChoice fast;
+  Disk{1, 2}.requests(fast, 12);
+  EXPECT_EQ((Disk{1, 2}.requests(fast, 640)), 630);
+  ReadChoice slow;
+  Disk{2, 1}.requests(slow, 12);
+  EXPECT_EQ((Disk{2, 1}.requests(slow, 640)), 10);
+}
+
+TEST(ReadChoice, StaysWithTheCacheWhereLittleIsGained) {
+  ReadChoice choice;
+  const Disk disk{1, 1.2};
+  disk.requests(choice, 12);
+  EXPECT_LE(disk.requests(choice, 100), 2);
+  // Not where the cache would keep nothing anyway.
+  const Disk large{1, 1.2, 0.95};
+  EXPECT_GE(large.requests(choice, 100), 98);
+}
+
+TEST(ReadChoice, FollowsADiskThatChanges) {
+  ReadChoice choice;
+  Disk{1, 2}.requests(choice, 100);
+  Disk{5, 2}.requests(choice, 20);
+  EXPECT_LE((Disk{5, 2}.requests(choice, 100)), 2);
+  Disk{1, 2}.requests(choice, 64 * 12);
+  EXPECT_GE((Disk{1, 2}.requests(choice, 100)), 98);
+}
+
+TEST(ReadChoice, IsOneForEachDevice) {
+  EXPECT_EQ(&ReadChoice::of(1), &ReadChoice::of(1));
+  EXPECT_NE(&ReadChoice::of(1), &ReadChoice::of(2));
+}
+
+}  // namespace
