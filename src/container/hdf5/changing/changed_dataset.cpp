@@ -18,6 +18,7 @@
 #include "container/hdf5/writing/chunk_tree.hpp"
 #include "container/refuse.hpp"
 #include "plait/error.hpp"
+#include "store/posix/byte_lock.hpp"
 
 namespace plait::container::hdf5 {
 
@@ -26,22 +27,14 @@ namespace {
 using base::text;
 using store::WriteSegment;
 
-/// Nothing lies there: who changes chunks of the file locks it.
-constexpr std::int64_t kLockedByte = std::int64_t{1} << 62;
-
 std::int64_t aligned(std::int64_t offset) { return offset + (8 - offset % 8) % 8; }
 
 /// Keeps others from changing the file: programs with HDF5's library, which lock it to write, and those with Plait.  Where
 /// the file system has no locks nobody is kept from anything.
 store::posix::Descriptor locked(const std::string& file, const std::string& name) {
   store::posix::Descriptor descriptor = store::posix::open_file(file, O_RDWR);
-  struct flock own{};
-  own.l_type = F_WRLCK;
-  own.l_whence = SEEK_SET;
-  own.l_start = kLockedByte;
-  own.l_len = 1;
   const bool others = ::flock(descriptor.number(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-  if (others || (::fcntl(descriptor.number(), F_OFD_SETLK, &own) != 0 && (errno == EAGAIN || errno == EACCES)))
+  if (others || !store::posix::lock_byte(descriptor.number(), 0, store::posix::Wait::kNo))
     throw Error(ErrorKind::kSystem,
                 text(name,
                      ": chunks of its file are being changed, by another program or under another name here; "
