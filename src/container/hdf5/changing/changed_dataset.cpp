@@ -6,9 +6,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <exception>
 #include <iterator>
 #include <random>
+#include <string_view>
 #include <utility>
 
 #include "base/text.hpp"
@@ -145,6 +147,20 @@ void ChangedDataset::settle() {
 void ChangedDataset::forget() noexcept {
   open_.forget();
   log_->mend();
+}
+
+void ChangedDataset::check_alone() const {
+  // The library would cut off what lies behind the end that the file tells, so it is not asked.
+  const char* const locking = std::getenv("HDF5_USE_FILE_LOCKING");
+  if (locking != nullptr && (std::string_view(locking) == "FALSE" || std::string_view(locking) == "0")) return;
+  const bool others = ::flock(lock_->number(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  (void)::flock(lock_->number(), LOCK_SH | LOCK_NB);
+  if (others)
+    throw Error(ErrorKind::kSystem,
+                text(name(),
+                     ": its attributes cannot be changed while another program has the file open; close it there, and "
+                     "change them again"),
+                EBUSY);
 }
 
 void ChangedDataset::commit() {
