@@ -27,7 +27,10 @@ if(test_sources)
   set(alone base/events/events distant/request_memory layout/index_set/pattern redistribution/families
     simulation/replay/replay)
   list(TRANSFORM alone REPLACE "(.+)" "tests/cpp/\\1_test.cpp")
-  plait_together(plait_tests "tests/(cpp/.*)/" ${alone})
+  set(apart core/stream distant/shared layout/index_set simulation/devices simulation/replay store/stripe
+    trace/formats/text1992 trace/report/time)
+  list(TRANSFORM apart PREPEND cpp/)
+  plait_together(plait_tests "tests/(cpp/.*)/" ${alone} APART ${apart})
   add_test(NAME plait_tests COMMAND plait_tests)
 endif()
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from pathlib import Path
 
 # What a test that can meet a data race includes.
@@ -28,11 +27,6 @@ def threadless(sources: Path) -> tuple[str, ...]:
             for path in [*(sources / name).rglob("*.cpp"), *(sources / name).rglob("*.hpp")]
         )
     )
-
-
-def library_under(without: Sequence[str]) -> str:
-    """The library that tests which use threads are linked with; it brings those that it stands on."""
-    return next((f"plait_{name}" for name in reversed(BESIDE) if name not in without), "plait")
 
 
 def threaded_sources(folder: Path) -> tuple[list[Path], list[str]]:
