@@ -137,10 +137,10 @@ void FileOpening::explain(const Error& error, store::Store& store) const {
 std::string FileOpening::told() const {
   const ArrayType& type = content_.type;
   const auto known = std::ranges::find(container::containers(), container_);
-  std::string out = text(known - container::containers().begin(), ' ', type.element_bytes, ' ',
-                         static_cast<int>(type.order), ' ', content_.data_offset, ' ', access_.memory_bytes, ' ',
-                         static_cast<int>(access_.strategy), ' ', access_.readers, ' ', access_.cold ? 1 : 0, ' ',
-                         type.shape.size());
+  std::string out =
+      text(known - container::containers().begin(), ' ', type.element_bytes, ' ', static_cast<int>(type.order), ' ',
+           content_.data_offset, ' ', access_.memory_bytes, ' ', static_cast<int>(access_.strategy), ' ',
+           access_.readers, ' ', access_.cold ? 1 : 0, ' ', type.shape.size());
   for (const std::int64_t extent : type.shape) base::append_parts(out, ' ', extent);
   base::append_parts(out, ' ', content_.chunk.size());
   for (const std::int64_t extent : content_.chunk) base::append_parts(out, ' ', extent);

@@ -38,7 +38,7 @@ struct AccessOptions {
   /// Shares begin at multiples of this in the file, so that no two readers touch one page or disk block.
   std::int64_t storage_unit = kStorageUnit;
   std::shared_ptr<const CostModel> costs = nullptr;  ///< what the choice assumes of the machine; null: what is built in
-  bool cold = false;          ///< what is read was not in the page cache when the file was opened
+  bool cold = false;  ///< what is read was not in the page cache when the file was opened
   /// Reading in two phases: each node reads all that its ranks want itself, so that nothing goes from node to node.
   bool each_node = false;
   bool as_measured = false;  ///< `strategy` is not what was asked for, but what has been the faster one, or is tried

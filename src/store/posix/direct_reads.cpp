@@ -148,8 +148,8 @@ bool DirectReads::wanted(std::int64_t offset, std::int64_t bytes) {
   return is_first(offset, bytes) && choice.goes_past(kLeastGain);
 }
 
-void DirectReads::learn(bool past, double seconds, std::int64_t bytes) {
-  if (able_) choice_.load()->learn(past, seconds, bytes);
+void DirectReads::learn(bool past, const ReadChoice::Cost& cost, std::int64_t bytes) {
+  if (able_) choice_.load()->learn(past, cost, bytes);
 }
 
 std::int64_t DirectReads::read_into(std::byte* stage, std::int64_t offset, std::int64_t bytes,

@@ -53,7 +53,7 @@ class DirectReads {
   bool is_cold(std::int64_t offset, std::int64_t bytes);
   /// Whether a request for cold bytes is to go past the cache; the caller says what it took.
   bool wanted(std::int64_t offset, std::int64_t bytes);
-  void learn(bool past, double seconds, std::int64_t bytes);
+  void learn(bool past, const ReadChoice::Cost& cost, std::int64_t bytes);
 
   /// Calls `take(bytes before it, data, bytes)` for one piece after another, and returns how many bytes that were: fewer
   /// where the file ends or a request fails, which an ordinary read will tell more about.

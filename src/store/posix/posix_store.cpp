@@ -8,9 +8,9 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <chrono>
 #include <climits>
 #include <cstring>
+#include <ctime>
 #include <span>
 
 #include "base/text.hpp"
@@ -90,6 +90,22 @@ struct Opened {
   RecordedFile& recorded;
 };
 
+/// Time, and what this thread has had of a processor.
+class Clocks {
+ public:
+  ReadChoice::Cost since() const {
+    return {seconds(CLOCK_MONOTONIC) - begin_.seconds, seconds(CLOCK_THREAD_CPUTIME_ID) - begin_.processor_seconds};
+  }
+
+ private:
+  static double seconds(clockid_t clock) {
+    timespec now{};
+    ::clock_gettime(clock, &now);
+    return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+  }
+  ReadChoice::Cost begin_{seconds(CLOCK_MONOTONIC), seconds(CLOCK_THREAD_CPUTIME_ID)};
+};
+
 /// What reads of a file have in common.
 struct Reading {
   std::int64_t least_read_ahead;
@@ -144,10 +160,10 @@ class PendingRead : public Pending {
   void read_slices(const Request<ReadSegment>& request) {
     constexpr std::int64_t kSlice = DirectReads::kStage;
     for (std::int64_t done = 0; done < request.bytes;) {
-      // Those behind the first one begin where the disk's blocks do.
+      // Those behind the first one of several begin where the disk's blocks do.
       std::int64_t end = ((request.offset + done) / kSlice + 1) * kSlice - request.offset;
       if (end - done < DirectReads::kLeast) end += kSlice;
-      if (request.bytes - end < DirectReads::kLeast) end = request.bytes;
+      if (request.bytes - end < DirectReads::kLeast || request.bytes - done <= kSlice / 2) end = request.bytes;
       read_slice(request, {done, end});
       done = end;
     }
@@ -156,7 +172,7 @@ class PendingRead : public Pending {
     const std::int64_t offset = request.offset + stretch.done;
     if (stretch.bytes() < DirectReads::kLeast || !reading_.direct.is_cold(offset, stretch.bytes()))
       return read_through(request, stretch);
-    const auto start = std::chrono::steady_clock::now();
+    const Clocks start;
     Stretch left = stretch;
     const bool past = reading_.direct.wanted(offset, stretch.bytes());
     if (past) {
@@ -168,8 +184,7 @@ class PendingRead : public Pending {
       start_read_ahead(request, stretch);
     }
     finish(request, left);
-    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
-    reading_.direct.learn(past, spent.count(), stretch.bytes());
+    reading_.direct.learn(past, start.since(), stretch.bytes());
   }
   void put(const Request<ReadSegment>& request, Stretch stretch, const std::byte* data) {
     std::array<iovec, kMostParts> room;

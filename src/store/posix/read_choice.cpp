@@ -9,9 +9,10 @@ namespace plait::store::posix {
 namespace {
 
 /// Requests of each way before one is preferred, in turns, since a disk's rate differs from second to second.
-constexpr std::int64_t kTrials = 6;
-/// Requests of the better way between two of the other one.
-constexpr std::int64_t kBetweenTrials = 64;
+constexpr std::int64_t kTrials = 4;
+/// Requests of the better way between two of the other one, at first and at most.
+constexpr std::int64_t kLeastBetween = 32;
+constexpr std::int64_t kMostBetween = 1024;
 /// The share of the newest request.
 constexpr double kNewest = 0.25;
 
@@ -19,30 +20,35 @@ constexpr double kNewest = 0.25;
 
 bool ReadChoice::goes_past(double least_gain) {
   const std::lock_guard lock(mutex_);
-  const std::int64_t now = ++asked_;
   if (std::min(past_.requests, through_.requests) < kTrials) return past_.requests <= through_.requests;
-  const bool better = past_.seconds_per_byte * least_gain < through_.seconds_per_byte;
-  Way& other = better ? through_ : past_;
-  if (now - other.last < kBetweenTrials) return better;
-  other.last = now;
+  const bool better = past_.cost() * least_gain < through_.cost();
+  if (better != past_is_better_ || between_ == 0) {
+    past_is_better_ = better;
+    since_ = 0;
+    between_ = kLeastBetween;
+  }
+  if (++since_ <= between_) return better;
+  since_ = 0;
+  between_ = std::min(2 * between_, kMostBetween);
   return !better;
 }
 
-void ReadChoice::learn(bool past, double seconds, std::int64_t bytes) {
+void ReadChoice::learn(bool past, const Cost& cost, std::int64_t bytes) {
   const std::lock_guard lock(mutex_);
   Way& way = past ? past_ : through_;
-  const double cost = seconds / static_cast<double>(bytes);
   // The first one opens the file, or finds memory that nobody has touched.
-  way.seconds_per_byte = way.requests < 2 ? cost : (1 - kNewest) * way.seconds_per_byte + kNewest * cost;
+  const double newest = way.requests < 2 ? 1 : kNewest;
+  const auto mix = [&](double& mean, double found) { mean += newest * (found / static_cast<double>(bytes) - mean); };
+  mix(way.of_byte.seconds, cost.seconds);
+  mix(way.of_byte.processor_seconds, cost.processor_seconds);
   ++way.requests;
-  way.last = asked_;
 }
 
 ReadChoice::Rates ReadChoice::rates() const {
   const std::lock_guard lock(mutex_);
   Rates rates;
-  if (past_.requests > 0) rates.past = 1 / past_.seconds_per_byte;
-  if (through_.requests > 0) rates.through = 1 / through_.seconds_per_byte;
+  if (past_.requests > 0) rates.past = 1 / past_.of_byte.seconds;
+  if (through_.requests > 0) rates.through = 1 / through_.of_byte.seconds;
   return rates;
 }
 

@@ -16,13 +16,14 @@ struct Disk {
   double past;
   double through;
   double least_gain = 1.25;
+  double through_processor = 0;
 
   int requests(ReadChoice& choice, int count) const {
     int went_past = 0;
     for (int i = 0; i < count; ++i) {
       const bool goes = choice.goes_past(least_gain);
       went_past += goes ? 1 : 0;
-      choice.learn(goes, goes ? past : through, kAskedBytes);
+      choice.learn(goes, {goes ? past : through, goes ? 0 : through_processor}, kAskedBytes);
     }
     return went_past;
   }
@@ -34,28 +35,37 @@ TEST(ReadChoice, TriesBothWaysInTurns) {
   EXPECT_FALSE(choice.rates().past);
   EXPECT_FALSE(choice.rates().through);
   EXPECT_EQ(disk.requests(choice, 2), 1);
-  EXPECT_EQ(disk.requests(choice, 10), 5);
+  EXPECT_EQ(disk.requests(choice, 6), 3);
   EXPECT_DOUBLE_EQ(*choice.rates().past, kAskedBytes);
   EXPECT_DOUBLE_EQ(*choice.rates().through, kAskedBytes / 1000.0);
 }
 
-TEST(ReadChoice, TakesTheFasterOneAndTriesTheOtherNowAndThen) {
+TEST(ReadChoice, TakesTheFasterOneAndTriesTheOtherLessAndLess) {
   ReadChoice fast;
-  Disk{1, 2}.requests(fast, 12);
-  EXPECT_EQ((Disk{1, 2}.requests(fast, 640)), 630);
+  Disk{1, 2}.requests(fast, 8);
+  // Behind 32, 64, 128, 256, 512 and twice 1024 requests.
+  EXPECT_EQ((Disk{1, 2}.requests(fast, 33)), 32);
+  EXPECT_EQ((Disk{1, 2}.requests(fast, 64 + 128 + 256 + 512 + 2 * 1024 + 6)), 64 + 128 + 256 + 512 + 2 * 1024);
   ReadChoice slow;
-  Disk{2, 1}.requests(slow, 12);
-  EXPECT_EQ((Disk{2, 1}.requests(slow, 640)), 10);
+  Disk{2, 1}.requests(slow, 8);
+  EXPECT_EQ((Disk{2, 1}.requests(slow, 33)), 1);
 }
 
 TEST(ReadChoice, StaysWithTheCacheWhereLittleIsGained) {
   ReadChoice choice;
   const Disk disk{1, 1.2};
-  disk.requests(choice, 12);
-  EXPECT_LE(disk.requests(choice, 100), 2);
+  disk.requests(choice, 8);
+  EXPECT_LE(disk.requests(choice, 90), 2);
   // Not where the cache would keep nothing anyway.
   const Disk large{1, 1.2, 0.95};
-  EXPECT_GE(large.requests(choice, 100), 98);
+  EXPECT_GE(large.requests(choice, 90), 88);
+}
+
+TEST(ReadChoice, CountsProcessorTime) {
+  ReadChoice choice;
+  const Disk disk{1, 1.2, 1.25, 0.5};
+  disk.requests(choice, 8);
+  EXPECT_GE(disk.requests(choice, 90), 88);
 }
 
 TEST(ReadChoice, FollowsADiskThatChanges) {
@@ -63,8 +73,8 @@ TEST(ReadChoice, FollowsADiskThatChanges) {
   Disk{1, 2}.requests(choice, 100);
   Disk{5, 2}.requests(choice, 20);
   EXPECT_LE((Disk{5, 2}.requests(choice, 100)), 2);
-  Disk{1, 2}.requests(choice, 64 * 12);
-  EXPECT_GE((Disk{1, 2}.requests(choice, 100)), 98);
+  Disk{1, 2}.requests(choice, 10 * 1024);
+  EXPECT_GE((Disk{1, 2}.requests(choice, 100)), 96);
 }
 
 TEST(ReadChoice, IsOneForEachDevice) {

@@ -1,0 +1,104 @@
+"""Large files read past the page cache, by any number of ranks: every byte is right, and it is said how it was read."""
+
+import os
+
+import numpy as np
+import pytest
+
+import plait
+
+SHAPE = (1531, 1777)  # of doubles, 20.8 MiB
+LAYOUTS = (("block", "*"), ("*", "cyclic(5)"), ("cyclic", "block"))
+
+
+def drop_file(name):
+    """Writes the file to its disk, if it has one, and drops it from the page cache."""
+    descriptor = os.open(name, os.O_RDONLY)
+    os.fdatasync(descriptor)
+    os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+    os.close(descriptor)
+
+
+@pytest.fixture
+def path(comm, shared):
+    """A file with a header, so that hardly anything in it begins at a page."""
+    name = shared / "a.npy"
+    if comm.rank == 0:
+        np.save(name, np.asfortranarray(numbers()))
+        drop_file(name)
+    comm.Barrier()
+    return name
+
+
+def numbers():
+    return np.arange(SHAPE[0] * SHAPE[1], dtype="f8").reshape(SHAPE)
+
+
+def layout_of(comm, dist):
+    distributed = [one for one in dist if one != "*"]
+    grid = (comm.size,) if len(distributed) == 1 else (1, comm.size)
+    return plait.Layout(SHAPE, list(dist), grid=grid, order="F")
+
+
+def check(comm, file, layout, whole):
+    mine = whole[np.ix_(*layout.indices(comm.rank))]
+    np.testing.assert_array_equal(file.read(layout), mine)
+
+
+@pytest.mark.parametrize("setting", ["auto", "always", "never"])
+@pytest.mark.parametrize("strategy", [None, "direct", "two-phase"])
+def test_all_bytes_are_read(comm, path, monkeypatch, setting, strategy):
+    monkeypatch.setenv("PLAIT_DIRECT_IO", setting)
+    with plait.open(path, comm=comm, strategy=strategy) as file:
+        for dist in LAYOUTS:
+            check(comm, file, layout_of(comm, dist), numbers())
+            comm.Barrier()
+            if comm.rank == 0:
+                drop_file(path)
+            comm.Barrier()
+
+
+def test_finds_what_others_have_changed(comm, path, monkeypatch):
+    monkeypatch.setenv("PLAIT_DIRECT_IO", "always")
+    whole = numbers()
+    with plait.open(path, comm=comm) as file:
+        layout = layout_of(comm, LAYOUTS[0])
+        for change in range(3):
+            check(comm, file, layout, whole)
+            comm.Barrier()
+            # Another program, whose changes are in the page cache and not on the disk.
+            rows = slice(100 * change, 100 * change + 700)
+            whole[rows] += 1
+            if comm.rank == change % comm.size:
+                np.load(path, mmap_mode="r+")[rows] = whole[rows]
+            comm.Barrier()
+        check(comm, file, layout, whole)
+
+
+def test_says_how_it_reads(comm, path, monkeypatch):
+    monkeypatch.setenv("PLAIT_DIRECT_IO", "auto")
+    layout = layout_of(comm, LAYOUTS[0])
+    with plait.open(path, comm=comm) as file:
+        cold = "two-phase, as the file was not cached when it was opened" in file.explain(layout)
+        assert len(set(comm.allgather(cold))) == 1
+        file.read(layout)
+        if cold:
+            text = "".join(comm.allgather(file.explain(layout)))
+            assert "store      large reads of what is not cached: past the page cache " in text
+            assert "through it " in text
+    monkeypatch.setenv("PLAIT_DIRECT_IO", "never")
+    comm.Barrier()
+    if comm.rank == 0:
+        drop_file(path)
+    comm.Barrier()
+    with plait.open(path, comm=comm) as file:
+        assert "not cached" not in file.explain(layout)
+        file.read(layout)
+        assert "past the page cache" not in file.explain(layout)
+
+
+def test_a_setting_that_is_not_known_is_refused_by_all(comm, path, monkeypatch):
+    if comm.rank == 0:
+        monkeypatch.setenv("PLAIT_DIRECT_IO", "sometimes")
+    with pytest.raises(plait.ArgumentError, match="PLAIT_DIRECT_IO=sometimes is not known; use auto, never or always"):
+        plait.open(path, comm=comm)
