@@ -42,6 +42,7 @@ AccessPlan::AccessPlan(Section section, Layout layout, const AccessTask& task, c
   }
   nodes_ = task.nodes;
   spread_ = Readers(readers_, workers_, nodes_);
+  exchange_seconds_ = exchange_seconds();
   strategy_ = options.strategy;
   if (options.each_node && may_read_in_each_node()) read_in_each_node();
   if (section_.chunks) {

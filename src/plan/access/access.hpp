@@ -217,6 +217,7 @@ class AccessPlan {
   std::int64_t readers_ = 1;
   Readers spread_;  // of so many readers over the workers
   std::shared_ptr<const Nodes> nodes_;
+  double exchange_seconds_ = 0;  // predicted, of messages between nodes
   bool each_node_ = false;
   bool whole_shards_ = false;       // each is of one reader alone
   std::int64_t share_units_ = 0;    // chunks, or shards, where the array lies in chunks

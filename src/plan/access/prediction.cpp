@@ -117,19 +117,19 @@ double AccessPlan::predicted_seconds(Strategy strategy) const {
   if (section_.elements == 0) return 0;
   if (strategy == Strategy::kDirect) return direct_seconds();
   if (each_node_) return predicted_seconds_in_each_node();
-  return two_phase_seconds(readers_, std::min(share_, section_.elements), steps_) + exchange_seconds();
+  return two_phase_seconds(readers_, std::min(share_, section_.elements), steps_) + exchange_seconds_;
 }
 
 double AccessPlan::predicted_seconds_by(std::int64_t readers) const {
   if (section_.elements == 0) return 0;
   const std::int64_t share = base::ceil_divide(section_.elements, readers);
-  return two_phase_seconds(readers, share, base::ceil_divide(share, window_)) + exchange_seconds();
+  return two_phase_seconds(readers, share, base::ceil_divide(share, window_)) + exchange_seconds_;
 }
 
 /// What the messages between nodes take at least: those that leave a node, by its link.  How much of a window is of
 /// other nodes is taken from the first windows of a few readers, as a look at all would cost more with more ranks.
 double AccessPlan::exchange_seconds() const {
-  if (!nodes_apart_ || !nodes_ || each_node_ || section_.elements == 0) return 0;
+  if (!nodes_apart_ || !nodes_ || section_.elements == 0) return 0;
   std::int64_t all = 0;
   std::int64_t elsewhere = 0;
   std::int64_t last = -1;
@@ -164,7 +164,9 @@ double AccessPlan::direct_seconds() const {
   const auto hosted = static_cast<double>(base::ceil_divide(layout_.size(), workers_));
   const double array = static_cast<double>(layout_.local_elements(largest_rank()) * element_bytes_);
   const double request = write_ ? model_.write_request_seconds : model_.request_seconds;
-  const double touching = hosted * static_cast<double>(requests(Strategy::kDirect)) * request;
+  // Writers on several nodes take the locks of the file from each other, request by request.
+  const double taking_turns = write_ && nodes_apart_ ? static_cast<double>(workers_) : 1;
+  const double touching = hosted * static_cast<double>(requests(Strategy::kDirect)) * request * taking_turns;
   const double rate = array > kCachedBytes ? model_.store_bytes_per_second
                                            : std::max(model_.store_bytes_per_second, model_.window_bytes_per_second);
   const double own = hosted * array / rate;
