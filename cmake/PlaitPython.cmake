@@ -53,3 +53,13 @@ if(mpi_module_sources AND plait_has_mpi)
     set_target_properties(_mpi PROPERTIES INSTALL_RPATH "$ORIGIN;${plait_mpi_rpath}")
   endif()
 endif()
+
+# nanobind's own files, as it has them together for other build systems: a third of the time.
+cmake_path(SET together NORMALIZE "${nanobind_DIR}/../src/nb_combined.cpp")
+foreach(library nanobind-static nanobind-static-abi3)
+  if(PLAIT_TOGETHER AND TARGET ${library} AND EXISTS "${together}")
+    get_target_property(sources ${library} SOURCES)
+    list(FILTER sources EXCLUDE REGEX "/(nb_[a-z_]+|common|error|implicit|trampoline)\\.cpp$")
+    set_property(TARGET ${library} PROPERTY SOURCES ${sources} "${together}")
+  endif()
+endforeach()

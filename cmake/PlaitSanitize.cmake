@@ -1,3 +1,6 @@
+# Most of what checks of undefined behaviour cost a compiler is the text of what they would say.
+option(PLAIT_SANITIZE_TRAP "Let undefined behaviour end a program by SIGILL, with no word of what it was" OFF)
+
 # Sanitizers instrument every object of a build, so they are directory-wide flags, set before any target exists.
 if(PLAIT_SANITIZE STREQUAL "address")
   set(sanitize_flags -fsanitize=address,undefined)
@@ -18,6 +21,9 @@ if(PLAIT_SANITIZE)
   else()
     # -Og takes two thirds of the time of -O1, which folds the checks away only to find most of them again.
     add_compile_options(${sanitize_flags} -fno-sanitize-recover=all -fno-omit-frame-pointer -Og -g1)
+    if(PLAIT_SANITIZE_TRAP)
+      add_compile_options(-fsanitize-undefined-trap-on-error)
+    endif()
   endif()
   add_link_options(${sanitize_flags})
 endif()

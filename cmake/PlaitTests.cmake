@@ -27,7 +27,10 @@ if(test_sources)
   set(alone base/events/events distant/request_memory layout/index_set/pattern redistribution/families
     simulation/replay/replay)
   list(TRANSFORM alone REPLACE "(.+)" "tests/cpp/\\1_test.cpp")
-  plait_together(plait_tests "tests/(cpp/.*)/" ${alone})
+  set(apart core/stream distant/shared layout/index_set simulation/devices simulation/replay store/stripe
+    trace/formats/text1992 trace/report/time)
+  list(TRANSFORM apart PREPEND cpp/)
+  plait_together(plait_tests "tests/(cpp/.*)/" ${alone} APART ${apart})
   add_test(NAME plait_tests COMMAND plait_tests)
 endif()
 
@@ -69,6 +72,7 @@ if(fuzz_sources)
     plait_test_program(plait_fuzz plait_trace ${fuzz_sources})
     set_target_properties(plait_fuzz PROPERTIES ENABLE_EXPORTS ON)  # the library calls back where it is instrumented
   endif()
+  set_target_properties(plait_fuzz PROPERTIES EXCLUDE_FROM_ALL ON)  # it runs under sanitizers only
 endif()
 
 file(GLOB_RECURSE bench_sources CONFIGURE_DEPENDS tests/cpp/*_bench.cpp)

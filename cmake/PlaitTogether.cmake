@@ -1,11 +1,13 @@
 # With PLAIT_TOGETHER, compiles files together, which takes half of the processor time, or less, where all are compiled.
 #
-# plait_together(TARGET PATTERN [FILE...])   together are C++ files alike in what the pattern's first group matches of
-#                                            their paths; the files named stay alone: they use names of unnamed
-#                                            namespaces of their neighbours.  So do files with options of their own.
+# plait_together(TARGET PATTERN [FILE...] [APART GROUP...])
+#   together are C++ files alike in what the pattern's first group matches of their paths; the files named stay alone:
+#   they use names of unnamed namespaces of their neighbours.  So do files with options of their own.
+#   With PLAIT_TOGETHER_ROOMS all folders of a room are a group, but for those behind APART, which use such names.
 #
 # CMake's own unity builds do the same in each build tree by itself.  Here trees may share the files that include the
 # others, by PLAIT_TOGETHER_FOLDER, so that one tree may take the objects of another (scripts/install.sh).
+option(PLAIT_TOGETHER_ROOMS "Compile the folders of a room together: less for a whole build, more after a change" OFF)
 set(PLAIT_TOGETHER_FOLDER "${PROJECT_BINARY_DIR}/together" CACHE PATH "Where files are kept that include others")
 
 function(plait_together target pattern)
@@ -13,7 +15,8 @@ function(plait_together target pattern)
     return()
   endif()
   get_target_property(sources ${target} SOURCES)
-  set(alone ${ARGN})
+  cmake_parse_arguments(PARSE_ARGV 2 together "" "" APART)
+  set(alone ${together_UNPARSED_ARGUMENTS})
   set(kept "")
   set(groups "")
   foreach(source IN LISTS sources)
@@ -24,7 +27,11 @@ function(plait_together target pattern)
     if(path MATCHES "${pattern}" AND path MATCHES "\\.cpp$" AND NOT options AND NOT definitions
         AND NOT path IN_LIST alone AND NOT source IN_LIST alone)
       string(REGEX MATCH "${pattern}" ignored "${path}")
-      string(MAKE_C_IDENTIFIER "${CMAKE_MATCH_1}" group)
+      set(group "${CMAKE_MATCH_1}")
+      if(PLAIT_TOGETHER_ROOMS AND NOT group IN_LIST together_APART)
+        string(REGEX REPLACE "^((src|cpp)/[^/]+)/.*" "\\1" group "${group}")
+      endif()
+      string(MAKE_C_IDENTIFIER "${group}" group)
       list(APPEND groups ${group})
       list(APPEND members_${group} ${source})
     else()

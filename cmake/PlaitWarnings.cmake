@@ -4,6 +4,9 @@ function(plait_warnings target)
   if(PLAIT_WERROR)
     target_compile_options(${target} PRIVATE -Werror)
   endif()
+  if(PLAIT_TOGETHER_ROOMS)  # a name within a function may be that of another folder's constant
+    target_compile_options(${target} PRIVATE -Wno-shadow)
+  endif()
 endfunction()
 
 # The same for targets of C++ and Fortran.  Interfaces to C with default integers are meant: each library has its kind;

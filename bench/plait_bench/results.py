@@ -32,6 +32,10 @@ class CellResult:
     """Access → the error that it ended with."""
     wrong: list[str] = field(default_factory=list)
     """Accesses that brought wrong data."""
+    least: int = 0
+    """Bytes that the busiest link between hosts carries one way at least, where each rank reads its conforming part."""
+    crossed: dict[str, list[int]] = field(default_factory=dict)
+    """Access → for each round, the bytes that the busiest link carried one way."""
 
     def median(self, access: str) -> float | None:
         """Return the median of the rounds, or None where the access was not measured."""
@@ -62,6 +66,20 @@ class CaseResult:
 
     case: Case
     cells: list[CellResult]
+    hosts: int = 1
+    """The hosts that the ranks were on."""
+    bare: float | None = None
+    """Bytes a second that MPI alone sends from each host to the next one, and receives at the same time."""
+
+    def link_share(self, cell: CellResult, access: str) -> float | None:
+        """Return the part of the bare rate that an access has of the bytes that it had to send.
+
+        None where it sent less than half of them, as it read the file again instead, or there are none.
+        """
+        time = cell.median(access)
+        if not self.bare or not time or not cell.least or statistics.median(cell.crossed[access]) < cell.least / 2:
+            return None
+        return cell.least / time / self.bare
 
     @property
     def spread(self) -> float | None:
@@ -117,6 +135,8 @@ def _case_to_json(result: CaseResult) -> dict[str, Any]:
         "shape": [result.case.extent, result.case.extent],
         "spread": result.spread,
         "disk_seconds": result.disk,
+        "hosts": result.hosts,
+        "bare_bytes_per_second": result.bare,
         "cells": [
             {
                 "name": cell.name,
@@ -130,6 +150,8 @@ def _case_to_json(result: CaseResult) -> dict[str, Any]:
                 "core_round_trip_seconds": cell.trips,
                 "failed": cell.failed,
                 "wrong": cell.wrong,
+                "least_crossing": cell.least,
+                "crossed": cell.crossed,
                 "speed_up": cell.speed_up,
                 "speed_up_is_lower_bound": MPI_IO in cell.over,
             }

@@ -8,6 +8,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from plait_bench.hosts_table import between_hosts
 from plait_bench.job import DIRECT, DISK, FORTRAN, MPI_IO, OPTIMAL, PLAIN, REDISTRIBUTION, TOTAL, Case
 from plait_bench.results import CaseResult, CellResult, IoResults
 from plait_bench.text import (
@@ -39,7 +40,7 @@ def results_table(results: IoResults) -> RenderableType:
     """Return everything for people: header, one table a case, footers."""
     parts: list[RenderableType] = [header(results)]
     for case in results.cases:
-        parts += [Text(), _case_table(case, results), *_footers(case), *timers_of(case)]
+        parts += [Text(), _case_table(case, results), *_footers(case), *between_hosts(case), *timers_of(case)]
     parts += [Text(), _notes(results)]
     return Group(*parts)
 

@@ -144,7 +144,8 @@ def sanitized(kind: str, log: Path, environment: Environment) -> Outcome:
 
 def cpp_address(log: Path) -> Outcome:
     """AddressSanitizer, LeakSanitizer and UndefinedBehaviorSanitizer."""
-    options = {"ASAN_OPTIONS": "detect_leaks=1:strict_string_checks=1", "UBSAN_OPTIONS": "print_stacktrace=1"}
+    # Undefined behaviour ends a program by SIGILL; AddressSanitizer then tells the line.
+    options = {"ASAN_OPTIONS": "detect_leaks=1:strict_string_checks=1:handle_sigill=1"}
     outcome = sanitized("address", log, options)
     if outcome.total() > 1:  # it was built
         outcome.add(c_program(tree_of("address") / "plait_c_tests", log, environment=options))
@@ -162,7 +163,7 @@ def fuzz(log: Path) -> Outcome:
     program = tree_of("address") / "plait_fuzz"
     names = subprocess.run([program, "list"], capture_output=True, text=True, check=True).stdout.split()
     outcome = Outcome()
-    limits = {"ASAN_OPTIONS": "detect_leaks=1:max_allocation_size_mb=1024"}
+    limits = {"ASAN_OPTIONS": "detect_leaks=1:handle_sigill=1:max_allocation_size_mb=1024"}
     for name in names:
         arguments: list[str | Path] = [
             "--executions",

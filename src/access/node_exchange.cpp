@@ -9,18 +9,23 @@ namespace plait::access {
 
 NodeExchange::NodeExchange(const Access& access)
     : access_(access), outgoing_(access.transport), incoming_(access.transport) {
-  if (!access.transport.nodes_apart()) return;
+  if (!access.transport.nodes_apart() || access.plan.each_node()) return;
+  steps_ = access.plan.steps();
   if (!access.arrays.empty()) mine_.emplace_back(access.plan, access.arrays[0].rank);
   const auto bytes =
       static_cast<std::size_t>(access.plan.window() * access.plan.most_positions() * access.plan.element_bytes());
-  outgoing_.allocate(bytes);
-  incoming_.allocate(bytes);
+  outgoing_.allocate(access.plan.in_flight(), bytes);
+  incoming_.allocate(access.plan.in_flight(), bytes);
 }
 
 NodeExchange::Peer NodeExchange::peer(int worker, std::int64_t elements, bool behind) const {
   const int size = access_.transport.size();
   const int rank = access_.transport.rank();
   return {transport::ring_distance(behind ? rank : worker, behind ? worker : rank, size), worker, elements};
+}
+
+std::size_t NodeExchange::bytes(const Peer& peer) const {
+  return static_cast<std::size_t>(peer.elements * access_.plan.element_bytes());
 }
 
 NodeExchange::Range NodeExchange::window_of(int worker, std::int64_t step) const {
@@ -49,75 +54,107 @@ std::vector<NodeExchange::Peer> NodeExchange::readers_of_my_part(std::int64_t st
   return result;
 }
 
-template <typename Pack, typename Unpack>
-void NodeExchange::exchange(std::vector<Peer> to, std::vector<Peer> from, collective::FirstError& error, Pack&& pack,
-                            Unpack&& unpack) {
-  const auto nearer = [](const Peer& a, const Peer& b) { return a.distance < b.distance; };
-  std::sort(to.begin(), to.end(), nearer);
-  std::sort(from.begin(), from.end(), nearer);
-  transport::Transport& transport = access_.transport;
-  std::size_t next_to = 0;
-  std::size_t next_from = 0;
-  while (next_to < to.size() || next_from < from.size()) {
-    std::int64_t distance = transport.size();
-    if (next_to < to.size()) distance = to[next_to].distance;
-    if (next_from < from.size()) distance = std::min(distance, from[next_from].distance);
-    std::unique_ptr<transport::Ticket> sending;
-    std::unique_ptr<transport::Ticket> receiving;
-    const bool receives = next_from < from.size() && from[next_from].distance == distance;
-    const auto bytes = [&](const Peer& peer) {
-      return static_cast<std::size_t>(peer.elements * access_.plan.element_bytes());
-    };
-    if (receives)
-      receiving = reserve_.again(
-          error, [&] { return transport.receive(from[next_from].worker, incoming_.first(bytes(from[next_from]))); });
-    if (next_to < to.size() && to[next_to].distance == distance) {
-      {
-        const collective::Stopwatch watch(access_.times.copy);
-        error.keep([&] { pack(to[next_to].worker, outgoing_.data()); });
-      }
-      sending = reserve_.again(error,
-                               [&] { return transport.send(to[next_to].worker, outgoing_.first(bytes(to[next_to]))); });
-      ++next_to;
+template <typename List>
+const NodeExchange::Peer* NodeExchange::next(Queue& queue, collective::FirstError& error, List&& list) {
+  while (queue.step < steps_) {
+    if (!queue.listed) {
+      queue.peers = reserve_.again(error, [&] { return list(queue.step); });
+      std::ranges::sort(queue.peers, {}, &Peer::distance);
+      queue.next = 0;
+      queue.listed = true;
     }
-    {
-      const collective::Stopwatch watch(access_.times.wait);
-      if (receiving) receiving->complete();
-    }
-    if (receives) {
-      const collective::Stopwatch watch(access_.times.copy);
-      error.keep([&] { unpack(from[next_from].worker, incoming_.data()); });
-      ++next_from;
-    }
-    const collective::Stopwatch watch(access_.times.wait);
-    if (sending) sending->complete();
+    if (queue.next < queue.peers.size()) return &queue.peers[queue.next];
+    queue.listed = false;
+    ++queue.step;
   }
+  return nullptr;
 }
 
-void NodeExchange::deliver(std::int64_t step, const std::byte* window, collective::FirstError& error) {
-  if (!access_.transport.nodes_apart()) return;
-  const plan::AccessPlan& plan = access_.plan;
-  const Range own = window_of(access_.transport.rank(), step);
-  exchange(
-      reserve_.again(error, [&] { return owners_of_my_window(step, true); }),
-      reserve_.again(error, [&] { return readers_of_my_part(step, false); }), error,
-      [&](int worker, std::byte* packed) { WindowCopier(plan, worker).pack_from_window(own, window, packed); },
-      [&](int worker, const std::byte* packed) {
-        mine_[0].unpack_to_array(window_of(worker, step), packed, access_.arrays[0]);
-      });
+template <typename Pack>
+bool NodeExchange::send(const Peer& to, collective::FirstError& error, Pack&& pack) {
+  return outgoing_.start({to.worker, sends_.step}, bytes(to), [&](std::span<std::byte> packed) {
+    {
+      const collective::Stopwatch watch(access_.times.copy);
+      error.keep([&] { pack(packed.data()); });
+    }
+    ++sends_.next;
+    return reserve_.again(error, [&] { return access_.transport.send(to.worker, packed); });
+  });
 }
 
-void NodeExchange::collect(std::int64_t step, std::byte* window, collective::FirstError& error) {
-  if (!access_.transport.nodes_apart()) return;
+bool NodeExchange::receive(const Peer& from, collective::FirstError& error) {
+  return incoming_.start({from.worker, receives_.step}, bytes(from), [&](std::span<std::byte> room) {
+    ++receives_.next;
+    return reserve_.again(error, [&] { return access_.transport.receive(from.worker, room); });
+  });
+}
+
+bool NodeExchange::end_sends() {
+  return outgoing_.take([](const Message&, const std::byte*) { return true; });
+}
+
+template <typename Unpack>
+void NodeExchange::unpacked(collective::FirstError& error, Unpack&& unpack) {
+  const collective::Stopwatch watch(access_.times.copy);
+  error.keep(unpack);
+}
+
+bool NodeExchange::deliver(OwnWindow own, collective::FirstError& error) {
   const plan::AccessPlan& plan = access_.plan;
-  const Range own = window_of(access_.transport.rank(), step);
-  exchange(
-      reserve_.again(error, [&] { return readers_of_my_part(step, true); }),
-      reserve_.again(error, [&] { return owners_of_my_window(step, false); }), error,
-      [&](int worker, std::byte* packed) {
-        mine_[0].pack_from_array(window_of(worker, step), access_.arrays[0], packed);
-      },
-      [&](int worker, const std::byte* packed) { WindowCopier(plan, worker).unpack_to_window(own, packed, window); });
+  bool moved = incoming_.take([&](const Message& message, const std::byte* packed) {
+    unpacked(error,
+             [&] { mine_[0].unpack_to_array(window_of(message.worker, message.step), packed, access_.arrays[0]); });
+    return true;
+  });
+  moved = end_sends() || moved;
+  const auto readers = [&](std::int64_t step) { return readers_of_my_part(step, false); };
+  for (const Peer* from = next(receives_, error, readers); from != nullptr && receive(*from, error);
+       from = next(receives_, error, readers))
+    moved = true;
+  const auto owners = [&](std::int64_t step) { return owners_of_my_window(step, true); };
+  for (const Peer* to = next(sends_, error, owners); to != nullptr; to = next(sends_, error, owners)) {
+    const std::byte* const window = own(sends_.step);
+    if (window == nullptr) break;
+    const Range range = window_of(access_.transport.rank(), sends_.step);
+    const int worker = to->worker;
+    if (!send(*to, error,
+              [&](std::byte* packed) { WindowCopier(plan, worker).pack_from_window(range, window, packed); }))
+      break;
+    moved = true;
+  }
+  windows_done_ = sends_.step;
+  return moved;
+}
+
+bool NodeExchange::collect(OwnWindow own, collective::FirstError& error) {
+  const plan::AccessPlan& plan = access_.plan;
+  bool moved = incoming_.take([&](const Message& message, const std::byte* packed) {
+    std::byte* const window = own(message.step);
+    if (window == nullptr) return false;
+    const Range range = window_of(access_.transport.rank(), message.step);
+    unpacked(error, [&] { WindowCopier(plan, message.worker).unpack_to_window(range, packed, window); });
+    --missing_[static_cast<std::size_t>(message.step % kAhead)];
+    return true;
+  });
+  moved = end_sends() || moved;
+  const auto owners = [&](std::int64_t step) { return owners_of_my_window(step, false); };
+  const Peer* from = next(receives_, error, owners);
+  for (; from != nullptr && receives_.step < windows_done_ + kAhead; from = next(receives_, error, owners)) {
+    const auto step = static_cast<std::size_t>(receives_.step % kAhead);
+    if (!receive(*from, error)) break;
+    ++missing_[step];
+    moved = true;
+  }
+  while (windows_done_ < receives_.step && missing_[static_cast<std::size_t>(windows_done_ % kAhead)] == 0)
+    ++windows_done_;
+  const auto readers = [&](std::int64_t step) { return readers_of_my_part(step, true); };
+  for (const Peer* to = next(sends_, error, readers); to != nullptr; to = next(sends_, error, readers)) {
+    const Range range = window_of(to->worker, sends_.step);
+    if (!send(*to, error, [&](std::byte* packed) { mine_[0].pack_from_array(range, access_.arrays[0], packed); }))
+      break;
+    moved = true;
+  }
+  return moved;
 }
 
 }  // namespace plait::access

@@ -23,7 +23,7 @@ class Reader : public WindowMove {
   std::atomic<std::uint32_t>& visits(transport::Slot& slot) const override { return slot.taken; }
 
   void move(Range range, std::byte* window) override {
-    if (failed()) return;
+    if (failed() || !wanted(range)) return;
     const auto read = [&] {
       io_.start_read(range, window);
       io_.finish_read();
@@ -44,7 +44,7 @@ class Reader : public WindowMove {
     });
   }
 
-  void exchange(std::int64_t step, std::byte* window) override { remote_.deliver(step, window, error_); }
+  bool exchange(NodeExchange::OwnWindow own) override { return remote_.deliver(own, error_); }
 };
 
 }  // namespace

@@ -32,7 +32,7 @@ class Writer : public WindowMove {
     });
   }
 
-  void exchange(std::int64_t step, std::byte* window) override { remote_.collect(step, window, error_); }
+  bool exchange(NodeExchange::OwnWindow own) override { return remote_.collect(own, error_); }
 };
 
 }  // namespace

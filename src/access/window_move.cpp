@@ -10,17 +10,35 @@ WindowMove::WindowMove(const Access& access)
       transport_(access_.transport),
       sharers_(access_.sees_all_arrays ? 1 : transport_.node_size()),
       slot_bytes_(plan_.window() * plan_.element_bytes()),
-      served_(plan_.reader_at(transport_.rank()) == plan_.readers() ? 0
-              : plan_.moves_alone()                                 ? 1
-                                                                    : transport_.node_size()),
+      served_(served_peers()),
       progress_(static_cast<std::size_t>(transport_.node_size())) {
   for (const copy::LocalArray& array : access_.arrays) copiers_.emplace_back(plan_, array.rank);
   for (int i = 0; i < transport_.node_size(); ++i) {
-    progress(i).reader = plan_.reader_at(transport_.worker_on_node(i));
+    progress(i).reader = reader_of(i);
     std::int64_t steps = plan_.steps();
     while (steps > 0 && range_of(i, steps - 1).empty()) --steps;
     progress(i).steps = steps;
+    if (plan_.each_node()) wanting_.push_back(plan_.holdings(transport_.worker_on_node(i)));
   }
+}
+
+/// Where each node reads for itself, its first workers are the readers, as many on each node.
+std::int64_t WindowMove::reader_of(int peer) const {
+  return plan_.each_node() ? std::min<std::int64_t>(peer, plan_.readers())
+                           : plan_.reader_at(transport_.worker_on_node(peer));
+}
+
+int WindowMove::served_peers() const {
+  if (plan_.each_node()) return transport_.node_size();
+  if (reader_of(me()) == plan_.readers()) return 0;
+  return plan_.moves_alone() ? 1 : transport_.node_size();
+}
+
+bool WindowMove::wanted(Range range) const {
+  const auto owns_some = [&](const plan::Holding& one) { return plan_.next_owned(one.sets, range.begin) < range.end; };
+  return !plan_.each_node() || std::ranges::any_of(wanting_, [&](const std::vector<plan::Holding>& own) {
+    return std::ranges::any_of(own, owns_some);
+  });
 }
 
 void WindowMove::run() {
@@ -29,18 +47,10 @@ void WindowMove::run() {
     work_alone();
     return error_.rethrow();
   }
-  if (transport_.nodes_apart()) {
-    // Nobody waits for another node with something left to do for its own one, of which that may be waiting.
-    for (std::int64_t step = 0; step < plan_.steps(); ++step) {
-      work_until(
-          [&] { return all([&](const Progress& one) { return one.visited > step || one.visited == one.steps; }); });
-      exchange(step, window(me(), step));
-      // Counted only now, so that nobody moves the window while messages are packed or unpacked.
-      if (step < progress(me()).steps) count_visit(me(), step);
-    }
-  }
-  work_until(
-      [&] { return all([](const Progress& one) { return one.visited == one.steps; }) && nothing_left_to_move(); });
+  work_until([&] {
+    return all([](const Progress& one) { return one.visited == one.steps; }) && nothing_left_to_move() &&
+           remote_.done();
+  });
   error_.rethrow();
 }
 
@@ -75,10 +85,35 @@ bool WindowMove::nothing_left_to_move() {
 
 void WindowMove::work_until(base::FunctionRef<bool()> done) {
   while (!done()) {
-    if (visit_one() || move_one()) continue;
-    const collective::Stopwatch watch(access_.times.wait);
-    transport::wait_until([&] { return done() || something_to_do(); }, awaited(), transport_.gates().liveness());
+    // Messages first, so that links have something to carry while this worker copies or waits for its disk.
+    if (exchange_some() || visit_one() || move_one()) continue;
+    const double copied = access_.times.copy;
+    const auto goes_on = [&] { return something_to_do() || exchange_some() || done(); };
+    {
+      const collective::Stopwatch watch(access_.times.wait);
+      if (remote_.under_way())
+        transport_.await(goes_on);
+      else
+        transport::wait_until(goes_on, awaited(), transport_.gates().liveness());
+    }
+    access_.times.wait -= access_.times.copy - copied;
   }
+}
+
+/// Whether messages have moved, or one of this worker's windows is through with them.
+bool WindowMove::exchange_some() {
+  if (!apart()) return false;
+  const bool moved = exchange([this](std::int64_t step) -> std::byte* {
+    return can_visit(slot(me(), step), step) ? window(me(), step) : nullptr;
+  });
+  return count_own() || moved;
+}
+
+/// Counts the visits of its own windows, of which messages are a part: before, nobody may move such a window.
+bool WindowMove::count_own() {
+  const std::int64_t before = counted_;
+  for (; counted_ < std::min(progress(me()).visited, remote_.windows_done()); ++counted_) count_visit(me(), counted_);
+  return counted_ > before;
 }
 
 bool WindowMove::something_to_do() {
@@ -113,7 +148,10 @@ bool WindowMove::visit_one() {
     if (!visitable(one)) continue;
     const std::int64_t step = progress(one).visited++;
     visit(range_of(one, step), window(one, step));
-    if (one != me() || !transport_.nodes_apart()) count_visit(one, step);
+    if (one == me() && apart())
+      count_own();
+    else
+      count_visit(one, step);
     return true;
   }
   return false;

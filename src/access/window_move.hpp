@@ -42,8 +42,8 @@ class WindowMove : public Move {
   virtual std::atomic<std::uint32_t>& moves(transport::Slot& slot) const = 0;
   virtual void visit(Range range, std::byte* window) = 0;
   virtual void move(Range range, std::byte* window) = 0;
-  /// For the ranks of other nodes.
-  virtual void exchange(std::int64_t step, std::byte* window) = 0;
+  /// Goes on with messages to and from the ranks of other nodes; whether anything moved.
+  virtual bool exchange(NodeExchange::OwnWindow own) = 0;
   /// Whether windows are moved before they are visited.
   virtual bool moves_first() const = 0;
 
@@ -61,6 +61,8 @@ class WindowMove : public Move {
   bool failed() const { return error_.any(); }
   /// Whether other workers look at the windows as well.
   bool shared() const { return sharers_ > 1; }
+  /// Whether some worker that looks at the windows wants anything of a range.
+  bool wanted(Range range) const;
 
   Access access_;
   WindowIo io_;
@@ -78,6 +80,10 @@ class WindowMove : public Move {
   };
 
   int me() const { return transport_.node_rank(); }
+  /// Whether windows have something of ranks that do not see them.
+  bool apart() const { return transport_.nodes_apart() && !plan_.each_node(); }
+  std::int64_t reader_of(int peer) const;
+  int served_peers() const;
   /// The i-th peer whose windows this worker looks at.  Each begins with its own, so that no two of them touch
   /// neighbouring elements at the same time.
   int peer(int i) const { return (me() + i) % transport_.node_size(); }
@@ -100,6 +106,8 @@ class WindowMove : public Move {
   bool claim(int peer);
   bool visit_one();
   bool move_one();
+  bool exchange_some();
+  bool count_own();
   std::atomic<std::uint32_t>& awaited();
   void count_visit(int peer, std::int64_t step);
 
@@ -107,8 +115,10 @@ class WindowMove : public Move {
   transport::Transport& transport_;
   int sharers_;  // workers that meet in one window: all of the node, or the owner alone where it sees all arrays
   std::int64_t slot_bytes_;
-  int served_;                      // the first so many peers whose windows this worker may move
-  std::vector<Progress> progress_;  // by node rank
+  int served_;                                       // the first so many peers whose windows this worker may move
+  std::vector<Progress> progress_;                   // by node rank
+  std::vector<std::vector<plan::Holding>> wanting_;  // of the node's ranks, where each node reads for itself
+  std::int64_t counted_ = 0;                         // visits of its own windows, where nodes are apart
   transport::SharedWindows* windows_ = nullptr;
 };
 

@@ -171,6 +171,9 @@ class Container {
   virtual void commit_changes(store::Store& /*view*/) const {}
   /// Whether attributes of what view() gave are changed in place.
   virtual bool changes_attributes(const store::Store& /*view*/) const { return false; }
+  /// Called before anything of what was written takes effect at the end.
+  /// errors  kSystem: why change_attributes() would fail, as far as can be told.
+  virtual void prepare_attributes(store::Store& /*view*/, const std::string& /*path*/) const {}
   /// Changes those of the array, which refused_attribute() does not refuse.  One rank calls it, when all have written.
   /// path: as for inspect().  errors  kSystem.
   virtual void change_attributes(store::Store& /*view*/, const std::string& /*path*/,

@@ -1,5 +1,6 @@
 #include "driver/file_driver.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 
@@ -28,10 +29,11 @@ struct Findings {
 /// One rank's end of the store; rank 0 holds a new file, too.
 class FileSource : public core::Source {
  public:
-  explicit FileSource(const FileDriver& driver) : driver_(driver) {}
+  FileSource(const FileDriver& driver, std::string name) : driver_(driver), name_(std::move(name)) {}
 
   std::shared_ptr<store::Store> store() const override { return store_; }
   void resize(collective::Collective& call, std::int64_t bytes) override;
+  void check_name() const override;
   void finish(collective::Collective& call, bool written) override;
   void discard() noexcept override {
     if (made_) made_->discard();
@@ -47,6 +49,8 @@ class FileSource : public core::Source {
 
  private:
   const FileDriver& driver_;
+  std::string name_;
+  store::Location found_;  // on rank 0, of one that is there
   std::shared_ptr<store::Store> store_;
   std::unique_ptr<store::NewFile> made_;
 };
@@ -64,6 +68,7 @@ Findings FileSource::look(Opening& opening) {
     } else {
       store::Found there = driver_.find(opening.name(), opening.mode() == Mode::kReadWrite);
       found.location = std::move(there.location);
+      found_ = found.location;
       store_ = std::move(there.store);
       opening.inspect(store_);
     }
@@ -92,6 +97,27 @@ void FileSource::resize(collective::Collective& call, std::int64_t bytes) {
   call.step([&] { store_ = driver_.open(location, true); });
 }
 
+void FileSource::check_name() const {
+  bool replaced = false;
+  try {
+    replaced = !made_ && !found_.files.empty() && driver_.is_replaced(name_, found_);
+  } catch (const Error& error) {
+    if (error.system_code() != ENOENT) throw;
+    throw Error(
+        ErrorKind::kSystem,
+        base::text("cannot finish ", name_,
+                   ": it has been removed or renamed since it was opened, so that what was written is not there; "
+                   "open it where it is now, and write again"),
+        ENOENT);
+  }
+  if (replaced)
+    throw Error(ErrorKind::kSystem,
+                base::text("cannot finish ", name_,
+                           ": another file has replaced it since it was opened, so that what was written is not in it; "
+                           "open it again, and write again"),
+                ESTALE);
+}
+
 void FileSource::finish(collective::Collective& call, bool written) {
   call.step([&] {
     if (written) store_->sync();
@@ -103,6 +129,11 @@ void FileSource::finish(collective::Collective& call, bool written) {
 
 }  // namespace
 
+bool FileDriver::is_replaced(const std::string& name, const store::Location& opened) const {
+  const store::Found now = find(name, false);
+  return !std::ranges::equal(now.location.files, opened.files, store::posix::same_file);
+}
+
 Located FileDriver::locate(const std::string& name) const {
   Located found = Driver::locate(name);
   found.id.clear();
@@ -111,7 +142,7 @@ Located FileDriver::locate(const std::string& name) const {
 }
 
 std::unique_ptr<core::Source> FileDriver::open(Opening& opening) const {
-  auto source = std::make_unique<FileSource>(*this);
+  auto source = std::make_unique<FileSource>(*this, opening.name());
   std::string before;
   int same = 0;  // how often rank 0 has seen the same though others did not
   for (int attempt = 1;; ++attempt) {

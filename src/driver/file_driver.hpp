@@ -31,6 +31,9 @@ class FileDriver : public Driver {
   virtual std::unique_ptr<store::NewFile> create(const std::string& name,
                                                  const store::NewFileOptions& options) const = 0;
 
+  /// Whether one that was found as `opened` is no longer what its name stands for.  errors  As find().
+  virtual bool is_replaced(const std::string& name, const store::Location& opened) const;
+
   /// Whether an ordinary file's bytes are this kind's own, which only stand for a store.  errors  kSystem.
   virtual bool recognizes(store::Store& /*file*/) const { return false; }
   /// What such bytes do, in words that follow "bytes that".

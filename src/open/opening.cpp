@@ -241,9 +241,12 @@ void FileOpening::adopt_changes() {
     if (!why.empty())
       throw Error(ErrorKind::kArgument, text(path, ": the attribute \"", attribute, "\" cannot be changed: ", why));
   };
-  file_.set_attribute_changing({check, [own, path](store::Store& view, const AttributeChanges& changed) {
-                                  own->change_attributes(view, path, changed);
-                                }});
+  file_.set_attribute_changing(
+      {check,
+       [own, path](store::Store& view, const AttributeChanges& /*changed*/) { own->prepare_attributes(view, path); },
+       [own, path](store::Store& view, const AttributeChanges& changed) {
+         own->change_attributes(view, path, changed);
+       }});
 }
 
 void FileOpening::share() {

@@ -28,7 +28,8 @@ std::int64_t longest_array(const Layout& layout) {
 /// Elements of a window: the same on every rank.
 std::int64_t chunk_for(const plan::Pairs& pairs, std::int64_t element_bytes, std::int64_t memory_bytes,
                        const transport::Transport& transport) {
-  const std::int64_t buffers = plan::kSlots + (transport.nodes_apart() ? 2 : 0);
+  const std::int64_t buffers =
+      plan::kSlots + (transport.nodes_apart() ? 2 * plan::messages_in_flight(memory_bytes) : 0);
   const std::int64_t most = memory_bytes / buffers / element_bytes;
   // A halo that wraps around gets elements more than once, so what the sender has says nothing then.
   std::int64_t longest = longest_array(pairs.target());
@@ -61,8 +62,8 @@ Pairwise::Pairwise(const plan::Pairs& pairs, std::int64_t element_bytes, std::in
       outgoing_(transport),
       incoming_(transport) {
   if (transport.nodes_apart()) {
-    outgoing_.allocate(static_cast<std::size_t>(chunk_ * element_bytes));
-    incoming_.allocate(outgoing_.size());
+    outgoing_.allocate(plan::messages_in_flight(memory_bytes), static_cast<std::size_t>(chunk_ * element_bytes));
+    incoming_.allocate(plan::messages_in_flight(memory_bytes), static_cast<std::size_t>(chunk_ * element_bytes));
   }
 }
 
@@ -86,14 +87,7 @@ std::vector<Pairwise::Partner> Pairwise::plan(const plan::Pairs& pairs, const st
   return result;
 }
 
-std::int64_t Pairwise::staging_bytes() const {
-  return chunk_bytes() * plan::kSlots + static_cast<std::int64_t>(outgoing_.size() + incoming_.size());
-}
-
-std::span<std::byte> Pairwise::bytes_of(collective::MessageBuffer& buffer, const PackedMessage& message,
-                                        std::int64_t chunk) const {
-  return buffer.first(static_cast<std::size_t>((chunk_end(message, chunk) - chunk * chunk_) * element_bytes_));
-}
+std::int64_t Pairwise::staging_bytes() const { return chunk_bytes() * plan::kSlots + message_bytes(); }
 
 void Pairwise::run(const copy::LocalArray* from, const copy::LocalArray* to, bool inside) {
   source_ = from;
@@ -102,19 +96,24 @@ void Pairwise::run(const copy::LocalArray* from, const copy::LocalArray* to, boo
   last_put_ = {};
   // Other nodes may need theirs: all make them together.
   if (inside || transport_.nodes_apart()) windows_ = &transport_.windows(plan::kSlots * chunk_ * element_bytes_);
-  const auto wanted = [&](const Partner& partner) { return inside || partner.remote; };
-  auto next_to = std::find_if(to_.begin(), to_.end(), wanted);
-  auto next_from = std::find_if(from_.begin(), from_.end(), wanted);
-  while (next_to != to_.end() || next_from != from_.end()) {
-    auto key = next_to != to_.end() ? next_to->key() : next_from->key();
-    if (next_from != from_.end()) key = std::min(key, next_from->key());
-    const bool sends = next_to != to_.end() && next_to->key() == key;
-    const bool receives = next_from != from_.end() && next_from->key() == key;
+  if (inside) run_inside();
+  if (transport_.nodes_apart()) run_between_nodes();
+  error_.rethrow();
+}
+
+void Pairwise::run_inside() {
+  auto next_to = to_.begin();
+  auto next_from = from_.begin();
+  const auto left = [](auto next, const std::vector<Partner>& all) { return next != all.end() && !next->remote; };
+  while (left(next_to, to_) || left(next_from, from_)) {
+    std::int64_t distance = transport_.node_size();
+    if (left(next_to, to_)) distance = next_to->distance;
+    if (left(next_from, from_)) distance = std::min(distance, next_from->distance);
+    const bool sends = left(next_to, to_) && next_to->distance == distance;
+    const bool receives = left(next_from, from_) && next_from->distance == distance;
     round(sends ? &*next_to++ : nullptr, receives ? &*next_from++ : nullptr);
   }
-  if (inside) wait_until_taken();
-  if (sending_) std::exchange(sending_, nullptr)->complete();
-  error_.rethrow();
+  wait_until_taken();
 }
 
 void Pairwise::round(const Partner* to, const Partner* from) {
@@ -129,13 +128,6 @@ void Pairwise::round(const Partner* to, const Partner* from) {
 
 void Pairwise::put(const Partner& to, std::int64_t chunk) {
   const std::int64_t end = chunk_end(to.message, chunk);
-  if (to.remote) {
-    if (sending_) std::exchange(sending_, nullptr)->complete();
-    error_.keep([&] { to.message.pack(chunk * chunk_, end, *source_, outgoing_.data()); });
-    sending_ =
-        reserve_.again(error_, [&] { return transport_.send(to.worker, bytes_of(outgoing_, to.message, chunk)); });
-    return;
-  }
   const int me = transport_.node_rank();
   transport::Slot& own = slot(me, chunk);
   std::uint32_t& last = last_put_[static_cast<std::size_t>(chunk % plan::kSlots)];
@@ -148,18 +140,75 @@ void Pairwise::put(const Partner& to, std::int64_t chunk) {
 
 void Pairwise::take(const Partner& from, std::int64_t chunk) {
   const std::int64_t end = chunk_end(from.message, chunk);
-  if (from.remote) {
-    const auto bytes = bytes_of(incoming_, from.message, chunk);
-    reserve_.again(error_, [&] { return transport_.receive(from.worker, bytes); })->complete();
-    error_.keep([&] { from.message.unpack(chunk * chunk_, end, bytes.data(), *target_); });
-    return;
-  }
   const int peer = transport_.node_rank_of(from.worker);
   transport::Slot& theirs = slot(peer, chunk);
   transport_.gates().wait(theirs.filled, stamp(from.distance, chunk));
   error_.keep([&] { from.message.unpack(chunk * chunk_, end, window(peer, chunk), *target_); });
   theirs.taken.store(stamp(from.distance, chunk), std::memory_order_release);
   transport::wake_all(theirs.taken);
+}
+
+Pairwise::Chunk Pairwise::first_between_nodes(const std::vector<Partner>& partners) const {
+  const auto first = std::ranges::find_if(partners, &Partner::remote);
+  return {first == partners.end() ? nullptr : &*first, 0};
+}
+
+Pairwise::Chunk Pairwise::next(const std::vector<Partner>& partners, Chunk chunk) const {
+  if ((chunk.number + 1) * chunk_ < chunk.partner->message.elements()) return {chunk.partner, chunk.number + 1};
+  return {chunk.partner == &partners.back() ? nullptr : chunk.partner + 1, 0};
+}
+
+std::size_t Pairwise::bytes_of(const Chunk& chunk) const {
+  const std::int64_t end = chunk_end(chunk.partner->message, chunk.number);
+  return static_cast<std::size_t>((end - chunk.number * chunk_) * element_bytes_);
+}
+
+bool Pairwise::unpack_what_came() {
+  return incoming_.take([&](const Chunk& chunk, const std::byte* packed) {
+    const PackedMessage& message = chunk.partner->message;
+    error_.keep([&] { message.unpack(chunk.number * chunk_, chunk_end(message, chunk.number), packed, *target_); });
+    return true;
+  });
+}
+
+bool Pairwise::receive(Chunk& next_one) {
+  if (next_one.partner == nullptr) return false;
+  const bool begun = incoming_.start(next_one, bytes_of(next_one), [&](std::span<std::byte> room) {
+    return reserve_.again(error_, [&] { return transport_.receive(next_one.partner->worker, room); });
+  });
+  if (begun) next_one = next(from_, next_one);
+  return begun;
+}
+
+bool Pairwise::send(Chunk& next_one) {
+  if (next_one.partner == nullptr) return false;
+  const bool begun = outgoing_.start(next_one, bytes_of(next_one), [&](std::span<std::byte> packed) {
+    const PackedMessage& message = next_one.partner->message;
+    const std::int64_t begin = next_one.number * chunk_;
+    error_.keep([&] { message.pack(begin, chunk_end(message, next_one.number), *source_, packed.data()); });
+    return reserve_.again(error_, [&] { return transport_.send(next_one.partner->worker, packed); });
+  });
+  if (begun) next_one = next(to_, next_one);
+  return begun;
+}
+
+/// All workers send and receive in one order, by rounds and chunks: the first message of all that has not come can
+/// always go on.
+void Pairwise::run_between_nodes() {
+  Chunk to = first_between_nodes(to_);
+  Chunk from = first_between_nodes(from_);
+  const auto go_on = [&] {
+    bool moved = unpack_what_came();
+    moved = outgoing_.take([](const Chunk&, const std::byte*) { return true; }) || moved;
+    while (receive(from)) moved = true;
+    while (send(to)) moved = true;
+    return moved;
+  };
+  const auto done = [&] {
+    return to.partner == nullptr && from.partner == nullptr && !outgoing_.any() && !incoming_.any();
+  };
+  while (!done())
+    if (!go_on()) transport_.await([&] { return go_on() || done(); });
 }
 
 void Pairwise::wait_until_taken() {

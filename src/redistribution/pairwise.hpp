@@ -2,11 +2,10 @@
 #pragma once
 
 #include <array>
-#include <memory>
 #include <vector>
 
 #include "collective/first_error.hpp"
-#include "collective/message_buffer.hpp"
+#include "collective/messages_in_flight.hpp"
 #include "collective/reserve.hpp"
 #include "copy/local_array.hpp"
 #include "plan/access/access.hpp"
@@ -19,7 +18,8 @@ namespace plait::redistribution {
 
 /// In round d each worker sends to the worker d positions further on and receives from the one d positions before it
 /// (the pairwise exchange of Bordawekar 1993, figure 16), this node's workers first; pairs that have nothing in common
-/// are skipped.  Messages are cut into chunks; one each way is under way at a time.
+/// are skipped.  Messages are cut into chunks.  Inside a node one each way is under way at a time; between nodes
+/// plan::kInFlight, and neither way waits for the other, so that links carry both at once.
 class Pairwise {
  public:
   /// Plans the messages of this worker, and allocates.  Not collective, but all workers come to the same chunks.
@@ -31,6 +31,8 @@ class Pairwise {
   std::int64_t messages() const { return static_cast<std::int64_t>(to_.size()); }
   std::int64_t staging_bytes() const;
   std::int64_t chunk_bytes() const { return chunk_ * element_bytes_; }
+  /// Of the buffers for messages between nodes.
+  std::int64_t message_bytes() const { return static_cast<std::int64_t>(outgoing_.size() + incoming_.size()); }
 
   /// Moves the messages: all of them, or, where `inside` is false, those that leave the node.  An array that this
   /// worker has not is nullptr.  Collective; prepare() is called before the last agreement ahead of it.
@@ -50,6 +52,8 @@ class Pairwise {
   void round(const Partner* to, const Partner* from);
   void put(const Partner& to, std::int64_t chunk);
   void take(const Partner& from, std::int64_t chunk);
+  void run_inside();
+  void run_between_nodes();
   void wait_until_taken();
 
   transport::Slot& slot(int node_rank, std::int64_t chunk) const {
@@ -61,21 +65,31 @@ class Pairwise {
   std::int64_t chunk_end(const PackedMessage& message, std::int64_t chunk) const {
     return std::min((chunk + 1) * chunk_, message.elements());
   }
-  std::span<std::byte> bytes_of(collective::MessageBuffer& buffer, const PackedMessage& message,
-                                std::int64_t chunk) const;
+  /// A chunk that is under way, or is the next one.
+  struct Chunk {
+    const Partner* partner = nullptr;
+    std::int64_t number = 0;
+  };
+  using Messages = collective::MessagesInFlight<Chunk, plan::kInFlight>;
+  Chunk first_between_nodes(const std::vector<Partner>& partners) const;
+  /// The chunk behind one, of no partner behind the last one.
+  Chunk next(const std::vector<Partner>& partners, Chunk chunk) const;
+  std::size_t bytes_of(const Chunk& chunk) const;
+  bool unpack_what_came();
+  bool receive(Chunk& next_one);
+  bool send(Chunk& next_one);
 
   std::int64_t element_bytes_;
   transport::Transport& transport_;
   std::int64_t chunk_;  // elements of a window
   std::vector<Partner> to_;
   std::vector<Partner> from_;
-  collective::MessageBuffer outgoing_;
-  collective::MessageBuffer incoming_;
+  Messages outgoing_;
+  Messages incoming_;
   // Of one run:
   const copy::LocalArray* source_ = nullptr;
   const copy::LocalArray* target_ = nullptr;
   transport::SharedWindows* windows_ = nullptr;
-  std::unique_ptr<transport::Ticket> sending_;
   std::array<std::uint32_t, plan::kSlots> last_put_{};
   collective::FirstError error_;  // for want of memory: the others wait for this worker's part all the same
   collective::Reserve reserve_;

@@ -109,7 +109,7 @@ Exchange::Exchange(plan::Pairs pairs, std::int64_t element_bytes, std::int64_t m
       window_bytes_(std::max(plan::kSlots * pairwise_.chunk_bytes(), Phases::most_window_bytes(memory_bytes))),
       memory_bytes_(memory_bytes) {
   // What crosses nodes has buffers of its own.
-  const std::int64_t inside = memory_bytes - (transport.nodes_apart() ? 2 * pairwise_.chunk_bytes() : 0);
+  const std::int64_t inside = memory_bytes - (transport.nodes_apart() ? pairwise_.message_bytes() : 0);
   if (Phases::chunk_bytes(element_bytes, inside, transport.node_size()) >=
       std::max(Phases::kLeastChunkBytes, element_bytes))
     phases_.emplace(pairs_, element_bytes, inside, transport);
@@ -341,7 +341,7 @@ Exchange::Group& Exchange::own_message() {
 }
 
 std::int64_t Exchange::staging_bytes() const {
-  const std::int64_t outside = transport_.nodes_apart() ? 2 * pairwise_.chunk_bytes() : 0;
+  const std::int64_t outside = transport_.nodes_apart() ? pairwise_.message_bytes() : 0;
   return phases_ ? phases_->staging_bytes() + outside : pairwise_.staging_bytes();
 }
 

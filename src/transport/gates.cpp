@@ -9,6 +9,7 @@
 #include <chrono>
 #include <climits>
 #include <ctime>
+#include <thread>
 
 namespace plait::transport {
 
@@ -74,6 +75,25 @@ void wait_for(std::atomic<std::uint32_t>& word, std::uint32_t target, Liveness& 
 
 void wait_until(base::FunctionRef<bool()> done, std::atomic<std::uint32_t>& word, Liveness& liveness) {
   wait(done, word, liveness, std::chrono::microseconds(250));
+}
+
+void poll_until(base::FunctionRef<bool()> done, Liveness& liveness) {
+  constexpr std::chrono::microseconds kNap{50};
+  if (yield_for_a_while(done)) return;
+  auto looked = std::chrono::steady_clock::now();
+  while (!done()) {
+    std::this_thread::sleep_for(kNap);
+    const auto now = std::chrono::steady_clock::now();
+    if (now - looked < kQuarterSecond) continue;
+    looked = now;
+    liveness.check_interruption();
+    try {
+      liveness.check();
+    } catch (...) {
+      if (!done()) throw;
+      return;
+    }
+  }
 }
 
 void Gates::raise(std::atomic<std::uint32_t>& counter, std::uint32_t by) {

@@ -43,6 +43,10 @@ void wait_for(std::atomic<std::uint32_t>& word, std::uint32_t target, Liveness& 
 /// errors  As wait_for().
 void wait_until(base::FunctionRef<bool()> done, std::atomic<std::uint32_t>& word, Liveness& liveness);
 
+/// Waits until `done` says so where nobody wakes this worker, as it looks at messages: it is asked again and again.
+/// errors  As wait_for().
+void poll_until(base::FunctionRef<bool()> done, Liveness& liveness);
+
 /// What one worker's window slot has been through.  Readers raise `filled` and wait on `taken`; writers raise `taken`
 /// for a flushed slot and wait on `filled`.
 struct Slot {

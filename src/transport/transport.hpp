@@ -8,18 +8,22 @@
 #include <span>
 #include <vector>
 
+#include "base/function_ref.hpp"
 #include "plait/index_set.hpp"
+#include "transport/gates.hpp"
 #include "transport/given_up.hpp"
 #include "transport/peer_memory.hpp"
 
 namespace plait::transport {
 
-/// A message on its way.  Complete each exactly once, in any order; its bytes stay untouched until then.
+/// A message on its way.  Each is completed exactly once, in any order; its bytes stay untouched until then.
 class Ticket {
  public:
   virtual ~Ticket() = default;
   /// Waits for the message.  errors  kSystem: the message could not be carried.
   virtual void complete() = 0;
+  /// Moves it on without waiting, and tells whether it has come; one that has is complete.  errors  As complete().
+  virtual bool test() = 0;
 };
 
 /// Memory that all workers of one node see: an equal part for each of them.
@@ -34,7 +38,6 @@ class SharedWindows {
 class Active;
 class CallService;
 class Counter;
-class Gates;
 class SharedPart;
 
 /// One worker's end.  Collective calls are made by all workers in one order.
@@ -84,6 +87,10 @@ class Transport {
   /// errors  std::bad_alloc: nothing was started, and the call may be made again.
   virtual std::unique_ptr<Ticket> send(int to, std::span<const std::byte> bytes) = 0;
   virtual std::unique_ptr<Ticket> receive(int from, std::span<std::byte> bytes) = 0;
+
+  /// Waits until `done` says so, which tests messages that are under way.
+  /// errors  kSystem: a worker has left or been lost; what `done` throws.
+  virtual void await(base::FunctionRef<bool()> done) { poll_until(done, gates().liveness()); }
 
   /// Whether a wait for messages has been given up, as a process has left: memory that was passed must stay.
   virtual bool messages_abandoned() const { return false; }

@@ -112,6 +112,7 @@ class _CaseRun:
         self._settings, self._case, self._folder, self._machine = settings, case, folder, machine
         self._data = folder / f"{case.dtype}-{case.operation}.bin"
         self._cells = {cell.name: CellResult(cell.name) for cell in CELLS}
+        self._hosts, self._bare = 1, None
         self._steps = Steps(progress, len(CELLS) * (len(self._risky) + settings.rounds))
 
     @property
@@ -125,7 +126,7 @@ class _CaseRun:
             self._measure()
         finally:
             self._data.unlink(missing_ok=True)
-        return CaseResult(self._case, list(self._cells.values()))
+        return CaseResult(self._case, list(self._cells.values()), self._hosts, self._bare)
 
     def _start(self, trial: bool, accesses: list[str], skip: list[tuple[str, str]], limit: float) -> RankProgram:
         cells, rounds, conditions = list(self._cells), self._settings.rounds, self._settings.conditions
@@ -168,12 +169,15 @@ class _CaseRun:
             for event in ranks.events(patience):
                 if event["event"] == "hello":
                     self._machine["MPI"] = shorten_library(event["mpi"])
+                elif event["event"] == "hosts":
+                    self._hosts, self._bare = event["count"], event["bare"]
                 elif event["event"] == "round":
                     self._steps.done(f"{event['cell']}, round {event['round'] + 1} of {self._settings.rounds}")
                 elif event["event"] == "cell":
                     cell = self._cells[event["cell"]]
                     cell.layout, cell.views = event["layout"], event["views"]
                     cell.samples, cell.wrong = event["samples"], event["wrong"]
+                    cell.least, cell.crossed = event["least"], event["crossed"]
                     cell.timers, cell.surroundings, cell.trips = (
                         event["timers"], event["surroundings"], event["trips"],
                     )  # fmt: skip

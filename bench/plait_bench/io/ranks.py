@@ -10,6 +10,7 @@ from mpi4py import MPI
 import plait
 from plait_bench.access import Access
 from plait_bench.cells import CONFORMING, Cell, by_name
+from plait_bench.io.between import Hosts
 from plait_bench.job import MPI_IO, REDISTRIBUTION, Job
 from plait_bench.pattern import pattern
 from plait_bench.ranks import Ranks, run_job
@@ -26,11 +27,14 @@ class _Ranks(Ranks):
         self._job = job
         self._path = Path(job.path)
         self._dtype = np.dtype(job.case.dtype)
+        self._hosts = Hosts(self._comm)
 
     def run(self) -> None:
         """Do the whole job."""
         self._greet()
         self._make_file()
+        if not self._job.trial and self._hosts.count > 1:
+            self._tell("hosts", count=self._hosts.count, bare=self._hosts.bare_rate())
         for name in self._job.cells:
             if self._job.trial:
                 self._try_cell(by_name(name))
@@ -93,6 +97,7 @@ class _Ranks(Ranks):
         timers: dict[str, list[dict[str, float]]] = {access: [] for access in accesses}
         surroundings = []
         trips = [round_trip(self._comm)]
+        crossed: dict[str, list[int]] = {access: [] for access in accesses}
         wrong: set[str] = set()
         with self._open(cell, accesses) as files:
             for number in range(-1, self._job.rounds):  # the first round warms up both sides and is not counted
@@ -100,12 +105,15 @@ class _Ranks(Ranks):
                 watch = Watch(self._comm)
                 for position, access in enumerate(order):
                     files.prepare(1 + (number + 1) * len(accesses) + position)
+                    before = self._hosts.carried()
                     seconds, view = self._time(files, access)
+                    carried = self._hosts.most(before)
                     if not self._all(files.correct(access)):
                         wrong.add(access)
                     if number < 0:
                         continue
                     samples[access].append(seconds)
+                    crossed[access].append(carried)
                     timers[access] += self._timers(files, access)
                     if access == MPI_IO:
                         views.append(view)
@@ -117,7 +125,13 @@ class _Ranks(Ranks):
         trips.append(round_trip(self._comm))
         self._tell("cell", cell=cell.name, layout=layout, samples=samples, views=views, wrong=sorted(wrong),
                    timers={access: times for access, times in timers.items() if times}, surroundings=surroundings,
-                   trips=trips)  # fmt: skip
+                   trips=trips, least=self._least(cell), crossed=crossed)  # fmt: skip
+
+    def _least(self, cell: Cell) -> int:
+        """Return the bytes that cross the busiest link at least where each rank reads or writes its conforming part."""
+        layouts = [one.layout((self._job.case.extent,) * 2, self._comm.size) for one in (CONFORMING, cell)]
+        held, wanted = layouts if self._job.case.operation == "read" else layouts[::-1]
+        return self._hosts.least(held, wanted, self._dtype.itemsize) if self._hosts.count > 1 else 0
 
     def _timers(self, files: Access, access: str) -> list[dict[str, float]]:
         """Return where the time of all ranks together went, a rank; nothing for accesses that are not Plait's."""

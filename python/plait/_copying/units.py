@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,7 @@ import numpy as np
 from .._file import File
 from .boxes import Boxes, Kept
 
-_BESIDE = ".plait-"  # how the names of chunks begin before they are renamed
+_CHANGES = ".plait-changes"  # where chunks are before they are renamed
 
 
 class Units:
@@ -63,6 +64,4 @@ class Units:
         for index in shards:
             with contextlib.suppress(FileNotFoundError, NotADirectoryError):
                 os.unlink(self._folder.joinpath("c", *map(str, index)))
-        for name in os.listdir(self._folder):
-            if name.startswith(_BESIDE):
-                os.unlink(self._folder / name)
+        shutil.rmtree(self._folder / _CHANGES, ignore_errors=True)

@@ -110,6 +110,11 @@ class Hdf5 : public NamingContainer {
     return changed != nullptr && changed->is_changed();
   }
   void commit_changes(store::Store& view) const override { dynamic_cast<ChangedDataset&>(view).commit(); }
+  void prepare_attributes(store::Store& view, const std::string& path) const override {
+    auto* changed = dynamic_cast<ChangedDataset*>(&view);
+    if (changed != nullptr && changed->is_changed()) return changed->check_alone();
+    HdfFile(dynamic_cast<DatasetStore&>(view).file(), std::string(array_name(path).file), HdfFile::For::kChanging);
+  }
   void change_attributes(store::Store& view, const std::string& path, const AttributeChanges& changes) const override {
     auto& dataset = dynamic_cast<DatasetStore&>(view);
     HdfFile(dataset.file(), std::string(array_name(path).file), HdfFile::For::kChanging)

@@ -205,13 +205,18 @@ void ChunkStore::write_chunk(std::int64_t number, const std::vector<WriteSegment
   const bool whole = parts.size() == 1 && parts[0].bytes == metadata_.chunk_bytes;
   if (metadata_.plain() && !whole && !metadata_.shards) return files_.patch(number, parts);
   std::span<const std::byte> plain;
+  std::optional<store::posix::Identity> from;
   if (whole) {
     plain = {parts[0].data, size};
   } else {
     const std::span<std::byte> chunk = chunk_rooms().plain.of(size);
     std::int64_t given = 0;
     for (const WriteSegment& part : parts) given += part.bytes;
-    const std::optional<StoredChunk> old = given < inside(number) ? files_.find(number) : std::nullopt;
+    std::optional<StoredChunk> old;
+    if (given < inside(number)) {
+      if (!files_.fresh()) from = files_.identity(number);
+      old = files_.find(number);
+    }
     if (old)
       unpack(*old, chunk);
     else if (static_cast<std::size_t>(given) < size)
@@ -225,7 +230,7 @@ void ChunkStore::write_chunk(std::int64_t number, const std::vector<WriteSegment
     transpose(metadata_, Towards::kFile, plain, stored);
     plain = stored;
   }
-  files_.put(number, metadata_.packing.encode(plain));
+  files_.put(number, metadata_.packing.encode(plain), from);
 }
 
 }  // namespace plait::container::zarr

@@ -31,19 +31,27 @@ PlannedAccess::PlannedAccess(const SelectedArray& array, const AccessRequest& re
   using plan::Strategy;
   plan::AccessPlan modelled = make_plan(array, request, workers);
   const Strategy mine = modelled.strategy();
-  ways_.push_back({mine, 0, {}, std::move(words)});
+  const bool each_node = modelled.each_node();
+  ways_.push_back({mine, 0, each_node, {}, std::move(words)});
   if (modelled.is_open()) {
-    const Strategy other = mine == Strategy::kDirect ? Strategy::kTwoPhase : Strategy::kDirect;
-    std::vector<double> predicted{modelled.predicted_seconds(mine), modelled.predicted_seconds(other)};
-    ways_.push_back({other, 0, {}, {}});
+    std::vector<double> predicted{modelled.predicted_seconds(mine)};
+    const auto add = [&](Way way, double seconds) {
+      predicted.push_back(seconds);
+      ways_.push_back(std::move(way));
+    };
+    if (mine != Strategy::kDirect)
+      add({Strategy::kDirect, 0, false, {}, {}}, modelled.predicted_seconds(Strategy::kDirect));
+    if (mine == Strategy::kDirect || each_node)
+      add({Strategy::kTwoPhase, 0, false, {}, {}}, modelled.predicted_seconds_by(modelled.most_readers()));
+    if (!each_node && modelled.may_read_in_each_node())
+      add({Strategy::kTwoPhase, 0, true, {}, {}}, modelled.predicted_seconds_in_each_node());
     std::int64_t before = 0;
     for (const std::int64_t readers : {std::int64_t{1}, std::int64_t{workers.number / 2}, modelled.most_readers()}) {
       const bool another = readers < modelled.readers() || (request.writes() && readers > modelled.readers());
       if (array.options.readers != 0 || workers.threads || !another) continue;
       if (readers <= before || readers > modelled.most_readers()) continue;
       before = readers;
-      predicted.push_back(modelled.predicted_seconds_by(readers));
-      ways_.push_back({Strategy::kTwoPhase, readers, {}, {}});
+      add({Strategy::kTwoPhase, readers, false, {}, {}}, modelled.predicted_seconds_by(readers));
     }
     choice_.emplace(predicted);
   }
@@ -51,7 +59,9 @@ PlannedAccess::PlannedAccess(const SelectedArray& array, const AccessRequest& re
 }
 
 std::string PlannedAccess::Way::words() const {
-  return readers == 0 ? plan::to_string(strategy) : base::text(plan::to_string(strategy), " by ", readers);
+  const char* const where = each_node ? " in each node" : "";
+  return readers == 0 ? base::text(plan::to_string(strategy), where)
+                      : base::text(plan::to_string(strategy), " by ", readers);
 }
 
 void PlannedAccess::prepare(const AccessRequest& request, const Workers& workers) {
@@ -61,6 +71,7 @@ void PlannedAccess::prepare(const AccessRequest& request, const Workers& workers
     SelectedArray forced = array_;
     forced.options.strategy = way.strategy;
     if (way.readers != 0) forced.options.readers = way.readers;
+    forced.options.each_node = way.each_node;
     forced.options.as_measured = true;
     // Ranks that chose differently would wait for each other for ever; so they would be told that their calls differ.
     way.call = base::text(ways_.front().call, ", ", way.words());

@@ -58,6 +58,7 @@ class PlannedAccess {
   struct Way {
     plan::Strategy strategy;
     std::int64_t readers;                  // 0: as the planner says
+    bool each_node;                        // reads for itself
     std::optional<plan::AccessPlan> plan;  // once it is wanted
     std::string call;
     std::string words() const;

@@ -57,7 +57,6 @@ void File::Impl::change_attribute(const std::string& name, const std::optional<A
   else
     attributes_.push_back(*value);
   changes_.insert_or_assign(name, value);
-  dirty_ = true;
 }
 
 void File::set_attribute(const ArrayAttribute& attribute) {

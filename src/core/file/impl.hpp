@@ -78,6 +78,8 @@ class File::Impl {
   struct AttributeChanging {
     /// errors  kArgument: why one of that name does not get the value, or does not go where that is null.
     std::function<void(const std::string&, const ArrayAttribute*)> check;
+    /// Called in front of all that close() does: errors  kSystem: why changes cannot be written; one rank calls it.
+    std::function<void(store::Store&, const AttributeChanges&)> prepare;
     /// Writes changes; one rank calls it.
     std::function<void(store::Store&, const AttributeChanges&)> write;
   };
@@ -97,6 +99,7 @@ class File::Impl {
   void check_open_here() const;
   /// What is written may be in the store alone; any thread.
   void mark_written() { dirty_ = true; }
+  bool is_changed() const { return dirty_ || !changes_.empty(); }
 
   /// Carries out a read or a write; `asked` is when the program asked for it.  flags: of its event.
   void access(const core::AccessRequest& request, const base::RecordedCall& asked, unsigned flags = 0);
@@ -153,6 +156,8 @@ class File::Impl {
   void check_same(const ArrayType& expected);
   /// select_variable() where there are members.
   void select_member(const std::string& name, const std::optional<ArrayType>& type);
+  /// Calls `body` where attributes have changed; what it throws says what has become of the elements as well.
+  void change_attributes(const std::function<void(store::Store&, const AttributeChanges&)>& body, bool sealed) const;
   /// Drops what cannot become whole any more.
   void fail() noexcept;
   void end() noexcept;
@@ -194,7 +199,7 @@ class File::Impl {
   AccessTimes times_;
   std::atomic<bool> open_{false};
   std::atomic<bool> broken_{false};  // a collective failed in a way that no later one can mend
-  std::atomic<bool> dirty_{false};
+  std::atomic<bool> dirty_{false};   // elements were written
   core::PendingWrites writes_;
   core::OpenStreams streams_;
   core::AccessPlans plans_;

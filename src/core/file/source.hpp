@@ -21,6 +21,9 @@ class Source {
   /// Makes a new store longer that does not grow by being written.  Collective.  errors  kSystem, the same on every
   /// rank.
   virtual void resize(collective::Collective& call, std::int64_t bytes) = 0;
+  /// Of one that is there: throws where its name stands for another file by now, or for none.  One rank calls it.
+  /// errors  kSystem.
+  virtual void check_name() const {}
   /// Ends it: lets a new one appear under its name, durably.  Collective, once no rank has anything under way.
   /// written: whether this rank may have written to it.  errors  kSystem, the same on every rank.
   virtual void finish(collective::Collective& call, bool written) = 0;

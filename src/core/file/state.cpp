@@ -109,6 +109,12 @@ void File::Impl::close() {
       lost = mode_ == Mode::kWrite;
       call.step_done(writes_.untold_error());
       lost = true;
+      // Before anything of it takes effect.
+      call.step([&] {
+        if (transport.rank() != 0 || mode_ != Mode::kReadWrite || !is_changed()) return;
+        source_->check_name();
+        change_attributes(changing_.prepare, false);
+      });
       if (seal_) {
         // Where ranks are on several hosts, what each has written is seen by the others only then.
         call.step([&] {
@@ -120,14 +126,14 @@ void File::Impl::close() {
       }
       if (!changes_.empty())
         call.step([&] {
-          if (transport.rank() == 0) changing_.write(*store_, changes_);
+          if (transport.rank() == 0) change_attributes(changing_.write, true);
         });
       // What is a view of the source, in files of its own.
       if (store_ && store_ != source_->store())
         call.step([&] {
-          if (dirty_ || mode_ == Mode::kWrite) store_->sync();
+          if (is_changed() || mode_ == Mode::kWrite) store_->sync();
         });
-      source_->finish(call, dirty_ || mode_ == Mode::kWrite);
+      source_->finish(call, is_changed() || mode_ == Mode::kWrite);
     });
   } catch (const Error& error) {
     // Ranks that made another call have kept the file open, so this one does as well.
@@ -139,6 +145,20 @@ void File::Impl::close() {
     throw;
   }
   end();
+}
+
+void File::Impl::change_attributes(const std::function<void(store::Store&, const AttributeChanges&)>& body,
+                                   bool sealed) const {
+  if (changes_.empty()) return;
+  try {
+    body(*store_, changes_);
+  } catch (const Error& error) {
+    if (!dirty_) throw;
+    throw Error(error.kind(),
+                base::text(error.what(), seal_ && !sealed ? "; nothing that was written is in the file"
+                                                          : "; the elements that were written are in the file"),
+                error.system_code());
+  }
 }
 
 void File::Impl::sync() {

@@ -70,6 +70,11 @@ class PlainDriver : public FileDriver {
     store::expect_same_files(location, {opened->identity()}, location.path);
     return opened;
   }
+  bool is_replaced(const std::string& name, const store::Location& opened) const override {
+    // The metadata in a folder is replaced where it changes; its files are the container's to know.
+    if (!store::is_raw(name) && container::container_named(name).in_folder()) return false;
+    return FileDriver::is_replaced(name, opened);
+  }
   std::unique_ptr<store::NewFile> create(const std::string& name, const store::NewFileOptions& options) const override {
     if (!store::is_raw(name)) {
       const container::ArrayName parts = container::array_name(name);

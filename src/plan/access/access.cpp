@@ -33,15 +33,18 @@ AccessPlan::AccessPlan(Section section, Layout layout, const AccessTask& task, c
                 base::text("readers=", options.readers, ", but there are ", workers_, " ranks or threads; use 1 to ",
                            workers_, ", or 0 for the best number"));
   whole_shards_ = write_ && !task.threads && section_.chunks && section_.chunks->in_shards();
-  const std::int64_t memory = options.memory_bytes == 0 ? kDefaultMemory : options.memory_bytes;
+  const std::int64_t memory = memory_bytes();
   choose_shares(data_offset_, options.readers);
   choose_window(memory);
   if (options.readers == 0 && writes_queue() && best_writers() < readers_) {
     choose_shares(data_offset_, best_writers());
     choose_window(memory);
   }
-  spread_ = Readers(readers_, workers_, task.nodes);
+  nodes_ = task.nodes;
+  spread_ = Readers(readers_, workers_, nodes_);
+  exchange_seconds_ = exchange_seconds();
   strategy_ = options.strategy;
+  if (options.each_node && may_read_in_each_node()) read_in_each_node();
   if (section_.chunks) {
     if (strategy_ == Strategy::kDirect)
       throw Error(
@@ -54,6 +57,28 @@ AccessPlan::AccessPlan(Section section, Layout layout, const AccessTask& task, c
   if (strategy_ == Strategy::kAutomatic)
     strategy_ = predicted_seconds(Strategy::kDirect) <= predicted_seconds(Strategy::kTwoPhase) ? Strategy::kDirect
                                                                                                : Strategy::kTwoPhase;
+  if (options.strategy == Strategy::kAutomatic && is_open() && may_read_in_each_node() &&
+      predicted_seconds_in_each_node() < predicted_seconds(strategy_)) {
+    strategy_ = Strategy::kTwoPhase;
+    read_in_each_node();
+  }
+}
+
+bool AccessPlan::may_read_in_each_node() const {
+  return nodes_apart_ && !write_ && nodes_ && options_.readers == 0 && !section_.chunks;
+}
+
+/// As many as the smallest node has ranks, so that all nodes have the same shares and windows.
+std::int64_t AccessPlan::readers_of_each_node() const {
+  std::int64_t least = most_readers();
+  for (const IndexSet& node : *nodes_) least = std::min(least, node.size());
+  return std::max<std::int64_t>(least, 1);
+}
+
+void AccessPlan::read_in_each_node() {
+  each_node_ = true;
+  choose_shares(data_offset_, readers_of_each_node());
+  choose_window(memory_bytes());
 }
 
 /// Copies are read once and spread by the exchange, whatever the page cache would make of reading them again.
@@ -71,7 +96,9 @@ std::int64_t AccessPlan::most_positions() const {
   return most;
 }
 
-int AccessPlan::message_buffers() const { return nodes_apart_ ? static_cast<int>(2 * most_positions()) : 0; }
+int AccessPlan::message_buffers() const {
+  return nodes_apart_ && !each_node_ ? static_cast<int>(2 * in_flight() * most_positions()) : 0;
+}
 
 int AccessPlan::buffers() const {
   const bool sieves = !write_ && !section_.contiguous() && section_.contiguous_elements() * element_bytes_ < kSieveGap;

@@ -38,7 +38,9 @@ struct AccessOptions {
   /// Shares begin at multiples of this in the file, so that no two readers touch one page or disk block.
   std::int64_t storage_unit = kStorageUnit;
   std::shared_ptr<const CostModel> costs = nullptr;  ///< what the choice assumes of the machine; null: what is built in
-  bool cold = false;         ///< what is read was not in the page cache when the file was opened
+  bool cold = false;  ///< what is read was not in the page cache when the file was opened
+  /// Reading in two phases: each node reads all that its ranks want itself, so that nothing goes from node to node.
+  bool each_node = false;
   bool as_measured = false;  ///< `strategy` is not what was asked for, but what has been the faster one, or is tried
   bool operator==(const AccessOptions&) const = default;
 };
@@ -49,6 +51,14 @@ inline constexpr std::int64_t kDefaultMemory = std::int64_t{32} << 20;
 inline constexpr std::int64_t kWindowBytes = std::int64_t{1} << 20;
 /// Two windows a reader: one fills while the other one is distributed.
 inline constexpr int kSlots = 2;
+/// Messages between nodes that a rank has under way each way at most: while one is carried the next one is packed, or
+/// unpacked.
+inline constexpr int kInFlight = 2;
+/// So many where a budget leaves buffers of a useful size, which are for `positions` times a window each; 1 otherwise.
+constexpr int messages_in_flight(std::int64_t memory_bytes, std::int64_t positions = 1) {
+  constexpr std::int64_t kUsefulBytes = std::int64_t{64} << 10;
+  return memory_bytes / (kSlots + 2 * kInFlight * positions) >= kUsefulBytes ? kInFlight : 1;
+}
 /// Runs shorter than this that lie nearer to each other than this are read together with what lies between them:
 /// reading so many bytes costs about as much as one more request.
 inline constexpr std::int64_t kSieveGap = 4096;
@@ -89,6 +99,11 @@ class AccessPlan {
   /// Whether the strategy was left to the cost model, and there is another one to take.
   bool is_open() const { return options_.strategy == Strategy::kAutomatic && !section_.chunks && !reads_once(); }
   std::int64_t workers() const { return workers_; }
+  /// Whether each node reads all that its ranks want itself.  Then readers() is the number of readers of each node, its
+  /// first ranks, which have the shares of the section among them.
+  bool each_node() const { return each_node_; }
+  /// Whether each node might.
+  bool may_read_in_each_node() const;
   std::int64_t readers() const { return readers_; }
   /// As many as help: more would have next to nothing to do.
   std::int64_t most_readers() const;
@@ -104,6 +119,8 @@ class AccessPlan {
   bool moves_alone() const { return cuts_chunks() || whole_shards_; }
   /// The most staging memory that a rank uses.
   std::int64_t staging_bytes() const;
+  /// Messages between nodes that a rank has under way each way.
+  int in_flight() const { return messages_in_flight(memory_bytes(), most_positions()); }
   /// Bytes of the buffer that readers of scattered short runs need, 0 where they need none.
   std::int64_t sieve_bytes() const;
 
@@ -146,6 +163,8 @@ class AccessPlan {
   double predicted_seconds(Strategy strategy) const;
   /// Those of two-phase by another number of readers than this plan's.
   double predicted_seconds_by(std::int64_t readers) const;
+  /// Those of two-phase where each node reads for itself.  pre  may_read_in_each_node()
+  double predicted_seconds_in_each_node() const;
   /// Requests of the rank with the largest part under a strategy, and their typical size in bytes.
   std::int64_t requests(Strategy strategy) const;
   /// Runs between windows and the local array of the rank with the largest part, over its elements.
@@ -165,6 +184,7 @@ class AccessPlan {
   /// Of a reader's share.
   std::int64_t first_chunk(std::int64_t reader) const;
   Range of_chunks(std::int64_t first, std::int64_t end) const;
+  std::int64_t memory_bytes() const { return options_.memory_bytes == 0 ? kDefaultMemory : options_.memory_bytes; }
   int message_buffers() const;
   int buffers() const;
   bool reads_once() const;
@@ -173,6 +193,9 @@ class AccessPlan {
   std::int64_t best_writers() const;
   double two_phase_seconds(std::int64_t readers, std::int64_t share, std::int64_t steps) const;
   double direct_seconds() const;
+  double exchange_seconds() const;
+  std::int64_t readers_of_each_node() const;
+  void read_in_each_node();
   std::int64_t largest_rank() const;
   std::int64_t runs_in_file(std::int64_t rank) const;
   std::int64_t runs_in_window(std::int64_t rank) const;
@@ -192,7 +215,10 @@ class AccessPlan {
   std::int64_t share_ = 1;
   std::int64_t shift_ = 0;
   std::int64_t readers_ = 1;
-  Readers spread_;                  // of so many readers over the workers
+  Readers spread_;  // of so many readers over the workers
+  std::shared_ptr<const Nodes> nodes_;
+  double exchange_seconds_ = 0;  // predicted, of messages between nodes
+  bool each_node_ = false;
   bool whole_shards_ = false;       // each is of one reader alone
   std::int64_t share_units_ = 0;    // chunks, or shards, where the array lies in chunks
   std::int64_t window_chunks_ = 0;  // 0 there: no window has room for one

@@ -31,6 +31,7 @@ std::string AccessPlan::explain(const std::string& store_name) const {
       section_.elements, " elements of ", bytes_text(element_bytes_), '\n');
   add("strategy   ", to_string(strategy_));
   if (options_.as_measured && options_.readers > 0) add(" by ", options_.readers);
+  if (each_node_) add(" in each node");
   if (options_.strategy == Strategy::kAutomatic && section_.chunks) {
     add(", as chunks need, predicted ", time_text(predicted_seconds(strategy_)));
   } else if (options_.strategy == Strategy::kAutomatic && reads_from_disk()) {
@@ -49,14 +50,18 @@ std::string AccessPlan::explain(const std::string& store_name) const {
         " its array\n");
   } else {
     add(write_ ? "writers    " : "readers    ", readers_, " of ", workers_,
-        spread_.nodes() > 1 ? base::text(" on ", spread_.nodes(), " nodes") : "", ", ",
-        bytes_text(std::min(share_, section_.elements) * element_bytes_), " each in ", count_text(steps_, "window"),
-        " of at most ", bytes_text(window_ * element_bytes_), ", ", count_text(requests(strategy_), "request"), '\n');
+        each_node_            ? base::text(" in each of ", nodes_->size(), " nodes")
+        : spread_.nodes() > 1 ? base::text(" on ", spread_.nodes(), " nodes")
+                              : "",
+        ", ", bytes_text(std::min(share_, section_.elements) * element_bytes_), " each in ",
+        count_text(steps_, "window"), " of at most ", bytes_text(window_ * element_bytes_), ", ",
+        count_text(requests(strategy_), "request"), '\n');
     if (section_.chunks)
       add("chunks     ", section_.chunks->count(), " of ", bytes_text(section_.chunks->room() * element_bytes_),
           ", each touched by one rank\n");
     add("exchange   at most ", count_text(runs_in_window(largest_rank()), "run"), " a rank, ",
-        nodes_apart_   ? "through shared windows inside a node and packed messages between nodes"
+        each_node_     ? "through shared windows of each node, which reads for itself all that its ranks want"
+        : nodes_apart_ ? "through shared windows inside a node and packed messages between nodes"
         : workers_ > 1 ? "through windows that all see, without messages"
                        : "inside the process",
         '\n');

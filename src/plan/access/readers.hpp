@@ -34,10 +34,10 @@ class Readers {
   std::int64_t reader_at(std::int64_t rank) const;
   /// How many nodes have readers.
   std::int64_t nodes() const;
+  /// The node of a rank.  pre  Nodes were given.
+  std::size_t node_of(std::int64_t rank) const;
 
  private:
-  /// The node of a rank.
-  std::size_t node_of(std::int64_t rank) const;
   std::int64_t on_node(std::size_t node) const { return first_[node + 1] - first_[node]; }
 
   std::int64_t count_ = 1;

@@ -19,9 +19,10 @@ Rank::Rank(Context& context, Node& node, std::int64_t number)
       node_(node),
       number_(number),
       me_(static_cast<std::size_t>(number % context.on_node)),
-      served_(context.plan.reader_at(number) == context.plan.readers() ? 0
-              : context.plan.cuts_chunks()                             ? 1
-                                                                       : node.windows.size()),
+      served_(context.plan.each_node()                                   ? node.windows.size()
+              : context.plan.reader_at(number) == context.plan.readers() ? 0
+              : context.plan.cuts_chunks()                               ? 1
+                                                                         : node.windows.size()),
       holdings_(context.plan.holdings(number)),
       visited_(node.windows.size(), 0) {}
 
@@ -191,7 +192,18 @@ Task Rank::work_until(std::int64_t step) {
   }
 }
 
+/// Whether some rank of the node wants anything of a range that the node reads for itself.
+bool Rank::wanted(Range range) const {
+  const plan::AccessPlan& plan = context_.plan;
+  const std::int64_t first = node_.number * context_.on_node;
+  for (std::size_t i = 0; i < node_.windows.size(); ++i)
+    for (const plan::Holding& own : plan.holdings(first + static_cast<std::int64_t>(i)))
+      if (plan.next_owned(own.sets, range.begin) < range.end) return true;
+  return false;
+}
+
 Task Rank::move(Range range) {
+  if (context_.plan.each_node() && !wanted(range)) co_return;
   const FileRequests requests = requests_of(context_.plan, range, context_.write, context_.data_offset);
   const double rate = context_.settings.costs.window_bytes_per_second;
   for (const auto& [offset, bytes] : requests.all()) {

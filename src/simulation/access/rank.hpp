@@ -67,7 +67,8 @@ class Rank {
 
   void add(Phase phase, Time from);
   Time copying(std::int64_t elements) const;
-  bool apart() const { return context_.network.nodes() > 1; }
+  bool apart() const { return context_.network.nodes() > 1 && !context_.plan.each_node(); }
+  bool wanted(Range range) const;
   bool reached(std::int64_t step) const;
   bool visitable(std::size_t peer) const;
   bool movable(std::size_t peer) const;

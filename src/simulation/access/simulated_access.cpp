@@ -113,7 +113,7 @@ class Run {
                                " together; use fewer ranks, or the strategy two-phase"));
       return;
     }
-    const std::int64_t messages = network_.nodes() > 1 ? messages_of_step(plan_, on_node_) : 0;
+    const std::int64_t messages = network_.nodes() > 1 && !plan_.each_node() ? messages_of_step(plan_, on_node_) : 0;
     outcome_.whole_steps = messages > settings_.most_messages;
     const std::int64_t work = std::max<std::int64_t>(messages + plan_.readers() * on_node_, 1);
     const std::int64_t most = settings_.windows > 0 ? settings_.windows : std::max<std::int64_t>(kMostWork / work, 1);
@@ -128,7 +128,8 @@ class Run {
       node.cores = Cores(settings_.nodes.cores, node.windows.size());
       for (std::size_t k = 0; k < node.windows.size(); ++k) {
         Windows& one = node.windows[k];
-        one.reader = plan_.reader_at(first + static_cast<std::int64_t>(k));
+        const auto number = static_cast<std::int64_t>(k);
+        one.reader = plan_.each_node() ? std::min(number, plan_.readers()) : plan_.reader_at(first + number);
         one.steps = outcome_.simulated;
         while (one.steps > 0 && plan_.window(one.reader, one.steps - 1).empty()) --one.steps;
         all_windows_ += one.steps;

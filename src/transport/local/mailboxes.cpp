@@ -21,6 +21,12 @@ class Mailboxes::MessageTicket : public Ticket {
   MessageTicket(const MessageTicket&) = delete;
   MessageTicket& operator=(const MessageTicket&) = delete;
   void complete() override { mailboxes_.wait(message_->done); }
+  bool test() override {
+    mailboxes_.push();
+    while (!message_->done && mailboxes_.take()) {
+    }
+    return message_->done;
+  }
 
  private:
   Mailboxes& mailboxes_;

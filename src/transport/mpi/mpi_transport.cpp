@@ -103,6 +103,8 @@ class MpiTransport : public Transport, public node::GroupMeeting, public node::L
     return start_receive(everyone_.get(), from, bytes, *notices_);
   }
 
+  void await(base::FunctionRef<bool()> done) override { notices_->wait_until(done); }
+
   bool messages_abandoned() const override { return notices_->given_up(); }
 
   void reduce_min(std::span<std::int64_t> values) override {

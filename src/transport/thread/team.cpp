@@ -130,6 +130,10 @@ class SendTicket : public Ticket {
     std::unique_lock lock(mail_.mutex);
     mail_.changed.wait(lock, [this] { return post_->taken; });
   }
+  bool test() override {
+    const std::scoped_lock lock(mail_.mutex);
+    return post_->taken;
+  }
 
  private:
   Mail& mail_;
@@ -143,13 +147,23 @@ class ReceiveTicket : public Ticket {
   void complete() override {
     std::unique_lock lock(mail_.mutex);
     mail_.changed.wait(lock, [this] { return box_.posts.contains(number_); });
+    take();
+  }
+  bool test() override {
+    const std::scoped_lock lock(mail_.mutex);
+    if (!box_.posts.contains(number_)) return false;
+    take();
+    return true;
+  }
+
+ private:
+  void take() {
     const auto post = box_.posts.extract(number_).mapped();
     if (!bytes_.empty()) std::memcpy(bytes_.data(), post->bytes.data(), bytes_.size());
     post->taken = true;
     mail_.changed.notify_all();
   }
 
- private:
   Mail& mail_;
   Box& box_;
   std::int64_t number_;

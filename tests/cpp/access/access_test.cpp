@@ -123,6 +123,8 @@ void try_random_accesses(bool sees_all, unsigned seed, int cases, int on_node = 
     options.strategy = pick(random, std::vector{Strategy::kAutomatic, Strategy::kDirect, Strategy::kTwoPhase,
                                                 Strategy::kTwoPhase, Strategy::kTwoPhase});
     options.readers = pick(random, 0, workers);
+    options.each_node = on_node > 0 && pick(random, 0, 2) == 0;
+    if (options.each_node) options.readers = 0;
     // Two window slots, the buffer of sieved reads and those of messages: windows of one element, of a few, and of the
     // usual size.
     options.memory_bytes = pick(random, std::vector<std::int64_t>{0, 5, 9, 24, 64}) * access.element_bytes;

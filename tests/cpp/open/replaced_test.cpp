@@ -15,6 +15,7 @@
 
 #include "core/comm/internals.hpp"
 #include "folder.hpp"
+#include "oracle.hpp"
 #include "plait/comm.hpp"
 #include "plait/error.hpp"
 #include "plait/file.hpp"
@@ -171,7 +172,8 @@ TEST_F(Replaced, ArraysInSharedFilesAreReadWhole) {
 
 TEST_F(Replaced, WithoutAnEndItIsAnError) {
   for_ever(path("a.npy"), path("a.npy"));
-  for_ever("distant:" + path("b") + "?place=one", path("b"));
+  // Two thousand times the same, in which a sanitizer sees nothing that it has not seen in the first ones.
+  if (!oracle::kSanitized) for_ever("distant:" + path("b") + "?place=one", path("b"));
 }
 
 }  // namespace

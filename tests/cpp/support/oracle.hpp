@@ -21,10 +21,11 @@ using plait::IndexSet;
 using plait::Layout;
 using plait::Order;
 
-// Sanitizers cost a factor of ten or more: there the enumerations take every so many cases only.
+// Sanitizers cost a factor of ten or more: there the enumerations take every so many cases only, a prime number, so
+// that they are of all kinds.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 inline constexpr bool kSanitized = true;
-inline constexpr std::int64_t kThinning = 16;
+inline constexpr std::int64_t kThinning = 31;
 #else
 inline constexpr bool kSanitized = false;
 inline constexpr std::int64_t kThinning = 1;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <functional>
@@ -95,6 +96,32 @@ TEST_P(TransportOf, TicketsMayBeCompletedInAnyOrder) {
       EXPECT_TRUE(incoming[n] == message(other, transport.rank(), static_cast<int>(n), 10)) << "message " << n;
     }
     for (std::size_t n = 3; n-- > 0;) sends[n]->complete();
+    agree(transport, nullptr);
+  });
+}
+
+TEST_P(TransportOf, TicketsTellWhetherTheirMessagesHaveCome) {
+  run(2, [&](Transport& transport) {
+    const int other = 1 - transport.rank();
+    constexpr std::size_t kLong = 3'000'000;
+    const Bytes small = message(transport.rank(), other, 0, 10);
+    const Bytes large = message(transport.rank(), other, 1, kLong);
+    Bytes first(10);
+    Bytes second(kLong);
+    std::vector<std::unique_ptr<Ticket>> tickets;
+    tickets.push_back(transport.receive(other, first));
+    tickets.push_back(transport.receive(other, second));
+    for (const auto& ticket : tickets) EXPECT_FALSE(ticket->test());
+    agree(transport, nullptr);  // nobody has sent anything before
+    tickets.push_back(transport.send(other, small));
+    tickets.push_back(transport.send(other, large));
+    std::vector<bool> come(tickets.size(), false);
+    transport.await([&] {
+      for (std::size_t i = 0; i < tickets.size(); ++i) come[i] = come[i] || tickets[i]->test();
+      return std::ranges::count(come, true) == std::ssize(come);
+    });
+    EXPECT_TRUE(first == message(other, transport.rank(), 0, 10));
+    EXPECT_TRUE(second == message(other, transport.rank(), 1, kLong));
     agree(transport, nullptr);
   });
 }

@@ -81,6 +81,33 @@ def test_fewer_readers_are_spread_over_the_nodes(apart, request, shared, order):
         assert sorted(node for node, one in zip(nodes, busy, strict=True) if one) == sorted(set(nodes))
 
 
+@pytest.mark.parametrize("empty", [0, 1])
+def test_nodes_read_for_themselves(apart, request, shared, empty):
+    """Few nodes read what their ranks want, and go on like that or not, as all ranks find; some ranks own nothing."""
+    size = request.node.callspec.params["apart"]
+    nodes = apart.allgather(socket.gethostname() if SEVERAL_HOSTS else apart.rank // size)
+    owners = apart.size - empty
+    if len(set(nodes)) != 2 or owners < 1:
+        pytest.skip("the model takes it on two nodes")
+    whole = np.random.default_rng(6).random((701, 503))
+    layout = plait.Layout(whole.shape, "(*, cyclic)", grid=(owners,))
+    other = plait.Layout(whole.shape, "(cyclic(3), cyclic(2))", grid=(1, owners))
+    if apart.rank == 0:
+        np.save(shared / "a.npy", whole)
+    apart.Barrier()
+    with plait.open(shared / "a.npy", comm=apart) as file:
+        explained = file.explain(layout)
+        assert f"of {apart.size} in each of 2 nodes" in explained
+        for number in range(12):
+            for wanted in (layout, other):
+                found = file.read(wanted)
+                if apart.rank < owners:
+                    expected = whole[np.ix_(*wanted.indices(apart.rank))]
+                    np.testing.assert_array_equal(found, expected, err_msg=f"{wanted} {number}")
+        lines = apart.allgather(file.explain(layout))
+        assert all(line == lines[0] for line in lines)
+
+
 def test_random_redistributions(apart):
     random = np.random.default_rng(12)
     for _ in range(30):

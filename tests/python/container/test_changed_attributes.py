@@ -196,3 +196,51 @@ def test_files_that_others_have_open(tmp_path):
         with pytest.raises(plait.StoreError, match="cannot be opened"):
             file.close()
     assert (tmp_path / "a.h5").read_bytes() == before
+
+
+@pytest.mark.parametrize("codec", ["none", "gzip"])
+def test_what_has_become_of_elements_where_attributes_cannot_change(tmp_path, codec):
+    """Packed chunks take effect at the end, after it is known that attributes can change; others as they are written."""
+    path = tmp_path / "a.h5"
+    make(path, **({} if codec == "none" else {"codec": codec, "chunks": (4,)}))
+    file = plait.open(f"{path}::a", "r+")
+    file.write(np.zeros(3, "f4"), region=np.s_[:3])
+    file.attrs["units"] = "K"
+    with open(path, "rb") as other:
+        fcntl.flock(other, fcntl.LOCK_SH)
+        with pytest.raises(plait.StoreError) as told:
+            file.close()
+    packed = codec != "none"
+    says = "nothing that was written is in the file" if packed else "the elements that were written are in the file"
+    assert says in str(told.value)
+    assert ("while another program has the file open" if packed else "cannot be opened") in str(told.value)
+    with h5py.File(path) as stored:
+        assert stored["a"][...].tolist() == ([0, 1, 2] if packed else [0, 0, 0]) + [3, 4, 5]
+        assert stored["a"].attrs["units"] == "m"
+    with plait.open(f"{path}::a", "r+") as file:
+        file.write(np.zeros(3, "f4"), region=np.s_[:3])
+        file.attrs["units"] = "K"
+    with h5py.File(path) as stored:
+        assert (stored["a"][...].tolist(), stored["a"].attrs["units"]) == ([0, 0, 0, 3, 4, 5], "K")
+
+
+@pytest.mark.parametrize("codec", ["none", "gzip"])
+def test_a_file_that_is_replaced_while_it_is_changed(tmp_path, codec):
+    path = tmp_path / "a.h5"
+    options = {} if codec == "none" else {"codec": codec, "chunks": (4,)}
+    for gone in (False, True):
+        make(path, **options)
+        file = plait.open(f"{path}::a", "r+")
+        file.write(np.zeros(3, "f4"), region=np.s_[:3])
+        file.attrs["units"] = "K"
+        path.rename(tmp_path / "former.h5")
+        if not gone:
+            make(path, **options)
+            before = path.read_bytes()
+        says = "it has been removed or renamed since" if gone else "another file has replaced it since it was opened"
+        with pytest.raises(plait.StoreError, match=f"cannot finish .*a.h5::a: {says}"):
+            file.close()
+        assert gone or path.read_bytes() == before
+        with h5py.File(tmp_path / "former.h5") as stored:
+            assert stored["a"].attrs["units"] == "m"
+        path.unlink(missing_ok=True)

@@ -124,7 +124,9 @@ def test_shards_that_were_being_written_are_written_again(array):
     # Of windows of 8 rows 5 are there: the shards with rows 32 to 47 may be half.
     for file in Path(".b.zarr.plait-unfinished/c/2").iterdir():
         file.write_bytes(b"half")
-    Path(".b.zarr.plait-unfinished/.plait-host-1-1").write_bytes(b"a chunk before it got its name")
+    changes = Path(".b.zarr.plait-unfinished/.plait-changes/.chunks.plait-host-1-1")
+    changes.mkdir(parents=True)
+    (changes / "0").write_bytes(b"a chunk before it got its name")
     done = plait.copy("a.npy", "b.zarr", resume=True, **options)
     assert done.resumed == 32 * 96 * 4
     np.testing.assert_array_equal(content("b.zarr"), array)

@@ -18,9 +18,11 @@ constexpr const char* kNew = ".plait-new";
 
 void HdfFile::change_attributes(const std::string& name, const AttributeChanges& changes) {
   const std::string shown = base::text(path_, "::", name);
+  std::string done;
   const auto failed = [&](const std::string& what, const std::string& why) {
     throw Error(ErrorKind::kSystem,
                 base::text(shown, ": the attribute \"", what, "\" cannot be changed by ", hdf5_.words(), why,
+                           done.empty() ? "" : "; changed are " + done,
                            "; look at the file by h5dump, or copy it to a new one"),
                 EIO);
   };
@@ -46,6 +48,7 @@ void HdfFile::change_attributes(const std::string& name, const AttributeChanges&
       if (there > 0 && hdf5_->H5Adelete(dataset.id(), attribute.c_str()) < 0) failed(attribute, hdf5_.why());
       if (there > 0 && value && hdf5_->H5Arename(dataset.id(), kNew, attribute.c_str()) < 0)
         failed(attribute, hdf5_.why());
+      base::append_parts(done, done.empty() ? "" : ", ", attribute);
     }
   }
   if (file_.close_now() < 0) failed(changes.begin()->first, hdf5_.why());

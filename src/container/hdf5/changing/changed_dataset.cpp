@@ -6,9 +6,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <exception>
 #include <iterator>
 #include <random>
+#include <string_view>
 #include <utility>
 
 #include "base/text.hpp"
@@ -18,6 +20,7 @@
 #include "container/hdf5/writing/chunk_tree.hpp"
 #include "container/refuse.hpp"
 #include "plait/error.hpp"
+#include "store/posix/byte_lock.hpp"
 
 namespace plait::container::hdf5 {
 
@@ -26,22 +29,14 @@ namespace {
 using base::text;
 using store::WriteSegment;
 
-/// Nothing lies there: who changes chunks of the file locks it.
-constexpr std::int64_t kLockedByte = std::int64_t{1} << 62;
-
 std::int64_t aligned(std::int64_t offset) { return offset + (8 - offset % 8) % 8; }
 
 /// Keeps others from changing the file: programs with HDF5's library, which lock it to write, and those with Plait.  Where
 /// the file system has no locks nobody is kept from anything.
 store::posix::Descriptor locked(const std::string& file, const std::string& name) {
   store::posix::Descriptor descriptor = store::posix::open_file(file, O_RDWR);
-  struct flock own{};
-  own.l_type = F_WRLCK;
-  own.l_whence = SEEK_SET;
-  own.l_start = kLockedByte;
-  own.l_len = 1;
   const bool others = ::flock(descriptor.number(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-  if (others || (::fcntl(descriptor.number(), F_OFD_SETLK, &own) != 0 && (errno == EAGAIN || errno == EACCES)))
+  if (others || !store::posix::lock_byte(descriptor.number(), 0, store::posix::Wait::kNo))
     throw Error(ErrorKind::kSystem,
                 text(name,
                      ": chunks of its file are being changed, by another program or under another name here; "
@@ -152,6 +147,20 @@ void ChangedDataset::settle() {
 void ChangedDataset::forget() noexcept {
   open_.forget();
   log_->mend();
+}
+
+void ChangedDataset::check_alone() const {
+  // The library would cut off what lies behind the end that the file tells, so it is not asked.
+  const char* const locking = std::getenv("HDF5_USE_FILE_LOCKING");
+  if (locking != nullptr && (std::string_view(locking) == "FALSE" || std::string_view(locking) == "0")) return;
+  const bool others = ::flock(lock_->number(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  (void)::flock(lock_->number(), LOCK_SH | LOCK_NB);
+  if (others)
+    throw Error(ErrorKind::kSystem,
+                text(name(),
+                     ": its attributes cannot be changed while another program has the file open; close it there, and "
+                     "change them again"),
+                EBUSY);
 }
 
 void ChangedDataset::commit() {

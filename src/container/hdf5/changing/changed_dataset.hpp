@@ -38,6 +38,8 @@ class ChangedDataset : public DatasetStore, private WholeChunks {
   void share(std::unique_ptr<transport::Counter> counter, bool alone);
   /// Whether it has been prepared.
   bool is_changed() const { return dataset().changes.has_value(); }
+  /// errors  kSystem: another program has the file open, so that HDF5's library would not open it for changes.
+  void check_alone() const;
   /// Lets the file have the changes.  The rank that has prepared it calls it, when all have written.
   /// errors  kSystem: the file stays as it was.
   void commit();

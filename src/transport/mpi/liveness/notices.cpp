@@ -108,6 +108,11 @@ void Notices::wait_for_messages(std::span<MPI_Request> requests, const char* wha
   wait(test, kMessageNap);
 }
 
+void Notices::wait_until(base::FunctionRef<bool()> done) {
+  const auto test = [&] { return done() ? Seen::kEnd : Seen::kNothing; };
+  wait(test, kMessageNap);
+}
+
 void Notices::wait(base::FunctionRef<Seen()> test, std::chrono::microseconds nap) {
   try {
     auto moved = Clock::now();

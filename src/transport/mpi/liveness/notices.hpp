@@ -46,6 +46,8 @@ class Notices {
   void wait(std::span<MPI_Request> requests, const char* what);
   /// The same for messages, which move only while somebody waits for them.  They end in order, as a rule.
   void wait_for_messages(std::span<MPI_Request> requests, const char* what);
+  /// The same until `done` says so, which tests some.
+  void wait_until(base::FunctionRef<bool()> done);
   /// Operations stay on their way that nobody waits for any more.
   void abandon() noexcept { given_up_ = true; }
   /// Whether one of these waits has failed, so that messages stay on their way.

@@ -47,6 +47,51 @@ TEST(Prediction, AllRanksWriteWhereTheyDoNotQueue) {
   EXPECT_EQ(plan_of("256x256 (*, block) onto (4)", task(4, true), stripes).readers(), 4);
 }
 
+/// `nodes` of as many ranks each.
+AccessTask task_on_nodes(std::int64_t nodes, std::int64_t ranks, bool write) {
+  AccessTask result = task(nodes * ranks, write);
+  result.nodes_apart = true;
+  auto members = std::make_shared<plait::plan::Nodes>();
+  for (std::int64_t node = 0; node < nodes; ++node)
+    members->push_back(plait::IndexSet::range(node * ranks, (node + 1) * ranks));
+  result.nodes = members;
+  return result;
+}
+
+TEST(Prediction, NodesReadForThemselvesWhereTheyAreFew) {
+  const char* const cyclic = "3000x3000 (cyclic, *) onto (4)";
+  const AccessPlan two = plan_of("3000x3000 (*, cyclic) onto (4)", task_on_nodes(2, 2, false));
+  EXPECT_TRUE(two.each_node());
+  EXPECT_EQ(two.readers(), 2);
+  EXPECT_NE(two.explain("a").find("2 of 4 in each of 2 nodes"), std::string::npos) << two.explain("a");
+  EXPECT_LE(two.staging_bytes(), plait::plan::kSlots * plait::plan::kWindowBytes);
+  EXPECT_FALSE(plan_of("3000x3000 (*, cyclic) onto (256)", task_on_nodes(16, 16, false)).each_node());
+  // Writers would write what others own.
+  EXPECT_FALSE(plan_of("3000x3000 (*, cyclic) onto (4)", task_on_nodes(2, 2, true)).each_node());
+  AccessOptions readers;
+  readers.readers = 2;
+  EXPECT_FALSE(plan_of("3000x3000 (*, cyclic) onto (4)", task_on_nodes(2, 2, false), readers).each_node());
+  EXPECT_EQ(plan_of(cyclic, task_on_nodes(2, 2, false)).strategy(), Strategy::kDirect);
+}
+
+TEST(Prediction, WhatCrossesNodesTakesTheirLinks) {
+  AccessOptions options;
+  options.strategy = Strategy::kTwoPhase;
+  const auto seconds = [&](const char* layout, bool apart, bool write) {
+    const AccessTask wanted = apart ? task_on_nodes(2, 2, write) : task(4, write);
+    return plan_of(layout, wanted, options).predicted_seconds(Strategy::kTwoPhase);
+  };
+  for (const bool write : {false, true}) {
+    // Each rank has its own share of the file.
+    const char* const own = "2048x2048 (block, *) onto (4)";
+    EXPECT_LE(seconds(own, true, write), 1.01 * seconds(own, false, write));
+    // Half of the 32 MiB are of the other node: 8 MiB each way.
+    const char* const mixed = "2048x2048 (*, cyclic) onto (4)";
+    const double more = seconds(mixed, true, false) - seconds(mixed, false, false);
+    EXPECT_NEAR(more, (8 << 20) / plait::plan::CostModel{}.network_bytes_per_second, 1e-4);
+  }
+}
+
 TEST(Prediction, AskedNumbersOfWritersStay) {
   for (const std::int64_t writers : {1, 2, 3, 4}) {
     AccessOptions options;

@@ -1,0 +1,45 @@
+"""What crossed the links between hosts, for the terminal."""
+
+from __future__ import annotations
+
+import statistics
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from plait_bench.job import REDISTRIBUTION, TOTAL
+from plait_bench.results import CaseResult, CellResult
+from plait_bench.text import NOTHING, rate, three_digits, titled_table
+
+
+def between_hosts(result: CaseResult) -> list[RenderableType]:
+    """Return a table of what crossed, beside what must and what MPI alone can; nothing where all ranks share a host."""
+    if result.hosts == 1:
+        return []
+    fastest = min((time for cell in result.cells if (time := cell.median(TOTAL))), default=0.0)
+    table = titled_table(f"Between {result.hosts} hosts: MB over the busiest link, one way, and the part of MPI's rate")
+    for title in ("Distribution", "At least", "Total", "to fastest", "of MPI", "Redistr.", "of MPI"):
+        table.add_column(title, justify="left" if title == "Distribution" else "right", no_wrap=True)
+    for cell in result.cells:
+        time = cell.median(TOTAL)
+        table.add_row(
+            cell.name,
+            three_digits(cell.least / 1e6),
+            _crossed(cell, TOTAL),
+            f"{time / fastest:.2f}" if time else NOTHING,
+            _share(result, cell, TOTAL),
+            _crossed(cell, REDISTRIBUTION),
+            _share(result, cell, REDISTRIBUTION),
+        )
+    line = f"MPI alone, long messages both ways at once: {rate(result.bare)} MB/s each way."
+    return [Text(), table, Text(line)]
+
+
+def _crossed(cell: CellResult, access: str) -> str:
+    rounds = cell.crossed.get(access)
+    return three_digits(statistics.median(rounds) / 1e6) if rounds else NOTHING
+
+
+def _share(result: CaseResult, cell: CellResult, access: str) -> str:
+    share = result.link_share(cell, access)
+    return NOTHING if share is None else f"{share:.0%}"

@@ -1,0 +1,133 @@
+// Messages between nodes in accesses: how many are under way, and that neither way waits for the other.
+#include "access/node_exchange.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "access_case.hpp"
+#include "collective/agree.hpp"
+#include "collective/collective.hpp"
+#include "store/memory/memory_store.hpp"
+#include "transport/thread/team.hpp"
+#include "wrapped_transport.hpp"
+
+namespace {
+
+using access_case::Bytes;
+using access_case::Case;
+using plait::Distribution;
+using plait::Extents;
+using plait::Layout;
+using plait::Order;
+using plait::plan::AccessOptions;
+using plait::plan::AccessPlan;
+using plait::plan::Section;
+using plait::plan::Strategy;
+using plait::transport::Ticket;
+using plait::transport::Transport;
+
+/// Counts the messages of a worker that are under way, and lets none come before it has sent one itself.
+class Watched : public wrapped::SeveralNodes {
+ public:
+  using SeveralNodes::SeveralNodes;
+
+  std::unique_ptr<Ticket> send(int to, std::span<const std::byte> bytes) override {
+    sent_ = true;
+    return std::make_unique<Counted>(SeveralNodes::send(to, bytes), sends, any_);
+  }
+  std::unique_ptr<Ticket> receive(int from, std::span<std::byte> bytes) override {
+    return std::make_unique<Counted>(SeveralNodes::receive(from, bytes), receives, sent_);
+  }
+
+  /// The most at a time.
+  struct Count {
+    int now = 0;
+    int most = 0;
+  };
+  Count sends;
+  Count receives;
+
+ private:
+  class Counted : public Ticket {
+   public:
+    Counted(std::unique_ptr<Ticket> inner, Count& count, const bool& opened)
+        : inner_(std::move(inner)), count_(count), opened_(opened) {
+      count_.most = std::max(count_.most, ++count_.now);
+    }
+    ~Counted() override { --count_.now; }
+    Counted(const Counted&) = delete;
+    Counted& operator=(const Counted&) = delete;
+    void complete() override {
+      if (opened_) return inner_->complete();
+      FAIL() << "waits for a message before it has sent its own";
+    }
+    bool test() override { return opened_ && inner_->test(); }
+
+   private:
+    std::unique_ptr<Ticket> inner_;
+    Count& count_;
+    const bool& opened_;
+  };
+
+  bool sent_ = false;
+  bool any_ = true;
+};
+
+/// Carries an access out on two nodes of two workers; the most messages of a worker that were under way one way.
+int most_under_way(const AccessOptions& options, bool write) {
+  constexpr int kWorkers = 4;
+  // Each share of the file, whole columns, has elements of both nodes.
+  const Layout layout({64, 96}, {Distribution::block_of(), Distribution::block_of()}, {2, 2});
+  const Case access{{64, 96}, Order::kFortran, {}, layout, 4096, 0};
+  const Bytes source = access_case::pattern(access_case::store_bytes(access));
+  plait::store::memory::MemoryStore store(access_case::store_bytes(access));
+  if (!write) store.bytes() = source;
+  const std::vector<Bytes> expected = access_case::locals_of(access, source);
+  std::vector<Bytes> locals = expected;
+  if (!write)
+    for (Bytes& local : locals) std::ranges::fill(local, std::byte{7});
+  const auto arrays = access_case::arrays_over(access.layout, locals, access.element_bytes);
+  std::array<int, kWorkers> most{};
+  plait::transport::thread::run_team(kWorkers, [&](Transport& team) {
+    Watched transport(team, 2);
+    plait::collective::prepare(transport);
+    const AccessPlan plan(Section(access.file_shape, access.file_order, access.region), access.layout,
+                          {access.element_bytes, access.offset, kWorkers, true, write, transport.nodes()}, options);
+    plait::collective::Times times;
+    const auto mine = std::span(arrays).subspan(static_cast<std::size_t>(team.rank()), 1);
+    const plait::access::Access parts{plan, store, access.offset, transport, mine, false, times};
+    const auto move = write ? plait::access::make_write(parts) : plait::access::make_read(parts);
+    plait::collective::agree(transport, "the same", nullptr);
+    plait::collective::agree(transport, plait::collective::caught([&] { move->run(); }));
+    EXPECT_LE(std::max(transport.sends.most, transport.receives.most), plan.in_flight());
+    EXPECT_EQ(transport.sends.now + transport.receives.now, 0);
+    most[static_cast<std::size_t>(team.rank())] = std::max(transport.sends.most, transport.receives.most);
+  });
+  if (write) {
+    EXPECT_TRUE(store.bytes() == source);
+  } else {
+    EXPECT_TRUE(locals == expected);
+  }
+  return std::ranges::max(most);
+}
+
+TEST(NodeExchange, HoldsABoundedNumberOfMessagesAndWaitsForNeitherWay) {
+  for (const bool write : {false, true}) {
+    EXPECT_EQ(most_under_way({Strategy::kTwoPhase, 0, 0}, write), 2);
+    EXPECT_EQ(most_under_way({Strategy::kTwoPhase, 6 << 16, 0}, write), 2);
+    EXPECT_EQ(most_under_way({Strategy::kTwoPhase, 4 * 5 * 4096, 0}, write), 1);
+    AccessOptions in_each_node{Strategy::kTwoPhase, 0, 0};
+    in_each_node.each_node = true;
+    if (!write) {
+      EXPECT_EQ(most_under_way(in_each_node, write), 0);
+    }
+  }
+}
+
+}  // namespace

@@ -1,0 +1,84 @@
+"""`plait bench io` where the ranks are on several hosts: what crosses their links."""
+
+import json
+import sys
+
+import numpy as np
+import pytest
+from launching import needs_mpi, run
+from several_hosts_here import needs_hosts_and_mpi, said
+
+from plait_bench.cells import CELLS, CONFORMING
+from plait_bench.hosts_table import between_hosts
+from plait_bench.job import REDISTRIBUTION, TOTAL, Case
+from plait_bench.results import CaseResult, CellResult
+
+EXTENT = 67
+ITEM = 8
+
+
+def owners(cell, ranks):
+    """Who owns each element, by the index sets of all ranks."""
+    owner = np.full((EXTENT, EXTENT), -1)
+    layout = cell.layout((EXTENT, EXTENT), ranks)
+    for rank in range(ranks):
+        owner[np.ix_(*layout.indices(rank))] = rank
+    return owner
+
+
+def least(cell, ranks, on_host):
+    """The bytes over the busiest link one way, counted element by element."""
+    held, wanted = (owners(one, ranks) // on_host for one in (CONFORMING, cell))
+    apart = held != wanted
+    return ITEM * max(np.bincount(side[apart], minlength=1).max(initial=0) for side in (held, wanted))
+
+
+def check(found, ranks, on_host, crosses):
+    (case,) = found["cases"]
+    assert case["hosts"] == -(-ranks // on_host)
+    assert case["bare_bytes_per_second"] > 0
+    for cell, one in zip(CELLS, case["cells"], strict=True):
+        assert one["wrong"] == []
+        assert one["least_crossing"] == least(cell, ranks, on_host), cell.name
+        if crosses and "redistribution" in one["crossed"]:
+            # Headers come on top; no layer sends what need not be sent.
+            assert all(one["least_crossing"] <= carried for carried in one["crossed"]["redistribution"]), cell.name
+
+
+@needs_mpi
+@pytest.mark.parametrize(("ranks", "on_host", "way"), [(4, 2, "--read"), (3, 2, "--write"), (4, 1, "--write")])
+def test_what_has_to_cross_is_counted(tmp_path, monkeypatch, ranks, on_host, way):
+    monkeypatch.setenv("PLAIT_NODE_SIZE", str(on_host))
+    samples = tmp_path / "samples.json"
+    result = run("bench", "io", "--doubles", str(EXTENT), "--ranks", str(ranks), "--rounds", "1", way, "--no-mpiio",
+                 "--json", str(samples))  # fmt: skip
+    assert result.exit_code == 0, result.output
+    assert f"Between {-(-ranks // on_host)} hosts" in result.output
+    check(json.loads(samples.read_text()), ranks, on_host, crosses=False)
+
+
+@needs_hosts_and_mpi
+def test_what_crosses_a_link_is_measured(tmp_path):
+    samples = tmp_path / "samples.json"
+    said("exec", "--hosts", "2", "--", sys.executable, "-m", "plait.cli", "bench", "io", "--doubles",
+         EXTENT, "--ranks", 4, "--rounds", 2, "--no-mpiio", "--dir", tmp_path, "--json", samples)  # fmt: skip
+    check(json.loads(samples.read_text()), 4, 2, crosses=True)
+
+
+def test_shares_are_of_what_must_be_sent():
+    cells = [CellResult(cell.name) for cell in CELLS[:3]]
+    cells[0].samples[TOTAL] = [1.0]
+    cells[0].crossed = {TOTAL: [100]}
+    for cell, sent in zip(cells[1:], (4200, 300), strict=True):
+        cell.samples = {TOTAL: [2.0], REDISTRIBUTION: [4.0]}
+        cell.crossed = {TOTAL: [sent], REDISTRIBUTION: [4100]}
+        cell.least = 4000
+    case = CaseResult(Case("float64", EXTENT, "read"), cells, 2, 2500.0)
+    assert [case.link_share(cell, TOTAL) for cell in cells] == [None, pytest.approx(0.8), None]
+    assert case.link_share(cells[2], REDISTRIBUTION) == pytest.approx(0.4)
+    assert between_hosts(CaseResult(case.case, cells)) == []
+    table = between_hosts(case)[1]
+    columns = [list(column.cells) for column in table.columns]
+    assert columns[3] == ["1.00", "2.00", "2.00"]
+    assert columns[4] == ["–", "80%", "–"]
+    assert columns[6] == ["–", "40%", "40%"]

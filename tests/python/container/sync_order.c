@@ -1,0 +1,47 @@
+/* Preloaded: writes down in which order files are synced and get other names, a line each, to the file SYNC_ORDER, and
+   runs the command FIRST_SYNC in front of the first sync. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static void note(const char* what, const char* path) {
+  const char* name = getenv("SYNC_ORDER");
+  FILE* out = name ? fopen(name, "a") : NULL;
+  if (out == NULL) return;
+  fprintf(out, "%s %s\n", what, path);
+  fclose(out);
+}
+
+static void note_descriptor(const char* what, int file) {
+  char link[64], path[4096] = "";
+  snprintf(link, sizeof link, "/proc/self/fd/%d", file);
+  if (readlink(link, path, sizeof path - 1) > 0) note(what, path);
+}
+
+int fsync(int file) {
+  int (*real)(int) = (int (*)(int))dlsym(RTLD_NEXT, "fsync");
+  const char* command = getenv("FIRST_SYNC");
+  if (command != NULL) {
+    unsetenv("LD_PRELOAD");
+    unsetenv("FIRST_SYNC");
+    if (system(command) != 0) abort();
+  }
+  note_descriptor("sync", file);
+  return real(file);
+}
+
+int syncfs(int file) {
+  int (*real)(int) = (int (*)(int))dlsym(RTLD_NEXT, "syncfs");
+  note_descriptor("syncfs", file);
+  return real(file);
+}
+
+int rename(const char* from, const char* to) {
+  int (*real)(const char*, const char*) = (int (*)(const char*, const char*))dlsym(RTLD_NEXT, "rename");
+  note("rename", from);
+  note("to", to);
+  return real(from, to);
+}

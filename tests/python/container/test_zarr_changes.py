@@ -1,0 +1,215 @@
+"""Zarr's chunks that change in place: after a crash of the host, by several programs at once, and what kills leave."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from compiling import compiled
+
+import plait
+
+zarr = pytest.importorskip("zarr")
+
+SHAPE = (8, 8)
+KINDS = [{"codec": "zstd:1"}, {"codec": "none"}, {"codec": "zstd:1", "shards": (4, 8)}]
+
+
+def make(path: Path, **options: object) -> None:
+    with plait.open(path, "w", shape=SHAPE, dtype="i4", chunks=(2, 4), **options) as file:
+        file.write(np.zeros(SHAPE, "i4"))
+
+
+def content(path: Path) -> np.ndarray:
+    return zarr.open_array(path, mode="r")[...]
+
+
+@pytest.mark.parametrize("options", KINDS)
+@pytest.mark.parametrize("rows", [8, 280])  # few files are synced one by one
+def test_files_are_synced_before_they_get_their_names(tmp_path, options, rows):
+    array = np.arange(rows * 8, dtype="i4").reshape(rows, 8)
+    with plait.open(tmp_path / "a.zarr", "w", shape=array.shape, dtype="i4", chunks=(2, 4), **options) as file:
+        file.write(array * 0)
+    library = compiled(tmp_path, Path(__file__).parent / "sync_order.c", "-shared", "-fPIC", "-ldl")
+    program = (
+        "import numpy as np, plait\n"
+        "with plait.open('a.zarr', 'r+') as file:\n"
+        f"    file.write(np.arange({rows} * 8, dtype='i4').reshape({rows}, 8))"
+    )
+    told = tmp_path / "told"
+    environment = {**os.environ, "LD_PRELOAD": str(library), "SYNC_ORDER": str(told)}
+    subprocess.run([sys.executable, "-c", program], cwd=tmp_path, env=environment, check=True)
+    synced, all_synced, renamed = set(), False, set()
+    for line in told.read_text().splitlines():
+        what, path = line.split(" ", 1)
+        if what == "sync":
+            synced.add(path)
+        elif what == "syncfs":
+            all_synced = True
+        elif what == "rename":
+            assert path in synced or (all_synced and rows > 8), path
+        else:
+            assert path not in renamed
+            renamed.add(path)
+    assert len(renamed) == rows // (4 if "shards" in options else 1)
+    # Names are durable as well in the end.
+    assert {str(Path(path).parent) for path in renamed} <= synced or all_synced
+    np.testing.assert_array_equal(content(tmp_path / "a.zarr"), array)
+
+
+@pytest.mark.parametrize("options", KINDS)
+def test_nothing_is_left_beside_the_chunks(tmp_path, options):
+    path = tmp_path / "a.zarr"
+    make(path, **options)
+    with plait.open(path, "r+") as file:
+        for value in range(1, 4):
+            file.write(np.full((3, 8), value, "i4"), region=np.s_[value : value + 3])
+            assert sorted(os.listdir(path)) == ["c", "zarr.json"]
+            assert (content(path)[value : value + 3] == value).all()
+
+
+def test_what_killed_programs_left_goes_with_the_next_change(tmp_path):
+    path = tmp_path / "a.zarr"
+    make(path, codec="zstd:1")
+    with subprocess.Popen([sys.executable, "-c", "pass"]) as dead:
+        pass
+    host = socket.gethostname()
+    changes = path / ".plait-changes"
+    names = [f".chunks.plait-{host}-{one}-0" for one in (dead.pid, os.getppid())] + [".chunks.plait-elsewhere-1-0"]
+    for name in names:
+        (changes / name).mkdir(parents=True)
+        (changes / name / "0").write_bytes(b"half")
+    with plait.open(path) as file:
+        assert (file.read() == 0).all()
+    assert sorted(os.listdir(changes)) == sorted(names)
+    with plait.open(path, "r+") as file:
+        file.write(np.ones(SHAPE, "i4"))
+    assert sorted(os.listdir(changes)) == sorted(names[1:])
+    assert (content(path) == 1).all()
+
+
+KILLED = """
+import numpy as np, os, plait, signal, sys
+with plait.open(sys.argv[1], "r+") as file:
+    file.write(np.ones((8, 8), "i4"))
+    print("written", flush=True)
+    for value in range(2, 10**6):
+        file.write(np.full((8, 8), value, "i4"))
+"""
+
+
+@pytest.mark.parametrize("options", [KINDS[0], KINDS[2]])
+def test_kills_leave_no_folder_for_ever(tmp_path, options):
+    path = tmp_path / "a.zarr"
+    make(path, **options)
+    for _ in range(3):
+        with subprocess.Popen([sys.executable, "-c", KILLED, path], stdout=subprocess.PIPE) as program:
+            assert program.stdout is not None
+            assert program.stdout.readline() == b"written\n"
+            program.send_signal(signal.SIGKILL)
+        found = content(path)
+        for row, column in np.ndindex(4, 2):
+            part = found[2 * row : 2 * row + 2, 4 * column : 4 * column + 4]
+            assert len(np.unique(part)) == 1
+    with plait.open(path, "r+") as file:
+        file.write(np.zeros(SHAPE, "i4"))
+    assert sorted(os.listdir(path)) == ["c", "zarr.json"]
+
+
+@pytest.mark.parametrize("options", KINDS)
+def test_programs_that_change_whole_chunks_do_not_disturb_each_other(tmp_path, options):
+    path = tmp_path / "a.zarr"
+    make(path, **options)
+    with plait.open(path, "r+") as one, plait.open(path, "r+") as other:
+        for value in range(1, 5):
+            one.write(np.full((4, 8), value, "i4"), region=np.s_[:4])
+            other.write(np.full((4, 8), -value, "i4"), region=np.s_[4:])
+    assert (content(path) == np.repeat([4, -4], 4)[:, None]).all()
+
+
+PARTS = """
+import numpy as np, plait, sys
+path, begin, step, count = sys.argv[1], *map(int, sys.argv[2:])
+with plait.open(path, "r+") as file:
+    for value in range(1, 1 + count):
+        while True:
+            try:
+                file.write(np.full((8, step), value, "i4"), region=np.s_[:, begin : begin + step])
+                break
+            except plait.StoreError as error:
+                assert "another program has changed it" in str(error), error
+"""
+
+
+@pytest.mark.parametrize("options", [KINDS[0], KINDS[2]])
+@pytest.mark.parametrize("step", [2, 4])  # a part of each chunk, or of each shard
+def test_no_change_of_programs_at_once_is_lost(tmp_path, options, step):
+    path = tmp_path / "a.zarr"
+    make(path, **options)
+    programs = [
+        subprocess.Popen([sys.executable, "-c", PARTS, path, *map(str, (at, step, 12))])
+        for at in range(0, 2 * step, step)
+    ]
+    assert [program.wait() for program in programs] == [0, 0]
+    assert (content(path)[:, : 2 * step] == 12).all()
+    assert (content(path)[:, 2 * step :] == 0).all()
+    assert sorted(os.listdir(path)) == ["c", "zarr.json"]
+
+
+ROW = """
+import numpy as np, plait, sys
+with plait.open(sys.argv[1], "r+") as file:
+    at = int(sys.argv[3])
+    file.write(np.full((1, 8), int(sys.argv[2]), "i4"), region=np.s_[at : at + 1])
+"""
+
+
+@pytest.mark.parametrize("options", KINDS)
+@pytest.mark.parametrize("row", [1, 2])  # in the same chunks, in the same shard
+def test_a_part_of_a_chunk_that_another_one_changes_meanwhile(tmp_path, options, row):
+    """Whoever comes second is told, and the first one's elements stay."""
+    path = tmp_path / "a.zarr"
+    make(path, **options)
+    library = compiled(tmp_path, Path(__file__).parent / "sync_order.c", "-shared", "-fPIC", "-ldl")
+    (tmp_path / "row.py").write_text(ROW)
+    first = f"{sys.executable} row.py a.zarr 1 {row}"
+    environment = {**os.environ, "LD_PRELOAD": str(library), "FIRST_SYNC": first}
+    done = subprocess.run(
+        [sys.executable, "row.py", "a.zarr", "2", "0"], cwd=tmp_path, env=environment, capture_output=True, text=True
+    )
+    lost = options["codec"] != "none" and row < (4 if "shards" in options else 2)
+    assert (done.returncode != 0) == lost, done.stderr
+    if lost:
+        assert "c/0/0: another program has changed it while a part of a chunk in it was changed here" in done.stderr
+    expected = np.zeros(SHAPE, "i4")
+    expected[0], expected[row] = 0 if lost else 2, 1
+    np.testing.assert_array_equal(content(path), expected)
+
+
+@pytest.mark.parametrize("options", KINDS)
+@pytest.mark.parametrize("gone", [True, False])
+def test_an_array_that_is_replaced_while_it_is_changed(tmp_path, options, gone):
+    path = tmp_path / "a.zarr"
+    make(path, **options)
+    file = plait.open(path, "r+")
+    file.write(np.ones(SHAPE, "i4"))
+    if gone:
+        os.rename(path, tmp_path / "former.zarr")
+    else:
+        make(path, **options)
+    says = "no longer there|has been removed|No such file" if gone else "it has been replaced by another program since"
+    for region in (np.s_[:8], np.s_[:1]):
+        values = np.full((len(range(8)[region]), 8), 2, "i4")
+        with pytest.raises(plait.StoreError, match=says):
+            file.write(values, region=region)
+    with pytest.raises(plait.StoreError, match=says):
+        file.close()
+    if gone:
+        assert not path.exists()
+    else:
+        assert (content(path) == 0).all()
+        assert sorted(os.listdir(path)) == ["c", "zarr.json"]
