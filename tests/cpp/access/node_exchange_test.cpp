@@ -86,8 +86,8 @@ class Watched : public wrapped::SeveralNodes {
 int most_under_way(const AccessOptions& options, bool write) {
   constexpr int kWorkers = 4;
   // Each share of the file, whole columns, has elements of both nodes.
-  const Layout layout({64, 96}, {Distribution::block_of(), Distribution::block_of()}, {2, 2});
-  const Case access{{64, 96}, Order::kFortran, {}, layout, 4096, 0};
+  const Layout layout({16, 24}, {Distribution::block_of(), Distribution::block_of()}, {2, 2});
+  const Case access{{16, 24}, Order::kFortran, {}, layout, 4096, 0};
   const Bytes source = access_case::pattern(access_case::store_bytes(access));
   plait::store::memory::MemoryStore store(access_case::store_bytes(access));
   if (!write) store.bytes() = source;
