@@ -15,9 +15,9 @@ import plait
 
 _MESSAGE = 1 << 20
 _BYTES = 1 << 25
-"""What each host sends at a time while the bare rate is measured, or less, if that would take longer than so many ..."""
+"""What each host sends at a time while the bare rate is measured, or less ..."""
 _SECONDS = 0.5
-"""... seconds."""
+"""... where it would take longer than so many seconds."""
 _REPEATS = 3
 
 
