@@ -46,7 +46,7 @@ bool is_cached_below(int file) {
 }
 
 /// What the offsets of direct requests must be multiples of; nothing where the file system does not tell, as those do
-/// that have no direct requests, or only take them and then go through the cache; nor where nobody knows what is cached.
+/// that have no direct requests, or only take them and then go through the cache; nor where what is cached is not told.
 std::optional<std::int64_t> told_unit(int file) {
 #if defined(STATX_DIOALIGN)
   if (is_cached_below(file)) return std::nullopt;
