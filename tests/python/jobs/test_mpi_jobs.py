@@ -56,6 +56,32 @@ os._exit(0)
 """
 
 
+# A rank is killed while all exchange messages between nodes; the only other one of its node makes no call afterwards.
+EXCHANGING = """
+import os, signal, threading, time
+import numpy as np
+from mpi4py import MPI
+import plait
+
+comm = MPI.COMM_WORLD
+before, after = (plait.Layout((3000, 1500), text, grid=(comm.size,)) for text in ("(*, cyclic)", "(cyclic, *)"))
+mine = np.ones(before.local_shape(comm.rank))
+plait.redistribute(mine, before, after, comm)
+if comm.rank == 3:
+    threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGKILL)).start()
+try:
+    while True:
+        plait.redistribute(mine, before, after, comm)
+except plait.Error as error:
+    print(f"told {comm.rank}: {error}", flush=True)
+end = time.monotonic() + 3
+while time.monotonic() < end:
+    comm.Iprobe()
+    time.sleep(0.01)
+os._exit(7)
+"""
+
+
 # Stays a moment longer than its program, so that the launcher does not end the others before they notice themselves.
 OUTLIVE = ["sh", "-c", '"$@"; sleep 2', "sh"]
 
@@ -130,6 +156,20 @@ def test_a_killed_rank_leaves_the_old_file(tmp_path, victim, moment):
     assert status != 0, output
     assert seconds < 20
     check_the_folder(path)
+
+
+@pytest.mark.parametrize("_", range(3))
+def test_other_nodes_are_told_who_has_gone(_):
+    done = subprocess.run(
+        [MPIEXEC, "-n", "4", *OUTLIVE, sys.executable, "-c", EXCHANGING],
+        env={**os.environ, **WELCOME, "PLAIT_NODE_SIZE": "2"},
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+    told = re.findall(r"told (\d): rank 3 has ended during a collective call; nothing more", done.stdout)
+    assert sorted(told) == ["0", "1", "2"], done
 
 
 @pytest.mark.parametrize("victim", [0, 2])

@@ -20,13 +20,23 @@ PeerLiveness::PeerLiveness(MPI_Comm node, std::vector<int> workers, std::span<no
 
 void PeerLiveness::check() {
   if (look_) look_();
+  try {
+    check_node();
+  } catch (...) {
+    // Other nodes hear of it now: this process may be the last one here, and make no other call.
+    if (look_) look_();
+    throw;
+  }
+  if (losses_ != nullptr) losses_->check_waiting();
+}
+
+void PeerLiveness::check_node() {
   // First those that have left, of which more is known than that they have ended.
   node::Departure& own = departures_[static_cast<std::size_t>(node_rank_)];
   node::Departed departed;
   if (node::find_fewest(departures_, departed)) node::check(departed, progress_, own);
   for (std::size_t i = 0; i < peers_.size(); ++i)
     if (peers_[i] && peers_[i]->ended()) node::check_ended(workers_[i], progress_, own);
-  if (losses_ != nullptr) losses_->check_waiting();
 }
 
 }  // namespace plait::transport::mpi

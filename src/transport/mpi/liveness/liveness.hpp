@@ -34,6 +34,9 @@ class PeerLiveness : public Liveness {
   }
 
  private:
+  /// errors  kSystem: a peer on this node has left, or ended.
+  void check_node();
+
   std::vector<int> workers_;
   std::span<node::Departure> departures_;
   int node_rank_ = 0;
