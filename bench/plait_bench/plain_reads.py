@@ -1,4 +1,4 @@
-"""A whole file read from its beginning to its end by one process, to compare with: through the page cache and past it."""
+"""A whole file read in its order by one process, to compare with: through the page cache and past it."""
 
 from __future__ import annotations
 

@@ -42,30 +42,31 @@ Mode mode_named(const std::string& name) {
 }
 
 /// How a new file keeps its array: shapes of chunks and shards, codec, value of what nobody writes, names of dimensions,
-/// attributes of it and of groups.
+/// attributes of it and of groups, unlimited dimensions.
 using Kept = std::tuple<std::optional<Extents>, std::optional<Extents>, std::string, std::string,
-                        std::vector<std::string>, std::vector<RawAttribute>, std::vector<RawGroup>>;
+                        std::vector<std::string>, std::vector<RawAttribute>, std::vector<RawGroup>, Extents>;
 
 /// Name, shape, dtype, bytes of an element, order, and how it is kept.
 using GivenArray = std::tuple<std::string, Extents, std::string, std::int64_t, std::string, Kept>;
 
 NamedArray array_of(const GivenArray& given) {
   const auto& [name, extents, descr, bytes, order, kept] = given;
-  const auto& [chunk, shard, codec, fill_value, dimension_names, attributes, groups] = kept;
+  const auto& [chunk, shard, codec, fill_value, dimension_names, attributes, groups, unlimited] = kept;
   return {name,
           {extents, descr, bytes, order == "F" ? Order::kFortran : Order::kC},
           chunk,
           codec,
           fill_value,
           dimension_names,
-          attributes_of_raw(attributes)};
+          attributes_of_raw(attributes),
+          unlimited};
 }
 
 void take(FileOptions& options, const Kept& kept) {
   std::vector<RawAttribute> attributes;
   std::vector<RawGroup> groups;
-  std::tie(options.chunk, options.shard, options.codec, options.fill_value, options.dimension_names, attributes,
-           groups) = kept;
+  std::tie(options.chunk, options.shard, options.codec, options.fill_value, options.dimension_names, attributes, groups,
+           options.unlimited) = kept;
   options.attributes = attributes_of_raw(attributes);
   for (const auto& [group, its] : groups) options.groups.push_back({group, attributes_of_raw(its)});
 }

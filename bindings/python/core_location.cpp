@@ -53,6 +53,7 @@ void bind_location(nb::module_& module) {
       .def_prop_ro("shape", [](const Member& self) { return to_tuple(self.content.type.shape); })
       .def_prop_ro("chunk", [](const Member& self) { return to_tuple(self.content.chunk); })
       .def_prop_ro("dimension_names", [](const Member& self) { return self.content.dimension_names; })
+      .def_prop_ro("unlimited", [](const Member& self) { return to_tuple(self.content.unlimited); })
       .def_prop_ro("packed", [](const Member& self) { return self.content.packed; })
       .def_prop_ro("dtype", [](const Member& self) { return self.content.type.dtype; })
       .def_prop_ro("element_bytes", [](const Member& self) { return self.content.type.element_bytes; })

@@ -45,6 +45,7 @@ struct NamedArray {
   std::string fill_value{};
   std::vector<std::string> dimension_names{};
   ArrayAttributes attributes{};
+  std::vector<std::int64_t> unlimited{};
 };
 
 struct FileOptions {
@@ -74,6 +75,9 @@ struct FileOptions {
   std::string fill_value{};
   /// The names of the dimensions, one for each; empty: they have none.
   std::vector<std::string> dimension_names{};
+  /// The numbers of the dimensions that other programs may extend, of HDF5 and netCDF-4 files, where the array lies in
+  /// chunks then.  All those of Zarr may be, so nothing is kept there.
+  std::vector<std::int64_t> unlimited{};
   /// Mode `w`: what is written stays when the File is not closed, or its program is killed, under a temporary name beside
   /// `path`, and no other program may write that name so meanwhile.  For ordinary files, folders and striped files.
   bool keeps_unfinished = false;

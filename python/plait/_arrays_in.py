@@ -51,6 +51,8 @@ class ArrayInfo:
     """What elements have that nobody has written; None where that is zero, or the format does not say."""
     attributes: Attributes = field(default_factory=Attributes)
     """Its attributes."""
+    unlimited: tuple[int, ...] = ()
+    """The numbers of its dimensions that may be extended, where the format says so."""
 
 
 @dataclass(frozen=True)
@@ -118,4 +120,5 @@ def _info(one: _core.Member) -> ArrayInfo:
         one.refused,
         _fill_of(one, dtype),
         Attributes(one.attributes),
+        one.unlimited,
     )

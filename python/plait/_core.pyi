@@ -240,6 +240,7 @@ def open(
                 Sequence[str],
                 Sequence[tuple[str, str, Sequence[int], bytes, Sequence[str], str]],
                 Sequence[tuple[str, Sequence[tuple[str, str, Sequence[int], bytes, Sequence[str], str]]]],
+                Sequence[int],
             ],
         ]
     ],
@@ -251,6 +252,7 @@ def open(
         Sequence[str],
         Sequence[tuple[str, str, Sequence[int], bytes, Sequence[str], str]],
         Sequence[tuple[str, Sequence[tuple[str, str, Sequence[int], bytes, Sequence[str], str]]]],
+        Sequence[int],
     ],
     unfinished: str,
 ) -> File: ...
@@ -268,6 +270,7 @@ def new_array(
         Sequence[str],
         Sequence[tuple[str, str, Sequence[int], bytes, Sequence[str], str]],
         Sequence[tuple[str, Sequence[tuple[str, str, Sequence[int], bytes, Sequence[str], str]]]],
+        Sequence[int],
     ],
 ) -> tuple[tuple[int, ...], tuple[int, ...], str, bool]: ...
 def refuse(message: str, comm: Comm, code: int = 0) -> NoReturn: ...
@@ -452,6 +455,8 @@ class Member:
     def chunk(self) -> tuple[int, ...]: ...
     @property
     def dimension_names(self) -> list[str]: ...
+    @property
+    def unlimited(self) -> tuple[int, ...]: ...
     @property
     def packed(self) -> bool: ...
     @property

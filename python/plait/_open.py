@@ -25,7 +25,7 @@ from ._steps import variable_name
 Unfinished = Literal["remove", "keep", "continue"]
 ArrayLike = tuple[Any, ...] | list[Any] | Mapping[str, Any]
 """Shape, dtype and perhaps order of a new array; or these and what is said of one array, by the names of arguments."""
-_KEEPING = ("chunks", "codec", "fill_value", "dimension_names", "attributes")
+_KEEPING = ("chunks", "codec", "fill_value", "dimension_names", "attributes", "unlimited")
 
 
 def open(
@@ -49,6 +49,7 @@ def open(
     unfinished: Unfinished = "remove",
     attributes: Mapping[str, Any] | None = None,
     group_attributes: Mapping[str, Mapping[str, Any]] | None = None,
+    unlimited: Sequence[int] | int | None = None,
 ) -> File:
     """Open the array in a file, or in another store, and return it as a File. Collective over ``comm``.
 
@@ -77,7 +78,8 @@ def open(
     arrays    in mode w, what a new ``.npz`` or ``.safetensors`` file is to hold instead of one array: a mapping of
               names to (shape, dtype) or (shape, dtype, order). Write each with ``variable=name``. In formats that
               keep an array in chunks, or have attributes, a mapping may stand for these, of ``shape``, ``dtype``, and
-              if wanted ``order``, ``chunks``, ``codec``, ``fill_value``, ``dimension_names`` and ``attributes``
+              if wanted ``order``, ``chunks``, ``codec``, ``fill_value``, ``dimension_names``, ``attributes`` and
+              ``unlimited``
     readers   how many ranks access the file in two-phase accesses; by default chosen by Plait
     chunks    in mode w of formats that keep an array in chunks, such as ``.zarr``: the shape of a chunk; by default
               chunks of about 8 MiB that are contiguous in the array's order, as far as can be. ``()`` keeps an array
@@ -96,6 +98,8 @@ def open(
               has those of a file that is read
     group_attributes  the same of groups, by their names; ``""`` is the one that all others are in. Groups that are
               named are made
+    unlimited  the numbers of the dimensions that other programs may extend, in HDF5 and netCDF-4 files, which keep such
+              an array in chunks; by default there are none. In Zarr all may be extended
 
     Raises plait.ArgumentError for arguments that do not fit together or do not match the file, and plait.StoreError if
     the file cannot be opened. Every rank raises the same error.
@@ -126,6 +130,7 @@ def open(
             dimension_names,
             attributes=attributes,
             group_attributes=group_attributes,
+            unlimited=unlimited,
         )
     with naming(path):
         what = (path, mode, own, extents, descr, element_bytes, order, offset)

@@ -36,6 +36,8 @@ struct Content {
   /// What elements have that nobody has written, as an element; empty: zero, or the format does not say.
   std::vector<std::byte> fill{};
   ArrayAttributes attributes{};
+  /// The numbers of the dimensions that may grow, ascending.
+  std::vector<std::int64_t> unlimited{};
   /// Of the whole file.  errors  kArgument: more than 2^63 - 1.
   std::int64_t bytes() const;
 };

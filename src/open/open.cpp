@@ -54,6 +54,7 @@ void check_kept(const FileOptions& options, const std::string& path, Mode mode) 
                             : !options.codec.empty()                                 ? "a codec"
                             : !options.fill_value.empty()                            ? "a fill value"
                             : !options.dimension_names.empty()                       ? "names of dimensions"
+                            : !options.unlimited.empty()                             ? "unlimited dimensions"
                             : !options.attributes.empty() || !options.groups.empty() ? "attributes"
                                                                                      : nullptr;
   if (given != nullptr)
@@ -89,6 +90,7 @@ std::string call_text(const File::Impl& file, const FileOptions& options) {
   if (!options.codec.empty()) add(", codec ", options.codec);
   if (!options.fill_value.empty()) add(", fill value ", options.fill_value);
   for (const std::string& one : options.dimension_names) add(", dimension ", one);
+  for (const std::int64_t one : options.unlimited) add(", dimension ", one, " without a limit");
   // By their number: what most of them say is the business of the rank that writes it.
   if (!options.attributes.empty()) add(", attributes ", options.attributes.size(), fill_text(options.attributes));
   if (!options.groups.empty()) add(", groups ", options.groups.size());

@@ -56,15 +56,19 @@ container::NewContent new_content(const std::string& name, Contents contents, Fi
                      ": several arrays were given, but a file of this name holds one; give a name that ends with "
                      ".npz or .safetensors"));
   const auto keeps = [](const NamedArray& one) {
-    return one.chunk || !one.codec.empty() || !one.fill_value.empty() || !one.dimension_names.empty();
+    return one.chunk || !one.codec.empty() || !one.fill_value.empty() || !one.dimension_names.empty() ||
+           !one.unlimited.empty();
   };
-  if (!made.keeps_chunks() && (wanted.chunk || wanted.shard || !wanted.codec.empty() || !wanted.fill_value.empty() ||
-                               !wanted.dimension_names.empty() || std::ranges::any_of(wanted.arrays, keeps)))
-    throw Error(ErrorKind::kArgument,
-                text(name,
-                     ": chunks, shards, a codec, a fill value or names of dimensions were given, but a file of this "
-                     "name keeps its array in one piece and states none of them; leave them out, or give a name that "
-                     "ends with .zarr"));
+  if (!made.keeps_chunks() &&
+      (wanted.chunk || wanted.shard || !wanted.codec.empty() || !wanted.fill_value.empty() ||
+       !wanted.dimension_names.empty() || !wanted.unlimited.empty() || std::ranges::any_of(wanted.arrays, keeps)))
+    throw Error(
+        ErrorKind::kArgument,
+        text(name,
+             ": chunks, shards, a codec, a fill value, unlimited dimensions or names of dimensions were given, but a "
+             "file of this name keeps its array in one piece and states none of them; leave them out, or give a name "
+             "that "
+             "ends with .zarr"));
   check_attributes(name, made, wanted);
   return made.create(name, wanted);
 }

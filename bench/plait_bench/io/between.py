@@ -15,9 +15,9 @@ import plait
 
 _MESSAGE = 1 << 20
 _BYTES = 1 << 25
-"""What each host sends at a time while the bare rate is measured, or less, if that would take longer than so many ..."""
+"""What each host sends at a time while the bare rate is measured, or less ..."""
 _SECONDS = 0.5
-"""... seconds."""
+"""... where it would take longer than so many seconds."""
 _REPEATS = 3
 
 
@@ -78,14 +78,14 @@ class Hosts:
         members = [[rank for rank, host in enumerate(self.of_rank) if host == number] for number in range(self.count)]
         pairs = min(len(ranks) for ranks in members)
         mine = self.of_rank[self._comm.rank]
-        place = members[mine].index(self._comm.rank)
-        to, source = (members[(mine + step) % self.count][place % pairs] for step in (1, -1))
+        position = members[mine].index(self._comm.rank)
+        to, source = (members[(mine + step) % self.count][position % pairs] for step in (1, -1))
         buffers = np.ones((4, _MESSAGE), np.uint8)
 
         def seconds(count: int) -> float:
             self._comm.Barrier()
             begin = time.monotonic()
-            for _ in range(count if place < pairs else 0):
+            for _ in range(count if position < pairs else 0):
                 requests = [self._comm.Irecv(buffers[slot], source, 1) for slot in (0, 1)]
                 requests += [self._comm.Isend(buffers[slot], to, 1) for slot in (2, 3)]
                 MPI.Request.Waitall(requests)

@@ -12,7 +12,7 @@ from .._attributes import Raw, RawGroup, raw_groups, raw_of
 from .._errors import ArgumentError
 from .words import shown
 
-Kept = tuple[list[int] | None, list[int] | None, str, str, list[str], list[Raw], list[RawGroup]]
+Kept = tuple[list[int] | None, list[int] | None, str, str, list[str], list[Raw], list[RawGroup], list[int]]
 """Shapes of chunks and shards, codec, value of what nobody writes, names of dimensions, attributes, those of groups."""
 
 
@@ -25,6 +25,7 @@ def kept_of(
     *,
     attributes: Mapping[str, Any] | None = None,
     group_attributes: Mapping[str, Mapping[str, Any]] | None = None,
+    unlimited: Sequence[int] | int | None = None,
 ) -> Kept:
     """Check what a caller says of a new file.
 
@@ -43,7 +44,20 @@ def kept_of(
         list(names or ()),
         raw_of(attributes),
         raw_groups(group_attributes),
+        _numbers(unlimited),
     )
+
+
+def _numbers(dimensions: Sequence[int] | int | None) -> list[int]:
+    given: Iterable[Any] = (
+        () if dimensions is None else dimensions if isinstance(dimensions, Iterable) else (dimensions,)
+    )
+    try:
+        return sorted(operator.index(one) for one in given)
+    except TypeError:
+        raise ArgumentError(
+            f"unlimited={shown(dimensions)} are no dimensions; give their numbers, such as (0,)"
+        ) from None
 
 
 def _extents(name: str, shape: Sequence[int] | int | None) -> list[int] | None:

@@ -52,6 +52,7 @@ class PlannedMaking(Making):
             told.get("dimension_names"),
             attributes=beside["attributes"][array.name],
             group_attributes=beside["group_attributes"],
+            unlimited=told.get("unlimited"),
         )
         descr, size = descr_of(array.dtype)
         path = os.fsdecode(name)

@@ -280,6 +280,7 @@ class ShapedSource:
             dtype=array.dtype if dtype is None else dtype,
             chunks=None if array.chunks is None else tuple(max(min(array.chunks[d], shape[d]), 1) for d in order),
             dimension_names=tuple(names[d] for d in order) if names else (),
+            unlimited=tuple(sorted(order.index(d) for d in array.unlimited)),
             axes=None if order == sorted(order) else _slowest_first(array, order),
             beside=array.dtype.itemsize if dtype is not None and dtype != array.dtype else 0,
         )

@@ -152,6 +152,7 @@ class NamedSource:
                 one.dimension_names,
                 fill_value=one.fill_value,
                 attributes=one.attributes,
+                unlimited=one.unlimited,
             )
             for one in self._arrays
             if one.dtype is not None
@@ -215,6 +216,7 @@ class JoinedSource:
                 dimension_names=one.dimension_names,
                 fill_value=one.fill_value,
                 attributes=one.attributes,
+                unlimited=one.unlimited,
             )
 
     def __enter__(self) -> JoinedSource:

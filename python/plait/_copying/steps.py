@@ -40,6 +40,8 @@ class StepArray:
     fill_value: Any = None
     """What elements have that nobody has written; None: zero, or it is not known."""
     attributes: Attributes = field(default_factory=Attributes, compare=False)
+    unlimited: tuple[int, ...] = ()
+    """The numbers of the dimensions that may be extended."""
 
     @property
     def bytes(self) -> int:

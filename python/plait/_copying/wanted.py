@@ -86,7 +86,8 @@ class Wanted:
         told["codec"] = self.codec
         told["dimension_names"] = array.dimension_names or None
         told["fill_value"] = fill_of(array)
-        if not found.adds_arrays and told["chunks"] is None and self.codec in (None, "none"):
+        told["unlimited"] = array.unlimited or None
+        if not array.unlimited and not found.adds_arrays and told["chunks"] is None and self.codec in (None, "none"):
             told["chunks"] = ()  # in one piece, as in the source
         return told
 

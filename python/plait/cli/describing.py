@@ -71,6 +71,7 @@ def _held(one: plait.ArrayInfo) -> Document:
     held["bytes"] = math.prod(one.shape) * one.dtype.itemsize if one.dtype is not None else None
     told["chunks"] = None if one.chunks is None else list(one.chunks)
     told["dimension_names"] = list(one.dimension_names)
+    told["unlimited"] = list(one.unlimited)
     told["fill_value"] = json_value(one.fill_value)
     return {"name": one.name, **held, **told, **described(one.attributes), "refused": one.refused or None}
 

@@ -40,6 +40,7 @@ Member member_of(NamedDataset& found) {
   member.content.packed = dataset.storage == Storage::kChunks && !dataset.filters.empty();
   member.content.dimension_names = std::move(dataset.dimension_names);
   member.content.fill = std::move(dataset.fill);
+  member.content.unlimited = std::move(dataset.unlimited);
   member.content.attributes = std::move(found.attributes);
   member.element = std::move(dataset.element);
   member.stored = dataset.stored;

@@ -55,12 +55,13 @@ struct Dataset {
   std::vector<Chunk> chunks;  ///< by ascending number
   /// One for each dimension, empty where it has none; or none at all.  Not packed().
   std::vector<std::string> dimension_names;
-  ArrayAttributes attributes;       ///< not packed()
-  std::string path;                 ///< in the file; not packed()
-  std::int64_t header = 0;          ///< where its object header lies in the file; not packed()
-  std::string unchangeable;         ///< why its chunks cannot get other offsets; empty: they can.  Not packed().
-  std::int64_t tree_children = 64;  ///< most of a node of a chunk index; not packed()
-  std::optional<Changes> changes;   ///< of one that is being changed so
+  std::vector<std::int64_t> unlimited;  ///< the numbers of dimensions that may grow; not packed()
+  ArrayAttributes attributes;           ///< not packed()
+  std::string path;                     ///< in the file; not packed()
+  std::int64_t header = 0;              ///< where its object header lies in the file; not packed()
+  std::string unchangeable;             ///< why its chunks cannot get other offsets; empty: they can.  Not packed().
+  std::int64_t tree_children = 64;      ///< most of a node of a chunk index; not packed()
+  std::optional<Changes> changes;       ///< of one that is being changed so
 
   /// Whether changed chunks may need other offsets: they are packed, or some have none yet.
   bool needs_room() const;

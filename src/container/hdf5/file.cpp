@@ -275,13 +275,16 @@ void HdfFile::describe_space(Id dataset, Dataset& found) const {
   if (kind == kScalar) return;
   const int count = kind == kSimple ? hdf5_->H5Sget_simple_extent_ndims(space.id()) : 0;
   std::array<Size, kMaxDimensions> extents{};
+  std::array<Size, kMaxDimensions> most{};
   if (kind != kSimple || count < 0 || count > kMaxDimensions ||
-      hdf5_->H5Sget_simple_extent_dims(space.id(), extents.data(), nullptr) < 0) {
+      hdf5_->H5Sget_simple_extent_dims(space.id(), extents.data(), most.data()) < 0) {
     found.refused = "it has no shape (a null dataspace), and so no elements";
     return;
   }
-  for (int d = 0; d < count; ++d)
+  for (int d = 0; d < count; ++d) {
     found.type.shape.push_back(static_cast<std::int64_t>(extents[static_cast<std::size_t>(d)]));
+    if (most[static_cast<std::size_t>(d)] == kUnlimited) found.unlimited.push_back(d);
+  }
 }
 
 void HdfFile::describe_chunks(Id properties, Dataset& found, const std::string& shown) const {

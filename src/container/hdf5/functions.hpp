@@ -162,6 +162,7 @@ inline constexpr int kByName = 0;         // H5_INDEX_NAME
 inline constexpr int kAscending = 0;      // H5_ITER_INC
 enum ObjectKind : int { kGroup = 2, kNamedType = 3, kDatasetObject = 5 };
 enum LinkKind : int { kHardLink = 0, kSoftLink = 1, kExternalLink = 64 };
+inline constexpr Size kUnlimited = ~Size{0};  // H5S_UNLIMITED
 enum SpaceKind : int { kScalar = 0, kSimple = 1, kNull = 2 };
 enum LayoutKind : int { kCompactLayout = 0, kContiguousLayout = 1, kChunkedLayout = 2, kVirtualLayout = 3 };
 enum TypeClass : int {

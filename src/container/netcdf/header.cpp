@@ -256,7 +256,10 @@ Header HeaderReader::read() {
     member.stored = one.bytes * rows;
     member.kept = together ? "contiguous" : text("records, each ", record_bytes_, " bytes behind the last");
     member.content.type = {std::move(one.shape), std::string(one.type->dtype), one.type->bytes, Order::kC};
-    if (one.grows) member.content.type.shape.front() = rows;
+    if (one.grows) {
+      member.content.type.shape.front() = rows;
+      member.content.unlimited = {0};
+    }
     member.content.dimension_names = std::move(one.dimension_names);
     const ArrayAttribute* const fill = find_attribute(one.attributes, "_FillValue");
     if (fill != nullptr && fill->dtype == member.content.type.dtype && fill->shape.empty())

@@ -78,7 +78,7 @@ class File::Impl {
   struct AttributeChanging {
     /// errors  kArgument: why one of that name does not get the value, or does not go where that is null.
     std::function<void(const std::string&, const ArrayAttribute*)> check;
-    /// Called in front of all that close() does: errors  kSystem: why changes cannot be written; one rank calls it.
+    /// Called by one rank in front of all that close() does.  errors  kSystem: why changes cannot be written.
     std::function<void(store::Store&, const AttributeChanges&)> prepare;
     /// Writes changes; one rank calls it.
     std::function<void(store::Store&, const AttributeChanges&)> write;

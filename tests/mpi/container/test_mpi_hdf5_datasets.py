@@ -10,9 +10,15 @@ pytest.importorskip("h5py")
 
 SHAPES = {"a": (120, 150), "g/b": (50, 37, 3), "c": (13,)}
 GIVEN = {
-    "a": {"dtype": "<f8", "chunks": (17, 40), "codec": "shuffle,gzip:1", "dimension_names": ("x", "y")},
+    "a": {
+        "dtype": "<f8",
+        "chunks": (17, 40),
+        "codec": "shuffle,gzip:1",
+        "dimension_names": ("x", "y"),
+        "unlimited": (1,),
+    },
     "g/b": {"dtype": ">i2", "chunks": (7, 11, 2), "fill_value": -9, "attributes": {"units": "m"}},
-    "c": {"dtype": "<i4"},
+    "c": {"dtype": "<i4", "unlimited": (0,)},
 }
 
 

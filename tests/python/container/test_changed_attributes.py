@@ -200,7 +200,7 @@ def test_files_that_others_have_open(tmp_path):
 
 @pytest.mark.parametrize("codec", ["none", "gzip"])
 def test_what_has_become_of_elements_where_attributes_cannot_change(tmp_path, codec):
-    """Packed chunks take effect at the end, after it is known that attributes can change; others as they are written."""
+    """Packed chunks take effect at the end, when it is known that attributes can change; others as they are written."""
     path = tmp_path / "a.h5"
     make(path, **({} if codec == "none" else {"codec": codec, "chunks": (4,)}))
     file = plait.open(f"{path}::a", "r+")

@@ -57,7 +57,7 @@ def stored(path, values, packed):
     with h5py.File(path, "w") as file:
         plist = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
         plist.set_chunk((64,))
-        # By a number that HDF5 keeps for tests: filters that are there set their values anew, and netCDF4 brings several.
+        # A number that HDF5 keeps for tests: filters that are there set their values anew, and netCDF4 brings several.
         plist.set_filter(511, h5py.h5z.FLAG_OPTIONAL, values)
         space = h5py.h5s.create_simple((64,))
         h5py.h5d.create(file.id, b"a", h5py.h5t.STD_U8LE, space, plist).write_direct_chunk((0,), packed)

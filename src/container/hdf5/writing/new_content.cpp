@@ -100,6 +100,16 @@ void check_dimension_names(const Content& content, const std::string& shown) {
                 " dimensions; give one for each, or none at all"));
 }
 
+void check_unlimited(const Content& content, const std::string& shown) {
+  std::int64_t before = -1;
+  for (const std::int64_t d : content.unlimited) {
+    if (d <= before || d >= static_cast<std::int64_t>(content.type.shape.size()))
+      refuse(text(shown, ": unlimited dimension ", d, " was given for ", content.type.shape.size(),
+                  " dimensions; give numbers of dimensions, from 0 on, each once and in ascending order"));
+    before = d;
+  }
+}
+
 void describe(Member& one, const NamedArray& asked, const std::string& path, bool of_netcdf) {
   const std::string shown = text(path, "::", one.name);
   Content& content = one.content;
@@ -107,6 +117,8 @@ void describe(Member& one, const NamedArray& asked, const std::string& path, boo
     refuse(text(shown, " has more than 2^63 - 1 bytes; make it smaller"));
   content.dimension_names = asked.dimension_names;
   check_dimension_names(content, shown);
+  content.unlimited = asked.unlimited;
+  check_unlimited(content, shown);
   content.attributes = asked.attributes;
   check_attributes(content.attributes, shown);
   if (!asked.fill_value.empty()) {
@@ -123,7 +135,11 @@ void describe(Member& one, const NamedArray& asked, const std::string& path, boo
     refuse(text(shown, ": codec \"", asked.codec,
                 "\" packs chunks, but the array is to be kept in one piece; leave "
                 "either out"));
-  if (in_one_piece || !has_elements(content.type) || (!asked.chunk && filters.empty() && content.fill.empty())) return;
+  if (in_one_piece && !content.unlimited.empty())
+    refuse(text(shown, ": an array in one piece has no unlimited dimensions; leave either out"));
+  if (in_one_piece || !has_elements(content.type) ||
+      (!asked.chunk && filters.empty() && content.fill.empty() && content.unlimited.empty()))
+    return;
   one.codec = asked.codec;
   content.chunk = new_chunk(shown, asked.chunk, content.type);
   content.packed = comes_later(one);
@@ -152,10 +168,12 @@ NewContent new_content(const std::string& path, const FileOptions& options) {
     if (given) refuse(text(path, ": shards were given, which Plait writes to .zarr only; leave them out"));
   };
   refuse_shards(options.shard.has_value());
-  if (!options.arrays.empty() && (!options.attributes.empty() || !options.dimension_names.empty()))
-    refuse(text(path,
-                ": attributes or names of dimensions of one array were given, but there are several; give them "
-                "with each array"));
+  if (!options.arrays.empty() &&
+      (!options.attributes.empty() || !options.dimension_names.empty() || !options.unlimited.empty()))
+    refuse(text(
+        path,
+        ": attributes, names of dimensions or unlimited ones of one array were given, but there are several; give them "
+        "with each array"));
   NewContent made;
   made.members = members_of_new(path, options, "data");
   const std::string file(array_name(path).file);
@@ -164,7 +182,14 @@ NewContent new_content(const std::string& path, const FileOptions& options) {
     NamedArray asked;
     if (options.arrays.empty()) {
       one.name = bare(one.name);
-      asked = {{}, {}, options.chunk, options.codec, options.fill_value, options.dimension_names, options.attributes};
+      asked = {{},
+               {},
+               options.chunk,
+               options.codec,
+               options.fill_value,
+               options.dimension_names,
+               options.attributes,
+               options.unlimited};
     } else {
       asked = options.arrays[i];
       if (!asked.chunk) asked.chunk = options.chunk;

@@ -94,15 +94,32 @@ void check_name(const std::string& name, const std::string& shown) {
 
 Handle list_of(const Library& hdf5, Id kind) { return {hdf5->H5Pcreate(kind), hdf5->H5Pclose}; }
 
+/// Of that shape; `unlimited` dimensions may grow.
+Handle growing_space(const Library& hdf5, const Extents& shape, const std::vector<std::int64_t>& unlimited) {
+  if (unlimited.empty()) return space_of(hdf5, shape);
+  const std::vector<Size> extents(shape.begin(), shape.end());
+  std::vector<Size> most = extents;
+  for (const std::int64_t d : unlimited) most[static_cast<std::size_t>(d)] = kUnlimited;
+  return {hdf5->H5Screate_simple(static_cast<int>(extents.size()), extents.data(), most.data()), hdf5->H5Sclose};
+}
+
+/// Chunks of an array that has no elements yet, in which others will put them.
+Extents chunk_of_empty(const Extents& shape) {
+  std::int64_t room = 1024;
+  Extents chunk(shape.size(), 1);
+  for (std::size_t d = shape.size(); d-- > 0; room /= chunk[d]) chunk[d] = std::clamp<std::int64_t>(shape[d], 1, room);
+  return chunk;
+}
+
 /// How a dataset is kept.  type: of its elements.
 Handle creation_of(const Library& hdf5, const Member& member, Id type) {
   const Content& content = member.content;
   Handle kept = list_of(hdf5, hdf5->H5P_CLS_DATASET_CREATE_ID_g);
   bool said = hdf5->H5Pset_obj_track_times(kept.id(), false) >= 0;
   if (!content.fill.empty()) said = said && hdf5->H5Pset_fill_value(kept.id(), type, content.fill.data()) >= 0;
-  if (content.chunk.empty()) return said ? std::move(kept) : Handle();
-  std::vector<Size> extents;
-  for (const std::int64_t extent : content.chunk) extents.push_back(static_cast<Size>(extent));
+  if (content.chunk.empty() && content.unlimited.empty()) return said ? std::move(kept) : Handle();
+  const Extents chunk = content.chunk.empty() ? chunk_of_empty(content.type.shape) : content.chunk;
+  const std::vector<Size> extents(chunk.begin(), chunk.end());
   said = said && hdf5->H5Pset_chunk(kept.id(), static_cast<int>(extents.size()), extents.data()) >= 0;
   // Optional: the library that describes the dataset may not have it.
   for (const Filter& filter : filters_of(member.codec, content.type.element_bytes))
@@ -188,7 +205,7 @@ class Describing {
     if (!type)
       refuse(text(shown(one.name), ": HDF5 has no elements of dtype ", array.dtype,
                   "; use numbers, booleans, or bytes of a fixed length"));
-    const Handle space = space_of(hdf5_, array.shape);
+    const Handle space = growing_space(hdf5_, array.shape, one.content.unlimited);
     const Handle kept = creation_of(hdf5_, one, type.id());
     const Handle dataset(
         hdf5_->H5Dcreate2(file_.id(), one.name.c_str(), type.id(), space.id(), linked_.id(), kept.id(), 0),
@@ -201,9 +218,12 @@ class Describing {
   /// A dataset without elements of its own.
   void describe_dimension(const Scale& scale) const {
     const Handle type = new_type(hdf5_, ">f4");
-    const Handle space = space_of(hdf5_, {scale.length});
+    const std::vector<std::int64_t> unlimited(scale.unlimited ? 1 : 0, 0);
+    const Handle space = growing_space(hdf5_, {scale.length}, unlimited);
     const Handle kept = list_of(hdf5_, hdf5_->H5P_CLS_DATASET_CREATE_ID_g);
-    const bool said = hdf5_->H5Pset_obj_track_times(kept.id(), false) >= 0;
+    constexpr Size kChunk = 1024;
+    bool said = hdf5_->H5Pset_obj_track_times(kept.id(), false) >= 0;
+    if (scale.unlimited) said = said && hdf5_->H5Pset_chunk(kept.id(), 1, &kChunk) >= 0;
     const Handle dataset(
         said ? hdf5_->H5Dcreate2(file_.id(), scale.name.c_str(), type.id(), space.id(), linked_.id(), kept.id(), 0)
              : -1,

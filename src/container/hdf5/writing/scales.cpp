@@ -21,6 +21,10 @@ bool is_name(const std::string& name) {
          name.find('\0') == std::string::npos;
 }
 
+bool is_unlimited(const Content& content, std::size_t d) {
+  return std::ranges::find(content.unlimited, static_cast<std::int64_t>(d)) != content.unlimited.end();
+}
+
 class Planning {
  public:
   Planning(const std::vector<Member>& members, const std::vector<GroupAttributes>& groups, bool of_netcdf)
@@ -35,32 +39,43 @@ class Planning {
     for (const GroupAttributes& one : groups) add_groups(one.group);
   }
 
-  std::ptrdiff_t scale_for(const std::string& group, const std::string& name, std::int64_t length) {
+  /// Of dimension `d` of an array in that group.
+  std::ptrdiff_t scale_for(const std::string& group, const Content& content, std::size_t d) {
+    const std::string& name = content.dimension_names[d];
+    const std::int64_t length = content.type.shape[d];
+    const bool unlimited = is_unlimited(content, d);
     if (!is_name(name)) return -1;
     for (std::string above = group;; above = group_of(above)) {
       const std::string path = path_of(above, name);
       if (const auto known = known_.find(path); known != known_.end()) {
-        if (result_.scales[known->second].length == length) return static_cast<std::ptrdiff_t>(known->second);
+        Scale& scale = result_.scales[known->second];
+        const bool grows = unlimited && scale.unlimited;
+        if (grows && !scale.member) scale.length = std::max(scale.length, length);
+        if (grows || scale.length == length) return static_cast<std::ptrdiff_t>(known->second);
       } else if (const auto array = by_name_.find(path);
-                 array != by_name_.end() && can_be(array->second, name, length)) {
-        return add({path, length, array->second});
+                 array != by_name_.end() && can_be(array->second, name, unlimited ? -1 : length)) {
+        const Content& its = members_[array->second].content;
+        return add({path, its.type.shape[0], array->second, !its.unlimited.empty()});
       }
       if (above.empty()) break;
     }
     const std::string path = path_of(group, name);
     const bool taken = known_.contains(path) || by_name_.contains(path) || groups_.contains(path);
-    return of_netcdf_ && !taken ? add({path, length, std::nullopt}) : -1;
+    return of_netcdf_ && !taken ? add({path, length, std::nullopt, unlimited}) : -1;
   }
 
   Scales& result() { return result_; }
 
  private:
+  /// length: that it has to have; -1: it has to be unlimited.
   bool can_be(std::size_t member, const std::string& name, std::int64_t length) const {
     const Content& content = members_[member].content;
     const std::vector<std::string>& names = content.dimension_names;
     for (const char* const taken : {"CLASS", "NAME", "REFERENCE_LIST"})
       if (find_attribute(content.attributes, taken) != nullptr) return false;
-    return content.type.shape == Extents{length} && (names.empty() || names.front() == name);
+    const bool fits = length < 0 ? content.type.shape.size() == 1 && !content.unlimited.empty()
+                                 : content.type.shape == Extents{length};
+    return fits && (names.empty() || names.front() == name);
   }
   std::ptrdiff_t add(Scale scale) {
     known_[scale.name] = result_.scales.size();
@@ -94,7 +109,7 @@ Scales scales_of(const std::vector<Member>& members, const std::vector<GroupAttr
     const Content& content = members[i].content;
     std::vector<std::ptrdiff_t>& its = planning.result().of_members[i];
     for (std::size_t d = 0; d < content.dimension_names.size(); ++d)
-      its.push_back(planning.scale_for(group_of(members[i].name), content.dimension_names[d], content.type.shape[d]));
+      its.push_back(planning.scale_for(group_of(members[i].name), content, d));
     // netCDF's library takes arrays with scales for all dimensions or for none.
     if (of_netcdf && std::ranges::any_of(its, [](std::ptrdiff_t scale) { return scale < 0; }))
       std::ranges::fill(its, -1);

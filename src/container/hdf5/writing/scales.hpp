@@ -17,6 +17,7 @@ struct Scale {
   std::string name;  ///< its path
   std::int64_t length = 0;
   std::optional<std::size_t> member;  ///< the array that it is; none: it is only a dimension
+  bool unlimited = false;             ///< then arrays that have it may be shorter
   /// The arrays that have it, and as which dimension.
   std::vector<std::pair<std::size_t, std::size_t>> used{};
 };
@@ -27,8 +28,8 @@ struct Scales {
   std::vector<std::vector<std::ptrdiff_t>> of_members;
 };
 
-/// Names of dimensions stand for the array of one dimension that has the name, and as many elements, in the group of the
-/// array or above it; in netCDF's files where there is none, for a dimension that is made in the array's group.  A name
+/// Names of dimensions stand for the array of one dimension that has the name, and as many elements where neither is
+/// unlimited, in the group of the array or above it; in netCDF's files where there is none, for a dimension that is made in the array's group.  A name
 /// that is taken by something else stands for none; in netCDF's files all names of such an array do.
 Scales scales_of(const std::vector<Member>& members, const std::vector<GroupAttributes>& groups, bool of_netcdf);
 
