@@ -243,3 +243,20 @@ def test_elements_and_attributes_of_several_programs(tmp_path, kind):
         one.attrs["name"] = "t"
     assert (content(path) == 1).all()
     assert dict(zarr.open_array(path, mode="r").attrs) == {"units": "K", "name": "t"}
+
+
+ATTRIBUTES = """
+import plait, sys
+for number in range(12):
+    with plait.open(sys.argv[1], "r+") as file:
+        file.attrs[f"{sys.argv[2]}-{number}"] = number
+"""
+
+
+def test_attributes_that_several_programs_change_at_once(tmp_path):
+    path = tmp_path / "a.zarr"
+    make(path, codec="zstd:1")
+    programs = [subprocess.Popen([sys.executable, "-c", ATTRIBUTES, path, str(one)]) for one in range(3)]
+    assert [program.wait() for program in programs] == [0, 0, 0]
+    found = dict(zarr.open_array(path, mode="r").attrs)
+    assert found == {f"{one}-{number}": number for one in range(3) for number in range(12)}
