@@ -6,6 +6,7 @@
 #include "base/checked.hpp"
 #include "layout/owner_map.hpp"
 #include "plan/access/access.hpp"
+#include "plan/conversion/partners.hpp"
 #include "plan/conversion/runs.hpp"
 
 namespace plait::plan {
@@ -148,8 +149,8 @@ double AccessPlan::exchange_seconds() const {
 }
 
 /// Where the file is in the page cache of each node, reading it again costs little; where it is not, what a node reads
-/// for others comes by its link as what they would send does.  Nobody knows before it has been tried: the prediction
-/// lies in the middle, as many times as long as the one as the other is longer.
+/// for others comes by its link as what they would send does.  Where the file was not found cold, nobody knows before it
+/// has been tried: the prediction lies in the middle, as many times as long as the one as the other is longer.
 double AccessPlan::predicted_seconds_in_each_node() const {
   if (section_.elements == 0) return 0;
   const std::int64_t readers = readers_of_each_node();
@@ -157,7 +158,8 @@ double AccessPlan::predicted_seconds_in_each_node() const {
   const double cached = two_phase_seconds(readers, share, base::ceil_divide(share, window_));
   const double others = 1 - 1 / static_cast<double>(nodes_->size());
   const double bytes = static_cast<double>(section_.elements * element_bytes_) * others;
-  return std::sqrt(cached * (cached + bytes / model_.network_bytes_per_second));
+  const double cold = cached + bytes / model_.network_bytes_per_second;
+  return reads_from_disk() ? cold : std::sqrt(cached * cold);
 }
 
 double AccessPlan::direct_seconds() const {

@@ -1,4 +1,4 @@
-// The part of a rank that crosses nodes, as access::NodeExchange has it.
+// The part of a rank that crosses nodes: the messages of access::NodeExchange, but step by step.
 #include <algorithm>
 
 #include "simulation/access/rank.hpp"

@@ -1,8 +1,10 @@
 #include "store/posix/direct_reads.hpp"
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -26,15 +28,28 @@ namespace {
 /// and for a file that the memory could not keep.
 constexpr double kLeastGain = 1.25;
 constexpr double kLeastGainOfLarge = 0.95;
-/// Pages, and sectors of all disks.
+/// Sectors of all disks.
 constexpr std::int64_t kUnit = 4096;
 /// Where this is cached the rest is as a rule: most files are cached as a whole or not at all.
 constexpr std::int64_t kFront = std::int64_t{64} << 10;
 
+std::int64_t page_bytes() {
+  static const std::int64_t bytes = ::sysconf(_SC_PAGESIZE);
+  return bytes;
+}
+
+/// Whether a file lies in a file system on top of another one, where its pages are cached: nothing of it ever seems to
+/// be cached.
+bool is_cached_below(int file) {
+  struct statfs found{};
+  return ::fstatfs(file, &found) == 0 && static_cast<std::uint32_t>(found.f_type) == OVERLAYFS_SUPER_MAGIC;
+}
+
 /// What the offsets of direct requests must be multiples of; nothing where the file system does not tell, as those do
-/// that have no direct requests, or only take them and then go through the cache.
+/// that have no direct requests, or only take them and then go through the cache; nor where nobody knows what is cached.
 std::optional<std::int64_t> told_unit(int file) {
 #if defined(STATX_DIOALIGN)
+  if (is_cached_below(file)) return std::nullopt;
   struct statx status{};
   if (::statx(file, "", AT_EMPTY_PATH, STATX_DIOALIGN, &status) == 0 && (status.stx_mask & STATX_DIOALIGN) != 0 &&
       status.stx_dio_offset_align != 0)
@@ -66,9 +81,9 @@ std::optional<PagesFound> look_into_cache(int file, std::int64_t offset, std::in
   return found;
 }
 
-std::int64_t memory_of_machine() {
-  return std::int64_t{::sysconf(_SC_PHYS_PAGES)} * std::int64_t{::sysconf(_SC_PAGESIZE)};
-}
+std::uint64_t pages_of(std::int64_t bytes) { return static_cast<std::uint64_t>(bytes / page_bytes()); }
+
+std::int64_t memory_of_machine() { return std::int64_t{::sysconf(_SC_PHYS_PAGES)} * page_bytes(); }
 
 }  // namespace
 
@@ -113,13 +128,13 @@ bool DirectReads::is_cold(std::int64_t file_bytes) const {
 bool DirectReads::is_cold(std::int64_t offset, std::int64_t bytes) {
   const auto found_in = [&](std::int64_t looked) { return look_into_cache(file_.number(), offset, looked); };
   if (!met_)
-    if (const auto front = found_in(kFront); front && front->cached >= kFront / kUnit) return false;
+    if (const auto front = found_in(kFront); front && front->cached >= pages_of(kFront)) return false;
   const auto found = found_in(bytes);
   if (!found) {
     if (setting_ != DirectIo::kAlways) able_ = false;
     return setting_ == DirectIo::kAlways;
   }
-  const auto pages = static_cast<std::uint64_t>(bytes / kUnit);
+  const std::uint64_t pages = pages_of(bytes);
   met_ = found->cached < pages;
   return found->cached < pages / 2 && found->changed + found->being_written == 0;
 }

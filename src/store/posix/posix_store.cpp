@@ -156,22 +156,27 @@ class PendingRead : public Pending {
     }
     finish(request, stretch);
   }
-  /// Each slice has its own way, so that a request may find part of a file cached, and try both ways.
+  /// Each slice has its own way, so that a request may find part of a file cached, and try both ways.  Neighbours that
+  /// go through the cache are one request.
   void read_slices(const Request<ReadSegment>& request) {
     constexpr std::int64_t kSlice = DirectReads::kStage;
+    std::int64_t left = 0;  // where what is to go through the cache begins
     for (std::int64_t done = 0; done < request.bytes;) {
       // Those behind the first one of several begin where the disk's blocks do.
       std::int64_t end = ((request.offset + done) / kSlice + 1) * kSlice - request.offset;
       if (end - done < DirectReads::kLeast) end += kSlice;
       if (request.bytes - end < DirectReads::kLeast || request.bytes - done <= kSlice / 2) end = request.bytes;
-      read_slice(request, {done, end});
+      if (end - done >= DirectReads::kLeast && reading_.direct.is_cold(request.offset + done, end - done)) {
+        if (left < done) read_through(request, {left, done});
+        read_cold(request, {done, end});
+        left = end;
+      }
       done = end;
     }
+    if (left < request.bytes) read_through(request, {left, request.bytes});
   }
-  void read_slice(const Request<ReadSegment>& request, Stretch stretch) {
+  void read_cold(const Request<ReadSegment>& request, Stretch stretch) {
     const std::int64_t offset = request.offset + stretch.done;
-    if (stretch.bytes() < DirectReads::kLeast || !reading_.direct.is_cold(offset, stretch.bytes()))
-      return read_through(request, stretch);
     const Clocks start;
     Stretch left = stretch;
     const bool past = reading_.direct.wanted(offset, stretch.bytes());

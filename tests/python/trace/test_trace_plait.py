@@ -69,6 +69,25 @@ def of(events, kind, logical):
     return events[(events["kind"] == kind) & (((events["flags"] & trace.Flag.LOGICAL) != 0) == logical)]
 
 
+LARGE = """
+import numpy as np
+import plait
+
+a = np.arange(2_500_000.0)
+with plait.open("a.bin", "w", shape=a.shape, dtype="f8") as file:
+    file.write(a)
+with plait.open("a.bin", shape=a.shape, dtype="f8", strategy="direct") as file:
+    assert (file.read() == a).all()
+"""
+
+
+def test_what_is_cached_is_one_request(tmp_path):
+    run(tmp_path, sys.executable, "-c", LARGE)
+    events, _ = read(tmp_path)
+    requests = of(events, trace.Kind.READ, False)
+    assert [(int(one["offset"]), int(one["result"])) for one in requests] == [(0, 20_000_000)]
+
+
 def test_one_process(tmp_path):
     run(tmp_path, sys.executable, "-c", ONE)
     events, known = read(tmp_path)

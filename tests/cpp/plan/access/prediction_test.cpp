@@ -74,6 +74,16 @@ TEST(Prediction, NodesReadForThemselvesWhereTheyAreFew) {
   EXPECT_EQ(plan_of(cyclic, task_on_nodes(2, 2, false)).strategy(), Strategy::kDirect);
 }
 
+TEST(Prediction, NodesShareTheReadsOfWhatNoneHasCached) {
+  AccessOptions cold;
+  cold.cold = true;
+  const AccessPlan plan = plan_of("3000x3000 (*, cyclic) onto (4)", task_on_nodes(2, 2, false), cold);
+  EXPECT_FALSE(plan.each_node());
+  EXPECT_TRUE(plan.may_read_in_each_node());
+  EXPECT_EQ(plan.strategy(), Strategy::kTwoPhase);
+  EXPECT_NE(plan.explain("a").find("two-phase, as the file was not cached"), std::string::npos) << plan.explain("a");
+}
+
 TEST(Prediction, WhatCrossesNodesTakesTheirLinks) {
   AccessOptions options;
   options.strategy = Strategy::kTwoPhase;

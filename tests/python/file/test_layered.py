@@ -1,0 +1,39 @@
+"""Files in a file system that lies on top of another one, as those of containers do, and caches nothing itself."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+READ = """
+import numpy as np
+import plait
+
+with plait.open("over/a.npy") as file:
+    print(file.explain())
+    for _ in range(3):
+        assert (file.read() == np.load("under/a.npy")).all()
+    print(file.explain())
+with plait.open("over/a.npy", "r+") as file:
+    file.write(file.read() + 1)
+    assert (file.read() == np.load("under/a.npy") + 1).all()
+"""
+
+
+def test_what_is_cached_below_is_not_taken_for_cold(tmp_path):
+    """Or each read would go to the disk, and each large one by windows."""
+    for name in ("under", "changes", "work", "over"):
+        (tmp_path / name).mkdir()
+    np.save(tmp_path / "under/a.npy", np.arange(3_000_000.0))
+    mount = "mount -t overlay overlay -o lowerdir=under,upperdir=changes,workdir=work over"
+    command = ["unshare", "-rm", "sh", "-c", f'{mount} || exit 77; exec "$0" -c "$1"', sys.executable, READ]
+    try:
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
+    except FileNotFoundError:
+        pytest.skip("there is no unshare here")
+    if done.returncode == 77 or done.stderr.startswith("unshare:"):
+        pytest.skip(f"file systems cannot be laid on top of others here: {done.stderr}")
+    assert done.returncode == 0, done.stderr
+    assert "strategy" in done.stdout
+    assert "not cached" not in done.stdout
