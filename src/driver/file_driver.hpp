@@ -32,8 +32,9 @@ class FileDriver : public Driver {
                                                  const store::NewFileOptions& options) const = 0;
 
   /// Whether one that was found as `opened`, and is still open, is no longer what its name stood for then, whatever the
-  /// working directory is by now.  errors  As find().
-  virtual bool is_replaced(const std::string& name, const store::Location& opened) const = 0;
+  /// working directory is by now.  By default never: for stores whose names stand for the same as long as they are open.
+  /// errors  As find().
+  virtual bool is_replaced(const std::string& /*name*/, const store::Location& /*opened*/) const { return false; }
 
   /// Whether an ordinary file's bytes are this kind's own, which only stand for a store.  errors  kSystem.
   virtual bool recognizes(store::Store& /*file*/) const { return false; }
