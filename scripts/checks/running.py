@@ -24,9 +24,9 @@ grave_lines: list[str] = []
 # What has happened, whether it happens again or not: a word of a sanitizer, or the death of a program.
 GRAVE = re.compile(
     r"(?:Address|Leak|Thread|UndefinedBehavior)Sanitizer|runtime error:|Fatal Python error|crashed while running"
-    r"|Segmentation fault|Bus error|Illegal instruction|Floating point exception|Aborted|terminate called"
-    r"|double free|corrupted (?:size|double-linked)|munmap_chunk\(\)|(?:free|malloc|realloc)\(\): |stack smashing"
-    r"|Assertion `|SIG(?:SEGV|ABRT|BUS|ILL|FPE)\b|(?:returncode=|assert )-(?:4|6|7|8|11)\b"
+    r"|Segmentation fault|Bus error|Illegal instruction|breakpoint trap|Floating point exception|Aborted"
+    r"|terminate called|double free|corrupted (?:size|double-linked)|munmap_chunk\(\)|(?:free|malloc|realloc)\(\): "
+    r"|stack smashing|Assertion `|SIG(?:SEGV|ABRT|BUS|ILL|TRAP|FPE)\b|(?:returncode=|assert )-(?:4|5|6|7|8|11)\b"
 )
 
 

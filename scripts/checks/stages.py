@@ -142,10 +142,13 @@ def sanitized(kind: str, log: Path, environment: Environment) -> Outcome:
     return settled_googletest(tree_of(kind) / "plait_tests", log, prefix, environment)
 
 
+# Undefined behaviour ends a program by one of these, as the processor has it; AddressSanitizer then tells the line.
+TRAPS = "handle_sigill=1:handle_sigtrap=1"
+
+
 def cpp_address(log: Path) -> Outcome:
     """AddressSanitizer, LeakSanitizer and UndefinedBehaviorSanitizer."""
-    # Undefined behaviour ends a program by SIGILL; AddressSanitizer then tells the line.
-    options = {"ASAN_OPTIONS": "detect_leaks=1:strict_string_checks=1:handle_sigill=1"}
+    options = {"ASAN_OPTIONS": f"detect_leaks=1:strict_string_checks=1:{TRAPS}"}
     outcome = sanitized("address", log, options)
     if outcome.total() > 1:  # it was built
         outcome.add(c_program(tree_of("address") / "plait_c_tests", log, environment=options))
@@ -163,7 +166,7 @@ def fuzz(log: Path) -> Outcome:
     program = tree_of("address") / "plait_fuzz"
     names = subprocess.run([program, "list"], capture_output=True, text=True, check=True).stdout.split()
     outcome = Outcome()
-    limits = {"ASAN_OPTIONS": "detect_leaks=1:handle_sigill=1:max_allocation_size_mb=1024"}
+    limits = {"ASAN_OPTIONS": f"detect_leaks=1:{TRAPS}:max_allocation_size_mb=1024"}
     for name in names:
         arguments: list[str | Path] = [
             "--executions",

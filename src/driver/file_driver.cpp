@@ -1,6 +1,5 @@
 #include "driver/file_driver.hpp"
 
-#include <algorithm>
 #include <cerrno>
 #include <utility>
 
@@ -128,11 +127,6 @@ void FileSource::finish(collective::Collective& call, bool written) {
 }
 
 }  // namespace
-
-bool FileDriver::is_replaced(const std::string& name, const store::Location& opened) const {
-  const store::Found now = find(name, false);
-  return !std::ranges::equal(now.location.files, opened.files, store::posix::same_file);
-}
 
 Located FileDriver::locate(const std::string& name) const {
   Located found = Driver::locate(name);

@@ -31,8 +31,10 @@ class FileDriver : public Driver {
   virtual std::unique_ptr<store::NewFile> create(const std::string& name,
                                                  const store::NewFileOptions& options) const = 0;
 
-  /// Whether one that was found as `opened` is no longer what its name stands for.  errors  As find().
-  virtual bool is_replaced(const std::string& name, const store::Location& opened) const;
+  /// Whether one that was found as `opened`, and is still open, is no longer what its name stood for then, whatever the
+  /// working directory is by now.  By default never: for stores whose names stand for the same as long as they are open.
+  /// errors  As find().
+  virtual bool is_replaced(const std::string& /*name*/, const store::Location& /*opened*/) const { return false; }
 
   /// Whether an ordinary file's bytes are this kind's own, which only stand for a store.  errors  kSystem.
   virtual bool recognizes(store::Store& /*file*/) const { return false; }

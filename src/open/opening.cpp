@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <filesystem>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -245,11 +246,13 @@ void FileOpening::adopt_changes() {
     if (!why.empty())
       throw Error(ErrorKind::kArgument, text(path, ": the attribute \"", attribute, "\" cannot be changed: ", why));
   };
+  // The working directory may be another one by then.
+  const std::string there = changes ? std::filesystem::absolute(path).string() : path;
   file_.set_attribute_changing(
       {check,
-       [own, path](store::Store& view, const AttributeChanges& /*changed*/) { own->prepare_attributes(view, path); },
-       [own, path](store::Store& view, const AttributeChanges& changed) {
-         own->change_attributes(view, path, changed);
+       [own, there](store::Store& view, const AttributeChanges& /*changed*/) { own->prepare_attributes(view, there); },
+       [own, there](store::Store& view, const AttributeChanges& changed) {
+         own->change_attributes(view, there, changed);
        }});
 }
 

@@ -18,6 +18,10 @@ void expect_same_files(const Location& expected, const std::vector<posix::Identi
               ESTALE);
 }
 
+bool may_be_same_files(const Location& opened, const std::vector<posix::Identity>& found) {
+  return std::ranges::equal(opened.files, found, posix::may_be_same_file);
+}
+
 std::string Location::packed() const {
   std::string out = base::text(files.size());
   for (const posix::Identity& file : files) base::append_parts(out, ' ', posix::to_string(file));

@@ -36,5 +36,7 @@ inline constexpr int kMostSameAttempts = 20;
 /// errors  kSystem, ESTALE: the files that this process has open are not those that another one found, because they
 ///         have been replaced, or because another host has others under the name.  `shown` is the name for errors.
 void expect_same_files(const Location& expected, const std::vector<posix::Identity>& found, const std::string& shown);
+/// Whether files may be those of a location, which have been written since.
+bool may_be_same_files(const Location& opened, const std::vector<posix::Identity>& found);
 
 }  // namespace plait::store

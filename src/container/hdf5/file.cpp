@@ -67,7 +67,9 @@ HdfFile::HdfFile(store::Store& store, const std::string& path, For what)
     : path_(ordinary(store, path)), bytes_(store.size()) {
   const bool changing = what == For::kChanging;
   const auto* bytes = dynamic_cast<const store::posix::PosixStore*>(&store);
-  file_ = Handle(hdf5_->H5Fopen(bytes->name().c_str(), changing ? kIntentWrite : kReadOnly, 0), hdf5_->H5Fclose);
+  // What is changed has its whole path: the working directory may be another one than when the store was opened.
+  const std::string& opened = changing ? path : bytes->name();
+  file_ = Handle(hdf5_->H5Fopen(opened.c_str(), changing ? kIntentWrite : kReadOnly, 0), hdf5_->H5Fclose);
   if (!file_)
     throw Error(ErrorKind::kSystem,
                 text(path, " cannot be opened as an HDF5 file by ", hdf5_.words(), hdf5_.why(),

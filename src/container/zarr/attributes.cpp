@@ -20,6 +20,7 @@
 #include "container/zarr/json_member.hpp"
 #include "container/zarr/target.hpp"
 #include "plait/error.hpp"
+#include "store/posix/byte_lock.hpp"
 #include "store/posix/posix_store.hpp"
 #include "store/posix/replacement.hpp"
 
@@ -76,6 +77,7 @@ void change_consolidated(const fs::path& array, const std::string& object) {
        above = above.parent_path()) {
     const std::string path = (above / ".zmetadata").string();
     if (fs::is_regular_file(path, ignored)) {
+      const store::posix::Descriptor alone = store::posix::lock_name(path);
       PosixStore store(path, PosixStore::Access::kRead);
       const std::string text = content_of(store);
       const std::string name = (array.lexically_relative(above) / ".zattrs").generic_string();
@@ -153,6 +155,7 @@ nlohmann::ordered_json attributes_object(const ArrayAttributes& attributes, cons
 
 void change_attributes(const std::string& file, const AttributeChanges& changes) {
   const bool second = is_second_version(file);
+  const store::posix::Descriptor alone = store::posix::lock_name(file);
   const std::string path = second ? (fs::path(file).parent_path() / ".zattrs").string() : file;
   std::error_code ignored;
   std::string text = "{}";

@@ -76,6 +76,8 @@ class ChunkFiles {
   void forget() noexcept;
   /// Returns once all that was written survives a loss of power.
   void sync();
+  /// errors  kSystem, ESTALE: the folder of an array that was there has been replaced, or removed.
+  void check_folder() const;
 
  private:
   struct Location {
@@ -103,8 +105,6 @@ class ChunkFiles {
   /// Gives their names to such chunks.  Under made_mutex_.
   void name_made();
   void sync_all(const std::vector<std::string>& files) const;
-  /// errors  kSystem: the folder is another one, or none.
-  void check_folder() const;
   void check_unchanged(const std::string& file, const std::optional<store::posix::Identity>& from) const;
   void settle_shards();
   /// A shard that is being written, by any number of threads of this process.
@@ -147,6 +147,7 @@ class ChunkFiles {
 
   std::mutex made_mutex_;                   // while names are given as well
   std::map<std::int64_t, MadeChunk> made_;  // at most kMostMade
+  std::int64_t made_bytes_ = 0;             // at most kMostMadeBytes, and a chunk
   std::mutex mutex_;
   std::vector<std::string> written_;  // at most kMostSynced
   std::set<std::string> folders_;     // the same

@@ -44,6 +44,8 @@ class ChunkStore : public store::Store {
   void settle() override;
   void forget() noexcept override { files_.forget(); }
   void sync() override { files_.sync(); }
+  /// errors  As ChunkFiles::check_folder().
+  void check_folder() const { files_.check_folder(); }
 
   /// recent: the chunk that this batch has unpacked last; other threads may unpack others meanwhile.
   /// errors  kSystem: not inside; a chunk that is damaged or of another size, by the name of its file.

@@ -146,6 +146,9 @@ class Zarr : public NamingContainer {
     return found;
   }
   bool changes_attributes(const store::Store& /*view*/) const override { return true; }
+  void prepare_attributes(store::Store& view, const std::string& /*path*/) const override {
+    dynamic_cast<ChunkStore&>(view).check_folder();
+  }
   void change_attributes(store::Store& view, const std::string& /*path*/,
                          const AttributeChanges& changes) const override {
     zarr::change_attributes(metadata_file(dynamic_cast<ChunkStore&>(view).name()), changes);

@@ -15,6 +15,7 @@
 #include "container/zarr/metadata.hpp"
 #include "container/zarr/new_array.hpp"
 #include "plait/error.hpp"
+#include "store/posix/byte_lock.hpp"
 #include "store/posix/posix_store.hpp"
 #include "store/posix/replacement.hpp"
 
@@ -76,6 +77,7 @@ bool holds_folders(const fs::path& folder) {
 void forget_consolidated(const fs::path& group) {
   constexpr const char* kKept = "consolidated_metadata";
   const std::string file = (group / kNewest).string();
+  const store::posix::Descriptor alone = store::posix::lock_name(file);
   PosixStore store(file, PosixStore::Access::kRead);
   const std::string content = content_of(store);
   if (content.find(kKept) == std::string::npos) return;

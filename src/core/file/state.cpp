@@ -153,7 +153,8 @@ void File::Impl::change_attributes(const std::function<void(store::Store&, const
   try {
     body(*store_, changes_);
   } catch (const Error& error) {
-    if (!dirty_) throw;
+    // Where another one has its name, what was written is in the former one.
+    if (!dirty_ || error.system_code() == ESTALE) throw;
     throw Error(error.kind(),
                 base::text(error.what(), seal_ && !sealed ? "; nothing that was written is in the file"
                                                           : "; the elements that were written are in the file"),

@@ -73,7 +73,8 @@ class PlainDriver : public FileDriver {
   bool is_replaced(const std::string& name, const store::Location& opened) const override {
     // The metadata in a folder is replaced where it changes; its files are the container's to know.
     if (!store::is_raw(name) && container::container_named(name).in_folder()) return false;
-    return FileDriver::is_replaced(name, opened);
+    const PosixStore now(opened.path, PosixStore::Access::kRead);
+    return !store::may_be_same_files(opened, {now.identity()});
   }
   std::unique_ptr<store::NewFile> create(const std::string& name, const store::NewFileOptions& options) const override {
     if (!store::is_raw(name)) {

@@ -124,6 +124,11 @@ class StripeDriver : public FileDriver {
     store::expect_same_files(location, opened->identities(), shown);
     return opened;
   }
+  bool is_replaced(const std::string& url, const store::Location& opened) const override {
+    Name name = store::stripe::parse_name(url);
+    name.path = opened.path;
+    return !store::may_be_same_files(opened, find_striped(name, StripedStore::Access::kRead).store->identities());
+  }
   std::unique_ptr<store::NewFile> create(const std::string& url, const store::NewFileOptions& options) const override {
     return make_new_file(url, options);
   }

@@ -1,6 +1,7 @@
 #include "store/posix/byte_lock.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 
 #include <cerrno>
 
@@ -25,6 +26,23 @@ int set_lock(int file, std::int64_t number, short type, int command) noexcept {
 bool lock_byte(int file, std::int64_t number, Wait wait) {
   const int error = set_lock(file, number, F_WRLCK, wait == Wait::kYes ? F_OFD_SETLKW : F_OFD_SETLK);
   return error != EAGAIN && error != EACCES;
+}
+
+Descriptor lock_name(const std::string& path) {
+  constexpr int kMostAttempts = 10'000;
+  Descriptor file;
+  for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
+    file = Descriptor(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+    if (file.number() < 0) break;
+    (void)lock_byte(file.number(), kLockedBytes - 1, Wait::kYes);
+    // The one that had it before may have given the name to another file.
+    struct stat locked{};
+    struct stat named{};
+    if (::fstat(file.number(), &locked) == 0 && ::stat(path.c_str(), &named) == 0 && locked.st_dev == named.st_dev &&
+        locked.st_ino == named.st_ino)
+      break;
+  }
+  return file;
 }
 
 void unlock_byte(int file, std::int64_t number) noexcept { (void)set_lock(file, number, F_UNLCK, F_OFD_SETLK); }

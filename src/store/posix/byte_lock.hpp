@@ -2,6 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+
+#include "store/posix/descriptor.hpp"
 
 namespace plait::store::posix {
 
@@ -14,6 +17,9 @@ enum class Wait : std::uint8_t { kNo, kYes };
 /// byte unlocked; a lock of the same process by another descriptor counts as another's.  false: somebody else has it.
 /// Where the file system keeps no locks it goes on without: true.
 bool lock_byte(int file, std::int64_t number, Wait wait);
+/// Waits for the lock of a file that nobody replaces who does not hold it, and holds it until the descriptor is closed.
+/// Goes on without one, as above and where the file cannot be opened for writing.
+Descriptor lock_name(const std::string& path);
 void unlock_byte(int file, std::int64_t number) noexcept;
 
 }  // namespace plait::store::posix

@@ -46,6 +46,10 @@ bool same_file(const Identity& one, const Identity& other) {
   return one.bytes == other.bytes && one.changed == other.changed;
 }
 
+bool may_be_same_file(const Identity& one, const Identity& other) {
+  return one.number == other.number && (one.born == 0 || other.born == 0 || one.born == other.born);
+}
+
 std::string to_string(const Identity& identity) {
   return base::text(identity.number, ' ', identity.born, ' ', identity.bytes, ' ', identity.changed);
 }

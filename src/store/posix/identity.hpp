@@ -23,6 +23,9 @@ Identity identity_of(int file, const std::string& shown);
 /// Whether two looks were at one file.  One that is being written in place stays the same file where file systems tell
 /// when files were made; elsewhere its size and its time of change have to be equal.
 bool same_file(const Identity& one, const Identity& other);
+/// Whether they may have been at one file that has been written in between: what tells two apart is the number, which no
+/// other file gets as long as this one is open, and the time of creation, as far as the file system tells them.
+bool may_be_same_file(const Identity& one, const Identity& other);
 
 /// What `>>` reads.
 std::string to_string(const Identity& identity);

@@ -244,3 +244,16 @@ def test_a_file_that_is_replaced_while_it_is_changed(tmp_path, codec):
         with h5py.File(tmp_path / "former.h5") as stored:
             assert stored["a"].attrs["units"] == "m"
         path.unlink(missing_ok=True)
+
+
+@pytest.mark.parametrize("options", [{}, {"codec": "gzip", "chunks": (4,)}])
+def test_the_working_directory_may_change_before_the_end(tmp_path, monkeypatch, options):
+    make(tmp_path / "a.h5", **options)
+    monkeypatch.chdir(tmp_path)
+    file = plait.open("a.h5::a", "r+")
+    file.write(np.zeros(3, "f4"), region=np.s_[:3])
+    file.attrs["units"] = "K"
+    monkeypatch.chdir("/")
+    file.close()
+    with h5py.File(tmp_path / "a.h5") as stored:
+        assert (stored["a"][...].tolist(), stored["a"].attrs["units"]) == ([0, 0, 0, 3, 4, 5], "K")

@@ -213,3 +213,50 @@ def test_an_array_that_is_replaced_while_it_is_changed(tmp_path, options, gone):
     else:
         assert (content(path) == 0).all()
         assert sorted(os.listdir(path)) == ["c", "zarr.json"]
+
+
+@pytest.mark.parametrize("written", [False, True])
+def test_attributes_do_not_go_to_an_array_that_has_replaced_the_one_they_are_of(tmp_path, written):
+    path = tmp_path / "a.zarr"
+    make(path, codec="zstd:1")
+    file = plait.open(path, "r+")
+    if written:
+        file.write(np.ones(SHAPE, "i4"))
+    file.attrs["units"] = "K"
+    make(path, codec="zstd:1")
+    with pytest.raises(plait.StoreError, match=r"has been replaced by another program since .* write again$"):
+        file.close()
+    assert "units" not in zarr.open_array(path, mode="r").attrs
+    assert (content(path) == 0).all()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_elements_and_attributes_of_several_programs(tmp_path, kind):
+    """Metadata gets a new file where attributes change, which is not another array."""
+    path = tmp_path / "a.zarr"
+    make(path, **kind)
+    with plait.open(path, "r+") as one, plait.open(path, "r+") as other:
+        one.write(np.ones((4, 8), "i4"), region=np.s_[:4])
+        other.attrs["units"] = "K"
+        other.close()
+        one.write(np.ones((4, 8), "i4"), region=np.s_[4:])
+        one.attrs["name"] = "t"
+    assert (content(path) == 1).all()
+    assert dict(zarr.open_array(path, mode="r").attrs) == {"units": "K", "name": "t"}
+
+
+ATTRIBUTES = """
+import plait, sys
+for number in range(12):
+    with plait.open(sys.argv[1], "r+") as file:
+        file.attrs[f"{sys.argv[2]}-{number}"] = number
+"""
+
+
+def test_attributes_that_several_programs_change_at_once(tmp_path):
+    path = tmp_path / "a.zarr"
+    make(path, codec="zstd:1")
+    programs = [subprocess.Popen([sys.executable, "-c", ATTRIBUTES, path, str(one)]) for one in range(3)]
+    assert [program.wait() for program in programs] == [0, 0, 0]
+    found = dict(zarr.open_array(path, mode="r").attrs)
+    assert found == {f"{one}-{number}": number for one in range(3) for number in range(12)}

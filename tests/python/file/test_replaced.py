@@ -1,7 +1,13 @@
 """Opening a file whose name another process gives to other files: what is read is one of them, whole."""
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
+from compiling import compiled
 from replacing import replaced
 
 import plait
@@ -35,3 +41,27 @@ def test_a_file_that_is_replaced_while_it_is_written_in_place(tmp_path, monkeypa
     with pytest.raises(plait.StoreError, match="another file has replaced it since it was opened"):
         file.close()
     np.testing.assert_array_equal(plait.open(name, **kind).read(), array)
+
+
+CHANGE = """
+import numpy as np, os, plait, sys, time
+name, kind = sys.argv[1], {} if ".npy" in sys.argv[1] else {"shape": (100,), "dtype": "f8"}
+with plait.open(name, "r+", **kind) as file:
+    time.sleep(0.02)
+    file.write(np.full(100, 2.0))
+    os.chdir("/")
+"""
+
+
+@pytest.mark.parametrize("name", ["a.npy", "a.bin", "stripe:a?disks=.,.&unit=64"])
+@pytest.mark.parametrize("birth", [True, False])
+def test_a_file_that_is_written_in_place_is_not_taken_for_another_one(tmp_path, monkeypatch, name, birth):
+    """Wherever the program goes meanwhile, and where nothing but numbers tells files apart."""
+    monkeypatch.chdir(tmp_path)
+    with plait.open(name, "w", shape=(100,), dtype="f8") as file:
+        file.write(np.zeros(100))
+    library = None if birth else compiled(tmp_path, Path(__file__).parent / "no_birth.c", "-shared", "-fPIC", "-ldl")
+    environment = os.environ if birth else {**os.environ, "LD_PRELOAD": str(library)}
+    subprocess.run([sys.executable, "-c", CHANGE, name], env=environment, check=True)
+    kind = {} if name.endswith(".npy") else {"shape": (100,), "dtype": "f8"}
+    assert (plait.open(name, **kind).read() == 2).all()

@@ -34,6 +34,8 @@ using store::posix::system_error;
 constexpr std::size_t kMostSynced = 64;
 /// So many chunks are kept under other names before all of them are synced.
 constexpr std::size_t kMostMade = 512;
+/// And so much room on the disk is taken for them.
+constexpr std::int64_t kMostMadeBytes = std::int64_t{1} << 30;
 
 }  // namespace
 
@@ -133,9 +135,11 @@ void ChunkFiles::make_chunk(std::int64_t number, base::FunctionRef<void(PosixSto
                             const std::optional<Identity>& from) {
   const std::string file = path_of(number);
   std::string made = beside_.make(file);
+  std::int64_t bytes = 0;
   try {
     PosixStore store(made, PosixStore::Access::kReadWrite);
     fill(store);
+    bytes = store.size();
     // The disk begins while others are still packed.
     store.start_sync();
   } catch (...) {
@@ -145,7 +149,8 @@ void ChunkFiles::make_chunk(std::int64_t number, base::FunctionRef<void(PosixSto
   const std::scoped_lock lock(made_mutex_);
   const auto [at, first] = made_.try_emplace(number, MadeChunk{made, from});
   if (!first) ::unlink(std::exchange(at->second.made, made).c_str());
-  if (made_.size() >= kMostMade) name_made();
+  made_bytes_ += bytes;
+  if (made_.size() >= kMostMade || made_bytes_ >= kMostMadeBytes) name_made();
 }
 
 void ChunkFiles::name_made() {
@@ -165,6 +170,7 @@ void ChunkFiles::name_made() {
     note(file, true);
     made_.erase(first);
   }
+  made_bytes_ = 0;
 }
 
 void ChunkFiles::settle() {
@@ -182,6 +188,7 @@ void ChunkFiles::forget() noexcept {
   {
     const std::scoped_lock lock(made_mutex_);
     made_.clear();
+    made_bytes_ = 0;
   }
   {
     const std::scoped_lock lock(mutex_);

@@ -25,7 +25,15 @@ using store::posix::Descriptor;
 using store::posix::open_file;
 using store::posix::system_error;
 
+constexpr mode_t kPermissions = 07777;
+
 std::string folder_of_changes(const std::string& array) { return array + "/.plait-changes"; }
+
+/// Who may change the array may make changes beside those of other users.
+void allow_the_same(const std::string& array, const std::string& folder) {
+  struct stat found{};
+  if (::stat(array.c_str(), &found) == 0) ::chmod(folder.c_str(), found.st_mode & kPermissions);
+}
 
 }  // namespace
 
@@ -37,7 +45,9 @@ void Replacements::make_folder() {
   const std::string all = folder_of_changes(array_);
   const std::string prefix = store::posix::temporary_prefix("chunks", array_);
   while (folder_.empty()) {
-    if (::mkdir(all.c_str(), 0777) != 0 && errno != EEXIST)
+    if (::mkdir(all.c_str(), 0777) == 0)
+      allow_the_same(array_, all);
+    else if (errno != EEXIST)
       throw system_error(text("make a folder for the changes of ", array_), errno);
     const std::string own = text(all, '/', prefix, ::getpid(), '-', counter++);
     if (::mkdir(own.c_str(), 0777) == 0) {
@@ -64,7 +74,6 @@ std::string Replacements::make(const std::string& file) {
     made = text(folder_, '/', next_++);
   }
   const Descriptor empty = open_file(made, O_WRONLY | O_CREAT | O_EXCL);
-  constexpr mode_t kPermissions = 07777;
   struct stat old{};
   if (::stat(file.c_str(), &old) == 0) ::fchmod(empty.number(), old.st_mode & kPermissions);
   return made;

@@ -1,0 +1,12 @@
+/* Preloaded: no file system tells when files were made, as those of the network did not for long. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <sys/stat.h>
+
+int statx(int folder, const char* restrict path, int flags, unsigned mask, struct statx* restrict found) {
+  int (*real)(int, const char*, int, unsigned, struct statx*) =
+      (int (*)(int, const char*, int, unsigned, struct statx*))dlsym(RTLD_NEXT, "statx");
+  int result = real(folder, path, flags, mask, found);
+  found->stx_mask &= ~STATX_BTIME;
+  return result;
+}
