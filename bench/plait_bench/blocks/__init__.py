@@ -1,0 +1,1 @@
+"""What `plait bench blocks` measures."""

@@ -1,0 +1,108 @@
+"""The driver of `plait bench blocks`: blocks of arrays of several dimensions, by Plait and by MPI-IO."""
+
+from __future__ import annotations
+
+import statistics
+import tempfile
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import plait
+from plait.launch import RankProgram, require_mpi
+from plait_bench.blocks.job import MPI_IO, PLAIT, Blocks, BlocksJob, cases
+from plait_bench.machine import describe_machine, shorten_library
+from plait_bench.steps import PATIENCE, Progress, Steps
+
+_MODULE = "plait_bench.blocks.ranks"
+
+
+@dataclass(frozen=True)
+class BlocksSettings:
+    """What to measure."""
+
+    megabytes: int = 64
+    """Of each array, in MiB."""
+    ranks: int = 4
+    rounds: int = 7
+    folder: str | None = None
+    """Where the file is made; default the system's folder for temporary files."""
+
+
+@dataclass
+class BlocksResult:
+    """One array, its blocks in memory with gaps or without.  All times are in seconds, until the last rank is done."""
+
+    blocks: Blocks
+    gaps: bool
+    samples: dict[str, list[float]]
+    """``read plait``, ``write mpi-io`` and so on → one time a round."""
+    wrong: list[str]
+
+    def median(self, operation: str, way: str) -> float:
+        """Return the median of the rounds."""
+        return statistics.median(self.samples[f"{operation} {way}"])
+
+    def speed_up(self, operation: str) -> float:
+        """How many times as long MPI-IO takes."""
+        return self.median(operation, MPI_IO) / self.median(operation, PLAIT)
+
+
+@dataclass
+class BlocksResults:
+    """Everything that one run of the benchmark found."""
+
+    machine: dict[str, str]
+    settings: dict[str, Any]
+    cases: list[BlocksResult]
+
+    def wrong(self) -> list[str]:
+        """Return each access that brought wrong data."""
+        return [f"{one.blocks.name}, {access}" for one in self.cases for access in one.wrong]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return everything as plain lists, dictionaries, texts and numbers."""
+        ranks = self.settings["ranks"]
+        return {
+            "machine": self.machine,
+            "settings": self.settings,
+            "cases": [
+                {
+                    "shape": one.blocks.shape,
+                    "grid": one.blocks.grid(ranks),
+                    "run_bytes": one.blocks.run(ranks),
+                    "gaps": one.gaps,
+                    "seconds": one.samples,
+                    "wrong": one.wrong,
+                }
+                for one in self.cases
+            ],
+        }
+
+
+def run_blocks(settings: BlocksSettings, progress: Progress = lambda text, share: None) -> BlocksResults:
+    """Measure all cases.
+
+    errors  plait.Error: no MPI, no room, ranks that fail
+    """
+    require_mpi()
+    arrays = cases(settings.megabytes)
+    with tempfile.TemporaryDirectory(prefix="plait-bench-", dir=settings.folder) as name:
+        folder = Path(name)
+        results = BlocksResults(describe_machine(folder), asdict(settings), [])
+        limit = PATIENCE * (settings.rounds + 4) * len(arrays) * 2
+        job = BlocksJob(str(folder / "blocks.bin"), [one.shape for one in arrays], settings.rounds, limit)
+        job.save(folder / "job.json")
+        steps = Steps(progress, len(arrays) * 2 * (settings.rounds + 1))
+        with RankProgram(settings.ranks, _MODULE, [str(folder / "job.json")]) as ranks:
+            for event in ranks.events(PATIENCE):
+                if event["event"] == "hello":
+                    results.machine["MPI"] = shorten_library(event["mpi"])
+                elif event["event"] == "round":
+                    steps.done(f"{arrays[event['case']].name}, round {event['round'] + 1} of {settings.rounds}")
+                elif event["event"] == "case":
+                    found = BlocksResult(arrays[event["case"]], event["gaps"], event["samples"], event["wrong"])
+                    results.cases.append(found)
+    if len(results.cases) < 2 * len(arrays):
+        raise plait.Error("the ranks ended before they had measured everything")
+    return results

@@ -1,0 +1,80 @@
+"""The cases of `plait bench blocks`, and what its driver tells the ranks."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from plait_bench.job import SavedJob
+
+PLAIT = "plait"
+MPI_IO = "mpi-io"
+WAYS = (PLAIT, MPI_IO)
+GAP = 2
+"""Elements, of 8 bytes each, between the rows of a local array with gaps."""
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """An array of doubles in C order, of which each rank has one block."""
+
+    shape: tuple[int, ...]
+
+    @property
+    def name(self) -> str:
+        """Its extents."""
+        return "x".join(map(str, self.shape))
+
+    def grid(self, ranks: int) -> tuple[int, ...]:
+        """Return the ranks along each dimension: the prime factors in turn, from the last dimension on."""
+        grid = [1] * len(self.shape)
+        for number, prime in enumerate(_primes(ranks)):
+            grid[-1 - number % len(grid)] *= prime
+        return tuple(grid)
+
+    def run(self, ranks: int) -> int:
+        """Return the bytes that lie together in the file and belong to one rank."""
+        run = 8
+        for extent, parts in zip(reversed(self.shape), reversed(self.grid(ranks)), strict=True):
+            run *= -(-extent // parts)
+            if parts > 1:
+                break
+        return run
+
+
+def _primes(number: int) -> list[int]:
+    primes, divisor = [], 2
+    while number > 1:
+        while number % divisor == 0:
+            primes.append(divisor)
+            number //= divisor
+        divisor += 1
+    return sorted(primes, reverse=True)
+
+
+def cases(megabytes: int) -> tuple[Blocks, ...]:
+    """Return arrays of three and four dimensions, of so many MiB each."""
+    return Blocks((megabytes, 256, 512)), Blocks((megabytes, 8, 32, 512))
+
+
+@dataclass(frozen=True)
+class BlocksJob(SavedJob):
+    """The work of one run of the rank program."""
+
+    path: str
+    shapes: list[tuple[int, ...]]
+    rounds: int
+    limit: float
+    """Seconds after which a rank ends itself, should the driver be gone."""
+
+    @classmethod
+    def from_fields(cls, fields: dict[str, Any]) -> BlocksJob:
+        """Return the job of which these are the fields."""
+        fields["shapes"] = [tuple(shape) for shape in fields["shapes"]]
+        return cls(**fields)
+
+    @property
+    def largest(self) -> int:
+        """Bytes of the largest array."""
+        return max(8 * math.prod(shape) for shape in self.shapes)

@@ -1,0 +1,134 @@
+"""The ranks of `plait bench blocks`: ``mpiexec -n P python -m plait_bench.blocks.ranks JOB``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from mpi4py import MPI
+
+import plait
+from plait_bench.blocks.job import GAP, PLAIT, WAYS, Blocks, BlocksJob
+from plait_bench.ranks import Ranks, run_job
+
+
+class _Part:
+    """One rank's block of an array, in memory with or without gaps, and its file opened in both ways."""
+
+    def __init__(self, comm: MPI.Intracomm, path: str, blocks: Blocks, gaps: bool) -> None:
+        self.layout = plait.Layout(blocks.shape, ["block"] * len(blocks.shape), grid=blocks.grid(comm.size))
+        self._comm, self._path, self._shape = comm, path, blocks.shape
+        self._indices = self.layout.indices(comm.rank)
+        local = tuple(len(one) for one in self._indices)
+        self._memory = np.empty((*local[:-1], local[-1] + (GAP if gaps else 0)))
+        self.local = self._memory[..., : local[-1]]
+        self._in_memory = MPI.DOUBLE.Create_subarray(self._memory.shape, local, [0] * len(local)).Commit()
+        first = [int(one[0]) for one in self._indices]
+        self._in_file = MPI.DOUBLE.Create_subarray(blocks.shape, local, first).Commit()
+        self._file = plait.open(path, "r+", comm=comm, shape=blocks.shape, dtype="f8")
+        self._mpi_file = MPI.File.Open(comm, path, MPI.MODE_RDWR)
+        self._mpi_file.Set_view(0, MPI.DOUBLE, self._in_file, "native")
+
+    def expected(self, round_: int) -> npt.NDArray[Any]:
+        """Return what the block holds where each element is its number in the array, plus that of the round."""
+        result = np.zeros((1,) * len(self._shape)) + round_
+        for dimension, numbers in enumerate(self._indices):
+            around = [1] * len(self._shape)
+            around[dimension] = len(numbers)
+            result = result + (numbers * math.prod(self._shape[dimension + 1 :])).reshape(around)
+        return result
+
+    def read(self, way: str) -> None:
+        """Read the block, together with all ranks."""
+        if way == PLAIT:
+            self._file.read(self.layout, out=self.local)
+        else:
+            self._mpi_file.Read_all([self._memory, 1, self._in_memory])
+
+    def write(self, way: str) -> None:
+        """Write the block, together with all ranks."""
+        if way == PLAIT:
+            self._file.write(self.local, self.layout)
+        else:
+            self._mpi_file.Write_all([self._memory, 1, self._in_memory])
+
+    def rewind(self) -> None:
+        """Let the next access by MPI-IO begin at the front again."""
+        self._mpi_file.Seek(0)
+
+    def close(self) -> None:
+        """Close the file in both ways."""
+        self._file.close()
+        self._mpi_file.Close()
+        for datatype in (self._in_file, self._in_memory):
+            datatype.Free()
+
+
+class _Blocks(Ranks):
+    """All ranks together, seen from one of them."""
+
+    def __init__(self, job: BlocksJob) -> None:
+        super().__init__()
+        self._job = job
+
+    def run(self) -> None:
+        """Do the whole job."""
+        self._greet()
+        for number, shape in enumerate(self._job.shapes):
+            blocks = Blocks(shape)
+            self._comm.Barrier()
+            if self._comm.rank == 0:
+                np.arange(math.prod(shape), dtype="f8").tofile(self._job.path)
+            self._comm.Barrier()
+            for gaps in (False, True):
+                part = _Part(self._comm, self._job.path, blocks, gaps)
+                self._measure(number, gaps, part)
+                part.close()
+
+    def _measure(self, number: int, gaps: bool, part: _Part) -> None:
+        samples: dict[str, list[float]] = {f"{operation} {way}": [] for operation in ("read", "write") for way in WAYS}
+        wrong = set()
+        held = 0  # the round that the file is of
+        for round_ in range(-1, self._job.rounds):  # the first one warms up and does not count
+            for operation in ("read", "write"):
+                for way in WAYS if round_ % 2 == 0 else WAYS[::-1]:
+                    part.rewind()
+                    if operation == "read":
+                        part.local[...] = -1.0
+                        seconds = self._timed(part.read, way)
+                        right = bool(np.array_equal(part.local, part.expected(held)))
+                    else:
+                        held += 1
+                        part.local[...] = part.expected(held)
+                        seconds = self._timed(part.write, way)
+                        right = self._file_holds(held)
+                    if not self._all(right):
+                        wrong.add(f"{operation} {way}")
+                    if round_ >= 0:
+                        samples[f"{operation} {way}"].append(seconds)
+            self._tell("round", case=number, gaps=gaps, round=round_)
+        # What the next part finds is the pattern of round 0.
+        part.rewind()
+        part.local[...] = part.expected(0)
+        part.write(PLAIT)
+        self._tell("case", case=number, gaps=gaps, samples=samples, wrong=sorted(wrong))
+
+    def _timed(self, access: Callable[[str], None], way: str) -> float:
+        return self._span(lambda: access(way))
+
+    def _file_holds(self, round_: int) -> bool:
+        self._comm.Barrier()
+        right = True
+        if self._comm.rank == 0:
+            found = np.fromfile(Path(self._job.path), "f8")
+            right = bool(np.array_equal(found, np.arange(found.size, dtype="f8") + round_))
+        self._comm.Barrier()
+        return right
+
+
+if __name__ == "__main__":
+    run_job(BlocksJob.load, _Blocks)
