@@ -58,7 +58,8 @@ AccessPlan::AccessPlan(Section section, Layout layout, const AccessTask& task, c
     strategy_ = predicted_seconds(Strategy::kDirect) <= predicted_seconds(Strategy::kTwoPhase) ? Strategy::kDirect
                                                                                                : Strategy::kTwoPhase;
   if (options.strategy == Strategy::kAutomatic && is_open() && may_read_in_each_node() &&
-      predicted_seconds_in_each_node() < predicted_seconds(strategy_)) {
+      predicted_seconds_in_each_node() <
+          (strategy_ == Strategy::kDirect ? direct_seconds() : predicted_seconds(strategy_))) {
     strategy_ = Strategy::kTwoPhase;
     read_in_each_node();
   }

@@ -116,7 +116,8 @@ std::int64_t AccessPlan::best_writers() const {
 
 double AccessPlan::predicted_seconds(Strategy strategy) const {
   if (section_.elements == 0) return 0;
-  if (strategy == Strategy::kDirect) return direct_seconds();
+  // What many small requests take where another node has the file, nobody knows either: no less than messages would.
+  if (strategy == Strategy::kDirect) return direct_seconds() + (write_ ? 0 : exchange_seconds_);
   if (each_node_) return predicted_seconds_in_each_node();
   return two_phase_seconds(readers_, std::min(share_, section_.elements), steps_) + exchange_seconds_;
 }

@@ -136,6 +136,7 @@ def test_what_info_shows(tmp_path):
         "kept": "deflated",
         "chunks": None,
         "dimension_names": [],
+        "unlimited": [],
         "fill_value": None,
         "attributes": {},
         "refused_attributes": {},

@@ -135,10 +135,12 @@ def _shared_memory_of_killed_jobs():
     """Expects that ours is gone, and removes what the MPI library itself leaves when its processes are killed."""
     ours, theirs = shared_memory("plait-"), shared_memory("mpich_shm_")
     yield
-    limit = time.monotonic() + 10  # other jobs of this machine have some for a moment
-    while not shared_memory("plait-") <= ours:
-        assert time.monotonic() < limit
+    limit = time.monotonic() + 10
+    left = shared_memory("plait-") - ours
+    while left:
+        assert time.monotonic() < limit, left
         time.sleep(0.1)
+        left &= shared_memory("plait-")  # other jobs of this machine have some for a moment, and then other ones
     for name in shared_memory("mpich_shm_") - theirs:
         path = Path("/dev/shm", name)
         with suppress(OSError):
