@@ -193,6 +193,7 @@ class AccessPlan {
   std::int64_t best_writers() const;
   double two_phase_seconds(std::int64_t readers, std::int64_t share, std::int64_t steps) const;
   double direct_seconds() const;
+  bool reads_short_runs() const;
   double exchange_seconds() const;
   std::int64_t readers_of_each_node() const;
   void read_in_each_node();

@@ -85,6 +85,8 @@ namespace {
 /// A local array of no more bytes is in the caches where it is read again and again: then nothing is gained by windows
 /// that are.  One of more bytes is read from memory when it is written to a file.
 constexpr double kCachedBytes = 8 << 20;
+/// Requests of fewer bytes cost file systems on other nodes more by their number than by what they bring.
+constexpr std::int64_t kShortRun = 16 << 10;
 /// What a writer that finds the lock of its file held waits in vain, as it has to be woken.
 constexpr double kWakingSeconds = 20e-6;
 /// How much sooner more writers have to be done than fewer: theirs depends more on how near to each other the cores are.
@@ -116,10 +118,15 @@ std::int64_t AccessPlan::best_writers() const {
 
 double AccessPlan::predicted_seconds(Strategy strategy) const {
   if (section_.elements == 0) return 0;
-  // What many small requests take where another node has the file, nobody knows either: no less than messages would.
-  if (strategy == Strategy::kDirect) return direct_seconds() + (write_ ? 0 : exchange_seconds_);
+  // What short requests take where other nodes have the file, nobody knows: no less than messages would.
+  if (strategy == Strategy::kDirect) return direct_seconds() + (reads_short_runs() ? exchange_seconds_ : 0);
   if (each_node_) return predicted_seconds_in_each_node();
   return two_phase_seconds(readers_, std::min(share_, section_.elements), steps_) + exchange_seconds_;
+}
+
+bool AccessPlan::reads_short_runs() const {
+  const std::int64_t bytes = layout_.local_elements(largest_rank()) * element_bytes_;
+  return !write_ && bytes / std::max<std::int64_t>(requests(Strategy::kDirect), 1) < kShortRun;
 }
 
 double AccessPlan::predicted_seconds_by(std::int64_t readers) const {

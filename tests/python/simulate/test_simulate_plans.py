@@ -19,7 +19,7 @@ def run(*arguments):
 
 
 def test_the_parts_fit_together():
-    one = simulate.run_plan("read", COLUMNS, STORE, per_node=16)
+    one = simulate.run_plan("read", COLUMNS, STORE, per_node=16, strategy="two-phase")
     assert one["nodes"] == 4
     assert one.bytes == 4096 * 4096 * 8
     assert one.elapsed > 0
