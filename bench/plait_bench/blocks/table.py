@@ -26,7 +26,8 @@ def blocks_table(results: BlocksResults) -> RenderableType:
         memory = "gaps" if one.gaps else "together"
         table.add_row(one.blocks.name, grid, short_bytes(one.blocks.run(ranks)), memory, *cells)
     lines = [
-        "Read, Write: by Plait.  Run: the bytes that lie together in the file and belong to one rank.  Gaps: 16 bytes behind each row of a block.",
+        "Read, Write: by Plait.  Run: the bytes that lie together in the file and belong to one rank.",
+        "Gaps: 16 bytes behind each row of a block.",
         "MPI-IO: subarrays as file type and as type in memory, collective calls; setting the view is not counted.",
         "The file is in the page cache.",
     ]
