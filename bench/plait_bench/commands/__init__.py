@@ -14,7 +14,7 @@ __all__ = ["bench_command"]
     cls=Commands,
     later={
         "accesses": ("plait_bench.commands.accesses", "Compare simulated accesses with real ones."),
-        "blocks": ("plait_bench.commands.blocks", "Read and write blocks of arrays of three and four dimensions."),
+        "blocks": ("plait_bench.commands.blocks", "Read and write blocks of arrays of several dimensions."),
         "columbus": ("plait_bench.commands.columbus", "Update compressed records on Shared Files and on one file."),
         "copy": ("plait_bench.commands.copy", "Copy arrays into other chunks, packing and orders."),
         "distant": ("plait_bench.commands.distant", "Read and write a local and a remote disk."),
