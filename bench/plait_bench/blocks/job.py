@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
+from plait.model import even_grid
 from plait_bench.job import SavedJob
 
 PLAIT = "plait"
@@ -27,11 +27,8 @@ class Blocks:
         return "x".join(map(str, self.shape))
 
     def grid(self, ranks: int) -> tuple[int, ...]:
-        """Return the ranks along each dimension: the prime factors in turn, from the last dimension on."""
-        grid = [1] * len(self.shape)
-        for number, prime in enumerate(_primes(ranks)):
-            grid[-1 - number % len(grid)] *= prime
-        return tuple(grid)
+        """Return the ranks along each dimension, about equal, the larger numbers last."""
+        return even_grid(ranks, len(self.shape))[::-1]
 
     def run(self, ranks: int) -> int:
         """Return the bytes that lie together in the file and belong to one rank."""
@@ -41,16 +38,6 @@ class Blocks:
             if parts > 1:
                 break
         return run
-
-
-def _primes(number: int) -> list[int]:
-    primes, divisor = [], 2
-    while number > 1:
-        while number % divisor == 0:
-            primes.append(divisor)
-            number //= divisor
-        divisor += 1
-    return sorted(primes, reverse=True)
 
 
 def cases(megabytes: int) -> tuple[Blocks, ...]:
@@ -73,8 +60,3 @@ class BlocksJob(SavedJob):
         """Return the job of which these are the fields."""
         fields["shapes"] = [tuple(shape) for shape in fields["shapes"]]
         return cls(**fields)
-
-    @property
-    def largest(self) -> int:
-        """Bytes of the largest array."""
-        return max(8 * math.prod(shape) for shape in self.shapes)

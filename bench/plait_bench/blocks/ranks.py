@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ class _Part:
 
     def __init__(self, comm: MPI.Intracomm, path: str, blocks: Blocks, gaps: bool) -> None:
         self.layout = plait.Layout(blocks.shape, ["block"] * len(blocks.shape), grid=blocks.grid(comm.size))
-        self._comm, self._path, self._shape = comm, path, blocks.shape
+        self._shape = blocks.shape
         self._indices = self.layout.indices(comm.rank)
         local = tuple(len(one) for one in self._indices)
         self._memory = np.empty((*local[:-1], local[-1] + (GAP if gaps else 0)))
@@ -79,13 +79,12 @@ class _Blocks(Ranks):
         """Do the whole job."""
         self._greet()
         for number, shape in enumerate(self._job.shapes):
-            blocks = Blocks(shape)
-            self._comm.Barrier()
-            if self._comm.rank == 0:
-                np.arange(math.prod(shape), dtype="f8").tofile(self._job.path)
-            self._comm.Barrier()
             for gaps in (False, True):
-                part = _Part(self._comm, self._job.path, blocks, gaps)
+                self._comm.Barrier()
+                if self._comm.rank == 0:
+                    np.arange(math.prod(shape), dtype="f8").tofile(self._job.path)
+                self._comm.Barrier()
+                part = _Part(self._comm, self._job.path, Blocks(shape), gaps)
                 self._measure(number, gaps, part)
                 part.close()
 
@@ -99,26 +98,19 @@ class _Blocks(Ranks):
                     part.rewind()
                     if operation == "read":
                         part.local[...] = -1.0
-                        seconds = self._timed(part.read, way)
+                        seconds = self._span(partial(part.read, way))
                         right = bool(np.array_equal(part.local, part.expected(held)))
                     else:
                         held += 1
                         part.local[...] = part.expected(held)
-                        seconds = self._timed(part.write, way)
+                        seconds = self._span(partial(part.write, way))
                         right = self._file_holds(held)
                     if not self._all(right):
                         wrong.add(f"{operation} {way}")
                     if round_ >= 0:
                         samples[f"{operation} {way}"].append(seconds)
             self._tell("round", case=number, gaps=gaps, round=round_)
-        # What the next part finds is the pattern of round 0.
-        part.rewind()
-        part.local[...] = part.expected(0)
-        part.write(PLAIT)
         self._tell("case", case=number, gaps=gaps, samples=samples, wrong=sorted(wrong))
-
-    def _timed(self, access: Callable[[str], None], way: str) -> float:
-        return self._span(lambda: access(way))
 
     def _file_holds(self, round_: int) -> bool:
         self._comm.Barrier()
