@@ -3,11 +3,13 @@
 # plait_together(TARGET PATTERN [FILE...] [APART GROUP...])
 #   together are C++ files alike in what the pattern's first group matches of their paths; the files named stay alone:
 #   they use names of unnamed namespaces of their neighbours.  So do files with options of their own.
-#   With PLAIT_TOGETHER_ROOMS all folders of a room are a group, but for those behind APART, which use such names.
+#   With PLAIT_TOGETHER_SUBFOLDERS a folder of src or tests/cpp is a group with all that are in it, but for those behind
+#   APART, which use such names.
 #
 # CMake's own unity builds do the same in each build tree by itself.  Here trees may share the files that include the
 # others, by PLAIT_TOGETHER_FOLDER, so that one tree may take the objects of another (scripts/install.sh).
-option(PLAIT_TOGETHER_ROOMS "Compile the folders of a room together: less for a whole build, more after a change" OFF)
+option(PLAIT_TOGETHER_SUBFOLDERS "Compile folders with all that are in them: less for a whole build, more for a change"
+  OFF)
 set(PLAIT_TOGETHER_FOLDER "${PROJECT_BINARY_DIR}/together" CACHE PATH "Where files are kept that include others")
 
 function(plait_together target pattern)
@@ -28,7 +30,7 @@ function(plait_together target pattern)
         AND NOT path IN_LIST alone AND NOT source IN_LIST alone)
       string(REGEX MATCH "${pattern}" ignored "${path}")
       set(group "${CMAKE_MATCH_1}")
-      if(PLAIT_TOGETHER_ROOMS AND NOT group IN_LIST together_APART)
+      if(PLAIT_TOGETHER_SUBFOLDERS AND NOT group IN_LIST together_APART)
         string(REGEX REPLACE "^((src|cpp)/[^/]+)/.*" "\\1" group "${group}")
       endif()
       string(MAKE_C_IDENTIFIER "${group}" group)

@@ -24,7 +24,7 @@ def tree_of(kind: str) -> Path:
 def build_commands(kind: str, targets: Sequence[str] = ()) -> list[Command]:
     """The commands that build with a sanitizer: all its targets or those named."""
     options = ["-DCMAKE_BUILD_TYPE=Debug", "-DPLAIT_TESTS=ON", "-DPLAIT_MPI=OFF", "-DPLAIT_WERROR=ON"]
-    options.append("-DPLAIT_TOGETHER_ROOMS=ON")  # nobody waits here for what one change compiles
+    options.append("-DPLAIT_TOGETHER_SUBFOLDERS=ON")  # nobody waits here for what one change compiles
     if kind == "address":
         options.append("-DPLAIT_SANITIZE_TRAP=ON")
     if kind == "thread":

@@ -89,10 +89,6 @@ bool NodeExchange::receive(const Peer& from, collective::FirstError& error) {
   });
 }
 
-bool NodeExchange::end_sends() {
-  return outgoing_.take([](const Message&, const std::byte*) { return true; });
-}
-
 template <typename Unpack>
 void NodeExchange::unpacked(collective::FirstError& error, Unpack&& unpack) {
   const collective::Stopwatch watch(access_.times.copy);
@@ -106,7 +102,7 @@ bool NodeExchange::deliver(OwnWindow own, collective::FirstError& error) {
              [&] { mine_[0].unpack_to_array(window_of(message.worker, message.step), packed, access_.arrays[0]); });
     return true;
   });
-  moved = end_sends() || moved;
+  moved = outgoing_.release() || moved;
   const auto readers = [&](std::int64_t step) { return readers_of_my_part(step, false); };
   for (const Peer* from = next(receives_, error, readers); from != nullptr && receive(*from, error);
        from = next(receives_, error, readers))
@@ -136,7 +132,7 @@ bool NodeExchange::collect(OwnWindow own, collective::FirstError& error) {
     --missing_[static_cast<std::size_t>(message.step % kAhead)];
     return true;
   });
-  moved = end_sends() || moved;
+  moved = outgoing_.release() || moved;
   const auto owners = [&](std::int64_t step) { return owners_of_my_window(step, false); };
   const Peer* from = next(receives_, error, owners);
   for (; from != nullptr && receives_.step < windows_done_ + kAhead; from = next(receives_, error, owners)) {

@@ -73,7 +73,6 @@ class NodeExchange {
   template <typename Pack>
   bool send(const Peer& to, collective::FirstError& error, Pack&& pack);
   bool receive(const Peer& from, collective::FirstError& error);
-  bool end_sends();
   template <typename Unpack>
   void unpacked(collective::FirstError& error, Unpack&& unpack);
 

@@ -68,8 +68,7 @@ container::NewContent new_content(const std::string& name, Contents contents, Fi
         text(name,
              ": chunks, shards, a codec, a fill value, unlimited dimensions or names of dimensions were given, but a "
              "file of this name keeps its array in one piece and states none of them; leave them out, or give a name "
-             "that "
-             "ends with .zarr"));
+             "that ends with .zarr"));
   check_attributes(name, made, wanted);
   return made.create(name, wanted);
 }

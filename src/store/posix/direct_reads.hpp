@@ -74,7 +74,7 @@ class DirectReads {
   DirectIo setting_;
   std::once_flag opened_;
   Descriptor direct_;
-  std::int64_t unit_ = 0;         // offsets and sizes of requests are multiples of this; 0: there is no way
+  std::int64_t unit_ = 0;         // offsets and sizes of requests are multiples of this
   std::atomic<bool> able_{true};  // nothing has been refused
   std::atomic<bool> met_{false};  // the last stretch was not cached as a whole
   bool outgrows_memory_ = false;  // too large a file to be kept in memory

@@ -37,6 +37,14 @@ constexpr std::size_t kMostMade = 512;
 /// And so much room on the disk is taken for them.
 constexpr std::int64_t kMostMadeBytes = std::int64_t{1} << 30;
 
+/// All of the file system that a folder is in.
+void sync_file_system(const std::string& folder) {
+  const Descriptor opened = open_file(folder, O_RDONLY | O_DIRECTORY);
+  if (::syncfs(opened.number()) != 0) throw system_error(text("sync ", folder), errno);
+}
+
+void sync_file(const std::string& file) { PosixStore(file, PosixStore::Access::kReadWrite).sync(); }
+
 }  // namespace
 
 void ChunkFiles::make_folder_of(const std::string& file) const {
@@ -98,12 +106,8 @@ void ChunkFiles::note(const std::string& file, bool synced) {
 }
 
 void ChunkFiles::sync_all(const std::vector<std::string>& files) const {
-  if (files.size() > kMostSynced) {
-    const Descriptor folder = open_file(folder_, O_RDONLY | O_DIRECTORY);
-    if (::syncfs(folder.number()) != 0) throw system_error(text("sync ", folder_), errno);
-  } else {
-    for (const std::string& file : files) PosixStore(file, PosixStore::Access::kReadWrite).sync();
-  }
+  if (files.size() > kMostSynced) return sync_file_system(folder_);
+  for (const std::string& file : files) sync_file(file);
 }
 
 void ChunkFiles::check_folder() const {
@@ -140,8 +144,6 @@ void ChunkFiles::make_chunk(std::int64_t number, base::FunctionRef<void(PosixSto
     PosixStore store(made, PosixStore::Access::kReadWrite);
     fill(store);
     bytes = store.size();
-    // The disk begins while others are still packed.
-    store.start_sync();
   } catch (...) {
     ::unlink(made.c_str());
     throw;
@@ -202,8 +204,8 @@ void ChunkFiles::put(std::int64_t number, std::span<const std::byte> packed, con
   if (metadata_.shards) return put_in_shard(location_of(number), packed, from);
   const auto fill = [&](PosixStore& made) {
     made.write({{0, packed.data(), static_cast<std::int64_t>(packed.size())}});
-    // All of a new array has to be durable in the end: the disk begins while others are still packed.
-    if (fresh_) made.start_sync();
+    // All has to be durable in the end: the disk begins while others are still packed.
+    made.start_sync();
   };
   if (!fresh_) return make_chunk(number, fill, from);
   const std::string file = path_of(number);
@@ -239,6 +241,7 @@ void ChunkFiles::patch(std::int64_t number, std::vector<store::WriteSegment> par
       const auto fill = [&](PosixStore& made) {
         fill_whole(made);
         made.write(std::move(parts));
+        made.start_sync();
       };
       return make_chunk(number, fill, Identity{});
     }
@@ -265,17 +268,13 @@ void ChunkFiles::sync() {
     many = std::exchange(many_written_, false);
   }
   if (!fresh_ && (many || !written.empty() || !renamed.empty())) check_folder();
-  if (many) {
-    const auto folder = open_file(folder_, O_RDONLY | O_DIRECTORY);
-    if (::syncfs(folder.number()) != 0) throw system_error(text("sync ", folder_), errno);
-    return;
-  }
+  if (many) return sync_file_system(folder_);
   std::set<std::string> folders;
   const auto add = [&](fs::path at) {
     while (folders.insert(at.string()).second && at.string() != folder_) at = at.parent_path();
   };
   for (const std::string& file : written) {
-    PosixStore(file, PosixStore::Access::kReadWrite).sync();
+    sync_file(file);
     add(fs::path(file).parent_path());
   }
   for (const std::string& folder : renamed) add(folder);
