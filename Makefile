@@ -1,9 +1,9 @@
 # Everything here works on the private environment .plait/, which `make setup` fills; nothing else is touched.
 .DEFAULT_GOAL := help
-.PHONY: help demo test build install wheel setup usable bench docs release format clean
+.PHONY: help demo test test-all build lean install wheel setup usable bench docs release format clean
 
 help:  ## say what there is to make
-	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup:  ## make .plait/env with every tool and library needed
 	@scripts/setup.sh
@@ -11,6 +11,10 @@ setup:  ## make .plait/env with every tool and library needed
 # Without what only tests need.
 usable:
 	@scripts/setup.sh --use
+
+# Without what the demo does not need.
+lean: usable
+	@scripts/build.sh --lean
 
 build: usable  ## compile Plait and install it into .plait/env
 	@scripts/build.sh
@@ -21,11 +25,14 @@ install: usable  ## compile the libraries for C and C++ into PREFIX, as in make 
 wheel: build  ## build wheels for MPICH, Open MPI and no MPI into .plait/dist
 	@scripts/wheel.sh
 
-demo: build  ## write, read back and picture a terrain under many distributions
+demo: lean  ## write, read back and picture a terrain under many distributions
 	@.plait/env/bin/plait demo
 
-test: setup  ## compile with warnings as errors, then run every check and test
+test: setup  ## compile with warnings as errors, then run the tests of C++, C, Python and MPI, and check the style
 	@scripts/test.sh
+
+test-all: setup  ## that and everything else: all numbers of ranks, hosts, installation, sanitizers, fuzzing, long tests
+	@scripts/test.sh --all
 
 bench: build  ## compare reading and writing with MPI-IO, side by side
 	@.plait/env/bin/plait bench io

@@ -28,7 +28,11 @@ install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} ${component})
 if(TARGET plait_capture)
   install(TARGETS plait_capture LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ${component})
 endif()
-install(TARGETS plait plait_trace plait_simulation EXPORT plait_targets
+set(core_targets plait plait_trace)
+if(TARGET plait_simulation)
+  list(APPEND core_targets plait_simulation)
+endif()
+install(TARGETS ${core_targets} EXPORT plait_targets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ${component})
 install(EXPORT plait_targets NAMESPACE plait:: DESTINATION ${package_dir} ${component})
 if(mpi_targets)

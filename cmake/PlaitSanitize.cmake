@@ -19,13 +19,16 @@ if(PLAIT_SANITIZE)
   if(PLAIT_SANITIZE STREQUAL "trap")
     add_compile_options(${sanitize_flags} -fsanitize-undefined-trap-on-error -O2)
   else()
-    # -Og takes two thirds of the time of -O1, which folds the checks away only to find most of them again.
-    add_compile_options(${sanitize_flags} -fno-sanitize-recover=all -fno-omit-frame-pointer -Og -g1)
+    # What is cheapest to compile: Clang -O0, GCC -Og (docs/decisions/0058-quick-tests.md).
+    add_compile_options(${sanitize_flags} -fno-sanitize-recover=all -fno-omit-frame-pointer -g1
+      $<IF:$<CXX_COMPILER_ID:Clang>,-O0,-Og>)
     if(PLAIT_SANITIZE_TRAP)
       add_compile_options(-fsanitize-undefined-trap-on-error)
     endif()
   endif()
   add_link_options(${sanitize_flags})
+  string(TOUPPER "${PLAIT_SANITIZE}" sanitize_name)
+  add_compile_definitions(PLAIT_SANITIZE_${sanitize_name})  # GCC and Clang tell it by macros of their own
 endif()
 
 # Fuzzing follows the places that are reached: in the layers that are fuzzed, and in those alone.
@@ -37,23 +40,3 @@ if(PLAIT_FUZZ)
     set_source_files_properties(${fuzzed_sources} PROPERTIES COMPILE_OPTIONS -fsanitize-coverage=trace-pc)
   endif()
 endif()
-
-# In such a build no object is shared with another one, so that the standard headers may be compiled once for a library.
-# Files in C and those with options of their own read them for themselves.
-set(PLAIT_THREADLESS "" CACHE STRING "Libraries at which ThreadSanitizer need not look")
-function(plait_sanitized_library target)
-  if(PLAIT_SANITIZE)
-    if(target IN_LIST PLAIT_THREADLESS)
-      target_compile_options(${target} PRIVATE -fno-sanitize=${PLAIT_SANITIZE})
-    endif()
-    get_target_property(sources ${target} SOURCES)
-    foreach(source IN LISTS sources)
-      get_source_file_property(options "${source}" COMPILE_OPTIONS)
-      if(options OR source MATCHES "\\.c$")
-        set_source_files_properties("${source}" PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
-      endif()
-    endforeach()
-    target_precompile_headers(${target} PRIVATE
-      $<$<COMPILE_LANGUAGE:CXX>:${PROJECT_SOURCE_DIR}/tests/cpp/support/standard.hpp>)
-  endif()
-endfunction()

@@ -8,6 +8,5 @@ target_link_libraries(plait_simulation PUBLIC plait_trace)
 plait_warnings(plait_simulation)
 # Each device has its own list of parameters, under the same name.
 file(GLOB alone src/simulation/devices/*.cpp)
-plait_together(plait_simulation "(.*)/" ${alone})
-plait_sanitized_library(plait_simulation)
+plait_unity(plait_simulation "(.*)/" ${alone})
 list(APPEND plait_libraries plait_simulation)

@@ -1,46 +1,68 @@
-# The C++ tests: one program for all that needs no MPI, one that runs under mpiexec, and one program for each benchmark.
+# The tests that CTest runs, and benchmarks: a GoogleTest program for each folder of tests/cpp, and the C interface in one
+# process and on several ranks.  Labels: the folder's name; c, cpp, fuzz; mpi and ranks-N; more (left to `make test-all`).
 find_package(GTest REQUIRED)
+include(GoogleTest)
 enable_testing()
 
+# ThreadSanitizer of older compilers cannot live with many bits of address randomisation.
+if(PLAIT_SANITIZE STREQUAL "thread")
+  execute_process(COMMAND setarch -R true RESULT_VARIABLE setarch_status OUTPUT_QUIET ERROR_QUIET)
+  if(setarch_status EQUAL 0)
+    set(CMAKE_CROSSCOMPILING_EMULATOR "setarch;-R")
+  endif()
+endif()
+
+add_library(plait_test_support OBJECT tests/cpp/support/allocations.cpp tests/cpp/support/sanitizer_options.cpp)
+target_include_directories(plait_test_support PRIVATE tests/cpp/support)
+target_compile_features(plait_test_support PRIVATE cxx_std_20)
+plait_warnings(plait_test_support)
+
+add_custom_target(plait_tests)  # builds all of them
 function(plait_test_program name library)
   add_executable(${name} ${ARGN})
+  add_dependencies(plait_tests ${name})
   target_include_directories(${name} PRIVATE src tests/cpp/support)
   target_link_libraries(${name} PRIVATE ${library})
   plait_warnings(${name})
+  if(PLAIT_SANITIZE)
+    target_compile_options(${name} PRIVATE -O0)
+  endif()
 endfunction()
 
-set(PLAIT_TEST_SOURCES "" CACHE STRING "The C++ tests to build, where not all of them are wanted")
-set(PLAIT_TEST_LIBRARY plait_simulation CACHE STRING "What they are linked with: plait, plait_trace or plait_simulation")
-file(GLOB_RECURSE test_sources CONFIGURE_DEPENDS tests/cpp/*_test.cpp)
-if(PLAIT_TEST_SOURCES)
-  set(test_sources ${PLAIT_TEST_SOURCES})
-endif()
-if(test_sources)
-  plait_test_program(plait_tests ${PLAIT_TEST_LIBRARY} ${test_sources} tests/cpp/support/allocations.cpp)
-  target_link_libraries(plait_tests PRIVATE GTest::gtest_main)
-  # The time of the tests goes to the library, that of their compilation to optimisation and to the same few headers.
-  target_compile_options(plait_tests PRIVATE $<$<CONFIG:Release>:-Og>)
-  target_precompile_headers(plait_tests PRIVATE tests/cpp/support/precompiled.hpp)
-  if(PLAIT_SANITIZE)
-    target_compile_options(plait_tests PRIVATE -O0)  # half of the compilation; what is tested stays optimised
+# Sources that stay alone, and groups that PLAIT_UNITY_WIDE leaves alone, because names in unnamed namespaces meet.
+set(alone base/events/events distant/request_memory layout/index_set/pattern redistribution/families
+  simulation/replay/replay)
+list(TRANSFORM alone REPLACE "(.+)" "tests/cpp/\\1_test.cpp")
+set(apart core/stream distant/shared layout/index_set simulation/devices simulation/replay store/stripe
+  trace/formats/text1992 trace/report/time)
+list(TRANSFORM apart PREPEND cpp/)
+
+# Folders whose tests use no threads; ThreadSanitizer does not run them.  tests/style/test_threads.py checks the list.
+set(threadless codec copy layout plan simulation trace)
+
+file(GLOB test_folders RELATIVE ${PROJECT_SOURCE_DIR}/tests/cpp CONFIGURE_DEPENDS tests/cpp/*)
+foreach(folder IN LISTS test_folders)
+  file(GLOB_RECURSE test_sources CONFIGURE_DEPENDS tests/cpp/${folder}/*_test.cpp)
+  set(library plait)
+  if(folder MATCHES "^(base|trace)$")  # tests of the writer of events read what it wrote
+    set(library plait_trace)
+  elseif(folder STREQUAL "simulation")
+    set(library plait_simulation)
   endif()
-  set(alone base/events/events distant/request_memory layout/index_set/pattern redistribution/families
-    simulation/replay/replay)
-  list(TRANSFORM alone REPLACE "(.+)" "tests/cpp/\\1_test.cpp")
-  set(apart core/stream distant/shared layout/index_set simulation/devices simulation/replay store/stripe
-    trace/formats/text1992 trace/report/time)
-  list(TRANSFORM apart PREPEND cpp/)
-  plait_together(plait_tests "tests/(cpp/.*)/" ${alone} APART ${apart})
-  add_test(NAME plait_tests COMMAND plait_tests)
-endif()
+  if(NOT test_sources OR NOT TARGET ${library} OR (PLAIT_SANITIZE STREQUAL "thread" AND folder IN_LIST threadless))
+    continue()
+  endif()
+  set(program plait_${folder}_tests)
+  plait_test_program(${program} ${library} ${test_sources})
+  target_link_libraries(${program} PRIVATE plait_test_support GTest::gtest_main)
+  # The time of the tests goes to the library, that of their compilation to optimisation.
+  target_compile_options(${program} PRIVATE $<$<CONFIG:Release>:-Og>)
+  plait_unity(${program} "tests/(cpp/.*)/" ${alone} APART ${apart})
+  gtest_discover_tests(${program} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 120 TEST_PREFIX "${folder}/"
+    PROPERTIES LABELS "cpp;${folder}" TIMEOUT 600)
+endforeach()
 
-file(GLOB mpi_test_sources CONFIGURE_DEPENDS tests/mpi/*.cpp)
-if(mpi_test_sources AND plait_has_mpi)
-  plait_test_program(plait_mpi_tests plait_mpi ${mpi_test_sources})
-  target_link_libraries(plait_mpi_tests PRIVATE GTest::gtest)
-endif()
-
-# The C interface, in C11: one program for one process, one for mpiexec.
+# The C interface, in C11.
 function(plait_c_test_program name library)
   plait_test_program(${name} ${library} tests/c/support/check.c tests/c/support/oracle.c ${ARGN})
   target_include_directories(${name} PRIVATE tests/c/support)
@@ -50,33 +72,55 @@ function(plait_c_test_program name library)
   endif()
 endfunction()
 
-file(GLOB c_test_sources CONFIGURE_DEPENDS tests/c/one/*.c)
-if(c_test_sources)
+if(NOT PLAIT_SANITIZE STREQUAL "thread")
+  file(GLOB c_test_sources CONFIGURE_DEPENDS tests/c/one/*.c)
   plait_c_test_program(plait_c_tests plait ${c_test_sources})
-  add_test(NAME plait_c_tests COMMAND plait_c_tests)
+  add_test(NAME c COMMAND plait_c_tests)
+  set_tests_properties(c PROPERTIES LABELS c TIMEOUT 600)
 endif()
 
-file(GLOB c_mpi_test_sources CONFIGURE_DEPENDS tests/c/mpi/*.c)
-if(c_mpi_test_sources AND plait_has_mpi)
+# On N ranks, each of which takes its turn on the processors; `nodes` stands for two ranks a node.
+function(plait_mpi_test name ranks)
+  add_test(NAME ${name} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} $<TARGET_FILE:plait_c_mpi_tests>)
+  set(environment OMP_NUM_THREADS=1 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+    PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe)
+  set_tests_properties(${name} PROPERTIES LABELS "c;mpi;ranks-${ranks};${ARGN}" TIMEOUT 900 RUN_SERIAL ON
+    ENVIRONMENT "${environment}")
+endfunction()
+
+if(plait_has_mpi AND MPIEXEC_EXECUTABLE)
+  file(GLOB c_mpi_test_sources CONFIGURE_DEPENDS tests/c/mpi/*.c)
   plait_c_test_program(plait_c_mpi_tests plait_mpi ${c_mpi_test_sources})
+  foreach(ranks 1 3 6)
+    plait_mpi_test(c.mpi.${ranks} ${ranks} more)
+  endforeach()
+  foreach(ranks 2 4)
+    plait_mpi_test(c.mpi.${ranks} ${ranks})
+  endforeach()
+  plait_mpi_test(c.mpi.4.nodes 4)
+  set_property(TEST c.mpi.4.nodes APPEND PROPERTY ENVIRONMENT PLAIT_NODE_SIZE=2)
 endif()
 
-# Readers of traces, and ends of pipes, on changed inputs: under libFuzzer where the compiler is Clang and PLAIT_FUZZ is set, else by a driver.
-file(GLOB fuzz_sources CONFIGURE_DEPENDS tests/fuzz/*.cpp)
-if(fuzz_sources)
+# Readers of traces and of files, and ends of pipes, on changed inputs: under libFuzzer where the compiler is Clang and
+# PLAIT_FUZZ is set, else by a driver of our own.
+if(PLAIT_SANITIZE MATCHES "address|trap")
+  file(GLOB fuzz_sources CONFIGURE_DEPENDS tests/fuzz/*.cpp)
   if(PLAIT_FUZZ AND CMAKE_CXX_COMPILER_ID MATCHES Clang)
     list(FILTER fuzz_sources INCLUDE REGEX "/((pipe|container)_)?target\\.cpp$")
     plait_test_program(plait_fuzz plait_trace ${fuzz_sources})
     target_link_options(plait_fuzz PRIVATE -fsanitize=fuzzer)
   else()
-    plait_test_program(plait_fuzz plait_trace ${fuzz_sources})
+    plait_test_program(plait_fuzz plait_trace ${fuzz_sources} tests/cpp/support/sanitizer_options.cpp)
     set_target_properties(plait_fuzz PROPERTIES ENABLE_EXPORTS ON)  # the library calls back where it is instrumented
+    add_test(NAME fuzz COMMAND plait_fuzz --executions 2000 --seconds 60 --corpus ${PROJECT_SOURCE_DIR}/tests/fuzz/corpus)
+    set_tests_properties(fuzz PROPERTIES LABELS fuzz TIMEOUT 900 ENVIRONMENT ASAN_OPTIONS=max_allocation_size_mb=1024)
   endif()
-  set_target_properties(plait_fuzz PROPERTIES EXCLUDE_FROM_ALL ON)  # it runs under sanitizers only
 endif()
 
-file(GLOB_RECURSE bench_sources CONFIGURE_DEPENDS tests/cpp/*_bench.cpp)
-foreach(bench_source IN LISTS bench_sources)
-  cmake_path(GET bench_source STEM bench_name)
-  plait_test_program(${bench_name} plait ${bench_source})
-endforeach()
+if(NOT PLAIT_SANITIZE)
+  file(GLOB_RECURSE bench_sources CONFIGURE_DEPENDS tests/cpp/*_bench.cpp)
+  foreach(bench_source IN LISTS bench_sources)
+    cmake_path(GET bench_source STEM bench_name)
+    plait_test_program(${bench_name} plait ${bench_source})
+  endforeach()
+endif()

@@ -4,7 +4,7 @@ function(plait_warnings target)
   if(PLAIT_WERROR)
     target_compile_options(${target} PRIVATE -Werror)
   endif()
-  if(PLAIT_TOGETHER_SUBFOLDERS)  # a name within a function may be that of another folder's constant
+  if(PLAIT_UNITY_WIDE)  # a name within a function may be that of another folder's constant
     target_compile_options(${target} PRIVATE -Wno-shadow)
   endif()
 endfunction()

@@ -40,18 +40,33 @@ gtest_there() { echo '#include <gtest/gtest.h>' | "$compiler" -std=c++20 -fsynta
 # The Fortran libraries are left out where there is no compiler for them.
 fortran_works() { command -v "${FC:-gfortran}" >/dev/null; }
 
+# Clang 16 or later with its sanitizers (cmake/ClangToolchain.cmake).
+clang_works() {
+  local program
+  for program in $(compgen -c clang++- | grep -E '^clang\+\+-(1[6-9]|2[0-9])$'); do
+    [[ ! -e "$("$program" -print-file-name=libclang_rt.asan-"$(uname -m)".a)" ]] || return 0
+  done
+  return 1
+}
+
+# Compilations are kept by ccache where it is there, for the next tree.
+missing_helpers() { command -v ccache >/dev/null || echo ccache; }
+
 # What tests of recording run, the browser that tests of pages click through, and what hosts of one machine are made
-# with; each is done without by name.
+# with, and the compiler of the sanitizer builds; each is done without by name.
 missing_programs() {
   local program PATH="$PATH:/usr/sbin:/sbin"
   for program in fio git sqlite3 strace chromium; do
     command -v "$program" >/dev/null || echo "$program"
   done
   command -v h5dump >/dev/null || echo hdf5-tools
+  command -v ncdump >/dev/null || echo netcdf-bin
+  ldconfig -p | grep -q 'libblosc\.so\.1 ' || echo libblosc1
   { command -v ip && command -v tc; } >/dev/null || echo iproute2
   command -v nsenter >/dev/null || echo util-linux
   command -v hostname >/dev/null || echo hostname
   command -v mkfs.ext4 >/dev/null || echo e2fsprogs
+  clang_works || printf '%s\n' clang-16 libclang-rt-16-dev
   echo '#include <liburing.h>' | "$compiler" -fsyntax-only -x c - 2>/dev/null || echo liburing-dev
   echo '#include <libaio.h>' | "$compiler" -fsyntax-only -x c - 2>/dev/null || echo libaio-dev
 }
@@ -67,6 +82,7 @@ missing_packages() {
   sodium_there || echo libsodium-dev
   json_there || echo nlohmann-json3-dev
   zstd_there || echo libzstd-dev
+  [[ "${1:-}" == needed ]] || missing_helpers
   [[ "$level" == all ]] || return 0
   gtest_there || echo libgtest-dev
   [[ "${1:-}" == needed ]] || fortran_works || echo gfortran

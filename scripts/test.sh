@@ -1,13 +1,114 @@
 #!/usr/bin/env bash
-# Runs every check and test, or the stages and the folders of tests named, and ends with `N passed, M failed[, K skipped]`.
+# Runs the checks that a change must pass, and ends with `checks: N passed, M failed`.
 #
-# usage: scripts/test.sh [STAGE|PATH...]      scripts/test.sh --list names the stages
-#        scripts/test.sh tests/cpp/layout tests/python/file/test_streams.py      builds what changed, and tests these
-# Of stages named one by one, only `build` builds; it needs what scripts/setup.sh makes.
+# usage: scripts/test.sh              builds; tests C++, C, Python and MPI on 2 and 4 ranks; checks format, types and style
+#        scripts/test.sh --rest       the others: further numbers of ranks, hosts, installation, Open MPI, linters,
+#                                     sanitizers, fuzzing, and tests that take long
+#        scripts/test.sh --all        both
+#        scripts/test.sh CHECK...     only these; scripts/test.sh --list names them
+# CTest and pytest do the work; CONTRIBUTING.md says how to run single tests by them.
 set -euo pipefail
 . "$(dirname -- "${BASH_SOURCE[0]}")/env.sh"
 cd "$plait_root"
-mkdir -p "$plait_log"
+
+first=(build format types style cpp python mpi-2 mpi-4)
+rest=(cpp-ranks mpi-1 mpi-3 mpi-6 python-long hosts-2 hosts-3 install tidy address fuzz thread)
+
+# Compiled Python stays, or else each process and each rank compiles all tests again.  NumPy starts no threads.  Costs
+# are the built-in ones, whatever was measured on this machine.  There may be more ranks than cores.
+unset PYTHONDONTWRITEBYTECODE
+export OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 PLAIT_MODEL=builtin PLAIT_RELEASE_BUILD="$plait_release"
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
+export CTEST_PARALLEL_LEVEL="$plait_jobs" CMAKE_BUILD_PARALLEL_LEVEL="$plait_jobs"
+
+pytest() { python -m pytest -q "$@"; }
+# Many Python tests wait for programs, clocks and networks, so that more run at a time than there are cores.
+pytest_together() { pytest -n $((2 * plait_jobs)) --dist worksteal "$@"; }
+release_tests() { ctest --test-dir "$plait_release" --output-on-failure --no-tests=error "$@"; }
+sanitized() { # PRESET CTEST-OPTION...
+  cmake --preset "$1"
+  cmake --build --preset "$1"
+  ctest --preset "$@"
+}
+on_hosts() { # HOSTS PLACE RANKS TEST...
+  local launch=(scripts/hosts.py exec --hosts "$1" --place "$2" -- mpiexec -n "$3")
+  scripts/hosts.py check
+  "${launch[@]}" python -m pytest -q "${@:4}"
+  "${launch[@]}" "$plait_release/plait_c_mpi_tests"
+}
+# What says more of the network than of the rest.
+between_hosts='_(distant|hosts|nodes|redistribute|redistribution_plans|shared_files|streams|stripes)\.py$'
+
+run() {
+  case "$1" in
+    build) scripts/build.sh --tests ;;
+    format) scripts/format.sh --check ;;
+    types)
+      python -m mypy python/plait bench/plait_bench scripts examples/python tests/types
+      python -m basedpyright examples/python tests/types
+      ;;
+    style) pytest -n "$plait_jobs" tests/style ;;
+    cpp) release_tests -LE more ;;
+    cpp-ranks) release_tests -L more ;;
+    python) pytest_together -m "not long" tests/python ;;
+    python-long) pytest_together -m long tests/python ;;
+    mpi-*) mpiexec -n "${1#mpi-}" python -m pytest -q tests/mpi ;;
+    hosts-2) on_hosts 2 block 4 tests/mpi ;;
+    hosts-3) on_hosts 3 cyclic 6 $(find tests/mpi -name 'test_*.py' | grep -E "$between_hosts" | sort) ;;
+    install) pytest tests/install ;;
+    tidy) scripts/tidy.sh ;;
+    address) sanitized address -LE fuzz ;;
+    fuzz) sanitized address -L fuzz ;;
+    thread) sanitized thread ;;
+  esac
+}
+
+case "${1:-}" in
+  "") checks=("${first[@]}") ;;
+  --rest) checks=("${rest[@]}") ;;
+  --all) checks=("${first[@]}" "${rest[@]}") ;;
+  --list) printf '%s\n' "${first[@]}" "${rest[@]}"; exit 0 ;;
+  *)
+    checks=("$@")
+    for name in "$@"; do
+      [[ " ${first[*]} ${rest[*]} " == *" $name "* ]] ||
+        { say "no check is called '$name'; there are ${first[*]} ${rest[*]}" >&2; exit 2; }
+    done
+    ;;
+esac
 grep -qs ' all$' "$plait_private/setup.stamp" || { say "what tests need is not installed; run: make setup" >&2; exit 2; }
-export PLAIT_RELEASE_BUILD="$plait_release" PLAIT_JOBS="$plait_jobs"
-exec "$plait_env/bin/python" scripts/checks/run_tests.py "$@"
+mkdir -p "$plait_log"
+
+# Sets `processor` to the seconds of processor time that the commands so far took.
+measure() {
+  times >"$plait_log/times"
+  processor=$(awk 'NR == 2 { gsub(/[ms]/, " "); print int($1 * 60 + $2 + $3 * 60 + $4) }' "$plait_log/times")
+}
+
+failed=()
+table=""
+for name in "${checks[@]}"; do
+  log="$plait_log/test-$name.log"
+  begin=$SECONDS
+  measure
+  before=$processor
+  say "$name ..."
+  set +e
+  (set -e && run "$name") >"$log" 2>&1 </dev/null
+  status=$?
+  set -e
+  measure
+  if ((status)); then
+    tail -n 200 "$log"
+    failed+=("$name")
+  else
+    grep -E '^(SKIPPED |[0-9]+ passed|[0-9]+% tests passed|.*\(Skipped\)|.*\(Not Run\))' "$log" || true
+  fi
+  result=$( ((status)) && echo FAILED || echo passed)
+  table+=$(printf '%-13s%-8s%9d%11d' "$name" "$result" $((SECONDS - begin)) $((processor - before)))$'\n'
+  say "$name: $result after $((SECONDS - begin)) s (log: .plait/log/test-$name.log)"
+done
+printf '\n%-13s%-8s%9s%11s\n%s%-21s%9d%11d\n' check result seconds processor "$table" all $SECONDS "$processor"
+((${#failed[@]} == 0)) || say "failed: ${failed[*]}"
+printf 'checks: %d passed, %d failed\n' $((${#checks[@]} - ${#failed[@]})) ${#failed[@]}
+((${#failed[@]} == 0))

@@ -167,7 +167,7 @@ extern "C" void __sanitizer_cov_trace_pc() {
   last_branch = mixed >> 1;
 }
 
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(PLAIT_SANITIZE_ADDRESS)
 extern "C" void __sanitizer_set_death_callback(void (*callback)());
 #endif
 
@@ -193,7 +193,7 @@ int main(int count, char** arguments) {
   (void)mallopt(M_MMAP_THRESHOLD, 1 << 30);
   (void)mallopt(M_TRIM_THRESHOLD, 1 << 30);
   for (const int number : {SIGVTALRM, SIGILL, SIGTRAP, SIGABRT}) (void)std::signal(number, on_signal);
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(PLAIT_SANITIZE_ADDRESS)
   __sanitizer_set_death_callback(keep_failure);
 #else
   (void)std::signal(SIGSEGV, on_signal);

@@ -1,6 +1,6 @@
-"""What the MPI tests share.
+"""What the MPI tests share: `mpiexec -n 4 python -m pytest tests/mpi` runs them.
 
-Every rank runs every test; a test makes the same collective calls on each of them.  Files are made by rank 0 alone
+Every rank runs every test; a test makes the same collective calls on each of them.  ranks.py joins the reports.  Files are made by rank 0 alone
 before it takes part in plait.open, which the others wait for, so that few barriers are needed.
 """
 
@@ -19,6 +19,7 @@ pytest.importorskip("plait._mpi", reason="Plait was built without MPI")
 import numpy as np
 from mpi4py import MPI
 from nodes import NODE_SIZES, SEVERAL_HOSTS
+from ranks import Ranks
 
 import plait
 
@@ -28,7 +29,10 @@ sys.path.append(str(Path(__file__).parent.parent / "python"))
 _numbers = itertools.count()
 
 
+@pytest.hookimpl(trylast=True)  # the reporter that ranks.py silences is there
 def pytest_configure(config):
+    if MPI.COMM_WORLD.size > 1:
+        config.pluginmanager.register(Ranks(), "ranks")
     config.addinivalue_line("markers", "ranks(*numbers): only for so many ranks")
     config.addinivalue_line("markers", "several_ranks: only for more than one rank")
     config.addinivalue_line("markers", "several_hosts: only for ranks on the hosts of scripts/hosts.py")

@@ -19,7 +19,7 @@ std::atomic<bool> has_failed_anywhere{false};
 std::atomic<std::int64_t> live{0};
 std::atomic<std::int64_t> peak{0};
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(PLAIT_SANITIZE_ADDRESS) || defined(PLAIT_SANITIZE_THREAD)
 constexpr std::size_t kHeader = 0;
 #else
 constexpr std::size_t kHeader = 2 * sizeof(std::max_align_t);  // a block is preceded by its size

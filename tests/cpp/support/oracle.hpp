@@ -23,7 +23,7 @@ using plait::Order;
 
 // Sanitizers cost a factor of ten or more: there the enumerations take every so many cases only, a prime number, so
 // that they are of all kinds.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(PLAIT_SANITIZE_ADDRESS) || defined(PLAIT_SANITIZE_THREAD)
 inline constexpr bool kSanitized = true;
 inline constexpr std::int64_t kThinning = 31;
 #else

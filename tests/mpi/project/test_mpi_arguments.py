@@ -1,7 +1,7 @@
 """Arguments that nobody should pass, on one rank or on all: the same plait.Error everywhere, and nobody waits for ever.
 
-The names of the calls and the values are drawn from a seed that all ranks share.  A rank that hangs is ended by the
-launcher's limit (see scripts/mpi_pytest.py).
+The names of the calls and the values are drawn from a seed that all ranks share.  The other ranks end a
+job in which a rank hangs (see tests/mpi/ranks.py).
 """
 
 import random

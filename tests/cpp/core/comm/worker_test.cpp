@@ -128,7 +128,7 @@ TEST(Worker, TheEndWaitsForATaskOfAnotherThread) {
 
 /// Its own, though its parent has had others.
 TEST(Worker, WhatAChildHasStartedEndsWithIt) {
-#if defined(__SANITIZE_THREAD__)
+#if defined(PLAIT_SANITIZE_THREAD)
   GTEST_SKIP() << "under ThreadSanitizer a child of a program with threads starts none, and a worker is one";
 #endif
   const core::Worker of_parent;

@@ -69,7 +69,7 @@ TEST_P(NativeEnds, AClientThatIsKilledIsMissedAtOnce) {
 }
 
 TEST_P(NativeEnds, AServerThatIsKilledIsMissedAtOnce) {
-#if defined(__SANITIZE_THREAD__)
+#if defined(PLAIT_SANITIZE_THREAD)
   GTEST_SKIP() << "under ThreadSanitizer a child of a program with threads starts none, and a server needs one";
 #endif
   std::array<int, 2> pipe{};

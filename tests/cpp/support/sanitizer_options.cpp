@@ -1,0 +1,11 @@
+// The options that sanitizers take from the program itself; ASAN_OPTIONS and TSAN_OPTIONS add to them.
+
+extern "C" {
+
+// Undefined behaviour ends a program by SIGILL, or by SIGTRAP on some processors; AddressSanitizer then prints the line.
+const char* __asan_default_options() {
+  return "detect_leaks=1:strict_string_checks=1:handle_sigill=1:handle_sigtrap=1";
+}
+
+const char* __tsan_default_options() { return "halt_on_error=1:second_deadlock_stack=1"; }
+}

@@ -1,0 +1,76 @@
+"""A pytest plugin that keeps the ranks of an MPI job together: `mpiexec -n N python -m pytest tests/mpi`.
+
+After each test the ranks exchange how it went; rank 0 prints the report, in which a test passes if it passes on all
+ranks.  A rank whose partners do not come to that exchange within a time limit ends the job, so that a failure on one
+rank cannot hang the others.  Every rank exits with a nonzero status if any test failed on any of them.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from typing import Any
+
+import pytest
+from mpi4py import MPI
+
+LIMIT_SECONDS = float(os.environ.get("PLAIT_TEST_SECONDS", "120"))
+TESTS_FAILED = 1  # pytest's status
+
+
+class Ranks:
+    """The plugin of one rank."""
+
+    def __init__(self) -> None:
+        """Takes a communicator of its own, which tests do not disturb."""
+        self.comm = MPI.COMM_WORLD.Dup()
+        self.failure = ""
+        self.failed = 0
+
+    def pytest_configure(self, config: pytest.Config) -> None:
+        """Only rank 0 prints."""
+        reporter = config.pluginmanager.get_plugin("terminalreporter")
+        if self.comm.rank and reporter:
+            config.pluginmanager.unregister(reporter)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(self, item: pytest.Item) -> Any:
+        """Adds to the last report of a test what other ranks found."""
+        report = yield
+        if report.failed:
+            self.failure += report.longreprtext + "\n"
+        if report.when == "teardown":
+            failures = self.exchange(item.nodeid, self.failure)
+            self.failure = ""
+            if failures:
+                self.failed += 1
+            elsewhere = {rank: text for rank, text in failures.items() if rank != self.comm.rank}
+            if elsewhere and self.comm.rank == 0:
+                texts = [f"--- rank {rank} ---\n{text}" for rank, text in elsewhere.items()]
+                report.outcome = "failed"
+                report.longrepr = "\n".join([f"failed on ranks {sorted(failures)}", *texts])
+        return report
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Fails every rank if a test failed on any."""
+        if self.failed and session.exitstatus == 0:
+            session.exitstatus = TESTS_FAILED
+
+    def exchange(self, test: str, failure: str) -> dict[int, str]:
+        """The failures of a test, by rank; all ranks call it."""
+        mine = bytearray([1 if failure else 0])
+        theirs = bytearray(self.comm.size)
+        request = self.comm.Iallgather([mine, MPI.BYTE], [theirs, MPI.BYTE])
+        limit = time.monotonic() + LIMIT_SECONDS
+        while not request.Test():
+            if time.monotonic() > limit:
+                found = f"failed on rank {self.comm.rank}:\n{failure}" if failure else f"passed on rank {self.comm.rank}"
+                # The terminal's own stream: what a test prints is captured.
+                print(f"\n{test}: {found}; the other ranks did not finish it in {LIMIT_SECONDS:.0f} s", file=sys.__stderr__)
+                sys.__stderr__.flush()
+                MPI.COMM_WORLD.Abort(3)
+            time.sleep(0.0005)
+        if not any(theirs):
+            return {}
+        return {rank: text for rank, text in enumerate(self.comm.allgather(failure)) if text}
