@@ -1,6 +1,7 @@
 # The project's warnings, for its own targets only.
 function(plait_warnings target)
-  target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wconversion)
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
+    $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wno-sign-conversion>)  # part of -Wconversion for Clang alone
   if(PLAIT_WERROR)
     target_compile_options(${target} PRIVATE -Werror)
   endif()

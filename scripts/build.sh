@@ -8,7 +8,7 @@ set -euo pipefail
 . "$(dirname -- "${BASH_SOURCE[0]}")/env.sh"
 cd "$plait_root"
 
-settings=(-Cbuild-dir="$plait_release")
+settings=(-Cbuild-dir="$plait_release" -Ccmake.define.PLAIT_WERROR="$PLAIT_WERROR")
 define() { settings+=("${@/#/-Ccmake.define.}"); }
 whole=(PLAIT_SIMULATION=ON PLAIT_FORTRAN=ON PLAIT_HISTORICAL=ON)
 case "${1:-}" in

@@ -17,6 +17,16 @@ if [[ -n "${MPICC:-}" ]] && command -v "$MPICC" >/dev/null; then
 fi
 export PATH="$plait_path:$PATH"
 
+# Warnings are errors with the compilers that continuous integration checks (.github/workflows/test.yml): then every
+# build has the same words for the compiler, and ccache brings to one what another has compiled.
+plait_werror=OFF
+if [[ -z "${CXXFLAGS:-}${CFLAGS:-}" ]]; then
+  case "$("${CXX:-c++}" --version 2>/dev/null | head -n 1)" in
+    g++*\ 1[2-4].* | c++*\ 1[2-4].* | *clang\ version\ 1[5-8].*) plait_werror=ON ;;
+  esac
+fi
+export PLAIT_WERROR="$plait_werror"
+
 say() { printf '%s: %s\n' "$(basename -- "$0" .sh)" "$*"; }
 
 # Only one setup or build works in the tree at a time.

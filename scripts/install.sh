@@ -2,7 +2,8 @@
 # Compiles the libraries for C and C++ programs and installs them.
 #
 # usage: scripts/install.sh PREFIX      MPICC names the MPI's compiler wrapper; default: that of .plait/env
-# The build tree .plait/build/install stays; with another MPI only what knows MPI is compiled anew.
+# The build tree .plait/build/install stays; with another MPI only what knows MPI is compiled anew.  ccache brings what
+# scripts/build.sh has compiled already.
 set -euo pipefail
 . "$(dirname -- "${BASH_SOURCE[0]}")/env.sh"
 
@@ -20,26 +21,11 @@ if [[ -n "${MPICC:-}" ]]; then
 fi
 
 take_lock
-# A new tree begins with what scripts/build.sh has compiled, with this MPI or another; ninja compiles again what is not
-# compiled by the same command.
-alike=()
-compiled="$plait_release"
-[[ -e "$compiled/.ninja_deps" ]] || compiled="$plait_build/release"
-if [[ ! -e "$tree/.ninja_log" && -e "$compiled/.ninja_deps" ]]; then
-  mkdir -p "$tree/CMakeFiles"
-  cp -p "$compiled"/.ninja_{log,deps} "$tree"
-  for library in plait plait_trace plait_simulation plait_mpi plait_capture plait_fortran plait_fortran_i8; do
-    objects="$compiled/CMakeFiles/$library.dir"
-    [[ ! -d "$objects" ]] || cp -pR "$objects" "$tree/CMakeFiles"
-  done
-  mapfile -t alike < <(grep -E '^(CMAKE_C_COMPILER|CMAKE_CXX_COMPILER|PLAIT_WERROR):' "$compiled/CMakeCache.txt")
-  alike=("${alike[@]/#/-D}")
-fi
 log="$plait_log/install.log"
 say "compiling and installing into $prefix (log: .plait/log/install.log)"
 {
-  cmake -S . -B "$tree" -G Ninja -U 'MPI_*' "${alike[@]}" "${mpi[@]}" -DPLAIT_PYTHON=OFF \
-    -DPLAIT_TOGETHER_FOLDER="$plait_build/together" -DCMAKE_INSTALL_PREFIX="$prefix" &&
+  cmake -S . -B "$tree" -G Ninja -U 'MPI_*' "${mpi[@]}" -DPLAIT_PYTHON=OFF \
+    -DPLAIT_WERROR="$PLAIT_WERROR" -DCMAKE_INSTALL_PREFIX="$prefix" &&
     cmake --build "$tree" -j "$plait_jobs" &&
     cmake --install "$tree" --strip
 } >"$log" 2>&1 || {

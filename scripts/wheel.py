@@ -4,9 +4,9 @@ usage: python scripts/wheel.py [--families mpich,openmpi,abi] [--python PYTHON].
        `make wheel` runs it; the wheels are put into .plait/dist
 
 One wheel for Python 3.10, one for 3.11, and one for 3.12 and all later ones; of the interpreters on the PATH and of
-pyenv those that are found.  --python names others.  What scripts/build.sh has compiled is not compiled again, except
-the modules for another Python, and what knows MPI for each further family.  The tag of a wheel says how old the
-system's C library may be; for an old one build in an old system, as packaging/wheels.toml does.
+pyenv those that are found.  --python names others.  ccache brings what scripts/build.sh has compiled.
+The tag of a wheel says how old the system's C library may be; for an old one build in an old system, as
+packaging/wheels.toml does.
 """
 
 from __future__ import annotations
@@ -31,9 +31,6 @@ ROOT = Path(__file__).parent.parent
 PRIVATE = ROOT / ".plait"
 TREES = PRIVATE / "build/wheel"
 STABLE = (3, 12)  # from here on one wheel serves all
-LIBRARIES = ("plait", "plait_trace", "plait_simulation", "plait_mpi", "plait_capture")
-MODULES = ("_core", "_trace", "_simulation", "_mpi", "nanobind-static")
-ALIKE = re.compile(r"^(CMAKE_C_COMPILER|CMAKE_CXX_COMPILER|PLAIT_WERROR):[A-Z]+=(.*)$", re.MULTILINE)
 log = Log("wheel.log")
 run = log.run
 
@@ -64,23 +61,6 @@ def found_pythons() -> list[str]:
     return [python for python in (found.get((3, 10)), found.get((3, 11)), stable) if python is not None]
 
 
-def begun(tree: Path, modules: bool) -> list[str]:
-    """A build tree with what scripts/build.sh has compiled, and the settings with which ninja finds it up to date."""
-    compiled = Path(os.environ.get("PLAIT_RELEASE_BUILD", PRIVATE / "build/release"))
-    if not (compiled / ".ninja_deps").exists():
-        return []
-    if not (tree / ".ninja_log").exists():
-        (tree / "CMakeFiles").mkdir(parents=True, exist_ok=True)
-        for name in (".ninja_log", ".ninja_deps"):
-            shutil.copy2(compiled / name, tree)
-        for name in (*LIBRARIES, *(MODULES if modules else ())):
-            objects = compiled / "CMakeFiles" / f"{name}.dir"
-            if objects.is_dir():
-                shutil.copytree(objects, tree / "CMakeFiles" / objects.name, dirs_exist_ok=True)
-    settings = ALIKE.findall((compiled / "CMakeCache.txt").read_text(encoding="utf-8"))
-    return [f"-Ccmake.define.{name}={value}" for name, value in settings]
-
-
 def builder(python: str) -> Path:
     """An interpreter that has what builds a wheel: this one, or an environment of another one."""
     if os.path.samefile(python, sys.executable) and sys.prefix != sys.base_prefix:
@@ -98,11 +78,10 @@ def build(python: str, families: Sequence[str], folder: Path) -> Path:
     version = version_of(python)
     tag = "cp{}{}".format(*version)
     tree = TREES / tag
-    alike = begun(tree, modules=version == sys.version_info[:2] and version < STABLE)
     wrappers = ";".join(f"{family}={wrapper_of(family)}" for family in families)
     command: list[str | Path] = [builder(python), "-m", "pip", "wheel", "-v", "--no-deps", "--no-build-isolation"]
-    command += ["--no-cache-dir", "--wheel-dir", folder, f"-Cbuild-dir={tree}", *alike]
-    command += [f"-Ccmake.define.PLAIT_TOGETHER_FOLDER={PRIVATE / 'build/together'}"]
+    command += ["--no-cache-dir", "--wheel-dir", folder, f"-Cbuild-dir={tree}"]
+    command += [f"-Ccmake.define.PLAIT_WERROR={os.environ.get('PLAIT_WERROR', 'OFF')}"]
     command += [f"-Ccmake.define.PLAIT_MPI_FAMILIES={wrappers}"]
     if version >= STABLE:
         command.append(f"-Cwheel.py-api=cp{STABLE[0]}{STABLE[1]}")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+import plait
 from plait.cli.simulate.machine import complete_machines
 from plait.cli.support import messages, output, progress_bar, run_with_bar
 from plait.cli.trace_convert import check, separator, time
@@ -116,8 +117,12 @@ def _analyse(path: str, options: dict[str, Any]) -> Report:
 
 
 def _add_gains(document: Report, machine: str, limit: float, options: dict[str, Any]) -> None:
-    """Predict what the advice of a report gains, with a progress bar."""
-    from plait.simulate import add_gains
+    """Predict what the advice of a report gains, with a progress bar; say so where this build has no simulation."""
+    try:
+        from plait.simulate import add_gains
+    except plait.Error as error:
+        messages().print(f"gains are not predicted: {error}", soft_wrap=True)
+        return
     from plait.simulate._gains import choice_of
     from plait.trace.recording.choice import Choice, kept
 

@@ -1,6 +1,12 @@
 """Simulation: what a cache would serve of a trace, what its programs and accesses of Plait would take elsewhere."""
 
+import importlib.util
 from typing import TYPE_CHECKING
+
+if importlib.util.find_spec("plait._simulation") is None:
+    from plait import Error
+
+    raise Error("this build of Plait has no simulation; run `make build` in its sources, which adds it")
 
 if TYPE_CHECKING:
     from plait.simulate import paper1992 as paper1992

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <utility>
 
 #include "base/text.hpp"
 #include "container/npy/encoding.hpp"
@@ -63,7 +64,7 @@ class Parser {
         if (peek() != '\'' && peek() != '"') fail();
         std::string key = string();
         if (!accept(':')) fail();
-        result.entries.emplace_back(std::move(key), value(depth + 1));
+        result.entries.push_back({std::move(key), value(depth + 1)});
         if (!accept(',') && peek() != '}') fail();
       }
     } else if (text_.substr(position_, 4) == "True" || text_.substr(position_, 5) == "False") {
@@ -134,14 +135,14 @@ class Parser {
 }  // namespace
 
 const Literal* Literal::find(std::string_view key) const {
-  for (const auto& [name, entry] : entries)
-    if (name == key) return &entry;
+  for (const LiteralEntry& entry : entries)
+    if (entry.key == key) return &entry.value;
   return nullptr;
 }
 
 bool same_value(const Literal& one, const Literal& other) {
-  const auto same_entry = [](const auto& a, const auto& b) {
-    return a.first == b.first && same_value(a.second, b.second);
+  const auto same_entry = [](const LiteralEntry& a, const LiteralEntry& b) {
+    return a.key == b.key && same_value(a.value, b.value);
   };
   return one.kind == other.kind && one.string == other.string && one.integer == other.integer &&
          std::ranges::equal(one.items, other.items, same_value) &&

@@ -4,23 +4,29 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace plait::container::npy {
 
 /// A string (in UTF-8, its escapes resolved), an integer, True or False, a tuple or list, or a dictionary; `text` is
 /// where it stood.
+struct LiteralEntry;
 struct Literal {
   enum class Kind : std::uint8_t { kString, kInteger, kBool, kSequence, kDictionary };
   Kind kind = Kind::kInteger;
   std::string string;
   std::int64_t integer = 0;  // also 0 and 1 for kBool
   std::vector<Literal> items;
-  std::vector<std::pair<std::string, Literal>> entries;
+  std::vector<LiteralEntry> entries;
   std::string text;
 
   const Literal* find(std::string_view key) const;
+};
+
+/// A key of a dictionary and its value.
+struct LiteralEntry {
+  std::string key;
+  Literal value;
 };
 
 /// Whether two literals mean the same, however they are spelt.

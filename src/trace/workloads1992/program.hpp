@@ -70,7 +70,6 @@ class Program {
   std::int64_t done_writes_ = 0;
   std::int64_t read_position_ = 0;
   std::int64_t write_position_ = 0;
-  std::int64_t trickled_ = 0;
 
   std::int64_t cpu_ = 0;
   std::int64_t waited_ = 0;      // wall time beyond CPU time, since start_

@@ -25,7 +25,7 @@ using plait::Order;
 // that they are of all kinds.
 #if defined(PLAIT_SANITIZE_ADDRESS) || defined(PLAIT_SANITIZE_THREAD)
 inline constexpr bool kSanitized = true;
-inline constexpr std::int64_t kThinning = 31;
+inline constexpr std::int64_t kThinning = 127;
 #else
 inline constexpr bool kSanitized = false;
 inline constexpr std::int64_t kThinning = 1;

@@ -1,7 +1,7 @@
 // Preimages, nested sets, intersections and complements against lists of indices.
 #include <gtest/gtest.h>
 
-#include <chrono>
+#include <ctime>
 #include <numeric>
 
 #include "index_set_case.hpp"
@@ -156,7 +156,7 @@ TEST(IndexSetAlgebra, LargeValues) {
 
 TEST(IndexSetAlgebra, CostsNothingOnLongDimensions) {
   constexpr std::int64_t kMost = 1'000'000'000'000'000;
-  const auto start = std::chrono::steady_clock::now();
+  const std::clock_t start = std::clock();
   std::int64_t sum = 0;
   for (std::int64_t i = 0; i < 100; ++i) {
     const IndexSet a = IndexSet::blocks(i * 3, 3, 300'000'000 + i, kMost);
@@ -169,8 +169,8 @@ TEST(IndexSetAlgebra, CostsNothingOnLongDimensions) {
     sum += plait::complement(b, kMost).size();
   }
   EXPECT_GT(sum, 0);
-  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-  EXPECT_LT(seconds.count(), oracle::kSanitized ? 20 : 2);
+  const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+  EXPECT_LT(seconds, oracle::kSanitized ? 20 : 2);
 }
 
 }  // namespace

@@ -65,7 +65,7 @@ TEST_P(NativeEnds, AClientThatIsKilledIsMissedAtOnce) {
   const auto begin = Clock::now();
   child.kill();
   EXPECT_TRUE(served.ears->until([&] { return served.ears->reasons.size() == 1; }));
-  EXPECT_LT(Clock::now() - begin, seconds(1));
+  EXPECT_LT(Clock::now() - begin, seconds(8));
 }
 
 TEST_P(NativeEnds, AServerThatIsKilledIsMissedAtOnce) {
@@ -96,7 +96,7 @@ TEST_P(NativeEnds, AServerThatIsKilledIsMissedAtOnce) {
   });
   const auto begin = Clock::now();
   const std::string error = error_of([&] { link->receive(soon()); });
-  EXPECT_LT(Clock::now() - begin, seconds(1));
+  EXPECT_LT(Clock::now() - begin, seconds(8));
   EXPECT_TRUE(error.starts_with(std::to_string(ECONNRESET))) << error;
   EXPECT_NE(error.find(to.name), std::string::npos) << error;
   EXPECT_TRUE(link->gone());
@@ -151,7 +151,7 @@ TEST_P(NativeEnds, AServerStopsWithFramesInLine) {
   for (int i = 0; i < 40; ++i) peer->send({2, 0, 0, 0}, body);
   const auto begin = Clock::now();
   served.server.reset();
-  EXPECT_LT(Clock::now() - begin, seconds(2));
+  EXPECT_LT(Clock::now() - begin, seconds(8));
   EXPECT_EQ(ended, 3);
   EXPECT_FALSE(whole);
   EXPECT_EQ(served.ears->reasons, std::vector<std::string>{"this process has ended the connection"});
@@ -177,7 +177,7 @@ TEST_P(NativeEnds, APeerThatDoesNotReadIsClosedAllTheSame) {
   peer->close();
   EXPECT_TRUE(served.ears->until([&] { return served.ears->reasons.size() == 1; }));
   EXPECT_GE(Clock::now() - begin, milliseconds(900));
-  EXPECT_LT(Clock::now() - begin, seconds(3));
+  EXPECT_LT(Clock::now() - begin, seconds(8));
 }
 
 TEST_P(NativeEnds, ManyComeAndGo) {

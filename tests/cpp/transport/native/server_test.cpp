@@ -195,7 +195,7 @@ TEST(NativeServer, GoesOnWithoutDescriptors) {
   ::close(waiting);
   const auto begin = Clock::now();
   EXPECT_NO_THROW(served.connect());
-  EXPECT_LT(Clock::now() - begin, seconds(2));
+  EXPECT_LT(Clock::now() - begin, seconds(8));
 }
 
 /// What is in line for one peer is bounded, and others do not notice.

@@ -57,11 +57,11 @@ std::string all_that_comes(const base::Descriptor& socket) {
 
 class NativeStrangers : public ::testing::Test {
  protected:
-  NativeStrangers() : served(options()) {}
-  static Server::Options options() {
+  explicit NativeStrangers(milliseconds hello = milliseconds(300)) : served(options(hello)) {}
+  static Server::Options options(milliseconds hello) {
     Server::Options made;
     made.network = "lo";
-    made.hello = milliseconds(300);
+    made.hello = hello;
     return made;
   }
   bool refused(std::int64_t count) {
@@ -81,7 +81,13 @@ class NativeStrangers : public ::testing::Test {
   Served served;
 };
 
-TEST_F(NativeStrangers, AreRefusedAtTheirFirstWrongByte) {
+/// A server whose time limit is longer than any of these tests.
+class NativeStrangersWithTime : public NativeStrangers {
+ protected:
+  NativeStrangersWithTime() : NativeStrangers(seconds(60)) {}
+};
+
+TEST_F(NativeStrangersWithTime, AreRefusedAtTheirFirstWrongByte) {
   std::int64_t count = 0;
   for (const std::string& address : served.server->endpoints().addresses) {
     for (const std::string_view text :
@@ -91,7 +97,7 @@ TEST_F(NativeStrangers, AreRefusedAtTheirFirstWrongByte) {
       const auto begin = Clock::now();
       ASSERT_EQ(send_all(socket.number(), raw(text), soon()), 0);
       EXPECT_EQ(all_that_comes(socket), "");
-      EXPECT_LT(Clock::now() - begin, milliseconds(250)) << "only the time limit ended it";
+      EXPECT_LT(Clock::now() - begin, seconds(4)) << "only a time limit ended it";
       EXPECT_TRUE(refused(++count));
     }
   }
@@ -109,7 +115,7 @@ TEST_F(NativeStrangers, WhoSayTooLittleAreRefusedInTime) {
   EXPECT_EQ(all_that_comes(half), "");
   EXPECT_EQ(all_that_comes(unproved).size(), sizeof(Hello) + sizeof(Proof));
   EXPECT_GE(Clock::now() - begin, milliseconds(290));
-  EXPECT_LT(Clock::now() - begin, seconds(3));
+  EXPECT_LT(Clock::now() - begin, seconds(8));
   EXPECT_TRUE(refused(3));
   EXPECT_TRUE(served.ears->peers.empty());
 }
@@ -259,7 +265,7 @@ TEST_F(NativeStrangers, ManyAtOnceDisturbNobody) {
   const auto begin = Clock::now();
   const auto late = served.connect("local:");
   expect_service(*late);
-  EXPECT_LT(Clock::now() - begin, seconds(3));
+  EXPECT_LT(Clock::now() - begin, seconds(8));
   expect_service(*link);
   EXPECT_TRUE(refused(200));
   EXPECT_EQ(served.ears->peers.size(), 2U);
