@@ -37,8 +37,9 @@ set(apart core/stream distant/shared layout/index_set simulation/devices simulat
   trace/formats/text1992 trace/report/time)
 list(TRANSFORM apart PREPEND cpp/)
 
-# Layers that use no threads; ThreadSanitizer does not run their tests.  tests/style/test_threads.py checks the list.
-set(threadless layout plan simulation trace)
+# Layers without threads, or whose tests start none; ThreadSanitizer does not run them.  tests/style/test_threads.py checks
+# the list.
+set(threadless copy layout plan simulation trace)
 
 file(GLOB test_folders RELATIVE ${PROJECT_SOURCE_DIR}/tests/cpp CONFIGURE_DEPENDS tests/cpp/*)
 foreach(folder IN LISTS test_folders)

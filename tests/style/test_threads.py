@@ -1,4 +1,7 @@
-"""ThreadSanitizer runs the tests of every layer that uses threads: the list of others in cmake/PlaitTests.cmake is right."""
+"""ThreadSanitizer runs all tests that use threads and are of a layer that does.
+
+cmake/PlaitTests.cmake lists the layers that it leaves out: either the layer has no threads, or its tests start none.
+"""
 
 import re
 from pathlib import Path
@@ -17,7 +20,12 @@ def threadless() -> list[str]:
 
 def test_layers_that_thread_sanitizer_leaves_out_use_no_threads() -> None:
     for folder in threadless():
-        paths = [path for path in files_with({".cpp", ".hpp"}, "src") if path.parts[1] == folder]
-        assert paths, f"{folder} has no sources"
-        threaded = [str(path) for path in paths if THREADS.search(read(path))]
-        assert not threaded, f"take {folder} off the list in cmake/PlaitTests.cmake; these use threads: {threaded}"
+        sources = [path for path in files_with({".cpp", ".hpp"}, "src") if path.parts[1] == folder]
+        tests = [path for path in files_with({".cpp", ".hpp"}, "tests") if path.parts[1:3] == ("cpp", folder)]
+        assert sources, f"src/{folder} has no sources"
+        assert tests, f"tests/cpp/{folder} has no tests"
+        threaded = [str(path) for path in sources if THREADS.search(read(path))]
+        testing = [str(path) for path in tests if THREADS.search(read(path))]
+        assert not (threaded and testing), (
+            f"take {folder} off the list in cmake/PlaitTests.cmake; these use threads: {threaded + testing}"
+        )

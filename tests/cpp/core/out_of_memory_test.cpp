@@ -35,7 +35,7 @@ using transport::Transport;
 
 constexpr int kRanks = 3;
 /// Under sanitizers, which take ten times as long, every few allocations do.
-constexpr std::int64_t kStep = oracle::kSanitized ? 7 : 1;
+constexpr std::int64_t kStep = oracle::kSanitized ? 29 : 1;
 
 /// One collective of three ranks, prepared before anything fails, and what it has come to, the same on all ranks.
 struct Call {
