@@ -18,23 +18,18 @@ from test_layers import LAYERS  # noqa: E402
 
 
 def is_current(path: Path) -> bool:
-    """Whether its source is there; a build leaves the objects of others where they are."""
+    """Whether the object's source exists; a build leaves the objects of sources that are gone where they are."""
     return (ROOT / Path(*path.parts[path.parts.index("src") :]).with_suffix("")).exists()
 
 
 def is_listed(path: Path) -> bool:
-    """The same of files that are compiled together."""
-    folder = path.parts.index("together")
-    return any((root / Path(*path.parts[folder:])).with_suffix("").exists() for root in (BUILD, BUILD.parent))
+    """Whether the object's unit exists: the file next to it in which CMake includes the sources of one folder."""
+    return path.with_suffix("").exists()
 
 
 OBJECTS = [
     path for path in sorted(BUILD.glob("CMakeFiles/plait*.dir/src/**/*.o")) if is_current(path.relative_to(BUILD))
-] + [
-    path
-    for path in sorted(BUILD.glob("CMakeFiles/plait*.dir/**/together/plait*/src_*.o"))
-    if is_listed(path.relative_to(BUILD))
-]
+] + [path for path in sorted(BUILD.glob("CMakeFiles/plait*.dir/Unity/unity_src_*.o")) if is_listed(path)]
 
 
 def symbols() -> Iterator[tuple[Path, str, str]]:
@@ -50,8 +45,8 @@ def symbols() -> Iterator[tuple[Path, str, str]]:
 def layer_of(path: Path) -> str:
     if "src" in path.parts:
         return path.parts[path.parts.index("src") + 1]
-    # All files of a folder, whose name is that of the object.
-    return next(layer for layer in LAYERS if f"{path.name.split('.')[0]}_".startswith(f"src_{layer}_"))
+    # The unit of a folder, for example unity_src_layout_normal_cxx.cxx.o.
+    return next(layer for layer in LAYERS if path.name.startswith(f"unity_src_{layer}_"))
 
 
 @pytest.mark.skipif(not OBJECTS or shutil.which("nm") is None, reason="there are no objects of a build here, or no nm")
