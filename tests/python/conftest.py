@@ -6,6 +6,12 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from levels import (  # noqa: F401
+    _examples,
+    effort,
+    pytest_collection_modifyitems,
+    pytest_pycollect_makeitem,
+)
 
 settings.register_profile(
     "fixed",

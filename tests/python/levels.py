@@ -1,0 +1,98 @@
+"""The two levels of tests: the first gives a verdict in minutes, the second, of mark `long`, takes the time it needs.
+
+A check is in the second level only if the first keeps a short form of it.  There are four ways to say so:
+
+- `@pytest.mark.long` on a test, or on one set of its parameters, whose kind of check another test keeps.
+- `@pytest.mark.sampled(n)` on a parametrized test: n of its sets of parameters are in the first level.
+- The fixture `effort` of a test with many cases: `test_x[short]` runs some of them, `test_x[full]` all.
+- A Hypothesis test has the same two forms by itself.  The short one draws EXAMPLES examples, or n with `sampled(n)`.
+
+Example: `sampled(2)` on a test with the sets a, b, c, d and e leaves c and e in the first level and marks a, b and d.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+import hypothesis
+import pytest
+
+T = TypeVar("T")
+#: How many examples the short form of a Hypothesis test draws.
+EXAMPLES = 20
+_GOLDEN = 0.6180339887498949
+#: Hypothesis has no public way to change the settings of a test for one run.
+_SETTINGS = "_hypothesis_internal_use_settings"
+_FORMS = [pytest.param("short"), pytest.param("full", marks=pytest.mark.long)]
+
+
+def spread(cases: Sequence[T], count: int) -> list[T]:
+    """Return some of the cases, in their order: the middle one, and others at nearly equal but changing distances.
+
+    Multiples of the golden section do that.  An equal distance of 4 would meet one of the 4 values of an inner
+    parameter again and again.
+    """
+    middle = len(cases) // 2
+    order = sorted(range(len(cases)), key=lambda i: (i - middle) * _GOLDEN % 1)
+    return [cases[i] for i in sorted(order[:count])]
+
+
+class Effort:
+    """Whether a test runs in its short or in its full form."""
+
+    def __init__(self, form: str) -> None:
+        self.is_full = form == "full"
+
+    def choose(self, short: T, full: T) -> T:
+        """Return the value for this form."""
+        return full if self.is_full else short
+
+    def sample(self, cases: Sequence[T], count: int) -> list[T]:
+        """Return all cases, or `count` of them in the short form."""
+        return list(cases) if self.is_full else spread(cases, count)
+
+
+@pytest.fixture(params=_FORMS)
+def effort(request: pytest.FixtureRequest) -> Effort:
+    """The form of a test that has a short and a full one."""
+    return Effort(request.param)
+
+
+@pytest.fixture(params=_FORMS)
+def _examples(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Has the short form of a Hypothesis test draw few examples."""
+    if request.param == "short":
+        full = getattr(request.function, _SETTINGS)
+        short = hypothesis.settings(full, max_examples=_short_count(request.function))
+        monkeypatch.setattr(request.function, _SETTINGS, short)
+
+
+def _short_count(function: object) -> int:
+    marks = [mark for mark in getattr(function, "pytestmark", []) if mark.name == "sampled"]
+    return marks[0].args[0] if marks else EXAMPLES
+
+
+def pytest_pycollect_makeitem(obj: object) -> None:
+    """Gives Hypothesis tests their two forms, if they draw more examples than the short one."""
+    settings = getattr(obj, _SETTINGS, None)
+    if settings is not None and settings.max_examples > _short_count(obj):
+        pytest.mark.usefixtures("_examples")(obj)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks the sets of parameters of sampled tests that are not in the first level, before -m and -k select tests.
+
+    A set that is named on the command line by itself is the only one of its test, and not marked.
+    """
+    tests: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        mark = item.get_closest_marker("sampled")
+        if mark and not hasattr(item.function, "hypothesis") and item.get_closest_marker("long") is None:
+            tests.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    for sets in tests.values():
+        first_level = set(spread(sets, sets[0].get_closest_marker("sampled").args[0]))
+        for item in sets:
+            if item not in first_level:
+                item.add_marker("long")
