@@ -7,7 +7,7 @@ import traceback
 
 import pytest
 
-SECONDS = 10
+SECONDS = 60
 
 
 def status_of_child(body, leave=os._exit):

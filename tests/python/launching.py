@@ -44,6 +44,6 @@ def launch(ranks, *command, **environment):
         stdin=subprocess.DEVNULL,
         text=True,
         env={**os.environ, **WELCOME, **environment},
-        timeout=60,
+        timeout=300,
         check=False,
     )

@@ -34,7 +34,7 @@ needs_hosts = needs("hosts")
 needs_hosts_and_mpi = needs("hosts", "launcher") if find_launcher() else needs_mpi
 
 
-def on_hosts(what, *arguments, environment=None, seconds=60):
+def on_hosts(what, *arguments, environment=None, seconds=300):
     """Runs scripts/hosts.py with these arguments and returns how it ended."""
     return subprocess.run(
         [sys.executable, HOSTS, what, *map(str, arguments)],

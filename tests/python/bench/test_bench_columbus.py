@@ -75,9 +75,9 @@ class Together:
 
     def Allreduce(self, mine, everyone):  # noqa: N802 - the name that mpi4py gives it
         self._parts[self.rank] = mine.copy()
-        self._met.wait(10)
+        self._met.wait(300)
         everyone[:] = np.sum(self._parts, axis=0)
-        self._met.wait(10)
+        self._met.wait(300)
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4, 6])

@@ -69,12 +69,12 @@ class Writer:
 
     def ended(self):
         """Its exit status, and what it has said."""
-        _, said = self.process.communicate(timeout=60)
+        _, said = self.process.communicate(timeout=300)
         return self.process.returncode, said
 
     def begun(self):
         """Wait until it has written a step."""
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 300
         while time.monotonic() < deadline:
             if plait.pipe_names() == ["flow"] and plait.pipe_status("pipe:flow").newest is not None:
                 return
@@ -84,7 +84,7 @@ class Writer:
 
 def shell(command):
     assert shutil.which("bash")
-    return subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=300, check=False)
 
 
 def forget_killed():
@@ -174,11 +174,11 @@ def test_a_writer_that_is_killed_leaves_whole_steps_only():
     with Writer(9, 0.2) as writer, open("a.bin", "wb") as out:
         command = [sys.executable, "-m", "plait.cli", "copy", "pipe:flow", "-"]
         with subprocess.Popen(command, stdout=out, stderr=subprocess.PIPE, text=True) as copying:
-            deadline = time.monotonic() + 30
+            deadline = time.monotonic() + 300
             while Path("a.bin").stat().st_size < 2 * 16128 and time.monotonic() < deadline:
                 time.sleep(0.02)
             writer.process.kill()
-            _, said = copying.communicate(timeout=60)
+            _, said = copying.communicate(timeout=300)
     assert copying.returncode == 2
     assert said.startswith("Error: pipe:flow: the writer, ")
     assert len(said.splitlines()) == 1
@@ -196,12 +196,12 @@ def test_a_wait_for_the_other_end_can_be_stopped(ranks, begins):
             writer.process.kill()
             writer.ended()
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as copying:
-            deadline = time.monotonic() + 30
+            deadline = time.monotonic() + 300
             while begins and not Path("a-0.npy").exists() and time.monotonic() < deadline:
                 time.sleep(0.05)
             time.sleep(0.0 if begins else 3.0)
             copying.send_signal(signal.SIGINT)
-            output, said = copying.communicate(timeout=30)
+            output, said = copying.communicate(timeout=300)
     assert (copying.returncode, output) == (1, "")
     assert said == "Error: the copy was stopped; the files that were complete are kept\n"
     assert names() == (["a-0.npy"] if begins else [])
@@ -245,7 +245,7 @@ def test_a_terminal_gets_no_arrays():
     ours, theirs = os.openpty()
     np.save("a.npy", np.zeros(3))
     command = [sys.executable, "-m", "plait.cli", "copy", "a.npy", "-"]
-    done = subprocess.run(command, stdout=theirs, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+    done = subprocess.run(command, stdout=theirs, stderr=subprocess.PIPE, text=True, timeout=300, check=False)
     os.close(theirs)
     os.close(ours)
     assert (done.returncode, "the standard output is a terminal" in done.stderr) == (2, True)

@@ -20,7 +20,7 @@ def test_no_module_of_the_working_folder_is_run(tmp_path):
     script = tmp_path.parent / f"{tmp_path.name}.py"
     script.write_text(PROGRAM, encoding="utf-8")
     done = subprocess.run(
-        [sys.executable, script], cwd=tmp_path, capture_output=True, text=True, timeout=90, check=False
+        [sys.executable, script], cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False
     )
     assert (done.returncode, done.stderr) == (1, "Error: it was stopped\n")
     assert not (tmp_path / "run").exists()

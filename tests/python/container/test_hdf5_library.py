@@ -17,7 +17,7 @@ h5py = pytest.importorskip("h5py")
 
 def run(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
     with_others = {**os.environ, **environment}
-    return subprocess.run([sys.executable, "-c", code], env=with_others, capture_output=True, text=True, timeout=60)
+    return subprocess.run([sys.executable, "-c", code], env=with_others, capture_output=True, text=True, timeout=300)
 
 
 def test_the_library_is_found_when_it_is_needed(tmp_path):

@@ -156,7 +156,7 @@ def test_what_netcdfs_own_tools_say(tmp_path):
     if shutil.which("ncdump") is None:
         pytest.skip("no ncdump")
     climate(tmp_path / "a.nc")
-    done = subprocess.run(["ncdump", "-h", tmp_path / "a.nc"], capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run(["ncdump", "-h", tmp_path / "a.nc"], capture_output=True, text=True, check=True, timeout=300)
     for part in ("lon = 5 ;", "float t2m(time, lat, lon) ;", 't2m:units = "K"', "t2m:_FillValue = -9.f", "level = 2"):
         assert part in done.stdout
     assert "float lon" not in done.stdout

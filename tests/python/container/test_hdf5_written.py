@@ -112,7 +112,7 @@ def test_what_hdf5s_own_tools_say(tmp_path):
         pytest.skip("no h5dump")
 
     def words(name: str) -> str:
-        done = subprocess.run(["h5dump", tmp_path / name], capture_output=True, text=True, check=True, timeout=60)
+        done = subprocess.run(["h5dump", tmp_path / name], capture_output=True, text=True, check=True, timeout=300)
         return " ".join(done.stdout.split())
 
     with plait.open(tmp_path / "b.h5", "w", shape=(5, 2), dtype="i4", chunks=(2, 2), codec="shuffle,gzip") as file:

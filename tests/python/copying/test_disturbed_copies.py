@@ -100,13 +100,13 @@ def test_one_in_a_long_access_ends_within_seconds(tmp_path, resume):
     options = ["--chunks", "1024,1024", "--codec", "zstd:19", "--memory", "1G", *more]
     command = [*COPY, "a.npy", "b.zarr", *options]
     with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as copying:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 300
         while len(os.listdir(tmp_path)) < 2 and time.monotonic() < deadline:
             time.sleep(0.02)
         time.sleep(1)
         copying.send_signal(signal.SIGINT)
         begin = time.monotonic()
-        output, errors = copying.communicate(timeout=60)
+        output, errors = copying.communicate(timeout=300)
     assert time.monotonic() - begin < 20  # a second or so on a machine that does nothing else
     assert (copying.returncode, output) == (1, "")
     assert errors.startswith("Error: the copy was stopped; ")

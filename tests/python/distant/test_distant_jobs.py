@@ -162,7 +162,7 @@ def run(job, folder, how):
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
         env={**environment, "PLAIT_NODE_SIZE": "1"},
     )
@@ -173,7 +173,7 @@ def told(rank, output):
     """The one line that says what a rank was told, soon enough."""
     lines = [line for line in output.splitlines() if line.startswith(f"told {rank} after ")]
     assert len(lines) == 1, output
-    assert float(lines[0].split()[3]) < 5
+    assert float(lines[0].split()[3]) < 15
     return lines[0]
 
 
@@ -185,7 +185,7 @@ def test_no_threads_of_mpi_are_needed(tmp_path, level, node):
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
         env={**os.environ, **WELCOME, "PLAIT_NODE_SIZE": node},
     )

@@ -33,9 +33,9 @@ def test_a_killed_rank_leaves_the_old_file(tmp_path, victim, place):
     np.save(path, np.array([1, 2, 3]))
     begin = time.monotonic()
     job = ["--", sys.executable, "-c", JOB, path, victim]
-    done = on_hosts("run", "--hosts", 2, "--ranks", 4, "--place", place, *job, seconds=100)
+    done = on_hosts("run", "--hosts", 2, "--ranks", 4, "--place", place, *job, seconds=300)
     assert done.returncode != 0, done.stdout + done.stderr
-    assert time.monotonic() - begin < 60
+    assert time.monotonic() - begin < 250
     np.testing.assert_array_equal(np.load(path), [1, 2, 3])
 
 

@@ -114,7 +114,7 @@ def test_one_process_without_a_launcher(tmp_path):
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     program = compiled(tmp_path, "calls.c")
-    done = subprocess.run([program], cwd=scratch, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run([program], cwd=scratch, capture_output=True, text=True, timeout=300, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 

@@ -42,7 +42,7 @@ class Job:
     def said(self):
         return {path.name: path.read_text() for path in self.report.iterdir()}
 
-    def check(self, ranks, seconds=90):
+    def check(self, ranks, seconds=400):
         """Waits until these ranks have said that all was well."""
         wanted = {f"done-{rank}" for rank in ranks}
         limit = time.monotonic() + seconds
@@ -175,7 +175,7 @@ with distant.open(f"/var/tmp/apart-{comm.rank}", "w", comm=comm, temporary=True)
         except plait.StoreError as error:
             assert f"rank {other} on host " in str(error), error
             assert "hosts have to let each other's TCP connections in" in str(error), error
-            assert time.monotonic() - begin < 15
+            assert time.monotonic() - begin < 90
             told.append("apart")
     comm.Barrier()
     time.sleep(12 if comm.rank == 0 else 0)  # who waits for all takes nobody for lost
@@ -191,6 +191,6 @@ def test_where_a_firewall_lets_only_mpi_through(behind_firewall):
     cases = list(itertools.product(("EHOSTUNREACH", "ECONNREFUSED"), behind))
     jobs = [["--", *behind_firewall(*case), sys.executable, "-c", APART] for case in cases]
     with ThreadPoolExecutor(len(jobs)) as beside:  # mostly they wait
-        words = list(beside.map(lambda job: said("run", "--hosts", 2, "--ranks", 3, *job, seconds=100), jobs))
+        words = list(beside.map(lambda job: said("run", "--hosts", 2, "--ranks", 3, *job, seconds=400), jobs))
     for (code, which), found in zip(cases, words, strict=True):
         assert str(behind[which]) in found, (code, which)

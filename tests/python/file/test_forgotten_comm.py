@@ -33,7 +33,7 @@ def run(program, folder, ranks=3):
         cwd=folder,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         env={**os.environ, **WELCOME},
     )
     assert done.returncode == 0, done.stderr

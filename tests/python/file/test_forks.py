@@ -162,7 +162,7 @@ if child:
 def test_a_child_that_leaves_as_programs_do(tmp_path):
     """It finalises Python, which collects the inherited handles, and joins no thread."""
     quiet = ["-X", "dev", "-W", "ignore:This process:DeprecationWarning"]
-    done = subprocess.run([sys.executable, *quiet, "-c", PROGRAM], cwd=tmp_path, capture_output=True, timeout=30)
+    done = subprocess.run([sys.executable, *quiet, "-c", PROGRAM], cwd=tmp_path, capture_output=True, timeout=300)
     assert (done.returncode, done.stderr.decode()) == (0, "")
     np.testing.assert_array_equal(np.load(tmp_path / "a.npy"), np.arange(9.0))
     assert os.listdir(tmp_path) == ["a.npy"]

@@ -29,7 +29,7 @@ def test_what_is_cached_below_is_not_taken_for_cold(tmp_path):
     mount = "mount -t overlay overlay -o lowerdir=under,upperdir=changes,workdir=work over"
     command = ["unshare", "-rm", "sh", "-c", f'{mount} || exit 77; exec "$0" -c "$1"', sys.executable, READ]
     try:
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
     except FileNotFoundError:
         pytest.skip("there is no unshare here")
     if done.returncode == 77 or done.stderr.startswith("unshare:"):

@@ -333,7 +333,7 @@ except plait.StoreError:
 def test_a_write_that_finds_no_thread_loses_a_new_file(tmp_path):
     path = tmp_path / "a.bin"
     job = subprocess.run(
-        [sys.executable, "-c", WITHOUT_THREADS, str(path)], capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-c", WITHOUT_THREADS, str(path)], capture_output=True, text=True, timeout=300, check=False
     )
     assert job.stdout.split("\n") == ["no thread at 16", "lost", ""], job.stderr
     assert not path.exists()

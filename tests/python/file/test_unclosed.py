@@ -30,7 +30,7 @@ def run(program, folder, *before, status=0):
         cwd=folder,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         env={**os.environ, **WELCOME},
     )
     assert done.returncode == status, done.stderr

@@ -11,7 +11,7 @@ from launching import WELCOME
 import plait
 
 pytestmark = needs_fortran
-SECONDS = 60
+SECONDS = 300
 
 
 @pytest.fixture(scope="module", params=[4, 8])

@@ -86,7 +86,7 @@ def launch_simulation(program, folder, name):
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
 
@@ -108,7 +108,7 @@ def test_a_pipe_hands_on_every_step(simulation):
                 np.testing.assert_allclose(part, whole[:, rank::3], rtol=1e-12, atol=1e-300)
             numbers.append(step.number)
     assert numbers == list(range(STEPS))
-    printed, _ = job.communicate(timeout=60)
+    printed, _ = job.communicate(timeout=300)
     assert (job.returncode, printed) == (0, said_of("pipe:field"))
 
 
@@ -122,7 +122,7 @@ def test_the_plotter_draws_the_simulation(simulation, folder):
     pytest.importorskip("matplotlib", reason="matplotlib is not installed")
     plotter = start([sys.executable, ROOT / "examples/python/plot_pipe.py", "pipe:field", "--save", "pictures"])
     job = start([simulation, "pipe:field"], ranks=4)
-    printed = [job.communicate(timeout=60)[0], plotter.communicate(timeout=60)[0]]
+    printed = [job.communicate(timeout=300)[0], plotter.communicate(timeout=300)[0]]
     assert printed == [said_of("pipe:field"), f"{STEPS} steps of pipe:field: pictures in pictures\n"]
     assert sorted(path.name for path in (folder / "pictures").iterdir()) == [
         f"step-{step:05}.png" for step in range(STEPS)

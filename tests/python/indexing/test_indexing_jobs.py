@@ -35,7 +35,7 @@ def test_several_ranks_are_refused_without_waiting(tmp_path):
     np.save(tmp_path / "a.npy", np.arange(96.0).reshape(8, 12))
     (tmp_path / "program.py").write_text(PROGRAM)
     command = [sys.executable, "-m", "plait.cli", "run", "-n", "2", "--", sys.executable, "program.py"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=100, check=False)
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "done 0" in done.stdout
     assert "done 1" in done.stdout

@@ -42,7 +42,7 @@ def test_a_rank_that_aborts_ends_the_job(tmp_path, node):
     np.save(path, np.arange(3.0))
     begin = time.monotonic()
     job = launch(3, sys.executable, "-c", ABORTING, path, tmp_path / "written", PLAIT_NODE_SIZE=node)
-    assert time.monotonic() - begin < 30
+    assert time.monotonic() - begin < 180
     assert (tmp_path / "written1").read_text() == "all", job.stdout
     assert job.returncode != 0, job.stdout
     np.testing.assert_array_equal(np.load(path), np.arange(3.0))

@@ -70,7 +70,7 @@ def test_a_rank_that_leaves_the_program_is_noticed(tmp_path, way, node):
     why = r" \(KeyError: 'the reason'\)" if way == "error" else ""
     told = re.findall(rf"told after ([\d.]+) s: rank 1 has left the program{why}; nothing more can be", job.stdout)
     assert len(told) == 2, job.stdout
-    assert all(float(seconds) < 5 for seconds in told)  # far less on a machine that does nothing else
+    assert all(float(seconds) < 30 for seconds in told)  # far less on a machine that does nothing else
 
 
 def test_what_a_rank_started_meets_the_others_before_it_leaves(tmp_path):
@@ -113,7 +113,7 @@ def test_nobody_waits_for_a_rank_that_exits_in_an_exchange_between_nodes(exchang
     # Without MPI_Finalize the launcher ends the others, as a rule before they have noticed.
     begin = time.monotonic()
     job = launch(4, exchange, what, "exit", PLAIT_NODE_SIZE=node)
-    assert time.monotonic() - begin < 10, job.stdout
+    assert time.monotonic() - begin < 60, job.stdout
     assert job.returncode != 0, job.stdout
     assert "nothing was told" not in job.stdout
     for line in job.stdout.splitlines():
@@ -247,4 +247,4 @@ def test_an_error_is_seen_though_the_others_wait_in_mpi(tmp_path):
         assert any("KeyError: 'the reason'" in line for line in job.stderr)
     finally:
         job.terminate()
-        job.communicate(timeout=20)
+        job.communicate(timeout=300)

@@ -99,7 +99,7 @@ def start(path, ranks, victim, moment, around=()):
         env=environment,
     )
     try:
-        output, _ = process.communicate(timeout=40)
+        output, _ = process.communicate(timeout=300)
     except subprocess.TimeoutExpired:
         process.kill()
         output, _ = process.communicate()
@@ -135,7 +135,7 @@ def _shared_memory_of_killed_jobs():
     """Expects that ours is gone, and removes what the MPI library itself leaves when its processes are killed."""
     ours, theirs = shared_memory("plait-"), shared_memory("mpich_shm_")
     yield
-    limit = time.monotonic() + 10
+    limit = time.monotonic() + 60
     left = shared_memory("plait-") - ours
     while left:
         assert time.monotonic() < limit, left
@@ -156,7 +156,7 @@ def test_a_killed_rank_leaves_the_old_file(tmp_path, victim, moment):
     np.save(path, np.array([1, 2, 3]))
     status, output, seconds = start(path, 3, victim, moment)
     assert status != 0, output
-    assert seconds < 20
+    assert seconds < 120
     check_the_folder(path)
 
 
@@ -167,7 +167,7 @@ def test_other_nodes_are_told_who_has_gone(_):
         env={**os.environ, **WELCOME, "PLAIT_NODE_SIZE": "2"},
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=300,
         check=False,
     )
     told = re.findall(r"told (\d): rank 3 has ended during a collective call; nothing more", done.stdout)
@@ -188,7 +188,7 @@ def test_survivors_are_told_who_has_gone(tmp_path, victim, moment):
     assert str(victim) in gone, output
     assert set(gone) <= {str(victim), *survivors}, output
     assert all(rank != named for rank, named in told), output
-    assert seconds < 20
+    assert seconds < 120
     check_the_folder(path)
 
 
@@ -204,7 +204,7 @@ def test_a_killed_rank_leaves_the_old_striped_file(tmp_path, victim, moment):
     before = {entry.name for disk in disks for entry in disk.iterdir()}
     status, output, seconds = start(name, 3, victim, moment)
     assert status != 0, output
-    assert seconds < 20
+    assert seconds < 120
     with plait.open(name, shape=(3,), dtype="f8") as file:
         assert file.read().tolist() == [1, 2, 3]
     # The next writer, also one that gives up, clears what the dead ones left.
@@ -243,7 +243,7 @@ def test_shared_positions_between_nodes_need_threads(tmp_path, level):
         stdin=subprocess.DEVNULL,
         text=True,
         env={**environment, "PLAIT_NODE_SIZE": "1"},
-        timeout=40,
+        timeout=300,
         check=False,
     )
     assert job.returncode == 0, job.stdout

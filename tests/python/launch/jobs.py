@@ -41,7 +41,7 @@ def run(ranks: int | None, command: Sequence[str], *options: str, **more) -> tup
         more["stdin"] = subprocess.PIPE
     with start(ranks, command, *options, **more) as job:
         try:
-            output, _ = job.communicate(given, timeout=100)
+            output, _ = job.communicate(given, timeout=300)
         except BaseException:
             job.kill()
             raise
@@ -85,4 +85,4 @@ def job(rank: int, size: int, name: str = "hand") -> dict[str, str]:
 
 def answers(ranks: Sequence[subprocess.Popen[str]]) -> list[str]:
     """What each of them printed until it ended."""
-    return [one.communicate(timeout=60)[0] for one in ranks]
+    return [one.communicate(timeout=300)[0] for one in ranks]

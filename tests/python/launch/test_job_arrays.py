@@ -175,7 +175,7 @@ def test_pipes_between_two_runs(writers, readers):
     """
     with jobs.start(writers, jobs.python(write)) as writer:
         assert jobs.check(readers, read) == "4\n" * readers
-        assert writer.communicate(timeout=60)[0] == ""
+        assert writer.communicate(timeout=300)[0] == ""
     assert writer.returncode == 0
 
 
@@ -188,7 +188,7 @@ def test_a_pipe_to_a_process_by_itself():
     with jobs.start(3, jobs.python(write)) as writer, plait.open("pipe:flow") as file:
         for _ in file:
             assert file.read().tolist() == list(range(40))
-        assert writer.wait(timeout=60) == 0
+        assert writer.wait(timeout=300) == 0
 
 
 def test_traces_know_the_ranks(tmp_path):

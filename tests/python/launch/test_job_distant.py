@@ -74,6 +74,6 @@ def test_a_killed_rank_is_an_error_of_calls_to_it(tmp_path):
             assert one.stdout.readline() == "there\n"
         ended = time.time()
         for one in (ranks[0], ranks[2]):
-            seconds, _, words = one.communicate(timeout=30)[0].partition(" ")
+            seconds, _, words = one.communicate(timeout=300)[0].partition(" ")
             assert "rank 1 has ended" in words
-            assert float(seconds) - ended < 2.5
+            assert float(seconds) - ended < 15

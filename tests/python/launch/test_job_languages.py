@@ -112,7 +112,7 @@ def test_exit_while_another_thread_is_in_a_call(tmp_path):
     began = time.monotonic()
     status, output = jobs.run(2, [compiled(source, tmp_path, "-std=c++20", "-pthread"), "thread"])
     assert (status, output) == (0, "rank 1 has left the program; nothing more can be done together\n")
-    assert time.monotonic() - began < 60
+    assert time.monotonic() - began < 300
 
 
 @needs_fortran

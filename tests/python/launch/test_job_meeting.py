@@ -54,7 +54,7 @@ def test_missing_ranks_are_named_in_time(size, present, missing):
     began = time.monotonic()
     with jobs.by_hand(asking(1.5), *(jobs.job(rank, size) for rank in present)) as ranks:
         found = jobs.answers(ranks)
-    assert time.monotonic() - began < 15
+    assert time.monotonic() - began < 90
     for text in found:
         assert text.startswith(f"{missing} of the job hand ({size} ranks) ha"), text
         assert "not come within 1.5 s" in text
@@ -65,8 +65,8 @@ def test_a_wait_may_be_interrupted():
         time.sleep(1.5)
         rank.send_signal(signal.SIGINT)
         began = time.monotonic()
-        assert "KeyboardInterrupt" in rank.communicate(timeout=30)[0]
-    assert time.monotonic() - began < 5
+        assert "KeyboardInterrupt" in rank.communicate(timeout=300)[0]
+    assert time.monotonic() - began < 30
 
 
 def test_a_rank_that_ends_before_all_have_come(meeting_folder):
@@ -76,11 +76,11 @@ def test_a_rank_that_ends_before_all_have_come(meeting_folder):
         time.sleep(1.5)  # both are there
         ranks[1].kill()
         began = time.monotonic()
-        text = ranks[0].communicate(timeout=30)[0]
+        text = ranks[0].communicate(timeout=300)[0]
     assert text.startswith(f"rank 1 of the job hand (process {ranks[1].pid}) has ended, or given up, before all 3"), (
         text
     )
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < 12  # the rank itself would give up after 30 s
 
 
 def test_sizes_that_differ():
@@ -118,7 +118,7 @@ def test_two_processes_of_one_rank():
 )
 def test_wrong_settings(settings, words):
     with jobs.by_hand(asking(5), settings) as (rank,):
-        text = rank.communicate(timeout=30)[0]
+        text = rank.communicate(timeout=300)[0]
     assert words in text
     assert "plait run" in text
 
@@ -132,7 +132,7 @@ def test_wrong_timeouts(timeout):
 def test_a_folder_that_others_see(meeting_folder):
     meeting_folder.chmod(0o755)
     with jobs.by_hand(asking(5), jobs.job(0, 2)) as (rank,):
-        assert "can be seen by other users" in rank.communicate(timeout=30)[0]
+        assert "can be seen by other users" in rank.communicate(timeout=300)[0]
 
 
 def test_what_else_lies_under_the_name_of_the_job(meeting_folder):
@@ -142,7 +142,7 @@ def test_what_else_lies_under_the_name_of_the_job(meeting_folder):
         assert jobs.answers(ranks) == ["2\n", "2\n"]
     left.write_text("something")
     with jobs.by_hand(asking(5), jobs.job(0, 2)) as (rank,):
-        assert "is there, and is not of a job" in rank.communicate(timeout=30)[0]
+        assert "is there, and is not of a job" in rank.communicate(timeout=300)[0]
     assert left.read_text() == "something"
     left.unlink()
 
@@ -154,7 +154,7 @@ def test_a_link_in_place_of_the_usual_folder(tmp_path, monkeypatch):
     monkeypatch.delenv("PLAIT_MEET")
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
     with jobs.by_hand(asking(5), jobs.job(0, 2)) as (rank,):
-        assert "is a symbolic link" in rank.communicate(timeout=30)[0]
+        assert "is a symbolic link" in rank.communicate(timeout=300)[0]
     monkeypatch.setenv("PLAIT_MEET", str(tmp_path / "plait"))  # which the user names
     with jobs.by_hand(jobs.python("print(size)"), *TWO) as ranks:
         assert jobs.answers(ranks) == ["2\n", "2\n"]
@@ -166,8 +166,8 @@ def test_a_stopped_rank_does_not_hold_the_others_up_for_ever(meeting_folder):
         fcntl.lockf(file, fcntl.LOCK_EX, 1)  # as one that is just looking for who is there
         began = time.monotonic()
         with jobs.by_hand(asking(1), jobs.job(0, 2)) as (rank,):
-            text = rank.communicate(timeout=30)[0]
-    assert time.monotonic() - began < 15
+            text = rank.communicate(timeout=300)[0]
+    assert time.monotonic() - began < 90
     assert f"process {os.getpid()} holds its lock, and may be stopped" in text
     (meeting_folder / "hand.plait-job").unlink()
 

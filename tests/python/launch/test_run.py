@@ -55,7 +55,7 @@ def test_options_of_the_program_are_its_own():
 def test_the_status_is_that_of_the_rank_that_fails(bad):
     began = time.monotonic()
     status, output = jobs.run(3, jobs.python(f"comm.barrier()\nif rank == {bad}: sys.exit(7)\ntime.sleep(60)"))
-    assert (status, time.monotonic() - began < 20) == (7, True), output
+    assert (status, time.monotonic() - began < 50) == (7, True), output
     assert f"plait: rank {bad} (process " in output
     assert "ended with status 7; the other ranks are ended\n" in output
 
@@ -71,7 +71,7 @@ def test_ranks_that_ignore_the_request_are_ended():
     source = "signal.signal(signal.SIGTERM, signal.SIG_IGN)\ncomm.barrier()\nif rank: sys.exit(3)\ntime.sleep(60)"
     status, _ = jobs.run(2, jobs.python(source))
     assert status == 3
-    assert 4 < time.monotonic() - began < 30
+    assert 4 < time.monotonic() - began < 50
 
 
 def test_what_ranks_have_started_ends_with_them():
@@ -87,7 +87,7 @@ def test_what_ranks_have_started_ends_with_them():
     assert status == 2
     children = [int(line) for line in output.splitlines() if line.isdigit()]
     assert len(children) == 2
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 40
     while not all(map(ended, children)) and time.monotonic() < deadline:
         time.sleep(0.02)
     assert all(map(ended, children))
@@ -106,7 +106,7 @@ def test_signals_go_to_all_ranks(number):
     with jobs.start(3, jobs.python(source)) as job:
         there(job, 3)
         job.send_signal(number)
-        assert job.communicate(timeout=30)[0] == "got it\n" * 3
+        assert job.communicate(timeout=300)[0] == "got it\n" * 3
     assert job.returncode == 0
 
 
@@ -134,7 +134,7 @@ def test_keys_of_a_terminal_reach_each_rank_once():
         os.write(main_end, b"\x03")
         time.sleep(0.5)
         os.write(main_end, b"typed\n")
-        output = job.communicate(timeout=30)[0]
+        output = job.communicate(timeout=300)[0]
     os.close(main_end)
     os.close(rank_end)
     assert sorted(output.splitlines()) == ["keys 1 none", "keys 1 none", "keys 1 typed"]
@@ -145,7 +145,7 @@ def test_a_signal_that_ends_the_ranks_is_the_status():
     with jobs.start(2, jobs.python(SLEEP)) as job:
         there(job, 2)
         job.send_signal(signal.SIGTERM)
-        assert job.wait(timeout=30) == 128 + signal.SIGTERM
+        assert job.wait(timeout=300) == 128 + signal.SIGTERM
 
 
 def test_ranks_end_with_a_run_that_is_killed():
@@ -153,7 +153,7 @@ def test_ranks_end_with_a_run_that_is_killed():
         ranks = [int(job.stdout.readline()) for _ in range(2)]
         job.kill()
         job.wait()
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 40
         while not all(map(ended, ranks)) and time.monotonic() < deadline:
             time.sleep(0.02)
     assert all(map(ended, ranks))
@@ -177,7 +177,7 @@ def test_labelled_output_that_nobody_reads_ends_the_job():
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as job:
         assert job.stdout.readline() in (b"[0] y\n", b"[1] y\n")
         job.stdout.close()
-        assert job.wait(timeout=30) == 128 + signal.SIGPIPE
+        assert job.wait(timeout=300) == 128 + signal.SIGPIPE
 
 
 def test_no_such_program(tmp_path):
@@ -216,7 +216,7 @@ def test_a_run_leaves_a_job_that_is_coming_together_alone(meeting_folder):
             time.sleep(0.01)
         assert jobs.run(1, ["true"])[0] == 0
         os.kill(ranks[1].pid, signal.SIGCONT)
-        assert [one.communicate(timeout=30)[0] for one in ranks] == ["2\n", "2\n"]
+        assert [one.communicate(timeout=300)[0] for one in ranks] == ["2\n", "2\n"]
 
 
 def test_a_run_inside_a_run():

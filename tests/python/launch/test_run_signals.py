@@ -54,14 +54,14 @@ def test_signals_that_come_on_other_threads_go_to_all_ranks(number):
     with start_with_threads(2, jobs.python(source)) as job:
         there(job, 2)
         job.send_signal(number)
-        assert job.communicate(timeout=30)[0] == "got it\n" * 2
+        assert job.communicate(timeout=300)[0] == "got it\n" * 2
     assert job.returncode == 0
 
 
 def test_the_end_of_a_rank_is_noticed_on_other_threads():
     for _ in range(5):
         with start_with_threads(2, ["true"]) as job:
-            assert job.communicate(timeout=30)[0] == ""
+            assert job.communicate(timeout=300)[0] == ""
         assert job.returncode == 0
 
 
@@ -69,12 +69,12 @@ def test_a_stop_stops_the_ranks_as_well():
     with start_with_threads(2, jobs.python("print(os.getpid(), flush=True)\ntime.sleep(3)")) as job:
         processes = [job.pid, *(int(job.stdout.readline()) for _ in range(2))]
         job.send_signal(signal.SIGTSTP)
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 60
         while not all(state(one) == "T" for one in processes) and time.monotonic() < deadline:
             time.sleep(0.02)
         assert [state(one) for one in processes] == ["T"] * 3
         job.send_signal(signal.SIGCONT)
-        assert job.wait(timeout=30) == 0
+        assert job.wait(timeout=300) == 0
 
 
 def test_a_second_interrupt_ends_ranks_that_ignore_the_first():
@@ -91,8 +91,8 @@ def test_a_second_interrupt_ends_ranks_that_ignore_the_first():
         assert job.poll() is None
         began = time.monotonic()
         job.send_signal(signal.SIGINT)
-        output = job.communicate(timeout=30)[0]
-    assert 4 < time.monotonic() - began < 20
+        output = job.communicate(timeout=300)[0]
+    assert 4 < time.monotonic() - began < 50
     assert "plait: interrupted again; the ranks are ended\n" in output
     assert job.returncode in (128 + signal.SIGTERM, 128 + signal.SIGKILL)
 
@@ -111,7 +111,7 @@ def test_a_second_key_of_a_terminal_ends_the_ranks():
         time.sleep(1)
         assert job.poll() is None
         os.write(main_end, b"\x03")
-        assert job.wait(timeout=30) == 128 + signal.SIGTERM
+        assert job.wait(timeout=300) == 128 + signal.SIGTERM
     os.close(main_end)
     os.close(rank_end)
 
@@ -151,6 +151,6 @@ def test_more_pipes_than_the_limit_allows_at_first(most, status):
         resource.setrlimit(resource.RLIMIT_NOFILE, (64, most))
 
     with start_with_threads(50, ["--label", "true"], preexec_fn=limited) as job:
-        output = job.communicate(timeout=60)[0]
+        output = job.communicate(timeout=300)[0]
     assert job.returncode == status
     assert ("have the limit raised (ulimit -n)" in output) == (status != 0), output

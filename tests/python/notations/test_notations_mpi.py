@@ -14,7 +14,7 @@ from plait.notations import mpi
 @pytest.mark.skipif(importlib.util.find_spec("mpi4py") is None, reason="mpi4py is not installed")
 def test_datatypes_of_mpi():
     program = Path(__file__).with_name("notation_types.py")
-    done = subprocess.run([sys.executable, program], capture_output=True, text=True, timeout=100, check=False)
+    done = subprocess.run([sys.executable, program], capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.split() == ["870", "darrays", "25", "subarrays"]
 

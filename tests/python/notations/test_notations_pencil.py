@@ -22,7 +22,7 @@ def test_pencils_of_mpi4py_fft(ranks):
     program = Path(__file__).with_name("notation_pencils.py")
     command = [find_launcher(), "-n", str(ranks), sys.executable, program]
     environment = {**os.environ, **WELCOME}
-    done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False, env=environment)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, env=environment)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.split() == ["51", "pencils"]
 

@@ -50,7 +50,7 @@ class Beside(threading.Thread):
         except BaseException as error:
             self._error = error
 
-    def result(self, seconds=30):
+    def result(self, seconds=300):
         self.join(seconds)
         assert not self.is_alive(), "it waits for ever"
         if self._error is not None:

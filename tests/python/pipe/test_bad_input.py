@@ -52,7 +52,7 @@ def told(*bodies):
     """The lines that all ranks of all programs have said; those of one program are the same."""
     lines = []
     for job in [start(body) for body in bodies]:
-        said = job.communicate(timeout=60)[0].splitlines()
+        said = job.communicate(timeout=300)[0].splitlines()
         assert len(said) == 2, said
         assert said[0] == said[1], said
         lines.append(said[0])
@@ -182,7 +182,7 @@ def test_a_rank_that_dies_while_its_program_waits_for_a_step():
         with plait.open("pipe:flow?queue=1", "w", shape=(4,), dtype="f8") as file:
             file.write(np.zeros(4))
             began = time.monotonic()
-            while time.monotonic() < began + 20:
+            while time.monotonic() < began + 60:
                 if not plait.pipe_status("pipe:flow").readers:
                     break
                 time.sleep(0.05)
@@ -197,9 +197,9 @@ def test_a_rank_that_dies_while_its_program_waits_for_a_step():
     words += [PROGRAM.format(body=WAITS)]
     job = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     with pytest.raises(RuntimeError, match=r"the reader .* has failed: .*rank 1") as error:
-        beside.result(40)
-    assert float(str(error.value).split()[0]) < 10
-    said = job.communicate(timeout=30)[0]
+        beside.result()
+    assert float(str(error.value).split()[0]) < 40
+    said = job.communicate(timeout=300)[0]
     after = [float(line.split()[0]) for line in said.splitlines() if "rank 1" in line and line[0].isdigit()]
     assert len(after) == 1, said
     assert 0.4 < after[0] < 1.7, said

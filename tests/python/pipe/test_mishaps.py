@@ -31,7 +31,7 @@ def test_a_mistaken_reader_does_not_end_a_writer_that_has_its_readers():
 
     def write():
         with plait.open("pipe:flow", "w", shape=(3,), dtype="f8") as file:
-            go_on.wait(20)
+            go_on.wait(300)
             for number in range(3):
                 file.write(np.full(3, float(number)))
 
@@ -133,7 +133,7 @@ def test_a_reader_that_fails_while_the_writer_closes_is_named_to_the_other_reade
     def fail():
         with plait.open("pipe:flow") as file:
             file.begin_step()
-            failing.wait(20)
+            failing.wait(300)
             raise ZeroDivisionError("no room for it")
 
     def write():
@@ -195,7 +195,7 @@ with plait.open("pipe:flow?readers=0&drop=oldest", "w", comm=comm, shape=(4,), d
 """
     )
     done = subprocess.run(
-        [find_launcher(), "-n", "2", sys.executable, program], capture_output=True, text=True, timeout=60, check=False
+        [find_launcher(), "-n", "2", sys.executable, program], capture_output=True, text=True, timeout=300, check=False
     )
     assert done.stdout.split() == ["told", "told"], done.stdout + done.stderr
 
@@ -218,5 +218,5 @@ def test_waiting_can_be_interrupted(what):
         assert process.stdout.readline() == "ready\n"
         time.sleep(0.3)
         process.send_signal(2)
-        said, _ = process.communicate(timeout=20)
+        said, _ = process.communicate(timeout=300)
         assert said == "interrupted\n"

@@ -20,7 +20,7 @@ def test_programs_of_several_hosts():
 
     def storm(fault):
         options = ["--seed", random.randrange(1 << 20), "--hosts", 3, "--fault", fault, "--here"]
-        return on_hosts("exec", "--hosts", 3, "--", sys.executable, STORM, *options, seconds=100)
+        return on_hosts("exec", "--hosts", 3, "--", sys.executable, STORM, *options, seconds=400)
 
     with ThreadPoolExecutor() as beside:  # mostly they wait
         for done in beside.map(storm, ["none", "flap", "cut"]):

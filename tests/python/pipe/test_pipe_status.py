@@ -110,7 +110,7 @@ def test_a_signal_ends_the_wait_for_a_step():
     def write():
         with plait.open("pipe:flow", "w", shape=(2,), dtype="f8") as file:
             file.write(np.zeros(2))
-            ready.wait(20)
+            ready.wait(300)
             with pytest.raises(plait.StoreError, match=r"the reader .* has failed"):
                 write_on(file)
             file.write(np.zeros(2))
@@ -132,7 +132,7 @@ def test_a_signal_ends_the_wait_for_room():
     def read():
         with plait.open("pipe:flow") as file:
             file.begin_step()
-            ended.wait(20)
+            ended.wait(300)
             with pytest.raises(plait.StoreError):
                 read_on(file)
 

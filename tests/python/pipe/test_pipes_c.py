@@ -46,7 +46,7 @@ def start(ranks, program, *arguments):
 
 
 def expect_well(*jobs):
-    printed = [job.communicate(timeout=60)[0] for job in jobs]
+    printed = [job.communicate(timeout=300)[0] for job in jobs]
     assert ([job.returncode for job in jobs], printed) == ([0] * len(jobs), [""] * len(jobs)), "".join(printed)
 
 

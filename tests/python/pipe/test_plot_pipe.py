@@ -29,7 +29,7 @@ def plot(folder, *arguments, expected=0):
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
     assert done.returncode == expected, done.stderr

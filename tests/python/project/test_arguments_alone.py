@@ -1,4 +1,4 @@
-"""Arguments that nobody should pass to functions that are not collective: a result or a plait.Error, within 5 s."""
+"""Arguments that nobody should pass to functions that are not collective: a result or a plait.Error, in a minute."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from plait import distant, notations, trace
 from plait.patterns import PATTERNS
 
 DRAWS = 60
-SECONDS = 5
+SECONDS = 60
 
 
 class Hostile:

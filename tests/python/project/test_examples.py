@@ -28,7 +28,7 @@ def run(ranks, command, folder):
         env={**os.environ, **WELCOME},
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=300,
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
@@ -80,7 +80,7 @@ def started(ranks, program, *arguments, folder):
     """What an example prints that `plait run` starts."""
     source = ROOT / "examples/python" / program
     command = [sys.executable, "-m", "plait.cli", "run", "-n", str(ranks), sys.executable, source]
-    done = subprocess.run([*command, *arguments], cwd=folder, capture_output=True, text=True, timeout=100, check=False)
+    done = subprocess.run([*command, *arguments], cwd=folder, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 

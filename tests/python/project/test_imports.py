@@ -20,7 +20,7 @@ SUBMODULES = ["config", "distant", "draw", "launch", "model", "notations", "patt
 def printed(program, *arguments):
     """What a program prints as JSON."""
     done = subprocess.run(
-        [sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=False, timeout=60
+        [sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=False, timeout=300
     )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout.splitlines()[-1])

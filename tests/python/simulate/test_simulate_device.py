@@ -156,7 +156,7 @@ def test_what_ends_one_replay_ends_all(tmp_path):
     begun = threading.Barrier(2)
 
     def stop():
-        begun.wait(30)  # both replays are under way
+        begun.wait(300)  # both replays are under way
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):

@@ -43,7 +43,7 @@ def recorded(folder, ranks, node, *arguments):
         environment["PLAIT_NODE_SIZE"] = str(node)
     command = [find_mpiexec(), "-n", str(ranks), sys.executable, "-c", REAL, *arguments]
     done = subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False
+        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300, check=False
     )
     assert done.returncode == 0, done.stderr
     with trace.open(folder / "t.plait") as found:

@@ -54,7 +54,7 @@ with plait.open(name, "r", comm=comm, shape=(64, 48), dtype="f8", strategy=strat
 def run(folder, *command):
     environment = {**os.environ, **WELCOME, "PLAIT_TRACE": "t.plait"}
     done = subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False
+        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300, check=False
     )
     assert done.returncode == 0, done.stderr
     return done.stderr
@@ -186,7 +186,7 @@ def test_a_recorded_program_counts_its_bytes_once(tmp_path):
     environment = {name: value for name, value in os.environ.items() if name != "PLAIT_TRACE"}
     command = [plait_command, "trace", "record", "-o", "t.plait", "--", sys.executable, "program.py"]
     done = subprocess.run(
-        command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120, check=False
+        command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300, check=False
     )
     assert done.returncode == 0, done.stderr
     events, known = read(tmp_path)

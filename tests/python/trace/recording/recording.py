@@ -108,7 +108,7 @@ def kernel_count(folder: Path, command: Sequence[str | Path]) -> tuple[int, int]
     counter = compiled(folder, "kernel_count.c")
     result = folder / "kernel-count"
     with open(os.devnull, "wb") as nowhere:
-        subprocess.run([counter, result, *command], stdout=nowhere, stderr=nowhere, check=False, timeout=60)
+        subprocess.run([counter, result, *command], stdout=nowhere, stderr=nowhere, check=False, timeout=300)
     counts = dict(line.split(": ") for line in result.read_text(encoding="ascii").splitlines())
     return int(counts["rchar"]), int(counts["wchar"])
 
@@ -122,7 +122,7 @@ def check_exact(folder: Path, command: Sequence[str | Path], capfd: pytest.Captu
             stdout=nowhere,
             stderr=subprocess.PIPE,
             check=False,
-            timeout=100,
+            timeout=300,
         )
     found = load(folder / "trace.plait", status.returncode)
     assert status.returncode == 0, status.stderr

@@ -19,7 +19,7 @@ from plait.trace import Flag, Interface, Kind
 
 def run(*words: str | Path, **options: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [PLAIT, "trace", "record", *words], capture_output=True, text=True, check=False, timeout=100, **options
+        [PLAIT, "trace", "record", *words], capture_output=True, text=True, check=False, timeout=300, **options
     )
 
 

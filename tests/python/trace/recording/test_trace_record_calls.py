@@ -16,7 +16,7 @@ from plait.trace import Flag, Kind
 def output(folder: Path, *command: str | Path) -> str:
     """What a recorded command prints."""
     words = [PLAIT, "trace", "record", "-q", "-o", folder / "trace.plait", "--", *command]
-    return subprocess.run(words, capture_output=True, text=True, check=True, timeout=100).stdout
+    return subprocess.run(words, capture_output=True, text=True, check=True, timeout=300).stdout
 
 
 def test_spawns_with_an_emptied_environment_leave_no_memory_behind(tmp_path: Path) -> None:
@@ -25,7 +25,7 @@ def test_spawns_with_an_emptied_environment_leave_no_memory_behind(tmp_path: Pat
 
 def test_pointers_that_lead_nowhere_fail_as_unrecorded(tmp_path: Path) -> None:
     program = compiled(tmp_path, "pointers.c")
-    plain = subprocess.run([program], capture_output=True, text=True, check=True, timeout=100).stdout
+    plain = subprocess.run([program], capture_output=True, text=True, check=True, timeout=300).stdout
     assert output(tmp_path, program) == plain
     assert plain.count("Bad address") >= 5
 
@@ -50,7 +50,7 @@ def test_a_script_that_names_no_interpreter_runs_in_a_shell(tmp_path: Path) -> N
 
 def test_of_a_killed_program_nobody_knows_how_much_is_there(tmp_path: Path) -> None:
     command = [PLAIT, "trace", "record", "-o", tmp_path / "a.plait", "--", "sh", "-c", "kill -9 $$"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=100)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
     assert "an unknown share of what happened, in" in done.stderr
 
 

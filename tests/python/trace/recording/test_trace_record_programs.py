@@ -67,7 +67,7 @@ def test_sqlite(tmp_path: Path, capfd: Capture) -> None:
 def test_git(tree: Path, capfd: Capture) -> None:
     git = [need("git"), "-C", str(tree), "-c", "user.name=n", "-c", "user.email=e"]
     for words in (["init", "-q", "."], ["add", "."], ["commit", "-q", "-m", "one"]):
-        subprocess.run([*git, *words], check=True, timeout=60)
+        subprocess.run([*git, *words], check=True, timeout=300)
     check_exact(tree.parent, [*git, "log", "-p"], capfd)
     check_exact(tree.parent, [*git, "fsck"], capfd)
 
@@ -144,7 +144,7 @@ def run_fio(folder: Path, options: list[str], capfd: Capture):  # type: ignore[n
             capture_output=True,
             text=True,
             check=False,
-            timeout=100,
+            timeout=300,
         )
     if done.returncode != 0 and "not permitted" in done.stdout + done.stderr:
         pytest.skip(f"the system refuses {options[0]}")
@@ -175,7 +175,7 @@ def launched(capfd: Capture, record: list[object], program: list[object], ranks:
                 capture_output=True,
                 text=True,
                 check=False,
-                timeout=100,
+                timeout=300,
             )
         assert done.returncode == 0, done.stderr
         yield load(Path(str(record[record.index("-o") + 1])))
