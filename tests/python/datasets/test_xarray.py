@@ -8,9 +8,14 @@ import pytest
 
 import plait
 
-xarray = pytest.importorskip("xarray", reason="xarray is not installed")
-
 FIELD = np.random.default_rng(3).random((10, 6, 8)).astype("f4")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _xarray():
+    """Imports xarray for the first test, not in every process that only collects the tests."""
+    global xarray
+    xarray = pytest.importorskip("xarray", reason="xarray is not installed")
 
 
 def written(folder):
@@ -203,6 +208,7 @@ def test_groups_with_dimensions_without_names_make_a_tree(tmp_path):
     assert tree["g/z"].dims == ("phony_dim_1", "phony_dim_3")
 
 
+@pytest.mark.long
 def test_chunks_of_dask_workers(tmp_path):
     pytest.importorskip("dask.array", reason="dask is not installed")
     _, names = written(tmp_path)

@@ -11,13 +11,16 @@ from pipe_ends import Beside
 
 import plait
 
-pytest.importorskip("matplotlib", reason="matplotlib is not installed")
-
-from matplotlib import image
-
 PLOTTER = Path(__file__).parents[3] / "examples/python/plot_pipe.py"
 # The colours of the least and of the greatest value, viridis's.
 DARK, BRIGHT = (68, 1, 84), (253, 231, 36)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _image():
+    """Imports matplotlib.image for the first test, not in every process that only collects the tests."""
+    global image
+    image = pytest.importorskip("matplotlib.image", reason="matplotlib is not installed")
 
 
 def plot(folder, *arguments, expected=0):
@@ -60,6 +63,7 @@ def square(step):
     return array
 
 
+@pytest.mark.long
 def test_a_picture_shows_each_element_in_its_position(tmp_path):
     writer = Beside(write, square, 3, (40, 40), time=1.5, name="flow")
     assert plot(tmp_path, "--save", "pictures") == "3 steps of pipe:field: pictures in pictures\n"
@@ -73,6 +77,7 @@ def test_a_picture_shows_each_element_in_its_position(tmp_path):
     assert abs((columns[2] - columns[1]) - (columns[1] - columns[0])) < 0.01
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("array", "arguments"),
     [
@@ -90,6 +95,7 @@ def test_any_numbers_are_drawn(tmp_path, array, arguments):
     assert len(list((tmp_path / "here").iterdir())) == 2
 
 
+@pytest.mark.long
 def test_another_variable_is_drawn(tmp_path):
     def write_two():
         with plait.open("pipe:field", "w", shape=(2,), dtype="f8") as file:
@@ -105,12 +111,14 @@ def test_another_variable_is_drawn(tmp_path):
     assert row > 0.5
 
 
+@pytest.mark.long
 def test_without_a_display_pictures_are_kept(tmp_path):
     writer = Beside(write, square, 1, (40, 40))
     assert plot(tmp_path) == "1 steps of pipe:field: pictures in pictures\n"
     writer.result()
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("shape", "dtype", "words"),
     [((2, 2, 2), "f8", "it takes 1 or 2 dimensions"), ((3,), "S4", "must be numbers"), ((0, 3), "f8", "shape (0, 3)")],
@@ -121,10 +129,12 @@ def test_what_cannot_be_drawn_is_told_and_the_writer_is_not_harmed(tmp_path, sha
     writer.result()
 
 
+@pytest.mark.long
 def test_a_writer_that_does_not_come_is_named(tmp_path):
     assert "no writer has come within 0.1 s" in plot(tmp_path, "pipe:field?timeout=0.1", "--save", "here", expected=1)
 
 
+@pytest.mark.long
 def test_the_help_says_how(tmp_path):
     text = plot(tmp_path, "--help")
     for word in ("--save FOLDER", "--variable", "--range LOW HIGH", "Ctrl-C"):
