@@ -66,6 +66,7 @@ def test_memory_waits_until_the_last_view_is_gone(name):
         assert address(file.read()) == where
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("dtype", ["f8", "i2", "c16", "V7", np.dtype([("a", "i4"), ("b", "f8")])])
 def test_results_are_ordinary_arrays(order, dtype):

@@ -10,6 +10,7 @@ from plait_bench.blocks.job import Blocks
 
 
 @needs_mpi
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("ranks", [1, 3, 4])
 def test_each_access_is_measured_and_checked(tmp_path, ranks):
     samples = tmp_path / "samples.json"

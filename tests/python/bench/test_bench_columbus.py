@@ -159,6 +159,7 @@ def test_dropped_files_leave_the_page_cache(tmp_path):
 
 
 @needs_mpi
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("ranks", "apart"), [(1, ""), (2, ""), (3, "1"), (4, "2"), (6, "")])
 def test_both_positions_are_measured_and_checked(tmp_path, monkeypatch, ranks, apart):
     if apart:
@@ -189,6 +190,7 @@ def test_both_positions_are_measured_and_checked(tmp_path, monkeypatch, ranks, a
 
 
 @needs_hosts_and_mpi
+@pytest.mark.long
 def test_a_disk_that_others_do_not_see_serves_them(tmp_path):
     samples = tmp_path / "samples.json"
     command = [sys.executable, "-m", "plait.cli", "bench", "columbus", "--ranks", 3, "--records", 20, "--size", 2500]

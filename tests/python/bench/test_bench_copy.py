@@ -43,6 +43,7 @@ def test_targets_in_other_chunks_are_wrong(tmp_path):
     assert has_its_chunks(row, tmp_path / "c.zarr")
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("key", list(rows(SIZE)))
 def test_every_tool_that_is_there_copies_right(key):
     results = run_copy(CopySettings(size=SIZE, memory=SIZE, rounds=1, keys=(key,)))
@@ -69,6 +70,7 @@ def test_rates_that_bound_copies(tmp_path):
     assert codec_seconds(rows(SIZE)["e"]) > 0
 
 
+@pytest.mark.long
 def test_copies_are_measured():
     run = CliRunner().invoke(
         main,

@@ -46,6 +46,7 @@ def check(found, ranks, on_host, crosses):
 
 
 @needs_mpi
+@pytest.mark.long
 @pytest.mark.parametrize(("ranks", "on_host", "way"), [(4, 2, "--read"), (3, 2, "--write"), (4, 1, "--write")])
 def test_what_has_to_cross_is_counted(tmp_path, monkeypatch, ranks, on_host, way):
     monkeypatch.setenv("PLAIT_NODE_SIZE", str(on_host))
@@ -58,6 +59,7 @@ def test_what_has_to_cross_is_counted(tmp_path, monkeypatch, ranks, on_host, way
 
 
 @needs_hosts_and_mpi
+@pytest.mark.long
 def test_what_crosses_a_link_is_measured(tmp_path):
     samples = tmp_path / "samples.json"
     said("exec", "--hosts", "2", "--", sys.executable, "-m", "plait.cli", "bench", "io", "--doubles",

@@ -34,6 +34,7 @@ from plait_bench.text import factor, milliseconds
 
 
 @needs_mpi
+@pytest.mark.long
 @pytest.mark.parametrize("operation", ["--read", "--write"])
 def test_measures_every_cell(tmp_path, operation):
     samples = tmp_path / "samples.json"
@@ -52,6 +53,7 @@ def test_measures_every_cell(tmp_path, operation):
 
 
 @needs_mpi
+@pytest.mark.long
 def test_measures_with_little_memory_from_the_disk_beside_others(tmp_path):
     settings = IoSettings(
         doubles=53, bytes=0, ranks=2, rounds=2, mpiio=False, directory=str(tmp_path),
@@ -101,6 +103,7 @@ def test_refuses_what_cannot_be_measured():
 
 
 @needs_mpi
+@pytest.mark.long
 def test_measures_the_fortran_primitives_too(tmp_path):
     try:
         fortran_library()
@@ -137,6 +140,7 @@ def test_works_with_odd_numbers_of_ranks_and_without_mpi_io(tmp_path):
 
 
 @needs_mpi
+@pytest.mark.long
 def test_gives_up_what_takes_too_long():
     results = run_io(IoSettings(doubles=400, bytes=0, rounds=1, cut=0.0005))
     cells = {cell.name: cell for cell in results.cases[0].cells}
@@ -147,6 +151,7 @@ def test_gives_up_what_takes_too_long():
 
 
 @needs_mpi
+@pytest.mark.long
 def test_draws_a_chart(tmp_path):
     pytest.importorskip("matplotlib")
     result = run("bench", "io", "--doubles", "40", "--rounds", "1", "--png", str(tmp_path / "chart.png"))
@@ -316,11 +321,10 @@ def test_factors_have_three_digits(value, text):
 
 
 @needs_mpi
-def test_redistributions_are_measured_and_checked(tmp_path):
+def test_redistributions_are_measured_and_checked(tmp_path, effort):
     samples, chart = tmp_path / "samples.json", tmp_path / "chart.png"
-    result = run(
-        "bench", "redistribute", "--size", "300", "--rounds", "2", "--json", str(samples), "--chart", str(chart)
-    )
+    size = effort.choose(("--size", "60", "--ranks", "2"), ("--size", "300"))
+    result = run("bench", "redistribute", *size, "--rounds", "2", "--json", str(samples), "--chart", str(chart))
     assert result.exit_code == 0, result.output
     assert "Every byte of the first round was checked." in result.output
     found = json.loads(samples.read_text())
@@ -356,7 +360,7 @@ def test_a_baseline_that_took_too_long_is_a_lower_bound():
 
 
 @needs_mpi
-@pytest.mark.parametrize("ranks", [1, 3])
+@pytest.mark.parametrize("ranks", [1, pytest.param(3, marks=pytest.mark.long)])
 def test_measures_how_much_of_an_access_a_computation_hides(tmp_path, ranks):
     samples, chart = tmp_path / "samples.json", tmp_path / "chart.png"
     result = run("bench", "overlap", "--megabytes", "2", "--rounds", "2", "--ranks", str(ranks), "--dir",

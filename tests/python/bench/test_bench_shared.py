@@ -37,9 +37,10 @@ def test_numbers_of_hosts_double():
 
 
 @needs_mpi
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("ranks", "apart", "more", "numbers"),
-    [(1, "", [], [1]), (4, "1", [], [1, 2, 4]), (6, "2", ["--hosts", "3,1"], [1, 3]), (3, "2", [], [1, 2])],
+    [(1, "", [], [1]), (4, "1", [], [1, 2, 4]), (3, "2", [], [1, 2]), (6, "2", ["--hosts", "3,1"], [1, 3])],
 )
 def test_each_number_of_hosts_is_measured(tmp_path, monkeypatch, ranks, apart, more, numbers):
     if apart:
@@ -69,6 +70,7 @@ def test_each_number_of_hosts_is_measured(tmp_path, monkeypatch, ranks, apart, m
 
 
 @needs_hosts_and_mpi
+@pytest.mark.long
 def test_hosts_are_found(tmp_path):
     samples = tmp_path / "samples.json"
     command = [sys.executable, "-m", "plait.cli", "bench", "shared", "--ranks", 5, "--megabytes", 1, "--rounds", 1]

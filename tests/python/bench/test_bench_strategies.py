@@ -52,6 +52,7 @@ def test_measures_a_tiny_grid(tmp_path):
 
 
 @needs_mpi
+@pytest.mark.long
 def test_measures_whole_programs(tmp_path):
     samples = tmp_path / "samples.json"
     result = run("bench", "strategies", "--programs", "--quick", "--cases", "3", "--ranks", "2", "--rounds", "2",

@@ -32,6 +32,7 @@ def names(folder: Path):
     return sorted(entry.name for entry in folder.iterdir())
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("ranks", [None, pytest.param(3, marks=needs_mpi), pytest.param(4, marks=needs_mpi)])
 def test_round_trips_are_the_same_bytes(tmp_path, source, ranks):
     more = [] if ranks is None else ["--ranks", str(ranks)]
@@ -61,7 +62,7 @@ def test_raw_files_and_layouts(tmp_path, source):
 
 
 @needs_mpi
-@pytest.mark.parametrize("ranks", ["1", "3"])
+@pytest.mark.parametrize("ranks", ["1", pytest.param("3", marks=pytest.mark.long)])
 def test_mistakes_are_told_in_one_line(tmp_path, source, ranks):
     mistakes = [
         ((str(source), str(source)), "is the source itself"),
@@ -91,6 +92,7 @@ def test_mistakes_are_told_in_one_line(tmp_path, source, ranks):
 
 
 @needs_mpi
+@pytest.mark.long
 def test_ranks_of_mpiexec_copy_together(tmp_path, source):
     command = [find_mpiexec(), "-n", "3", sys.executable, "-m", "plait.cli", "copy", str(source)]
     environment = {**os.environ, **WELCOME}
@@ -114,6 +116,7 @@ def test_ranks_of_mpiexec_copy_together(tmp_path, source):
     assert names(tmp_path) == ["a.npy", "b.npy"]
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 @pytest.mark.parametrize("ranks", ["1", pytest.param("2", marks=needs_mpi)])
 def test_stopped_ones_leave_nothing(tmp_path, ranks, number):
@@ -148,6 +151,7 @@ def asked_to_stop(done):
 
 
 @needs_mpi
+@pytest.mark.long
 def test_one_that_is_stopped_too_late_is_done(tmp_path, source):
     """Ranks that have moved everything may have replaced the target before they look whether they are to stop."""
     target = tmp_path / "b.npy"

@@ -77,6 +77,7 @@ def test_prints_machine_files():
     assert run("machine", "delta").output == model.example_text("delta")
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("ending", "begin"), [(".png", b"\x89PNG"), (".svg", b"<?xml"), (".dat", b"\x89PNG")])
 @pytest.mark.parametrize("command", [("delta",), (*PREDICT, "--ranks", "4,16")])
 def test_draws(tmp_path, command, ending, begin):

@@ -98,6 +98,7 @@ def names():
     return sorted(one.name for one in Path().iterdir() if one.suffix in (".npy", ".bin"))
 
 
+@pytest.mark.long
 def test_steps_become_files_and_files_steps():
     with Writer(3) as writer:
         done = shell("plait copy pipe:flow 'a-{step:02}.npy'")
@@ -114,6 +115,7 @@ def test_steps_become_files_and_files_steps():
         assert (np.load(f"b-{number}.npy") == number).all()
 
 
+@pytest.mark.long
 def test_a_snapshot():
     with Writer(4, 0.0, "?readers=0") as writer:
         writer.begun()
@@ -139,6 +141,7 @@ def test_a_shell_pipeline():
     assert Path("b.npy").read_bytes() == Path("a.npy").read_bytes()
 
 
+@pytest.mark.long
 def test_elements_alone():
     np.save("a.npy", np.arange(6.0))
     assert shell("plait copy a.npy - --raw > a.bin").returncode == 0
@@ -186,6 +189,7 @@ def test_a_writer_that_is_killed_leaves_whole_steps_only():
     forget_killed()
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("ranks", [1, pytest.param(2, marks=needs_mpi)])
 @pytest.mark.parametrize("begins", [False, True])
 def test_a_wait_for_the_other_end_can_be_stopped(ranks, begins):
@@ -209,6 +213,7 @@ def test_a_wait_for_the_other_end_can_be_stopped(ranks, begins):
 
 
 @needs_mpi
+@pytest.mark.long
 def test_ranks_copy_a_pipe_together():
     with Writer(3) as writer:
         done = shell("plait copy pipe:flow 'a-{step}.npy' --ranks 3")
@@ -251,6 +256,7 @@ def test_a_terminal_gets_no_arrays():
     assert (done.returncode, "the standard output is a terminal" in done.stderr) == (2, True)
 
 
+@pytest.mark.long
 def test_info_of_a_pipe():
     with Writer(30, 0.02, "?readers=0&queue=40") as writer:
         writer.begun()

@@ -48,6 +48,7 @@ def test_an_error_inside_the_benchmarks_is_shown_as_it_is(tmp_path):
 
 
 @needs_mpi
+@pytest.mark.long
 def test_demo_leaves_the_benchmark_out(no_benchmarks, tmp_path):
     pytest.importorskip("matplotlib")
     result = run("demo", "--ranks", "2", "--dir", str(tmp_path))

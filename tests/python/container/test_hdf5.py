@@ -53,6 +53,7 @@ def test_enumerations_are_numbers_and_bfloat16_bytes(tmp_path):
     np.testing.assert_array_equal(plait.open(f"{tmp_path}/a.h5::brain").read().view(brain), [1, 2.5, -3])
 
 
+@pytest.mark.sampled(60)
 @pytest.mark.parametrize("libver", ["earliest", "latest"])
 @pytest.mark.parametrize(
     "filters",

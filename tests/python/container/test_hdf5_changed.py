@@ -37,6 +37,7 @@ def write_and_fail(file: plait.File, array: np.ndarray) -> None:
     raise RuntimeError
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("how", FILTERS)
 @pytest.mark.parametrize("suffix", ["h5", "nc"])
 def test_random_regions(tmp_path, how, suffix):
@@ -243,11 +244,11 @@ with plait.open(path, "r+") as file:
 """
 
 
-def test_kills_leave_the_old_chunks_or_the_new_ones(tmp_path):
+def test_kills_leave_the_old_chunks_or_the_new_ones(tmp_path, effort):
     chance = random.Random(5)
     path = made(tmp_path / "a.h5", np.zeros((300, 200)), chunks=(7, 30), compression="gzip")
     seen = 0.0
-    for value in range(1, 9):
+    for value in range(1, effort.choose(4, 9)):
         program = subprocess.Popen([sys.executable, "-c", KILLED, str(path), str(value)], stdout=subprocess.PIPE)
         assert program.stdout is not None
         if value % 2:

@@ -79,6 +79,7 @@ def test_a_library_that_cannot_be_used(tmp_path):
         assert says in text
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("libver", ["earliest", "latest"])
 def test_files_that_are_changed(tmp_path, libver):
     """Each is an error that names the file, or holds arrays that can be read, or not."""

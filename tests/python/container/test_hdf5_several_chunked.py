@@ -246,11 +246,11 @@ while True:
 """
 
 
-def test_kills_at_any_moment(tmp_path):
+def test_kills_at_any_moment(tmp_path, effort):
     """The file is the old one or the new one, whole, at each moment."""
     path = tmp_path / "a.h5"
     random = np.random.default_rng(5)
-    for turn in range(6):
+    for turn in range(effort.choose(2, 6)):
         with subprocess.Popen([sys.executable, "-c", WRITER, path, str(turn * 1000)], stdout=subprocess.PIPE) as writer:
             writer.stdout.readline()
             time.sleep(random.uniform(0, 0.3))

@@ -199,6 +199,7 @@ CODECS = ["none", "gzip:1", "shuffle,gzip:6", "shuffle", "zlib:9", "zstd:3", "sh
 FILTERS = {"none": "", "gzip:1": ", deflate 1", "shuffle,gzip:6": ", shuffle, deflate 6", "shuffle": ", shuffle"}
 
 
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("codec", CODECS)
 @pytest.mark.parametrize("shape", [(13,), (50, 37), (13, 7, 10), (3, 70, 90, 2)])
 def test_chunks(tmp_path, codec, shape):
@@ -222,6 +223,7 @@ def test_chunks(tmp_path, codec, shape):
     np.testing.assert_array_equal(plait.open(f"{tmp_path}/a.h5::/g/x").read(), array)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("codec", ["none", "gzip:1"])
 def test_many_chunks(tmp_path, codec):
     array = array_of("u1", (300, 200))

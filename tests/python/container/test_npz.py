@@ -42,6 +42,7 @@ def test_what_numpy_writes(tmp_path, save):
             np.testing.assert_array_equal(file.read(), array)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
 def test_layouts_and_regions(tmp_path, save):
     array = np.random.default_rng(3).integers(0, 99, (300, 2000))
@@ -161,6 +162,7 @@ def archive_of(path: Path, array: np.ndarray, packed: bool = False) -> bytearray
     return bytearray(path.read_bytes())
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("packed", [False, True])
 def test_every_truncation_is_refused(tmp_path, packed):
     path = tmp_path / "a.npz"
@@ -235,6 +237,7 @@ def test_two_arrays_of_one_name(tmp_path):
     assert 'two entries of the name "a.npy"' in refused(plait.StoreError, path)
 
 
+@pytest.mark.long
 def test_the_64_bit_extensions(tmp_path):
     """Sizes of more than 4 GiB, in a file of which most is a hole."""
     path = tmp_path / "a.npz"

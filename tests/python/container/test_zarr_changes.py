@@ -28,6 +28,7 @@ def content(path: Path) -> np.ndarray:
     return zarr.open_array(path, mode="r")[...]
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("options", KINDS)
 @pytest.mark.parametrize("rows", [8, 280])  # few files are synced one by one
 def test_files_are_synced_before_they_get_their_names(tmp_path, options, rows):
@@ -102,6 +103,7 @@ with plait.open(sys.argv[1], "r+") as file:
 """
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("options", [KINDS[0], KINDS[2]])
 def test_kills_leave_no_folder_for_ever(tmp_path, options):
     path = tmp_path / "a.zarr"
@@ -145,6 +147,7 @@ with plait.open(path, "r+") as file:
 """
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("options", [KINDS[0], KINDS[2]])
 @pytest.mark.parametrize("step", [2, 4])  # a part of each chunk, or of each shard
 def test_no_change_of_programs_at_once_is_lost(tmp_path, options, step):
@@ -168,6 +171,7 @@ with plait.open(sys.argv[1], "r+") as file:
 """
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("options", KINDS)
 @pytest.mark.parametrize("row", [1, 2])  # in the same chunks, in the same shard
 def test_a_part_of_a_chunk_that_another_one_changes_meanwhile(tmp_path, options, row):

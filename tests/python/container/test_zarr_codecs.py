@@ -108,6 +108,7 @@ def test_blosc_in_new_arrays(tmp_path, codec):
     check(tmp_path / "a.zarr", array)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("inner", [(2, 3, 5), (4, 6, 10), (1, 1, 1)])
 @pytest.mark.parametrize("packed", [None, "zstd", "gzip"])
 @pytest.mark.parametrize("location", ["end", "start"])

@@ -22,6 +22,7 @@ def opened(path: object, array: np.ndarray, **options: object) -> plait.File:
     return plait.open(path, "w", shape=array.shape, dtype=array.dtype, **options)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("codec", ["none", "zstd:3", "gzip:1"])
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("chunks", [(2, 3, 5), (4, 6, 10), (1, 1, 1)])
@@ -46,9 +47,9 @@ def drawn(chance):
     return shape, chunks, shards, array_of(chance.choice(["<i2", ">f8", "|u1"]), shape)
 
 
-def test_random_shards_and_regions(tmp_path):
+def test_random_shards_and_regions(tmp_path, effort):
     chance = random.Random(11)
-    for number in range(40):
+    for number in range(effort.choose(8, 40)):
         shape, chunks, shards, array = drawn(chance)
         path = tmp_path / f"{number}.zarr"
         how = {"codec": chance.choice(["none", "zstd:1"]), "order": chance.choice("CF")}
@@ -98,9 +99,9 @@ def test_changed_shards_keep_the_packed_bytes_of_other_chunks(tmp_path, index):
     assert sorted(os.listdir(path)) == ["c", "zarr.json"]
 
 
-def test_random_changes_of_shards(tmp_path):
+def test_random_changes_of_shards(tmp_path, effort):
     chance = random.Random(12)
-    for number in range(40):
+    for number in range(effort.choose(5, 40)):
         shape, chunks, shards, array = drawn(chance)
         path = tmp_path / f"{number}.zarr"
         how = {"codec": chance.choice(["none", "zstd:1"]), "order": chance.choice("CF"), "fill_value": 7}

@@ -39,6 +39,7 @@ def refused(*arguments: object, kind: type[plait.Error] = plait.ArgumentError, *
     return str(told.value)
 
 
+@pytest.mark.sampled(14)
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("codec", [None, "zstd:3", "gzip"])
 def test_types_and_codecs(tmp_path, dtype, codec):
@@ -54,6 +55,7 @@ def test_types_and_codecs(tmp_path, dtype, codec):
             np.testing.assert_array_equal(file.read(), array)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("shape", [(), (1,), (5,), (0, 3), (3, 0), (6, 11), (2, 3, 4, 5)])
 @pytest.mark.parametrize("chunk", [1, 2, 5, 100])
 def test_chunk_edges_that_divide_nothing(tmp_path, shape, chunk):
@@ -64,9 +66,9 @@ def test_chunk_edges_that_divide_nothing(tmp_path, shape, chunk):
         np.testing.assert_array_equal(read_by_others(path), array)
 
 
-def test_random_arrays_and_layouts(tmp_path):
+def test_random_arrays_and_layouts(tmp_path, effort):
     chance = random.Random(7)
-    for number in range(60):
+    for number in range(effort.choose(10, 60)):
         shape = tuple(chance.randint(1, 9) for _ in range(chance.randint(1, 4)))
         chunks = tuple(chance.randint(1, 10) for _ in shape)
         array = array_of(chance.choice(TYPES), shape)
@@ -297,6 +299,7 @@ for value in range(1, 1000):
 """
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("mode", ["w", "r+"])
 @pytest.mark.parametrize("codec", ["none", "zstd:1"])
 def test_kills_at_any_moment(tmp_path, mode, codec):

@@ -72,6 +72,7 @@ def tells(url):
     return "npy" in url or url.startswith("distant:")
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("first", URLS)
 @pytest.mark.parametrize("second", URLS)
 def test_any_store_to_any_other(tmp_path, first, second):
@@ -192,6 +193,7 @@ print(peak() - before, done.windows)
 """
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("target", ["b.npy", "distant:b?place=striped&folder={0}"])
 def test_memory_is_bounded(tmp_path, target):
     """A copy of 96 MiB in 8 MiB: twice as much may be taken, for allocators keep some."""

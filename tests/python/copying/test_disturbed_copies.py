@@ -33,6 +33,7 @@ def call(*arguments, **more):
     return subprocess.run([*COPY, *map(str, arguments)], capture_output=True, text=True, check=False, **more)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("target", ["b.zarr", "b.npy"])
 def test_a_disk_that_becomes_full(tmp_path, target):
     array = np.random.default_rng(1).integers(0, 1 << 40, 1 << 19)  # 4 MiB, which do not become less
@@ -60,6 +61,7 @@ def test_a_disk_that_becomes_full(tmp_path, target):
             np.testing.assert_array_equal(plait.open(disk / target).read(), array)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("target", ["b.zarr", "b.npy"])
 @pytest.mark.parametrize("resume", [True, False])
 def test_two_copies_to_one_target(tmp_path, target, resume):
@@ -93,6 +95,7 @@ def test_two_copies_to_one_target(tmp_path, target, resume):
     assert left == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("resume", [True, False])
 def test_one_in_a_long_access_ends_within_seconds(tmp_path, resume):
     np.save(tmp_path / "a.npy", np.random.default_rng(1).integers(0, 1000, (4096, 8192)).astype("i4"))

@@ -76,6 +76,7 @@ def test_chunks_that_the_host_has_lost_are_written_again(array, monkeypatch, cod
     np.testing.assert_array_equal(plait.open("b.zarr").read(), array)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("made", [False, True])
 @pytest.mark.parametrize("names", [("a", "b"), ("g/a", "g/b"), ("g/a", "g/h/b"), ("100%", "b")])
 def test_arrays_of_a_hierarchy_are_resumed_by_themselves(array, made, names):

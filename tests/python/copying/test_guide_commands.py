@@ -82,6 +82,7 @@ def test_all_of_the_table_are_checked():
     assert [command.removeprefix("plait copy ") for command in commands()] == list(CHECKS)
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("command", CHECKS)
 def test_a_command_makes_what_it_says(sources, command):
     run = CliRunner().invoke(main, ["copy", *shlex.split(command), "--verify"])

@@ -22,6 +22,7 @@ def parts(tmp_path, monkeypatch):
     return np.concatenate(arrays)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("memory", ["4K", "256M"])
 @pytest.mark.parametrize("ranks", ["1", pytest.param("3", marks=needs_mpi)])
 def test_files_that_a_pattern_matches(parts, memory, ranks):

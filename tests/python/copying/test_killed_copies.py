@@ -11,6 +11,7 @@ from launching import needs_mpi
 KILLS = Path(__file__).parents[2] / "stress/copy_kills.py"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("ranks", "kills"), [("1", "8"), pytest.param("2", "2", marks=needs_mpi)])
 def test_a_killed_copy_leaves_no_wrong_target(tmp_path, ranks, kills):
     command = [

@@ -77,6 +77,7 @@ CASES = [
 ]
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("shares", [(0.5,), (0.1, 0.5, 0.9)])
 @pytest.mark.parametrize(("source", "target", "options"), CASES)
 def test_the_rest_is_copied(array, source, target, options, shares):

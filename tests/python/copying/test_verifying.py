@@ -62,6 +62,7 @@ except plait.StoreError as error:
 """
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("target", "index", "resume"),
     [

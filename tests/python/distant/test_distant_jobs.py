@@ -133,6 +133,7 @@ OUTLIVE = ["sh", "-c", 'heard=$1; shift; "$@"; n=0; until [ -e "$heard/0" ] && [
            'do sleep 0.1; n=$((n + 1)); done', "sh"]  # fmt: skip
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("how", ["killed", "killed beside a child", "left"])
 def test_a_rank_that_has_gone_is_told_of(tmp_path, how):
     output = run(JOB, tmp_path, how)
@@ -141,6 +142,7 @@ def test_a_rank_that_has_gone_is_told_of(tmp_path, how):
         assert "rank 2 has ended or left" in told(rank, output)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("how", ["killed", "left"])
 def test_what_a_rank_that_has_gone_has_of_a_shared_file_is_told(tmp_path, how):
     output = run(SHARED_JOB, tmp_path, how)
@@ -177,6 +179,7 @@ def told(rank, output):
     return lines[0]
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("level", ["single", "funneled", "serialized"])
 @pytest.mark.parametrize("node", ["", "1"], ids=["one node", "nodes of 1"])
 def test_no_threads_of_mpi_are_needed(tmp_path, level, node):

@@ -169,6 +169,7 @@ on-host host1 'find {local} -type f; cat {shared}/b'
 
 
 @needs_hosts
+@pytest.mark.long
 def test_the_status_is_the_commands():
     assert on_hosts("exec", "--", "sh", "-c", "exit 7").returncode == 7
     assert on_hosts("exec", "--", "sh", "-c", "kill -9 $$").returncode == 137
@@ -180,6 +181,7 @@ def test_the_status_is_the_commands():
 
 
 @needs_hosts
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_nothing_stays_behind(number, tmp_path):
     mark = f"plait-mark-{os.getpid()}-{int(number)}"
@@ -242,6 +244,7 @@ def transfer(size, *limits):
 
 @needs("link rates")
 @needs_hosts_and_mpi
+@pytest.mark.long
 def test_links_have_the_wanted_rate():
     _, rate = transfer(3 * MB, "--link", "80mbit")
     assert MB < rate < 10.5 * MB  # 10 MB/s; a busy machine may be slower
@@ -256,6 +259,7 @@ def test_links_have_the_wanted_delay():
 
 
 @needs("disk rates")
+@pytest.mark.long
 def test_disks_have_the_wanted_rate():
     # Written directly, and through the page cache as far as the disk; read directly; by both hosts at once.
     script = """
@@ -287,6 +291,7 @@ def test_disks_have_the_wanted_size(tmp_path):
 
 
 @needs_hosts_and_mpi
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("place", "hosts"), [("block", [0, 0, 1, 1]), ("cyclic", [0, 1, 0, 1])])
 def test_ranks_are_placed(place, hosts):
     script = "import os, socket; from mpi4py import MPI; "

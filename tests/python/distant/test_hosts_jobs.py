@@ -26,6 +26,7 @@ with plait.open(path, "w", comm=comm, shape=(64, 48), dtype="f8", strategy="two-
 
 
 @needs_hosts_and_mpi
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("place", ["block", "cyclic"])
 @pytest.mark.parametrize("victim", [0, 3])
 def test_a_killed_rank_leaves_the_old_file(tmp_path, victim, place):
@@ -53,6 +54,7 @@ for step in range(40):
 
 
 @needs_hosts_and_mpi
+@pytest.mark.long
 def test_processes_of_equal_numbers_replace_one_file(tmp_path):
     (tmp_path / "writer.py").write_text(WRITER)
     folder = tmp_path / "shared"

@@ -57,13 +57,15 @@ def run(program, ranks, folder, **environment):
     assert [path for path in scratch.rglob("*") if not path.is_dir()] == []
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("place", [TOGETHER, APART], ids=["one folder", "folders of their own"])
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4, 6])
 def test_c_program(tmp_path, ranks, place):
     run(compiled(tmp_path, "calls.c"), ranks, tmp_path, **place)
 
 
-@pytest.mark.parametrize("ranks", [1, 3])
+@pytest.mark.sampled(1)
+@pytest.mark.parametrize("ranks", [3, 1])
 def test_arguments_that_cannot_be_are_codes_for_everybody(tmp_path, ranks):
     program = compiled(tmp_path, "mistakes.c")
     scratch = tmp_path / "scratch"
@@ -73,12 +75,14 @@ def test_arguments_that_cannot_be_are_codes_for_everybody(tmp_path, ranks):
     assert list(scratch.iterdir()) == []
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("node", ["", "1"], ids=["one node", "nodes of 1"])
 def test_a_program_needs_no_threads_of_mpi(tmp_path, node):
     run(compiled(tmp_path, "plain.c"), 3, tmp_path, PLAIT_NODE_SIZE=node)
 
 
 @needs_fortran
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("place", [TOGETHER, APART], ids=["one folder", "folders of their own"])
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4, 6])
 @pytest.mark.parametrize("kind", [4, 8])
@@ -87,6 +91,7 @@ def test_fortran_program(tmp_path, kind, ranks, place):
 
 
 @needs_fortran
+@pytest.mark.long
 def test_fortran_program_without_messages_on_nodes_of_one_rank(tmp_path):
     run(compiled(tmp_path, "records.f"), 3, tmp_path, PLAIT_NODE_SIZE="1", **APART)
 
@@ -118,6 +123,7 @@ def test_one_process_without_a_launcher(tmp_path):
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("ranks", [1, 3])
 def test_without_mpi(tmp_path, ranks):
     """One process needs no MPI; several that have not started it hear what is missing."""
@@ -131,6 +137,7 @@ def test_without_mpi(tmp_path, ranks):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["around.o", "without_mpi_4"]
 
 
+@pytest.mark.long
 def test_all_calls_without_threads_of_mpi(tmp_path):
     run(compiled(tmp_path, "calls.c"), 2, tmp_path, SF_TEST_SINGLE="1")
 

@@ -107,6 +107,7 @@ def test_the_traffic_of_filling_halos_is_counted_apart():
     assert "halos" not in traffic_summary(measure(plait.compose(layout, layout)), None).plain
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("text", [*LAYOUTS, "3000x3000 (block, block) onto (10, 10) halo=(1, 10) periodic=(0)"])
 @pytest.mark.parametrize("positions", [False, True])
 def test_a_halo_is_drawn_as_a_picture(tmp_path, text, positions):

@@ -19,6 +19,7 @@ def size_of(path):
     return int.from_bytes(data[16:20], "big"), int.from_bytes(data[20:24], "big")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "text",
     [

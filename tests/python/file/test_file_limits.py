@@ -55,6 +55,7 @@ def test_a_region_far_behind_2_to_the_31(tmp_path, strategy):
     assert path.stat().st_size == FAR
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("strategy", ["direct", "two-phase"])
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_more_than_2_to_the_32_elements(tmp_path, strategy, order):
@@ -117,6 +118,7 @@ GROWTH = """
 """
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("write", [False, True], ids=["read", "write"])
 @pytest.mark.parametrize(
     ("dist", "grid", "strategy", "order"),

@@ -28,6 +28,7 @@ def check(found, expected, order):
         assert mine.flags.f_contiguous if order == "F" else mine.flags.c_contiguous
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("file_order", ["C", "F"])
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("strategy", ["direct", "two-phase"])

@@ -38,6 +38,7 @@ def same(a, b):
         np.testing.assert_array_equal(a, b)
 
 
+@pytest.mark.sampled(43)
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_types_go_both_ways(tmp_path, dtype, order):

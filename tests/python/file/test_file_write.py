@@ -26,6 +26,7 @@ def as_given(arrays):
     return arrays[0] if len(arrays) == 1 else arrays
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("file_order", ["C", "F"])
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("strategy", ["direct", "two-phase"])

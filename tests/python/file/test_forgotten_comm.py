@@ -41,6 +41,7 @@ def run(program, folder, ranks=3):
 
 
 @needs_mpi
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", ["a.npy", "stripe:a?disks=."])
 @pytest.mark.parametrize("does", ["is writing", "has written"])
 def test_one_writes_and_the_others_are_told(tmp_path, name, does):
@@ -75,6 +76,7 @@ def test_of_ranks_that_write_at_the_same_time_all_but_one_are_told(tmp_path):
 
 
 @needs_mpi
+@pytest.mark.long
 def test_what_is_meant_is_not_refused(tmp_path):
     program = """
 write(f"{rank}.npy")

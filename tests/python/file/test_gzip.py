@@ -51,8 +51,8 @@ def test_layouts_and_regions(tmp_path, members, level):
 
 
 @pytest.mark.parametrize(("members", "level"), [(1, 6), (1, 0), (40, 1)])
-def test_any_position_is_reached_from_a_restart_point_near_it(tmp_path, members, level):
-    array = noise(3_000_000)
+def test_any_position_is_reached_from_a_restart_point_near_it(tmp_path, members, level, effort):
+    array = noise(effort.choose(600_000, 3_000_000))
     path = packed(tmp_path / "a.bin.gz", array, members, level)
     with plait.open(path, shape=array.shape, dtype="i4") as file:
         assert "restart points" in file.explain(plait.Layout(array.shape, "(block)", grid=(1,)))
@@ -60,14 +60,14 @@ def test_any_position_is_reached_from_a_restart_point_near_it(tmp_path, members,
         for begin in np.random.default_rng(2).integers(0, array.size - 1000, 12):
             np.testing.assert_array_equal(file.read(region=np.s_[begin : begin + 1000]), array[begin : begin + 1000])
         stream = file.stream(0)
-        stream.seek(2_999_990)
+        stream.seek(array.size - 10)
         assert np.frombuffer(stream.read(40), "i4").tolist() == array[-10:].tolist()
 
 
-def test_restart_points_are_thinned_out_in_large_files(tmp_path):
-    zeros = np.zeros(300 << 20, "u1")
+def test_restart_points_are_thinned_out_in_large_files(tmp_path, effort):
+    zeros = np.zeros(effort.choose(140, 300) << 20, "u1")
     zeros[123_456_789] = 7
-    path = packed(tmp_path / "a.gz", zeros, 300, 1)
+    path = packed(tmp_path / "a.gz", zeros, zeros.size >> 20, 1)
     with plait.open(path, shape=zeros.shape, dtype="u1") as file:
         words = file.explain(plait.Layout(zeros.shape, "(block)", grid=(1,)))
         assert 64 <= int(words.split(" restart points")[0].split()[-1]) <= 128
@@ -165,8 +165,8 @@ def test_damage_is_found_when_the_file_is_opened(tmp_path):
     assert f"damaged at byte {len(whole) + 2}" in refused(plait.StoreError, path, **known)
 
 
-def test_damage_that_comes_later_is_told_by_the_read(tmp_path):
-    array = noise(3_000_000)
+def test_damage_that_comes_later_is_told_by_the_read(tmp_path, effort):
+    array = noise(effort.choose(1_000_000, 3_000_000))
     path = packed(tmp_path / "a.gz", array)
     with plait.open(path, shape=array.shape, dtype="i4") as file:
         with open(path, "r+b") as writer:

@@ -42,6 +42,7 @@ def version(path):
 
 
 @pytest.mark.filterwarnings("ignore:Stored array in format:UserWarning")
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("name", NAMES, ids=shown)
 def test_names_go_both_ways(tmp_path, name):
     whole = np.zeros(4, dtype=type_of(name))

@@ -53,6 +53,7 @@ with plait.open(name, "r+", **kind) as file:
 """
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["a.npy", "a.bin", "stripe:a?disks=.,.&unit=64"])
 @pytest.mark.parametrize("birth", [True, False])
 def test_a_file_that_is_written_in_place_is_not_taken_for_another_one(tmp_path, monkeypatch, name, birth):

@@ -141,6 +141,7 @@ def test_closing(path, mode):
     left_open.close()
 
 
+@pytest.mark.sampled(1)
 def test_a_stream_keeps_its_file(path, mode):
     stream = plait.open(path).stream(mode)
     gc.collect()

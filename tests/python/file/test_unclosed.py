@@ -45,6 +45,7 @@ def line_of(name):
     return f"plait: {name} was opened in mode w and never closed: nothing was written under that name; "
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["a.npy", "a", "stripe:a?disks=.", "distant:a.npy?folder=."])
 def test_the_end_of_a_program_tells_which_files_it_loses(tmp_path, name):
     said, left = run(f"file = new({name!r})", tmp_path)
@@ -53,6 +54,7 @@ def test_the_end_of_a_program_tells_which_files_it_loses(tmp_path, name):
     assert left == []
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("program", "told", "left"),
     [
@@ -138,6 +140,7 @@ time.sleep(0.1)
         assert all(line.startswith("plait: ") for line in said.splitlines()), said
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("mode", ["r", "r+", "w"])
 def test_a_collected_file_is_a_resource_warning(tmp_path, mode):
     name = str(tmp_path / "a.npy")
@@ -150,6 +153,7 @@ def test_a_collected_file_is_a_resource_warning(tmp_path, mode):
     gc.collect()
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("end", ["file.close()", "file.__exit__(KeyError, None, None)"])
 @pytest.mark.filterwarnings("error")
 def test_a_file_that_was_ended_gives_no_warning(tmp_path, end):
@@ -160,6 +164,7 @@ def test_a_file_that_was_ended_gives_no_warning(tmp_path, end):
 
 
 @needs_mpi
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("end", ["", "MPI.Finalize()", "MPI.Finalize(); del file"])
 def test_rank_0_tells_of_a_file_of_all_ranks(tmp_path, end):
     program = f"""

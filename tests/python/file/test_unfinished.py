@@ -51,6 +51,7 @@ def content(name):
         return np.asarray(file.read())
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", NAMES)
 def test_a_later_program_goes_on(name):
     begin(name)
@@ -64,6 +65,7 @@ def test_a_later_program_goes_on(name):
     assert len(os.listdir()) == 3
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("how", ["keep", "continue"])
 def test_it_is_begun_anew(name, how):
@@ -79,6 +81,7 @@ def test_it_is_begun_anew(name, how):
     assert len(os.listdir("x")) == (1 if "stripe" in name else 0)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", NAMES)
 def test_others_neither_use_nor_remove_it(name):
     begin(name)

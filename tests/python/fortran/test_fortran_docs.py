@@ -10,6 +10,7 @@ GUIDES = [path.read_text(encoding="utf-8") for path in sorted((ROOT / "docs/guid
 
 
 @needs_fortran
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 @pytest.mark.parametrize("kind", [4, 8])
 def test_examples(tmp_path, path, kind):

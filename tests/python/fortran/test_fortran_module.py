@@ -9,6 +9,7 @@ import plait
 pytestmark = needs_fortran
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4, 6])
 @pytest.mark.parametrize("kind", [4, 8])
 def test_arrays_of_any_type_and_rank(tmp_path, kind, ranks):
@@ -29,6 +30,7 @@ def test_arrays_of_any_type_and_rank(tmp_path, kind, ranks):
     assert (tmp_path / "words.bin").read_bytes() == b"onetworedsea" * ranks
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("ranks", [1, 3, 4])
 @pytest.mark.parametrize("kind", [4, 8])
 def test_streams(tmp_path, kind, ranks):
@@ -40,6 +42,7 @@ def test_streams(tmp_path, kind, ranks):
     assert found.tolist() == [*ordered, -1, -2]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4, 6])
 @pytest.mark.parametrize("kind", [4, 8])
 @pytest.mark.parametrize("nodes", ["one node", "nodes of one rank"])
@@ -51,6 +54,7 @@ def test_distant_files(tmp_path, kind, ranks, nodes):
         assert (tmp_path / f"disk-{rank}").read_bytes() == bytes([7] * 100)  # the others were temporary
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("ranks", [1, 3])
 def test_distant_files_that_nobody_closes(tmp_path, ranks):
     program = compile_program("distant_unclosed.f90", tmp_path)
@@ -65,6 +69,7 @@ def test_distant_files_that_nobody_closes(tmp_path, ranks):
     assert left == {f"kept-{rank}": [5] * 100000 for rank in range(ranks)}
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("kind", [4, 8])
 def test_mistakes(tmp_path, kind):
     program = compile_program("module_errors.f90", tmp_path, kind)
@@ -76,6 +81,7 @@ def test_mistakes(tmp_path, kind):
     assert not (tmp_path / "again.bin").exists()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("ranks", [1, 2, 3])
 @pytest.mark.parametrize("kind", [4, 8])
 def test_odd_arguments_and_handles(tmp_path, kind, ranks):
@@ -85,6 +91,7 @@ def test_odd_arguments_and_handles(tmp_path, kind, ranks):
     assert not (tmp_path / "other.bin").exists()
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("ranks", [2, 3])
 def test_errors_and_open_files_that_nobody_asks_for(tmp_path, ranks):
     """Each is told once, by the rank that knows of it; new files that were not closed leave nothing."""
@@ -100,6 +107,7 @@ def test_errors_and_open_files_that_nobody_asks_for(tmp_path, ranks):
     assert sorted(path.name for path in tmp_path.iterdir()) == [program.name, "whole.bin"]
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("ranks", [1, 3])
 @pytest.mark.parametrize("kind", [4, 8])
 def test_attributes(tmp_path, kind, ranks):

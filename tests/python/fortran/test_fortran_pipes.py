@@ -45,11 +45,13 @@ def field_of(step):
     return (1000 * step + 10 * np.arange(1, 8)[:, None] + np.arange(1, 5)).astype("i4")
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("writers", "readers"), [(1, 1), (3, 2), (2, 4)])
 def test_between_two_programs(program, writers, readers):
     expect_well(start(writers, program, "write", "pipe:flow"), start(readers, program, "read", "pipe:flow"))
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("writers", [1, 3])
 def test_from_fortran_to_python(program, writers):
     job = start(writers, program, "write", "pipe:flow?timeout=30")
@@ -78,6 +80,7 @@ def test_from_fortran_to_python(program, writers):
     expect_well(job)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("readers", [1, 4])
 def test_from_python_to_fortran(program, readers):
     job = start(readers, program, "read", "pipe:flow?timeout=30")
@@ -94,6 +97,7 @@ def test_from_python_to_fortran(program, readers):
     expect_well(job)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("kind", [4, 8])
 @pytest.mark.parametrize(("writers", "readers"), [(2, 3), (4, 1)])
 def test_programs_of_1993(tmp_path, kind, writers, readers):

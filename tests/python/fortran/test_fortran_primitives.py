@@ -9,6 +9,7 @@ pytestmark = needs_fortran
 NODES = pytest.mark.parametrize("node", ["", "1"], ids=["one node", "nodes of 1"])
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("kind", [4, 8])
 def test_figure_21(tmp_path, kind):
     """The thesis's program reads a matrix column-cyclic and writes it, changed, behind the one it has read."""
@@ -38,6 +39,7 @@ def test_figure_21_on_other_numbers_of_ranks(tmp_path):
     assert (tmp_path / "TEST").read_bytes() == bytes(64 * 64 * 4)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4, 6])
 @pytest.mark.parametrize("kind", [4, 8])
 def test_any_mix_of_distributions(tmp_path, kind, ranks):
@@ -73,6 +75,7 @@ def test_any_mix_of_distributions(tmp_path, kind, ranks):
         assert (tmp_path / name).read_bytes() == content
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("kind", [4, 8])
 def test_words_maps_types_and_tables(tmp_path, kind):
     program = compile_program("matrix.f90", tmp_path, kind)
@@ -86,6 +89,7 @@ def test_words_maps_types_and_tables(tmp_path, kind):
     np.testing.assert_allclose(np.fromfile(tmp_path / "matrix.bin").reshape(9, 7, order="F"), expected, rtol=1e-15)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("ranks", [1, 3])
 @pytest.mark.parametrize("kind", [4, 8])
 def test_errors_are_asked_for_or_told(tmp_path, kind, ranks):
@@ -101,6 +105,7 @@ def test_errors_are_asked_for_or_told(tmp_path, kind, ranks):
 
 
 @NODES
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("ranks", [2, 4])
 def test_a_rank_that_leaves_early(tmp_path, ranks, node):
     """Nobody hangs, and a new file that was not closed is not kept."""
@@ -111,6 +116,7 @@ def test_a_rank_that_leaves_early(tmp_path, ranks, node):
 
 
 @NODES
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("failing", [0, 2])
 def test_a_rank_that_fails(tmp_path, failing, node):
     """The launcher ends the others, which wait for it."""

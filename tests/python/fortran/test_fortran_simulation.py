@@ -54,6 +54,7 @@ def said_of(name):
     return f"{STEPS} steps to {name}, the last one of time 9.5\n"
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("name", "how"),
     [
@@ -118,6 +119,7 @@ def test_without_a_reader_it_says_who_is_missing(simulation, folder):
     assert "no reader has come within 0.2 s" in done.stderr
 
 
+@pytest.mark.long
 def test_the_plotter_draws_the_simulation(simulation, folder):
     pytest.importorskip("matplotlib", reason="matplotlib is not installed")
     plotter = start([sys.executable, ROOT / "examples/python/plot_pipe.py", "pipe:field", "--save", "pictures"])

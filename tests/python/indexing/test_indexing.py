@@ -107,6 +107,7 @@ def test_writing_is_what_numpy_does(tmp_path, data):
     assert (tmp_path / "a").read_bytes() == whole.tobytes(order)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("limits", [(64, 16, 8), (1 << 12, 1, 1), (1, 1, 1), (256, 64, 1 << 20)])
 @given(st.data())

@@ -36,6 +36,7 @@ with plait.open(sys.argv[1], "w", comm=comm, shape=(6, 4), dtype="f8") as file:
 """
 
 
+@pytest.mark.sampled(1)
 @NODES
 def test_a_rank_that_aborts_ends_the_job(tmp_path, node):
     path = tmp_path / "a.npy"
@@ -97,6 +98,7 @@ def told(job):
 
 
 @NODES
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("call", ["write", "read", "redistribute"])
 @pytest.mark.parametrize("kind", ["error", "memory"])
 def test_what_a_rank_raises_within_a_call_reaches_the_others(tmp_path, call, kind, node):
@@ -114,6 +116,7 @@ def test_what_a_rank_raises_within_a_call_reaches_the_others(tmp_path, call, kin
 
 
 @NODES
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("call", ["write", "read", "redistribute"])
 def test_a_rank_that_is_interrupted_within_a_call_is_noticed(tmp_path, call, node):
     """What is no error of the call leaves it, and as a rule the program."""

@@ -61,6 +61,7 @@ except plait.Error as error:
 
 
 @NODES
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("way", ["error", "exit", "end"])
 def test_a_rank_that_leaves_the_program_is_noticed(tmp_path, way, node):
     path = tmp_path / "a.npy"
@@ -100,6 +101,7 @@ def exchange(tmp_path_factory):
     return compiled("leaves_exchange.cpp", tmp_path_factory.mktemp("exchange"))
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("node", ["1", "2"], ids=["nodes of 1", "nodes of 2"])
 @pytest.mark.parametrize("what", ["message", "broadcast"])
 def test_a_rank_that_leaves_in_an_exchange_between_nodes_is_noticed(exchange, what, node):
@@ -107,6 +109,7 @@ def test_a_rank_that_leaves_in_an_exchange_between_nodes_is_noticed(exchange, wh
     assert job.stdout.count("told: rank 1 has left the program; nothing more can be done together") == 3, job.stdout
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("node", ["1", "2"], ids=["nodes of 1", "nodes of 2"])
 @pytest.mark.parametrize("what", ["message", "broadcast"])
 def test_nobody_waits_for_a_rank_that_exits_in_an_exchange_between_nodes(exchange, what, node):
@@ -121,6 +124,7 @@ def test_nobody_waits_for_a_rank_that_exits_in_an_exchange_between_nodes(exchang
             assert re.match(r"told: rank 1 has (left|ended)", line), job.stdout
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("what", ["message", "broadcast"])
 def test_a_rank_without_memory_tells_the_others_that_it_leaves(exchange, what):
     job = launch(3, exchange, what, "starved", PLAIT_NODE_SIZE="1")
@@ -128,6 +132,7 @@ def test_a_rank_without_memory_tells_the_others_that_it_leaves(exchange, what):
     assert job.stdout.count("told: rank 1 has left the program; nothing more can be done together") == 2, job.stdout
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("node", ["1", "2"], ids=["nodes of 1", "nodes of 2"])
 def test_a_rank_that_leaves_later_with_fewer_calls_is_noticed(tmp_path, node):
     # Of MPICH's broadcasts one whose sender waits for nobody: rank 1 is done then.
@@ -138,6 +143,7 @@ def test_a_rank_that_leaves_later_with_fewer_calls_is_noticed(tmp_path, node):
     assert "nothing was told" not in job.stdout
 
 
+@pytest.mark.long
 def test_what_a_message_is_to_fill_is_not_freed(tmp_path):
     job = launch(2, compiled("keeps_memory.cpp", tmp_path), PLAIT_NODE_SIZE="1")
     assert job.returncode == 0, job.stdout
@@ -146,6 +152,7 @@ def test_what_a_message_is_to_fill_is_not_freed(tmp_path):
 
 
 @pytest.mark.skipif(MPICC is None, reason="no MPI compiler wrapper")
+@pytest.mark.sampled(1)
 @NODES
 def test_a_c_program_that_comes_to_its_end_is_noticed(tmp_path, node):
     program = tmp_path / "leaves"
@@ -179,6 +186,7 @@ with distant.open(f"{sys.argv[1]}/disk-{comm.rank}", "w", comm=comm, temporary=T
 """
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("node", ["", "1"], ids=["one node", "nodes of 1"])
 def test_a_killed_rank_leaves_no_temporary_distant_file(tmp_path, node):
     job = launch(3, sys.executable, "-c", KILLED, tmp_path, PLAIT_NODE_SIZE=node)
@@ -226,6 +234,7 @@ print("opened", flush=True)
 
 
 @NODES
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("kind", ["array", "distant", "shared"])
 def test_who_gives_up_waits_for_nobody(tmp_path, kind, node):
     job = launch(2, sys.executable, "-c", GIVING_UP, kind, tmp_path / "a.npy", "caught", PLAIT_NODE_SIZE=node)

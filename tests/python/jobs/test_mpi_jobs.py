@@ -149,6 +149,7 @@ def _shared_memory_of_killed_jobs():
                 path.unlink(missing_ok=True)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("victim", [0, 2])
 @pytest.mark.parametrize("moment", ["write", "middle", "close"])
 def test_a_killed_rank_leaves_the_old_file(tmp_path, victim, moment):
@@ -160,6 +161,7 @@ def test_a_killed_rank_leaves_the_old_file(tmp_path, victim, moment):
     check_the_folder(path)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("_", range(3))
 def test_other_nodes_are_told_who_has_gone(_):
     done = subprocess.run(
@@ -174,6 +176,7 @@ def test_other_nodes_are_told_who_has_gone(_):
     assert sorted(told) == ["0", "1", "2"], done
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("victim", [0, 2])
 @pytest.mark.parametrize("moment", ["write", "middle", "close"])
 def test_survivors_are_told_who_has_gone(tmp_path, victim, moment):
@@ -192,6 +195,7 @@ def test_survivors_are_told_who_has_gone(tmp_path, victim, moment):
     check_the_folder(path)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("victim", [0, 2])
 @pytest.mark.parametrize("moment", ["middle", "close"])
 def test_a_killed_rank_leaves_the_old_striped_file(tmp_path, victim, moment):
@@ -231,6 +235,7 @@ with plait.open(sys.argv[1], comm=comm) as file:
 """
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("level", ["single", "serialized", "multiple"])
 def test_shared_positions_between_nodes_need_threads(tmp_path, level):
     path = tmp_path / "a.npy"

@@ -35,6 +35,7 @@ def saved(folder, arrays, how="npy"):
     return names
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("axis", [0, 1, 2, -1])
 @pytest.mark.parametrize("how", ["npy", "zarr"])
 def test_reads_are_those_of_the_whole(tmp_path, axis, how):

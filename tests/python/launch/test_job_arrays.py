@@ -43,6 +43,7 @@ def oracle(seed, source):
     return ORACLE.replace("SEED", str(seed)) + source
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4, 6])
 def test_files_in_every_layout(ranks, tmp_path, nothing_left):
     source = """
@@ -63,6 +64,7 @@ print("well")
     assert jobs.check(ranks, oracle(ranks, source)) == "well\n" * ranks
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4, 6])
 def test_redistributions_in_every_layout(ranks):
     source = """
@@ -85,6 +87,7 @@ print("well")
     assert jobs.check(ranks, oracle(10 + ranks, source)) == "well\n" * ranks
 
 
+@pytest.mark.long
 def test_nonblocking_accesses(tmp_path):
     source = f"""
     layout = plait.Layout((60, 40), "(cyclic(3), *)", grid=(size,))
@@ -153,6 +156,7 @@ def test_a_forgotten_communicator_is_noticed(tmp_path):
     assert "pass all ranks a communicator" in output
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("writers", "readers"), [(3, 2), (2, 3), (3, 1), (1, 4)])
 def test_pipes_between_two_runs(writers, readers):
     write = """
@@ -179,6 +183,7 @@ def test_pipes_between_two_runs(writers, readers):
     assert writer.returncode == 0
 
 
+@pytest.mark.long
 def test_a_pipe_to_a_process_by_itself():
     write = """
     layout = plait.Layout((40,), "(cyclic)", grid=(size,))
@@ -191,6 +196,7 @@ def test_a_pipe_to_a_process_by_itself():
         assert writer.wait(timeout=300) == 0
 
 
+@pytest.mark.long
 def test_traces_know_the_ranks(tmp_path):
     source = f"""
     layout = plait.Layout((60, 40), "(block, *)", grid=(size,))
@@ -205,6 +211,7 @@ def test_traces_know_the_ranks(tmp_path):
         assert sorted(process.rank for process in trace.processes) == [0, 1, 2]
 
 
+@pytest.mark.long
 def test_recorded_programs_know_their_ranks(tmp_path):
     path = tmp_path / "t.plait"
     source = f"open('{tmp_path}/' + str(rank), 'w').write('x')"

@@ -6,6 +6,7 @@ import jobs
 import pytest
 
 
+@pytest.mark.long
 def test_one_sided_files(tmp_path, nothing_left):
     source = f"""
     from plait import distant
@@ -24,6 +25,7 @@ def test_one_sided_files(tmp_path, nothing_left):
     assert jobs.check(3, source) == "well\n" * 3
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("place", ["one", "striped"])
 def test_shared_files(place, tmp_path):
     source = f"""

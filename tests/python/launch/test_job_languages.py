@@ -50,6 +50,7 @@ def compiled(source, folder, *flags):
     return result
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("ranks", [1, 3])
 def test_c(ranks, tmp_path):
     program = compiled(ROOT / "tests/c/job_ranks.c", tmp_path, "-std=c11", "-Wpedantic")
@@ -99,6 +100,7 @@ int main(int, char** arguments) {
 """
 
 
+@pytest.mark.long
 def test_exit_in_the_handler_of_a_signal(tmp_path):
     source = tmp_path / "exiting.cpp"
     source.write_text(EXITING)
@@ -106,6 +108,7 @@ def test_exit_in_the_handler_of_a_signal(tmp_path):
     assert (status, output) == (0, "rank 1 has left the program; nothing more can be done together\n")
 
 
+@pytest.mark.long
 def test_exit_while_another_thread_is_in_a_call(tmp_path):
     source = tmp_path / "exiting.cpp"
     source.write_text(EXITING)
@@ -116,6 +119,7 @@ def test_exit_while_another_thread_is_in_a_call(tmp_path):
 
 
 @needs_fortran
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("kind", [4, 8])
 def test_fortran(kind, tmp_path):
     program = compile_program("job_ranks.f90", tmp_path, kind)

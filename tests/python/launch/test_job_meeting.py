@@ -33,6 +33,7 @@ def test_ranks_started_by_hand():
         assert jobs.answers(ranks) == ["[(0, ''), (1, 'x'), (2, 'xx'), (3, 'xxx')] {1: 2}\n"] * 4
 
 
+@pytest.mark.long
 def test_jobs_of_two_names_at_a_time():
     settings = [jobs.job(rank, 2, name) for name in ("one", "two") for rank in range(2)]
     source = "print(os.environ['PLAIT_JOB'], comm.allgather(os.environ['PLAIT_JOB']))"
@@ -40,12 +41,14 @@ def test_jobs_of_two_names_at_a_time():
         assert jobs.answers(ranks) == ["one ['one', 'one']\n"] * 2 + ["two ['two', 'two']\n"] * 2
 
 
+@pytest.mark.long
 def test_a_name_may_be_used_again_and_again():
     for _ in range(3):
         with jobs.by_hand(jobs.python("print(size)"), *TWO) as ranks:
             assert jobs.answers(ranks) == ["2\n", "2\n"]
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("size", "present", "missing"),
     [(2, [0], "rank 1"), (4, [1, 2], "ranks 0, 3"), (20, [3], "ranks 0, 1, 2, 4, 5, 6, 7, 8 and 11 more")],
@@ -97,6 +100,7 @@ def test_two_processes_of_one_rank():
     assert found[0].startswith("two processes say that they are rank 1 of the job hand: ")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
@@ -172,6 +176,7 @@ def test_a_stopped_rank_does_not_hold_the_others_up_for_ever(meeting_folder):
     (meeting_folder / "hand.plait-job").unlink()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("limit", "words"), [("-Sn 60", "well"), ("-n 60", "may open 60 files, and needs 66")])
 def test_more_ranks_than_files_may_be_open(limit, words):
     source = "import resource\nprint('well' if resource.getrlimit(resource.RLIMIT_NOFILE)[0] >= 68 else 'few')"

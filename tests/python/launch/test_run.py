@@ -31,6 +31,7 @@ def ended(process):
         return True
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("ranks", [1, 2, 5])
 def test_ranks_have_numbers(ranks):
     output = jobs.check(ranks, "print(rank, size, os.environ['PLAIT_RANK'], os.environ['PLAIT_SIZE'])")
@@ -51,6 +52,7 @@ def test_options_of_the_program_are_its_own():
     assert (status, output) == (0, "3 --label")
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("bad", [0, 1, 2])
 def test_the_status_is_that_of_the_rank_that_fails(bad):
     began = time.monotonic()
@@ -66,6 +68,7 @@ def test_the_status_of_a_rank_that_a_signal_ends():
     assert "was ended by SIGKILL" in output
 
 
+@pytest.mark.long
 def test_ranks_that_ignore_the_request_are_ended():
     began = time.monotonic()
     source = "signal.signal(signal.SIGTERM, signal.SIG_IGN)\ncomm.barrier()\nif rank: sys.exit(3)\ntime.sleep(60)"
@@ -93,6 +96,7 @@ def test_what_ranks_have_started_ends_with_them():
     assert all(map(ended, children))
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1])
 def test_signals_go_to_all_ranks(number):
     source = f"""
@@ -141,6 +145,7 @@ def test_keys_of_a_terminal_reach_each_rank_once():
     assert job.returncode == 0
 
 
+@pytest.mark.long
 def test_a_signal_that_ends_the_ranks_is_the_status():
     with jobs.start(2, jobs.python(SLEEP)) as job:
         there(job, 2)
@@ -209,6 +214,7 @@ def test_a_run_clears_what_a_killed_job_has_left(meeting_folder):
     assert list(meeting_folder.iterdir()) == []
 
 
+@pytest.mark.long
 def test_a_run_leaves_a_job_that_is_coming_together_alone(meeting_folder):
     with jobs.by_hand(jobs.python("print(size)"), jobs.job(0, 2), jobs.job(1, 2)) as ranks:
         os.kill(ranks[1].pid, signal.SIGSTOP)
@@ -219,12 +225,14 @@ def test_a_run_leaves_a_job_that_is_coming_together_alone(meeting_folder):
         assert [one.communicate(timeout=300)[0] for one in ranks] == ["2\n", "2\n"]
 
 
+@pytest.mark.long
 def test_a_run_inside_a_run():
     command = [*jobs.PLAIT, "run", "-n", "2", *jobs.python("print(rank, size)")]
     status, output = jobs.run(2, command)
     assert (status, sorted(output.splitlines())) == (0, ["0 2", "0 2", "1 2", "1 2"])
 
 
+@pytest.mark.long
 def test_copy_works_as_a_rank(tmp_path):
     import numpy as np
 

@@ -41,6 +41,7 @@ def state(process):
     return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_signals_that_come_on_other_threads_go_to_all_ranks(number):
     source = f"""
@@ -65,6 +66,7 @@ def test_the_end_of_a_rank_is_noticed_on_other_threads():
         assert job.returncode == 0
 
 
+@pytest.mark.long
 def test_a_stop_stops_the_ranks_as_well():
     with start_with_threads(2, jobs.python("print(os.getpid(), flush=True)\ntime.sleep(3)")) as job:
         processes = [job.pid, *(int(job.stdout.readline()) for _ in range(2))]
@@ -77,6 +79,7 @@ def test_a_stop_stops_the_ranks_as_well():
         assert job.wait(timeout=300) == 0
 
 
+@pytest.mark.long
 def test_a_second_interrupt_ends_ranks_that_ignore_the_first():
     source = f"""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -133,6 +136,7 @@ def test_what_the_parent_has_ignored_stays_ignored():
     assert jobs.run(1, jobs.python(source), preexec_fn=ignoring) == (0, "True set()\n")
 
 
+@pytest.mark.long
 def test_labelled_output_that_is_not_to_wait():
     read_end, write_end = os.pipe()
     fcntl.fcntl(write_end, fcntl.F_SETFL, os.O_NONBLOCK)
@@ -145,6 +149,7 @@ def test_labelled_output_that_is_not_to_wait():
     assert (job.returncode, len(lines)) == (0, 10000)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("most", "status"), [(4096, 0), (128, 2)])
 def test_more_pipes_than_the_limit_allows_at_first(most, status):
     def limited():

@@ -82,6 +82,7 @@ def test_messages_that_fill_halos(data):
     check_filling(data.draw(specs(shape)), data.draw(halos(data.draw(specs(shape)))))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("size", range(1, 7))
 def test_every_halo_of_one_short_dimension(size):
     stages = [Stage("block", (0,)), Stage("balanced", (0,)), Stage("gen_block", (0,), sizes=(1, 0, size - 1))]

@@ -137,16 +137,19 @@ def check_groups(every):
     assert len(different) > 1
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("size", range(6))
 def test_every_layout_of_one_short_dimension(size):
     check_groups(every_one_dimensional(size))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("size", range(6))
 def test_every_layout_of_one_dimension_on_two_axes(size):
     check_groups(two_axes(size))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("shape", [(0, 0), (0, 2), (1, 1), (1, 3), (3, 1), (2, 2), (3, 2)], ids=str)
 def test_every_layout_of_two_short_dimensions(shape):
     check_groups(two_dimensions(shape))
@@ -157,11 +160,13 @@ def test_every_map_of_one_short_dimension(size):
     check_groups(every_map(size))
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("size", range(4))
 def test_every_layout_with_copies(size):
     check_groups(every_copy(size))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("size", range(5))
 def test_every_halo(size):
     check_groups(every_halo(size))

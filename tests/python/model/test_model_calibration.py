@@ -130,6 +130,7 @@ def test_the_file_of_a_host_is_written_shown_used_and_removed(tmp_path):
     assert "there is no" in again.stderr
 
 
+@pytest.mark.long
 def test_constants_for_another_file_do_not_become_those_of_the_host(tmp_path):
     target = tmp_path / "mine.toml"
     result = run("model", "calibrate", "--ranks", "1", "--rounds", "1", "--edge", "64", "--output", str(target))
@@ -157,6 +158,7 @@ def explained(folder, model=None, layout="(cyclic, *)"):
                           capture_output=True, check=False)  # fmt: skip
 
 
+@pytest.mark.long
 def test_choices_follow_the_file(tmp_path):
     np.save(tmp_path / "a.npy", np.zeros((600, 500)))
     usual = explained(tmp_path)
@@ -177,6 +179,7 @@ def test_choices_follow_the_file(tmp_path):
     assert off.stdout == usual.stdout
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [

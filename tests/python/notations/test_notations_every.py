@@ -66,6 +66,7 @@ def words(value):
     return value.__name__.removeprefix("through_") if callable(value) else value
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("through", EVERY, ids=words)
 @given(layout=st.one_of(layouts(plain=True), layouts()))
 @settings(max_examples=250)

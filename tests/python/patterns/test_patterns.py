@@ -33,6 +33,7 @@ def partition(elements, parts):
 
 
 @for_ranks
+@pytest.mark.sampled(18)
 @pytest.mark.parametrize("name", PATTERNS)
 def test_requests_lie_in_the_file_and_can_be_asked_for_one_by_one(name, ranks):
     for elements, request_ in SIZES:

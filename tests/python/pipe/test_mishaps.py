@@ -207,6 +207,7 @@ INTERRUPTED = {
 }
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("what", INTERRUPTED)
 def test_waiting_can_be_interrupted(what):
     # Programs that a shell starts in the background ignore Ctrl-C, and their children as well.

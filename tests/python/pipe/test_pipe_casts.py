@@ -23,6 +23,7 @@ def values(dtype):
     return np.array([[0, 1, 2, 100], [127, 3, 64, 7]]).astype(dtype)
 
 
+@pytest.mark.sampled(80)
 @pytest.mark.parametrize("casting", ["safe", "same_kind"])
 @pytest.mark.parametrize(("source", "target"), list(itertools.product(TYPES, TYPES)))
 def test_what_numpy_converts(source, target, casting):

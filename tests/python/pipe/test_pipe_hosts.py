@@ -15,6 +15,7 @@ STORM = Path(__file__).parents[2] / "stress/pipe_storm.py"
 
 @needs_hosts_and_mpi
 @needs_mpi
+@pytest.mark.long
 def test_programs_of_several_hosts():
     """Every byte arrives; a link that comes back is waited for; of a lost host all are told within half a minute."""
 
@@ -103,6 +104,7 @@ def between_two(folder, url, before="true", programs=(WRITES, READS)):
 
 
 @needs_hosts
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("network", ["", "&network=eth0", "&network=10.77.0.0/24", "&network=eth0&ports=4700-4710"])
 def test_the_network_is_chosen(tmp_path, network):
     said = between_two(tmp_path, f"pipe:flow?timeout=20{network}")
@@ -111,6 +113,7 @@ def test_the_network_is_chosen(tmp_path, network):
 
 
 @needs_hosts
+@pytest.mark.long
 def test_long_layouts_many_requests_and_conversions(tmp_path):
     """A layout of more than a mebibyte of text comes in parts, and 400 requests a few at a time."""
     said = between_two(tmp_path, "pipe:flow?timeout=20", programs=(LONG_WRITES, LONG_READS))
@@ -126,6 +129,7 @@ ip -6 addr add fd77::${two:-0}1/64 dev eth0 nodad || echo no version 6
 
 
 @needs_hosts
+@pytest.mark.long
 def test_addresses_of_version_6(tmp_path):
     said = between_two(tmp_path, "pipe:flow?timeout=20&network=fd77::/16", VERSION_6)
     if "no version 6" in said or "Directory nonexistent" in said:
@@ -135,6 +139,7 @@ def test_addresses_of_version_6(tmp_path):
 
 
 @needs_hosts
+@pytest.mark.long
 def test_an_address_that_others_do_not_reach_is_named(tmp_path):
     """Where there is another one, that is taken."""
     own = '[ -n "$two" ] || ip addr add 192.168.77.1/24 dev eth0'

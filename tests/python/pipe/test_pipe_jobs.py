@@ -22,7 +22,7 @@ def carried_out(programs, rounds, seed=1, **options):
     run = Run(seed, programs=[one if isinstance(one, Program) else Program(one) for one in programs], rounds=rounds)
     for name, value in options.items():
         setattr(run, name, value)
-    good, words, said = carry_out(run, 60)
+    good, words, said = carry_out(run, 300)
     assert good, f"{run}\n{words}"
     return said
 
@@ -31,6 +31,7 @@ def errors_of(said):
     return {name.removeprefix("done-"): told["errors"][0] for name, told in said.items() if told["errors"]}
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     "programs",
     [(1, 4), (4, 3), (WITHOUT_MPI, 2), (2, 3, 1, WITHOUT_MPI)],
@@ -41,10 +42,12 @@ def test_any_numbers_of_ranks_and_readers(programs):
     assert sum(told["checked"] for told in said.values()) > 0
 
 
+@pytest.mark.long
 def test_programs_of_one_job():
     carried_out((2, 1), 3, together=True)
 
 
+@pytest.mark.long
 def test_readers_that_come_late_and_leave_early():
     programs = [Program(1), Program(1), Program(2), Program(1)]
     seed = next(
@@ -55,6 +58,7 @@ def test_readers_that_come_late_and_leave_early():
     carried_out(programs, 1, seed=seed)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("program", "rank"), [(0, 1), (1, 0)])
 def test_an_exception_on_one_rank_is_told_to_all_of_both_programs(program, rank):
     """And the same programs open pipes afterwards."""
@@ -66,6 +70,7 @@ def test_an_exception_on_one_rank_is_told_to_all_of_both_programs(program, rank)
     assert ("has given up" if program == 0 else "the reader python") in other.pop()
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("program", "rank", "outlive"), [(0, 0, True), (0, 1, False), (1, 0, False), (1, 1, True), (0, 1, True)]
 )
@@ -74,9 +79,10 @@ def test_a_killed_rank_is_told_of(program, rank, outlive):
     errors = errors_of(said)
     assert {name for name in errors if not name.startswith(str(program))} == {f"{1 - program}-0", f"{1 - program}-1"}
     for name, error in errors.items():
-        assert error["after"] < 3, (name, error)  # some hundredths of a second on a machine that rests
+        assert error["after"] < 18, (name, error)  # some hundredths of a second on a machine that rests
         assert any(words in error["text"] for words in ("is lost", "has ended", "has failed")), error
 
 
+@pytest.mark.long
 def test_a_rank_that_stands_still_is_waited_for():
     carried_out((2, 2), 1, fault=Fault("stop", 0, 1, 0, 0))

@@ -58,6 +58,7 @@ ENDS = {
 }
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("writer", "reader"), [("one", "one"), ("three", "four"), ("four", "one"), ("alone", "three"), ("one", "alone")]
 )

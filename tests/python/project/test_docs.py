@@ -38,7 +38,13 @@ from plait.cli import main
 ROOT = Path(__file__).parents[3]
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 RUN = {"python", "c", "cpp", "sh"}
-SECONDS = 60
+SECONDS = 300
+# Documents whose examples take seconds of processor time.
+LONG = {
+    *("tasks", "concepts/collectives", "reference/cli", "reference/cpp"),
+    *(f"guides/{name}" for name in ("climate", "distant-io", "file-modes", "pipes")),
+    *(f"guides/{name}" for name in ("redistribution", "shared-files", "simulation", "slow-job")),
+}
 
 
 @dataclass
@@ -148,7 +154,15 @@ def run_c(text: str, folder: Path, where: str) -> str:
     return run_compiled(text, folder, "c")
 
 
-@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def documents() -> Iterator[object]:
+    """Every document, the long ones marked."""
+    for path in DOCUMENTS:
+        name = str(path.relative_to(ROOT))
+        is_long = name.removeprefix("docs/").removesuffix(".md") in LONG
+        yield pytest.param(path, id=name, marks=[pytest.mark.long] if is_long else [])
+
+
+@pytest.mark.parametrize("path", documents())
 def test_examples(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {"__name__": "example"}

@@ -45,6 +45,7 @@ def expect_all_updates(printed):
 
 
 @needs_mpi
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4, 6])
 def test_columbus_in_python(tmp_path, ranks):
     program = ROOT / "examples/python/columbus.py"
@@ -70,6 +71,7 @@ def columbus(tmp_path_factory):
 
 
 @needs_mpi
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("apart", [[], APART], ids=["one folder", "folders of their own"])
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4, 6])
 def test_columbus_in_c(tmp_path, columbus, ranks, apart):
@@ -85,6 +87,7 @@ def started(ranks, program, *arguments, folder):
     return done.stdout
 
 
+@pytest.mark.long
 def test_a_restart_on_other_ranks_computes_what_one_run_does(tmp_path):
     heat = np.sin(0.1 * np.arange(120))[:, None] + np.cos(0.3 * np.arange(200))
     for _ in range(50):
@@ -97,6 +100,7 @@ def test_a_restart_on_other_ranks_computes_what_one_run_does(tmp_path):
     np.testing.assert_allclose(np.load(tmp_path / "checkpoint-00050.npy"), heat, rtol=0, atol=1e-13)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("program", ["slow_job.py", "faster_job.py"])
 def test_the_slow_and_the_faster_job_find_the_same_means(tmp_path, program):
     matrix = np.add.outer(np.arange(30.0), np.arange(20.0))
@@ -107,6 +111,7 @@ def test_the_slow_and_the_faster_job_find_the_same_means(tmp_path, program):
     assert sorted(printed.splitlines()) == expected
 
 
+@pytest.mark.long
 def test_months_of_maps_become_series(tmp_path):
     netcdf = pytest.importorskip("scipy.io", reason="SciPy writes the netCDF files").netcdf_file
     rng = np.random.default_rng(5)
@@ -145,6 +150,7 @@ def test_both_ways_to_write_tiles_make_the_same_file(tmp_path):
     assert text.count(printed["mpi_io.py"]) == 2, "the guide shows what both print"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_a_matrix_goes_into_the_blocks_of_scalapack_and_out(tmp_path, order):
     matrix = np.asarray(np.random.default_rng(2).standard_normal((150, 101)), order=order)

@@ -60,6 +60,7 @@ def test_another_version_is_found(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("schema", "files"),
     [

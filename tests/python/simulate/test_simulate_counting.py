@@ -46,6 +46,7 @@ def by_oracle(asked: list[Request], found: list[bool]) -> tuple[list[bool], int,
     return outcomes, sum(found), in_bytes
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("slots", [1, 7, 30])
 @pytest.mark.parametrize("seed", range(3))
 def test_requests_of_several_blocks(tmp_path: Path, slots: int, seed: int) -> None:

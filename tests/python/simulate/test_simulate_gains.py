@@ -81,6 +81,7 @@ def test_a_large_error_is_said(small):
     assert "does not describe the machine of the recording" in report["gains"]["text"]
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("limit", "reason"),
     [(0, "not asked for"), (1e-4, "would take about"), (0.017, "takes more than")],

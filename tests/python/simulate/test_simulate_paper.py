@@ -12,12 +12,14 @@ def paper():
     return redo()
 
 
+@pytest.mark.long
 def test_only_one_number_is_fitted(paper):
     assert [one.fitted for one in paper.claims] == [True] + [False] * (len(paper.claims) - 1)
     assert paper.claims[0].holds
     assert 0.010 < paper.position < 0.025  # the paper: about 15 ms
 
 
+@pytest.mark.long
 def test_what_holds(paper):
     holds = {one.name: one.holds for one in paper.claims}
     missing = [name for name, fine in holds.items() if not fine]
@@ -26,6 +28,7 @@ def test_what_holds(paper):
     assert len(missing) <= 5, missing
 
 
+@pytest.mark.long
 def test_what_does_not_hold_has_a_reason(paper):
     assert all(one.reason for one in paper.claims if not one.holds)
     text = str(paper)
@@ -33,6 +36,7 @@ def test_what_does_not_hold_has_a_reason(paper):
     assert json.loads(paper.to_json())["position"] == paper.position
 
 
+@pytest.mark.long
 def test_pictures(paper, tmp_path):
     pytest.importorskip("matplotlib")
     for name in paper.draw(tmp_path / "figures"):

@@ -61,6 +61,7 @@ def recorded(folder, ranks, node, *arguments):
 
 
 @needs_mpi
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("ranks", "node", "order", "strategy"),
     [(2, 1, "C", "automatic"), (3, 0, "F", "two-phase"), (4, 2, "C", "two-phase"), (6, 2, "F", "automatic")],

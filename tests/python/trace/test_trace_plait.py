@@ -130,6 +130,7 @@ def test_one_process(tmp_path):
 
 
 @needs_mpi
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("strategy", ["direct", "two-phase"])
 @pytest.mark.parametrize("name", ["a.bin", "stripe:a?disks=d1,d2&unit=4K"])
 def test_four_ranks(tmp_path, strategy, name):
@@ -179,6 +180,7 @@ def test_another_run_joins(tmp_path):
     assert len(of(events, trace.Kind.WRITE, True)) == 2
 
 
+@pytest.mark.long
 def test_a_recorded_program_counts_its_bytes_once(tmp_path):
     """Recording and Plait's own events share a trace: what Plait asks the system for is physical, all else logical."""
     (tmp_path / "program.py").write_text(ONE + "a.tofile('other.bin')\n")

@@ -136,6 +136,7 @@ def test_coverage_counts_one_level(tmp_path):
         assert found.coverage == (1, 1)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("how", ["gzip", "zstd"])
 def test_compressed_traces_are_unpacked(tmp_path, how):
     path = tmp_path / "t.plait"

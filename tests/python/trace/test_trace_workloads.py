@@ -29,6 +29,7 @@ def test_names_and_figures() -> None:
     assert (venus.seconds, venus.requests, venus.cycles) == (379, 34904, 101)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", NAMES)
 def test_written_traces_hold_what_the_name_gives(name: str, tmp_path: Path) -> None:
     shares: list[float] = []

@@ -309,6 +309,7 @@ def test_sums_do_not_stand_among_accesses(tmp_path: Path) -> None:
     assert modules["posix"]["calls"]["stats"] == 1379
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("part", [0.001, 0.01, 0.1, 0.29, 0.5, 0.84, 0.9, 0.99, 0.99999])
 def test_a_darshan_log_that_is_cut_off(part: float, tmp_path: Path) -> None:
     whole = log_named("sample-badost.darshan").read_bytes()

@@ -51,6 +51,7 @@ def window(shown: Any) -> tuple[float, float]:
     return float(words[0]), float(words[3])
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["full", "empty", "single", "huge", "hostile"])
 def test_opens_without_errors_or_requests(open_page: Open, name: str) -> None:
     shown = open_page(getattr(reports, name)())
@@ -65,6 +66,7 @@ def test_opens_without_errors_or_requests(open_page: Open, name: str) -> None:
     assert texts(shown, "nav a") == texts(shown, "main section > h2")
 
 
+@pytest.mark.long
 def test_dragging_zooms_and_both_ways_lead_back(open_page: Open) -> None:
     report = reports.full()
     shown = open_page(report)
@@ -93,6 +95,7 @@ def test_dragging_zooms_and_both_ways_lead_back(open_page: Open) -> None:
     assert text(shown, "#in-view") == everything
 
 
+@pytest.mark.long
 def test_sum_of_what_is_shown(open_page: Open) -> None:
     report = reports.full()
     shown = open_page(report)
@@ -152,6 +155,7 @@ def test_pointing_reads_out_the_bin(open_page: Open) -> None:
     assert readout(shown) == ""
 
 
+@pytest.mark.long
 def test_wheel_zooms_only_where_it_is_meant(open_page: Open) -> None:
     shown = open_page(reports.full())
     left, right, top, _ = area(shown, TIMELINE)
@@ -171,6 +175,7 @@ def test_wheel_zooms_only_where_it_is_meant(open_page: Open) -> None:
     wait_until(shown, "document.querySelector('#timeline .range').textContent === ''")
 
 
+@pytest.mark.long
 def test_charts_of_one_time_move_together(open_page: Open) -> None:
     shown = open_page(reports.full())
     shown.locator("#ranks .plot").scroll_into_view_if_needed()
@@ -189,6 +194,7 @@ def test_charts_of_one_time_move_together(open_page: Open) -> None:
     assert shown.locator("#ranks .surface").text_content() == before
 
 
+@pytest.mark.long
 def test_marks_of_the_cycle(open_page: Open) -> None:
     report = reports.full()
     shown = open_page(report)
@@ -201,6 +207,7 @@ def test_marks_of_the_cycle(open_page: Open) -> None:
     assert shown.locator(f"{TIMELINE} .turn").count() == 0
 
 
+@pytest.mark.long
 def test_stacked_and_single_timelines(open_page: Open) -> None:
     report = reports.full()
     shown = open_page(report)
@@ -220,6 +227,7 @@ def test_stacked_and_single_timelines(open_page: Open) -> None:
     assert shown.locator(f"{TIMELINE} path.both").count() == 1
 
 
+@pytest.mark.long
 def test_table_sorts_and_filters(open_page: Open) -> None:
     report = reports.huge()
     shown = open_page(report)
@@ -248,6 +256,7 @@ def test_table_sorts_and_filters(open_page: Open) -> None:
     assert "98,312 files with 115 GiB" in text(shown, "#files .remark")
 
 
+@pytest.mark.long
 def test_choosing_a_file_draws_its_map(open_page: Open) -> None:
     report = reports.full()
     shown = open_page(report)
@@ -276,6 +285,7 @@ def test_choosing_a_file_draws_its_map(open_page: Open) -> None:
     assert shown.locator("#offsets canvas").count() == 0
 
 
+@pytest.mark.long
 def test_maps_read_out_their_cells(open_page: Open) -> None:
     report = reports.full()
     shown = open_page(report)
@@ -299,6 +309,7 @@ def test_maps_read_out_their_cells(open_page: Open) -> None:
     assert f"0 B to 146 KiB of the file: read {amount(one['read'][0][0])}" in readout(shown, "offsets")
 
 
+@pytest.mark.long
 def test_sizes_read_out_their_bins(open_page: Open) -> None:
     shown = open_page(reports.full())
     shown.locator("#sizes .plot").focus()
@@ -310,6 +321,7 @@ def test_sizes_read_out_their_bins(open_page: Open) -> None:
     assert readout(shown, "sizes").endswith("none")
 
 
+@pytest.mark.long
 def test_hostile_names_do_nothing(open_page: Open) -> None:
     shown = open_page(reports.hostile())
     settle(shown)
@@ -348,6 +360,7 @@ def test_says_the_most_without_a_script(open_page: Open) -> None:
     assert shown.locator("noscript").is_visible()
 
 
+@pytest.mark.long
 def test_comparison_shares_its_scales(open_page: Open) -> None:
     shown = open_page(page.comparison_text(*reports.comparison()))
     plots = shown.locator("#timeline .plot")

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import trace_page_reports as reports
+from levels import Effort
 from trace_page_browser import Open, settle, wait_until
 
 from plait.trace import page
@@ -66,6 +67,7 @@ def see_all(shown: Any) -> None:
         settle(shown)
 
 
+@pytest.mark.long
 def test_tab_reaches_everything(open_page: Open) -> None:
     shown = open_page(reports.full())
     see_all(shown)
@@ -119,6 +121,7 @@ def test_has_landmarks_headings_and_names(open_page: Open) -> None:
     assert broken == []
 
 
+@pytest.mark.long
 def test_charts_have_texts_and_tables(open_page: Open) -> None:
     shown = open_page(reports.full())
     charts = shown.locator(".plot")
@@ -147,6 +150,7 @@ def test_charts_have_texts_and_tables(open_page: Open) -> None:
     assert 4 < shown.locator("#timeline details tbody tr").count() < 16
 
 
+@pytest.mark.long
 def test_paper_has_all_tables_and_no_controls(open_page: Open) -> None:
     shown = open_page(reports.huge(), scheme="dark")
     assert shown.locator("#files tbody tr").count() == 20
@@ -169,6 +173,7 @@ def test_paper_has_all_tables_and_no_controls(open_page: Open) -> None:
     assert shown.locator("details[open]").count() == 1  # the notes of the trace
 
 
+@pytest.mark.long
 def test_prints(open_page: Open) -> None:
     shown = open_page(reports.full())
     paper = shown.pdf(format="A4")
@@ -176,6 +181,7 @@ def test_prints(open_page: Open) -> None:
     assert paper.count(b"/Type /Page\n") + paper.count(b"/Type/Page") < 30
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", ["full", "empty", "hostile", "comparison"])
 def test_fits_any_width(open_page: Open, name: str) -> None:
     text = page.comparison_text(*reports.comparison()) if name == "comparison" else getattr(reports, name)()
@@ -191,16 +197,17 @@ def test_fits_any_width(open_page: Open, name: str) -> None:
         assert shown.locator(".plot").evaluate_all("(all) => all.every((each) => each.clientWidth > 200)")
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_texts_stand_out(open_page: Open, scheme: str) -> None:
-    shown = open_page(reports.full(), scheme=scheme)
+def test_texts_stand_out(open_page: Open, scheme: str, effort: Effort) -> None:
+    shown = open_page(effort.choose(reports.full(64, 2, 16), reports.full()), scheme=scheme)
     see_all(shown)
     shown.get_by_label("stacked").check()
     for details in shown.locator("summary").all():
         details.click()
     settle(shown)
     found = shown.evaluate(CONTRASTS)
-    assert len(found) > 500
+    assert len(found) > effort.choose(100, 500)
     weak = sorted((round(ratio, 2), text) for ratio, needed, text in found if ratio < needed)
     assert weak == []
     print(f"{scheme}: the least contrast is {min(ratio for ratio, _, _ in found):.2f}")
@@ -208,6 +215,7 @@ def test_texts_stand_out(open_page: Open, scheme: str) -> None:
     assert (int(ground[4:].split(",")[0]) < 64) == (scheme == "dark")
 
 
+@pytest.mark.long
 def test_colours_of_maps_follow_the_scheme(open_page: Open) -> None:
     pictures = []
     for scheme in ("light", "dark"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pytest
 from trace_page_browser import Open, settle
 
 import plait.trace
@@ -33,6 +34,7 @@ def make_trace(path: Path, pause: int) -> None:
         writer.write(np.array(rows, dtype=EVENT))
 
 
+@pytest.mark.long
 def test_page_of_a_trace(open_page: Open, tmp_path: Path) -> None:
     make_trace(tmp_path / "run.plait", 25_000_000)
     report = plait.trace.report(tmp_path / "run.plait")
@@ -57,6 +59,7 @@ def test_page_of_a_trace(open_page: Open, tmp_path: Path) -> None:
     assert set(links) <= set(known)
 
 
+@pytest.mark.long
 def test_page_of_a_comparison(open_page: Open, tmp_path: Path) -> None:
     make_trace(tmp_path / "a.plait", 25_000_000)
     make_trace(tmp_path / "b.plait", 50_000_000)
@@ -77,6 +80,7 @@ def test_page_of_a_trace_without_events(open_page: Open, tmp_path: Path) -> None
     assert "No reads or writes" in shown.locator("#timeline").inner_text()
 
 
+@pytest.mark.long
 def test_page_of_counters(open_page: Open, tmp_path: Path) -> None:
     whole = Counters(0, 0, Interface.UNKNOWN, Flag.LOGICAL, {"run_ns": 10**10, "processes": 4})
     values = {"reads": 3000, "writes": 0, "read_bytes": 3_072_000, "write_bytes": 0, "read_ns": 10**9, "opens": 1}

@@ -46,6 +46,7 @@ class Reader(HTMLParser):
             self.words.append(data)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", ["full", "empty", "single", "huge", "hostile"])
 def test_carries_the_report(name: str) -> None:
     report = getattr(reports, name)()

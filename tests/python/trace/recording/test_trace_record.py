@@ -140,6 +140,7 @@ def test_threads_have_events_of_their_own(tmp_path: Path) -> None:
     assert set(known) <= {16 * i for i in range(1200)}
 
 
+@pytest.mark.long
 def test_many_threads_over_time(tmp_path: Path) -> None:
     found = record(tmp_path, compiled(tmp_path, "threads.c"), tmp_path / "data", "10000", "2")
     assert found.status == 0

@@ -84,6 +84,7 @@ def test_a_numpy_script(tmp_path: Path, capfd: Capture) -> None:
     assert int(writes["result"].sum()) == 2 * 400000 + 128
 
 
+@pytest.mark.long
 def test_an_h5py_script(tmp_path: Path, capfd: Capture) -> None:
     if importlib.util.find_spec("h5py") is None:
         pytest.skip("h5py is not installed")
@@ -114,6 +115,7 @@ def fio(folder: Path, *options: str) -> list[str | Path]:
     ]  # fmt: skip
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("options", "interface"),
     [
@@ -181,6 +183,7 @@ def launched(capfd: Capture, record: list[object], program: list[object], ranks:
         yield load(Path(str(record[record.index("-o") + 1])))
 
 
+@pytest.mark.long
 def test_mpi_io_both_ways(tmp_path: Path, capfd: Capture) -> None:
     if importlib.util.find_spec("mpi4py") is None:
         pytest.skip("mpi4py is not installed")
