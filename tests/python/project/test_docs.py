@@ -162,7 +162,7 @@ def documents() -> Iterator[object]:
         yield pytest.param(path, id=name, marks=[pytest.mark.long] if is_long else [])
 
 
-@pytest.mark.parametrize("path", documents())
+@pytest.mark.parametrize("path", list(documents()))
 def test_examples(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {"__name__": "example"}
