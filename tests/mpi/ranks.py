@@ -65,12 +65,16 @@ class Ranks:
         limit = time.monotonic() + LIMIT_SECONDS
         while not request.Test():
             if time.monotonic() > limit:
-                found = f"failed on rank {self.comm.rank}:\n{failure}" if failure else f"passed on rank {self.comm.rank}"
-                # The terminal's own stream: what a test prints is captured.
-                print(f"\n{test}: {found}; the other ranks did not finish it in {LIMIT_SECONDS:.0f} s", file=sys.__stderr__)
-                sys.__stderr__.flush()
-                MPI.COMM_WORLD.Abort(3)
+                self.abort(test, failure)
             time.sleep(0.0005)
         if not any(theirs):
             return {}
         return {rank: text for rank, text in enumerate(self.comm.allgather(failure)) if text}
+
+    def abort(self, test: str, failure: str) -> None:
+        """Ends the job, because other ranks did not finish a test in time."""
+        found = f"failed:\n{failure}" if failure else "passed"
+        missing = f"the other ranks did not finish it in {LIMIT_SECONDS:.0f} s"
+        # Standard output is captured.
+        print(f"\n{test}: on rank {self.comm.rank} it {found}; {missing}", file=sys.__stderr__, flush=True)
+        MPI.COMM_WORLD.Abort(3)

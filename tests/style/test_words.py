@@ -48,7 +48,7 @@ PLACE_IN_PROSE = re.compile(
 OPTION = re.compile(
     r"src/distant/shared/|src/driver/distant/|include/plait/shared_file\.hpp|bindings/python/core_shared\.cpp"
     r"|python/plait/(shared\.py|_core\.pyi)|python/plait/draw/panel\.py|bench/plait_bench/(shared|columbus)/"
-    r"|scripts/(hosts\.py|checks/stages\.py|several_hosts/)|examples/python/columbus\.py"
+    r"|scripts/(hosts\.py|test\.sh|several_hosts/)|examples/python/columbus\.py"
     r"|tests/(mpi|stress|python/(distant|launch)|cpp/(distant|driver/distant|core|open))/"
 )
 #: What is no identifier: comments, texts, docstrings.

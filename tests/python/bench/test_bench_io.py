@@ -20,7 +20,6 @@ from plait_bench.cells import CELLS, near_square
 from plait_bench.distant.job import LATENCIES
 from plait_bench.io.driver import IoSettings, run_io
 from plait_bench.job import DISK, MPI_IO, PLAIN, TOTAL, Case, Conditions, Job
-from plait_bench.overlap.driver import OverlapResult
 from plait_bench.overlap.job import ACCESSES
 from plait_bench.page_cache import drop_file
 from plait_bench.pattern import pattern, same_bytes
@@ -396,8 +395,3 @@ def test_measures_local_and_remote_disks(tmp_path):
     assert max(found["idle"]) < 0.05
     assert chart.read_bytes().startswith(b"\x89PNG")
     assert not any(path for disk in disks for path in disk.iterdir())
-
-
-def test_overlap_is_what_the_shorter_one_saves():
-    result = OverlapResult("read", {"io": [2.0, 4.0, 3.0], "compute": [6.0, 6.0, 6.0], "both": [6.3, 6.3, 9.9]})
-    assert result.overlap == pytest.approx((3.0 + 6.0 - 6.3) / 3.0)

@@ -83,7 +83,7 @@ def test_the_workflow_tries_compilers_mpis_and_pythons() -> None:
     assert {"3.10", "3.11", "3.12", "3.13", "3.14"} == {run["python"] for run in runs}
     assert {"mpich", "openmpi"} == {run["mpi"] for run in runs}
     assert {"g++", "clang++"} == {run["compiler"].rsplit("-", 1)[0] for run in runs}
-    assert "make test" in [step.get("run") for step in job["steps"]]
+    assert "make test-all" in [step.get("run") for step in job["steps"]]
 
 
 def test_the_conda_recipe_needs_what_the_package_needs() -> None:
