@@ -146,26 +146,31 @@ void run_one_way(const Ordered& nest, const Shuffle* shuffle) {
 }
 
 /// The innermost loops of a nest, cut to `count` steps of the last of them, with the kernel that suits them.
-struct StagedPart {
-  Ordered nest;
-  std::int64_t bytes;
-  Shuffle shuffle;
-  bool shuffled;
-
+class StagedPart {
+ public:
   void prepare(const Ordered& whole, int level, std::int64_t count, bool shuffling) {
-    nest = whole;
-    nest.depth = level + 1;
-    nest.loops[level].count = count;
-    bytes = count * whole.loops[level].target;
-    shuffled = count > 0 && shuffling && lay_out_shuffle(shuffle, nest);
+    nest_ = whole;
+    nest_.depth = level + 1;
+    nest_.loops[level].count = count;
+    bytes_ = count * whole.loops[level].target;
+    shuffled_ = count > 0 && shuffling && lay_out_shuffle(shuffle_, nest_);
   }
 
   void run(Stage& stage, std::byte* target, const std::byte* source) {
-    nest.target = stage.begin(target);
-    nest.source = source;
-    run_one_way(nest, shuffled ? &shuffle : nullptr);
-    stage.end(bytes);
+    nest_.target = stage.begin(target);
+    nest_.source = source;
+    run_one_way(nest_, shuffled_ ? &shuffle_ : nullptr);
+    stage.end(bytes_);
   }
+
+  /// Bytes that one run streams.
+  std::int64_t bytes() const { return bytes_; }
+
+ private:
+  Ordered nest_;
+  std::int64_t bytes_;
+  Shuffle shuffle_;
+  bool shuffled_;
 };
 
 /// Streams a nest whose innermost loops go through the target without gaps; false, doing nothing, where the stretches
@@ -196,7 +201,8 @@ bool run_streamed(const Ordered& nest) {
     for (std::int64_t i = 0; i < strips; ++i) {
       part.run(stage, target + i * length * loop.target, source + i * length * loop.source);
     }
-    if (rest.bytes > 0) rest.run(stage, target + strips * length * loop.target, source + strips * length * loop.source);
+    if (rest.bytes() > 0)
+      rest.run(stage, target + strips * length * loop.target, source + strips * length * loop.source);
   });
   stage.flush();
   return true;

@@ -50,35 +50,37 @@ void streamed_rows(std::byte* target, const std::byte* source, std::int64_t run_
 }
 
 /// Pieces of the target on their way out.  The last, partial line of a piece waits for the piece that goes on there.
-struct Stage {
-  alignas(64) std::byte bytes[kStageBytes + 2 * kLine];  ///< byte i belongs at offset i % kLine of a line
-  std::byte* waiting = nullptr;                          ///< where the waiting bytes belong in the target
-  std::int64_t waiting_bytes = 0;
-
+class Stage {
+ public:
   void flush() {
-    if (waiting_bytes > 0) {
-      __builtin_memcpy(waiting, bytes + offset_in_line(waiting), static_cast<std::size_t>(waiting_bytes));
+    if (waiting_bytes_ > 0) {
+      __builtin_memcpy(waiting_, bytes_ + offset_in_line(waiting_), static_cast<std::size_t>(waiting_bytes_));
     }
-    waiting_bytes = 0;
+    waiting_bytes_ = 0;
   }
 
   /// Where to put a piece of at most kStageBytes bytes that belongs at `target`.
   std::byte* begin(std::byte* target) {
-    if (waiting + waiting_bytes != target) flush();
-    if (waiting_bytes == 0) waiting = target;
-    return bytes + offset_in_line(target);
+    if (waiting_ + waiting_bytes_ != target) flush();
+    if (waiting_bytes_ == 0) waiting_ = target;
+    return bytes_ + offset_in_line(target);
   }
 
   /// The piece is there.
   void end(std::int64_t piece_bytes) {
-    waiting_bytes += piece_bytes;
-    const std::int64_t first = offset_in_line(waiting);
-    const std::int64_t whole = (first + waiting_bytes) / kLine * kLine - first;
+    waiting_bytes_ += piece_bytes;
+    const std::int64_t first = offset_in_line(waiting_);
+    const std::int64_t whole = (first + waiting_bytes_) / kLine * kLine - first;
     if (whole <= 0) return;
-    stream_bytes(waiting, bytes + first, whole);
-    waiting += whole;
-    waiting_bytes -= whole;
-    const std::byte* left = bytes + first + whole;
-    for (std::int64_t i = 0; i < waiting_bytes; i += 16) __builtin_memcpy(bytes + i, left + i, 16);
+    stream_bytes(waiting_, bytes_ + first, whole);
+    waiting_ += whole;
+    waiting_bytes_ -= whole;
+    const std::byte* left = bytes_ + first + whole;
+    for (std::int64_t i = 0; i < waiting_bytes_; i += 16) __builtin_memcpy(bytes_ + i, left + i, 16);
   }
+
+ private:
+  alignas(64) std::byte bytes_[kStageBytes + 2 * kLine];  ///< byte i belongs at offset i % kLine of a line
+  std::byte* waiting_ = nullptr;                          ///< where the waiting bytes belong in the target
+  std::int64_t waiting_bytes_ = 0;
 };
