@@ -120,7 +120,7 @@ std::optional<Server::Job> Server::next() {
     return std::nullopt;
   }
   while (queues_[turn_].empty()) turn_ = (turn_ + 1) % queues_.size();
-  Job job = std::move(queues_[turn_].front());
+  Job job = queues_[turn_].front();
   queues_[turn_].pop_front();
   turn_ = (turn_ + 1) % queues_.size();
   --waiting_;

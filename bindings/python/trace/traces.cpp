@@ -321,8 +321,8 @@ void bind_traces(nb::module_& module) {
       [] {
         nb::list all;
         for (const trace::Format& format : trace::formats())
-          all.append(nb::make_tuple(text_of(std::string(format.name)), text_of(std::string(format.suffix)),
-                                    format.open != nullptr, format.create != nullptr));
+          all.append(nb::make_tuple(text_of(format.name), text_of(format.suffix), format.open != nullptr,
+                                    format.create != nullptr));
         return all;
       },
       nb::sig("def trace_formats() -> list[tuple[str, str, bool, bool]]"));

@@ -123,7 +123,7 @@ class Codecs {
       document_.damaged("\"order\" of the codec transpose is ", shown(told["order"]), ", which does not have each of ",
                         order_.size(), " dimensions once");
     for (std::size_t& one : next) one = order_[one];
-    order_ = next;
+    order_ = std::move(next);
   }
 
   void shard(const json& told) {

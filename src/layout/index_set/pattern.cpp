@@ -97,7 +97,7 @@ IndexSet periodic(Wide origin, std::int64_t stride, std::vector<Run> runs, std::
   normalize(origin, stride, runs);
   origin += base::floor_divide(begin - origin, stride) * stride;
   const IndexSet set = assemble(static_cast<std::int64_t>(origin), stride, runs, begin, end);
-  const IndexSet clipped = set.clip(begin, end);  // a range where it is one run
+  IndexSet clipped = set.clip(begin, end);  // a range where it is one run
   if (clipped.contiguous() || clipped.runs() >= set.pattern_runs()) return clipped;
   return IndexSet::of_runs(all_runs(clipped));
 }

@@ -125,7 +125,7 @@ bool Stream::fields(unsigned tag, Event& event) {
     const unsigned first = *at++;
     delta.kind = first & (PLAIT_DELTA_KINDS - 1);
     if ((first & PLAIT_SHAPE_KNOWN) == 0) {
-      delta.shapes[delta.kind] = (at[0] | at[1] << 8U | static_cast<std::uint32_t>(at[2]) << 16U) + 1;
+      delta.shapes[delta.kind] = (std::uint32_t{at[0]} | std::uint32_t{at[1]} << 8U | std::uint32_t{at[2]} << 16U) + 1;
       at += 3;
     }
   }

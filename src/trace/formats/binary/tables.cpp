@@ -69,10 +69,12 @@ void Tables::read(const Part& part) {
       description_.complete = false;
       damaged_.add(description_, base::text("the chunk at byte ", entry.position, " of ", part.name(), " is cut off"));
     }
-    if (front.kind == PLAIT_CHUNK_PROCESS) take_process(part, front, content);
-    if (front.kind == PLAIT_CHUNK_NAMES)
+    if (front.kind == PLAIT_CHUNK_PROCESS)
+      take_process(part, front, content);
+    else if (front.kind == PLAIT_CHUNK_NAMES)
       names_.push_back({&part, front.process, front.image, front.position, std::move(content)});
-    if (front.kind == PLAIT_CHUNK_TABLES) take_tables(content, part, front.position);
+    else if (front.kind == PLAIT_CHUNK_TABLES)
+      take_tables(content, part, front.position);
   }
 }
 
