@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# Runs clang-tidy with the checks of .clang-tidy on the C++ sources of the libraries and bindings.
+#
+# usage: scripts/tidy.sh [BUILD_TREE]      the release build by default
+set -euo pipefail
+. "$(dirname -- "${BASH_SOURCE[0]}")/env.sh"
+cd "$plait_root"
+units="$plait_private/tidy"
+mkdir -p "$units"
+# Each unit of ours once: not the tests, not what other projects generate, not Fortran's second size of integers.
+python3 - "${1:-$plait_release}/compile_commands.json" >"$units/compile_commands.json" <<'EOF'
+import json, re, sys
+target = re.compile(r"CMakeFiles/(?!nanobind|\w*(?:test|fuzz|bench|_i8))\w+\.dir/")
+units = [unit for unit in json.load(open(sys.argv[1])) if unit["file"].endswith(".cpp") and target.search(unit["output"])]
+json.dump(units, sys.stdout, indent=1)
+EOF
+# GCC's headers come last: Clang lacks ISO_Fortran_binding.h.
+sed -n 's/^ *"file": "\(.*\)",*$/\1/p' "$units/compile_commands.json" |
+  xargs -P "$plait_jobs" -n 1 clang-tidy --quiet --experimental-custom-checks -p "$units" \
+    --extra-arg=-idirafter"$(gcc -print-file-name=include)" || { say "clang-tidy found the above" >&2; exit 1; }
