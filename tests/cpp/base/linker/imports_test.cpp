@@ -1,0 +1,38 @@
+// Calls of a function of another object that go elsewhere.
+#include "base/linker/imports.hpp"
+
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+namespace {
+
+int seen = 0;
+
+extern "C" pid_t counting_getppid() {
+  ++seen;
+  return 7;
+}
+
+TEST(Imports, CallsOfLoadedObjectsAreRedirected) {
+  const pid_t parent = ::getppid();
+  ASSERT_NE(parent, 7);
+  using Function = pid_t (*)();
+  const auto original = reinterpret_cast<Function>(::dlsym(RTLD_DEFAULT, "getppid"));
+  ASSERT_NE(original, nullptr);
+  ASSERT_GE(plait::base::redirect_imports("getppid", reinterpret_cast<void (*)()>(counting_getppid)), 1);
+  EXPECT_EQ(::getppid(), 7);
+  EXPECT_EQ(seen, 1);
+  EXPECT_EQ(original(), parent);  // dlsym() does not look there
+  EXPECT_GE(plait::base::redirect_imports("getppid", reinterpret_cast<void (*)()>(original)), 1);
+  EXPECT_EQ(::getppid(), parent);
+  EXPECT_EQ(seen, 1);
+}
+
+TEST(Imports, NothingIsReplacedForAFunctionThatNoObjectCalls) {
+  EXPECT_EQ(plait::base::redirect_imports("no_function_of_this_name", nullptr), 0);
+}
+
+TEST(Imports, LoadedObjectsAreCounted) { EXPECT_GT(plait::base::loaded_objects(), 0U); }
+
+}  // namespace
