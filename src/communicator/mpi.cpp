@@ -10,12 +10,16 @@
 #include "core/comm/internals.hpp"
 #include "plait/mpi.hpp"
 #include "transport/ending.hpp"
+#include "transport/mpi/call.hpp"
 #include "transport/mpi/check.hpp"
 #include "transport/mpi/mpi_transport.hpp"
 
 namespace plait {
 
 namespace {
+
+using transport::mpi::call;
+using transport::mpi::check;
 
 /// An attribute of a communicator, which goes with it.
 struct Holder {
@@ -47,8 +51,7 @@ int key_of_holders() {
   const std::scoped_lock lock(holders().mutex);
   int& key = holders().key;
   if (key == MPI_KEYVAL_INVALID) {
-    transport::mpi::check(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_free, &key, nullptr),
-                          "MPI_Comm_create_keyval");
+    check(call(MPI_Comm_create_keyval, MPI_COMM_NULL_COPY_FN, on_free, &key, nullptr), "MPI_Comm_create_keyval");
     transport::at_ending(transport::EndingStage::kThreads, communicator::forget_comms);
   }
   return key;
@@ -61,12 +64,12 @@ Comm make_comm(MPI_Comm communicator) {
   const int key = key_of_holders();
   Holder* holder = nullptr;
   int found = 0;
-  transport::mpi::check(MPI_Comm_get_attr(communicator, key, static_cast<void*>(&holder), &found), "MPI_Comm_get_attr");
+  check(call(MPI_Comm_get_attr, communicator, key, static_cast<void*>(&holder), &found), "MPI_Comm_get_attr");
   if (found != 0 && !holder->comm.alone()) return holder->comm;
   Comm made = core::comm_over(transport::mpi::make_transport(communicator));
   if (found == 0) {
     holder = new Holder;
-    transport::mpi::check(MPI_Comm_set_attr(communicator, key, holder), "MPI_Comm_set_attr");
+    check(call(MPI_Comm_set_attr, communicator, key, holder), "MPI_Comm_set_attr");
   }
   const std::scoped_lock lock(holders().mutex);
   holders().all.insert(holder);

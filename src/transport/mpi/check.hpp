@@ -5,7 +5,8 @@
 
 namespace plait::transport::mpi {
 
-/// errors  kSystem: names the call and MPI's own words for the code.
-void check(int code, const char* call);
+/// Checks the code that call() has returned.
+/// errors  kSystem: names the call and MPI's own words for the code, or says that MPI has ended.
+void check(int code, const char* what);
 
 }  // namespace plait::transport::mpi

@@ -14,6 +14,7 @@
 #include "base/process.hpp"
 #include "plait/error.hpp"
 #include "transport/ending.hpp"
+#include "transport/mpi/call.hpp"
 #include "transport/mpi/check.hpp"
 
 namespace plait::transport::mpi {
@@ -24,8 +25,6 @@ namespace {
 constexpr int kWords = 2;
 constexpr int kCounters = 2048;
 constexpr auto kBeat = std::chrono::microseconds(500);
-/// How long process 0 waits, when it lets its last counter go, for others that do so at about the same time.
-constexpr auto kPatience = std::chrono::milliseconds(100);
 
 }  // namespace
 
@@ -35,17 +34,17 @@ class CounterWindow {
   explicit CounterWindow(MPI_Comm communicator) {
     // One of its own, freed after the window: MPICH 5.0 tells windows from each other by their communicators' numbers,
     // and numbers come back.
-    check(MPI_Comm_dup(communicator, &everyone_), "MPI_Comm_dup");
-    check(MPI_Comm_set_errhandler(everyone_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-    check(MPI_Comm_rank(everyone_, &rank_), "MPI_Comm_rank");
-    check(MPI_Comm_size(everyone_, &size_), "MPI_Comm_size");
+    check(call(MPI_Comm_dup, communicator, &everyone_), "MPI_Comm_dup");
+    check(call(MPI_Comm_set_errhandler, everyone_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+    check(call(MPI_Comm_rank, everyone_, &rank_), "MPI_Comm_rank");
+    check(call(MPI_Comm_size, everyone_, &size_), "MPI_Comm_size");
     void* memory = nullptr;
     const MPI_Aint bytes = rank_ == 0 ? MPI_Aint{sizeof(std::int64_t)} * kWords * kCounters : 0;
-    int code = MPI_Win_allocate(bytes, sizeof(std::int64_t), MPI_INFO_NULL, everyone_, &memory, &window_);
+    int code = call(MPI_Win_allocate, bytes, sizeof(std::int64_t), MPI_INFO_NULL, everyone_, &memory, &window_);
     int worst = MPI_SUCCESS;
-    check(MPI_Allreduce(&code, &worst, 1, MPI_INT, MPI_MAX, everyone_), "MPI_Allreduce");
+    check(call(MPI_Allreduce, &code, &worst, 1, MPI_INT, MPI_MAX, everyone_), "MPI_Allreduce");
     check(worst, "MPI_Win_allocate");
-    check(MPI_Win_set_errhandler(window_, MPI_ERRORS_RETURN), "MPI_Win_set_errhandler");
+    check(call(MPI_Win_set_errhandler, window_, MPI_ERRORS_RETURN), "MPI_Win_set_errhandler");
     if (rank_ == 0) {
       memory_ = static_cast<std::int64_t*>(memory);
       for (int slot = 0; slot < kCounters; ++slot) {
@@ -53,9 +52,9 @@ class CounterWindow {
         memory_[slot * kWords + 1] = size_;
       }
     }
-    check(MPI_Win_lock_all(MPI_MODE_NOCHECK, window_), "MPI_Win_lock_all");
-    check(MPI_Win_sync(window_), "MPI_Win_sync");
-    check(MPI_Barrier(everyone_), "MPI_Barrier");
+    check(call(MPI_Win_lock_all, MPI_MODE_NOCHECK, window_), "MPI_Win_lock_all");
+    check(call(MPI_Win_sync, window_), "MPI_Win_sync");
+    check(call(MPI_Barrier, everyone_), "MPI_Barrier");
   }
   ~CounterWindow() { end(); }
   CounterWindow(const CounterWindow&) = delete;
@@ -64,41 +63,39 @@ class CounterWindow {
   /// Whether it is of the same processes in the same order, and has room for one more counter.
   bool serves(MPI_Comm others) const {
     int alike = MPI_UNEQUAL;
-    return made_ < kCounters && MPI_Comm_compare(everyone_, others, &alike) == MPI_SUCCESS && alike == MPI_CONGRUENT;
+    return made_ < kCounters && call(MPI_Comm_compare, everyone_, others, &alike) == MPI_SUCCESS &&
+           alike == MPI_CONGRUENT;
   }
   /// The slot of a new counter, which all processes hold.  On process 0, with the list of windows locked.
   int take() {
     const std::scoped_lock lock(beating_);
     held_.push_back(made_);
-    ++mine_;
     if (!beats_) start_beating();
     return made_++;
   }
-  /// This process lets a counter go.  Waits for the others on process 0 only, and not for long.
+  /// This process lets a counter go.
   void release(int slot) noexcept {
     static const std::int64_t kOneLess = -1;
-    {
-      const std::scoped_lock lock(calling_);
-      if (window_ == MPI_WIN_NULL) return;
-      MPI_Accumulate(&kOneLess, 1, MPI_INT64_T, 0, slot * kWords + 1, 1, MPI_INT64_T, MPI_SUM, window_);
-    }
-    if (rank_ == 0) wait_for_the_last_beat();
+    const std::scoped_lock lock(calling_);
+    if (window_ == MPI_WIN_NULL) return;
+    call(MPI_Accumulate, &kOneLess, 1, MPI_INT64_T, 0, slot * kWords + 1, 1, MPI_INT64_T, MPI_SUM, window_);
   }
   /// One atomic operation; returns what was there before.
   std::int64_t change(int word, MPI_Op operation, std::int64_t by) {
     const std::scoped_lock lock(calling_);
     check_there();
     std::int64_t before = 0;
-    check(MPI_Fetch_and_op(&by, &before, MPI_INT64_T, 0, word, operation, window_), "MPI_Fetch_and_op");
-    check(MPI_Win_flush(0, window_), "MPI_Win_flush");
+    check(call(MPI_Fetch_and_op, &by, &before, MPI_INT64_T, 0, word, operation, window_), "MPI_Fetch_and_op");
+    check(call(MPI_Win_flush, 0, window_), "MPI_Win_flush");
     return before;
   }
   std::int64_t compare_swap(int word, std::int64_t expected, std::int64_t wanted) {
     const std::scoped_lock lock(calling_);
     check_there();
     std::int64_t before = 0;
-    check(MPI_Compare_and_swap(&wanted, &expected, &before, MPI_INT64_T, 0, word, window_), "MPI_Compare_and_swap");
-    check(MPI_Win_flush(0, window_), "MPI_Win_flush");
+    check(call(MPI_Compare_and_swap, &wanted, &expected, &before, MPI_INT64_T, 0, word, window_),
+          "MPI_Compare_and_swap");
+    check(call(MPI_Win_flush, 0, window_), "MPI_Win_flush");
     return before;
   }
 
@@ -115,9 +112,9 @@ class CounterWindow {
     end();
     const std::scoped_lock lock(calling_);
     if (window_ == MPI_WIN_NULL) return;
-    MPI_Win_unlock_all(window_);
-    MPI_Win_free(&window_);
-    MPI_Comm_free(&everyone_);
+    call(MPI_Win_unlock_all, window_);
+    call(MPI_Win_free, &window_);
+    call(MPI_Comm_free, &everyone_);
   }
 
  private:
@@ -130,15 +127,6 @@ class CounterWindow {
       beats_ = false;  // the others may wait until process 0 comes to an MPI call by itself
     }
   }
-  /// MPI_Finalize may be what this process calls next, and MPICH 5.0 ends the program where a thread is inside MPI then,
-  /// whether or not that thread ends before anything else is done.  Others may keep their counters as long as they like:
-  /// they may even wait for this process before they let them go.
-  void wait_for_the_last_beat() noexcept {
-    std::unique_lock lock(beating_);
-    if (--mine_ > 0) return;
-    changed_.notify_all();
-    last_beat_.wait_for(lock, kPatience, [this] { return !beats_ || mine_ > 0; });
-  }
   void check_there() const {
     if (window_ == MPI_WIN_NULL) throw Error(ErrorKind::kSystem, "MPI has ended; use streams before MPI_Finalize");
   }
@@ -149,16 +137,15 @@ class CounterWindow {
       changed_.wait_for(lock, kBeat);
       // Looking for a message that nobody sends makes MPI carry out what others want of this process.
       int found = 0;
-      MPI_Iprobe(MPI_ANY_SOURCE, 0, everyone_, &found, MPI_STATUS_IGNORE);
+      if (call(MPI_Iprobe, MPI_ANY_SOURCE, 0, everyone_, &found, MPI_STATUS_IGNORE) == kMpiHasEnded) break;
       // Looked up in memory: an atomic operation on this thread leaves MPICH 5.0 unable to finalise.
-      MPI_Win_sync(window_);
+      call(MPI_Win_sync, window_);
       std::erase_if(held_, [this](int slot) {
         return reinterpret_cast<std::atomic<std::int64_t>*>(memory_ + slot * kWords + 1)->load() == 0;
       });
       if (held_.empty()) break;
     }
     beats_ = false;
-    last_beat_.notify_all();
   }
 
   int rank_ = 0;
@@ -170,9 +157,7 @@ class CounterWindow {
   std::mutex calling_;              // one operation at a time
   std::mutex beating_;
   std::condition_variable changed_;
-  std::condition_variable last_beat_;
   std::vector<int> held_;  // by any process
-  int mine_ = 0;           // how many this process holds; of process 0
   bool beats_ = false;
   bool ending_ = false;
   std::thread thread_;
@@ -232,11 +217,11 @@ std::unique_ptr<Counter> make_remote_counter(MPI_Comm everyone) {
   // Process 0 chooses for all: other threads may be making counters, in another order on each process.
   std::array<std::int64_t, 4> chosen{};  // the name of a window, the slot in it, whether it is to be made
   int rank = 0;
-  check(MPI_Comm_rank(everyone, &rank), "MPI_Comm_rank");
+  check(call(MPI_Comm_rank, everyone, &rank), "MPI_Comm_rank");
   if (rank == 0) {
     const std::scoped_lock lock(all.mutex);
     int leader = 0;
-    check(MPI_Comm_rank(MPI_COMM_WORLD, &leader), "MPI_Comm_rank");
+    check(call(MPI_Comm_rank, MPI_COMM_WORLD, &leader), "MPI_Comm_rank");
     chosen = {leader, all.numbers + 1, 0, 1};
     for (const auto& [name, window] : all.known) {
       if (name.first != leader || !window->serves(everyone)) continue;
@@ -245,7 +230,7 @@ std::unique_ptr<Counter> make_remote_counter(MPI_Comm everyone) {
     }
     all.numbers += chosen[3];
   }
-  check(MPI_Bcast(chosen.data(), static_cast<int>(chosen.size()), MPI_INT64_T, 0, everyone), "MPI_Bcast");
+  check(call(MPI_Bcast, chosen.data(), static_cast<int>(chosen.size()), MPI_INT64_T, 0, everyone), "MPI_Bcast");
   const WindowName name(chosen[0], chosen[1]);
   std::shared_ptr<CounterWindow> window;
   if (chosen[3] != 0) {

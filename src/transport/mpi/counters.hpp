@@ -13,8 +13,7 @@ namespace plait::transport::mpi {
 /// waits for a process that is doing something else.
 ///
 /// Where the network has no atomic operations of its own, MPI carries them out when process 0 is in an MPI call: as
-/// long as a counter is held, a thread of process 0 calls MPI every half millisecond.  Process 0 lets its last counter go
-/// when that thread has ended, unless others keep theirs for a tenth of a second more.
+/// long as a counter is held, a thread of process 0 calls MPI every half millisecond.
 ///
 /// Freeing a window is collective, but counters go when their owners like: windows are kept until MPI_Finalize.  All
 /// communicators of the same processes in the same order share theirs, each of which has room for 2048 counters.

@@ -2,30 +2,98 @@
 
 #include <mpi.h>
 
+#include <atomic>
 #include <cstdlib>
+#include <mutex>
 
+#include "base/linker/imports.hpp"
+#include "base/process.hpp"
 #include "transport/ending.hpp"
+#include "transport/mpi/call.hpp"
 #include "transport/mpi/check.hpp"
 
 namespace plait::transport::mpi {
 
 namespace {
 
-int on_finalize(MPI_Comm /*communicator*/, int /*key*/, void* /*value*/, void* /*state*/) {
-  run_endings();
+using Finalize = int (*)();
+
+/// What watch_finalize() has arranged.
+struct FinalizeWatch {
+  const base::Owner owner;  // a forked child has no part in the end of MPI
+  // The functions that the dynamic linker has found for this library: those of MPI, or of a tool that is loaded first.
+  const Finalize finalize = MPI_Finalize;
+  const Finalize profiled_finalize = PMPI_Finalize;
+  std::mutex mutex;  // one thread at a time arranges more
+  bool watched = false;
+  int key = MPI_KEYVAL_INVALID;  // of the attribute whose deletion is the first thing that MPI_Finalize does
+  unsigned long long loaded_objects = 0;
+  std::atomic<bool> finalizing = false;
+};
+
+/// Never destroyed: MPI may end after static objects do.
+FinalizeWatch& finalize_watch() {
+  static auto* const watch = new FinalizeWatch;
+  return *watch;
+}
+
+int on_begin(MPI_Comm /*communicator*/, int /*key*/, void* /*value*/, void* /*state*/) {
+  CallGate::instance().serialize();
   return MPI_SUCCESS;
+}
+
+int on_finalize(MPI_Comm /*communicator*/, int /*key*/, void* /*value*/, void* /*state*/) {
+  CallGate& gate = CallGate::instance();
+  gate.serialize();
+  run_endings();
+  gate.close();
+  return MPI_SUCCESS;
+}
+
+/// Calls `next`, the MPI_Finalize that the program meant, at a moment at which no thread is inside MPI through call().
+int finalize_through(Finalize next) {
+  FinalizeWatch& watch = finalize_watch();
+  // A tool's MPI_Finalize calls PMPI_Finalize, which comes here as well.
+  if (!watch.owner.here() || !mpi_runs() || CallGate::is_inside() || watch.finalizing.exchange(true)) return next();
+  // MPI deletes attributes in reverse order.  on_begin() comes first, so that callbacks of the program may use Plait.
+  if (watch.key != MPI_KEYVAL_INVALID) call(MPI_Comm_set_attr, MPI_COMM_SELF, watch.key, nullptr);
+  CallGate::instance().pause();
+  const int code = next();
+  CallGate::instance().resume();  // MPI still runs if a session is open
+  watch.finalizing = false;
+  return code;
+}
+
+int finalize() { return finalize_through(finalize_watch().finalize); }
+int profiled_finalize() { return finalize_through(finalize_watch().profiled_finalize); }
+
+/// Redirects calls of MPI_Finalize in all objects that are loaded by now.
+void redirect_finalize() {
+  FinalizeWatch& watch = finalize_watch();
+  const auto loaded = base::loaded_objects();
+  if (loaded == watch.loaded_objects) return;
+  base::redirect_imports("MPI_Finalize", reinterpret_cast<void (*)()>(finalize));
+  base::redirect_imports("PMPI_Finalize", reinterpret_cast<void (*)()>(profiled_finalize));
+  watch.loaded_objects = loaded;
 }
 
 }  // namespace
 
 void watch_finalize() {
-  static bool watched = false;
-  if (watched) return;
-  int key = MPI_KEYVAL_INVALID;
-  check(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_finalize, &key, nullptr), "MPI_Comm_create_keyval");
-  check(MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr), "MPI_Comm_set_attr");
-  check(MPI_Comm_free_keyval(&key), "MPI_Comm_free_keyval");
-  watched = true;
+  FinalizeWatch& watch = finalize_watch();
+  const std::scoped_lock lock(watch.mutex);
+  redirect_finalize();
+  if (watch.watched) return;
+  const auto make_key = [](MPI_Comm_delete_attr_function* callback) {
+    int key = MPI_KEYVAL_INVALID;
+    check(call(MPI_Comm_create_keyval, MPI_COMM_NULL_COPY_FN, callback, &key, nullptr), "MPI_Comm_create_keyval");
+    return key;
+  };
+  int key = make_key(on_finalize);
+  check(call(MPI_Comm_set_attr, MPI_COMM_SELF, key, nullptr), "MPI_Comm_set_attr");
+  check(call(MPI_Comm_free_keyval, &key), "MPI_Comm_free_keyval");
+  watch.key = make_key(on_begin);
+  watch.watched = true;
 }
 
 bool mpi_runs() {

@@ -3,9 +3,11 @@
 
 namespace plait::transport::mpi {
 
-/// From the first call on.  MPI_Finalize deletes the attributes of MPI_COMM_SELF before anything else, while all of MPI
-/// still works.  Not collective; not on two threads at once.
-/// errors  kSystem: MPI refuses.
+/// From the first call on, MPI_Finalize first waits until no thread is inside MPI through call()
+/// (transport/call_gate.hpp), then runs the endings as it deletes the attributes of MPI_COMM_SELF, while MPI works, and
+/// then makes call() fail.  Each call includes objects that have been loaded since the one before.  Not collective.
+/// threads  Any.
+/// errors  kSystem: MPI fails.
 void watch_finalize();
 
 /// Whether MPI is initialised and not finalised.

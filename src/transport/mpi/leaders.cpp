@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/process.hpp"
+#include "transport/mpi/call.hpp"
 #include "transport/mpi/check.hpp"
 #include "transport/mpi/tags.hpp"
 
@@ -33,8 +34,10 @@ void Leaders::reduce_min(std::span<std::int64_t> values) {
     const int to = ranks_[static_cast<std::size_t>((index_ + distance) % count)];
     std::array<MPI_Request, 2> requests{MPI_REQUEST_NULL, MPI_REQUEST_NULL};
     try {
-      check(MPI_Irecv(step->in.data(), length, MPI_INT64_T, from, kAgreeTag, everyone_, requests.data()), "MPI_Irecv");
-      check(MPI_Isend(step->out.data(), length, MPI_INT64_T, to, kAgreeTag, everyone_, &requests[1]), "MPI_Isend");
+      check(call(MPI_Irecv, step->in.data(), length, MPI_INT64_T, from, kAgreeTag, everyone_, requests.data()),
+            "MPI_Irecv");
+      check(call(MPI_Isend, step->out.data(), length, MPI_INT64_T, to, kAgreeTag, everyone_, &requests[1]),
+            "MPI_Isend");
       notices_.wait(requests, "an agreement between nodes");
     } catch (...) {
       notices_.abandon();
@@ -56,13 +59,14 @@ void Leaders::broadcast(std::span<std::byte> bytes) {
       const auto length = static_cast<int>(std::min(kHandedOn, bytes.size() - done));
       if (index > 0) {
         MPI_Request receive = MPI_REQUEST_NULL;
-        check(MPI_Irecv(part, length, MPI_BYTE, ranks_[(index - 1) / 2], kBroadcastTag, everyone_, &receive),
+        check(call(MPI_Irecv, part, length, MPI_BYTE, ranks_[(index - 1) / 2], kBroadcastTag, everyone_, &receive),
               "MPI_Irecv");
         notices_.wait_for_messages(std::span(&receive, 1), "a broadcast between nodes");
       }
       notices_.wait_for_messages(sends, "a broadcast between nodes");
       for (std::size_t child = 0; child < sends.size() && 2 * index + 1 + child < ranks_.size(); ++child)
-        check(MPI_Isend(part, length, MPI_BYTE, ranks_[2 * index + 1 + child], kBroadcastTag, everyone_, &sends[child]),
+        check(call(MPI_Isend, part, length, MPI_BYTE, ranks_[2 * index + 1 + child], kBroadcastTag, everyone_,
+                   &sends[child]),
               "MPI_Isend");
     }
     notices_.wait_for_messages(sends, "a broadcast between nodes");

@@ -1,32 +1,34 @@
 #include "transport/mpi/meeting.hpp"
 
+#include "transport/mpi/call.hpp"
 #include "transport/mpi/check.hpp"
 
 namespace plait::transport::mpi {
 
 FirstMeeting::FirstMeeting(MPI_Comm node, MPI_Comm everyone) : node_(node), everyone_(everyone) {
-  check(MPI_Comm_rank(node, &rank_), "MPI_Comm_rank");
-  check(MPI_Comm_size(node, &size_), "MPI_Comm_size");
+  check(call(MPI_Comm_rank, node, &rank_), "MPI_Comm_rank");
+  check(call(MPI_Comm_size, node, &size_), "MPI_Comm_size");
 }
 
 void FirstMeeting::from_first(std::span<std::byte> bytes) {
-  check(MPI_Bcast(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, 0, node_), "MPI_Bcast");
+  check(call(MPI_Bcast, bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, 0, node_), "MPI_Bcast");
 }
 
 bool FirstMeeting::all(bool mine) {
   int yes = mine ? 1 : 0;
-  check(MPI_Allreduce(MPI_IN_PLACE, &yes, 1, MPI_INT, MPI_MIN, node_), "MPI_Allreduce");
+  check(call(MPI_Allreduce, MPI_IN_PLACE, &yes, 1, MPI_INT, MPI_MIN, node_), "MPI_Allreduce");
   return yes != 0;
 }
 
 std::vector<std::int64_t> FirstMeeting::gather(std::int64_t mine) {
   std::vector<std::int64_t> given(static_cast<std::size_t>(size_));
-  check(MPI_Allgather(&mine, 1, MPI_INT64_T, given.data(), 1, MPI_INT64_T, node_), "MPI_Allgather");
+  check(call(MPI_Allgather, &mine, 1, MPI_INT64_T, given.data(), 1, MPI_INT64_T, node_), "MPI_Allgather");
   return given;
 }
 
 void FirstMeeting::largest(std::span<std::int64_t> values) {
-  check(MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_INT64_T, MPI_MAX, everyone_),
+  check(call(MPI_Allreduce, MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_INT64_T, MPI_MAX,
+             everyone_),
         "MPI_Allreduce");
 }
 

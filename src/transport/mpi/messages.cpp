@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "transport/mpi/call.hpp"
 #include "transport/mpi/check.hpp"
 #include "transport/mpi/tags.hpp"
 
@@ -34,7 +35,7 @@ class MpiTicket : public Ticket {
   bool test() override {
     for (; ended_ < requests_.size(); ++ended_) {
       int there = 0;
-      check(MPI_Test(&requests_[ended_], &there, MPI_STATUS_IGNORE), "a message between nodes");
+      check(call(MPI_Test, &requests_[ended_], &there, MPI_STATUS_IGNORE), "a message between nodes");
       if (there == 0) return false;
     }
     complete_ = true;
@@ -68,13 +69,14 @@ std::unique_ptr<Ticket> start_parts(Bytes bytes, Notices& notices, Start&& start
 std::unique_ptr<Ticket> start_send(MPI_Comm comm, int to, std::span<const std::byte> bytes, Notices& notices) {
   return start_parts(bytes, notices, [&](std::span<const std::byte> part, bool acknowledged, MPI_Request* request) {
     const auto send = acknowledged ? MPI_Issend : MPI_Isend;
-    check(send(part.data(), static_cast<int>(part.size()), MPI_BYTE, to, kDataTag, comm, request), "MPI_Isend");
+    check(call(send, part.data(), static_cast<int>(part.size()), MPI_BYTE, to, kDataTag, comm, request), "MPI_Isend");
   });
 }
 
 std::unique_ptr<Ticket> start_receive(MPI_Comm comm, int from, std::span<std::byte> bytes, Notices& notices) {
   return start_parts(bytes, notices, [&](std::span<std::byte> part, bool, MPI_Request* request) {
-    check(MPI_Irecv(part.data(), static_cast<int>(part.size()), MPI_BYTE, from, kDataTag, comm, request), "MPI_Irecv");
+    check(call(MPI_Irecv, part.data(), static_cast<int>(part.size()), MPI_BYTE, from, kDataTag, comm, request),
+          "MPI_Irecv");
   });
 }
 

@@ -10,6 +10,7 @@
 #include "base/process.hpp"
 #include "base/text.hpp"
 #include "plait/error.hpp"
+#include "transport/mpi/call.hpp"
 #include "transport/mpi/check.hpp"
 #include "transport/mpi/counters.hpp"
 #include "transport/mpi/finalize.hpp"
@@ -32,10 +33,10 @@ namespace {
 class MpiTransport : public Transport, public node::GroupMeeting, public node::Leaver {
  public:
   explicit MpiTransport(MPI_Comm communicator) {
-    check(MPI_Comm_dup(communicator, everyone_.out()), "MPI_Comm_dup");
-    check(MPI_Comm_set_errhandler(everyone_.get(), MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-    check(MPI_Comm_rank(everyone_.get(), &rank_), "MPI_Comm_rank");
-    check(MPI_Comm_size(everyone_.get(), &size_), "MPI_Comm_size");
+    check(call(MPI_Comm_dup, communicator, everyone_.out()), "MPI_Comm_dup");
+    check(call(MPI_Comm_set_errhandler, everyone_.get(), MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+    check(call(MPI_Comm_rank, everyone_.get(), &rank_), "MPI_Comm_rank");
+    check(call(MPI_Comm_size, everyone_.get(), &size_), "MPI_Comm_size");
     Topology topology(everyone_.get());
     node_rank_ = topology.node_rank;
     node_size_ = topology.node_size;
@@ -128,7 +129,7 @@ class MpiTransport : public Transport, public node::GroupMeeting, public node::L
     if (!mailbox_) mailbox_ = std::make_unique<Mailbox>();
     std::copy(bytes.begin(), bytes.end(), mailbox_->begin());
     MPI_Request request = MPI_REQUEST_NULL;
-    check(MPI_Ibcast(mailbox_->data(), static_cast<int>(bytes.size()), MPI_BYTE, root, everyone_.get(), &request),
+    check(call(MPI_Ibcast, mailbox_->data(), static_cast<int>(bytes.size()), MPI_BYTE, root, everyone_.get(), &request),
           "MPI_Ibcast");
     try {
       notices_->wait(std::span(&request, 1), "MPI_Ibcast");

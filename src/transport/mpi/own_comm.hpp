@@ -3,6 +3,8 @@
 
 #include <mpi.h>
 
+#include "transport/mpi/call.hpp"
+
 namespace plait::transport::mpi {
 
 /// Freed unless MPI has ended already, or somebody may still send something that nobody takes: MPICH ends a program
@@ -12,7 +14,7 @@ class OwnComm {
   OwnComm() = default;
   ~OwnComm() {
     int ended = 0;
-    if (comm_ != MPI_COMM_NULL && MPI_Finalized(&ended) == MPI_SUCCESS && ended == 0) MPI_Comm_free(&comm_);
+    if (comm_ != MPI_COMM_NULL && MPI_Finalized(&ended) == MPI_SUCCESS && ended == 0) call(MPI_Comm_free, &comm_);
   }
   OwnComm(const OwnComm&) = delete;
   OwnComm& operator=(const OwnComm&) = delete;

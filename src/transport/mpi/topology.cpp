@@ -9,6 +9,7 @@
 #include <map>
 #include <utility>
 
+#include "transport/mpi/call.hpp"
 #include "transport/mpi/check.hpp"
 #include "transport/node/peers.hpp"
 
@@ -18,7 +19,7 @@ namespace {
 
 std::vector<int> all_of(MPI_Comm comm, int mine, int size) {
   std::vector<int> found(static_cast<std::size_t>(size));
-  check(MPI_Allgather(&mine, 1, MPI_INT, found.data(), 1, MPI_INT, comm), "MPI_Allgather");
+  check(call(MPI_Allgather, &mine, 1, MPI_INT, found.data(), 1, MPI_INT, comm), "MPI_Allgather");
   return found;
 }
 
@@ -43,24 +44,25 @@ std::vector<IndexSet> nodes_of(const std::vector<int>& first_of_node) {
 
 Topology::Topology(MPI_Comm everyone) {
   int rank = 0;
-  check(MPI_Comm_rank(everyone, &rank), "MPI_Comm_rank");
+  check(call(MPI_Comm_rank, everyone, &rank), "MPI_Comm_rank");
   OwnComm whole;
-  check(MPI_Comm_split_type(everyone, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, whole.out()), "MPI_Comm_split_type");
+  check(call(MPI_Comm_split_type, everyone, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, whole.out()),
+        "MPI_Comm_split_type");
   static std::atomic<std::int64_t> made{0};
   const char* setting = std::getenv("PLAIT_NODE_SIZE");
   std::array<std::int64_t, 2> told{setting != nullptr ? std::atoi(setting) : 0,
                                    node::hash_of(std::array<std::int64_t, 2>{::getpid(), ++made})};
-  check(MPI_Bcast(told.data(), 2, MPI_INT64_T, 0, everyone), "MPI_Bcast");
+  check(call(MPI_Bcast, told.data(), 2, MPI_INT64_T, 0, everyone), "MPI_Bcast");
   cookie = told[1];
   int index = 0;
-  check(MPI_Comm_rank(whole.get(), &index), "MPI_Comm_rank");
+  check(call(MPI_Comm_rank, whole.get(), &index), "MPI_Comm_rank");
   const int most = static_cast<int>(told[0]);
-  check(MPI_Comm_split(whole.get(), most > 0 ? index / most : 0, rank, node.out()), "MPI_Comm_split");
-  check(MPI_Comm_rank(node.get(), &node_rank), "MPI_Comm_rank");
-  check(MPI_Comm_size(node.get(), &node_size), "MPI_Comm_size");
+  check(call(MPI_Comm_split, whole.get(), most > 0 ? index / most : 0, rank, node.out()), "MPI_Comm_split");
+  check(call(MPI_Comm_rank, node.get(), &node_rank), "MPI_Comm_rank");
+  check(call(MPI_Comm_size, node.get(), &node_size), "MPI_Comm_size");
   workers = all_of(node.get(), rank, node_size);
   int size = 0;
-  check(MPI_Comm_size(everyone, &size), "MPI_Comm_size");
+  check(call(MPI_Comm_size, everyone, &size), "MPI_Comm_size");
   if (node_size != size)
     nodes = std::make_shared<const std::vector<IndexSet>>(nodes_of(all_of(everyone, workers.front(), size)));
 
@@ -70,17 +72,17 @@ Topology::Topology(MPI_Comm everyone) {
   node_group = node::hash_of(processes);
 
   OwnComm heads;
-  check(MPI_Comm_split(everyone, node_rank == 0 ? 0 : MPI_UNDEFINED, rank, heads.out()), "MPI_Comm_split");
+  check(call(MPI_Comm_split, everyone, node_rank == 0 ? 0 : MPI_UNDEFINED, rank, heads.out()), "MPI_Comm_split");
   if (node_rank == 0) {
     int count = 1;
-    check(MPI_Comm_rank(heads.get(), &leader_index), "MPI_Comm_rank");
-    check(MPI_Comm_size(heads.get(), &count), "MPI_Comm_size");
+    check(call(MPI_Comm_rank, heads.get(), &leader_index), "MPI_Comm_rank");
+    check(call(MPI_Comm_size, heads.get(), &count), "MPI_Comm_size");
     leaders = all_of(heads.get(), rank, count);
   }
 
   int level = MPI_THREAD_SINGLE;
-  check(MPI_Query_thread(&level), "MPI_Query_thread");
-  check(MPI_Allreduce(MPI_IN_PLACE, &level, 1, MPI_INT, MPI_MIN, everyone), "MPI_Allreduce");
+  check(call(MPI_Query_thread, &level), "MPI_Query_thread");
+  check(call(MPI_Allreduce, MPI_IN_PLACE, &level, 1, MPI_INT, MPI_MIN, everyone), "MPI_Allreduce");
   threads = level >= MPI_THREAD_MULTIPLE;
 }
 

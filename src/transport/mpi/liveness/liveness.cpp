@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "transport/mpi/call.hpp"
 #include "transport/mpi/check.hpp"
 
 namespace plait::transport::mpi {
@@ -10,11 +11,11 @@ namespace plait::transport::mpi {
 PeerLiveness::PeerLiveness(MPI_Comm node, std::vector<int> workers, std::span<node::Departure> departures,
                            const node::Progress& progress)
     : workers_(std::move(workers)), departures_(departures), progress_(progress) {
-  mpi::check(MPI_Comm_rank(node, &node_rank_), "MPI_Comm_rank");
+  mpi::check(call(MPI_Comm_rank, node, &node_rank_), "MPI_Comm_rank");
   const node::ProcessSeen mine = node::this_process_seen();
   std::vector<node::ProcessSeen> all(workers_.size());
   static_assert(sizeof mine == 3 * sizeof(std::int64_t));
-  mpi::check(MPI_Allgather(&mine, 3, MPI_INT64_T, all.data(), 3, MPI_INT64_T, node), "MPI_Allgather");
+  mpi::check(call(MPI_Allgather, &mine, 3, MPI_INT64_T, all.data(), 3, MPI_INT64_T, node), "MPI_Allgather");
   peers_ = node::watch(all);
 }
 

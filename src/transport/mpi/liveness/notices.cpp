@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/process.hpp"
+#include "transport/mpi/call.hpp"
 #include "transport/mpi/check.hpp"
 #include "transport/mpi/tags.hpp"
 
@@ -39,11 +40,11 @@ void Notices::take() {
   while (true) {
     int there = 0;
     MPI_Message message = MPI_MESSAGE_NULL;
-    if (MPI_Improbe(MPI_ANY_SOURCE, kNoticeTag, everyone_, &there, &message, MPI_STATUS_IGNORE) != MPI_SUCCESS ||
+    if (call(MPI_Improbe, MPI_ANY_SOURCE, kNoticeTag, everyone_, &there, &message, MPI_STATUS_IGNORE) != MPI_SUCCESS ||
         there == 0)
       return;
     Wire wire;
-    if (MPI_Mrecv(&wire, sizeof wire, MPI_BYTE, &message, MPI_STATUS_IGNORE) != MPI_SUCCESS) continue;
+    if (call(MPI_Mrecv, &wire, sizeof wire, MPI_BYTE, &message, MPI_STATUS_IGNORE) != MPI_SUCCESS) continue;
     // Else it is of a communicator whose number has come back.
     if (wire.cookie == cookie_) board_.front().record(wire.departed);
   }
@@ -67,8 +68,8 @@ void Notices::send(Wire& wire) {
   const auto tell = [&](int to) {
     MPI_Request request = MPI_REQUEST_NULL;
     const int leader = leaders_.ranks[static_cast<std::size_t>(to)];
-    if (MPI_Isend(&wire, sizeof wire, MPI_BYTE, leader, kNoticeTag, everyone_, &request) == MPI_SUCCESS)
-      MPI_Request_free(&request);
+    if (call(MPI_Isend, &wire, sizeof wire, MPI_BYTE, leader, kNoticeTag, everyone_, &request) == MPI_SUCCESS)
+      call(MPI_Request_free, &request);
   };
   if (count <= kMostTold) {
     for (int to = 0; to < count; ++to)
@@ -88,7 +89,7 @@ void Notices::look() {
 void Notices::wait(std::span<MPI_Request> requests, const char* what) {
   const auto test = [&] {
     int there = 0;
-    check(MPI_Testall(static_cast<int>(requests.size()), requests.data(), &there, MPI_STATUSES_IGNORE), what);
+    check(call(MPI_Testall, static_cast<int>(requests.size()), requests.data(), &there, MPI_STATUSES_IGNORE), what);
     return there != 0 ? Seen::kEnd : Seen::kNothing;
   };
   wait(test, kNap);
@@ -100,7 +101,7 @@ void Notices::wait_for_messages(std::span<MPI_Request> requests, const char* wha
     auto seen = Seen::kNothing;
     for (; ended < requests.size(); ++ended, seen = Seen::kProgress) {
       int there = 0;
-      check(MPI_Test(&requests[ended], &there, MPI_STATUS_IGNORE), what);
+      check(call(MPI_Test, &requests[ended], &there, MPI_STATUS_IGNORE), what);
       if (there == 0) return seen;
     }
     return Seen::kEnd;
