@@ -1,0 +1,129 @@
+/* Calls MPI_Finalize while Plait still works in the background.
+ * argv[1]: what is under way; argv[2]: a new file; argv[3]: how many milliseconds rank 1 is behind the others, which call
+ * MPI_Finalize after half of that time, so that threads that wait for rank 1 are inside MPI. */
+#define _GNU_SOURCE
+#include <plait_mpi.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { SIDE = 512 };
+
+static double values[SIDE * SIDE];
+static plait_comm* comm;
+static plait_file* file;
+static plait_layout* layout;
+static plait_stream* stream;
+static plait_request* request;
+static int rank;
+static useconds_t behind;
+
+static void must(plait_status status, const char* what) {
+  if (status == PLAIT_OK) return;
+  fprintf(stderr, "rank %d, %s: %s\n", rank, what, plait_message(NULL));
+  exit(4);
+}
+
+static plait_file* open_new(const char* name, plait_comm* among) {
+  static const int64_t shape[2] = {SIDE, SIDE};
+  plait_open_options options;
+  plait_file* made = NULL;
+  memset(&options, 0, sizeof options);
+  options.size = sizeof options;
+  options.shape = shape;
+  options.dimensions = 2;
+  options.dtype = "<f8";
+  options.memory = 1 << 16;
+  options.strategy = "two-phase";
+  must(plait_open(name, "w", among, &options, &made), "open");
+  return made;
+}
+
+static void start_write(void) {
+  if (rank == 1) usleep(behind);
+  must(plait_start_write(file, layout, values, sizeof values, &request), "start");
+  if (rank != 1) usleep(behind / 2);
+}
+
+static int close_all(MPI_Comm communicator, int key, void* value, void* state) {
+  (void)communicator, (void)key, (void)value, (void)state;
+  must(plait_request_free(&request), "wait");
+  must(plait_close(&file), "close");
+  return MPI_SUCCESS;
+}
+
+static void* finalize(void* unused) {
+  (void)unused;
+  MPI_Finalize();
+  return NULL;
+}
+
+/* Several files of several communicators are given up, each of which a thread tells the other ranks. */
+static void abandon_all(const char* name) {
+  for (int i = 0; i < 3; ++i) {
+    MPI_Comm among = MPI_COMM_NULL;
+    plait_comm* made = NULL;
+    char path[4096];
+    MPI_Comm_dup(MPI_COMM_WORLD, &among);
+    must(plait_comm_from_mpi(among, &made), "communicator");
+    snprintf(path, sizeof path, "%s.%d", name, i);
+    plait_file* given_up = open_new(path, made);
+    if (rank == 1) usleep(behind / 3);
+    must(plait_abandon(&given_up), "abandon");
+    must(plait_comm_free(&made), "free");
+  }
+  if (rank != 1) usleep(behind / 2);
+}
+
+static void use_stream(const char* name, bool closes) {
+  plait_stream* shared = NULL;
+  double value = rank;
+  (void)name;
+  must(plait_close(&file), "close");
+  must(plait_open(name, "r+", comm, NULL, &file), "open again");
+  must(plait_stream_open(file, PLAIT_STREAM_SHARED, &shared), "open a stream");
+  must(plait_stream_write(shared, &value, 1), "write");
+  usleep(rank == 1 ? behind : behind / 2);
+  if (closes) must(plait_stream_close(&shared), "close a stream");
+  stream = shared;
+}
+
+int main(int argc, char** argv) {
+  int threads = 0;
+  char text[128];
+  int ranks = 0;
+  if (argc != 4) return 2;
+  const char* what = argv[1];
+  behind = (useconds_t)(1000 * atoi(argv[3]));
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &threads);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  must(plait_comm_from_mpi(MPI_COMM_WORLD, &comm), "communicator");
+  snprintf(text, sizeof text, "%dx%d (*, cyclic) onto (%d)", SIDE, SIDE, ranks);
+  must(plait_layout_parse(text, &layout), "layout");
+  file = open_new(argv[2], comm);
+  if (strcmp(what, "started") == 0) {
+    start_write();
+  } else if (strcmp(what, "thread") == 0) { /* MPI_Finalize on another thread */
+    pthread_t thread;
+    start_write();
+    return pthread_create(&thread, NULL, finalize, NULL) != 0 || pthread_join(thread, NULL) != 0;
+  } else if (strcmp(what, "callback") == 0) { /* the program closes its files in MPI_Finalize */
+    int key = MPI_KEYVAL_INVALID;
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, close_all, &key, NULL);
+    MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
+    start_write();
+  } else if (strcmp(what, "abandoned") == 0) {
+    abandon_all(argv[2]);
+    must(plait_abandon(&file), "abandon");
+  } else if (strcmp(what, "stream") == 0 || strcmp(what, "stream closed") == 0) {
+    use_stream(argv[2], strcmp(what, "stream") != 0);
+  } else {
+    return 3;
+  }
+  MPI_Finalize();
+  return 0;
+}

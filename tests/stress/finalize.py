@@ -1,0 +1,171 @@
+"""Programs that call MPI_Finalize, or end, while Plait still works in the background; again and again, under load.
+
+usage: python tests/stress/finalize.py [--times N] [--ranks R] [--load L] [--plain]
+                                       [--language C|Fortran|Python] [--what W] [--node 0|1|2]
+
+All programs of tests/jobs/finalizes.* and tests/fortran/finalizes.f90 run N times: in C, in Fortran and in Python; on
+one node, and on nodes of one and of two ranks, where threads of Plait call MPI. Every run must end by itself within
+LIMIT seconds with exit status 0. MPICH must not complain, whether the slow functions of tests/jobs/slow_mpi.c are
+preloaded (which makes it likely that a thread is inside MPI when MPI_Finalize begins) or, with --plain, not. Plait may
+say that files were not closed, and that requests which were not waited for have failed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import plait
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).parents[2]
+LIBRARIES = Path(plait.__file__).parent
+LIMIT = 60
+NODES = ("", "1", "2")
+C_CASES = ("started", "thread", "callback", "abandoned", "stream", "stream closed")
+PYTHON_CASES = ("started", "started, finalized", "abandoned", "abandoned, finalized", "stream", "stream, finalized")
+FORTRAN_CASES = ("started", "abandoned", "stream")
+COMPLAINTS = ("resource busy", "Assertion failed", "Fatal error", "BAD TERMINATION", "terminate called")
+# What Open MPI asks for before it starts more ranks than cores, or for the superuser.
+WELCOME = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+    "OMP_NUM_THREADS": "1",
+}
+
+
+@dataclass(frozen=True)
+class Case:
+    """One program, and what is under way when it ends."""
+
+    language: str
+    what: str
+    node: str
+
+    def is_chosen(self, arguments: argparse.Namespace) -> bool:
+        """Tell whether the arguments of the program include this case."""
+        node = arguments.node.replace("0", "") if arguments.node else self.node
+        language, what = arguments.language or self.language, arguments.what or self.what
+        return (language, what, node) == (self.language, self.what, self.node)
+
+    def __str__(self) -> str:
+        """Return a line for reports."""
+        return f"{self.language}, {self.what}, {f'nodes of {self.node}' if self.node else 'one node'}"
+
+
+def cases() -> list[Case]:
+    """Return all cases whose languages can be compiled here."""
+    languages = {"C": C_CASES, "Python": PYTHON_CASES}
+    if shutil.which("gfortran") and (LIBRARIES / "libplait_fortran.so").exists():
+        languages["Fortran"] = FORTRAN_CASES
+    return [Case(language, what, node) for language, all_ in languages.items() for what in all_ for node in NODES]
+
+
+class Programs:
+    """The compiled programs, in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        """Compile them."""
+        self.folder = folder
+        self.slow = folder / "slow_mpi.so"
+        self._compile("mpicc", "-shared", "-fPIC", "-O1", ROOT / "tests/jobs/slow_mpi.c", "-o", self.slow)
+        linked = [f"-L{LIBRARIES}", "-lplait_mpi", "-lplait", f"-Wl,-rpath,{LIBRARIES}", "-lpthread"]
+        source = ROOT / "tests/jobs/finalizes.c"
+        self._compile("mpicc", "-Wall", f"-I{ROOT}/include", source, "-o", folder / "in_c", *linked)
+        if any(case.language == "Fortran" for case in cases()):
+            options = [f"-I{LIBRARIES}/fortran", f"-J{folder}", ROOT / "tests/fortran/finalizes.f90"]
+            libraries = [LIBRARIES / "libplait_fortran.so", f"-Wl,-rpath,{LIBRARIES}"]
+            self._compile("gfortran", "-O1", *options, "-o", folder / "in_fortran", *libraries)
+
+    @staticmethod
+    def _compile(*command: str | Path) -> None:
+        done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise RuntimeError(done.stderr)
+
+    def run(self, case: Case, ranks: int, behind: int, slow: bool = True) -> str:
+        """Run a case; rank 1 is `behind` ms behind the others. Return what is wrong with its end, or nothing."""
+        new = Path(tempfile.mkdtemp(dir=self.folder))
+        arguments = [case.what, str(new / "a.npy"), str(behind)]
+        program = {
+            "C": [str(self.folder / "in_c"), *arguments],
+            "Fortran": [str(self.folder / "in_fortran")],
+            "Python": [sys.executable, str(ROOT / "tests/jobs/finalizes.py"), *arguments],
+        }[case.language]
+        more = {"PLAIT_NODE_SIZE": case.node, "WHAT": case.what}
+        preload = ["env", f"LD_PRELOAD={self.slow}"] if slow else []
+        try:
+            done = subprocess.run(
+                ["mpiexec", "-n", str(ranks), *preload, *program],
+                cwd=new,
+                env={**os.environ, **WELCOME, **more},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                timeout=LIMIT,
+                check=False,
+            )
+        except subprocess.TimeoutExpired as error:
+            return f"still runs after {LIMIT} s:\n{error.output!r}"
+        finally:
+            shutil.rmtree(new, ignore_errors=True)
+        if done.returncode != 0 or any(word in done.stdout for word in COMPLAINTS):
+            return f"exit status {done.returncode}:\n{done.stdout}"
+        return ""
+
+
+@contextmanager
+def load(count: int) -> Iterator[None]:
+    """Keep the machine busy with so many processes."""
+    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for process in busy:
+            process.kill()
+            process.wait()
+
+
+def main() -> int:
+    """Run all cases, and say how often each has failed."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--times", type=int, default=20)
+    parser.add_argument("--ranks", type=int, default=4)
+    parser.add_argument("--load", type=int, default=6)
+    parser.add_argument("--plain", action="store_true")
+    parser.add_argument("--language", choices=("C", "Fortran", "Python"), default="")
+    parser.add_argument("--what", default="", help="what is under way")
+    parser.add_argument("--node", choices=("0", "1", "2"), default="", help="ranks of a node, 0: all")
+    arguments = parser.parse_args()
+    failures: dict[Case, list[str]] = {}
+    begin = time.monotonic()
+    with tempfile.TemporaryDirectory() as folder, load(arguments.load):
+        programs = Programs(Path(folder))
+        chosen = [case for case in cases() if case.is_chosen(arguments)]
+        for number in range(arguments.times):
+            for case in chosen:
+                wrong = programs.run(case, arguments.ranks, (150, 50, 0)[number % 3], not arguments.plain)
+                if wrong:
+                    failures.setdefault(case, []).append(wrong)
+                    print(f"{case}: {wrong}", flush=True)
+    for case in chosen:
+        print(f"{case}: {len(failures.get(case, []))} of {arguments.times} runs failed")
+    print(f"{arguments.times * len(chosen)} runs in {time.monotonic() - begin:.0f} s")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
