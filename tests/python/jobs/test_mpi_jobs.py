@@ -82,8 +82,9 @@ os._exit(7)
 """
 
 
-# Stays a moment longer than its program, so that the launcher does not end the others before they notice themselves.
-OUTLIVE = ["sh", "-c", '"$@"; sleep 2', "sh"]
+# Stays longer than its program, so that the launcher does not end the others before they notice themselves.  The shell
+# of a killed rank stays until the status of a survivor has the launcher end it.
+OUTLIVE = ["sh", "-c", '"$@"; status=$?; [ $status != 137 ] || sleep 60; sleep 2; exit $status', "sh"]
 
 
 def start(path, ranks, victim, moment, around=()):
