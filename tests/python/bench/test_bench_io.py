@@ -220,14 +220,8 @@ def made_up_results():
     fast = CellResult("column-block", "x", {TOTAL: [0.010, 0.012, 0.011], MPI_IO: [0.022, 0.022, 0.1]})
     cut = CellResult("row-cyclic", "x", {TOTAL: [0.020]}, over={MPI_IO: 5.0})
     bad = CellResult("cyclic-cyclic", "x", {TOTAL: [0.011], MPI_IO: [1.0]}, wrong=[MPI_IO])
-    settings = {
-        "ranks": 4,
-        "rounds": 3,
-        "mpiio": True,
-        "fortran": False,
-        "conditions": {"memory": 0, "cold": False},
-        "busy": 0,
-    }
+    conditions = {"memory": 0, "cold": False}
+    settings = {"ranks": 4, "rounds": 3, "mpiio": True, "fortran": False, "conditions": conditions, "busy": 0}
     machine = {"processor": "p", "cores": "2", "memory": "1 GiB", "system": "s", "file system": "f", "python": "3"}
     case = CaseResult(Case("float64", 100, "read"), [fast, cut, bad])
     return IoResults({**machine, "plait": plait.__version__, "MPI": "M"}, settings, [case])
