@@ -22,6 +22,9 @@ constexpr std::chrono::milliseconds kBusy{250};
 /// ... longer ones look so often for those that have left or were lost.
 constexpr std::chrono::milliseconds kNap{1};
 constexpr std::chrono::microseconds kMessageNap{50};
+/// A call of MPI moves a few packets only, and those of messages under way come before a notice.  A process that waits for
+/// its node calls MPI for nothing but notices, four times a second: so many calls each time.
+constexpr int kProbes = 256;
 /// So many nodes tell each other directly; more tell some, who tell others.
 constexpr int kMostTold = 64;
 
@@ -37,12 +40,12 @@ Notices::~Notices() {
 }
 
 void Notices::take() {
-  while (true) {
+  for (int probes = 0; probes < kProbes; ++probes) {
     int there = 0;
     MPI_Message message = MPI_MESSAGE_NULL;
-    if (call(MPI_Improbe, MPI_ANY_SOURCE, kNoticeTag, everyone_, &there, &message, MPI_STATUS_IGNORE) != MPI_SUCCESS ||
-        there == 0)
+    if (call(MPI_Improbe, MPI_ANY_SOURCE, kNoticeTag, everyone_, &there, &message, MPI_STATUS_IGNORE) != MPI_SUCCESS)
       return;
+    if (there == 0) continue;
     Wire wire;
     if (call(MPI_Mrecv, &wire, sizeof wire, MPI_BYTE, &message, MPI_STATUS_IGNORE) != MPI_SUCCESS) continue;
     // Else it is of a communicator whose number has come back.
