@@ -11,7 +11,8 @@ mkdir -p "$units"
 python3 - "${1:-$plait_release}/compile_commands.json" >"$units/compile_commands.json" <<'EOF'
 import json, re, sys
 target = re.compile(r"CMakeFiles/(?!nanobind|\w*(?:test|fuzz|bench|_i8))\w+\.dir/")
-units = [unit for unit in json.load(open(sys.argv[1])) if unit["file"].endswith((".cpp", ".cxx")) and target.search(unit["output"])]
+units = json.load(open(sys.argv[1]))
+units = [unit for unit in units if re.search(r"\.c(pp|xx)$", unit["file"]) and target.search(unit["output"])]
 json.dump(units, sys.stdout, indent=1)
 EOF
 # GCC's headers come last: Clang lacks ISO_Fortran_binding.h.
