@@ -41,6 +41,11 @@ list(TRANSFORM apart PREPEND cpp/)
 # the list.
 set(threadless copy layout plan simulation trace)
 
+# Tests that take long: all their cases run in the second level, some of them in the first.
+set(thorough_core "OutOfMemory.*")
+set(thorough_layout "Layout.EqualLayoutsHaveOneNormalFormAndOneText")
+set(thorough_open "Replaced.WithoutAnEndItIsAnError")
+
 file(GLOB test_folders RELATIVE ${PROJECT_SOURCE_DIR}/tests/cpp CONFIGURE_DEPENDS tests/cpp/*)
 foreach(folder IN LISTS test_folders)
   file(GLOB_RECURSE test_sources CONFIGURE_DEPENDS tests/cpp/${folder}/*_test.cpp)
@@ -60,7 +65,12 @@ foreach(folder IN LISTS test_folders)
   target_compile_options(${program} PRIVATE $<$<CONFIG:Release>:-Og>)
   plait_unity(${program} "tests/(cpp/.*)/" ${alone} APART ${apart})
   gtest_discover_tests(${program} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 120 TEST_PREFIX "${folder}/"
-    PROPERTIES LABELS "cpp;${folder}" TIMEOUT 600)
+    PROPERTIES LABELS "cpp;${folder}" TIMEOUT 1800)
+  if(DEFINED thorough_${folder} AND NOT PLAIT_SANITIZE)
+    gtest_discover_tests(${program} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 120 TEST_PREFIX "${folder}/"
+      TEST_SUFFIX ".thorough" TEST_LIST ${program}_THOROUGH TEST_FILTER "${thorough_${folder}}"
+      PROPERTIES LABELS "more" TIMEOUT 1800 ENVIRONMENT PLAIT_TEST_THOROUGH=1)
+  endif()
 endforeach()
 
 # The C interface, in C11.

@@ -6,7 +6,7 @@ plait_env="$plait_private/env"
 plait_build="$plait_private/build"
 plait_release="$plait_build/release${MPICC:+-site-mpi}"
 plait_log="$plait_private/log"
-plait_jobs="${PLAIT_JOBS:-$(nproc)}"
+plait_jobs="${PLAIT_JOBS:-$(env -u OMP_NUM_THREADS nproc)}" # nproc counts threads of OpenMP
 
 export VIRTUAL_ENV="$plait_env"
 export PIP_DISABLE_PIP_VERSION_CHECK=1

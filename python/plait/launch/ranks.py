@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-import sys
+import time
 import traceback
 from collections.abc import Callable
 from typing import Any
 
 from mpi4py import MPI
+
+_READING_SECONDS = 2.0
 
 
 def report(event: str, **fields: Any) -> None:
@@ -23,5 +25,7 @@ def end_all_on_error(work: Callable[[], None]) -> None:
     except Exception as error:
         traceback.print_exc()
         report("error", text=f"rank {MPI.COMM_WORLD.rank}: {type(error).__name__}: {error}")
-        sys.stdout.flush()
+        # A launcher may drop what ranks have printed when one aborts.  The process that reads the report ends the ranks
+        # at once; nobody else may be there.
+        time.sleep(_READING_SECONDS)
         MPI.COMM_WORLD.Abort(1)

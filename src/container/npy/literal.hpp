@@ -8,9 +8,10 @@
 
 namespace plait::container::npy {
 
+struct LiteralEntry;
+
 /// A string (in UTF-8, its escapes resolved), an integer, True or False, a tuple or list, or a dictionary; `text` is
 /// where it stood.
-struct LiteralEntry;
 struct Literal {
   enum class Kind : std::uint8_t { kString, kInteger, kBool, kSequence, kDictionary };
   Kind kind = Kind::kInteger;

@@ -220,17 +220,17 @@ void check_normal_forms(const Extents& shape, std::int64_t most, std::int64_t mo
 TEST(Layout, EqualLayoutsHaveOneNormalFormAndOneText) {
   for (std::int64_t n = 0; n <= 9; ++n) {
     SCOPED_TRACE(n);
-    check_normal_forms({n}, 6, 6, n < (oracle::kSanitized ? 4 : 6) ? 1 : oracle::kThinning);
+    check_normal_forms({n}, 6, 6, n < (oracle::kSanitized ? 4 : 6) ? 1 : oracle::step());
   }
   for (std::int64_t n = 0; n <= 5; ++n)
     for (std::int64_t m = 0; m <= 5; ++m) {
       SCOPED_TRACE(testing::Message() << n << 'x' << m);
-      check_normal_forms({n, m}, 4, 3, oracle::kThinning);
+      check_normal_forms({n, m}, 4, 3, oracle::step());
     }
   for (const Extents& shape :
        {Extents{0, 2, 0}, Extents{2, 0, 1}, Extents{1, 1, 2}, Extents{0, 0, 0}, Extents{2, 1, 3}}) {
     SCOPED_TRACE(testing::PrintToString(shape));
-    check_normal_forms(shape, 6, 2, 5 * oracle::kThinning);
+    check_normal_forms(shape, 6, 2, 5 * oracle::step());
   }
 }
 

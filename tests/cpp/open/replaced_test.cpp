@@ -172,8 +172,7 @@ TEST_F(Replaced, ArraysInSharedFilesAreReadWhole) {
 
 TEST_F(Replaced, WithoutAnEndItIsAnError) {
   for_ever(path("a.npy"), path("a.npy"));
-  // Two thousand times the same, in which a sanitizer sees nothing that it has not seen in the first ones.
-  if (!oracle::kSanitized) for_ever("distant:" + path("b") + "?place=one", path("b"));
+  if (oracle::is_thorough()) for_ever("distant:" + path("b") + "?place=one", path("b"));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -30,6 +31,12 @@ inline constexpr std::int64_t kThinning = 127;
 inline constexpr bool kSanitized = false;
 inline constexpr std::int64_t kThinning = 1;
 #endif
+
+/// True in the second level of tests, in which a few suites that take long run a second time (cmake/PlaitTests.cmake).
+inline bool is_thorough() { return std::getenv("PLAIT_TEST_THOROUGH") != nullptr; }
+
+/// Enumerations of such suites take every so many cases.
+inline std::int64_t step() { return kSanitized || is_thorough() ? kThinning : 5; }
 
 inline std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
