@@ -104,13 +104,14 @@ def measure(path: Path, part: float, size: int, heard: Callable[[str, float], No
         begin("reading single pages")
         single = _timed(lambda k: os.preadv(file, [page], offsets[k % 4096]), part)
         begin("reading many pages at once")
-        reads = _at_once(lambda own, k: os.preadv(file, [own], offsets[k % 4096]), part)
+        least = 1 / part  # a busy machine may complete none
+        reads = max(_at_once(lambda own, k: os.preadv(file, [own], offsets[k % 4096]), part), least)
         begin("reading after a rest")
         credit = _credit(lambda k: os.preadv(file, [page], offsets[k % 4096]), 1 / reads, part)
         begin("writing single pages")
         wrote = _timed(lambda k: os.pwritev(file, [page], offsets[k % 4096]), part)
         begin("writing many pages at once")
-        writes = _at_once(lambda own, k: os.pwritev(file, [own], offsets[k % 4096]), part)
+        writes = max(_at_once(lambda own, k: os.pwritev(file, [own], offsets[k % 4096]), part), least)
     # What was saved before came on top of what many get in the long run.
     reads, writes = (rate * part / (part + credit) for rate in (reads, writes))
     begin("writing durably")
