@@ -12,7 +12,7 @@ setup:  ## make .plait/env with every tool and library needed
 usable:
 	@scripts/setup.sh --use
 
-# Without what the demo does not need.
+# Builds only what the demo needs.
 lean: usable
 	@scripts/build.sh --lean
 
@@ -31,7 +31,7 @@ demo: lean  ## write, read back and picture a terrain under many distributions
 test: setup  ## compile with warnings as errors, then run the tests of C++, C, Python and MPI, and check the style
 	@scripts/test.sh
 
-test-all: setup  ## that and everything else: all numbers of ranks, hosts, installation, sanitizers, fuzzing, long tests
+test-all: setup  ## test, and the rest: more ranks, hosts, installation, linters, sanitizers, fuzzing, long tests
 	@scripts/test.sh --all
 
 bench: build  ## compare reading and writing with MPI-IO, side by side

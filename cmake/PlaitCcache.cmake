@@ -1,9 +1,9 @@
-# Compilers run behind ccache where it is installed, so that a second tree, or a second clone, compiles next to nothing.
+# Runs compilers through ccache if it is installed, so that a second tree or a second clone compiles almost nothing.
 #
-# Results lie in the user's own cache (`ccache --show-config | grep cache_dir`).  Paths below the clone count from the
-# clone, so that clones in other folders share them; the compiler counts by its content, not by its time.
-# -DPLAIT_CCACHE=OFF compiles without; a launcher that is named in CMAKE_CXX_COMPILER_LAUNCHER stays.
-option(PLAIT_CCACHE "Compile behind ccache where it is installed" ON)
+# Objects are in the user's cache (`ccache --show-config | grep cache_dir`).  ccache hashes paths in the clone relative
+# to the clone, so that other clones share the objects, and the contents of the compiler, not its modification time.
+# -DPLAIT_CCACHE=OFF compiles without ccache; a launcher in CMAKE_CXX_COMPILER_LAUNCHER takes precedence.
+option(PLAIT_CCACHE "Run compilers through ccache if it is installed" ON)
 if(PLAIT_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER AND NOT CMAKE_C_COMPILER_LAUNCHER)
   find_program(PLAIT_CCACHE_PROGRAM ccache)
   if(PLAIT_CCACHE_PROGRAM)

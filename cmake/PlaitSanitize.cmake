@@ -19,7 +19,7 @@ if(PLAIT_SANITIZE)
   if(PLAIT_SANITIZE STREQUAL "trap")
     add_compile_options(${sanitize_flags} -fsanitize-undefined-trap-on-error -O2)
   else()
-    # What is cheapest to compile: Clang -O0, GCC -Og (docs/decisions/0058-quick-tests.md).
+    # Clang compiles fastest with -O0, GCC with -Og (docs/decisions/0058-quick-tests.md).
     add_compile_options(${sanitize_flags} -fno-sanitize-recover=all -fno-omit-frame-pointer -g1
       $<IF:$<CXX_COMPILER_ID:Clang>,-O0,-Og>)
     if(PLAIT_SANITIZE_TRAP)
@@ -28,7 +28,7 @@ if(PLAIT_SANITIZE)
   endif()
   add_link_options(${sanitize_flags})
   string(TOUPPER "${PLAIT_SANITIZE}" sanitize_name)
-  add_compile_definitions(PLAIT_SANITIZE_${sanitize_name})  # GCC and Clang tell it by macros of their own
+  add_compile_definitions(PLAIT_SANITIZE_${sanitize_name})  # the predefined macros of GCC and Clang differ
 endif()
 
 # Fuzzing follows the places that are reached: in the layers that are fuzzed, and in those alone.

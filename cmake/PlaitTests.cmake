@@ -4,7 +4,7 @@ find_package(GTest REQUIRED)
 include(GoogleTest)
 enable_testing()
 
-# ThreadSanitizer of older compilers cannot live with many bits of address randomisation.
+# ThreadSanitizer of older compilers fails if the kernel randomises many bits of addresses; setarch -R disables that.
 if(PLAIT_SANITIZE STREQUAL "thread")
   execute_process(COMMAND setarch -R true RESULT_VARIABLE setarch_status OUTPUT_QUIET ERROR_QUIET)
   if(setarch_status EQUAL 0)
@@ -17,7 +17,7 @@ target_include_directories(plait_test_support PRIVATE tests/cpp/support)
 target_compile_features(plait_test_support PRIVATE cxx_std_20)
 plait_warnings(plait_test_support)
 
-add_custom_target(plait_tests)  # builds all of them
+add_custom_target(plait_tests)  # builds all test programs
 function(plait_test_program name library)
   add_executable(${name} ${ARGN})
   add_dependencies(plait_tests ${name})
@@ -29,7 +29,8 @@ function(plait_test_program name library)
   endif()
 endfunction()
 
-# Sources that stay alone, and groups that PLAIT_UNITY_WIDE leaves alone, because names in unnamed namespaces meet.
+# Sources that form no unit with others, and groups that PLAIT_UNITY_WIDE does not join: names in their unnamed
+# namespaces collide with those of other files.
 set(alone base/events/events distant/request_memory layout/index_set/pattern redistribution/families
   simulation/replay/replay)
 list(TRANSFORM alone REPLACE "(.+)" "tests/cpp/\\1_test.cpp")
@@ -37,11 +38,11 @@ set(apart core/stream distant/shared layout/index_set simulation/devices simulat
   trace/formats/text1992 trace/report/time)
 list(TRANSFORM apart PREPEND cpp/)
 
-# Layers without threads, or whose tests start none; ThreadSanitizer does not run them.  tests/style/test_threads.py checks
-# the list.
+# ThreadSanitizer does not run the tests of these layers: the layer has no threads, or its tests start none.
+# tests/style/test_threads.py checks the list.
 set(threadless copy layout plan simulation trace)
 
-# Tests that take long: all their cases run in the second level, some of them in the first.
+# Tests that take long.  The second level runs all their cases, the first level some of them.
 set(thorough_core "OutOfMemory.*")
 set(thorough_layout "Layout.EqualLayoutsHaveOneNormalFormAndOneText")
 set(thorough_open "Replaced.WithoutAnEndItIsAnError")
@@ -61,7 +62,7 @@ foreach(folder IN LISTS test_folders)
   set(program plait_${folder}_tests)
   plait_test_program(${program} ${library} ${test_sources})
   target_link_libraries(${program} PRIVATE plait_test_support GTest::gtest_main)
-  # The time of the tests goes to the library, that of their compilation to optimisation.
+  # The tests spend their run time in the library, and their compile time in the optimiser.
   target_compile_options(${program} PRIVATE $<$<CONFIG:Release>:-Og>)
   plait_unity(${program} "tests/(cpp/.*)/" ${alone} APART ${apart})
   gtest_discover_tests(${program} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 120 TEST_PREFIX "${folder}/"
@@ -90,7 +91,7 @@ if(NOT PLAIT_SANITIZE STREQUAL "thread")
   set_tests_properties(c PROPERTIES LABELS c TIMEOUT 600)
 endif()
 
-# On N ranks, each of which takes its turn on the processors; `nodes` stands for two ranks a node.
+# Tests the C interface on N ranks, which may be more than there are processors.  c.mpi.4.nodes has two ranks per node.
 function(plait_mpi_test name ranks)
   add_test(NAME ${name} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} $<TARGET_FILE:plait_c_mpi_tests>)
   set(environment OMP_NUM_THREADS=1 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
@@ -112,8 +113,8 @@ if(plait_has_mpi AND MPIEXEC_EXECUTABLE)
   set_property(TEST c.mpi.4.nodes APPEND PROPERTY ENVIRONMENT PLAIT_NODE_SIZE=2)
 endif()
 
-# Readers of traces and of files, and ends of pipes, on changed inputs: under libFuzzer where the compiler is Clang and
-# PLAIT_FUZZ is set, else by a driver of our own.
+# Fuzzing: readers of traces and files, and ends of pipes, read mutated inputs.  libFuzzer generates them if the
+# compiler is Clang and PLAIT_FUZZ is set, else tests/fuzz/driver.cpp.
 if(PLAIT_SANITIZE MATCHES "address|trap")
   file(GLOB fuzz_sources CONFIGURE_DEPENDS tests/fuzz/*.cpp)
   if(PLAIT_FUZZ AND CMAKE_CXX_COMPILER_ID MATCHES Clang)

@@ -1,11 +1,11 @@
 # Unity builds: with PLAIT_UNITY, CMake compiles the C++ files of a folder as one, which halves the processor time of a
 # whole build.  Each file still compiles by itself (PLAIT_UNITY=OFF).
-option(PLAIT_UNITY "Compile the files of a folder together, which takes half of the time" ON)
-option(PLAIT_UNITY_WIDE "Compile folders together with their subfolders: less for a whole build, more for a change" OFF)
+option(PLAIT_UNITY "Compile the files of a folder as one unit, which halves the processor time" ON)
+option(PLAIT_UNITY_WIDE "Include subfolders in the unit: a full build takes less time, one after a change more" OFF)
 
 # plait_unity(TARGET PATTERN [FILE...] [APART GROUP...])
-#   Files whose paths agree in the first group of PATTERN form one unit.  Each FILE stays alone: it has names in an
-#   unnamed namespace that its neighbours have too.  CMake leaves files with compile options of their own alone.
+#   Files whose paths agree in the first group of PATTERN form one unit.  Each FILE is compiled alone, because names in
+#   its unnamed namespace collide with those of other files.  CMake also compiles files with options of their own alone.
 #   With PLAIT_UNITY_WIDE a folder of src or tests/cpp is one unit, except for the groups after APART.
 function(plait_unity target pattern)
   if(NOT PLAIT_UNITY)

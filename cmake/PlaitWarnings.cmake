@@ -1,11 +1,11 @@
 # The project's warnings, for its own targets only.
 function(plait_warnings target)
   target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
-    $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wno-sign-conversion>)  # part of -Wconversion for Clang alone
+    $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wno-sign-conversion>)  # only Clang includes it in -Wconversion
   if(PLAIT_WERROR)
     target_compile_options(${target} PRIVATE -Werror)
   endif()
-  if(PLAIT_UNITY_WIDE)  # a name within a function may be that of another folder's constant
+  if(PLAIT_UNITY_WIDE)  # a local name may equal the name of a constant in another folder
     target_compile_options(${target} PRIVATE -Wno-shadow)
   endif()
 endfunction()

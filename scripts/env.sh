@@ -17,8 +17,8 @@ if [[ -n "${MPICC:-}" ]] && command -v "$MPICC" >/dev/null; then
 fi
 export PATH="$plait_path:$PATH"
 
-# Warnings are errors with the compilers that continuous integration checks (.github/workflows/test.yml): then every
-# build has the same words for the compiler, and ccache brings to one what another has compiled.
+# Warnings are errors with the compilers that continuous integration uses (.github/workflows/test.yml), in every build:
+# their command lines are then equal, so that ccache shares the objects.
 plait_werror=OFF
 if [[ -z "${CXXFLAGS:-}${CFLAGS:-}" ]]; then
   case "$("${CXX:-c++}" --version 2>/dev/null | head -n 1)" in

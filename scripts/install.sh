@@ -2,8 +2,8 @@
 # Compiles the libraries for C and C++ programs and installs them.
 #
 # usage: scripts/install.sh PREFIX      MPICC names the MPI's compiler wrapper; default: that of .plait/env
-# The build tree .plait/build/install stays; with another MPI only what knows MPI is compiled anew.  ccache brings what
-# scripts/build.sh has compiled already.
+# The build tree .plait/build/install stays.  After a change of MPI, only the targets that use MPI are recompiled.
+# ccache supplies the objects that scripts/build.sh has compiled already.
 set -euo pipefail
 . "$(dirname -- "${BASH_SOURCE[0]}")/env.sh"
 

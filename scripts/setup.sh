@@ -49,11 +49,11 @@ clang_works() {
   return 1
 }
 
-# Compilations are kept by ccache where it is there, for the next tree.
+# ccache, which stores compiled objects for other build trees.
 missing_helpers() { command -v ccache >/dev/null || echo ccache; }
 
-# What tests of recording run, the browser that tests of pages click through, and what hosts of one machine are made
-# with, and the compiler of the sanitizer builds; each is done without by name.
+# Programs that only tests need: those that the tests of recording run, a browser for the tests of pages, tools that
+# make hosts on one machine, and the compiler of the sanitizer builds.  Setup names those that it cannot install.
 missing_programs() {
   local program PATH="$PATH:/usr/sbin:/sbin"
   for program in fio git sqlite3 strace chromium; do
@@ -100,8 +100,8 @@ install_missing() {
   fi
 }
 
-# uv takes 8 seconds for what takes pip a minute.  It does not read pip's settings: where pip is told of an index, or uv
-# is not to be had or fails, pip does it.
+# uv installs the packages in 8 seconds, pip in a minute.  uv does not read pip's settings.  Therefore pip installs them
+# if its settings name an index, or if uv is not available or fails.
 install_packages() {
   local python="$plait_env/bin/python"
   if ! "$python" -m pip config list | grep -q 'index' && "$python" -m pip install -q 'uv>=0.5,<1'; then

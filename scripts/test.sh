@@ -2,11 +2,11 @@
 # Runs the checks that a change must pass, and ends with `checks: N passed, M failed`.
 #
 # usage: scripts/test.sh              builds; tests C++, C, Python and MPI on 2 and 4 ranks; checks format, types and style
-#        scripts/test.sh --rest       the others: further numbers of ranks, hosts, installation, Open MPI, linters,
+#        scripts/test.sh --rest       the second level: other numbers of ranks, hosts, installation, Open MPI, linters,
 #                                     sanitizers, fuzzing, and tests that take long
 #        scripts/test.sh --all        both
 #        scripts/test.sh CHECK...     only these; scripts/test.sh --list names them
-# CTest and pytest do the work; CONTRIBUTING.md says how to run single tests by them.
+# CTest and pytest run the tests; CONTRIBUTING.md says how to run single tests with them.
 set -euo pipefail
 . "$(dirname -- "${BASH_SOURCE[0]}")/env.sh"
 cd "$plait_root"
@@ -14,8 +14,8 @@ cd "$plait_root"
 first=(build format types style cpp python mpi-2 mpi-4)
 rest=(cpp-ranks mpi-1 mpi-3 mpi-6 python-long hosts-2 hosts-3 install tidy address fuzz thread)
 
-# Compiled Python stays, or else each process and each rank compiles all tests again.  NumPy starts no threads.  Costs
-# are the built-in ones, whatever was measured on this machine.  There may be more ranks than cores.
+# Python stores its bytecode, so that not every process and rank compiles all tests again.  NumPy starts no threads.
+# The cost model is the built-in one, not one that was measured on this machine.  Jobs may have more ranks than cores.
 unset PYTHONDONTWRITEBYTECODE
 export OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 PLAIT_MODEL=builtin PLAIT_RELEASE_BUILD="$plait_release"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
@@ -36,7 +36,7 @@ on_hosts() { # HOSTS PLACE RANKS TEST...
   "${launch[@]}" python -m pytest -q "${@:4}"
   "${launch[@]}" "$plait_release/plait_c_mpi_tests"
 }
-# What says more of the network than of the rest.
+# The tests that depend on the network between hosts.
 between_hosts='_(distant|hosts|nodes|redistribute|redistribution_plans|shared_files|streams|stripes)\.py$'
 
 run() {
@@ -72,7 +72,7 @@ case "${1:-}" in
     checks=("$@")
     for name in "$@"; do
       [[ " ${first[*]} ${rest[*]} " == *" $name "* ]] ||
-        { say "no check is called '$name'; there are ${first[*]} ${rest[*]}" >&2; exit 2; }
+        { say "unknown check '$name'; expected some of: ${first[*]} ${rest[*]}" >&2; exit 2; }
     done
     ;;
 esac

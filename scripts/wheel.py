@@ -4,7 +4,7 @@ usage: python scripts/wheel.py [--families mpich,openmpi,abi] [--python PYTHON].
        `make wheel` runs it; the wheels are put into .plait/dist
 
 One wheel for Python 3.10, one for 3.11, and one for 3.12 and all later ones; of the interpreters on the PATH and of
-pyenv those that are found.  --python names others.  ccache brings what scripts/build.sh has compiled.
+pyenv those that are found.  --python names others.  ccache supplies the objects that scripts/build.sh has compiled.
 The tag of a wheel says how old the system's C library may be; for an old one build in an old system, as
 packaging/wheels.toml does.
 """

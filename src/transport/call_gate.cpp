@@ -4,7 +4,7 @@ namespace plait::transport {
 
 namespace {
 
-/// Calls that this thread is in, one inside the other.
+/// Nesting depth of the calls of this thread.
 thread_local int depth = 0;
 
 }  // namespace
@@ -16,8 +16,8 @@ CallGate& CallGate::instance() {
 
 bool CallGate::is_inside() noexcept { return depth > 0; }
 
-// Sequentially consistent: a thread first counts itself, then reads the state; stop() first writes the state, then reads
-// the count.  One of them sees the other.
+// Memory order: enter() increments inside_ and then reads state_; stop() writes state_ and then reads inside_.  With
+// sequential consistency, the default, at least one of them sees the write of the other.
 bool CallGate::enter() noexcept {
   if (depth > 0) {
     ++depth;
@@ -49,19 +49,19 @@ void CallGate::leave() noexcept {
   changed_.notify_all();
 }
 
-bool CallGate::stop(State state, std::chrono::milliseconds patience) noexcept {
+bool CallGate::stop(State state, std::chrono::milliseconds timeout) noexcept {
   std::unique_lock lock(mutex_);
   if (state_ == State::kClosed) return true;
   state_ = state;
   changed_.notify_all();
-  // A program may end in a signal handler that interrupts a call.  That call never returns.
-  const int own = is_inside() ? 1 : 0;
-  return changed_.wait_for(lock, patience, [this, own] { return inside_ == own; });
+  // If a signal handler that interrupts a call ends the program, that call never returns.  Do not wait for it.
+  const int interrupted_calls = is_inside() ? 1 : 0;
+  return changed_.wait_for(lock, timeout, [this, interrupted_calls] { return inside_ == interrupted_calls; });
 }
 
-bool CallGate::pause(std::chrono::milliseconds patience) noexcept { return stop(State::kPaused, patience); }
+bool CallGate::pause(std::chrono::milliseconds timeout) noexcept { return stop(State::kPaused, timeout); }
 
-bool CallGate::close(std::chrono::milliseconds patience) noexcept { return stop(State::kClosed, patience); }
+bool CallGate::close(std::chrono::milliseconds timeout) noexcept { return stop(State::kClosed, timeout); }
 
 void CallGate::resume() noexcept {
   const std::scoped_lock lock(mutex_);

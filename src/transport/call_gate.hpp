@@ -1,15 +1,16 @@
-/// A gate that all calls of one library pass, so that none is under way when that library ends.
+/// A gate that every call of one library passes, so that no call is under way when that library shuts down.
 ///
 /// MPICH 4.0 to 5.0 stop using their locks at the beginning of MPI_Finalize, before they delete the attributes of
-/// MPI_COMM_SELF.  A thread that is inside MPI at that moment holds a lock and never releases it: MPI_Finalize then ends
+/// MPI_COMM_SELF.  A thread that is inside MPI at that moment holds a lock and never releases it, and MPI_Finalize ends
 /// the program with "pthread_mutex_destroy: Device or resource busy".  A callback of an attribute that joins the thread
-/// comes too late, and during the callbacks threads inside MPI exclude each other no more.  The gate does both:
+/// runs too late.  During the callbacks, MPICH no longer locks out other threads.  Therefore the gate keeps threads out
+/// while MPI_Finalize begins, and lets them in one at a time during the callbacks:
 ///
 ///     thread in MPI_Finalize              gate      another thread
-///     pause(): waits for MPI_Test         paused    MPI_Test returns; its next call waits
+///     pause(): waits for MPI_Test         paused    MPI_Test returns; the next call waits
 ///     MPI stops using its locks           paused    waits
-///     first callback: serialize()         serial    goes on; one thread at a time is inside MPI
-///     what was started ends               serial    ends
+///     first callback: serialize()         serial    continues; one thread at a time is inside MPI
+///     pending requests complete           serial    ends
 ///     last callback: close()              closed    further calls fail
 #pragma once
 
@@ -38,21 +39,21 @@ class CallGate {
   /// True if this thread is in a call.
   static bool is_inside() noexcept;
 
-  /// Holds back further calls and waits until none is under way, for `patience` at most: a call that waits for
-  /// another process may never return.  Returns true if none is.
-  bool pause(std::chrono::milliseconds patience = kPatience) noexcept;
+  /// Makes further calls wait, and waits until no call is under way, but at most for `timeout`, because a call that
+  /// waits for another process may never return.  Returns true if no call is under way.
+  bool pause(std::chrono::milliseconds timeout = kTimeout) noexcept;
   /// Ends a pause.
   void resume() noexcept;
-  /// Ends a pause too, but lets in one thread at a time from now on.
+  /// Ends a pause too, but from now on lets in only one thread at a time.
   void serialize() noexcept;
-  /// Makes further calls fail and waits, as pause() does, until none is under way.
-  bool close(std::chrono::milliseconds patience = kPatience) noexcept;
+  /// Makes further calls fail and waits, as pause() does, until no call is under way.
+  bool close(std::chrono::milliseconds timeout = kTimeout) noexcept;
 
  private:
   enum class State : std::uint8_t { kOpen, kPaused, kSerial, kClosed };
-  static constexpr std::chrono::seconds kPatience{30};
+  static constexpr std::chrono::seconds kTimeout{30};
 
-  bool stop(State state, std::chrono::milliseconds patience) noexcept;
+  bool stop(State state, std::chrono::milliseconds timeout) noexcept;
 
   std::atomic<State> state_{State::kOpen};  // changes with the mutex locked
   std::atomic<int> inside_{0};              // threads in a call

@@ -61,7 +61,7 @@ static void* finalize(void* unused) {
   return NULL;
 }
 
-/* Several files of several communicators are given up, each of which a thread tells the other ranks. */
+/* Abandons files of several communicators.  For each, a thread of Plait notifies the other ranks. */
 static void abandon_all(const char* name) {
   for (int i = 0; i < 3; ++i) {
     MPI_Comm among = MPI_COMM_NULL;

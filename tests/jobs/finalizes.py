@@ -2,8 +2,8 @@
 
 usage: mpiexec -n N python finalizes.py WHAT FILE BEHIND
 
-Rank 1 is BEHIND milliseconds behind the others, which end after half of that time: threads that wait for rank 1 are
-inside MPI then.
+Rank 1 is BEHIND milliseconds behind the others, which end after half of that time.  At that moment, threads that wait
+for rank 1 are inside MPI.
 """
 
 import sys

@@ -1,7 +1,7 @@
 """What the MPI tests share: `mpiexec -n 4 python -m pytest tests/mpi` runs them.
 
 Every rank runs every test; a test makes the same collective calls on each of them.  ranks.py joins the reports.  Rank 0
-alone makes files, before it takes part in plait.open, which the others wait for, so that few barriers are needed.
+alone makes files.  It does so before it calls plait.open, where the other ranks wait, so that tests need few barriers.
 """
 
 import itertools

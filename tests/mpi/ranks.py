@@ -1,8 +1,8 @@
-"""A pytest plugin that keeps the ranks of an MPI job together: `mpiexec -n N python -m pytest tests/mpi`.
+"""A pytest plugin that merges the reports of the ranks of an MPI job: `mpiexec -n N python -m pytest tests/mpi`.
 
-After each test the ranks exchange how it went; rank 0 prints the report, in which a test passes if it passes on all
-ranks.  A rank whose partners do not come to that exchange within a time limit ends the job, so that a failure on one
-rank cannot hang the others.  Every rank exits with a nonzero status if any test failed on any of them.
+After each test the ranks exchange its results.  Rank 0 prints the report; a test passes if it passes on all ranks.  If
+other ranks do not reach the exchange within a time limit, the waiting rank ends the job, so that a failure on one rank
+cannot hang the others.  Every rank exits with a nonzero status if any test failed on any rank.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ class Ranks:
     """The plugin of one rank."""
 
     def __init__(self) -> None:
-        """Takes a communicator of its own, which tests do not disturb."""
+        """Duplicates the communicator, so that messages of tests do not interfere."""
         self.comm = MPI.COMM_WORLD.Dup()
         self.failure = ""
         self.failed = 0
 
     def pytest_configure(self, config: pytest.Config) -> None:
-        """Only rank 0 prints."""
+        """Silences all ranks except rank 0."""
         reporter = config.pluginmanager.get_plugin("terminalreporter")
         if self.comm.rank and reporter:
             config.pluginmanager.unregister(reporter)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self, item: pytest.Item) -> Any:
-        """Adds to the last report of a test what other ranks found."""
+        """Adds the failures of other ranks to the last report of a test."""
         report = yield
         if report.failed:
             self.failure += report.longreprtext + "\n"
@@ -58,23 +58,23 @@ class Ranks:
             session.exitstatus = TESTS_FAILED
 
     def exchange(self, test: str, failure: str) -> dict[int, str]:
-        """The failures of a test, by rank; all ranks call it."""
-        mine = bytearray([1 if failure else 0])
-        theirs = bytearray(self.comm.size)
-        request = self.comm.Iallgather([mine, MPI.BYTE], [theirs, MPI.BYTE])
+        """Returns the failures of a test by rank; collective."""
+        has_failed = bytearray([1 if failure else 0])
+        have_failed = bytearray(self.comm.size)
+        request = self.comm.Iallgather([has_failed, MPI.BYTE], [have_failed, MPI.BYTE])
         limit = time.monotonic() + LIMIT_SECONDS
         while not request.Test():
             if time.monotonic() > limit:
                 self.abort(test, failure)
             time.sleep(0.0005)
-        if not any(theirs):
+        if not any(have_failed):
             return {}
         return {rank: text for rank, text in enumerate(self.comm.allgather(failure)) if text}
 
     def abort(self, test: str, failure: str) -> None:
         """Ends the job, because other ranks did not finish a test in time."""
-        found = f"failed:\n{failure}" if failure else "passed"
-        missing = f"the other ranks did not finish it in {LIMIT_SECONDS:.0f} s"
-        # Standard output is captured.
-        print(f"\n{test}: on rank {self.comm.rank} it {found}; {missing}", file=sys.__stderr__, flush=True)
+        result = f"failed:\n{failure}" if failure else "passed"
+        reason = f"the other ranks did not finish it in {LIMIT_SECONDS:.0f} s"
+        # pytest captures standard output.
+        print(f"\n{test}: on rank {self.comm.rank} it {result}; {reason}", file=sys.__stderr__, flush=True)
         MPI.COMM_WORLD.Abort(3)

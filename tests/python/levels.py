@@ -1,11 +1,11 @@
-"""The two levels of tests: the first gives a verdict in minutes, the second, of mark `long`, takes the time it needs.
+"""The two levels of tests: the first takes minutes; the second has the mark `long` and may take longer.
 
-A check is in the second level only if the first keeps a short form of it.  There are four ways to say so:
+A check is in the second level only if the first level has a short form of it.  Four ways lead to the second level:
 
-- `@pytest.mark.long` on a test, or on one set of its parameters, whose kind of check another test keeps.
-- `@pytest.mark.sampled(n)` on a parametrized test: n of its sets of parameters are in the first level.
-- The fixture `effort` of a test with many cases: `test_x[short]` runs some of them, `test_x[full]` all.
-- A Hypothesis test has the same two forms by itself.  The short one draws EXAMPLES examples, or n with `sampled(n)`.
+- `@pytest.mark.long` marks a test, or one set of its parameters, if another test makes the same kind of check.
+- `@pytest.mark.sampled(n)` marks a parametrized test: n of its sets of parameters are in the first level.
+- The fixture `effort` serves a test with many cases: `test_x[short]` runs some of them, `test_x[full]` all.
+- Hypothesis tests have both forms automatically.  The short form draws EXAMPLES examples, or n with `sampled(n)`.
 
 Example: `sampled(2)` on a test with the sets a, b, c, d and e leaves c and e in the first level and marks a, b and d.
 """
@@ -30,8 +30,8 @@ _FORMS = [pytest.param("short"), pytest.param("full", marks=pytest.mark.long)]
 def spread(cases: Sequence[T], count: int) -> list[T]:
     """Return some of the cases, in their order: the middle one, and others at nearly equal but changing distances.
 
-    Multiples of the golden section do that.  An equal distance of 4 would meet one of the 4 values of an inner
-    parameter again and again.
+    Multiples of the golden section give such distances.  If every 4th case were selected, an inner parameter with 4
+    values would always have the same value.
     """
     middle = len(cases) // 2
     order = sorted(range(len(cases)), key=lambda i: (i - middle) * _GOLDEN % 1)
@@ -61,7 +61,7 @@ def effort(request: pytest.FixtureRequest) -> Effort:
 
 @pytest.fixture(params=_FORMS)
 def _examples(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Has the short form of a Hypothesis test draw few examples."""
+    """Limits the number of examples in the short form of a Hypothesis test."""
     if request.param == "short":
         full = getattr(request.function, _SETTINGS)
         short = hypothesis.settings(full, max_examples=_short_count(request.function))
@@ -84,7 +84,7 @@ def pytest_pycollect_makeitem(obj: object) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Marks the sets of parameters of sampled tests that are not in the first level, before -m and -k select tests.
 
-    A set that is named on the command line by itself is the only one of its test, and not marked.
+    If the command line names a single set of parameters, no other set of the test is collected, and it is not marked.
     """
     tests: dict[str, list[pytest.Item]] = {}
     for item in items:

@@ -1,4 +1,4 @@
-"""Programs that call MPI_Finalize, or end, while Plait still works in the background; again and again, under load.
+"""Runs programs that call MPI_Finalize, or end, while Plait still works in the background, repeatedly and under load.
 
 usage: python tests/stress/finalize.py [--times N] [--ranks R] [--load L] [--plain]
                                        [--language C|Fortran|Python] [--what W] [--node 0|1|2]
@@ -37,7 +37,7 @@ C_CASES = ("started", "thread", "callback", "abandoned", "stream", "stream close
 PYTHON_CASES = ("started", "started, finalized", "abandoned", "abandoned, finalized", "stream", "stream, finalized")
 FORTRAN_CASES = ("started", "abandoned", "stream")
 COMPLAINTS = ("resource busy", "Assertion failed", "Fatal error", "BAD TERMINATION", "terminate called")
-# What Open MPI asks for before it starts more ranks than cores, or for the superuser.
+# With these settings Open MPI starts more ranks than cores, also as root.
 WELCOME = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
@@ -104,13 +104,13 @@ class Programs:
             "Fortran": [str(self.folder / "in_fortran")],
             "Python": [sys.executable, str(ROOT / "tests/jobs/finalizes.py"), *arguments],
         }[case.language]
-        more = {"PLAIT_NODE_SIZE": case.node, "WHAT": case.what}
+        settings = {"PLAIT_NODE_SIZE": case.node, "WHAT": case.what}
         preload = ["env", f"LD_PRELOAD={self.slow}"] if slow else []
         try:
             done = subprocess.run(
                 ["mpiexec", "-n", str(ranks), *preload, *program],
                 cwd=new,
-                env={**os.environ, **WELCOME, **more},
+                env={**os.environ, **WELCOME, **settings},
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,

@@ -16,7 +16,7 @@ KNOWN_LINES = {
     "src/trace/formats/text1992/writer.cpp:plait::trace::text1992::Writer1992::record": 72,
 }
 
-# Parameters: they are those of a function in another language or library, or public with names that stay.
+# Parameters.  They belong to a function of another language or library, or to the public interface.
 KNOWN_PARAMETERS = {
     "bindings/python/core_file.cpp:plait::python::new_array": 6,
     "bindings/python/core_file.cpp:plait::python::open": 14,

@@ -43,7 +43,7 @@ def functions() -> list[tuple[Path, Any]]:
 
 
 def methods() -> Iterator[str]:
-    """The class of each function that has one."""
+    """Yields the name of the class once for each of its functions."""
     for _, function in functions():
         scope = function.name.rpartition("::")[0]
         if scope.rpartition("::")[2][:1].isupper():
@@ -55,14 +55,14 @@ def methods() -> Iterator[str]:
 
 
 def check(numbers: Iterator[tuple[str, int]], limit: int, known: dict[str, int]) -> None:
-    """Fails for numbers above the limit or the known number, and for known numbers that are too large by now."""
+    """Fails if a number exceeds the limit or its known number, or if a known number is larger than necessary."""
     largest: dict[str, int] = {}
     for name, number in numbers:
         largest[name] = max(number, largest.get(name, 0))
-    many = {name: number for name, number in largest.items() if number > known.get(name, limit)}
-    assert not many, f"more than {limit}: {many}"
-    spare = [name for name, number in known.items() if largest.get(name, 0) < number]
-    assert not spare, f"lower these numbers in known_functions.py, or drop them: {spare}"
+    above = {name: number for name, number in largest.items() if number > known.get(name, limit)}
+    assert not above, f"more than {limit}: {above}"
+    outdated = [name for name, number in known.items() if largest.get(name, 0) < number]
+    assert not outdated, f"lower these numbers in known_functions.py, or drop them: {outdated}"
 
 
 def test_functions_are_short() -> None:

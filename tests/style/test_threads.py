@@ -1,6 +1,6 @@
-"""ThreadSanitizer runs all tests that use threads and are of a layer that does.
+"""ThreadSanitizer tests every layer if both its sources and its tests use threads.
 
-cmake/PlaitTests.cmake lists the layers that it leaves out: either the layer has no threads, or its tests start none.
+cmake/PlaitTests.cmake lists the layers that ThreadSanitizer leaves out.
 """
 
 import re
@@ -13,9 +13,9 @@ THREADS = re.compile(r"#include <(?:thread|atomic|mutex|shared_mutex|condition_v
 
 def threadless() -> list[str]:
     """The folders of tests/cpp that the list names."""
-    found = re.search(r"^set\(threadless ([\w ]+)\)$", read(Path("cmake/PlaitTests.cmake")), re.MULTILINE)
-    assert found
-    return found.group(1).split()
+    match = re.search(r"^set\(threadless ([\w ]+)\)$", read(Path("cmake/PlaitTests.cmake")), re.MULTILINE)
+    assert match
+    return match.group(1).split()
 
 
 def test_layers_that_thread_sanitizer_leaves_out_use_no_threads() -> None:
@@ -25,7 +25,7 @@ def test_layers_that_thread_sanitizer_leaves_out_use_no_threads() -> None:
         assert sources, f"src/{folder} has no sources"
         assert tests, f"tests/cpp/{folder} has no tests"
         threaded = [str(path) for path in sources if THREADS.search(read(path))]
-        testing = [str(path) for path in tests if THREADS.search(read(path))]
-        assert not (threaded and testing), (
-            f"take {folder} off the list in cmake/PlaitTests.cmake; these use threads: {threaded + testing}"
+        threaded_tests = [str(path) for path in tests if THREADS.search(read(path))]
+        assert not (threaded and threaded_tests), (
+            f"take {folder} off the list in cmake/PlaitTests.cmake; these use threads: {threaded + threaded_tests}"
         )

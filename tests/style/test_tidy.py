@@ -1,4 +1,4 @@
-"""clang-tidy reports what .clang-tidy describes: the custom check, and one of the others, find planted faults."""
+"""clang-tidy reports planted faults: by the custom check of .clang-tidy, and by one of the built-in checks."""
 
 import shutil
 import subprocess

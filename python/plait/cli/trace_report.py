@@ -117,7 +117,7 @@ def _analyse(path: str, options: dict[str, Any]) -> Report:
 
 
 def _add_gains(document: Report, machine: str, limit: float, options: dict[str, Any]) -> None:
-    """Predict what the advice of a report gains, with a progress bar; say so where this build has no simulation."""
+    """Predict what the advice of a report gains, with a progress bar; report if this build has no simulation."""
     try:
         from plait.simulate import add_gains
     except plait.Error as error:

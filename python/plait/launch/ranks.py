@@ -25,7 +25,7 @@ def end_all_on_error(work: Callable[[], None]) -> None:
     except Exception as error:
         traceback.print_exc()
         report("error", text=f"rank {MPI.COMM_WORLD.rank}: {type(error).__name__}: {error}")
-        # A launcher may drop what ranks have printed when one aborts.  The process that reads the report ends the ranks
-        # at once; nobody else may be there.
+        # A launcher may discard the output of ranks if one of them aborts.  The process that reads the report ends the
+        # ranks before this pause is over.  If no process reads it, the rank ends them itself.
         time.sleep(_READING_SECONDS)
         MPI.COMM_WORLD.Abort(1)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 if importlib.util.find_spec("plait._simulation") is None:
     from plait import Error
 
-    raise Error("this build of Plait has no simulation; run `make build` in its sources, which adds it")
+    raise Error("this build of Plait has no simulation; run `make build` in the source tree to add it")
 
 if TYPE_CHECKING:
     from plait.simulate import paper1992 as paper1992

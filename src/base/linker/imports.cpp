@@ -65,7 +65,7 @@ class Object {
     others_ = Table(others_.data(), others_.data() == nullptr ? 0 : others);
   }
 
-  /// glibc has made these addresses absolute, musl has not.
+  /// glibc stores absolute addresses in the dynamic section, musl stores offsets from base_.
   template <typename Pointer>
   Pointer at(std::uint64_t address) const {
     return reinterpret_cast<Pointer>(address < base_ ? base_ + address : address);
@@ -76,7 +76,8 @@ class Object {
     return begin <= address && address < begin + segment.p_memsz;
   }
 
-  /// The dynamic linker may have made the page read-only after it was filled in (RELRO): all whole pages of a segment.
+  /// Overwrites one address.  RELRO makes all whole pages of a segment read-only once the dynamic linker has filled
+  /// them; this function makes such a page writable during the write.
   bool write(std::uint64_t address, void (*replacement)()) const {
     const auto page_size = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
     bool writable = false;
@@ -99,8 +100,8 @@ class Object {
   std::span<const ElfW(Phdr)> segments_;
   const ElfW(Sym) * symbols_ = nullptr;
   const char* names_ = nullptr;
-  Table calls_;   // of functions, which the linker may find as late as they are called
-  Table others_;  // of all else
+  Table calls_;   // DT_JMPREL: functions, which the linker may resolve on their first call
+  Table others_;  // DT_RELA: all other relocations
 };
 
 struct Redirection {

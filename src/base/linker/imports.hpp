@@ -1,19 +1,19 @@
-/// Functions that loaded objects take from other ones.
+/// Redirection of functions that loaded objects import from other objects.
 #pragma once
 
 namespace plait::base {
 
-/// Makes all objects that are loaded now call `replacement` where they call the function `name` of another object.
-/// Returns the number of addresses that were replaced, 0 on processors other than x86-64 and AArch64.
+/// Redirects the calls of function `name` to `replacement` in all loaded objects that import it.
+/// Returns the number of addresses that were replaced: 0 on processors other than x86-64 and AArch64.
 ///
-/// A library whose function of that name comes first in the order of the linker would do so only for programs that list
-/// it before the original, and not at all for modules that dlopen() has loaded with RTLD_LOCAL, as Python does.  So this
-/// writes the tables of addresses in which the dynamic linker keeps what it has found (the technique of GOTCHA).  An
-/// object that asks dlsym() for the address gets the original.
+/// A function `name` in a library of Plait would not suffice.  It takes effect only if the program lists that library
+/// before the original, and never in modules that dlopen() loads with RTLD_LOCAL, as Python does.  Therefore this
+/// function overwrites the tables in which the dynamic linker stores resolved addresses (the technique of GOTCHA).
+/// Objects that get the address from dlsym() still call the original.
 /// threads  One at a time.
 int redirect_imports(const char* name, void (*replacement)());
 
-/// A number that changes when an object is loaded.
+/// Number of objects that this process has loaded so far.  It grows whenever an object is loaded.
 unsigned long long loaded_objects();
 
 }  // namespace plait::base

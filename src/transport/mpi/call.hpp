@@ -1,4 +1,4 @@
-/// Calls of MPI: all but those that are allowed before MPI_Init and after MPI_Finalize go through call().
+/// Calls of MPI.  All go through call(), except those that MPI allows before MPI_Init and after MPI_Finalize.
 #pragma once
 
 #include <type_traits>
@@ -7,14 +7,14 @@
 
 namespace plait::transport::mpi {
 
-/// What call() returns after the end of MPI.  MPI has no negative codes.
+/// The code that call() returns after MPI has ended.  Codes of MPI itself are never negative.
 inline constexpr int kMpiHasEnded = -1;
 
-/// Calls a function of MPI while the gate lets this thread in, and returns its code, for check().
+/// Waits until the gate lets this thread in, calls a function of MPI and returns its code.  Pass the code to check().
 template <typename... Parameters>
 int call(int (*function)(Parameters...), std::type_identity_t<Parameters>... arguments) {
   if (!CallGate::instance().enter()) return kMpiHasEnded;
-  const int code = function(arguments...);  // throws nothing: it is C
+  const int code = function(arguments...);  // cannot throw: it is a C function
   CallGate::instance().leave();
   return code;
 }

@@ -5,8 +5,8 @@
 
 namespace plait::transport::mpi {
 
-/// Checks the code that call() has returned.
-/// errors  kSystem: names the call and MPI's own words for the code, or says that MPI has ended.
+/// Throws unless `code`, a result of call(), is MPI_SUCCESS.
+/// errors  kSystem: the message names `what` and quotes MPI's description of the code, or states that MPI has ended.
 void check(int code, const char* what);
 
 }  // namespace plait::transport::mpi

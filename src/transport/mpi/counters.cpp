@@ -73,7 +73,7 @@ class CounterWindow {
     if (!beats_) start_beating();
     return made_++;
   }
-  /// This process lets a counter go.
+  /// Releases a counter on this process.
   void release(int slot) noexcept {
     static const std::int64_t kOneLess = -1;
     const std::scoped_lock lock(calling_);

@@ -18,20 +18,20 @@ namespace {
 
 using Finalize = int (*)();
 
-/// What watch_finalize() has arranged.
+/// The state of watch_finalize().
 struct FinalizeWatch {
-  const base::Owner owner;  // a forked child has no part in the end of MPI
-  // The functions that the dynamic linker has found for this library: those of MPI, or of a tool that is loaded first.
+  const base::Owner owner;  // a forked child does not take part in the end of MPI
+  // The functions to which the dynamic linker resolved this library's calls: those of MPI or of a tool loaded earlier.
   const Finalize finalize = MPI_Finalize;
   const Finalize profiled_finalize = PMPI_Finalize;
-  std::mutex mutex;  // one thread at a time arranges more
+  std::mutex mutex;  // held by watch_finalize()
   bool watched = false;
-  int key = MPI_KEYVAL_INVALID;  // of the attribute whose deletion is the first thing that MPI_Finalize does
+  int key = MPI_KEYVAL_INVALID;  // the key of the attribute that MPI_Finalize deletes first
   unsigned long long loaded_objects = 0;
   std::atomic<bool> finalizing = false;
 };
 
-/// Never destroyed: MPI may end after static objects do.
+/// The state is never destroyed, because MPI may end after the destruction of static objects.
 FinalizeWatch& finalize_watch() {
   static auto* const watch = new FinalizeWatch;
   return *watch;
@@ -50,10 +50,10 @@ int on_finalize(MPI_Comm /*communicator*/, int /*key*/, void* /*value*/, void* /
   return MPI_SUCCESS;
 }
 
-/// Calls `next`, the MPI_Finalize that the program meant, at a moment at which no thread is inside MPI through call().
+/// Pauses the gate, so that no thread is inside call(), and calls `next`, the original MPI_Finalize or PMPI_Finalize.
 int finalize_through(Finalize next) {
   FinalizeWatch& watch = finalize_watch();
-  // A tool's MPI_Finalize calls PMPI_Finalize, which comes here as well.
+  // The MPI_Finalize of a tool calls PMPI_Finalize, which is redirected to this function too.
   if (!watch.owner.here() || !mpi_runs() || CallGate::is_inside() || watch.finalizing.exchange(true)) return next();
   // MPI deletes attributes in reverse order.  on_begin() comes first, so that callbacks of the program may use Plait.
   if (watch.key != MPI_KEYVAL_INVALID) call(MPI_Comm_set_attr, MPI_COMM_SELF, watch.key, nullptr);
@@ -67,7 +67,7 @@ int finalize_through(Finalize next) {
 int finalize() { return finalize_through(finalize_watch().finalize); }
 int profiled_finalize() { return finalize_through(finalize_watch().profiled_finalize); }
 
-/// Redirects calls of MPI_Finalize in all objects that are loaded by now.
+/// Redirects calls of MPI_Finalize and PMPI_Finalize in all loaded objects, if any was loaded since the previous call.
 void redirect_finalize() {
   FinalizeWatch& watch = finalize_watch();
   const auto loaded = base::loaded_objects();

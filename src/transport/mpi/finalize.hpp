@@ -3,9 +3,9 @@
 
 namespace plait::transport::mpi {
 
-/// From the first call on, MPI_Finalize first waits until no thread is inside MPI through call()
-/// (transport/call_gate.hpp), then runs the endings as it deletes the attributes of MPI_COMM_SELF, while MPI works, and
-/// then makes call() fail.  Each call includes objects that have been loaded since the one before.  Not collective.
+/// Changes what MPI_Finalize does.  First it waits until no thread is inside call() (transport/call_gate.hpp).  Then it
+/// runs the endings while it deletes the attributes of MPI_COMM_SELF, when MPI still works.  Then it makes call() fail.
+/// Each further call of watch_finalize() also covers objects that were loaded since the previous one.  Not collective.
 /// threads  Any.
 /// errors  kSystem: MPI fails.
 void watch_finalize();

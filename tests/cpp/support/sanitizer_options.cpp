@@ -1,4 +1,4 @@
-// The options that sanitizers take from the program itself; ASAN_OPTIONS and TSAN_OPTIONS add to them.
+// Default options of the sanitizers.  ASAN_OPTIONS and TSAN_OPTIONS override them.
 
 extern "C" {
 

@@ -1,4 +1,4 @@
-// The gate of MPI: calls are under way, wait, take turns or fail.
+// CallGate: calls pass, wait, run one at a time, or fail.
 #include "transport/call_gate.hpp"
 
 #include <gtest/gtest.h>

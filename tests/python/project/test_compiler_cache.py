@@ -1,4 +1,4 @@
-"""What ccache brings to a build is what the compiler would make: anything that changes is compiled again."""
+"""ccache supplies only objects that the compiler would make now: after any change, the compiler runs again."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ target_include_directories(small PRIVATE "${{PROJECT_SOURCE_DIR}}/include")
 
 pytestmark = pytest.mark.skipif(
     shutil.which("ccache") is None or shutil.which("cmake") is None or shutil.which("ninja") is None,
-    reason="ccache, cmake or ninja is not there",
+    reason="ccache, cmake or ninja is not installed",
 )
 
 
@@ -42,7 +42,7 @@ class Clone:
         ).stdout
 
     def build(self, *options: str) -> tuple[int, int]:
-        """Builds in a new tree: how many results the cache had, and how many it had not."""
+        """Builds in a new tree and returns the numbers of cache hits and misses."""
         shutil.rmtree(self.folder / "build", ignore_errors=True)
         self.run("ccache", "--zero-stats")
         self.run("cmake", "-S", self.folder, "-B", self.folder / "build", "-G", "Ninja", *options)

@@ -22,8 +22,8 @@ constexpr std::chrono::milliseconds kBusy{250};
 /// ... longer ones look so often for those that have left or were lost.
 constexpr std::chrono::milliseconds kNap{1};
 constexpr std::chrono::microseconds kMessageNap{50};
-/// A call of MPI moves a few packets only, and those of messages under way come before a notice.  A process that waits for
-/// its node calls MPI for nothing but notices, four times a second: so many calls each time.
+/// Number of probes in one take().  Each call of MPI processes only a few packets, and a notice arrives after the
+/// packets of earlier messages.  A process that waits for its node calls MPI only here, four times a second.
 constexpr int kProbes = 256;
 /// So many nodes tell each other directly; more tell some, who tell others.
 constexpr int kMostTold = 64;

@@ -1,4 +1,4 @@
-// Calls of a function of another object that go elsewhere.
+// redirect_imports(): calls of a function in another object run the replacement.
 #include "base/linker/imports.hpp"
 
 #include <dlfcn.h>
@@ -23,7 +23,7 @@ TEST(Imports, CallsOfLoadedObjectsAreRedirected) {
   ASSERT_GE(plait::base::redirect_imports("getppid", reinterpret_cast<void (*)()>(counting_getppid)), 1);
   EXPECT_EQ(::getppid(), 7);
   EXPECT_EQ(seen, 1);
-  EXPECT_EQ(original(), parent);  // dlsym() does not look there
+  EXPECT_EQ(original(), parent);  // an address from dlsym() is not redirected
   EXPECT_GE(plait::base::redirect_imports("getppid", reinterpret_cast<void (*)()>(original)), 1);
   EXPECT_EQ(::getppid(), parent);
   EXPECT_EQ(seen, 1);
