@@ -81,6 +81,7 @@ function(plait_c_test_program name library)
   set_target_properties(${name} PROPERTIES C_STANDARD 11 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF)
   if(PLAIT_SANITIZE)  # the library needs the sanitizers' C++ parts
     set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX)
+    target_sources(${name} PRIVATE tests/cpp/support/sanitizer_options.cpp)
   endif()
 endfunction()
 
@@ -94,7 +95,7 @@ endif()
 # Tests the C interface on N ranks, which may be more than there are processors.  c.mpi.4.nodes has two ranks per node.
 function(plait_mpi_test name ranks)
   add_test(NAME ${name} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} $<TARGET_FILE:plait_c_mpi_tests>)
-  set(environment OMP_NUM_THREADS=1 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+  set(environment PLAIT_TEST_RANKS=${ranks} PLAIT_MODEL=builtin OMP_NUM_THREADS=1 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
     PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe)
   set_tests_properties(${name} PROPERTIES LABELS "c;mpi;ranks-${ranks};${ARGN}" TIMEOUT 900 RUN_SERIAL ON
     ENVIRONMENT "${environment}")
@@ -124,8 +125,17 @@ if(PLAIT_SANITIZE MATCHES "address|trap")
   else()
     plait_test_program(plait_fuzz plait_trace ${fuzz_sources} tests/cpp/support/sanitizer_options.cpp)
     set_target_properties(plait_fuzz PROPERTIES ENABLE_EXPORTS ON)  # the library calls back where it is instrumented
-    add_test(NAME fuzz COMMAND plait_fuzz --executions 2000 --seconds 60 --corpus ${PROJECT_SOURCE_DIR}/tests/fuzz/corpus)
-    set_tests_properties(fuzz PROPERTIES LABELS fuzz TIMEOUT 900 ENVIRONMENT ASAN_OPTIONS=max_allocation_size_mb=1024)
+    set(readers plait blkcsv csv 1992 fio strace vscsi oracle-general pipe-hello pipe-frames pipe-answers npz safetensors
+      netcdf zarr zarr-chunk zarr-shard hdf5-chunk hdf5-told)
+    foreach(reader IN LISTS readers)
+      add_test(NAME fuzz.${reader} COMMAND plait_fuzz --executions 2000 --seconds 60
+        --corpus ${PROJECT_SOURCE_DIR}/tests/fuzz/corpus ${reader})
+      set_tests_properties(fuzz.${reader} PROPERTIES LABELS fuzz TIMEOUT 600
+        ENVIRONMENT ASAN_OPTIONS=max_allocation_size_mb=1024)
+    endforeach()
+    list(JOIN readers "[\n ]" all_readers)
+    add_test(NAME fuzz.all COMMAND plait_fuzz list)  # the list above is complete
+    set_tests_properties(fuzz.all PROPERTIES LABELS fuzz PASS_REGULAR_EXPRESSION "^${all_readers}\n$")
   endif()
 endif()
 

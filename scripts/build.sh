@@ -8,15 +8,16 @@ set -euo pipefail
 . "$(dirname -- "${BASH_SOURCE[0]}")/env.sh"
 cd "$plait_root"
 
-settings=(-Cbuild-dir="$plait_release" -Ccmake.define.PLAIT_WERROR="$PLAIT_WERROR")
+settings=(-Cbuild-dir="$plait_release")
 define() { settings+=("${@/#/-Ccmake.define.}"); }
 whole=(PLAIT_SIMULATION=ON PLAIT_FORTRAN=ON PLAIT_HISTORICAL=ON)
 case "${1:-}" in
   "") define "${whole[@]}" ;;
   --lean) [[ -e "$plait_release/build.ninja" ]] || define "${whole[@]/%ON/OFF}" ;;
-  --tests) define "${whole[@]}" PLAIT_TESTS=ON PLAIT_WERROR=ON ;;
+  --tests) define "${whole[@]}" PLAIT_TESTS=ON && PLAIT_WERROR=ON ;;
   *) say "unknown argument '$1'; expected --lean, --tests or nothing" >&2; exit 2 ;;
 esac
+define PLAIT_WERROR="$PLAIT_WERROR"
 
 take_lock
 export CMAKE_BUILD_PARALLEL_LEVEL="$plait_jobs"

@@ -49,6 +49,13 @@ clang_works() {
   return 1
 }
 
+# The packages of the newest Clang that this system has, or else of the oldest one that will do.
+newest_clang() {
+  local version
+  version="$({ apt-cache pkgnames clang- 2>/dev/null || true; } | sed -nE 's/^clang-(1[6-9]|2[0-9])$/\1/p' | sort -n | tail -n 1)"
+  printf 'clang-%s\nlibclang-rt-%s-dev\n' "${version:-16}" "${version:-16}"
+}
+
 # ccache, which stores compiled objects for other build trees.
 missing_helpers() { command -v ccache >/dev/null || echo ccache; }
 
@@ -61,12 +68,12 @@ missing_programs() {
   done
   command -v h5dump >/dev/null || echo hdf5-tools
   command -v ncdump >/dev/null || echo netcdf-bin
-  ldconfig -p | grep -q 'libblosc\.so\.1 ' || echo libblosc1
+  [[ "$(ldconfig -p)" == *'libblosc.so.1 '* ]] || echo libblosc1
   { command -v ip && command -v tc; } >/dev/null || echo iproute2
   command -v nsenter >/dev/null || echo util-linux
   command -v hostname >/dev/null || echo hostname
   command -v mkfs.ext4 >/dev/null || echo e2fsprogs
-  clang_works || printf '%s\n' clang-16 libclang-rt-16-dev
+  clang_works || newest_clang
   echo '#include <liburing.h>' | "$compiler" -fsyntax-only -x c - 2>/dev/null || echo liburing-dev
   echo '#include <libaio.h>' | "$compiler" -fsyntax-only -x c - 2>/dev/null || echo libaio-dev
 }
@@ -95,8 +102,11 @@ install_missing() {
   if command -v apt-get >/dev/null && { ((EUID == 0)) || sudo -n true 2>/dev/null; }; then
     say "installing by apt-get: $*"
     "${as_root[@]}" apt-get update -q >"$plait_log/apt.log" 2>&1 || true
-    DEBIAN_FRONTEND=noninteractive "${as_root[@]}" apt-get install -q -y --no-install-recommends "$@" \
-      >>"$plait_log/apt.log" 2>&1 || { tail -n 20 "$plait_log/apt.log" >&2; return 1; }
+    export DEBIAN_FRONTEND=noninteractive
+    local package install=("${as_root[@]}" apt-get install -q -y --no-install-recommends)
+    "${install[@]}" "$@" >>"$plait_log/apt.log" 2>&1 && return
+    # One unknown name keeps apt-get from installing the others.
+    for package in "$@"; do "${install[@]}" "$package" >>"$plait_log/apt.log" 2>&1 || say "apt-get has no $package"; done
   fi
 }
 
@@ -104,7 +114,7 @@ install_missing() {
 # if its settings name an index, or if uv is not available or fails.
 install_packages() {
   local python="$plait_env/bin/python"
-  if ! "$python" -m pip config list | grep -q 'index' && "$python" -m pip install -q 'uv>=0.5,<1'; then
+  if [[ "$("$python" -m pip config list)" != *index* ]] && "$python" -m pip install -q 'uv>=0.5,<1'; then
     "$plait_env/bin/uv" pip install --python "$python" -r "$plait_private/requirements.txt" && return
   fi
   "$python" -m pip install -r "$plait_private/requirements.txt"

@@ -21,7 +21,9 @@ export OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 PLAIT_MODEL=builtin PLAIT_RELEAS
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
 export CTEST_PARALLEL_LEVEL="$plait_jobs" CMAKE_BUILD_PARALLEL_LEVEL="$plait_jobs"
 
-pytest() { python -m pytest -q "$@"; }
+# The limits end what hangs where no test's own limit does: all ranks in a call of MPI, or Python in a call of C.
+pytest() { timeout -k 10 3600 python -m pytest -q "$@"; }
+on_ranks() { PLAIT_TEST_RANKS="$1" timeout -k 10 1800 mpiexec -n "$1" python -m pytest -q "${@:2}"; }
 # Many Python tests wait for programs, clocks and networks, so that more run at a time than there are cores.
 pytest_together() { pytest -n $((2 * plait_jobs)) --dist worksteal "$@"; }
 release_tests() { ctest --test-dir "$plait_release" --output-on-failure --no-tests=error "$@"; }
@@ -31,8 +33,12 @@ sanitized() { # PRESET CTEST-OPTION...
   ctest --preset "$@"
 }
 on_hosts() { # HOSTS PLACE RANKS TEST...
-  local launch=(scripts/hosts.py exec --hosts "$1" --place "$2" -- mpiexec -n "$3")
-  scripts/hosts.py check
+  local missing launch=(timeout -k 10 1800 scripts/hosts.py exec --hosts "$1" --place "$2" -- mpiexec -n "$3")
+  if missing=$({ scripts/hosts.py check || true; } | grep -E '^(no hosts here|launcher +no): '); then
+    echo "SKIPPED the tests on $1 hosts: $missing"
+    return
+  fi
+  export PLAIT_TEST_RANKS="$3"
   "${launch[@]}" python -m pytest -q "${@:4}"
   "${launch[@]}" "$plait_release/plait_c_mpi_tests"
 }
@@ -52,7 +58,7 @@ run() {
     cpp-ranks) release_tests -L more ;;
     python) pytest_together -m "not long" tests/python ;;
     python-long) pytest_together -m long tests/python ;;
-    mpi-*) mpiexec -n "${1#mpi-}" python -m pytest -q tests/mpi ;;
+    mpi-*) on_ranks "${1#mpi-}" tests/mpi ;;
     hosts-2) on_hosts 2 block 4 tests/mpi ;;
     hosts-3) on_hosts 3 cyclic 6 $(find tests/mpi -name 'test_*.py' | grep -E "$between_hosts" | sort) ;;
     install) pytest tests/install ;;

@@ -6,6 +6,8 @@ namespace {
 
 /// Nesting depth of the calls of this thread.
 thread_local int depth = 0;
+/// True if this thread is the one that a serial gate has let in.
+thread_local bool has_turn = false;
 
 }  // namespace
 
@@ -33,9 +35,11 @@ bool CallGate::enter() noexcept {
   changed_.notify_all();
   changed_.wait(lock, [this] {
     const State state = state_;
-    return state == State::kOpen || state == State::kClosed || (state == State::kSerial && inside_ == 0);
+    return state == State::kOpen || state == State::kClosed ||
+           (state == State::kSerial && !turn_taken_ && inside_ <= stuck_);
   });
   if (state_ == State::kClosed) return false;
+  has_turn = turn_taken_ = state_ == State::kSerial;
   ++inside_;
   depth = 1;
   return true;
@@ -46,6 +50,7 @@ void CallGate::leave() noexcept {
   --inside_;
   if (state_ == State::kOpen) return;
   const std::scoped_lock lock(mutex_);
+  if (has_turn) has_turn = turn_taken_ = false;
   changed_.notify_all();
 }
 
@@ -56,7 +61,10 @@ bool CallGate::stop(State state, std::chrono::milliseconds timeout) noexcept {
   changed_.notify_all();
   // If a signal handler that interrupts a call ends the program, that call never returns.  Do not wait for it.
   const int interrupted_calls = is_inside() ? 1 : 0;
-  return changed_.wait_for(lock, timeout, [this, interrupted_calls] { return inside_ == interrupted_calls; });
+  const auto none = [this, interrupted_calls] { return inside_ <= interrupted_calls + stuck_; };
+  const bool stopped = changed_.wait_for(lock, timeout, none);
+  if (!stopped) stuck_ = inside_ - interrupted_calls;
+  return stopped && stuck_ == 0;
 }
 
 bool CallGate::pause(std::chrono::milliseconds timeout) noexcept { return stop(State::kPaused, timeout); }

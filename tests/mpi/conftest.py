@@ -31,6 +31,10 @@ _numbers = itertools.count()
 
 @pytest.hookimpl(trylast=True)  # the reporter that ranks.py silences is there
 def pytest_configure(config):
+    ranks = MPI.COMM_WORLD.size
+    expected = os.environ.get("PLAIT_TEST_RANKS", str(ranks))
+    if int(expected) != ranks:  # a launcher of another MPI starts as many jobs of one rank
+        raise pytest.UsageError(f"there are {ranks} ranks, not {expected}; is mpiexec that of another MPI?")
     if MPI.COMM_WORLD.size > 1:
         config.pluginmanager.register(Ranks(), "ranks")
     config.addinivalue_line("markers", "ranks(*numbers): only for so many ranks")

@@ -34,6 +34,28 @@ class Ranks:
         if self.comm.rank and reporter:
             config.pluginmanager.unregister(reporter)
 
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Prints why a file could not be collected; the reporter does so on rank 0 alone."""
+        if report.failed and self.comm.rank:
+            self.say(f"{report.nodeid} was not collected:\n{report.longreprtext}")
+
+    def pytest_internalerror(self, excrepr: object) -> None:
+        """Prints what ended pytest itself."""
+        if self.comm.rank:
+            self.say(str(excrepr))
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Ends the job if the ranks have not collected the same tests, which would run out of step."""
+        mine = [item.nodeid for item in session.items]
+        counts = self.comm.allgather((len(mine), session.testsfailed))
+        if self.comm.bcast(mine) != mine:
+            self.say(f"collected {len(mine)} tests, others than rank 0; tests and errors of each rank: {counts}")
+            MPI.COMM_WORLD.Abort(3)
+
+    def say(self, text: str) -> None:
+        """Prints to the standard error of the job, which pytest does not capture."""
+        print(f"\nrank {self.comm.rank}: {text}", file=sys.__stderr__, flush=True)
+
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self, item: pytest.Item) -> Any:
         """Adds the failures of other ranks to the last report of a test."""
@@ -46,7 +68,7 @@ class Ranks:
             if failures:
                 self.failed += 1
             elsewhere = {rank: text for rank, text in failures.items() if rank != self.comm.rank}
-            if elsewhere and self.comm.rank == 0:
+            if elsewhere:
                 texts = [f"--- rank {rank} ---\n{text}" for rank, text in elsewhere.items()]
                 report.outcome = "failed"
                 report.longrepr = "\n".join([f"failed on ranks {sorted(failures)}", *texts])

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -27,6 +28,13 @@ constexpr bool is_address(std::uint64_t type) {
 constexpr bool is_address(std::uint64_t /*type*/) { return false; }
 #endif
 
+struct Redirection {
+  const char* name;
+  void (*original)();
+  void (*replacement)();
+  int count = 0;
+};
+
 /// The tables of one loaded object.
 class Object {
  public:
@@ -35,14 +43,14 @@ class Object {
       if (segment.p_type == PT_DYNAMIC) read(reinterpret_cast<const ElfW(Dyn)*>(base_ + segment.p_vaddr));
   }
 
-  int redirect(const char* name, void (*replacement)()) const {
+  int redirect(const Redirection& wanted) const {
     if (symbols_ == nullptr || names_ == nullptr) return 0;
     int count = 0;
     for (const auto table : {calls_, others_})
       for (const auto& entry : table)
         if (is_address(ELF64_R_TYPE(entry.r_info)) && entry.r_addend == 0 &&
-            std::strcmp(names_ + symbols_[ELF64_R_SYM(entry.r_info)].st_name, name) == 0 &&
-            write(base_ + entry.r_offset, replacement))
+            leads_to(symbols_[ELF64_R_SYM(entry.r_info)], base_ + entry.r_offset, wanted) &&
+            write(base_ + entry.r_offset, wanted.replacement))
           ++count;
     return count;
   }
@@ -69,6 +77,21 @@ class Object {
   template <typename Pointer>
   Pointer at(std::uint64_t address) const {
     return reinterpret_cast<Pointer>(address < base_ ? base_ + address : address);
+  }
+
+  /// True if the address stored at `location` is that of the original, or one that the linker has not resolved yet: then
+  /// it is in this object.  A tool may have stored another address, and a program in its own variables any.
+  ///
+  /// A program that is not position-independent and takes the address of the function has a stub that stands for the
+  /// function in all objects (an undefined symbol with a value).  The stub must go on to the original.
+  bool leads_to(const ElfW(Sym) & symbol, std::uint64_t location, const Redirection& wanted) const {
+    if (std::strcmp(names_ + symbol.st_name, wanted.name) != 0) return false;
+    if (symbol.st_shndx == SHN_UNDEF && symbol.st_value != 0) return false;
+    const std::uint64_t stored = *reinterpret_cast<const std::uint64_t*>(location);
+    return stored == reinterpret_cast<std::uint64_t>(wanted.original) ||
+           std::ranges::any_of(segments_, [&](const auto& segment) {
+             return segment.p_type == PT_LOAD && (segment.p_flags & PF_X) != 0 && contains(segment, stored);
+           });
   }
 
   bool contains(const ElfW(Phdr) & segment, std::uint64_t address) const {
@@ -104,15 +127,9 @@ class Object {
   Table others_;  // DT_RELA: all other relocations
 };
 
-struct Redirection {
-  const char* name;
-  void (*replacement)();
-  int count = 0;
-};
-
 int redirect_object(dl_phdr_info* info, std::size_t /*size*/, void* data) {
   auto& redirection = *static_cast<Redirection*>(data);
-  redirection.count += Object(*info).redirect(redirection.name, redirection.replacement);
+  redirection.count += Object(*info).redirect(redirection);
   return 0;
 }
 
@@ -123,8 +140,8 @@ int read_count(dl_phdr_info* info, std::size_t /*size*/, void* data) {
 
 }  // namespace
 
-int redirect_imports(const char* name, void (*replacement)()) {
-  Redirection redirection{name, replacement};
+int redirect_imports(const char* name, void (*original)(), void (*replacement)()) {
+  Redirection redirection{name, original, replacement};
   ::dl_iterate_phdr(redirect_object, &redirection);
   return redirection.count;
 }

@@ -38,11 +38,12 @@ FinalizeWatch& finalize_watch() {
 }
 
 int on_begin(MPI_Comm /*communicator*/, int /*key*/, void* /*value*/, void* /*state*/) {
-  CallGate::instance().serialize();
+  if (finalize_watch().owner.here()) CallGate::instance().serialize();
   return MPI_SUCCESS;
 }
 
 int on_finalize(MPI_Comm /*communicator*/, int /*key*/, void* /*value*/, void* /*state*/) {
+  if (!finalize_watch().owner.here()) return MPI_SUCCESS;
   CallGate& gate = CallGate::instance();
   gate.serialize();
   run_endings();
@@ -72,8 +73,10 @@ void redirect_finalize() {
   FinalizeWatch& watch = finalize_watch();
   const auto loaded = base::loaded_objects();
   if (loaded == watch.loaded_objects) return;
-  base::redirect_imports("MPI_Finalize", reinterpret_cast<void (*)()>(finalize));
-  base::redirect_imports("PMPI_Finalize", reinterpret_cast<void (*)()>(profiled_finalize));
+  base::redirect_imports("MPI_Finalize", reinterpret_cast<void (*)()>(watch.finalize),
+                         reinterpret_cast<void (*)()>(finalize));
+  base::redirect_imports("PMPI_Finalize", reinterpret_cast<void (*)()>(watch.profiled_finalize),
+                         reinterpret_cast<void (*)()>(profiled_finalize));
   watch.loaded_objects = loaded;
 }
 

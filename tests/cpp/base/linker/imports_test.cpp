@@ -20,17 +20,19 @@ TEST(Imports, CallsOfLoadedObjectsAreRedirected) {
   using Function = pid_t (*)();
   const auto original = reinterpret_cast<Function>(::dlsym(RTLD_DEFAULT, "getppid"));
   ASSERT_NE(original, nullptr);
-  ASSERT_GE(plait::base::redirect_imports("getppid", reinterpret_cast<void (*)()>(counting_getppid)), 1);
+  const auto call = reinterpret_cast<void (*)()>(original);
+  const auto counting = reinterpret_cast<void (*)()>(counting_getppid);
+  ASSERT_GE(plait::base::redirect_imports("getppid", call, counting), 1);
   EXPECT_EQ(::getppid(), 7);
   EXPECT_EQ(seen, 1);
   EXPECT_EQ(original(), parent);  // an address from dlsym() is not redirected
-  EXPECT_GE(plait::base::redirect_imports("getppid", reinterpret_cast<void (*)()>(original)), 1);
+  EXPECT_GE(plait::base::redirect_imports("getppid", counting, call), 1);
   EXPECT_EQ(::getppid(), parent);
   EXPECT_EQ(seen, 1);
 }
 
 TEST(Imports, NothingIsReplacedForAFunctionThatNoObjectCalls) {
-  EXPECT_EQ(plait::base::redirect_imports("no_function_of_this_name", nullptr), 0);
+  EXPECT_EQ(plait::base::redirect_imports("no_function_of_this_name", nullptr, nullptr), 0);
 }
 
 TEST(Imports, LoadedObjectsAreCounted) { EXPECT_GT(plait::base::loaded_objects(), 0U); }
