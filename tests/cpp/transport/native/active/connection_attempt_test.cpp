@@ -37,7 +37,8 @@ class OwnLoop : public EventLoop {
   void turn() {
     epoll_event event{};
     if (::epoll_wait(set_.number(), &event, 1, 10) != 1) return;
-    const auto found = handlers_.find(event.data.u64);
+    const std::uint64_t id = event.data.u64;  // a copy: epoll_event is packed, and its field is not aligned
+    const auto found = handlers_.find(id);
     ASSERT_NE(found, handlers_.end()) << "an event of a socket that nobody waits for";
     std::shared_ptr(found->second)->happened(event.events);
   }
