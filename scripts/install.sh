@@ -24,7 +24,8 @@ take_lock
 log="$plait_log/install.log"
 say "compiling and installing into $prefix (log: .plait/log/install.log)"
 {
-  cmake -S . -B "$tree" -G Ninja -U 'MPI_*' "${mpi[@]}" -DPLAIT_PYTHON=OFF \
+  # The name of the compiler counts for ccache: the same as in scripts/build.sh.
+  CC="${CC:-gcc}" CXX="${CXX:-g++}" cmake -S . -B "$tree" -G Ninja -U 'MPI_*' "${mpi[@]}" -DPLAIT_PYTHON=OFF \
     -DPLAIT_WERROR="$PLAIT_WERROR" -DCMAKE_INSTALL_PREFIX="$prefix" &&
     cmake --build "$tree" -j "$plait_jobs" &&
     cmake --install "$tree" --strip

@@ -29,7 +29,8 @@ from wheels.mpis import WRAPPERS, MissingError, wrapper_of
 
 ROOT = Path(__file__).parent.parent
 PRIVATE = ROOT / ".plait"
-TREES = PRIVATE / "build/wheel"
+# As deep as the tree of scripts/build.sh: with the same relative paths ccache finds its objects.
+TREES = PRIVATE / "build"
 STABLE = (3, 12)  # from here on one wheel serves all
 log = Log("wheel.log")
 run = log.run
@@ -77,7 +78,7 @@ def build(python: str, families: Sequence[str], folder: Path) -> Path:
     """A wheel for an interpreter, as this machine builds it."""
     version = version_of(python)
     tag = "cp{}{}".format(*version)
-    tree = TREES / tag
+    tree = TREES / f"wheel-{tag}"
     wrappers = ";".join(f"{family}={wrapper_of(family)}" for family in families)
     command: list[str | Path] = [builder(python), "-m", "pip", "wheel", "-v", "--no-deps", "--no-build-isolation"]
     command += ["--no-cache-dir", "--wheel-dir", folder, f"-Cbuild-dir={tree}"]
