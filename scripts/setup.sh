@@ -115,7 +115,8 @@ install_missing() {
 install_packages() {
   local python="$plait_env/bin/python"
   if [[ "$("$python" -m pip config list)" != *index* ]] && "$python" -m pip install -q 'uv>=0.5,<1'; then
-    "$plait_env/bin/uv" pip install --python "$python" -r "$plait_private/requirements.txt" && return
+    # The system's certificates, as pip uses them.
+    UV_NATIVE_TLS=true UV_SYSTEM_CERTS=true "$plait_env/bin/uv" pip install --python "$python" -r "$plait_private/requirements.txt" && return
   fi
   "$python" -m pip install -r "$plait_private/requirements.txt"
 }
