@@ -184,7 +184,7 @@ with distant.open(f"/var/tmp/apart-{comm.rank}", "w", comm=comm, temporary=True)
             assert time.monotonic() - begin < 90
             told.append("apart")
     comm.Barrier()
-    time.sleep(SECONDS if comm.rank == 0 else 0)  # who waits for all takes nobody for lost
+    time.sleep(SECONDS if comm.rank == 0 else 0)  # ranks that wait for it do not consider it lost
 print(comm.gather(told))
 """
 

@@ -1,4 +1,4 @@
-"""Arguments that nobody should pass to functions that are not collective: a result or a plait.Error, in a minute."""
+"""Wrong arguments to functions that are not collective: each call returns or raises plait.Error within a minute."""
 
 from __future__ import annotations
 
