@@ -83,12 +83,10 @@ void with_memory(Body&& body) {
   }
 }
 
-/// Made while there is memory, for a worker that has none for the words of an error that all are to throw.
-const std::exception_ptr& without_words() {
-  static const std::exception_ptr made = std::make_exception_ptr(
-      Error(ErrorKind::kSystem, "out of memory, also for the text of the error that all ranks raise", ENOMEM));
-  return made;
-}
+/// For a worker without memory for the words of an error that all throw.  Made when the library is loaded: a worker that
+/// first needs it has no memory to make it.
+const std::exception_ptr kWithoutWords = std::make_exception_ptr(
+    Error(ErrorKind::kSystem, "out of memory, also for the text of the error that all ranks raise", ENOMEM));
 
 /// Throws the Error that `make` makes, once all workers know what there is to tell; some Error in any case, for one who
 /// threw anything else would look for another agreement.
@@ -97,7 +95,7 @@ template <typename Make>
   try {
     with_memory([&] { throw make(); });
   } catch (const std::bad_alloc&) {
-    std::rethrow_exception(without_words());
+    std::rethrow_exception(kWithoutWords);
   }
   std::abort();  // not reached
 }
@@ -145,7 +143,6 @@ void agree_on(transport::Transport& transport, const Brought& brought) {
   std::exception_ptr mine = brought.error;
   // What must not fail once the others have heard of this worker is there before.
   const std::exception_ptr unready = caught([&] {
-    static_cast<void>(without_words());
     if (transport.size() > 1) transport.given_up().prepare();
   });
   if (!mine) mine = unready;
