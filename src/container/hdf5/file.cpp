@@ -64,7 +64,7 @@ const std::string& ordinary(const store::Store& store, const std::string& path) 
 }  // namespace
 
 HdfFile::HdfFile(store::Store& store, const std::string& path, For what)
-    : path_(ordinary(store, path)), bytes_(store.size()) {
+    : store_(store), path_(ordinary(store, path)), bytes_(store.size()) {
   const bool changing = what == For::kChanging;
   const auto* bytes = dynamic_cast<const store::posix::PosixStore*>(&store);
   // What is changed has its whole path: the working directory may be another one than when the store was opened.

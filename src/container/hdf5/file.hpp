@@ -14,6 +14,8 @@
 
 namespace plait::container::hdf5 {
 
+class ChunkCoordinates;
+
 struct NamedDataset {
   std::string name;  ///< its path in the file, without the slash in front
   Dataset dataset;   ///< without chunks
@@ -55,6 +57,10 @@ class HdfFile {
   void describe_file(Dataset& found) const;
   void read_fill(Id dataset, Id properties, Dataset& found) const;
   void read_index(Id dataset, Dataset& found, const std::string& shown) const;
+  /// Compares a few chunks with what the library reads at their coordinates.
+  /// errors  kSystem: they differ.
+  void check_offsets(Id dataset, const Dataset& found, const ChunkCoordinates& coordinates,
+                     const std::string& shown) const;
   /// Whether it is no variable of netCDF but a dimension, which has a length and no elements.
   bool is_dimension(Id dataset) const;
   /// names: of objects that are known already, by their addresses.
@@ -62,6 +68,7 @@ class HdfFile {
   [[noreturn]] void not_there(const std::string& shown, int kind);
   [[noreturn]] void damaged(const std::string& what) const;
 
+  store::Store& store_;
   std::string path_;
   Library hdf5_;
   std::int64_t bytes_ = 0;  ///< of the file

@@ -3,8 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
 
 #include "base/text.hpp"
+#include "container/hdf5/chunk_coordinates.hpp"
 #include "container/hdf5/file.hpp"
 #include "container/hdf5/filters.hpp"
 #include "container/refuse.hpp"
@@ -23,15 +27,12 @@ constexpr Size kMostLookedUp = 50'000;
 class Listing {
  public:
   /// short_sizes: the library gives 32 bits of a size.
-  Listing(Dataset& dataset, bool short_sizes) : dataset_(dataset), grid_(dataset.grid()), short_sizes_(short_sizes) {}
+  Listing(Dataset& dataset, const ChunkCoordinates& coordinates, bool short_sizes)
+      : dataset_(dataset), coordinates_(coordinates), short_sizes_(short_sizes) {}
 
   void take(const Size* first, unsigned left_out, Address address, Size bytes) {
-    std::int64_t number = 0;
-    for (std::size_t d = 0; d < grid_.size(); ++d) {
-      const auto at = static_cast<std::int64_t>(first[d]) / dataset_.chunk[d];
-      if (at < 0 || at >= grid_[d]) return;  // outside of the array
-      number = number * grid_[d] + at;
-    }
+    const std::int64_t number = coordinates_.number(first);
+    if (number < 0) return;
     if (short_sizes_) bytes &= 0xffffffffU;
     dataset_.chunks.push_back({number, static_cast<std::int64_t>(address), static_cast<std::int64_t>(bytes), left_out});
   }
@@ -42,7 +43,7 @@ class Listing {
 
  private:
   Dataset& dataset_;
-  const Extents grid_;
+  const ChunkCoordinates& coordinates_;
   const bool short_sizes_;
 };
 
@@ -68,7 +69,8 @@ void HdfFile::describe_file(Dataset& found) const {
 }
 
 void HdfFile::read_index(Id dataset, Dataset& found, const std::string& shown) const {
-  Listing listing(found, !hdf5_.at_least(2, 0, 0));
+  const ChunkCoordinates coordinates(hdf5_, dataset, found);
+  Listing listing(found, coordinates, !hdf5_.at_least(2, 0, 0));
   const Handle creation(hdf5_->H5Fget_create_plist(file_.id()), hdf5_->H5Pclose);
   Size user_block = 0;
   hdf5_->H5Pget_userblock(creation.id(), &user_block);
@@ -110,6 +112,37 @@ void HdfFile::read_index(Id dataset, Dataset& found, const std::string& shown) c
       throw Error(ErrorKind::kSystem,
                   text(shown, ": ", chunk_words(found, one.number), " lies at offset ", one.offset, " with ", one.bytes,
                        " bytes, but ", why, "; copy or download the file again"),
+                  EIO);
+  }
+  if (coordinates.are_counted()) check_offsets(dataset, found, coordinates, shown);
+}
+
+void HdfFile::check_offsets(Id dataset, const Dataset& found, const ChunkCoordinates& coordinates,
+                            const std::string& shown) const {
+  constexpr std::size_t kSamples = 3;
+  constexpr std::int64_t kMaxSampleBytes = std::int64_t{16} << 20U;
+  if (hdf5_->H5Dread_chunk2 == nullptr && hdf5_->H5Dread_chunk == nullptr) return;
+  const std::size_t count = found.chunks.size();
+  for (std::size_t i = 1; i <= std::min(kSamples, count); ++i) {
+    const Chunk& chunk = found.chunks[count * i / std::min(kSamples, count) - 1];
+    auto bytes = static_cast<std::size_t>(chunk.bytes);
+    if (chunk.bytes > kMaxSampleBytes) continue;
+    std::vector<std::byte> ours(bytes);
+    store_.read({{chunk.offset, ours.data(), chunk.bytes}});
+    std::vector<std::byte> library(bytes);
+    const std::vector<Size> first = coordinates.first(chunk.number);
+    Size stored = 0;
+    std::uint32_t left_out = 0;
+    const bool same_size =
+        hdf5_->H5Dget_chunk_storage_size(dataset, first.data(), &stored) >= 0 && stored == Size{bytes};
+    if (same_size && (hdf5_->H5Dread_chunk2 != nullptr
+                          ? hdf5_->H5Dread_chunk2(dataset, 0, first.data(), &left_out, library.data(), &bytes)
+                          : hdf5_->H5Dread_chunk(dataset, 0, first.data(), &left_out, library.data())) < 0)
+      damaged(text(chunk_words(found, chunk.number), " of ", shown));
+    if (!same_size || left_out != chunk.left_out || ours != library)
+      throw Error(ErrorKind::kSystem,
+                  text(shown, ": ", hdf5_.words(), " lists ", chunk_words(found, chunk.number), " at offset ",
+                       chunk.offset, ", but reads it from elsewhere; copy the dataset by h5repack"),
                   EIO);
   }
 }

@@ -123,14 +123,18 @@ using LinkGuard = int(const char*, const char*, const char*, const char*, unsign
   ONE(int, H5Pset_filter, (Id, int, unsigned, std::size_t, const unsigned*))                                 \
   ONE(int, H5Pset_obj_track_times, (Id, bool))
 
-#define PLAIT_HDF5_OPTIONAL_FUNCTIONS(ONE)                          \
-  ONE(int, H5Literate, (Id, int, int, Size*, LinkVisitor*, void*))  \
-  ONE(int, H5Literate2, (Id, int, int, Size*, LinkVisitor*, void*)) \
-  ONE(int, H5Oget_info2, (Id, void*, unsigned))                     \
-  ONE(int, H5Oget_info3, (Id, void*, unsigned))                     \
-  ONE(int, H5Pget_chunk_opts, (Id, unsigned*))                      \
-  ONE(int, H5Dchunk_iter, (Id, Id, ChunkVisitor*, void*))           \
-  ONE(int, H5Dget_num_chunks, (Id, Id, Size*))                      \
+#define PLAIT_HDF5_OPTIONAL_FUNCTIONS(ONE)                                             \
+  ONE(int, H5Literate, (Id, int, int, Size*, LinkVisitor*, void*))                     \
+  ONE(int, H5Literate2, (Id, int, int, Size*, LinkVisitor*, void*))                    \
+  ONE(int, H5Oget_info2, (Id, void*, unsigned))                                        \
+  ONE(int, H5Oget_info3, (Id, void*, unsigned))                                        \
+  ONE(int, H5Pget_chunk_opts, (Id, unsigned*))                                         \
+  ONE(int, H5Dchunk_iter, (Id, Id, ChunkVisitor*, void*))                              \
+  ONE(int, H5Dget_num_chunks, (Id, Id, Size*))                                         \
+  ONE(int, H5Dget_chunk_index_type, (Id, int*))                                        \
+  ONE(int, H5Dget_chunk_storage_size, (Id, const Size*, Size*))                        \
+  ONE(int, H5Dread_chunk, (Id, Id, const Size*, std::uint32_t*, void*))                \
+  ONE(int, H5Dread_chunk2, (Id, Id, const Size*, std::uint32_t*, void*, std::size_t*)) \
   ONE(int, H5Dget_chunk_info, (Id, Id, Size, Size*, unsigned*, Address*, Size*))
 
 /// Identifiers that the library makes when it begins.

@@ -1,0 +1,108 @@
+"""Every kind of chunk index of HDF5, at every position of the unlimited dimensions, against h5py."""
+
+import itertools
+import math
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import plait
+
+h5py = pytest.importorskip("h5py")
+
+# Edge chunks are partial in the last dimensions of each.
+SHAPES = {1: ((7,), (2,)), 2: ((5, 7), (2, 3)), 3: ((4, 5, 7), (2, 2, 3)), 4: ((3, 4, 2, 5), (2, 2, 1, 3))}
+SINGLE, IMPLICIT, FIXED_ARRAY, EXTENSIBLE_ARRAY, TREE_2 = range(1, 6)
+
+
+def maxima(shape: tuple[int, ...]) -> list[tuple[int | None, ...]]:
+    """Maximum shapes: each dimension keeps its length, may grow by 4, or is unlimited."""
+    return list(itertools.product(*((extent, extent + 4, None) for extent in shape)))
+
+
+def cases(rank: int) -> list[dict[str, object]]:
+    shape, chunks = SHAPES[rank]
+    packings = ({}, {"compression": "gzip"})
+    found = [{"chunks": chunks, "maxshape": maximum, **how} for maximum in maxima(shape) for how in packings]
+    return [*found, {"chunks": shape}, {"chunks": shape, "compression": "gzip"}]
+
+
+def index_kind(dataset: "h5py.Dataset") -> int:
+    """The kind that the format specification prescribes for a dataset with version 4 of the layout message."""
+    unlimited = sum(extent is None for extent in dataset.maxshape)
+    if unlimited:
+        return EXTENSIBLE_ARRAY if unlimited == 1 else TREE_2
+    if dataset.maxshape == dataset.chunks:
+        return SINGLE
+    early = dataset.id.get_create_plist().get_alloc_time() == h5py.h5d.ALLOC_TIME_EARLY
+    return IMPLICIT if early and dataset.compression is None else FIXED_ARRAY
+
+
+def write(path: Path, rank: int, libver: str = "latest") -> tuple[dict[str, np.ndarray], set[int]]:
+    array = np.arange(math.prod(SHAPES[rank][0]), dtype="i4").reshape(SHAPES[rank][0])
+    expected, kinds = {}, set()
+    with h5py.File(path, "w", libver=(libver, libver)) as file:
+        for number, options in enumerate(cases(rank)):
+            for written in ("whole", "part", "early"):
+                name = f"{number}{written}"
+                early = {"dcpl": early_allocation()} if written == "early" else {}
+                dataset = file.create_dataset(name, array.shape, "i4", fillvalue=-1, **options, **early)
+                if written == "part":  # some chunks are missing
+                    dataset[..., array.shape[-1] // 2 :] = array[..., array.shape[-1] // 2 :]
+                else:
+                    dataset[...] = array
+                expected[name] = dataset[...]
+                kinds.add(index_kind(dataset))
+    return expected, kinds
+
+
+def early_allocation() -> "h5py.h5p.PropDCID":
+    properties = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    properties.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)
+    return properties
+
+
+@pytest.mark.parametrize("rank", SHAPES)
+def test_all_kinds_of_indices(tmp_path, rank):
+    expected, kinds = write(tmp_path / "a.h5", rank)
+    assert kinds >= {SINGLE, IMPLICIT, FIXED_ARRAY, EXTENSIBLE_ARRAY} | ({TREE_2} if rank > 1 else set())
+    for name, array in expected.items():
+        with plait.open(f"{tmp_path}/a.h5::{name}") as file:
+            np.testing.assert_array_equal(file.read(), array, err_msg=name)
+
+
+def test_arrays_that_have_grown_and_shrunk(tmp_path):
+    """Elements of an extensible array beyond the shape are left in the file."""
+    grown = []
+    with h5py.File(tmp_path / "a.h5", "w", libver="latest") as file:
+        for number, maximum in enumerate(maxima((4, 6, 5))):
+            dataset = file.create_dataset(str(number), (4, 6, 5), "i4", chunks=(2, 3, 2), maxshape=maximum)
+            dataset[...] = number
+            for extents in ((8, 10, 9), (4, 8, 5), (3, 7, 6)):
+                limits = zip(extents, maximum, strict=True)
+                dataset.resize([extent if most is None else min(extent, most) for extent, most in limits])
+                dataset[...] = np.arange(dataset.size).reshape(dataset.shape)
+            grown.append(dataset[...])
+    for number, array in enumerate(grown):
+        with plait.open(f"{tmp_path}/a.h5::{number}") as file:
+            np.testing.assert_array_equal(file.read(), array)
+
+
+def test_an_older_library_reads_them(tmp_path):
+    older = sorted(Path("/usr/lib").glob("*/libhdf5*.so.103"))
+    if not older:
+        pytest.skip("no HDF5 1.10 or 1.12 in /usr/lib")
+    expected, _ = write(tmp_path / "a.h5", 3, "v110")
+    np.savez(tmp_path / "expected.npz", **expected)
+    code = f"""
+import numpy, plait
+for name, array in numpy.load({str(tmp_path / "expected.npz")!r}).items():
+    numpy.testing.assert_array_equal(plait.open({str(tmp_path / "a.h5")!r} + "::" + name).read(), array, err_msg=name)
+"""
+    environment = {**os.environ, "PLAIT_HDF5": str(older[0])}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
