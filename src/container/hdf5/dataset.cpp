@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "container/array_type.hpp"
 #include "container/hdf5/filters.hpp"
 #include "container/packing.hpp"
 
@@ -40,6 +41,41 @@ std::int64_t Dataset::chunk_bytes() const {
   return bytes;
 }
 
+bool Dataset::chunks_fit() const {
+  const std::optional<std::int64_t> bytes = bytes_of(chunk, type.element_bytes);
+  std::int64_t all = bytes.value_or(0);
+  bool fits = bytes.has_value();
+  for (const std::int64_t chunks_along : grid()) fits = fits && !__builtin_mul_overflow(all, chunks_along, &all);
+  return fits;
+}
+
+bool Dataset::has_missing(std::int64_t number) const {
+  const Extents all = grid();
+  for (std::size_t d = stored_shape.size(); d-- > 0; number /= all[d])
+    if (stored_shape[d] < type.shape[d] && (number % all[d] + 1) * chunk[d] > stored_shape[d]) return true;
+  return false;
+}
+
+void Dataset::fill_missing(std::int64_t number, std::span<std::byte> into) const {
+  const std::vector<std::byte>& value = missing.empty() ? fill : missing;
+  const Extents all = grid();
+  Extents limit(chunk.size());  // elements of the chunk that are in the file, along each dimension
+  for (std::size_t d = chunk.size(); d-- > 0; number /= all[d]) {
+    limit[d] = std::clamp<std::int64_t>(stored_shape[d] - number % all[d] * chunk[d], 0, chunk[d]);
+    if (stored_shape[d] == type.shape[d]) limit[d] = chunk[d];
+  }
+  Extents at(chunk.size());
+  for (std::size_t begin = 0; begin < into.size(); begin += value.size()) {
+    bool is_stored = true;
+    for (std::size_t d = 0; d < at.size(); ++d) is_stored = is_stored && at[d] < limit[d];
+    if (!is_stored) std::ranges::copy(value, into.begin() + static_cast<std::ptrdiff_t>(begin));
+    for (std::size_t d = at.size(); d-- > 0;) {
+      if (++at[d] < chunk[d]) break;
+      at[d] = 0;
+    }
+  }
+}
+
 bool Dataset::needs_room() const {
   if (storage != Storage::kChunks) return false;
   std::int64_t all = 1;
@@ -62,6 +98,8 @@ std::string packed(const Dataset& dataset) {
   out.number(static_cast<std::uint64_t>(dataset.type.element_bytes));
   out.extents(dataset.type.shape);
   out.bytes(dataset.fill.data(), dataset.fill.size());
+  out.extents(dataset.stored_shape);
+  out.bytes(dataset.missing.data(), dataset.missing.size());
   out.number(static_cast<std::uint64_t>(dataset.storage));
   out.signed_number(dataset.offset);
   out.bytes(dataset.inside.data(), dataset.inside.size());
@@ -101,6 +139,8 @@ Dataset unpacked(std::string_view bytes) {
   dataset.type.element_bytes = static_cast<std::int64_t>(in.number());
   dataset.type.shape = in.extents();
   dataset.fill = in.content();
+  dataset.stored_shape = in.extents();
+  dataset.missing = in.content();
   dataset.storage = static_cast<Storage>(in.number() & 3);
   dataset.offset = in.signed_number();
   dataset.inside = in.content();

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,6 +47,11 @@ struct Dataset {
   std::string refused;  ///< why it cannot be opened; empty: it can
   std::int64_t stored = 0;
   std::vector<std::byte> fill;  ///< one element
+  bool has_own_fill = false;    ///< the file says so; not packed()
+  /// The extents in the file, if records are missing: a dimension of netCDF is as long as the longest variable that has
+  /// it.  Only of chunks.
+  Extents stored_shape;
+  std::vector<std::byte> missing;  ///< an element of missing records, if it is not `fill`
   Storage storage = Storage::kNone;
   std::int64_t offset = 0;        ///< kWhole
   std::vector<std::byte> inside;  ///< kInside
@@ -68,6 +74,12 @@ struct Dataset {
   /// Chunks along each dimension.
   Extents grid() const;
   std::int64_t chunk_bytes() const;
+  /// True if all chunks together have less than 2^63 bytes.
+  bool chunks_fit() const;
+  /// True if some elements of a chunk belong to missing records.
+  bool has_missing(std::int64_t number) const;
+  /// Sets the elements of missing records in a chunk.
+  void fill_missing(std::int64_t number, std::span<std::byte> chunk) const;
   /// Bytes of a chunk that lie in the array.
   std::int64_t bytes_inside(std::int64_t number) const;
   /// `chunks 4x3, shuffle, deflate 4`.

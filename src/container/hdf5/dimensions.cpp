@@ -1,7 +1,12 @@
 #include "container/hdf5/dimensions.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
+#include <utility>
+
+#include "container/hdf5/netcdf_fill.hpp"
+#include "plait/layout.hpp"
 
 namespace plait::container::hdf5 {
 
@@ -30,10 +35,42 @@ void read_each(const Library& hdf5, Id dataset, const char* name, std::size_t co
   hdf5->H5Dvlen_reclaim(type.id(), space.id(), 0, elements.data());
 }
 
+/// Reads integers; none if the attribute is missing or of another type.
+std::vector<std::int64_t> read_numbers(const Library& hdf5, Id dataset, const char* name) {
+  if (hdf5->H5Aexists(dataset, name) <= 0) return {};
+  const Handle attribute(hdf5->H5Aopen(dataset, name, 0), hdf5->H5Aclose);
+  const Handle type(hdf5->H5Aget_type(attribute.id()), hdf5->H5Tclose);
+  const Handle space(hdf5->H5Aget_space(attribute.id()), hdf5->H5Sclose);
+  const long long count = space ? hdf5->H5Sget_simple_extent_npoints(space.id()) : 0;
+  if (!type || count < 1 || count > kMaxDimensions || hdf5->H5Tget_class(type.id()) != kInteger) return {};
+  std::vector<std::int64_t> numbers(static_cast<std::size_t>(count));
+  if (hdf5->H5Aread(attribute.id(), hdf5->H5T_STD_I64LE_g, numbers.data()) < 0) return {};
+  return numbers;
+}
+
+/// The length of a dimension of a dataset; 0 if it has none.
+std::int64_t length_of(const Library& hdf5, Id dataset, std::size_t dimension) {
+  const Handle space(hdf5->H5Dget_space(dataset), hdf5->H5Sclose);
+  const int count = space ? hdf5->H5Sget_simple_extent_ndims(space.id()) : 0;
+  std::array<Size, kMaxDimensions> extents{};
+  if (count > kMaxDimensions || std::cmp_greater_equal(dimension, count) ||
+      hdf5->H5Sget_simple_extent_dims(space.id(), extents.data(), nullptr) < 0)
+    return 0;
+  return static_cast<std::int64_t>(extents[dimension]);
+}
+
+Handle dereference(const Library& hdf5, Id file, Address object) {
+  constexpr int kObjectReference = 0;  // H5R_OBJECT
+  return {hdf5->H5Rdereference2(file, 0, kObjectReference, &object), hdf5->H5Oclose};
+}
+
+std::string last_part(std::string_view path) { return std::string(path.substr(path.rfind('/') + 1)); }
+
 }  // namespace
 
-Dimensions dimensions_of(const Library& hdf5, Id dataset, std::size_t count) {
+Dimensions read_dimensions(const Library& hdf5, Id dataset, Address address, std::size_t count) {
   Dimensions found;
+  found.address = address;
   if (count == 0) return found;
   const auto has = [&](const char* name) { return hdf5->H5Aexists(dataset, name) > 0; };
   found.is_scale = has("REFERENCE_LIST") || has("_Netcdf4Dimid") || (has("CLASS") && has("NAME"));
@@ -54,16 +91,127 @@ Dimensions dimensions_of(const Library& hdf5, Id dataset, std::size_t count) {
     found.labels.emplace_back(*one == nullptr ? "" : *one);
     return true;
   });
+  // A coordinate variable of several dimensions is a scale, and so has no DIMENSION_LIST.
+  found.numbers = read_numbers(hdf5, dataset, "_Netcdf4Coordinates");
+  if (found.numbers.size() != count) found.numbers.clear();
   return found;
 }
 
-std::string name_of(const Library& hdf5, Id file, Address object) {
-  constexpr int kObjectReference = 0;  // H5R_OBJECT
-  const Handle opened(hdf5->H5Rdereference2(file, 0, kObjectReference, &object), hdf5->H5Oclose);
-  std::array<char, 1024> name{};
-  if (!opened || hdf5->H5Iget_name(opened.id(), name.data(), name.size()) <= 0) return {};
-  const std::string path(name.data());
-  return path.substr(path.rfind('/') + 1);
+bool is_only_dimension(const Library& hdf5, Id dataset) {
+  constexpr std::string_view kNoVariable = "This is a netCDF dimension but not a netCDF variable";
+  if (hdf5->H5Aexists(dataset, "NAME") <= 0) return false;
+  const Handle attribute(hdf5->H5Aopen(dataset, "NAME", 0), hdf5->H5Aclose);
+  const Handle type(hdf5->H5Aget_type(attribute.id()), hdf5->H5Tclose);
+  const Handle space(hdf5->H5Aget_space(attribute.id()), hdf5->H5Sclose);
+  std::array<char, 256> text{};
+  if (!attribute || !type || !space || hdf5->H5Tget_class(type.id()) != kString ||
+      hdf5->H5Tis_variable_str(type.id()) != 0 || hdf5->H5Tget_size(type.id()) >= text.size() ||
+      hdf5->H5Sget_simple_extent_npoints(space.id()) != 1)
+    return false;
+  return hdf5->H5Aread(attribute.id(), type.id(), text.data()) >= 0 &&
+         std::string_view(text.data()).starts_with(kNoVariable);
+}
+
+std::string variable_path(const std::string& stored) {
+  const std::size_t last = stored.rfind('/') + 1;
+  if (!std::string_view(stored).substr(last).starts_with(kNonCoordinate)) return stored;
+  return stored.substr(0, last) + stored.substr(last + kNonCoordinate.size());
+}
+
+std::string non_coordinate_path(std::string_view variable) {
+  const std::size_t last = variable.rfind('/') + 1;
+  return std::string(variable.substr(0, last)).append(kNonCoordinate).append(variable.substr(last));
+}
+
+void ScaleTable::add(Id dataset, Address address, const std::string& path) {
+  names_.emplace(address, last_part(path));
+  if (hdf5_->H5Aexists(dataset, "CLASS") <= 0) return;  // variables that are no scales may have a _Netcdf4Dimid, too
+  const std::vector<std::int64_t> number = read_numbers(hdf5_, dataset, "_Netcdf4Dimid");
+  if (number.size() == 1) numbered_.emplace(number.front(), address);
+}
+
+const std::string& ScaleTable::name(Address scale) {
+  const auto known = names_.find(scale);
+  if (known != names_.end()) return known->second;
+  const Handle opened = dereference(hdf5_, file_, scale);
+  std::array<char, 1024> path{};
+  const bool has_name = opened && hdf5_->H5Iget_name(opened.id(), path.data(), path.size()) > 0;
+  return names_.emplace(scale, has_name ? last_part(path.data()) : std::string()).first->second;
+}
+
+Address ScaleTable::scale(const Dimensions& dimensions, std::size_t d) const {
+  if (d < dimensions.scales.size() && dimensions.scales[d] != 0) return dimensions.scales[d];
+  if (d >= dimensions.numbers.size()) return 0;
+  const auto known = numbered_.find(dimensions.numbers[d]);
+  return known == numbered_.end() ? 0 : known->second;
+}
+
+std::vector<std::string> ScaleTable::names(const Dimensions& dimensions, std::size_t count) {
+  std::vector<std::string> result(count);
+  for (std::size_t d = 0; d < count; ++d) {
+    if (const Address its = scale(dimensions, d); its != 0)
+      result[d] = name(its);
+    else if (d < dimensions.labels.size())
+      result[d] = dimensions.labels[d];
+    else if (dimensions.is_scale && count == 1)
+      result[d] = name(dimensions.address);
+  }
+  if (std::ranges::all_of(result, &std::string::empty)) result.clear();
+  return result;
+}
+
+void ScaleTable::extend_records(const Dimensions& dimensions, Dataset& dataset) {
+  if (dataset.storage != Storage::kChunks || !dataset.refused.empty()) return;
+  const Extents stored = dataset.type.shape;
+  for (const std::int64_t unlimited : dataset.unlimited) {
+    const auto d = static_cast<std::size_t>(unlimited);
+    Address its = scale(dimensions, d);
+    if (its == 0 && dimensions.is_scale && d == 0) its = dimensions.address;
+    if (its != 0) dataset.type.shape[d] = std::max(stored[d], records(its));
+  }
+  if (dataset.type.shape == stored) return;
+  dataset.stored_shape = stored;
+  if (!dataset.has_own_fill) dataset.missing = netcdf_fill(dataset.type.dtype);
+  if (!dataset.chunks_fit()) dataset.refused = "it has more than 2^63 - 1 bytes, with its missing records";
+}
+
+std::int64_t ScaleTable::records(Address scale) {
+  const auto known = records_.find(scale);
+  if (known != records_.end()) return known->second;
+  const Handle opened = dereference(hdf5_, file_, scale);
+  const std::int64_t own = opened ? length_of(hdf5_, opened.id(), 0) : 0;
+  const std::int64_t longest = opened ? std::max(own, longest_user(opened.id())) : 0;
+  return records_.emplace(scale, longest).first->second;
+}
+
+std::int64_t ScaleTable::longest_user(Id scale) {
+  if (hdf5_->H5Aexists(scale, "REFERENCE_LIST") <= 0) return 0;
+  struct Reference {
+    Address dataset;
+    std::int32_t dimension;
+    std::int32_t unused;
+  };
+  const Handle attribute(hdf5_->H5Aopen(scale, "REFERENCE_LIST", 0), hdf5_->H5Aclose);
+  const Handle space(hdf5_->H5Aget_space(attribute.id()), hdf5_->H5Sclose);
+  const Handle stored(hdf5_->H5Aget_type(attribute.id()), hdf5_->H5Tclose);
+  const long long count = space ? hdf5_->H5Sget_simple_extent_npoints(space.id()) : 0;
+  if (!stored || count < 1 || hdf5_->H5Tget_class(stored.id()) != kCompound || hdf5_->H5Tget_nmembers(stored.id()) != 2)
+    return 0;
+  const Handle number(hdf5_->H5Tget_member_type(stored.id(), 1), hdf5_->H5Tclose);
+  const Handle type(hdf5_->H5Tcreate(kCompound, sizeof(Reference)), hdf5_->H5Tclose);
+  if (!number || hdf5_->H5Tget_size(number.id()) != sizeof(std::int32_t) ||
+      hdf5_->H5Tinsert(type.id(), "dataset", 0, hdf5_->H5T_STD_REF_OBJ_g) < 0 ||
+      hdf5_->H5Tinsert(type.id(), "dimension", sizeof(Address), number.id()) < 0)
+    return 0;
+  std::vector<Reference> references(static_cast<std::size_t>(count));
+  if (hdf5_->H5Aread(attribute.id(), type.id(), references.data()) < 0) return 0;
+  std::int64_t longest = 0;
+  for (const Reference& reference : references) {
+    const Handle user = dereference(hdf5_, file_, reference.dataset);
+    if (user && hdf5_->H5Iget_type(user.id()) == kDatasetObject && reference.dimension >= 0)
+      longest = std::max(longest, length_of(hdf5_, user.id(), static_cast<std::size_t>(reference.dimension)));
+  }
+  return longest;
 }
 
 }  // namespace plait::container::hdf5

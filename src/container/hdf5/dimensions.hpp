@@ -1,27 +1,71 @@
-/// Names of the dimensions of datasets (HDF5 Dimension Scale Specification), which netCDF-4 has as well.
+/// Dimensions of datasets (HDF5 Dimension Scale Specification; netCDF-4 format specification).
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "container/hdf5/dataset.hpp"
 #include "container/hdf5/library.hpp"
 
 namespace plait::container::hdf5 {
 
+/// What the attributes of a dataset say about its dimensions.
 struct Dimensions {
   /// One for each dimension: the address of the dataset that is its scale, 0 without one.  Or none at all.
   std::vector<Address> scales;
   /// One for each dimension, empty without one.  Or none at all.
   std::vector<std::string> labels;
-  /// Whether the dataset is a scale itself.
+  /// One for each dimension: the number that netCDF gives it in the file.  Or none at all.
+  std::vector<std::int64_t> numbers;
+  /// True if the dataset is a scale itself.
   bool is_scale = false;
+  /// The dataset.
+  Address address = 0;
 };
 
-/// Of a dataset that has so many.
-Dimensions dimensions_of(const Library& hdf5, Id dataset, std::size_t count);
+/// Reads the attributes of a dataset that has `count` dimensions.
+Dimensions read_dimensions(const Library& hdf5, Id dataset, Address address, std::size_t count);
 
-/// The last part of the name of an object; empty where it has none.
-std::string name_of(const Library& hdf5, Id file, Address object);
+/// True for a scale that only gives a dimension its length: a dimension of netCDF without a variable.
+bool is_only_dimension(const Library& hdf5, Id dataset);
+
+/// netCDF's library stores a variable under this prefix if it has the name of a dimension but is not its coordinate
+/// variable (netCDF-4 format specification, "Coordinate variables").
+inline constexpr std::string_view kNonCoordinate = "_nc4_non_coord_";
+/// The path of a variable without that prefix.
+std::string variable_path(const std::string& stored);
+/// The path with that prefix.
+std::string non_coordinate_path(std::string_view variable);
+
+/// The datasets of a file that may be scales.
+class ScaleTable {
+ public:
+  ScaleTable(const Library& hdf5, Id file) : hdf5_(hdf5), file_(file) {}
+
+  /// Remembers a dataset, whose names then need not be searched for.
+  void add(Id dataset, Address address, const std::string& path);
+  /// The names of `count` dimensions, each empty without one; none at all if no dimension has one.
+  std::vector<std::string> names(const Dimensions& dimensions, std::size_t count);
+  /// Gives unlimited dimensions of a dataset of netCDF the length of the longest dataset that has them.
+  void extend_records(const Dimensions& dimensions, Dataset& dataset);
+
+ private:
+  /// 0: dimension `d` has no scale that is known.
+  Address scale(const Dimensions& dimensions, std::size_t d) const;
+  const std::string& name(Address scale);
+  /// The length of the longest dataset that has the dimension.
+  std::int64_t records(Address scale);
+  std::int64_t longest_user(Id scale);
+
+  const Library& hdf5_;
+  Id file_;
+  std::map<Address, std::string> names_;
+  std::map<std::int64_t, Address> numbered_;
+  std::map<Address, std::int64_t> records_;
+};
 
 }  // namespace plait::container::hdf5

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <map>
 #include <set>
+#include <utility>
 
 #include "base/text.hpp"
 #include "container/array_type.hpp"
@@ -25,7 +25,7 @@ namespace {
 using base::text;
 
 constexpr std::size_t kDeepest = 200;
-constexpr std::size_t kMostDatasets = 1'000'000;
+constexpr std::size_t kMostObjects = 1'000'000;
 constexpr unsigned kBasicInfo = 1;    // H5O_INFO_BASIC
 constexpr unsigned kIntentWrite = 1;  // H5F_ACC_RDWR
 
@@ -126,98 +126,118 @@ void HdfFile::not_there(const std::string& shown, int kind) {
               "; ", path_, all.empty() ? " holds no dataset" : " holds: ", names, all.size() > 12 ? ", ..." : ""));
 }
 
-std::vector<NamedDataset> HdfFile::datasets(std::string_view group) {
-  groups_.clear();
-  std::vector<NamedDataset> found;
+void HdfFile::visit(std::string_view top, const Visitor& visitor) {
   std::set<std::uint64_t> seen;
-  while (group.starts_with('/')) group.remove_prefix(1);
-  while (group.ends_with('/')) group.remove_suffix(1);
-  std::vector<std::string> to_visit{std::string(group)};
-  std::vector<Dimensions> dimensions;  // of those that have been found
-  std::map<Address, std::string> names;
+  std::vector<std::string> to_visit{std::string(top)};
   while (!to_visit.empty()) {
     const std::string name = std::move(to_visit.back());
     to_visit.pop_back();
-    const std::string shown = shown_name(path_, name);
-    const Handle object = open_object("/" + name, shown);
-    if (!object && name == group && !name.empty()) not_there(shown, -1);
-    if (!object) damaged(text("the object \"", name, '"'));
-    if (!seen.insert(address_of(object.id())).second) continue;  // another link to the same
-    names.emplace(address_of(object.id()), name.substr(name.rfind('/') + 1));
-    const int kind = hdf5_->H5Iget_type(object.id());
-    if (kind == kDatasetObject) {
-      if (name != group && is_dimension(object.id())) continue;
-      NamedDataset& one =
-          found.emplace_back(name, describe(object.id(), shown), attributes_of(hdf5_, object.id(), of_netcdf_));
-      dimensions.push_back(dimensions_of(hdf5_, object.id(), one.dataset.type.shape.size()));
-      continue;
-    }
+    const Handle object = open_object("/" + name, shown_name(path_, name));
+    const Address address = object ? address_of(object.id()) : kNoAddress;
+    if (object && !seen.insert(address).second) continue;  // another link to the same
+    const int kind = object ? hdf5_->H5Iget_type(object.id()) : -1;
+    visitor(name, object.id(), address, kind);
     if (kind != kGroup) continue;
-    groups_.push_back({name, attributes_of(hdf5_, object.id(), of_netcdf_)});
-    if (static_cast<std::size_t>(std::ranges::count(name, '/')) > kDeepest || found.size() > kMostDatasets)
+    if (static_cast<std::size_t>(std::ranges::count(name, '/')) > kDeepest || seen.size() > kMostObjects)
       throw Error(ErrorKind::kSystem, text(path_, ": its groups are nested deeper than ", kDeepest,
-                                           ", or hold more than ", kMostDatasets, " datasets; name one"));
+                                           ", or hold more than ", kMostObjects, " objects; name one"));
     std::vector<Link> links;
     const auto iterate = hdf5_->H5Literate2 != nullptr ? hdf5_->H5Literate2 : hdf5_->H5Literate;
-    if (iterate(object.id(), kByName, kAscending, nullptr, take_link, &links) < 0)
-      damaged(text("the group \"/", name, '"'));
+    if (iterate(object.id(), kByName, kAscending, nullptr, take_link, &links) < 0) visitor(name, -1, kNoAddress, -1);
     // The last one is visited first.
     for (auto link = links.rbegin(); link != links.rend(); ++link)
       if (link->kind == kHardLink) to_visit.push_back(name.empty() ? link->name : text(name, '/', link->name));
   }
-  for (std::size_t i = 0; i < found.size(); ++i) name_dimensions(found[i], dimensions[i], names);
+}
+
+std::vector<NamedDataset> HdfFile::datasets(std::string_view group) {
+  groups_.clear();
+  std::vector<NamedDataset> found;
+  while (group.starts_with('/')) group.remove_prefix(1);
+  while (group.ends_with('/')) group.remove_suffix(1);
+  std::string top(group);
+  if (!top.empty()) {
+    const auto [object, stored] = open_array(top);
+    if (!object) not_there(shown_name(path_, top), -1);
+    top = stored;
+  }
+  std::vector<Dimensions> dimensions;  // of those that have been found
+  ScaleTable scales(hdf5_, file_.id());
+  visit(top, [&](const std::string& name, Id object, Address address, int kind) {
+    if (kind == kGroup) groups_.push_back({name, attributes_of(hdf5_, object, of_netcdf_)});
+    if (kind < 0) {
+      found.emplace_back(name).dataset.refused = text("it cannot be read", hdf5_.why());
+      dimensions.emplace_back();
+    }
+    if (kind != kDatasetObject) return;
+    scales.add(object, address, name);
+    if (is_only_dimension(hdf5_, object)) return;
+    NamedDataset& one = found.emplace_back(variable_path(name));
+    one.dataset = describe_or_refuse(object, one.name);
+    one.attributes = attributes_of(hdf5_, object, of_netcdf_);
+    dimensions.push_back(read_dimensions(hdf5_, object, address, one.dataset.type.shape.size()));
+  });
+  if (!top.empty() && std::ranges::any_of(dimensions, [](const Dimensions& its) { return !its.numbers.empty(); }))
+    add_all_scales(scales);
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    found[i].dataset.dimension_names = scales.names(dimensions[i], found[i].dataset.type.shape.size());
+    if (of_netcdf_) scales.extend_records(dimensions[i], found[i].dataset);
+  }
   return found;
 }
 
-void HdfFile::name_dimensions(NamedDataset& one, const Dimensions& its, std::map<Address, std::string>& names) const {
-  const std::size_t count = one.dataset.type.shape.size();
-  std::vector<std::string> result(count);
-  for (std::size_t d = 0; d < count; ++d) {
-    if (d < its.scales.size() && its.scales[d] != 0) {
-      auto known = names.find(its.scales[d]);
-      if (known == names.end()) known = names.emplace(its.scales[d], name_of(hdf5_, file_.id(), its.scales[d])).first;
-      result[d] = known->second;
-    } else if (d < its.labels.size()) {
-      result[d] = its.labels[d];
-    } else if (its.is_scale && count == 1) {
-      result[d] = one.name.substr(one.name.rfind('/') + 1);
-    }
-  }
-  if (std::ranges::any_of(result, [](const std::string& name) { return !name.empty(); }))
-    one.dataset.dimension_names = std::move(result);
+void HdfFile::add_all_scales(ScaleTable& scales) {
+  visit("", [&](const std::string& name, Id object, Address address, int kind) {
+    if (kind == kDatasetObject) scales.add(object, address, name);
+  });
 }
 
-bool HdfFile::is_dimension(Id dataset) const {
-  // netCDF's library writes it there (HDF5 Dimension Scale Specification; netCDF-4 format specification).
-  constexpr std::string_view kNoVariable = "This is a netCDF dimension but not a netCDF variable";
-  if (hdf5_->H5Aexists(dataset, "NAME") <= 0) return false;
-  const Handle attribute(hdf5_->H5Aopen(dataset, "NAME", 0), hdf5_->H5Aclose);
-  const Handle type(hdf5_->H5Aget_type(attribute.id()), hdf5_->H5Tclose);
-  const Handle space(hdf5_->H5Aget_space(attribute.id()), hdf5_->H5Sclose);
-  std::array<char, 256> text{};
-  if (!attribute || !type || !space || hdf5_->H5Tget_class(type.id()) != kString ||
-      hdf5_->H5Tis_variable_str(type.id()) != 0 || hdf5_->H5Tget_size(type.id()) >= text.size() ||
-      hdf5_->H5Sget_simple_extent_npoints(space.id()) != 1)
-    return false;
-  return hdf5_->H5Aread(attribute.id(), type.id(), text.data()) >= 0 &&
-         std::string_view(text.data()).starts_with(kNoVariable);
+std::pair<Handle, std::string> HdfFile::open_array(std::string_view name) const {
+  std::string path(name);
+  const std::string shown = shown_name(path_, name);
+  Handle object = open_object("/" + path, shown);
+  const bool is_dimension =
+      object && hdf5_->H5Iget_type(object.id()) == kDatasetObject && is_only_dimension(hdf5_, object.id());
+  if (object && !is_dimension) return {std::move(object), std::move(path)};
+  std::string stored = non_coordinate_path(path);
+  if (Handle variable = open_object("/" + stored, shown); variable) return {std::move(variable), std::move(stored)};
+  if (is_dimension) refuse(text(shown, " is a dimension without a variable, and so has no elements; name a variable"));
+  return {std::move(object), std::move(path)};
 }
 
 Dataset HdfFile::dataset(std::string_view name) {
+  while (name.starts_with('/')) name.remove_prefix(1);
   const std::string shown = shown_name(path_, name);
-  const Handle object = open_object(text(name.starts_with('/') ? "" : "/", name), shown);
+  const auto [object, stored] = open_array(name);
   const int kind = object ? hdf5_->H5Iget_type(object.id()) : -1;
   if (kind != kDatasetObject) not_there(shown, kind);
   Dataset found = describe(object.id(), shown);
+  if (of_netcdf_ && !found.unlimited.empty()) {
+    ScaleTable scales(hdf5_, file_.id());
+    const Dimensions its = read_dimensions(hdf5_, object.id(), address_of(object.id()), found.type.shape.size());
+    if (!its.numbers.empty()) add_all_scales(scales);
+    scales.extend_records(its, found);
+  }
   if (!found.refused.empty()) refuse(text(shown, ": ", found.refused));
   found.attributes = attributes_of(hdf5_, object.id(), of_netcdf_);
-  found.path = name;
+  found.path = stored;
   found.header = static_cast<std::int64_t>(address_of(object.id()));
   if (found.storage == Storage::kChunks) {
     read_index(object.id(), found, shown);
     describe_file(found);
   }
   return found;
+}
+
+Dataset HdfFile::describe_or_refuse(Id dataset, const std::string& name) const {
+  try {
+    return describe(dataset, shown_name(path_, name));
+  } catch (const Error& error) {
+    if (error.system_code() != EIO) throw;
+    Dataset unreadable;
+    unreadable.refused = text("it cannot be read", hdf5_.why());
+    return unreadable;
+  }
 }
 
 Dataset HdfFile::describe(Id dataset, const std::string& shown) const {
@@ -318,11 +338,7 @@ void HdfFile::describe_chunks(Id properties, Dataset& found, const std::string& 
   }
   if (!found.refused.empty()) return;
   const std::optional<std::int64_t> bytes = bytes_of(found.chunk, found.type.element_bytes);
-  std::int64_t all = bytes.value_or(0);
-  bool fits = all > 0;
-  if (fits)
-    for (const std::int64_t chunks : found.grid()) fits = fits && !__builtin_mul_overflow(all, chunks, &all);
-  if (!fits)
+  if (bytes.value_or(0) == 0 || !found.chunks_fit())
     found.refused = "its chunks have no bytes, or more than 2^63 - 1 in all";
   else if (*bytes > kMostPacked && !found.filters.empty())
     found.refused = text("its chunks have ", *bytes, " bytes, and Plait unpacks at most ", kMostPacked,
@@ -333,8 +349,8 @@ void HdfFile::read_fill(Id type, Id properties, Dataset& found) const {
   found.fill.assign(static_cast<std::size_t>(found.type.element_bytes), std::byte{0});
   int defined = 0;
   constexpr int kGiven = 2;  // H5D_FILL_VALUE_USER_DEFINED
-  if (hdf5_->H5Pfill_value_defined(properties, &defined) >= 0 && defined == kGiven &&
-      hdf5_->H5Pget_fill_value(properties, type, found.fill.data()) < 0)
+  found.has_own_fill = hdf5_->H5Pfill_value_defined(properties, &defined) >= 0 && defined == kGiven;
+  if (found.has_own_fill && hdf5_->H5Pget_fill_value(properties, type, found.fill.data()) < 0)
     found.refused = "its fill value cannot be read";
 }
 

@@ -2,9 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
+#include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "container/hdf5/dataset.hpp"
@@ -51,6 +52,8 @@ class HdfFile {
   Handle open_object(const std::string& name, const std::string& shown) const;
   std::uint64_t address_of(Id object) const;
   Dataset describe(Id dataset, const std::string& shown) const;
+  /// Says in Dataset::refused why a dataset is damaged, so that the others of the file can be listed.
+  Dataset describe_or_refuse(Id dataset, const std::string& name) const;
   void describe_space(Id dataset, Dataset& found) const;
   void describe_chunks(Id properties, Dataset& found, const std::string& shown) const;
   /// What a change of its chunks has to know of the file.
@@ -61,10 +64,14 @@ class HdfFile {
   /// errors  kSystem: they differ.
   void check_offsets(Id dataset, const Dataset& found, const ChunkCoordinates& coordinates,
                      const std::string& shown) const;
-  /// Whether it is no variable of netCDF but a dimension, which has a length and no elements.
-  bool is_dimension(Id dataset) const;
-  /// names: of objects that are known already, by their addresses.
-  void name_dimensions(NamedDataset& one, const Dimensions& its, std::map<Address, std::string>& names) const;
+  using Visitor = std::function<void(const std::string& path, Id object, Address address, int kind)>;
+  /// Visits an object and, if it is a group, all that its hard links lead to: each object once, by ascending names.
+  /// kind  An ObjectKind; below 0: the object cannot be opened.
+  void visit(std::string_view top, const Visitor& visitor);
+  void add_all_scales(ScaleTable& scales);
+  /// Opens the array of that name, which netCDF's library may have stored under another one; also returns the path.
+  /// errors  kArgument: it is a dimension without a variable.
+  std::pair<Handle, std::string> open_array(std::string_view name) const;
   [[noreturn]] void not_there(const std::string& shown, int kind);
   [[noreturn]] void damaged(const std::string& what) const;
 

@@ -81,7 +81,8 @@ std::unique_ptr<store::Pending> DatasetStore::submit_read(std::vector<ReadSegmen
     for (const ReadSegment& segment : segments)
       for_each_chunk(chunk_bytes_, segment.offset, segment.bytes,
                      [&](std::int64_t number, std::int64_t within, std::int64_t done, std::int64_t length) {
-                       if (const std::optional<Chunk> chunk = find(number))
+                       const std::optional<Chunk> chunk = find(number);
+                       if (chunk && !dataset_.has_missing(number))
                          plain.push_back({chunk->offset + within, segment.data + done, length});
                        else
                          made.push_back({segment.offset + done, segment.data + done, length});
@@ -98,6 +99,7 @@ std::string DatasetStore::refuses_writes() const {
   if (dataset_.storage == Storage::kInside) why = "it lies within the description of the dataset (compact)";
   if (dataset_.storage == Storage::kNone && size_ > 0)
     why = "it has no place in the file yet, as nothing has been written";
+  if (!dataset_.stored_shape.empty()) why = "it has fewer records in the file than its unlimited dimension";
   return why == nullptr ? std::string() : not_changed(why);
 }
 
@@ -162,19 +164,28 @@ void DatasetStore::unpack(const Chunk& chunk, std::span<std::byte> into) const {
 
 void DatasetStore::read_chunk(std::int64_t number, const ReadSegment& piece, std::shared_ptr<const Unpacked>& recent) {
   const std::optional<Chunk> chunk = find(number);
-  if (!chunk) return fill(piece);
-  const auto is_recent = [&] { return recent && recent->number == number && recent->offset == chunk->offset; };
+  const bool has_missing = dataset_.has_missing(number);
+  if (!chunk && !has_missing) return fill(piece);
+  const std::int64_t offset = chunk ? chunk->offset : -1;
+  const auto make = [&](std::span<std::byte> into) {
+    if (chunk)
+      unpack(*chunk, into);
+    else
+      fill({0, into.data(), static_cast<std::int64_t>(into.size())});
+    if (has_missing) dataset_.fill_missing(number, into);
+  };
+  const auto is_recent = [&] { return recent && recent->number == number && recent->offset == offset; };
   if (!is_recent()) {
     const std::scoped_lock lock(mutex_);
     recent = last_;
   }
   if (!is_recent()) {
-    if (piece.bytes == chunk_bytes_) return unpack(*chunk, {piece.data, static_cast<std::size_t>(piece.bytes)});
+    if (piece.bytes == chunk_bytes_) return make({piece.data, static_cast<std::size_t>(piece.bytes)});
     auto made = std::make_shared<Unpacked>();
     made->number = number;
-    made->offset = chunk->offset;
+    made->offset = offset;
     made->bytes.resize(static_cast<std::size_t>(chunk_bytes_));
-    unpack(*chunk, made->bytes);
+    make(made->bytes);
     recent = std::move(made);
     const std::scoped_lock lock(mutex_);
     last_ = recent;

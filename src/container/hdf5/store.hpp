@@ -44,7 +44,7 @@ class DatasetStore : public store::Store {
   void sync() override { file_->sync(); }
 
   /// Why elements cannot be changed in place; empty: they can.
-  virtual std::string refuses_writes() const;
+  std::string refuses_writes() const;
 
   /// Reads where nothing lies as it is in the file.  recent: the chunk that this batch has unpacked last; other threads
   /// may unpack others meanwhile.

@@ -69,6 +69,30 @@ assert "libhdf5" in open("/proc/self/maps").read() and "h5py.libs" not in open("
             np.testing.assert_array_equal(file["x/y"][...], array)
 
 
+def test_a_dataset_that_an_older_library_cannot_read_hides_no_others(tmp_path):
+    older = sorted(Path("/usr/lib").glob("*/libhdf5*.so.103"))
+    if not older:
+        pytest.skip("no HDF5 1.10 or 1.12 in /usr/lib")
+    array = array_of("i4")
+    with h5py.File(tmp_path / "a.h5", "w", libver="latest") as file:
+        file.create_dataset("g/new", (5, 7), "i4", chunks=(2, 3), compression="gzip")
+        file.create_dataset("g/old", data=array)
+    code = f"""
+import plait
+path = {str(tmp_path / "a.h5")!r}
+for one in plait.arrays_in(path): print(one.name, one.refused)
+print(plait.open(path + "::g/old").read().sum())
+try: plait.open(path + "::g/new")
+except plait.Error as error: print(error)
+"""
+    done = run(code, PLAIT_HDF5=str(older[0]))
+    assert done.returncode == 0, done.stderr
+    listed_new, listed_old, total, error = done.stdout.splitlines()
+    assert listed_new.startswith("g/new it cannot be read (")
+    assert (listed_old, int(total)) == ("g/old ", array.sum())
+    assert "a.h5::g/new" in error
+
+
 def test_a_library_that_cannot_be_used(tmp_path):
     path = made(tmp_path / "a.h5", array_of("f4"))
     code = f"import plait\ntry: plait.open({str(path)!r})\nexcept plait.StoreError as error: print(error)"

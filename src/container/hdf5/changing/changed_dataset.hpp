@@ -44,7 +44,6 @@ class ChangedDataset : public DatasetStore, private WholeChunks {
   /// errors  kSystem: the file stays as it was.
   void commit();
 
-  std::string refuses_writes() const override { return {}; }
   std::unique_ptr<store::Pending> submit_read(std::vector<store::ReadSegment> segments) override;
   std::unique_ptr<store::Pending> submit_write(std::vector<store::WriteSegment> segments) override;
   void settle() override;

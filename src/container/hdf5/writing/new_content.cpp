@@ -13,6 +13,7 @@
 #include "container/attributes_json.hpp"
 #include "container/fill_value.hpp"
 #include "container/hdf5/filters.hpp"
+#include "container/hdf5/netcdf_fill.hpp"
 #include "container/members.hpp"
 #include "container/npy/encoding.hpp"
 #include "container/refuse.hpp"
@@ -24,7 +25,6 @@ namespace plait::container::hdf5 {
 namespace {
 
 using base::text;
-using nlohmann::json;
 
 constexpr std::int64_t kUsualChunk = std::int64_t{1} << 20;  // what the library's own cache holds
 constexpr std::int64_t kPage = 4096;
@@ -56,23 +56,6 @@ Extents new_chunk(const std::string& shown, const std::optional<Extents>& given,
   return chunk;
 }
 
-/// The value that netCDF's library takes where nobody says one (netcdf.h, NC_FILL_*).
-json usual_fill(const std::string& dtype) {
-  const char kind = dtype[1];
-  const char size = dtype[2];
-  if (kind == 'f')
-    return size == '4' ? json(static_cast<double>(9.9692099683868690e+36F)) : json(9.9692099683868690e+36);
-  if (kind == 'i')
-    return size == '1'   ? json(-127)
-           : size == '2' ? json(-32767)
-           : size == '4' ? json(-2147483647)
-                         : json(-9223372036854775806);
-  return size == '1'   ? json(255)
-         : size == '2' ? json(65535)
-         : size == '4' ? json(4294967295U)
-                       : json(18446744073709551614U);
-}
-
 /// `_FillValue` and the fill value are one in netCDF, and of the array's own type.
 void join_fill_values(Content& content) {
   const std::string& dtype = content.type.dtype;
@@ -86,7 +69,7 @@ void join_fill_values(Content& content) {
     *own = {own->name, dtype, {}, fill};
     content.fill = std::move(fill);
   } else if (!content.fill.empty() && std::string_view("iuf").find(dtype[1]) != std::string_view::npos &&
-             content.fill != zarr::fill_of(usual_fill(dtype), dtype)) {
+             content.fill != netcdf_fill(dtype)) {
     content.attributes.push_back({kFillName, dtype, {}, content.fill});
   }
 }

@@ -13,6 +13,7 @@
 
 #include "base/descriptor.hpp"
 #include "base/text.hpp"
+#include "container/hdf5/dimensions.hpp"
 #include "container/hdf5/filters.hpp"
 #include "container/hdf5/library.hpp"
 #include "container/hdf5/writing/new_attributes.hpp"
@@ -163,7 +164,7 @@ class Describing {
     describe_groups();
     for (const Scale& scale : scales_.scales)
       if (!scale.member) describe_dimension(scale);
-    for (const Member& one : wanted_.members) describe_array(one);
+    for (std::size_t i = 0; i < wanted_.members.size(); ++i) describe_array(wanted_.members[i], stored_name(i));
     if (!scales_.scales.empty()) describe_scales();
     describe_dimension_lists();
     std::vector<std::int64_t> headers;
@@ -199,7 +200,12 @@ class Describing {
         write_attribute(hdf5_, group.id(), its, wanted_.of_netcdf, shown(one.group));
     }
   }
-  void describe_array(const Member& one) {
+  /// The path of the dataset that has the elements of an array.
+  std::string stored_name(std::size_t member) const {
+    const std::string& name = wanted_.members[member].name;
+    return scales_.non_coordinates.contains(member) ? non_coordinate_path(name) : name;
+  }
+  void describe_array(const Member& one, const std::string& name) {
     const ArrayType& array = one.content.type;
     const Handle type = new_type(hdf5_, array.dtype);
     if (!type)
@@ -207,9 +213,8 @@ class Describing {
                   "; use numbers, booleans, or bytes of a fixed length"));
     const Handle space = growing_space(hdf5_, array.shape, one.content.unlimited);
     const Handle kept = creation_of(hdf5_, one, type.id());
-    const Handle dataset(
-        hdf5_->H5Dcreate2(file_.id(), one.name.c_str(), type.id(), space.id(), linked_.id(), kept.id(), 0),
-        hdf5_->H5Dclose);
+    const Handle dataset(hdf5_->H5Dcreate2(file_.id(), name.c_str(), type.id(), space.id(), linked_.id(), kept.id(), 0),
+                         hdf5_->H5Dclose);
     if (!space || !kept || !dataset) failed(hdf5_, shown(one.name));
     addresses_.push_back(address_of(dataset.id(), one.name));
     for (const ArrayAttribute& its : one.content.attributes)
@@ -280,7 +285,7 @@ class Describing {
       const Member& one = wanted_.members[i];
       const std::vector<std::ptrdiff_t>& its = scales_.of_members[i];
       if (its.empty() || are_scales.contains(i)) continue;
-      const Handle dataset = opened(one.name);
+      const Handle dataset = opened(stored_name(i));
       const bool all = std::ranges::none_of(its, [](std::ptrdiff_t scale) { return scale < 0; });
       if (std::ranges::any_of(its, [](std::ptrdiff_t scale) { return scale >= 0; })) write_list(dataset.id(), its, one);
       if (!wanted_.of_netcdf || !all) write_labels(dataset.id(), one);

@@ -60,8 +60,9 @@ class Planning {
       if (above.empty()) break;
     }
     const std::string path = path_of(group, name);
-    const bool taken = known_.contains(path) || by_name_.contains(path) || groups_.contains(path);
-    return of_netcdf_ && !taken ? add({path, length, std::nullopt, unlimited}) : -1;
+    if (!of_netcdf_ || known_.contains(path) || groups_.contains(path)) return -1;
+    if (const auto array = by_name_.find(path); array != by_name_.end()) result_.non_coordinates.insert(array->second);
+    return add({path, length, std::nullopt, unlimited});
   }
 
   Scales& result() { return result_; }

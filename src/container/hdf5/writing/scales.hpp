@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,13 +25,16 @@ struct Scale {
 
 struct Scales {
   std::vector<Scale> scales;
+  /// Arrays of netCDF that have the name of a dimension without being its coordinate variable.
+  std::set<std::size_t> non_coordinates;
   /// For each array, for each of its dimensions: the number of the scale; -1: there is none.
   std::vector<std::vector<std::ptrdiff_t>> of_members;
 };
 
-/// Names of dimensions stand for the array of one dimension that has the name, and as many elements where neither is
-/// unlimited, in the group of the array or above it; in netCDF's files where there is none, for a dimension that is made in the array's group.  A name
-/// that is taken by something else stands for none; in netCDF's files all names of such an array do.
+/// Finds the scale of each named dimension.  It is the array of one dimension that has this name, and as many elements
+/// unless both are unlimited, in the group of the array or above it.  In netCDF's files a dimension without such an array
+/// gets a scale of its own in the group of the array.  A dimension has no scale if its name belongs to a group or to a
+/// scale of another length; in netCDF's files no other dimension of the same array has one then.
 Scales scales_of(const std::vector<Member>& members, const std::vector<GroupAttributes>& groups, bool of_netcdf);
 
 /// The path of the group that an object is in; empty: the one that all are in.

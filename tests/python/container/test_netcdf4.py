@@ -1,0 +1,191 @@
+"""netCDF-4 files, which are HDF5 files: Plait shows their variables as netCDF's library does."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import plait
+
+netcdf = pytest.importorskip("netCDF4")
+
+
+def write_names(path: Path, letters: str = "S1") -> None:
+    """Writes variables that share the name of a dimension, as coordinates and otherwise."""
+    with netcdf.Dataset(path, "w") as file:
+        for name, length in (("lon", 4), ("lat", 3), ("station", None), ("letter", 6), ("bare", 2)):
+            file.createDimension(name, length)
+        variables = {
+            "lat": ("f4", ("lat",)),
+            "lon": ("f8", ("lat", "lon")),
+            "station": (letters, ("station", "letter")),
+            "letter": ("i4", ("station",)),
+            "temperature": ("i2", ("station", "lat", "lon")),
+            "quality": ("i1", ("bare", "station")),
+        }
+        fill(file, variables)
+        group = file.createGroup("inner")
+        group.createDimension("depth", 5)
+        fill(group, {"depth": ("f4", ("lon", "depth")), "lat": ("i4", ("depth",)), "salt": ("f4", ("depth", "lat"))})
+        fill(group.createGroup("deeper"), {"depth": ("f4", ()), "bare": ("f4", ("depth", "bare"))})
+
+
+def fill(group: "netcdf.Group", variables: dict[str, tuple[str, tuple[str, ...]]]) -> None:
+    lengths = {"station": 2}
+    for number, (name, (dtype, dimensions)) in enumerate(variables.items()):
+        variable = group.createVariable(name, dtype, dimensions)
+        shape = [lengths.get(one) or find_dimension(group, one).size for one in dimensions]
+        array = np.random.default_rng(number).integers(65, 90, shape)
+        variable[...] = array.astype("u1").view("S1") if dtype == "S1" else array
+
+
+def find_dimension(group: "netcdf.Group", name: str) -> "netcdf.Dimension":
+    while name not in group.dimensions:
+        group = group.parent
+    return group.dimensions[name]
+
+
+def variables_in(path: Path) -> dict[str, tuple[tuple[str, ...], np.ndarray]]:
+    """The dimensions and elements of all variables, by netCDF's library."""
+
+    def add(group: "netcdf.Group", prefix: str) -> None:
+        for name, variable in group.variables.items():
+            variable.set_auto_maskandscale(False)
+            variable.set_auto_chartostring(False)
+            found[prefix + name] = (variable.dimensions, np.asarray(variable[...]))
+        for name, inner in group.groups.items():
+            add(inner, f"{prefix}{name}/")
+
+    found: dict[str, tuple[tuple[str, ...], np.ndarray]] = {}
+    with netcdf.Dataset(path) as file:
+        add(file, "")
+    return found
+
+
+def check(path: Path, expected: dict[str, tuple[tuple[str, ...], np.ndarray]]) -> None:
+    assert {one.name: (one.dimension_names or (), one.shape) for one in plait.arrays_in(path)} == {
+        name: (dimensions, array.shape) for name, (dimensions, array) in expected.items()
+    }
+    for name, (_, array) in expected.items():
+        with plait.open(f"{path}::{name}") as file:
+            assert file.shape == array.shape
+            np.testing.assert_array_equal(file.read(), array, err_msg=name)
+        (alone,) = plait.arrays_in(f"{path}::{name}")
+        assert (alone.name, alone.dimension_names or ()) == (name, expected[name][0])
+
+
+def test_names_of_dimensions(tmp_path):
+    write_names(tmp_path / "a.nc")
+    check(tmp_path / "a.nc", variables_in(tmp_path / "a.nc"))
+
+
+@pytest.mark.parametrize("target", ["b.nc", "b.h5", "b.zarr"])
+def test_names_in_copies(tmp_path, target):
+    write_names(tmp_path / "a.nc", letters="i1" if target.endswith(".zarr") else "S1")
+    expected = variables_in(tmp_path / "a.nc")
+    plait.copy(tmp_path / "a.nc", tmp_path / target)
+    check(tmp_path / target, expected)
+    if target != "b.nc":
+        return
+    copied = variables_in(tmp_path / target)
+    assert {name: dimensions for name, (dimensions, _) in copied.items()} == {
+        name: dimensions for name, (dimensions, _) in expected.items()
+    }
+    for name, (_, array) in expected.items():
+        np.testing.assert_array_equal(copied[name][1], array, err_msg=name)
+    with netcdf.Dataset(tmp_path / "a.nc") as source, netcdf.Dataset(tmp_path / target) as file:
+        unlimited = {name: one.isunlimited() for name, one in source.dimensions.items()}
+        assert {name: one.isunlimited() for name, one in file.dimensions.items()} == unlimited
+
+
+def test_a_dimension_without_a_variable_is_no_array(tmp_path):
+    write_names(tmp_path / "a.nc")
+    for open_it in (plait.open, plait.arrays_in):
+        with pytest.raises(plait.ArgumentError, match=r"bare is a dimension without a variable, and so has no"):
+            open_it(f"{tmp_path}/a.nc::bare")
+
+
+def test_the_dataset_of_xarray(tmp_path):
+    xarray = pytest.importorskip("xarray")
+    write_names(tmp_path / "a.nc")
+    with xarray.open_dataset(tmp_path / "a.nc", engine="plait") as ours:
+        with xarray.open_dataset(tmp_path / "a.nc", engine="netcdf4") as expected:
+            xarray.testing.assert_identical(ours.load(), expected.load())
+
+
+#: Of each variable: dimensions, type, chunks, fill value, and how many elements of each dimension are written.
+RECORDS = {
+    "time": (("time",), "f8", None, None, (3,)),
+    "full": (("time", "x"), "i4", None, None, (7, 5)),
+    "less": (("time", "x"), "f4", (4, 2), None, (5, 5)),
+    "own": (("x", "time"), "i2", (2, 3), -5, (5, 4)),
+    "both": (("time", "member", "x"), "u1", (2, 2, 5), None, (3, 3, 5)),
+    "more": (("member",), "i8", None, None, (4,)),
+    "none": (("time", "member"), "f8", None, None, (0, 0)),
+    "inner/longest": (("time",), "S1", None, None, (9,)),
+}
+LENGTHS = {"time": 9, "member": 4, "x": 5}
+FILL = {name: netcdf.default_fillvals[name] for name in ("i2", "i4", "i8", "u1", "f4", "f8", "S1")}
+
+
+def write_records(path: Path, **how: object) -> dict[str, tuple[tuple[str, ...], np.ndarray]]:
+    """Writes variables with different numbers of records, and returns them as they are to be read.
+
+    netCDF's library itself misplaces elements of variables whose unlimited dimension is not the first.
+    """
+    expected = {}
+    with netcdf.Dataset(path, "w") as file:
+        for name, length in LENGTHS.items():
+            file.createDimension(name, length if name == "x" else None)
+        for name, (dimensions, dtype, chunks, own, written) in RECORDS.items():
+            options = {"chunksizes": chunks, "fill_value": own, **how}
+            variable = file.createVariable(name, dtype, dimensions, **options)
+            part = np.arange(1, 1 + np.prod(written, dtype=int)).reshape(written)
+            part = (part + 64).astype("u1").view("S1") if dtype == "S1" else part.astype(dtype)
+            region = tuple(slice(0, count) for count in written)
+            if part.size:
+                variable[region] = part
+            fill = FILL[dtype] if own is None or "fill_value" in how else own
+            array = np.full([LENGTHS[one] for one in dimensions], fill, dtype)
+            array[region] = part
+            expected[name] = dimensions, array
+    return expected
+
+
+@pytest.mark.parametrize("how", [{}, {"zlib": True}, {"fill_value": False}], ids=["plain", "zlib", "no fill value"])
+def test_missing_records_have_the_fill_value(tmp_path, how):
+    expected = write_records(tmp_path / "a.nc", **how)
+    check(tmp_path / "a.nc", expected)
+    for name, (_, array) in expected.items():  # by parts that begin and end within chunks
+        with plait.open(f"{tmp_path}/a.nc::{name}") as file:
+            layout = plait.Layout(array.shape, f"({', '.join(['cyclic'] * array.ndim)})", grid=(2,) * array.ndim)
+            for rank, part in enumerate(file.read(layout)):
+                np.testing.assert_array_equal(part, array[np.ix_(*layout.indices(rank))])
+
+
+def test_missing_records_agree_with_the_library(tmp_path):
+    write_records(tmp_path / "a.nc")
+    for name, (dimensions, array) in variables_in(tmp_path / "a.nc").items():
+        if dimensions.count("member") == 0 and dimensions[0] == "time":
+            with plait.open(f"{tmp_path}/a.nc::{name}") as file:
+                np.testing.assert_array_equal(file.read(), array, err_msg=name)
+
+
+def test_records_in_copies(tmp_path):
+    expected = write_records(tmp_path / "a.nc")
+    plait.copy(tmp_path / "a.nc", tmp_path / "b.nc")
+    copied = variables_in(tmp_path / "b.nc")
+    assert sorted(copied) == sorted(expected)
+    for name, (dimensions, array) in expected.items():
+        assert copied[name][0] == dimensions
+        np.testing.assert_array_equal(copied[name][1], array, err_msg=name)
+
+
+def test_missing_records_cannot_be_written(tmp_path):
+    write_records(tmp_path / "a.nc")
+    before = (tmp_path / "a.nc").read_bytes()
+    with pytest.raises(plait.ArgumentError, match=r"fewer records in the file than its unlimited dimension"):
+        plait.open(f"{tmp_path}/a.nc::less", "r+")
+    assert (tmp_path / "a.nc").read_bytes() == before
+    with plait.open(f"{tmp_path}/a.nc::inner/longest", "r+") as file:
+        file.write(np.array([b"z"] * 9, "S1"))
