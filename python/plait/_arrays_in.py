@@ -98,7 +98,7 @@ def groups_in(url: str | os.PathLike[str]) -> tuple[GroupInfo, ...]:
 
 
 def _fill_of(one: _core.Member, dtype: np.dtype[Any] | None) -> Any:
-    if dtype is None or dtype.kind not in "biufc" or not any(one.fill):
+    if dtype is None or dtype.kind not in "biufcSV" or not any(one.fill):
         return None
     return np.frombuffer(one.fill, dtype)[0]
 

@@ -83,6 +83,23 @@ std::optional<std::uint64_t> bits_of(const json& value, char kind, std::size_t b
                                                                   : std::nullopt;
 }
 
+/// The bytes that hexadecimal digits after `0x` spell; zeros follow.
+std::vector<std::byte> bytes_of_text(const json& value, std::size_t bytes) {
+  if (!value.is_string()) return {};
+  std::string_view digits = value.get_ref<const std::string&>();
+  if (!digits.starts_with("0x") || digits.size() % 2 != 0 || digits.size() > 2 + 2 * bytes) return {};
+  std::vector<std::byte> result(bytes);
+  digits.remove_prefix(2);
+  for (std::size_t i = 0; 2 * i < digits.size(); ++i) {
+    unsigned byte = 0;
+    const char* const begin = digits.data() + 2 * i;
+    const auto [last, error] = std::from_chars(begin, begin + 2, byte, 16);
+    if (error != std::errc() || last != begin + 2) return {};
+    result[i] = static_cast<std::byte>(byte);
+  }
+  return result;
+}
+
 }  // namespace
 
 std::vector<std::byte> fill_of(const json& value, const std::string& dtype) {
@@ -91,6 +108,7 @@ std::vector<std::byte> fill_of(const json& value, const std::string& dtype) {
   const char kind = complex ? 'f' : dtype[1];
   std::size_t bytes = 0;
   std::from_chars(dtype.data() + 2, dtype.data() + dtype.size(), bytes);
+  if (kind == 'S' || kind == 'V') return bytes_of_text(value, bytes);
   const std::size_t count = complex ? 2 : 1;
   bytes /= count;
   if (bytes > sizeof(std::uint64_t) || std::string_view("biuf").find(kind) == std::string_view::npos) return {};

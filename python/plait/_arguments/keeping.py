@@ -71,14 +71,18 @@ def _extents(name: str, shape: Sequence[int] | int | None) -> list[int] | None:
 
 
 def _fill_text(value: object) -> str:
-    """Return a number as JSON spells it, with the words for those that JSON does not have."""
+    """Return a number as JSON spells it, with the words for those that JSON does not have, or bytes in hexadecimal."""
     if value is None:
         return ""
     plain = value.item() if hasattr(value, "item") else value
+    if isinstance(plain, bytes):
+        return f"0x{plain.hex()}"
     if isinstance(plain, complex):
         return json.dumps([_part(plain.real), _part(plain.imag)])
     if not isinstance(plain, (bool, int, float)):
-        raise ArgumentError(f"fill_value={shown(value)} is not a number; give one that the dtype can have")
+        raise ArgumentError(
+            f"fill_value={shown(value)} is no number and no bytes; give a value that the dtype can have"
+        )
     return json.dumps(plain)
 
 

@@ -75,6 +75,8 @@ def fill_of(array: StepArray) -> Any:
     """Return what elements have that nobody has written; None where the array's type has no such value."""
     if array.fill_value is None:
         return None
+    if array.dtype.kind in "SV":
+        return array.fill_value.tobytes()
     with np.errstate(all="ignore"):
         cast = np.asarray(array.fill_value).astype(array.dtype)
     same = cast == array.fill_value or (cast != cast and array.fill_value != array.fill_value)

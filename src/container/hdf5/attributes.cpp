@@ -17,7 +17,6 @@ namespace {
 
 using base::text;
 
-constexpr int kSpacePadded = 2;  // H5T_STR_SPACEPAD
 /// Lists in lists that have no values.
 constexpr std::int64_t kMostEmptyLists = std::int64_t{1} << 20;
 

@@ -49,6 +49,19 @@ bool Dataset::chunks_fit() const {
   return fits;
 }
 
+void Dataset::pad_with_null(std::span<std::byte> texts) const {
+  const auto bytes = static_cast<std::size_t>(type.element_bytes);
+  for (std::size_t begin = 0; padding != TextPadding::kNull && begin < texts.size(); begin += bytes) {
+    const std::span<std::byte> text = texts.subspan(begin, bytes);
+    auto end = text.end();
+    if (padding == TextPadding::kTerminated)
+      end = std::ranges::find(text, std::byte{0});
+    else
+      while (end != text.begin() && *(end - 1) == std::byte{' '}) --end;
+    std::fill(end, text.end(), std::byte{0});
+  }
+}
+
 bool Dataset::has_missing(std::int64_t number) const {
   const Extents all = grid();
   for (std::size_t d = stored_shape.size(); d-- > 0; number /= all[d])
@@ -101,6 +114,7 @@ std::string packed(const Dataset& dataset) {
   out.extents(dataset.stored_shape);
   out.bytes(dataset.missing.data(), dataset.missing.size());
   out.number(static_cast<std::uint64_t>(dataset.storage));
+  out.number(static_cast<std::uint64_t>(dataset.padding));
   out.signed_number(dataset.offset);
   out.bytes(dataset.inside.data(), dataset.inside.size());
   out.extents(dataset.chunk);
@@ -142,6 +156,7 @@ Dataset unpacked(std::string_view bytes) {
   dataset.stored_shape = in.extents();
   dataset.missing = in.content();
   dataset.storage = static_cast<Storage>(in.number() & 3);
+  dataset.padding = static_cast<TextPadding>(in.number() & 3);
   dataset.offset = in.signed_number();
   dataset.inside = in.content();
   dataset.chunk = in.extents();

@@ -41,8 +41,16 @@ struct Changes {
   std::uint64_t mark = 0;
 };
 
+/// How texts of a fixed length end if they are shorter than that.
+enum class TextPadding : std::uint8_t {
+  kNull,        ///< filled up with NUL, as elements of dtype `S` are
+  kTerminated,  ///< by a NUL; bytes after it have no meaning
+  kSpace        ///< filled up with blanks, as in Fortran
+};
+
 struct Dataset {
   ArrayType type;
+  TextPadding padding = TextPadding::kNull;
   std::string element;  ///< as h5dump calls it, without `H5T_`
   std::string refused;  ///< why it cannot be opened; empty: it can
   std::int64_t stored = 0;
@@ -76,6 +84,8 @@ struct Dataset {
   std::int64_t chunk_bytes() const;
   /// True if all chunks together have less than 2^63 bytes.
   bool chunks_fit() const;
+  /// Turns texts, whole elements of the file, into elements of dtype `S`.
+  void pad_with_null(std::span<std::byte> texts) const;
   /// True if some elements of a chunk belong to missing records.
   bool has_missing(std::int64_t number) const;
   /// Sets the elements of missing records in a chunk.

@@ -282,13 +282,23 @@ Dataset HdfFile::describe(Id dataset, const std::string& shown) const {
     found.refused = "it has more than 2^63 - 1 bytes";
     return found;
   }
+  found.padding = padding_of(type.id());
   read_fill(type.id(), properties.id(), found);
   if (found.storage == Storage::kInside) {
     found.inside.resize(static_cast<std::size_t>(*bytes));
     if (*bytes > 0 && hdf5_->H5Dread(dataset, type.id(), 0, 0, 0, found.inside.data()) < 0)
       damaged(text("the dataset ", shown));
+    found.pad_with_null(found.inside);
   }
   return found;
+}
+
+TextPadding HdfFile::padding_of(Id type) const {
+  if (hdf5_->H5Tget_class(type) != kString) return TextPadding::kNull;
+  const int padding = hdf5_->H5Tget_strpad(type);
+  if (padding == kSpacePadded) return TextPadding::kSpace;
+  // Nothing can follow the end of a text of one byte.
+  return padding == kNullTerminated && hdf5_->H5Tget_size(type) > 1 ? TextPadding::kTerminated : TextPadding::kNull;
 }
 
 void HdfFile::describe_space(Id dataset, Dataset& found) const {
@@ -352,6 +362,7 @@ void HdfFile::read_fill(Id type, Id properties, Dataset& found) const {
   found.has_own_fill = hdf5_->H5Pfill_value_defined(properties, &defined) >= 0 && defined == kGiven;
   if (found.has_own_fill && hdf5_->H5Pget_fill_value(properties, type, found.fill.data()) < 0)
     found.refused = "its fill value cannot be read";
+  found.pad_with_null(found.fill);
 }
 
 }  // namespace plait::container::hdf5

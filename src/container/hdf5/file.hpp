@@ -54,6 +54,7 @@ class HdfFile {
   Dataset describe(Id dataset, const std::string& shown) const;
   /// Says in Dataset::refused why a dataset is damaged, so that the others of the file can be listed.
   Dataset describe_or_refuse(Id dataset, const std::string& name) const;
+  TextPadding padding_of(Id type) const;
   void describe_space(Id dataset, Dataset& found) const;
   void describe_chunks(Id properties, Dataset& found, const std::string& shown) const;
   /// What a change of its chunks has to know of the file.

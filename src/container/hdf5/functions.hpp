@@ -183,6 +183,7 @@ enum TypeClass : int {
   kArray = 10,
   kComplex = 11
 };
+enum PaddingKind : int { kNullTerminated = 0, kNullPadded = 1, kSpacePadded = 2 };
 enum ByteOrder : int { kLittleEndian = 0, kBigEndian = 1, kNoOrder = 4 };
 inline constexpr unsigned kDontFilterPartialChunks = 2;
 /// What H5Oget_info fills is smaller than this in all versions; it begins with the number of the file (an unsigned

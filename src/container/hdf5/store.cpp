@@ -71,13 +71,14 @@ std::optional<Chunk> DatasetStore::find(std::int64_t number) const {
 
 std::unique_ptr<store::Pending> DatasetStore::submit_read(std::vector<ReadSegment> segments) {
   for (const ReadSegment& segment : segments) check(segment.offset, segment.bytes);
-  if (dataset_.storage == Storage::kWhole) {
+  const bool as_stored = dataset_.padding == TextPadding::kNull;
+  if (dataset_.storage == Storage::kWhole && as_stored) {
     for (ReadSegment& segment : segments) segment.offset += dataset_.offset;
     return file_->submit_read(std::move(segments));
   }
   std::vector<ReadSegment> plain;
   std::vector<ReadSegment> made;
-  if (dataset_.storage == Storage::kChunks && dataset_.filters.empty()) {
+  if (dataset_.storage == Storage::kChunks && dataset_.filters.empty() && as_stored) {
     for (const ReadSegment& segment : segments)
       for_each_chunk(chunk_bytes_, segment.offset, segment.bytes,
                      [&](std::int64_t number, std::int64_t within, std::int64_t done, std::int64_t length) {
@@ -100,6 +101,7 @@ std::string DatasetStore::refuses_writes() const {
   if (dataset_.storage == Storage::kNone && size_ > 0)
     why = "it has no place in the file yet, as nothing has been written";
   if (!dataset_.stored_shape.empty()) why = "it has fewer records in the file than its unlimited dimension";
+  if (dataset_.padding == TextPadding::kSpace) why = "its texts are filled up with blanks";
   return why == nullptr ? std::string() : not_changed(why);
 }
 
@@ -127,11 +129,22 @@ void DatasetStore::read_unpacked(const ReadSegment& segment, std::shared_ptr<con
   if (dataset_.storage == Storage::kInside)
     return static_cast<void>(
         std::memcpy(segment.data, dataset_.inside.data() + segment.offset, static_cast<std::size_t>(segment.bytes)));
+  if (dataset_.storage == Storage::kWhole) return read_texts(segment);
   if (dataset_.storage != Storage::kChunks) return fill(segment);
   for_each_chunk(chunk_bytes_, segment.offset, segment.bytes,
                  [&](std::int64_t number, std::int64_t within, std::int64_t done, std::int64_t length) {
                    read_chunk(number, {within, segment.data + done, length}, recent);
                  });
+}
+
+void DatasetStore::read_texts(const ReadSegment& segment) const {
+  const std::int64_t each = dataset_.type.element_bytes;
+  const std::int64_t before = segment.offset % each;
+  const std::int64_t bytes = (before + segment.bytes + each - 1) / each * each;
+  std::vector<std::byte> whole(static_cast<std::size_t>(bytes));
+  file_->read({{dataset_.offset + segment.offset - before, whole.data(), bytes}});
+  dataset_.pad_with_null(whole);
+  std::memcpy(segment.data, whole.data() + before, static_cast<std::size_t>(segment.bytes));
 }
 
 void DatasetStore::fill(const ReadSegment& piece) const {
@@ -160,6 +173,7 @@ void DatasetStore::unpack(const Chunk& chunk, std::span<std::byte> into) const {
   const std::span<std::byte> packed = room.of(static_cast<std::size_t>(chunk.bytes));
   file_->read({{chunk.offset, packed.data(), chunk.bytes}});
   codecs.decode(packed, into, what);
+  dataset_.pad_with_null(into);
 }
 
 void DatasetStore::read_chunk(std::int64_t number, const ReadSegment& piece, std::shared_ptr<const Unpacked>& recent) {

@@ -50,9 +50,8 @@ Handle boolean_type(const Library& hdf5) {
 
 Handle bytes_type(const Library& hdf5, bool is_text, std::size_t bytes) {
   Handle type(is_text ? hdf5->H5Tcopy(hdf5->H5T_C_S1_g) : hdf5->H5Tcreate(kOpaque, bytes), hdf5->H5Tclose);
-  constexpr int kFilledByZeros = 1;  // H5T_STR_NULLPAD
   const bool made =
-      hdf5->H5Tset_size(type.id(), bytes) >= 0 && (!is_text || hdf5->H5Tset_strpad(type.id(), kFilledByZeros) >= 0);
+      hdf5->H5Tset_size(type.id(), bytes) >= 0 && (!is_text || hdf5->H5Tset_strpad(type.id(), kNullPadded) >= 0);
   return made ? std::move(type) : Handle();
 }
 
