@@ -1,66 +1,118 @@
 #include "access/direct.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <utility>
 #include <vector>
 
 #include "collective/stopwatch.hpp"
+#include "copy/strided_copy.hpp"
 #include "plan/access/file_requests.hpp"
+#include "plan/access/scattered_rows.hpp"
 
 namespace plait::access {
 
 namespace {
+
+/// The loops of a copy of so many rows from the buffer to the array.
+std::vector<copy::Loop> to_array(const plan::ScatteredRows& rows, std::int64_t count) {
+  std::vector<copy::Loop> loops{{count, rows.row_bytes, rows.rows.b_step}};
+  for (const plan::NestLoop& loop : rows.row) loops.push_back({loop.count, loop.a_step, loop.b_step});
+  return loops;
+}
+
+std::vector<copy::Loop> to_buffer(const plan::ScatteredRows& rows, std::int64_t count) {
+  std::vector<copy::Loop> loops = to_array(rows, count);
+  for (copy::Loop& loop : loops) std::swap(loop.source_step, loop.target_step);
+  return loops;
+}
+
+struct Reading {
+  using Segment = store::ReadSegment;
+  static void submit(const Access& access, std::vector<Segment> batch) { access.store.read(std::move(batch)); }
+  static void move_block(const Access& access, std::vector<Segment> batch, std::byte* array, std::byte* buffer,
+                         std::vector<copy::Loop> rows) {
+    access.store.read(std::move(batch));
+    copy::strided_copy(array, buffer, access.plan.element_bytes(), rows);
+  }
+  static constexpr auto loops = to_array;
+};
+
+struct Writing {
+  using Segment = store::WriteSegment;
+  static void submit(const Access& access, std::vector<Segment> batch) { access.store.write(std::move(batch)); }
+  static void move_block(const Access& access, std::vector<Segment> batch, std::byte* array, std::byte* buffer,
+                         std::vector<copy::Loop> rows) {
+    copy::strided_copy(buffer, array, access.plan.element_bytes(), rows, copy::Landing::kCaches);
+    access.store.write(std::move(batch));
+  }
+  static constexpr auto loops = to_buffer;
+};
+
+/// Moves the part of one rank.
+template <typename Direction>
+class DirectPart {
+ public:
+  DirectPart(const Access& access, const copy::LocalArray& array) : access_(access), array_(array) {}
+
+  void move() {
+    plan::for_each_direct_nest(access_.plan, array_.rank, array_.steps, [&](plan::Nest& nest) {
+      if (auto rows = plan::find_scattered_rows(nest, access_.plan)) return move_rows(*rows);
+      const std::int64_t run = plan::take_run(nest, access_.plan.element_bytes());
+      plan::for_each_step(nest, [&](std::int64_t file, std::int64_t position) {
+        batch_.push_back({access_.data_offset + file, array_.data + position, run});
+        if (batch_.size() == plan::kBatch) submit_batch();
+      });
+    });
+    submit_batch();
+  }
+
+ private:
+  void submit_batch() {
+    if (!batch_.empty()) Direction::submit(access_, std::exchange(batch_, {}));
+  }
+  void move_rows(plan::ScatteredRows& rows) {
+    submit_batch();
+    buffer_.resize(std::max(buffer_.size(), static_cast<std::size_t>(rows.buffer_bytes())));
+    rows.for_each_block([&](std::int64_t file, std::int64_t position, std::int64_t count) {
+      std::vector<typename Direction::Segment> batch;
+      rows.for_each_stretch(file, count, [&](std::int64_t offset, std::int64_t at, std::int64_t bytes) {
+        batch.push_back({access_.data_offset + offset, buffer_.data() + at, bytes});
+      });
+      Direction::move_block(access_, std::move(batch), array_.data + position, buffer_.data(),
+                            Direction::loops(rows, count));
+    });
+  }
+
+  const Access& access_;
+  const copy::LocalArray& array_;
+  std::vector<typename Direction::Segment> batch_;
+  std::vector<std::byte> buffer_;
+};
 
 /// Workers that see all arrays share them out.
 bool is_mine(const Access& access, const copy::LocalArray& array) {
   return !access.sees_all_arrays || array.rank % access.transport.size() == access.transport.rank();
 }
 
-void read_direct(const Access& access) {
-  const collective::Stopwatch watch(access.times.io);
-  for (const copy::LocalArray& array : access.arrays) {
-    if (!is_mine(access, array)) continue;
-    std::vector<store::ReadSegment> batch;
-    const auto take = [&](std::int64_t offset, std::int64_t position, std::int64_t bytes) {
-      batch.push_back({access.data_offset + offset, array.data + position, bytes});
-      if (batch.size() == plan::kBatch) access.store.read(std::exchange(batch, {}));
-    };
-    plan::for_each_direct_run(access.plan, array.rank, array.steps, take);
-    if (!batch.empty()) access.store.read(std::move(batch));
-  }
-}
-
-void write_direct(const Access& access) {
-  const collective::Stopwatch watch(access.times.io);
-  for (const copy::LocalArray& array : access.arrays) {
-    if (!is_mine(access, array)) continue;
-    std::vector<store::WriteSegment> batch;
-    const auto take = [&](std::int64_t offset, std::int64_t position, std::int64_t bytes) {
-      batch.push_back({access.data_offset + offset, array.data + position, bytes});
-      if (batch.size() == plan::kBatch) access.store.write(std::exchange(batch, {}));
-    };
-    plan::for_each_direct_run(access.plan, array.rank, array.steps, take);
-    if (!batch.empty()) access.store.write(std::move(batch));
-  }
-}
-
+template <typename Direction>
 class DirectMove : public Move {
  public:
-  DirectMove(const Access& access, void (*body)(const Access&)) : access_(access), body_(body) {}
-  void run() override { body_(access_); }
+  explicit DirectMove(const Access& access) : access_(access) {}
+  void run() override {
+    const collective::Stopwatch watch(access_.times.io);
+    for (const copy::LocalArray& array : access_.arrays)
+      if (is_mine(access_, array)) DirectPart<Direction>(access_, array).move();
+  }
 
  private:
   Access access_;
-  void (*body_)(const Access&);
 };
 
 }  // namespace
 
-std::unique_ptr<Move> make_direct_read(const Access& access) {
-  return std::make_unique<DirectMove>(access, read_direct);
-}
+std::unique_ptr<Move> make_direct_read(const Access& access) { return std::make_unique<DirectMove<Reading>>(access); }
 
-std::unique_ptr<Move> make_direct_write(const Access& access) {
-  return std::make_unique<DirectMove>(access, write_direct);
-}
+std::unique_ptr<Move> make_direct_write(const Access& access) { return std::make_unique<DirectMove<Writing>>(access); }
 
 }  // namespace plait::access

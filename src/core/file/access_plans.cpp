@@ -7,6 +7,15 @@
 
 namespace plait::core {
 
+namespace {
+
+/// The strides of local arrays, if the ranks need not agree on what follows from them.
+Extents strides_of(const AccessRequest& request, const Workers& workers) {
+  return workers.threads && !request.parts.empty() ? request.parts.front().steps : Extents();
+}
+
+}  // namespace
+
 plan::AccessPlan make_plan(const SelectedArray& array, const AccessRequest& request, const Workers& workers) {
   plan::AccessOptions options = array.options;
   if (workers.threads) {
@@ -17,7 +26,7 @@ plan::AccessPlan make_plan(const SelectedArray& array, const AccessRequest& requ
   return {array.section(request.region),
           request.layout,
           {array.type.element_bytes, array.data_offset, workers.number, workers.nodes_apart, request.writes(),
-           workers.nodes, workers.threads},
+           workers.nodes, workers.threads, strides_of(request, workers)},
           options};
 }
 
@@ -27,7 +36,8 @@ PlannedAccess::PlannedAccess(const SelectedArray& array, const AccessRequest& re
       layout_(request.layout),
       region_(request.region),
       action_(request.action),
-      workers_(workers.number) {
+      workers_(workers.number),
+      strides_(strides_of(request, workers)) {
   using plan::Strategy;
   plan::AccessPlan modelled = make_plan(array, request, workers);
   const Strategy mine = modelled.strategy();
@@ -84,7 +94,8 @@ bool PlannedAccess::serves(const SelectedArray& array, const AccessRequest& requ
   return action_ == request.action && workers_ == workers.number && array_.data_offset == array.data_offset &&
          array_.type.element_bytes == array.type.element_bytes &&
          array_.options.memory_bytes == array.options.memory_bytes && array_.type.order == array.type.order &&
-         array_.type.shape == array.type.shape && region_ == request.region && layout_.spelled_like(request.layout);
+         array_.type.shape == array.type.shape && region_ == request.region &&
+         strides_ == strides_of(request, workers) && layout_.spelled_like(request.layout);
 }
 
 void PlannedAccess::learn(double seconds) {

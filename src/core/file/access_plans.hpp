@@ -69,6 +69,7 @@ class PlannedAccess {
   Region region_;
   Action action_;
   int workers_;
+  Extents strides_;                             // of local arrays, in bytes
   std::vector<Way> ways_;                       // the model's first
   std::optional<plan::StrategyChoice> choice_;  // where the caller leaves it to Plait
   std::size_t next_ = 0;                        // of the ways, with a plan

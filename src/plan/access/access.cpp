@@ -20,6 +20,7 @@ AccessPlan::AccessPlan(Section section, Layout layout, const AccessTask& task, c
       nodes_apart_(task.nodes_apart),
       write_(task.write),
       threads_(task.threads),
+      strides_(task.strides),
       options_(options),
       model_(options.costs ? *options.costs : CostModel{}) {
   section_.check_layout(layout_);

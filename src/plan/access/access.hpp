@@ -5,6 +5,7 @@
 /// chunks, shares and windows are of whole ones, and shares of processes that write of whole shards, if there are any.  An access is the composition of that layout with the wanted one.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -62,6 +63,8 @@ constexpr int messages_in_flight(std::int64_t memory_bytes, std::int64_t positio
 /// Runs shorter than this that lie nearer to each other than this are read together with what lies between them:
 /// reading so many bytes costs about as much as one more request.
 inline constexpr std::int64_t kSieveGap = 4096;
+/// Runs of so many bytes cost about as much as segments of a direct request as by a copy from a buffer.
+inline constexpr std::int64_t kLongRun = 256;
 /// The stretch that such a read covers at most.
 inline constexpr std::int64_t kSieveBytes = std::int64_t{256} << 10;
 /// What comes from a disk is read by windows from so many bytes on: a disk has to wait less for requests of whole windows
@@ -76,6 +79,7 @@ struct AccessTask {
   bool write = false;
   std::shared_ptr<const Nodes> nodes = nullptr;  ///< of the workers, where they are apart
   bool threads = false;                          ///< workers are threads of one process, which may share shards
+  Extents strides{};                             ///< of the local arrays in bytes; empty: dense in the layout's order
 };
 
 /// What one rank has to do with a window.
@@ -123,6 +127,9 @@ class AccessPlan {
   int in_flight() const { return messages_in_flight(memory_bytes(), most_positions()); }
   /// Bytes of the buffer that readers of scattered short runs need, 0 where they need none.
   std::int64_t sieve_bytes() const;
+
+  /// Bytes of the buffer by which a rank moves elements directly that are scattered in its memory.
+  std::int64_t direct_buffer_bytes() const { return std::max(std::min(kWindowBytes, memory_bytes()), element_bytes_); }
 
   /// A stretch of the section's positions.
   struct Range {
@@ -198,7 +205,19 @@ class AccessPlan {
   std::int64_t readers_of_each_node() const;
   void read_in_each_node();
   std::int64_t largest_rank() const;
+  /// Steps of the local array in bytes, one for each section dimension.
+  Extents array_steps(std::int64_t rank) const;
+  std::int64_t count_runs_between(std::int64_t rank, const Extents& a_steps, const Extents& b_steps) const;
+  /// Runs that are contiguous in the file and in the local array.
   std::int64_t runs_in_file(std::int64_t rank) const;
+  /// Runs that are contiguous in the file.
+  std::int64_t rows_in_file(std::int64_t rank) const;
+  /// What a direct access of a rank consists of.  If there are fewer requests than runs, it moves rows by a buffer.
+  struct DirectRuns {
+    std::int64_t requests;
+    std::int64_t runs;
+  };
+  DirectRuns direct_runs(std::int64_t rank) const;
   std::int64_t runs_in_window(std::int64_t rank) const;
 
   Section section_;
@@ -209,6 +228,7 @@ class AccessPlan {
   bool nodes_apart_;
   bool write_;
   bool threads_;
+  Extents strides_;
   AccessOptions options_;
   CostModel model_;
   Strategy strategy_ = Strategy::kTwoPhase;

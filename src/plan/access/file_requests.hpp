@@ -65,11 +65,11 @@ void for_each_step(Nest& nest, Visit&& visit) {
   }
 }
 
-/// Calls `visit(offset, position, bytes)` for each run that a rank reads or writes directly, each nest in file order:
-/// where it lies behind the beginning of the file's array, and in the local array, in bytes.
+/// Calls `visit(Nest&)`, which may change the nest, for each product of pieces that a rank reads or writes directly.  Side
+/// a is the file from the beginning of its array, side b the local array, both in bytes.
 /// steps  Of the local array, in bytes, one for each dimension of the layout.
 template <typename Visit>
-void for_each_direct_run(const AccessPlan& plan, std::int64_t rank, const Extents& steps, Visit&& visit) {
+void for_each_direct_nest(const AccessPlan& plan, std::int64_t rank, const Extents& steps, Visit&& visit) {
   const Section& section = plan.section();
   const std::int64_t base = section.origin * plan.element_bytes();
   const Extents array_steps = plan.local_steps(steps);
@@ -83,9 +83,9 @@ void for_each_direct_run(const AccessPlan& plan, std::int64_t rank, const Extent
       first_position += own.positions[d] * array_steps[d];
     }
     for_each_nest(pieces, file_steps, array_steps, [&](Nest& nest) {
-      const std::int64_t run = take_run(nest, plan.element_bytes());
-      for_each_step(
-          nest, [&](std::int64_t file, std::int64_t position) { visit(base + file, first_position + position, run); });
+      nest.a += base;
+      nest.b += first_position;
+      visit(nest);
     });
   }
 }

@@ -34,15 +34,15 @@ std::int64_t AccessPlan::largest_rank() const {
 
 namespace {
 
-/// Runs of a rank's elements between a dense array with `a_steps` and its local array.
+/// Runs of a rank's elements between two arrays, whose steps are in bytes.
 std::int64_t count_runs(const std::vector<IndexSet>& sets, const Extents& shape, const Extents& a_steps,
-                        const Extents& b_steps) {
+                        const Extents& b_steps, std::int64_t element_bytes) {
   std::vector<Pieces> pieces;
   for (std::size_t d = 0; d < sets.size(); ++d) pieces.push_back(intersect(IndexSet::range(0, shape[d]), sets[d]));
   std::int64_t total = 0;
   for_each_nest(pieces, a_steps, b_steps, [&](const Nest& visited) {
     Nest nest = visited;
-    take_run(nest, 1);
+    take_run(nest, element_bytes);
     std::int64_t count = 1;
     for (const NestLoop& loop : nest.loops) count *= loop.count;
     total += count;
@@ -50,21 +50,42 @@ std::int64_t count_runs(const std::vector<IndexSet>& sets, const Extents& shape,
   return total;
 }
 
+Extents scaled(Extents steps, std::int64_t element_bytes) {
+  for (std::int64_t& step : steps) step *= element_bytes;
+  return steps;
+}
+
 }  // namespace
 
-std::int64_t AccessPlan::runs_in_file(std::int64_t rank) const {
-  const Extents steps = local_steps(dense_strides(layout_.padded_shape(rank), layout_.order()));
+std::int64_t AccessPlan::count_runs_between(std::int64_t rank, const Extents& a_steps, const Extents& b_steps) const {
   std::int64_t sum = 0;
-  for (const Holding& own : holdings(rank)) sum += count_runs(own.sets, section_.shape, section_.steps, steps);
+  for (const Holding& own : holdings(rank))
+    sum += count_runs(own.sets, section_.shape, a_steps, b_steps, element_bytes_);
   return sum;
 }
 
+Extents AccessPlan::array_steps(std::int64_t rank) const {
+  if (!strides_.empty()) return local_steps(strides_);
+  return local_steps(scaled(dense_strides(layout_.padded_shape(rank), layout_.order()), element_bytes_));
+}
+
+std::int64_t AccessPlan::runs_in_file(std::int64_t rank) const {
+  return count_runs_between(rank, scaled(section_.steps, element_bytes_), array_steps(rank));
+}
+
+std::int64_t AccessPlan::rows_in_file(std::int64_t rank) const {
+  return count_runs_between(rank, scaled(section_.steps, element_bytes_),
+                            scaled(dense_strides(section_.shape), element_bytes_));
+}
+
 std::int64_t AccessPlan::runs_in_window(std::int64_t rank) const {
-  const Extents steps = local_steps(dense_strides(layout_.padded_shape(rank), layout_.order()));
-  std::int64_t sum = 0;
-  for (const Holding& own : holdings(rank))
-    sum += count_runs(own.sets, section_.shape, dense_strides(section_.shape), steps);
-  return sum;
+  return count_runs_between(rank, scaled(dense_strides(section_.shape), element_bytes_), array_steps(rank));
+}
+
+AccessPlan::DirectRuns AccessPlan::direct_runs(std::int64_t rank) const {
+  const std::int64_t runs = runs_in_file(rank);
+  if (layout_.local_elements(rank) * element_bytes_ >= runs * kLongRun) return {runs, runs};
+  return {std::min(rows_in_file(rank), runs), runs};
 }
 
 double AccessPlan::runs_per_element() const {
@@ -75,7 +96,7 @@ double AccessPlan::runs_per_element() const {
 
 std::int64_t AccessPlan::requests(Strategy strategy) const {
   if (section_.elements == 0) return 0;
-  if (strategy == Strategy::kDirect) return runs_in_file(largest_rank());
+  if (strategy == Strategy::kDirect) return direct_runs(largest_rank()).requests;
   const std::int64_t run = std::max<std::int64_t>(section_.contiguous_elements(), 1);
   return std::max(steps_, base::ceil_divide(share_, run));
 }
@@ -171,15 +192,20 @@ double AccessPlan::predicted_seconds_in_each_node() const {
 }
 
 double AccessPlan::direct_seconds() const {
+  const std::int64_t rank = largest_rank();
+  const DirectRuns runs = direct_runs(rank);
   const auto hosted = static_cast<double>(base::ceil_divide(layout_.size(), workers_));
-  const double array = static_cast<double>(layout_.local_elements(largest_rank()) * element_bytes_);
+  const double array = static_cast<double>(layout_.local_elements(rank) * element_bytes_);
   const double request = write_ ? model_.write_request_seconds : model_.request_seconds;
   // Writers on several nodes take the locks of the file from each other, request by request.
   const double taking_turns = write_ && nodes_apart_ ? static_cast<double>(workers_) : 1;
-  const double touching = hosted * static_cast<double>(requests(Strategy::kDirect)) * request * taking_turns;
+  const double touching = hosted * static_cast<double>(runs.requests) * request * taking_turns;
   const double rate = array > kCachedBytes ? model_.store_bytes_per_second
                                            : std::max(model_.store_bytes_per_second, model_.window_bytes_per_second);
-  const double own = hosted * array / rate;
+  const double copying = runs.requests == runs.runs ? 0
+                                                    : static_cast<double>(runs.runs) * model_.run_seconds +
+                                                          array / model_.copy_bytes_per_second;
+  const double own = hosted * (array / rate + copying);
   const double all = static_cast<double>(section_.elements * element_bytes_) / model_.window_bytes_per_second;
   return touching + (writes_queue() ? std::max(own, all) : own);
 }

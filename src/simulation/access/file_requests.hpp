@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "plan/access/file_requests.hpp"
+#include "plan/access/scattered_rows.hpp"
+#include "plan/conversion/partners.hpp"
 
 namespace plait::simulation {
 
@@ -26,6 +28,8 @@ class FileRequests {
     }
     if (++in_batch_ == plan::kBatch) in_batch_ = 0;
   }
+  /// What follows is in another batch.
+  void end_batch() { in_batch_ = 0; }
   /// A batch of its own.
   void add_alone(std::int64_t offset, std::int64_t bytes) {
     all_.push_back({offset, bytes});
@@ -37,6 +41,28 @@ class FileRequests {
   std::vector<Request> all_;
   std::size_t in_batch_ = 0;
 };
+
+/// The requests of a rank that accesses its part directly.
+inline FileRequests direct_requests_of(const plan::AccessPlan& plan, std::int64_t rank, std::int64_t data_offset) {
+  FileRequests all;
+  const auto add = [&](std::int64_t offset, std::int64_t /*position*/, std::int64_t bytes) {
+    all.add(data_offset + offset, bytes);
+  };
+  Extents steps = plan::dense_strides(plan.layout().padded_shape(rank), plan.layout().order());
+  for (std::int64_t& step : steps) step *= plan.element_bytes();
+  plan::for_each_direct_nest(plan, rank, steps, [&](plan::Nest& nest) {
+    if (auto rows = plan::find_scattered_rows(nest, plan)) {
+      all.end_batch();
+      return rows->for_each_block([&](std::int64_t file, std::int64_t /*array*/, std::int64_t count) {
+        rows->for_each_stretch(file, count, add);
+        all.end_batch();
+      });
+    }
+    const std::int64_t run = plan::take_run(nest, plan.element_bytes());
+    plan::for_each_step(nest, [&](std::int64_t file, std::int64_t position) { add(file, position, run); });
+  });
+  return all;
+}
 
 /// Those of a window, as access::WindowIo makes them.
 inline FileRequests requests_of(const plan::AccessPlan& plan, plan::AccessPlan::Range range, bool write,

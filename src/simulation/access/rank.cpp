@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "plan/access/file_requests.hpp"
 #include "plan/conversion/partners.hpp"
 #include "simulation/access/file_requests.hpp"
 
@@ -71,14 +70,7 @@ Task Rank::run() {
 
 Task Rank::direct() {
   FileRequests requests;
-  const plan::AccessPlan& plan = context_.plan;
-  if (!holdings_.empty()) {
-    Extents steps = plan::dense_strides(plan.layout().padded_shape(number_), plan.layout().order());
-    for (std::int64_t& step : steps) step *= plan.element_bytes();
-    plan::for_each_direct_run(plan, number_, steps, [&](std::int64_t offset, std::int64_t, std::int64_t bytes) {
-      requests.add(context_.data_offset + offset, bytes);
-    });
-  }
+  if (!holdings_.empty()) requests = direct_requests_of(context_.plan, number_, context_.data_offset);
   // Cold is what is read into, not what is written from.
   const plan::CostModel& costs = context_.settings.costs;
   const double rate = context_.write ? costs.window_bytes_per_second : costs.store_bytes_per_second;

@@ -1,0 +1,31 @@
+#include "plan/access/scattered_rows.hpp"
+
+namespace plait::plan {
+
+std::optional<ScatteredRows> find_scattered_rows(const Nest& nest, const AccessPlan& plan) {
+  Nest runs = nest;
+  const std::int64_t run = take_run(runs, plan.element_bytes());
+  if (run >= kLongRun) return std::nullopt;
+  const std::int64_t buffer = plan.direct_buffer_bytes();
+  ScatteredRows found;
+  found.rest = nest;
+  std::vector<NestLoop>& loops = found.rest.loops;
+  std::ranges::sort(loops, {}, &NestLoop::a_step);
+  if (loops.empty() || loops.front().a_step < 0) return std::nullopt;
+  found.row_bytes = plan.element_bytes();
+  while (!loops.empty() && loops.front().a_step == found.row_bytes && loops.front().count <= buffer / found.row_bytes) {
+    found.row_bytes *= loops.front().count;
+    found.row.push_back(loops.front());
+    loops.erase(loops.begin());
+  }
+  if (!loops.empty()) {
+    found.rows = loops.front();
+    loops.erase(loops.begin());
+  }
+  if (found.row_bytes == run && !found.are_contiguous()) return std::nullopt;
+  const std::int64_t most = found.are_contiguous() ? found.rows.count : static_cast<std::int64_t>(kBatch);
+  found.rows_at_once = std::clamp<std::int64_t>(buffer / found.row_bytes, 1, std::min(most, found.rows.count));
+  return found;
+}
+
+}  // namespace plait::plan

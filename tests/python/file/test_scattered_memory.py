@@ -1,0 +1,56 @@
+"""Arrays in memory whose neighbours are far apart: transposed, reversed and with gaps."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import plait
+
+SHAPE = (13, 11, 7)
+DTYPES = ("u1", "i2", "f8", "S3")
+
+
+def numbers(dtype: str, shape: tuple[int, ...] = SHAPE) -> np.ndarray:
+    return np.random.default_rng(1).integers(0, 100, shape).astype(dtype)
+
+
+def scattered(dtype: str, axes: tuple[int, ...], gap: bool, reverse: bool) -> np.ndarray:
+    """An empty array of SHAPE whose memory has its axes in another order."""
+    shape = [SHAPE[axis] * (2 if gap else 1) for axis in axes]
+    memory = np.zeros(shape, dtype)
+    view = memory[tuple(slice(None, None, 2 if gap else 1) for _ in axes)].transpose(np.argsort(axes))
+    return view[::-1, :, ::-1] if reverse else view
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("memory", [0, 64])
+@pytest.mark.parametrize("strategy", ["direct", "two-phase", "automatic"])
+def test_reads_and_writes(tmp_path, dtype, memory, strategy):
+    array = numbers(dtype)
+    np.save(tmp_path / "a.npy", array)
+    for axes, gap, reverse in itertools.product(itertools.permutations(range(3)), (False, True), (False, True)):
+        out = scattered(dtype, axes, gap, reverse)
+        with plait.open(tmp_path / "a.npy", strategy=strategy, memory=memory) as file:
+            file.read(out=out)
+            np.testing.assert_array_equal(out, array)
+            out[...] = array[0, 0, 0]
+            file.read(out=out[2:9, 3:, 1:5], region=np.s_[2:9, 3:, 1:5])
+            np.testing.assert_array_equal(out[2:9, 3:, 1:5], array[2:9, 3:, 1:5])
+        options = {"shape": SHAPE, "dtype": dtype, "strategy": strategy, "memory": memory}
+        with plait.open(tmp_path / "b.npy", "w", **options) as file:
+            out[...] = array
+            file.write(out)
+        np.testing.assert_array_equal(np.load(tmp_path / "b.npy"), array)
+
+
+def test_rows_longer_than_the_buffer(tmp_path):
+    array = numbers("u1", (3, 3_000_000))
+    np.save(tmp_path / "a.npy", array)
+    out = np.zeros((3_000_000, 3), "u1").T
+    with plait.open(tmp_path / "a.npy", strategy="direct") as file:
+        file.read(out=out)
+    np.testing.assert_array_equal(out, array)
+    with plait.open(tmp_path / "b.npy", "w", shape=array.shape, dtype="u1", strategy="direct") as file:
+        file.write(out)
+    np.testing.assert_array_equal(np.load(tmp_path / "b.npy"), array)
