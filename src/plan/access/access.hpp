@@ -103,6 +103,8 @@ class AccessPlan {
   /// Whether the strategy was left to the cost model, and there is another one to take.
   bool is_open() const { return options_.strategy == Strategy::kAutomatic && !section_.chunks && !reads_once(); }
   std::int64_t workers() const { return workers_; }
+  /// Of local arrays, in bytes, one for each layout dimension; empty: they are dense in the layout's order.
+  const Extents& strides() const { return strides_; }
   /// Whether each node reads all that its ranks want itself.  Then readers() is the number of readers of each node, its
   /// first ranks, which have the shares of the section among them.
   bool each_node() const { return each_node_; }
@@ -205,20 +207,6 @@ class AccessPlan {
   std::int64_t readers_of_each_node() const;
   void read_in_each_node();
   std::int64_t largest_rank() const;
-  /// Steps of the local array in bytes, one for each section dimension.
-  Extents array_steps(std::int64_t rank) const;
-  std::int64_t count_runs_between(std::int64_t rank, const Extents& a_steps, const Extents& b_steps) const;
-  /// Runs that are contiguous in the file and in the local array.
-  std::int64_t runs_in_file(std::int64_t rank) const;
-  /// Runs that are contiguous in the file.
-  std::int64_t rows_in_file(std::int64_t rank) const;
-  /// What a direct access of a rank consists of.  If there are fewer requests than runs, it moves rows by a buffer.
-  struct DirectRuns {
-    std::int64_t requests;
-    std::int64_t runs;
-  };
-  DirectRuns direct_runs(std::int64_t rank) const;
-  std::int64_t runs_in_window(std::int64_t rank) const;
 
   Section section_;
   Layout layout_;

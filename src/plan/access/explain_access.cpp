@@ -2,6 +2,7 @@
 
 #include "base/text.hpp"
 #include "plan/access/access.hpp"
+#include "plan/access/run_counter.hpp"
 
 namespace plait::plan {
 
@@ -59,7 +60,7 @@ std::string AccessPlan::explain(const std::string& store_name) const {
     if (section_.chunks)
       add("chunks     ", section_.chunks->count(), " of ", bytes_text(section_.chunks->room() * element_bytes_),
           ", each touched by one rank\n");
-    add("exchange   at most ", count_text(runs_in_window(largest_rank()), "run"), " a rank, ",
+    add("exchange   at most ", count_text(RunCounter(*this, largest_rank()).in_window(), "run"), " a rank, ",
         each_node_     ? "through shared windows of each node, which reads for itself all that its ranks want"
         : nodes_apart_ ? "through shared windows inside a node and packed messages between nodes"
         : workers_ > 1 ? "through windows that all see, without messages"

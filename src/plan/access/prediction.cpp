@@ -6,8 +6,7 @@
 #include "base/checked.hpp"
 #include "layout/owner_map.hpp"
 #include "plan/access/access.hpp"
-#include "plan/conversion/partners.hpp"
-#include "plan/conversion/runs.hpp"
+#include "plan/access/run_counter.hpp"
 
 namespace plait::plan {
 
@@ -32,71 +31,15 @@ std::int64_t AccessPlan::largest_rank() const {
   return layout_.rank_at(coordinates);
 }
 
-namespace {
-
-/// Runs of a rank's elements between two arrays, whose steps are in bytes.
-std::int64_t count_runs(const std::vector<IndexSet>& sets, const Extents& shape, const Extents& a_steps,
-                        const Extents& b_steps, std::int64_t element_bytes) {
-  std::vector<Pieces> pieces;
-  for (std::size_t d = 0; d < sets.size(); ++d) pieces.push_back(intersect(IndexSet::range(0, shape[d]), sets[d]));
-  std::int64_t total = 0;
-  for_each_nest(pieces, a_steps, b_steps, [&](const Nest& visited) {
-    Nest nest = visited;
-    take_run(nest, element_bytes);
-    std::int64_t count = 1;
-    for (const NestLoop& loop : nest.loops) count *= loop.count;
-    total += count;
-  });
-  return total;
-}
-
-Extents scaled(Extents steps, std::int64_t element_bytes) {
-  for (std::int64_t& step : steps) step *= element_bytes;
-  return steps;
-}
-
-}  // namespace
-
-std::int64_t AccessPlan::count_runs_between(std::int64_t rank, const Extents& a_steps, const Extents& b_steps) const {
-  std::int64_t sum = 0;
-  for (const Holding& own : holdings(rank))
-    sum += count_runs(own.sets, section_.shape, a_steps, b_steps, element_bytes_);
-  return sum;
-}
-
-Extents AccessPlan::array_steps(std::int64_t rank) const {
-  if (!strides_.empty()) return local_steps(strides_);
-  return local_steps(scaled(dense_strides(layout_.padded_shape(rank), layout_.order()), element_bytes_));
-}
-
-std::int64_t AccessPlan::runs_in_file(std::int64_t rank) const {
-  return count_runs_between(rank, scaled(section_.steps, element_bytes_), array_steps(rank));
-}
-
-std::int64_t AccessPlan::rows_in_file(std::int64_t rank) const {
-  return count_runs_between(rank, scaled(section_.steps, element_bytes_),
-                            scaled(dense_strides(section_.shape), element_bytes_));
-}
-
-std::int64_t AccessPlan::runs_in_window(std::int64_t rank) const {
-  return count_runs_between(rank, scaled(dense_strides(section_.shape), element_bytes_), array_steps(rank));
-}
-
-AccessPlan::DirectRuns AccessPlan::direct_runs(std::int64_t rank) const {
-  const std::int64_t runs = runs_in_file(rank);
-  if (layout_.local_elements(rank) * element_bytes_ >= runs * kLongRun) return {runs, runs};
-  return {std::min(rows_in_file(rank), runs), runs};
-}
-
 double AccessPlan::runs_per_element() const {
   const std::int64_t rank = largest_rank();
-  return static_cast<double>(runs_in_window(rank)) /
+  return static_cast<double>(RunCounter(*this, rank).in_window()) /
          static_cast<double>(std::max<std::int64_t>(layout_.local_elements(rank), 1));
 }
 
 std::int64_t AccessPlan::requests(Strategy strategy) const {
   if (section_.elements == 0) return 0;
-  if (strategy == Strategy::kDirect) return direct_runs(largest_rank()).requests;
+  if (strategy == Strategy::kDirect) return RunCounter(*this, largest_rank()).direct().requests;
   const std::int64_t run = std::max<std::int64_t>(section_.contiguous_elements(), 1);
   return std::max(steps_, base::ceil_divide(share_, run));
 }
@@ -193,7 +136,7 @@ double AccessPlan::predicted_seconds_in_each_node() const {
 
 double AccessPlan::direct_seconds() const {
   const std::int64_t rank = largest_rank();
-  const DirectRuns runs = direct_runs(rank);
+  const DirectRuns runs = RunCounter(*this, rank).direct();
   const auto hosted = static_cast<double>(base::ceil_divide(layout_.size(), workers_));
   const double array = static_cast<double>(layout_.local_elements(rank) * element_bytes_);
   const double request = write_ ? model_.write_request_seconds : model_.request_seconds;
@@ -219,7 +162,8 @@ double AccessPlan::two_phase_seconds(std::int64_t readers, std::int64_t share, s
   const double rate = write_ && array > kCachedBytes
                           ? std::min(model_.copy_bytes_per_second, model_.store_bytes_per_second)
                           : model_.copy_bytes_per_second;
-  const double copying = hosted * (static_cast<double>(runs_in_window(rank)) * model_.run_seconds + array / rate);
+  const double copying =
+      hosted * (static_cast<double>(RunCounter(*this, rank).in_window()) * model_.run_seconds + array / rate);
   const std::int64_t run = std::max<std::int64_t>(section_.contiguous_elements(), 1);
   const auto touched = static_cast<double>(std::max(steps, base::ceil_divide(share, run)));
   const double waiting = workers_ > 1 ? static_cast<double>(steps + 1) * model_.step_seconds : 0;

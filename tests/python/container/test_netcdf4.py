@@ -108,9 +108,9 @@ def test_a_dimension_without_a_variable_is_no_array(tmp_path):
 def test_the_dataset_of_xarray(tmp_path):
     xarray = pytest.importorskip("xarray")
     write_names(tmp_path / "a.nc")
-    with xarray.open_dataset(tmp_path / "a.nc", engine="plait") as ours:
-        with xarray.open_dataset(tmp_path / "a.nc", engine="netcdf4") as expected:
-            xarray.testing.assert_identical(ours.load(), expected.load())
+    open_by = xarray.open_dataset
+    with open_by(tmp_path / "a.nc", engine="plait") as ours, open_by(tmp_path / "a.nc", engine="netcdf4") as expected:
+        xarray.testing.assert_identical(ours.load(), expected.load())
 
 
 #: Of each variable: dimensions, type, chunks, fill value, and how many elements of each dimension are written.

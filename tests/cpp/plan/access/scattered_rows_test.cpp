@@ -31,14 +31,14 @@ AccessPlan one_rank_plan(const std::string& layout, std::int64_t element_bytes, 
 }
 
 /// Where each element of the file is in memory: by the nest, and by the rows.
-using Places = std::set<std::pair<std::int64_t, std::int64_t>>;
+using Pairs = std::set<std::pair<std::int64_t, std::int64_t>>;
 
-void add_steps(Nest nest, Places& places) {
-  plait::plan::for_each_step(nest, [&](std::int64_t file, std::int64_t array) { places.emplace(file, array); });
+void add_steps(Nest nest, Pairs& pairs) {
+  plait::plan::for_each_step(nest, [&](std::int64_t file, std::int64_t array) { pairs.emplace(file, array); });
 }
 
-Places by_rows(ScatteredRows rows, std::int64_t& stretches) {
-  Places places;
+Pairs by_rows(ScatteredRows rows, std::int64_t& stretches) {
+  Pairs pairs;
   rows.for_each_block([&](std::int64_t file, std::int64_t array, std::int64_t count) {
     EXPECT_LE(count * rows.row_bytes, rows.buffer_bytes());
     std::map<std::int64_t, std::int64_t> file_of;  // by the offset in the buffer
@@ -49,10 +49,10 @@ Places by_rows(ScatteredRows rows, std::int64_t& stretches) {
     Nest block{0, array, rows.row};
     if (count > 1) block.loops.push_back({count, rows.row_bytes, rows.rows.b_step});
     plait::plan::for_each_step(block, [&](std::int64_t at, std::int64_t position) {
-      EXPECT_TRUE(places.emplace(file_of.at(at), position).second);
+      EXPECT_TRUE(pairs.emplace(file_of.at(at), position).second);
     });
   });
-  return places;
+  return pairs;
 }
 
 TEST(ScatteredRows, TakesManyRowsOfATransposedArrayAtOnce) {
@@ -95,7 +95,7 @@ TEST(ScatteredRows, MovesEachElementOnce) {
     const auto rows = find_scattered_rows(nest, plan);
     if (!rows) continue;
     ++found;
-    Places expected;
+    Pairs expected;
     add_steps(nest, expected);
     std::int64_t stretches = 0;
     EXPECT_EQ(by_rows(*rows, stretches), expected);

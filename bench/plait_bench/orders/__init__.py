@@ -1,0 +1,1 @@
+"""What `plait bench orders` measures."""

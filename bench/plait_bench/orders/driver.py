@@ -1,0 +1,216 @@
+"""The driver of `plait bench orders`: predicted and measured times of accesses and copies in one process."""
+
+from __future__ import annotations
+
+import os
+import re
+import statistics
+import tempfile
+import time
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import plait
+from plait.model.calibration import in_force
+from plait_bench.machine import describe_machine
+from plait_bench.orders.cases import STRATEGIES, Case, Copy, Read, grid_of_cases, some_of
+from plait_bench.steps import Progress, Steps
+
+FAR = 3.0
+"""No prediction should be wrong by more than this factor."""
+SLOW = 2.0
+"""No choice should take more than this many times as long as the best way."""
+_UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
+_MEMORY = Path("/dev/shm")
+
+
+@dataclass(frozen=True)
+class OrdersSettings:
+    """What to measure."""
+
+    cases: int = 120
+    """How many cases, evenly out of the whole grid."""
+    sizes: tuple[float, ...] = (1, 16, 128)
+    """Of the arrays, in MiB."""
+    memories: tuple[int, ...] = (4, 32, 256)
+    rounds: int = 3
+    directory: str | None = None
+    """Where the files are made; by default in memory, where the system has a file system for that."""
+
+
+@dataclass
+class OrdersResult:
+    """One case.  All times are in seconds."""
+
+    case: Case
+    predicted: float
+    samples: dict[str, list[float]]
+    """``chosen`` and the name of each strategy that was forced → one time a round."""
+    right: bool
+
+    @property
+    def seconds(self) -> float:
+        """What Plait took by itself, the median of the rounds."""
+        return statistics.median(self.samples["chosen"])
+
+    @property
+    def error(self) -> float:
+        """By which factor the prediction is wrong, in either direction."""
+        ratio = self.predicted / self.seconds
+        return max(ratio, 1 / ratio)
+
+    @property
+    def loss(self) -> float:
+        """How many times as long as the best strategy the choice takes; 1 for copies, which have no other."""
+        return self.seconds / min(statistics.median(times) for times in self.samples.values())
+
+
+@dataclass
+class OrdersResults:
+    """Everything that one run of the benchmark found."""
+
+    machine: dict[str, str]
+    settings: dict[str, Any]
+    cases: list[OrdersResult] = field(default_factory=list)
+
+    def wrong(self) -> list[str]:
+        """Return each case that brought wrong data."""
+        return [one.case.title for one in self.cases if not one.right]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return everything as plain lists, dictionaries, texts and numbers."""
+        return {
+            "machine": self.machine,
+            "settings": self.settings,
+            "cases": [
+                {
+                    "case": one.case.title,
+                    **asdict(one.case),
+                    "predicted_seconds": one.predicted,
+                    "seconds": one.samples,
+                    "error": one.error,
+                    "loss": one.loss,
+                    "right": one.right,
+                }
+                for one in self.cases
+            ],
+        }
+
+
+def run_orders(settings: OrdersSettings, progress: Progress = lambda text, share: None) -> OrdersResults:
+    """Measure the cases.
+
+    errors  plait.Error: no room
+    """
+    cases = some_of(grid_of_cases(settings.sizes, settings.memories), settings.cases)
+    directory = settings.directory or (str(_MEMORY) if os.access(_MEMORY, os.W_OK) else None)
+    steps = Steps(progress, len(cases))
+    with tempfile.TemporaryDirectory(prefix="plait-bench-", dir=directory) as name:
+        folder = Path(name)
+        machine = {**describe_machine(folder), "constants": in_force().source or "built in"}
+        results = OrdersResults(machine, asdict(settings))
+        for case in cases:
+            if isinstance(case, Read):
+                results.cases.append(measure_read(case, settings.rounds, folder))
+            else:
+                results.cases.append(measure_copy(case, settings.rounds, folder))
+            steps.done(case.title)
+    return results
+
+
+def array_of(shape: tuple[int, ...], dtype: str) -> np.ndarray[Any, Any]:
+    """Return an array whose elements are nearly all different."""
+    count = int(np.prod(shape))
+    return (np.arange(count, dtype="u4") * np.uint32(2654435761) >> np.uint32(8)).astype(dtype).reshape(shape)
+
+
+def predicted_seconds(explained: str) -> float:
+    """Return the time that File.explain() predicts."""
+    found = re.search(r"predicted ([\d.,]+) (s|ms|us|ns)\b", explained)
+    if found is None:
+        raise plait.Error(f"no predicted time in: {explained}")
+    return float(found[1].replace(",", "")) * _UNITS[found[2]]
+
+
+def measure_read(case: Read, rounds: int, folder: Path) -> OrdersResult:
+    """Read a file by Plait's choice, and by each strategy, in turns."""
+    array = array_of(case.shape, case.dtype)
+    path = folder / "source.npy"
+    np.save(path, array)
+    region = tuple(slice(extent // 4, extent // 4 + max(1, extent // 2)) for extent in case.shape if case.part)
+    expected = array[region]
+    samples: dict[str, list[float]] = {way: [] for way in ("chosen", *STRATEGIES)}
+    right, predicted = True, 0.0
+    for round_ in range(rounds + 1):  # the first one warms up
+        for way, times in samples.items():
+            out = np.empty(expected.shape, case.dtype, order=case.order)  # type: ignore[call-overload]
+            out[...] = 0
+            forced: dict[str, Any] = {} if way == "chosen" else {"strategy": way}
+            with plait.open(path, memory=case.memory << 20, **forced) as file:
+                begin = time.perf_counter()
+                file.read(out=out, region=region or None)
+                seconds = time.perf_counter() - begin
+                if way == "chosen":
+                    layout = plait.Layout(expected.shape, ["*"] * expected.ndim, grid=(), order=case.order)
+                    predicted = predicted_seconds(file.explain(layout, region=region or None))
+            right = right and bool((out == expected).all())
+            if round_ > 0:
+                times.append(seconds)
+    path.unlink()
+    return OrdersResult(case, predicted, samples, right)
+
+
+def measure_copy(case: Copy, rounds: int, folder: Path) -> OrdersResult:
+    """Copy a file, and compare the target."""
+    array = array_of(case.shape, case.dtype)
+    source = make_source(array, case.source, folder)
+    moved = array.transpose(case.axes)
+    options: dict[str, Any] = {"axes": case.axes, "memory": case.memory << 20}
+    kind, chunks = target_of(case.target, moved.shape)
+    if chunks is not None:
+        options["chunks"] = chunks
+    plan = plait.copy(source, folder / f"target.{kind}", dry_run=True, **options).plan
+    samples: list[float] = []
+    right = True
+    for round_ in range(rounds + 1):
+        target = folder / f"target{round_}.{kind}"
+        begin = time.perf_counter()
+        plait.copy(source, target, **options)
+        if round_ > 0:
+            samples.append(time.perf_counter() - begin)
+        else:
+            with plait.open(target) as file:
+                right = bool((file.read() == moved).all())
+        remove(target)
+    remove(source)
+    predicted = sum(one.seconds or 0.0 for array_plan in plan for one in array_plan.passes)
+    return OrdersResult(case, predicted, {"chosen": samples}, right)
+
+
+def target_of(name: str, shape: tuple[int, ...]) -> tuple[str, tuple[int, ...] | None]:
+    """Return the ending and the chunks that the name of a format in a case stands for."""
+    kind, _, percent = name.partition(":")
+    chunks = tuple(max(1, -(-extent * int(percent) // 100)) for extent in shape) if percent else None
+    return kind, chunks
+
+
+def make_source(array: np.ndarray[Any, Any], name: str, folder: Path) -> Path:
+    """Write the array to a file of that format."""
+    kind, chunks = target_of(name, array.shape)
+    path = folder / f"source.{kind}"
+    with plait.open(path, "w", shape=array.shape, dtype=array.dtype, chunks=chunks) as file:
+        file.write(array)
+    return path
+
+
+def remove(path: Path) -> None:
+    """Remove a file or a folder."""
+    if path.is_dir():
+        for one in sorted(path.rglob("*"), reverse=True):
+            one.rmdir() if one.is_dir() else one.unlink()
+        path.rmdir()
+    else:
+        path.unlink()

@@ -1,0 +1,48 @@
+"""The results of `plait bench orders` as a table."""
+
+from __future__ import annotations
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from plait_bench.orders.driver import FAR, SLOW, OrdersResults
+from plait_bench.text import counted, factor, machine_line, milliseconds, notes, titled_table, version_line
+
+
+def orders_table(results: OrdersResults) -> RenderableType:
+    """Return everything for people: header, table, notes."""
+    table = titled_table(f"Milliseconds, median of {results.settings['rounds']} rounds")
+    table.add_column("Case", no_wrap=True)
+    for title in ("Predicted", "Measured", "Off by", "Best way", "Loss"):
+        table.add_column(title, justify="right")
+    for one in sorted(results.cases, key=lambda one: -one.error):
+        best = min(one.seconds / one.loss, one.seconds)
+        cells: list[RenderableType] = [
+            milliseconds(one.predicted),
+            milliseconds(one.seconds),
+            _marked(one.error, FAR),
+        ]
+        if len(one.samples) > 1:
+            cells += [milliseconds(best), _marked(one.loss, SLOW)]
+        table.add_row(one.case.title, *cells)
+    header = Text(
+        f"{machine_line(results.machine)}\n"
+        f"constants {results.machine['constants']}, files on {results.machine['file system']}; "
+        f"{version_line(results.machine)}"
+    )
+    return Group(header, Text(), table, notes(_lines(results), results.wrong(), "Every element was checked."))
+
+
+def _marked(value: float, limit: float) -> Text:
+    return Text(factor(value), style="bold red" if value > limit else "")
+
+
+def _lines(results: OrdersResults) -> list[str]:
+    far = sum(one.error > FAR for one in results.cases)
+    forced = [one for one in results.cases if len(one.samples) > 1]
+    slow = sum(one.loss > SLOW for one in forced)
+    return [
+        "Off by: the factor between prediction and measurement.  Loss: the time over that of the best strategy.",
+        f"Predictions off by more than {factor(FAR)}: {far} of {counted(len(results.cases), 'case')}.",
+        f"Choices slower than {factor(SLOW)} the best strategy: {slow} of {counted(len(forced), 'read')}.",
+    ]
