@@ -66,6 +66,7 @@ missing_programs() {
   for program in fio git sqlite3 strace chromium; do
     command -v "$program" >/dev/null || echo "$program"
   done
+  command -v musl-gcc >/dev/null || echo musl-tools
   command -v h5dump >/dev/null || echo hdf5-tools
   command -v ncdump >/dev/null || echo netcdf-bin
   [[ "$(ldconfig -p)" == *'libblosc.so.1 '* ]] || echo libblosc1

@@ -10,6 +10,7 @@ import click
 
 import plait
 from plait.cli.support import messages
+from plait.trace.recording.obstacles import ADVICE, is_of_a_program, why_not
 
 _EXAMPLES = """
 \b
@@ -60,7 +61,7 @@ def record_command(
     The trace holds everything. Reports of it leave out files of the system, of MPI, of libraries and of interpreters,
     and count them in one line; --include, --exclude and --all change that.
     """
-    from plait.trace.recording.record import find_program, record, why_not
+    from plait.trace.recording.record import find_program, record
 
     try:
         reason = why_not(find_program(command[0]))
@@ -77,12 +78,13 @@ def record_command(
     raise SystemExit(status)
 
 
+_MOST_NAMED = 3
 _FOREIGN = "files of the system, libraries and interpreters"
 
 
 def warn(text: str) -> None:
     """Print a warning."""
-    click.echo(f"plait: warning: {text}.", err=True)
+    click.echo(f"plait: warning: {text.removesuffix('.')}.", err=True)
 
 
 def tell(path: Path) -> None:
@@ -97,25 +99,32 @@ def tell(path: Path) -> None:
         with plait.trace.open(path) as trace:
             events = sum(len(batch) for batch in trace)
             processes = len(trace.processes)
-            coverage = trace.coverage
-            compared = trace.description.complete
+            missed = trace.missed
+            complete = trace.description.complete
         report = plait.trace.report(path)
     except plait.Error as error:
         click.echo(f"plait: {error}", err=True)
         return
     left_out = report["left_out"]["calls"]
-    known = [each for each in coverage if each is not None]
-    # What is missing may be on files that reports leave out alone.
-    share = 1.0 if report["trace"]["coverage"]["share"] == 1.0 else min(known, default=0.0)
-    text = "all" if share == 1 else f"{min(100 * share, 99.99):.2f} %"
-    text = f"{text} of what is known to have happened"
-    if not compared:  # a program that did not end its trace may have done more than was counted
+    share = report["trace"]["coverage"]["share"]
+    if share == 1 or (not missed and complete):
+        text = "all of what is known to have happened"
+    elif share is None:
         text = "an unknown share of what happened"
+    else:
+        text = f"{min(100 * share, 99.99):.2f} % of what is known to have happened"
     messages().print(
         f"plait: {events} events of {processes} {'process' if processes == 1 else 'processes'}, {text}, in {path}"
         + (f"; reports leave out {left_out} on {_what(report['left_out']['kinds'])}" if left_out else ""),
         soft_wrap=True,
     )
+    programs = [one for one in missed if is_of_a_program(one.reason)]
+    for one in programs[:_MOST_NAMED]:
+        warn(f"{one.reason}: {max(one.events, 1)} {'process' if one.events <= 1 else 'processes'}")
+    if len(programs) > _MOST_NAMED:
+        warn(f"{len(programs) - _MOST_NAMED} further programs ran unrecorded; plait trace report {path} names them")
+    if programs:
+        warn(f"what these programs read and wrote is not in the trace. {ADVICE}")
 
 
 def _what(kinds: list[dict[str, Any]]) -> str:

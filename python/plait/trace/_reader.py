@@ -15,6 +15,7 @@ from plait._arguments.buffers import trace_name
 from plait._errors import Error, StoreError
 from plait.trace._compressed import Unpacked, opener_of
 from plait.trace._event import EVENT, Counters, Flag, Kind, Missed, Process, TracedFile
+from plait.trace.recording.obstacles import is_of_a_program, is_of_mappings
 
 _BATCH = 1 << 16
 
@@ -206,8 +207,9 @@ class Trace:
         """How much the events read so far are of these and what is known to be missing.
 
         Bytes are those that were read and written, on one level: logical ones where there are any, else physical ones.
-        Their share is not known where something is missing whose bytes nobody counted, and no share where the trace is
-        cut off. Calls that the trace has counters of are not among its events.
+        Their share is not known where something is missing whose bytes nobody counted, such as loads and stores on
+        mapped files, and no share where the trace is cut off or a program ran unrecorded. Calls that the trace has
+        counters of are not among its events.
 
         Raises:
             plait.Error: something is missing, and no event was read yet.
@@ -216,10 +218,11 @@ class Trace:
         missed = known.missed
         if (missed or known.counters) and not self._asked:
             raise Error("the coverage is of the events read so far, and none were: read the trace first")
-        if not known.complete:
+        if not known.complete or any(is_of_a_program(one.reason) for one in missed):
             return Coverage(None, None)
-        events = sum(max(one.events, 0) for one in missed)
-        amounts = [max(one.read_bytes, 0) + max(one.written_bytes, 0) for one in missed]
+        sized = [one for one in missed if not is_of_mappings(one.reason)]
+        events = sum(max(one.events, 0) for one in sized)
+        amounts = [max(one.read_bytes, 0) + max(one.written_bytes, 0) for one in sized]
         counted = {False: [0, 0], True: [0, 0]}  # calls and bytes, by whether they are logical
         for one in known.counters:
             sums = counted[bool(one.flags & Flag.LOGICAL)]
@@ -229,7 +232,7 @@ class Trace:
         moved = self._bytes[logical]
         return Coverage(
             _share(self._events, events + counted[logical][0]),
-            None if 0 in amounts else _share(moved, sum(amounts) + counted[logical][1]),
+            None if 0 in amounts or len(sized) < len(missed) else _share(moved, sum(amounts) + counted[logical][1]),
         )
 
     @property

@@ -8,6 +8,20 @@
 
 #include <stdint.h>
 
+/* A name of no file: a program that ran and recorded nothing.  A sign (+, or - that takes an earlier one back: it did not
+ * run after all), a letter that says why, a blank and the program's path follow. */
+#define PLAIT_UNRECORDED "unrecorded:"
+
+enum plait_unrecorded {
+  PLAIT_UNRECORDED_STATIC = 's',  /* statically linked */
+  PLAIT_UNRECORDED_MACHINE = 'm', /* of another architecture */
+  PLAIT_UNRECORDED_MUSL = 'c',    /* musl is its C library */
+  PLAIT_UNRECORDED_LOADER = 'l',  /* of another C library */
+  PLAIT_UNRECORDED_RIGHTS = 'r',  /* runs with more rights than the program that runs it: setuid, capabilities */
+  PLAIT_UNRECORDED_USER = 'u',    /* runs as a user, or below a root, that has no access to the trace */
+  PLAIT_UNRECORDED_ASKED = 'e'    /* with PLAIT_RECORD= in its environment */
+};
+
 /* The first bytes of the header, and of each chunk. */
 #define PLAIT_TRACE_MAGIC "\x89PLAIT\r\n"
 #define PLAIT_CHUNK_MAGIC "PLTC"

@@ -6,6 +6,7 @@
 
 #include <signal.h>
 
+#include "base/events/format.h"
 #include "trace/capture/capture.h"
 
 // One call: what the system is asked, and what an event says of it.
@@ -72,6 +73,22 @@ long capture_mmap(void* address, size_t size, int protection, int flags, int fd,
 long capture_munmap(void* address, size_t size, uintptr_t caller);
 long capture_msync(void* address, size_t size, int flags, uintptr_t caller, bool may);
 long capture_execveat(int directory, const char* path, char* const* arguments, char* const* environment, int flags);
+
+/* program.c: why a program records nothing; the letters stand in the trace (base/events/format.h). */
+enum obstacle {
+  OBSTACLE_NONE = 0,
+  OBSTACLE_STATIC = PLAIT_UNRECORDED_STATIC,
+  OBSTACLE_MACHINE = PLAIT_UNRECORDED_MACHINE,
+  OBSTACLE_MUSL = PLAIT_UNRECORDED_MUSL,
+  OBSTACLE_LOADER = PLAIT_UNRECORDED_LOADER,
+  OBSTACLE_RIGHTS = PLAIT_UNRECORDED_RIGHTS,
+  OBSTACLE_USER = PLAIT_UNRECORDED_USER,
+  OBSTACLE_ASKED = PLAIT_UNRECORDED_ASKED
+};
+/* asked: the environment does not say that the program is not to be recorded.  cost: some system calls. */
+enum obstacle program_obstacle(int directory, const char* path, int flags, bool asked);
+/* Counts a program that is about to run unrecorded, and keeps its name; runs: false takes that back. */
+void program_unrecorded(int directory, const char* path, enum obstacle why, bool runs);
 
 struct rusage;
 long capture_wait4(int id, int* status, int options, struct rusage* usage, bool may);

@@ -183,6 +183,8 @@ void table_release(struct description* description, int64_t start, uintptr_t cal
 /* All descriptors between first and last were closed. */
 void table_close_range(unsigned first, unsigned last, int64_t start, uintptr_t caller);
 void table_set_status(int fd, int flags);
+/* What the system calls an open descriptor.  returns  whether it is open. */
+bool table_name(int fd, char* name, size_t room);
 /* Other processes may now use the descriptors that are open. */
 static inline void table_shared(void) { atomic_fetch_add_explicit(&capture_forks, 1, memory_order_relaxed); }
 

@@ -109,6 +109,7 @@ static bool begin_first(void) {
   if (time_is_deadly()) return false;
   strcpy(capture_path, path);
   elf_find_texts();
+  if (capture_libc_text.size == 0) return false;  // another C library than glibc: nothing is known of its inside
   map_state();
   if (!join()) return false;
   put_event((struct plait_event){

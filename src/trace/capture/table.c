@@ -92,7 +92,7 @@ struct name {
 };
 enum { LONGEST_NAME = 4096 };
 
-static bool read_name(int fd, char* name, size_t room) {
+bool table_name(int fd, char* name, size_t room) {
   char link[32] = "/proc/self/fd/";
   char digits[12];
   int count = 0;
@@ -110,10 +110,10 @@ static bool read_name(int fd, char* name, size_t room) {
 // returns  the name; NULL: there is none.
 static const char* name_of(int fd, struct name* name) {
   name->page = NULL;
-  if (!read_name(fd, name->text, sizeof name->text)) return NULL;
+  if (!table_name(fd, name->text, sizeof name->text)) return NULL;
   if (strlen(name->text) + 1 < sizeof name->text) return name->text;
   name->page = memory(LONGEST_NAME);
-  return name->page != NULL && read_name(fd, name->page, LONGEST_NAME) ? name->page : name->text;
+  return name->page != NULL && table_name(fd, name->page, LONGEST_NAME) ? name->page : name->text;
 }
 
 static void drop_name(struct name* name) {

@@ -3,16 +3,20 @@
 
 #include <features.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 #if __GLIBC_PREREQ(2, 32)
 
 #include <sys/single_threaded.h>
 
+/* musl's loader, which maps this library too, knows no such variable, and would not start the program. */
+#pragma weak __libc_single_threaded
+
 /* False where there may be others. */
-static inline bool surely_one_thread(void) { return __libc_single_threaded; }
+static inline bool surely_one_thread(void) { return &__libc_single_threaded != NULL && __libc_single_threaded; }
 
 /* The same as exactly as can be known, for where it is asked once. */
-static inline bool has_one_thread(void) { return __libc_single_threaded; }
+static inline bool has_one_thread(void) { return surely_one_thread(); }
 
 #else
 

@@ -18,6 +18,7 @@ from plait.trace.analysis.severity import (
     if_timed,
     process_seconds,
 )
+from plait.trace.recording.obstacles import ADVICE, is_of_a_program
 
 Document = dict[str, Any]
 
@@ -84,8 +85,17 @@ def _coverage(report: Document) -> Iterator[Conclusion]:
         "The trace does not hold everything",
         trace["coverage"]["text"] + " What follows is about the part that it holds.",
         "trace",
-        None if share is not None and share >= FOOTNOTE else "Look at what is missing before trusting the sums.",
+        _advice(trace["coverage"]),
     )
+
+
+def _advice(coverage: Document) -> str | None:
+    """What helps against what a trace lacks; None where little is missing."""
+    if any(is_of_a_program(one["reason"]) for one in coverage["missed"]):
+        return f"{ADVICE.removesuffix('.')}, or build the program with glibc as a dynamically linked one."
+    if coverage["share"] is not None and coverage["share"] >= FOOTNOTE:
+        return None
+    return "Look at what is missing before trusting the sums."
 
 
 def _small(report: Document, totals: Document) -> Iterator[Conclusion]:

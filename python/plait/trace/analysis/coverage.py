@@ -6,13 +6,13 @@ from typing import Any
 
 from plait import _amounts
 from plait.trace.analysis.severity import Conclusion
+from plait.trace.recording.obstacles import is_of_a_program, is_of_mappings
 
 Document = dict[str, Any]
 # What is left out by names that data may have as well, and from how much on that is said.
 _BY_NAME = ("libraries", "interpreters' files", "system settings")
 _MUCH = 1 << 20
 _HIDDEN = 0.10
-_MAPPED = "bytes of mapped files"  # how the recorder's reason begins
 
 
 def coverage(known: Document, seen: int, events: int, part: bool, counters: Document | None = None) -> Document:
@@ -22,30 +22,59 @@ def coverage(known: Document, seen: int, events: int, part: bool, counters: Docu
     # What a damaged trace claims to miss less than nothing of counts as unknown.
     amounts = ("events", "read_bytes", "written_bytes")
     missed = [{**one, **{name: max(one[name], 0) for name in amounts}} for one in known["missed"]]
-    lost = sum(one["read_bytes"] + one["written_bytes"] for one in missed)
-    untold = [one for one in missed if one["events"] and not one["read_bytes"] + one["written_bytes"]]
+    gaps = _Gaps(missed, known["complete"])
     share: float | None
     if not missed and known["complete"]:
         share, text = 1.0, "100 % of the bytes: nothing is known to be missing."
         if not events and not counters:
             share, text = None, "The trace holds no events."
-    elif lost and not untold and known["complete"] and not part:
-        share = seen / (seen + lost)
-        text = f"{_amounts.share(share)} of the bytes: {_amounts.size(lost)} are missing ({_reasons(missed)})."
+    elif gaps.lost and not gaps.unknown and not part:
+        share = seen / (seen + gaps.lost)
+        text = f"{_amounts.share(share)} of the bytes: {_amounts.size(gaps.lost)} are missing ({_reasons(missed)})."
     else:
         share = None
-        kinds = [f"it lacks {_amounts.size(lost)}"] if lost else []
-        kinds += [f"it lacks {_amounts.count(sum(one['events'] for one in untold), 'event')} of unknown size"] * bool(
-            untold
-        )
-        kinds += ["it was cut off"] * (not known["complete"])
-        kinds = kinds or ["it lacks an unknown amount"]
-        reasons = f" ({_reasons(missed)})" if missed else ""
-        text = f"Not known what share of the bytes the trace holds: {' and '.join(kinds)}{reasons}."
+        text = f"Not known what share of the bytes the trace holds: {gaps.text()}."
     if counted:
         how = "No call is known one by one" if not events else f"Of {_amounts.size(counted)} no single call is known"
         text += f" {how}: there are counters alone."
     return {"share": share, "text": text, "missed": missed}
+
+
+class _Gaps:
+    """What a trace lacks, apart by whether anybody knows how much that is.
+
+    Nobody counts the loads and stores on mapped files: a program that maps 1 GiB and looks at one page of it has read
+    one page.  Nor does anybody count what a program did that was not recorded.
+    """
+
+    def __init__(self, missed: list[Document], complete: bool):
+        self.programs = [one for one in missed if is_of_a_program(one["reason"])]
+        self.mapped = [one for one in missed if is_of_mappings(one["reason"])]
+        self.counted = [one for one in missed if one not in self.programs and one not in self.mapped]
+        self.complete = complete
+        self.lost = _bytes(self.counted)
+        self.unsized = [one for one in self.counted if one["events"] and not _bytes([one])]
+        self.unknown = bool(self.programs or self.mapped or self.unsized or not complete)
+
+    def text(self) -> str:
+        """The gaps as clauses of one sentence."""
+        runs = _amounts.count(sum(max(one["events"], 1) for one in self.programs), "process")
+        clauses = [f"it lacks {_amounts.size(self.lost)}"] if self.lost else []
+        if self.unsized:
+            events = _amounts.count(sum(one["events"] for one in self.unsized), "event")
+            clauses.append(f"it lacks {events} of unknown size")
+        if self.programs:
+            clauses.append(f"it lacks all that {runs} did")
+        if self.mapped:
+            clauses.append(f"it lacks the loads and stores on {_amounts.size(_bytes(self.mapped))} of mapped files")
+        if not self.complete:
+            clauses.append("it was cut off")
+        reasons = _reasons(self.programs + self.counted)
+        return " and ".join(clauses or ["it lacks an unknown amount"]) + (f" ({reasons})" if reasons else "")
+
+
+def _bytes(missed: list[Document]) -> int:
+    return sum(one["read_bytes"] + one["written_bytes"] for one in missed)
 
 
 def _reasons(missed: list[Document]) -> str:
@@ -58,7 +87,7 @@ def without_left_out(known: Document, rows: list[Document]) -> Document:
     missed = []
     for one in known["missed"]:
         told = dict(one)
-        if str(one["reason"]).startswith(_MAPPED):
+        if is_of_mappings(str(one["reason"])):
             told["events"] -= sum(row["maps"] for row in rows)
             told["read_bytes"] -= sum(row["mapped_read_bytes"] for row in rows)
             told["written_bytes"] -= sum(row["mapped_write_bytes"] for row in rows)

@@ -8,7 +8,6 @@ import fcntl
 import os
 import shutil
 import signal
-import stat
 import struct
 import subprocess
 import time
@@ -19,12 +18,11 @@ from types import FrameType
 from plait._arguments.words import kind, shown
 from plait._errors import ArgumentError, ArgumentTypeError, StoreError
 from plait.trace.recording.choice import Choice, keep
+from plait.trace.recording.obstacles import why_not
 
 _LIBRARY = Path(__file__).parents[2] / "libplait_capture.so"
 _MAGIC = b"\x89PLAIT\r\n"
 _RANKS = ("PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "MV2_COMM_WORLD_RANK", "SLURM_PROCID")
-_INTERPRETER = 3  # PT_INTERP
-_DEEPEST = 4
 
 
 def record(
@@ -126,41 +124,6 @@ def find_program(name: str) -> str:
         missing = errno.EACCES if os.path.exists(name) else errno.ENOENT
         raise OSError(missing, os.strerror(missing), name)
     return os.path.abspath(found) if os.sep in found else found
-
-
-def why_not(program: str, depth: int = 0) -> str | None:
-    """Why nothing of a program would be recorded, in words; None where it can be."""
-    try:
-        about = os.stat(program)
-        with open(program, "rb") as file:
-            head = file.read(4096)
-            if head.startswith(b"\x7fELF") and len(head) >= 64:
-                (begin,) = struct.unpack_from("<Q", head, 32)
-                size, count = struct.unpack_from("<HH", head, 54)
-                file.seek(begin if begin < about.st_size else 0)
-                parts = file.read(size * count)
-    except OSError:
-        return None
-    others_user = about.st_mode & stat.S_ISUID and about.st_uid != os.geteuid()
-    others_group = about.st_mode & stat.S_ISGID and about.st_gid != os.getegid()
-    if others_user or others_group:
-        return f"{program} runs with another user's rights (setuid), which the loader keeps libraries away from"
-    if head.startswith(b"#!"):
-        words = head[2:].split(b"\n", 1)[0].split()
-        return why_not(os.fsdecode(words[0]), depth + 1) if words and depth < _DEEPEST else None
-    if not head.startswith(b"\x7fELF") or len(head) < 64:
-        return None
-    if head[4] != 2 or head[18:20] != _own_machine():
-        return f"{program} is of another kind of machine than the recording library"
-    if os.path.basename(program).startswith("ld-linux"):
-        return None  # the loader, called to run a program
-    kinds = {struct.unpack_from("<I", parts, at)[0] for at in range(0, len(parts) - 3, max(size, 1))}
-    return None if _INTERPRETER in kinds else f"{program} is statically linked: no library can be loaded into it"
-
-
-def _own_machine() -> bytes:
-    with open("/proc/self/exe", "rb") as file:
-        return file.read(20)[18:20]
 
 
 def _make_room(path: Path, append: bool) -> None:

@@ -7,13 +7,10 @@
 #define _GNU_SOURCE
 #include <alloca.h>
 #include <dlfcn.h>
-#include <elf.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "trace/capture/calls.h"
@@ -24,73 +21,6 @@
 #define ASAN "ASAN_OPTIONS="
 #define ASAN_LATER "verify_asan_link_order=0"
 #define HANDED_OVER "PLAIT_RECORD_EXEC="
-
-#if defined(__x86_64__)
-#define MACHINE EM_X86_64
-#else
-#define MACHINE EM_AARCH64
-#endif
-
-// Whether the loader will be asked to run the ELF program: it has an interpreter, and is of this machine.
-static bool is_dynamic(const unsigned char* head, size_t length) {
-  Elf64_Ehdr header;
-  if (length < sizeof header) return false;
-  memcpy(&header, head, sizeof header);
-  if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != MACHINE) return false;
-  for (size_t i = 0; i < header.e_phnum; ++i) {
-    Elf64_Phdr part;
-    if (header.e_phoff + (i + 1) * sizeof part > length) break;
-    memcpy(&part, head + header.e_phoff + i * sizeof part, sizeof part);
-    if (part.p_type == PT_INTERP) return true;
-  }
-  return false;
-}
-
-static bool can_be_followed(int directory, const char* path, int flags, int depth);
-
-// By the bytes of a program.
-static bool head_can_be_followed(const unsigned char* head, size_t length, int depth) {
-  if (length > 4 && memcmp(head, ELFMAG, SELFMAG) == 0) return is_dynamic(head, length);
-  if (length < 3 || head[0] != '#' || head[1] != '!' || depth >= 4) return true;
-  char name[256];
-  size_t at = 2;
-  size_t count = 0;
-  while (at < length && (head[at] == ' ' || head[at] == '\t')) ++at;
-  while (at < length && count + 1 < sizeof name && strchr(" \t\n", head[at]) == NULL) name[count++] = (char)head[at++];
-  name[count] = 0;
-  return count == 0 || can_be_followed(AT_FDCWD, name, 0, depth + 1);
-}
-
-// Whether the program would be recorded, as far as its file tells; scripts by their interpreters.  The file is mapped:
-// the kernel would count a read as the program's.
-static bool can_be_followed(int directory, const char* path, int flags, int depth) {
-  const char* slash = strrchr(path, '/');
-  // The loader, called to run a program: itself it needs none.
-  if (strncmp(slash == NULL ? path : slash + 1, "ld-linux", 8) == 0) return true;
-  const bool is_open = (flags & AT_EMPTY_PATH) && *path == 0;
-  const long fd = is_open ? directory : RAW4(SYS_openat, directory, path, O_RDONLY | O_CLOEXEC, 0);
-  if (fd < 0) return true;  // may be run but not read: nothing is known
-  struct stat about;
-#ifdef SYS_newfstatat
-  const bool known = RAW4(SYS_newfstatat, fd, "", &about, AT_EMPTY_PATH) == 0;
-#else
-  const bool known = RAW2(SYS_fstat, fd, &about) == 0;
-#endif
-  bool follows = true;
-  if (known && (((about.st_mode & S_ISUID) && about.st_uid != geteuid()) ||
-                ((about.st_mode & S_ISGID) && about.st_gid != getegid()))) {
-    follows = false;
-  } else if (known && about.st_size > 0) {
-    const size_t length = (size_t)about.st_size;
-    const long head = RAW6(SYS_mmap, NULL, length, PROT_READ, MAP_PRIVATE, fd, 0);
-    if ((unsigned long)head <= -4096UL) {
-      follows = head_can_be_followed((const unsigned char*)head, length, depth);
-      RAW2(SYS_munmap, head, length);
-    }
-  }
-  if (!is_open) RAW1(SYS_close, fd);
-  return follows;
-}
 
 // Whether an environment's words can be read; where not, the kernel refuses them.
 static bool is_readable(char* const* environment) {
@@ -196,13 +126,45 @@ static long plain_exec(int directory, const char* path, char* const* arguments, 
   return RAW5(SYS_execveat, directory, path, arguments, environment, flags);
 }
 
-// The same, and counts a program that is not followed, unless it does not run.
-static long counted_exec(int directory, const char* path, char* const* arguments, char* const* environment, int flags,
-                         bool follows) {
-  if (!follows) plait_events_missed(PLAIT_MISSED_PROCESS, 1, 0, 0);
+// The same for a program that records nothing, which is counted unless it does not run.
+static long unrecorded_exec(int directory, const char* path, char* const* arguments, char* const* environment,
+                            int flags, enum obstacle why) {
+  program_unrecorded(directory, path, why, true);
   const long result = plain_exec(directory, path, arguments, environment, flags);
-  if (!follows) plait_events_missed(PLAIT_MISSED_PROCESS, -1, 0, 0);
+  program_unrecorded(directory, path, why, false);
   return result;
+}
+
+// LD_PRELOAD without this library, for a program whose loader may refuse it.
+static void without_us(char* text, const char* preload) {
+  char* end = stpcpy(text, PRELOAD);
+  const char* own = own_path();
+  while (*preload != 0) {
+    const size_t length = strcspn(preload, ": ");
+    if (length > 0 && (length != strlen(own) || strncmp(preload, own, length) != 0)) {
+      if (end[-1] != '=') *end++ = ':';
+      end = stpncpy(end, preload, length);
+    }
+    preload += length + (preload[length] != 0);
+  }
+  *end = 0;
+}
+
+// The environment of such a program, in memory of the system; the given one where there is nothing to take out.
+static char* const* loaders_environment(char* const* environment) {
+  const char* preload = value_of(environment, PRELOAD);
+  if (!names_us(preload)) return environment;
+  const size_t count = count_of(environment);
+  const size_t bytes = (count + 1) * sizeof(char*) + strlen(preload) + sizeof PRELOAD;
+  const long memory = RAW6(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if ((unsigned long)memory > -4096UL) return environment;
+  char** room = (char**)memory;
+  char* text = (char*)(room + count + 1);
+  without_us(text, preload);
+  for (size_t i = 0; i <= count; ++i) room[i] = environment[i];
+  for (size_t i = 0; i < count; ++i)
+    if (room[i] + strlen(PRELOAD) == preload) room[i] = text;
+  return room;
 }
 
 // The room for a long environment comes from the system: the stack of a spawned child is small.  A child that borrows
@@ -232,9 +194,11 @@ long capture_execveat(int directory, const char* path, char* const* arguments, c
   if (environment != environ && !is_readable(environment))
     return plain_exec(directory, path, arguments, environment, flags);
   const char* asked = value_of(environment, RECORD);
-  const bool follows = (asked == NULL || *asked != 0) && can_be_followed(directory, path, flags, 0);
-  if (borrowed && (!follows || (asked != NULL && names_us(value_of(environment, PRELOAD)) && asan_starts(environment))))
-    return counted_exec(directory, path, arguments, environment, flags, follows);
+  const enum obstacle why = program_obstacle(directory, path, flags, asked == NULL || *asked != 0);
+  if (why == OBSTACLE_LOADER) environment = loaders_environment(environment);
+  if (borrowed && why != OBSTACLE_NONE) return unrecorded_exec(directory, path, arguments, environment, flags, why);
+  if (borrowed && asked != NULL && names_us(value_of(environment, PRELOAD)) && asan_starts(environment))
+    return plain_exec(directory, path, arguments, environment, flags);
   const struct description* program = *path == 0 ? table_find(directory) : NULL;
   const uint32_t file = borrowed ? 0 : program == NULL ? plait_events_name(path) : atomic_load(&program->file);
   if (!borrowed) {
@@ -248,9 +212,9 @@ long capture_execveat(int directory, const char* path, char* const* arguments, c
     account_compare();
   }
   long result;
-  if (!follows) {
+  if (why != OBSTACLE_NONE) {
     plait_events_replaced(1);  // nothing more will come of this process
-    result = counted_exec(directory, path, arguments, environment, flags, false);
+    result = unrecorded_exec(directory, path, arguments, environment, flags, why);
     plait_events_replaced(0);
   } else {
     const size_t count = count_of(environment) + 5;

@@ -204,7 +204,7 @@ ALIAS(ssize_t, preadv2, preadv64v2, (int, const struct iovec*, int, off_t, int))
 ALIAS(ssize_t, pwritev2, pwritev64v2, (int, const struct iovec*, int, off_t, int));
 
 // What fortified programs call: the room behind `data` is known.
-extern void __chk_fail(void) __attribute__((noreturn));
+extern void __chk_fail(void) __attribute__((noreturn, weak));  // musl has none, and none of these names
 EXPORT ssize_t __read_chk(int fd, void* data, size_t size, size_t room) {
   if (size > room) __chk_fail();
   return PLAIN(SYS_read, PLAIT_EVENT_READ, true);

@@ -126,6 +126,7 @@ void Tables::number_files(const std::vector<Image*>& images) {
 }
 
 void Tables::sum_missed() {
+  const std::int64_t named = unrecorded_.describe(description_.missed);
   for (int reason = 0; reason < PLAIT_TRACE_MISSED; ++reason) {
     Missed sum;
     for (const auto& [where, image] : images_) {
@@ -133,6 +134,7 @@ void Tables::sum_missed() {
       sum.read_bytes += image.block.missed[reason][1];
       sum.written_bytes += image.block.missed[reason][2];
     }
+    if (reason == PLAIT_MISSED_PROCESS) sum.events = std::max<std::int64_t>(sum.events - named, 0);
     if (sum.events == 0 && sum.read_bytes == 0 && sum.written_bytes == 0) continue;
     sum.reason = reason_text(reason);
     description_.missed.push_back(sum);

@@ -109,7 +109,7 @@ void Tables::take_names(Image& image, std::string_view content, std::uint64_t po
                    base::text("the names at byte ", position, " of ", image.part->name(), " are damaged"));
       return;
     }
-    image.names.emplace_back(number, name);
+    if (!unrecorded_.take(name)) image.names.emplace_back(number, name);
   }
 }
 

@@ -12,6 +12,7 @@
 #include "plait/trace.hpp"
 #include "trace/formats/binary/part.hpp"
 #include "trace/formats/binary/remarks.hpp"
+#include "trace/formats/binary/unrecorded.hpp"
 
 namespace plait::trace::binary {
 
@@ -70,6 +71,7 @@ class Tables {
     std::string content;
   };
   std::vector<Later> names_;  // chunks of names
+  UnrecordedPrograms unrecorded_;
   Remarks damaged_{"further damaged tables of the trace"};
   Remarks unended_{"further processes that were killed or still run"};
   Remarks renumbered_{"further processes whose id was used before"};

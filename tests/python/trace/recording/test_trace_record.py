@@ -64,7 +64,7 @@ def test_a_static_program_is_run_and_said_to_be_missing(tmp_path: Path) -> None:
     done = run("-o", tmp_path / "a.plait", "--", program)
     assert done.stdout == "static\n"
     assert "is statically linked: no library can be loaded into it. Nothing of it is recorded" in done.stderr
-    assert load(tmp_path / "a.plait").missed() == {"child processes that could not be followed": (1, 0, 0)}
+    assert load(tmp_path / "a.plait").missed() == {f"unrecorded program {program} (statically linked)": (1, 0, 0)}
 
 
 def test_a_killed_program_leaves_all_that_it_did(tmp_path: Path) -> None:
@@ -164,7 +164,8 @@ def test_children_of_every_kind_are_followed(tmp_path: Path) -> None:
         at += len(line)
     assert list(writes["offset"]) == [at for at, line in zip(offsets, lines, strict=True) if line != "not recorded\n"]
     assert len(np.unique(writes["process"])) == 9
-    assert found.missed() == {"child processes that could not be followed": (1, 0, 0)}
+    program = f"unrecorded program {tmp_path}/children"
+    assert found.missed() == {f"{program} (its environment sets PLAIT_RECORD to nothing)": (1, 0, 0)}
     parents = {one.number: one.parent for one in found.description.processes}
     root = found.description.processes[0].number
     assert sum(parent == root for parent in parents.values()) == 9

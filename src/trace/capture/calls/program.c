@@ -1,0 +1,146 @@
+/*
+ * Whether a program would be recorded, as far as its file and this process's rights tell, and the name that tells the
+ * trace's reader why not.
+ *
+ * The library is loaded by the loader of the GNU C library alone.  That of musl maps it too, where it stays idle and
+ * hands LD_PRELOAD on, so that programs that a musl program starts are recorded again.  Other loaders may refuse it and
+ * with it the program, so that it is taken out of their environment.
+ */
+#define _GNU_SOURCE
+#include <elf.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/events/format.h"
+#include "trace/capture/calls.h"
+
+#if defined(__x86_64__)
+#define MACHINE EM_X86_64
+#else
+#define MACHINE EM_AARCH64
+#endif
+
+enum { MOST_SCRIPTS = 4, LONGEST_PATH = 2048 };
+
+static bool begins(const char* text, const char* with) { return strncmp(text, with, strlen(with)) == 0; }
+
+static const char* last_word(const char* path) {
+  const char* slash = strrchr(path, '/');
+  return slash == NULL ? path : slash + 1;
+}
+
+// The GNU C library's loaders: ld-linux-x86-64.so.2, ld-linux-aarch64.so.1, ld-2.31.so; LSB's are links to them.
+static bool is_glibc_loader(const char* path) {
+  const char* name = last_word(path);
+  return begins(name, "ld-linux") || begins(name, "ld-lsb") || begins(name, "ld-2.") || begins(name, "ld.so");
+}
+
+static enum obstacle by_loader(const char* loader) {
+  if (is_glibc_loader(loader)) return OBSTACLE_NONE;
+  return begins(last_word(loader), "ld-musl-") ? OBSTACLE_MUSL : OBSTACLE_LOADER;
+}
+
+// By the loader that an ELF program names.
+static enum obstacle of_elf(const unsigned char* head, size_t length) {
+  Elf64_Ehdr header;
+  if (length < sizeof header) return OBSTACLE_MACHINE;
+  memcpy(&header, head, sizeof header);
+  if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != MACHINE) return OBSTACLE_MACHINE;
+  for (size_t i = 0; i < header.e_phnum; ++i) {
+    Elf64_Phdr part;
+    if (header.e_phoff > length || header.e_phoff + (i + 1) * sizeof part > length) break;
+    memcpy(&part, head + header.e_phoff + i * sizeof part, sizeof part);
+    if (part.p_type != PT_INTERP) continue;
+    char loader[256] = "";
+    if (part.p_offset < length && part.p_filesz < sizeof loader && part.p_filesz <= length - part.p_offset)
+      memcpy(loader, head + part.p_offset, part.p_filesz);
+    return by_loader(loader);
+  }
+  return OBSTACLE_STATIC;
+}
+
+static enum obstacle of_program(int directory, const char* path, int flags, int depth);
+
+static enum obstacle of_head(const unsigned char* head, size_t length, int depth) {
+  if (length > 4 && memcmp(head, ELFMAG, SELFMAG) == 0) return of_elf(head, length);
+  if (length < 3 || head[0] != '#' || head[1] != '!' || depth >= MOST_SCRIPTS) return OBSTACLE_NONE;
+  char name[256];
+  size_t at = 2;
+  size_t count = 0;
+  while (at < length && (head[at] == ' ' || head[at] == '\t')) ++at;
+  while (at < length && count + 1 < sizeof name && strchr(" \t\n", head[at]) == NULL) name[count++] = (char)head[at++];
+  name[count] = 0;
+  return count == 0 ? OBSTACLE_NONE : of_program(AT_FDCWD, name, 0, depth + 1);
+}
+
+// Whether the loader runs the program with more rights than this process has, where it loads no library by a path.
+static bool gains_rights(long fd, const struct stat* about) {
+  if ((about->st_mode & S_ISUID) && about->st_uid != geteuid()) return true;
+  if ((about->st_mode & S_ISGID) && (about->st_mode & S_IXGRP) && about->st_gid != getegid()) return true;
+  return geteuid() != 0 && RAW4(SYS_fgetxattr, fd, "security.capability", NULL, 0) > 0;
+}
+
+// The file is mapped: the kernel would count a read as the program's.
+static enum obstacle of_program(int directory, const char* path, int flags, int depth) {
+  const char* name = last_word(path);
+  if (begins(name, "ld-linux")) return OBSTACLE_NONE;  // a loader that is called to run a program needs none itself
+  if (begins(name, "ld-musl-")) return OBSTACLE_MUSL;
+  const bool is_open = (flags & AT_EMPTY_PATH) && *path == 0;
+  const long fd = is_open ? directory : RAW4(SYS_openat, directory, path, O_RDONLY | O_CLOEXEC, 0);
+  if (fd < 0) return OBSTACLE_NONE;  // may be run but not read: nothing is known
+  struct stat about;
+#ifdef SYS_newfstatat
+  const bool known = RAW4(SYS_newfstatat, fd, "", &about, AT_EMPTY_PATH) == 0;
+#else
+  const bool known = RAW2(SYS_fstat, fd, &about) == 0;
+#endif
+  enum obstacle found = OBSTACLE_NONE;
+  if (known && gains_rights(fd, &about)) {
+    found = OBSTACLE_RIGHTS;
+  } else if (known && about.st_size > 0) {
+    const size_t length = (size_t)about.st_size;
+    const long head = RAW6(SYS_mmap, NULL, length, PROT_READ, MAP_PRIVATE, fd, 0);
+    if ((unsigned long)head <= -4096UL) {
+      found = of_head((const unsigned char*)head, length, depth);
+      RAW2(SYS_munmap, head, length);
+    }
+  }
+  if (!is_open) RAW1(SYS_close, fd);
+  return found;
+}
+
+// Whether a program that this process runs can write into the trace, which may be another user's or, since chroot, out
+// of reach.  exec takes capabilities away from all users but root, and faccessat asks without them.
+static bool can_join(void) {
+  const uid_t user = geteuid();
+  if (user != 0 && (uid_t)RAW0(SYS_getuid) == user)
+    return RAW3(SYS_faccessat, AT_FDCWD, capture_path, R_OK | W_OK) == 0;
+  const long fd = RAW4(SYS_openat, AT_FDCWD, capture_path, O_RDWR | O_CLOEXEC, 0);
+  if (fd < 0) return fd == -ENFILE || fd == -EMFILE;
+  RAW1(SYS_close, fd);
+  return true;
+}
+
+enum obstacle program_obstacle(int directory, const char* path, int flags, bool asked) {
+  if (!asked) return OBSTACLE_ASKED;
+  const enum obstacle found = of_program(directory, path, flags, 0);
+  return found == OBSTACLE_NONE && !can_join() ? OBSTACLE_USER : found;
+}
+
+void program_unrecorded(int directory, const char* path, enum obstacle why, bool runs) {
+  char name[sizeof PLAIT_UNRECORDED + 3 + LONGEST_PATH] = PLAIT_UNRECORDED;
+  char* end = name + strlen(name);
+  *end++ = runs ? '+' : '-';
+  *end++ = (char)why;
+  *end++ = ' ';
+  *end = 0;
+  // A relative path means something in the folder of the moment alone: the name that the system has for the file.
+  const long fd = RAW4(SYS_openat, directory, path, O_PATH | O_CLOEXEC, 0);
+  if (!table_name(fd < 0 ? directory : (int)fd, end, LONGEST_PATH)) strncat(end, path, LONGEST_PATH - 1);
+  if (fd >= 0) RAW1(SYS_close, fd);
+  (void)plait_events_name(name);
+  plait_events_missed(PLAIT_MISSED_PROCESS, runs ? 1 : -1, 0, 0);
+}

@@ -1,0 +1,58 @@
+#include "trace/formats/binary/unrecorded.hpp"
+
+#include <algorithm>
+#include <cstddef>
+
+#include "base/events/format.h"
+#include "base/text.hpp"
+
+namespace plait::trace::binary {
+
+namespace {
+
+constexpr std::size_t kMostPrograms = 16;
+constexpr std::string_view kPrefix = PLAIT_UNRECORDED;
+
+const char* obstacle_text(char letter) {
+  switch (letter) {
+    case PLAIT_UNRECORDED_STATIC: return "statically linked";
+    case PLAIT_UNRECORDED_MACHINE: return "built for another architecture";
+    case PLAIT_UNRECORDED_MUSL: return "linked with musl instead of glibc";
+    case PLAIT_UNRECORDED_LOADER: return "linked with another C library than glibc";
+    case PLAIT_UNRECORDED_RIGHTS: return "runs with more rights: setuid, setgid or file capabilities";
+    case PLAIT_UNRECORDED_USER: return "runs as another user or below another root, without access to the trace";
+    case PLAIT_UNRECORDED_ASKED: return "its environment sets PLAIT_RECORD to nothing";
+    default: return "for a reason that this version does not know";
+  }
+}
+
+}  // namespace
+
+bool UnrecordedPrograms::take(std::string_view name) {
+  const std::size_t front = kPrefix.size() + 3;  // the sign, the letter and the blank
+  if (!name.starts_with(kPrefix) || name.size() < front) return false;
+  runs_[{std::string(name.substr(front)), name[kPrefix.size() + 1]}] += name[kPrefix.size()] == '-' ? -1 : 1;
+  return true;
+}
+
+std::int64_t UnrecordedPrograms::describe(std::vector<Missed>& missed) const {
+  std::vector<Missed> found;
+  std::int64_t all = 0;
+  for (const auto& [program, runs] : runs_) {
+    if (runs <= 0) continue;
+    const auto& [path, letter] = program;
+    found.push_back({base::text("unrecorded program ", path, " (", obstacle_text(letter), ")"), runs});
+    all += runs;
+  }
+  std::stable_sort(found.begin(), found.end(), [](const Missed& a, const Missed& b) { return a.events > b.events; });
+  if (found.size() > kMostPrograms) {
+    Missed rest{base::text("unrecorded programs, ", found.size() - kMostPrograms, " others")};
+    for (std::size_t i = kMostPrograms; i < found.size(); ++i) rest.events += found[i].events;
+    found.resize(kMostPrograms);
+    found.push_back(std::move(rest));
+  }
+  missed.insert(missed.end(), found.begin(), found.end());
+  return all;
+}
+
+}  // namespace plait::trace::binary

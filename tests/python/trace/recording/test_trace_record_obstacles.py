@@ -1,0 +1,149 @@
+"""Programs that cannot be recorded run as they do unrecorded, and the report names them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from compiling import made_once
+from recording import PLAIT, SOURCES, Recorded, compiled, load, need
+
+import plait
+import plait.trace
+from plait.trace import Kind
+
+ADVICE = "strace -f -ttt -T -y -o strace.out COMMAND, then plait trace import strace.out run.plait"
+# What the recording library takes from the C library: nothing that musl lacks, or its programs would not start.
+MUSL_HAS = """__environ __errno_location abort clock_gettime dl_iterate_phdr dladdr dlsym environ fstat getegid geteuid
+getppid getrlimit madvise memcpy memmem memset pthread_key_create pthread_setcanceltype pthread_setspecific
+pthread_testcancel sched_yield snprintf stpcpy stpncpy strchr strcmp strcpy strcspn strlen strncat strncmp strnlen
+strrchr strstr strtoull sysconf uname"""
+
+
+def run(folder: Path, *command: str | Path) -> tuple[Recorded, subprocess.CompletedProcess[str]]:
+    words = [PLAIT, "trace", "record", "-o", folder / "trace.plait", "--", *command]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=300)
+    return load(folder / "trace.plait", done.returncode), done
+
+
+def musl_program(folder: Path) -> Path:
+    compiler = need("musl-gcc")
+    source = SOURCES / "starts.c"
+
+    def make(program: Path) -> None:
+        subprocess.run([compiler, "-O1", source, "-o", program], check=True)
+
+    return made_once(folder / "starts", (compiler, source.stat().st_mtime_ns), make)
+
+
+def unrecorded(found: Recorded) -> dict[str, int]:
+    return {one.reason: one.events for one in found.description.missed if one.reason.startswith("unrecorded")}
+
+
+def test_musl_programs_run_and_are_named(tmp_path: Path) -> None:
+    program = musl_program(tmp_path)
+    found, done = run(tmp_path, program, "/etc/hostname")
+    assert (done.returncode, done.stdout) == (0, f"{Path('/etc/hostname').stat().st_size} bytes\n")
+    assert unrecorded(found) == {f"unrecorded program {program} (linked with musl instead of glibc)": 1}
+    assert f"{program} is linked with musl instead of glibc" in done.stderr
+    assert ADVICE in done.stderr
+    report = plait.trace.report(found.path)
+    assert report["trace"]["coverage"]["share"] is None
+    assert f"it lacks all that 1 process did (unrecorded program {program}" in report["trace"]["coverage"]["text"]
+    assert ADVICE in report["conclusions"][0]["advice"]
+
+
+@pytest.mark.parametrize("ending", ["", "; true"])  # the shell execs the program, or forks and waits for it
+def test_musl_children_of_a_shell_run_and_are_named(tmp_path: Path, ending: str) -> None:
+    program = musl_program(tmp_path)
+    found, done = run(tmp_path, "sh", "-c", f"{program} /etc/hostname && {program} /etc/hostname{ending}")
+    assert (done.returncode, done.stdout.count("bytes")) == (0, 2)
+    assert unrecorded(found) == {f"unrecorded program {program} (linked with musl instead of glibc)": 2}
+
+
+def test_what_a_musl_program_starts_is_recorded(tmp_path: Path) -> None:
+    found, done = run(tmp_path, musl_program(tmp_path), "/etc/hostname", "cat /etc/passwd")
+    assert done.returncode == 0
+    assert found.of("/etc/passwd", Kind.READ)["result"].sum() == Path("/etc/passwd").stat().st_size
+
+
+def test_the_recording_library_takes_nothing_that_musl_lacks() -> None:
+    library = Path(plait.__file__).parent / "libplait_capture.so"
+    listed = subprocess.run(
+        [need("nm"), "-D", "--undefined-only", library], capture_output=True, text=True, check=True
+    ).stdout
+    needed = {line.split()[1].split("@")[0] for line in listed.splitlines() if line.split()[0] == "U"}
+    assert needed <= set(MUSL_HAS.split())
+
+
+def test_a_loader_that_may_refuse_the_library_is_not_asked_to_load_it(tmp_path: Path) -> None:
+    ours = subprocess.run(
+        [need("readelf"), "-p", ".interp", shutil.which("true") or "true"], capture_output=True, text=True, check=True
+    ).stdout.split("]")[-1]
+    loader = Path(f"/tmp/plait-odd-loader-{os.getpid()}.so.1")
+    shutil.copy(ours.strip(), loader)
+    try:
+        program = compiled(tmp_path, "starts.c", f"-Wl,--dynamic-linker={loader}")
+        found, done = run(tmp_path, program, "/etc/hostname", "echo [$LD_PRELOAD]")
+        assert (done.returncode, done.stdout.splitlines()[1]) == (0, "[]")
+        assert unrecorded(found) == {f"unrecorded program {program} (linked with another C library than glibc)": 1}
+    finally:
+        loader.unlink()
+
+
+def test_static_programs_are_named(tmp_path: Path) -> None:
+    program = compiled(tmp_path, "static.c", "-static", "-lc")
+    found, done = run(tmp_path, "sh", "-c", f"cd {tmp_path} && ./static && ./static; true")
+    assert done.stdout == "static\n" * 2
+    assert unrecorded(found) == {f"unrecorded program {program} (statically linked)": 2}
+    assert "an unknown share of what happened" in done.stderr
+
+
+def test_programs_of_another_architecture_are_named_unless_they_do_not_run(tmp_path: Path) -> None:
+    program = tmp_path / "other"
+    header = bytearray(Path(shutil.which("true") or "/bin/true").read_bytes())
+    header[18:20] = b"\xf3\x00"  # RISC-V
+    program.write_bytes(header)
+    program.chmod(0o755)
+    found, done = run(tmp_path, "sh", "-c", f"{program}; true")
+    assert done.returncode == 0
+    assert unrecorded(found) == {}
+    assert found.missed() == {}
+
+
+def test_programs_of_another_user_are_named(tmp_path: Path) -> None:
+    trace = tmp_path / "trace.plait"
+    command = [need("setpriv"), "--reuid", "65534", "--clear-groups", "cat", "/etc/hostname"]
+    if os.geteuid() != 0:
+        command = ["sh", "-c", f"chmod 0 {trace}; cat /etc/hostname; chmod 600 {trace}"]
+    found, done = run(tmp_path, *command)
+    assert done.stdout == Path("/etc/hostname").read_text(encoding="utf-8")
+    (reason,) = (one for one in unrecorded(found) if "/cat " in one)
+    assert reason.endswith("(runs as another user or below another root, without access to the trace)")
+    assert "an unknown share of what happened" in done.stderr
+
+
+def test_setuid_programs_are_named(tmp_path: Path) -> None:
+    program = Path(shutil.copy(shutil.which("true") or "/bin/true", tmp_path / "changes"))
+    if os.geteuid() == 0:
+        os.chown(program, 65534, 65534)
+        program.chmod(0o4755)
+    else:
+        program = Path(need("passwd"))  # setuid everywhere
+    found, done = run(tmp_path, "sh", "-c", f"{program} --help >/dev/null; true")
+    assert done.returncode == 0
+    assert unrecorded(found) == {
+        f"unrecorded program {program} (runs with more rights: setuid, setgid or file capabilities)": 1
+    }
+
+
+def test_many_programs_are_summed_up(tmp_path: Path) -> None:
+    program = compiled(tmp_path, "static.c", "-static", "-lc")
+    for number in range(20):
+        os.link(program, tmp_path / f"static{number}")
+    found, _ = run(tmp_path, "sh", "-c", f"for n in $(seq 0 19); do {tmp_path}/static$n; done")
+    assert len(unrecorded(found)) == 17
+    assert unrecorded(found)["unrecorded programs, 4 others"] == 4
