@@ -70,6 +70,8 @@ missing_programs() {
   command -v h5dump >/dev/null || echo hdf5-tools
   command -v ncdump >/dev/null || echo netcdf-bin
   [[ "$(ldconfig -p)" == *'libblosc.so.1 '* ]] || echo libblosc1
+  [[ "$(ldconfig -p)" == *'libjemalloc.so.2 '* ]] || echo libjemalloc2
+  [[ "$(ldconfig -p)" == *'libtcmalloc_minimal.so.4 '* ]] || echo libtcmalloc-minimal4
   { command -v ip && command -v tc; } >/dev/null || echo iproute2
   command -v nsenter >/dev/null || echo util-linux
   command -v hostname >/dev/null || echo hostname

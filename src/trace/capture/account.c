@@ -190,7 +190,8 @@ void account_loaded(void) {
 __attribute__((used)) void* capture_before_dlopen(const char* name) {
   atomic_store(&account_loading, 1);
   atomic_store(&forked, 0);
-  void* function = libc_function(name, NULL);
+  void* function = chain_function(name);
+  if (function == NULL) function = libc_function(name, NULL);
   return function != NULL ? function : dlsym(RTLD_NEXT, name);
 }
 

@@ -19,6 +19,7 @@
 
 #include "base/events/clock.h"
 #include "base/events/events.h"
+#include "trace/capture/chain.h"
 #include "trace/capture/raw.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -63,8 +64,14 @@ static inline __attribute__((always_inline)) bool capture_wanted(uintptr_t calle
   if (UNLIKELY(atomic_load_explicit(capture_state, memory_order_relaxed) != CAPTURE_ON) && !capture_begin())
     return false;
   if (UNLIKELY(capture_spawning != 0) && capture_in_borrowed_memory()) return false;
-  if (UNLIKELY(capture_paused > 0) && text_has(&capture_plait_text, caller)) return false;
+  if (UNLIKELY(capture_paused > 0) && (text_has(&capture_plait_text, caller) || chain_inside())) return false;
   return !text_has(&capture_own_text, caller);
+}
+
+/* Whether a call that is not recorded is Plait's own, which the kernel counts too. */
+static inline bool capture_is_own(uintptr_t caller) {
+  return text_has(&capture_own_text, caller) || text_has(&capture_plait_text, caller) ||
+         (capture_paused > 0 && chain_inside());
 }
 
 /* The time for an event; nothing is asked of the system where none will be kept. */
@@ -206,10 +213,13 @@ void moving_set(const struct moving* moving, struct description* description, in
 
 /* --- events --- */
 
+/* The program's own request, or one of a library that works on it. */
+static inline uint16_t capture_level(void) { return chain_inside() ? 0 : PLAIT_EVENT_LOGICAL; }
+
 /* Of a call that ends now. */
 static inline void put_event(struct plait_event event) {
   event.duration = plait_clock_now() - event.start;
-  event.flags |= PLAIT_EVENT_LOGICAL;
+  event.flags |= capture_level();
   plait_events_put(&event);
 }
 
@@ -220,6 +230,8 @@ struct module;
 void* libc_function(const char* name, size_t* size);
 /* Finds the parts of memory above. */
 void elf_find_texts(void);
+/* Looks for functions in the libraries that come after this one, but in none that only asks the kernel. */
+void elf_find_next(const char* const* names, void** found, int count);
 /* How often a library was ever loaded. */
 uint64_t elf_libraries_loaded(void);
 /* Makes the C library's functions jump to ours.  returns  whether all did. */

@@ -173,4 +173,7 @@ void capture_stop(void) {
   atomic_store(capture_state, CAPTURE_OFF);
 }
 
-__attribute__((constructor)) static void start(void) { capture_begin(); }
+__attribute__((constructor)) static void start(void) {
+  (void)NEXT(read);  // finds what comes next of all names
+  capture_begin();
+}

@@ -101,8 +101,9 @@ def recording_environment(path: str | os.PathLike[str]) -> dict[str, str]:
         raise StoreError(f"{_LIBRARY}: the recording library is missing; install Plait again, on Linux")
     if any(character in str(_LIBRARY) for character in " :"):
         raise StoreError(f"{_LIBRARY}: the loader takes no blanks or colons in LD_PRELOAD; install Plait elsewhere")
-    preload = os.environ.get("LD_PRELOAD", "")
-    names = [str(_LIBRARY), *(name for name in preload.replace(":", " ").split() if name != str(_LIBRARY))]
+    names = os.environ.get("LD_PRELOAD", "").replace(":", " ").split()
+    if str(_LIBRARY) not in names:  # else the caller has chosen the order
+        names.insert(0, str(_LIBRARY))
     environment = {**os.environ, "PLAIT_RECORD": os.path.abspath(path), "LD_PRELOAD": ":".join(names)}
     environment.setdefault("PLAIT_TRACE", environment["PLAIT_RECORD"])  # what Plait in it is asked for
     environment.pop("PLAIT_RECORD_EXEC", None)

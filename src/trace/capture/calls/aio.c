@@ -112,9 +112,9 @@ static bool take(uintptr_t block, struct asked* asked) {
   return false;
 }
 
-long capture_io_submit(unsigned long context, long count, void* requests) {
+long capture_io_submit(unsigned long context, long count, void* requests, enum chained next) {
   struct iocb** blocks = requests;
-  const bool wanted = capture_wanted(0) && !capture_in_borrowed_memory();
+  const bool wanted = capture_wanted(0) && !chain_inside() && !capture_in_borrowed_memory();
   const int64_t start = capture_now();
   long looked = 0;  // up to the first that cannot be read, where the kernel stops too
   for (; wanted && looked < count; ++looked) {
@@ -123,18 +123,20 @@ long capture_io_submit(unsigned long context, long count, void* requests) {
     if (!capture_peek(&blocks[looked], &block, sizeof block) || !capture_peek(block, &asks, sizeof asks)) break;
     remember(block, &asks, context, start);
   }
-  const long result = RAW3(SYS_io_submit, context, count, requests);
+  const long result = next == CHAIN_END ? RAW3(SYS_io_submit, context, count, requests)
+                                        : chain_call(next, 0, ARGUMENTS((long)context, count, (long)requests));
   struct asked unused;
   for (long i = result < 0 ? 0 : result; i < looked; ++i) take((uintptr_t)blocks[i], &unused);
   return result;
 }
 
-long capture_io_getevents(long number, unsigned long context, long least, long most, void* events, void* timeout,
-                          void* mask) {
-  const long result = RAW6(number, context, least, most, events, timeout, mask);
+long capture_io_getevents(long number, const long argument[6], enum chained next) {
+  const long result = next == CHAIN_END ? raw_call6(number, argument[0], argument[1], argument[2], argument[3],
+                                                    argument[4], argument[5])
+                                        : chain_call(next, 0, argument);
   if (result <= 0 || !capture_wanted(0)) return result;
   const int64_t now = plait_events_now();
-  const struct io_event* event = events;
+  const struct io_event* event = (const struct io_event*)argument[3];
   for (long i = 0; i < result; ++i, ++event) {
     struct asked asked;
     if (!take((uintptr_t)event->obj, &asked)) continue;
@@ -164,8 +166,8 @@ static void give_up(unsigned long context) {
   if (count > 0) plait_events_missed(PLAIT_MISSED_COMPLETION, count, 0, 0);
 }
 
-long capture_io_destroy(unsigned long context) {
-  const long result = RAW1(SYS_io_destroy, context);
+long capture_io_destroy(unsigned long context, enum chained next) {
+  const long result = next == CHAIN_END ? RAW1(SYS_io_destroy, context) : chain_call(next, 0, ARGUMENTS((long)context));
   if (result == 0 && capture_wanted(0)) give_up(context);
   return result;
 }
@@ -177,19 +179,20 @@ void aio_forked(void) {
 }
 
 // As libaio has them: errors as negative numbers, errno untouched.
-EXPORT int io_submit(unsigned long context, long count, void* requests) {
-  return (int)capture_io_submit(context, count, requests);
-}
-EXPORT int io_getevents(unsigned long context, long least, long most, void* events, void* timeout) {
-  return (int)capture_io_getevents(SYS_io_getevents, context, least, most, events, timeout, NULL);
-}
-EXPORT int io_pgetevents(unsigned long context, long least, long most, void* events, void* timeout, void* mask) {
-  const struct {
-    void* set;
-    size_t size;
-  } given = {mask, 8};
-  return (int)capture_io_getevents(SYS_io_pgetevents, context, least, most, events, timeout,
-                                   mask == NULL ? NULL : (void*)(uintptr_t)&given);
-}
-EXPORT int io_destroy(unsigned long context) { return (int)capture_io_destroy(context); }
-EXPORT int io_queue_release(unsigned long context) { return (int)capture_io_destroy(context); }
+CHAINED(int, io_submit, (unsigned long context, long count, void* requests),
+        return (int)capture_io_submit(context, count, requests, next);)
+CHAINED(int, io_getevents, (unsigned long context, long least, long most, void* events, void* timeout),
+        const long argument[6] = {(long)context, least, most, (long)events, (long)timeout};
+        return (int)capture_io_getevents(SYS_io_getevents, argument, next);)
+CHAINED(
+    int, io_pgetevents, (unsigned long context, long least, long most, void* events, void* timeout, void* mask),
+    const struct {
+      void* set;
+      size_t size;
+    } given = {mask, 8};
+    // The next function takes the set of signals, the kernel where it lies and how long it is.
+    const long set = next != CHAIN_END || mask == NULL ? (long)mask : (long)&given;
+    return (int)capture_io_getevents(SYS_io_pgetevents,
+                                     ARGUMENTS((long)context, least, most, (long)events, (long)timeout, set), next);)
+CHAINED(int, io_destroy, (unsigned long context), return (int)capture_io_destroy(context, next);)
+CHAINED(int, io_queue_release, (unsigned long context), return (int)capture_io_destroy(context, next);)

@@ -6,11 +6,10 @@
 
 #include "trace/capture/calls.h"
 #include "trace/capture/cancel.h"
-#include "trace/capture/names.h"
 
 static void side_begin(struct side* side, bool write) {
   side->description = table_find(side->fd);
-  if (side->at_position) moving_begin(&side->moving, side->description, side->fd, write);
+  if (side->at_position && !chain_inside()) moving_begin(&side->moving, side->description, side->fd, write);
 }
 
 /* What both sides of a call have in common. */
@@ -37,11 +36,12 @@ static void side_end(struct side* side, bool write, const struct copied* call) {
       .file = description == NULL ? 0 : atomic_load(&description->file),
       .kind = write ? PLAIT_EVENT_WRITE : PLAIT_EVENT_READ,
       .interface = PLAIT_INTERFACE_COPY,
-      .flags = (uint16_t)(PLAIT_EVENT_LOGICAL | (side->at_position ? PLAIT_EVENT_AT_POSITION : 0))};
+      .flags = (uint16_t)(capture_level() | (side->at_position ? PLAIT_EVENT_AT_POSITION : 0))};
   plait_events_put(&event);
 }
 
-static long ask(const struct copying* q) {
+static long ask(const struct copying* q, uint64_t operation) {
+  if (q->next != CHAIN_END) return chain_call(q->next, operation, ARGUMENTS(q->a, q->b, q->c, q->d, q->e, q->f));
   int type;
   const bool may = q->cancelled && cancel_begin(&type);
   const long result = RAW6(q->number, q->a, q->b, q->c, q->d, q->e, q->f);
@@ -50,14 +50,15 @@ static long ask(const struct copying* q) {
 }
 
 long capture_copy(struct copying* q, uintptr_t caller) {
-  if (!capture_wanted(caller)) return ask(q);
+  const bool inside = chain_inside();
+  if (!capture_wanted(caller) || (inside && q->next != CHAIN_END)) return ask(q, capture_chain_operation);
   side_begin(&q->from, false);
   side_begin(&q->to, true);
-  const uint64_t operation = plait_events_operation();
+  const uint64_t operation = inside ? capture_chain_operation : plait_events_operation();
   const int64_t start = plait_events_now();
-  const long result = ask(q);
+  const long result = ask(q, operation);
   const int64_t end = plait_events_now();
-  if (q->counted && result > 0) {
+  if (q->counted && q->next == CHAIN_END && result > 0) {
     account_read(result);
     account_write(result);
   }
@@ -94,30 +95,19 @@ struct copying capture_copying_of(long number, const long argument[6]) {
   return q;
 }
 
-EXPORT ssize_t sendfile64(int to, int from, off64_t* offset, size_t size) {
-  struct copying q = capture_copying_of(SYS_sendfile, (long[6]){to, from, (long)offset, (long)size});
+#define COPY(NUMBER, CANCELLED, ...)                                           \
+  struct copying q = capture_copying_of(NUMBER, (const long[6]){__VA_ARGS__}); \
+  q.next = next;                                                               \
+  q.cancelled = CANCELLED;                                                     \
   return told(capture_copy(&q, CALLER()));
-}
-ALIAS(ssize_t, sendfile, sendfile64, (int, int, off_t*, size_t));
 
-EXPORT ssize_t copy_file_range(int from, off64_t* from_offset, int to, off64_t* to_offset, size_t size,
-                               unsigned flags) {
-  const long given[6] = {from, (long)from_offset, to, (long)to_offset, (long)size, flags};
-  struct copying q = capture_copying_of(SYS_copy_file_range, given);
-  q.cancelled = true;
-  return told(capture_copy(&q, CALLER()));
-}
+#define SENDFILE() COPY(SYS_sendfile, false, to, from, (long)offset, (long)size)
+BOTH(ssize_t, sendfile64, (int to, int from, off64_t* offset, size_t size), SENDFILE())
+CHAINED(ssize_t, sendfile, (int to, int from, off_t* offset, size_t size), SENDFILE())
 
+#define BETWEEN int from, off64_t *from_offset, int to, off64_t *to_offset, size_t size, unsigned flags
+#define FROM_TO from, (long)from_offset, to, (long)to_offset, (long)size, flags
+BOTH(ssize_t, copy_file_range, (BETWEEN), COPY(SYS_copy_file_range, true, FROM_TO))
 // vmsplice is none of these: it moves memory into a pipe.
-EXPORT ssize_t splice(int from, off64_t* from_offset, int to, off64_t* to_offset, size_t size, unsigned flags) {
-  const long given[6] = {from, (long)from_offset, to, (long)to_offset, (long)size, flags};
-  struct copying q = capture_copying_of(SYS_splice, given);
-  q.cancelled = true;
-  return told(capture_copy(&q, CALLER()));
-}
-
-EXPORT ssize_t tee(int from, int to, size_t size, unsigned flags) {
-  struct copying q = capture_copying_of(SYS_tee, (long[6]){from, to, (long)size, flags});
-  q.cancelled = true;
-  return told(capture_copy(&q, CALLER()));
-}
+BOTH(ssize_t, splice, (BETWEEN), COPY(SYS_splice, true, FROM_TO))
+BOTH(ssize_t, tee, (int from, int to, size_t size, unsigned flags), COPY(SYS_tee, true, from, to, (long)size, flags))

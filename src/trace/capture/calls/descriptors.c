@@ -6,7 +6,6 @@
 
 #include "trace/capture/calls.h"
 #include "trace/capture/cancel.h"
-#include "trace/capture/names.h"
 
 #ifndef CLOSE_RANGE_CLOEXEC
 #define CLOSE_RANGE_CLOEXEC 4U
@@ -15,43 +14,46 @@
 #define SYS_close_range 436
 #endif
 
-static long close_and_record(int fd, uintptr_t caller, bool may) {
+static long ask_to_close(int fd, enum chained next, bool may) {
+  if (next != CHAIN_END) return chain_call(next, 0, ARGUMENTS(fd));
   int type;
-  if (!capture_table_wanted(caller)) {
-    may = may && cancel_begin(&type);
-    const long result = RAW1(SYS_close, fd);
-    if (may) cancel_end(type);
-    return result;
-  }
+  may = may && cancel_begin(&type);
+  const long result = RAW1(SYS_close, fd);
+  if (may) cancel_end(type);
+  return result;
+}
+
+static long close_and_record(int fd, uintptr_t caller, enum chained next, bool may) {
+  if ((next != CHAIN_END && chain_inside()) || !capture_table_wanted(caller)) return ask_to_close(fd, next, may);
   // Out of the table first: as soon as it is closed another thread may get the same number.
   struct description* description = table_take(fd);
   uring_remove(fd);
   const int64_t start = capture_now();
-  may = may && cancel_begin(&type);
-  const long result = RAW1(SYS_close, fd);
-  if (may) cancel_end(type);
+  const long result = ask_to_close(fd, next, may);
   if (description != NULL) table_release(description, start, caller);
   return result;
 }
 
-long capture_close(int fd, uintptr_t caller) { return close_and_record(fd, caller, false); }
+long capture_close(int fd, uintptr_t caller) { return close_and_record(fd, caller, CHAIN_END, false); }
 
-EXPORT int close(int fd) { return (int)told(close_and_record(fd, CALLER(), true)); }
-int capture_close_nocancel(int fd) { return (int)told(close_and_record(fd, CALLER(), false)); }
+BOTH(int, close, (int fd), return (int)told(close_and_record(fd, CALLER(), next, true));)
+int patched_close_nocancel(int fd);
+PATCHED(int, close_nocancel, (int fd), return (int)told(close_and_record(fd, CALLER(), next, false));)
 
-long capture_close_range(unsigned first, unsigned last, int flags, uintptr_t caller) {
+long capture_close_range(unsigned first, unsigned last, int flags, enum chained next, uintptr_t caller) {
   const bool closes = first <= last && ((unsigned)flags & ~2U) == 0;            // 2: CLOSE_RANGE_UNSHARE
   if (closes && capture_table_wanted(caller)) uring_remove_range(first, last);  // our maps of it would keep it open
   const int64_t start = capture_now();
-  const long result = RAW3(SYS_close_range, first, last, flags);
+  const long result = next != CHAIN_END ? chain_call(next, 0, ARGUMENTS(first, last, flags))
+                                        : RAW3(SYS_close_range, first, last, flags);
   if (result == 0 && !((unsigned)flags & CLOSE_RANGE_CLOEXEC) && capture_table_wanted(caller))
     table_close_range(first, last, start, caller);
   return result;
 }
 
-EXPORT int close_range(unsigned first, unsigned last, int flags) {
-  return (int)told(capture_close_range(first, last, flags, CALLER()));
-}
+int close_range(unsigned first, unsigned last, int flags);  // glibc declares it from 2.34 on
+BOTH(int, close_range, (unsigned first, unsigned last, int flags),
+     return (int)told(capture_close_range(first, last, flags, next, CALLER()));)
 
 static void put_duplicate(int from, int64_t start, uintptr_t caller) {
   const struct description* description = table_known(from);
@@ -63,79 +65,120 @@ static void put_duplicate(int from, int64_t start, uintptr_t caller) {
                                  .offset = -1});
 }
 
-long capture_duplicate(long number, int from, int to, int flags, uintptr_t caller) {
+struct duplication {
+  enum chained next;
+  long number;
+  int from, to, flags;
+};
+
+static long ask_to_duplicate(const struct duplication* q) {
+  const long arguments[6] = {q->from, q->to, q->flags};
+  return q->next != CHAIN_END ? chain_call(q->next, 0, arguments) : RAW3(q->number, q->from, q->to, q->flags);
+}
+
+static long duplicate(const struct duplication* q, uintptr_t caller) {
+  if (q->next != CHAIN_END && chain_inside()) return ask_to_duplicate(q);
+  const long number = q->number;
+  const int from = q->from;
+  const int to = q->to;
   // A ring whose number is taken over is closed, which our maps of it would prevent.
   const bool closes = number != SYS_dup && from != to && capture_table_wanted(caller) && uring_known(to);
   if (closes && RAW2(SYS_fcntl, from, F_GETFD) >= 0) uring_remove(to);
   const int64_t start = capture_now();
-  const long result = RAW3(number, from, to, flags);
+  const long result = ask_to_duplicate(q);
   if (result < 0 || result == from || !capture_table_wanted(caller)) return result;
   table_duplicate(from, (int)result);
   put_duplicate(from, start, caller);
   return result;
 }
 
-EXPORT int dup(int fd) { return (int)told(capture_duplicate(SYS_dup, fd, 0, 0, CALLER())); }
-EXPORT int dup2(int from, int to) {
-#ifdef SYS_dup2
-  return (int)told(capture_duplicate(SYS_dup2, from, to, 0, CALLER()));
-#else
-  if (from == to) return told(RAW2(SYS_fcntl, from, F_GETFD)) < 0 ? -1 : to;
-  return (int)told(capture_duplicate(SYS_dup3, from, to, 0, CALLER()));
-#endif
-}
-EXPORT int dup3(int from, int to, int flags) {
-  return (int)told(capture_duplicate(SYS_dup3, from, to, flags, CALLER()));
+long capture_duplicate(long number, int from, int to, int flags, uintptr_t caller) {
+  return duplicate(&(struct duplication){CHAIN_END, number, from, to, flags}, caller);
 }
 
-long capture_control(int fd, int command, long argument, uintptr_t caller, bool may) {
-  if (command == F_DUPFD || command == F_DUPFD_CLOEXEC) {
-    const int64_t start = capture_now();
-    const long result = RAW3(SYS_fcntl, fd, command, argument);
-    if (result >= 0 && capture_table_wanted(caller)) {
-      table_duplicate(fd, (int)result);
-      put_duplicate(fd, start, caller);
-    }
-    return result;
-  }
-  if (command == F_GETOWN) {  // a group's number is told as a negative one, which looks like an error
+#define DUPLICATE(NUMBER, FROM, TO, FLAGS) \
+  return (int)told(duplicate(&(struct duplication){next, NUMBER, FROM, TO, FLAGS}, CALLER()));
+
+BOTH(int, dup, (int fd), DUPLICATE(SYS_dup, fd, 0, 0))
+BOTH(int, dup3, (int from, int to, int flags), DUPLICATE(SYS_dup3, from, to, flags))
+#ifdef SYS_dup2
+BOTH(int, dup2, (int from, int to), DUPLICATE(SYS_dup2, from, to, 0))
+#else
+BOTH(int, dup2, (int from, int to),
+     if (next == CHAIN_END && from == to) return told(RAW2(SYS_fcntl, from, F_GETFD)) < 0 ? -1 : to;
+     DUPLICATE(SYS_dup3, from, to, 0))
+#endif
+
+struct control {
+  enum chained next;
+  int fd;
+  int command;
+  long argument;
+};
+
+static long ask_to_control(const struct control* q, bool waits) {
+  if (q->next != CHAIN_END) return chain_call(q->next, 0, ARGUMENTS(q->fd, q->command, q->argument));
+  if (q->command == F_GETOWN) {  // a group's number is told as a negative one, which looks like an error
     struct f_owner_ex owner;
-    const long result = RAW3(SYS_fcntl, fd, F_GETOWN_EX, &owner);
+    const long result = RAW3(SYS_fcntl, q->fd, F_GETOWN_EX, &owner);
     return result < 0 ? result : owner.type == F_OWNER_PGRP ? -owner.pid : owner.pid;
   }
   int type;
-  may = may && (command == F_SETLKW || command == F_OFD_SETLKW) && cancel_begin(&type);
-  const long result = RAW3(SYS_fcntl, fd, command, argument);
+  const bool may = waits && (q->command == F_SETLKW || q->command == F_OFD_SETLKW) && cancel_begin(&type);
+  const long result = RAW3(SYS_fcntl, q->fd, q->command, q->argument);
   if (may) cancel_end(type);
-  if (command == F_SETFL && result == 0 && capture_table_wanted(caller)) table_set_status(fd, (int)argument);
   return result;
 }
 
-#define ARGUMENT()                          \
-  va_list list;                             \
-  va_start(list, command);                  \
-  const long argument = va_arg(list, long); \
-  va_end(list)
-
-EXPORT int fcntl64(int fd, int command, ...) {
-  ARGUMENT();
-  const long result = capture_control(fd, command, argument, CALLER(), true);
-  return command == F_GETOWN && result > -4096 && result < 0 && result != -EBADF ? (int)result : (int)told(result);
-}
-int capture_fcntl64_nocancel(int fd, int command, ...) {
-  ARGUMENT();
-  const long result = capture_control(fd, command, argument, CALLER(), false);
-  return command == F_GETOWN && result > -4096 && result < 0 && result != -EBADF ? (int)result : (int)told(result);
-}
-ALIAS(int, fcntl, fcntl64, (int, int, ...));
-
-long capture_seek(int fd, int64_t offset, int whence, uintptr_t caller) {
-  if (!capture_wanted(caller)) return RAW3(SYS_lseek, fd, offset, whence);
-  struct description* description = table_find(fd);
-  struct moving moving = {0};
-  moving_begin(&moving, description, fd, false);
+static long control(const struct control* q, uintptr_t caller, bool may) {
   const int64_t start = capture_now();
-  const long result = RAW3(SYS_lseek, fd, offset, whence);
+  const long result = ask_to_control(q, may);
+  const bool duplicates = q->command == F_DUPFD || q->command == F_DUPFD_CLOEXEC;
+  if (result < 0 || !(duplicates || q->command == F_SETFL) || !capture_table_wanted(caller)) return result;
+  if (q->next != CHAIN_END && chain_inside()) return result;
+  if (duplicates) {
+    table_duplicate(q->fd, (int)result);
+    put_duplicate(q->fd, start, caller);
+  } else {
+    table_set_status(q->fd, (int)q->argument);
+  }
+  return result;
+}
+
+long capture_control(int fd, int command, long argument, uintptr_t caller, bool may) {
+  return control(&(struct control){CHAIN_END, fd, command, argument}, caller, may);
+}
+
+#define CONTROL(MAY)                                                                          \
+  va_list list;                                                                               \
+  va_start(list, command);                                                                    \
+  const long argument = va_arg(list, long);                                                   \
+  va_end(list);                                                                               \
+  const long result = control(&(struct control){next, fd, command, argument}, CALLER(), MAY); \
+  return command == F_GETOWN && result > -4096 && result < 0 && result != -EBADF ? (int)result : (int)told(result);
+
+BOTH(int, fcntl64, (int fd, int command, ...), CONTROL(true))
+CHAINED(int, fcntl, (int fd, int command, ...), CONTROL(true))
+int patched_fcntl64_nocancel(int fd, int command, ...);
+PATCHED(int, fcntl64_nocancel, (int fd, int command, ...), CONTROL(false))
+
+struct seeking {
+  enum chained next;
+  int fd;
+  int64_t offset;
+  int whence;
+};
+
+static long seek(const struct seeking* q, uintptr_t caller) {
+  const long arguments[6] = {q->fd, q->offset, q->whence};
+  if (!capture_wanted(caller) || chain_inside())
+    return q->next != CHAIN_END ? chain_call(q->next, 0, arguments) : RAW3(SYS_lseek, q->fd, q->offset, q->whence);
+  struct description* description = table_find(q->fd);
+  struct moving moving = {0};
+  moving_begin(&moving, description, q->fd, false);
+  const int64_t start = capture_now();
+  const long result =
+      q->next != CHAIN_END ? chain_call(q->next, 0, arguments) : RAW3(SYS_lseek, q->fd, q->offset, q->whence);
   if (description != NULL) moving_set(&moving, description, result);
   put_event((struct plait_event){.kind = PLAIT_EVENT_SEEK,
                                  .interface = capture_interface(caller, PLAIT_INTERFACE_POSIX),
@@ -145,5 +188,11 @@ long capture_seek(int fd, int64_t offset, int whence, uintptr_t caller) {
                                  .result = result < 0 ? result : 0});
   return result;
 }
-EXPORT off64_t lseek64(int fd, off64_t offset, int whence) { return told(capture_seek(fd, offset, whence, CALLER())); }
-ALIAS(off_t, lseek, lseek64, (int, off_t, int));
+
+long capture_seek(int fd, int64_t offset, int whence, uintptr_t caller) {
+  return seek(&(struct seeking){CHAIN_END, fd, offset, whence}, caller);
+}
+
+#define SEEK() return told(seek(&(struct seeking){next, fd, offset, whence}, CALLER()));
+BOTH(off64_t, lseek64, (int fd, off64_t offset, int whence), SEEK())
+CHAINED(off_t, lseek, (int fd, off_t offset, int whence), SEEK())

@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "trace/capture/calls.h"
-#include "trace/capture/names.h"
 
 #define RECORD "PLAIT_RECORD="
 #define PRELOAD "LD_PRELOAD="
@@ -241,13 +240,18 @@ long capture_execveat(int directory, const char* path, char* const* arguments, c
   return result;
 }
 
-EXPORT int execve(const char* path, char* const arguments[], char* const environment[]) {
-  return (int)told(capture_execveat(AT_FDCWD, path, arguments, environment, 0));
-}
-EXPORT int execveat(int directory, const char* path, char* const arguments[], char* const environment[], int flags) {
-  return (int)told(capture_execveat(directory, path, arguments, environment, flags));
-}
-EXPORT int fexecve(int program, char* const arguments[], char* const environment[]) {
-  return (int)told(capture_execveat(program, "", arguments, environment, AT_EMPTY_PATH));
-}
-EXPORT int execv(const char* path, char* const arguments[]) { return execve(path, arguments, environ); }
+// A library that comes next may run another program than it was asked for, by the C library's functions, which lead
+// here again.
+#define RUN(ARGUMENTS, DIRECTORY, PATH, ENVIRONMENT, FLAGS)       \
+  if (next != CHAIN_END) return (int)chain_pass(next, ARGUMENTS); \
+  return (int)told(capture_execveat(DIRECTORY, PATH, arguments, ENVIRONMENT, FLAGS));
+
+BOTH(int, execve, (const char* path, char* const arguments[], char* const environment[]),
+     RUN(ARGUMENTS((long)path, (long)arguments, (long)environment), AT_FDCWD, path, environment, 0))
+BOTH(int, execveat, (int directory, const char* path, char* const arguments[], char* const environment[], int flags),
+     RUN(ARGUMENTS(directory, (long)path, (long)arguments, (long)environment, flags), directory, path, environment,
+         flags))
+BOTH(int, fexecve, (int program, char* const arguments[], char* const environment[]),
+     RUN(ARGUMENTS(program, (long)arguments, (long)environment), program, "", environment, AT_EMPTY_PATH))
+CHAINED(int, execv, (const char* path, char* const arguments[]),
+        RUN(ARGUMENTS((long)path, (long)arguments), AT_FDCWD, path, environ, 0))

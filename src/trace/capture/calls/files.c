@@ -6,15 +6,15 @@
 
 #include "trace/capture/calls.h"
 #include "trace/capture/cancel.h"
-#include "trace/capture/names.h"
 
 long capture_change(struct change q, uintptr_t caller) {
   const bool wanted = capture_wanted(caller);
   const struct description* description = wanted ? table_find(q.fd) : NULL;
   const int64_t start = capture_now();
   int type;
-  const bool may = q.cancelled && cancel_begin(&type);
-  const long result = RAW4(q.number, q.fd, q.first, q.second, q.third);
+  const bool may = q.cancelled && q.next == CHAIN_END && cancel_begin(&type);
+  const long result = q.next != CHAIN_END ? chain_call(q.next, 0, ARGUMENTS(q.fd, q.first, q.second, q.third))
+                                          : RAW4(q.number, q.fd, q.first, q.second, q.third);
   if (may) cancel_end(type);
   if (wanted)
     put_event((struct plait_event){.kind = (uint8_t)q.kind,
@@ -27,17 +27,11 @@ long capture_change(struct change q, uintptr_t caller) {
   return result;
 }
 
-EXPORT int ftruncate64(int fd, off64_t size) {
-  return (int)told(capture_change(
-      (struct change){.number = SYS_ftruncate, .fd = fd, .first = size, .kind = PLAIT_EVENT_TRUNCATE, .offset = size},
-      CALLER()));
-}
-ALIAS(int, ftruncate, ftruncate64, (int, off_t));
-
-long capture_truncate(const char* path, int64_t size, uintptr_t caller) {
+long capture_truncate(const char* path, int64_t size, enum chained next, uintptr_t caller) {
   const bool wanted = capture_wanted(caller);
   const int64_t start = capture_now();
-  const long result = RAW2(SYS_truncate, path, size);
+  const long result =
+      next != CHAIN_END ? chain_call(next, 0, ARGUMENTS((long)path, size)) : RAW2(SYS_truncate, path, size);
   if (wanted && result != -EFAULT)
     put_event((struct plait_event){.kind = PLAIT_EVENT_TRUNCATE,
                                    .interface = capture_interface(caller, PLAIT_INTERFACE_POSIX),
@@ -47,43 +41,27 @@ long capture_truncate(const char* path, int64_t size, uintptr_t caller) {
                                    .result = result});
   return result;
 }
-EXPORT int truncate64(const char* path, off64_t size) { return (int)told(capture_truncate(path, size, CALLER())); }
-ALIAS(int, truncate, truncate64, (const char*, off_t));
+
+#define CHANGE(...) return (int)told(capture_change((struct change){.next = next, .fd = fd, __VA_ARGS__}, CALLER()));
+
+#define FTRUNCATE() CHANGE(.number = SYS_ftruncate, .first = size, .kind = PLAIT_EVENT_TRUNCATE, .offset = size)
+BOTH(int, ftruncate64, (int fd, off64_t size), FTRUNCATE())
+CHAINED(int, ftruncate, (int fd, off_t size), FTRUNCATE())
+
+#define TRUNCATE() return (int)told(capture_truncate(path, size, next, CALLER()));
+BOTH(int, truncate64, (const char* path, off64_t size), TRUNCATE())
+CHAINED(int, truncate, (const char* path, off_t size), TRUNCATE())
 
 // Reserving changes the size unless it is told to keep it; what it moves is no data.
-EXPORT int fallocate64(int fd, int mode, off64_t offset, off64_t length) {
-  return (int)told(capture_change((struct change){.number = SYS_fallocate,
-                                                  .fd = fd,
-                                                  .first = mode,
-                                                  .second = offset,
-                                                  .third = length,
-                                                  .kind = PLAIT_EVENT_METADATA,
-                                                  .offset = offset,
-                                                  .length = length,
-                                                  .cancelled = true},
-                                  CALLER()));
-}
-ALIAS(int, fallocate, fallocate64, (int, int, off_t, off_t));
+#define FALLOCATE()                                                                                               \
+  CHANGE(.number = SYS_fallocate, .first = mode, .second = offset, .third = length, .kind = PLAIT_EVENT_METADATA, \
+         .offset = offset, .length = length, .cancelled = true)
+BOTH(int, fallocate64, (int fd, int mode, off64_t offset, off64_t length), FALLOCATE())
+CHAINED(int, fallocate, (int fd, int mode, off_t offset, off_t length), FALLOCATE())
 
-EXPORT int fsync(int fd) {
-  return (int)told(capture_change(
-      (struct change){.number = SYS_fsync, .fd = fd, .kind = PLAIT_EVENT_SYNC, .offset = -1, .cancelled = true},
-      CALLER()));
-}
-EXPORT int fdatasync(int fd) {
-  return (int)told(capture_change(
-      (struct change){.number = SYS_fdatasync, .fd = fd, .kind = PLAIT_EVENT_SYNC, .offset = -1, .cancelled = true},
-      CALLER()));
-}
-EXPORT int sync_file_range(int fd, off64_t offset, off64_t length, unsigned flags) {
-  return (int)told(capture_change((struct change){.number = SYS_sync_file_range,
-                                                  .fd = fd,
-                                                  .first = offset,
-                                                  .second = length,
-                                                  .third = (long)flags,
-                                                  .kind = PLAIT_EVENT_SYNC,
-                                                  .offset = offset,
-                                                  .length = length,
-                                                  .cancelled = true},
-                                  CALLER()));
-}
+BOTH(int, fsync, (int fd), CHANGE(.number = SYS_fsync, .kind = PLAIT_EVENT_SYNC, .offset = -1, .cancelled = true))
+BOTH(int, fdatasync, (int fd),
+     CHANGE(.number = SYS_fdatasync, .kind = PLAIT_EVENT_SYNC, .offset = -1, .cancelled = true))
+BOTH(int, sync_file_range, (int fd, off64_t offset, off64_t length, unsigned flags),
+     CHANGE(.number = SYS_sync_file_range, .first = offset, .second = length, .third = (long)flags,
+            .kind = PLAIT_EVENT_SYNC, .offset = offset, .length = length, .cancelled = true))

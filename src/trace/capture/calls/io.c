@@ -7,7 +7,6 @@
 
 #include "trace/capture/calls.h"
 #include "trace/capture/cancel.h"
-#include "trace/capture/names.h"
 
 bool capture_peek(const void* from, void* to, size_t size) {
   const struct iovec there = {(void*)(uintptr_t)from, size};
@@ -45,7 +44,15 @@ static inline __attribute__((always_inline)) void account(const struct request* 
     account_write(result);
 }
 
-static inline __attribute__((always_inline)) long ask(const struct request* q, bool waits) {
+// The next library takes the arguments of the function, which are the kernel's but for the flags of preadv2.
+static __attribute__((noinline)) long ask_next(const struct request* q, uint64_t operation) {
+  const bool flags = q->number == SYS_preadv2 || q->number == SYS_pwritev2;
+  return chain_call(q->next, operation,
+                    ARGUMENTS(q->fd, q->data, q->size, q->third, flags ? q->fifth : q->fourth, q->fifth));
+}
+
+static inline __attribute__((always_inline)) long ask(const struct request* q, bool waits, uint64_t operation) {
+  if (UNLIKELY(q->next != CHAIN_END)) return ask_next(q, operation);
   int type;
   const bool may = waits && cancel_begin(&type);
   const long result = RAW6(q->number, q->fd, q->data, q->size, q->third, q->fourth, q->fifth);
@@ -57,9 +64,10 @@ static inline __attribute__((always_inline)) long ask(const struct request* q, b
 static int64_t appended_at(int fd, int64_t size_before, long result);
 
 static inline __attribute__((always_inline)) long transfer(uintptr_t caller, struct request q) {
-  if (UNLIKELY(!capture_wanted(caller))) {
-    const long result = ask(&q, q.cancelled);
-    if (text_has(&capture_own_text, caller) || text_has(&capture_plait_text, caller)) account(&q, result);
+  const bool inside = chain_inside();
+  if (UNLIKELY(!capture_wanted(caller) || (inside && q.next != CHAIN_END))) {
+    const long result = ask(&q, q.cancelled, capture_chain_operation);
+    if (q.next == CHAIN_END && capture_is_own(caller)) account(&q, result);
     return result;
   }
   struct description* description = table_known(q.fd);
@@ -68,7 +76,7 @@ static inline __attribute__((always_inline)) long transfer(uintptr_t caller, str
   const uint32_t file = description == NULL ? 0 : atomic_load_explicit(&description->file, memory_order_relaxed);
   // A call on a file waits for nobody: a thread may be cancelled before it, and need not be in it.
   const bool waits = q.cancelled && !(about & DESCRIPTION_SEEKABLE);
-  if (q.cancelled && !waits) cancel_here();
+  if (q.cancelled && !waits && q.next == CHAIN_END) cancel_here();
   struct moving moving = {0};
   int64_t offset = about & DESCRIPTION_SEEKABLE ? q.offset : -1;
   int64_t size_before = -1;
@@ -78,14 +86,18 @@ static inline __attribute__((always_inline)) long transfer(uintptr_t caller, str
     about |= DESCRIPTION_APPEND;
   }
   if (UNLIKELY(q.fifth & (RWF_DSYNC | RWF_SYNC))) about |= DESCRIPTION_DURABLE;
-  if (q.at_position)
+  // Below a call of the program's, which follows the position, it is not followed again.
+  if (q.at_position && LIKELY(!inside))
     moving_begin(&moving, description, q.fd, q.kind == PLAIT_EVENT_WRITE);
   else if (UNLIKELY(q.kind == PLAIT_EVENT_WRITE && (about & DESCRIPTION_APPEND) && offset >= 0))
     size_before = appended_at(q.fd, -1, 0);
+  const uint64_t operation = UNLIKELY(q.next != CHAIN_END) ? plait_events_operation()
+                             : inside                      ? capture_chain_operation
+                                                           : 0;
   const int64_t start = plait_clock_now();
-  const long result = ask(&q, waits);
+  const long result = ask(&q, waits, operation);
   const int64_t end = plait_clock_now();
-  account(&q, result);
+  if (LIKELY(q.next == CHAIN_END)) account(&q, result);  // else the kernel's count is of what the next library asks
   // A vector is looked at when the kernel has done so: these are its answers where it may not have, or could not.
   const bool read_by_kernel =
       result >= 0 || (result != -EBADF && result != -EINVAL && result != -ESPIPE && result != -EFAULT);
@@ -101,11 +113,12 @@ static inline __attribute__((always_inline)) long transfer(uintptr_t caller, str
       .offset = offset,
       .length = length,
       .result = result,
+      .operation = operation,
       .file = file,
       .kind = (uint8_t)q.kind,
       .interface = posix_aio ? PLAIT_INTERFACE_POSIX_AIO
                              : capture_interface(caller, q.vector ? PLAIT_INTERFACE_VECTOR : PLAIT_INTERFACE_POSIX),
-      .flags = (uint16_t)(PLAIT_EVENT_LOGICAL | (posix_aio ? PLAIT_EVENT_ASYNCHRONOUS : 0) |
+      .flags = (uint16_t)((inside ? 0 : PLAIT_EVENT_LOGICAL) | (posix_aio ? PLAIT_EVENT_ASYNCHRONOUS : 0) |
                           (q.at_position ? PLAIT_EVENT_AT_POSITION : 0) |
                           (about & DESCRIPTION_DIRECT ? PLAIT_EVENT_DIRECT : 0) |
                           (q.kind == PLAIT_EVENT_WRITE && (about & DESCRIPTION_APPEND) ? PLAIT_EVENT_APPEND : 0) |
@@ -124,7 +137,8 @@ long capture_transfer(const struct request* request, uintptr_t caller) { return 
 
 // The kernel takes an offset as two words; on 64-bit machines all of it lies in the first.
 #define PLAIN(NUMBER, KIND, CANCELLED)                          \
-  told(transfer(CALLER(), (struct request){.number = NUMBER,    \
+  told(transfer(CALLER(), (struct request){.next = next,        \
+                                           .number = NUMBER,    \
                                            .fd = fd,            \
                                            .data = (long)data,  \
                                            .size = (long)size,  \
@@ -133,7 +147,8 @@ long capture_transfer(const struct request* request, uintptr_t caller) { return 
                                            .at_position = true, \
                                            .cancelled = CANCELLED}))
 #define AT(NUMBER, KIND, CANCELLED)                                \
-  told(transfer(CALLER(), (struct request){.number = NUMBER,       \
+  told(transfer(CALLER(), (struct request){.next = next,           \
+                                           .number = NUMBER,       \
                                            .fd = fd,               \
                                            .data = (long)data,     \
                                            .size = (long)size,     \
@@ -143,26 +158,28 @@ long capture_transfer(const struct request* request, uintptr_t caller) { return 
                                            .cancelled = CANCELLED, \
                                            .positioned = CANCELLED}))
 
-EXPORT ssize_t read(int fd, void* data, size_t size) { return PLAIN(SYS_read, PLAIT_EVENT_READ, true); }
-EXPORT ssize_t write(int fd, const void* data, size_t size) { return PLAIN(SYS_write, PLAIT_EVENT_WRITE, true); }
-ssize_t capture_read_nocancel(int fd, void* data, size_t size) { return PLAIN(SYS_read, PLAIT_EVENT_READ, false); }
-ssize_t capture_write_nocancel(int fd, const void* data, size_t size) {
-  return PLAIN(SYS_write, PLAIT_EVENT_WRITE, false);
-}
-EXPORT ssize_t pread64(int fd, void* data, size_t size, off64_t offset) {
-  return AT(SYS_pread64, PLAIT_EVENT_READ, true);
-}
-EXPORT ssize_t pwrite64(int fd, const void* data, size_t size, off64_t offset) {
-  return AT(SYS_pwrite64, PLAIT_EVENT_WRITE, true);
-}
-ssize_t capture_pread64_nocancel(int fd, void* data, size_t size, off64_t offset) {
-  return AT(SYS_pread64, PLAIT_EVENT_READ, false);
-}
-ALIAS(ssize_t, pread, pread64, (int, void*, size_t, off_t));
-ALIAS(ssize_t, pwrite, pwrite64, (int, const void*, size_t, off_t));
+BOTH(ssize_t, read, (int fd, void* data, size_t size), return PLAIN(SYS_read, PLAIT_EVENT_READ, true);)
+BOTH(ssize_t, write, (int fd, const void* data, size_t size), return PLAIN(SYS_write, PLAIT_EVENT_WRITE, true);)
+ssize_t patched_read_nocancel(int fd, void* data, size_t size);
+ssize_t patched_write_nocancel(int fd, const void* data, size_t size);
+ssize_t patched_pread64_nocancel(int fd, void* data, size_t size, off64_t offset);
+PATCHED(ssize_t, read_nocancel, (int fd, void* data, size_t size), return PLAIN(SYS_read, PLAIT_EVENT_READ, false);)
+PATCHED(ssize_t, write_nocancel, (int fd, const void* data, size_t size),
+        return PLAIN(SYS_write, PLAIT_EVENT_WRITE, false);)
+BOTH(ssize_t, pread64, (int fd, void* data, size_t size, off64_t offset),
+     return AT(SYS_pread64, PLAIT_EVENT_READ, true);)
+BOTH(ssize_t, pwrite64, (int fd, const void* data, size_t size, off64_t offset),
+     return AT(SYS_pwrite64, PLAIT_EVENT_WRITE, true);)
+PATCHED(ssize_t, pread64_nocancel, (int fd, void* data, size_t size, off64_t offset),
+        return AT(SYS_pread64, PLAIT_EVENT_READ, false);)
+CHAINED(ssize_t, pread, (int fd, void* data, size_t size, off_t offset),
+        return AT(SYS_pread64, PLAIT_EVENT_READ, true);)
+CHAINED(ssize_t, pwrite, (int fd, const void* data, size_t size, off_t offset),
+        return AT(SYS_pwrite64, PLAIT_EVENT_WRITE, true);)
 
 #define VECTOR(NUMBER, KIND)                                    \
-  told(transfer(CALLER(), (struct request){.number = NUMBER,    \
+  told(transfer(CALLER(), (struct request){.next = next,        \
+                                           .number = NUMBER,    \
                                            .fd = fd,            \
                                            .data = (long)parts, \
                                            .size = count,       \
@@ -172,7 +189,8 @@ ALIAS(ssize_t, pwrite, pwrite64, (int, const void*, size_t, off_t));
                                            .vector = true,      \
                                            .cancelled = true}))
 #define VECTOR_AT(NUMBER, KIND, EVEN, FLAGS)                               \
-  told(transfer(CALLER(), (struct request){.number = NUMBER,               \
+  told(transfer(CALLER(), (struct request){.next = next,                   \
+                                           .number = NUMBER,               \
                                            .fd = fd,                       \
                                            .data = (long)parts,            \
                                            .size = count,                  \
@@ -184,33 +202,38 @@ ALIAS(ssize_t, pwrite, pwrite64, (int, const void*, size_t, off_t));
                                            .vector = true,                 \
                                            .cancelled = true}))
 
-EXPORT ssize_t readv(int fd, const struct iovec* parts, int count) { return VECTOR(SYS_readv, PLAIT_EVENT_READ); }
-EXPORT ssize_t writev(int fd, const struct iovec* parts, int count) { return VECTOR(SYS_writev, PLAIT_EVENT_WRITE); }
-EXPORT ssize_t preadv64(int fd, const struct iovec* parts, int count, off64_t offset) {
-  return VECTOR_AT(SYS_preadv, PLAIT_EVENT_READ, false, 0);
-}
-EXPORT ssize_t pwritev64(int fd, const struct iovec* parts, int count, off64_t offset) {
-  return VECTOR_AT(SYS_pwritev, PLAIT_EVENT_WRITE, false, 0);
-}
-EXPORT ssize_t preadv64v2(int fd, const struct iovec* parts, int count, off64_t offset, int flags) {
-  return VECTOR_AT(SYS_preadv2, PLAIT_EVENT_READ, offset == -1, flags);
-}
-EXPORT ssize_t pwritev64v2(int fd, const struct iovec* parts, int count, off64_t offset, int flags) {
-  return VECTOR_AT(SYS_pwritev2, PLAIT_EVENT_WRITE, offset == -1, flags);
-}
-ALIAS(ssize_t, preadv, preadv64, (int, const struct iovec*, int, off_t));
-ALIAS(ssize_t, pwritev, pwritev64, (int, const struct iovec*, int, off_t));
-ALIAS(ssize_t, preadv2, preadv64v2, (int, const struct iovec*, int, off_t, int));
-ALIAS(ssize_t, pwritev2, pwritev64v2, (int, const struct iovec*, int, off_t, int));
+#define PARTS int fd, const struct iovec *parts, int count
+BOTH(ssize_t, readv, (PARTS), return VECTOR(SYS_readv, PLAIT_EVENT_READ);)
+BOTH(ssize_t, writev, (PARTS), return VECTOR(SYS_writev, PLAIT_EVENT_WRITE);)
+BOTH(ssize_t, preadv64, (PARTS, off64_t offset), return VECTOR_AT(SYS_preadv, PLAIT_EVENT_READ, false, 0);)
+BOTH(ssize_t, pwritev64, (PARTS, off64_t offset), return VECTOR_AT(SYS_pwritev, PLAIT_EVENT_WRITE, false, 0);)
+BOTH(ssize_t, preadv64v2, (PARTS, off64_t offset, int flags),
+     return VECTOR_AT(SYS_preadv2, PLAIT_EVENT_READ, offset == -1, flags);)
+BOTH(ssize_t, pwritev64v2, (PARTS, off64_t offset, int flags),
+     return VECTOR_AT(SYS_pwritev2, PLAIT_EVENT_WRITE, offset == -1, flags);)
+CHAINED(ssize_t, preadv, (PARTS, off_t offset), return VECTOR_AT(SYS_preadv, PLAIT_EVENT_READ, false, 0);)
+CHAINED(ssize_t, pwritev, (PARTS, off_t offset), return VECTOR_AT(SYS_pwritev, PLAIT_EVENT_WRITE, false, 0);)
+CHAINED(ssize_t, preadv2, (PARTS, off_t offset, int flags),
+        return VECTOR_AT(SYS_preadv2, PLAIT_EVENT_READ, offset == -1, flags);)
+CHAINED(ssize_t, pwritev2, (PARTS, off_t offset, int flags),
+        return VECTOR_AT(SYS_pwritev2, PLAIT_EVENT_WRITE, offset == -1, flags);)
 
 // What fortified programs call: the room behind `data` is known.
 extern void __chk_fail(void) __attribute__((noreturn, weak));  // musl has none, and none of these names
-EXPORT ssize_t __read_chk(int fd, void* data, size_t size, size_t room) {
-  if (size > room) __chk_fail();
-  return PLAIN(SYS_read, PLAIT_EVENT_READ, true);
-}
-EXPORT ssize_t __pread64_chk(int fd, void* data, size_t size, off64_t offset, size_t room) {
-  if (size > room) __chk_fail();
-  return AT(SYS_pread64, PLAIT_EVENT_READ, true);
-}
-ALIAS(ssize_t, __pread_chk, __pread64_chk, (int, void*, size_t, off64_t, size_t));
+#define CHECKED()                \
+  if (size > room) __chk_fail(); \
+  struct request request = {     \
+      .next = next, .fd = fd, .data = (long)data, .size = (long)size, .kind = PLAIT_EVENT_READ, .cancelled = true};
+#define CHECKED_AT()            \
+  CHECKED()                     \
+  request.number = SYS_pread64; \
+  request.third = offset;       \
+  request.offset = offset;      \
+  request.fourth = (long)room;  \
+  request.positioned = true;    \
+  return told(transfer(CALLER(), request));
+CHAINED(ssize_t, __read_chk, (int fd, void* data, size_t size, size_t room), CHECKED() request.number = SYS_read;
+        request.third = (long)room; request.offset = -1; request.at_position = true;
+        return told(transfer(CALLER(), request));)
+CHAINED(ssize_t, __pread_chk, (int fd, void* data, size_t size, off_t offset, size_t room), CHECKED_AT())
+CHAINED(ssize_t, __pread64_chk, (int fd, void* data, size_t size, off64_t offset, size_t room), CHECKED_AT())

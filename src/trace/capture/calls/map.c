@@ -7,7 +7,6 @@
 
 #include "trace/capture/calls.h"
 #include "trace/capture/cancel.h"
-#include "trace/capture/names.h"
 
 // Mapped files, so that unmapping them is told from giving memory back; those that find no slot are not.
 enum { MOST = 4096 };
@@ -59,15 +58,34 @@ static void put_unmap(uintptr_t begin, size_t size, int64_t start, uintptr_t cal
   }
 }
 
-long capture_mmap(void* address, size_t size, int protection, int flags, int fd, int64_t offset, uintptr_t caller) {
-  if ((flags & MAP_ANONYMOUS) || fd < 0 || !capture_wanted(caller) || capture_in_borrowed_memory())
-    return RAW6(SYS_mmap, address, size, protection, flags, fd, offset);
-  const struct description* description = table_find(fd);
+struct mapping {
+  enum chained next;
+  void* address;
+  size_t size;
+  int protection, flags, fd;
+  int64_t offset;
+};
+
+static long ask_to_map(const struct mapping* q) {
+  if (q->next != CHAIN_END)
+    return chain_call(q->next, 0,
+                      ARGUMENTS((long)q->address, (long)q->size, q->protection, q->flags, q->fd, q->offset));
+  return RAW6(SYS_mmap, q->address, q->size, q->protection, q->flags, q->fd, q->offset);
+}
+
+static long map(const struct mapping* q, uintptr_t caller) {
+  if ((q->flags & MAP_ANONYMOUS) || q->fd < 0 || chain_inside() || !capture_wanted(caller) ||
+      capture_in_borrowed_memory())
+    return ask_to_map(q);
+  const size_t size = q->size;
+  const int protection = q->protection;
+  const int64_t offset = q->offset;
+  const struct description* description = table_find(q->fd);
   const int64_t start = capture_now();
-  const long result = RAW6(SYS_mmap, address, size, protection, flags, fd, offset);
+  const long result = ask_to_map(q);
   const bool failed = (unsigned long)result > -4096UL;
   const uint32_t file = description == NULL ? 0 : atomic_load(&description->file);
-  const bool stored = (protection & PROT_WRITE) && (flags & MAP_TYPE) != MAP_PRIVATE;
+  const bool stored = (protection & PROT_WRITE) && (q->flags & MAP_TYPE) != MAP_PRIVATE;
   put_event((struct plait_event){.kind = PLAIT_EVENT_MAP,
                                  .interface = capture_interface(caller, PLAIT_INTERFACE_MMAP),
                                  .file = file,
@@ -87,26 +105,46 @@ long capture_mmap(void* address, size_t size, int protection, int flags, int fd,
   return result;
 }
 
-EXPORT void* mmap64(void* address, size_t size, int protection, int flags, int fd, off64_t offset) {
-  return (void*)told(capture_mmap(address, size, protection, flags, fd, offset, CALLER()));
+long capture_mmap(void* address, size_t size, int protection, int flags, int fd, int64_t offset, uintptr_t caller) {
+  return map(&(struct mapping){CHAIN_END, address, size, protection, flags, fd, offset}, caller);
 }
-ALIAS(void*, mmap, mmap64, (void*, size_t, int, int, int, off_t));
 
-long capture_munmap(void* address, size_t size, uintptr_t caller) {
+#define MAP() return (void*)told(map(&(struct mapping){next, address, size, protection, flags, fd, offset}, CALLER()));
+BOTH(void*, mmap64, (void* address, size_t size, int protection, int flags, int fd, off64_t offset), MAP())
+CHAINED(void*, mmap, (void* address, size_t size, int protection, int flags, int fd, off_t offset), MAP())
+
+long capture_munmap(void* address, size_t size, enum chained next, uintptr_t caller) {
   // Before: as soon as it is unmapped another thread may map something there.
-  if (atomic_load(&live) > 0 && capture_wanted(caller) && !capture_in_borrowed_memory())
+  if (atomic_load(&live) > 0 && !chain_inside() && capture_wanted(caller) && !capture_in_borrowed_memory())
     put_unmap((uintptr_t)address, size, plait_events_now(), caller);
-  return RAW2(SYS_munmap, address, size);
+  return next != CHAIN_END ? chain_call(next, 0, ARGUMENTS((long)address, (long)size))
+                           : RAW2(SYS_munmap, address, size);
 }
-EXPORT int munmap(void* address, size_t size) { return (int)told(capture_munmap(address, size, CALLER())); }
+BOTH(int, munmap, (void* address, size_t size), return (int)told(capture_munmap(address, size, next, CALLER()));)
 
-long capture_msync(void* address, size_t size, int flags, uintptr_t caller, bool may) {
-  const int64_t start = capture_now();
+struct syncing {
+  enum chained next;
+  void* address;
+  size_t size;
+  int flags;
+  bool cancelled;
+};
+
+static long ask_to_sync(const struct syncing* q) {
+  if (q->next != CHAIN_END) return chain_call(q->next, 0, ARGUMENTS((long)q->address, (long)q->size, q->flags));
   int type;
-  may = may && cancel_begin(&type);
-  const long result = RAW3(SYS_msync, address, size, flags);
+  const bool may = q->cancelled && cancel_begin(&type);
+  const long result = RAW3(SYS_msync, q->address, q->size, q->flags);
   if (may) cancel_end(type);
-  if (!capture_wanted(caller)) return result;
+  return result;
+}
+
+static long sync_and_record(const struct syncing* q, uintptr_t caller) {
+  const void* address = q->address;
+  const size_t size = q->size;
+  const int64_t start = capture_now();
+  const long result = ask_to_sync(q);
+  if (!capture_wanted(caller) || (q->next != CHAIN_END && chain_inside())) return result;
   uint32_t file = 0;
   int64_t offset = -1;
   for (int i = 0, count = atomic_load(&used); i < count; ++i) {
@@ -124,6 +162,9 @@ long capture_msync(void* address, size_t size, int flags, uintptr_t caller, bool
                                  .result = result});
   return result;
 }
-EXPORT int msync(void* address, size_t size, int flags) {
-  return (int)told(capture_msync(address, size, flags, CALLER(), true));
+
+long capture_msync(void* address, size_t size, int flags, uintptr_t caller) {
+  return sync_and_record(&(struct syncing){CHAIN_END, address, size, flags, false}, caller);
 }
+BOTH(int, msync, (void* address, size_t size, int flags),
+     return (int)told(sync_and_record(&(struct syncing){next, address, size, flags, true}, CALLER()));)

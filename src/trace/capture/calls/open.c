@@ -2,114 +2,124 @@
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdarg.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "trace/capture/calls.h"
 #include "trace/capture/cancel.h"
-#include "trace/capture/names.h"
 
-static void put_open(const char* name, int flags, int64_t start, long result, uintptr_t caller) {
-  const int64_t duration = plait_events_now() - start;
-  unsigned about = PLAIT_EVENT_LOGICAL;
-  if (flags & O_CREAT) about |= PLAIT_EVENT_CREATE;
-  if ((flags & O_ACCMODE) == O_RDONLY) about |= PLAIT_EVENT_READ_ONLY;
-  if (flags & O_APPEND) about |= PLAIT_EVENT_APPEND;
-  if (flags & O_DIRECT) about |= PLAIT_EVENT_DIRECT;
-  if (flags & O_DSYNC) about |= PLAIT_EVENT_DURABLE;  // O_SYNC has this bit too
-  uint32_t file;
-  if (result >= 0) {
-    const struct description* description = table_open((int)result, name, flags);
-    file = description == NULL ? 0 : atomic_load(&description->file);
-  } else {
-    file = plait_events_name(name);
-  }
-  const struct plait_event event = {.start = start,
-                                    .duration = duration,
-                                    .offset = -1,
-                                    .result = result < 0 ? result : 0,
-                                    .file = file,
-                                    .kind = PLAIT_EVENT_OPEN,
-                                    .interface = capture_interface(caller, PLAIT_INTERFACE_POSIX),
-                                    .flags = (uint16_t)about};
-  plait_events_put(&event);
-}
-
-/* What openat gets. */
+/* What openat gets, and how the function takes it that comes next. */
+enum form { FORM_OPENAT, FORM_OPEN, FORM_CREAT };
 struct wanted {
+  enum chained next;
+  enum form form;
   int directory;
   const char* path;
   int flags;
   unsigned mode;
 };
 
-static long ask(const struct wanted* wanted) {
-  return RAW4(SYS_openat, wanted->directory, wanted->path, wanted->flags, wanted->mode);
+static unsigned flags_of(int flags) {
+  unsigned about = capture_level();
+  if (flags & O_CREAT) about |= PLAIT_EVENT_CREATE;
+  if ((flags & O_ACCMODE) == O_RDONLY) about |= PLAIT_EVENT_READ_ONLY;
+  if (flags & O_APPEND) about |= PLAIT_EVENT_APPEND;
+  if (flags & O_DIRECT) about |= PLAIT_EVENT_DIRECT;
+  if (flags & O_DSYNC) about |= PLAIT_EVENT_DURABLE;  // O_SYNC has this bit too
+  return about;
+}
+
+// The path that the program asked for, where the system knows the file by another that the next library chose.
+static const char* asked_path(const struct wanted* wanted, char* room, size_t bytes) {
+  if (*wanted->path == '/' || wanted->directory != AT_FDCWD) return wanted->path;
+  const long length = RAW2(SYS_getcwd, room, bytes);
+  if (length <= 0 || (size_t)length + 1 + strlen(wanted->path) > bytes) return wanted->path;
+  room[length - 1] = '/';
+  strcpy(room + length, wanted->path);
+  return room;
+}
+
+static uint32_t file_of(const struct wanted* wanted, long result) {
+  if (result < 0 || chain_inside()) return plait_events_name(wanted->path);
+  char room[1024];
+  const char* name = wanted->path;
+  if (wanted->next != CHAIN_END) name = asked_path(wanted, room, sizeof room);
+  const struct description* description = table_open((int)result, name, wanted->flags);
+  return description == NULL ? 0 : atomic_load(&description->file);
+}
+
+static void put_open(const struct wanted* wanted, int64_t start, long result, uintptr_t caller) {
+  const int64_t duration = plait_events_now() - start;
+  const struct plait_event event = {.start = start,
+                                    .duration = duration,
+                                    .offset = -1,
+                                    .result = result < 0 ? result : 0,
+                                    .file = file_of(wanted, result),
+                                    .kind = PLAIT_EVENT_OPEN,
+                                    .interface = capture_interface(caller, PLAIT_INTERFACE_POSIX),
+                                    .flags = (uint16_t)flags_of(wanted->flags)};
+  plait_events_put(&event);
+}
+
+static long ask(const struct wanted* wanted, bool may) {
+  const long path = (long)wanted->path;
+  if (wanted->next != CHAIN_END) {
+    if (wanted->form == FORM_OPEN) return chain_call(wanted->next, 0, ARGUMENTS(path, wanted->flags, wanted->mode));
+    if (wanted->form == FORM_CREAT) return chain_call(wanted->next, 0, ARGUMENTS(path, wanted->mode));
+    return chain_call(wanted->next, 0, ARGUMENTS(wanted->directory, path, wanted->flags, wanted->mode));
+  }
+  int type;
+  may = may && cancel_begin(&type);
+  const long result = RAW4(SYS_openat, wanted->directory, path, wanted->flags, wanted->mode);
+  if (may) cancel_end(type);
+  return result;
 }
 
 static long open_and_record(const struct wanted* wanted, uintptr_t caller, bool may) {
-  if (!capture_table_wanted(caller)) {
-    int type;
-    may = may && cancel_begin(&type);
-    const long result = ask(wanted);
-    if (may) cancel_end(type);
-    return result;
-  }
+  const bool forwarded = wanted->next != CHAIN_END && chain_inside();
+  if (forwarded || !capture_table_wanted(caller)) return ask(wanted, may);
   if (UNLIKELY(atomic_load(&account_loading))) account_loaded();
   const int64_t start = plait_events_now();
-  int type;
-  may = may && cancel_begin(&type);
-  const long result = ask(wanted);
-  if (may) cancel_end(type);
+  const long result = ask(wanted, may);
   // Paths below another directory than the root are asked of the system, so that each name means one file.
-  if (result != -EFAULT) put_open(wanted->path, wanted->flags, start, result, caller);
+  if (result != -EFAULT) put_open(wanted, start, result, caller);
   return result;
 }
 
 long capture_openat(int directory, const char* path, int flags, unsigned mode, uintptr_t caller) {
-  return open_and_record(&(struct wanted){directory, path, flags, mode}, caller, false);
+  return open_and_record(&(struct wanted){CHAIN_END, FORM_OPENAT, directory, path, flags, mode}, caller, false);
 }
+
+#define OPEN(FORM, DIRECTORY, FLAGS, MODE, MAY) \
+  return (int)told(open_and_record(&(struct wanted){next, FORM, DIRECTORY, path, FLAGS, MODE}, CALLER(), MAY));
 
 // The mode comes only with a flag that makes a file, but lies in a register in any case.
-#define MODE(FLAGS)                                                \
-  unsigned mode = 0;                                               \
-  if (((FLAGS) & O_CREAT) || ((FLAGS) & O_TMPFILE) == O_TMPFILE) { \
-    va_list list;                                                  \
-    va_start(list, flags);                                         \
-    mode = va_arg(list, unsigned);                                 \
-    va_end(list);                                                  \
+#define WITH_MODE()                                            \
+  unsigned mode = 0;                                           \
+  if ((flags & O_CREAT) || (flags & O_TMPFILE) == O_TMPFILE) { \
+    va_list list;                                              \
+    va_start(list, flags);                                     \
+    mode = va_arg(list, unsigned);                             \
+    va_end(list);                                              \
   }
+#define PLAIN_OPEN(MAY) WITH_MODE() OPEN(FORM_OPEN, AT_FDCWD, flags, mode, MAY)
+#define OPEN_AT(MAY) WITH_MODE() OPEN(FORM_OPENAT, directory, flags, mode, MAY)
+#define CREAT() OPEN(FORM_CREAT, AT_FDCWD, O_CREAT | O_WRONLY | O_TRUNC, mode, true)
 
-EXPORT int open64(const char* path, int flags, ...) {
-  MODE(flags)
-  return (int)told(open_and_record(&(struct wanted){AT_FDCWD, path, flags, mode}, CALLER(), true));
-}
-EXPORT int openat64(int directory, const char* path, int flags, ...) {
-  MODE(flags)
-  return (int)told(open_and_record(&(struct wanted){directory, path, flags, mode}, CALLER(), true));
-}
-int capture_open64_nocancel(const char* path, int flags, ...) {
-  MODE(flags)
-  return (int)told(open_and_record(&(struct wanted){AT_FDCWD, path, flags, mode}, CALLER(), false));
-}
-int capture_openat64_nocancel(int directory, const char* path, int flags, ...) {
-  MODE(flags)
-  return (int)told(open_and_record(&(struct wanted){directory, path, flags, mode}, CALLER(), false));
-}
-EXPORT int creat64(const char* path, mode_t mode) {
-  return (int)told(
-      open_and_record(&(struct wanted){AT_FDCWD, path, O_CREAT | O_WRONLY | O_TRUNC, mode}, CALLER(), true));
-}
-ALIAS(int, open, open64, (const char*, int, ...));
-ALIAS(int, openat, openat64, (int, const char*, int, ...));
-ALIAS(int, creat, creat64, (const char*, mode_t));
+BOTH(int, open64, (const char* path, int flags, ...), PLAIN_OPEN(true))
+BOTH(int, openat64, (int directory, const char* path, int flags, ...), OPEN_AT(true))
+BOTH(int, creat64, (const char* path, mode_t mode), CREAT())
+CHAINED(int, open, (const char* path, int flags, ...), PLAIN_OPEN(true))
+CHAINED(int, openat, (int directory, const char* path, int flags, ...), OPEN_AT(true))
+CHAINED(int, creat, (const char* path, mode_t mode), CREAT())
+int patched_open64_nocancel(const char* path, int flags, ...);
+int patched_openat64_nocancel(int directory, const char* path, int flags, ...);
+PATCHED(int, open64_nocancel, (const char* path, int flags, ...), PLAIN_OPEN(false))
+PATCHED(int, openat64_nocancel, (int directory, const char* path, int flags, ...), OPEN_AT(false))
 
 // What fortified programs call where no mode is needed.
-EXPORT int __open64_2(const char* path, int flags) {
-  return (int)told(open_and_record(&(struct wanted){AT_FDCWD, path, flags, 0}, CALLER(), true));
-}
-EXPORT int __openat64_2(int directory, const char* path, int flags) {
-  return (int)told(open_and_record(&(struct wanted){directory, path, flags, 0}, CALLER(), true));
-}
-ALIAS(int, __open_2, __open64_2, (const char*, int));
-ALIAS(int, __openat_2, __openat64_2, (int, const char*, int));
+CHAINED(int, __open64_2, (const char* path, int flags), OPEN(FORM_OPEN, AT_FDCWD, flags, 0, true))
+CHAINED(int, __openat64_2, (int directory, const char* path, int flags), OPEN(FORM_OPENAT, directory, flags, 0, true))
+CHAINED(int, __open_2, (const char* path, int flags), OPEN(FORM_OPEN, AT_FDCWD, flags, 0, true))
+CHAINED(int, __openat_2, (int directory, const char* path, int flags), OPEN(FORM_OPENAT, directory, flags, 0, true))

@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "trace/capture/calls.h"
-#include "trace/capture/names.h"
 
 static void put_fork(int64_t start, long child) {
   put_event((struct plait_event){.kind = PLAIT_EVENT_FORK,
@@ -26,9 +25,11 @@ static void put_fork(int64_t start, long child) {
                                  .operation = child < 0 ? 0 : (uint64_t)child});
 }
 
-// The C library's own function of that name; the program ends where there is none, which cannot be.
-static void* own_of_libc(const char* name) {
-  void* function = libc_function(name, NULL);
+// The next library's function of that name, or else the C library's; the program ends where there is none, which cannot
+// be.
+static void* next_function(const char* name) {
+  void* function = chain_function(name);
+  if (function == NULL) function = libc_function(name, NULL);
   if (function == NULL) function = dlsym(RTLD_NEXT, name);
   if (function == NULL) abort();
   return function;
@@ -37,7 +38,7 @@ static void* own_of_libc(const char* name) {
 EXPORT pid_t fork(void) {
   static _Atomic(void*) known;
   void* function = atomic_load(&known);
-  if (function == NULL) atomic_store(&known, function = own_of_libc("fork"));
+  if (function == NULL) atomic_store(&known, function = next_function("fork"));
   const bool wanted = capture_wanted(CALLER());
   const int64_t start = capture_now();
   if (wanted) table_shared();
@@ -53,7 +54,7 @@ EXPORT pid_t _Fork(void) {
   const bool wanted = capture_wanted(CALLER());
   const int64_t start = capture_now();
   if (wanted) table_shared();
-  const pid_t child = ((pid_t (*)(void))own_of_libc("_Fork"))();
+  const pid_t child = ((pid_t (*)(void))next_function("_Fork"))();
   if (child > 0 && wanted) put_fork(start, child);
   return child;
 }
@@ -63,7 +64,7 @@ EXPORT pid_t forkpty(int* side, char* name, const struct termios* about, const s
   const bool wanted = capture_wanted(CALLER());
   const int64_t start = capture_now();
   if (wanted) table_shared();
-  const pid_t child = ((pid_t (*)(int*, char*, const struct termios*, const struct winsize*))own_of_libc("forkpty"))(
+  const pid_t child = ((pid_t (*)(int*, char*, const struct termios*, const struct winsize*))next_function("forkpty"))(
       side, name, about, size);
   if (child == 0)
     capture_begin();
@@ -73,7 +74,7 @@ EXPORT pid_t forkpty(int* side, char* name, const struct termios* about, const s
 }
 EXPORT int daemon(int keep_directory, int keep_streams) {
   if (capture_wanted(CALLER())) table_shared();
-  const int result = ((int (*)(int, int))own_of_libc("daemon"))(keep_directory, keep_streams);
+  const int result = ((int (*)(int, int))next_function("daemon"))(keep_directory, keep_streams);
   capture_begin();
   return result;
 }
@@ -83,7 +84,7 @@ __attribute__((used)) void* capture_before_clone(unsigned flags) {
   if (!(flags & CLONE_FILES) && capture_wanted(0)) table_shared();
   static _Atomic(void*) known;
   void* function = atomic_load(&known);
-  if (function == NULL) atomic_store(&known, function = own_of_libc("clone"));
+  if (function == NULL) atomic_store(&known, function = next_function("clone"));
   return function;
 }
 
@@ -91,14 +92,14 @@ __attribute__((used)) void* capture_before_clone(unsigned flags) {
 EXPORT ssize_t sendmsg(int socket, const struct msghdr* message, int flags) {
   static _Atomic(void*) known;
   void* function = atomic_load(&known);
-  if (function == NULL) atomic_store(&known, function = own_of_libc("sendmsg"));
+  if (function == NULL) atomic_store(&known, function = next_function("sendmsg"));
   if (message != NULL && message->msg_controllen > 0) table_shared();
   return ((ssize_t (*)(int, const struct msghdr*, int))function)(socket, message, flags);
 }
 EXPORT int sendmmsg(int socket, struct mmsghdr* messages, unsigned count, int flags) {
   static _Atomic(void*) known;
   void* function = atomic_load(&known);
-  if (function == NULL) atomic_store(&known, function = own_of_libc("sendmmsg"));
+  if (function == NULL) atomic_store(&known, function = next_function("sendmmsg"));
   for (unsigned i = 0; messages != NULL && i < count && i < 1024; ++i)
     if (messages[i].msg_hdr.msg_controllen > 0) table_shared();
   return ((int (*)(int, struct mmsghdr*, unsigned, int))function)(socket, messages, count, flags);
@@ -125,7 +126,7 @@ static int spawn(const char* name, pid_t* child, const char* path, const posix_s
   if (wanted) table_shared();
   pid_t number = 0;
   ++capture_spawning;
-  spawn_function* function = (spawn_function*)own_of_libc(name);
+  spawn_function* function = (spawn_function*)next_function(name);
   const int error = function(&number, path, actions, attributes, arguments, environment);
   --capture_spawning;
   capture_release_borrowed();
@@ -146,7 +147,7 @@ EXPORT int posix_spawnp(pid_t* child, const char* path, const posix_spawn_file_a
 EXPORT int system(const char* command) {
   if (capture_wanted(0)) table_shared();
   ++capture_spawning;
-  const int result = ((int (*)(const char*))own_of_libc("system"))(command);
+  const int result = ((int (*)(const char*))next_function("system"))(command);
   --capture_spawning;
   capture_release_borrowed();
   return result;
@@ -155,7 +156,7 @@ EXPORT int system(const char* command) {
 EXPORT FILE* popen(const char* command, const char* type) {
   if (capture_wanted(0)) table_shared();
   ++capture_spawning;
-  FILE* stream = ((FILE * (*)(const char*, const char*)) own_of_libc("popen"))(command, type);
+  FILE* stream = ((FILE * (*)(const char*, const char*)) next_function("popen"))(command, type);
   --capture_spawning;
   capture_release_borrowed();
   return stream;
@@ -163,28 +164,27 @@ EXPORT FILE* popen(const char* command, const char* type) {
 
 // Restricting the system calls that the process may make, or forbidding the counter by which the C library tells the
 // time.  Asking without a filter only tells whether there are any.
-long capture_control_process(long option, long a, long b, long c, long d) {
+static void before_control(long option, long a, long b) {
   if (option == PR_SET_SECCOMP && (a != SECCOMP_MODE_FILTER || b != 0)) capture_stop();
   if (option == PR_SET_TSC && a == PR_TSC_SIGSEGV) capture_stop();
+}
+long capture_control_process(long option, long a, long b, long c, long d) {
+  before_control(option, a, b);
   return RAW5(SYS_prctl, option, a, b, c, d);
 }
 long capture_seccomp(long operation, long flags, long filter) {
   if (operation == SECCOMP_SET_MODE_STRICT || (operation == SECCOMP_SET_MODE_FILTER && filter != 0)) capture_stop();
   return RAW3(SYS_seccomp, operation, flags, filter);
 }
-EXPORT int prctl(int option, ...) {
-  va_list list;
-  va_start(list, option);
-  const long a = va_arg(list, long);
-  const long b = va_arg(list, long);
-  const long c = va_arg(list, long);
-  const long d = va_arg(list, long);
-  va_end(list);
-  return (int)told(capture_control_process(option, a, b, c, d));
-}
+CHAINED(int, prctl, (int option, ...), va_list list;  //
+        va_start(list, option); const long a = va_arg(list, long); const long b = va_arg(list, long);
+        const long c = va_arg(list, long); const long d = va_arg(list, long); va_end(list);
+        if (next == CHAIN_END) return (int)told(capture_control_process(option, a, b, c, d));
+        before_control(option, a, b); return (int)chain_pass(next, ARGUMENTS(option, a, b, c, d));)
 
-EXPORT void _exit(int status) {
-  capture_leave();
+#define LEAVE()                                                     \
+  capture_leave();                                                  \
+  if (next != CHAIN_END) (void)chain_pass(next, ARGUMENTS(status)); \
   for (;;) RAW1(SYS_exit_group, status);
-}
-__attribute__((visibility("default"), noreturn, alias("_exit"))) void _Exit(int status);
+BOTH(void, _exit, (int status), LEAVE())
+CHAINED(void, _Exit, (int status), LEAVE())

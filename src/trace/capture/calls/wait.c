@@ -78,16 +78,18 @@ long capture_waitid(int kind, int id, siginfo_t* told_about, int options, struct
   }
 }
 
-EXPORT pid_t wait4(pid_t id, int* status, int options, struct rusage* usage) {
-  return (pid_t)told(capture_wait4(id, status, options, usage, true));
-}
-EXPORT pid_t wait3(int* status, int options, struct rusage* usage) {
-  return (pid_t)told(capture_wait4(-1, status, options, usage, true));
-}
-EXPORT pid_t waitpid(pid_t id, int* status, int options) {
-  return (pid_t)told(capture_wait4(id, status, options, NULL, true));
-}
-EXPORT pid_t wait(int* status) { return (pid_t)told(capture_wait4(-1, status, 0, NULL, true)); }
-EXPORT int waitid(idtype_t kind, id_t id, siginfo_t* about, int options) {
-  return (int)told(capture_waitid((int)kind, (int)id, about, options, NULL, true));
-}
+// A library that comes next waits by the C library's functions, which lead here again.
+#define WAIT(ARGUMENTS, CALL)                                       \
+  if (next != CHAIN_END) return (pid_t)chain_pass(next, ARGUMENTS); \
+  return (pid_t)told(CALL);
+
+BOTH(pid_t, wait4, (pid_t id, int* status, int options, struct rusage* usage),
+     WAIT(ARGUMENTS(id, (long)status, options, (long)usage), capture_wait4(id, status, options, usage, true)))
+BOTH(pid_t, wait3, (int* status, int options, struct rusage* usage),
+     WAIT(ARGUMENTS((long)status, options, (long)usage), capture_wait4(-1, status, options, usage, true)))
+BOTH(pid_t, waitpid, (pid_t id, int* status, int options),
+     WAIT(ARGUMENTS(id, (long)status, options), capture_wait4(id, status, options, NULL, true)))
+BOTH(pid_t, wait, (int* status), WAIT(ARGUMENTS((long)status), capture_wait4(-1, status, 0, NULL, true)))
+BOTH(int, waitid, (idtype_t kind, id_t id, siginfo_t* about, int options),
+     WAIT(ARGUMENTS((long)kind, (long)id, (long)about, options),
+          capture_waitid((int)kind, (int)id, about, options, NULL, true)))

@@ -1,18 +1,20 @@
-/* The C library in memory: where its code lies, and the addresses of its own functions, also private ones. */
+/* Libraries in memory: where code lies, the C library's own functions, and those that come after ours. */
 #define _GNU_SOURCE
 #include <link.h>
 #include <string.h>
 
 #include "trace/capture/capture.h"
 
-// What is needed of the C library's dynamic section.
-static struct {
+// What is needed of a library's dynamic section.
+struct symbols {
   uintptr_t base;
   const ElfW(Sym) * symbols;
   const char* strings;
-  const uint32_t* hash;
+  const uint32_t* hash;        // GNU's
+  const uint32_t* plain_hash;  // of libraries that have no other
   const ElfW(Half) * versions;
-} libc;
+};
+static struct symbols libc;
 
 static void text_of(const struct dl_phdr_info* info, struct text* text) {
   for (int i = 0; i < info->dlpi_phnum; ++i) {
@@ -23,20 +25,27 @@ static void text_of(const struct dl_phdr_info* info, struct text* text) {
   }
 }
 
-static void read_dynamic(const struct dl_phdr_info* info) {
+static struct symbols read_dynamic(const struct dl_phdr_info* info) {
+  struct symbols found = {.base = info->dlpi_addr};
   for (int i = 0; i < info->dlpi_phnum; ++i) {
     if (info->dlpi_phdr[i].p_type != PT_DYNAMIC) continue;
-    libc.base = info->dlpi_addr;
     const ElfW(Dyn)* entry = (const ElfW(Dyn)*)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
     for (; entry->d_tag != DT_NULL; ++entry) {
       // The loader has made addresses of these on every machine that Plait knows.
-      const uintptr_t address = entry->d_un.d_ptr < libc.base ? libc.base + entry->d_un.d_ptr : entry->d_un.d_ptr;
-      if (entry->d_tag == DT_SYMTAB) libc.symbols = (const ElfW(Sym)*)address;
-      if (entry->d_tag == DT_STRTAB) libc.strings = (const char*)address;
-      if (entry->d_tag == DT_GNU_HASH) libc.hash = (const uint32_t*)address;
-      if (entry->d_tag == DT_VERSYM) libc.versions = (const ElfW(Half)*)address;
+      const uintptr_t address = entry->d_un.d_ptr < found.base ? found.base + entry->d_un.d_ptr : entry->d_un.d_ptr;
+      if (entry->d_tag == DT_SYMTAB) found.symbols = (const ElfW(Sym)*)address;
+      if (entry->d_tag == DT_STRTAB) found.strings = (const char*)address;
+      if (entry->d_tag == DT_GNU_HASH) found.hash = (const uint32_t*)address;
+      if (entry->d_tag == DT_HASH) found.plain_hash = (const uint32_t*)address;
+      if (entry->d_tag == DT_VERSYM) found.versions = (const ElfW(Half)*)address;
     }
   }
+  return found;
+}
+
+static const char* file_name(const struct dl_phdr_info* info) {
+  const char* slash = strrchr(info->dlpi_name, '/');
+  return slash != NULL ? slash + 1 : info->dlpi_name;
 }
 
 static int look_at(struct dl_phdr_info* info, size_t size, void* unused) {
@@ -45,11 +54,9 @@ static int look_at(struct dl_phdr_info* info, size_t size, void* unused) {
   struct text text = {0, 0};
   text_of(info, &text);
   if (text_has(&text, (uintptr_t)&look_at)) capture_own_text = text;
-  const char* slash = strrchr(info->dlpi_name, '/');
-  const char* name = slash != NULL ? slash + 1 : info->dlpi_name;
-  if (strcmp(name, "libc.so.6") == 0) {
+  if (strcmp(file_name(info), "libc.so.6") == 0) {
     capture_libc_text = text;
-    read_dynamic(info);
+    libc = read_dynamic(info);
   }
   return 0;
 }
@@ -68,25 +75,87 @@ uint64_t elf_libraries_loaded(void) {
   return count;
 }
 
-void* libc_function(const char* name, size_t* size) {
-  if (libc.symbols == NULL || libc.strings == NULL || libc.hash == NULL) return NULL;
+// The symbol's number; 0: there is none.
+static uint32_t by_gnu_hash(const struct symbols* of, const char* name) {
   uint32_t hash = 5381;
   for (const char* c = name; *c != 0; ++c) hash = hash * 33 + (unsigned char)*c;
   // Number of buckets, first symbol, words of the filter, its shift; the filter, the buckets, the chains.
-  const uint32_t buckets = libc.hash[0];
-  const uint32_t* bucket = libc.hash + 4 + libc.hash[2] * (sizeof(ElfW(Addr)) / sizeof(uint32_t));
+  const uint32_t buckets = of->hash[0];
+  const uint32_t* bucket = of->hash + 4 + of->hash[2] * (sizeof(ElfW(Addr)) / sizeof(uint32_t));
   const uint32_t* chain = bucket + buckets;
-  uint32_t number = bucket[hash % buckets];
-  if (number < libc.hash[1]) return NULL;
+  uint32_t number = buckets == 0 ? 0 : bucket[hash % buckets];
+  if (number < of->hash[1]) return 0;
   for (;; ++number) {
-    const uint32_t link = chain[number - libc.hash[1]];
-    const ElfW(Sym)* symbol = &libc.symbols[number];
-    const bool old_version = libc.versions != NULL && (libc.versions[number] & 0x8000) != 0;
-    if ((link | 1) == (hash | 1) && !old_version && symbol->st_value != 0 &&
-        strcmp(libc.strings + symbol->st_name, name) == 0) {
-      if (size != NULL) *size = symbol->st_size;
-      return (void*)(libc.base + symbol->st_value);
-    }
-    if (link & 1) return NULL;
+    const uint32_t link = chain[number - of->hash[1]];
+    const bool old_version = of->versions != NULL && (of->versions[number] & 0x8000) != 0;
+    if ((link | 1) == (hash | 1) && !old_version && of->symbols[number].st_value != 0 &&
+        strcmp(of->strings + of->symbols[number].st_name, name) == 0)
+      return number;
+    if (link & 1) return 0;
   }
+}
+
+static uint32_t by_plain_hash(const struct symbols* of, const char* name) {
+  uint32_t hash = 0;
+  for (const char* c = name; *c != 0; ++c) {
+    hash = (hash << 4) + (unsigned char)*c;
+    hash = (hash ^ ((hash & 0xf0000000U) >> 24)) & 0x0fffffffU;
+  }
+  const uint32_t buckets = of->plain_hash[0];
+  uint32_t number = buckets == 0 ? 0 : of->plain_hash[2 + hash % buckets];
+  for (; number != 0; number = of->plain_hash[2 + buckets + number])
+    if (of->symbols[number].st_value != 0 && of->symbols[number].st_shndx != SHN_UNDEF &&
+        strcmp(of->strings + of->symbols[number].st_name, name) == 0)
+      return number;
+  return 0;
+}
+
+static void* function_of(const struct symbols* of, const char* name, size_t* size) {
+  if (of->symbols == NULL || of->strings == NULL || (of->hash == NULL && of->plain_hash == NULL)) return NULL;
+  const uint32_t number = of->hash != NULL ? by_gnu_hash(of, name) : by_plain_hash(of, name);
+  if (number == 0) return NULL;
+  const ElfW(Sym)* symbol = &of->symbols[number];
+  if (size != NULL) *size = symbol->st_size;
+  return (void*)(of->base + symbol->st_value);
+}
+
+void* libc_function(const char* name, size_t* size) { return function_of(&libc, name, size); }
+
+// Libraries whose functions do no more than ask the kernel, which ours do themselves: the GNU C library's parts, the
+// loader, libaio and liburing.
+static bool is_kernels(const char* name) {
+  static const char* const known[] = {"libc.so.6", "libpthread.so.", "libdl.so.",   "librt.so.",    "libutil.so.",
+                                      "ld-linux",  "libaio.so.",     "liburing.so", "linux-vdso.so"};
+  for (size_t i = 0; i < sizeof known / sizeof *known; ++i)
+    if (strncmp(name, known[i], strlen(known[i])) == 0) return true;
+  return false;
+}
+
+struct search {
+  const char* const* names;
+  void** found;
+  int count;
+  bool after_us;
+};
+
+static int look_for_next(struct dl_phdr_info* info, size_t size, void* of) {
+  (void)size;
+  struct search* search = of;
+  struct text text = {0, 0};
+  text_of(info, &text);
+  if (text_has(&text, (uintptr_t)&look_at)) {
+    search->after_us = true;
+    return 0;
+  }
+  if (!search->after_us || is_kernels(file_name(info))) return 0;
+  const struct symbols symbols = read_dynamic(info);
+  for (int i = 0; i < search->count; ++i)
+    if (search->names[i] != NULL && search->found[i] == NULL)
+      search->found[i] = function_of(&symbols, search->names[i], NULL);
+  return 0;
+}
+
+void elf_find_next(const char* const* names, void** found, int count) {
+  struct search search = {.names = names, .found = found, .count = count};
+  dl_iterate_phdr(look_for_next, &search);
 }

@@ -13,6 +13,17 @@
         .type   vfork, @function
 vfork:
         _CET_ENDBR
+        movq    capture_next_vfork(%rip), %rax
+        testq   %rax, %rax
+        jz      patched_vfork
+        jmp     *%rax
+        .size   vfork, .-vfork
+
+        .globl  patched_vfork
+        .hidden patched_vfork
+        .type   patched_vfork, @function
+patched_vfork:
+        _CET_ENDBR
         subq    $8, %rsp
         call    capture_before_vfork
         addq    $8, %rsp
@@ -30,11 +41,26 @@ vfork:
         ja      capture_error
         movq    %rdi, %rax
 1:      ret
-        .size   vfork, .-vfork
+        .size   patched_vfork, .-patched_vfork
 
+/* Our own calls are none of the next library's. */
         .globl  syscall
         .type   syscall, @function
 syscall:
+        _CET_ENDBR
+        cmpq    $0, capture_next_syscall(%rip)
+        je      patched_syscall
+        movq    (%rsp), %rax
+        subq    capture_own_text(%rip), %rax
+        cmpq    8+capture_own_text(%rip), %rax
+        jb      patched_syscall
+        jmp     *capture_next_syscall(%rip)
+        .size   syscall, .-syscall
+
+        .globl  patched_syscall
+        .hidden patched_syscall
+        .type   patched_syscall, @function
+patched_syscall:
         _CET_ENDBR
         cmpq    $512, %rdi
         jae     1f
@@ -56,7 +82,7 @@ syscall:
         ret
 2:      movq    %rax, %rdi
         jmp     capture_error
-        .size   syscall, .-syscall
+        .size   patched_syscall, .-patched_syscall
 
 /* Entering a ring for code that made the system call itself, whose registers all stay but rax, rcx and r11. */
         .globl  capture_enter_inline
@@ -158,6 +184,17 @@ clone:
         .type   vfork, %function
 vfork:
         hint    34                      // bti c
+        adrp    x16, capture_next_vfork
+        ldr     x16, [x16, :lo12:capture_next_vfork]
+        cbz     x16, patched_vfork
+        br      x16
+        .size   vfork, .-vfork
+
+        .globl  patched_vfork
+        .hidden patched_vfork
+        .type   patched_vfork, %function
+patched_vfork:
+        hint    34
         stp     x29, x30, [sp, -16]!
         bl      capture_before_vfork
         ldp     x29, x30, [sp], 16
@@ -175,12 +212,29 @@ vfork:
         cmn     x0, 4095
         b.cs    capture_error
 1:      ret
-        .size   vfork, .-vfork
+        .size   patched_vfork, .-patched_vfork
 
         .globl  syscall
         .type   syscall, %function
 syscall:
         hint    34                      // bti c
+        adrp    x16, capture_next_syscall
+        ldr     x16, [x16, :lo12:capture_next_syscall]
+        cbz     x16, patched_syscall
+        adrp    x9, capture_own_text
+        add     x9, x9, :lo12:capture_own_text
+        ldp     x10, x11, [x9]
+        sub     x10, x30, x10
+        cmp     x10, x11
+        b.lo    patched_syscall
+        br      x16
+        .size   syscall, .-syscall
+
+        .globl  patched_syscall
+        .hidden patched_syscall
+        .type   patched_syscall, %function
+patched_syscall:
+        hint    34
         cmp     x0, 512
         b.hs    1f
         adrp    x9, capture_numbers
@@ -206,7 +260,7 @@ syscall:
         cmn     x0, 4095
         b.cs    capture_error
         ret
-        .size   syscall, .-syscall
+        .size   patched_syscall, .-patched_syscall
 
         .macro  LOADS function
         .globl  \function

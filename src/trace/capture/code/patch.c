@@ -10,22 +10,9 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/sendfile.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "trace/capture/capture.h"
 #include "trace/capture/threads.h"
-
-ssize_t capture_read_nocancel(int fd, void* data, size_t size);
-ssize_t capture_write_nocancel(int fd, const void* data, size_t size);
-ssize_t capture_pread64_nocancel(int fd, void* data, size_t size, off64_t offset);
-int capture_open64_nocancel(const char* path, int flags, ...);
-int capture_openat64_nocancel(int directory, const char* path, int flags, ...);
-int capture_close_nocancel(int fd);
-int capture_fcntl64_nocancel(int fd, int command, ...);
 
 #if defined(__x86_64__)
 enum { JUMP = 18, TARGET = 10 };
@@ -36,65 +23,30 @@ enum { JUMP = 20, TARGET = 12 };
 static const unsigned char jump[TARGET] = {0x5f, 0x24, 0x03, 0xd5, 0x51, 0x00, 0x00, 0x58, 0x20, 0x02, 0x1f, 0xd6};
 #endif
 
+/* The C library's functions, and those of its own that no thread is cancelled in (__read_nocancel and so on). */
+// clang-format off
+#define PATCHED_FUNCTIONS(X) \
+  X(read) X(write) X(pread64) X(pwrite64) X(readv) X(writev) X(preadv64) X(pwritev64) X(preadv64v2) X(pwritev64v2) \
+  X(open64) X(openat64) X(creat64) X(close) X(close_range) X(dup) X(dup2) X(dup3) X(fcntl64) X(lseek64) \
+  X(ftruncate64) X(truncate64) X(fallocate64) X(fsync) X(fdatasync) X(sync_file_range) X(sendfile64) \
+  X(copy_file_range) X(splice) X(tee) X(mmap64) X(munmap) X(msync) X(execve) X(execveat) X(fexecve) X(_exit) \
+  X(vfork) X(syscall) X(wait4) X(waitid) X(waitpid) X(wait) X(wait3)
+#define PATCHED_PRIVATE(X) X(read) X(write) X(pread64) X(open64) X(openat64) X(close) X(fcntl64)
+// clang-format on
+
+// Ours, by address alone: each has its own type where it is defined.
+#define DECLARED(NAME) extern const char patched_##NAME[];
+#define DECLARED_PRIVATE(NAME) extern const char patched_##NAME##_nocancel[];
+PATCHED_FUNCTIONS(DECLARED)
+PATCHED_PRIVATE(DECLARED_PRIVATE)
+
 struct replacement {
   const char* name;
-  void* ours;
+  const void* ours;
 };
-int close_range(unsigned first, unsigned last, int flags);  // glibc declares it from 2.34 on
-#define SAME(NAME) {#NAME, (void*)&NAME}
-static const struct replacement replacements[] = {
-    SAME(read),
-    SAME(write),
-    SAME(pread64),
-    SAME(pwrite64),
-    SAME(readv),
-    SAME(writev),
-    SAME(preadv64),
-    SAME(pwritev64),
-    SAME(preadv64v2),
-    SAME(pwritev64v2),
-    SAME(open64),
-    SAME(openat64),
-    SAME(creat64),
-    SAME(close),
-    SAME(close_range),
-    SAME(dup),
-    SAME(dup2),
-    SAME(dup3),
-    SAME(fcntl64),
-    SAME(lseek64),
-    SAME(ftruncate64),
-    SAME(truncate64),
-    SAME(fallocate64),
-    SAME(fsync),
-    SAME(fdatasync),
-    SAME(sync_file_range),
-    SAME(sendfile64),
-    SAME(copy_file_range),
-    SAME(splice),
-    SAME(tee),
-    SAME(mmap64),
-    SAME(munmap),
-    SAME(msync),
-    SAME(execve),
-    SAME(execveat),
-    SAME(fexecve),
-    SAME(_exit),
-    SAME(vfork),
-    SAME(syscall),
-    SAME(wait4),
-    SAME(waitid),
-    SAME(waitpid),
-    SAME(wait),
-    SAME(wait3),
-    {"__read_nocancel", (void*)&capture_read_nocancel},
-    {"__write_nocancel", (void*)&capture_write_nocancel},
-    {"__pread64_nocancel", (void*)&capture_pread64_nocancel},
-    {"__open64_nocancel", (void*)&capture_open64_nocancel},
-    {"__openat64_nocancel", (void*)&capture_openat64_nocancel},
-    {"__close_nocancel", (void*)&capture_close_nocancel},
-    {"__fcntl64_nocancel", (void*)&capture_fcntl64_nocancel},
-};
+#define SAME(NAME) {#NAME, patched_##NAME},
+#define PRIVATE(NAME) {"__" #NAME "_nocancel", patched_##NAME##_nocancel},
+static const struct replacement replacements[] = {PATCHED_FUNCTIONS(SAME) PATCHED_PRIVATE(PRIVATE)};
 enum { COUNT = sizeof replacements / sizeof *replacements };
 
 // Through /proc/self/mem: the pages stay executable throughout, and a system that does not let code be changed refuses.

@@ -136,7 +136,7 @@ static long dispatch(long number, long a, long b, long c, long d, long e, long f
     case SYS_pwritev2: return data_at(number, WRITE, fd, b, c, d, f, true, caller);
     case SYS_openat: return capture_openat(fd, (const char*)b, (int)c, (unsigned)d, caller);
     case SYS_close: return capture_close(fd, caller);
-    case SYS_close_range: return capture_close_range((unsigned)a, (unsigned)b, (int)c, caller);
+    case SYS_close_range: return capture_close_range((unsigned)a, (unsigned)b, (int)c, CHAIN_END, caller);
     case SYS_dup: return capture_duplicate(number, fd, 0, 0, caller);
     case SYS_dup3: return capture_duplicate(number, fd, (int)b, (int)c, caller);
 #ifdef SYS_open
@@ -147,7 +147,7 @@ static long dispatch(long number, long a, long b, long c, long d, long e, long f
     case SYS_fcntl: return capture_control(fd, (int)b, c, caller, false);
     case SYS_lseek: return capture_seek(fd, b, (int)c, caller);
     case SYS_ftruncate: return change(number, fd, b, 0, 0, PLAIT_EVENT_TRUNCATE, b, 0, caller);
-    case SYS_truncate: return capture_truncate((const char*)a, b, caller);
+    case SYS_truncate: return capture_truncate((const char*)a, b, CHAIN_END, caller);
     case SYS_fallocate: return change(number, fd, b, c, d, PLAIT_EVENT_METADATA, c, d, caller);
     case SYS_fsync:
     case SYS_fdatasync: return change(number, fd, 0, 0, 0, SYNC, -1, 0, caller);
@@ -157,14 +157,14 @@ static long dispatch(long number, long a, long b, long c, long d, long e, long f
     case SYS_splice:
     case SYS_tee: return copy(number, a, b, c, d, e, f, caller);
     case SYS_mmap: return capture_mmap((void*)a, (size_t)b, (int)c, (int)d, (int)e, f, caller);
-    case SYS_munmap: return capture_munmap((void*)a, (size_t)b, caller);
-    case SYS_msync: return capture_msync((void*)a, (size_t)b, (int)c, caller, false);
+    case SYS_munmap: return capture_munmap((void*)a, (size_t)b, CHAIN_END, caller);
+    case SYS_msync: return capture_msync((void*)a, (size_t)b, (int)c, caller);
     case SYS_execve: return capture_execveat(AT_FDCWD, (const char*)a, (char* const*)b, (char* const*)c, 0);
     case SYS_execveat: return capture_execveat(fd, (const char*)b, (char* const*)c, (char* const*)d, (int)e);
-    case SYS_io_submit: return capture_io_submit((unsigned long)a, b, (void*)c);
+    case SYS_io_submit: return capture_io_submit((unsigned long)a, b, (void*)c, CHAIN_END);
     case SYS_io_getevents:
-    case SYS_io_pgetevents: return capture_io_getevents(number, (unsigned long)a, b, c, (void*)d, (void*)e, (void*)f);
-    case SYS_io_destroy: return capture_io_destroy((unsigned long)a);
+    case SYS_io_pgetevents: return capture_io_getevents(number, ARGUMENTS(a, b, c, d, e, f), CHAIN_END);
+    case SYS_io_destroy: return capture_io_destroy((unsigned long)a, CHAIN_END);
     case SYS_io_uring_setup: return capture_uring_setup((unsigned)a, (void*)b, caller);
     case SYS_io_uring_enter: return capture_uring_enter(fd, (unsigned)b, (unsigned)c, (unsigned)d, (void*)e, (size_t)f);
     case SYS_io_uring_register: return capture_uring_register(fd, (unsigned)b, (void*)c, (unsigned)d);

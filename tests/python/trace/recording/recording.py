@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import compiling
@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pytest
 
 import plait.trace
-from plait.trace import Interface, Kind
+from plait.trace import Flag, Interface, Kind
 
 SOURCES = Path(__file__).parent / "recorded"
 HEADER = 832  # bytes that the loader reads of one more library: ours
@@ -131,6 +131,40 @@ def check_exact(folder: Path, command: Sequence[str | Path], capfd: pytest.Captu
     assert found.moved(Kind.WRITE) == written
     assert found.moved(Kind.READ) - HEADER * found.programs() == read, found.programs()
     return found
+
+
+def check_calls(found: Recorded, told: Path) -> None:
+    """The program calls.c was recorded as it says in the file `told`."""
+    found = replace(found, events=found.events[(found.events["flags"] & Flag.LOGICAL) != 0])
+    expected = [
+        (words[0], *map(int, words[1:]))
+        for words in (line.split() for line in told.read_text(encoding="ascii").splitlines())
+    ]
+    failed = ("READ", -1, 100, -9)
+    assert failed in expected
+    kept = []
+    to_skip = {Kind.OPEN, Kind.CLOSE, Kind.DUPLICATE}
+    for event in found.of("data"):
+        kind = Kind(event["kind"])
+        copied = event["interface"] == Interface.COPY
+        if kind in to_skip or (copied and kind == Kind.WRITE):
+            continue
+        name = "COPY" if copied else kind.name
+        kept.append((name, int(event["offset"]), int(event["length"]), int(event["result"])))
+    assert kept == [one for one in expected if one != failed]
+    assert failed in [
+        (Kind(event["kind"]).name, int(event["offset"]), int(event["length"]), int(event["result"]))
+        for event in found.events
+    ]
+    copies = found.events[found.events["interface"] == Interface.COPY]
+    assert list(copies["kind"]) == [Kind.READ, Kind.WRITE] * 2
+    assert list(copies["offset"]) == [10, 0, 20000, 40]
+    assert copies["operation"][0] == copies["operation"][1] != copies["operation"][2] == copies["operation"][3]
+    streams = found.of("data")[found.of("data")["interface"] == Interface.STDIO]
+    assert {Kind(kind) for kind in streams["kind"]} == {Kind.OPEN, Kind.READ, Kind.SEEK, Kind.CLOSE}
+    opens = found.of("data", Kind.OPEN)
+    assert [bool(flags & Flag.CREATE) for flags in opens["flags"]] == [True, False, False, False]
+    assert len(found.of("data", Kind.CLOSE)) == 1  # of the stream; the program's end closes the others
 
 
 PLAIT = Path(sys.executable).parent / "plait"

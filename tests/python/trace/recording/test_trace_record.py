@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from recording import PLAIT, compiled, load, record
+from recording import PLAIT, check_calls, compiled, load, record
 
 import plait
 from plait import trace
@@ -90,35 +90,7 @@ def test_two_programs_share_a_trace(tmp_path: Path) -> None:
 def test_every_call_is_kept_as_it_was(tmp_path: Path) -> None:
     found = record(tmp_path, compiled(tmp_path, "calls.c"), tmp_path / "data", tmp_path / "told")
     assert found.status == 0
-    expected = [
-        (words[0], *map(int, words[1:]))
-        for words in (line.split() for line in (tmp_path / "told").read_text(encoding="ascii").splitlines())
-    ]
-    failed = ("READ", -1, 100, -9)
-    assert failed in expected
-    kept = []
-    to_skip = {Kind.OPEN, Kind.CLOSE, Kind.DUPLICATE}
-    for event in found.of("data"):
-        kind = Kind(event["kind"])
-        copied = event["interface"] == Interface.COPY
-        if kind in to_skip or (copied and kind == Kind.WRITE):
-            continue
-        name = "COPY" if copied else kind.name
-        kept.append((name, int(event["offset"]), int(event["length"]), int(event["result"])))
-    assert kept == [one for one in expected if one != failed]
-    assert failed in [
-        (Kind(event["kind"]).name, int(event["offset"]), int(event["length"]), int(event["result"]))
-        for event in found.events
-    ]
-    copies = found.events[found.events["interface"] == Interface.COPY]
-    assert list(copies["kind"]) == [Kind.READ, Kind.WRITE] * 2
-    assert list(copies["offset"]) == [10, 0, 20000, 40]
-    assert copies["operation"][0] == copies["operation"][1] != copies["operation"][2] == copies["operation"][3]
-    streams = found.of("data")[found.of("data")["interface"] == Interface.STDIO]
-    assert {Kind(kind) for kind in streams["kind"]} == {Kind.OPEN, Kind.READ, Kind.SEEK, Kind.CLOSE}
-    opens = found.of("data", Kind.OPEN)
-    assert [bool(flags & Flag.CREATE) for flags in opens["flags"]] == [True, False, False, False]
-    assert len(found.of("data", Kind.CLOSE)) == 1  # of the stream; the program's end closes the others
+    check_calls(found, tmp_path / "told")
 
 
 def test_threads_have_events_of_their_own(tmp_path: Path) -> None:

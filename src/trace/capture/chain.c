@@ -1,0 +1,68 @@
+/* Finding the libraries that come next, and calling them. */
+#define _GNU_SOURCE
+#include "trace/capture/chain.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "trace/capture/capture.h"
+
+#define UNKNOWN ((void*)1)
+
+_Atomic(void*) capture_chain[CHAIN_COUNT] = {[0 ... CHAIN_COUNT - 1] = UNKNOWN};
+__thread uintptr_t capture_chain_frame;
+__thread uint64_t capture_chain_operation;
+
+/* For entries.S, whose functions must not have a frame. */
+__attribute__((used, visibility("hidden"))) void* capture_next_syscall;
+__attribute__((used, visibility("hidden"))) void* capture_next_vfork;
+
+#define CHAIN_NAME(NAME) [CHAIN_##NAME] = #NAME,
+static const char* const names[CHAIN_COUNT] = {CHAIN_INTS(CHAIN_NAME) CHAIN_WORDS(CHAIN_NAME)};
+
+// All at once, as the program starts.  A call that comes meanwhile goes to the kernel.
+static void find(void) {
+  for (int i = 0; i < CHAIN_COUNT; ++i) atomic_store(&capture_chain[i], NULL);
+  elf_find_texts();
+  void* found[CHAIN_COUNT] = {NULL};
+  elf_find_next(names, found, CHAIN_COUNT);
+  capture_next_syscall = found[CHAIN_syscall];
+  capture_next_vfork = found[CHAIN_vfork];
+  for (int i = 0; i < CHAIN_COUNT; ++i) atomic_store(&capture_chain[i], found[i]);
+}
+
+enum chained chain_found(enum chained name, uintptr_t caller) {
+  if (atomic_load(&capture_chain[name]) == UNKNOWN) find();
+  if (text_has(&capture_own_text, caller)) return CHAIN_END;
+  return atomic_load(&capture_chain[name]) == NULL ? CHAIN_END : name;
+}
+
+void* chain_function(const char* name) {
+  void* found = NULL;
+  elf_find_next(&name, &found, 1);
+  return found;
+}
+
+long chain_pass(enum chained next, const long argument[6]) {
+  // Called as a variadic function, which finds its arguments where others do on every machine that Plait knows.
+  long (*function)(long, ...) = (long (*)(long, ...))atomic_load_explicit(&capture_chain[next], memory_order_relaxed);
+  const long result = function(argument[0], argument[1], argument[2], argument[3], argument[4], argument[5]);
+  return next < CHAIN_LAST_INT ? (int)result : result;
+}
+
+__attribute__((noinline)) long chain_call(enum chained next, uint64_t operation, const long argument[6]) {
+  const uintptr_t frame = capture_chain_frame;
+  const uint64_t outer = capture_chain_operation;
+  const int saved = errno;
+  capture_chain_operation = operation;
+  atomic_signal_fence(memory_order_seq_cst);
+  capture_chain_frame = PLAIT_FRAME();
+  atomic_signal_fence(memory_order_seq_cst);
+  long result = chain_pass(next, argument);
+  atomic_signal_fence(memory_order_seq_cst);
+  capture_chain_frame = frame;
+  capture_chain_operation = outer;
+  if (result == -1) result = errno > 0 ? -errno : -EIO;
+  errno = saved;
+  return result;
+}

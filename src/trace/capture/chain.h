@@ -1,0 +1,91 @@
+/*
+ * The libraries that come after this one and define the same names.
+ *
+ * LD_PRELOAD="plait:other" makes a program's open() ours and leaves other's unused, unless ours goes on to it.  So a
+ * call that comes by its name is recorded and then made by the next library's function of that name, which sees what it
+ * would see unrecorded.  With "other:plait" the other library is asked first, and ours comes next.
+ *
+ * A function of the C library leads here too (code/patch.c), where the chain has ended: these calls are made as system
+ * calls.  While the next library works on a recorded call, what it asks of the system is recorded as physical requests
+ * of that call: `open("/mount/a")` of a library that keeps its files below /tmp/store is a logical open of /mount/a and
+ * a physical one of /tmp/store/a, and a read of it is counted once on each level.
+ */
+#pragma once
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/events/frame.h"
+
+/* Functions that return an int, and those that return a word. */
+// clang-format off
+#define CHAIN_INTS(X) \
+  X(open) X(open64) X(openat) X(openat64) X(creat) X(creat64) X(__open_2) X(__open64_2) X(__openat_2) \
+  X(__openat64_2) X(close) X(close_range) X(dup) X(dup2) X(dup3) X(fcntl) X(fcntl64) X(ftruncate) X(ftruncate64) \
+  X(truncate) X(truncate64) X(fallocate) X(fallocate64) X(fsync) X(fdatasync) X(sync_file_range) X(munmap) X(msync) \
+  X(io_submit) X(io_getevents) X(io_pgetevents) X(io_destroy) X(io_queue_release) X(execve) X(execveat) X(fexecve) \
+  X(execv) X(prctl) X(wait) X(wait3) X(wait4) X(waitid) X(waitpid) X(_exit) X(_Exit) X(vfork)
+#define CHAIN_WORDS(X) \
+  X(read) X(write) X(pread) X(pread64) X(pwrite) X(pwrite64) X(readv) X(writev) X(preadv) X(preadv64) X(pwritev) \
+  X(pwritev64) X(preadv2) X(preadv64v2) X(pwritev2) X(pwritev64v2) X(__read_chk) X(__pread_chk) X(__pread64_chk) \
+  X(lseek) X(lseek64) X(sendfile) X(sendfile64) X(copy_file_range) X(splice) X(tee) X(mmap) X(mmap64) X(syscall)
+// clang-format on
+
+#define CHAIN_NUMBER(NAME) CHAIN_##NAME,
+enum chained {
+  CHAIN_END = 0, /* no library comes next: the kernel is asked */
+  CHAIN_INTS(CHAIN_NUMBER) CHAIN_LAST_INT,
+  CHAIN_WORDS(CHAIN_NUMBER) CHAIN_COUNT
+};
+#undef CHAIN_NUMBER
+
+/* The next function of each name; NULL: there is none.  Not known before the first call. */
+extern _Atomic(void*) capture_chain[CHAIN_COUNT];
+enum chained chain_found(enum chained name, uintptr_t caller);
+
+/* Where a call by its name goes next.  cost: one load where nothing comes next. */
+static inline __attribute__((always_inline)) enum chained chain_next(enum chained name, uintptr_t caller) {
+  if (__builtin_expect(atomic_load_explicit(&capture_chain[name], memory_order_relaxed) == NULL, 1)) return CHAIN_END;
+  return chain_found(name, caller);
+}
+#define NEXT(NAME) chain_next(CHAIN_##NAME, (uintptr_t)__builtin_return_address(0))
+
+/* The next library's function of any name; NULL: there is none.  cost: a walk along all libraries. */
+void* chain_function(const char* name);
+
+/* Calls the next library's function.  returns  what the kernel would: a value, or -errno.
+ * operation: of the recorded call, for the physical requests below it. */
+long chain_call(enum chained next, uint64_t operation, const long argument[6]);
+/* The same for a call that is not recorded here but where it reaches the C library.  returns  what the function does. */
+long chain_pass(enum chained next, const long argument[6]);
+/* The arguments of either. */
+#define ARGUMENTS(...) ((const long[6]){__VA_ARGS__})
+
+/* The frame of a chain_call that runs in this thread, and its operation. */
+extern __thread uintptr_t capture_chain_frame __attribute__((tls_model("initial-exec")));
+extern __thread uint64_t capture_chain_operation __attribute__((tls_model("initial-exec")));
+
+/* Whether the next library works on a recorded call of this thread, unless a signal handler jumped out of it. */
+static inline bool chain_inside(void) {
+  return __builtin_expect(capture_chain_frame != 0, 0) && !plait_frame_gone(capture_chain_frame, PLAIT_FRAME());
+}
+
+/*
+ * A function of the C library, as programs reach it by name and as the C library's own function leads to it.  The body
+ * knows where the call goes `next`.
+ */
+#define CHAINED(TYPE, NAME, PARAMETERS, ...) \
+  EXPORT TYPE NAME PARAMETERS {              \
+    const enum chained next = NEXT(NAME);    \
+    __VA_ARGS__                              \
+  }
+#define PATCHED(TYPE, NAME, PARAMETERS, ...)                             \
+  __attribute__((visibility("hidden"))) TYPE patched_##NAME PARAMETERS { \
+    const enum chained next = CHAIN_END;                                 \
+    __VA_ARGS__                                                          \
+  }
+#define BOTH(TYPE, NAME, PARAMETERS, ...)      \
+  TYPE patched_##NAME PARAMETERS;              \
+  CHAINED(TYPE, NAME, PARAMETERS, __VA_ARGS__) \
+  PATCHED(TYPE, NAME, PARAMETERS, __VA_ARGS__)

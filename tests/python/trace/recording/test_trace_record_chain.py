@@ -1,0 +1,140 @@
+"""The recorder among other preloaded libraries: each sees what it sees unrecorded, whatever the order."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from recording import Recorded, check_calls, compiled, load
+
+import plait
+from plait.trace import Flag, Kind
+
+RECORDER = Path(plait.__file__).parent / "libplait_capture.so"
+ORDERS = ["", "{recorder}:{other}", "{other}:{recorder}"]  # without it the recorder comes first
+
+
+def library(folder: Path, *flags: str) -> Path:
+    return compiled(folder, "chain/chained.c", "-shared", "-fPIC", "-ldl", *flags).rename(folder / "libchained.so")
+
+
+def installed(name: str) -> Path:
+    found = re.search(rf"\s{re.escape(name)}\S* .*=> (\S+)", listed())
+    if found is None:
+        pytest.skip(f"{name} is not installed")
+    return Path(found.group(1))
+
+
+def listed() -> str:
+    environment = {**os.environ, "PATH": f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"}
+    return subprocess.run(["ldconfig", "-p"], capture_output=True, text=True, check=True, env=environment).stdout
+
+
+def run(folder: Path, order: str, other: Path, *command: str | Path) -> tuple[Recorded, str]:
+    preload = order.format(recorder=RECORDER, other=other) or str(other)
+    # The program that records is none of the recorded ones: LD_PRELOAD is for these alone.
+    start = "import os, sys, plait.trace as t; os.environ['LD_PRELOAD'] = sys.argv[1]; "
+    start += "sys.exit(t.record(sys.argv[3:], sys.argv[2]))"
+    words = [sys.executable, "-c", start, preload, str(folder / "trace.plait"), *map(str, command)]
+    environment = {**os.environ, "CHAINED_TO": str(folder / "store")}
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=300, env=environment)
+    assert done.returncode == 0, done.stderr
+    return load(folder / "trace.plait"), done.stdout
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_a_library_that_redirects_files(tmp_path: Path, order: str) -> None:
+    (tmp_path / "store").mkdir()
+    data = np.random.default_rng(1).bytes(1050)
+    (tmp_path / "store" / "in").write_bytes(data)
+    other = library(tmp_path, "-DREDIRECT")
+    found, _ = run(tmp_path, order, other, compiled(tmp_path, "chain/copies.c"), "/chained/in", "/chained/out")
+    assert (tmp_path / "store" / "out").read_bytes() == data
+    name = "store/out" if order.startswith("{other}") else "/chained/out"
+    writes = found.of(name, Kind.WRITE)
+    logical = writes[(writes["flags"] & Flag.LOGICAL) != 0]
+    assert list(logical["offset"]) == list(range(0, 1050, 100))
+    assert int(logical["result"].sum()) == 1050
+    below = writes[(writes["flags"] & Flag.LOGICAL) == 0]
+    if not order.startswith("{other}"):  # what the library asks of the system belongs to what it was asked for
+        assert list(below["operation"]) == list(logical["operation"])
+        assert len(found.of("store/out", Kind.OPEN)) == 1
+    assert found.missed() == {}
+    assert plait.trace.report(found.path)["trace"]["coverage"]["share"] == 1.0
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_a_redirected_file_in_a_program_that_uses_streams(tmp_path: Path, order: str) -> None:
+    (tmp_path / "store").mkdir()
+    (tmp_path / "store" / "in").write_bytes(b"content\n")
+    found, printed = run(
+        tmp_path, order, library(tmp_path, "-DREDIRECT"), "sh", "-c", "cat /chained/in; cat </chained/in"
+    )
+    assert printed == "content\n" * 2
+    assert found.missed() == {}
+
+
+def counted(folder: Path, order: str | None, other: Path, program: Path) -> list[int]:
+    """What the counting library counts of a program: opens, reads, writes."""
+    told = folder / "store"
+    told.unlink(missing_ok=True)
+    command = [program, folder / "in", folder / "out"]
+    if order is None:
+        environment = {**os.environ, "LD_PRELOAD": str(other), "CHAINED_TO": str(told)}
+        subprocess.run(command, env=environment, check=True, timeout=300)
+    else:
+        run(folder, order, other, *command)
+    return [int(word) for word in told.read_text(encoding="ascii").split()]
+
+
+def test_a_library_that_counts_calls_counts_the_same(tmp_path: Path) -> None:
+    (tmp_path / "in").write_bytes(bytes(1050))
+    other, program = library(tmp_path), compiled(tmp_path, "chain/copies.c")
+    unrecorded = counted(tmp_path, None, other, program)
+    assert unrecorded[0] >= 2
+    for order in ORDERS:
+        assert counted(tmp_path, order, other, program) == unrecorded
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("name", ["libjemalloc.so", "libtcmalloc_minimal.so", "libdarshan.so"])
+def test_libraries_that_are_installed(tmp_path: Path, name: str, order: str) -> None:
+    (tmp_path / "in").write_bytes(bytes(1050))
+    script = (
+        "import sys, threading, mmap\n"
+        "def copy(): open(sys.argv[2], 'wb').write(open(sys.argv[1], 'rb').read())\n"
+        "threads = [threading.Thread(target=copy) for _ in range(4)]\n"
+        "for each in threads: each.start()\n"
+        "for each in threads: each.join()\n"
+        "print(len(mmap.mmap(-1, 1 << 20)))\n"
+    )
+    command = [sys.executable, "-c", script, tmp_path / "in", tmp_path / "out"]
+    found, printed = run(tmp_path, order, installed(name), *command)
+    assert printed == f"{1 << 20}\n"
+    assert (tmp_path / "out").read_bytes() == bytes(1050)
+    writes = found.of("/out", Kind.WRITE)
+    assert int(writes["result"][(writes["flags"] & Flag.LOGICAL) != 0].sum()) == 4 * 1050
+    assert found.missed() == {}
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_every_call_reaches_the_next_library_as_it_was_made(tmp_path: Path, order: str) -> None:
+    other = compiled(tmp_path, "chain/passes.c", "-shared", "-fPIC", "-ldl").rename(tmp_path / "libpasses.so")
+    found, _ = run(tmp_path, order, other, compiled(tmp_path, "calls.c"), tmp_path / "data", tmp_path / "told")
+    check_calls(found, tmp_path / "told")
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_children_of_a_program_with_another_library(tmp_path: Path, order: str) -> None:
+    other = compiled(tmp_path, "chain/passes.c", "-shared", "-fPIC", "-ldl").rename(tmp_path / "libpasses.so")
+    found, _ = run(tmp_path, order, other, compiled(tmp_path, "children.c"), tmp_path / "data")
+    lines = (tmp_path / "data").read_text(encoding="ascii").splitlines(keepends=True)
+    writes = found.of("data", Kind.WRITE)
+    logical = writes[(writes["flags"] & Flag.LOGICAL) != 0]
+    assert list(logical["result"]) == [len(line) for line in lines if line != "not recorded\n"]
+    assert [one.events for one in found.description.missed if one.reason.startswith("unrecorded")] == [1]
