@@ -57,9 +57,9 @@ def import_command(
     """Convert a trace of another tool into one of Plait.
 
     A SOURCE may be a log of Darshan (each access with DXT, otherwise counters), a trace of DFTracer, an output of
-    strace, a log that fio writes (write_iolog), or a trace of a block device or cache: text with columns, vscsi,
-    oracle-general. It may be compressed by gzip or zstd. SOURCE may be - for standard input, and FILE for standard
-    output. Several sources are read as one trace: the files of strace -ff, or those of DFTracer.
+    strace, a log that fio writes (write_iolog), or a trace of a block device or cache: text of blkparse, text with
+    columns, vscsi, oracle-general. It may be compressed by gzip or zstd. SOURCE may be - for standard input, and FILE
+    for standard output. Several sources are read as one trace: the files of strace -ff, or those of DFTracer.
 
     What could not be read, is missing in the source or had to be guessed is printed, and kept in the trace.
     """

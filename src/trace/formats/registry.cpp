@@ -21,8 +21,8 @@ namespace {
 
 // Each format tells itself here by its description; a reader's more particular format comes before a laxer one.
 const std::vector<Format> kFormats{
-    binary::format(), blkcsv_format(),         kCsv, kText1992, kPerfetto, fio_format(), strace_format(),
-    vscsi_format(),   oracle_general_format(),
+    binary::format(), blktrace_format(), blkcsv_format(), kCsv,           kText1992,
+    kPerfetto,        fio_format(),      strace_format(), vscsi_format(), oracle_general_format(),
 };
 
 std::string names(bool (*wanted)(const Format&)) {
@@ -45,15 +45,20 @@ const Format& recognise(Source& source, char separator) {
   if (separator != 0 && csv::looks_like(head, separator)) return find_format("csv");
   for (const Format& format : formats())
     if (format.recognise != nullptr && is_read(format) && format.recognise(head)) return format;
-  std::string known = names(is_read);
-  for (const std::string& name : others()) base::append_parts(known, ", ", name);
-  throw Error(ErrorKind::kArgument, base::text("cannot tell the format of the trace ", source.name(),
-                                               head.empty() ? ", which is empty" : "", "; name one of: ", known));
+  throw Error(ErrorKind::kArgument,
+              base::text("cannot tell the format of the trace ", source.name(), head.empty() ? ", which is empty" : "",
+                         "; name one of: ", readable_formats()));
 }
 
 }  // namespace
 
 std::span<const Format> formats() { return kFormats; }
+
+std::string readable_formats() {
+  std::string known = names(is_read);
+  for (const std::string& name : others()) base::append_parts(known, ", ", name);
+  return known;
+}
 
 void name_others(std::vector<std::string> names) { others() = std::move(names); }
 

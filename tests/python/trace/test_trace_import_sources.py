@@ -157,3 +157,40 @@ def test_many_files_take_no_longer_each(tmp_path: Path, effort: Effort) -> None:
             told += len(files)
             out.write(events)
     assert told == len(opened.files) == count
+
+
+@pytest.mark.parametrize("format", ["strace", "blktrace", "dftracer"])
+def test_a_file_of_which_no_line_is_understood(tmp_path: Path, format: str) -> None:
+    (tmp_path / "notes.txt").write_text("some notes\nof another kind\nthree\nfour\n", encoding="utf-8")
+    target = tmp_path / "out.plait"
+    command = [*MAIN, "trace", "import", "--format", format, str(tmp_path / "notes.txt"), "-o", str(target)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 2
+    assert f"notes.txt was understood as {format}; it begins with" in done.stderr
+    assert "'some notes', 'of another kind', 'three'; name the format that it has" in done.stderr
+    assert "one of: plait, blktrace, blkcsv" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not target.exists()
+
+
+def test_the_lines_of_a_request_of_blktrace_are_one_request(tmp_path: Path) -> None:
+    lines = [
+        f"  8,0    1 {3 * k + at:8d}     {k}.{at}00000000   697  {action}   W {8 * k} + 8 [writer]"
+        for k in range(10)
+        for at, action in enumerate("QDC")
+    ]
+    (tmp_path / "blk.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    summary = trace.import_trace(tmp_path / "blk.txt", tmp_path / "out.plait")
+    assert (summary.format, summary.events, summary.writes, summary.written_bytes) == ("blktrace", 10, 10, 40960)
+    with trace.open(tmp_path / "out.plait") as opened:
+        events = opened.read()
+    assert list(events["offset"]) == [4096 * k for k in range(10)]
+    assert set(events["duration"]) == {100_000_000}
+    named = trace.import_trace(
+        tmp_path / "blk.txt",
+        tmp_path / "named.plait",
+        "blkcsv",
+        columns="device,-,-,time,-,action,op,lba,-,blocks",
+        separator=" ",
+    )
+    assert (named.events, named.written_bytes) == (10, 40960)

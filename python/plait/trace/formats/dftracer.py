@@ -11,6 +11,8 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from plait._errors import ArgumentError
+from plait.trace import formats
 from plait.trace._compressed import damages, opener_of, unpacking
 from plait.trace._event import Flag, Interface, Kind, Missed, Process, TracedFile
 from plait.trace._spool import Spool
@@ -96,6 +98,8 @@ class _Import:
         self.summed = 0
         self.failed = 0
         self.complete = True
+        self.understood = False
+        self.first_lines: list[str] = []
 
     def understand(self, line: str) -> bool:
         """Take a line; False: it is none of DFTracer's."""
@@ -223,6 +227,14 @@ class _Import:
             return self.strings.get(name, f"file of hash {name}")
         return self.strings.get(name, name)
 
+    def check_understood(self, paths: Sequence[str]) -> None:
+        """Raise ArgumentError if not one line was understood: the sources are of another format."""
+        if self.first_lines and not self.understood:
+            raise ArgumentError(
+                f"no line of {', '.join(paths)} was understood as dftracer; it begins with "
+                f"{', '.join(self.first_lines)}; name the format that it has, one of: {', '.join(formats.read_names())}"
+            )
+
     def file(self, pid: int, name: str) -> int:
         return self.files.setdefault((pid, name), len(self.files) + 1) if name else 0
 
@@ -238,12 +250,15 @@ def import_dftracer(paths: Sequence[str], step: Callable[[str], None]) -> Import
             if text in ("[", "]", "") and whole:
                 continue
             if text not in ("[", "]", "") and work.understand(text):
+                work.understood = True
                 continue
             if not whole and text != "]":
                 work.complete = False
             elif text != "]":
                 work.unknown += 1
+                work.first_lines = [*work.first_lines, repr(text[:100])][:3]
                 work.first_unknown = work.first_unknown or f"{path}:{number}: {text[:100]!r}"
+    work.check_understood(paths)
     work.ended()
     notes = ["read and write without an offset of their own are shown without one: DFTracer does not tell it"]
     notes += work.notes

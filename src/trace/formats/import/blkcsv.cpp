@@ -7,6 +7,7 @@
 #include "base/text.hpp"
 #include "plait/error.hpp"
 #include "trace/formats/import/block.hpp"
+#include "trace/formats/import/block_requests.hpp"
 #include "trace/formats/import/import.hpp"
 
 namespace plait::trace {
@@ -24,7 +25,8 @@ enum class Column : std::uint8_t {
   kBlocks,
   kDuration,
   kHost,
-  kDevice
+  kDevice,
+  kAction
 };
 
 struct Name {
@@ -82,6 +84,7 @@ constexpr std::array kNames{
     Name{"disknumber", Column::kDevice},
     Name{"disk_number", Column::kDevice},
     Name{"volume", Column::kDevice},
+    Name{"action", Column::kAction},
 };
 
 constexpr std::int64_t kSecond = 1'000'000'000;
@@ -156,8 +159,11 @@ Columns cambridge() {
 class BlkcsvReader final : public Import {
  public:
   BlkcsvReader(std::unique_ptr<Source> source, const ReadOptions& options)
-      : Import(std::move(source), "blkcsv", 4096, 1 << 16), block_(std::max<std::int64_t>(options.block, 1)) {
+      : Import(std::move(source), "blkcsv", 4096, 1 << 16),
+        requests_([this](const Event& event) { put(event); }),
+        block_(std::max<std::int64_t>(options.block, 1)) {
     std::string_view head = this->source().peek(std::size_t{1} << 16);
+    has_actions_ = is_blkparse(head);
     head = head.substr(0, std::min(head.find('\n'), head.size()));
     separator_ = options.separator != 0 ? options.separator : separator_of(head);
     const std::vector<std::string_view> first = split(head, separator_);
@@ -194,7 +200,7 @@ class BlkcsvReader final : public Import {
         throw Error(
             ErrorKind::kArgument,
             base::text("columns of a block trace are time, op, offset, lba, object, size, blocks, duration, host, "
-                       "device and -, not '",
+                       "device, action and -, not '",
                        words[k], "'"));
     if (!columns.addressed())
       throw Error(ErrorKind::kArgument, base::text("the columns '", text, "' include no offset, lba or object"));
@@ -210,7 +216,7 @@ class BlkcsvReader final : public Import {
       if (whole)
         not_understood(line, source().lines());
       else
-        description_.complete = false;
+        cut_off(line);
     }
     return true;
   }
@@ -229,12 +235,15 @@ class BlkcsvReader final : public Import {
     std::int64_t time = untimed_;
     std::string_view host;
     std::string_view device;
+    std::string action;
     if (fields.size() < columns_.kinds.size()) return false;
     for (std::size_t k = 0; k < columns_.kinds.size(); ++k) {
       const Column kind = columns_.kinds[k];
       const std::string_view field = fields[k];
       if (kind == Column::kNone) continue;
-      if (kind == Column::kHost) {
+      if (kind == Column::kAction) {
+        action = lower(field);
+      } else if (kind == Column::kHost) {
         host = field;
       } else if (kind == Column::kDevice) {
         device = field;
@@ -261,8 +270,25 @@ class BlkcsvReader final : public Import {
     if (time < first_) ++before_;
     event.operation = operations_;
     event.file = file(host, device);
-    put(event);
+    if (columns_.has(Column::kAction))
+      take(action, event);
+    else
+      put(event);
     return true;
+  }
+
+  /// Several lines of one request, as blktrace writes them.
+  void take(const std::string& action, const Event& event) {
+    using Action = BlockRequests::Action;
+    understood();
+    if (action == "q" || action == "queue" || action == "queued") requests_.take(Action::kQueued, event);
+    if (action == "d" || action == "issue" || action == "issued") requests_.take(Action::kIssued, event);
+    if (action == "r" || action == "requeue" || action == "requeued") requests_.take(Action::kRequeued, event);
+    if (action == "c" || action == "complete" || action == "completed") requests_.take(Action::kCompleted, event);
+  }
+
+  std::int64_t horizon() const override {
+    return columns_.has(Column::kAction) ? requests_.horizon() : Import::horizon();
   }
 
   /// Whole units count from those of the first, for times since 1601 in 100 ns do not fit into 64 bits of ns.
@@ -307,19 +333,29 @@ class BlkcsvReader final : public Import {
   }
 
   void finish() override {
+    requests_.finish();
+    if (requests_.unfinished() > 0)
+      note(base::text(requests_.unfinished(), " requests were not completed; how long they took is not known"));
+    if (has_actions_ && !columns_.has(Column::kAction))
+      note(
+          "this is a text of blkparse, which has several lines for one request, and each was taken for a request: "
+          "import it as blktrace, or name the column action");
     if (guessed_unit_ && columns_.has(Column::kTime)) note("times were taken to be seconds; --tick says otherwise");
     if (operations_ > 0 && !columns_.has(Column::kTime)) note("this trace has no times; requests stand 1 us apart");
     if (operations_ > 0 && !columns_.has(Column::kOp))
       note("this trace has no operations; all requests are shown as reads");
     if (columns_.has(Column::kObject))
       note("object N is shown as the bytes from N MiB on; objects of 2^40 and above share one offset");
-    if (!columns_.has(Column::kDuration)) note("this trace does not tell how long requests took");
+    if (!columns_.has(Column::kDuration) && !columns_.has(Column::kAction))
+      note("this trace does not tell how long requests took");
     if (before_ > 0) note(base::text(before_, " requests are before the first and stand at its time"));
   }
 
+  BlockRequests requests_;
   char separator_ = ',';
   std::int64_t block_;
   Columns columns_;
+  bool has_actions_ = false;
   bool guessed_unit_ = false;
   bool from_1601_ = false;
   std::int64_t base_ = -1;

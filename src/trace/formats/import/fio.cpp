@@ -42,7 +42,11 @@ class FioReader final : public Import {
     if (!source().line(line)) return false;
     if (!source().line_was_whole()) description_.complete = false;
     const std::string_view text = trimmed(line);
-    if (!text.empty() && !understand(text)) not_understood(line, source().lines());
+    if (text.empty()) return true;
+    if (understand(text))
+      understood();
+    else
+      not_understood(line, source().lines());
     return true;
   }
 

@@ -4,10 +4,14 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "plait/error.hpp"
+#include "trace/formats/registry.hpp"
 
 namespace plait::trace {
 
 namespace {
+
+constexpr std::size_t kMostShown = 3;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -51,6 +55,7 @@ Event Import::pop() {
 
 void Import::end() {
   if (std::exchange(told_, true)) return;
+  check_understood();
   if (late_ > 0)
     note(base::text(late_, late_ == 1 ? " event came" : " events came",
                     " too late to be put in order and stands where the trace was; ends are right"));
@@ -64,7 +69,22 @@ void Import::end() {
   }
 }
 
+void Import::check_understood() const {
+  if (understood_ || sequence_ > 0 || first_lines_.empty()) return;
+  std::string lines;
+  for (const std::string& line : first_lines_) base::append_parts(lines, lines.empty() ? "" : ", ", line);
+  throw Error(ErrorKind::kArgument,
+              base::text("no line of ", source_->name(), " was understood as ", description_.format,
+                         "; it begins with ", lines, "; name the format that it has, one of: ", readable_formats()));
+}
+
+void Import::cut_off(std::string_view text) {
+  description_.complete = false;
+  if (first_lines_.size() < kMostShown) first_lines_.push_back(shown(text));
+}
+
 void Import::not_understood(std::string_view text, std::int64_t number) {
+  if (first_lines_.size() < kMostShown) first_lines_.push_back(shown(text));
   if (unknown_++ == 0) first_unknown_ = base::text("is number ", number, ": ", shown(text));
 }
 

@@ -40,6 +40,10 @@ class Import : public Reader {
 
   Source& source() { return *source_; }
   void put(const Event& event);
+  /// A line or record was understood, though it may be of no event.
+  void understood() { understood_ = true; }
+  /// The last line was not understood, as it has no end.
+  void cut_off(std::string_view text);
   /// Counts what was not understood; the first is shown.
   void not_understood(std::string_view text, std::int64_t number);
   void note(std::string text) { description_.notes.push_back(std::move(text)); }
@@ -59,6 +63,8 @@ class Import : public Reader {
 
   Event pop();
   void end();
+  /// errors  kArgument: not one line of the source was understood, so that it is of another format.
+  void check_understood() const;
 
   std::unique_ptr<Source> source_;
   std::size_t slack_;
@@ -69,6 +75,8 @@ class Import : public Reader {
   std::int64_t late_ = 0;
   std::int64_t unknown_ = 0;
   std::string first_unknown_;
+  std::vector<std::string> first_lines_;  ///< that were not understood
+  bool understood_ = false;
   bool ended_ = false;
   bool told_ = false;
 };

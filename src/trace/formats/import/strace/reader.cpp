@@ -52,9 +52,12 @@ class StraceReader final : public Import {
     const Line line = parse_line(trimmed(text));
     const std::int64_t thread = thread_of(line);
     const std::int64_t start = time_of(line);
-    if (!understand(line, thread, start)) {
-      if (whole_) not_understood(text, source().lines());
-    }
+    if (understand(line, thread, start))
+      understood();
+    else if (whole_)
+      not_understood(text, source().lines());
+    else
+      cut_off(text);
     return true;
   }
 

@@ -8,6 +8,7 @@
 
 namespace {
 
+using plait::trace::Event;
 using plait::trace::Interface;
 using plait::trace::Kind;
 using plait::trace::kUnknown;
@@ -176,8 +177,96 @@ TEST(ImportFio, ReadsBothVersions) {
   EXPECT_NE(refused("hello\n", as("fio")).find("fio version 3"), std::string::npos);
 }
 
+constexpr std::string_view kBlkparse =
+    "  8,0    1        1     0.000000000   697  A   W 223490 + 8 <- (8,3) 100\n"
+    "  8,0    1        2     0.000001000   697  Q   W 223490 + 8 [kjournald]\n"
+    "  8,0    1        3     0.000002000   697  G   W 223490 + 8 [kjournald]\n"
+    "  8,0    1        4     0.000003000   697  P   N [kjournald]\n"
+    "  8,0    1        5     0.000004000   697  Q   W 223498 + 8 [kjournald]\n"
+    "  8,0    1        6     0.000005000   697  M   W 223498 + 8 [kjournald]\n"
+    "  8,0    1        7     0.000006000   697  Q  RA 900 + 8 [reader]\n"
+    "  8,0    1        8     0.000010000   697  D   W 223490 + 16 [kjournald]\n"
+    "  8,0    1        9     0.000011000     0  D  RA 900 + 8 [reader]\n"
+    "  8,16   0        1     0.000012000     5  Q WFS 8 + 8 [other]\n"
+    "  8,0    1       10     0.000020000     0  C  RA 900 + 8 [0]\n"
+    "  8,0    1       11     0.000360000     0  C   W 223490 + 16 [0]\n"
+    "  8,16   0        2     0.000400000     0  C WFS 8 + 8 [0]\n"
+    "  8,16   0        3     0.000500000     5  Q   R 64 + 8 [other]\n"
+    "CPU0 (8,16):\n"
+    " Reads Queued:           1,        4KiB\t Writes Queued:           1,        4KiB\n"
+    "Total (8,0):\n";
+
+TEST(ImportBlktrace, MakesOneRequestOfTheLinesOfOne) {
+  const Read trace = read_text(kBlkparse);
+  EXPECT_EQ(trace.description.format, "blktrace");
+  ASSERT_EQ(trace.events.size(), 4u);
+  const Event& write = trace.events[0];
+  EXPECT_EQ(write.kind, Kind::kWrite);
+  EXPECT_EQ(write.offset, 223490 * 512);
+  EXPECT_EQ(write.length, 16 * 512);
+  EXPECT_EQ(write.start, 9'000);
+  EXPECT_EQ(write.duration, 350'000);
+  EXPECT_EQ(trace.events[1].kind, Kind::kRead);
+  EXPECT_EQ(trace.events[1].duration, 9'000);
+  EXPECT_EQ(trace.events[2].start, 11'000);  // queued, as there is no line D
+  EXPECT_EQ(trace.events[2].duration, 388'000);
+  EXPECT_NE(trace.events[2].flags & plait::trace::flag::kDurable, 0);
+  EXPECT_EQ(trace.name(trace.events[2]), "8,16");
+  EXPECT_EQ(trace.events[3].duration, kUnknown);  // in flight at the end
+  EXPECT_TRUE(trace.notes("1 requests have no line C"));
+  EXPECT_TRUE(trace.description.missed.empty());
+}
+
+TEST(ImportBlktrace, TakesRequestsAtTheSameOffsetForTwo) {
+  const Read trace = read_text(
+      "8,0 0 1 1.0 7 Q R 8 + 8 [a]\n8,0 0 2 1.1 7 Q R 8 + 8 [b]\n"
+      "8,0 0 3 1.2 7 D R 8 + 8 [a]\n8,0 0 4 1.3 7 R R 8 + 8 [0]\n8,0 0 5 1.4 7 D R 8 + 8 [a]\n"
+      "8,0 0 6 1.5 7 C R 8 + 8 [0]\n8,0 0 7 1.6 7 D R 8 + 8 [b]\n8,0 0 8 1.7 7 C R 8 + 8 [0]\n");
+  ASSERT_EQ(trace.events.size(), 2u);
+  EXPECT_EQ(trace.events[0].start, 400'000'000);
+  EXPECT_EQ(trace.events[0].duration, 100'000'000);
+  EXPECT_EQ(trace.events[1].start, 600'000'000);
+}
+
+TEST(ImportBlktrace, KeepsEachRequestOfATraceThatOnlyQueues) {
+  std::string text;
+  constexpr int kRequests = 200'000;
+  for (int k = 0; k < kRequests; ++k) {
+    text += "8,0 0 " + std::to_string(k) + " 1." + std::to_string(100'000 + k) + " 7 Q W ";
+    text += std::to_string(k % 100) + " + 8 [a]\n";
+  }
+  const Read trace = read_text(text);
+  EXPECT_EQ(trace.events.size(), std::size_t{kRequests});
+}
+
+TEST(ImportBlkcsv, MakesOneRequestOfLinesWithActions) {
+  const std::string text =
+      "action,time,op,lba,blocks,disk\nQ,1,W,0,8,sda\nM,1,W,8,8,sda\nD,2,W,0,16,sda\nC,5,W,0,16,sda\n";
+  const Read trace = read_text(text);
+  ASSERT_EQ(trace.events.size(), 1u);
+  EXPECT_EQ(trace.events[0].length, 16 * 512);
+  EXPECT_EQ(trace.events[0].duration, 3'000'000'000);
+  const Read lines =
+      read_text(kBlkparse.substr(0, kBlkparse.find("CPU0")), as("blkcsv", "device,-,-,time,-,-,op,lba,-,blocks"));
+  EXPECT_TRUE(lines.notes("several lines for one request"));
+}
+
+TEST(ImportAny, AFileOfWhichNoLineIsUnderstoodIsRefused) {
+  const std::string text = "first line of\nsome other thing\n3\n4\n";
+  for (const char* name : {"strace", "blktrace"}) {
+    const std::string error = refused(text, as(name));
+    EXPECT_NE(error.find("no line of trace was understood as " + std::string(name)), std::string::npos) << error;
+    EXPECT_NE(error.find("'first line of', 'some other thing', '3';"), std::string::npos) << error;
+    EXPECT_NE(error.find("one of: plait, blktrace, blkcsv"), std::string::npos) << error;
+  }
+  EXPECT_NE(refused("hello", as("strace")).find("'hello'"), std::string::npos);
+  EXPECT_NE(refused("x\ny\n", as("blkcsv", "time,lba")).find("no line of"), std::string::npos);
+  EXPECT_NE(refused("fio version 3 iolog\nhello\n", as("fio")).find("'hello'"), std::string::npos);
+  EXPECT_EQ(read_text("junk\n+++ exited with 0 +++\n", as("strace")).events.size(), 1u);
+}
+
 TEST(ImportAny, NothingAtAllIsAnEmptyTraceOrRefused) {
-  for (const char* name : {"fio", "strace", "vscsi", "blkcsv", "oracle-general"}) {
+  for (const char* name : {"fio", "strace", "vscsi", "blkcsv", "blktrace", "oracle-general"}) {
     const Read trace = read_text("", as(name));
     EXPECT_TRUE(trace.events.empty()) << name;
   }

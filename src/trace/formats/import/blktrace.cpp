@@ -1,0 +1,185 @@
+/// The text that blkparse writes of a blktrace, in its default form: `8,0 1 17 0.009526900 697 D W 223490 + 16 [name]`
+/// is the device, the processor, the number of the line, seconds, the process, the action, what is done, the first
+/// sector, the number of sectors and the process's name.  Lines of other actions (merges, plugs, messages) say nothing
+/// of a request that its lines Q, D and C do not say, and the sums at the end nothing at all.
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/text.hpp"
+#include "trace/formats/import/block.hpp"
+#include "trace/formats/import/block_requests.hpp"
+#include "trace/formats/import/import.hpp"
+
+namespace plait::trace {
+
+namespace {
+
+constexpr std::int64_t kSecond = 1'000'000'000;
+constexpr std::int64_t kSector = 512;
+constexpr std::size_t kWindow = 1 << 17;
+constexpr std::string_view kActions = "ABCDFGIMPQRSTUXm";
+
+/// A line's words, as far as they are understood.
+struct Words {
+  std::string_view device;
+  std::int64_t time = 0;
+  char action = 0;
+  std::string_view does;  ///< RWBS: R, W, D, F and modifiers
+  std::int64_t sector = -1;
+  std::int64_t sectors = 0;
+};
+
+bool is_device(std::string_view word) {
+  const std::size_t comma = word.find(',');
+  return comma != std::string_view::npos && whole_number(word.substr(0, comma)) && whole_number(word.substr(comma + 1));
+}
+
+bool parse(std::string_view line, Words& words) {
+  const std::vector<std::string_view> all = words_of(line);
+  if (all.size() < 6 || !is_device(all[0]) || !whole_number(all[1]) || !whole_number(all[2])) return false;
+  const auto time = scaled_number(all[3], kSecond);
+  if (!time || all[3].find('.') == std::string_view::npos || !whole_number(all[4])) return false;
+  if (all[5].size() > 2 || kActions.find(all[5].front()) == std::string_view::npos) return false;
+  words.device = all[0];
+  words.time = *time;
+  words.action = all[5].front();
+  if (all.size() > 6) words.does = all[6];
+  if (all.size() < 10 || all[8] != "+") return true;
+  const auto sector = whole_number(all[7]);
+  const auto sectors = whole_number(all[9]);
+  if (!sector || !sectors) return false;
+  words.sector = std::min(*sector, kMostValue / kSector) * kSector;
+  words.sectors = std::min(*sectors, kMostValue / kSector) * kSector;
+  return true;
+}
+
+/// What RWBS says: F before the letter is a flush, F after it that the write is durable.
+bool describe(const Words& words, Event& event) {
+  const std::size_t letter = words.does.find_first_of("RWD");
+  event.offset = words.sector;
+  event.length = event.result = words.sectors;
+  if (letter == std::string_view::npos || words.sectors == 0) {
+    event.kind = Kind::kSync;
+    event.offset = -1;
+    event.length = event.result = 0;
+    return words.does.find('F') != std::string_view::npos;
+  }
+  event.kind = words.does[letter] == 'R' ? Kind::kRead : words.does[letter] == 'W' ? Kind::kWrite : Kind::kMetadata;
+  if (words.does.find('F', letter) != std::string_view::npos) event.flags |= flag::kDurable;
+  return words.sector >= 0;
+}
+
+bool is_summary(std::string_view line) {
+  return line.starts_with("CPU") || line.starts_with("Total (") || line.starts_with("Throughput (") ||
+         line.starts_with("Events (") || line.starts_with("Skips:");
+}
+
+class BlktraceReader final : public Import {
+ public:
+  explicit BlktraceReader(std::unique_ptr<Source> source)
+      : Import(std::move(source), "blktrace", 0, kWindow), requests_([this](const Event& event) { put_next(event); }) {
+    add_process(1);
+  }
+
+ private:
+  bool advance() override {
+    std::string_view line;
+    if (!source().line(line)) return false;
+    const std::string_view text = trimmed(line);
+    summed_ = summed_ || is_summary(text);
+    if (text.empty() || summed_) return true;
+    Words words;
+    if (parse(text, words))
+      take(words);
+    else
+      not_understood(line, source().lines());
+    return true;
+  }
+
+  void take(const Words& words) {
+    understood();
+    Event event;
+    event.interface = Interface::kBlock;
+    event.flags = 0;
+    event.process = event.thread = 1;
+    const auto action = action_of(words.action);
+    if (!action || words.does.empty()) return;
+    if (!describe(words, event)) {
+      ++others_;
+      return;
+    }
+    if (first_ < 0) first_ = words.time;
+    event.start = std::max<std::int64_t>(words.time - first_, 0);
+    event.file = file(words.device);
+    requests_.take(*action, event);
+  }
+
+  static std::optional<BlockRequests::Action> action_of(char letter) {
+    switch (letter) {
+      case 'Q': return BlockRequests::Action::kQueued;
+      case 'D': return BlockRequests::Action::kIssued;
+      case 'R': return BlockRequests::Action::kRequeued;
+      case 'C': return BlockRequests::Action::kCompleted;
+      default: return std::nullopt;
+    }
+  }
+
+  void put_next(Event event) {
+    event.operation = ++operations_;
+    put(event);
+  }
+
+  std::uint32_t file(std::string_view device) {
+    const auto known = files_.find(device);
+    if (known != files_.end()) return known->second;
+    const auto number = static_cast<std::uint32_t>(files_.size() + 1);
+    description_.files.push_back({1, number, std::string(device)});
+    return files_.emplace(device, number).first->second;
+  }
+
+  std::int64_t horizon() const override { return requests_.horizon(); }
+
+  void finish() override {
+    requests_.finish();
+    if (requests_.unfinished() > 0)
+      note(base::text(requests_.unfinished(), " requests have no line C; how long they took is not known"));
+    if (others_ > 0) note(base::text(others_, " lines of commands that move no blocks are left out"));
+  }
+
+  BlockRequests requests_;
+  std::map<std::string, std::uint32_t, std::less<>> files_;
+  std::int64_t first_ = -1;
+  std::int64_t others_ = 0;
+  std::uint64_t operations_ = 0;
+  bool summed_ = false;
+};
+
+std::unique_ptr<Reader> open(std::unique_ptr<Source> source, const ReadOptions&) {
+  return std::make_unique<BlktraceReader>(std::move(source));
+}
+
+}  // namespace
+
+bool is_blkparse(std::string_view head) {
+  int known = 0;
+  int lines = 0;
+  while (!head.empty() && lines < 20) {
+    const std::size_t end = std::min(head.find('\n'), head.size());
+    const std::string_view text = trimmed(head.substr(0, end));
+    head.remove_prefix(std::min(end + 1, head.size()));
+    if (text.empty()) continue;
+    ++lines;
+    Words words;
+    known += parse(text, words) ? 1 : 0;
+  }
+  return known * 2 > lines;
+}
+
+Format blktrace_format() { return {.name = "blktrace", .suffix = "", .recognise = is_blkparse, .open = open}; }
+
+}  // namespace plait::trace
