@@ -85,6 +85,9 @@ uint64_t plait_events_operation(void);
 void plait_events_missed(enum plait_missed reason, int64_t events, int64_t read_bytes, int64_t written_bytes);
 /* In the child of a fork: forgets the parent's chunks and goes on as a process of its own with the parent's files. */
 void plait_events_forked(void);
+struct plait_account;
+/* Memory of the trace for this process's sums, zeroed; NULL: there is none.  Once in each process. */
+struct plait_account* plait_events_account(void);
 /* Tells that a program that keeps no events is to take this process's place: its part ends here.  replaced 0: it did
  * not, and the part goes on. */
 void plait_events_replaced(int replaced);

@@ -22,6 +22,10 @@ enum plait_unrecorded {
   PLAIT_UNRECORDED_ASKED = 'e'    /* with PLAIT_RECORD= in its environment */
 };
 
+/* A name of no file: a child that a process waited for, and what the kernel had counted of it in all: six numbers parted
+ * by blanks, its process id, when the system started it, bytes read, bytes written, calls that read, calls that write. */
+#define PLAIT_REAPED "reaped:"
+
 /* The first bytes of the header, and of each chunk. */
 #define PLAIT_TRACE_MAGIC "\x89PLAIT\r\n"
 #define PLAIT_CHUNK_MAGIC "PLTC"
@@ -34,7 +38,9 @@ enum {
   PLAIT_TRACE_CONTEXTS = 1024,   /* contexts of a chunk at most */
   PLAIT_TRACE_WRITTEN = 1,       /* header flag: made by one writer at once; chunks in order, an index at the end */
   PLAIT_TRACE_LONGEST = 96,      /* bytes of one record of an event at most, contexts included */
-  PLAIT_TRACE_MISSED = 8         /* room for so many reasons in a process block */
+  PLAIT_TRACE_MISSED = 8,        /* room for so many reasons in a process block */
+  PLAIT_ACCOUNT_CHUNK = 1024,    /* bytes of a chunk of sums */
+  PLAIT_ACCOUNT_SLOTS = 14       /* threads whose sums it holds */
 };
 
 struct plait_trace_header {
@@ -54,7 +60,8 @@ enum plait_chunk_kind {
   PLAIT_CHUNK_PROCESS = 2, /* a process block, its command, names */
   PLAIT_CHUNK_NAMES = 3,   /* more names of the same process */
   PLAIT_CHUNK_TABLES = 4,  /* what a written trace's description says */
-  PLAIT_CHUNK_INDEX = 5    /* the last of a written trace: one entry for each chunk before it */
+  PLAIT_CHUNK_INDEX = 5,   /* the last of a written trace: one entry for each chunk before it */
+  PLAIT_CHUNK_ACCOUNT = 6  /* of a process that is recorded: what it has accounted for of the kernel's sums */
 };
 
 /* The front of each chunk. */
@@ -100,4 +107,23 @@ struct plait_index_entry {
   int64_t last;
   uint32_t events;
   uint32_t reserved;
+};
+
+enum plait_account_flags {
+  PLAIT_ACCOUNT_THREADS = 1,     /* there are more threads than slots: the sums are not all here */
+  PLAIT_ACCOUNT_ASYNCHRONOUS = 2 /* there were requests that the kernel does not count */
+};
+
+/* The content of a chunk of sums: what a process has accounted for of the kernel's count of it, so that whoever waits
+ * for the process can be compared with it although the process was killed.  Sums are of bytes read, bytes written, calls
+ * that read and calls that write. */
+struct plait_account {
+  int64_t flags;
+  int64_t settled[4]; /* all but the slots */
+  int64_t loading;    /* calls of dlopen whose reads are not accounted for yet */
+  struct {
+    int64_t sums[4];
+    int64_t reading;  /* whether the thread is in a call that reads, whose end it may not see */
+    int64_t spare[3]; /* a line of the cache for each thread */
+  } slots[PLAIT_ACCOUNT_SLOTS];
 };

@@ -76,6 +76,7 @@ int plait_thread_id(void);
 struct plait_process {
   struct plait_mapping mapping; /* the process chunk, kept to the end */
   struct plait_process_block* block;
+  struct plait_mapping account;
   struct plait_mapping names;
   struct plait_reservation names_reserved;
   uint32_t names_size;

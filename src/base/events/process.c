@@ -139,6 +139,7 @@ void plait_events_forked(void) {
   plait_threads_forget();
   plait_file_release(&plait_this_process.mapping);
   plait_file_release(&plait_this_process.names);
+  plait_file_release(&plait_this_process.account);
   if (enter(parent) == 0) {
     plait_live->generation = ++generation;
   } else {
@@ -146,6 +147,19 @@ void plait_events_forked(void) {
   }
   plait_local.inside = inside;
   errno = kept;
+}
+
+struct plait_account* plait_events_account(void) {
+  struct plait_mapping* mapping = &plait_this_process.account;
+  struct plait_reservation reserved = {0, 0, 0};
+  _Static_assert(sizeof(struct plait_chunk) + sizeof(struct plait_account) == PLAIT_ACCOUNT_CHUNK, "no padding");
+  if (!plait_events_active() || mapping->chunk != NULL) return NULL;
+  if (plait_file_chunk(mapping, &reserved, PLAIT_ACCOUNT_CHUNK, PLAIT_CHUNK_ACCOUNT, plait_this_process.id) != 0)
+    return NULL;
+  unsigned char* at = mapping->at;
+  memset(at, 0, sizeof(struct plait_account));
+  plait_file_publish(mapping, at + sizeof(struct plait_account));
+  return (struct plait_account*)(void*)at;
 }
 
 static void tell_end(struct plait_process_block* block) {

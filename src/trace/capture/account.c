@@ -11,15 +11,24 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/events/format.h"
 #include "trace/capture/capture.h"
 #include "trace/capture/threads.h"
 
 struct account_slot account_slots[ACCOUNT_SLOTS];
-__thread uint32_t account_slot_number;
+__thread struct account_slot* account_own_slot;
+_Static_assert(sizeof(struct account_slot) == sizeof(((struct plait_account*)NULL)->slots[0]), "one layout");
 
 static _Atomic uint32_t slots_given;
-// What the kernel had counted when the slots stood at zero, and what was reported as missed since.
-static _Atomic int64_t settled[4];
+// What the kernel had counted when the slots stood at zero, and what was reported as missed since; with the first slots
+// in the trace, or before there is one and where it has no memory, here.
+static struct plait_account here;
+static struct plait_account* account = &here;
+
+static _Atomic int64_t* atomic_of(int64_t* sum) { return (_Atomic int64_t*)sum; }
+
+static void settle_one(int sum, int64_t by) { atomic_fetch_add(atomic_of(&account->settled[sum]), by); }
+
 static _Atomic uint64_t libraries_settled;
 // In the child of a fork another thread may have held the loader's lock, and nobody gives it back: it is not asked
 // unless the child itself calls dlopen, which needs the lock too.
@@ -29,12 +38,30 @@ static uint64_t libraries_loaded(void) {
   return atomic_load(&forked) ? atomic_load(&libraries_settled) : elf_libraries_loaded();
 }
 
-uint32_t account_new_slot(void) {
+struct account_slot* account_new_slot(void) {
   const uint32_t given = atomic_fetch_add_explicit(&slots_given, 1, memory_order_relaxed);
+  if (given < PLAIT_ACCOUNT_SLOTS) {
+    account_own_slot = (struct account_slot*)(void*)&account->slots[given];
+    return account_own_slot;
+  }
+  atomic_fetch_or(atomic_of(&account->flags), PLAIT_ACCOUNT_THREADS);
   const uint32_t shared = ACCOUNT_OWNED + given % (ACCOUNT_SLOTS - ACCOUNT_OWNED);
-  account_slot_number = (given < ACCOUNT_OWNED ? given : shared) + 1;
-  return account_slot_number;
+  account_own_slot = &account_slots[given < ACCOUNT_OWNED ? given : shared];
+  return account_own_slot;
 }
+
+void account_keep(void) {
+  struct plait_account* kept = plait_events_account();
+  if (kept == NULL) return;
+  memcpy(kept, account, sizeof *kept);
+  // This thread's slot moves along.
+  const uintptr_t slot = (uintptr_t)account_own_slot - (uintptr_t)account;
+  if (account_own_slot != NULL && slot < sizeof *account)
+    account_own_slot = (struct account_slot*)(void*)((char*)kept + slot);
+  account = kept;
+}
+
+void account_asynchronous(void) { atomic_fetch_or(atomic_of(&account->flags), PLAIT_ACCOUNT_ASYNCHRONOUS); }
 
 long account_slurp(const char* path, char* text, size_t room) {
   const long fd = RAW4(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
@@ -78,7 +105,9 @@ static bool kernel_counts(struct counts* counts) {
 }
 
 static void recorded_counts(int64_t sums[4]) {
-  for (int i = 0; i < 4; ++i) sums[i] = atomic_load(&settled[i]);
+  for (int i = 0; i < 4; ++i) sums[i] = atomic_load(atomic_of(&account->settled[i]));
+  for (int i = 0; i < PLAIT_ACCOUNT_SLOTS; ++i)
+    for (int sum = 0; sum < 4; ++sum) sums[sum] += atomic_load(atomic_of(&account->slots[i].sums[sum]));
   for (int i = 0; i < ACCOUNT_SLOTS; ++i) {
     sums[0] += atomic_load_explicit(&account_slots[i].read_bytes, memory_order_relaxed);
     sums[1] += atomic_load_explicit(&account_slots[i].written_bytes, memory_order_relaxed);
@@ -101,7 +130,7 @@ static bool difference(int64_t missing[4]) {
       missing[i] = kernel[i] - sums[i];
       some = some || missing[i] > 0;
     }
-    if (!some || tries == 3) return true;
+    if (!some || tries == 3 || surely_one_thread()) return true;
     const struct timespec pause = {0, 200000};
     RAW2(SYS_nanosleep, &pause, NULL);
   }
@@ -109,7 +138,7 @@ static bool difference(int64_t missing[4]) {
 
 static void settle(const int64_t missing[4]) {
   for (int i = 0; i < 4; ++i)
-    if (missing[i] != 0) atomic_fetch_add(&settled[i], missing[i]);
+    if (missing[i] != 0) settle_one(i, missing[i]);
 }
 
 static void put_loader(int64_t bytes, int64_t start, const char* what) {
@@ -159,7 +188,10 @@ void account_forked(void) {
     atomic_store(&account_slots[i].reads, 0);
     atomic_store(&account_slots[i].writes, 0);
   }
-  for (int i = 0; i < 4; ++i) atomic_store(&settled[i], 0);
+  memset(&here, 0, sizeof here);
+  account = &here;
+  account_own_slot = NULL;
+  atomic_store(&slots_given, 0);
   atomic_store(&forked, !surely_one_thread());
   atomic_store(&account_loading, 0);
 }
@@ -184,11 +216,13 @@ void account_loaded(void) {
   if (!difference(missing) || !is_loaders(missing, &libraries)) return;
   atomic_store(&libraries_settled, libraries);
   settle(missing);
+  atomic_store(atomic_of(&account->loading), 0);  // last: a kill before this leaves a little more to be forgiven
   put_loader(missing[0], start, "loader:[dlopen]");
 }
 
 __attribute__((used)) void* capture_before_dlopen(const char* name) {
   atomic_store(&account_loading, 1);
+  atomic_fetch_add(atomic_of(&account->loading), 1);
   atomic_store(&forked, 0);
   void* function = chain_function(name);
   if (function == NULL) function = libc_function(name, NULL);
@@ -224,20 +258,43 @@ static char* write_number(char* end, int64_t number) {
   return end;
 }
 
+// A field of a process's status, of those behind its command: 3 is the state.  NULL: there are fewer.
+static const char* status_field(const char* status, int number) {
+  const char* at = strrchr(status, ')');
+  for (int field = 2; at != NULL && field < number; ++field) {
+    at = strchr(at, ' ');
+    if (at != NULL) ++at;
+  }
+  return at;
+}
+
+// Names the child and what the kernel counted, for the trace of a child that was killed and could not compare.
+static void put_reaped(int child, int64_t started, const int64_t values[4]) {
+  char name[sizeof PLAIT_REAPED + 6 * 24] = PLAIT_REAPED;
+  char* end = write_number(name + strlen(name), child);
+  end = write_number(end, started);
+  for (int i = 0; i < 4; ++i) end = write_number(end, values[i]);
+  *end = 0;
+  (void)plait_events_name(name);
+}
+
 void account_child(int child) {
   char path[32] = "/proc/";
   char* end = write_number(path + strlen(path) - 1, child);
   path[strlen("/proc")] = '/';
   // A debugger waits for programs that are not its children, and is not counted theirs.
-  char text[512];
+  char text[1024];
   strcpy(end, "/stat");
-  const char* parent = account_slurp(path, text, sizeof text) > 0 ? strrchr(text, ')') : NULL;
-  if (parent == NULL || parent[1] == 0 || parent[2] == 0) return;
-  parent += 3;  // behind the state, a letter
-  if (number_at(&parent) != capture_process()) return;
+  if (account_slurp(path, text, sizeof text) <= 0) return;
+  const char* parent = status_field(text, 4);
+  const char* started = status_field(text, 22);
+  if (parent == NULL || started == NULL || number_at(&parent) != capture_process()) return;
+  const int64_t when = number_at(&started);
   strcpy(end, "/io");
   int64_t values[4];
-  if (counters_of(path, values) != 0) settle(values);
+  if (counters_of(path, values) == 0) return;
+  settle(values);
+  put_reaped(child, when, values);
 }
 
 void account_hand_over(char* text, size_t room) {

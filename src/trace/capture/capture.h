@@ -95,29 +95,32 @@ struct counts {
   int64_t writes;
 };
 
-/* Counters of this process, spread over lines of the cache by thread: the first ones have a thread each. */
+/* Counters of this process, spread over lines of the cache by thread: the first ones have a thread each, and those of
+ * the first lie in the trace, where they stay when the process is killed. */
 struct account_slot {
   _Atomic int64_t read_bytes;
   _Atomic int64_t written_bytes;
   _Atomic int64_t reads;
   _Atomic int64_t writes;
-} __attribute__((aligned(64)));
+  _Atomic int64_t reading; /* a call that reads is on its way */
+  int64_t spare[3];
+};
 #define ACCOUNT_SLOTS 256
 #define ACCOUNT_OWNED 192
 extern struct account_slot account_slots[ACCOUNT_SLOTS];
-extern __thread uint32_t account_slot_number __attribute__((tls_model("initial-exec")));
-uint32_t account_new_slot(void);
+extern __thread struct account_slot* account_own_slot __attribute__((tls_model("initial-exec")));
+struct account_slot* account_new_slot(void);
 
 static inline struct account_slot* account_slot(void) {
-  uint32_t number = account_slot_number;
-  if (UNLIKELY(number == 0)) number = account_new_slot();
-  return &account_slots[number - 1];
+  struct account_slot* slot = account_own_slot;
+  return LIKELY(slot != NULL) ? slot : account_new_slot();
 }
 /* Adds to a counter in a slot.  Signal handlers may come in, so that it is one instruction, but other threads add to an
  * owned one nothing, so that the bus need not be locked. */
 static inline void account_add(const struct account_slot* slot, _Atomic int64_t* sum, int64_t by) {
 #if defined(__x86_64__)
-  if (LIKELY(slot < &account_slots[ACCOUNT_OWNED])) {
+  if (LIKELY((uintptr_t)slot - (uintptr_t)&account_slots[ACCOUNT_OWNED] >=
+             (ACCOUNT_SLOTS - ACCOUNT_OWNED) * sizeof *slot)) {
     __asm__("addq %1, %0" : "+m"(*sum) : "er"(by) : "cc");
     return;
   }
@@ -125,6 +128,10 @@ static inline void account_add(const struct account_slot* slot, _Atomic int64_t*
   (void)slot;
 #endif
   atomic_fetch_add_explicit(sum, by, memory_order_relaxed);
+}
+/* Before and after a call that reads: what the kernel counts of one that a kill cuts short, the program never saw. */
+static inline void account_reading(int64_t reading) {
+  atomic_store_explicit(&account_slot()->reading, reading, memory_order_relaxed);
 }
 static inline void account_read(int64_t result) {
   struct account_slot* slot = account_slot();
@@ -142,6 +149,10 @@ long account_slurp(const char* path, char* text, size_t room);
 void account_start(void);
 /* In the child of a fork: the kernel begins at zero, so do we. */
 void account_forked(void);
+/* Puts the sums into the trace, once this process is part of it. */
+void account_keep(void);
+/* There are requests that the kernel does not count. */
+void account_asynchronous(void);
 /* Before a child that ended is waited for: the kernel then counts its doings as its parent's. */
 void account_child(int child);
 /* Compares and reports the difference. */

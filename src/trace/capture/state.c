@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "trace/capture/capture.h"
+#include "trace/capture/threads.h"
 
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK 18
@@ -112,6 +113,7 @@ static bool begin_first(void) {
   if (capture_libc_text.size == 0) return false;  // another C library than glibc: nothing is known of its inside
   map_state();
   if (!join()) return false;
+  if (has_one_thread()) account_keep();  // others may be adding to the sums
   put_event((struct plait_event){
       .kind = PLAIT_EVENT_START, .interface = PLAIT_INTERFACE_UNKNOWN, .start = plait_events_now(), .offset = -1});
   patch_libc();
@@ -126,6 +128,7 @@ static void go_on_after_fork(void) {
   table_shared();
   capture_spawning = 0;
   plait_events_forked();
+  account_keep();
   put_event((struct plait_event){
       .kind = PLAIT_EVENT_START, .interface = PLAIT_INTERFACE_UNKNOWN, .start = plait_events_now(), .offset = -1});
 }

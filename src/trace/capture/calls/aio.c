@@ -125,6 +125,7 @@ long capture_io_submit(unsigned long context, long count, void* requests, enum c
   }
   const long result = next == CHAIN_END ? RAW3(SYS_io_submit, context, count, requests)
                                         : chain_call(next, 0, ARGUMENTS((long)context, count, (long)requests));
+  if (wanted && result > 0) account_asynchronous();
   struct asked unused;
   for (long i = result < 0 ? 0 : result; i < looked; ++i) take((uintptr_t)blocks[i], &unused);
   return result;

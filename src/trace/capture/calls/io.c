@@ -94,10 +94,12 @@ static inline __attribute__((always_inline)) long transfer(uintptr_t caller, str
   const uint64_t operation = UNLIKELY(q.next != CHAIN_END) ? plait_events_operation()
                              : inside                      ? capture_chain_operation
                                                            : 0;
+  if (q.kind == PLAIT_EVENT_READ) account_reading(1);
   const int64_t start = plait_clock_now();
   const long result = ask(&q, waits, operation);
   const int64_t end = plait_clock_now();
   if (LIKELY(q.next == CHAIN_END)) account(&q, result);  // else the kernel's count is of what the next library asks
+  if (q.kind == PLAIT_EVENT_READ) account_reading(0);
   // A vector is looked at when the kernel has done so: these are its answers where it may not have, or could not.
   const bool read_by_kernel =
       result >= 0 || (result != -EBADF && result != -EINVAL && result != -ESPIPE && result != -EFAULT);

@@ -139,6 +139,7 @@ static struct uring* free_slot(void) {
 }
 
 void uring_add(int fd, const struct io_uring_params* p) {
+  account_asynchronous();
   struct uring* ring = free_slot();
   if (ring == NULL || (p->flags & IORING_SETUP_NO_MMAP)) {  // its memory is the program's: not known where
     if (ring != NULL) unlock(ring);

@@ -84,7 +84,7 @@ void Tables::tell_end(const std::vector<Image*>& images, const Process& process)
         std::any_of(images.begin() + static_cast<std::ptrdiff_t>(i) + 1, images.end(), [&](Image* later) {
           return later->block.first_operation == images[i]->block.first_operation;  // exec
         });
-    if (replaced) continue;
+    if (replaced || (i + 1 == images.size() && compare_killed(*images[i]))) continue;
     description_.complete = false;
     unended_.add(description_,
                  base::text("process ", process.number, process.command.empty() ? "" : " '" + process.command + "'",

@@ -21,7 +21,7 @@ bool plausible(const plait_chunk& front, std::uint64_t position) {
   return std::memcmp(front.magic, PLAIT_CHUNK_MAGIC, sizeof front.magic) == 0 && front.position == position &&
          front.size >= kUnit && front.size % kUnit == 0 &&
          (front.size <= PLAIT_TRACE_LARGEST || front.kind == PLAIT_CHUNK_INDEX) && front.kind >= PLAIT_CHUNK_EVENTS &&
-         front.kind <= PLAIT_CHUNK_INDEX;
+         front.kind <= PLAIT_CHUNK_ACCOUNT;
 }
 
 }  // namespace

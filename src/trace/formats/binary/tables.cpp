@@ -45,6 +45,8 @@ Tables::Tables(const std::vector<Part>& parts, Description& description) : descr
     if (found != images_.end()) take_names(found->second, chunk.content, chunk.position);
   }
   names_.clear();
+  for (const auto& [where, account] : accounts_)
+    if (const auto found = images_.find(where); found != images_.end()) found->second.account = account;
   number_processes();
   sum_missed();
   for (const Part& part : parts)
@@ -75,6 +77,8 @@ void Tables::read(const Part& part) {
       names_.push_back({&part, front.process, front.image, front.position, std::move(content)});
     else if (front.kind == PLAIT_CHUNK_TABLES)
       take_tables(content, part, front.position);
+    else if (front.kind == PLAIT_CHUNK_ACCOUNT)
+      take_account(part, front, content);
   }
 }
 
@@ -109,7 +113,7 @@ void Tables::take_names(Image& image, std::string_view content, std::uint64_t po
                    base::text("the names at byte ", position, " of ", image.part->name(), " are damaged"));
       return;
     }
-    if (!unrecorded_.take(name)) image.names.emplace_back(number, name);
+    if (!unrecorded_.take(name) && !take_reaped(image, name)) image.names.emplace_back(number, name);
   }
 }
 

@@ -1,8 +1,10 @@
 /// The processes and names of a trace.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -22,6 +24,7 @@ struct Image {
   std::uint32_t id = 0;     ///< of the process, in the system
   std::uint64_t begin = 0;  ///< as in plait_chunk::image
   plait_process_block block{};
+  std::optional<plait_account> account;
   std::string command;
   std::uint32_t number = 0;       ///< of the process, in the trace
   const Image* parent = nullptr;  ///< whose names it goes on with
@@ -57,6 +60,10 @@ class Tables {
   bool take_record(std::uint64_t type, std::string_view record);
   void number_processes();
   void number_files(const std::vector<Image*>& images);
+  void take_account(const Part& part, const plait_chunk& front, std::string_view content);
+  bool take_reaped(const Image& image, std::string_view name);
+  /// Compares an image that was killed with what the kernel had counted of it; false: that is not known.
+  bool compare_killed(Image& image) const;
   void tell_end(const std::vector<Image*>& images, const Process& process);
   void sum_missed();
 
@@ -72,6 +79,9 @@ class Tables {
   };
   std::vector<Later> names_;  // chunks of names
   UnrecordedPrograms unrecorded_;
+  std::vector<std::pair<Key, plait_account>> accounts_;  // until the images are known
+  /// Bytes read and written, and calls, of processes that others waited for, as the kernel counted: by part, id, start.
+  std::map<std::pair<std::pair<const Part*, std::uint32_t>, std::uint64_t>, std::array<std::int64_t, 4>> reaped_;
   Remarks damaged_{"further damaged tables of the trace"};
   Remarks unended_{"further processes that were killed or still run"};
   Remarks renumbered_{"further processes whose id was used before"};

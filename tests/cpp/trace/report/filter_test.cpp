@@ -23,13 +23,16 @@ TEST(TraceFilter, FilesAreToldApartByTheirNames) {
   for (const char* name :
        {"/data/a/__pycache__/b.cpython-311.pyc", "/data/a/__pycache__/b.cpython-311.pyc.140232",
         "/usr/lib/python3.11/os.py", "/usr/lib/python3/dist-packages/numpy", "/data/a/env/pyvenv.cfg",
-        "/data/a/env/bin/python3", "/data/a/env/lib/python3.11/site-packages/x/y.json"})
+        "/data/a/env/bin/python3", "/data/a/env/lib/python3.11/site-packages/x/y.json",
+        "/usr/lib/jvm/java-17-openjdk-amd64/lib/modules", "/opt/jdk-21.0.1/lib/server/classes.jsa",
+        "/home/a/graal/lib/modules", "/tmp/hsperfdata_root/591"})
     EXPECT_EQ(foreign(name), Foreign::kInterpreter) << name;
   for (const char* name : {"/etc/localtime", "/usr/lib/locale/locale-archive"})
     EXPECT_EQ(foreign(name), Foreign::kSettings) << name;
-  for (const char* name : {"/dev/shm/data.npy", "/dev/shm", "/data/a/out.npy", "simulation.py", "/data/a/proc/b", "sys",
-                           "/etc/passwd", "pipe:[12]", "a.sock", "/data/lib/pythonic/x.dat", "/data/lib/python3data.h5",
-                           "/data/bin/python-out/run.h5", "/dev/shm/impinging.npy", "/dev/shm/mv2data.npy", ""})
+  for (const char* name :
+       {"/dev/shm/data.npy", "/dev/shm", "/data/a/out.npy", "simulation.py", "/data/a/proc/b", "sys", "/etc/passwd",
+        "pipe:[12]", "a.sock", "/data/lib/pythonic/x.dat", "/data/lib/python3data.h5", "/data/bin/python-out/run.h5",
+        "/dev/shm/impinging.npy", "/dev/shm/mv2data.npy", "/data/modules", "/data/jdk-tests.h5", ""})
     EXPECT_EQ(foreign(name), Foreign::kNone) << name;
 }
 

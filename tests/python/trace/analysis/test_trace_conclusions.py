@@ -49,6 +49,16 @@ def test_all_processes_are_compared() -> None:
             True,
             "the trace holds: it lacks an unknown amount (odd).",
         ),
+        (
+            [("unrecorded program /a (statically linked)", 2, 0, 0), ("odd", 1, 5, 0)],
+            True,
+            "it lacks 5 B and it lacks all that 2 processes did (unrecorded program /a (statically linked); odd).",
+        ),
+        (
+            [("bytes of mapped files, whose loads and stores are not seen", 3, 1024, 0)],
+            True,
+            "holds: it lacks the loads and stores on 1 KiB of mapped files.",
+        ),
         ([("\x1b[2J", 1, 0, 0)], False, "it lacks 1 event of unknown size and it was cut off (\\x1b[2J)."),
     ],
 )

@@ -15,6 +15,7 @@ import pytest
 from launching import WELCOME
 from recording import PLAIT, SOURCES, Recorded, check_exact, compiled, kernel_count, load, need
 
+import plait
 from plait.launch import LaunchError, find_mpiexec
 from plait.trace import Interface, Kind
 
@@ -231,3 +232,34 @@ def test_collective_mpi_io_in_c(tmp_path: Path, capfd: Capture) -> None:
             assert (covered == 1).all()
         assert {one.rank for one in found.description.processes} >= {0, 1, 2}
         target.unlink()
+
+
+def test_the_mapped_files_of_a_jvm_are_not_missing_data(tmp_path: Path, capfd: Capture) -> None:
+    command = [PLAIT, "trace", "record", "-o", tmp_path / "a.plait", "--", need("java"), "-version"]
+    with capfd.disabled():
+        done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300)
+    assert "all of what is known to have happened" in done.stderr
+    assert plait.trace.report(tmp_path / "a.plait")["trace"]["coverage"]["share"] == 1.0
+
+
+def test_of_mapped_data_nobody_knows_how_much_was_read(tmp_path: Path, capfd: Capture) -> None:
+    (tmp_path / "data").write_bytes(bytes(1 << 16))
+    script = "import mmap, sys; file = open(sys.argv[1], 'rb'); mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)[5]"
+    words = [
+        PLAIT,
+        "trace",
+        "record",
+        "-o",
+        tmp_path / "a.plait",
+        "--",
+        sys.executable,
+        "-c",
+        script,
+        tmp_path / "data",
+    ]
+    with capfd.disabled():
+        done = subprocess.run(words, capture_output=True, text=True, check=True, timeout=300)
+    assert "an unknown share of what happened" in done.stderr
+    coverage = plait.trace.report(tmp_path / "a.plait")["trace"]["coverage"]
+    assert coverage["share"] is None
+    assert "it lacks the loads and stores on 64 KiB of mapped files" in coverage["text"]

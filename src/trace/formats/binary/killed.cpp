@@ -1,0 +1,88 @@
+// Processes that were killed, which could not compare what they recorded with the kernel's count of them.
+//
+// Each process keeps in the trace what it has accounted for of that count, and whoever waits for it what the kernel had
+// counted in the end.  A worker that was terminated after it had read 1000 bytes by calls that were recorded, and 24 by a
+// system call instruction of its own, accounts for 1000 bytes; its parent's name "reaped:71 9000 1024 0 3 0" says 1024.
+// So 24 bytes are missing, and nothing else is: the trace of this process is as complete as that of one that ended.
+//
+// A worker that waits for its next task is killed in a call that reads.  What the kernel had put into its memory by then,
+// the program never saw: that is no event, and is not missing.
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <iterator>
+
+#include "base/events/events.h"
+#include "trace/formats/binary/tables.hpp"
+#include "trace/words.hpp"
+
+namespace plait::trace::binary {
+
+namespace {
+
+constexpr std::string_view kReaped = PLAIT_REAPED;
+constexpr std::int64_t kMostLoads = 1 << 20;
+constexpr std::int64_t kLoad = 16384;  // bytes that dlopen reads of a library and those that it needs
+
+/// The numbers of a text between blanks; false: there are others, or not as many.
+template <std::size_t Count>
+bool numbers_of(std::string_view text, std::array<std::uint64_t, Count>& numbers) {
+  for (std::uint64_t& number : numbers) {
+    const std::size_t begin = std::min(text.find_first_not_of(' '), text.size());
+    text.remove_prefix(begin);
+    const std::size_t end = std::min(text.find(' '), text.size());
+    const auto found = natural_of(text.substr(0, end), std::uint64_t{1} << 62U);
+    if (!found) return false;
+    number = *found;
+    text.remove_prefix(end);
+  }
+  return text.empty();
+}
+
+/// Without sign, for what a damaged trace says may overflow.
+std::int64_t accounted(const plait_account& account, int sum) {
+  auto all = static_cast<std::uint64_t>(account.settled[sum]);
+  for (const auto& slot : account.slots) all += static_cast<std::uint64_t>(slot.sums[sum]);
+  return static_cast<std::int64_t>(std::min(all, std::uint64_t{1} << 62U));
+}
+
+}  // namespace
+
+void Tables::take_account(const Part& part, const plait_chunk& front, std::string_view content) {
+  if (content.size() < sizeof(plait_account)) return;
+  plait_account account;
+  std::memcpy(&account, content.data(), sizeof account);
+  accounts_.emplace_back(key(part, front.process, front.image), account);
+}
+
+bool Tables::take_reaped(const Image& image, std::string_view name) {
+  if (!name.starts_with(kReaped)) return false;
+  std::array<std::uint64_t, 6> numbers{};  // id, start, the kernel's four sums
+  if (!numbers_of(name.substr(kReaped.size()), numbers)) return false;
+  auto& counted = reaped_[{{image.part, static_cast<std::uint32_t>(numbers[0])}, numbers[1]}];
+  for (std::size_t k = 0; k < counted.size(); ++k) counted[k] = static_cast<std::int64_t>(numbers[k + 2]);
+  return true;
+}
+
+bool Tables::compare_killed(Image& image) const {
+  const auto counted = reaped_.find({{image.part, image.id}, image.block.started});
+  if (counted == reaped_.end() || !image.account || image.account->flags != 0) return false;
+  const plait_account& account = *image.account;
+  const auto lost = [&](int sum) {
+    return std::max<std::int64_t>(counted->second[static_cast<std::size_t>(sum)] - accounted(account, sum), 0);
+  };
+  std::int64_t lost_read = lost(0);
+  const std::int64_t lost_written = lost(1);
+  const auto reading = std::count_if(std::begin(account.slots), std::end(account.slots),
+                                     [](const auto& slot) { return slot.reading != 0; });
+  if (lost(2) <= reading) lost_read = 0;
+  // What the loader read for dlopen is accounted for at the next open of a file.
+  if (lost_read <= std::clamp<std::int64_t>(account.loading, 0, kMostLoads) * kLoad) lost_read = 0;
+  if (lost_read == 0 && lost_written == 0) return true;
+  image.block.missed[PLAIT_MISSED_KERNEL][0] += 1;
+  image.block.missed[PLAIT_MISSED_KERNEL][1] += lost_read;
+  image.block.missed[PLAIT_MISSED_KERNEL][2] += lost_written;
+  return true;
+}
+
+}  // namespace plait::trace::binary

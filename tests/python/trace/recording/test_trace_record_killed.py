@@ -1,0 +1,75 @@
+"""Processes that are killed are compared with the kernel's count by the process that waits for them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from recording import PLAIT, Recorded, compiled, load, record
+
+import plait.trace
+from plait.trace import Kind
+
+POOL = """
+import multiprocessing, sys
+
+def work(number):
+    with open(f"{sys.argv[2]}/out{number}", "wb") as file:
+        file.write(bytes(1000))
+    return number
+
+if __name__ == "__main__":
+    multiprocessing.set_start_method(sys.argv[1])
+    with multiprocessing.Pool(3) as pool:
+        assert sum(pool.map(work, range(8))) == 28
+"""
+
+
+def check_complete(found: Recorded) -> None:
+    assert found.description.complete, found.description.notes
+    assert found.missed() == {}
+    coverage = plait.trace.report(found.path)["trace"]["coverage"]
+    assert coverage["share"] == 1.0, coverage
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+def test_a_pool_of_workers_that_is_terminated(tmp_path: Path, method: str) -> None:
+    (tmp_path / "pool.py").write_text(POOL, encoding="utf-8")
+    command = [sys.executable, tmp_path / "pool.py", method, tmp_path]
+    done = subprocess.run(
+        [PLAIT, "trace", "record", "-o", tmp_path / "trace.plait", "--", *command],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "all of what is known to have happened" in done.stderr
+    found = load(tmp_path / "trace.plait")
+    check_complete(found)
+    assert sum(int(found.of(f"/out{k}", Kind.WRITE)["result"].sum()) for k in range(8)) == 8000
+
+
+def test_a_command_that_a_shell_kills(tmp_path: Path) -> None:
+    check_complete(record(tmp_path, "sh", "-c", "sleep 60 & kill $!; wait; true"))
+
+
+def test_what_a_killed_child_did_unseen_is_missing(tmp_path: Path) -> None:
+    (tmp_path / "data").write_bytes(bytes(1 << 16))
+    program = compiled(tmp_path, "killed_child.c")
+    check_complete(record(tmp_path, program, tmp_path / "data", "0"))
+    found = record(tmp_path, program, tmp_path / "data", "5000")
+    assert found.status == 0
+    assert found.description.complete
+    assert found.missed() == {"bytes that the kernel counted and no event has": (1, 5000, 0)}
+    share = plait.trace.report(found.path)["trace"]["coverage"]["share"]
+    assert share is not None
+    assert share < 1
+
+
+def test_a_killed_child_that_nobody_waits_for_may_have_done_more(tmp_path: Path) -> None:
+    found = record(tmp_path, "sh", "-c", "(sh -c 'kill -9 $$' &) ; sleep 0.3")
+    assert not found.description.complete
+    assert any("did not end its trace" in note for note in found.description.notes)
