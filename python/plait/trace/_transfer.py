@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable
 import numpy as np
 import numpy.typing as npt
 
+from plait._errors import ArgumentError
+from plait.trace import formats
 from plait.trace._event import Counters, Flag, Kind
 from plait.trace._reader import Trace
 from plait.trace._summary import Summary
@@ -75,7 +77,16 @@ def write_out(
     format: str | None,
     progress: Callable[[float], None] | None = None,
 ) -> Summary:
-    """Write an import that was read whole."""
+    """Write an import that was read whole.
+
+    Raises:
+        plait.ArgumentError: not one line of it was understood, so that it is of another format.
+    """
+    if found.not_understood:
+        raise ArgumentError(
+            f"no line of the source was understood as {found.format}; it begins with {found.not_understood}; "
+            f"name the format that it has, one of: {', '.join(formats.read_names())}"
+        )
     spool = found.spool
     spool.finish()
     summary = Summary(

@@ -26,6 +26,7 @@ BufferCache::BufferCache(const CacheSettings& settings, EventQueue& clock, Opera
   if (slots_ > 0) policy_ = NamedPolicy(settings.policy).make({slots_, block_, processes});
   const std::int64_t limit = settings.process_limit / block_;
   owner_limit_ = limit == 0 || limit >= slots_ ? 0 : static_cast<Slot>(limit);
+  largest_run_ = owner_limit_ != 0 ? owner_limit_ : slots_;
 }
 
 bool BufferCache::read(const Access& access) {
@@ -168,8 +169,13 @@ void BufferCache::evict(Slot slot, Run& run, bool for_room) {
   // The room is free when what is under way with the block has ended; nobody waits for that of a block that goes early.
   if (for_room && operations_.running(block.operation)) {
     if (block.operation == run.operation) {
-      end_run(run, block.key.file, true);
-      run.before.push_back(block.operation);
+      // A policy may give up a block of the request that is being put together, as belady does with the one that is
+      // used again last: its data go to the program and are not kept.  That does not divide the request, unless it is
+      // as large as the cache, which then has no room for the rest before its first part is there.
+      if (run.end - run.first >= largest_run_) {
+        end_run(run, block.key.file, true);
+        run.before.push_back(block.operation);
+      }
     } else if (run.before.empty() || !(run.before.back() == block.operation)) {
       run.before.push_back(block.operation);
     }

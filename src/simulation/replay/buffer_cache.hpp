@@ -103,7 +103,6 @@ class BufferCache final : private Timer {
   void toss(Run& run);
   void forget(Slot slot);
   Slot bring(const Use& use, Run& run);
-  void begin_run(Run& run, const Access& access, std::uint64_t first, std::uint64_t end, bool write);
   void add_missing(Run& run, const Access& access, std::uint64_t block, bool ahead);
   void end_run(Run& run, std::uint32_t file, bool wait);
   void read_ahead(const Access& access, FileRange range);
@@ -146,6 +145,7 @@ class BufferCache final : private Timer {
   SlotLinks owner_links_;  // of blocks of one process, in the order of use; where there is a limit
   std::vector<SlotList> owned_;
   Slot owner_limit_ = 0;
+  std::uint64_t largest_run_ = 0;  // blocks of one request that the cache has room for at once
   std::int64_t under_write_ = 0;  // bytes
   Operation last_write_;
   std::vector<Operation> file_last_write_;

@@ -217,6 +217,35 @@ def test_belady_looks_ahead_in_time(tmp_path):
     assert found["opt"].elapsed <= min(found["lru"].elapsed, found["fifo"].elapsed)
 
 
+@pytest.mark.parametrize("policy", POLICIES)
+def test_misses_of_a_request_are_read_together_whatever_the_policy(tmp_path, policy):
+    """A file of 8 MiB in requests of 64 KiB, twice, through a cache of 4 MiB in blocks of 4 KiB."""
+    size = 16 * BLOCK
+    requests = [(1, 2 * k, 1, Kind.READ, k % 128 * size, size, 0) for k in range(256)]
+    first = write_trace(tmp_path / "first.plait", requests[:128])
+    one = simulate.run(first, bare(tmp_path), cache="4MiB", policy=policy, read_ahead="none")
+    assert one["devices"][0]["reads"] == 128
+    both = simulate.run(write_trace(tmp_path / "both.plait", requests), bare(tmp_path), cache="4MiB", policy=policy)
+    assert both["devices"][0]["reads"] <= 256 + 16  # as many requests, of which a few are divided by blocks that hit
+
+
+def test_belady_is_faster_where_it_reads_less(tmp_path):
+    size = 16 * BLOCK
+    requests = [(1, 2 * k, 1, Kind.READ, k % 128 * size, size, 0) for k in range(512)]
+    path = write_trace(tmp_path / "scans.plait", requests)
+    known = {"cache": "4MiB", "read_ahead": "none"}
+    lru, belady = (simulate.run(path, bare(tmp_path), policy=policy, **known) for policy in ("lru", "belady"))
+    assert belady["devices"][0]["read_bytes"] < 0.7 * lru["devices"][0]["read_bytes"]
+    assert belady["devices"][0]["reads"] < 0.7 * lru["devices"][0]["reads"]
+    assert belady.elapsed < lru.elapsed
+
+
+def test_a_request_as_large_as_the_cache_is_divided(tmp_path):
+    path = write_trace(tmp_path / "large.plait", [(1, 0, 1, Kind.READ, 0, 64 * BLOCK, 0)])
+    for policy in ("lru", "belady"):
+        assert simulate.run(path, bare(tmp_path), cache="64KiB", policy=policy)["devices"][0]["reads"] == 4
+
+
 def test_workloads_run_with_their_cpu_time():
     result = simulate.run("workload:upw", "cray-1992", cache="8MiB")
     assert result["computing"] == pytest.approx(596, abs=1)

@@ -11,8 +11,6 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from plait._errors import ArgumentError
-from plait.trace import formats
 from plait.trace._compressed import damages, opener_of, unpacking
 from plait.trace._event import Flag, Interface, Kind, Missed, Process, TracedFile
 from plait.trace._spool import Spool
@@ -227,14 +225,6 @@ class _Import:
             return self.strings.get(name, f"file of hash {name}")
         return self.strings.get(name, name)
 
-    def check_understood(self, paths: Sequence[str]) -> None:
-        """Raise ArgumentError if not one line was understood: the sources are of another format."""
-        if self.first_lines and not self.understood:
-            raise ArgumentError(
-                f"no line of {', '.join(paths)} was understood as dftracer; it begins with "
-                f"{', '.join(self.first_lines)}; name the format that it has, one of: {', '.join(formats.read_names())}"
-            )
-
     def file(self, pid: int, name: str) -> int:
         return self.files.setdefault((pid, name), len(self.files) + 1) if name else 0
 
@@ -258,7 +248,6 @@ def import_dftracer(paths: Sequence[str], step: Callable[[str], None]) -> Import
                 work.unknown += 1
                 work.first_lines = [*work.first_lines, repr(text[:100])][:3]
                 work.first_unknown = work.first_unknown or f"{path}:{number}: {text[:100]!r}"
-    work.check_understood(paths)
     work.ended()
     notes = ["read and write without an offset of their own are shown without one: DFTracer does not tell it"]
     notes += work.notes
@@ -277,7 +266,10 @@ def import_dftracer(paths: Sequence[str], step: Callable[[str], None]) -> Import
         notes.append(f"{work.failed} calls failed; DFTracer does not tell why")
     processes = [Process(pid, **known) for pid, known in work.processes.items()]
     files = [TracedFile(pid, number, work.resolved(name)) for (pid, name), number in work.files.items()]
-    return Imported("dftracer", (work.zero or 0) * 1000, 1000, work.complete, processes, files, missed, notes, spool)
+    begins = "" if work.understood else ", ".join(work.first_lines)
+    zero = (work.zero or 0) * 1000
+    known = (zero, 1000, work.complete, processes, files, missed, notes, spool)
+    return Imported("dftracer", *known, not_understood=begins)
 
 
 FUNCTIONS = Functions(recognize=lambda path, head: is_dftracer(head), read=import_dftracer)

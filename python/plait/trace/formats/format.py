@@ -56,6 +56,8 @@ class Imported(NamedTuple):
     notes: list[str]
     spool: Events
     counters: list[Counters] = []  # noqa: RUF012 - a default of a named tuple, which nobody changes
+    not_understood: str = ""
+    """What the source begins with, if not one line of it was understood."""
 
 
 class Functions(NamedTuple):

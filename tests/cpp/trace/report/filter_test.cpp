@@ -25,7 +25,7 @@ TEST(TraceFilter, FilesAreToldApartByTheirNames) {
         "/usr/lib/python3.11/os.py", "/usr/lib/python3/dist-packages/numpy", "/data/a/env/pyvenv.cfg",
         "/data/a/env/bin/python3", "/data/a/env/lib/python3.11/site-packages/x/y.json",
         "/usr/lib/jvm/java-17-openjdk-amd64/lib/modules", "/opt/jdk-21.0.1/lib/server/classes.jsa",
-        "/home/a/graal/lib/modules", "/tmp/hsperfdata_root/591"})
+        "/data/a/graal/lib/modules", "/tmp/hsperfdata_root/591"})
     EXPECT_EQ(foreign(name), Foreign::kInterpreter) << name;
   for (const char* name : {"/etc/localtime", "/usr/lib/locale/locale-archive"})
     EXPECT_EQ(foreign(name), Foreign::kSettings) << name;
