@@ -16,7 +16,7 @@ enum plait_unrecorded {
   PLAIT_UNRECORDED_STATIC = 's',  /* statically linked */
   PLAIT_UNRECORDED_MACHINE = 'm', /* of another architecture */
   PLAIT_UNRECORDED_MUSL = 'c',    /* musl is its C library */
-  PLAIT_UNRECORDED_LOADER = 'l',  /* of another C library */
+  PLAIT_UNRECORDED_LOADER = 'l',  /* of another C library, or of a glibc that is too old for the recorder */
   PLAIT_UNRECORDED_RIGHTS = 'r',  /* runs with more rights than the program that runs it: setuid, capabilities */
   PLAIT_UNRECORDED_USER = 'u',    /* runs as a user, or below a root, that has no access to the trace */
   PLAIT_UNRECORDED_ASKED = 'e'    /* with PLAIT_RECORD= in its environment */

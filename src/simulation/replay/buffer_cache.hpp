@@ -146,7 +146,7 @@ class BufferCache final : private Timer {
   std::vector<SlotList> owned_;
   Slot owner_limit_ = 0;
   std::uint64_t largest_run_ = 0;  // blocks of one request that the cache has room for at once
-  std::int64_t under_write_ = 0;  // bytes
+  std::int64_t under_write_ = 0;   // bytes
   Operation last_write_;
   std::vector<Operation> file_last_write_;
   bool flushing_ = false;  // an event looks at ages

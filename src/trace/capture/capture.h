@@ -241,6 +241,9 @@ struct module;
 void* libc_function(const char* name, size_t* size);
 /* Finds the parts of memory above. */
 void elf_find_texts(void);
+/* The loader of this program, and the version 2.N of the GNU C library that this library needs at least. */
+extern const char* capture_loader;
+extern int capture_needs_glibc;
 /* Looks for functions in the libraries that come after this one, but in none that only asks the kernel. */
 void elf_find_next(const char* const* names, void** found, int count);
 /* How often a library was ever loaded. */

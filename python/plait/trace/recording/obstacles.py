@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 import struct
+from pathlib import Path
 from typing import BinaryIO
 
 ADVICE = (
@@ -16,6 +18,10 @@ UNFOLLOWED = "child processes that could not be followed"
 """The reason of traces that do not name the programs."""
 
 _MAPPED = "bytes of mapped files"  # how the recorder's reason begins
+LIBRARY = Path(__file__).parents[2] / "libplait_capture.so"
+"""The recording library."""
+
+_SILENT = 32  # loaders of glibc up to 2.32 do not say which they are
 _64_BIT = 2  # ELFCLASS64
 _INTERPRETER = 3  # PT_INTERP
 _GLIBC_LOADERS = ("ld-linux", "ld-lsb", "ld-2.", "ld.so")
@@ -59,7 +65,7 @@ def why_not(program: str, depth: int = 0) -> str | None:
     if loader is None:
         return f"{program} is statically linked: no library can be loaded into it"
     if os.path.basename(loader).startswith(_GLIBC_LOADERS):
-        return None
+        return f"{program} is linked with a glibc that is too old for the recorder" if _is_too_old(loader) else None
     library = "musl" if os.path.basename(loader).startswith("ld-musl-") else "another C library"
     return f"{program} is linked with {library} instead of glibc (its loader is {loader})"
 
@@ -78,6 +84,21 @@ def _loader(file: BinaryIO, head: bytes, size: int) -> str | None:
             file.seek(offset if offset < size else 0)
             return os.fsdecode(file.read(min(length, 4096)).split(b"\0", 1)[0])
     return None
+
+
+def _is_too_old(loader: str) -> bool:
+    """Whether a glibc's loader would refuse the recording library, and the program with it."""
+    try:
+        with open("/proc/self/exe", "rb") as file:
+            own = _loader(file, file.read(64), os.fstat(file.fileno()).st_size)
+        if own is not None and os.path.samefile(own, loader):
+            return False
+        says = re.search(rb"release version 2\.(\d+)", Path(loader).read_bytes())
+        needs = re.findall(rb"GLIBC_2\.(\d+)", LIBRARY.read_bytes())
+    except OSError:
+        return False
+    version = int(says[1]) if says else _SILENT
+    return version < max(map(int, needs), default=0)
 
 
 def _gains_rights(program: str, about: os.stat_result) -> bool:

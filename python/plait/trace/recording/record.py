@@ -18,9 +18,8 @@ from types import FrameType
 from plait._arguments.words import kind, shown
 from plait._errors import ArgumentError, ArgumentTypeError, StoreError
 from plait.trace.recording.choice import Choice, keep
-from plait.trace.recording.obstacles import why_not
+from plait.trace.recording.obstacles import LIBRARY, why_not
 
-_LIBRARY = Path(__file__).parents[2] / "libplait_capture.so"
 _MAGIC = b"\x89PLAIT\r\n"
 _RANKS = ("PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "MV2_COMM_WORLD_RANK", "SLURM_PROCID")
 
@@ -97,13 +96,13 @@ def _run_recorded(program: str, command: list[str], environment: dict[str, str])
 
 def recording_environment(path: str | os.PathLike[str]) -> dict[str, str]:
     """The environment in which programs record themselves into the trace at ``path``."""
-    if not _LIBRARY.exists():
-        raise StoreError(f"{_LIBRARY}: the recording library is missing; install Plait again, on Linux")
-    if any(character in str(_LIBRARY) for character in " :"):
-        raise StoreError(f"{_LIBRARY}: the loader takes no blanks or colons in LD_PRELOAD; install Plait elsewhere")
+    if not LIBRARY.exists():
+        raise StoreError(f"{LIBRARY}: the recording library is missing; install Plait again, on Linux")
+    if any(character in str(LIBRARY) for character in " :"):
+        raise StoreError(f"{LIBRARY}: the loader takes no blanks or colons in LD_PRELOAD; install Plait elsewhere")
     names = os.environ.get("LD_PRELOAD", "").replace(":", " ").split()
-    if str(_LIBRARY) not in names:  # else the caller has chosen the order
-        names.insert(0, str(_LIBRARY))
+    if str(LIBRARY) not in names:  # else the caller has chosen the order
+        names.insert(0, str(LIBRARY))
     environment = {**os.environ, "PLAIT_RECORD": os.path.abspath(path), "LD_PRELOAD": ":".join(names)}
     environment.setdefault("PLAIT_TRACE", environment["PLAIT_RECORD"])  # what Plait in it is asked for
     environment.pop("PLAIT_RECORD_EXEC", None)

@@ -38,8 +38,42 @@ static bool is_glibc_loader(const char* path) {
   return begins(name, "ld-linux") || begins(name, "ld-lsb") || begins(name, "ld-2.") || begins(name, "ld.so");
 }
 
+// A file in memory, for reading; the kernel would count a read as the program's.  NULL: it cannot be had.
+static const unsigned char* mapped(long fd, struct stat* about) {
+#ifdef SYS_newfstatat
+  const bool known = RAW4(SYS_newfstatat, fd, "", about, AT_EMPTY_PATH) == 0;
+#else
+  const bool known = RAW2(SYS_fstat, fd, about) == 0;
+#endif
+  if (!known || about->st_size <= 0) return NULL;
+  const long head = RAW6(SYS_mmap, NULL, about->st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+  return (unsigned long)head > -4096UL ? NULL : (const unsigned char*)head;
+}
+
+// Whether another loader of the GNU C library than this program's is too old for this library, which it would refuse and
+// the program with it.  From version 2.33 on they say which they are.
+static bool is_too_old(const char* loader) {
+  struct stat own;
+  struct stat about;
+  if (capture_loader == NULL || RAW4(SYS_newfstatat, AT_FDCWD, capture_loader, &own, 0) != 0) return false;
+  const long fd = RAW4(SYS_openat, AT_FDCWD, loader, O_RDONLY | O_CLOEXEC, 0);
+  if (fd < 0) return false;
+  const unsigned char* head = mapped(fd, &about);
+  RAW1(SYS_close, fd);
+  if (head == NULL) return false;
+  static const char says[] = "release version 2.";
+  const char* end = (const char*)head + about.st_size;
+  const char* digit = memmem(head, (size_t)about.st_size, says, sizeof says - 1);
+  int minor = digit == NULL ? 32 : 0;
+  if (digit != NULL) digit += sizeof says - 1;
+  for (; digit != NULL && digit < end && *digit >= '0' && *digit <= '9'; ++digit) minor = minor * 10 + (*digit - '0');
+  RAW2(SYS_munmap, head, about.st_size);
+  const bool same = own.st_dev == about.st_dev && own.st_ino == about.st_ino;
+  return !same && minor < capture_needs_glibc;
+}
+
 static enum obstacle by_loader(const char* loader) {
-  if (is_glibc_loader(loader)) return OBSTACLE_NONE;
+  if (is_glibc_loader(loader)) return is_too_old(loader) ? OBSTACLE_LOADER : OBSTACLE_NONE;
   return begins(last_word(loader), "ld-musl-") ? OBSTACLE_MUSL : OBSTACLE_LOADER;
 }
 
@@ -83,7 +117,6 @@ static bool gains_rights(long fd, const struct stat* about) {
   return geteuid() != 0 && RAW4(SYS_fgetxattr, fd, "security.capability", NULL, 0) > 0;
 }
 
-// The file is mapped: the kernel would count a read as the program's.
 static enum obstacle of_program(int directory, const char* path, int flags, int depth) {
   const char* name = last_word(path);
   if (begins(name, "ld-linux")) return OBSTACLE_NONE;  // a loader that is called to run a program needs none itself
@@ -91,23 +124,14 @@ static enum obstacle of_program(int directory, const char* path, int flags, int 
   const bool is_open = (flags & AT_EMPTY_PATH) && *path == 0;
   const long fd = is_open ? directory : RAW4(SYS_openat, directory, path, O_RDONLY | O_CLOEXEC, 0);
   if (fd < 0) return OBSTACLE_NONE;  // may be run but not read: nothing is known
-  struct stat about;
-#ifdef SYS_newfstatat
-  const bool known = RAW4(SYS_newfstatat, fd, "", &about, AT_EMPTY_PATH) == 0;
-#else
-  const bool known = RAW2(SYS_fstat, fd, &about) == 0;
-#endif
+  struct stat about = {0};
+  const unsigned char* head = mapped(fd, &about);
   enum obstacle found = OBSTACLE_NONE;
-  if (known && gains_rights(fd, &about)) {
+  if (gains_rights(fd, &about))
     found = OBSTACLE_RIGHTS;
-  } else if (known && about.st_size > 0) {
-    const size_t length = (size_t)about.st_size;
-    const long head = RAW6(SYS_mmap, NULL, length, PROT_READ, MAP_PRIVATE, fd, 0);
-    if ((unsigned long)head <= -4096UL) {
-      found = of_head((const unsigned char*)head, length, depth);
-      RAW2(SYS_munmap, head, length);
-    }
-  }
+  else if (head != NULL)
+    found = of_head(head, (size_t)about.st_size, depth);
+  if (head != NULL) RAW2(SYS_munmap, head, about.st_size);
   if (!is_open) RAW1(SYS_close, fd);
   return found;
 }

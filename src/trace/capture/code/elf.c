@@ -10,11 +10,15 @@ struct symbols {
   uintptr_t base;
   const ElfW(Sym) * symbols;
   const char* strings;
+  size_t strings_size;
   const uint32_t* hash;        // GNU's
   const uint32_t* plain_hash;  // of libraries that have no other
   const ElfW(Half) * versions;
 };
 static struct symbols libc;
+
+int capture_needs_glibc;
+const char* capture_loader;
 
 static void text_of(const struct dl_phdr_info* info, struct text* text) {
   for (int i = 0; i < info->dlpi_phnum; ++i) {
@@ -34,6 +38,7 @@ static struct symbols read_dynamic(const struct dl_phdr_info* info) {
       // The loader has made addresses of these on every machine that Plait knows.
       const uintptr_t address = entry->d_un.d_ptr < found.base ? found.base + entry->d_un.d_ptr : entry->d_un.d_ptr;
       if (entry->d_tag == DT_SYMTAB) found.symbols = (const ElfW(Sym)*)address;
+      if (entry->d_tag == DT_STRSZ) found.strings_size = entry->d_un.d_val;
       if (entry->d_tag == DT_STRTAB) found.strings = (const char*)address;
       if (entry->d_tag == DT_GNU_HASH) found.hash = (const uint32_t*)address;
       if (entry->d_tag == DT_HASH) found.plain_hash = (const uint32_t*)address;
@@ -48,12 +53,32 @@ static const char* file_name(const struct dl_phdr_info* info) {
   return slash != NULL ? slash + 1 : info->dlpi_name;
 }
 
+// The newest version of the GNU C library that the names of symbols' versions in a table of strings ask for.
+static int newest_version(const struct symbols* of) {
+  static const char version[] = "GLIBC_2.";
+  int newest = 0;
+  const char* end = of->strings + of->strings_size;
+  for (const char* at = of->strings; at != NULL && at + sizeof version < end; at += strlen(at) + 1) {
+    if (strncmp(at, version, sizeof version - 1) != 0) continue;
+    int minor = 0;
+    for (const char* digit = at + sizeof version - 1; *digit >= '0' && *digit <= '9'; ++digit)
+      minor = minor * 10 + (*digit - '0');
+    if (minor > newest) newest = minor;
+  }
+  return newest;
+}
+
 static int look_at(struct dl_phdr_info* info, size_t size, void* unused) {
   (void)size;
   (void)unused;
   struct text text = {0, 0};
   text_of(info, &text);
-  if (text_has(&text, (uintptr_t)&look_at)) capture_own_text = text;
+  if (text_has(&text, (uintptr_t)&look_at)) {
+    capture_own_text = text;
+    const struct symbols own = read_dynamic(info);
+    capture_needs_glibc = newest_version(&own);
+  }
+  if (strncmp(file_name(info), "ld-", 3) == 0) capture_loader = info->dlpi_name;
   if (strcmp(file_name(info), "libc.so.6") == 0) {
     capture_libc_text = text;
     libc = read_dynamic(info);

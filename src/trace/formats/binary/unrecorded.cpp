@@ -18,7 +18,8 @@ const char* obstacle_text(char letter) {
     case PLAIT_UNRECORDED_STATIC: return "statically linked";
     case PLAIT_UNRECORDED_MACHINE: return "built for another architecture";
     case PLAIT_UNRECORDED_MUSL: return "linked with musl instead of glibc";
-    case PLAIT_UNRECORDED_LOADER: return "linked with another C library than glibc";
+    case PLAIT_UNRECORDED_LOADER:
+      return "linked with another C library than glibc, or with an older glibc than the recorder";
     case PLAIT_UNRECORDED_RIGHTS: return "runs with more rights: setuid, setgid or file capabilities";
     case PLAIT_UNRECORDED_USER: return "runs as another user or below another root, without access to the trace";
     case PLAIT_UNRECORDED_ASKED: return "its environment sets PLAIT_RECORD to nothing";

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -79,19 +80,35 @@ def test_the_recording_library_takes_nothing_that_musl_lacks() -> None:
     assert needed <= set(MUSL_HAS.split())
 
 
-def test_a_loader_that_may_refuse_the_library_is_not_asked_to_load_it(tmp_path: Path) -> None:
-    ours = subprocess.run(
-        [need("readelf"), "-p", ".interp", shutil.which("true") or "true"], capture_output=True, text=True, check=True
-    ).stdout.split("]")[-1]
-    loader = Path(f"/tmp/plait-odd-loader-{os.getpid()}.so.1")
-    shutil.copy(ours.strip(), loader)
-    try:
-        program = compiled(tmp_path, "starts.c", f"-Wl,--dynamic-linker={loader}")
-        found, done = run(tmp_path, program, "/etc/hostname", "echo [$LD_PRELOAD]")
-        assert (done.returncode, done.stdout.splitlines()[1]) == (0, "[]")
-        assert unrecorded(found) == {f"unrecorded program {program} (linked with another C library than glibc)": 1}
-    finally:
-        loader.unlink()
+def own_loader() -> bytes:
+    """The loader of this system's programs."""
+    command = [need("readelf"), "-p", ".interp", shutil.which("true") or "true"]
+    listed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    return Path(listed.split("]")[-1].strip()).read_bytes()
+
+
+@pytest.mark.parametrize("name", ["odd-loader.so.1", "ld-linux-x86-64.so.2"])
+@pytest.mark.parametrize("child", [False, True])
+def test_a_loader_that_may_refuse_the_library_is_not_asked_to_load_it(tmp_path: Path, name: str, child: bool) -> None:
+    loader = tmp_path / name
+    loader.write_bytes(re.sub(rb"release version 2\.\d\d", b"release version 2.17", own_loader()))
+    loader.chmod(0o755)
+    program = compiled(tmp_path, "starts.c", f"-Wl,--dynamic-linker={loader}")
+    command = [program, "/etc/hostname", "echo [$LD_PRELOAD]"]
+    found, done = run(tmp_path, *(["sh", "-c", '"$@"; true', "sh", *command] if child else command))
+    assert (done.returncode, done.stdout.splitlines()[1]) == (0, "[]")
+    why = "linked with another C library than glibc, or with an older glibc than the recorder"
+    assert unrecorded(found) == {f"unrecorded program {program} ({why})": 1}
+
+
+def test_another_loader_that_is_new_enough_loads_the_library(tmp_path: Path) -> None:
+    loader = tmp_path / "ld-linux-x86-64.so.2"
+    loader.write_bytes(own_loader())
+    loader.chmod(0o755)
+    found, done = run(tmp_path, compiled(tmp_path, "starts.c", f"-Wl,--dynamic-linker={loader}"), "/etc/hostname")
+    assert done.returncode == 0
+    assert unrecorded(found) == {}
+    assert len(found.of("/etc/hostname", Kind.READ)) == 1
 
 
 def test_static_programs_are_named(tmp_path: Path) -> None:
