@@ -18,7 +18,7 @@ from .moving import Mover, Progress, Ranks
 from .names import Apart, TargetName
 from .planned import PlannedMaking
 from .plans import ArrayPlan
-from .resuming import open_journal
+from .resume.resuming import open_journal
 from .scratch import Scratch
 from .serial import SerialTarget, is_stream
 from .shaping import ShapedSource, Shaping

@@ -17,9 +17,9 @@ from .._core import Layout
 from .._errors import ArgumentError, Error
 from .._guard import Refuse, checks
 from .boxes import Boxes, Kept, Moved, predicted
-from .journal import Journal, Windows
 from .passes import passes
 from .plans import ArrayPlan, Route, described
+from .resume.journal import Journal, Windows
 from .scratch import Scratch
 from .steps import Reads, Source, StepArray, Target, Writes
 from .windows import Stored, Window, cut

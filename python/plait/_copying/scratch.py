@@ -14,8 +14,8 @@ from .._errors import Error
 from .._file import File
 from .._location import path_of
 from .._open import Unfinished, open
-from .journal import Entry, scratch_key
 from .names import array_part
+from .resume.journal import Entry, scratch_key
 from .steps import Region, StepArray
 
 

@@ -20,8 +20,8 @@ from .._open import Unfinished, open
 from .._steps import VARIABLE
 from .attributes import Kept as KeptAttributes
 from .boxes import Kept
-from .journal import Journal
 from .names import Apart, TargetName
+from .resume.journal import Journal
 from .steps import GivenStep, Region, StepArray
 from .wanted import Wanted
 

@@ -90,7 +90,7 @@ def test_a_copy_that_was_interrupted_is_resumed(comm, shared, source, target, op
 @pytest.mark.several_ranks
 @pytest.mark.parametrize("who", [0, 1])
 def test_an_orderly_stop_of_one_rank_is_durable(comm, shared, source, monkeypatch, who):
-    from plait._copying import journal
+    from plait._copying.resume import journal
 
     def stop(done, total):
         if comm.rank == who and done >= total // 2:

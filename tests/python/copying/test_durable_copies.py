@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import plait
-from plait._copying import journal as journals
+from plait._copying.resume import journal as journals
 from plait._copying.verifying import compare
 from plait._copying.windows import Window
 

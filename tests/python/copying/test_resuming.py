@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import plait
-from plait._copying import journal as journals
+from plait._copying.resume import journal as journals
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
 

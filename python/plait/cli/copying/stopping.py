@@ -117,7 +117,7 @@ def main() -> None:
     for target in job["targets"]:
         remove_leftovers(target)
         if job["resumed"]:
-            from plait._copying.resuming import settle_stopped
+            from plait._copying.resume.resuming import settle_stopped
 
             settle_stopped(target)
     shown = _SHOWN if sys.stderr.isatty() and os.environ.get("TERM", "dumb") != "dumb" else ""

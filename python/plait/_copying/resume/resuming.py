@@ -8,17 +8,17 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .. import _core
-from .._arrays_in import BETWEEN, arrays_in
-from .._errors import ArgumentError, Error
-from .._guard import Refuse, checks
-from .._location import locate, path_of
+from ... import _core
+from ..._arrays_in import BETWEEN, arrays_in
+from ..._errors import ArgumentError, Error
+from ..._guard import Refuse, checks
+from ..._location import locate, path_of
+from ..names import array_part
 from .journal import Journal
 from .journal_lines import clear, settle
-from .names import array_part
 
 if TYPE_CHECKING:
-    from .job import Job
+    from ..job import Job
 
 _MARK = ".plait-copy"
 _LONGEST = 200  # bytes of a name that gets the mark
@@ -85,7 +85,7 @@ def _described(job: Job) -> dict[str, Any]:
         "choice of arrays": _text(job.chosen.variables, job.chosen.steps, job.concat),
         "region": _text(shaping.region),
         "axes": _text(shaping.axes),
-        "type": _text(shaping.dtype),
+        "type": _text(shaping.dtype, *(["unpacked"] if job.unpack else [])),
         "order": _text(job.kept.order),
         "chunks": _text(job.kept.chunks, job.kept.shards),
         "codec": _text(job.kept.codec),

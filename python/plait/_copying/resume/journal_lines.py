@@ -12,10 +12,10 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from .. import _core
-from .._errors import Error, store_error
-from .boxes import Boxes
-from .plans import Route
+from ... import _core
+from ..._errors import Error, store_error
+from ..boxes import Boxes
+from ..plans import Route
 
 _BOOT = "/proc/sys/kernel/random/boot_id"
 _NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL)

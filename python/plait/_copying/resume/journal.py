@@ -17,14 +17,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from .. import _core
-from .._errors import ArgumentError, Error
-from .._file import File
-from .._guard import Refuse, checks
-from .._open import Unfinished
-from .boxes import Boxes, Kept
+from ... import _core
+from ..._errors import ArgumentError, Error
+from ..._file import File
+from ..._guard import Refuse, checks
+from ..._open import Unfinished
+from ..boxes import Boxes, Kept
+from ..plans import Route
 from .journal_lines import boot_id, busy, lock, make_durable, route_of, told_route, valid, was, whole_lines
-from .plans import Route
 from .units import Units
 
 _VERSION = 1

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
-from .._file import File
-from .boxes import Boxes, Kept
+from ..._file import File
+from ..boxes import Boxes, Kept
 
 _CHANGES = ".plait-changes"  # where chunks are before they are renamed
 

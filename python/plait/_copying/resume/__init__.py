@@ -1,0 +1,1 @@
+"""Copies that are resumed after an interruption."""
