@@ -8,7 +8,6 @@ KNOWN_LINES = {
     "bindings/python/core_location.cpp:plait::python::bind_location": 74,
     "bindings/python/core_redistribute.cpp:plait::python::bind_redistribute": 76,
     "bindings/python/trace/traces.cpp:plait::python::bind_traces": 80,
-    "python/plait/_copying/_copy.py:copy": 80,
     "src/trace/formats/binary/stream.cpp:plait::trace::binary::Stream::fields": 74,
     "src/trace/formats/import/strace/act.cpp:plait::trace::strace::Act::call": 112,
     "src/trace/formats/import/strace/calls.cpp:plait::trace::strace::what_does": 122,

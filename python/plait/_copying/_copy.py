@@ -18,9 +18,10 @@ from .._arguments.words import kind
 from .._comm import CommLike, comm_of
 from .._errors import ArgumentError
 from .._guard import agreed_already, checks
+from .._held import flag_of
 from .._joined import names_of_parts
 from .chosen import Chosen, names_of
-from .ends import check_names
+from .ends import check_names, check_streams, without_streams
 from .job import Job
 from .moving import Progress
 from .names import TargetName
@@ -89,6 +90,7 @@ def copy(
     verify: bool = False,
     resume: bool = False,
     concat: int | str | None = None,
+    unpack: bool = False,
     progress: Progress | None = None,
 ) -> Copied:
     """Copy an array from one store to another, of any kinds that :func:`plait.open` opens. Collective over ``comm``.
@@ -132,6 +134,8 @@ def copy(
               with, such as HDF5 files, are copied as without it
     concat    the dimension along which the arrays of all sources, given as to :func:`plait.concat`, are joined to the
               one that is copied: its number or its name
+    unpack    decode packed elements to floating point: ``scale_factor`` and ``add_offset`` are applied, and elements
+              equal to ``_FillValue`` or ``missing_value`` become NaN
     progress  called on each rank after each window, with the number of bytes copied and the number of bytes in all
               steps that have begun. An exception that it raises ends the copy on all ranks
 
@@ -160,28 +164,16 @@ def copy(
         chosen = Chosen(names_of(variable), None if steps is None else whole(steps, "steps"))
         if chosen.steps is not None and chosen.steps < 1:
             raise ArgumentError(f"steps={steps} copies nothing; give 1 or more, or leave it out for all")
-        if (own.size > 1 or layout is not None) and any(is_stream(end) for end in (source, target)):
-            raise ArgumentError(
-                "a stream is read and written from its first byte to the last, by one process; leave comm and layout "
-                "out"
-            )
-        if raw and is_stream(source) == is_stream(target):
-            raise ArgumentError(
-                "raw says that a stream has elements without .npy headers, but "
-                f"{'both ends are streams' if is_stream(source) else 'neither end is a stream'}; pass one stream, or "
-                "leave raw out"
-            )
+        check_streams(source, target, raw=raw, shared=own.size > 1 or layout is not None)
         sources: list[Any] = list(source) if isinstance(source, (list, tuple)) else [source]
         if concat is not None:
-            if any(is_stream(end) for end in sources):
-                raise ArgumentError("a stream cannot be joined with other arrays; write it to a file first")
             with agreed_already():
-                sources = [*names_of_parts(sources, own)]
+                sources = [*names_of_parts(without_streams(sources), own)]
         check_names(sources, target, joined=concat is not None)
         name = None if is_stream(target) else TargetName(target)  # type: ignore[arg-type]
         told = Told(comm, shape, dtype, order, offset, most)
         job = Job(sources, target, name, told, kept, concat)
-        job.choose(chosen, shaping, raw=raw, layout=layout)
+        job.choose(chosen, shaping, raw=raw, layout=layout, unpack=flag_of(unpack, "unpack"))
         job.check(dry_run=dry_run, verify=verify, resume=resume)
     done = job.run(own, refuse, progress)
     return Copied(

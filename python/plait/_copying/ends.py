@@ -43,6 +43,27 @@ def check_names(sources: Sequence[Any], target: Any, *, joined: bool) -> None:
             )
 
 
+def check_streams(source: Any, target: Any, *, raw: bool, shared: bool) -> None:
+    """Check that a stream can be copied from or to.  shared: whether several ranks copy, or a layout was given"""
+    if shared and any(is_stream(end) for end in (source, target)):
+        raise ArgumentError(
+            "a stream is read and written from its first byte to the last, by one process; leave comm and layout out"
+        )
+    if raw and is_stream(source) == is_stream(target):
+        raise ArgumentError(
+            "raw says that a stream has elements without .npy headers, but "
+            f"{'both ends are streams' if is_stream(source) else 'neither end is a stream'}; pass one stream, or "
+            "leave raw out"
+        )
+
+
+def without_streams(sources: Sequence[Any]) -> Sequence[Any]:
+    """Return the sources of a joined copy, none of which may be a stream."""
+    if any(is_stream(end) for end in sources):
+        raise ArgumentError("a stream cannot be joined with other arrays; write it to a file first")
+    return sources
+
+
 def source_of(sources: Sequence[Any], told: Told, raw: bool, refuse: Refuse) -> Source:
     if is_stream(sources[0]):
         return (RawSource if raw else SerialSource)(sources[0], told.shape, told.dtype, told.order)

@@ -25,6 +25,7 @@ from .shaping import ShapedSource, Shaping
 from .sources import JoinedSource, PipeSource, Told
 from .steps import GivenStep, Source, StepArray, Target
 from .targets import FileTarget, Making, PipeTarget, key_of
+from .unpacking import UnpackedSource
 from .wanted import Wanted
 
 _MOST_THREADS = 8
@@ -61,13 +62,14 @@ class Job:
     shaping: Shaping = field(default_factory=Shaping)
     raw: bool = False
     layout: str | None = None
+    unpack: bool = False
     dry_run: bool = False
     verify: bool = False
     resume: bool = False
 
-    def choose(self, chosen: Chosen, shaping: Shaping, *, raw: bool, layout: str | None) -> None:
+    def choose(self, chosen: Chosen, shaping: Shaping, *, raw: bool, layout: str | None, unpack: bool) -> None:
         """Take what is wanted of the source, and how ranks hold it."""
-        self.chosen, self.shaping, self.raw, self.layout = chosen, shaping, raw, layout
+        self.chosen, self.shaping, self.raw, self.layout, self.unpack = chosen, shaping, raw, layout, unpack
 
     def check(self, *, dry_run: bool, verify: bool, resume: bool) -> None:
         """Take how it is carried out.
@@ -136,7 +138,11 @@ class Run:
         """Copy all steps.  Returns the first array."""
         job = self._job
         with self._source_of(told) as opened:
-            source: Source = ShapedSource(opened, job.shaping, self._refuse) if job.shaping.changes else opened
+            source: Source = opened
+            if job.unpack and job.concat is None:
+                source = UnpackedSource(source, self._refuse)
+            if job.shaping.changes:
+                source = ShapedSource(source, job.shaping, self._refuse)
             with self._target_of(opened, told) as target:
                 for step in source.steps():
                     with checks(self._refuse):
@@ -156,7 +162,7 @@ class Run:
     def _source_of(self, told: Told) -> Source:
         job = self._job
         if job.concat is not None:
-            return JoinedSource(job.sources, job.concat, told, self._refuse)
+            return JoinedSource(job.sources, job.concat, told, self._refuse, unpack=job.unpack)
         return source_of(job.sources, told, job.raw, self._refuse)
 
     def _target_of(self, opened: Source, told: Told) -> Target:

@@ -189,7 +189,7 @@ class JoinedSource:
     whole = False
     serial = False
 
-    def __init__(self, names: Sequence[str], axis: int | str, told: Told, refuse: Refuse) -> None:
+    def __init__(self, names: Sequence[str], axis: int | str, told: Told, refuse: Refuse, *, unpack: bool) -> None:
         """Look at all of them."""
         self.name = f"{names[0]} and {len(names) - 1} more"
         with checks(refuse):
@@ -203,9 +203,11 @@ class JoinedSource:
             order=told.order,
             offset=told.offset,
             memory=told.memory,
+            unpack=unpack,
         )
         whole = self._joined
-        self._array = StepArray(VARIABLE, whole.shape, whole.dtype, whole.order)
+        self._array = StepArray(VARIABLE, whole.shape, whole.dtype, whole.order, attributes=whole.attrs)
+        self._array = replace(self._array, beside=whole._stored_bytes)
         if len(known) == 1:
             one = known[0]
             self._array = replace(
@@ -214,8 +216,7 @@ class JoinedSource:
                 chunks=one.chunks,
                 packed=one.packed,
                 dimension_names=one.dimension_names,
-                fill_value=one.fill_value,
-                attributes=one.attributes,
+                fill_value=one.fill_value if one.dtype == whole.dtype else None,
                 unlimited=one.unlimited,
             )
 

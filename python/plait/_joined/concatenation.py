@@ -6,6 +6,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from types import TracebackType
 from typing import Any
 
@@ -18,6 +19,7 @@ from .._arguments.layouts import LayoutLike
 from .._arguments.region import Region, Slices, slices_of
 from .._arguments.values import Array
 from .._arguments.words import shape_text
+from .._attributes import Attributes
 from .._comm import CommLike, comm_of
 from .._core import Layout
 from .._errors import ArgumentError, ArgumentTypeError
@@ -27,7 +29,8 @@ from .._indexing.index import index_of
 from .._indexing.measured import Measured
 from .._indexing.moving import read_index
 from .._request import Request
-from .parts import OpenParts, Part, Piece, pieces_of
+from .decoding import owned
+from .parts import JoinedParts, OpenParts, Part, Piece, pieces_of
 from .request import JointRequest
 from .sections import dimension_of, sections_of
 
@@ -40,15 +43,16 @@ class Concatenation(Measured, Accessed):
     not touched. A process that has it for itself may also index it, and from several threads at once.
     """
 
-    def __init__(self, axis: int, parts: tuple[Part, ...], files: OpenParts, first: File, comm: CommLike) -> None:
+    def __init__(self, axis: int, parts: JoinedParts, files: OpenParts, first: File, comm: CommLike) -> None:
         """Made by :func:`plait.concat`."""
-        self._axis, self._parts, self._files = axis, parts, files
+        self._axis, self._parts, self._files = axis, parts.parts, files
+        self._decodings, self._attributes = parts.decodings, parts.attributes
         self._comm, self._alone = comm_of(comm), comm is None
-        self._shape = (*first.shape[:axis], parts[-1].end, *first.shape[axis + 1 :])
-        self._dtype, self._order = first.dtype, first.order
+        self._shape = (*first.shape[:axis], self._parts[-1].end, *first.shape[axis + 1 :])
+        self._dtype, self._order = self._decodings[0].dtype, first.order
         self._chunks = (
             *first.chunks[:axis],
-            max(min(first.chunks[axis], max(part.end - part.begin for part in parts)), 1),
+            max(min(first.chunks[axis], max(part.end - part.begin for part in self._parts)), 1),
             *first.chunks[axis + 1 :],
         )
         #: What joins them again in another process, and with what; None where nothing does.
@@ -74,8 +78,13 @@ class Concatenation(Measured, Accessed):
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The type of the elements of all parts."""
+        """The type of the elements, decoded if the parts are."""
         return self._dtype
+
+    @property
+    def attrs(self) -> Attributes:
+        """The attributes of the first part; of decoded elements those that remain."""
+        return self._attributes
 
     @property
     def order(self) -> str:
@@ -101,8 +110,10 @@ class Concatenation(Measured, Accessed):
         """
         layout, slices, arrays = self._prepare(layout, out, region)
         with self._turn:
-            for _, file, section, views, inside in self._accesses(layout, slices, arrays):
-                file.read(section, views, region=inside)
+            for piece, file, section, views, inside in self._accesses(layout, slices, arrays):
+                staged = self._staged(piece, views)
+                file.read(section, self._given(staged), region=inside)
+                self._decode(piece, section, staged, views)
         return self._as_given(arrays, out)
 
     def iread(
@@ -113,10 +124,14 @@ class Concatenation(Measured, Accessed):
         Where it needs more parts than may be open at once (64), the call itself waits for the first of them.
         """
         layout, slices, arrays = self._prepare(layout, out, region)
+        started: list[Request[Any]] = []
+        finish: list[Callable[[], None]] = []
         with self._turn:
-            accesses = self._accesses(layout, slices, arrays)
-            started = [file.iread(section, views, region=inside) for _, file, section, views, inside in accesses]
-        return JointRequest(started, self._as_given(arrays, out))
+            for piece, file, section, views, inside in self._accesses(layout, slices, arrays):
+                staged = self._staged(piece, views)
+                started.append(file.iread(section, self._given(staged), region=inside))
+                finish.append(partial(self._decode, piece, section, staged, views))
+        return JointRequest(started, self._as_given(arrays, out), finish)
 
     def explain(self, layout: LayoutLike | None = None, region: Region | None = None) -> str:
         """Describe what :meth:`read` would do, part by part, as :meth:`plait.File.explain` does. Collective."""
@@ -142,6 +157,11 @@ class Concatenation(Measured, Accessed):
         with self._turn:
             self._check_open()
             return read_index(meant, self._dtype, self._order, self._read_region)
+
+    @property
+    def _stored_bytes(self) -> int:
+        """Bytes that reading takes in addition for each element: those of stored elements that are decoded."""
+        return max((one.stored.itemsize for one in self._decodings if not one.is_identity), default=0)
 
     def close(self) -> None:
         """Close the parts. Closing twice does nothing."""
@@ -195,19 +215,37 @@ class Concatenation(Measured, Accessed):
 
     def _accesses(
         self, layout: Layout, slices: Slices, arrays: list[Array] | None
-    ) -> Iterator[tuple[Piece, File, Layout, Any, Region]]:
+    ) -> Iterator[tuple[Piece, File, Layout, list[Array], Region]]:
         """Return what is read of each part: its file, how the ranks hold it, parts of their arrays, and its region."""
         full = self._full(slices)
         ranks = ranks_held(layout, self._comm, self._alone)
         pieces = pieces_of(self._parts, self._axis, full)
         for piece, section, windows in sections_of(pieces, layout, dimension_of(self._axis, full), ranks):
-            given: Any = None
-            if arrays is not None:
-                views = [
-                    array if window is None else array[window] for array, window in zip(arrays, windows, strict=True)
-                ]
-                given = views if self._alone else next(iter(views), None)
-            yield piece, self._files.get(piece.part), section, given, _region_of(piece.slices)
+            views = [
+                array if window is None else array[window]
+                for array, window in zip(arrays or [], windows if arrays else [], strict=True)
+            ]
+            yield piece, self._files.get(piece.part), section, views, _region_of(piece.slices)
+
+    def _given(self, arrays: list[Array]) -> Any:
+        """Return local arrays as accesses of parts take them."""
+        return arrays if self._alone else next(iter(arrays), None)
+
+    def _staged(self, piece: Piece, views: list[Array]) -> list[Array]:
+        """Return what a part is read into: the views themselves if its elements are joined as they are stored."""
+        decoding = self._decodings[piece.part]
+        with checks(self._refuse):
+            return views if decoding.is_identity else [decoding.new_stored(view) for view in views]
+
+    def _decode(self, piece: Piece, section: Layout, staged: list[Array], views: list[Array]) -> None:
+        decoding = self._decodings[piece.part]
+        if decoding.is_identity:
+            return
+        with checks(self._refuse):
+            ranks = ranks_held(section, self._comm, self._alone)
+            for rank, stored, view in zip(ranks, staged, views, strict=True):
+                inner = owned(section, rank)
+                decoding.decode(stored[inner], view[inner])
 
     def _read_region(self, slices: Slices, out: Array) -> None:
         """Read a region into an array of its shape, in this process alone."""
@@ -217,7 +255,11 @@ class Concatenation(Measured, Accessed):
             window = out
             if piece.count is not None:
                 window = out[(*before, slice(piece.first, piece.first + piece.count))]
-            self._files.get(piece.part)._read_region(piece.slices, window)
+            decoding = self._decodings[piece.part]
+            stored = window if decoding.is_identity else decoding.new_stored(window)
+            self._files.get(piece.part)._read_region(piece.slices, stored)
+            if not decoding.is_identity:
+                decoding.decode(stored, window)
 
     def _full(self, slices: Slices) -> Slices:
         return slices or [(0, size, 1, False) for size in self._shape]

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Literal
 
+import numpy as np
 import numpy.typing as npt
 
 from .. import _core
@@ -14,15 +17,20 @@ from .._arguments.buffers import whole
 from .._arguments.sizes import bytes_of
 from .._arguments.words import shape_text, shown
 from .._arrays_in import arrays_in
+from .._attributes import Attributes, raw_of
 from .._comm import CommLike, comm_of
+from .._decoding import TimeConversion
 from .._errors import ArgumentError
 from .._file import File
 from .._guard import checks
+from .._held import flag_of
 from .._location import comes_in_steps, locate
 from .._open import open
 from .concatenation import Concatenation
+from .decoding import PartDecoding
+from .meaning import Meanings
 from .names import Name, names_of_parts
-from .parts import OpenParts, Part, check_unchanged
+from .parts import JoinedParts, OpenParts, Part, check_unchanged
 
 _MOST_OPEN = 64
 _CHUNKS_KEPT = 64 << 20
@@ -39,6 +47,7 @@ def concat(
     order: Literal["C", "F"] | None = None,
     offset: int = 0,
     memory: int | str = 0,
+    unpack: bool = False,
 ) -> Concatenation:
     """Join arrays in several stores along a dimension, as one array that is read. Collective over ``comm``.
 
@@ -48,6 +57,14 @@ def concat(
     axis     the dimension: its number, counted from the end where it is negative, or the name that the first array has
              for it
     comm, shape, dtype, order, offset, memory  as in :func:`plait.open`, of each of the arrays
+    unpack   decode packed elements to floating point: ``scale_factor`` and ``add_offset`` are applied, and elements
+             equal to ``_FillValue`` or ``missing_value`` become NaN
+
+    Attributes that change what elements mean, such as ``scale_factor``, ``_FillValue``, ``units`` and ``calendar``, are
+    equal in all arrays; those that ``unpack`` applies may differ with it. Times in units such as
+    ``days since 2000-01-01`` are converted to the units of the first array, exactly: a time that its type cannot have
+    is an error when it is read. Other attributes are those of the first array, with one warning that lists the
+    attributes that differ.
 
     Nothing is read but what the arrays are. At most 64 files are open at once, fewer where they keep large chunks.
     Raises plait.ArgumentError for arrays that do not fit together, with the name of the first one that differs, and
@@ -60,44 +77,91 @@ def concat(
         for name in names:
             if comes_in_steps(name):
                 raise ArgumentError(f"{name} is a pipe, whose arrays come once; join arrays in files")
+        unpacks = flag_of(unpack, "unpack")
     told: dict[str, Any] = {"shape": shape, "dtype": dtype, "order": order, "offset": offset, "memory": memory}
+    joined = _joined(names, axis, comm, told, unpack=unpacks)
+    if comm is None:
+        joined._again = _join_again, (names, joined.axis, {**told, "unpack": unpacks})
+    return joined
+
+
+def _joined(names: list[str], axis: int | str, comm: CommLike, told: dict[str, Any], *, unpack: bool) -> Concatenation:
+    own = comm_of(comm)
+    refuse = partial(_core.refuse, comm=own)
     first = open(names[0], comm=comm, **told)
-    shapes: list[tuple[int, ...]] = []
-    parts: list[Part] = []
+    seen: list[tuple[tuple[int, ...], np.dtype[Any]]] = []
 
     def opened(number: int) -> File:
         file = open(names[number], comm=comm, **told)
-        if number < len(shapes):
+        if number < len(seen):
             with checks(refuse):
-                check_unchanged(file, shapes[number], first.dtype)
+                check_unchanged(file, *seen[number])
         return file
 
     with checks(refuse):
-        most = _most_open(first, whole(bytes_of(memory, "memory"), "memory"))
+        most = _most_open(first, whole(bytes_of(told["memory"], "memory"), "memory"))
     files = OpenParts(opened, most)
     files.keep(0, first)
+    meanings = Meanings(unpack=unpack)
+    parts: list[Part] = []
+    decodings: list[PartDecoding] = []
     try:
         with checks(refuse):
             along = _axis_of(axis, first, names[0])
         for number, name in enumerate(names):
             found = files.get(number)
             with checks(refuse):
-                _check_fits(found, first, along)
-            shapes.append(found.shape)
+                _check_shapes(found, first, along)
+                packing, time = meanings.take(found.url, found.attrs, found.dtype)
+                decoded = found.dtype if packing is None else packing.dtype
+                decodings.append(PartDecoding(found.dtype, decoded, packing, time))
+                if not unpack:
+                    _check_types(found, first)
+            seen.append((found.shape, found.dtype))
             begin = parts[-1].end if parts else 0
             parts.append(Part(name, begin, begin + found.shape[along]))
+        with checks(refuse):
+            joined = JoinedParts(tuple(parts), *_decoded(decodings, meanings, first))
     except BaseException:
         files.close()
         raise
-    joined = Concatenation(along, tuple(parts), files, first, comm)
-    if comm is None:
-        joined._again = _join_again, (names, along, told)
-    return joined
+    if own.rank == 0:
+        _warn_of(meanings.differing, names[0])
+    return Concatenation(along, joined, files, first, comm)
+
+
+def _decoded(
+    decodings: list[PartDecoding], meanings: Meanings, first: File
+) -> tuple[tuple[PartDecoding, ...], Attributes]:
+    """Give all parts one type.  Returns how each is decoded, and the attributes of the joined array."""
+    dtype = decodings[0].dtype
+    if any(one.packing is not None for one in decodings):
+        dtype = np.result_type(*[one.dtype for one in decodings])
+    whole_parts = tuple(replace(one, dtype=dtype, time=_needed(one.time)) for one in decodings)
+    missing = any(one.packing is not None and one.packing.missing for one in decodings)
+    attributes = meanings.joined_attributes(first.attrs, missing)
+    return whole_parts, attributes if isinstance(attributes, Attributes) else Attributes(raw_of(attributes))
+
+
+def _needed(time: TimeConversion | None) -> TimeConversion | None:
+    return None if time is None or time.is_identity else time
+
+
+def _warn_of(differing: dict[str, str], first: str) -> None:
+    if differing:
+        listed = ", ".join(f"{name} ({url})" for name, url in differing.items())
+        warnings.warn(
+            f"attributes differ between the arrays that are joined, and those of {first} are kept: {listed}",
+            UserWarning,
+            stacklevel=4,
+        )
 
 
 def _join_again(names: list[str], axis: int, told: dict[str, Any]) -> Concatenation:
     """Join what was pickled; nobody there is to close it."""
-    joined = concat(names, axis, **told)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # shown when they were joined first
+        joined = concat(names, axis, **told)
     joined._files.keep_for_good()
     return joined
 
@@ -129,13 +193,16 @@ def _axis_of(axis: Any, first: File, name: str) -> int:
     return number % dimensions
 
 
-def _check_fits(part: File, first: File, axis: int) -> None:
+def _check_shapes(part: File, first: File, axis: int) -> None:
     rest, expected = ((*one.shape[:axis], *one.shape[axis + 1 :]) for one in (part, first))
     if len(part.shape) != len(first.shape) or rest != expected:
         raise ArgumentError(
             f"{part.url} has shape {shape_text(part.shape)}, but {first.url} has {shape_text(first.shape)}; arrays "
             f"that are joined along dimension {axis} have the same sizes in all others"
         )
+
+
+def _check_types(part: File, first: File) -> None:
     if part.dtype != first.dtype:
         raise ArgumentError(
             f"{part.url} has elements of type {part.dtype}, but {first.url} of type {first.dtype}; convert one "

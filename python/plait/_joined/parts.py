@@ -8,8 +8,10 @@ from dataclasses import dataclass
 
 from .._arguments.region import Slices
 from .._arguments.words import shape_text
+from .._attributes import Attributes
 from .._errors import store_error
 from .._file import File
+from .decoding import PartDecoding
 
 
 @dataclass(frozen=True)
@@ -22,6 +24,17 @@ class Part:
     """The first index along the axis that it has."""
     end: int
     """One behind its last."""
+
+
+@dataclass(frozen=True)
+class JoinedParts:
+    """All parts of a concatenation."""
+
+    parts: tuple[Part, ...]
+    decodings: tuple[PartDecoding, ...]
+    """How the elements of each part are decoded."""
+    attributes: Attributes
+    """Of the joined array."""
 
 
 @dataclass(frozen=True)

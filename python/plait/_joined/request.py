@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from .._errors import Error
@@ -14,10 +14,13 @@ _Result = TypeVar("_Result")
 class JointRequest(Request[_Result]):
     """Requests of several files as one."""
 
-    def __init__(self, requests: Sequence[Request[Any]], result: _Result) -> None:
-        """Take requests that have been started, and what a blocking call would return."""
+    def __init__(
+        self, requests: Sequence[Request[Any]], result: _Result, finish: Sequence[Callable[[], None]] = ()
+    ) -> None:
+        """Take requests that have been started, what a blocking call would return, and what completes it."""
         self._parts = requests
         self._result = result
+        self._finish = finish
 
     def wait(self) -> _Result:
         """Wait for all of them; raise the first error."""
@@ -29,6 +32,9 @@ class JointRequest(Request[_Result]):
                 failed = failed or error
         if failed is not None:
             raise failed
+        for finish in self._finish:
+            finish()
+        self._finish = ()
         return self._result
 
     def test(self) -> bool:

@@ -112,6 +112,11 @@ Examples:
     help="Join the arrays of all SOURCEs, or of the files that a pattern such as 'run-*.nc::/t2m' matches, along this "
     "dimension: a number, or a name.",
 )
+@click.option(
+    "--unpack",
+    is_flag=True,
+    help="Decode packed elements to floating point: apply scale_factor and add_offset, and make _FillValue NaN.",
+)
 @click.option("--raw", is_flag=True, help="Standard input or output has elements without .npy headers.")
 @click.option("--json", "json_", is_flag=True, help="Print the result as JSON.")
 def copy_command(sources: tuple[str, ...], target: str, ranks: int | None, json_: bool, **given: Any) -> None:

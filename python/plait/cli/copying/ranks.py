@@ -11,6 +11,7 @@ import signal
 import sys
 import threading
 import time
+import warnings
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -50,6 +51,9 @@ def main() -> None:
 
     if comm.rank == 0 and has_steps(job):
         stop_waits(stop)
+    if comm.rank == 0:
+        warnings.simplefilter("always", UserWarning)
+        warnings.showwarning = lambda message, *_, **__: report("warning", text=str(message))
     try:
         done = plait.copy(**job, comm=comm, progress=progress)
     except (plait.Error, OSError, StoppedError, KeyboardInterrupt) as error:

@@ -167,8 +167,12 @@ def _warnings_told() -> Iterator[None]:
     """Print what a copy warns of as commands do."""
     with warnings.catch_warnings():
         warnings.simplefilter("always", UserWarning)
-        warnings.showwarning = lambda message, *_, **__: click.echo(f"plait: warning: {message}", err=True)
+        warnings.showwarning = lambda message, *_, **__: _print_warning(str(message))
         yield
+
+
+def _print_warning(text: str) -> None:
+    click.echo(f"plait: warning: {text}", err=True)
 
 
 def stopped_text(job: dict[str, Any]) -> str:
@@ -234,6 +238,8 @@ def _listen(program: RankProgram, progress: Progress, asked: _Asked, stopping: f
                 progress(event["done"], event["total"])
                 if stopping is None:
                     asked.check()
+            elif event["event"] == "warning":
+                _print_warning(event["text"])
             elif event["event"] == "failed":
                 raise (plait.ArgumentError if event["argument"] else plait.StoreError)(event["text"])
             elif event["event"] == "copied":

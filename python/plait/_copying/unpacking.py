@@ -1,0 +1,90 @@
+"""Unpacking what a source has: elements that are packed are decoded to floating point while they are copied."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+
+from .._attributes import Attributes, raw_of
+from .._core import Layout
+from .._decoding import Packing
+from .._guard import Refuse, checks
+from .steps import GivenStep, Region, Source, StepArray
+
+
+class UnpackedSource:
+    """A source whose packed arrays are decoded."""
+
+    whole = False
+
+    def __init__(self, source: Source, refuse: Refuse) -> None:
+        """Take the source."""
+        self._source, self._refuse = source, refuse
+        self.name = source.name
+        self.serial = source.serial
+        self._packed: dict[str, tuple[StepArray, Packing]] = {}
+
+    def __enter__(self) -> UnpackedSource:
+        """Open it."""
+        self._source.__enter__()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """End it."""
+        self._source.__exit__(kind, error, trace)
+
+    def steps(self) -> Iterator[GivenStep]:
+        """Return the steps, with the arrays as they are copied."""
+        for step in self._source.steps():
+            self._packed = {}
+            with checks(self._refuse):
+                arrays = tuple(self._decoded(array) for array in step.arrays)
+            yield replace(step, arrays=arrays)
+
+    def read(self, array: StepArray, layout: Layout, out: Any, region: Region) -> None:
+        """Read an array, or a window of it, and decode it."""
+        if array.name not in self._packed:
+            self._source.read(array, layout, out, region)
+            return
+        stored, packing = self._packed[array.name]
+        given = [] if out is None else out if isinstance(out, list) else [out]
+        with checks(self._refuse):
+            arrays = [np.empty_like(one, dtype=stored.dtype) for one in given]
+        taken: Any = None if out is None else arrays if isinstance(out, list) else arrays[0]
+        self._source.read(stored, layout, taken, region)
+        with checks(self._refuse), np.errstate(all="ignore"):
+            for one, other in zip(arrays, given, strict=True):
+                packing.decode(one, other)
+
+    def _decoded(self, array: StepArray) -> StepArray:
+        attributes = array.attributes
+        of_zarr_2 = "_ARRAY_DIMENSIONS" in attributes and "_FillValue" not in attributes
+        fill = array.fill_value if of_zarr_2 else None
+        packing = Packing.of(array.dtype, attributes, fill, f"{self.name}: {array.name}")
+        if packing is None:
+            return array
+        self._packed[array.name] = (array, packing)
+        kept = packing.decoded_attributes(attributes)
+        if packing.missing:
+            kept["_FillValue"] = packing.dtype.type(np.nan)
+        return replace(
+            array,
+            dtype=packing.dtype,
+            attributes=Attributes([*raw_of(kept), *(one for one in attributes.raw if one[5])]),
+            beside=array.beside + array.dtype.itemsize,
+            fill_value=_decoded_fill(array, packing),
+        )
+
+
+def _decoded_fill(array: StepArray, packing: Packing) -> Any:
+    if array.fill_value is None:
+        return None
+    decoded = np.empty((), packing.dtype)
+    packing.decode(np.asarray(array.fill_value, array.dtype), decoded)
+    return decoded[()]

@@ -1,0 +1,152 @@
+"""Units of time such as ``days since 2000-01-01``, and exact conversions between them.
+
+A conversion multiplies by a fraction and adds another one. Example: from ``hours since 2001-01-01`` to
+``days since 2000-01-01`` the factor is 1/24 and the offset 366, so that 12 becomes 366.5. Hour 1 would become
+366 + 1/24, which no binary floating-point number is: converting it is an error.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from .._errors import ArgumentError
+from .calendars import NAMES, day_number
+
+_SECONDS = {
+    Fraction(1, 10**9): ("nanosecond", "nanoseconds", "nanosec", "nsec", "nsecs", "ns"),
+    Fraction(1, 10**6): ("microsecond", "microseconds", "microsec", "microsecs", "usec", "us"),
+    Fraction(1, 1000): ("millisecond", "milliseconds", "millisec", "millisecs", "msec", "msecs", "ms"),
+    Fraction(1): ("second", "seconds", "sec", "secs", "s"),
+    Fraction(60): ("minute", "minutes", "min", "mins"),
+    Fraction(3600): ("hour", "hours", "hr", "hrs", "h"),
+    Fraction(86400): ("day", "days", "d"),
+    Fraction(604800): ("week", "weeks"),
+}
+_LENGTHS = {name: seconds for seconds, names in _SECONDS.items() for name in names}
+_SINCE = re.compile(
+    r"\s*(?P<unit>[A-Za-z]+)\s+since\s+(?P<year>\d{1,6})-(?P<month>\d{1,2})-(?P<day>\d{1,2})"
+    r"(?:[T\s]\s*(?P<hour>\d{1,2})(?::(?P<minute>\d{1,2})(?::(?P<second>\d{1,2}(?:\.\d*)?))?)?)?"
+    r"\s*(?P<zone>Z|UTC|GMT|[+-]\d{1,2}(?::?\d{2})?)?\s*",
+    re.IGNORECASE,
+)
+_FRACTION_BITS = 20
+_MOST = 1 << 62
+
+
+@dataclass(frozen=True)
+class TimeUnits:
+    """A length of time and the instant that is counted from, both in seconds."""
+
+    length: Fraction
+    begin: Fraction
+
+    @classmethod
+    def parse(cls, text: Any, calendar: Any) -> TimeUnits | None:
+        """Return the units that a text states; None if it states none that have a fixed length, such as months.
+
+        calendar  the attribute of that name, None for the standard calendar
+        """
+        match = _SINCE.fullmatch(text) if isinstance(text, str) else None
+        name = NAMES.get("standard" if calendar is None else str(calendar).strip().lower())
+        length = None if match is None else _LENGTHS.get(match["unit"].lower())
+        if match is None or name is None or length is None:
+            return None
+        day = day_number(name, int(match["year"]), int(match["month"]), int(match["day"]))
+        hour, minute = int(match["hour"] or 0), int(match["minute"] or 0)
+        second = Fraction((match["second"] or "0").rstrip("."))
+        if day is None or hour > 24 or minute > 59 or second >= 61:
+            return None
+        begin = day * 86400 + hour * 3600 + minute * 60 + second - _zone(match["zone"] or "")
+        return cls(length, Fraction(begin))
+
+
+def _zone(text: str) -> int:
+    """Return how many seconds the clocks of a time zone are ahead."""
+    if not text or text[0] not in "+-":
+        return 0
+    digits = text[1:].replace(":", "")
+    hours, minutes = (digits[:-2], digits[-2:]) if len(digits) > 2 else (digits, "0")
+    return (-1 if text[0] == "-" else 1) * (int(hours) * 3600 + int(minutes) * 60)
+
+
+@dataclass(frozen=True)
+class TimeConversion:
+    """Times in the units of one array as times in the units of another one."""
+
+    factor: Fraction
+    offset: Fraction
+    context: str
+    """Between which units of which array, for errors."""
+    missing: tuple[Any, ...] = ()
+    """Values that stand for missing elements, and stay as they are."""
+
+    @classmethod
+    def between(
+        cls, given: TimeUnits, target: TimeUnits, context: str, missing: tuple[Any, ...] = ()
+    ) -> TimeConversion:
+        """Return the conversion of times in one unit to times in another one."""
+        return cls(given.length / target.length, (given.begin - target.begin) / target.length, context, missing)
+
+    @property
+    def is_identity(self) -> bool:
+        """Whether all values stay as they are."""
+        return self.factor == 1 and self.offset == 0
+
+    def convert(self, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """Return the converted values in the same type.
+
+        errors  ArgumentError: the type does not have one of them exactly
+        """
+        kept = np.zeros(values.shape, bool) if values.dtype.kind in "iu" else ~np.isfinite(values)
+        for value in self.missing:
+            kept |= values == value
+        result = values.copy()
+        given = values[~kept]
+        converted = self._vectorized(given)
+        result[~kept] = self._one_by_one(given) if converted is None else converted
+        for value in self.missing:
+            if (clash := (result == value) & ~kept).any():
+                raise ArgumentError(
+                    f"the time {values[clash][0]} {self.context} becomes {value}, which stands for missing values; "
+                    "give the arrays another missing value, or one unit"
+                )
+        return result
+
+    def _vectorized(self, given: np.ndarray[Any, Any]) -> np.ndarray[Any, Any] | None:
+        """Convert in integers of 64 bits; None where these do not suffice."""
+        if given.size == 0:
+            return given
+        bits = 0 if given.dtype.kind in "iu" else _FRACTION_BITS
+        scaled = given if bits == 0 else np.ldexp(given.astype("f8"), bits)
+        most = max(abs(int(scaled.min())), abs(int(scaled.max())))
+        common = math.lcm(self.factor.denominator, self.offset.denominator)
+        factor, offset = int(self.factor * common), int(self.offset * common) << bits
+        if most * abs(factor) + abs(offset) >= _MOST or common >= _MOST or (scaled != np.rint(scaled)).any():
+            return None
+        quotient, rest = np.divmod(scaled.astype("i8") * factor + offset, common)
+        result = quotient if bits == 0 else np.ldexp(quotient.astype("f8"), -bits)
+        back = result.astype(given.dtype)
+        exact = (rest == 0) & (back == result) & (np.abs(quotient) <= 1 << 53 if bits else True)
+        return back if exact.all() else None
+
+    def _one_by_one(self, given: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        result = np.empty_like(given)
+        for at, value in enumerate(given.tolist()):
+            exact = Fraction(value) * self.factor + self.offset
+            fits = exact.denominator == 1 or given.dtype.kind == "f"
+            try:
+                result[at] = int(exact) if given.dtype.kind in "iu" else float(exact)
+            except OverflowError:
+                fits = False
+            if not fits or Fraction(result[at].item()) != exact:
+                raise ArgumentError(
+                    f"the time {value} {self.context} becomes {float(exact)!r}, which elements of {given.dtype} do not "
+                    "have exactly; put an array with the finest units first, or give all arrays one unit"
+                )
+        return result

@@ -1,0 +1,212 @@
+"""Attributes of the parts: those that change the meaning of elements agree, or the parts cannot be joined.
+
+Times are an exception: if the parts count them from different instants, they are converted to the units of the first
+part. Packed parts are joined if they are decoded first: then only the attributes of the decoded elements have to agree.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._arguments.words import shown
+from .._arrays_in import BETWEEN, arrays_in
+from .._attributes import Attributes
+from .._decoding import PACKING, Packing, TimeConversion, TimeUnits
+from .._errors import ArgumentError
+from .._location import locate
+
+_TIME = ("units", "calendar")
+MEANING = (
+    *PACKING,
+    *("valid_min", "valid_max", "valid_range", "flag_values", "flag_masks", "flag_meanings"),
+    *(*_TIME, "units_metadata", "month_lengths", "leap_year", "leap_month", "positive", "_Encoding", "dtype"),
+)
+"""Attributes that change what elements mean: conventions of netCDF, CF and xarray."""
+_DEFAULTS = {"scale_factor": 1, "add_offset": 0, "calendar": "standard", "_Unsigned": "false"}
+_SYNONYMS = {"gregorian": "standard", "365_day": "noleap", "366_day": "all_leap"}
+_OF_FORMATS = frozenset(
+    [
+        *("CLASS", "NAME", "DIMENSION_LIST", "DIMENSION_LABELS", "REFERENCE_LIST", "_ARRAY_DIMENSIONS"),
+        *("_Netcdf4Dimid", "_Netcdf4Coordinates", "_nc3_strict", "_NCProperties", "_ChunkSizes"),
+    ]
+)
+"""Attributes by which formats keep dimensions and chunks."""
+
+
+@dataclass(frozen=True)
+class PartMeaning:
+    """What the attributes of a part say of the elements that are joined."""
+
+    url: str
+    attributes: Mapping[str, Any]
+    """Of the decoded elements if they are packed and decoded, else those in the file."""
+    packing: Packing | None
+    """None if the elements are joined as they are stored."""
+    times: TimeUnits | None
+    """The units of elements that are times."""
+    units: str
+    """Their text."""
+
+    @property
+    def missing(self) -> tuple[Any, ...]:
+        """The values of `attributes` that stand for missing elements."""
+        values = [self.attributes.get(name) for name in ("_FillValue", "missing_value")]
+        numbers = [np.asarray(one).ravel() for one in values if one is not None and not isinstance(one, (str, list))]
+        return tuple(value for one in numbers for value in one.tolist() if value == value)
+
+
+class Meanings:
+    """Compares parts with the first one."""
+
+    def __init__(self, *, unpack: bool) -> None:
+        """Say whether packed elements are decoded."""
+        self._unpack = unpack
+        self._first: PartMeaning | None = None
+        self._parent = ""
+        self.differing: dict[str, str] = {}
+        """Attributes in which parts differ without a change of meaning, and the first such part."""
+
+    @property
+    def first(self) -> PartMeaning:
+        """What the first part says."""
+        assert self._first is not None
+        return self._first
+
+    def take(
+        self, url: str, attributes: Attributes, dtype: np.dtype[Any]
+    ) -> tuple[Packing | None, TimeConversion | None]:
+        """Take the next part.  Returns how its elements are decoded.
+
+        errors  ArgumentError: an attribute that changes the meaning of elements differs from that of the first part
+        """
+        part = self._meaning_of(url, attributes, dtype)
+        if self._first is None:
+            self._first = part
+            return part.packing, None
+        return part.packing, self._compare(part)
+
+    def joined_attributes(self, attributes: Attributes, parts_missing: bool) -> Attributes | Mapping[str, Any]:
+        """Return the attributes of the joined array.
+
+        attributes     of the first part
+        parts_missing  whether decoded elements may be missing, as NaN
+        """
+        if self.first.packing is None and not parts_missing:
+            return attributes
+        return {**self.first.attributes, **({"_FillValue": np.nan} if parts_missing else {})}
+
+    def _meaning_of(self, url: str, attributes: Attributes, dtype: np.dtype[Any]) -> PartMeaning:
+        for name, why in attributes.refused.items():
+            if name in MEANING:
+                raise ArgumentError(
+                    f"{url}: the attribute {name} changes what elements mean, and cannot be read: {why}; "
+                    "remove it, or join arrays without it"
+                )
+        its = {name: _plain(value) for name, value in attributes.items() if name not in _OF_FORMATS}
+        fill = _fill_of_zarr_2(url, attributes)
+        packing = Packing.of(dtype, its, fill, url) if self._unpack else None
+        if packing is not None:
+            its = packing.decoded_attributes(its)
+        elif fill is not None:
+            its["_FillValue"] = fill
+        if "units" not in its:
+            its |= {name: value for name, value in self._attributes_of_parent(url).items() if name in _TIME}
+        times = TimeUnits.parse(its.get("units"), its.get("calendar"))
+        return PartMeaning(url, its, packing, times, str(its.get("units", "")))
+
+    def _attributes_of_parent(self, url: str) -> Mapping[str, Any]:
+        """Return the attributes of the coordinate whose bounds an array holds; CF keeps their units there alone."""
+        path, between, name = url.partition(BETWEEN)
+        name = name.strip("/")
+        if not between or not name:
+            return {}
+        if self._first is None:
+            group, own = posixpath.split(name)
+            for one in arrays_in(path):
+                names = (one.attributes.get("bounds"), one.attributes.get("climatology"))
+                if own in names and posixpath.dirname(one.name.strip("/")) == group:
+                    self._parent = one.name
+                    return one.attributes
+        return arrays_in(f"{path}{BETWEEN}{self._parent}")[0].attributes if self._parent else {}
+
+    def _compare(self, part: PartMeaning) -> TimeConversion | None:
+        first = self.first
+        conversion = self._time_conversion(part)
+        names = dict.fromkeys([*first.attributes, *part.attributes])
+        for name in names:
+            if conversion is not None and name == "units":
+                continue
+            one, other = (_effective(its.attributes, name) for its in (part, first))
+            if _same(one, other):
+                continue
+            if name not in MEANING:
+                self.differing.setdefault(name, part.url)
+                continue
+            raise ArgumentError(
+                f"{part.url} has {_words(name, part)}, but {first.url} has {_words(name, first)}, so that their "
+                f"elements mean different things; {self._advice(name, part)}"
+            )
+        return conversion
+
+    def _time_conversion(self, part: PartMeaning) -> TimeConversion | None:
+        first = self.first
+        if part.units == first.units:
+            return None
+        if part.times is None or first.times is None:
+            return None
+        packed = [name for name in ("scale_factor", "add_offset") if name in {**part.attributes, **first.attributes}]
+        if packed and part.times != first.times:
+            raise ArgumentError(
+                f"{part.url} has times in {part.units!r}, but {first.url} in {first.units!r}, and they are packed by "
+                f"{packed[0]}; pass unpack=True (--unpack), which decodes them, or give both the same units"
+            )
+        context = f"in {part.units!r} of {part.url}, converted to {first.units!r} of {first.url},"
+        return TimeConversion.between(part.times, first.times, context, part.missing)
+
+    def _advice(self, name: str, part: PartMeaning) -> str:
+        if name in PACKING and not self._unpack:
+            return "pass unpack=True (--unpack) to decode them to floating point, or join arrays that agree"
+        times = [text for text in (part.units, self.first.units) if " since " in text]
+        if name == "units" and times:
+            return "times are converted between units of fixed length, from weeks to nanoseconds; give both one unit"
+        return "convert the elements of one of them, or join arrays that agree"
+
+
+def _plain(value: Any) -> Any:
+    """Return an array of one number, as which HDF5 keeps numbers, as that number."""
+    return value[0] if np.shape(value) == (1,) else value
+
+
+def _effective(attributes: Mapping[str, Any], name: str) -> Any:
+    value = attributes.get(name, _DEFAULTS.get(name))
+    if name == "calendar":
+        text = str(value).strip().lower()
+        return _SYNONYMS.get(text, text)
+    return str(value).lower() if name == "_Unsigned" else value
+
+
+def _same(one: Any, other: Any) -> bool:
+    if all(isinstance(value, (np.ndarray, np.generic, int, float)) for value in (one, other)):
+        a, b = np.asarray(one), np.asarray(other)
+        return a.shape == b.shape and bool(((a == b) | ((a != a) & (b != b))).all())
+    return type(one) is type(other) and bool(one == other)
+
+
+def _words(name: str, part: PartMeaning) -> str:
+    if name not in part.attributes:
+        return f"no {name}"
+    value = part.attributes[name]
+    plain = value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
+    return f"{name}={shown(plain)}"
+
+
+def _fill_of_zarr_2(url: str, attributes: Attributes) -> Any:
+    """Return the fill value of an array of Zarr 2 as xarray writes it, where it stands for missing elements."""
+    if "_ARRAY_DIMENSIONS" not in attributes or "_FillValue" in attributes or not locate(url).names_arrays:
+        return None
+    return arrays_in(url)[0].fill_value

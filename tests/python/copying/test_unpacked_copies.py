@@ -1,0 +1,82 @@
+"""Copies of packed arrays: `--unpack` decodes them, and joined ones agree or fail before anything is written."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from launching import needs_mpi, run
+
+import plait
+
+pytest.importorskip("h5py")
+
+PACKED = [
+    {"scale_factor": 0.5, "add_offset": 0.0, "_FillValue": np.int16(-1), "title": "first"},
+    {"scale_factor": 0.25, "add_offset": 5.0, "_FillValue": np.int16(-2), "title": "second"},
+]
+STORED = [np.array([[10, 20, -1], [1, 2, 3]], "i2"), np.array([[8, -2, -1]], "i2")]
+DECODED = np.array([[5, 10, np.nan], [0.5, 1, 1.5], [7, np.nan, 4.75]])
+
+
+@pytest.fixture
+def parts(tmp_path, monkeypatch):
+    """Two files that are packed in different ways, with times since different days."""
+    monkeypatch.chdir(tmp_path)
+    for at, array in enumerate(STORED):
+        units = {"units": f"days since 200{at}-01-01", "calendar": "noleap"}
+        arrays = {
+            "v": {"shape": array.shape, "dtype": "i2", "dimension_names": ("time", "x"), "attributes": PACKED[at]},
+            "time": {"shape": (len(array),), "dtype": "f8", "dimension_names": ("time",), "attributes": units},
+        }
+        with plait.open(f"p_{at}.nc", "w", arrays=arrays) as file:
+            file.write(array, variable="v")
+            file.write(np.arange(len(array), dtype="f8"), variable="time")
+
+
+@pytest.mark.parametrize("ranks", ["1", pytest.param("3", marks=needs_mpi)])
+def test_joined_copies(parts, ranks):
+    names = ("copy", "p_*.nc::/v", "all.zarr::/v", "--concat", "time", "--ranks", ranks)
+    failed = run(*names)
+    assert failed.exit_code != 0
+    assert "p_1.nc::/v has" in failed.stderr
+    assert "--unpack" in failed.stderr
+    assert not Path("all.zarr").exists()
+    done = run(*names, "--unpack", "--memory", "4K", "--chunks", "2,2")
+    assert done.exit_code == 0, done.output
+    assert done.stderr.count("title (p_1.nc::/v)") == 1
+    with plait.open("all.zarr::/v") as file:
+        np.testing.assert_array_equal(file.read(), DECODED)
+        assert file.attrs["title"] == "first"
+        assert np.isnan(file.attrs["_FillValue"])
+        assert "scale_factor" not in file.attrs
+    done = run("copy", "p_*.nc::/time", "all.zarr::/time", "--concat", "time", "--ranks", ranks)
+    assert done.exit_code == 0, done.output
+    np.testing.assert_array_equal(plait.open("all.zarr::/time").read(), [0, 1, 365])
+
+
+@pytest.mark.parametrize("target", ["a.zarr", "a.nc", "a.h5", "a.npz"])
+def test_whole_files(parts, target):
+    with plait.open("p_0.nc::v") as file:
+        assert file.dtype == np.int16
+    plait.copy("p_0.nc", target, unpack=True, verify=True)
+    with plait.open(f"{target}::v") as file:
+        np.testing.assert_array_equal(file.read(), DECODED[:2])
+    np.testing.assert_array_equal(plait.open(f"{target}::time").read(), [0, 1])
+
+
+def test_what_is_copied_is_the_decoded_array(parts):
+    plait.copy("p_1.nc", "a.npy", variable="v", unpack=True, axes=(1, 0), target_dtype="f4", cast="same_kind")
+    np.testing.assert_array_equal(np.load("a.npy"), DECODED[2:].T.astype("f4"))
+    plan = plait.copy("p_1.nc", "b.zarr", variable="v", unpack=True, dry_run=True).plan
+    assert plan[0].dtype == np.float64
+    np.save("plain.npy", np.arange(3))
+    assert plait.copy("plain.npy", "same.npy", unpack=True).dtype == np.dtype(int)
+
+
+def test_a_time_without_an_exact_value_leaves_no_target(parts):
+    attributes = {"units": "hours since 2001-01-01", "calendar": "noleap"}
+    with plait.open("p_2.nc::time", "w", shape=(1,), dtype="f8", attributes=attributes) as file:
+        file.write(np.array([1.0]))
+    with pytest.raises(plait.ArgumentError, match="do not have exactly"):
+        plait.copy("p_*.nc::/time", "time.zarr", concat=0)
+    assert not Path("time.zarr").exists()

@@ -1,0 +1,212 @@
+"""Joined arrays whose attributes say what their elements mean: these agree, are decoded or are converted."""
+
+import datetime
+import warnings
+
+import numpy as np
+import pytest
+
+import plait
+
+netcdf4 = pytest.importorskip("netCDF4", reason="netCDF4 is not installed")
+
+PACKED = [
+    {"scale_factor": 0.5, "add_offset": 0.0, "_FillValue": np.int16(-1), "long_name": "first"},
+    {"scale_factor": 0.25, "add_offset": 5.0, "_FillValue": np.int16(-2), "long_name": "second"},
+]
+STORED = [np.array([[10, 20, -1], [1, 2, 3]], "i2"), np.array([[8, -2, -1]], "i2")]
+DECODED = [[5, 10, np.nan], [0.5, 1, 1.5], [7, np.nan, 4.75]]
+
+
+def write(name, array, attributes, *, variable="v", dimensions=("time", "x"), also=()):
+    """Write variables with netCDF's library, as they are stored."""
+    with netcdf4.Dataset(name, "w") as file:
+        for its, values, given, along in ((variable, array, attributes, dimensions), *also):
+            for dimension, size in zip(along, values.shape, strict=True):
+                if dimension not in file.dimensions:
+                    file.createDimension(dimension, size)
+            created = file.createVariable(its, values.dtype, along, fill_value=given.get("_FillValue"))
+            created.set_auto_maskandscale(False)
+            created.setncatts({key: value for key, value in given.items() if key != "_FillValue"})
+            created[...] = values
+    return f"{name}::/{variable}"
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def of_times(number, units, values, dtype="f8", calendar="standard", **attributes):
+    return write(
+        f"t_{number}.nc",
+        np.asarray(values, dtype),
+        {"units": units, "calendar": calendar, **attributes},
+        variable="time",
+        dimensions=("time",),
+    )
+
+
+def test_packed_parts_fail_or_are_decoded(here):
+    names = [write(f"p_{at}.nc", STORED[at], PACKED[at]) for at in range(2)]
+    with pytest.raises(plait.ArgumentError, match=r"p_1.nc::/v has \w+=.*, but p_0.nc::/v has \w+=.*unpack=True"):
+        plait.concat(names)
+    with pytest.warns(UserWarning, match=r"those of p_0.nc::/v are kept: long_name \(p_1.nc::/v\)"):
+        joined = plait.concat("p_*.nc::/v", "time", unpack=True)
+    with joined:
+        assert joined.dtype == np.float64
+        assert joined.attrs["long_name"] == "first"
+        assert set(joined.attrs) == {"long_name", "_FillValue"}
+        np.testing.assert_array_equal(joined[...], DECODED)
+        np.testing.assert_array_equal(joined[1:, ::-2], np.array(DECODED)[1:, ::-2])
+        np.testing.assert_array_equal(joined.iread().wait(), DECODED)
+        layout = plait.Layout((3, 3), "(*, cyclic)", grid=(2,), halo=(1, 0))
+        out = [np.full(layout.padded_shape(rank), 9.0) for rank in range(2)]
+        joined.read(layout, out)
+        for rank, part in enumerate(out):
+            np.testing.assert_array_equal(part[1:-1], np.array(DECODED)[:, rank::2])
+            assert (part[[0, -1]] == 9).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "one", "other"),
+    [
+        *[("scale_factor", 0.1, 0.2), ("add_offset", 1.0, None), ("missing_value", np.int16(-9), np.int16(-8))],
+        *[("valid_max", np.int16(5), np.int16(6)), ("valid_range", np.array([0, 5], "i2"), np.array([0, 6], "i2"))],
+        *[("flag_values", np.array([0, 1], "i2"), np.array([1, 0], "i2")), ("flag_meanings", "land sea", "sea land")],
+        *[("units", "K", "degC"), ("units", "m", None), ("_Unsigned", "true", None), ("positive", "up", "down")],
+        *[("units", "months since 2000-01-01", "months since 2001-01-01")],
+        *[("units", "days since 2000-01-01", "K")],
+    ],
+)
+def test_attributes_that_change_the_meaning_are_equal(here, name, one, other):
+    given = [{} if value is None else {name: value} for value in (one, other)]
+    names = [write(f"{at}.nc", STORED[at], given[at]) for at in range(2)]
+    with pytest.raises(plait.ArgumentError, match=rf"1.nc::/v has (no )?{name}.*, but 0.nc::/v has {name}="):
+        plait.concat(names)
+    with plait.concat([names[0], names[0]]) as joined:
+        assert np.all(joined.attrs[name] == one)
+
+
+def test_attributes_that_say_the_same_are_equal(here):
+    given = [{"scale_factor": 1.0, "calendar": "gregorian", "history": "a"}, {"calendar": "standard", "history": "b"}]
+    names = [write(f"{at}.nc", STORED[at], given[at]) for at in range(2)]
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        plait.concat([*names, names[1]]).close()
+    assert [str(one.message).partition(": ")[2] for one in seen] == ["history (1.nc::/v)"]
+
+
+@pytest.mark.parametrize("dtype", ["i4", "i8", "f4", "f8"])
+@pytest.mark.parametrize("calendar", ["standard", "proleptic_gregorian", "julian", "noleap", "all_leap", "360_day"])
+def test_times_are_converted(here, dtype, calendar):
+    cftime = pytest.importorskip("cftime")
+    units = ["hours since 1999-02-28 06:00", "days since 2000-03-01", "minutes since 2001-01-01T00:00:00+06:00"]
+    values = [[0, 6], [0, 1, 200], [60, 120]]
+    names = [of_times(at, units[at], values[at], dtype, calendar) for at in range(3)]
+    dates = [date for at in range(3) for date in cftime.num2date(values[at], units[at].replace("T", " "), calendar)]
+    with plait.concat(names) as joined:
+        assert joined.dtype == np.dtype(dtype)
+        assert joined.attrs["units"] == units[0]
+        np.testing.assert_array_equal(joined[...], np.rint(cftime.date2num(dates, units[0], calendar) * 60) / 60)
+
+
+def test_times_across_the_change_of_the_calendar(here):
+    names = [of_times(0, "days since 1582-10-04", [0], "i4"), of_times(1, "days since 1582-10-15", [0], "i4")]
+    with plait.concat(names) as joined:
+        np.testing.assert_array_equal(joined[...], [0, 1])
+
+
+def test_times_that_have_no_exact_value_are_an_error(here):
+    first = of_times(0, "days since 2000-01-01", [0.0])
+    with plait.concat([first, of_times(1, "hours since 2000-01-02", [12.0])]) as joined:
+        np.testing.assert_array_equal(joined[...], [0, 1.5])
+    for number, values, dtype in ((2, [1.0], "f8"), (3, [0.1], "f8")):
+        odd = of_times(number, "hours since 2000-01-02", values, dtype)
+        with plait.concat([first, odd]) as joined, pytest.raises(plait.ArgumentError, match="do not have exactly"):
+            joined.read()
+    whole = of_times(4, "days since 2000-01-01", [0], "i4")
+    odd = of_times(5, "hours since 2000-01-02", [36], "i4")
+    with plait.concat([whole, odd]) as joined, pytest.raises(plait.ArgumentError, match="the time 36 in 'hours"):
+        _ = joined[...]
+    gap = (datetime.date(2000, 1, 1) - datetime.date(1, 1, 1)).days + 2  # the standard calendar is Julian before 1582
+    large = of_times(6, "days since 0001-01-01", [2**31 - 1], "i4")
+    with plait.concat([whole, large]) as joined:
+        assert joined[1] == 2**31 - 1 - gap
+    with plait.concat([large, whole, of_times(7, "days since 2000-01-01", [2**31 - 1], "i4")]) as joined:
+        with pytest.raises(plait.ArgumentError, match="elements of int32 do not have exactly"):
+            joined.read()
+        assert joined[1] == gap
+
+
+def test_missing_times_stay_missing(here):
+    units = ["days since 2000-01-01", "days since 2000-01-11"]
+    names = [of_times(at, units[at], [-9.0, 1.0], _FillValue=-9.0) for at in range(2)]
+    with plait.concat(names) as joined:
+        np.testing.assert_array_equal(joined[...], [-9, 1, -9, 11])
+    clash = of_times(2, units[1], [-19.0], _FillValue=-9.0)
+    with plait.concat([names[0], clash]) as joined, pytest.raises(plait.ArgumentError, match="missing values"):
+        joined.read()
+
+
+def test_calendars_differ(here):
+    names = [of_times(at, "days since 2000-01-01", [1.0], calendar=one) for at, one in enumerate(("noleap", "julian"))]
+    with pytest.raises(plait.ArgumentError, match=r"t_1.nc::/time has calendar='julian', but .* calendar='noleap'"):
+        plait.concat(names)
+
+
+def test_bounds_have_the_units_of_their_coordinate(here):
+    names = []
+    for at, units in enumerate(("days since 2000-01-01", "days since 2000-01-03")):
+        time = ("time", np.arange(2.0), {"units": units, "bounds": "time_bnds"}, ("time",))
+        bounds = np.array([[0, 1], [1, 2.0]])
+        names.append(write(f"b_{at}.nc", bounds, {}, variable="time_bnds", dimensions=("time", "nv"), also=(time,)))
+    with plait.concat(names) as joined:
+        np.testing.assert_array_equal(joined[...], [[0, 1], [1, 2], [2, 3], [3, 4]])
+
+
+def test_packed_times(here):
+    units = ["days since 2000-01-01", "days since 2000-01-11"]
+    names = [of_times(at, units[at], [2, 4], "i2", scale_factor=0.5) for at in range(2)]
+    with pytest.raises(plait.ArgumentError, match="packed by scale_factor; pass unpack=True"):
+        plait.concat(names)
+    with plait.concat(names, unpack=True) as joined:
+        np.testing.assert_array_equal(joined[...], [1, 2, 11, 12])
+
+
+@pytest.mark.parametrize("stored", ["i1", "u1", "i2", "i4", "i8", "f4", "f8"])
+@pytest.mark.parametrize("factor", [None, "f4", "f8"])
+def test_decoded_as_xarray_decodes(here, stored, factor):
+    xarray = pytest.importorskip("xarray")
+    values = np.array([[0, 1, 2], [100, 101, 7]], stored)
+    attributes = {"_FillValue": np.dtype(stored).type(101), "missing_value": np.dtype(stored).type(7)}
+    if factor is not None:
+        attributes |= {"scale_factor": np.dtype(factor).type(0.5), "add_offset": np.dtype(factor).type(-3)}
+    name = write("a.nc", values, attributes)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of two fill values
+        expected = xarray.open_dataset("a.nc")["v"].values
+    with plait.concat([name], unpack=True) as joined:
+        assert joined.dtype.kind == "f"
+        np.testing.assert_array_equal(joined[...], expected)
+
+
+def test_unsigned_and_valid_range(here):
+    values = np.array([[0, -1, -2]], "i1")
+    given = {"_Unsigned": "true", "_FillValue": np.int8(-2), "scale_factor": 2.0, "valid_max": np.int8(-3)}
+    with plait.concat([write("a.nc", values, given)], unpack=True) as joined:
+        np.testing.assert_array_equal(joined[...], [[0, 510, np.nan]])
+        assert joined.attrs["valid_max"] == 506
+
+
+def test_arrays_that_are_not_packed_stay_as_they_are(here):
+    with plait.concat([write("a.nc", STORED[0], {"units": "K"})] * 2, unpack=True) as joined:
+        assert joined.dtype == np.int16
+    np.save("a.npy", np.arange(3))
+    with plait.concat(["a.npy"] * 2, unpack=True) as joined:
+        np.testing.assert_array_equal(joined[...], [0, 1, 2, 0, 1, 2])
+    with pytest.raises(plait.ArgumentError, match="unpack='yes' is not a truth value"):
+        plait.concat(["a.npy"], unpack="yes")
+    with pytest.raises(plait.ArgumentError, match="scale_factor='two', which is no number"):
+        plait.concat([write("b.nc", STORED[0], {"scale_factor": "two"})], unpack=True)
