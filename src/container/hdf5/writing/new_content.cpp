@@ -74,6 +74,19 @@ void join_fill_values(Content& content) {
   }
 }
 
+/// netCDF's library crashes with floats of these sizes, and does not show arrays of the others.
+void check_netcdf_type(const std::string& dtype, const std::string& shown) {
+  const std::string_view kind = std::string_view(dtype).substr(1);
+  const bool is_float = kind == "f2" || kind == "f12" || kind == "f16";
+  if (is_float || kind == "c24" || kind == "c32")
+    refuse(text(shown, ": netCDF has no elements of dtype ", dtype, "; convert them (target_dtype, --target-dtype) to ",
+                is_float ? "f4 or f8" : "c16", ", or write a file that ends with .h5",
+                kind == "f2" ? " or .zarr" : ""));
+  if (kind.starts_with('V'))
+    refuse(text(shown, ": netCDF has no elements of dtype ", dtype,
+                ", which are bytes without a meaning to it, as bfloat16 is; write a file that ends with .h5 or .npy"));
+}
+
 void check_dimension_names(const Content& content, const std::string& shown) {
   const std::vector<std::string>& names = content.dimension_names;
   for (const std::string& one : names)
@@ -107,7 +120,10 @@ void describe(Member& one, const NamedArray& asked, const std::string& path, boo
   if (!asked.fill_value.empty()) {
     content.fill = zarr::fill_of(zarr::fill_given(shown, asked.fill_value, content.type.dtype), content.type.dtype);
   }
-  if (of_netcdf) join_fill_values(content);
+  if (of_netcdf) {
+    check_netcdf_type(content.type.dtype, shown);
+    join_fill_values(content);
+  }
   // What is zero anyway need not be said.
   if (std::ranges::all_of(content.fill, [](std::byte byte) { return byte == std::byte{0}; }) &&
       find_attribute(content.attributes, kFillName) == nullptr)

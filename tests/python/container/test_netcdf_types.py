@@ -1,0 +1,57 @@
+"""Types of elements that netCDF has not: refused for new `.nc` files before anything is written."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from launching import run
+
+import plait
+
+pytest.importorskip("h5py")
+
+WITHOUT = ["<f2", ">f2", "<f16", "<c32", "V5"]
+WITH = ["?", "i1", ">u8", "f4", ">f8", "c8", "c16", "S3"]
+
+
+@pytest.mark.parametrize("dtype", WITHOUT)
+@pytest.mark.parametrize("name", ["a.nc", "a.nc4"])
+def test_types_without_a_type_of_netcdf(tmp_path, monkeypatch, dtype, name):
+    monkeypatch.chdir(tmp_path)
+    np.save("a.npy", np.zeros(3, dtype))
+    with pytest.raises(plait.ArgumentError, match=r"netCDF has no elements of dtype .*\.h5"):
+        plait.open(name, "w", shape=(3,), dtype=dtype)
+    for more in ((), ("--dry-run",)):
+        done = run("copy", "a.npy", f"{name}::/a", *more)
+        assert done.exit_code != 0
+        assert "netCDF has no elements of dtype" in done.stderr
+        assert "Traceback" not in done.stderr
+    assert [path.name for path in Path().iterdir()] == ["a.npy"]
+    plait.copy("a.npy", "a.h5")
+    if dtype != "V5":
+        assert "--target-dtype" in done.stderr
+        to = "c16" if "c" in dtype else "f4"
+        plait.copy("a.npy", name, target_dtype=to, cast="same_kind")
+        assert plait.arrays_in(name)[0].dtype == np.dtype(to)
+
+
+def test_bfloat16(tmp_path):
+    types = pytest.importorskip("ml_dtypes")
+    with pytest.raises(plait.ArgumentError, match="as bfloat16 is"):
+        plait.open(tmp_path / "a.nc", "w", shape=(3,), dtype=types.bfloat16)
+
+
+@pytest.mark.parametrize("dtype", WITH)
+def test_netcdf_reads_all_others(tmp_path, dtype):
+    pytest.importorskip("netCDF4")
+    array = np.array([b"ab", b"c", b""], "S3") if dtype == "S3" else np.arange(3).astype(dtype)
+    np.save(tmp_path / "a.npy", array)
+    plait.copy(tmp_path / "a.npy", tmp_path / "a.nc")
+    program = "import netCDF4, sys; print(netCDF4.Dataset(sys.argv[1]).variables['data'][:].tolist())"
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(tmp_path / "a.nc")], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert len(done.stdout.split(",")) >= 3
