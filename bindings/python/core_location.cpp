@@ -22,8 +22,33 @@ using namespace nb::literals;
 
 namespace plait::python {
 
-void bind_location(nb::module_& module) {
+namespace {
+
+void bind_member(nb::module_& module) {
   using container::Member;
+  nb::class_<Member>(module, "Member")
+      .def_ro("name", &Member::name)
+      .def_prop_ro("shape", [](const Member& self) { return to_tuple(self.content.type.shape); })
+      .def_prop_ro("chunk", [](const Member& self) { return to_tuple(self.content.chunk); })
+      .def_prop_ro("dimension_names", [](const Member& self) { return self.content.dimension_names; })
+      .def_prop_ro("unlimited", [](const Member& self) { return to_tuple(self.content.unlimited); })
+      .def_prop_ro("packed", [](const Member& self) { return self.content.packed; })
+      .def_prop_ro("dtype", [](const Member& self) { return self.content.type.dtype; })
+      .def_prop_ro("element_bytes", [](const Member& self) { return self.content.type.element_bytes; })
+      .def_prop_ro("order", [](const Member& self) { return self.content.type.order == Order::kC ? "C" : "F"; })
+      .def_prop_ro("offset", [](const Member& self) { return self.content.data_offset; })
+      .def_ro("element", &Member::element)
+      .def_ro("stored", &Member::stored)
+      .def_ro("kept", &Member::kept)
+      .def_ro("refused", &Member::refused)
+      .def_ro("has_elements", &Member::has_elements)
+      .def_prop_ro("fill", [](const Member& self) { return bytes_of(self.content.fill); })
+      .def_prop_ro("attributes", [](const Member& self) { return raw_attributes(self.content.attributes); });
+}
+
+}  // namespace
+
+void bind_location(nb::module_& module) {
   using driver::ComponentFile;
   using driver::Located;
   nb::class_<ComponentFile>(module, "ComponentFile")
@@ -48,23 +73,7 @@ void bind_location(nb::module_& module) {
                    })
       .def_ro("keeps_unfinished", &Located::keeps_unfinished)
       .def_ro("tells", &Located::tells);
-  nb::class_<Member>(module, "Member")
-      .def_ro("name", &Member::name)
-      .def_prop_ro("shape", [](const Member& self) { return to_tuple(self.content.type.shape); })
-      .def_prop_ro("chunk", [](const Member& self) { return to_tuple(self.content.chunk); })
-      .def_prop_ro("dimension_names", [](const Member& self) { return self.content.dimension_names; })
-      .def_prop_ro("unlimited", [](const Member& self) { return to_tuple(self.content.unlimited); })
-      .def_prop_ro("packed", [](const Member& self) { return self.content.packed; })
-      .def_prop_ro("dtype", [](const Member& self) { return self.content.type.dtype; })
-      .def_prop_ro("element_bytes", [](const Member& self) { return self.content.type.element_bytes; })
-      .def_prop_ro("order", [](const Member& self) { return self.content.type.order == Order::kC ? "C" : "F"; })
-      .def_prop_ro("offset", [](const Member& self) { return self.content.data_offset; })
-      .def_ro("element", &Member::element)
-      .def_ro("stored", &Member::stored)
-      .def_ro("kept", &Member::kept)
-      .def_ro("refused", &Member::refused)
-      .def_prop_ro("fill", [](const Member& self) { return bytes_of(self.content.fill); })
-      .def_prop_ro("attributes", [](const Member& self) { return raw_attributes(self.content.attributes); });
+  bind_member(module);
   module.def("arrays_in", &driver::arrays_in, "name"_a, nb::call_guard<Unlocked>());
   module.def("remove_unfinished", &driver::remove_unfinished, "name"_a, nb::call_guard<Unlocked>());
   module.def(

@@ -53,6 +53,8 @@ class ArrayInfo:
     """Its attributes."""
     unlimited: tuple[int, ...] = ()
     """The numbers of its dimensions that may be extended, where the format says so."""
+    has_elements: bool = True
+    """False if it has a name and attributes but no shape and no elements (a null dataspace of HDF5)."""
 
 
 @dataclass(frozen=True)
@@ -121,4 +123,5 @@ def _info(one: _core.Member) -> ArrayInfo:
         _fill_of(one, dtype),
         Attributes(one.attributes),
         one.unlimited,
+        one.has_elements,
     )

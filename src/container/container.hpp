@@ -54,6 +54,8 @@ struct Member {
   std::int64_t told_at = 0;
   /// Why it cannot be opened; empty: it can.
   std::string refused{};
+  /// False for an array that has a name and attributes, but no shape and no elements.
+  bool has_elements = true;
 };
 
 /// What a new file will hold, and the bytes that it begins with.

@@ -5,7 +5,6 @@ KNOWN_LINES = {
     "bindings/python/core_bits.cpp:plait::python::bind_bits": 89,
     "bindings/python/core_file.cpp:plait::python::bind_file": 104,
     "bindings/python/core_layout.cpp:plait::python::bind_layout": 201,
-    "bindings/python/core_location.cpp:plait::python::bind_location": 74,
     "bindings/python/core_redistribute.cpp:plait::python::bind_redistribute": 76,
     "bindings/python/trace/traces.cpp:plait::python::bind_traces": 80,
     "src/trace/formats/binary/stream.cpp:plait::trace::binary::Stream::fields": 74,

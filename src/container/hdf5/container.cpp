@@ -45,6 +45,7 @@ Member member_of(NamedDataset& found) {
   member.element = std::move(dataset.element);
   member.stored = dataset.stored;
   member.refused = std::move(dataset.refused);
+  member.has_elements = !dataset.is_null;
   return member;
 }
 

@@ -51,8 +51,9 @@ enum class TextPadding : std::uint8_t {
 struct Dataset {
   ArrayType type;
   TextPadding padding = TextPadding::kNull;
-  std::string element;  ///< as h5dump calls it, without `H5T_`
-  std::string refused;  ///< why it cannot be opened; empty: it can
+  std::string element;   ///< as h5dump calls it, without `H5T_`
+  std::string refused;   ///< why it cannot be opened; empty: it can
+  bool is_null = false;  ///< its dataspace is null: it has no shape and no elements
   std::int64_t stored = 0;
   std::vector<std::byte> fill;  ///< one element
   bool has_own_fill = false;    ///< the file says so; not packed()

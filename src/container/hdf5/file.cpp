@@ -133,6 +133,7 @@ void HdfFile::visit(std::string_view top, const Visitor& visitor) {
     const std::string name = std::move(to_visit.back());
     to_visit.pop_back();
     const Handle object = open_object("/" + name, shown_name(path_, name));
+    if (!object && name == top) damaged(name.empty() ? "the root group" : text("the object \"", name, '"'));
     const Address address = object ? address_of(object.id()) : kNoAddress;
     if (object && !seen.insert(address).second) continue;  // another link to the same
     const int kind = object ? hdf5_->H5Iget_type(object.id()) : -1;
@@ -143,7 +144,10 @@ void HdfFile::visit(std::string_view top, const Visitor& visitor) {
                                            ", or hold more than ", kMostObjects, " objects; name one"));
     std::vector<Link> links;
     const auto iterate = hdf5_->H5Literate2 != nullptr ? hdf5_->H5Literate2 : hdf5_->H5Literate;
-    if (iterate(object.id(), kByName, kAscending, nullptr, take_link, &links) < 0) visitor(name, -1, kNoAddress, -1);
+    if (iterate(object.id(), kByName, kAscending, nullptr, take_link, &links) < 0) {
+      if (name == top) damaged(text("the group \"/", name, '"'));
+      visitor(name, -1, kNoAddress, -1);
+    }
     // The last one is visited first.
     for (auto link = links.rbegin(); link != links.rend(); ++link)
       if (link->kind == kHardLink) to_visit.push_back(name.empty() ? link->name : text(name, '/', link->name));
@@ -311,6 +315,7 @@ void HdfFile::describe_space(Id dataset, Dataset& found) const {
   if (kind != kSimple || count < 0 || count > kMaxDimensions ||
       hdf5_->H5Sget_simple_extent_dims(space.id(), extents.data(), most.data()) < 0) {
     found.refused = "it has no shape (a null dataspace), and so no elements";
+    found.is_null = kind == kNull;
     return;
   }
   for (int d = 0; d < count; ++d) {
