@@ -2,5 +2,6 @@
 
 from ._copy import Copied, copy
 from .serial import NoReaderError
+from .steps import Skipped
 
-__all__ = ["Copied", "NoReaderError", "copy"]
+__all__ = ["Copied", "NoReaderError", "Skipped", "copy"]

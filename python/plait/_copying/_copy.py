@@ -29,6 +29,7 @@ from .plans import ArrayPlan
 from .serial import is_stream
 from .shaping import Axes, Cast, RegionLike, Shaping
 from .sources import Told
+from .steps import Skipped
 from .wanted import Extents, Wanted
 
 MEMORY = 256 << 20
@@ -57,6 +58,8 @@ class Copied:
     """Bytes of them that an earlier copy had left."""
     plan: tuple[ArrayPlan, ...] = ()
     """With ``dry_run`` what would be done, array by array."""
+    skipped: tuple[Skipped, ...] = ()
+    """The arrays that were left out, and why."""
 
     @property
     def rate(self) -> float:
@@ -91,6 +94,7 @@ def copy(
     resume: bool = False,
     concat: int | str | None = None,
     unpack: bool = False,
+    skip_unsupported: bool = False,
     progress: Progress | None = None,
 ) -> Copied:
     """Copy an array from one store to another, of any kinds that :func:`plait.open` opens. Collective over ``comm``.
@@ -136,6 +140,9 @@ def copy(
               one that is copied: its number or its name
     unpack    decode packed elements to floating point: ``scale_factor`` and ``add_offset`` are applied, and elements
               equal to ``_FillValue`` or ``missing_value`` become NaN
+    skip_unsupported  leave out arrays that cannot be copied, with a warning that lists them; the result's ``skipped``
+              has them too. By default they are an error before anything is written, which lists all of them. Arrays
+              without elements (null dataspaces of HDF5) are always left out, unless they are chosen by ``variable``
     progress  called on each rank after each window, with the number of bytes copied and the number of bytes in all
               steps that have begun. An exception that it raises ends the copy on all ranks
 
@@ -153,10 +160,7 @@ def copy(
         most = whole(bytes_of(memory, "memory"), "memory")
         if most < 1:
             raise ArgumentError(f"memory={most} bytes hold nothing; give a number of bytes above 0")
-        if layout is not None and not isinstance(layout, str):
-            raise ArgumentError(f"layout is {kind(layout)}; pass a text such as '(block, *) onto (4)'")
-        if progress is not None and not callable(progress):
-            raise ArgumentError(f"progress is {kind(progress)}; pass a function of the bytes done and the bytes in all")
+        _check_kinds(layout, progress)
         kept = Wanted(target_order, chunks, shards, codec)
         if cast is not None and target_dtype is None:
             dtype, target_dtype = None, dtype
@@ -173,7 +177,8 @@ def copy(
         name = None if is_stream(target) else TargetName(target)  # type: ignore[arg-type]
         told = Told(comm, shape, dtype, order, offset, most)
         job = Job(sources, target, name, told, kept, concat)
-        job.choose(chosen, shaping, raw=raw, layout=layout, unpack=flag_of(unpack, "unpack"))
+        job.choose(chosen, shaping, raw=raw, layout=layout)
+        job.adapt(unpack=flag_of(unpack, "unpack"), skip=flag_of(skip_unsupported, "skip_unsupported"))
         job.check(dry_run=dry_run, verify=verify, resume=resume)
     done = job.run(own, refuse, progress)
     return Copied(
@@ -186,4 +191,12 @@ def copy(
         done.steps,
         done.resumed,
         tuple(done.plan),
+        tuple(done.skipped),
     )
+
+
+def _check_kinds(layout: Any, progress: Any) -> None:
+    if layout is not None and not isinstance(layout, str):
+        raise ArgumentError(f"layout is {kind(layout)}; pass a text such as '(block, *) onto (4)'")
+    if progress is not None and not callable(progress):
+        raise ArgumentError(f"progress is {kind(progress)}; pass a function of the bytes done and the bytes in all")

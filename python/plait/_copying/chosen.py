@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from .._arguments.words import shown
 from .._errors import ArgumentError
-from .steps import GivenStep, StepArray, Target
+from .steps import GivenStep, StepArray, Target, UnreadableArray
 
 
 @dataclass(frozen=True)
@@ -17,22 +17,29 @@ class Chosen:
     variables: tuple[str, ...] | None
     steps: int | None
 
-    def of(self, step: GivenStep, source: str, target: Target) -> tuple[StepArray, ...]:
-        """Choose arrays of a step.  errors  ArgumentError"""
+    def unreadable(self, step: GivenStep) -> tuple[UnreadableArray, ...]:
+        """Return the arrays that would be copied if they could be read."""
+        return tuple(one for one in step.unreadable if self.variables is None or one.name in self.variables)
+
+    def readable(self, step: GivenStep, source: str) -> tuple[StepArray, ...]:
+        """Choose arrays of a step that can be read.  errors  ArgumentError"""
         arrays = {array.name: array for array in step.arrays}
+        known = {*arrays, *(one.name for one in step.unreadable)}
         for name in self.variables or ():
-            if name not in arrays:
+            if name not in known:
                 raise ArgumentError(
                     f"step {step.number} of {source} has no array {shown(name)}; it has: {', '.join(arrays) or 'none'}"
                 )
-        chosen = tuple(arrays[name] for name in self.variables or arrays)
+        return tuple(arrays[name] for name in self.variables or arrays if name in arrays)
+
+    def check_number(self, step: GivenStep, chosen: Sequence[StepArray], source: str, target: Target) -> None:
+        """Check whether a target takes as many arrays.  errors  ArgumentError"""
         if len(chosen) > 1 and not target.several:
             raise ArgumentError(
                 f"step {step.number} of {source} has the arrays {', '.join(array.name for array in chosen)}; choose "
                 "one with variable=, put {variable} into the name of the target to write a file for each, or give a "
                 "target that holds several, such as one that ends with .npz"
             )
-        return chosen
 
 
 def names_of(variable: str | Sequence[str] | None) -> tuple[str, ...] | None:

@@ -9,9 +9,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from .. import _core
+from .._comm import comm_of
 from .._errors import ArgumentError
 from .._guard import Refuse, checks
 from .._location import comes_in_steps
+from .checking import Checks
 from .chosen import Chosen
 from .ends import source_of
 from .moving import Mover, Progress, Ranks
@@ -20,10 +22,10 @@ from .planned import PlannedMaking
 from .plans import ArrayPlan
 from .resume.resuming import open_journal
 from .scratch import Scratch
-from .serial import SerialTarget, is_stream
+from .serial import SerialTarget, is_stream, stream_name
 from .shaping import ShapedSource, Shaping
 from .sources import JoinedSource, PipeSource, Told
-from .steps import GivenStep, Source, StepArray, Target
+from .steps import GivenStep, Skipped, Source, StepArray, Target
 from .targets import FileTarget, Making, PipeTarget, key_of
 from .unpacking import UnpackedSource
 from .wanted import Wanted
@@ -43,6 +45,7 @@ class Done:
     steps: int
     resumed: int
     plan: list[ArrayPlan]
+    skipped: list[Skipped]
 
 
 @dataclass
@@ -63,13 +66,19 @@ class Job:
     raw: bool = False
     layout: str | None = None
     unpack: bool = False
+    skip: bool = False
+    """Whether arrays that cannot be copied are left out."""
     dry_run: bool = False
     verify: bool = False
     resume: bool = False
 
-    def choose(self, chosen: Chosen, shaping: Shaping, *, raw: bool, layout: str | None, unpack: bool) -> None:
+    def choose(self, chosen: Chosen, shaping: Shaping, *, raw: bool, layout: str | None) -> None:
         """Take what is wanted of the source, and how ranks hold it."""
-        self.chosen, self.shaping, self.raw, self.layout, self.unpack = chosen, shaping, raw, layout, unpack
+        self.chosen, self.shaping, self.raw, self.layout = chosen, shaping, raw, layout
+
+    def adapt(self, *, unpack: bool, skip: bool) -> None:
+        """Take what is done with arrays that are packed, and with those that cannot be copied."""
+        self.unpack, self.skip = unpack, skip
 
     def check(self, *, dry_run: bool, verify: bool, resume: bool) -> None:
         """Take how it is carried out.
@@ -120,7 +129,7 @@ class Job:
         if mover.journal is not None:
             mover.journal.remove()
         seconds = time.perf_counter() - begin
-        return Done(first, mover.done, seconds, mover.windows, run.steps, mover.resumed, run.plan)
+        return Done(first, mover.done, seconds, mover.windows, run.steps, mover.resumed, run.plan, run.skipped)
 
 
 class Run:
@@ -133,6 +142,8 @@ class Run:
         """With `dry_run` what would be done."""
         self.steps = 0
         """How many were copied."""
+        self.skipped: list[Skipped] = []
+        """Arrays that were left out."""
 
     def all(self, told: Told) -> StepArray:
         """Copy all steps.  Returns the first array."""
@@ -143,10 +154,11 @@ class Run:
                 source = UnpackedSource(source, self._refuse)
             if job.shaping.changes:
                 source = ShapedSource(source, job.shaping, self._refuse)
+            found = Checks(job.chosen, job.skip, source.name, _shown_target(job))
             with self._target_of(opened, told) as target:
                 for step in source.steps():
                     with checks(self._refuse):
-                        arrays = job.chosen.of(step, source.name, target)
+                        arrays = found.arrays(step, source, target)
                         if isinstance(source, ShapedSource):
                             source.check(arrays)
                         target.check(step, arrays)
@@ -155,6 +167,9 @@ class Run:
                     if self.steps == job.chosen.steps:
                         break
                 target.finish()
+            self.skipped = found.skipped
+            if comm_of(job.told.comm).rank == 0:
+                found.warn()
             first = self._mover.first or (opened.opened if isinstance(opened, PipeSource) else None)
         assert first is not None  # files and streams have an array in each step
         return first
@@ -194,3 +209,7 @@ class Run:
             if self._job.verify and isinstance(target, FileTarget):  # no other is asked for it
                 mover.verify(array, source, target, kept)
         target.end()
+
+
+def _shown_target(job: Job) -> str:
+    return job.name.text if job.name is not None else stream_name(job.target)

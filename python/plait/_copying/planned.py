@@ -7,14 +7,11 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
-from .. import _core
-from .._arguments.array_types import descr_of
-from .._arguments.keeping import kept_of
 from .._arrays_in import GroupInfo
 from .._location import locate
 from .boxes import Kept
 from .steps import StepArray
-from .targets import Making
+from .targets import Making, described
 
 
 @dataclass(frozen=True)
@@ -44,20 +41,10 @@ class PlannedMaking(Making):
         """Look whether a target can be as it is wanted, as far as its name and its options tell."""
         told = self.wanted.options(name, array)
         beside = self.options(os.fsdecode(name), (array,), groups)
-        kept = kept_of(
-            told.get("chunks"),
-            told.get("shards"),
-            told.get("codec"),
-            told.get("fill_value"),
-            told.get("dimension_names"),
-            attributes=beside["attributes"][array.name],
-            group_attributes=beside["group_attributes"],
-            unlimited=told.get("unlimited"),
-        )
-        descr, size = descr_of(array.dtype)
         path = os.fsdecode(name)
-        chunks, shards, order, _ = _core.new_array(path, array.shape, descr, size, told["order"], kept)
-        return _NoFile(path, order, chunks or None, shards or None)
+        attributes = {"attributes": beside["attributes"][array.name], "group_attributes": beside["group_attributes"]}
+        made = described(path, array, told, **attributes)
+        return _NoFile(path, made.order, made.chunks, made.shards)
 
     def kept(self, file: Any, array: StepArray) -> Kept:
         """Return how a target would keep its array."""

@@ -218,6 +218,9 @@ class SerialTarget:
     def check(self, step: GivenStep, arrays: tuple[StepArray, ...]) -> None:
         """Take any: a stream has no name."""
 
+    def check_array(self, step: GivenStep, array: StepArray) -> None:
+        """Take any: NumPy's format has all types."""
+
     def begin(self, step: GivenStep, arrays: tuple[StepArray, ...]) -> None:
         """Begin the next array."""
         self._number = step.number

@@ -182,10 +182,13 @@ class ShapedSource:
                     f"no array of {self.name} that is copied has a dimension {shown(name)}; "
                     f"{'they have: ' + has if has else 'their dimensions have no names, so give numbers'}"
                 )
-        for array in arrays:
-            self._check_one(self._views[array.name])
 
-    def _check_one(self, view: _View) -> None:
+    def check_array(self, shaped: StepArray) -> None:
+        """Check whether an array can be read as it is asked for.
+
+        errors  ArgumentError
+        """
+        view = self._views[shaped.name]
         array, dtype, cast = view.source, self._shaping.dtype, self._shaping.cast
         dimensions = len(array.shape)
         if isinstance(self._shaping.region, tuple) and len(self._shaping.region) != dimensions:

@@ -24,7 +24,7 @@ from .._location import locate
 from .._open import open
 from .._steps import VARIABLE
 from .serial import NoReaderError
-from .steps import GivenStep, Region, StepArray
+from .steps import GivenStep, Region, StepArray, UnreadableArray
 
 
 @dataclass(frozen=True)
@@ -120,9 +120,6 @@ class NamedSource:
             self._arrays = arrays_in(self.name)
             if not self._arrays:
                 raise ArgumentError(f"{self.name} holds no array; nothing was copied")
-            for one in self._arrays:
-                if one.refused:
-                    raise ArgumentError(f"{self.name}{BETWEEN}{one.name}: {one.refused}")
             self._path = locate(self.name).file
             # Of an array that is named alone its groups are not copied.
             self._groups = groups_in(self._path) if os.fspath(self._path) == self.name else ()
@@ -155,9 +152,18 @@ class NamedSource:
                 unlimited=one.unlimited,
             )
             for one in self._arrays
-            if one.dtype is not None
+            if one.dtype is not None and not one.refused
         ]
-        yield GivenStep(0, tuple(arrays), groups=self._groups)
+        unreadable = [
+            UnreadableArray(
+                one.name or VARIABLE,
+                f"{self._path}{BETWEEN}{one.name}: {one.refused or f'elements of type {one.element} cannot be read'}",
+                has_elements=one.has_elements,
+            )
+            for one in self._arrays
+            if one.dtype is None or one.refused
+        ]
+        yield GivenStep(0, tuple(arrays), groups=self._groups, unreadable=tuple(unreadable))
 
     def read(self, array: StepArray, layout: Layout, out: Any, region: Region) -> None:
         """Read an array, or a window of it."""

@@ -50,6 +50,22 @@ class StepArray:
 
 
 @dataclass(frozen=True)
+class Skipped:
+    """An array that is not copied."""
+
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class UnreadableArray(Skipped):
+    """An array of a source that Plait does not read."""
+
+    has_elements: bool = True
+    """False for one with a null dataspace, which has no elements that could be copied."""
+
+
+@dataclass(frozen=True)
 class GivenStep:
     """A step that is being read."""
 
@@ -58,6 +74,8 @@ class GivenStep:
     attributes: Mapping[str, Attribute] = field(default_factory=dict)
     groups: tuple[GroupInfo, ...] = ()
     """Those that the arrays are in, if the source has any."""
+    unreadable: tuple[UnreadableArray, ...] = ()
+    """Arrays that the source has besides `arrays`."""
 
 
 class Ending(Protocol):
@@ -112,6 +130,9 @@ class Target(Ending, Writes, Protocol):
 
     def check(self, step: GivenStep, arrays: tuple[StepArray, ...]) -> None:
         """Look whether these arrays of a step can be written, before any rank begins.  errors  ArgumentError"""
+
+    def check_array(self, step: GivenStep, array: StepArray) -> None:
+        """Check whether an array of a step can be written, without writing anything.  errors  ArgumentError"""
 
     def begin(self, step: GivenStep, arrays: tuple[StepArray, ...]) -> None:
         """Begin a step with these of its arrays.

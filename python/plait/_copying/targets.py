@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any
 
+from .. import _core
+from .._arguments.array_types import descr_of
+from .._arguments.keeping import kept_of
 from .._arrays_in import BETWEEN, GroupInfo
 from .._comm import CommLike, comm_of
 from .._core import Layout
@@ -27,6 +30,15 @@ from .wanted import Wanted
 
 
 @dataclass(frozen=True)
+class Described:
+    """How a new array would be kept."""
+
+    order: str
+    chunks: tuple[int, ...] | None
+    shards: tuple[int, ...] | None
+
+
+@dataclass(frozen=True)
 class Making:
     """How targets are made."""
 
@@ -42,6 +54,10 @@ class Making:
         told: dict[str, Any] = {array.name: self.attributes.of_array(name, array) for array in arrays}
         names = [array.name for array in arrays]
         return {"attributes": told, "group_attributes": self.attributes.of_groups(name, groups, names) or None}
+
+    def check(self, name: str, array: StepArray) -> None:
+        """Check whether a target takes an array, as far as can be told without opening it.  errors  ArgumentError"""
+        described(name, array, self.wanted.options(name, array))
 
     def open(
         self, name: str | os.PathLike[str], array: StepArray, key: str = "", groups: tuple[GroupInfo, ...] = ()
@@ -109,6 +125,25 @@ class Making:
             )
 
         return self._opened(keys, name, make)
+
+
+def described(name: str, array: StepArray, told: Mapping[str, Any], **attributes: Any) -> Described:
+    """Return how a new array would be kept, without making it.
+
+    errors  ArgumentError: it cannot be made
+    """
+    kept = kept_of(
+        told.get("chunks"),
+        told.get("shards"),
+        told.get("codec"),
+        told.get("fill_value"),
+        told.get("dimension_names"),
+        unlimited=told.get("unlimited"),
+        **attributes,
+    )
+    descr, size = descr_of(array.dtype)
+    chunks, shards, order, _ = _core.new_array(name, array.shape, descr, size, told["order"], kept)
+    return Described(order, chunks or None, shards or None)
 
 
 def _groups_of(step: GivenStep, arrays: tuple[StepArray, ...]) -> tuple[GroupInfo, ...]:
@@ -194,6 +229,13 @@ class FileTarget:
             self._apart.check(name)
         if len(set(names)) < len(names) and not self._holds:
             raise ArgumentError(f"{self._name.text} is one file for several arrays; put {{variable}} into its name")
+
+    def check_array(self, step: GivenStep, array: StepArray) -> None:
+        """Check whether an array can be written."""
+        name = self._name.of(step.number, array.name)
+        if self._holds and not self._name.has_variable and array.name != VARIABLE:
+            name += BETWEEN + array.name
+        self._making.check(name, array)
 
     def begin(self, step: GivenStep, arrays: tuple[StepArray, ...]) -> None:
         """Take a step."""
@@ -296,6 +338,9 @@ class PipeTarget:
 
     def check(self, step: GivenStep, arrays: tuple[StepArray, ...]) -> None:
         """Take any: a pipe is no source's file."""
+
+    def check_array(self, step: GivenStep, array: StepArray) -> None:
+        """Take any: a pipe has all types."""
 
     def begin(self, step: GivenStep, arrays: tuple[StepArray, ...]) -> None:
         """Begin the same step; its number is this pipe's own."""

@@ -117,6 +117,11 @@ Examples:
     is_flag=True,
     help="Decode packed elements to floating point: apply scale_factor and add_offset, and make _FillValue NaN.",
 )
+@click.option(
+    "--skip-unsupported",
+    is_flag=True,
+    help="Leave out arrays that cannot be copied, and list them.  [default: an error that lists them]",
+)
 @click.option("--raw", is_flag=True, help="Standard input or output has elements without .npy headers.")
 @click.option("--json", "json_", is_flag=True, help="Print the result as JSON.")
 def copy_command(sources: tuple[str, ...], target: str, ranks: int | None, json_: bool, **given: Any) -> None:
@@ -229,7 +234,8 @@ def _line(job: dict[str, Any], result: CopyResult) -> str:
     steps = f"{count(result.steps, 'step')}, " if has_steps(job) else ""
     there = f", {size(result.resumed)} of it were there" if result.resumed else ""
     same = ", verified" if job.get("verify") else ""
+    left = f", {count(len(result.skipped), 'array')} left out" if result.skipped else ""
     return (
         f"{name} -> {shown(job['target'])}: {steps}{size(result.bytes)} in {result.seconds:.3g} s"
-        f"{where}, {size(result.rate)}/s{there}{same}"
+        f"{where}, {size(result.rate)}/s{there}{same}{left}"
     )

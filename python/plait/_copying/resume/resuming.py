@@ -82,7 +82,9 @@ def _described(job: Job) -> dict[str, Any]:
         "source": [_identity(source) for source in job.sources],
         "target": os.path.abspath(job.name.text) if job.name else "",
         "type of the source": _text(job.told.shape, job.told.dtype, job.told.order, job.told.offset),
-        "choice of arrays": _text(job.chosen.variables, job.chosen.steps, job.concat),
+        "choice of arrays": _text(
+            job.chosen.variables, job.chosen.steps, job.concat, *(["possible ones"] if job.skip else [])
+        ),
         "region": _text(shaping.region),
         "axes": _text(shaping.axes),
         "type": _text(shaping.dtype, *(["unpacked"] if job.unpack else [])),

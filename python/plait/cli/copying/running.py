@@ -57,6 +57,7 @@ class CopyResult:
     steps: int
     resumed: int = 0
     plan: list[dict[str, Any]] = field(default_factory=list)
+    skipped: list[dict[str, str]] = field(default_factory=list)
 
 
 def result_of(done: plait.Copied) -> CopyResult:
@@ -72,6 +73,7 @@ def result_of(done: plait.Copied) -> CopyResult:
         done.steps,
         done.resumed,
         [{**asdict(array), "dtype": str(array.dtype)} for array in done.plan],
+        [asdict(one) for one in done.skipped],
     )
 
 

@@ -1,0 +1,85 @@
+"""Checks of all arrays of a step before any of them is written."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from .._errors import ArgumentError
+from .chosen import Chosen
+from .shaping import ShapedSource
+from .steps import GivenStep, Skipped, Source, StepArray, Target
+
+_MOST_LISTED = 20
+_LINE = "\n  "
+
+
+@dataclass
+class Checks:
+    """Finds the arrays of each step that cannot be copied: these are an error, or are left out."""
+
+    chosen: Chosen
+    skip: bool
+    """Whether arrays that cannot be copied are left out."""
+    source: str
+    target: str
+    skipped: list[Skipped] = field(default_factory=list)
+    """All arrays that were left out."""
+
+    def arrays(self, step: GivenStep, source: Source, target: Target) -> tuple[StepArray, ...]:
+        """Return the arrays of a step that are copied.
+
+        errors  ArgumentError: lists every array that cannot be copied, unless they are left out; none is left
+        """
+        readable = self.chosen.readable(step, self.source)
+        unreadable = self.chosen.unreadable(step)
+        without_elements = [one for one in unreadable if not one.has_elements and self.chosen.variables is None]
+        failing: list[Skipped] = [one for one in unreadable if one not in without_elements]
+        copied = []
+        if not failing or self.skip:
+            self.chosen.check_number(step, readable, self.source, target)
+        for array in readable:
+            try:
+                if isinstance(source, ShapedSource):
+                    source.check_array(array)
+                target.check_array(step, array)
+                copied.append(array)
+            except ArgumentError as error:
+                failing.append(Skipped(array.name, str(error)))
+        if failing and (not self.skip or not copied):
+            raise ArgumentError(self._error(failing, len(readable) + len(unreadable)))
+        if not copied and without_elements:
+            raise ArgumentError(f"{self.source} has only arrays without elements; nothing was copied")
+        self.skipped += [Skipped(one.name, _bare_reason(one)) for one in (*without_elements, *failing)]
+        return tuple(copied)
+
+    def warn(self) -> None:
+        """Warn of arrays that were left out."""
+        if self.skipped:
+            warnings.warn(f"arrays are not copied:{_listed(self.skipped, _LINE)}", UserWarning, stacklevel=2)
+
+    def _error(self, failing: Sequence[Skipped], count: int) -> str:
+        if count == 1:
+            return failing[0].reason
+        listed = _listed(failing, " ({number}) ")
+        begin = f"{len(failing)} of {count} arrays of {self.source} cannot be copied to {self.target}:{listed}"
+        if len(failing) == count:
+            return f"{begin}; convert them, or choose another target"
+        return (
+            f"{begin}; leave them out with skip_unsupported=True (--skip-unsupported), or choose arrays with variable= "
+            "(--variable)"
+        )
+
+
+def _bare_reason(array: Skipped) -> str:
+    """Return a reason without the name of the file and the array in front."""
+    return array.reason.partition(f"::{array.name}: ")[2] or array.reason
+
+
+def _listed(arrays: Sequence[Skipped], mark: str) -> str:
+    """Return the arrays with their reasons, each after a mark that may have its number."""
+    shown = [f"{array.name}: {_bare_reason(array)}" for array in arrays[:_MOST_LISTED]]
+    if len(arrays) > _MOST_LISTED:
+        shown.append(f"and {len(arrays) - _MOST_LISTED} more")
+    return "".join(mark.format(number=number) + text for number, text in enumerate(shown, 1))

@@ -1,0 +1,84 @@
+"""One object of an HDF5 file that cannot be read does not hide the others."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from launching import run
+
+import plait
+
+h5py = pytest.importorskip("h5py", reason="h5py is not installed")
+
+
+@pytest.fixture(params=["earliest", "latest"])
+def damaged(request, tmp_path, monkeypatch):
+    """Return a function that damages the header of an object of a file, and gives the file's name."""
+    monkeypatch.chdir(tmp_path)
+    with h5py.File("a.h5", "w", libver=request.param) as file:
+        for name in ("first", "g/inner", "g/other", "last"):
+            file[name] = np.arange(4.0)
+            file[name].attrs["units"] = "K"
+        file.attrs["title"] = "all"
+        addresses = {name: h5py.h5o.get_info(file[name].id).addr for name in ("first", "g", "g/inner", "last")}
+
+    def damage(name, at=0):
+        content = bytearray(Path("a.h5").read_bytes())
+        content[addresses[name] + at : addresses[name] + at + 4] = b"\xff\x5a\xa5\xff"
+        Path("a.h5").write_bytes(content)
+        return "a.h5"
+
+    return damage
+
+
+@pytest.mark.parametrize("name", ["first", "g/inner", "last"])
+def test_a_dataset(damaged, name):
+    path = damaged(name)
+    found = {one.name: one for one in plait.arrays_in(path)}
+    assert set(found) == {"first", "g/inner", "g/other", "last"}
+    assert {one.name for one in found.values() if one.refused} == {name}
+    assert "cannot be opened" in found[name].refused
+    assert [group.name for group in plait.groups_in(path)] == ["", "g"]
+    for other in set(found) - {name}:
+        np.testing.assert_array_equal(plait.open(f"{path}::{other}").read(), np.arange(4.0))
+        assert found[other].attributes["units"] == "K"
+    with pytest.raises(plait.Error, match=name):
+        plait.open(f"{path}::{name}")
+
+
+def test_a_group(damaged):
+    path = damaged("g")
+    found = {one.name: one for one in plait.arrays_in(path)}
+    assert {one.name for one in found.values() if not one.refused} == {"first", "last"}
+    assert [one.name for one in found.values() if one.refused] == ["g"]
+
+
+def test_commands(damaged):
+    path = damaged("first")
+    listed = run("info", path)
+    assert listed.exit_code == 0, listed.output
+    assert "cannot be opened" in listed.stdout
+    for name in ("g/inner", "g/other", "last"):
+        assert name in listed.stdout
+    failed = run("copy", path, "b.h5")
+    assert failed.exit_code != 0
+    assert "1 of 4 arrays of a.h5 cannot be copied to b.h5: (1) first: it cannot be opened" in failed.stderr
+    assert not Path("b.h5").exists()
+    done = run("copy", path, "b.h5", "--skip-unsupported")
+    assert done.exit_code == 0, done.output
+    assert sorted(one.name for one in plait.arrays_in("b.h5")) == ["g/inner", "g/other", "last"]
+
+
+@pytest.mark.parametrize("at", range(0, 160, 7))
+def test_damage_anywhere_in_a_header(damaged, at):
+    path = damaged("g/inner", at)
+    assert {"first", "last"} <= {one.name for one in plait.arrays_in(path) if not one.refused}
+
+
+def test_null_dataspaces(tmp_path):
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file["a"] = np.arange(3)
+        file["nothing"] = h5py.Empty("f4")
+    found = {one.name: one for one in plait.arrays_in(tmp_path / "a.h5")}
+    assert [found[name].has_elements for name in ("a", "nothing")] == [True, False]
+    assert "null dataspace" in found["nothing"].refused

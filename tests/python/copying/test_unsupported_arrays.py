@@ -1,0 +1,119 @@
+"""Arrays that cannot be copied: they do not matter where others are chosen, and whole copies list all of them first."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from launching import needs_mpi, run
+
+import plait
+
+h5py = pytest.importorskip("h5py", reason="h5py is not installed")
+
+
+@pytest.fixture
+def mixed(tmp_path, monkeypatch):
+    """A file with arrays of all kinds."""
+    monkeypatch.chdir(tmp_path)
+    with h5py.File("a.h5", "w") as file:
+        file["a"] = np.arange(5.0)
+        file["g/half"] = np.arange(3, dtype="f2")
+        file["opaque"] = np.zeros(3, "V4")
+        file["records"] = np.zeros(2, [("x", "i4")])
+        file["texts"] = ["one", "three"]
+    return "a.h5"
+
+
+def names(url):
+    return sorted(one.name for one in plait.arrays_in(url))
+
+
+@pytest.mark.parametrize("target", ["b.zarr", "b.nc", "b.h5", "b.npy", "b.npz", "b.safetensors"])
+def test_a_chosen_array_does_not_depend_on_others(mixed, target):
+    assert plait.copy(mixed, target, variable="a").skipped == ()
+    np.testing.assert_array_equal(plait.open(target).read(), np.arange(5.0))
+    done = run("copy", mixed, f"two-{target}", "--variable", "a")
+    assert done.exit_code == 0, done.output
+    with pytest.raises(plait.ArgumentError, match="a.h5::records: its elements are records"):
+        plait.copy(mixed, target, variable="records")
+    with pytest.raises(plait.ArgumentError, match="has no array 'b'"):
+        plait.copy(mixed, target, variable="b")
+
+
+IMPOSSIBLE = {
+    "b.zarr": ["records", "texts", "opaque"],
+    "b.nc": ["records", "texts", "g/half", "opaque"],
+    "b.h5": ["records", "texts"],
+    "b.npz": ["records", "texts"],
+    "b.safetensors": ["records", "texts", "opaque"],
+}
+
+
+@pytest.mark.parametrize("target", IMPOSSIBLE)
+@pytest.mark.parametrize("ranks", ["1", pytest.param("2", marks=needs_mpi)])
+def test_whole_copies_list_everything_before_they_write(mixed, target, ranks):
+    missing = IMPOSSIBLE[target]
+    listed = "".join(rf".*\({number}\) {name}: " for number, name in enumerate(missing, 1))
+    pattern = rf"{len(missing)} of 5 arrays of a.h5 cannot be copied to {target}:{listed}.*skip_unsupported=True"
+    for more in ({}, {"dry_run": True}):
+        with pytest.raises(plait.ArgumentError, match=pattern):
+            plait.copy(mixed, target, **more)
+    failed = run("copy", mixed, target, "--ranks", ranks)
+    assert failed.exit_code != 0
+    assert all(f"{name}: " in failed.stderr for name in missing)
+    assert [path.name for path in Path().iterdir()] == ["a.h5"]
+    done = run("copy", mixed, target, "--skip-unsupported", "--json", "--ranks", ranks)
+    assert done.exit_code == 0, done.output
+    assert [one["name"] for one in json.loads(done.stdout)["skipped"]] == missing
+    assert "warning: arrays are not copied" in done.stderr
+    assert names(target) == sorted({"a", "g/half", "opaque", "records", "texts"} - set(missing))
+    np.testing.assert_array_equal(plait.open(f"{target}::a").read(), np.arange(5.0))
+
+
+def test_what_is_left_out_is_in_the_result(mixed):
+    with pytest.warns(UserWarning, match=r"arrays are not copied:\n  records: its elements are records"):
+        done = plait.copy(mixed, "b.zarr", skip_unsupported=True)
+    assert [one.name for one in done.skipped] == ["records", "texts", "opaque"]
+    assert all(one.reason for one in done.skipped)
+    line = run("copy", mixed, "c.h5", "--skip-unsupported")
+    assert ", 2 arrays left out" in line.stdout
+    with pytest.raises(plait.ArgumentError, match="'yes' is not a truth value"):
+        plait.copy(mixed, "d.h5", skip_unsupported="yes")
+
+
+def test_conversions_that_are_not_possible(mixed):
+    pattern = r"3 of 5 arrays .* \(3\) opaque: opaque has elements of \|V4"
+    with pytest.raises(plait.ArgumentError, match=pattern):
+        plait.copy(mixed, "b.nc", target_dtype="f4", cast="same_kind")
+    with pytest.warns(UserWarning, match="opaque: opaque has elements of"):
+        plait.copy(mixed, "b.nc", target_dtype="f4", cast="same_kind", skip_unsupported=True)
+    assert names("b.nc") == ["a", "g/half"]
+
+
+def test_nothing_that_can_be_copied(mixed):
+    with h5py.File("c.h5", "w") as file:
+        file["records"] = np.zeros(2, [("x", "i4")])
+        file["nothing"] = h5py.Empty("f4")
+    for skip in (False, True):
+        with pytest.raises(plait.ArgumentError, match="records"):
+            plait.copy("c.h5", "d.h5", skip_unsupported=skip)
+    with h5py.File("e.h5", "w") as file:
+        file["nothing"] = h5py.Empty("f4")
+    with pytest.raises(plait.ArgumentError, match="without elements"):
+        plait.copy("e.h5", "d.h5")
+    assert not Path("d.h5").exists()
+
+
+@pytest.mark.parametrize("target", ["b.zarr", "b.nc", "b.h5", "b.npz"])
+def test_null_dataspaces_are_left_out(mixed, target):
+    with h5py.File("c.h5", "w") as file:
+        file["a"] = np.arange(3.0)
+        file["b"] = np.arange(4.0)
+        file["nothing"] = h5py.Empty("f4")
+    with pytest.warns(UserWarning, match=r"nothing: it has no shape \(a null dataspace\)"):
+        done = plait.copy("c.h5", target)
+    assert [one.name for one in done.skipped] == ["nothing"]
+    assert names(target) == ["a", "b"]
+    with pytest.raises(plait.ArgumentError, match="null dataspace"):
+        plait.copy("c.h5", "d.h5", variable="nothing")
