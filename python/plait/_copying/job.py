@@ -182,7 +182,9 @@ class Run:
 
     def _target_of(self, opened: Source, told: Told) -> Target:
         job = self._job
-        making = (PlannedMaking if job.dry_run else Making)(told.comm, told.memory, job.kept, self._mover.journal)
+        journal = self._mover.journal
+        stages = journal is None and not job.dry_run
+        making = (PlannedMaking if job.dry_run else Making)(told.comm, told.memory, job.kept, journal, stages)
         if job.name is None:
             return SerialTarget(job.target, job.raw)
         if comes_in_steps(job.name.text):

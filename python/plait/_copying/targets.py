@@ -25,6 +25,7 @@ from .attributes import Kept as KeptAttributes
 from .boxes import Kept
 from .names import Apart, TargetName
 from .resume.journal import Journal
+from .staging import Stage
 from .steps import GivenStep, Region, StepArray
 from .wanted import Wanted
 
@@ -47,6 +48,8 @@ class Making:
     wanted: Wanted = field(default_factory=Wanted)
     journal: Journal | None = None
     """Of a copy that may be resumed."""
+    stages: bool = True
+    """Whether hierarchies with several arrays appear whole; those of copies that may be resumed grow by arrays."""
     attributes: KeptAttributes = field(default_factory=KeptAttributes)
 
     def options(self, name: str, arrays: tuple[StepArray, ...], groups: tuple[GroupInfo, ...]) -> dict[str, Any]:
@@ -189,7 +192,7 @@ def _refuse_fields_of_arrays(name: TargetName) -> None:
 class FileTarget:
     """Files, which appear whole at the end of their step; one that is for all steps, at the end of the only one.
 
-    In a group of a hierarchy of folders each array appears when it is whole.
+    Several arrays of a new hierarchy of folders appear together; in one that exists each appears when it is whole.
     """
 
     whole = False
@@ -207,6 +210,7 @@ class FileTarget:
         self._stack = contextlib.ExitStack()
         self._taken = False
         self._in_group = False
+        self._stage: Stage | None = None
         self._groups_given: tuple[GroupInfo, ...] = ()
         self._number = 0
         self._keys: list[str] = []  # of arrays that are not there yet
@@ -220,6 +224,8 @@ class FileTarget:
     ) -> None:
         """Discard what is not whole."""
         self._stack.__exit__(kind, error, trace)
+        if self._stage is not None:
+            self._stage.discard()
 
     def check(self, step: GivenStep, arrays: tuple[StepArray, ...]) -> None:
         """Refuse names that lead to a source, or twice to one file."""
@@ -250,6 +256,8 @@ class FileTarget:
         self._all = None
         self._groups_given = _groups_of(step, arrays)
         self._in_group = self._groups and len(arrays) > 1
+        if self._in_group and not self._name.has_variable and self._making.stages:
+            self._stage = Stage(self._name.of(step.number, ""), comm_of(self._making.comm))
         # What comes without a name of its own gets the one that the format has for it.
         if (
             self._holds
@@ -269,12 +277,19 @@ class FileTarget:
         name = self._name.of(self._number, array.name)
         if self._in_group:
             self._finish()
+            if self._stage is not None:
+                self._stage.begin_array(array.name)
+                name = self._stage.path
             name += BETWEEN + array.name
         key = key_of(self._number, array)
-        file = self._stack.enter_context(self._making.open(name, array, key, self._groups_given))
+        with self._naming():
+            file = self._stack.enter_context(self._making.open(name, array, key, self._groups_given))
         self._keys.append(key)
         self._files[array.name] = file
         return self._making.kept(file, array)
+
+    def _naming(self) -> contextlib.AbstractContextManager[None]:
+        return contextlib.nullcontext() if self._stage is None else self._stage.naming()
 
     def read(self, array: StepArray, layout: Layout, out: Any, region: Region) -> None:
         """Read back a window."""
@@ -288,7 +303,8 @@ class FileTarget:
         if self._all is not None:
             self._all.write(given, layout, region=region, variable=array.name)
         else:
-            self._files[array.name].write(given, layout, region=region)
+            with self._naming():
+                self._files[array.name].write(given, layout, region=region)
 
     def end(self) -> None:
         """Let the files of a step appear where others can follow."""
@@ -298,11 +314,15 @@ class FileTarget:
     def finish(self) -> None:
         """Let the files appear."""
         self._finish()
+        if self._stage is not None:
+            self._stage.commit()
+            self._stage = None
         if comm_of(self._making.comm).rank == 0:
             self._making.attributes.tell()
 
     def _finish(self) -> None:
-        self._stack.close()
+        with self._naming():
+            self._stack.close()
         self._files.clear()
         if self._making.journal is not None:
             self._making.journal.finish(self._keys)

@@ -35,7 +35,7 @@ def test_a_chosen_array_does_not_depend_on_others(mixed, target):
     np.testing.assert_array_equal(plait.open(target).read(), np.arange(5.0))
     done = run("copy", mixed, f"two-{target}", "--variable", "a")
     assert done.exit_code == 0, done.output
-    with pytest.raises(plait.ArgumentError, match="a.h5::records: its elements are records"):
+    with pytest.raises(plait.ArgumentError, match=r"a.h5::records: its elements are records"):
         plait.copy(mixed, target, variable="records")
     with pytest.raises(plait.ArgumentError, match="has no array 'b'"):
         plait.copy(mixed, target, variable="b")

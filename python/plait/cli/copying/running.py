@@ -19,7 +19,7 @@ import click
 import plait
 from plait._comm import LAUNCHED
 from plait._location import comes_in_steps
-from plait.cli.copying.stopping import ended_in_time, remove_leftovers
+from plait.cli.copying.stopping import ended_in_time
 from plait.launch import LaunchError, RankProgram, require_mpi
 
 Progress = Callable[[int, int], None]
@@ -209,6 +209,8 @@ def copy_by_ranks(job: dict[str, Any], ranks: int, progress: Progress) -> CopyRe
             return _by_ranks(job, Path(name), ranks, (progress, asked))
     except EndedError:
         if not has_steps(job):
+            from plait._copying.leftovers import remove_leftovers
+
             remove_leftovers(job["target"])
         raise
 

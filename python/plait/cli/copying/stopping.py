@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
 import os
-import re
-import shutil
 import signal
-import socket
 import sys
 import threading
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 PATIENCE = 0.7
@@ -62,58 +57,13 @@ def ended_in_time(targets: list[str], told: str, *, resumed: bool = False) -> It
         os.close(reads)
 
 
-def remove_leftovers(target: str) -> None:
-    """Remove what processes of this host that have ended, or this one before it, have begun for a target."""
-    import plait
-    from plait._location import locate, path_of
-
-    with contextlib.suppress(plait.Error, OSError, TypeError):
-        found = locate(target)
-        path = path_of(found.file if found.adds_arrays else target)
-        if path is None:
-            return
-        if target.startswith("stripe:"):
-            # What is written to that name next removes it, with its components.
-            plait.open(target, "w", shape=(1,), dtype="u1")._core.abandon()
-            return
-        # Names that are too long are cut, and those of several files have fields.
-        beginning = "" if "{" in path.name or len(path.name) > 100 else f".{path.name}."
-        own = re.compile(rf"\..*\.plait-{re.escape(socket.gethostname())}-(\d+)-\d+")
-        for entry in os.scandir(path.parent):
-            match = own.fullmatch(entry.name)
-            if match and entry.name.startswith(beginning) and _has_ended(int(match[1])):
-                _remove(Path(entry.path))
-
-
-def _has_ended(process: int) -> bool:
-    if process == os.getpid():
-        return True
-    try:
-        os.kill(process, 0)
-    except OSError as error:
-        return isinstance(error, ProcessLookupError)
-    return False
-
-
-def _remove(path: Path) -> None:
-    with contextlib.suppress(OSError):
-        folder = path.is_dir()
-        file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | (os.O_DIRECTORY if folder else 0))
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if folder:
-                shutil.rmtree(path)
-            else:
-                path.unlink()
-        finally:
-            os.close(file)
-
-
 def main() -> None:
     """Say that a copy was stopped, and clear up behind it."""
     for number in _SIGNALS:
         signal.signal(number, signal.SIG_IGN)
     job: dict[str, Any] = json.loads(sys.argv[1])
+    from plait._copying.leftovers import remove_leftovers
+
     for target in job["targets"]:
         remove_leftovers(target)
         if job["resumed"]:

@@ -1,0 +1,66 @@
+"""What processes that have ended left of new files and folders, under temporary names beside them."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import re
+import shutil
+import socket
+from pathlib import Path
+
+from .._errors import Error
+from .._location import locate, path_of
+from .._open import open as open_file
+
+_LONGEST = 100  # bytes of a name that temporary names contain whole
+
+
+def temporary_prefix(name: str) -> str:
+    """Return what the temporary names of this host for a name begin with; the number of a process follows."""
+    return f".{name[:_LONGEST]}.plait-{socket.gethostname()}-"
+
+
+def remove_leftovers(target: str) -> None:
+    """Remove what processes of this host that have ended, or this one before it, have begun for a target."""
+    with contextlib.suppress(Error, OSError, TypeError):
+        found = locate(target)
+        path = path_of(found.file if found.adds_arrays else target)
+        if path is None:
+            return
+        if target.startswith("stripe:"):
+            # What is written to that name next removes it, with its components.
+            open_file(target, "w", shape=(1,), dtype="u1")._core.abandon()
+            return
+        # Names that are too long are cut, and those of several files have fields.
+        beginning = "" if "{" in path.name or len(path.name) > _LONGEST else f".{path.name}."
+        own = re.compile(rf"\..*\.plait-{re.escape(socket.gethostname())}-(\d+)-\d+")
+        for entry in os.scandir(path.parent):
+            match = own.fullmatch(entry.name)
+            if match and entry.name.startswith(beginning) and _has_ended(int(match[1])):
+                _remove(Path(entry.path))
+
+
+def _has_ended(process: int) -> bool:
+    if process == os.getpid():
+        return True
+    try:
+        os.kill(process, 0)
+    except OSError as error:
+        return isinstance(error, ProcessLookupError)
+    return False
+
+
+def _remove(path: Path) -> None:
+    with contextlib.suppress(OSError):
+        folder = path.is_dir()
+        file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | (os.O_DIRECTORY if folder else 0))
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if folder:
+                shutil.rmtree(path)
+            else:
+                path.unlink()
+        finally:
+            os.close(file)

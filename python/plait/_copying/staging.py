@@ -1,0 +1,153 @@
+"""New hierarchies of folders with several arrays: they appear whole, or not at all.
+
+Each array of a hierarchy such as ``a.zarr`` is a folder that Plait writes by itself. If ``a.zarr`` is new, all of its
+arrays are written to ``.a.zarr.plait-HOST-PROCESS-NUMBER/a.zarr``, which gets its name when the last array is there. If
+arrays are added to a hierarchy that exists, each appears when it is whole, and a copy that fails removes those that it
+has added.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import itertools
+import json
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+from .. import _core
+from .._errors import Error, store_error
+from .._guard import agreed_already, checks
+from .._location import locate
+from .leftovers import remove_leftovers, temporary_prefix
+
+_counter = itertools.count()
+_METADATA = "zarr.json"
+
+
+class Stage:
+    """Where the arrays of a hierarchy are written until all of them are there."""
+
+    def __init__(self, target: str, comm: _core.Comm) -> None:
+        """Make the folder.  Collective."""
+        self._target, self._comm = target, comm
+        self._refuse = partial(_core.refuse, comm=comm)
+        self._lock = -1
+        self._folder: Path | None = None
+        self._added: list[tuple[Path, Path]] = []
+        with checks(self._refuse):
+            self._root = Path(os.path.realpath(locate(target).file))
+            if comm.rank == 0 and not _is_there(self._root):
+                self._make()
+            with agreed_already():
+                told = _core.tell(f"stage {target}", json.dumps(str(self._folder or "")), 0, comm)
+        folder = json.loads(told)
+        self.path = str(Path(folder) / self._root.name) if folder else target
+        """What arrays are written to."""
+
+    def begin_array(self, name: str) -> None:
+        """Note an array that is added to a hierarchy that exists."""
+        if self.path != self._target or self._comm.rank != 0:
+            return
+        folder = self._root.joinpath(*[part for part in name.split("/") if part])
+        above = [one for one in (folder, *folder.parents) if one.is_relative_to(self._root)]
+        missing = [one for one in above if not os.path.lexists(one)]
+        if missing:
+            self._added.append((folder, missing[-1]))
+
+    def commit(self) -> None:
+        """Give the hierarchy its name.  Collective."""
+        self._added.clear()
+        if self.path == self._target:
+            return
+        with checks(self._refuse):
+            if self._folder is not None:
+                try:
+                    self._rename(Path(self.path))
+                finally:
+                    self._remove_folder()
+            with agreed_already():
+                _core.tell(f"finish {self._target}", "", 0, self._comm)
+
+    def discard(self) -> None:
+        """Remove what was written."""
+        self._remove_folder()
+        for folder, highest in self._added:
+            shutil.rmtree(folder, ignore_errors=True)
+            for group in folder.parents:
+                # Another program may have added an array.
+                if not group.is_relative_to(highest) or _is_there(group, besides=_METADATA):
+                    break
+                shutil.rmtree(group, ignore_errors=True)
+        self._added.clear()
+
+    @contextlib.contextmanager
+    def naming(self) -> Iterator[None]:
+        """Let errors name the hierarchy as the caller does."""
+        try:
+            yield
+        except Error as error:
+            error.args = tuple(self._with_target(one) if isinstance(one, str) else one for one in error.args)
+            if isinstance(error, OSError) and isinstance(error.filename, str):
+                error.filename = self._with_target(error.filename)
+            raise
+
+    def _with_target(self, text: str) -> str:
+        """Replace the hierarchy in the folder, under its own or a temporary name, by the target."""
+        if self.path == self._target:
+            return text
+        made = Path(self.path)
+        names = rf"(?:\.[^/]*\.plait-[^/]*|{re.escape(made.name)})"
+        return re.sub(rf"{re.escape(str(made.parent))}/{names}", lambda _: self._target, text)
+
+    def _make(self) -> None:
+        remove_leftovers(self._target)
+        prefix = temporary_prefix(self._root.name)
+        while self._folder is None:
+            folder = self._root.with_name(f"{prefix}{os.getpid()}-{next(_counter)}")
+            try:
+                folder.mkdir()
+            except FileExistsError:
+                continue
+            self._folder = folder
+        # Others may remove the folder once this process has ended, which its lock says where they do not see it.
+        self._lock = os.open(self._folder, os.O_RDONLY | os.O_DIRECTORY)
+        with contextlib.suppress(OSError):
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+    def _rename(self, made: Path) -> None:
+        try:
+            made.rename(self._root)
+        except OSError as error:
+            if error.errno not in (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR):
+                raise
+            kept = next(
+                one for number in itertools.count(1) if not os.path.lexists(one := Path(f"{self._root}.kept-{number}"))
+            )
+            made.rename(kept)
+            raise store_error(
+                f"cannot finish {self._target}: a folder with other data has appeared there since the copy began; that "
+                f"one is unchanged, and the new data is in {kept}; move it, or what is in it, to where you want it",
+                errno.EEXIST,
+            ) from error
+        parent = os.open(self._root.parent, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(parent)
+        finally:
+            os.close(parent)
+
+    def _remove_folder(self) -> None:
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+            os.close(self._lock)
+            self._folder = None
+
+
+def _is_there(path: Path, besides: str = "") -> bool:
+    """Whether there is anything but a folder that holds nothing besides a file of that name."""
+    return os.path.lexists(path) and not (path.is_dir() and all(entry.name == besides for entry in path.iterdir()))
