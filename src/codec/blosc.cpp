@@ -32,12 +32,13 @@ const Blosc* loaded() {
   return found;
 }
 
+constexpr const char* kMissing =
+    "chunks that are packed by blosc need its library, libblosc.so.1 of version 1.16 or later, which is not there; "
+    "install it (Debian: libblosc1)";
+
 const Blosc& library() {
   if (const Blosc* found = loaded()) return *found;
-  throw Error(ErrorKind::kSystem,
-              "chunks that are packed by blosc need its library, libblosc.so.1 of version 1.16 or later, which is not "
-              "there; install it (Debian: libblosc1)",
-              ENOENT);
+  throw Error(ErrorKind::kSystem, kMissing, ENOENT);
 }
 
 constexpr std::size_t kHead = 16;  // BLOSC_MAX_OVERHEAD
@@ -49,6 +50,7 @@ class BloscCodec : public Codec {
     if (options_.element_bytes < 1 || options_.element_bytes > kMostElement) options_.element_bytes = 1;
   }
   std::string words() const override { return base::text("blosc ", options_.compressor); }
+  std::string missing() const override { return loaded() == nullptr ? kMissing : ""; }
   std::size_t most_encoded(std::size_t bytes) const override { return bytes + kHead; }
   std::size_t encode(std::span<const std::byte> plain, std::span<std::byte> room) const override {
     if (plain.size() > std::numeric_limits<int>::max() - kHead)

@@ -25,6 +25,12 @@ std::string Chain::words() const {
   return out;
 }
 
+std::string Chain::missing() const {
+  for (const auto& one : codecs_)
+    if (std::string found = one->missing(); !found.empty()) return found;
+  return {};
+}
+
 std::size_t Chain::most_encoded(std::size_t bytes, std::size_t steps) const {
   for (std::size_t i = 0; i < steps; ++i) bytes = codecs_[i]->most_encoded(bytes);
   return bytes;

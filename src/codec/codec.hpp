@@ -16,6 +16,8 @@ class Codec {
   virtual ~Codec() = default;
   /// What it is, for people: `zstd`.
   virtual std::string words() const = 0;
+  /// The library that it needs and that is not installed, and what to do; empty if it can be used.
+  virtual std::string missing() const { return {}; }
   /// The most bytes that encode() makes of so many.
   virtual std::size_t most_encoded(std::size_t bytes) const = 0;
   /// How many it makes of so many, where that depends on nothing else.
@@ -42,6 +44,8 @@ class Chain {
   const std::vector<std::shared_ptr<const Codec>>& codecs() const { return codecs_; }
   /// `not packed`, `zstd`, `shuffle, gzip`.
   std::string words() const;
+  /// What the first codec that cannot be used lacks; empty if all can be used.
+  std::string missing() const;
   /// The most bytes that so many become; of the whole chain, or of its first `steps` codecs.
   std::size_t most_encoded(std::size_t bytes) const { return most_encoded(bytes, codecs_.size()); }
   std::size_t most_encoded(std::size_t bytes, std::size_t steps) const;

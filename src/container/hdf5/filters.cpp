@@ -86,7 +86,7 @@ std::string filter_words(const Filter& filter) {
 
 std::string why_not(const Filter& filter) {
   const KnownFilter* const one = known(filter);
-  if (one != nullptr && one->codec != nullptr) return {};
+  if (one != nullptr && one->codec != nullptr) return one->codec(filter)->missing();
   const std::string name = one != nullptr ? std::string(one->name) : filter.name;
   return text("its chunks are packed by filter ", filter.id, name.empty() ? "" : " (", name, name.empty() ? "" : ")",
               ", which Plait does not unpack; copy it by h5repack (with hdf5plugin's filters) to another one: shuffle, "

@@ -69,6 +69,7 @@ Member member_of(const fs::path& folder, const std::string& name, const std::str
     member.element = metadata.element;
     member.kept = chunks_text(metadata);
     member.stored = bytes_below(folder);
+    member.refused = metadata.packing.missing();
   } catch (const Error& error) {  // others can be read
     member.refused = error.what();
   }
@@ -193,7 +194,9 @@ std::shared_ptr<store::Store> Zarr::view(std::shared_ptr<store::Store> store, co
                      members.empty() ? "" : ": ", names, members.size() > 12 ? ", ..." : "",
                      "; give the name of an array behind ::, as in data.zarr::/group/array"));
   }
-  return std::make_shared<ChunkStore>(folder, parse_metadata(content, file), content, Finders::kAnyone);
+  Metadata metadata = parse_metadata(content, file);
+  metadata.check_codecs(path);
+  return std::make_shared<ChunkStore>(folder, std::move(metadata), content, Finders::kAnyone);
 }
 
 std::shared_ptr<store::Store> Zarr::view_of_new(std::shared_ptr<store::Store> store, const NewContent& made) const {

@@ -8,6 +8,7 @@
 #include "container/array_type.hpp"
 #include "container/fill_value.hpp"
 #include "container/npy/header.hpp"
+#include "container/refuse.hpp"
 #include "container/zarr/codecs.hpp"
 #include "container/zarr/document.hpp"
 #include "container/zarr/element_type.hpp"
@@ -120,6 +121,10 @@ Metadata parse_2(const Document& document) {
 }
 
 }  // namespace
+
+void Metadata::check_codecs(const std::string& file) const {
+  if (const std::string missing = packing.missing(); !missing.empty()) refuse(text(file, ": ", missing));
+}
 
 std::string Metadata::words() const {
   std::string out = packing.words();

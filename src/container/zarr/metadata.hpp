@@ -45,6 +45,8 @@ struct Metadata {
 
   /// Whether the bytes of a chunk lie in a file as they are, so that a part of them can be read and written.
   bool plain() const { return packing.empty() && transposed.empty(); }
+  /// errors  kArgument: the library of a codec is not installed.
+  void check_codecs(const std::string& file) const;
   /// How chunks are kept, in words.
   std::string words() const;
 };

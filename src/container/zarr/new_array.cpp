@@ -164,6 +164,7 @@ NewContent new_array(const std::string& path, const FileOptions& options) {
   made.shard = options.shard.value_or(Extents());
   // As it is read back, so that no array is made that cannot be.
   const Metadata read = parse_metadata(content, path);
+  read.check_codecs(path);
   made.type.dtype = read.type.dtype;
   made.type.order = read.type.order;
   made.packed = !read.plain();

@@ -21,21 +21,28 @@ namespace {
 /// LZ4_decompress_safe: from, to, bytes of both; returns the bytes that it made, or below 0.
 using Decompress = int(const char*, char*, int, int);
 
-Decompress& decompress() {
+constexpr const char* kLz4Missing =
+    "chunks that are packed by lz4 (filter 32004) need its library, liblz4.so.1, which is not there; install it "
+    "(Debian: "
+    "liblz4-1)";
+
+Decompress* loaded_lz4() {
   static Decompress* const found = []() -> Decompress* {
     void* const library = ::dlopen("liblz4.so.1", RTLD_NOW | RTLD_LOCAL);
     return library == nullptr ? nullptr : reinterpret_cast<Decompress*>(::dlsym(library, "LZ4_decompress_safe"));
   }();
-  if (found != nullptr) return *found;
-  throw Error(ErrorKind::kSystem,
-              "chunks that are packed by lz4 (filter 32004) need its library, liblz4.so.1, which is not there; install "
-              "it (Debian: liblz4-1)",
-              ENOENT);
+  return found;
+}
+
+Decompress& decompress() {
+  if (Decompress* const found = loaded_lz4()) return *found;
+  throw Error(ErrorKind::kSystem, kLz4Missing, ENOENT);
 }
 
 class Lz4 : public codec::Codec {
  public:
   std::string words() const override { return "lz4"; }
+  std::string missing() const override { return loaded_lz4() == nullptr ? kLz4Missing : ""; }
   std::size_t most_encoded(std::size_t bytes) const override { return bytes + bytes / 128 + 64; }
   std::size_t encode(std::span<const std::byte> /*plain*/, std::span<std::byte> /*room*/) const override {
     throw Error(ErrorKind::kArgument, "lz4 is only unpacked; choose another filter");

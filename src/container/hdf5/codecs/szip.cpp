@@ -27,17 +27,22 @@ struct SzipParameters {
 /// SZ_BufftoBuffDecompress: to, its room and then its bytes, from, its bytes, parameters; returns 0 where all is well.
 using SzipDecompress = int(void*, std::size_t*, const void*, std::size_t, SzipParameters*);
 
-SzipDecompress& szip_decompress() {
+constexpr const char* kSzipMissing =
+    "chunks that are packed by szip (filter 4) need its library, libsz.so.2, which is not there; install it (Debian: "
+    "libsz2)";
+
+SzipDecompress* loaded_szip() {
   static SzipDecompress* const found = []() -> SzipDecompress* {
     void* const library = ::dlopen("libsz.so.2", RTLD_NOW | RTLD_LOCAL);
     return library == nullptr ? nullptr
                               : reinterpret_cast<SzipDecompress*>(::dlsym(library, "SZ_BufftoBuffDecompress"));
   }();
-  if (found != nullptr) return *found;
-  throw Error(ErrorKind::kSystem,
-              "chunks that are packed by szip (filter 4) need its library, libsz.so.2, which is not there; install it "
-              "(Debian: libsz2)",
-              ENOENT);
+  return found;
+}
+
+SzipDecompress& szip_decompress() {
+  if (SzipDecompress* const found = loaded_szip()) return *found;
+  throw Error(ErrorKind::kSystem, kSzipMissing, ENOENT);
 }
 
 class Szip : public codec::Codec {
@@ -46,6 +51,7 @@ class Szip : public codec::Codec {
     std::copy_n(values.begin(), std::min(values.size(), values_.size()), values_.begin());
   }
   std::string words() const override { return "szip"; }
+  std::string missing() const override { return loaded_szip() == nullptr ? kSzipMissing : ""; }
   std::size_t most_encoded(std::size_t bytes) const override { return bytes + bytes / 8 + 64; }
   std::size_t encode(std::span<const std::byte> /*plain*/, std::span<std::byte> /*room*/) const override {
     throw Error(ErrorKind::kArgument, "szip is only unpacked; choose another filter");

@@ -1,0 +1,80 @@
+"""Codecs whose libraries are not installed: said before anything is read or written."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import plait
+
+LIBRARIES = {"libblosc.so.1": "libblosc1", "libsz.so.2": "libsz2", "liblz4.so.1": "liblz4-1"}
+
+
+@pytest.fixture
+def command(tmp_path, monkeypatch):
+    """Return a function that runs `plait` where none of the libraries can be loaded."""
+    monkeypatch.chdir(tmp_path)
+    Path("libraries").mkdir()
+    for name in LIBRARIES:
+        Path("libraries", name).write_bytes(b"no library")
+    environment = {**os.environ, "LD_LIBRARY_PATH": str(tmp_path / "libraries")}
+
+    def run(*arguments):
+        program = [sys.executable, "-m", "plait.cli", *arguments]
+        return subprocess.run(program, env=environment, capture_output=True, text=True, check=False)
+
+    return run
+
+
+def files():
+    return sorted(path.name for path in Path().iterdir() if path.name != "libraries")
+
+
+def test_targets(command):
+    np.save("a.npy", np.arange(10.0))
+    for more in ((), ("--dry-run",)):
+        done = command("copy", "a.npy", "b.zarr", "--codec", "blosc", *more)
+        assert done.returncode != 0
+        assert "install it (Debian: libblosc1)" in done.stderr
+        assert "Traceback" not in done.stderr
+    assert files() == ["a.npy"]
+
+
+def test_sources_of_zarr(command):
+    try:
+        with plait.open("a.zarr::/packed", "w", shape=(10,), dtype="f8", codec="blosc") as file:
+            file.write(np.arange(10.0))
+    except plait.Error:
+        pytest.skip("no libblosc")
+    with plait.open("a.zarr::/plain", "w", shape=(10,), dtype="f8") as file:
+        file.write(np.arange(10.0))
+    for more in ((), ("--dry-run",)):
+        done = command("copy", "a.zarr", "b.zarr", *more)
+        assert done.returncode != 0
+        assert "1 of 2 arrays of a.zarr cannot be copied to b.zarr: (1) packed: chunks that are packed" in done.stderr
+    assert files() == ["a.zarr"]
+    assert "install it (Debian: libblosc1)" in command("info", "a.zarr").stdout
+    assert command("copy", "a.zarr", "b.npy", "--variable", "plain").returncode == 0
+    assert plait.copy("a.zarr", "c.zarr").skipped == ()
+
+
+def test_sources_of_hdf5(command):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File("a.h5", "w") as file:
+        for name, number in (("blosc", 32001), ("lz4", 32004)):
+            properties = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+            properties.set_chunk((5,))
+            # Optional, so that the library need not be able to pack.
+            properties.set_filter(number, h5py.h5z.FLAG_OPTIONAL, (2, 2, 8, 40, 5, 1, 1))
+            space = h5py.h5s.create_simple((10,))
+            h5py.h5d.create(file.id, name.encode(), h5py.h5t.NATIVE_DOUBLE, space, properties)
+        file["plain"] = np.arange(10.0)
+    done = command("copy", "a.h5", "b.h5")
+    listed = [f"({number}) {name}: chunks that are packed by {name}" for number, name in enumerate(("blosc", "lz4"), 1)]
+    assert "2 of 3 arrays of a.h5 cannot be copied to b.h5" in done.stderr
+    assert all(text in done.stderr for text in listed)
+    assert files() == ["a.h5"]
+    assert command("copy", "a.h5", "b.h5", "--variable", "plain").returncode == 0
