@@ -118,8 +118,9 @@ def copy(
     raw       whether the binary stream at one end has elements without ``.npy`` headers
     target_order  the order of the elements in the target, "C" or "F"; by default that in the source
     chunks    the shape of the chunks in a target that keeps them, such as ``.zarr``: one size for each dimension, or a
-              mapping of names of dimensions to sizes, those that are left out being whole; -1 is all of a dimension. By
-              default the chunks of the source, or else about 8 MiB
+              mapping of names of dimensions to sizes, those that are left out being whole; -1 is all of a dimension.
+              Sizes by numbers are for arrays with as many dimensions; sizes by names leave arrays of one dimension as
+              they are if others extend along it. By default the chunks of the source, or else about 8 MiB
     shards    the shape of its shards, files that hold many chunks each; by default there are none
     codec     how its chunks are packed, as in :func:`plait.open`; by default not at all
     region    the part of each array to copy: slices, one for each dimension or by the names of dimensions, or a text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from .._errors import ArgumentError
 from .chosen import Chosen
@@ -32,7 +32,7 @@ class Checks:
 
         errors  ArgumentError: lists every array that cannot be copied, unless they are left out; none is left
         """
-        readable = self.chosen.readable(step, self.source)
+        readable = _with_coordinates(self.chosen.readable(step, self.source))
         unreadable = self.chosen.unreadable(step)
         without_elements = [one for one in unreadable if not one.has_elements and self.chosen.variables is None]
         failing: list[Skipped] = [one for one in unreadable if one not in without_elements]
@@ -70,6 +70,15 @@ class Checks:
             f"{begin}; leave them out with skip_unsupported=True (--skip-unsupported), or choose arrays with variable= "
             "(--variable)"
         )
+
+
+def _with_coordinates(arrays: tuple[StepArray, ...]) -> tuple[StepArray, ...]:
+    """Mark the arrays of one dimension along which other arrays extend."""
+    shared = {name for array in arrays if len(array.shape) > 1 for name in array.dimension_names}
+    return tuple(
+        replace(array, is_coordinate=True) if len(array.shape) == 1 and shared & {*array.dimension_names} else array
+        for array in arrays
+    )
 
 
 def _bare_reason(array: Skipped) -> str:

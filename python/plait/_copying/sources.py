@@ -157,7 +157,8 @@ class NamedSource:
         unreadable = [
             UnreadableArray(
                 one.name or VARIABLE,
-                f"{self._path}{BETWEEN}{one.name}: {one.refused or f'elements of type {one.element} cannot be read'}",
+                f"{self._path}{BETWEEN if one.name else ''}{one.name}: "
+                f"{one.refused or f'elements of type {one.element} cannot be read'}",
                 has_elements=one.has_elements,
             )
             for one in self._arrays

@@ -19,6 +19,7 @@ import shutil
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from .. import _core
 from .._errors import Error, store_error
@@ -121,6 +122,7 @@ class Stage:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
     def _rename(self, made: Path) -> None:
+        _consolidate(made)
         try:
             made.rename(self._root)
         except OSError as error:
@@ -146,6 +148,31 @@ class Stage:
             shutil.rmtree(self._folder, ignore_errors=True)
             os.close(self._lock)
             self._folder = None
+
+
+def _consolidate(root: Path) -> None:
+    """Add the metadata of all arrays and groups to that of the root, where zarr-python and xarray look for it."""
+    metadata = {folder.relative_to(root).as_posix(): content for folder, content in _metadata_below(root)}
+    for one in metadata.values():
+        if one["node_type"] == "group":
+            one["consolidated_metadata"] = {"kind": "inline", "must_understand": False, "metadata": {}}
+    content = metadata.pop(".")
+    content["consolidated_metadata"]["metadata"] = metadata
+    with (root / _METADATA).open("w", encoding="utf-8") as out:
+        json.dump(content, out, indent=2)
+        out.write("\n")
+        out.flush()
+        os.fsync(out.fileno())
+
+
+def _metadata_below(folder: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """Return a group and all groups and arrays in it; the folders of arrays hold chunks alone."""
+    content = json.loads((folder / _METADATA).read_bytes())
+    yield folder, content
+    if content["node_type"] == "group":
+        for entry in sorted(folder.iterdir()):
+            if entry.is_dir():
+                yield from _metadata_below(entry)
 
 
 def _is_there(path: Path, besides: str = "") -> bool:

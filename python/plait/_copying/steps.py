@@ -42,6 +42,8 @@ class StepArray:
     attributes: Attributes = field(default_factory=Attributes, compare=False)
     unlimited: tuple[int, ...] = ()
     """The numbers of the dimensions that may be extended."""
+    is_coordinate: bool = False
+    """Whether it has one dimension, and arrays with more dimensions that are copied with it have that one too."""
 
     @property
     def bytes(self) -> int:

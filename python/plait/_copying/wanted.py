@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from .._amounts import count
 from .._arguments.words import kind, shown
 from .._errors import ArgumentError
 from .._location import locate
@@ -60,6 +61,13 @@ class Wanted:
                     f"{', '.join(array.name for array in arrays)} are {', '.join(map(shown, has)) or 'without names'}; "
                     "give one size for each dimension"
                 )
+            ranks = [len(array.shape) for array in arrays]
+            if given is not None and not isinstance(given, Mapping) and len(given) not in ranks:
+                raise ArgumentError(
+                    f"{what} has {len(given)} sizes, but "
+                    + ", ".join(f"{array.name} has {count(len(array.shape), 'dimension')}" for array in arrays[:8])
+                    + "; give one for each dimension of an array"
+                )
 
     def options(self, target: str | os.PathLike[str], array: StepArray) -> dict[str, Any]:
         """Return what :func:`plait.open` is told of a new array.
@@ -81,8 +89,8 @@ class Wanted:
                     "leave them out, or give a target that ends with .zarr"
                 )
             return told
-        told["chunks"] = _sizes("chunks", self.chunks, array) or array.chunks
-        told["shards"] = _sizes("shards", self.shards, array)
+        told["chunks"] = _sizes(self.chunks, array) or array.chunks
+        told["shards"] = _sizes(self.shards, array)
         told["codec"] = self.codec
         told["dimension_names"] = array.dimension_names or None
         told["fill_value"] = fill_of(array)
@@ -92,22 +100,20 @@ class Wanted:
         return told
 
 
-def _sizes(name: str, given: Extents | None, array: StepArray) -> tuple[int, ...] | None:
-    """Return one size for each dimension.
+def _sizes(given: Extents | None, array: StepArray) -> tuple[int, ...] | None:
+    """Return one size for each dimension; None if the array is to be cut as in the source.
 
-    errors  ArgumentError
+    Sizes by names do not cut coordinates, which are read whole. Sizes by numbers are for arrays with as many dimensions.
     """
     if given is None:
         return None
     if isinstance(given, Mapping):
         names = array.dimension_names
-        if not any(one in names for one in given):
+        if array.is_coordinate or not any(one in names for one in given):
             return None
         sizes = [given.get(one, -1) for one in names]
     else:
         sizes = list(given)
     if len(sizes) != len(array.shape):
-        raise ArgumentError(
-            f"{name} has {len(sizes)} sizes, but {array.name} has {len(array.shape)} dimensions; give one for each"
-        )
+        return None
     return tuple(max(size, 1) if one == -1 else one for one, size in zip(sizes, array.shape, strict=True))

@@ -1,0 +1,89 @@
+"""Chunks of the arrays of whole files, and hierarchies as xarray and zarr-python open them."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import plait
+
+ARRAYS = {
+    "t": {"shape": (6, 20), "dtype": "f4", "dimension_names": ("lat", "lon"), "attributes": {"units": "K"}},
+    "u": {"shape": (2, 6, 20), "dtype": "f4", "dimension_names": ("time", "lat", "lon"), "chunks": (1, 6, 20)},
+    "lon": {"shape": (20,), "dtype": "f8", "dimension_names": ("lon",)},
+    "area": {"shape": (20,), "dtype": "f8", "dimension_names": ("lon",)},
+    "station": {"shape": (7,), "dtype": "i4", "dimension_names": ("station",)},
+    "scalar": {"shape": (), "dtype": "f8"},
+}
+
+
+@pytest.fixture
+def source(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with plait.open("a.h5", "w", arrays=ARRAYS, group_attributes={"": {"title": "é"}}) as file:
+        for name, one in ARRAYS.items():
+            file.write(np.ones(one["shape"], one["dtype"]), variable=name)
+    return "a.h5"
+
+
+def chunks(url):
+    return {one.name: one.chunks for one in plait.arrays_in(url)}
+
+
+@pytest.mark.parametrize("target", ["b.zarr", "b.h5"])
+def test_sizes_by_names_leave_coordinates_whole(source, target):
+    plait.copy(source, target, chunks={"lon": 4, "station": 2})
+    found = chunks(target)
+    assert (found["t"], found["u"], found["station"]) == ((6, 4), (2, 6, 4), (2,))
+    assert {found["lon"], found["area"]} <= {(20,), None}
+    plan = plait.copy(source, "c.zarr", chunks={"lon": 4}, dry_run=True).plan
+    assert {one.name: one.passes[0].write.shape for one in plan}["lon"] == (20,)
+
+
+def test_a_coordinate_that_is_copied_alone(source):
+    plait.copy(source, "b.zarr", chunks={"lon": 4}, variable="lon")
+    assert plait.arrays_in("b.zarr")[0].chunks == (4,)
+    plait.copy(source, "c.zarr", chunks={"lon": 4}, variable=["lon", "area"])
+    assert set(chunks("c.zarr").values()) == {(4,)}
+
+
+@pytest.mark.parametrize("target", ["b.zarr", "b.h5"])
+def test_sizes_by_numbers_are_for_arrays_with_as_many_dimensions(source, target):
+    plait.copy(source, target, chunks=(3, 5), codec="gzip:1")
+    found = chunks(target)
+    assert (found["t"], found["u"]) == ((3, 5), (1, 6, 20))
+    np.testing.assert_array_equal(plait.open(f"{target}::lon").read(), np.ones(20))
+    with pytest.raises(plait.ArgumentError, match=r"chunks has 4 sizes, but .*t has 2 dimensions"):
+        plait.copy(source, "c.zarr", chunks=(1, 2, 3, 4))
+    with pytest.raises(plait.ArgumentError, match="chunks has 2 sizes, but lon has 1 dimension"):
+        plait.copy(source, "c.zarr", chunks=(3, 5), variable="lon")
+
+
+def test_xarray_finds_consolidated_metadata(source):
+    xarray = pytest.importorskip("xarray")
+    zarr = pytest.importorskip("zarr")
+    plait.copy(source, "b.zarr", chunks={"lon": 4})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = xarray.open_zarr("b.zarr")
+    assert found.attrs == {"title": "é"}
+    assert set(found.variables) == set(ARRAYS)
+    assert found["t"].attrs == {"units": "K"}
+    np.testing.assert_array_equal(found["u"].values, np.ones((2, 6, 20)))
+    assert [one.name for one in plait.groups_in("b.zarr")] == [""]
+    # What is added later is not hidden.
+    with plait.open("b.zarr::/g/new", "w", shape=(3,), dtype="i4") as file:
+        file.write(np.arange(3, dtype="i4"))
+    assert "g/new" in dict(zarr.open_group("b.zarr", mode="r").members(max_depth=None))
+
+
+def test_groups_have_consolidated_metadata(source):
+    zarr = pytest.importorskip("zarr")
+    with plait.open("c.h5", "w", arrays={f"g/h/{name}": one for name, one in ARRAYS.items()}) as file:
+        for name, one in ARRAYS.items():
+            file.write(np.ones(one["shape"], one["dtype"]), variable=f"g/h/{name}")
+    plait.copy("c.h5", "c.zarr")
+    group = zarr.open_group("c.zarr", mode="r", use_consolidated=True)
+    assert sorted(group.metadata.consolidated_metadata.flattened_metadata) == sorted(
+        ["g", "g/h", *(f"g/h/{name}" for name in ARRAYS)]
+    )
