@@ -29,6 +29,8 @@ from .leftovers import remove_leftovers, temporary_prefix
 
 _counter = itertools.count()
 _METADATA = "zarr.json"
+_MOST_NESTING = 250
+"""Of metadata that is put into that of the root, which Plait reads up to a nesting of 256."""
 
 
 class Stage:
@@ -151,11 +153,16 @@ class Stage:
 
 
 def _consolidate(root: Path) -> None:
-    """Add the metadata of all arrays and groups to that of the root, where zarr-python and xarray look for it."""
+    """Add the metadata of all arrays and groups to that of the root, where zarr-python and xarray look for it.
+
+    Attributes that are nested so deep that the root could not be read any more stay where they are.
+    """
     metadata = {folder.relative_to(root).as_posix(): content for folder, content in _metadata_below(root)}
     for one in metadata.values():
         if one["node_type"] == "group":
             one["consolidated_metadata"] = {"kind": "inline", "must_understand": False, "metadata": {}}
+    if _nesting([*metadata.values()]) > _MOST_NESTING:
+        return
     content = metadata.pop(".")
     content["consolidated_metadata"]["metadata"] = metadata
     with (root / _METADATA).open("w", encoding="utf-8") as out:
@@ -163,6 +170,12 @@ def _consolidate(root: Path) -> None:
         out.write("\n")
         out.flush()
         os.fsync(out.fileno())
+
+
+def _nesting(value: Any) -> int:
+    """Return how deep lists and objects are nested."""
+    values = value.values() if isinstance(value, dict) else value if isinstance(value, list) else None
+    return 0 if values is None else 1 + max(map(_nesting, values), default=0)
 
 
 def _metadata_below(folder: Path) -> Iterator[tuple[Path, dict[str, Any]]]:

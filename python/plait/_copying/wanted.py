@@ -103,7 +103,8 @@ class Wanted:
 def _sizes(given: Extents | None, array: StepArray) -> tuple[int, ...] | None:
     """Return one size for each dimension; None if the array is to be cut as in the source.
 
-    Sizes by names do not cut coordinates, which are read whole. Sizes by numbers are for arrays with as many dimensions.
+    Sizes by names do not cut coordinates, which programs read whole. Sizes by numbers are for arrays with as many
+    dimensions.
     """
     if given is None:
         return None
