@@ -133,3 +133,61 @@ def test_a_difference_on_one_rank_is_told_to_all(comm, shared, source, monkeypat
     assert found is not None
     comm.Barrier()
     assert sorted(os.listdir(shared)) == ["a.zarr"]
+
+
+def packed_parts(comm, folder):
+    """Two files that are packed in different ways; all ranks have their names."""
+    names = [folder / f"p_{number}.zarr::/v" for number in range(2)]
+    if comm.rank == 0:
+        for number, name in enumerate(names):
+            attributes = {"scale_factor": (number + 1) / 2, "title": str(number)}
+            with plait.open(name, "w", shape=(5, 4), dtype="i2", attributes=attributes) as file:
+                file.write(np.arange(20, dtype="i2").reshape(5, 4))
+    comm.Barrier()
+    return names
+
+
+def test_packed_parts_are_decoded_on_all_ranks(comm, shared):
+    names = packed_parts(comm, shared)
+    with pytest.raises(plait.ArgumentError, match=r"has scale_factor=1.0, but .* scale_factor=0.5"):
+        plait.copy(names, shared / "b.zarr", comm=comm, concat=0)
+    with plait.concat(names, comm=comm, unpack=True) as joined:
+        layout = plait.Layout(joined.shape, "(cyclic, *)", grid=(comm.size,))
+        expected = np.concatenate([np.arange(20).reshape(5, 4) / 2, np.arange(20).reshape(5, 4)])
+        np.testing.assert_array_equal(joined.read(layout), expected[comm.rank :: comm.size])
+        np.testing.assert_array_equal(joined.iread(layout).wait(), expected[comm.rank :: comm.size])
+
+
+def test_times_without_an_exact_value_fail_on_all_ranks(comm, shared):
+    names = [shared / f"t_{number}.zarr" for number in range(2)]
+    if comm.rank == 0:
+        for name, units in zip(names, ("days since 2000-01-01", "hours since 2000-01-01"), strict=True):
+            with plait.open(name, "w", shape=(7,), dtype="f8", attributes={"units": units}) as file:
+                file.write(np.array([0.0, 12, 24, 36, 48, 60, 61]))
+    comm.Barrier()
+    with pytest.raises(plait.ArgumentError, match="the time 61.0 in 'hours since"):
+        plait.copy(names, shared / "t.npy", comm=comm, concat=0)
+    comm.Barrier()
+    assert not (shared / "t.npy").exists()
+
+
+def test_a_hierarchy_appears_whole(comm, shared):
+    if comm.rank == 0:
+        arrays = {name: {"shape": (30, 40), "dtype": "f8"} for name in ("g/a", "g/b", "c")}
+        with plait.open(shared / "a.h5", "w", arrays=arrays) as file:
+            for name in arrays:
+                file.write(np.full((30, 40), len(name) * 1.0), variable=name)
+    comm.Barrier()
+
+    def stop(done, total):
+        if comm.rank == comm.size - 1 and done > total / 2:
+            raise StopError
+
+    with pytest.raises((StopError, plait.Error)):
+        plait.copy(shared / "a.h5", shared / "b.zarr", comm=comm, progress=stop)
+    comm.Barrier()
+    if comm.rank == 0:
+        assert sorted(path.name for path in shared.iterdir()) == ["a.h5"]
+    comm.Barrier()
+    plait.copy(shared / "a.h5", shared / "b.zarr", comm=comm)
+    assert [one.name for one in plait.arrays_in(shared / "b.zarr")] == ["c", "g/a", "g/b"]
