@@ -10,8 +10,9 @@ from typing import Any
 from .._arrays_in import GroupInfo
 from .._location import locate
 from .boxes import Kept
+from .describing import described
 from .steps import StepArray
-from .targets import Making, described
+from .targets import Making
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,8 @@ class _NoFile:
 
 class PlannedMaking(Making):
     """How targets would be made."""
+
+    writes = False
 
     def open(
         self, name: str | os.PathLike[str], array: StepArray, key: str = "", groups: tuple[GroupInfo, ...] = ()

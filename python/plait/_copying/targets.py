@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Any
+from typing import Any, ClassVar
 
-from .. import _core
-from .._arguments.array_types import descr_of
-from .._arguments.keeping import kept_of
 from .._arrays_in import BETWEEN, GroupInfo
 from .._comm import CommLike, comm_of
 from .._core import Layout
@@ -23,20 +20,13 @@ from .._open import Unfinished, open
 from .._steps import VARIABLE
 from .attributes import Kept as KeptAttributes
 from .boxes import Kept
+from .describing import described
+from .hierarchy.consolidating import consolidate
+from .hierarchy.staging import Stage
 from .names import Apart, TargetName
 from .resume.journal import Journal
-from .staging import Stage
 from .steps import GivenStep, Region, StepArray
 from .wanted import Wanted
-
-
-@dataclass(frozen=True)
-class Described:
-    """How a new array would be kept."""
-
-    order: str
-    chunks: tuple[int, ...] | None
-    shards: tuple[int, ...] | None
 
 
 @dataclass(frozen=True)
@@ -50,6 +40,7 @@ class Making:
     """Of a copy that may be resumed."""
     stages: bool = True
     """Whether hierarchies with several arrays appear whole; those of copies that may be resumed grow by arrays."""
+    writes: ClassVar[bool] = True
     attributes: KeptAttributes = field(default_factory=KeptAttributes)
 
     def options(self, name: str, arrays: tuple[StepArray, ...], groups: tuple[GroupInfo, ...]) -> dict[str, Any]:
@@ -130,25 +121,6 @@ class Making:
         return self._opened(keys, name, make)
 
 
-def described(name: str, array: StepArray, told: Mapping[str, Any], **attributes: Any) -> Described:
-    """Return how a new array would be kept, without making it.
-
-    errors  ArgumentError: it cannot be made
-    """
-    kept = kept_of(
-        told.get("chunks"),
-        told.get("shards"),
-        told.get("codec"),
-        told.get("fill_value"),
-        told.get("dimension_names"),
-        unlimited=told.get("unlimited"),
-        **attributes,
-    )
-    descr, size = descr_of(array.dtype)
-    chunks, shards, order, _ = _core.new_array(name, array.shape, descr, size, told["order"], kept)
-    return Described(order, chunks or None, shards or None)
-
-
 def _groups_of(step: GivenStep, arrays: tuple[StepArray, ...]) -> tuple[GroupInfo, ...]:
     """Return the groups that go with these arrays of a step: all of them with all arrays."""
     if len(arrays) == len(step.arrays):
@@ -210,6 +182,7 @@ class FileTarget:
         self._stack = contextlib.ExitStack()
         self._taken = False
         self._in_group = False
+        self._root = ""  # of a hierarchy that gets several arrays
         self._stage: Stage | None = None
         self._groups_given: tuple[GroupInfo, ...] = ()
         self._number = 0
@@ -233,6 +206,8 @@ class FileTarget:
         names = [self._name.of(step.number, array.name) for array in arrays]
         for name in dict.fromkeys(names):
             self._apart.check(name)
+        several = self._groups and len(arrays) > 1 and not self._name.has_variable
+        self._root = names[0] if several else ""
         if len(set(names)) < len(names) and not self._holds:
             raise ArgumentError(f"{self._name.text} is one file for several arrays; put {{variable}} into its name")
 
@@ -256,8 +231,8 @@ class FileTarget:
         self._all = None
         self._groups_given = _groups_of(step, arrays)
         self._in_group = self._groups and len(arrays) > 1
-        if self._in_group and not self._name.has_variable and self._making.stages:
-            self._stage = Stage(self._name.of(step.number, ""), comm_of(self._making.comm))
+        if self._root and self._making.stages:
+            self._stage = Stage(self._root, comm_of(self._making.comm))
         # What comes without a name of its own gets the one that the format has for it.
         if (
             self._holds
@@ -317,6 +292,8 @@ class FileTarget:
         if self._stage is not None:
             self._stage.commit()
             self._stage = None
+        elif self._root and self._making.writes:
+            consolidate(self._root, comm_of(self._making.comm))
         if comm_of(self._making.comm).rank == 0:
             self._making.attributes.tell()
 

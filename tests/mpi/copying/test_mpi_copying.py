@@ -165,7 +165,7 @@ def test_times_without_an_exact_value_fail_on_all_ranks(comm, shared):
             with plait.open(name, "w", shape=(7,), dtype="f8", attributes={"units": units}) as file:
                 file.write(np.array([0.0, 12, 24, 36, 48, 60, 61]))
     comm.Barrier()
-    with pytest.raises(plait.ArgumentError, match="the time 61.0 in 'hours since"):
+    with pytest.raises(plait.ArgumentError, match=r"the time 61.0 in 'hours since"):
         plait.copy(names, shared / "t.npy", comm=comm, concat=0)
     comm.Barrier()
     assert not (shared / "t.npy").exists()

@@ -87,3 +87,14 @@ def test_groups_have_consolidated_metadata(source):
     assert sorted(group.metadata.consolidated_metadata.flattened_metadata) == sorted(
         ["g", "g/h", *(f"g/h/{name}" for name in ARRAYS)]
     )
+
+
+def test_copies_into_a_hierarchy_that_exists_and_resumed_ones_consolidate(source):
+    zarr = pytest.importorskip("zarr")
+    with plait.open("b.zarr::/old/array", "w", shape=(3,), dtype="i4") as file:
+        file.write(np.arange(3, dtype="i4"))
+    plait.copy(source, "b.zarr")
+    plait.copy(source, "c.zarr", resume=True)
+    for name, others in (("b.zarr", {"old", "old/array"}), ("c.zarr", set())):
+        group = zarr.open_group(name, mode="r", use_consolidated=True)
+        assert set(group.metadata.consolidated_metadata.flattened_metadata) == {*ARRAYS, *others}

@@ -19,18 +19,15 @@ import shutil
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
 
-from .. import _core
-from .._errors import Error, store_error
-from .._guard import agreed_already, checks
-from .._location import locate
-from .leftovers import remove_leftovers, temporary_prefix
+from ... import _core
+from ..._errors import Error, store_error
+from ..._guard import agreed_already, checks
+from ..._location import locate
+from ..leftovers import remove_leftovers, temporary_prefix
+from .consolidating import METADATA, consolidate, consolidate_here
 
 _counter = itertools.count()
-_METADATA = "zarr.json"
-_MOST_NESTING = 250
-"""Of metadata that is put into that of the root, which Plait reads up to a nesting of 256."""
 
 
 class Stage:
@@ -67,6 +64,7 @@ class Stage:
         """Give the hierarchy its name.  Collective."""
         self._added.clear()
         if self.path == self._target:
+            consolidate(self._target, self._comm)
             return
         with checks(self._refuse):
             if self._folder is not None:
@@ -84,7 +82,7 @@ class Stage:
             shutil.rmtree(folder, ignore_errors=True)
             for group in folder.parents:
                 # Another program may have added an array.
-                if not group.is_relative_to(highest) or _is_there(group, besides=_METADATA):
+                if not group.is_relative_to(highest) or _is_there(group, besides=METADATA):
                     break
                 shutil.rmtree(group, ignore_errors=True)
         self._added.clear()
@@ -124,7 +122,7 @@ class Stage:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
     def _rename(self, made: Path) -> None:
-        _consolidate(made)
+        consolidate_here(made)
         try:
             made.rename(self._root)
         except OSError as error:
@@ -150,42 +148,6 @@ class Stage:
             shutil.rmtree(self._folder, ignore_errors=True)
             os.close(self._lock)
             self._folder = None
-
-
-def _consolidate(root: Path) -> None:
-    """Add the metadata of all arrays and groups to that of the root, where zarr-python and xarray look for it.
-
-    Attributes that are nested so deep that the root could not be read any more stay where they are.
-    """
-    metadata = {folder.relative_to(root).as_posix(): content for folder, content in _metadata_below(root)}
-    for one in metadata.values():
-        if one["node_type"] == "group":
-            one["consolidated_metadata"] = {"kind": "inline", "must_understand": False, "metadata": {}}
-    if _nesting([*metadata.values()]) > _MOST_NESTING:
-        return
-    content = metadata.pop(".")
-    content["consolidated_metadata"]["metadata"] = metadata
-    with (root / _METADATA).open("w", encoding="utf-8") as out:
-        json.dump(content, out, indent=2)
-        out.write("\n")
-        out.flush()
-        os.fsync(out.fileno())
-
-
-def _nesting(value: Any) -> int:
-    """Return how deep lists and objects are nested."""
-    values = value.values() if isinstance(value, dict) else value if isinstance(value, list) else None
-    return 0 if values is None else 1 + max(map(_nesting, values), default=0)
-
-
-def _metadata_below(folder: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """Return a group and all groups and arrays in it; the folders of arrays hold chunks alone."""
-    content = json.loads((folder / _METADATA).read_bytes())
-    yield folder, content
-    if content["node_type"] == "group":
-        for entry in sorted(folder.iterdir()):
-            if entry.is_dir():
-                yield from _metadata_below(entry)
 
 
 def _is_there(path: Path, besides: str = "") -> bool:

@@ -1,0 +1,1 @@
+"""New arrays in hierarchies of folders."""

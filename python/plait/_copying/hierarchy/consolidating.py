@@ -1,0 +1,111 @@
+"""Consolidated metadata of Zarr: the metadata of all arrays and groups of a hierarchy in that of its root.
+
+zarr-python and xarray look for it first. Plait removes it from a hierarchy that gets another array, which it would
+lack, and adds it when a copy has written its last array. Both happen under the lock of the root's metadata file
+(lock_name() in src/store/posix/byte_lock.hpp). Therefore an array of another program is either among those that a
+copy finds, or that program removes the consolidated metadata afterwards.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import json
+import os
+import struct
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from ... import _core
+from ..._guard import agreed_already, checks
+from ..._location import locate
+from ..leftovers import temporary_prefix
+
+METADATA = "zarr.json"
+_MOST_NESTING = 250
+"""Of metadata that is put into that of the root, which Plait reads up to a nesting of 256."""
+_LOCKED_BYTE = (1 << 63) - 1
+
+
+def consolidate(target: str, comm: _core.Comm) -> None:
+    """Consolidate the metadata of a hierarchy.  Collective."""
+    with checks(partial(_core.refuse, comm=comm)):
+        if comm.rank == 0:
+            consolidate_here(Path(os.path.realpath(locate(target).file)))
+        with agreed_already():
+            _core.tell(f"finish {target}", "", 0, comm)
+
+
+def consolidate_here(root: Path) -> None:
+    """Consolidate the metadata of a hierarchy, by this process.
+
+    If attributes are nested so deep that the root could not be read any more, or other programs have put something
+    else into the folders, the hierarchy stays without consolidated metadata.
+    """
+    with _locked(root / METADATA):
+        try:
+            metadata = {folder.relative_to(root).as_posix(): content for folder, content in _metadata_below(root)}
+            for one in metadata.values():
+                if one["node_type"] == "group":
+                    one["consolidated_metadata"] = {"kind": "inline", "must_understand": False, "metadata": {}}
+        except (ValueError, KeyError, TypeError):
+            return
+        if "." in metadata and _nesting([*metadata.values()]) <= _MOST_NESTING:
+            content = metadata.pop(".")
+            content["consolidated_metadata"]["metadata"] = metadata
+            _replace(root / METADATA, json.dumps(content, indent=2) + "\n")
+
+
+def _metadata_below(folder: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """Return a group and all groups and arrays in it; the folders of arrays hold chunks alone."""
+    if not (folder / METADATA).is_file():
+        return
+    content = json.loads((folder / METADATA).read_bytes())
+    yield folder, content
+    if content["node_type"] == "group":
+        for entry in sorted(folder.iterdir()):
+            if entry.is_dir() and not entry.is_symlink():
+                yield from _metadata_below(entry)
+
+
+def _nesting(value: Any) -> int:
+    """Return how deep lists and objects are nested."""
+    values = value.values() if isinstance(value, dict) else value if isinstance(value, list) else None
+    return 0 if values is None else 1 + max(map(_nesting, values), default=0)
+
+
+@contextlib.contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Hold the lock of the file that has a name, where the file system keeps locks."""
+    request = struct.pack("hhqqixxxx", fcntl.F_WRLCK, os.SEEK_SET, _LOCKED_BYTE, 1, 0)
+    while True:
+        try:
+            file = os.open(path, os.O_RDWR)
+        except PermissionError:
+            yield
+            return
+        try:
+            with contextlib.suppress(OSError):
+                fcntl.fcntl(file, fcntl.F_OFD_SETLKW, request)
+            if os.path.samestat(os.fstat(file), path.stat()):  # the one before may have replaced the file
+                yield
+                return
+        finally:
+            os.close(file)
+
+
+def _replace(path: Path, content: str) -> None:
+    temporary = path.with_name(f"{temporary_prefix(path.name)}{os.getpid()}-0")
+    try:
+        with temporary.open("w", encoding="utf-8") as out:
+            out.write(content)
+            out.flush()
+            os.fsync(out.fileno())
+        temporary.replace(path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        if error.errno not in (errno.EACCES, errno.EPERM):
+            raise
