@@ -145,6 +145,12 @@ def holds_names(name: str) -> bool:
     return False
 
 
+def _hierarchy_of(name: str) -> str:
+    """Return the hierarchy that an array is added to by its name, empty if it is added to none."""
+    file, between, array = name.partition(BETWEEN)
+    return file if between and array.strip("/") and locate(file).adds_arrays else ""
+
+
 def _refuse_fields_of_arrays(name: TargetName) -> None:
     """Refuse a name that gives each step or array a name in one and the same file, which each would replace.
 
@@ -183,6 +189,7 @@ class FileTarget:
         self._taken = False
         self._in_group = False
         self._root = ""  # of a hierarchy that gets several arrays
+        self._consolidated: list[str] = []  # hierarchies that get arrays
         self._stage: Stage | None = None
         self._groups_given: tuple[GroupInfo, ...] = ()
         self._number = 0
@@ -208,6 +215,7 @@ class FileTarget:
             self._apart.check(name)
         several = self._groups and len(arrays) > 1 and not self._name.has_variable
         self._root = names[0] if several else ""
+        self._consolidated = [self._root] if several else [*dict.fromkeys(filter(None, map(_hierarchy_of, names)))]
         if len(set(names)) < len(names) and not self._holds:
             raise ArgumentError(f"{self._name.text} is one file for several arrays; put {{variable}} into its name")
 
@@ -292,8 +300,9 @@ class FileTarget:
         if self._stage is not None:
             self._stage.commit()
             self._stage = None
-        elif self._root and self._making.writes:
-            consolidate(self._root, comm_of(self._making.comm))
+            self._consolidated.clear()  # by the stage
+        for root in self._consolidated if self._making.writes else []:
+            consolidate(root, comm_of(self._making.comm))
         if comm_of(self._making.comm).rank == 0:
             self._making.attributes.tell()
 

@@ -98,3 +98,13 @@ def test_copies_into_a_hierarchy_that_exists_and_resumed_ones_consolidate(source
     for name, others in (("b.zarr", {"old", "old/array"}), ("c.zarr", set())):
         group = zarr.open_group(name, mode="r", use_consolidated=True)
         assert set(group.metadata.consolidated_metadata.flattened_metadata) == {*ARRAYS, *others}
+
+
+def test_copies_of_one_array_into_a_hierarchy_consolidate(source):
+    xarray = pytest.importorskip("xarray")
+    plait.copy(f"{source}::t", "b.zarr::/t")
+    plait.copy(source, "b.zarr::/{variable}", variable=["lon", "area"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert set(xarray.open_zarr("b.zarr").variables) == {"t", "lon", "area"}
+    assert plait.copy(f"{source}::t", "c.zarr::/t", dry_run=True).plan
