@@ -112,7 +112,7 @@ def _joined(names: list[str], axis: int | str, comm: CommLike, told: dict[str, A
             found = files.get(number)
             with checks(refuse):
                 _check_shapes(found, first, along)
-                packing, time = meanings.take(found.url, found.attrs, found.dtype)
+                packing, time = meanings.take(found.url, found.attrs, found.dtype, found.shape)
                 decoded = found.dtype if packing is None else packing.dtype
                 decodings.append(PartDecoding(found.dtype, decoded, packing, time))
                 if not unpack:

@@ -78,13 +78,13 @@ class Meanings:
         return self._first
 
     def take(
-        self, url: str, attributes: Attributes, dtype: np.dtype[Any]
+        self, url: str, attributes: Attributes, dtype: np.dtype[Any], shape: tuple[int, ...]
     ) -> tuple[Packing | None, TimeConversion | None]:
         """Take the next part.  Returns how its elements are decoded.
 
         errors  ArgumentError: an attribute that changes the meaning of elements differs from that of the first part
         """
-        part = self._meaning_of(url, attributes, dtype)
+        part = self._meaning_of(url, attributes, dtype, may_be_bounds=len(shape) > 1 and shape[-1] == 2)
         if self._first is None:
             self._first = part
             return part.packing, None
@@ -100,7 +100,9 @@ class Meanings:
             return attributes
         return {**self.first.attributes, **({"_FillValue": np.nan} if parts_missing else {})}
 
-    def _meaning_of(self, url: str, attributes: Attributes, dtype: np.dtype[Any]) -> PartMeaning:
+    def _meaning_of(
+        self, url: str, attributes: Attributes, dtype: np.dtype[Any], *, may_be_bounds: bool
+    ) -> PartMeaning:
         for name, why in attributes.refused.items():
             if name in MEANING:
                 raise ArgumentError(
@@ -114,7 +116,7 @@ class Meanings:
             its = packing.decoded_attributes(its)
         elif fill is not None:
             its["_FillValue"] = fill
-        if "units" not in its:
+        if "units" not in its and may_be_bounds:
             its |= {name: value for name, value in self._attributes_of_parent(url).items() if name in _TIME}
         times = TimeUnits.parse(its.get("units"), its.get("calendar"))
         return PartMeaning(url, its, packing, times, str(its.get("units", "")))
@@ -128,8 +130,11 @@ class Meanings:
         if self._first is None:
             group, own = posixpath.split(name)
             for one in arrays_in(path):
-                names = (one.attributes.get("bounds"), one.attributes.get("climatology"))
-                if own in names and posixpath.dirname(one.name.strip("/")) == group:
+                names = [value for key, value in one.attributes.items() if key in ("bounds", "climatology")]
+                if (
+                    any(isinstance(value, str) and value == own for value in names)
+                    and posixpath.dirname(one.name.strip("/")) == group
+                ):
                     self._parent = one.name
                     return one.attributes
         return arrays_in(f"{path}{BETWEEN}{self._parent}")[0].attributes if self._parent else {}
