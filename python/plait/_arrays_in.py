@@ -26,7 +26,7 @@ class ArrayInfo:
     name: str
     """Its name: ``FILE::name`` is what :func:`plait.open` opens."""
     shape: tuple[int, ...]
-    """Empty where only opening it tells, and where it cannot be opened."""
+    """Empty where only opening it tells, and where it cannot be opened and its shape cannot be read."""
     dtype: np.dtype[Any] | None
     """None for elements that Plait does not know."""
     order: str
@@ -46,7 +46,7 @@ class ArrayInfo:
     dimension_names: tuple[str, ...]
     """The names of the dimensions, empty for one that has none; or no names at all."""
     refused: str
-    """Why it cannot be opened; empty where it can."""
+    """Why it cannot be opened; empty where it can. The other fields then have what could be read."""
     fill_value: Any = field(default_factory=lambda: None)
     """What elements have that nobody has written; None where that is zero, or the format does not say."""
     attributes: Attributes = field(default_factory=Attributes)

@@ -200,7 +200,8 @@ ArrayAttribute attribute_of(const std::string& name, const Json& value) {
   return made;
 }
 
-/// Words that JSON does not have become texts; `marks`: and texts that begin with the mark get one more.
+/// Words that JSON does not have become texts, with `marks` behind the mark, of which other texts that begin with it
+/// get one more then.
 std::string with_marks(std::string_view text, bool marks) {
   std::string result;
   result.reserve(text.size());
@@ -224,7 +225,7 @@ std::string with_marks(std::string_view text, bool marks) {
     if (found.empty()) {
       result += text[at++];
     } else {
-      base::append_parts(result, kQuotedMark, found, '"');
+      base::append_parts(result, marks ? kQuotedMark : "\"", found, '"');
       at += found.size();
     }
   }

@@ -66,7 +66,7 @@ def _array(shape: tuple[int, ...] | None, dtype: str | None, order: str | None) 
 
 def _held(one: plait.ArrayInfo) -> Document:
     dtype = one.dtype.str if one.dtype is not None else None
-    held = _array(None if one.refused else one.shape, dtype, one.order)
+    held = _array(None if one.refused and not one.shape else one.shape, dtype, one.order)
     told: Document = {"element": one.element, "offset": one.offset, "stored": one.stored, "kept": one.kept}
     held["bytes"] = math.prod(one.shape) * one.dtype.itemsize if one.dtype is not None else None
     told["chunks"] = None if one.chunks is None else list(one.chunks)

@@ -135,8 +135,8 @@ void take_attributes(Content& found, ArrayAttributes attributes, std::string_vie
     attributes.erase(named);
   }
   const auto fill = std::ranges::find(attributes, kFill, &ArrayAttribute::name);
-  if (fill != attributes.end()) type_fill_value(found, *fill);
-  if (by_xarray && fill == attributes.end()) {
+  if (fill != attributes.end() && !found.type.dtype.empty()) type_fill_value(found, *fill);
+  if (by_xarray && fill == attributes.end() && !found.fill.empty()) {
     const Document document(content, file);
     if (const auto own = document.root().find("fill_value"); own != document.root().end() && !own->is_null())
       attributes.push_back({std::string(kFill), found.type.dtype, {}, found.fill});

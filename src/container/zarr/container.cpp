@@ -52,27 +52,33 @@ std::int64_t bytes_below(const fs::path& folder) {
   return bytes;
 }
 
-Content found_in(const Metadata& metadata, std::string_view content, const std::string& file) {
+/// Without attributes.
+Content found_in(const Metadata& metadata) {
   Content found{metadata.type, 0, metadata.chunk, shard_of(metadata), metadata.dimension_names, !metadata.plain()};
   found.fill = metadata.fill;
-  take_attributes(found, attributes_in(content, file), content, file);
   return found;
 }
 
+/// Of an array that cannot be opened, as much as its metadata says before the fault.
 Member member_of(const fs::path& folder, const std::string& name, const std::string& content, const std::string& file) {
   Member member;
   member.name = name;
   member.kept = "chunks";
-  try {
-    const Metadata metadata = parse_metadata(content, file);
-    member.content = found_in(metadata, content, file);
-    member.element = metadata.element;
-    member.kept = chunks_text(metadata);
-    member.stored = bytes_below(folder);
-    member.refused = metadata.packing.missing();
-  } catch (const Error& error) {  // others can be read
-    member.refused = error.what();
-  }
+  const auto attempt = [&](const auto& read) {
+    try {
+      read();
+    } catch (const Error& error) {  // others can be read
+      if (member.refused.empty()) member.refused = error.what();
+    }
+  };
+  Metadata metadata;
+  attempt([&] { parse_metadata(content, file, metadata); });
+  member.content = found_in(metadata);
+  attempt([&] { take_attributes(member.content, attributes_in(content, file), content, file); });
+  member.element = metadata.element;
+  member.stored = bytes_below(folder);
+  if (member.refused.empty()) member.kept = chunks_text(metadata);
+  if (member.refused.empty()) member.refused = metadata.packing.missing();
   return member;
 }
 
@@ -142,7 +148,9 @@ class Zarr : public NamingContainer {
   std::string tell(const store::Store& view) const override { return dynamic_cast<const ChunkStore&>(view).text(); }
   Content inspect(store::Store& store, const std::string& path, const FileOptions& options) const override {
     const auto& chunks = dynamic_cast<ChunkStore&>(store);
-    Content found = found_in(chunks.metadata(), chunks.text(), metadata_file(chunks.name()));
+    const std::string file = metadata_file(chunks.name());
+    Content found = found_in(chunks.metadata());
+    take_attributes(found, attributes_in(chunks.text(), file), chunks.text(), file);
     check_told(found, path, options);
     return found;
   }

@@ -1,5 +1,6 @@
 #include "container/zarr/document.hpp"
 
+#include <algorithm>
 #include <cstdint>
 
 #include "container/attributes_json.hpp"
@@ -18,6 +19,18 @@ Document::Document(std::string_view text, const std::string& file) : file_(file)
     damaged("it is not JSON (", error.what(), ')');
   }
   if (!json_.is_object()) damaged("it is no object");
+}
+
+void Document::check_fields(std::span<const std::string_view> known) const {
+  for (const auto& [name, value] : json_.items()) {
+    if (std::ranges::find(known, name) != known.end()) continue;
+    const auto flag = value.is_object() ? value.find("must_understand") : value.end();
+    if (flag != value.end() && *flag == false) continue;
+    throw Error(ErrorKind::kArgument,
+                base::text(file_, ": the metadata has the field \"", name, "\", an extension that readers must ",
+                           "understand and Plait does not; expected only fields of Zarr 3.0, or objects with ",
+                           "\"must_understand\": false; read it with the program that wrote it"));
+  }
 }
 
 const json& Document::member(const json& of, const char* name) const {

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -31,6 +32,10 @@ class Document {
                            ", which Plait does not read; write the array with the codecs bytes and gzip or zstd, in "
                            "regular chunks"));
   }
+  /// Checks the fields of the outermost object, of version 3.  Unknown ones may be ignored only if they are objects with
+  /// `"must_understand": false` (Zarr core 3.0, "Metadata documents").
+  /// errors  kArgument: any other unknown field.
+  void check_fields(std::span<const std::string_view> known) const;
   /// The following throw damaged() where what they ask for is not there, or something else.
   const nlohmann::json& member(const nlohmann::json& of, const char* name) const;
   std::string string(const nlohmann::json& of, const char* name) const;

@@ -1,6 +1,7 @@
 #include "container/zarr/metadata.hpp"
 
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 
 #include "base/checked.hpp"
@@ -20,6 +21,13 @@ namespace {
 
 using base::text;
 using nlohmann::json;
+
+/// The fields of version 3; consolidated_metadata is an extension of zarr-python, which some versions write as null.
+constexpr std::array<std::string_view, 11> kArrayFields{
+    "zarr_format", "node_type", "shape",      "data_type",       "chunk_grid",          "chunk_key_encoding",
+    "fill_value",  "codecs",    "attributes", "dimension_names", "storage_transformers"};
+constexpr std::array<std::string_view, 4> kGroupFields{"zarr_format", "node_type", "attributes",
+                                                       "consolidated_metadata"};
 
 /// What both versions have in common, once they have been read.
 void complete(const Document& document, Metadata& found) {
@@ -53,14 +61,7 @@ void read_dimension_names(const Document& document, const json& root, Metadata& 
   }
 }
 
-Metadata parse_3(const Document& document) {
-  const json& root = document.root();
-  Metadata found;
-  found.type.shape = document.extents(root, "shape", 0);
-  const json& grid = document.member(root, "chunk_grid");
-  if (!grid.is_object() || document.string(grid, "name") != "regular")
-    document.unsupported("its chunks have the grid ", shown(grid));
-  found.chunk = document.extents(document.member(grid, "configuration"), "chunk_shape", 1);
+void read_chunk_keys(const Document& document, const json& root, Metadata& found) {
   const json& keys = document.member(root, "chunk_key_encoding");
   const std::string encoding = keys.is_object() ? document.string(keys, "name") : keys.dump();
   if (encoding != "default" && encoding != "v2") document.unsupported("its chunks have names of the kind ", encoding);
@@ -71,38 +72,62 @@ Metadata parse_3(const Document& document) {
     found.separator = separator[0];
   }
   if (encoding == "default") found.prefix = text('c', found.separator);
+}
+
+/// Sets the dtype as if the codecs stored the least byte first.
+const ElementType& read_data_type(const Document& document, const json& root, Metadata& found) {
   const json& data_type = document.member(root, "data_type");
-  if (!data_type.is_string()) document.unsupported("its elements have the type ", shown(data_type));
-  found.element = data_type.get<std::string>();
+  found.element = data_type.is_string() ? data_type.get<std::string>() : shown(data_type);
   const auto* type = std::ranges::find(kTypes, found.element, &ElementType::name);
   if (type == kTypes.end()) document.unsupported("its elements have the type ", found.element);
-  found.type.dtype = text('|', type->dtype);
+  found.type.dtype = text(type->ordered ? '<' : '|', type->dtype);
   found.type.element_bytes = npy::element_bytes_of(found.type.dtype);
+  return *type;
+}
+
+/// Reads the shape first, then what describes the array, then how it is stored, so that `found` describes an array
+/// whose storage is not supported.
+void parse_3(const Document& document, Metadata& found) {
+  const json& root = document.root();
+  found.type.shape = document.extents(root, "shape", 0);
+  read_dimension_names(document, root, found);
+  const ElementType& type = read_data_type(document, root, found);
+  document.check_fields(kArrayFields);
+  const json& grid = document.member(root, "chunk_grid");
+  if (!grid.is_object() || document.string(grid, "name") != "regular")
+    document.unsupported("its chunks have the grid ", shown(grid));
+  found.chunk = document.extents(document.member(grid, "configuration"), "chunk_shape", 1);
+  read_chunk_keys(document, root, found);
   if (found.chunk.size() != found.type.shape.size())
     document.damaged("the shape has ", found.type.shape.size(), " dimensions, but chunks have ", found.chunk.size());
   const bool little = read_codecs(document, document.member(root, "codecs"), found);
-  read_dimension_names(document, root, found);
   if (const auto extra = root.find("storage_transformers"); extra != root.end() && !extra->empty())
     document.unsupported("it has storage transformers");
-  found.type.dtype = text(!type->ordered ? '|' : little ? '<' : '>', type->dtype);
+  if (type.ordered && !little) found.type.dtype.front() = '>';
   complete(document, found);
   found.fill = fill_of(document.member(root, "fill_value"), found.type.dtype);
-  return found;
 }
 
-Metadata parse_2(const Document& document) {
+/// The fill value of version 2: netcdf-c 4.8 writes a list of one number.
+json fill_value_2(const Document& document, const std::string& dtype) {
+  const json& fill = document.member(document.root(), "fill_value");
+  if (fill.is_null()) return 0;
+  return fill.is_array() && fill.size() == 1 && dtype[1] != 'c' ? fill.front() : fill;
+}
+
+void parse_2(const Document& document, Metadata& found) {
   const json& root = document.root();
-  Metadata found;
   found.type.shape = document.extents(root, "shape", 0);
-  found.chunk = document.extents(root, "chunks", 1);
   const json& dtype = document.member(root, "dtype");
-  if (!dtype.is_string()) document.unsupported("its elements have the type ", shown(dtype));
-  found.type.dtype = found.element = dtype.get<std::string>();
+  found.element = dtype.is_string() ? dtype.get<std::string>() : shown(dtype);
   const bool known = std::ranges::any_of(kTypes, [&](const ElementType& type) {
-    return found.element.size() > 1 && std::string_view(found.element).substr(1) == type.dtype &&
+    return dtype.is_string() && found.element.size() > 1 && std::string_view(found.element).substr(1) == type.dtype &&
            std::string_view(type.ordered ? "<>" : "|<>").find(found.element[0]) != std::string_view::npos;
   });
   if (!known) document.unsupported("its elements have the type ", found.element);
+  found.type.dtype = found.element;
+  found.type.element_bytes = npy::element_bytes_of(found.type.dtype);
+  found.chunk = document.extents(root, "chunks", 1);
   const std::string order = document.string(root, "order");
   if (order != "C" && order != "F") document.damaged("\"order\" is ", order);
   found.type.order = order == "F" ? Order::kFortran : Order::kC;
@@ -112,12 +137,9 @@ Metadata parse_2(const Document& document) {
     if (separator != "/" && separator != ".") document.damaged("\"dimension_separator\" is ", separator);
     found.separator = separator[0];
   }
-  found.type.element_bytes = npy::element_bytes_of(found.type.dtype);
   read_compressor(document, root, found);
   complete(document, found);
-  const json& fill = document.member(root, "fill_value");
-  found.fill = fill_of(fill.is_null() ? json(0) : fill, found.type.dtype);
-  return found;
+  found.fill = fill_of(fill_value_2(document, found.type.dtype), found.type.dtype);
 }
 
 }  // namespace
@@ -134,18 +156,26 @@ std::string Metadata::words() const {
 
 bool is_group(std::string_view text, const std::string& file) {
   const Document document(text, file);
-  const auto kind = document.root().find("node_type");
-  return kind == document.root().end() ? !document.root().contains("shape") : *kind == "group";
+  const json& root = document.root();
+  const auto kind = root.find("node_type");
+  const bool group = kind == root.end() ? !root.contains("shape") : *kind == "group";
+  if (group && root.contains("zarr_format") && root["zarr_format"] == 3) document.check_fields(kGroupFields);
+  return group;
 }
 
-Metadata parse_metadata(std::string_view text, const std::string& file) {
+void parse_metadata(std::string_view text, const std::string& file, Metadata& found) {
   const Document document(text, file);
   const json& version = document.member(document.root(), "zarr_format");
   if (version != 2 && version != 3) document.damaged("\"zarr_format\" is ", shown(version));
-  Metadata found = version == 3 ? parse_3(document) : parse_2(document);
+  version == 3 ? parse_3(document, found) : parse_2(document, found);
   if (found.fill.empty())
     document.unsupported("elements without a file have the value ",
                          shown(document.member(document.root(), "fill_value")));
+}
+
+Metadata parse_metadata(std::string_view text, const std::string& file) {
+  Metadata found;
+  parse_metadata(text, file, found);
   return found;
 }
 

@@ -3,6 +3,7 @@
 import gzip
 import json
 import shutil
+import subprocess
 import zlib
 from pathlib import Path
 
@@ -249,6 +250,69 @@ def test_metadata_that_cannot_be_read(tmp_path, values, kind, says):
     text = refused(kind, path)
     assert says in text
     assert f"{path}/zarr.json" in text
+
+
+@pytest.mark.parametrize("value", [{"a": 1}, {"must_understand": True}, {}, "text", 1, [], None])
+def test_extensions_that_readers_must_understand(tmp_path, value):
+    array = made(tmp_path / "a.zarr", array_of("f4"))
+    group = tmp_path / "g.zarr"
+    zarr.open_group(group, mode="w").create_array("b", shape=(2,), dtype="i4")
+    for path in (array, group):
+        document = json.loads((path / "zarr.json").read_text())
+        (path / "zarr.json").write_text(json.dumps({**document, "ext": value}))
+        text = refused(plait.ArgumentError, path)
+        assert f'{path}/zarr.json: the metadata has the field "ext"' in text
+        assert [one.refused for one in plait.arrays_in(path)] == [text]
+
+
+def test_extensions_that_readers_may_ignore(tmp_path):
+    array = array_of("f4")
+    path = changed(made(tmp_path / "a.zarr", array), ext={"must_understand": False, "a": 1})
+    check(path, array)
+    group = zarr.open_group(tmp_path / "g.zarr", mode="w")
+    group.create_array("b", shape=(2,), dtype="i4")
+    zarr.consolidate_metadata(tmp_path / "g.zarr")
+    changed(tmp_path / "g.zarr", ext={"must_understand": False})
+    assert [one.refused for one in plait.arrays_in(tmp_path / "g.zarr")] == [""]
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("NaN", np.nan), ("Infinity", np.inf), ("-Infinity", -np.inf), ("[-32767]", -32767), ("[NaN]", np.nan)],
+)
+def test_fill_values_that_other_writers_spell(tmp_path, text, value):
+    path = tmp_path / "a.zarr"
+    zarr.create_array(path, shape=(3,), dtype="f4", zarr_format=2)
+    document = json.loads((path / ".zarray").read_text())
+    (path / ".zarray").write_text(json.dumps({**document, "fill_value": "?"}).replace('"?"', text))
+    with plait.open(path) as file:
+        np.testing.assert_array_equal(file.read(), np.full(3, value, "f4"))
+
+
+@pytest.mark.parametrize("version", [2, 3])
+@pytest.mark.parametrize("fault", ["codec", "type"])
+def test_arrays_that_cannot_be_opened_are_described(tmp_path, version, fault):
+    path = tmp_path / "a.zarr"
+    names = {"dimension_names": ["y", "x"]} if version == 3 else {}
+    attributes = {"units": "m", **({} if names else {"_ARRAY_DIMENSIONS": ["y", "x"]})}
+    zarr.create_array(path, shape=(3, 4), dtype="f4", zarr_format=version, attributes=attributes, **names)
+    file = path / ("zarr.json" if version == 3 else ".zarray")
+    document = json.loads(file.read_text())
+    if fault == "type":
+        document["data_type" if version == 3 else "dtype"] = "unknown"
+    elif version == 3:
+        document["codecs"].append({"name": "unknown"})
+    else:
+        document["compressor"] = {"id": "unknown"}
+    file.write_text(json.dumps(document))
+    (one,) = plait.arrays_in(path)
+    assert "unknown" in one.refused
+    assert (one.shape, one.dimension_names, dict(one.attributes)) == ((3, 4), ("y", "x"), {"units": "m"})
+    assert (one.dtype, one.element) == (
+        (None, "unknown") if fault == "type" else ("f4", "float32" if version == 3 else "<f4")
+    )
+    done = subprocess.run(["plait", "info", "--json", path], capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout)["arrays"][0]["shape"] == [3, 4]
 
 
 def test_metadata_that_is_no_json(tmp_path):
