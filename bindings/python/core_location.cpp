@@ -5,6 +5,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <string>
 
 #include "attributes.hpp"
@@ -23,6 +24,35 @@ using namespace nb::literals;
 namespace plait::python {
 
 namespace {
+
+void bind_formats(nb::module_& module) {
+  module.def(
+      "refused_attributes",
+      [](const std::string& target, const std::vector<RawAttribute>& attributes, bool of_group) {
+        std::vector<std::string> why;
+        for (const ArrayAttribute& one : attributes_of_raw(attributes))
+          why.push_back(container::container_named(target).refused_attribute(target, one, of_group));
+        return why;
+      },
+      "target"_a, "attributes"_a, "of_group"_a);
+  module.def("locate", &driver::locate, "name"_a, nb::call_guard<Unlocked>());
+  module.def("formats", [] {
+    std::vector<std::string> names;
+    for (const container::Container* one : container::containers())
+      if (!one->format().empty() && std::ranges::find(names, one->format()) == names.end())
+        names.emplace_back(one->format());
+    return names;
+  });
+  module.def(
+      "format_at", [](const std::string& name) { return std::string(container::container_at(name).format()); },
+      "name"_a, nb::call_guard<Unlocked>());
+  module.def(
+      "is_plain",
+      [](const std::string& name) {
+        return driver::driver_of(name).prefix().empty() && container::array_name(name).format == nullptr;
+      },
+      "name"_a);
+}
 
 void bind_member(nb::module_& module) {
   using container::Member;
@@ -89,16 +119,8 @@ void bind_location(nb::module_& module) {
         return groups;
       },
       "name"_a);
-  module.def(
-      "refused_attributes",
-      [](const std::string& target, const std::vector<RawAttribute>& attributes, bool of_group) {
-        std::vector<std::string> why;
-        for (const ArrayAttribute& one : attributes_of_raw(attributes))
-          why.push_back(container::container_named(target).refused_attribute(target, one, of_group));
-        return why;
-      },
-      "target"_a, "attributes"_a, "of_group"_a);
-  module.def("locate", &driver::locate, "name"_a, nb::call_guard<Unlocked>());
+  bind_formats(module);
+  module.def("locate_new", &driver::locate_new, "name"_a, nb::call_guard<Unlocked>());
   module.def("files_beside", &driver::files_beside, "found"_a, nb::call_guard<Unlocked>());
   module.def(
       "comes_in_steps",

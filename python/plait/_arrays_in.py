@@ -68,7 +68,7 @@ class GroupInfo:
 
 
 def arrays_in(url: str | os.PathLike[str]) -> tuple[ArrayInfo, ...]:
-    """Return the arrays of a file that names them: ``.npz``, ``.safetensors`` or ``.nc``. Not collective.
+    """Return the arrays of a file that names them, such as HDF5, netCDF, Zarr or ``.npz``. Not collective.
 
     url  the file; or an array in it, ``FILE::name``, which is then the only one
 
@@ -77,13 +77,14 @@ def arrays_in(url: str | os.PathLike[str]) -> tuple[ArrayInfo, ...]:
     if the file cannot be read or is damaged.
     """
     path = path_of(url)
-    if not locate(path).names_arrays:
-        raise ArgumentError(
-            f"{path} holds one array, which has no name; open it, or give a file that ends with .npz, .safetensors or "
-            ".nc"
-        )
     with naming(path):
-        return tuple(_info(one) for one in _core.arrays_in(path))
+        members = _core.arrays_in(path)
+    if not members and not (found := locate(path)).names_arrays:
+        raise ArgumentError(
+            f"{path} holds one array, which has no name ({found.kind}); open it, or give a file in a format that "
+            "names its arrays, such as HDF5, netCDF, Zarr, .npz or safetensors"
+        )
+    return tuple(_info(one) for one in members)
 
 
 def groups_in(url: str | os.PathLike[str]) -> tuple[GroupInfo, ...]:

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from . import _core
+from ._arguments.words import shown
 from ._core import Located
 from ._errors import ArgumentError
 
@@ -20,6 +21,38 @@ def locate(url: str | os.PathLike[str]) -> Located:
     errors  ArgumentError: a name that cannot be
     """
     return _core.locate(os.fsdecode(url))
+
+
+def locate_new(url: str | os.PathLike[str]) -> Located:
+    """Return where a name leads under which a file is to be made; what is there now decides nothing.
+
+    errors  ArgumentError: a name that cannot be
+    """
+    return _core.locate_new(os.fsdecode(url))
+
+
+def format_at(url: str | os.PathLike[str]) -> str:
+    """Return the format of what a name leads to, such as ``hdf5``, by its content; empty for raw elements."""
+    return _core.format_at(os.fsdecode(url))
+
+
+def with_format(url: str | os.PathLike[str], file_format: str | None) -> str:
+    """Return the name that states the format of a file, ``FORMAT:NAME``.
+
+    errors  ArgumentError: an unknown format, or a name that states what it is of another kind
+    """
+    name = os.fsdecode(url)
+    if file_format is None:
+        return name
+    formats = (*_core.formats(), "raw")
+    if file_format not in formats:
+        raise ArgumentError(f"format={shown(file_format)} is not known; use one of: {', '.join(formats)}")
+    if not _core.is_plain(name):
+        raise ArgumentError(
+            f"{name}: format={file_format} was given, but the beginning of the name says what it is; give the path of "
+            "an ordinary file, or leave format out"
+        )
+    return f"{file_format}:{name}"
 
 
 def comes_in_steps(url: str | os.PathLike[str]) -> bool:

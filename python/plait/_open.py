@@ -19,7 +19,7 @@ from ._comm import CommLike, comm_of
 from ._errors import ArgumentError, naming
 from ._file import File
 from ._guard import call, checks
-from ._location import comes_in_steps
+from ._location import comes_in_steps, with_format
 from ._steps import variable_name
 
 Unfinished = Literal["remove", "keep", "continue"]
@@ -50,6 +50,7 @@ def open(
     attributes: Mapping[str, Any] | None = None,
     group_attributes: Mapping[str, Mapping[str, Any]] | None = None,
     unlimited: Sequence[int] | int | None = None,
+    format: str | None = None,
 ) -> File:
     """Open the array in a file, or in another store, and return it as a File. Collective over ``comm``.
 
@@ -57,9 +58,9 @@ def open(
               ``NAME.npy``: a file in NumPy's format;
               ``NAME.npz::array``, ``NAME.safetensors::array``, ``NAME.nc::array``, ``NAME.h5::/group/array``: an array
               in a file that holds several; without ``::array``, the only one that it holds. :func:`plait.arrays_in`
-              lists them;
-              any other path: a file of raw elements, without a header. Names that end like those of another format,
-              such as ``a.mat``, are refused; ``raw:a.mat`` opens a file of that name as raw elements;
+              lists them. The content of an existing file decides its format, whatever its name ends with;
+              any other path: a file of raw elements, without a header. New names that end like those of another
+              format, such as ``a.mat``, are refused; ``raw:a.mat`` stands for a file of that name with raw elements;
               ``stripe:NAME?disks=d1,d2&unit=64K``: raw elements distributed over one file in each of the folders d1
               and d2, in stripes of 64 KiB. Mode w takes the folders from PLAIT_DISKS where ``disks`` is left out; the
               other modes find them in the file NAME;
@@ -101,13 +102,17 @@ def open(
     unlimited  the numbers of the dimensions that other programs may extend, in HDF5 and netCDF-4 files, which keep such
               an array in chunks; by default there are none. In Zarr all may be extended
 
+    format    the format of the file, whatever its name ends with: "npy", "npz", "hdf5", "netcdf", "safetensors", "zarr"
+              or "raw". ``hdf5:NAME`` is the same. By default the ending of NAME decides in mode w, and the content of
+              the file in the other modes
+
     Raises plait.ArgumentError for arguments that do not fit together or do not match the file, and plait.StoreError if
     the file cannot be opened. Every rank raises the same error.
     """
     own = comm_of(comm)
     refuse = partial(_core.refuse, comm=own)
     with checks(refuse):
-        path = path_of(url)
+        path = with_format(path_of(url), format)
         offset, readers = whole(offset, "offset"), whole(readers, "readers")
         most = whole(bytes_of(memory, "memory"), "memory")
         if strategy not in (None, "automatic", "direct", "two-phase"):

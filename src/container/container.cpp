@@ -1,6 +1,10 @@
 #include "container/container.hpp"
 
+#include "container/registry.hpp"
+
 namespace plait::container {
+
+bool Container::recognizes(store::Store& store) const { return begins_as(*this, store); }
 
 std::string Container::refused_attribute(const std::string& path, const ArrayAttribute& /*attribute*/,
                                          bool /*of_group*/) const {

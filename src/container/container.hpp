@@ -91,10 +91,15 @@ class Container {
   virtual bool tells() const = 0;
   /// What names of its files end with, such as `.npy`; empty: any name.
   virtual std::string_view suffix() const = 0;
+  /// What names of new files of it may begin with, and `format=` calls it, such as `hdf5`; empty: nothing.
+  virtual std::string_view format() const { return {}; }
   /// What a file of it is, in words.
   virtual std::string kind() const { return base::text("a ", suffix(), " file"); }
   /// Whether a file that begins so is one.  `front` has kFrontBytes, or all that there are.
   virtual bool begins(std::span<const std::byte> front) const = 0;
+  /// Whether the content of a file is of the format, by its signature.  By default where begins() says so.
+  /// errors  kSystem.
+  virtual bool recognizes(store::Store& store) const;
   /// The bytes that those of `store` stand for where they are coded, as a store; else `store` itself.  One rank calls
   /// it before inspect(), with nothing in `told`; every other one with what tell() said there.  path: as for inspect().
   /// errors  kArgument: the name says that something else is coded.  kSystem: damaged.
@@ -106,7 +111,8 @@ class Container {
   virtual std::string tell(const store::Store& /*view*/) const { return {}; }
   /// Whether what it reads is a folder, in which there are files.
   virtual bool in_folder() const { return false; }
-  /// The file that says what is inside, of the path of a file or folder and the name of an array in it.
+  /// The file that says what is inside, of the path of a file or folder and the name of an array in it.  A folder in
+  /// which it is there is of the format.
   /// errors  kArgument: a name that cannot be.
   virtual std::string file_of(std::string_view path, std::optional<std::string_view> /*array*/) const {
     return std::string(path);

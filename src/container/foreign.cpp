@@ -6,6 +6,11 @@
 #include <cstddef>
 #include <filesystem>
 
+#include "base/text.hpp"
+#include "container/raw/container.hpp"
+#include "container/refuse.hpp"
+#include "container/registry.hpp"
+
 namespace plait::container {
 
 namespace {
@@ -23,10 +28,22 @@ constexpr std::array kSuffixes{
     Suffix{".he5", "HDF5"},
     Suffix{".hdf", "HDF"},
     Suffix{".h4", "HDF4"},
+    Suffix{".h5ad", "AnnData (HDF5)"},
+    Suffix{".h5md", "H5MD (HDF5)"},
+    Suffix{".h5m", "MOAB (HDF5)"},
+    Suffix{".jld2", "JLD2 (HDF5)"},
+    Suffix{".loom", "Loom (HDF5)"},
+    Suffix{".nwb", "Neurodata Without Borders (HDF5)"},
+    Suffix{".nxs", "NeXus (HDF5)"},
+    Suffix{".snirf", "SNIRF (HDF5)"},
     Suffix{".nc", "netCDF"},
+    Suffix{".nc3", "netCDF"},
     Suffix{".nc4", "netCDF"},
+    Suffix{".nc5", "netCDF"},
     Suffix{".cdf", "netCDF"},
+    Suffix{".exo", "Exodus (netCDF)"},
     Suffix{".zarr", "Zarr"},
+    Suffix{".npy", ".npy"},
     Suffix{".npz", "NumPy's archive"},
     Suffix{".mat", "MATLAB"},
     Suffix{".bp", "ADIOS"},
@@ -67,7 +84,7 @@ constexpr std::array kSignatures{
     Signature{"\x93NUMPY"sv, "NumPy's .npy"},
     Signature{"PK\x03\x04"sv, "zip (as .npz)"},
     Signature{"PK\x05\x06"sv, "zip (as .npz)"},
-    Signature{"MATLAB 5.0 MAT-file"sv, "MATLAB"},
+    Signature{"MATLAB 5.0 MAT-file"sv, "MATLAB 5.0"},
     Signature{"SIMPLE  ="sv, "FITS"},
     Signature{"GRIB"sv, "GRIB"},
     Signature{"II*\0"sv, "TIFF"},
@@ -107,10 +124,19 @@ std::string_view foreign_by_content(store::Store& store) {
   return {};
 }
 
+void check_content(const std::string& name, const Container& found) {
+  if (const auto array = array_name(name).array; array && !found.names_arrays())
+    refuse(base::text(name, ": the file holds ", found.kind(), ", no arrays under names; leave out ::", *array));
+  if (&found != &raw::container()) return;
+  const std::string_view format = foreign_by_name(name);
+  if (!format.empty())
+    refuse(base::text(name, ": the content is of no format that Plait reads, and the name ends like those of ", format,
+                      " files; convert it with a program for that format, or write raw:", name,
+                      " for elements without a header"));
+}
+
 std::string_view foreign_folder(const std::string& path) {
   std::error_code ignored;
-  for (const char* name : {".zarray", ".zgroup", "zarr.json"})
-    if (std::filesystem::exists(std::filesystem::path(path) / name, ignored)) return "Zarr";
   for (const char* name : {"md.idx", "md.0"})
     if (std::filesystem::exists(std::filesystem::path(path) / name, ignored)) return "ADIOS";
   return {};

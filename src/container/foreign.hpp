@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "container/container.hpp"
 #include "store/store.hpp"
 
 namespace plait::container {
@@ -15,6 +16,11 @@ std::string_view foreign_by_name(std::string_view path);
 /// The format that a file begins with, or empty.  Short signatures may stand there by chance: only for errors.
 /// errors  kSystem.
 std::string_view foreign_by_content(store::Store& store);
+
+/// Checks the format that was found in an existing file of that name.
+/// errors  kArgument: none, although the name ends like those of a format that is not raw; one without names of arrays,
+///         although the name is that of an array in the file.
+void check_content(const std::string& name, const Container& found);
 
 /// What a folder holds as a whole, or empty.
 std::string_view foreign_folder(const std::string& path);

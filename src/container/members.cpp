@@ -30,7 +30,7 @@ std::string names_shown(const std::vector<Member>& members) {
 }  // namespace
 
 const Member& chosen(const std::vector<Member>& members, const std::string& path) {
-  const auto [file, array] = array_name(path);
+  const auto [file, array, format] = array_name(path);
   if (members.empty()) refuse(text(file, " holds no array; give another file"));
   if (!array && members.size() > 1)
     refuse(text(file, " holds ", members.size(), " arrays: ", names_shown(members), "; name one, as in ", file,
@@ -42,7 +42,7 @@ const Member& chosen(const std::vector<Member>& members, const std::string& path
 }
 
 std::string name_of_new(const std::string& path, const std::string& unnamed) {
-  const auto [file, array] = array_name(path);
+  const auto [file, array, format] = array_name(path);
   if (!array) return unnamed;
   if (array->empty()) refuse(text(path, ": the name of the array is empty; give one behind the ::, or leave that out"));
   return std::string(*array);

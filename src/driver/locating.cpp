@@ -4,7 +4,9 @@
 #include <system_error>
 #include <utility>
 
+#include "container/foreign.hpp"
 #include "container/registry.hpp"
+#include "driver/plain/driver.hpp"
 #include "driver/registry.hpp"
 #include "driver/replacing.hpp"
 #include "plait/error.hpp"
@@ -37,21 +39,25 @@ Located locate(const std::string& name) {
   // Of all others the prefix says what it is.
   if (!driver.prefix().empty()) return found;
   const FileDriver* const meant = recognizing(found.path);
-  return meant == nullptr ? found : meant->locate(meant->name_of(name));
+  return meant == nullptr ? plain::locate(name, container::container_at(name)) : meant->locate(meant->name_of(name));
 }
+
+Located locate_new(const std::string& name) { return driver_of(name).locate(name); }
 
 std::vector<container::Member> arrays_in(const std::string& name) {
   if (!driver_of(name).prefix().empty()) return {};
   const container::ArrayName parts = container::array_name(name);
-  const container::Container& format = container::container_named(name);
-  if (!format.names_arrays()) return {};
+  const container::Container& format = container::container_at(name);
   const std::string file(parts.file);
-  PosixStore store(format.file_of(file, parts.array), PosixStore::Access::kRead);
+  const std::shared_ptr<store::Store> opened = plain::driver().find(name, false).store;
+  store::Store& store = *opened;
+  container::check_content(name, format);
+  if (!format.names_arrays()) return {};
   return !parts.array || format.in_folder() ? format.list(store, file) : format.list_named(store, name);
 }
 
 void remove_unfinished(const std::string& name) {
-  const Located found = locate(name);
+  const Located found = locate_new(name);
   if (!found.keeps_unfinished || found.path.empty()) return;
   // That of an array in a hierarchy of folders lies beside the hierarchy.
   const std::string target =
@@ -67,10 +73,12 @@ void remove_unfinished(const std::string& name) {
 std::vector<GroupAttributes> groups_in(const std::string& name) {
   if (!driver_of(name).prefix().empty()) return {};
   const container::ArrayName parts = container::array_name(name);
-  const container::Container& format = container::container_named(name);
-  if (!format.names_arrays()) return {};
+  const container::Container& format = container::container_at(name);
   const std::string file(parts.file);
-  PosixStore store(format.file_of(file, std::nullopt), PosixStore::Access::kRead);
+  const std::string whole = plain::locate(name, format).file;
+  const std::shared_ptr<store::Store> opened = plain::driver().find(whole, false).store;
+  store::Store& store = *opened;
+  if (!format.names_arrays()) return {};
   return format.groups(store, file);
 }
 

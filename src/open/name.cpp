@@ -14,6 +14,8 @@
 
 namespace plait::open {
 
+using base::text;
+
 namespace {
 
 [[noreturn]] void refuse(const std::string& message) { throw Error(ErrorKind::kArgument, message); }
@@ -43,19 +45,56 @@ std::vector<std::string_view> known_schemes() {
 void check_scheme(const std::string& name, std::string_view scheme) {
   const std::string_view rest = std::string_view(name).substr(scheme.size() + 1);
   if (rest.starts_with("//"))
-    refuse(base::text(name, " is a URL, but Plait opens only files of file systems; give the path of one, or ./", name,
-                      " for a file of that name"));
+    refuse(text(name, " is a URL, but Plait opens only files of file systems; give the path of one, or ./", name,
+                " for a file of that name"));
   const std::vector<std::string_view> known = known_schemes();
   std::string lower;
   for (const char c : scheme) lower += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   const auto far = [&](std::string_view word) { return base::distance(lower, word.substr(0, word.size() - 1)); };
   const std::string_view nearest = *std::ranges::min_element(known, {}, far);
   const std::string guess = far(nearest) <= std::min<std::size_t>(2, scheme.size() - 1)
-                                ? base::text("; did you mean ", nearest, rest, '?')
+                                ? text("; did you mean ", nearest, rest, '?')
                                 : std::string("; leave it out to open an ordinary file.");
-  refuse(base::text(name, " begins with ", scheme, ":, which is not a kind of store; the kinds are ",
-                    base::list_text(known), guess, " For a file of exactly that name write ",
-                    container::container_named(name).suffix().empty() ? "raw:" : "./", name));
+  refuse(text(name, " begins with ", scheme, ":, which is not a kind of store; the kinds are ", base::list_text(known),
+              guess, " For a file of exactly that name write ",
+              container::container_named(name).suffix().empty() ? "raw:" : "./", name));
+}
+
+/// Rejects the name of an array in a file that holds one, `a.npy::x`.
+void check_array_part(const std::string& name) {
+  const std::string_view file = std::string_view(name).substr(0, name.find("::"));
+  if (file.size() == name.size()) return;
+  const container::Container& holds = container::container_named(file);
+  if (holds.names_arrays() || holds.suffix().empty() || &holds == &container::container_named(name)) return;
+  if (container::array_name(name).array) return;  // it has another content than its ending says
+  refuse(text(name, ": ", holds.kind(),
+              " holds one array, which has no name; leave out ::", std::string_view(name).substr(file.size() + 2)));
+}
+
+void check_plain_name(const std::string& name, bool is_new) {
+  check_array_part(name);
+  if (!is_new || !container::container_named(name).suffix().empty()) return;
+  const std::string_view path = std::string_view(name).substr(0, name.find("::"));
+  if (const std::string_view format = container::foreign_by_name(path); !format.empty())
+    refuse(text(name, ": the name ends like those of ", format,
+                " files, which Plait does not write by that name; choose a name that ends with .npy, .npz, "
+                ".safetensors, .h5, .nc or .zarr, or state the format of the new file, as in format=\"hdf5\" or hdf5:",
+                name, ", or write raw:", name, " for elements without a header"));
+}
+
+void check_name_behind_prefix(const std::string& name, bool is_new) {
+  const std::string_view whole = driver::without_prefix(name);
+  const std::string_view path = whole.substr(0, whole.find('?'));
+  const container::Container& named = container::container_named(path);
+  if (driver::driver_of(name).contents() == driver::Contents::kByName && !named.suffix().empty()) return;
+  if (!named.suffix().empty() && named.suffix() != container::kHeaderName)
+    refuse(text(name, ": names that end with ", named.suffix(), " stand for ordinary files only",
+                is_new ? "; choose another name" : "; rename it, or leave out the prefix"));
+  const std::string_view format = container::foreign_by_name(path);
+  if (named.suffix().empty() && !format.empty())
+    refuse(text(name, ": the name ends like those of ", format,
+                " files, which Plait does not read or write in stores of this kind",
+                is_new ? "; choose another name" : "; rename it, or leave out the prefix"));
 }
 
 }  // namespace
@@ -66,38 +105,17 @@ void check_name(const std::string& name, bool is_new) {
     return;
   }
   const bool plain = driver::driver_of(name).prefix().empty();
-  if (const std::string_view scheme = scheme_of(name); plain && !scheme.empty()) check_scheme(name, scheme);
-  std::string_view path = driver::without_prefix(name);
-  if (!plain) path = path.substr(0, path.find('?'));
-  const container::Container& named = container::container_named(path);
-  if (const std::string_view file = path.substr(0, path.find("::")); plain && file.size() < path.size()) {
-    const container::Container& holds = container::container_named(file);
-    if (!holds.names_arrays() && !holds.suffix().empty() && &holds != &named)
-      refuse(base::text(name, ": ", holds.kind(),
-                        " holds one array, which has no name; leave out ::", path.substr(file.size() + 2)));
-    path = file;
+  if (const container::ArrayName parts = container::array_name(name); plain && parts.format != nullptr) {
+    if (parts.file.empty()) refuse(text("there is no name after ", name, "; give one, as in ", name, "field"));
+    return;
   }
-  if (driver::driver_of(name).contents() == driver::Contents::kByName && !named.suffix().empty()) return;
-  // Before formats that Plait does not read: a name in other letters may be the name of one of those.
-  const container::Container* meant = container::container_misspelled(path);
-  const std::string_view format = meant != nullptr ? std::string_view() : container::foreign_by_name(path);
-  const auto remedy = [&] {
-    const std::string_view first = is_new           ? "; choose another name"
-                                   : format.empty() ? "; rename it"
-                                                    : "; convert it into .npy files with a program for that format";
-    return base::text(first, plain ? base::text(", or write raw:", name, " for elements without a header") : "");
-  };
-  if (meant != nullptr && (plain || meant->suffix() == container::kHeaderName))
-    refuse(base::text(name, ": the ending ", meant->suffix(), " of a name must be in small letters", remedy()));
-  if (!plain && !named.suffix().empty() && named.suffix() != container::kHeaderName)
-    refuse(base::text(name, ": names that end with ", named.suffix(), " stand for ordinary files only",
-                      is_new ? "; choose another name" : "; rename it, or leave out the prefix"));
-  if (!format.empty())
-    refuse(
-        base::text(name, ": the name ends like those of ", format,
-                   " files, which Plait does not read or write (it reads and writes .npy, .npz and .safetensors files "
-                   "and raw elements)",
-                   remedy()));
+  const std::string_view scheme = scheme_of(name);
+  const bool names_array = name.compare(scheme.size(), 2, "::") == 0 && container::array_name(name).array.has_value();
+  if (plain && !scheme.empty() && !names_array) check_scheme(name, scheme);
+  if (plain)
+    check_plain_name(name, is_new);
+  else
+    check_name_behind_prefix(name, is_new);
 }
 
 }  // namespace plait::open

@@ -4,6 +4,7 @@
 #include <bit>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -80,9 +81,19 @@ FileOpening::FileOpening(File::Impl& file, const FileOptions& options, collectiv
 const Container& FileOpening::container_of(store::Store& store) const {
   if (contents_ == Contents::kHeader && !options_.several) {
     const Container& header = container::container_named(container::kHeaderName);
-    return container::container_in(store) == &header ? header : container::raw::container();
+    return container::begins_as(header, store) ? header : container::raw::container();
   }
-  return contents_ == Contents::kByName ? container::container_named(name()) : container::raw::container();
+  if (contents_ != Contents::kByName || is_described_as_raw(store)) return container::raw::container();
+  return container::container_of(name(), store);
+}
+
+bool FileOpening::is_described_as_raw(store::Store& store) const {
+  if (&container::container_named(name()) != &container::raw::container() || !options_.shape ||
+      (!options_.dtype && options_.element_bytes == 0) || !container::foreign_by_name(name()).empty())
+    return false;
+  const ArrayType type = container::described_type(options_, name(), false);
+  const std::optional<std::int64_t> bytes = container::bytes_of(type.shape, type.element_bytes);
+  return bytes && options_.offset == store.size() - *bytes;
 }
 
 store::NewFileOptions FileOpening::make() {
@@ -111,6 +122,7 @@ void FileOpening::inspect(const std::shared_ptr<store::Store>& store) {
 
 void FileOpening::look(const std::shared_ptr<store::Store>& store) {
   container_ = &container_of(*store);
+  if (contents_ == Contents::kByName) container::check_content(name(), *container_);
   if (mode() == Mode::kReadWrite) container_->check_writable(name());
   view_ = container_->view(store, name(), {});
   access_.cold = store->is_cold();
@@ -130,10 +142,12 @@ void FileOpening::explain(const Error& error, store::Store& store) const {
   }
   const std::string_view format = container::foreign_by_content(store);
   const Container* looks_like = container::container_in(store);
-  if (format.empty() || container::begins_as(*container_, store)) throw error;
+  if (format.empty() || container_->recognizes(store)) throw error;
+  const Container* stated = container::array_name(name()).format;
   const std::string remedy = looks_like == nullptr
                                  ? std::string(", which Plait does not read; use a library for that format")
-                                 : text("; give it a name that ends with ", looks_like->suffix());
+                             : stated != nullptr ? text("; leave out ", stated->format(), ':')
+                                                 : text("; give it a name that ends with ", looks_like->suffix());
   throw Error(error.kind(), text(error.what(), ". Its first bytes are those of ", format, " files", remedy),
               error.system_code());
 }

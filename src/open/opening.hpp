@@ -36,6 +36,8 @@ class FileOpening : public driver::Opening {
 
  private:
   const container::Container& container_of(store::Store& store) const;
+  /// Whether the caller says that the file holds raw elements: its name is of no format, and shape and type fit its size.
+  bool is_described_as_raw(store::Store& store) const;
   /// What changes of an array that is there take when all have written.
   void adopt_changes();
   /// errors  As Container::inspect(), with a word on what the bytes look like where they are no array.

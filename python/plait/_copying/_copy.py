@@ -20,6 +20,7 @@ from .._errors import ArgumentError
 from .._guard import agreed_already, checks
 from .._held import flag_of
 from .._joined import names_of_parts
+from .._location import with_format
 from .chosen import Chosen, names_of
 from .ends import check_names, check_streams, without_streams
 from .job import Job
@@ -67,6 +68,27 @@ class Copied:
         return self.bytes / self.seconds if self.seconds > 0 else 0.0
 
 
+def _check_raw(source: object, target: object) -> None:
+    """Check that one end is a stream, which has raw elements."""
+    if is_stream(source) == is_stream(target):
+        raise ArgumentError(
+            "raw says that a stream has elements without .npy headers, but "
+            f"{'both ends are streams' if is_stream(source) else 'neither end is a stream'}; pass one stream, or "
+            "leave raw out"
+        )
+
+
+def _with_format(target: Name | BinaryIO, file_format: str | None) -> Name | BinaryIO:
+    """Return the target, with the format of the file in its name."""
+    if file_format is None:
+        return target
+    if is_stream(target):
+        raise ArgumentError(
+            f"format={file_format} was given, but a stream has .npy files, or raw elements; leave it out"
+        )
+    return with_format(target, file_format)  # type: ignore[arg-type]
+
+
 def copy(
     source: Name | BinaryIO | Sequence[Name],
     target: Name | BinaryIO,
@@ -95,6 +117,7 @@ def copy(
     concat: int | str | None = None,
     unpack: bool = False,
     skip_unsupported: bool = False,
+    format: str | None = None,
     progress: Progress | None = None,
 ) -> Copied:
     """Copy an array from one store to another, of any kinds that :func:`plait.open` opens. Collective over ``comm``.
@@ -144,6 +167,7 @@ def copy(
     skip_unsupported  leave out arrays that cannot be copied, with a warning that lists them; the result's ``skipped``
               has them too. By default they are an error before anything is written, which lists all of them. Arrays
               without elements (null dataspaces of HDF5) are always left out, unless they are chosen by ``variable``
+    format    the format of the target, as in :func:`plait.open`; by default the one that its name ends with
     progress  called on each rank after each window, with the number of bytes copied and the number of bytes in all
               steps that have begun. An exception that it raises ends the copy on all ranks
 
@@ -170,6 +194,7 @@ def copy(
         if chosen.steps is not None and chosen.steps < 1:
             raise ArgumentError(f"steps={steps} copies nothing; give 1 or more, or leave it out for all")
         check_streams(source, target, raw=raw, shared=own.size > 1 or layout is not None)
+        target = _with_format(target, format)
         sources: list[Any] = list(source) if isinstance(source, (list, tuple)) else [source]
         if concat is not None:
             with agreed_already():

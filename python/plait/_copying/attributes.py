@@ -11,7 +11,7 @@ import numpy as np
 from .. import _core
 from .._arrays_in import BETWEEN, GroupInfo
 from .._attributes import Attributes
-from .._location import locate
+from .._location import locate_new
 from .steps import StepArray
 
 _MOST_SHOWN = 8
@@ -31,7 +31,7 @@ class Kept:
     def of_groups(self, target: str, groups: Iterable[GroupInfo], arrays: Sequence[str]) -> dict[str, Attributes]:
         """Return those of groups that the target keeps.  arrays: names of those that are copied with them."""
         # An array that is all of a hierarchy of folders lies where its groups would.
-        found = locate(target)
+        found = locate_new(target)
         alone = found.adds_arrays and BETWEEN not in target
         kept = {}
         for group in groups:

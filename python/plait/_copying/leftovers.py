@@ -11,7 +11,7 @@ import socket
 from pathlib import Path
 
 from .._errors import Error
-from .._location import locate, path_of
+from .._location import locate_new, path_of
 from .._open import open as open_file
 
 _LONGEST = 100  # bytes of a name that temporary names contain whole
@@ -25,7 +25,7 @@ def temporary_prefix(name: str) -> str:
 def remove_leftovers(target: str) -> None:
     """Remove what processes of this host that have ended, or this one before it, have begun for a target."""
     with contextlib.suppress(Error, OSError, TypeError):
-        found = locate(target)
+        found = locate_new(target)
         path = path_of(found.file if found.adds_arrays else target)
         if path is None:
             return

@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Any
 
 from .._arrays_in import GroupInfo
-from .._location import locate
+from .._location import locate_new
 from .boxes import Kept
 from .describing import described
 from .steps import StepArray
@@ -61,4 +61,4 @@ class PlannedMaking(Making):
     def open_all(self, name: str, arrays: tuple[StepArray, ...], keys: list[str], groups: tuple[GroupInfo, ...]) -> Any:
         """Take a target that holds arrays under names."""
         self.options(name, arrays, groups)
-        return _NoFile(name, locate(name).only_order or "C")
+        return _NoFile(name, locate_new(name).only_order or "C")

@@ -120,10 +120,11 @@ class NamedSource:
             self._arrays = arrays_in(self.name)
             if not self._arrays:
                 raise ArgumentError(f"{self.name} holds no array; nothing was copied")
-            self._path = locate(self.name).file
+            found = locate(self.name)
+            self._path, self._on_disk = found.file, found.path
             # Of an array that is named alone its groups are not copied.
             self._groups = groups_in(self._path) if os.fspath(self._path) == self.name else ()
-            self._state = _state_of(self._path)
+            self._state = _state_of(self._on_disk)
 
     def __enter__(self) -> NamedSource:
         """Return itself; each array is opened when it is read."""
@@ -175,7 +176,7 @@ class NamedSource:
             self._file = self._told.open(f"{self._path}{BETWEEN}{'' if root else array.name}")
             self._opened = array.name
             with checks(self._refuse):
-                if _state_of(self._path) != self._state:
+                if _state_of(self._on_disk) != self._state:
                     raise store_error(
                         f"{self._path} has been changed or replaced during the copy; copy it again", errno.ESTALE
                     )

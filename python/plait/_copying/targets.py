@@ -15,7 +15,7 @@ from .._core import Layout
 from .._errors import ArgumentError
 from .._file import File
 from .._guard import refuse_here
-from .._location import locate
+from .._location import locate_new
 from .._open import Unfinished, open
 from .._steps import VARIABLE
 from .attributes import Kept as KeptAttributes
@@ -140,7 +140,7 @@ def key_of(step: int, array: StepArray) -> str:
 def holds_names(name: str) -> bool:
     """Whether a name is that of a file that holds arrays under names, and of none of these."""
     with contextlib.suppress(ArgumentError, TypeError):  # opening it tells
-        found = locate(name)
+        found = locate_new(name)
         return found.names_arrays and found.file == found.name
     return False
 
@@ -148,7 +148,7 @@ def holds_names(name: str) -> bool:
 def _hierarchy_of(name: str) -> str:
     """Return the hierarchy that an array is added to by its name, empty if it is added to none."""
     file, between, array = name.partition(BETWEEN)
-    return file if between and array.strip("/") and locate(file).adds_arrays else ""
+    return file if between and array.strip("/") and locate_new(file).adds_arrays else ""
 
 
 def _refuse_fields_of_arrays(name: TargetName) -> None:
@@ -159,7 +159,7 @@ def _refuse_fields_of_arrays(name: TargetName) -> None:
     file, between, array = name.text.partition(BETWEEN)
     fields, file_fields = TargetName(array), TargetName(file)
     apart = file_fields.has_step >= fields.has_step and file_fields.has_variable >= fields.has_variable
-    found = locate(file)
+    found = locate_new(file)
     if between and not apart and found.names_arrays and not found.adds_arrays:
         raise ArgumentError(
             f"{name.text}: each array would replace the file {file} with those before it; copy all arrays at once into "
@@ -179,7 +179,7 @@ class FileTarget:
     def __init__(self, name: TargetName, making: Making, apart: Apart) -> None:
         """Take the name."""
         self._holds = holds_names(name.text)
-        self._groups = self._holds and locate(name.text).adds_arrays
+        self._groups = self._holds and locate_new(name.text).adds_arrays
         _refuse_fields_of_arrays(name)
         self.several = name.has_variable or self._holds
         self._name, self._making, self._apart = name, making, apart

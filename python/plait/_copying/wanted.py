@@ -10,7 +10,7 @@ from typing import Any, Literal
 from .._amounts import count
 from .._arguments.words import kind, shown
 from .._errors import ArgumentError
-from .._location import locate
+from .._location import locate_new
 from .attributes import fill_of
 from .steps import StepArray
 
@@ -74,7 +74,7 @@ class Wanted:
 
         errors  ArgumentError: what the target cannot have
         """
-        found = locate(target)
+        found = locate_new(target)
         order = found.only_order or self.order or array.order
         if self.order not in (None, order):
             raise ArgumentError(

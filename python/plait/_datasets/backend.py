@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any, ClassVar
 
 import xarray
 from xarray.backends import AbstractDataStore, BackendEntrypoint, StoreBackendEntrypoint
 from xarray.core.indexing import LazilyIndexedArray
 
+from .._errors import ArgumentError
+from .._location import format_at, path_of
 from .arrays import LazyArray
 from .found import Group, group_in, names_of_groups
 
-_OWN = (".npy", ".npz", ".safetensors")
-"""Endings of formats that no other backend reads; for others this one must be asked for by its name."""
+_OWN = ("npy", "npz", "safetensors")
+"""Formats that no other backend reads; for others this one must be asked for by its name."""
+
+
+def _has_user_block(path: Path) -> bool:
+    """Whether a file of HDF5 or netCDF does not begin with the signature of either."""
+    with path.open("rb") as file:
+        return not file.read(8).startswith((b"\x89HDF\r\n\x1a\n", b"CDF"))
 
 
 class _Store(AbstractDataStore):
@@ -84,8 +94,22 @@ class PlaitBackend(BackendEntrypoint):
     )
 
     def guess_can_open(self, filename_or_obj: Any) -> bool:
-        """Whether to take a file where no backend was named: of the formats that only Plait reads."""
-        return isinstance(filename_or_obj, (str, os.PathLike)) and os.fspath(filename_or_obj).endswith(_OWN)
+        """Whether to take a file where no backend was named: if its content is what only Plait recognizes.
+
+        Other backends take HDF5 by its signature at byte 0, not behind a user block, and Zarr by the ending of its name.
+        """
+        if not isinstance(filename_or_obj, (str, os.PathLike)):
+            return False
+        name = os.fsdecode(filename_or_obj)
+        with contextlib.suppress(ArgumentError, TypeError, OSError):  # opening it tells
+            found = format_at(name)
+            path = path_of(name)
+            if found == "zarr":
+                return path is not None and path.is_dir() and path.suffix != ".zarr"
+            if found in ("hdf5", "netcdf"):
+                return path is not None and path.is_file() and _has_user_block(path)
+            return found in _OWN
+        return False
 
     def open_dataset(  # type: ignore[override]
         self,

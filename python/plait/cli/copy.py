@@ -79,6 +79,12 @@ Examples:
     "--codec", metavar="NAME[:LEVEL]", help="How its chunks are packed: none, zstd:3, gzip:5.  [default: none]"
 )
 @click.option(
+    "--format",
+    "format_",
+    metavar="FORMAT",
+    help="Format of TARGET: npy, npz, hdf5, netcdf, safetensors, zarr or raw.  [default: by the ending of TARGET]",
+)
+@click.option(
     "--region",
     metavar="RANGES",
     help="Copy this part of each array: time=0:100,lat=10:20 by the names of dimensions, or 0:100,: with one range for "
@@ -124,7 +130,9 @@ Examples:
 )
 @click.option("--raw", is_flag=True, help="Standard input or output has elements without .npy headers.")
 @click.option("--json", "json_", is_flag=True, help="Print the result as JSON.")
-def copy_command(sources: tuple[str, ...], target: str, ranks: int | None, json_: bool, **given: Any) -> None:
+def copy_command(
+    sources: tuple[str, ...], target: str, ranks: int | None, json_: bool, format_: str | None, **given: Any
+) -> None:
     """Copy the array in SOURCE to TARGET. Both are names as for plait.open, or - for standard input or output.
 
     The array is copied in windows that fit into the memory, and keeps its shape, its type with the byte order, and the
@@ -140,8 +148,13 @@ def copy_command(sources: tuple[str, ...], target: str, ranks: int | None, json_
             f"found one name, {target}, but a source and a target are needed, as in: plait copy field.npy copy.npy"
         )
     from plait._copying import NoReaderError
+    from plait._location import with_format
     from plait.cli.copying.running import StoppedError, world
 
+    if format_ is not None and target != "-":
+        target = with_format(target, format_)
+    elif format_ is not None:
+        raise UserError(f"--format {format_} was given, but the standard output has .npy files, or with --raw elements")
     source: str | list[str] = sources[0] if len(sources) == 1 else list(sources)
     asked = {name: value for name, value in given.items() if value is not None and value is not False and value != ()}
     job = {"source": source, "target": target, **asked}

@@ -20,7 +20,7 @@ constexpr std::string_view kFront = "\x1f\x8b\x08";
 /// What is packed may have a header, which would pass for elements.
 void check_packed_name(const std::string& name) {
   const std::string_view packed = std::string_view(name).substr(0, name.size() - kSuffix.size());
-  const std::string_view format = packed.ends_with(".npy") ? ".npy" : foreign_by_name(packed);
+  const std::string_view format = foreign_by_name(packed);
   if (format.empty()) return;
   throw Error(ErrorKind::kArgument, base::text(name, ": the name is that of a gzipped ", format,
                                                " file, but only raw elements are read from gzipped files; unpack it "

@@ -29,6 +29,7 @@ namespace {
 using base::text;
 
 constexpr std::string_view kSignature = "\x89HDF\r\n\x1a\n";
+constexpr std::int64_t kSmallestUserBlock = 512;
 
 Member member_of(NamedDataset& found) {
   Dataset& dataset = found.dataset;
@@ -58,8 +59,10 @@ class Hdf5 : public NamingContainer {
  public:
   explicit Hdf5(std::string_view suffix) : suffix_(suffix) {}
   std::string_view suffix() const override { return suffix_; }
+  std::string_view format() const override { return "hdf5"; }
   std::string kind() const override { return "an HDF5 file"; }
   bool begins(std::span<const std::byte> front) const override { return is_hdf5(front); }
+  bool recognizes(store::Store& store) const override { return is_hdf5(store); }
   std::optional<Order> only_order() const override { return Order::kC; }
 
   std::vector<Member> list(store::Store& store, const std::string& file) const override {
@@ -77,7 +80,7 @@ class Hdf5 : public NamingContainer {
     return refused_by_hdf5(attribute, is_netcdf_name(path));
   }
   std::vector<Member> list_named(store::Store& store, const std::string& path) const override {
-    const auto [file, array] = array_name(path);
+    const auto [file, array, format] = array_name(path);
     std::vector<Member> members;
     for (NamedDataset& one : HdfFile(store, std::string(file)).datasets(*array)) members.push_back(member_of(one));
     if (members.size() == 1 && !members.front().refused.empty()) refuse(text(path, ": ", members.front().refused));
@@ -86,7 +89,7 @@ class Hdf5 : public NamingContainer {
   std::shared_ptr<store::Store> view(std::shared_ptr<store::Store> store, const std::string& path,
                                      std::string_view told) const override {
     if (!told.empty()) return store_of(std::move(store), unpacked(told), path);
-    const auto [file, array] = array_name(path);
+    const auto [file, array, format] = array_name(path);
     const std::string name = array ? std::string(*array) : chosen(list(*store, std::string(file)), path).name;
     Dataset dataset = HdfFile(*store, std::string(file)).dataset(name);
     return store_of(std::move(store), std::move(dataset), path);
@@ -192,10 +195,17 @@ bool is_hdf5(std::span<const std::byte> front) {
 }
 
 bool is_hdf5(store::Store& store) {
-  std::array<std::byte, kSignature.size()> front{};
-  if (store.size() < static_cast<std::int64_t>(front.size())) return false;
-  store.read({{0, front.data(), static_cast<std::int64_t>(front.size())}});
-  return is_hdf5(front);
+  constexpr auto kBytes = static_cast<std::int64_t>(kSignature.size());
+  constexpr std::size_t kMostPositions = 64;
+  std::array<std::array<std::byte, kSignature.size()>, kMostPositions> found{};
+  std::vector<store::ReadSegment> segments;
+  std::size_t positions = 0;
+  for (std::int64_t at = 0; at <= store.size() - kBytes; at = at == 0 ? kSmallestUserBlock : 2 * at) {
+    segments.push_back({at, found[positions++].data(), kBytes});
+    if (at > INT64_MAX / 2) break;
+  }
+  store.read(segments);
+  return std::ranges::any_of(std::span(found).first(positions), [](const auto& front) { return is_hdf5(front); });
 }
 
 }  // namespace plait::container::hdf5

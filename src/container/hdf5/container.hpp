@@ -13,6 +13,8 @@ std::span<const Container* const> containers();
 
 /// Whether a file that begins so is one.
 bool is_hdf5(std::span<const std::byte> front);
+/// Whether a file is one, also with a user block in front: the signature is at byte 0, 512, 1024, 2048 and so on.
+/// errors  kSystem.
 bool is_hdf5(store::Store& store);
 
 }  // namespace plait::container::hdf5

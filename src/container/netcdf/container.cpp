@@ -33,13 +33,16 @@ bool is_netcdf4(const store::Store& view) { return dynamic_cast<const hdf5::Data
 class NetCdf : public NamingContainer {
  public:
   std::string_view suffix() const override { return ".nc"; }
+  std::string_view format() const override { return "netcdf"; }
   std::string kind() const override { return "a netCDF file"; }
   bool begins(std::span<const std::byte> front) const override {
-    if (hdf5::is_hdf5(front)) return true;
     constexpr std::string_view kFront = "CDF";
     return front.size() > kFront.size() &&
            std::equal(kFront.begin(), kFront.end(), reinterpret_cast<const char*>(front.data())) &&
            (front[3] == std::byte{1} || front[3] == std::byte{2} || front[3] == std::byte{5});
+  }
+  bool recognizes(store::Store& store) const override {
+    return NamingContainer::recognizes(store) || hdf5::is_hdf5(store);
   }
   std::vector<Member> list(store::Store& store, const std::string& file) const override {
     if (hdf5::is_hdf5(store)) return netcdf4().list(store, file);

@@ -40,6 +40,7 @@ class Npy : public Container {
  public:
   bool tells() const override { return true; }
   std::string_view suffix() const override { return ".npy"; }
+  std::string_view format() const override { return "npy"; }
   bool begins(std::span<const std::byte> front) const override {
     return front.size() >= kMagic.size() &&
            std::equal(kMagic.begin(), kMagic.end(), reinterpret_cast<const char*>(front.data()));

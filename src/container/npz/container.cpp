@@ -48,7 +48,9 @@ std::string refused(const Entry& entry) {
 }
 
 /// The arrays of the directory without what only their headers say.
-std::vector<Member> members_of(const std::vector<Entry>& entries, std::vector<const Entry*>& found) {
+/// errors  kArgument: it holds other files alone.
+std::vector<Member> members_of(const std::vector<Entry>& entries, const std::string& file,
+                               std::vector<const Entry*>& found) {
   std::vector<Member> members;
   for (const Entry& entry : entries) {
     if (!entry.name.ends_with(kNpy) || entry.name.size() == kNpy.size()) continue;
@@ -60,6 +62,11 @@ std::vector<Member> members_of(const std::vector<Entry>& entries, std::vector<co
     member.refused = refused(entry);
     found.push_back(&entry);
   }
+  if (members.empty() && !entries.empty())
+    throw Error(ErrorKind::kArgument,
+                text(file, " is a zip file that holds ", entries.size(), entries.size() == 1 ? " file" : " files",
+                     " and no .npy file, in which archives of NumPy have their arrays; unpack it with a program for ",
+                     "zip files"));
   return members;
 }
 
@@ -79,6 +86,7 @@ std::shared_ptr<store::Store> content_of(std::shared_ptr<PartStore> part, std::o
 class Npz : public NamingContainer {
  public:
   std::string_view suffix() const override { return ".npz"; }
+  std::string_view format() const override { return "npz"; }
   bool begins(std::span<const std::byte> front) const override {
     constexpr std::string_view kFront = "PK\x03\x04";
     return front.size() >= kFront.size() &&
@@ -106,7 +114,7 @@ class Npz : public NamingContainer {
 std::vector<Member> Npz::list(store::Store& store, const std::string& file) const {
   const std::vector<Entry> entries = read_directory(store, file);
   std::vector<const Entry*> found;
-  std::vector<Member> members = members_of(entries, found);
+  std::vector<Member> members = members_of(entries, file, found);
   // The store is the caller's.
   const std::shared_ptr<store::Store> whole(std::shared_ptr<store::Store>(), &store);
   for (std::size_t i = 0; i < members.size(); ++i) {
@@ -154,7 +162,7 @@ std::shared_ptr<store::Store> Npz::view(std::shared_ptr<store::Store> store, con
   const std::string file(array_name(path).file);
   const std::vector<Entry> entries = read_directory(*store, file);
   std::vector<const Entry*> found;
-  const std::vector<Member> members = members_of(entries, found);
+  const std::vector<Member> members = members_of(entries, file, found);
   const Entry& entry = *found[static_cast<std::size_t>(&chosen(members, path) - members.data())];
   std::shared_ptr<PartStore> part = part_of(std::move(store), entry, file, path);
   if (entry.method == kStored) return part;

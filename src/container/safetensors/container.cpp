@@ -28,9 +28,18 @@ std::uint64_t number_of(std::span<const std::byte> bytes) {
 class Safetensors : public NamingContainer {
  public:
   std::string_view suffix() const override { return ".safetensors"; }
+  std::string_view format() const override { return "safetensors"; }
   bool begins(std::span<const std::byte> front) const override {
-    return front.size() > kLengthBytes && front[kLengthBytes] == std::byte{'{'} &&
-           number_of(front) <= static_cast<std::uint64_t>(kMostHeaderBytes);
+    // The header has a length that the format permits, and is a JSON object: at least two characters, none of them a
+    // control character, which integers would have there.
+    if (front.size() < kLengthBytes + 2 || number_of(front) > static_cast<std::uint64_t>(kMostHeaderBytes))
+      return false;
+    const std::string_view json(reinterpret_cast<const char*>(front.data()) + kLengthBytes,
+                                front.size() - kLengthBytes);
+    const std::string_view begin = json.substr(0, static_cast<std::size_t>(number_of(front)));
+    const auto is_text = [](char c) { return static_cast<unsigned char>(c) >= ' ' || c == '\n' || c == '\t'; };
+    return begin.size() >= 2 && begin[0] == '{' && std::string_view("\" }\n\t").find(begin[1]) != begin.npos &&
+           std::ranges::all_of(begin, is_text);
   }
   std::optional<Order> only_order() const override { return Order::kC; }
 

@@ -133,6 +133,7 @@ Found found_below(const store::Store& store, const std::string& file) {
 class Zarr : public NamingContainer {
  public:
   std::string_view suffix() const override { return ".zarr"; }
+  std::string_view format() const override { return "zarr"; }
   std::string kind() const override { return "a Zarr folder"; }
   bool begins(std::span<const std::byte> /*front*/) const override { return false; }
   bool in_folder() const override { return true; }

@@ -28,11 +28,11 @@ std::string path_of(const std::string& name) {
   return store::is_raw(name) ? store::ordinary_path(name) : std::string(container::array_name(name).file);
 }
 
-/// The file that tells what is inside, which is that itself unless it is a folder.
+/// The existing file that tells what is inside, which is that itself unless it is a folder.
 std::string opened_path_of(const std::string& name) {
   if (store::is_raw(name)) return store::ordinary_path(name);
   const container::ArrayName parts = container::array_name(name);
-  return container::container_named(name).file_of(parts.file, parts.array);
+  return container::container_at(name).file_of(parts.file, parts.array);
 }
 
 /// A folder may be what other libraries keep an array in.
@@ -41,10 +41,26 @@ std::string opened_path_of(const std::string& name) {
   if (format.empty()) throw error;
   throw Error(error.kind(),
               base::text(error.what(), ". Its content is of the format ", format,
-                         format == "Zarr" ? "; give the name of the folder that ends with .zarr, and behind it that of "
-                                            "the array, as in data.zarr::/group/array"
-                                          : ", which Plait does not read; use a library for that format"),
+                         ", which Plait does not read; use a library for that format"),
               error.system_code());
+}
+
+/// A file of that name is not there; the one in front of a `::` may be, and hold no arrays under names.
+[[noreturn]] void say_what_is_there(const Error& error, const std::string& name) {
+  const std::string path = name.substr(0, name.find("::"));
+  std::error_code ignored;
+  if (store::is_raw(name) || path.size() == name.size() || std::filesystem::is_directory(path, ignored)) throw error;
+  const PosixStore there(path, PosixStore::Access::kRead);  // reports that this one is missing as well
+  container::check_content(path, container::container_at(path));
+  throw Error(ErrorKind::kArgument, base::text(name, ": the file holds ", container::container_at(path).kind(),
+                                               ", no arrays under names; leave out ::", name.substr(path.size() + 2)));
+}
+
+/// Whether the file tells what is in its folder.
+bool is_of_folder(const std::string& path) {
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  const container::Container* const format = container::container_in_folder(folder);
+  return format != nullptr && format->file_of(folder, std::nullopt) == path;
 }
 
 class PlainDriver : public FileDriver {
@@ -61,8 +77,9 @@ class PlainDriver : public FileDriver {
       store::Location location{std::filesystem::absolute(path).string(), {}, {opened->identity()}};
       return {std::move(location), std::move(opened)};
     } catch (const Error& error) {
-      if (error.system_code() != EISDIR) throw;
-      say_what_folder(error, path);
+      if (error.system_code() == EISDIR) say_what_folder(error, path);
+      if (error.system_code() == ENOENT) say_what_is_there(error, name);
+      throw;
     }
   }
   std::unique_ptr<store::Store> open(const store::Location& location, bool writable) const override {
@@ -72,7 +89,7 @@ class PlainDriver : public FileDriver {
   }
   bool is_replaced(const std::string& name, const store::Location& opened) const override {
     // The metadata in a folder is replaced where it changes; its files are the container's to know.
-    if (!store::is_raw(name) && container::container_named(name).in_folder()) return false;
+    if (!store::is_raw(name) && is_of_folder(opened.path)) return false;
     const PosixStore now(opened.path, PosixStore::Access::kRead);
     return !store::may_be_same_files(opened, {now.identity()});
   }
@@ -85,25 +102,8 @@ class PlainDriver : public FileDriver {
     return make_new_file(path_of(name), options);
   }
   Located locate(const std::string& name) const override {
-    const std::string path = path_of(name);
     const bool by_name = contents_ == Contents::kByName;
-    const container::Container& holds = by_name ? container::container_named(path) : container::raw::container();
-    Located found;
-    found.kind = holds.kind();
-    found.name = by_name && !container::array_name(name).array ? path : name;
-    found.file = by_name ? path : name;
-    found.path = real_path(path);
-    // Two arrays of a folder are apart.
-    if (by_name && holds.in_folder())
-      if (const auto array = container::array_name(name).array)
-        found.path = real_path(std::filesystem::path(holds.file_of(path, array)).parent_path().string());
-    found.tells = holds.tells();
-    found.keeps_chunks = by_name && holds.keeps_chunks();
-    found.adds_arrays = by_name && holds.in_folder();
-    found.names_arrays = by_name && holds.names_arrays();
-    found.keeps_unfinished = !by_name || holds.keeps_unfinished();
-    found.only_order = by_name ? holds.only_order() : std::nullopt;
-    return found;
+    return plain::locate(name, by_name ? container::container_named(name) : container::raw::container());
   }
 
  private:
@@ -112,6 +112,28 @@ class PlainDriver : public FileDriver {
 };
 
 }  // namespace
+
+Located locate(const std::string& name, const container::Container& holds) {
+  const bool by_name = !store::is_raw(name);
+  const container::ArrayName parts = container::array_name(name);
+  const std::string path = path_of(name);
+  Located found;
+  found.kind = holds.kind();
+  const std::string stated = parts.format == nullptr ? std::string() : base::text(parts.format->format(), ':');
+  found.file = by_name ? stated + path : name;
+  found.name = by_name && !parts.array ? found.file : name;
+  found.path = real_path(path);
+  // Two arrays of a folder are apart.
+  if (by_name && holds.in_folder() && parts.array)
+    found.path = real_path(std::filesystem::path(holds.file_of(path, parts.array)).parent_path().string());
+  found.tells = holds.tells();
+  found.keeps_chunks = by_name && holds.keeps_chunks();
+  found.adds_arrays = by_name && holds.in_folder();
+  found.names_arrays = by_name && holds.names_arrays();
+  found.keeps_unfinished = !by_name || holds.keeps_unfinished();
+  found.only_order = by_name ? holds.only_order() : std::nullopt;
+  return found;
+}
 
 const FileDriver& driver() {
   static const PlainDriver kDriver("", Contents::kByName);

@@ -333,7 +333,7 @@ def test_names_and_formats(tmp_path):
     (tmp_path / "b.h5").write_bytes(bytes(1000))
     assert "cannot be opened as an HDF5 file" in refused(plait.StoreError, tmp_path / "b.h5")
     os.link(path, tmp_path / "a.npz")
-    assert "give it a name that ends with .h5" in refused(plait.StoreError, tmp_path / "a.npz")
+    check(tmp_path / "a.npz", array_of("f4"))
     with pytest.raises(FileNotFoundError):
         plait.open(tmp_path / "missing.h5::/a")
     assert "holds an array 13x7x10, but the shape 3" in refused(plait.ArgumentError, path, shape=(3,))

@@ -96,18 +96,17 @@ def test_names_with_colons(tmp_path):
     with plait.open(f"{tmp_path}/b.npz::c::d.npy", "w", shape=3, dtype="i4") as file:
         file.write(np.arange(3, dtype="i4"))
     assert np.load(tmp_path / "b.npz").files == ["c::d.npy"]
-    for name, says in (
-        ("a.mat::/x", "MATLAB"),
-        ("a.NPZ::x", "small letters"),
-        ("stripe:a.npz::x", "ordinary files only"),
-    ):
-        with pytest.raises(plait.ArgumentError, match=says):
-            plait.open(name)
+    with pytest.raises(plait.ArgumentError, match="ordinary files only"):
+        plait.open("stripe:a.npz::x")
+    for name in ("a.mat", "a.NPZ", "a"):
+        with pytest.raises(FileNotFoundError, match=f"cannot open {tmp_path}/{name}: "):
+            plait.open(f"{tmp_path}/{name}::x")
     with pytest.raises(plait.ArgumentError, match="the name of the array is empty"):
         plait.open(f"{tmp_path}/c.npz::", "w", shape=3, dtype="i4")
 
 
 def test_files_that_name_no_arrays_are_not_listed(tmp_path):
+    np.save(tmp_path / "a.npy", np.arange(3))
     with pytest.raises(plait.ArgumentError, match="holds one array, which has no name"):
         plait.arrays_in(tmp_path / "a.npy")
     with pytest.raises(FileNotFoundError):

@@ -170,8 +170,6 @@ def test_names(tmp_path):
     assert '".." is no part of the name' in refused(plait.ArgumentError, f"{path}::/../a.zarr")
     with pytest.raises(FileNotFoundError):
         plait.open(f"{path}::/missing")
-    shutil.move(path, tmp_path / "plain")
-    assert "the folder that ends with .zarr" in refused(plait.StoreError, tmp_path / "plain", shape=3, dtype="f4")
 
 
 def changed(path: Path, **values: object) -> Path:

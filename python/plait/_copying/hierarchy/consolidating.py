@@ -34,7 +34,7 @@ def consolidate(target: str, comm: _core.Comm) -> None:
     """Consolidate the metadata of a hierarchy.  Collective."""
     with checks(partial(_core.refuse, comm=comm)):
         if comm.rank == 0:
-            consolidate_here(Path(os.path.realpath(locate(target).file)))
+            consolidate_here(Path(locate(target).path))
         with agreed_already():
             _core.tell(f"finish {target}", "", 0, comm)
 

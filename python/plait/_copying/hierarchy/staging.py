@@ -23,11 +23,13 @@ from pathlib import Path
 from ... import _core
 from ..._errors import Error, store_error
 from ..._guard import agreed_already, checks
-from ..._location import locate
+from ..._location import locate_new
 from ..leftovers import remove_leftovers, temporary_prefix
 from .consolidating import METADATA, consolidate, consolidate_here
 
 _counter = itertools.count()
+_FORMAT = "zarr:"
+"""Stands before the name of a new hierarchy whose ending does not say what it is."""
 
 
 class Stage:
@@ -36,23 +38,25 @@ class Stage:
     def __init__(self, target: str, comm: _core.Comm) -> None:
         """Make the folder.  Collective."""
         self._target, self._comm = target, comm
+        self._format = _FORMAT if target.startswith(_FORMAT) else ""
         self._refuse = partial(_core.refuse, comm=comm)
         self._lock = -1
         self._folder: Path | None = None
         self._added: list[tuple[Path, Path]] = []
         with checks(self._refuse):
-            self._root = Path(os.path.realpath(locate(target).file))
+            self._root = Path(locate_new(target).path)
             if comm.rank == 0 and not _is_there(self._root):
                 self._make()
             with agreed_already():
                 told = _core.tell(f"stage {target}", json.dumps(str(self._folder or "")), 0, comm)
         folder = json.loads(told)
-        self.path = str(Path(folder) / self._root.name) if folder else target
+        self._made = Path(folder) / self._root.name if folder else None
+        self.path = f"{self._format}{self._made}" if self._made else target
         """What arrays are written to."""
 
     def begin_array(self, name: str) -> None:
         """Note an array that is added to a hierarchy that exists."""
-        if self.path != self._target or self._comm.rank != 0:
+        if self._made is not None or self._comm.rank != 0:
             return
         folder = self._root.joinpath(*[part for part in name.split("/") if part])
         above = [one for one in (folder, *folder.parents) if one.is_relative_to(self._root)]
@@ -63,13 +67,13 @@ class Stage:
     def commit(self) -> None:
         """Give the hierarchy its name.  Collective."""
         self._added.clear()
-        if self.path == self._target:
+        if self._made is None:
             consolidate(self._target, self._comm)
             return
         with checks(self._refuse):
             if self._folder is not None:
                 try:
-                    self._rename(Path(self.path))
+                    self._rename(self._made)
                 finally:
                     self._remove_folder()
             with agreed_already():
@@ -100,11 +104,11 @@ class Stage:
 
     def _with_target(self, text: str) -> str:
         """Replace the hierarchy in the folder, under its own or a temporary name, by the target."""
-        if self.path == self._target:
+        if self._made is None:
             return text
-        made = Path(self.path)
-        names = rf"(?:\.[^/]*\.plait-[^/]*|{re.escape(made.name)})"
-        return re.sub(rf"{re.escape(str(made.parent))}/{names}", lambda _: self._target, text)
+        names = rf"(?:\.[^/]*\.plait-[^/]*|{re.escape(self._made.name)})"
+        target = self._target.removeprefix(self._format)
+        return re.sub(rf"{re.escape(str(self._made.parent))}/{names}", lambda _: target, text)
 
     def _make(self) -> None:
         remove_leftovers(self._target)

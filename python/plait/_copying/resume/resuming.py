@@ -12,7 +12,7 @@ from ... import _core
 from ..._arrays_in import BETWEEN, arrays_in
 from ..._errors import ArgumentError, Error
 from ..._guard import Refuse, checks
-from ..._location import locate, path_of
+from ..._location import locate, locate_new, path_of
 from ..names import array_part
 from .journal import Journal
 from .journal_lines import clear, settle
@@ -37,7 +37,8 @@ def open_journal(job: Job, comm: _core.Comm, refuse: Refuse) -> Journal | None:
         if path is None:
             return None
         resumes = (
-            job.resume and locate(job.name.of(0, "data") if "{" in job.name.text else job.name.text).keeps_unfinished
+            job.resume
+            and locate_new(job.name.of(0, "data") if "{" in job.name.text else job.name.text).keeps_unfinished
         )
         if resumes and comm.rank == 0:
             described = _described(job)
@@ -59,7 +60,7 @@ def _path_of(target: str) -> Path | None:
     Of files that hold arrays and are replaced as a whole all arrays have the same.
     """
     with contextlib.suppress(Error, TypeError):
-        found = locate(target)
+        found = locate_new(target)
         path = path_of(found.file if found.adds_arrays else target)
         if path is not None:
             array = array_part(target) if found.adds_arrays else ""

@@ -152,8 +152,8 @@ bool is_filled_scalar(const Member& member) {
 }  // namespace
 
 bool is_netcdf_name(const std::string& path) {
-  const std::string_view file = array_name(path).file;
-  return file.ends_with(".nc") || file.ends_with(".nc4");
+  const std::string_view suffix = container_named(path).suffix();
+  return suffix == ".nc" || suffix == ".nc4";
 }
 
 bool comes_later(const Member& member) {

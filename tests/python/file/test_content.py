@@ -1,0 +1,227 @@
+"""Existing files are of the format that their content says; endings, and `format=`, decide for new ones."""
+
+import itertools
+import os
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import plait
+
+h5py = pytest.importorskip("h5py")
+netcdf = pytest.importorskip("netCDF4")
+zarr = pytest.importorskip("zarr")
+xarray = pytest.importorskip("xarray")
+numpy_of_safetensors = pytest.importorskip("safetensors.numpy")
+
+ARRAY = np.arange(12.0, dtype="f4").reshape(3, 4)
+ENDINGS = [
+    *("h5ad", "nwb", "nxs", "mat", "snirf", "loom", "h5md", "h5m", "jld2", "hdf", "cdf", "exo", "nc3", "nc5"),
+    *("H5", "NC", "NPY", "npz", "csv", "gz", "bin", ""),
+]
+
+
+def name_with(folder: Path, ending: str) -> Path:
+    return folder / (f"a.{ending}" if ending else "a")
+
+
+def write_hdf5(path: Path, user_block: int = 0) -> None:
+    with h5py.File(path, "w", userblock_size=user_block) as file:
+        file.create_dataset("g/v", data=ARRAY, chunks=(2, 2), compression="gzip").attrs["units"] = "m"
+        file["w"] = np.arange(3)
+
+
+def check_hdf5(path: Path, folder: Path) -> None:
+    with plait.open(f"{path}::/g/v") as file:
+        np.testing.assert_array_equal(file.read(), ARRAY)
+    assert [one.name for one in plait.arrays_in(path)] == ["g/v", "w"]
+    assert [one.name for one in plait.groups_in(path)] == ["", "g"]
+    plait.copy(path, folder / "all.zarr")
+    assert [one.name for one in plait.arrays_in(folder / "all.zarr")] == ["g/v", "w"]
+    plait.copy(f"{path}::/g/v", folder / "one.npy")
+    np.testing.assert_array_equal(np.load(folder / "one.npy"), ARRAY)
+    with xarray.open_dataset(path, engine="plait", group="g") as data:
+        np.testing.assert_array_equal(data["v"], ARRAY)
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_hdf5(tmp_path, ending):
+    path = name_with(tmp_path, ending)
+    write_hdf5(path)
+    check_hdf5(path, tmp_path)
+
+
+@pytest.mark.parametrize("user_block", [512, 1024, 4096])
+@pytest.mark.parametrize("ending", ["mat", "h5", "nc", "bin"])
+def test_hdf5_behind_a_user_block(tmp_path, ending, user_block):
+    path = name_with(tmp_path, ending)
+    write_hdf5(path, user_block)
+    with open(path, "r+b") as file:
+        file.write(b"MATLAB 7.3 MAT-file, Platform: GLNXA64")
+    check_hdf5(path, tmp_path)
+    with xarray.open_dataset(path, group="g") as data:  # no other backend recognizes it
+        np.testing.assert_array_equal(data["v"], ARRAY)
+
+
+def test_hdf5_without_a_folder_in_its_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_hdf5(Path("a"))
+    assert plait.open("a::g/v").shape == (3, 4)
+    done = subprocess.run(["plait", "info", "a"], capture_output=True, text=True, check=True)
+    assert "an HDF5 file" in done.stdout
+    assert "g/v" in done.stdout
+
+
+@pytest.mark.parametrize("ending", ["cdf", "exo", "nc3", "nc5", "NC", "h5", "nc4", "mat", "npy", ""])
+@pytest.mark.parametrize("kind", ["NETCDF3_CLASSIC", "NETCDF3_64BIT_OFFSET", "NETCDF3_64BIT_DATA", "NETCDF4"])
+def test_netcdf(tmp_path, kind, ending):
+    path = name_with(tmp_path, ending)
+    with netcdf.Dataset(path, "w", format=kind) as file:
+        file.createDimension("y", 3)
+        file.createDimension("x", 4)
+        file.createVariable("v", "f4", ("y", "x"))[:] = ARRAY
+        file.createVariable("w", "f4", ("y",))[:] = 1
+    with plait.open(f"{path}::v") as file:
+        np.testing.assert_array_equal(file.read(), ARRAY)
+    assert [(one.name, one.dimension_names) for one in plait.arrays_in(path)] == [("v", ("y", "x")), ("w", ("y",))]
+    plait.copy(path, tmp_path / "all.npz")
+    assert sorted(np.load(tmp_path / "all.npz").files) == ["v", "w"]
+    with (
+        xarray.open_dataset(path, engine="plait") as own,
+        xarray.open_dataset(path, engine="netcdf4") as other,
+    ):
+        xarray.testing.assert_identical(own, other)
+
+
+@pytest.mark.parametrize("ending", ["NPY", "mat", "h5", "bin", ""])
+def test_npy(tmp_path, ending):
+    path = name_with(tmp_path, ending)
+    with open(path, "wb") as file:
+        np.save(file, ARRAY)
+    np.testing.assert_array_equal(plait.open(path).read(), ARRAY)
+    with xarray.open_dataset(path) as data:
+        np.testing.assert_array_equal(data["data"], ARRAY)
+    with pytest.raises(plait.ArgumentError, match="holds .*a .npy file.*; leave out ::x|a .npy file holds one array"):
+        plait.open(f"{path}::x")
+
+
+@pytest.mark.parametrize("ending", ["NPZ", "SAFETENSORS", "mat", "h5", "bin", "zip", "pt", ""])
+@pytest.mark.parametrize("kind", ["npz", "safetensors"])
+def test_archives(tmp_path, kind, ending):
+    path = name_with(tmp_path, ending)
+    with open(path, "wb") as file:
+        if kind == "npz":
+            np.savez(file, v=ARRAY, w=ARRAY[0])
+        else:
+            file.write(numpy_of_safetensors.save({"v": ARRAY, "w": ARRAY[0].copy()}))
+    np.testing.assert_array_equal(plait.open(f"{path}::v").read(), ARRAY)
+    assert [one.name for one in plait.arrays_in(path)] == ["v", "w"]
+    with xarray.open_dataset(path) as data:
+        np.testing.assert_array_equal(data["v"], ARRAY)
+
+
+@pytest.mark.parametrize("name", ["a", "a.ZARR", "a.mat", "a.zarr"])
+@pytest.mark.parametrize("version", [2, 3])
+def test_zarr(tmp_path, name, version):
+    path = tmp_path / name
+    zarr.open_group(path, mode="w", zarr_format=version).create_array("g/v", data=ARRAY)
+    for url in (f"{path}::/g/v", f"{path}/g/v", f"{path}/g/v/", f"{path}/g::v"):
+        np.testing.assert_array_equal(plait.open(url).read(), ARRAY)
+    for url in (path, f"{path}/"):
+        assert [one.name for one in plait.arrays_in(url)] == ["g/v"]
+    plait.copy(path, tmp_path / "all.h5")
+    assert [one.name for one in plait.arrays_in(tmp_path / "all.h5")] == ["g/v"]
+    with plait.open(f"{path}::/g/v", "r+") as file:
+        file.write(-ARRAY)
+        file.attrs["units"] = "m"
+    np.testing.assert_array_equal(zarr.open_group(path)["g/v"][...], -ARRAY)
+
+
+def test_elements_that_look_like_a_header(tmp_path):
+    for number, (second, third) in enumerate(itertools.product((123, 8827, 32123), (0, 1))):
+        array = np.array([50, second, third, *range(40)])
+        array.tofile(tmp_path / f"{number}.bin")
+        with pytest.raises(plait.ArgumentError, match="shape and dtype must be given"):
+            plait.open(tmp_path / f"{number}.bin")
+
+
+FORMATS = {
+    "npy": (b"\x93NUMPY", ""),
+    "npz": (b"PK", "::arr_0"),
+    "hdf5": (b"\x89HDF", "::data"),
+    "netcdf": (b"\x89HDF", "::data"),
+    "safetensors": (None, "::data"),
+    "zarr": (None, ""),
+    "raw": (ARRAY.tobytes()[:8], None),
+}
+
+
+@pytest.mark.parametrize("name", ["a.mat", "a.h5ad", "a", "a.npy", "a.h5"])
+@pytest.mark.parametrize("kind", FORMATS)
+def test_formats_of_new_files(tmp_path, monkeypatch, kind, name):
+    monkeypatch.chdir(tmp_path)
+    np.save("source.npy", ARRAY)
+    begins, array = FORMATS[kind]
+    with plait.open(name, "w", shape=ARRAY.shape, dtype="f4", format=kind) as file:
+        file.write(ARRAY)
+    plait.copy("source.npy", f"copy-{name}", format=kind)
+    subprocess.run(["plait", "copy", "source.npy", f"shell-{name}", "--format", kind], check=True, capture_output=True)
+    for made in (name, f"copy-{name}", f"shell-{name}"):
+        assert os.path.isdir(made) == (kind == "zarr")
+        if begins is not None:
+            assert Path(made).read_bytes().startswith(begins)
+        url, known = (f"raw:{made}", {"shape": ARRAY.shape, "dtype": "f4"}) if array is None else (made + array, {})
+        with plait.open(url, **known) as file:
+            np.testing.assert_array_equal(file.read(), ARRAY)
+    if kind == "netcdf":
+        with netcdf.Dataset(name) as file:
+            assert file.variables["data"].shape == ARRAY.shape
+
+
+def test_formats_that_are_stated_in_names(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with plait.open("hdf5:a.mat::/g/v", "w", shape=ARRAY.shape, dtype="f4") as file:
+        file.write(ARRAY)
+    with h5py.File("a.mat") as file:
+        np.testing.assert_array_equal(file["g/v"][...], ARRAY)
+    plait.copy("a.mat", "hdf5:b.nwb")
+    assert [one.name for one in plait.arrays_in("hdf5:b.nwb")] == ["g/v"]
+    plait.copy("hdf5:a.mat", "zarr:b")
+    assert plait.open("b").read().tolist() == ARRAY.tolist()
+    with pytest.raises(plait.StoreError, match=r"cannot open npz:a\.mat as \.npz|no zip file|zip"):
+        plait.open("npz:a.mat")
+    for kind, name, says in [
+        ("hdf", "a", 'format="hdf" is not known; use one of: npy, npz, hdf5, netcdf, safetensors, zarr, raw'),
+        ("npy", "raw:a", "the beginning of the name says what it is"),
+        ("npy", "memory:a", "the beginning of the name says what it is"),
+    ]:
+        with pytest.raises(plait.ArgumentError, match=says):
+            plait.open(name, "w", shape=1, dtype="f4", format=kind)
+        with pytest.raises(plait.ArgumentError, match=says):
+            plait.copy("a.mat::/g/v", name, format=kind)
+
+
+def test_what_is_there_decides_nothing_for_a_target(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_hdf5(Path("a.npy"))
+    write_hdf5(Path("b.bin"))
+    np.save("source.npy", ARRAY)
+    plait.copy("source.npy", "a.npy")
+    np.testing.assert_array_equal(np.load("a.npy"), ARRAY)
+    plait.copy("source.npy", "b.bin")
+    assert Path("b.bin").read_bytes() == ARRAY.tobytes()
+
+
+def test_endings_of_new_files_in_capitals(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("A.NPY", "A.NPZ", "A.H5", "A.NC", "A.ZARR", "A.Safetensors"):
+        plait.copy(name_of_source(), name)
+        np.testing.assert_array_equal(plait.open(name).read(), ARRAY)
+    assert np.load("A.NPY").shape == np.load("A.NPZ")["arr_0"].shape == (3, 4)
+
+
+def name_of_source() -> str:
+    np.save("source.npy", ARRAY)
+    return "source.npy"
