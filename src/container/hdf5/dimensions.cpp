@@ -18,6 +18,25 @@ struct Sequence {
   void* elements = nullptr;
 };
 
+constexpr std::size_t kReferenceBytes = 64;  // H5R_ref_t, of HDF5 1.12 and later
+constexpr int kObjectReference2 = 2;         // H5R_OBJECT2
+
+/// The address of the object in the same file that a reference of the newer kind stands for; 0: it stands for another.
+Address address_of_reference(const Library& hdf5, Id dataset, const void* reference) {
+  if (hdf5->H5Ropen_object == nullptr || hdf5->H5Oget_info3 == nullptr || hdf5->H5Fget_name == nullptr) return 0;
+  if (hdf5->H5Rget_type(reference) != kObjectReference2) return 0;
+  // Opening the object of a reference into another file would open that.
+  std::array<char, 4096> here{};
+  std::array<char, here.size()> there{};
+  if (hdf5->H5Fget_name(dataset, here.data(), here.size()) <= 0 ||
+      hdf5->H5Rget_file_name(reference, there.data(), there.size()) <= 0 || here != there)
+    return 0;
+  const Handle object(hdf5->H5Ropen_object(reference, 0, 0), hdf5->H5Oclose);
+  constexpr unsigned kBasicInfo = 1;  // H5O_INFO_BASIC
+  ObjectInfo info;
+  return object && hdf5->H5Oget_info3(object.id(), &info, kBasicInfo) >= 0 ? info.address : 0;
+}
+
 /// Reads an attribute with one sequence or text for each dimension, and calls `take` with them.
 template <typename Element, typename Take>
 void read_each(const Library& hdf5, Id dataset, const char* name, std::size_t count, const Take& take) {
@@ -74,15 +93,21 @@ Dimensions read_dimensions(const Library& hdf5, Id dataset, Address address, std
   if (count == 0) return found;
   const auto has = [&](const char* name) { return hdf5->H5Aexists(dataset, name) > 0; };
   found.is_scale = has("REFERENCE_LIST") || has("_Netcdf4Dimid") || (has("CLASS") && has("NAME"));
+  std::size_t reference_bytes = 0;
   read_each<Sequence>(hdf5, dataset, "DIMENSION_LIST", count, [&](Id type, const Sequence* one) {
     if (one == nullptr) {
       // References of the older kind are addresses.
       if (hdf5->H5Tget_class(type) != kVariable) return false;
       const Handle reference(hdf5->H5Tget_super(type), hdf5->H5Tclose);
-      return hdf5->H5Tget_class(reference.id()) == kReference && hdf5->H5Tget_size(reference.id()) == sizeof(Address);
+      reference_bytes = hdf5->H5Tget_size(reference.id());
+      return hdf5->H5Tget_class(reference.id()) == kReference &&
+             (reference_bytes == sizeof(Address) || reference_bytes == kReferenceBytes);
     }
     Address scale = 0;
-    if (one->count > 0) std::memcpy(&scale, one->elements, sizeof(scale));
+    if (one->count > 0 && reference_bytes == kReferenceBytes)
+      scale = address_of_reference(hdf5, dataset, one->elements);
+    else if (one->count > 0)
+      std::memcpy(&scale, one->elements, sizeof(scale));
     found.scales.push_back(scale);
     return true;
   });

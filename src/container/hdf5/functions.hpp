@@ -135,6 +135,10 @@ using LinkGuard = int(const char*, const char*, const char*, const char*, unsign
   ONE(int, H5Dget_chunk_storage_size, (Id, const Size*, Size*))                        \
   ONE(int, H5Dread_chunk, (Id, Id, const Size*, std::uint32_t*, void*))                \
   ONE(int, H5Dread_chunk2, (Id, Id, const Size*, std::uint32_t*, void*, std::size_t*)) \
+  ONE(int, H5Rget_type, (const void*))                                                 \
+  ONE(std::ptrdiff_t, H5Rget_file_name, (const void*, char*, std::size_t))             \
+  ONE(Id, H5Ropen_object, (const void*, Id, Id))                                       \
+  ONE(std::ptrdiff_t, H5Fget_name, (Id, char*, std::size_t))                           \
   ONE(int, H5Dget_chunk_info, (Id, Id, Size, Size*, unsigned*, Address*, Size*))
 
 /// Identifiers that the library makes when it begins.

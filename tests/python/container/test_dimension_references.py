@@ -1,0 +1,75 @@
+"""Scales that HDF5's references of version 1.12 attach to datasets, as its library does if it is built so."""
+
+import ctypes
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import plait
+
+h5py = pytest.importorskip("h5py")
+
+
+class Sequence(ctypes.Structure):
+    """hvl_t: a sequence of any length."""
+
+    _fields_ = (("count", ctypes.c_size_t), ("elements", ctypes.c_void_p))
+
+
+def library() -> ctypes.CDLL:
+    """The library that h5py has loaded."""
+    for line in Path("/proc/self/maps").read_text().splitlines():
+        path = line.split()[-1]
+        if "h5py" in path and "/libhdf5-" in path:
+            found = ctypes.CDLL(path)
+            if hasattr(found, "H5Rcreate_object"):
+                for name in ("H5Tvlen_create", "H5Screate_simple", "H5Acreate2"):
+                    getattr(found, name).restype = ctypes.c_int64
+                return found
+    pytest.skip("h5py has no HDF5 1.12 or later of its own")
+
+
+def attach(dataset: object, names: list[str], file: str | None = None) -> None:
+    """Attaches one scale to each dimension; an empty name attaches none.  file: where the scales lie."""
+    hdf5, at = library(), ctypes.c_int64(dataset.id.id)
+    other = None if file is None else h5py.h5f.open(file.encode())
+    owner = at if other is None else ctypes.c_int64(other.id)
+    references = [ctypes.create_string_buffer(64) for _ in names]
+    sequences = (Sequence * len(names))()
+    for name, reference, sequence in zip(names, references, sequences, strict=True):
+        if name:
+            assert hdf5.H5Rcreate_object(owner, name.encode(), ctypes.c_int64(0), reference) >= 0
+            sequence.count, sequence.elements = 1, ctypes.addressof(reference)
+    kind = ctypes.c_int64(hdf5.H5Tvlen_create(ctypes.c_int64(ctypes.c_int64.in_dll(hdf5, "H5T_STD_REF_g").value)))
+    space = ctypes.c_int64(hdf5.H5Screate_simple(1, (ctypes.c_uint64 * 1)(len(names)), None))
+    none = ctypes.c_int64(0)
+    made = ctypes.c_int64(hdf5.H5Acreate2(at, b"DIMENSION_LIST", kind, space, none, none))
+    assert made.value >= 0
+    assert hdf5.H5Awrite(made, kind, sequences) >= 0
+    for close, one in (("H5Aclose", made), ("H5Sclose", space), ("H5Tclose", kind)):
+        assert getattr(hdf5, close)(one) >= 0
+
+
+def test_scales_of_the_newer_references(tmp_path):
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file["g/lat"], file["lon"] = np.arange(3.0), np.arange(4.0)
+        file["lat/none"] = np.arange(3.0)
+        for name in ("g/lat", "lon"):
+            file[name].make_scale()
+        field = file.create_dataset("g/t", data=np.ones((3, 5, 4)))
+        attach(field, ["/g/lat", "", "/lon"])
+    names = {one.name: one.dimension_names for one in plait.arrays_in(tmp_path / "a.h5")}
+    assert names["g/t"] == ("lat", "", "lon")
+    plait.copy(tmp_path / "a.h5", tmp_path / "b.zarr")
+    assert {one.name: one.dimension_names for one in plait.arrays_in(tmp_path / "b.zarr")}["g/t"] == ("lat", "", "lon")
+
+
+def test_references_into_other_files_are_not_followed(tmp_path):
+    with h5py.File(tmp_path / "other.h5", "w") as file:
+        file["lat"] = np.arange(3.0)
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        attach(file.create_dataset("t", data=np.ones(3)), ["/lat"], str(tmp_path / "other.h5"))
+    (one,) = plait.arrays_in(tmp_path / "a.h5")
+    assert one.dimension_names == ()
+    assert not one.refused
