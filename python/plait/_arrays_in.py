@@ -107,7 +107,11 @@ def _fill_of(one: _core.Member, dtype: np.dtype[Any] | None) -> Any:
 
 
 def _info(one: _core.Member) -> ArrayInfo:
-    dtype = type_of(one.dtype, one.element_bytes) if one.dtype else None
+    dtype, refused = None, one.refused
+    try:
+        dtype = type_of(one.dtype, one.element_bytes) if one.dtype else None
+    except ArgumentError as error:  # others can be read
+        refused = refused or str(error)
     return ArrayInfo(
         one.name,
         one.shape,
@@ -120,7 +124,7 @@ def _info(one: _core.Member) -> ArrayInfo:
         one.chunk or None,
         one.packed,
         tuple(one.dimension_names),
-        one.refused,
+        refused,
         _fill_of(one, dtype),
         Attributes(one.attributes),
         one.unlimited,

@@ -38,6 +38,18 @@ _LAYOUTS_KEPT = 16
 _LONGEST_REASON = 2000
 
 
+def _opened_dtype(core: _core.File) -> np.dtype[Any]:
+    """Return the type of the elements; if NumPy does not have it, close the file on all ranks.
+
+    errors  ArgumentError
+    """
+    try:
+        return type_of(core.dtype, core.element_bytes)
+    except ArgumentError as error:
+        core.close()
+        raise ArgumentError(f"{core.path}: {error}") from error.__cause__
+
+
 class File(ArrayLike, Accessed, Stepped):
     """A distributed array in a store. Made by :func:`plait.open`.
 
@@ -48,11 +60,11 @@ class File(ArrayLike, Accessed, Stepped):
 
     def __init__(self, core: _core.File, mode: str, comm: _core.Comm, alone: bool) -> None:
         """Made by :func:`plait.open`."""
+        self._dtype = _opened_dtype(core)
         self._core = core
         self._mode = mode
         self._comm = comm
         self._alone = alone
-        self._dtype = type_of(core.dtype, core.element_bytes)
         # Layouts of the whole array with the local shape of this rank: programs repeat their accesses.
         self._known: dict[int, tuple[Layout, tuple[int, ...]]] = {}
         self._step = None

@@ -16,11 +16,19 @@ from .words import shown
 
 
 def type_of(descr: str, element_bytes: int) -> np.dtype[Any]:
-    """Return the dtype that .npy headers spell so, or raw bytes where there is no spelling."""
+    """Return the dtype that .npy headers spell so, or raw bytes where there is no spelling.
+
+    errors  ArgumentError: a type that NumPy does not have, on this kind of machine or at all
+    """
     if not descr:
         return np.dtype((np.void, element_bytes))
-    literal: Any = ast.literal_eval(descr) if descr.startswith("[") else descr
-    return np.lib.format.descr_to_dtype(literal)
+    try:
+        literal: Any = ast.literal_eval(descr) if descr.startswith("[") else descr
+        return np.lib.format.descr_to_dtype(literal)
+    except (TypeError, ValueError) as error:
+        raise ArgumentError(
+            f"NumPy has no type {descr} on this kind of machine ({error}); convert the array where it was written"
+        ) from error
 
 
 def extents_of(shape: Sequence[int] | int) -> list[int]:

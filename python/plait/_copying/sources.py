@@ -151,6 +151,7 @@ class NamedSource:
                 fill_value=one.fill_value,
                 attributes=one.attributes,
                 unlimited=one.unlimited,
+                named=bool(one.name),
             )
             for one in self._arrays
             if one.dtype is not None and not one.refused
@@ -226,6 +227,7 @@ class JoinedSource:
                 dimension_names=one.dimension_names,
                 fill_value=one.fill_value if one.dtype == whole.dtype else None,
                 unlimited=one.unlimited,
+                named=bool(one.name),
             )
 
     def __enter__(self) -> JoinedSource:

@@ -44,6 +44,8 @@ class StepArray:
     """The numbers of the dimensions that may be extended."""
     is_coordinate: bool = False
     """Whether it has one dimension, and arrays with more dimensions that are copied with it have that one too."""
+    named: bool = False
+    """Whether the source has the name for it, so that a target keeps the name."""
 
     @property
     def bytes(self) -> int:

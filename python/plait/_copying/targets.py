@@ -246,7 +246,7 @@ class FileTarget:
             self._holds
             and not self._groups
             and not self._name.has_variable
-            and [array.name for array in arrays] != [VARIABLE]
+            and [(array.name, array.named) for array in arrays] != [(VARIABLE, False)]
         ):
             name = self._name.of(step.number, "")
             self._keys = [key_of(step.number, array) for array in arrays]

@@ -190,7 +190,7 @@ def _with_dimensions(arrays: Iterable[Found], numbers: _Nameless, *, alone: bool
         of_size: dict[int, int] = {}
         for d, size in enumerate(array.shape):
             name = array.dimensions[d] if d < len(array.dimensions) else ""
-            if name and name not in names and sizes.setdefault(name, size) == size:
+            if name and sizes.setdefault(name, size) == size:
                 names.append(name)
                 continue
             if alone:

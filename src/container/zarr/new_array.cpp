@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "base/checked.hpp"
 #include "base/text.hpp"
@@ -83,11 +82,8 @@ Ordered fill_json(const std::string& path, const std::string& given, const Array
 
 Ordered names_json(const std::string& path, const FileOptions& options, std::size_t dimensions) {
   Ordered names = Ordered::array();
-  std::set<std::string_view> seen;
   for (const std::string& one : options.dimension_names) {
     if (!npy::is_utf8(one)) refuse(text(path, ": the name of a dimension is no UTF-8; give it another one"));
-    if (!one.empty() && !seen.insert(one).second)
-      refuse(text(path, ": two dimensions have the name ", one, "; give each a name of its own"));
     names.push_back(one.empty() ? Ordered(nullptr) : Ordered(marked_text(one)));
   }
   if (names.size() != dimensions)

@@ -242,7 +242,6 @@ def test_a_group_that_gets_arrays_meanwhile_stays(tmp_path):
         ({"dtype": "i4", "fill_value": 1.5}, "the fill value 1.5 is none"),
         ({"dtype": "u1", "fill_value": -1}, "the fill value -1 is none"),
         ({"dimension_names": ["a", "b"]}, "2 names were given for 3 dimensions"),
-        ({"dimension_names": ["a", "b", "a"]}, "two dimensions have the name a"),
         ({"shards": (4, 6, 10)}, "shards were given without chunks"),
         ({"chunks": (3, 3, 3), "shards": (4, 6, 10)}, "are not made of whole chunks"),
     ],

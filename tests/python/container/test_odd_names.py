@@ -1,0 +1,89 @@
+"""Names and types that other writers use: dimensions of one name, NULs behind names, types that NumPy does not have."""
+
+import zipfile
+
+import numpy as np
+import pytest
+
+import plait
+
+netcdf = pytest.importorskip("netCDF4")
+xarray = pytest.importorskip("xarray")
+
+
+@pytest.mark.parametrize("kind", ["NETCDF3_CLASSIC", "NETCDF4"])
+@pytest.mark.filterwarnings("ignore:Duplicate dimension names")
+def test_two_dimensions_of_one_name(tmp_path, kind):
+    with netcdf.Dataset(tmp_path / "a.nc", "w", format=kind) as file:
+        file.createDimension("x", 3)
+        file.createVariable("covariance", "f4", ("x", "x"))[:] = np.arange(9).reshape(3, 3)
+        file.createVariable("x", "f4", ("x",))[:] = 1
+    plait.copy(tmp_path / "a.nc", tmp_path / "b.zarr")
+    plait.copy(tmp_path / "b.zarr", tmp_path / "c.nc")
+    for name in ("a.nc", "b.zarr", "c.nc"):
+        names = {one.name: one.dimension_names for one in plait.arrays_in(tmp_path / name)}
+        assert names == {"covariance": ("x", "x"), "x": ("x",)}
+        with xarray.open_dataset(tmp_path / name, engine="plait") as data:
+            assert data["covariance"].dims == ("x", "x")
+    with netcdf.Dataset(tmp_path / "c.nc") as file:
+        assert file.variables["covariance"].dimensions == ("x", "x")
+
+
+@pytest.mark.parametrize("kind", ["NETCDF3_CLASSIC", "NETCDF3_64BIT_OFFSET", "NETCDF3_64BIT_DATA"])
+def test_names_with_nuls_behind_them(tmp_path, kind):
+    path = tmp_path / "a.nc"
+    with netcdf.Dataset(path, "w", format=kind) as file:
+        file.createDimension("timeZ", 2)
+        file.createDimension("xZZZ", 3)
+        variable = file.createVariable("fieldZ", "f4", ("timeZ", "xZZZ"))
+        variable[:] = np.arange(6).reshape(2, 3)
+        variable.unitsZZ = "K"
+        file.titleZ = "two"
+    path.write_bytes(path.read_bytes().replace(b"Z", b"\0"))
+    (one,) = plait.arrays_in(path)
+    assert (one.name, one.dimension_names, dict(one.attributes)) == ("field", ("time", "x"), {"units": "K"})
+    assert dict(plait.groups_in(path)[0].attributes) == {"title": "two"}
+    assert plait.open(f"{path}::field").read().tolist() == [[0, 1, 2], [3, 4, 5]]
+    with (
+        xarray.open_dataset(path, engine="plait") as own,
+        xarray.open_dataset(path, engine="netcdf4") as other,
+    ):
+        xarray.testing.assert_identical(own, other)
+
+
+def npy(descr: object) -> bytes:
+    header = repr({"descr": descr, "fortran_order": False, "shape": (3,)}).ljust(117) + "\n"
+    return b"\x93NUMPY\1\0" + len(header).to_bytes(2, "little") + header.encode()
+
+
+@pytest.mark.parametrize("descr", ["<f12", "<f3", "<c24", "<i16", "<x4", "foo", [("a", "<f12")]], ids=str)
+def test_types_that_numpy_does_not_have(tmp_path, descr):
+    with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
+        archive.writestr("odd.npy", npy(descr) + bytes(72))
+        archive.writestr("good.npy", npy("<f4") + np.arange(3, dtype="f4").tobytes())
+    odd, good = plait.arrays_in(tmp_path / "a.npz")
+    assert (odd.name, odd.dtype, good.name, good.dtype, good.refused) == ("odd", None, "good", "f4", "")
+    assert "NumPy has no type" in odd.refused or "unknown dtype" in odd.refused
+    assert plait.open(f"{tmp_path}/a.npz::good").read().tolist() == [0, 1, 2]
+    with pytest.raises(plait.Error):
+        plait.open(f"{tmp_path}/a.npz::odd")
+    with pytest.warns(UserWarning, match="odd is left out"):
+        assert list(xarray.open_dataset(tmp_path / "a.npz", engine="plait").variables) == ["good"]
+
+
+def test_the_file_is_named_of_a_type_that_numpy_does_not_have(tmp_path):
+    (tmp_path / "a.npy").write_bytes(npy("<f12") + bytes(36))
+    with pytest.raises(plait.ArgumentError, match=f"{tmp_path}/a.npy: NumPy has no type <f12 on this kind of machine"):
+        plait.open(tmp_path / "a.npy")
+
+
+@pytest.mark.parametrize("ending", ["npz", "h5", "nc", "safetensors"])
+def test_the_name_data_is_kept(tmp_path, ending):
+    with plait.open(tmp_path / "a.h5", "w", shape=(3,), dtype="f4") as file:
+        file.write(np.arange(3, dtype="f4"))
+    for source in ("a.h5", "a.h5::data", "a.h5::/data"):
+        plait.copy(tmp_path / source, tmp_path / f"b.{ending}")
+        assert [one.name for one in plait.arrays_in(tmp_path / f"b.{ending}")] == ["data"]
+    np.save(tmp_path / "a.npy", np.arange(3))
+    plait.copy(tmp_path / "a.npy", tmp_path / "c.npz")
+    assert np.load(tmp_path / "c.npz").files == ["arr_0"]
