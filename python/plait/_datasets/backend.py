@@ -41,6 +41,7 @@ class _Store(AbstractDataStore):
             encoding = {
                 "preferred_chunks": dict(zip(found.dimensions, found.chunks, strict=True)),
                 "original_shape": found.shape,
+                **found.encoding,
             }
             data = LazilyIndexedArray(self._arrays[found.name])
             result[found.name] = xarray.Variable(
@@ -51,6 +52,10 @@ class _Store(AbstractDataStore):
     def get_attrs(self) -> Mapping[str, Any]:
         """Return the attributes of the group."""
         return dict(self._group.attributes)
+
+    def get_encoding(self) -> Mapping[str, Any]:
+        """Return which dimensions have no limit, where the format says so."""
+        return {} if self._group.unlimited is None else {"unlimited_dims": set(self._group.unlimited)}
 
     def get_dimensions(self) -> Mapping[str, int]:
         """Return the sizes of the dimensions."""
@@ -72,7 +77,7 @@ class PlaitBackend(BackendEntrypoint):
     shape, dtype, order, offset  of the array in a store that does not say them, as in :func:`plait.open`
 
     Dimensions have the names that the format has for them. Others are ``dim_0`` and so on in a store with one array,
-    and ``phony_dim_0`` and so on, one for each size, where there are several. What ``_FillValue``, ``scale_factor`` and
+    and where there are several those that netCDF's library has: ``phony_dim_0`` and so on, one for each size. What ``_FillValue``, ``scale_factor`` and
     the like mean, xarray decodes; ``chunks={}`` takes the chunks of the file, or contiguous pieces of 32 MiB.
     """
 
@@ -142,7 +147,7 @@ class PlaitBackend(BackendEntrypoint):
     def open_groups_as_dict(  # type: ignore[override]
         self, filename_or_obj: str | os.PathLike[str], **options: Any
     ) -> dict[str, xarray.Dataset]:
-        """Return a dataset for each group that holds an array, by the paths of the groups."""
+        """Return a dataset for each group, by the paths of the groups."""
         url = os.fspath(filename_or_obj)
         return {f"/{name}": self.open_dataset(url, group=name or None, **options) for name in names_of_groups(url)}
 

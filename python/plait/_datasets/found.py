@@ -8,7 +8,7 @@ import os
 import posixpath
 import struct
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -17,8 +17,9 @@ import numpy as np
 from .._arrays_in import BETWEEN, ArrayInfo, arrays_in, groups_in
 from .._errors import ArgumentError
 from .._indexing.array_like import pieces
-from .._location import locate
+from .._location import format_at, locate
 from .._open import open
+from .dimensions import name_dimensions, own_unlimited
 
 _DIMENSIONS = "_ARRAY_DIMENSIONS"
 _HIDDEN = frozenset(
@@ -29,8 +30,7 @@ _HIDDEN = frozenset(
 )
 """Attributes by which formats keep dimensions: no user's."""
 
-_Nameless = dict[tuple[int, int], str]
-"""Names for dimensions by their size, and by how many of that size an array has before."""
+_MISSING = ("_FillValue", "missing_value")
 
 ONLY = "data"
 """The variable of a store that holds one array without a name."""
@@ -51,6 +51,8 @@ class Found:
     attributes: Mapping[str, Any] = field(default_factory=dict)
     told: Mapping[str, Any] = field(default_factory=dict)
     """What opens it besides the name."""
+    encoding: Mapping[str, Any] = field(default_factory=dict)
+    """What xarray keeps of the attributes, and does not decode."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,8 @@ class Group:
 
     arrays: tuple[Found, ...]
     attributes: Mapping[str, Any] = field(default_factory=dict)
+    unlimited: frozenset[str] | None = None
+    """Its dimensions without a limit; None for formats that do not say which have one."""
 
 
 def group_in(url: str, group: str | None, told: Mapping[str, Any]) -> Group:
@@ -84,7 +88,6 @@ def group_in(url: str, group: str | None, told: Mapping[str, Any]) -> Group:
         raise ArgumentError(f"{url} says itself what it holds; leave out {', '.join(told)}")
     path, _, wanted = url.partition(BETWEEN)
     listed = arrays_in(path)
-    one_without_name = len(listed) == 1 and not listed[0].name
     wanted = wanted.strip("/")
     if (
         wanted
@@ -96,25 +99,32 @@ def group_in(url: str, group: str | None, told: Mapping[str, Any]) -> Group:
     near = [one for one in listed if posixpath.dirname(one.name) == inside]
     if wanted:
         near = _with_coordinates(near, wanted, url)
-    elif not near:
+    elif not near and inside not in names_of_groups(path):
         raise ArgumentError(
-            f"{path} has no array in {f'the group {inside!r}' if inside else 'its outermost group'}; pass group=, one "
-            f"of: {', '.join(sorted({posixpath.dirname(one.name) for one in listed} - {''})) or 'none'}"
+            f"{path} has no group {inside!r}; pass group=, one of: "
+            f"{', '.join(name for name in names_of_groups(path) if name) or 'none'}"
         )
-    arrays = tuple(_found(one, path, one_without_name) for one in _usable(near, path, wanted))
     beside = () if wanted else (group for group in groups_in(path) if group.name.strip("/") == inside)
     values = [_values_of(group.attributes) for group in beside]
     attributes = {name: value for one in values for name, value in one.items() if name not in _HIDDEN}
-    if one_without_name:
-        return Group(_with_dimensions(arrays, {}, alone=True), attributes)
-    return Group(_with_dimensions(arrays, _nameless(listed, path)), attributes)
+    usable = tuple(_usable(near, path, wanted))
+    if len(listed) == 1 and not listed[0].name:
+        return Group(tuple(_found_alone(one, path) for one in usable), attributes)
+    has_limits = format_at(path) in ("hdf5", "netcdf")
+    names = name_dimensions(listed, has_scales=has_limits)
+    arrays = tuple(_found(one, path, names[one.name]) for one in usable)
+    return Group(arrays, attributes, frozenset(own_unlimited(listed, names, inside)) if has_limits else None)
 
 
 def names_of_groups(url: str) -> tuple[str, ...]:
-    """Return the names of all groups that hold an array, sorted; the outermost one is empty."""
+    """Return the names of all groups, sorted; the outermost one is empty."""
     if not locate(url).names_arrays:
         return ("",)
-    return tuple(sorted({posixpath.dirname(one.name) for one in arrays_in(url.partition(BETWEEN)[0])}))
+    path = url.partition(BETWEEN)[0]
+    names = {posixpath.dirname(one.name) for one in arrays_in(path)}
+    names |= {group.name.strip("/") for group in groups_in(path)}
+    above = {name[:end] for name in names for end in range(len(name)) if name[end] == "/"}
+    return tuple(sorted({"", *names, *above}))
 
 
 def _with_coordinates(near: list[ArrayInfo], wanted: str, url: str) -> list[ArrayInfo]:
@@ -145,61 +155,27 @@ def _usable(near: list[ArrayInfo], path: str, wanted: str) -> Iterator[ArrayInfo
             )
 
 
-def _found(one: ArrayInfo, path: str, alone: bool) -> Found:
+def _found(one: ArrayInfo, path: str, dimensions: tuple[str, ...]) -> Found:
     assert one.dtype is not None
     chunks = one.chunks or pieces(one.shape, one.dtype.itemsize, one.order)
-    names = tuple(_base(name) for name in one.dimension_names)
+    url = f"{path}{BETWEEN}{one.name}"
+    attributes = _attributes_of(one)
+    # Opaque elements are not compared with a value, whose type cannot be hashed.
+    encoding = {name: attributes.pop(name) for name in _MISSING if name in attributes and one.dtype.kind == "V"}
     return Found(
-        ONLY if alone else _base(one.name),
-        path if alone else f"{path}{BETWEEN}{one.name}",
-        one.shape,
-        one.dtype,
-        names,
-        chunks,
-        _attributes_of(one),
+        _base(one.name), url, one.shape, one.dtype, dimensions, chunks, attributes=attributes, encoding=encoding
     )
+
+
+def _found_alone(one: ArrayInfo, path: str) -> Found:
+    """Of an array that is all of a store, and has no name in it."""
+    names = [_base(name) for name in one.dimension_names] or [""] * len(one.shape)
+    dimensions = tuple(name or f"dim_{d}" for d, name in enumerate(names))
+    return replace(_found(one, path, dimensions), name=ONLY, url=path)
 
 
 def _base(name: str) -> str:
     return posixpath.basename(name)
-
-
-def _nameless(listed: Iterable[ArrayInfo], path: str) -> _Nameless:
-    """Return names for dimensions of a file that have none: the same in all its groups, which make a tree."""
-    groups: dict[str, list[Found]] = {}
-    for one in listed:
-        if not one.refused and one.dtype is not None:
-            groups.setdefault(posixpath.dirname(one.name), []).append(_found(one, path, False))
-    names: _Nameless = {}
-    for name in sorted(groups):
-        _with_dimensions(groups[name], names)
-    return names
-
-
-def _with_dimensions(arrays: Iterable[Found], numbers: _Nameless, *, alone: bool = False) -> tuple[Found, ...]:
-    """Give names to dimensions that have none: one for each size, as netCDF's library does, unless there is one array.
-
-    numbers  the names that there are, to which others are added
-
-    A name that stands for another size elsewhere is one that its format leaves to the array alone.
-    """
-    sizes: dict[str, int] = {}
-    result = []
-    for array in arrays:
-        names: list[str] = []
-        of_size: dict[int, int] = {}
-        for d, size in enumerate(array.shape):
-            name = array.dimensions[d] if d < len(array.dimensions) else ""
-            if name and sizes.setdefault(name, size) == size:
-                names.append(name)
-                continue
-            if alone:
-                names.append(f"dim_{d}")
-                continue
-            times = of_size[size] = of_size.get(size, 0) + 1
-            names.append(numbers.setdefault((size, times), f"phony_dim_{len(numbers)}"))
-        result.append(replace(array, dimensions=tuple(names)))
-    return tuple(result)
 
 
 def _values_of(attributes: Mapping[str, Any]) -> dict[str, Any]:
@@ -207,12 +183,20 @@ def _values_of(attributes: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value[0] if np.shape(value) == (1,) else value for name, value in attributes.items()}
 
 
+def _bytes_of(text: str, most: int) -> bytes:
+    """Return the bytes that were read as a text, which is Latin-1 where they are no UTF-8 (utf8_of in the library)."""
+    encoded = text.encode(errors="surrogateescape")
+    return encoded if len(encoded) <= most else text.encode("latin-1", "replace")
+
+
 def _attributes_of(one: ArrayInfo) -> dict[str, Any]:
     """Return the attributes of an array as xarray decodes them."""
     assert one.dtype is not None
     found = {name: value for name, value in _values_of(one.attributes).items() if name not in _HIDDEN}
     fill = found.get("_FillValue")
-    if isinstance(fill, str) and one.dtype.kind == "f":  # as xarray spells it in Zarr 3
+    if isinstance(fill, str) and one.dtype.kind == "S":  # elements are bytes
+        found["_FillValue"] = np.bytes_(_bytes_of(fill, one.dtype.itemsize))
+    elif isinstance(fill, str) and one.dtype.kind == "f":  # as xarray spells it in Zarr 3
         with contextlib.suppress(ValueError, struct.error):
             (found["_FillValue"],) = struct.unpack("<d", base64.b64decode(fill, validate=True))
     elif fill is None and _DIMENSIONS in one.attributes and one.fill_value is not None:

@@ -1,0 +1,174 @@
+"""What xarray gets of netCDF and HDF5 files is what it gets by netCDF's library."""
+
+import random
+
+import numpy as np
+import pytest
+
+import plait
+
+h5py = pytest.importorskip("h5py")
+netcdf = pytest.importorskip("netCDF4")
+xarray = pytest.importorskip("xarray")
+
+KINDS = ["NETCDF3_CLASSIC", "NETCDF3_64BIT_OFFSET", "NETCDF3_64BIT_DATA", "NETCDF4"]
+
+
+def compare(path, **options):
+    """Compares what both backends give, and returns it."""
+    with (
+        xarray.open_dataset(path, engine="plait", **options) as own,
+        xarray.open_dataset(path, engine="netcdf4", **options) as other,
+    ):
+        xarray.testing.assert_identical(own, other)
+        assert own.encoding.get("unlimited_dims") == other.encoding.get("unlimited_dims")
+        for name, variable in other.variables.items():
+            assert own[name].dtype == variable.dtype
+            assert own[name].encoding.get("_FillValue") == variable.encoding.get("_FillValue")
+        return other.load()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_dimensions_without_a_limit(tmp_path, kind):
+    with netcdf.Dataset(tmp_path / "a.nc", "w", format=kind) as file:
+        file.createDimension("time", None)
+        file.createDimension("x", 3)
+        file.createVariable("v", "f4", ("time", "x"))[:] = np.ones((2, 3))
+        file.createVariable("w", "f4", ("x",))[:] = 1
+    assert compare(tmp_path / "a.nc").encoding["unlimited_dims"] == {"time"}
+    with xarray.open_dataset(tmp_path / "a.nc", engine="plait") as data:
+        data.to_netcdf(tmp_path / "b.nc")
+    with netcdf.Dataset(tmp_path / "b.nc") as file:
+        assert file.dimensions["time"].isunlimited()
+
+
+def test_dimensions_without_a_limit_in_groups(tmp_path):
+    with netcdf.Dataset(tmp_path / "a.nc", "w") as file:
+        file.createDimension("time", None)
+        file.createVariable("time", "f4", ("time",))[:] = [1, 2]
+        group = file.createGroup("g")
+        group.createDimension("y", None)
+        group.createVariable("v", "f4", ("y", "time"))[:] = np.ones((5, 2))
+    assert compare(tmp_path / "a.nc").encoding["unlimited_dims"] == {"time"}
+    assert compare(tmp_path / "a.nc", group="g").encoding["unlimited_dims"] == {"y"}
+
+
+def test_formats_that_do_not_say_which_dimensions_have_a_limit(tmp_path):
+    with plait.open(tmp_path / "a.zarr", "w", shape=(3,), dtype="f4"):
+        pass
+    assert "unlimited_dims" not in xarray.open_dataset(tmp_path / "a.zarr", engine="plait").encoding
+
+
+def test_groups_without_arrays(tmp_path):
+    with netcdf.Dataset(tmp_path / "a.nc", "w") as file:
+        file.title = "nothing here"
+        group = file.createGroup("a/b")
+        group.createDimension("x", 2)
+        group.createVariable("v", "f4", ("x",))[:] = 1
+        file.createGroup("empty").note = "nor here"
+    assert not compare(tmp_path / "a.nc").variables
+    for group in ("a", "a/b", "empty"):
+        compare(tmp_path / "a.nc", group=group)
+    own = xarray.open_datatree(tmp_path / "a.nc", engine="plait")
+    xarray.testing.assert_identical(own, xarray.open_datatree(tmp_path / "a.nc", engine="netcdf4"))
+    assert list(own.groups) == ["/", "/a", "/empty", "/a/b"]
+    with pytest.raises(plait.ArgumentError, match="has no group 'none'; pass group=, one of: a, a/b, empty"):
+        xarray.open_dataset(tmp_path / "a.nc", engine="plait", group="none")
+
+
+@pytest.mark.parametrize("name", ["a.h5", "a.nc", "classic.nc", "a.npz", "a.zarr"])
+def test_files_without_arrays(tmp_path, name):
+    if name == "a.npz":
+        np.savez(tmp_path / name)
+    elif name == "a.zarr":
+        pytest.importorskip("zarr").open_group(tmp_path / name, mode="w")
+    else:
+        netcdf.Dataset(tmp_path / name, "w", format="NETCDF3_CLASSIC" if "classic" in name else "NETCDF4").close()
+    with xarray.open_dataset(tmp_path / name, engine="plait") as data:
+        assert not data.variables
+
+
+@pytest.mark.parametrize("options", [{}, {"mask_and_scale": False}, {"concat_characters": False}], ids=str)
+@pytest.mark.parametrize("kind", KINDS)
+def test_fill_values_of_characters(tmp_path, kind, options):
+    """As in files of Argo, whose quality flags are characters."""
+    with netcdf.Dataset(tmp_path / "a.nc", "w", format=kind) as file:
+        file.createDimension("profile", 3)
+        file.createDimension("level", 4)
+        flags = file.createVariable("TEMP_QC", "S1", ("profile", "level"), fill_value=b" ")
+        flags[:] = np.array([list("1234"), list("12  "), list("    ")], "S1")
+        flags.flag_values = "1234"
+        for name, fill in (("mode", b"0"), ("other", b"\xe9"), ("none", None)):
+            one = file.createVariable(name, "S1", ("profile",), fill_value=fill)
+            one[:] = np.array([b"1", b"0", fill or b"2"], "S1")
+    compare(tmp_path / "a.nc", **options)
+
+
+def test_fill_values_of_opaque_elements(tmp_path):
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file["v"] = np.array([b"ab", b"cd"], "V2")
+        file["v"].attrs["_FillValue"] = np.void(b"ab")
+        file["v"].attrs["units"] = "1"
+    with xarray.open_dataset(tmp_path / "a.h5", engine="plait") as data:
+        assert data["v"].values.tolist() == [b"ab", b"cd"]
+        assert data["v"].attrs == {"units": "1"}
+        assert data["v"].encoding["_FillValue"] == np.void(b"ab")
+
+
+def test_dimensions_without_names(tmp_path):
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file["square"], file["b"], file["c"] = np.zeros((3, 3)), np.zeros((4, 3)), np.zeros((3, 4, 3))
+        file["z/a"], file["y/b"], file["y/x/d"] = np.zeros((3, 5)), np.zeros(3), np.zeros(7)
+        file["scale"] = np.zeros(6)
+        file["scale"].make_scale()
+        file["e"] = np.zeros((6, 6))
+        file.create_dataset("f", data=np.zeros((3, 4)), maxshape=(None, 4))
+    for group in (None, "y", "y/x", "z"):
+        compare(tmp_path / "a.h5", group=group)
+    with xarray.open_dataset(tmp_path / "a.h5", engine="plait") as data:
+        assert data["c"].dims == ("phony_dim_6", "phony_dim_5", "phony_dim_7")
+        assert data["e"].dims == ("scale", "phony_dim_8")
+
+
+def random_file(path, choose):
+    with h5py.File(path, "w") as file:
+        for group in ("", "a", "a/b", "c"):
+            scales = []
+            for number in range(choose.randint(0, 2)):
+                size, limit = choose.randint(1, 4), choose.choice([(None,), None, None])
+                scale = file.create_dataset(
+                    f"{group}/{choose.choice('mxz')}{number}", data=np.zeros(size), maxshape=limit
+                )
+                scale.make_scale()
+                scales.append(scale)
+            for number in range(choose.randint(0, 4)):
+                name = f"{group}/{choose.choice('dgpsw')}{number}_"
+                if scales and choose.random() < 0.4:
+                    its = choose.choices(scales, k=choose.randint(1, 2))
+                    for d, scale in enumerate(its):
+                        shape = tuple(len(one) for one in its)
+                        file.require_dataset(name, shape=shape, dtype="f8").dims[d].attach_scale(scale)
+                    continue
+                shape = tuple(choose.randint(1, 4) for _ in range(choose.randint(0, 3)))
+                dtype = choose.choice(["f4", "f4", h5py.string_dtype(), h5py.ref_dtype])
+                limits = tuple(choose.choice([size, size, None]) for size in shape) or None
+                file.create_dataset(name, shape=shape, dtype=dtype, maxshape=limits)
+
+
+@pytest.mark.filterwarnings("ignore:.* is left out", "ignore:Duplicate dimension names")
+def test_dimensions_of_random_files(tmp_path):
+    compared = 0
+    for seed in range(40):
+        path = tmp_path / f"{seed}.h5"
+        random_file(path, random.Random(seed))
+        for group in (None, "a", "a/b", "c"):
+            try:
+                other = xarray.open_dataset(path, engine="netcdf4", group=group)
+            except OSError:  # no such group
+                continue
+            with other, xarray.open_dataset(path, engine="plait", group=group) as own:
+                both = set(own.variables) & set(other.variables)
+                assert {name: own[name].dims for name in both} == {name: other[name].dims for name in both}
+                assert own.encoding["unlimited_dims"] == other.encoding["unlimited_dims"]
+                compared += len(both)
+    assert compared > 100
