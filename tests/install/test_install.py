@@ -67,12 +67,11 @@ def check_examples(installed: Installed, programs: Path) -> None:
         assert installed.mpiexec(ranks, programs / "shared_records") == records
 
 
-def flags(installed: Installed, package: str, *, run_path: bool = True) -> list[str]:
-    """What pkg-config says of a package, and where its libraries lie."""
+def flags(installed: Installed, package: str) -> list[str]:
+    """What pkg-config says of a package."""
     if shutil.which("pkg-config") is None:
         pytest.skip("there is no pkg-config")
-    found = shlex.split(installed.run(["pkg-config", "--cflags", "--libs", package], ROOT))
-    return [*found, f"-Wl,-rpath,{installed.library}"] if run_path else found
+    return shlex.split(installed.run(["pkg-config", "--cflags", "--libs", package], ROOT))
 
 
 def compile_c(
@@ -134,6 +133,28 @@ target_link_libraries(field{kind} PRIVATE plait::fortran{kind})
     installed.run(["cmake", "--build", build], tmp_path)
     for kind in ("", "_i8"):
         assert "column 6:   16.   26." in installed.mpiexec(4, build / f"field{kind}")
+
+
+@pytest.mark.parametrize(
+    ("components", "setting", "says"),
+    [
+        ("python", "", "The component python is missing: expected one of trace, mpi, fortran and sf"),
+        ("mpi", "-DCMAKE_DISABLE_FIND_PACKAGE_MPI=ON", "The component mpi is missing: no MPI that fits was found"),
+        ("trace fortran", "-DCMAKE_DISABLE_FIND_PACKAGE_MPI=ON", "The component fortran is missing: "),
+    ],
+)
+def test_cmake_says_why_a_component_is_missing(
+    installed: Installed, tmp_path: Path, components: str, setting: str, says: str
+) -> None:
+    project = CXX_PROJECT.replace("REQUIRED", f"REQUIRED COMPONENTS {components}")
+    (tmp_path / "CMakeLists.txt").write_text(project, encoding="utf-8")
+    (tmp_path / "user.cpp").write_text(CXX_PROGRAM, encoding="utf-8")
+    command = ["cmake", "-S", tmp_path, "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={installed.prefix}"]
+    done = subprocess.run(
+        [*command, *filter(None, [setting])], env=installed.environment(), capture_output=True, text=True, check=False
+    )
+    assert done.returncode != 0
+    assert says in " ".join(done.stderr.split())
 
 
 @pytest.mark.parametrize(("package", "options"), [("plait-fortran", []), ("plait-fortran-i8", ["-fdefault-integer-8"])])
