@@ -139,7 +139,10 @@ const Container& container_of(std::string_view name, store::Store& store) {
   const ArrayName parts = array_name(name);
   const Container& named = container_named(name);
   if (parts.format != nullptr) return named;
-  if (const Container* const folder = container_in_folder(std::string(parts.file)); folder != nullptr) return *folder;
+  const std::filesystem::path path(parts.file);
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error))
+    if (const Container* const folder = container_in_folder(path.string()); folder != nullptr) return *folder;
   if (named.recognizes(store)) return named;
   const Container* const found = container_in(store);
   // Raw elements have no signature, packed or not: their name says what they are.

@@ -199,13 +199,16 @@ bool is_hdf5(store::Store& store) {
   constexpr std::size_t kMostPositions = 64;
   std::array<std::array<std::byte, kSignature.size()>, kMostPositions> found{};
   std::vector<store::ReadSegment> segments;
-  std::size_t positions = 0;
-  for (std::int64_t at = 0; at <= store.size() - kBytes; at = at == 0 ? kSmallestUserBlock : 2 * at) {
-    segments.push_back({at, found[positions++].data(), kBytes});
-    if (at > INT64_MAX / 2) break;
+  const std::int64_t last = store.size() - kBytes;
+  if (last < 0) return false;
+  store.read({{0, found[0].data(), kBytes}});
+  if (is_hdf5(found[0])) return true;
+  for (std::int64_t at = kSmallestUserBlock; at <= last; at *= 2) {
+    segments.push_back({at, found[segments.size()].data(), kBytes});
+    if (at > last / 2) break;
   }
   store.read(segments);
-  return std::ranges::any_of(std::span(found).first(positions), [](const auto& front) { return is_hdf5(front); });
+  return std::ranges::any_of(std::span(found).first(segments.size()), [](const auto& front) { return is_hdf5(front); });
 }
 
 }  // namespace plait::container::hdf5

@@ -42,15 +42,15 @@ class NetCdf : public NamingContainer {
            (front[3] == std::byte{1} || front[3] == std::byte{2} || front[3] == std::byte{5});
   }
   bool recognizes(store::Store& store) const override {
-    return NamingContainer::recognizes(store) || hdf5::is_hdf5(store);
+    return NamingContainer::recognizes(store) || holds_hdf5(store);
   }
   std::vector<Member> list(store::Store& store, const std::string& file) const override {
-    if (hdf5::is_hdf5(store)) return netcdf4().list(store, file);
+    if (holds_hdf5(store)) return netcdf4().list(store, file);
     std::vector<Variable> variables = read_header(store, file).variables;
     return members_of(variables);
   }
   std::vector<GroupAttributes> groups(store::Store& store, const std::string& file) const override {
-    if (hdf5::is_hdf5(store)) return netcdf4().groups(store, file);
+    if (holds_hdf5(store)) return netcdf4().groups(store, file);
     return {{{}, read_header(store, file).attributes}};
   }
   std::string refused_attribute(const std::string& path, const ArrayAttribute& attribute,
@@ -58,7 +58,7 @@ class NetCdf : public NamingContainer {
     return netcdf4().refused_attribute(path, attribute, of_group);
   }
   std::vector<Member> list_named(store::Store& store, const std::string& path) const override {
-    return hdf5::is_hdf5(store) ? netcdf4().list_named(store, path) : NamingContainer::list_named(store, path);
+    return holds_hdf5(store) ? netcdf4().list_named(store, path) : NamingContainer::list_named(store, path);
   }
   /// Records with those of other variables between them, as one array.
   std::shared_ptr<store::Store> view(std::shared_ptr<store::Store> store, const std::string& path,
@@ -105,11 +105,15 @@ class NetCdf : public NamingContainer {
   void change_attributes(store::Store& view, const std::string& path, const AttributeChanges& changes) const override {
     netcdf4().change_attributes(view, path, changes);
   }
+
+ private:
+  /// Whether it is netCDF-4.  Looks for user blocks only in files that are not classic ones.
+  bool holds_hdf5(store::Store& store) const { return !begins_as(*this, store) && hdf5::is_hdf5(store); }
 };
 
 std::shared_ptr<store::Store> NetCdf::view(std::shared_ptr<store::Store> store, const std::string& path,
                                            std::string_view told) const {
-  if (hdf5::is_hdf5(*store)) return netcdf4().view(std::move(store), path, told);
+  if (holds_hdf5(*store)) return netcdf4().view(std::move(store), path, told);
   const auto part = [&](const Rows& rows) { return std::make_shared<PartStore>(store, rows, path); };
   if (!told.empty()) return told == "whole" ? store : part(Rows::parse(told));
   const std::string file(array_name(path).file);

@@ -190,10 +190,10 @@ def test_formats_that_are_stated_in_names(tmp_path, monkeypatch):
     assert [one.name for one in plait.arrays_in("hdf5:b.nwb")] == ["g/v"]
     plait.copy("hdf5:a.mat", "zarr:b")
     assert plait.open("b").read().tolist() == ARRAY.tolist()
-    with pytest.raises(plait.StoreError, match=r"cannot open npz:a\.mat as \.npz|no zip file|zip"):
+    with pytest.raises(plait.StoreError, match="zip"):
         plait.open("npz:a.mat")
     for kind, name, says in [
-        ("hdf", "a", 'format="hdf" is not known; use one of: npy, npz, hdf5, netcdf, safetensors, zarr, raw'),
+        ("hdf", "a", "format='hdf' is not known; use one of: npy, npz, hdf5, netcdf, safetensors, zarr, raw"),
         ("npy", "raw:a", "the beginning of the name says what it is"),
         ("npy", "memory:a", "the beginning of the name says what it is"),
     ]:
