@@ -77,8 +77,9 @@ class PlaitBackend(BackendEntrypoint):
     shape, dtype, order, offset  of the array in a store that does not say them, as in :func:`plait.open`
 
     Dimensions have the names that the format has for them. Others are ``dim_0`` and so on in a store with one array,
-    and where there are several those that netCDF's library has: ``phony_dim_0`` and so on, one for each size. What ``_FillValue``, ``scale_factor`` and
-    the like mean, xarray decodes; ``chunks={}`` takes the chunks of the file, or contiguous pieces of 32 MiB.
+    and where there are several those that netCDF's library has: ``phony_dim_0`` and so on, one for each size. What
+    ``_FillValue``, ``scale_factor`` and the like mean, xarray decodes; ``chunks={}`` takes the chunks of the file, or
+    contiguous pieces of 32 MiB.
     """
 
     description = "Arrays in all formats that Plait reads"
@@ -101,7 +102,8 @@ class PlaitBackend(BackendEntrypoint):
     def guess_can_open(self, filename_or_obj: Any) -> bool:
         """Whether to take a file where no backend was named: if its content is what only Plait recognizes.
 
-        Other backends take HDF5 by its signature at byte 0, not behind a user block, and Zarr by the ending of its name.
+        Other backends take HDF5 by its signature at byte 0, not behind a user block, and Zarr by the ending of the
+        name.
         """
         if not isinstance(filename_or_obj, (str, os.PathLike)):
             return False

@@ -103,7 +103,7 @@ def test_npy(tmp_path, ending):
     np.testing.assert_array_equal(plait.open(path).read(), ARRAY)
     with xarray.open_dataset(path) as data:
         np.testing.assert_array_equal(data["data"], ARRAY)
-    with pytest.raises(plait.ArgumentError, match="holds .*a .npy file.*; leave out ::x|a .npy file holds one array"):
+    with pytest.raises(plait.ArgumentError, match=r"a \.npy file.*; leave out ::x"):
         plait.open(f"{path}::x")
 
 
