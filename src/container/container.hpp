@@ -97,8 +97,8 @@ class Container {
   virtual std::string kind() const { return base::text("a ", suffix(), " file"); }
   /// Whether a file that begins so is one.  `front` has kFrontBytes, or all that there are.
   virtual bool begins(std::span<const std::byte> front) const = 0;
-  /// Whether the content of a file is of the format, by its signature.  By default where begins() says so.
-  /// errors  kSystem.
+  /// Whether the content of a file is of the format that its name has.  May look for signatures that begins() does not
+  /// see.  errors  kSystem.
   virtual bool recognizes(store::Store& store) const;
   /// The bytes that those of `store` stand for where they are coded, as a store; else `store` itself.  One rank calls
   /// it before inspect(), with nothing in `told`; every other one with what tell() said there.  path: as for inspect().
@@ -190,6 +190,7 @@ class Container {
                                  const AttributeChanges& /*changes*/) const {}
 };
 
-inline constexpr std::size_t kFrontBytes = 32;
+/// Holds the signatures of all formats, that of HDF5 also after a user block of up to 4096 bytes.
+inline constexpr std::size_t kFrontBytes = 4096 + 8;
 
 }  // namespace plait::container

@@ -122,7 +122,9 @@ const Container& container_named(std::string_view name) {
 }
 
 const Container* container_in(store::Store& store) {
-  const auto found = std::ranges::find_if(containers(), [&](const Container* one) { return one->recognizes(store); });
+  const Front front(store);
+  const auto begins = [&](const Container* one) { return one->begins(front.bytes()); };
+  const auto found = std::ranges::find_if(containers(), begins);
   return found == containers().end() ? nullptr : *found;
 }
 
@@ -143,8 +145,8 @@ const Container& container_of(std::string_view name, store::Store& store) {
   std::error_code error;
   if (std::filesystem::is_directory(path, error))
     if (const Container* const folder = container_in_folder(path.string()); folder != nullptr) return *folder;
-  if (named.recognizes(store)) return named;
   const Container* const found = container_in(store);
+  if (found == &named || named.recognizes(store)) return named;
   // Raw elements have no signature, packed or not: their name says what they are.
   return found != nullptr && found->tells() ? *found : named;
 }

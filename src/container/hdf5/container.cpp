@@ -29,7 +29,7 @@ namespace {
 using base::text;
 
 constexpr std::string_view kSignature = "\x89HDF\r\n\x1a\n";
-constexpr std::int64_t kSmallestUserBlock = 512;
+constexpr std::size_t kSmallestUserBlock = 512;
 
 Member member_of(NamedDataset& found) {
   Dataset& dataset = found.dataset;
@@ -190,25 +190,28 @@ std::span<const Container* const> containers() {
 }
 
 bool is_hdf5(std::span<const std::byte> front) {
-  return front.size() >= kSignature.size() &&
-         std::equal(kSignature.begin(), kSignature.end(), reinterpret_cast<const char*>(front.data()));
+  const std::string_view text(reinterpret_cast<const char*>(front.data()), front.size());
+  for (std::size_t at = 0; at < text.size(); at = at == 0 ? kSmallestUserBlock : 2 * at)
+    if (text.substr(at).starts_with(kSignature)) return true;
+  return false;
 }
 
 bool is_hdf5(store::Store& store) {
-  constexpr auto kBytes = static_cast<std::int64_t>(kSignature.size());
+  std::array<std::byte, kFrontBytes> front{};
+  const std::int64_t size = store.size();
+  const auto length = std::min<std::int64_t>(size, kFrontBytes);
+  store.read({{0, front.data(), length}});
+  if (is_hdf5(std::span(front).first(static_cast<std::size_t>(length)))) return true;
   constexpr std::size_t kMostPositions = 64;
   std::array<std::array<std::byte, kSignature.size()>, kMostPositions> found{};
   std::vector<store::ReadSegment> segments;
-  const std::int64_t last = store.size() - kBytes;
-  if (last < 0) return false;
-  store.read({{0, found[0].data(), kBytes}});
-  if (is_hdf5(found[0])) return true;
-  for (std::int64_t at = kSmallestUserBlock; at <= last; at *= 2) {
+  constexpr auto kBytes = static_cast<std::int64_t>(kSignature.size());
+  for (std::int64_t at = kFrontBytes - kBytes; at <= (size - kBytes) / 2;) {
+    at *= 2;
     segments.push_back({at, found[segments.size()].data(), kBytes});
-    if (at > last / 2) break;
   }
   store.read(segments);
-  return std::ranges::any_of(std::span(found).first(segments.size()), [](const auto& front) { return is_hdf5(front); });
+  return std::ranges::any_of(std::span(found).first(segments.size()), [](const auto& bytes) { return is_hdf5(bytes); });
 }
 
 }  // namespace plait::container::hdf5

@@ -11,10 +11,10 @@ namespace plait::container::hdf5 {
 /// One for each ending of names: `.h5`, `.hdf5`, `.he5`, `.nc4`.
 std::span<const Container* const> containers();
 
-/// Whether a file that begins so is one.
+/// Whether a file that begins so is one, maybe with a user block in front: the signature is at byte 0, 512, 1024, 2048
+/// and so on.
 bool is_hdf5(std::span<const std::byte> front);
-/// Whether a file is one, also with a user block in front: the signature is at byte 0, 512, 1024, 2048 and so on.
-/// errors  kSystem.
+/// Whether a file is one.  Looks for user blocks of any length.  errors  kSystem.
 bool is_hdf5(store::Store& store);
 
 }  // namespace plait::container::hdf5

@@ -170,7 +170,7 @@ std::vector<NamedDataset> HdfFile::datasets(std::string_view group) {
   visit(top, [&](const std::string& name, Id object, Address address, int kind) {
     if (kind == kGroup) groups_.push_back({name, attributes_of(hdf5_, object, of_netcdf_)});
     if (kind < 0) {
-      found.emplace_back(name).dataset.refused = text("it cannot be read", hdf5_.why());
+      found.emplace_back(name).dataset.refused = text("it cannot be opened", hdf5_.why());
       dimensions.emplace_back();
     }
     if (kind != kDatasetObject) return;

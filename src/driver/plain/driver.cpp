@@ -32,6 +32,8 @@ std::string path_of(const std::string& name) {
 std::string opened_path_of(const std::string& name) {
   if (store::is_raw(name)) return store::ordinary_path(name);
   const container::ArrayName parts = container::array_name(name);
+  std::error_code error;
+  if (std::filesystem::is_regular_file(std::string(parts.file), error)) return std::string(parts.file);
   return container::container_at(name).file_of(parts.file, parts.array);
 }
 

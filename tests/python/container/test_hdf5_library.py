@@ -88,7 +88,7 @@ except plait.Error as error: print(error)
     done = run(code, PLAIT_HDF5=str(older[0]))
     assert done.returncode == 0, done.stderr
     listed_new, listed_old, total, error = done.stdout.splitlines()
-    assert listed_new.startswith("g/new it cannot be read (")
+    assert listed_new.startswith("g/new it cannot be opened (")
     assert (listed_old, int(total)) == ("g/old ", array.sum())
     assert "a.h5::g/new" in error
 
