@@ -122,6 +122,10 @@ Dimensions read_dimensions(const Library& hdf5, Id dataset, Address address, std
   return found;
 }
 
+bool Dimensions::needs_numbers() const {
+  return !numbers.empty() && (scales.empty() || std::ranges::find(scales, Address{0}) != scales.end());
+}
+
 bool is_only_dimension(const Library& hdf5, Id dataset) {
   constexpr std::string_view kNoVariable = "This is a netCDF dimension but not a netCDF variable";
   if (hdf5->H5Aexists(dataset, "NAME") <= 0) return false;
@@ -201,12 +205,15 @@ void ScaleTable::extend_records(const Dimensions& dimensions, Dataset& dataset) 
 }
 
 std::int64_t ScaleTable::records(Address scale) {
-  const auto known = records_.find(scale);
-  if (known != records_.end()) return known->second;
-  const Handle opened = dereference(hdf5_, file_, scale);
-  const std::int64_t own = opened ? length_of(hdf5_, opened.id(), 0) : 0;
-  const std::int64_t longest = opened ? std::max(own, longest_user(opened.id())) : 0;
-  return records_.emplace(scale, longest).first->second;
+  const auto known = found_records_.find(scale);
+  if (known != found_records_.end()) return known->second;
+  std::optional<std::int64_t> longest = records_.find(scale);
+  if (!longest) {
+    const Handle opened = dereference(hdf5_, file_, scale);
+    longest = opened ? std::max(length_of(hdf5_, opened.id(), 0), longest_user(opened.id())) : 0;
+    records_.add(scale, *longest);
+  }
+  return found_records_.emplace(scale, *longest).first->second;
 }
 
 std::int64_t ScaleTable::longest_user(Id scale) {

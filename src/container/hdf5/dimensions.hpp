@@ -10,6 +10,7 @@
 
 #include "container/hdf5/dataset.hpp"
 #include "container/hdf5/library.hpp"
+#include "container/hdf5/record_counts.hpp"
 
 namespace plait::container::hdf5 {
 
@@ -25,6 +26,9 @@ struct Dimensions {
   bool is_scale = false;
   /// The dataset.
   Address address = 0;
+
+  /// True if only the numbers lead to some scales.
+  bool needs_numbers() const;
 };
 
 /// Reads the attributes of a dataset that has `count` dimensions.
@@ -44,7 +48,8 @@ std::string non_coordinate_path(std::string_view variable);
 /// The datasets of a file that may be scales.
 class ScaleTable {
  public:
-  ScaleTable(const Library& hdf5, Id file) : hdf5_(hdf5), file_(file) {}
+  /// descriptor: of the file.
+  ScaleTable(const Library& hdf5, Id file, int descriptor) : hdf5_(hdf5), file_(file), records_(descriptor) {}
 
   /// Remembers a dataset, whose names then need not be searched for.
   void add(Id dataset, Address address, const std::string& path);
@@ -65,7 +70,8 @@ class ScaleTable {
   Id file_;
   std::map<Address, std::string> names_;
   std::map<std::int64_t, Address> numbered_;
-  std::map<Address, std::int64_t> records_;
+  std::map<Address, std::int64_t> found_records_;
+  RecordCounts records_;
 };
 
 }  // namespace plait::container::hdf5

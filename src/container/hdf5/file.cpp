@@ -77,6 +77,7 @@ HdfFile::HdfFile(store::Store& store, const std::string& path, For what)
                 EIO);
   void* descriptor = nullptr;
   hdf5_->H5Fget_vfd_handle(file_.id(), 0, &descriptor);
+  if (descriptor != nullptr) descriptor_ = *static_cast<int*>(descriptor);
   // Links and drivers may lead elsewhere, and names to new files.
   if (descriptor == nullptr ||
       !store::posix::same_file(store::posix::identity_of(*static_cast<int*>(descriptor), path), bytes->identity()))
@@ -166,7 +167,7 @@ std::vector<NamedDataset> HdfFile::datasets(std::string_view group) {
     top = stored;
   }
   std::vector<Dimensions> dimensions;  // of those that have been found
-  ScaleTable scales(hdf5_, file_.id());
+  ScaleTable scales(hdf5_, file_.id(), descriptor_);
   visit(top, [&](const std::string& name, Id object, Address address, int kind) {
     if (kind == kGroup) groups_.push_back({name, attributes_of(hdf5_, object, of_netcdf_)});
     if (kind < 0) {
@@ -181,8 +182,7 @@ std::vector<NamedDataset> HdfFile::datasets(std::string_view group) {
     one.attributes = attributes_of(hdf5_, object, of_netcdf_);
     dimensions.push_back(read_dimensions(hdf5_, object, address, one.dataset.type.shape.size()));
   });
-  if (!top.empty() && std::ranges::any_of(dimensions, [](const Dimensions& its) { return !its.numbers.empty(); }))
-    add_all_scales(scales);
+  if (!top.empty() && std::ranges::any_of(dimensions, &Dimensions::needs_numbers)) add_all_scales(scales);
   for (std::size_t i = 0; i < found.size(); ++i) {
     found[i].dataset.dimension_names = scales.names(dimensions[i], found[i].dataset.type.shape.size());
     if (of_netcdf_) scales.extend_records(dimensions[i], found[i].dataset);
@@ -217,9 +217,9 @@ Dataset HdfFile::dataset(std::string_view name) {
   if (kind != kDatasetObject) not_there(shown, kind);
   Dataset found = describe(object.id(), shown);
   if (of_netcdf_ && !found.unlimited.empty()) {
-    ScaleTable scales(hdf5_, file_.id());
+    ScaleTable scales(hdf5_, file_.id(), descriptor_);
     const Dimensions its = read_dimensions(hdf5_, object.id(), address_of(object.id()), found.type.shape.size());
-    if (!its.numbers.empty()) add_all_scales(scales);
+    if (its.needs_numbers()) add_all_scales(scales);
     scales.extend_records(its, found);
   }
   if (!found.refused.empty()) refuse(text(shown, ": ", found.refused));

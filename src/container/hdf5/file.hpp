@@ -81,6 +81,7 @@ class HdfFile {
   Library hdf5_;
   std::int64_t bytes_ = 0;  ///< of the file
   Handle file_;
+  int descriptor_ = -1;  ///< of the file, which the library has
   bool of_netcdf_ = false;
   std::vector<GroupAttributes> groups_;
   Handle inside_;  ///< the property of accesses that links out of the file are not followed

@@ -1,5 +1,6 @@
 """netCDF-4 files, which are HDF5 files: Plait shows their variables as netCDF's library does."""
 
+import time
 from pathlib import Path
 
 import numpy as np
@@ -189,3 +190,18 @@ def test_missing_records_cannot_be_written(tmp_path):
     assert (tmp_path / "a.nc").read_bytes() == before
     with plait.open(f"{tmp_path}/a.nc::inner/longest", "r+") as file:
         file.write(np.array([b"z"] * 9, "S1"))
+
+
+@pytest.mark.long
+def test_records_of_a_file_that_is_remembered(tmp_path):
+    """After two seconds without a change the numbers of records are remembered, until the next one."""
+    expected = write_records(tmp_path / "a.nc")
+    time.sleep(3.1)
+    for _ in range(2):
+        check(tmp_path / "a.nc", expected)
+    with netcdf.Dataset(tmp_path / "a.nc", "a") as file:
+        file["full"][8:11] = 7
+    for _ in range(2):
+        with plait.open(f"{tmp_path}/a.nc::less") as file:
+            assert file.shape == (11, 5)
+        time.sleep(1.6)

@@ -1,0 +1,60 @@
+#include "container/hdf5/record_counts.hpp"
+
+#include <algorithm>
+#include <ctime>
+
+namespace plait::container::hdf5 {
+
+namespace {
+
+constexpr std::size_t kMaxFiles = 8;
+constexpr std::time_t kSettledSeconds = 2;
+
+bool same_time(const timespec& a, const timespec& b) { return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec; }
+
+bool same_state(const struct stat& a, const struct stat& b) {
+  return a.st_dev == b.st_dev && a.st_ino == b.st_ino && a.st_size == b.st_size && same_time(a.st_mtim, b.st_mtim) &&
+         same_time(a.st_ctim, b.st_ctim);
+}
+
+}  // namespace
+
+RecordCounts::RecordCounts(int descriptor) {
+  if (::fstat(descriptor, &state_) != 0) return;
+  // A clock that was set back, or that of a file server, makes a file seem younger than it is.
+  is_settled_ = std::max(state_.st_mtim.tv_sec, state_.st_ctim.tv_sec) + kSettledSeconds < std::time(nullptr);
+}
+
+std::vector<RecordCounts::File>& RecordCounts::files() {
+  static std::vector<File> files;
+  return files;
+}
+
+RecordCounts::File* RecordCounts::known() const {
+  if (!is_settled_) return nullptr;
+  std::vector<File>& all = files();
+  const auto found = std::ranges::find_if(all, [&](const File& one) { return same_state(one.state, state_); });
+  if (found == all.end()) return nullptr;
+  std::rotate(found, found + 1, all.end());
+  return &all.back();
+}
+
+std::optional<std::int64_t> RecordCounts::find(Address scale) const {
+  const File* const file = known();
+  if (file == nullptr) return std::nullopt;
+  const auto found = file->records.find(scale);
+  return found == file->records.end() ? std::nullopt : std::optional(found->second);
+}
+
+void RecordCounts::add(Address scale, std::int64_t records) const {
+  if (!is_settled_) return;
+  File* file = known();
+  if (file == nullptr) {
+    if (files().size() == kMaxFiles) files().erase(files().begin());
+    file = &files().emplace_back();
+    file->state = state_;
+  }
+  file->records[scale] = records;
+}
+
+}  // namespace plait::container::hdf5
