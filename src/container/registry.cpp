@@ -145,8 +145,13 @@ const Container& container_of(std::string_view name, store::Store& store) {
   std::error_code error;
   if (std::filesystem::is_directory(path, error))
     if (const Container* const folder = container_in_folder(path.string()); folder != nullptr) return *folder;
-  const Container* const found = container_in(store);
+  const Container* found = container_in(store);
   if (found == &named || named.recognizes(store)) return named;
+  if (found == nullptr) {
+    const auto recognizes = [&](const Container* one) { return one->recognizes(store); };
+    const auto deeper = std::ranges::find_if(containers(), recognizes);
+    if (deeper != containers().end()) found = *deeper;
+  }
   // Raw elements have no signature, packed or not: their name says what they are.
   return found != nullptr && found->tells() ? *found : named;
 }

@@ -71,8 +71,20 @@ void check_array_part(const std::string& name) {
               " holds one array, which has no name; leave out ::", std::string_view(name).substr(file.size() + 2)));
 }
 
+/// Rejects the name of an array in a file that exists and that a new one, of the format of its ending, would replace.
+void check_replaced(const std::string& name) {
+  const container::ArrayName parts = container::array_name(name);
+  if (!parts.array || container::container_named(name).names_arrays()) return;
+  const std::string file(parts.file);
+  const std::string_view format = container::container_at(file).format();
+  refuse(text(name, ": a new file would replace ", file, ", which is ", container::container_at(file).kind(),
+              ", although its name ends otherwise; write ", format, ':', name,
+              " to replace it by a new one, or choose another name"));
+}
+
 void check_plain_name(const std::string& name, bool is_new) {
   check_array_part(name);
+  if (is_new) check_replaced(name);
   if (!is_new || !container::container_named(name).suffix().empty()) return;
   const std::string_view path = std::string_view(name).substr(0, name.find("::"));
   if (const std::string_view format = container::foreign_by_name(path); !format.empty())

@@ -27,7 +27,7 @@ ChunkCoordinates::ChunkCoordinates(const Library& hdf5, Id id, const Dataset& da
 std::int64_t ChunkCoordinates::number(const Size* first) const {
   std::array<Size, kMaxDimensions> at{};
   for (std::size_t d = 0; d < grid_.size(); ++d) at[d] = first[d] / static_cast<Size>(chunk_[d]);
-  if (index_ == Index::kExtensibleArray && unlimited_ > 0) {
+  if (are_corrected()) {
     // Dimensions before the unlimited one are 0 in what the library reports.
     Size element = at[unlimited_];
     for (std::size_t d = unlimited_ + 1; d < grid_.size(); ++d) element = element * max_grid_[d] + at[d];
@@ -52,7 +52,5 @@ std::vector<Size> ChunkCoordinates::first(std::int64_t number) const {
     first[d] = static_cast<Size>(number % grid_[d] * chunk_[d]);
   return first;
 }
-
-bool ChunkCoordinates::are_counted() const { return index_ == Index::kFixedArray || index_ == Index::kExtensibleArray; }
 
 }  // namespace plait::container::hdf5

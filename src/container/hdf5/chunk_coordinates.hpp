@@ -29,8 +29,8 @@ class ChunkCoordinates {
   std::int64_t number(const Size* first) const;
   /// The first element of a chunk.
   std::vector<Size> first(std::int64_t number) const;
-  /// True if the file has no coordinates of chunks, so that the library counts them.
-  bool are_counted() const;
+  /// True if what the library reports is corrected.
+  bool are_corrected() const { return index_ == Index::kExtensibleArray && unlimited_ > 0; }
 
  private:
   /// What H5Dget_chunk_index_type() returns.

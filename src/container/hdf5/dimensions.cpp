@@ -157,6 +157,20 @@ void ScaleTable::add(Id dataset, Address address, const std::string& path) {
   if (hdf5_->H5Aexists(dataset, "CLASS") <= 0) return;  // variables that are no scales may have a _Netcdf4Dimid, too
   const std::vector<std::int64_t> number = read_numbers(hdf5_, dataset, "_Netcdf4Dimid");
   if (number.size() == 1) numbered_.emplace(number.front(), address);
+  add_extents(dataset);
+}
+
+void ScaleTable::add_extents(Id dataset) {
+  const std::vector<std::int64_t> numbers = read_numbers(hdf5_, dataset, "_Netcdf4Coordinates");
+  if (numbers.size() < 2) return;
+  for (std::size_t d = 0; d < numbers.size(); ++d) {
+    std::int64_t& longest = longest_[numbers[d]];
+    longest = std::max(longest, length_of(hdf5_, dataset, d));
+  }
+}
+
+bool ScaleTable::is_of_netcdf(Id scale) const {
+  return hdf5_->H5Aexists(scale, "_Netcdf4Dimid") > 0 || is_only_dimension(hdf5_, scale);
 }
 
 const std::string& ScaleTable::name(Address scale) {
@@ -189,14 +203,25 @@ std::vector<std::string> ScaleTable::names(const Dimensions& dimensions, std::si
   return result;
 }
 
+Address ScaleTable::record_scale(const Dimensions& dimensions, std::size_t d) const {
+  const Address its = scale(dimensions, d);
+  return its == 0 && dimensions.is_scale && d == 0 ? dimensions.address : its;
+}
+
+bool ScaleTable::has_records(const Dimensions& dimensions, const Dataset& dataset) const {
+  return std::ranges::all_of(dataset.unlimited, [&](std::int64_t d) {
+    const Address its = record_scale(dimensions, static_cast<std::size_t>(d));
+    return its != 0 && records_.find(its).has_value();
+  });
+}
+
 void ScaleTable::extend_records(const Dimensions& dimensions, Dataset& dataset) {
   if (dataset.storage != Storage::kChunks || !dataset.refused.empty()) return;
   const Extents stored = dataset.type.shape;
   for (const std::int64_t unlimited : dataset.unlimited) {
     const auto d = static_cast<std::size_t>(unlimited);
-    Address its = scale(dimensions, d);
-    if (its == 0 && dimensions.is_scale && d == 0) its = dimensions.address;
-    if (its != 0) dataset.type.shape[d] = std::max(stored[d], records(its));
+    if (const Address its = record_scale(dimensions, d); its != 0)
+      dataset.type.shape[d] = std::max(stored[d], records(its));
   }
   if (dataset.type.shape == stored) return;
   dataset.stored_shape = stored;
@@ -210,7 +235,13 @@ std::int64_t ScaleTable::records(Address scale) {
   std::optional<std::int64_t> longest = records_.find(scale);
   if (!longest) {
     const Handle opened = dereference(hdf5_, file_, scale);
-    longest = opened ? std::max(length_of(hdf5_, opened.id(), 0), longest_user(opened.id())) : 0;
+    longest = 0;
+    if (opened && is_of_netcdf(opened.id())) {
+      longest = std::max(length_of(hdf5_, opened.id(), 0), longest_user(opened.id()));
+      for (const std::int64_t number : read_numbers(hdf5_, opened.id(), "_Netcdf4Dimid"))
+        if (const auto found = longest_.find(number); found != longest_.end())
+          longest = std::max(*longest, found->second);
+    }
     records_.add(scale, *longest);
   }
   return found_records_.emplace(scale, *longest).first->second;

@@ -55,10 +55,20 @@ class ScaleTable {
   void add(Id dataset, Address address, const std::string& path);
   /// The names of `count` dimensions, each empty without one; none at all if no dimension has one.
   std::vector<std::string> names(const Dimensions& dimensions, std::size_t count);
-  /// Gives unlimited dimensions of a dataset of netCDF the length of the longest dataset that has them.
+  /// True if the lengths of the unlimited dimensions of a dataset are known, so that extend_records() needs no other
+  /// datasets.
+  bool has_records(const Dimensions& dimensions, const Dataset& dataset) const;
+  /// Gives unlimited dimensions of netCDF the length of the longest dataset that has them: of those that add() has seen,
+  /// and those that the scale refers to.
   void extend_records(const Dimensions& dimensions, Dataset& dataset);
 
  private:
+  /// Notes the extents of a coordinate variable of several dimensions, which no scale refers to.
+  void add_extents(Id dataset);
+  /// True if netCDF's library has written the scale.
+  bool is_of_netcdf(Id scale) const;
+  /// The scale that gives an unlimited dimension its length; 0: there is none.
+  Address record_scale(const Dimensions& dimensions, std::size_t d) const;
   /// 0: dimension `d` has no scale that is known.
   Address scale(const Dimensions& dimensions, std::size_t d) const;
   const std::string& name(Address scale);
@@ -70,6 +80,7 @@ class ScaleTable {
   Id file_;
   std::map<Address, std::string> names_;
   std::map<std::int64_t, Address> numbered_;
+  std::map<std::int64_t, std::int64_t> longest_;  // of coordinate variables of several dimensions, by its number
   std::map<Address, std::int64_t> found_records_;
   RecordCounts records_;
 };

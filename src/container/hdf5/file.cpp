@@ -13,6 +13,7 @@
 #include "container/hdf5/attributes.hpp"
 #include "container/hdf5/element.hpp"
 #include "container/hdf5/filters.hpp"
+#include "container/hdf5/writing/new_content.hpp"
 #include "container/refuse.hpp"
 #include "plait/error.hpp"
 #include "plait/layout.hpp"
@@ -92,7 +93,7 @@ HdfFile::HdfFile(store::Store& store, const std::string& path, For what)
   inside_ = Handle(hdf5_->H5Pcreate(hdf5_->H5P_CLS_LINK_ACCESS_ID_g), hdf5_->H5Pclose);
   if (!inside_ || hdf5_->H5Pset_elink_cb(inside_.id(), refuse_link_out, nullptr) < 0) damaged("its links");
   const Handle root(hdf5_->H5Oopen(file_.id(), "/", 0), hdf5_->H5Oclose);
-  of_netcdf_ = path.ends_with(".nc") || path.ends_with(".nc4") || hdf5_->H5Aexists(root.id(), "_NCProperties") > 0;
+  of_netcdf_ = is_netcdf_name(path) || hdf5_->H5Aexists(root.id(), "_NCProperties") > 0;
 }
 
 void HdfFile::damaged(const std::string& what) const {
@@ -177,7 +178,7 @@ std::vector<NamedDataset> HdfFile::datasets(std::string_view group) {
     if (kind != kDatasetObject) return;
     scales.add(object, address, name);
     if (is_only_dimension(hdf5_, object)) return;
-    NamedDataset& one = found.emplace_back(variable_path(name));
+    NamedDataset& one = found.emplace_back(name);
     one.dataset = describe_or_refuse(object, one.name);
     one.attributes = attributes_of(hdf5_, object, of_netcdf_);
     dimensions.push_back(read_dimensions(hdf5_, object, address, one.dataset.type.shape.size()));
@@ -185,9 +186,20 @@ std::vector<NamedDataset> HdfFile::datasets(std::string_view group) {
   if (!top.empty() && std::ranges::any_of(dimensions, &Dimensions::needs_numbers)) add_all_scales(scales);
   for (std::size_t i = 0; i < found.size(); ++i) {
     found[i].dataset.dimension_names = scales.names(dimensions[i], found[i].dataset.type.shape.size());
-    if (of_netcdf_) scales.extend_records(dimensions[i], found[i].dataset);
+    scales.extend_records(dimensions[i], found[i].dataset);
   }
+  name_variables(found);
   return found;
+}
+
+void HdfFile::name_variables(std::vector<NamedDataset>& found) const {
+  std::set<std::string> names;
+  for (const NamedDataset& one : found) names.insert(one.name);
+  for (const GroupAttributes& group : groups_) names.insert(group.group);
+  for (NamedDataset& one : found) {
+    std::string variable = variable_path(one.name);
+    if (!variable.empty() && !variable.ends_with('/') && !names.contains(variable)) one.name = std::move(variable);
+  }
 }
 
 void HdfFile::add_all_scales(ScaleTable& scales) {
@@ -216,10 +228,11 @@ Dataset HdfFile::dataset(std::string_view name) {
   const int kind = object ? hdf5_->H5Iget_type(object.id()) : -1;
   if (kind != kDatasetObject) not_there(shown, kind);
   Dataset found = describe(object.id(), shown);
-  if (of_netcdf_ && !found.unlimited.empty()) {
+  if (!found.unlimited.empty()) {
     ScaleTable scales(hdf5_, file_.id(), descriptor_);
     const Dimensions its = read_dimensions(hdf5_, object.id(), address_of(object.id()), found.type.shape.size());
-    if (its.needs_numbers()) add_all_scales(scales);
+    const bool has_scales = its.is_scale || !its.scales.empty() || !its.numbers.empty();
+    if (its.needs_numbers() || (has_scales && !scales.has_records(its, found))) add_all_scales(scales);
     scales.extend_records(its, found);
   }
   if (!found.refused.empty()) refuse(text(shown, ": ", found.refused));

@@ -69,6 +69,8 @@ class HdfFile {
   /// Visits an object and, if it is a group, all that its hard links lead to: each object once, by ascending names.
   /// kind  An ObjectKind; below 0: the object cannot be opened.
   void visit(std::string_view top, const Visitor& visitor);
+  /// Gives variables the names that netCDF's library shows, unless something else has them.
+  void name_variables(std::vector<NamedDataset>& found) const;
   void add_all_scales(ScaleTable& scales);
   /// Opens the array of that name, which netCDF's library may have stored under another one; also returns the path.
   /// errors  kArgument: it is a dimension without a variable.

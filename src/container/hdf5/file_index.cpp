@@ -114,36 +114,38 @@ void HdfFile::read_index(Id dataset, Dataset& found, const std::string& shown) c
                        " bytes, but ", why, "; copy or download the file again"),
                   EIO);
   }
-  if (coordinates.are_counted()) check_offsets(dataset, found, coordinates, shown);
+  if (coordinates.are_corrected()) check_offsets(dataset, found, coordinates, shown);
 }
 
 void HdfFile::check_offsets(Id dataset, const Dataset& found, const ChunkCoordinates& coordinates,
                             const std::string& shown) const {
   constexpr std::size_t kSamples = 3;
-  constexpr std::int64_t kMaxSampleBytes = std::int64_t{16} << 20U;
+  constexpr std::int64_t kMaxSampleBytes = std::int64_t{1} << 20U;  // of larger ones only the size is compared
   if (hdf5_->H5Dread_chunk2 == nullptr && hdf5_->H5Dread_chunk == nullptr) return;
   const std::size_t count = found.chunks.size();
   for (std::size_t i = 1; i <= std::min(kSamples, count); ++i) {
     const Chunk& chunk = found.chunks[count * i / std::min(kSamples, count) - 1];
     auto bytes = static_cast<std::size_t>(chunk.bytes);
-    if (chunk.bytes > kMaxSampleBytes) continue;
-    std::vector<std::byte> ours(bytes);
-    store_.read({{chunk.offset, ours.data(), chunk.bytes}});
-    std::vector<std::byte> library(bytes);
+    const bool compares = chunk.bytes <= kMaxSampleBytes;
+    std::vector<std::byte> ours(compares ? bytes : 0);
+    std::vector<std::byte> library(ours.size());
+    if (compares) store_.read({{chunk.offset, ours.data(), chunk.bytes}});
     const std::vector<Size> first = coordinates.first(chunk.number);
     Size stored = 0;
-    std::uint32_t left_out = 0;
+    std::uint32_t left_out = chunk.left_out;
     const bool same_size =
         hdf5_->H5Dget_chunk_storage_size(dataset, first.data(), &stored) >= 0 && stored == Size{bytes};
-    if (same_size && (hdf5_->H5Dread_chunk2 != nullptr
-                          ? hdf5_->H5Dread_chunk2(dataset, 0, first.data(), &left_out, library.data(), &bytes)
-                          : hdf5_->H5Dread_chunk(dataset, 0, first.data(), &left_out, library.data())) < 0)
+    if (same_size && compares &&
+        (hdf5_->H5Dread_chunk2 != nullptr
+             ? hdf5_->H5Dread_chunk2(dataset, 0, first.data(), &left_out, library.data(), &bytes)
+             : hdf5_->H5Dread_chunk(dataset, 0, first.data(), &left_out, library.data())) < 0)
       damaged(text(chunk_words(found, chunk.number), " of ", shown));
     if (!same_size || left_out != chunk.left_out || ours != library)
-      throw Error(ErrorKind::kSystem,
-                  text(shown, ": ", hdf5_.words(), " lists ", chunk_words(found, chunk.number), " at offset ",
-                       chunk.offset, ", but reads it from elsewhere; copy the dataset by h5repack"),
-                  EIO);
+      throw Error(
+          ErrorKind::kSystem,
+          text(shown, ": ", hdf5_.words(), " lists ", chunk_words(found, chunk.number), " at offset ", chunk.offset,
+               ", but reads it from elsewhere; close the file where it is written, or copy it by h5repack"),
+          EIO);
   }
 }
 

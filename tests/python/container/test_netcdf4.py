@@ -9,6 +9,7 @@ import pytest
 import plait
 
 netcdf = pytest.importorskip("netCDF4")
+h5py = pytest.importorskip("h5py")
 
 
 def write_names(path: Path, letters: str = "S1") -> None:
@@ -190,6 +191,41 @@ def test_missing_records_cannot_be_written(tmp_path):
     assert (tmp_path / "a.nc").read_bytes() == before
     with plait.open(f"{tmp_path}/a.nc::inner/longest", "r+") as file:
         file.write(np.array([b"z"] * 9, "S1"))
+
+
+def test_coordinates_of_several_dimensions_extend_them(tmp_path):
+    with netcdf.Dataset(tmp_path / "a.nc", "w") as file:
+        file.createDimension("time", None)
+        file.createDimension("x", None)
+        file.createVariable("time", "f8", ("time", "x"))[:5, :7] = 1
+        file.createVariable("v", "i4", ("x",), fill_value=-1)[:3] = 2
+        file.createVariable("x", "i4", ("x",), fill_value=-1)[:2] = 3
+    for name in ("x", "v"):
+        with plait.open(f"{tmp_path}/a.nc::{name}") as file:
+            assert file.shape == (7,)
+            assert file.read().tolist() == ([3] * 2 + [-1] * 5 if name == "x" else [2] * 3 + [-1] * 4)
+    assert {one.name: one.shape for one in plait.arrays_in(tmp_path / "a.nc")} == {"time": (5, 7), "v": (7,), "x": (7,)}
+
+
+@pytest.mark.parametrize("name", ["A.NC", "a.dat", "a.h5"])
+def test_records_do_not_depend_on_the_name(tmp_path, name):
+    expected = write_records(tmp_path / "a.nc")
+    with h5py.File(tmp_path / "a.nc", "r+") as file:
+        del file.attrs["_NCProperties"]
+    (tmp_path / "a.nc").rename(tmp_path / name)
+    check(tmp_path / name, expected)
+
+
+def test_plain_arrays_keep_names_that_only_begin_like_netcdfs(tmp_path):
+    arrays = {"x": np.arange(3), "_nc4_non_coord_x": np.arange(4) * 10, "g/_nc4_non_coord_": np.arange(2)}
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        for name, array in arrays.items():
+            file[name] = array
+    plait.copy(tmp_path / "a.h5", tmp_path / "b.h5")
+    for path in (tmp_path / "a.h5", tmp_path / "b.h5"):
+        assert {one.name for one in plait.arrays_in(path)} == set(arrays)
+        for name, array in arrays.items():
+            np.testing.assert_array_equal(plait.open(f"{path}::{name}").read(), array)
 
 
 @pytest.mark.long

@@ -225,3 +225,26 @@ def test_endings_of_new_files_in_capitals(tmp_path, monkeypatch):
 def name_of_source() -> str:
     np.save("source.npy", ARRAY)
     return "source.npy"
+
+
+@pytest.mark.parametrize("name", ["z.dat", "z.npy"])
+def test_a_new_array_does_not_replace_a_file_of_another_ending(tmp_path, name):
+    with h5py.File(tmp_path / name, "w") as file:
+        file["a"] = np.arange(5)
+    before = (tmp_path / name).read_bytes()
+    with pytest.raises(plait.ArgumentError, match=rf"a new file would replace .*{name}, which is an HDF5 file.*hdf5:"):
+        plait.open(f"{tmp_path}/{name}::k", "w", shape=(3,), dtype="i4")
+    np.save(tmp_path / "s.npy", np.arange(3))
+    with pytest.raises(plait.ArgumentError, match="a new file would replace"):
+        plait.copy(tmp_path / "s.npy", f"{tmp_path}/{name}::k")
+    assert (tmp_path / name).read_bytes() == before
+    with plait.open(f"hdf5:{tmp_path}/{name}::k", "w", shape=(3,), dtype="i4") as file:
+        file.write(np.arange(3, dtype="i4"))
+    with h5py.File(tmp_path / name) as file:
+        assert list(file) == ["k"]
+
+
+def test_long_user_blocks_are_found_whatever_the_ending(tmp_path):
+    with h5py.File(tmp_path / "z.dat", "w", userblock_size=65536) as file:
+        file["a"] = np.arange(5)
+    np.testing.assert_array_equal(plait.open(f"{tmp_path}/z.dat::a").read(), np.arange(5))
