@@ -26,7 +26,7 @@ class ArrayInfo:
     name: str
     """Its name: ``FILE::name`` is what :func:`plait.open` opens."""
     shape: tuple[int, ...]
-    """Empty where only opening it tells, and where it cannot be opened and its shape cannot be read."""
+    """Empty if the shape is known only after opening, or if it cannot be opened and its shape cannot be read."""
     dtype: np.dtype[Any] | None
     """None for elements that Plait does not know."""
     order: str
@@ -46,7 +46,7 @@ class ArrayInfo:
     dimension_names: tuple[str, ...]
     """The names of the dimensions, empty for one that has none; or no names at all."""
     refused: str
-    """Why it cannot be opened; empty where it can. The other fields then have what could be read."""
+    """Why it cannot be opened; empty if it can. The other fields then contain the metadata that could be read."""
     fill_value: Any = field(default_factory=lambda: None)
     """What elements have that nobody has written; None where that is zero, or the format does not say."""
     attributes: Attributes = field(default_factory=Attributes)
@@ -110,7 +110,7 @@ def _info(one: _core.Member) -> ArrayInfo:
     dtype, refused = None, one.refused
     try:
         dtype = type_of(one.dtype, one.element_bytes) if one.dtype else None
-    except ArgumentError as error:  # others can be read
+    except ArgumentError as error:  # the other arrays can be read
         refused = refused or str(error)
     return ArrayInfo(
         one.name,

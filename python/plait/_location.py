@@ -24,7 +24,7 @@ def locate(url: str | os.PathLike[str]) -> Located:
 
 
 def locate_new(url: str | os.PathLike[str]) -> Located:
-    """Return where a name leads under which a file is to be made; what is there now decides nothing.
+    """Locate a file to be created, without regard to an existing file of that name.
 
     errors  ArgumentError: a name that cannot be
     """
@@ -32,14 +32,14 @@ def locate_new(url: str | os.PathLike[str]) -> Located:
 
 
 def format_at(url: str | os.PathLike[str]) -> str:
-    """Return the format of what a name leads to, such as ``hdf5``, by its content; empty for raw elements."""
+    """Return the format of an existing file by its content, such as ``hdf5``; empty for raw elements."""
     return _core.format_at(os.fsdecode(url))
 
 
 def with_format(url: str | os.PathLike[str], file_format: str | None) -> str:
     """Return the name that states the format of a file, ``FORMAT:NAME``.
 
-    errors  ArgumentError: an unknown format, or a name that states what it is of another kind
+    errors  ArgumentError: an unknown format, or a name that already has a prefix of another kind
     """
     name = os.fsdecode(url)
     if file_format is None:
@@ -49,8 +49,8 @@ def with_format(url: str | os.PathLike[str], file_format: str | None) -> str:
         raise ArgumentError(f"format={shown(file_format)} is not known; use one of: {', '.join(formats)}")
     if not _core.is_plain(name):
         raise ArgumentError(
-            f"{name}: format={file_format} was given, but the beginning of the name says what it is; give the path of "
-            "an ordinary file, or leave format out"
+            f"{name}: format={file_format} was given, but the name already has a prefix of another kind; pass the "
+            "path of an ordinary file, or leave format out"
         )
     return f"{file_format}:{name}"
 

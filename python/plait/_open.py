@@ -58,7 +58,7 @@ def open(
               ``NAME.npy``: a file in NumPy's format;
               ``NAME.npz::array``, ``NAME.safetensors::array``, ``NAME.nc::array``, ``NAME.h5::/group/array``: an array
               in a file that holds several; without ``::array``, the only one that it holds. :func:`plait.arrays_in`
-              lists them. The content of an existing file decides its format, whatever its name ends with;
+              lists them. The content of an existing file determines its format, regardless of its suffix;
               any other path: a file of raw elements, without a header. New names that end like those of another
               format, such as ``a.mat``, are refused; ``raw:a.mat`` stands for a file of that name with raw elements;
               ``stripe:NAME?disks=d1,d2&unit=64K``: raw elements distributed over one file in each of the folders d1
@@ -102,9 +102,9 @@ def open(
     unlimited  the numbers of the dimensions that other programs may extend, in HDF5 and netCDF-4 files, which keep such
               an array in chunks; by default there are none. In Zarr all may be extended
 
-    format    the format of the file, whatever its name ends with: "npy", "npz", "hdf5", "netcdf", "safetensors", "zarr"
-              or "raw". ``hdf5:NAME`` is the same. By default the ending of NAME decides in mode w, and the content of
-              the file in the other modes
+    format    the format of the file, regardless of its suffix: "npy", "npz", "hdf5", "netcdf", "safetensors", "zarr" or
+              "raw". ``hdf5:NAME`` is the same as ``format="hdf5"``. By default the suffix determines the format in mode
+              w, and the content of the file in the other modes
 
     Raises plait.ArgumentError for arguments that do not fit together or do not match the file, and plait.StoreError if
     the file cannot be opened. Every rank raises the same error.

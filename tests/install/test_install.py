@@ -68,7 +68,7 @@ def check_examples(installed: Installed, programs: Path) -> None:
 
 
 def flags(installed: Installed, package: str) -> list[str]:
-    """What pkg-config says of a package."""
+    """Return the output of pkg-config for a package."""
     if shutil.which("pkg-config") is None:
         pytest.skip("there is no pkg-config")
     return shlex.split(installed.run(["pkg-config", "--cflags", "--libs", package], ROOT))

@@ -19,7 +19,7 @@ __all__ = ["bench_command"]
         "copy": ("plait_bench.commands.copy", "Copy arrays into other chunks, packing and orders."),
         "distant": ("plait_bench.commands.distant", "Read and write a local and a remote disk."),
         "io": ("plait_bench.commands.io", "Read or write a file by Plait and by MPI-IO, side by side."),
-        "orders": ("plait_bench.commands.orders", "Compare predicted times with measured ones over orders."),
+        "orders": ("plait_bench.commands.orders", "Compare predicted with measured times for different orders."),
         "overlap": ("plait_bench.commands.overlap", "Read and write while the program computes."),
         "patterns": ("plait_bench.commands.patterns", "Read and write files by the access patterns of programs."),
         "pipe": ("plait_bench.commands.pipe", "Move an array from a writer to a reader through a pipe."),

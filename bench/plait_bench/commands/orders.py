@@ -1,4 +1,4 @@
-"""`plait bench orders`: predicted and measured times over orders, chunks, memory limits and sizes."""
+"""`plait bench orders`: predicted and measured times for different orders, chunks, memory limits and sizes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Examples:
     type=click.IntRange(min=1),
     default=120,
     show_default=True,
-    help="Number of cases, evenly out of the whole grid.",
+    help="Number of cases, evenly spaced over the whole grid.",
 )
 @click.option(
     "--sizes",
@@ -42,11 +42,11 @@ Examples:
 )
 @json_option
 def orders_command(cases: int, sizes: tuple[float, ...], rounds: int, directory: str | None, json_: str | None) -> None:
-    """Compare predicted times of reads and copies with measured ones.
+    """Compare predicted with measured times of reads and copies.
 
-    The cases are reads into arrays of either order, of whole arrays and of parts, and copies between formats and into
-    either order, with several memory limits. Reads are also made by each strategy. The worst prediction comes first.
-    Every element is checked; the exit code is 1 if any data was wrong.
+    The cases are reads of whole arrays and of parts into arrays of either order, and copies between formats and into
+    either order, each with several memory limits. Reads are also repeated with each strategy. The table begins with the
+    worst prediction. Every element is checked; the exit code is 1 if any element was wrong.
     """
     from plait_bench.orders.driver import OrdersSettings, run_orders
     from plait_bench.orders.table import orders_table

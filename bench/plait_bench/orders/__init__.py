@@ -1,1 +1,1 @@
-"""What `plait bench orders` measures."""
+"""Cases, driver and table of `plait bench orders`."""

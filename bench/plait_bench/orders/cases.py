@@ -11,40 +11,40 @@ STRATEGIES = ("direct", "two-phase")
 
 @dataclass(frozen=True)
 class Read:
-    """An array in a file of order C, read as a whole or in its middle part into one array in memory."""
+    """A read of a whole array, or of its middle part, from a file of order C into an array in memory."""
 
     shape: tuple[int, ...]
     dtype: str
     order: str
-    """Of the array in memory."""
+    """The order of the array in memory."""
     memory: int
     """Staging memory in MiB."""
     part: bool
-    """Read the middle half of each dimension only."""
+    """True to read only the middle half of each dimension."""
 
     @property
     def title(self) -> str:
-        """The case for people."""
+        """A description of the case."""
         part = ", middle" if self.part else ""
         return f"read {_extents(self.shape)} {self.dtype}, C to {self.order}{part}, {self.memory} MiB"
 
 
 @dataclass(frozen=True)
 class Copy:
-    """An array in a file, copied to another one."""
+    """A copy of an array from one file to another."""
 
     shape: tuple[int, ...]
     dtype: str
     source: str
-    """The format of the source, and the edge of its chunks in percent of the array's, as in `zarr:25`."""
+    """The format of the source, and the edge of its chunks in percent of the array's edge, as in `zarr:25`."""
     target: str
     axes: tuple[int, ...]
     memory: int
-    """What windows and staging may take, in MiB."""
+    """The memory limit of windows and staging in MiB."""
 
     @property
     def title(self) -> str:
-        """The case for people."""
+        """A description of the case."""
         axes = "" if self.axes == tuple(range(len(self.axes))) else f", axes {','.join(map(str, self.axes))}"
         return f"copy {_extents(self.shape)} {self.dtype}, {self.source} to {self.target}{axes}, {self.memory} MiB"
 
@@ -57,14 +57,14 @@ def _extents(shape: tuple[int, ...]) -> str:
 
 
 def shape_of(megabytes: float, dimensions: int, element_bytes: int) -> tuple[int, ...]:
-    """Return the shape of about so many MiB; no two dimensions have the same length."""
+    """Return the shape of an array of about that size; no two dimensions have the same length."""
     edge = (megabytes * 2**20 / element_bytes) ** (1 / dimensions)
     factors = (0.8, 1.25) if dimensions == 2 else (0.8, 1.0, 1.25)
     return tuple(max(2, round(edge * factor)) for factor in factors)
 
 
 def grid_of_cases(sizes: Sequence[float], memories: Sequence[int]) -> list[Case]:
-    """Return all cases for arrays of such sizes, in MiB."""
+    """Return all cases for arrays of the given sizes and memory limits in MiB."""
     cases: list[Case] = []
     for size, (dtype, element_bytes), dimensions in itertools.product(sizes, (("i2", 2), ("f8", 8)), (2, 3)):
         shape = shape_of(size, dimensions, element_bytes)
@@ -78,7 +78,7 @@ def grid_of_cases(sizes: Sequence[float], memories: Sequence[int]) -> list[Case]
 
 
 def some_of(cases: Sequence[Case], count: int) -> list[Case]:
-    """Return so many of the cases, evenly out of all of them."""
+    """Return `count` cases, evenly spaced over all of them."""
     if count >= len(cases):
         return list(cases)
     return [cases[(2 * i + 1) * len(cases) // (2 * count)] for i in range(count)]

@@ -29,73 +29,73 @@ _MEMORY = Path("/dev/shm")
 
 @dataclass(frozen=True)
 class OrdersSettings:
-    """What to measure."""
+    """The options of the benchmark."""
 
     cases: int = 120
-    """How many cases, evenly out of the whole grid."""
+    """The number of cases, evenly spaced over the whole grid."""
     sizes: tuple[float, ...] = (1, 16, 128)
-    """Of the arrays, in MiB."""
+    """The sizes of the arrays in MiB."""
     memories: tuple[int, ...] = (4, 32, 256)
     rounds: int = 3
     directory: str | None = None
-    """Where the files are made; by default in memory, where the system has a file system for that."""
+    """The folder for the files; by default in memory, if the system has a file system in memory."""
 
 
 @dataclass
 class OrdersResult:
-    """One case.  All times are in seconds."""
+    """The measurements of one case.  All times are in seconds."""
 
     case: Case
     predicted: float
     samples: dict[str, list[float]]
-    """``chosen`` and the name of each strategy that was forced → one time a round."""
+    """The time of each round by strategy; ``chosen`` is the strategy that Plait chose."""
     right: bool
 
     @property
     def seconds(self) -> float:
-        """What Plait took by itself, the median of the rounds."""
+        """The median time with the strategy that Plait chose."""
         return statistics.median(self.samples["chosen"])
 
     @property
     def error(self) -> float:
-        """By which factor the prediction is wrong, in either direction."""
+        """The factor by which the prediction is too high or too low."""
         ratio = self.predicted / self.seconds
         return max(ratio, 1 / ratio)
 
     @property
     def loss(self) -> float:
-        """How many times as long as the best strategy the choice takes; 1 for copies, which have no other."""
+        """The time of the choice divided by that of the best strategy; 1 for copies, which have only one."""
         return self.seconds / min(statistics.median(times) for times in self.samples.values())
 
 
 @dataclass
 class OrdersResults:
-    """Everything that one run of the benchmark found."""
+    """The results of one run of the benchmark."""
 
     machine: dict[str, str]
     settings: dict[str, Any]
     cases: list[OrdersResult] = field(default_factory=list)
 
     def wrong(self) -> list[str]:
-        """Return each case that brought wrong data."""
-        return [one.case.title for one in self.cases if not one.right]
+        """Return the descriptions of cases with wrong data."""
+        return [result.case.title for result in self.cases if not result.right]
 
     def to_json(self) -> dict[str, Any]:
-        """Return everything as plain lists, dictionaries, texts and numbers."""
+        """Return the results as JSON values."""
         return {
             "machine": self.machine,
             "settings": self.settings,
             "cases": [
                 {
-                    "case": one.case.title,
-                    **asdict(one.case),
-                    "predicted_seconds": one.predicted,
-                    "seconds": one.samples,
-                    "error": one.error,
-                    "loss": one.loss,
-                    "right": one.right,
+                    "case": result.case.title,
+                    **asdict(result.case),
+                    "predicted_seconds": result.predicted,
+                    "seconds": result.samples,
+                    "error": result.error,
+                    "loss": result.loss,
+                    "right": result.right,
                 }
-                for one in self.cases
+                for result in self.cases
             ],
         }
 
@@ -103,7 +103,7 @@ class OrdersResults:
 def run_orders(settings: OrdersSettings, progress: Progress = lambda text, share: None) -> OrdersResults:
     """Measure the cases.
 
-    errors  plait.Error: no room
+    errors  plait.Error: no space for the files
     """
     cases = some_of(grid_of_cases(settings.sizes, settings.memories), settings.cases)
     directory = settings.directory or (str(_MEMORY) if os.access(_MEMORY, os.W_OK) else None)
@@ -122,7 +122,7 @@ def run_orders(settings: OrdersSettings, progress: Progress = lambda text, share
 
 
 def array_of(shape: tuple[int, ...], dtype: str) -> np.ndarray[Any, Any]:
-    """Return an array whose elements are nearly all different."""
+    """Return an array of nearly distinct elements."""
     count = int(np.prod(shape))
     return (np.arange(count, dtype="u4") * np.uint32(2654435761) >> np.uint32(8)).astype(dtype).reshape(shape)
 
@@ -136,7 +136,7 @@ def predicted_seconds(explained: str) -> float:
 
 
 def measure_read(case: Read, rounds: int, folder: Path) -> OrdersResult:
-    """Read a file by Plait's choice, and by each strategy, in turns."""
+    """Measure reads of a file, alternating between Plait's choice and each strategy."""
     array = array_of(case.shape, case.dtype)
     path = folder / "source.npy"
     np.save(path, array)
@@ -144,7 +144,7 @@ def measure_read(case: Read, rounds: int, folder: Path) -> OrdersResult:
     expected = array[region]
     samples: dict[str, list[float]] = {way: [] for way in ("chosen", *STRATEGIES)}
     right, predicted = True, 0.0
-    for round_ in range(rounds + 1):  # the first one warms up
+    for round_ in range(rounds + 1):  # the first round is a warm-up
         for way, times in samples.items():
             out = np.empty(expected.shape, case.dtype, order=case.order)  # type: ignore[call-overload]
             out[...] = 0
@@ -164,12 +164,12 @@ def measure_read(case: Read, rounds: int, folder: Path) -> OrdersResult:
 
 
 def measure_copy(case: Copy, rounds: int, folder: Path) -> OrdersResult:
-    """Copy a file, and compare the target."""
+    """Measure copies of a file, and compare the target with the source."""
     array = array_of(case.shape, case.dtype)
     source = make_source(array, case.source, folder)
-    moved = array.transpose(case.axes)
+    transposed = array.transpose(case.axes)
     options: dict[str, Any] = {"axes": case.axes, "memory": case.memory << 20}
-    kind, chunks = target_of(case.target, moved.shape)
+    kind, chunks = target_of(case.target, transposed.shape)
     if chunks is not None:
         options["chunks"] = chunks
     plan = plait.copy(source, folder / f"target.{kind}", dry_run=True, **options).plan
@@ -183,22 +183,22 @@ def measure_copy(case: Copy, rounds: int, folder: Path) -> OrdersResult:
             samples.append(time.perf_counter() - begin)
         else:
             with plait.open(target) as file:
-                right = bool((file.read() == moved).all())
+                right = bool((file.read() == transposed).all())
         remove(target)
     remove(source)
-    predicted = sum(one.seconds or 0.0 for array_plan in plan for one in array_plan.passes)
+    predicted = sum(copy_pass.seconds or 0.0 for array_plan in plan for copy_pass in array_plan.passes)
     return OrdersResult(case, predicted, {"chosen": samples}, right)
 
 
 def target_of(name: str, shape: tuple[int, ...]) -> tuple[str, tuple[int, ...] | None]:
-    """Return the ending and the chunks that the name of a format in a case stands for."""
+    """Return the suffix and the chunks that a format such as ``zarr:25`` denotes."""
     kind, _, percent = name.partition(":")
     chunks = tuple(max(1, -(-extent * int(percent) // 100)) for extent in shape) if percent else None
     return kind, chunks
 
 
 def make_source(array: np.ndarray[Any, Any], name: str, folder: Path) -> Path:
-    """Write the array to a file of that format."""
+    """Write the array to a file of the given format."""
     kind, chunks = target_of(name, array.shape)
     path = folder / f"source.{kind}"
     with plait.open(path, "w", shape=array.shape, dtype=array.dtype, chunks=chunks) as file:
@@ -209,8 +209,8 @@ def make_source(array: np.ndarray[Any, Any], name: str, folder: Path) -> Path:
 def remove(path: Path) -> None:
     """Remove a file or a folder."""
     if path.is_dir():
-        for one in sorted(path.rglob("*"), reverse=True):
-            one.rmdir() if one.is_dir() else one.unlink()
+        for entry in sorted(path.rglob("*"), reverse=True):
+            entry.rmdir() if entry.is_dir() else entry.unlink()
         path.rmdir()
     else:
         path.unlink()

@@ -10,21 +10,21 @@ from plait_bench.text import counted, factor, machine_line, milliseconds, notes,
 
 
 def orders_table(results: OrdersResults) -> RenderableType:
-    """Return everything for people: header, table, notes."""
+    """Return the results as header, table and notes."""
     table = titled_table(f"Milliseconds, median of {results.settings['rounds']} rounds")
     table.add_column("Case", no_wrap=True)
     for title in ("Predicted", "Measured", "Off by", "Best way", "Loss"):
         table.add_column(title, justify="right")
-    for one in sorted(results.cases, key=lambda one: -one.error):
-        best = min(one.seconds / one.loss, one.seconds)
+    for result in sorted(results.cases, key=lambda result: -result.error):
+        best = min(result.seconds / result.loss, result.seconds)
         cells: list[RenderableType] = [
-            milliseconds(one.predicted),
-            milliseconds(one.seconds),
-            _marked(one.error, FAR),
+            milliseconds(result.predicted),
+            milliseconds(result.seconds),
+            _marked(result.error, FAR),
         ]
-        if len(one.samples) > 1:
-            cells += [milliseconds(best), _marked(one.loss, SLOW)]
-        table.add_row(one.case.title, *cells)
+        if len(result.samples) > 1:
+            cells += [milliseconds(best), _marked(result.loss, SLOW)]
+        table.add_row(result.case.title, *cells)
     header = Text(
         f"{machine_line(results.machine)}\n"
         f"constants {results.machine['constants']}, files on {results.machine['file system']}; "
@@ -38,9 +38,9 @@ def _marked(value: float, limit: float) -> Text:
 
 
 def _lines(results: OrdersResults) -> list[str]:
-    far = sum(one.error > FAR for one in results.cases)
-    forced = [one for one in results.cases if len(one.samples) > 1]
-    slow = sum(one.loss > SLOW for one in forced)
+    far = sum(result.error > FAR for result in results.cases)
+    forced = [result for result in results.cases if len(result.samples) > 1]
+    slow = sum(result.loss > SLOW for result in forced)
     return [
         "Off by: the factor between prediction and measurement.  Loss: the time over that of the best strategy.",
         f"Predictions off by more than {factor(FAR)}: {far} of {counted(len(results.cases), 'case')}.",

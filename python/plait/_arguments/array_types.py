@@ -18,7 +18,7 @@ from .words import shown
 def type_of(descr: str, element_bytes: int) -> np.dtype[Any]:
     """Return the dtype that .npy headers spell so, or raw bytes where there is no spelling.
 
-    errors  ArgumentError: a type that NumPy does not have, on this kind of machine or at all
+    errors  ArgumentError: NumPy does not support the type, at least on this kind of machine
     """
     if not descr:
         return np.dtype((np.void, element_bytes))
@@ -27,7 +27,8 @@ def type_of(descr: str, element_bytes: int) -> np.dtype[Any]:
         return np.lib.format.descr_to_dtype(literal)
     except (TypeError, ValueError) as error:
         raise ArgumentError(
-            f"NumPy has no type {descr} on this kind of machine ({error}); convert the array where it was written"
+            f"NumPy has no type {descr} on this kind of machine ({error}); convert the array on the machine that "
+            "wrote it"
         ) from error
 
 

@@ -71,7 +71,7 @@ def _extents(name: str, shape: Sequence[int] | int | None) -> list[int] | None:
 
 
 def _fill_text(value: object) -> str:
-    """Return a number as JSON spells it, with the words for those that JSON does not have, or bytes in hexadecimal."""
+    """Return a number as JSON, with words such as ``NaN`` if JSON does not have the number, or bytes in hexadecimal."""
     if value is None:
         return ""
     plain = value.item() if hasattr(value, "item") else value
@@ -81,7 +81,7 @@ def _fill_text(value: object) -> str:
         return json.dumps([_part(plain.real), _part(plain.imag)])
     if not isinstance(plain, (bool, int, float)):
         raise ArgumentError(
-            f"fill_value={shown(value)} is no number and no bytes; give a value that the dtype can have"
+            f"fill_value={shown(value)} is neither a number nor bytes; pass a value that the dtype can have"
         )
     return json.dumps(plain)
 

@@ -79,7 +79,7 @@ def _check_raw(source: object, target: object) -> None:
 
 
 def _with_format(target: Name | BinaryIO, file_format: str | None) -> Name | BinaryIO:
-    """Return the target, with the format of the file in its name."""
+    """Return the name of the target, prefixed with the format of the file."""
     if file_format is None:
         return target
     if is_stream(target):
@@ -142,8 +142,8 @@ def copy(
     target_order  the order of the elements in the target, "C" or "F"; by default that in the source
     chunks    the shape of the chunks in a target that keeps them, such as ``.zarr``: one size for each dimension, or a
               mapping of names of dimensions to sizes, those that are left out being whole; -1 is all of a dimension.
-              Sizes by numbers are for arrays with as many dimensions; sizes by names leave arrays of one dimension as
-              they are if others extend along it. By default the chunks of the source, or else about 8 MiB
+              Sizes by numbers apply to arrays with as many dimensions; sizes by names do not change one-dimensional
+              arrays if others extend along their dimension. By default the chunks of the source, or else about 8 MiB
     shards    the shape of its shards, files that hold many chunks each; by default there are none
     codec     how its chunks are packed, as in :func:`plait.open`; by default not at all
     region    the part of each array to copy: slices, one for each dimension or by the names of dimensions, or a text
@@ -165,9 +165,9 @@ def copy(
     unpack    decode packed elements to floating point: ``scale_factor`` and ``add_offset`` are applied, and elements
               equal to ``_FillValue`` or ``missing_value`` become NaN
     skip_unsupported  leave out arrays that cannot be copied, with a warning that lists them; the result's ``skipped``
-              has them too. By default they are an error before anything is written, which lists all of them. Arrays
-              without elements (null dataspaces of HDF5) are always left out, unless they are chosen by ``variable``
-    format    the format of the target, as in :func:`plait.open`; by default the one that its name ends with
+              contains them too. By default they are an error that lists all of them, before anything is written. Arrays
+              without elements (null dataspaces of HDF5) are always left out, unless ``variable`` names them
+    format    the format of the target, as in :func:`plait.open`; by default its suffix determines it
     progress  called on each rank after each window, with the number of bytes copied and the number of bytes in all
               steps that have begun. An exception that it raises ends the copy on all ranks
 

@@ -11,13 +11,13 @@ from .chosen import Chosen
 from .shaping import ShapedSource
 from .steps import GivenStep, Skipped, Source, StepArray, Target
 
-_MOST_LISTED = 20
+_MAX_LISTED = 20
 _LINE = "\n  "
 
 
 @dataclass
 class Checks:
-    """Finds the arrays of each step that cannot be copied: these are an error, or are left out."""
+    """Finds the arrays of each step that cannot be copied, and rejects them or leaves them out."""
 
     chosen: Chosen
     skip: bool
@@ -30,12 +30,12 @@ class Checks:
     def arrays(self, step: GivenStep, source: Source, target: Target) -> tuple[StepArray, ...]:
         """Return the arrays of a step that are copied.
 
-        errors  ArgumentError: lists every array that cannot be copied, unless they are left out; none is left
+        errors  ArgumentError: some arrays cannot be copied and are not to be left out, or no array remains; lists them
         """
         readable = _with_coordinates(self.chosen.readable(step, self.source))
         unreadable = self.chosen.unreadable(step)
-        without_elements = [one for one in unreadable if not one.has_elements and self.chosen.variables is None]
-        failing: list[Skipped] = [one for one in unreadable if one not in without_elements]
+        without_elements = [array for array in unreadable if not array.has_elements and self.chosen.variables is None]
+        failing: list[Skipped] = [array for array in unreadable if array not in without_elements]
         copied = []
         if not failing or self.skip:
             self.chosen.check_number(step, readable, self.source, target)
@@ -51,11 +51,11 @@ class Checks:
             raise ArgumentError(self._error(failing, len(readable) + len(unreadable)))
         if not copied and without_elements:
             raise ArgumentError(f"{self.source} has only arrays without elements; nothing was copied")
-        self.skipped += [Skipped(one.name, _bare_reason(one)) for one in (*without_elements, *failing)]
+        self.skipped += [Skipped(array.name, _bare_reason(array)) for array in (*without_elements, *failing)]
         return tuple(copied)
 
     def warn(self) -> None:
-        """Warn of arrays that were left out."""
+        """Issue a warning that lists the arrays that were left out."""
         if self.skipped:
             warnings.warn(f"arrays are not copied:{_listed(self.skipped, _LINE)}", UserWarning, stacklevel=2)
 
@@ -73,7 +73,7 @@ class Checks:
 
 
 def _with_coordinates(arrays: tuple[StepArray, ...]) -> tuple[StepArray, ...]:
-    """Mark the arrays of one dimension along which other arrays extend."""
+    """Mark the arrays of array dimension along which other arrays extend."""
     shared = {name for array in arrays if len(array.shape) > 1 for name in array.dimension_names}
     return tuple(
         replace(array, is_coordinate=True) if len(array.shape) == 1 and shared & {*array.dimension_names} else array
@@ -82,13 +82,13 @@ def _with_coordinates(arrays: tuple[StepArray, ...]) -> tuple[StepArray, ...]:
 
 
 def _bare_reason(array: Skipped) -> str:
-    """Return a reason without the name of the file and the array in front."""
+    """Return a reason without its prefix, the name of the file and the array."""
     return array.reason.partition(f"::{array.name}: ")[2] or array.reason
 
 
 def _listed(arrays: Sequence[Skipped], mark: str) -> str:
-    """Return the arrays with their reasons, each after a mark that may have its number."""
-    shown = [f"{array.name}: {_bare_reason(array)}" for array in arrays[:_MOST_LISTED]]
-    if len(arrays) > _MOST_LISTED:
-        shown.append(f"and {len(arrays) - _MOST_LISTED} more")
+    """Return the arrays with their reasons. mark: the text before each, with ``{number}`` for its number."""
+    shown = [f"{array.name}: {_bare_reason(array)}" for array in arrays[:_MAX_LISTED]]
+    if len(arrays) > _MAX_LISTED:
+        shown.append(f"and {len(arrays) - _MAX_LISTED} more")
     return "".join(mark.format(number=number) + text for number, text in enumerate(shown, 1))

@@ -18,11 +18,11 @@ class Chosen:
     steps: int | None
 
     def unreadable(self, step: GivenStep) -> tuple[UnreadableArray, ...]:
-        """Return the arrays that would be copied if they could be read."""
+        """Return the selected arrays that cannot be read."""
         return tuple(one for one in step.unreadable if self.variables is None or one.name in self.variables)
 
     def readable(self, step: GivenStep, source: str) -> tuple[StepArray, ...]:
-        """Choose arrays of a step that can be read.  errors  ArgumentError"""
+        """Return the selected arrays of a step that can be read.  errors  ArgumentError"""
         arrays = {array.name: array for array in step.arrays}
         known = {*arrays, *(one.name for one in step.unreadable)}
         for name in self.variables or ():
@@ -33,7 +33,7 @@ class Chosen:
         return tuple(arrays[name] for name in self.variables or arrays if name in arrays)
 
     def check_number(self, step: GivenStep, chosen: Sequence[StepArray], source: str, target: Target) -> None:
-        """Check whether a target takes as many arrays.  errors  ArgumentError"""
+        """Check whether a target accepts that many arrays.  errors  ArgumentError"""
         if len(chosen) > 1 and not target.several:
             raise ArgumentError(
                 f"step {step.number} of {source} has the arrays {', '.join(array.name for array in chosen)}; choose "

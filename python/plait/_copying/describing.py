@@ -1,4 +1,4 @@
-"""How a target would keep a new array, which is not made."""
+"""The layout of a new array in a target, determined without creating the array."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from .steps import StepArray
 
 @dataclass(frozen=True)
 class Described:
-    """How a new array would be kept."""
+    """The storage layout of a new array."""
 
     order: str
     chunks: tuple[int, ...] | None
     shards: tuple[int, ...] | None
 
 
-def described(name: str, array: StepArray, told: Mapping[str, Any], **attributes: Any) -> Described:
-    """Return how a new array would be kept, without making it.
+def described(name: str, array: StepArray, options: Mapping[str, Any], **attributes: Any) -> Described:
+    """Return the storage layout that a new array would have, without creating it.
 
-    errors  ArgumentError: it cannot be made
+    errors  ArgumentError: it cannot be created
     """
-    kept = kept_of(
-        told.get("chunks"),
-        told.get("shards"),
-        told.get("codec"),
-        told.get("fill_value"),
-        told.get("dimension_names"),
-        unlimited=told.get("unlimited"),
+    storage = kept_of(
+        options.get("chunks"),
+        options.get("shards"),
+        options.get("codec"),
+        options.get("fill_value"),
+        options.get("dimension_names"),
+        unlimited=options.get("unlimited"),
         **attributes,
     )
     descr, size = descr_of(array.dtype)
-    chunks, shards, order, _ = _core.new_array(name, array.shape, descr, size, told["order"], kept)
+    chunks, shards, order, _ = _core.new_array(name, array.shape, descr, size, options["order"], storage)
     return Described(order, chunks or None, shards or None)

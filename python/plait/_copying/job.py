@@ -77,7 +77,7 @@ class Job:
         self.chosen, self.shaping, self.raw, self.layout = chosen, shaping, raw, layout
 
     def adapt(self, *, unpack: bool, skip: bool) -> None:
-        """Take what is done with arrays that are packed, and with those that cannot be copied."""
+        """Set whether to decode packed arrays, and whether to skip arrays that cannot be copied."""
         self.unpack, self.skip = unpack, skip
 
     def check(self, *, dry_run: bool, verify: bool, resume: bool) -> None:
@@ -143,7 +143,7 @@ class Run:
         self.steps = 0
         """How many were copied."""
         self.skipped: list[Skipped] = []
-        """Arrays that were left out."""
+        """The arrays that were left out."""
 
     def all(self, told: Told) -> StepArray:
         """Copy all steps.  Returns the first array."""

@@ -1,4 +1,4 @@
-"""What processes that have ended left of new files and folders, under temporary names beside them."""
+"""Removal of temporary files and folders that ended processes left next to their targets."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ from .._errors import Error
 from .._location import locate_new, path_of
 from .._open import open as open_file
 
-_LONGEST = 100  # bytes of a name that temporary names contain whole
+_LONGEST = 100  # longer names are shortened in temporary names, in bytes
 
 
 def temporary_prefix(name: str) -> str:
-    """Return what the temporary names of this host for a name begin with; the number of a process follows."""
+    """Return the prefix of this host's temporary names for a name; the process id follows it."""
     return f".{name[:_LONGEST]}.plait-{socket.gethostname()}-"
 
 
 def remove_leftovers(target: str) -> None:
-    """Remove what processes of this host that have ended, or this one before it, have begun for a target."""
+    """Remove the unfinished files of a target that ended processes of this host, or earlier calls of this one, left."""
     with contextlib.suppress(Error, OSError, TypeError):
         found = locate_new(target)
         path = path_of(found.file if found.adds_arrays else target)
         if path is None:
             return
         if target.startswith("stripe:"):
-            # What is written to that name next removes it, with its components.
+            # Creating the striped file again removes the leftover with its components.
             open_file(target, "w", shape=(1,), dtype="u1")._core.abandon()
             return
-        # Names that are too long are cut, and those of several files have fields.
+        # The prefix is unknown for shortened names, and for names with fields, which stand for several files.
         beginning = "" if "{" in path.name or len(path.name) > _LONGEST else f".{path.name}."
-        own = re.compile(rf"\..*\.plait-{re.escape(socket.gethostname())}-(\d+)-\d+")
+        pattern = re.compile(rf"\..*\.plait-{re.escape(socket.gethostname())}-(\d+)-\d+")
         for entry in os.scandir(path.parent):
-            match = own.fullmatch(entry.name)
+            match = pattern.fullmatch(entry.name)
             if match and entry.name.startswith(beginning) and _has_ended(int(match[1])):
                 _remove(Path(entry.path))
 

@@ -219,7 +219,7 @@ class SerialTarget:
         """Take any: a stream has no name."""
 
     def check_array(self, step: GivenStep, array: StepArray) -> None:
-        """Take any: NumPy's format has all types."""
+        """Accept every array: NumPy's format has all types."""
 
     def begin(self, step: GivenStep, arrays: tuple[StepArray, ...]) -> None:
         """Begin the next array."""

@@ -184,7 +184,7 @@ class ShapedSource:
                 )
 
     def check_array(self, shaped: StepArray) -> None:
-        """Check whether an array can be read as it is asked for.
+        """Check whether the requested region, axes and type apply to an array.
 
         errors  ArgumentError
         """

@@ -39,7 +39,7 @@ class Making:
     journal: Journal | None = None
     """Of a copy that may be resumed."""
     stages: bool = True
-    """Whether hierarchies with several arrays appear whole; those of copies that may be resumed grow by arrays."""
+    """Whether new hierarchies appear as a whole; in copies that may be resumed, they grow array by array."""
     writes: ClassVar[bool] = True
     attributes: KeptAttributes = field(default_factory=KeptAttributes)
 
@@ -50,7 +50,7 @@ class Making:
         return {"attributes": told, "group_attributes": self.attributes.of_groups(name, groups, names) or None}
 
     def check(self, name: str, array: StepArray) -> None:
-        """Check whether a target takes an array, as far as can be told without opening it.  errors  ArgumentError"""
+        """Check whether a target accepts an array, without opening the target.  errors  ArgumentError"""
         described(name, array, self.wanted.options(name, array))
 
     def open(
@@ -146,7 +146,7 @@ def holds_names(name: str) -> bool:
 
 
 def _hierarchy_of(name: str) -> str:
-    """Return the hierarchy that an array is added to by its name, empty if it is added to none."""
+    """Return the hierarchy that an array is added to, by the name of the array; empty if there is none."""
     file, between, array = name.partition(BETWEEN)
     return file if between and array.strip("/") and locate_new(file).adds_arrays else ""
 
@@ -170,7 +170,7 @@ def _refuse_fields_of_arrays(name: TargetName) -> None:
 class FileTarget:
     """Files, which appear whole at the end of their step; one that is for all steps, at the end of the only one.
 
-    Several arrays of a new hierarchy of folders appear together; in one that exists each appears when it is whole.
+    The arrays of a new hierarchy of folders appear together; in an existing hierarchy each appears when it is complete.
     """
 
     whole = False
@@ -188,8 +188,8 @@ class FileTarget:
         self._stack = contextlib.ExitStack()
         self._taken = False
         self._in_group = False
-        self._root = ""  # of a hierarchy that gets several arrays
-        self._consolidated: list[str] = []  # hierarchies that get arrays
+        self._root = ""  # the hierarchy that gets several arrays
+        self._consolidated: list[str] = []  # hierarchies to be consolidated at the end
         self._stage: Stage | None = None
         self._groups_given: tuple[GroupInfo, ...] = ()
         self._number = 0
@@ -300,7 +300,7 @@ class FileTarget:
         if self._stage is not None:
             self._stage.commit()
             self._stage = None
-            self._consolidated.clear()  # by the stage
+            self._consolidated.clear()  # the stage consolidates its hierarchy
         for root in self._consolidated if self._making.writes else []:
             consolidate(root, comm_of(self._making.comm))
         if comm_of(self._making.comm).rank == 0:
@@ -346,7 +346,7 @@ class PipeTarget:
         """Take any: a pipe is no source's file."""
 
     def check_array(self, step: GivenStep, array: StepArray) -> None:
-        """Take any: a pipe has all types."""
+        """Accept every array: pipes have all types."""
 
     def begin(self, step: GivenStep, arrays: tuple[StepArray, ...]) -> None:
         """Begin the same step; its number is this pipe's own."""

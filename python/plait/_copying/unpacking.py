@@ -1,4 +1,4 @@
-"""Unpacking what a source has: elements that are packed are decoded to floating point while they are copied."""
+"""A source that decodes packed elements to floating point while they are copied."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ class UnpackedSource:
     whole = False
 
     def __init__(self, source: Source, refuse: Refuse) -> None:
-        """Take the source."""
+        """Wrap the source."""
         self._source, self._refuse = source, refuse
         self.name = source.name
         self.serial = source.serial
         self._packed: dict[str, tuple[StepArray, Packing]] = {}
 
     def __enter__(self) -> UnpackedSource:
-        """Open it."""
+        """Open the source."""
         self._source.__enter__()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """End it."""
+        """Close the source."""
         self._source.__exit__(kind, error, trace)
 
     def steps(self) -> Iterator[GivenStep]:
-        """Return the steps, with the arrays as they are copied."""
+        """Yield the steps, with their arrays as they are after decoding."""
         for step in self._source.steps():
             self._packed = {}
             with checks(self._refuse):
@@ -53,14 +53,14 @@ class UnpackedSource:
             self._source.read(array, layout, out, region)
             return
         stored, packing = self._packed[array.name]
-        given = [] if out is None else out if isinstance(out, list) else [out]
+        targets = [] if out is None else out if isinstance(out, list) else [out]
         with checks(self._refuse):
-            arrays = [np.empty_like(one, dtype=stored.dtype) for one in given]
+            arrays = [np.empty_like(target, dtype=stored.dtype) for target in targets]
         taken: Any = None if out is None else arrays if isinstance(out, list) else arrays[0]
         self._source.read(stored, layout, taken, region)
         with checks(self._refuse), np.errstate(all="ignore"):
-            for one, other in zip(arrays, given, strict=True):
-                packing.decode(one, other)
+            for encoded, target in zip(arrays, targets, strict=True):
+                packing.decode(encoded, target)
 
     def _decoded(self, array: StepArray) -> StepArray:
         attributes = array.attributes
@@ -70,13 +70,13 @@ class UnpackedSource:
         if packing is None:
             return array
         self._packed[array.name] = (array, packing)
-        kept = packing.decoded_attributes(attributes)
+        decoded = packing.decoded_attributes(attributes)
         if packing.missing:
-            kept["_FillValue"] = packing.dtype.type(np.nan)
+            decoded["_FillValue"] = packing.dtype.type(np.nan)
         return replace(
             array,
             dtype=packing.dtype,
-            attributes=Attributes([*raw_of(kept), *(one for one in attributes.raw if one[5])]),
+            attributes=Attributes([*raw_of(decoded), *(attribute for attribute in attributes.raw if attribute[5])]),
             beside=array.beside + array.dtype.itemsize,
             fill_value=_decoded_fill(array, packing),
         )

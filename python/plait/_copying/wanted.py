@@ -101,9 +101,9 @@ class Wanted:
 
 
 def _sizes(given: Extents | None, array: StepArray) -> tuple[int, ...] | None:
-    """Return one size for each dimension; None if the array is to be cut as in the source.
+    """Return the chunk size of each dimension; None to use the chunks of the source.
 
-    Sizes by names do not cut coordinates, which programs read whole. Sizes by numbers are for arrays with as many
+    Sizes by names do not apply to coordinates, which programs read whole. Sizes by numbers apply to arrays with as many
     dimensions.
     """
     if given is None:

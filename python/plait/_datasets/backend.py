@@ -18,11 +18,11 @@ from .arrays import LazyArray
 from .found import Group, group_in, names_of_groups
 
 _OWN = ("npy", "npz", "safetensors")
-"""Formats that no other backend reads; for others this one must be asked for by its name."""
+"""Formats that no other backend reads; files of other formats need ``engine="plait"``."""
 
 
 def _has_user_block(path: Path) -> bool:
-    """Whether a file of HDF5 or netCDF does not begin with the signature of either."""
+    """Whether an HDF5 or netCDF file begins with neither of their signatures, but with a user block."""
     with path.open("rb") as file:
         return not file.read(8).startswith((b"\x89HDF\r\n\x1a\n", b"CDF"))
 
@@ -54,7 +54,7 @@ class _Store(AbstractDataStore):
         return dict(self._group.attributes)
 
     def get_encoding(self) -> Mapping[str, Any]:
-        """Return which dimensions have no limit, where the format says so."""
+        """Return the unlimited dimensions, if the format states them."""
         return {} if self._group.unlimited is None else {"unlimited_dims": set(self._group.unlimited)}
 
     def get_dimensions(self) -> Mapping[str, int]:
@@ -77,8 +77,8 @@ class PlaitBackend(BackendEntrypoint):
     shape, dtype, order, offset  of the array in a store that does not say them, as in :func:`plait.open`
 
     Dimensions have the names that the format has for them. Others are ``dim_0`` and so on in a store with one array,
-    and where there are several those that netCDF's library has: ``phony_dim_0`` and so on, one for each size. What
-    ``_FillValue``, ``scale_factor`` and the like mean, xarray decodes; ``chunks={}`` takes the chunks of the file, or
+    and in a file with several arrays those of netCDF's library: ``phony_dim_0`` and so on, one for each size. xarray
+    itself decodes ``_FillValue``, ``scale_factor`` and the like; ``chunks={}`` takes the chunks of the file, or
     contiguous pieces of 32 MiB.
     """
 
@@ -100,15 +100,15 @@ class PlaitBackend(BackendEntrypoint):
     )
 
     def guess_can_open(self, filename_or_obj: Any) -> bool:
-        """Whether to take a file where no backend was named: if its content is what only Plait recognizes.
+        """Whether to open a file without ``engine=``: True if only Plait recognizes its content.
 
-        Other backends take HDF5 by its signature at byte 0, not behind a user block, and Zarr by the ending of the
-        name.
+        Other backends recognize HDF5 only by a signature at byte 0, not after a user block, and Zarr only by the suffix
+        of the name.
         """
         if not isinstance(filename_or_obj, (str, os.PathLike)):
             return False
         name = os.fsdecode(filename_or_obj)
-        with contextlib.suppress(ArgumentError, TypeError, OSError):  # opening it tells
+        with contextlib.suppress(ArgumentError, TypeError, OSError):  # open_dataset() reports the error
             found = format_at(name)
             path = path_of(name)
             if found == "zarr":

@@ -1,8 +1,9 @@
-"""Names for dimensions to which a format gives none, by the rules of netCDF's library.
+"""Names for nameless dimensions, by the rules of netCDF's library.
 
-The library numbers all dimensions of a file. Those that HDF5's scales name come first; then each array without scales
-takes, for each of its dimensions, the first dimension of its group that has the size and is without a limit if this one
-is, and that the array does not have yet, or a new one, ``phony_dim_N``. Groups in a group precede it:
+The library numbers all dimensions of a file, beginning with those that HDF5's dimension scales name. Then it assigns
+dimensions to each array without scales. Each dimension of the array becomes the first dimension of its group that has
+the same size, is also unlimited or also limited, and is not yet used by the array. If there is none, it becomes a new
+dimension, ``phony_dim_N``. The arrays in subgroups precede those of their group:
 
     g/b  (3, 5)  phony_dim_0, phony_dim_1
     a    (5,)    phony_dim_2: groups do not share dimensions
@@ -19,10 +20,10 @@ from typing import NamedTuple
 from .._arrays_in import ArrayInfo
 
 Names = dict[str, tuple[str, ...]]
-"""Of the dimensions of arrays, by the names of these."""
+"""The names of the dimensions of each array, by the array's name."""
 
 _NO_VARIABLES = ("ARRAY", "REFERENCE", "STD_B", "TIME")
-"""What HDF5 calls types of elements that netCDF's library does not have: it skips such arrays."""
+"""HDF5's names of element types that netCDF's library does not support; it skips arrays of these types."""
 _LAST = chr(0x10FFFF)
 
 
@@ -35,15 +36,15 @@ class _Dimension(NamedTuple):
 def name_dimensions(listed: Sequence[ArrayInfo], *, has_scales: bool) -> Names:
     """Return the names of all dimensions of the arrays of a file.
 
-    has_scales  whether the format is HDF5 or netCDF, where nameless dimensions may be those of scales
+    has_scales  whether the format has dimension scales, as HDF5 and netCDF do
 
-    A name that stands for another size elsewhere in a group is one that its format leaves to the array alone, and is
-    replaced.
+    If a name has different sizes in a group, the format defines names separately for each array, as Zarr does. Such a
+    name is replaced in every array in which its size differs from that in the first array.
     """
     groups: dict[str, list[ArrayInfo]] = {}
-    for one in listed:
-        if not one.element.startswith(_NO_VARIABLES):
-            groups.setdefault(posixpath.dirname(one.name), []).append(one)
+    for array in listed:
+        if not array.element.startswith(_NO_VARIABLES):
+            groups.setdefault(posixpath.dirname(array.name), []).append(array)
     scales = {group: list(_scales(arrays)) if has_scales else [] for group, arrays in groups.items()}
     numbers = itertools.count(sum(map(len, scales.values())))
     names: Names = {}
@@ -57,47 +58,47 @@ def _after_its_groups(group: str) -> tuple[str, ...]:
 
 
 def _scales(arrays: Iterable[ArrayInfo]) -> Iterator[_Dimension]:
-    """Yield the dimensions that arrays of a group are the scales of."""
-    for one in arrays:
-        name = posixpath.basename(one.name)
-        if tuple(map(posixpath.basename, one.dimension_names)) == (name,):
-            yield _Dimension(name, one.shape[0], bool(one.unlimited))
+    """Yield the dimensions whose scales are arrays of a group."""
+    for array in arrays:
+        name = posixpath.basename(array.name)
+        if tuple(map(posixpath.basename, array.dimension_names)) == (name,):
+            yield _Dimension(name, array.shape[0], bool(array.unlimited))
 
 
 def _names_in_group(arrays: Iterable[ArrayInfo], dimensions: list[_Dimension], numbers: Iterator[int]) -> Names:
-    """Name the dimensions of arrays in one group.  dimensions: those that there are, to which new ones are added."""
+    """Name the dimensions of arrays in one group.  dimensions: existing ones; new ones are appended."""
     sizes: dict[str, int] = {}
     result: Names = {}
-    for one in arrays:
+    for array in arrays:
         names: list[str] = []
-        for d, size in enumerate(one.shape):
-            name = posixpath.basename(one.dimension_names[d]) if d < len(one.dimension_names) else ""
+        for d, size in enumerate(array.shape):
+            name = posixpath.basename(array.dimension_names[d]) if d < len(array.dimension_names) else ""
             if not name or sizes.setdefault(name, size) != size:
-                name = _matching(dimensions, names, size, d in one.unlimited, numbers)
+                name = _matching(dimensions, names, size, d in array.unlimited, numbers)
             names.append(name)
-        result[one.name] = tuple(names)
+        result[array.name] = tuple(names)
     return result
 
 
 def _matching(
     dimensions: list[_Dimension], taken: Sequence[str], size: int, unlimited: bool, numbers: Iterator[int]
 ) -> str:
-    """Return the name of the first dimension that matches and is not taken, or of a new one."""
-    for one in dimensions:
-        if (one.size, one.unlimited) == (size, unlimited) and one.name not in taken:
-            return one.name
+    """Return the name of the first dimension that matches and is not taken; adds a new one if there is none."""
+    for dimension in dimensions:
+        if (dimension.size, dimension.unlimited) == (size, unlimited) and dimension.name not in taken:
+            return dimension.name
     dimensions.append(_Dimension(f"phony_dim_{next(numbers)}", size, unlimited))
     return dimensions[-1].name
 
 
 def own_unlimited(listed: Iterable[ArrayInfo], names: Names, group: str) -> set[str]:
-    """Return the names of the dimensions without a limit of a group, but for those of the groups that it is in."""
-    named = [one for one in listed if one.name in names]
-    inside = [one for one in named if posixpath.dirname(one.name) == group]
-    above = [one for one in named if _is_above(posixpath.dirname(one.name), group)]
-    inherited = {dimension for one in above for dimension in zip(names[one.name], one.shape, strict=True)}
+    """Return the names of a group's unlimited dimensions, except those that it inherits from the groups above it."""
+    named = [array for array in listed if array.name in names]
+    inside = [array for array in named if posixpath.dirname(array.name) == group]
+    above = [array for array in named if _is_above(posixpath.dirname(array.name), group)]
+    inherited = {dimension for array in above for dimension in zip(names[array.name], array.shape, strict=True)}
     inherited -= {(scale.name, scale.size) for scale in _scales(inside)}
-    found = {(names[one.name][d], one.shape[d]) for one in inside for d in one.unlimited}
+    found = {(names[array.name][d], array.shape[d]) for array in inside for d in array.unlimited}
     return {name for name, _ in found - inherited}
 
 

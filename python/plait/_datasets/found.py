@@ -52,7 +52,7 @@ class Found:
     told: Mapping[str, Any] = field(default_factory=dict)
     """What opens it besides the name."""
     encoding: Mapping[str, Any] = field(default_factory=dict)
-    """What xarray keeps of the attributes, and does not decode."""
+    """Attributes that xarray keeps in ``encoding`` and does not decode."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Group:
     arrays: tuple[Found, ...]
     attributes: Mapping[str, Any] = field(default_factory=dict)
     unlimited: frozenset[str] | None = None
-    """Its dimensions without a limit; None for formats that do not say which have one."""
+    """Its unlimited dimensions; None for formats that do not state them."""
 
 
 def group_in(url: str, group: str | None, told: Mapping[str, Any]) -> Group:
@@ -160,7 +160,7 @@ def _found(one: ArrayInfo, path: str, dimensions: tuple[str, ...]) -> Found:
     chunks = one.chunks or pieces(one.shape, one.dtype.itemsize, one.order)
     url = f"{path}{BETWEEN}{one.name}"
     attributes = _attributes_of(one)
-    # Opaque elements are not compared with a value, whose type cannot be hashed.
+    # xarray must not decode fill values of opaque elements: it cannot hash their type.
     encoding = {name: attributes.pop(name) for name in _MISSING if name in attributes and one.dtype.kind == "V"}
     return Found(
         _base(one.name), url, one.shape, one.dtype, dimensions, chunks, attributes=attributes, encoding=encoding
@@ -168,7 +168,7 @@ def _found(one: ArrayInfo, path: str, dimensions: tuple[str, ...]) -> Found:
 
 
 def _found_alone(one: ArrayInfo, path: str) -> Found:
-    """Of an array that is all of a store, and has no name in it."""
+    """Describe the nameless array of a store that holds one array."""
     names = [_base(name) for name in one.dimension_names] or [""] * len(one.shape)
     dimensions = tuple(name or f"dim_{d}" for d, name in enumerate(names))
     return replace(_found(one, path, dimensions), name=ONLY, url=path)
@@ -184,7 +184,7 @@ def _values_of(attributes: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _bytes_of(text: str, most: int) -> bytes:
-    """Return the bytes that were read as a text, which is Latin-1 where they are no UTF-8 (utf8_of in the library)."""
+    """Return the original bytes of a text; those that were not UTF-8 were read as Latin-1 (utf8_of in the library)."""
     encoded = text.encode(errors="surrogateescape")
     return encoded if len(encoded) <= most else text.encode("latin-1", "replace")
 
@@ -194,9 +194,9 @@ def _attributes_of(one: ArrayInfo) -> dict[str, Any]:
     assert one.dtype is not None
     found = {name: value for name, value in _values_of(one.attributes).items() if name not in _HIDDEN}
     fill = found.get("_FillValue")
-    if isinstance(fill, str) and one.dtype.kind == "S":  # elements are bytes
+    if isinstance(fill, str) and one.dtype.kind == "S":  # the elements are bytes, so the fill value must be as well
         found["_FillValue"] = np.bytes_(_bytes_of(fill, one.dtype.itemsize))
-    elif isinstance(fill, str) and one.dtype.kind == "f":  # as xarray spells it in Zarr 3
+    elif isinstance(fill, str) and one.dtype.kind == "f":  # xarray encodes it so in Zarr 3
         with contextlib.suppress(ValueError, struct.error):
             (found["_FillValue"],) = struct.unpack("<d", base64.b64decode(fill, validate=True))
     elif fill is None and _DIMENSIONS in one.attributes and one.fill_value is not None:

@@ -1,4 +1,4 @@
-"""Decoding of elements by the attributes of their array, after the CF conventions."""
+"""Decoding of elements by the attributes of their array, according to the CF conventions."""
 
 from .packing import PACKING, Packing
 from .time_units import TimeConversion, TimeUnits

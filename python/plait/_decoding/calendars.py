@@ -1,4 +1,4 @@
-"""Numbers of days in the calendars of the CF conventions.
+"""Day numbers in the calendars of the CF conventions.
 
 Two dates of one calendar differ by the difference of their day numbers. Example: in ``noleap`` 2000-03-01 has the
 number 2000 * 365 + 59 + 1 = 730060, and 2001-03-01 has 730425, which is 365 more.
@@ -20,7 +20,7 @@ NAMES = {
     "366_day": "all_leap",
     "360_day": "360_day",
 }
-"""The calendars by all of their names."""
+"""Maps each name of a calendar to its main name."""
 
 _WITHOUT_YEAR_0 = ("standard", "julian")
 

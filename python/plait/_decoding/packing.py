@@ -1,7 +1,7 @@
-"""Elements that are packed by ``scale_factor`` and ``add_offset``, or stand for missing values by ``_FillValue``.
+"""Decoding of elements that are packed by ``scale_factor`` and ``add_offset``, or missing because of ``_FillValue``.
 
-The decoded value is ``stored * scale_factor + add_offset``, and not a number where the stored element equals
-``_FillValue`` or one of ``missing_value``. Example: 2-byte integers with ``scale_factor = 0.1``, ``add_offset = 5`` and
+The decoded value is ``stored * scale_factor + add_offset``, or NaN if the stored element equals ``_FillValue`` or one
+of ``missing_value``. Example: 2-byte integers with ``scale_factor = 0.1``, ``add_offset = 5`` and
 ``_FillValue = -1`` decode 50 to 10.0 and -1 to NaN.
 """
 
@@ -16,9 +16,9 @@ import numpy as np
 from .._errors import ArgumentError
 
 PACKING = ("scale_factor", "add_offset", "_FillValue", "missing_value", "_Unsigned")
-"""Attributes that decoding applies, so that decoded arrays do not have them."""
+"""The attributes that decoding applies; decoded arrays do not have them."""
 _VALID = ("valid_min", "valid_max", "valid_range")
-_BLOCK = 1 << 17  # elements that are decoded at once
+_BLOCK = 1 << 17  # elements that are decoded at a time
 _Array = np.ndarray[Any, Any]
 
 
@@ -27,21 +27,21 @@ class Packing:
     """How the elements of an array are packed."""
 
     stored: np.dtype[Any]
-    """The type of the elements in the file, in which `missing` is compared: unsigned where the attributes say so."""
+    """The type of the elements in the file and of `missing`: unsigned if ``_Unsigned`` is true."""
     scale: float
     offset: float
     missing: tuple[Any, ...]
     dtype: np.dtype[Any]
-    """Of the decoded elements."""
+    """The type of the decoded elements."""
 
     @classmethod
     def of(cls, stored: np.dtype[Any], attributes: Mapping[str, Any], fill: Any, name: str) -> Packing | None:
-        """Return how an array is packed by its attributes; None if it is not.
+        """Return the packing that the attributes of an array state; None if it is not packed.
 
-        fill  what stands for missing elements where no attribute says so
-        name  of the array, for errors
+        fill  the value of missing elements in addition to the attributes, or None
+        name  the name of the array, for errors
 
-        errors  ArgumentError: attributes that are no numbers
+        errors  ArgumentError: one of the attributes is not a number
         """
         if stored.kind not in "iuf" or (fill is None and not any(one in attributes for one in PACKING)):
             return None
@@ -70,13 +70,13 @@ class Packing:
 
     def decoded_attributes(self, attributes: Mapping[str, Any]) -> dict[str, Any]:
         """Return the attributes of the decoded array."""
-        kept = {name: value for name, value in attributes.items() if name not in PACKING}
+        result = {name: value for name, value in attributes.items() if name not in PACKING}
         for name in _VALID:
-            if name in kept and np.asarray(kept[name]).dtype.kind in "iuf":
-                value = np.asarray(kept[name])
+            if name in result and np.asarray(result[name]).dtype.kind in "iuf":
+                value = np.asarray(result[name])
                 value = value.astype(self.stored) if value.dtype.kind == "i" and self.stored.kind == "u" else value
-                kept[name] = (value * self.scale + self.offset).astype(self.dtype)[()]
-        return kept
+                result[name] = (value * self.scale + self.offset).astype(self.dtype)[()]
+        return result
 
     def _decoded(self, stored: _Array) -> _Array:
         seen = stored.view(self.stored) if stored.dtype != self.stored else stored
@@ -89,7 +89,9 @@ class Packing:
 def _number(attributes: Mapping[str, Any], name: str, array: str) -> np.generic | None:
     values = _numbers(attributes, name, array)
     if len(values) > 1:
-        raise ArgumentError(f"{array} has {len(values)} values of {name}, which is one number; decode it otherwise")
+        raise ArgumentError(
+            f"{array} has {len(values)} values of {name}; expected one number; correct the attribute, or do not unpack"
+        )
     return values[0] if values else None
 
 
@@ -98,28 +100,30 @@ def _numbers(attributes: Mapping[str, Any], name: str, array: str) -> list[Any]:
         return []
     value = np.asarray(attributes[name])
     if value.dtype.kind not in "iuf":
-        raise ArgumentError(f"{array} has {name}={attributes[name]!r}, which is no number; decode it otherwise")
+        raise ArgumentError(
+            f"{array} has {name}={attributes[name]!r}, which is not a number; correct the attribute, or do not unpack"
+        )
     return list(value.ravel())
 
 
 def _as_stored(value: Any, stored: np.dtype[Any], seen: np.dtype[Any]) -> Any:
-    """Return a value as an element that is stored; None if no element has it."""
-    given = np.asarray(value)
-    if seen != stored and given.dtype.kind == "i" and given.dtype.itemsize == stored.itemsize:
-        return given.astype(stored.newbyteorder("=")).view(seen.newbyteorder("="))[()]
+    """Convert a value to the stored type; None if the type cannot represent it."""
+    array = np.asarray(value)
+    if seen != stored and array.dtype.kind == "i" and array.dtype.itemsize == stored.itemsize:
+        return array.astype(stored.newbyteorder("=")).view(seen.newbyteorder("="))[()]
     with np.errstate(all="ignore"):
-        cast = given.astype(seen)
-    same = bool(cast == given) or (bool(cast != cast) and bool(given != given))
+        cast = array.astype(seen)
+    same = bool(cast == array) or (bool(cast != cast) and bool(array != array))
     return cast[()] if same else None
 
 
 def _decoded_type(stored: np.dtype[Any], factors: list[np.dtype[Any]]) -> np.dtype[Any]:
-    """Return the type of scale and offset, as CF has it, wide enough for the integers that are scaled."""
-    floats = [one for one in factors if one.kind == "f"]
+    """Return the floating-point type of scale and offset, as CF specifies, but wide enough for the stored integers."""
+    floats = [dtype for dtype in factors if dtype.kind == "f"]
     native = stored.newbyteorder("=")
     base = (
         native
         if stored.kind == "f"
         else np.dtype("f4" if stored.itemsize <= 2 and len(floats) == len(factors) else "f8")
     )
-    return np.result_type(base, *[one.newbyteorder("=") for one in floats])
+    return np.result_type(base, *[dtype.newbyteorder("=") for dtype in floats])

@@ -1,8 +1,8 @@
 """Units of time such as ``days since 2000-01-01``, and exact conversions between them.
 
-A conversion multiplies by a fraction and adds another one. Example: from ``hours since 2001-01-01`` to
+A conversion multiplies by one fraction and adds another. Example: from ``hours since 2001-01-01`` to
 ``days since 2000-01-01`` the factor is 1/24 and the offset 366, so that 12 becomes 366.5. Hour 1 would become
-366 + 1/24, which no binary floating-point number is: converting it is an error.
+366 + 1/24, which has no exact binary representation, so that its conversion is an error.
 """
 
 from __future__ import annotations
@@ -36,21 +36,21 @@ _SINCE = re.compile(
     re.IGNORECASE,
 )
 _FRACTION_BITS = 20
-_MOST = 1 << 62
+_LIMIT = 1 << 62
 
 
 @dataclass(frozen=True)
 class TimeUnits:
-    """A length of time and the instant that is counted from, both in seconds."""
+    """The length of a unit and the instant of time zero, both in seconds."""
 
     length: Fraction
     begin: Fraction
 
     @classmethod
     def parse(cls, text: Any, calendar: Any) -> TimeUnits | None:
-        """Return the units that a text states; None if it states none that have a fixed length, such as months.
+        """Return the units that a text states; None if it states none, or units without a fixed length, such as months.
 
-        calendar  the attribute of that name, None for the standard calendar
+        calendar  the attribute ``calendar``; None for the standard calendar
         """
         match = _SINCE.fullmatch(text) if isinstance(text, str) else None
         name = NAMES.get("standard" if calendar is None else str(calendar).strip().lower())
@@ -67,7 +67,7 @@ class TimeUnits:
 
 
 def _zone(text: str) -> int:
-    """Return how many seconds the clocks of a time zone are ahead."""
+    """Return the offset of a time zone from UTC in seconds."""
     if not text or text[0] not in "+-":
         return 0
     digits = text[1:].replace(":", "")
@@ -77,21 +77,21 @@ def _zone(text: str) -> int:
 
 @dataclass(frozen=True)
 class TimeConversion:
-    """Times in the units of one array as times in the units of another one."""
+    """A conversion of times from the units of one array to those of another."""
 
     factor: Fraction
     offset: Fraction
     context: str
-    """Between which units of which array, for errors."""
+    """The units and arrays of the conversion, for errors."""
     missing: tuple[Any, ...] = ()
-    """Values that stand for missing elements, and stay as they are."""
+    """The values of missing elements, which are not converted."""
 
     @classmethod
     def between(
-        cls, given: TimeUnits, target: TimeUnits, context: str, missing: tuple[Any, ...] = ()
+        cls, source: TimeUnits, target: TimeUnits, context: str, missing: tuple[Any, ...] = ()
     ) -> TimeConversion:
-        """Return the conversion of times in one unit to times in another one."""
-        return cls(given.length / target.length, (given.begin - target.begin) / target.length, context, missing)
+        """Return the conversion of times from one unit to another."""
+        return cls(source.length / target.length, (source.begin - target.begin) / target.length, context, missing)
 
     @property
     def is_identity(self) -> bool:
@@ -101,52 +101,52 @@ class TimeConversion:
     def convert(self, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         """Return the converted values in the same type.
 
-        errors  ArgumentError: the type does not have one of them exactly
+        errors  ArgumentError: the type cannot represent a converted value exactly; it equals a value in `missing`
         """
-        kept = np.zeros(values.shape, bool) if values.dtype.kind in "iu" else ~np.isfinite(values)
+        unchanged = np.zeros(values.shape, bool) if values.dtype.kind in "iu" else ~np.isfinite(values)
         for value in self.missing:
-            kept |= values == value
+            unchanged |= values == value
         result = values.copy()
-        given = values[~kept]
-        converted = self._vectorized(given)
-        result[~kept] = self._one_by_one(given) if converted is None else converted
+        times = values[~unchanged]
+        converted = self._vectorized(times)
+        result[~unchanged] = self._one_by_one(times) if converted is None else converted
         for value in self.missing:
-            if (clash := (result == value) & ~kept).any():
+            if (clash := (result == value) & ~unchanged).any():
                 raise ArgumentError(
                     f"the time {values[clash][0]} {self.context} becomes {value}, which stands for missing values; "
                     "give the arrays another missing value, or one unit"
                 )
         return result
 
-    def _vectorized(self, given: np.ndarray[Any, Any]) -> np.ndarray[Any, Any] | None:
-        """Convert in integers of 64 bits; None where these do not suffice."""
-        if given.size == 0:
-            return given
-        bits = 0 if given.dtype.kind in "iu" else _FRACTION_BITS
-        scaled = given if bits == 0 else np.ldexp(given.astype("f8"), bits)
-        most = max(abs(int(scaled.min())), abs(int(scaled.max())))
+    def _vectorized(self, times: np.ndarray[Any, Any]) -> np.ndarray[Any, Any] | None:
+        """Convert with 64-bit integers; None if they are too small for exact results."""
+        if times.size == 0:
+            return times
+        bits = 0 if times.dtype.kind in "iu" else _FRACTION_BITS
+        scaled = times if bits == 0 else np.ldexp(times.astype("f8"), bits)
+        largest = max(abs(int(scaled.min())), abs(int(scaled.max())))
         common = math.lcm(self.factor.denominator, self.offset.denominator)
         factor, offset = int(self.factor * common), int(self.offset * common) << bits
-        if most * abs(factor) + abs(offset) >= _MOST or common >= _MOST or (scaled != np.rint(scaled)).any():
+        if largest * abs(factor) + abs(offset) >= _LIMIT or common >= _LIMIT or (scaled != np.rint(scaled)).any():
             return None
         quotient, rest = np.divmod(scaled.astype("i8") * factor + offset, common)
         result = quotient if bits == 0 else np.ldexp(quotient.astype("f8"), -bits)
-        back = result.astype(given.dtype)
+        back = result.astype(times.dtype)
         exact = (rest == 0) & (back == result) & (np.abs(quotient) <= 1 << 53 if bits else True)
         return back if exact.all() else None
 
-    def _one_by_one(self, given: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        result = np.empty_like(given)
-        for at, value in enumerate(given.tolist()):
+    def _one_by_one(self, times: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        result = np.empty_like(times)
+        for at, value in enumerate(times.tolist()):
             exact = Fraction(value) * self.factor + self.offset
-            fits = exact.denominator == 1 or given.dtype.kind == "f"
+            fits = exact.denominator == 1 or times.dtype.kind == "f"
             try:
-                result[at] = int(exact) if given.dtype.kind in "iu" else float(exact)
+                result[at] = int(exact) if times.dtype.kind in "iu" else float(exact)
             except OverflowError:
                 fits = False
             if not fits or Fraction(result[at].item()) != exact:
                 raise ArgumentError(
-                    f"the time {value} {self.context} becomes {float(exact)!r}, which elements of {given.dtype} do not "
+                    f"the time {value} {self.context} becomes {float(exact)!r}, which elements of {times.dtype} do not "
                     "have exactly; put an array with the finest units first, or give all arrays one unit"
                 )
         return result

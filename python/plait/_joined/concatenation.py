@@ -83,7 +83,7 @@ class Concatenation(Measured, Accessed):
 
     @property
     def attrs(self) -> Attributes:
-        """The attributes of the first part; of decoded elements those that remain."""
+        """The attributes of the first part, without those that decoding applied."""
         return self._attributes
 
     @property
@@ -160,7 +160,7 @@ class Concatenation(Measured, Accessed):
 
     @property
     def _stored_bytes(self) -> int:
-        """Bytes that reading takes in addition for each element: those of stored elements that are decoded."""
+        """Additional bytes that reading needs for each element: a copy of the stored element, if it is decoded."""
         return max((one.stored.itemsize for one in self._decodings if not one.is_identity), default=0)
 
     def close(self) -> None:
@@ -228,11 +228,11 @@ class Concatenation(Measured, Accessed):
             yield piece, self._files.get(piece.part), section, views, _region_of(piece.slices)
 
     def _given(self, arrays: list[Array]) -> Any:
-        """Return local arrays as accesses of parts take them."""
+        """Return local arrays in the form that accesses of parts take: a list, or one array."""
         return arrays if self._alone else next(iter(arrays), None)
 
     def _staged(self, piece: Piece, views: list[Array]) -> list[Array]:
-        """Return what a part is read into: the views themselves if its elements are joined as they are stored."""
+        """Return the arrays that a part is read into: the views themselves if its elements need no decoding."""
         decoding = self._decodings[piece.part]
         with checks(self._refuse):
             return views if decoding.is_identity else [decoding.new_stored(view) for view in views]

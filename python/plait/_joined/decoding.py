@@ -1,4 +1,4 @@
-"""How elements of one part become elements of the joined array."""
+"""Decoding of the elements of one part to elements of the joined array."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .._decoding import Packing, TimeConversion
 
 @dataclass(frozen=True)
 class PartDecoding:
-    """Unpacking, and the conversion of times, of one part."""
+    """The unpacking and time conversion of one part."""
 
     stored: np.dtype[Any]
     """The type of the elements in the file of the part."""
@@ -25,17 +25,17 @@ class PartDecoding:
 
     @property
     def is_identity(self) -> bool:
-        """Whether elements are read as they are stored."""
+        """Whether elements need no decoding."""
         return self.packing is None and self.time is None and self.stored == self.dtype
 
     def new_stored(self, like: Array) -> Array:
-        """Return an array for the stored elements of one that gets the decoded elements."""
+        """Return an array for stored elements, of the shape of `like`, which receives the decoded elements."""
         return np.empty_like(like, dtype=self.stored, subok=False)
 
     def decode(self, stored: Array, out: Array) -> None:
         """Decode elements.
 
-        errors  ArgumentError: the type does not have a time exactly
+        errors  ArgumentError: the type cannot represent a time exactly
         """
         if self.packing is not None:
             self.packing.decode(stored, out)

@@ -60,11 +60,11 @@ def concat(
     unpack   decode packed elements to floating point: ``scale_factor`` and ``add_offset`` are applied, and elements
              equal to ``_FillValue`` or ``missing_value`` become NaN
 
-    Attributes that change what elements mean, such as ``scale_factor``, ``_FillValue``, ``units`` and ``calendar``, are
-    equal in all arrays; those that ``unpack`` applies may differ with it. Times in units such as
-    ``days since 2000-01-01`` are converted to the units of the first array, exactly: a time that its type cannot have
-    is an error when it is read. Other attributes are those of the first array, with one warning that lists the
-    attributes that differ.
+    Attributes that change the meaning of elements, such as ``scale_factor``, ``_FillValue``, ``units`` and
+    ``calendar``, must be equal in all arrays; with ``unpack`` the attributes that it applies may differ. Times in units
+    such as ``days since 2000-01-01`` are converted exactly to the units of the first array; a time that the type cannot
+    represent is an error when it is read. Other attributes are taken from the first array; a single warning lists those
+    that differ.
 
     Nothing is read but what the arrays are. At most 64 files are open at once, fewer where they keep large chunks.
     Raises plait.ArgumentError for arrays that do not fit together, with the name of the first one that differs, and
@@ -133,7 +133,7 @@ def _joined(names: list[str], axis: int | str, comm: CommLike, told: dict[str, A
 def _decoded(
     decodings: list[PartDecoding], meanings: Meanings, first: File
 ) -> tuple[tuple[PartDecoding, ...], Attributes]:
-    """Give all parts one type.  Returns how each is decoded, and the attributes of the joined array."""
+    """Return the decoding of each part to a common type, and the attributes of the joined array."""
     dtype = decodings[0].dtype
     if any(one.packing is not None for one in decodings):
         dtype = np.result_type(*[one.dtype for one in decodings])
@@ -160,7 +160,7 @@ def _warn_of(differing: dict[str, str], first: str) -> None:
 def _join_again(names: list[str], axis: int, told: dict[str, Any]) -> Concatenation:
     """Join what was pickled; nobody there is to close it."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # shown when they were joined first
+        warnings.simplefilter("ignore", UserWarning)  # they were shown when the arrays were first joined
         joined = concat(names, axis, **told)
     joined._files.keep_for_good()
     return joined

@@ -34,7 +34,7 @@ class JoinedParts:
     decodings: tuple[PartDecoding, ...]
     """How the elements of each part are decoded."""
     attributes: Attributes
-    """Of the joined array."""
+    """The attributes of the joined array."""
 
 
 @dataclass(frozen=True)

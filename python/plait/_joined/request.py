@@ -17,7 +17,7 @@ class JointRequest(Request[_Result]):
     def __init__(
         self, requests: Sequence[Request[Any]], result: _Result, finish: Sequence[Callable[[], None]] = ()
     ) -> None:
-        """Take requests that have been started, what a blocking call would return, and what completes it."""
+        """Wrap started requests.  result: of wait().  finish: functions that wait() calls after all requests."""
         self._parts = requests
         self._result = result
         self._finish = finish

@@ -82,7 +82,7 @@ Examples:
     "--format",
     "format_",
     metavar="FORMAT",
-    help="Format of TARGET: npy, npz, hdf5, netcdf, safetensors, zarr or raw.  [default: by the ending of TARGET]",
+    help="Format of TARGET: npy, npz, hdf5, netcdf, safetensors, zarr or raw.  [default: by the suffix of TARGET]",
 )
 @click.option(
     "--region",

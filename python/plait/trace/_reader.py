@@ -207,9 +207,9 @@ class Trace:
         """How much the events read so far are of these and what is known to be missing.
 
         Bytes are those that were read and written, on one level: logical ones where there are any, else physical ones.
-        Their share is not known where something is missing whose bytes nobody counted, such as loads and stores on
-        mapped files, and no share where the trace is cut off or a program ran unrecorded. Calls that the trace has
-        counters of are not among its events.
+        The share of bytes is unknown if I/O of unknown size is missing, such as loads and stores on mapped files. Both
+        shares are unknown if the trace is cut off or a program ran unrecorded. Calls for which the trace contains only
+        counters are not among its events.
 
         Raises:
             plait.Error: something is missing, and no event was read yet.

@@ -77,10 +77,10 @@ def write_out(
     format: str | None,
     progress: Callable[[float], None] | None = None,
 ) -> Summary:
-    """Write an import that was read whole.
+    """Write an import after its source was read completely.
 
     Raises:
-        plait.ArgumentError: not one line of it was understood, so that it is of another format.
+        plait.ArgumentError: no line of the source was understood, so that it has another format.
     """
     if found.not_understood:
         raise ArgumentError(

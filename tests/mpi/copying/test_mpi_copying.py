@@ -136,7 +136,7 @@ def test_a_difference_on_one_rank_is_told_to_all(comm, shared, source, monkeypat
 
 
 def packed_parts(comm, folder):
-    """Two files that are packed in different ways; all ranks have their names."""
+    """Return the names of two files with different packing, on all ranks."""
     names = [folder / f"p_{number}.zarr::/v" for number in range(2)]
     if comm.rank == 0:
         for number, name in enumerate(names):

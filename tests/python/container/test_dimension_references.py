@@ -1,4 +1,4 @@
-"""Scales that HDF5's references of version 1.12 attach to datasets, as its library does if it is built so."""
+"""Dimension scales that are attached by HDF5 1.12 references, as HDF5's library does if it is built so."""
 
 import ctypes
 from pathlib import Path
@@ -18,7 +18,7 @@ class Sequence(ctypes.Structure):
 
 
 def library() -> ctypes.CDLL:
-    """The library that h5py has loaded."""
+    """Return the library that h5py has loaded."""
     for line in Path("/proc/self/maps").read_text().splitlines():
         path = line.split()[-1]
         if "h5py" in path and "/libhdf5-" in path:
@@ -31,7 +31,7 @@ def library() -> ctypes.CDLL:
 
 
 def attach(dataset: object, names: list[str], file: str | None = None) -> None:
-    """Attaches one scale to each dimension; an empty name attaches none.  file: where the scales lie."""
+    """Attaches one scale to each dimension; an empty name attaches none.  file: the file of the scales."""
     hdf5, at = library(), ctypes.c_int64(dataset.id.id)
     other = None if file is None else h5py.h5f.open(file.encode())
     owner = at if other is None else ctypes.c_int64(other.id)

@@ -20,7 +20,7 @@ SINGLE, IMPLICIT, FIXED_ARRAY, EXTENSIBLE_ARRAY, TREE_2 = range(1, 6)
 
 
 def maxima(shape: tuple[int, ...]) -> list[tuple[int | None, ...]]:
-    """Maximum shapes: each dimension keeps its length, may grow by 4, or is unlimited."""
+    """Return maximum shapes: each dimension has a fixed length, may grow by 4, or is unlimited."""
     return list(itertools.product(*((extent, extent + 4, None) for extent in shape)))
 
 

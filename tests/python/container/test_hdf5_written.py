@@ -288,7 +288,7 @@ def test_usual_chunks_hold_a_mebibyte(tmp_path):
         ({"chunks": (3,)}, "do not fit an array"),
         ({"chunks": (0, 3)}, "do not fit an array"),
         ({"chunks": (4, 4), "shards": (8, 8)}, "which Plait writes to .zarr only"),
-        ({"fill_value": "x"}, "is no number and no bytes"),
+        ({"fill_value": "x"}, "is neither a number nor bytes"),
         ({"chunks": (4, 4), "dimension_names": ("x",)}, "1 names were given for 2 dimensions"),
     ],
 )

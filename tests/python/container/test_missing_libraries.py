@@ -1,4 +1,4 @@
-"""Codecs whose libraries are not installed: said before anything is read or written."""
+"""Missing libraries of codecs are reported before anything is read or written."""
 
 import os
 import subprocess
@@ -69,7 +69,7 @@ with h5py.File("a.h5", "w") as file:
     for name, number in ((b"blosc", 32001), (b"lz4", 32004)):
         properties = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
         properties.set_chunk((5,))
-        # Optional, so that no library that packs is needed.
+        # Optional, so that h5py needs no compression library.
         properties.set_filter(number, h5py.h5z.FLAG_OPTIONAL, (2, 2, 8, 40, 5, 1, 1))
         h5py.h5d.create(file.id, name, h5py.h5t.NATIVE_DOUBLE, h5py.h5s.create_simple((10,)), properties)
     file["plain"] = np.arange(10.0)
@@ -78,7 +78,7 @@ with h5py.File("a.h5", "w") as file:
 
 def test_sources_of_hdf5(command):
     pytest.importorskip("h5py")
-    # In a process without netCDF4, whose plug-ins would look at what stands for parameters of the filters here.
+    # In a process without netCDF4, because its plug-ins would check the invalid filter parameters.
     environment = {name: value for name, value in os.environ.items() if name != "HDF5_PLUGIN_PATH"}
     subprocess.run([sys.executable, "-c", FILTERED], env=environment, check=True)
     done = command("copy", "a.h5", "b.h5")

@@ -48,7 +48,7 @@ def find_dimension(group: "netcdf.Group", name: str) -> "netcdf.Dimension":
 
 
 def variables_in(path: Path) -> dict[str, tuple[tuple[str, ...], np.ndarray]]:
-    """The dimensions and elements of all variables, by netCDF's library."""
+    """Return the dimensions and elements of all variables, read by netCDF's library."""
 
     def add(group: "netcdf.Group", prefix: str) -> None:
         for name, variable in group.variables.items():
@@ -115,7 +115,7 @@ def test_the_dataset_of_xarray(tmp_path):
         xarray.testing.assert_identical(ours.load(), expected.load())
 
 
-#: Of each variable: dimensions, type, chunks, fill value, and how many elements of each dimension are written.
+#: For each variable: dimensions, type, chunks, fill value, and the number of written elements of each dimension.
 RECORDS = {
     "time": (("time",), "f8", None, None, (3,)),
     "full": (("time", "x"), "i4", None, None, (7, 5)),
@@ -131,7 +131,7 @@ FILL = {name: netcdf.default_fillvals[name] for name in ("i2", "i4", "i8", "u1",
 
 
 def write_records(path: Path, **how: object) -> dict[str, tuple[tuple[str, ...], np.ndarray]]:
-    """Writes variables with different numbers of records, and returns them as they are to be read.
+    """Writes variables with different numbers of records, and returns the expected arrays.
 
     netCDF's library itself misplaces elements of variables whose unlimited dimension is not the first.
     """

@@ -1,4 +1,4 @@
-"""Names and types that other writers use: dimensions of one name, NULs behind names, types that NumPy does not have."""
+"""Unusual names and types of other writers: equal dimension names, NULs after names, types that NumPy lacks."""
 
 import zipfile
 

@@ -71,7 +71,7 @@ def test_xarray_finds_consolidated_metadata(source):
     assert found["t"].attrs == {"units": "K"}
     np.testing.assert_array_equal(found["u"].values, np.ones((2, 6, 20)))
     assert [one.name for one in plait.groups_in("b.zarr")] == [""]
-    # What is added later is not hidden.
+    # Consolidated metadata does not hide arrays that are added later.
     with plait.open("b.zarr::/g/new", "w", shape=(3,), dtype="i4") as file:
         file.write(np.arange(3, dtype="i4"))
     assert "g/new" in dict(zarr.open_group("b.zarr", mode="r").members(max_depth=None))

@@ -1,4 +1,4 @@
-"""Copies of packed arrays: `--unpack` decodes them, and joined ones agree or fail before anything is written."""
+"""Copies of packed arrays: `--unpack` decodes them, and joined arrays agree or fail before anything is written."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Arrays that cannot be copied: they do not matter where others are chosen, and whole copies list all of them first."""
+"""Arrays that cannot be copied do not affect copies of others; copies of whole files list all of them first."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What xarray gets of netCDF and HDF5 files is what it gets by netCDF's library."""
+"""xarray gets the same datasets from Plait as from netCDF's library."""
 
 import random
 
@@ -15,7 +15,7 @@ KINDS = ["NETCDF3_CLASSIC", "NETCDF3_64BIT_OFFSET", "NETCDF3_64BIT_DATA", "NETCD
 
 
 def compare(path, **options):
-    """Compares what both backends give, and returns it."""
+    """Return a dataset after comparing the results of both backends."""
     with (
         xarray.open_dataset(path, engine="plait", **options) as own,
         xarray.open_dataset(path, engine="netcdf4", **options) as other,
@@ -91,7 +91,7 @@ def test_files_without_arrays(tmp_path, name):
 @pytest.mark.parametrize("options", [{}, {"mask_and_scale": False}, {"concat_characters": False}], ids=str)
 @pytest.mark.parametrize("kind", KINDS)
 def test_fill_values_of_characters(tmp_path, kind, options):
-    """As in files of Argo, whose quality flags are characters."""
+    """Argo files store quality flags as characters."""
     with netcdf.Dataset(tmp_path / "a.nc", "w", format=kind) as file:
         file.createDimension("profile", 3)
         file.createDimension("level", 4)

@@ -1,4 +1,4 @@
-"""Existing files are of the format that their content says; endings, and `format=`, decide for new ones."""
+"""Content determines the format of existing files; suffixes and `format=` determine that of new files."""
 
 import itertools
 import os
@@ -194,8 +194,8 @@ def test_formats_that_are_stated_in_names(tmp_path, monkeypatch):
         plait.open("npz:a.mat")
     for kind, name, says in [
         ("hdf", "a", "format='hdf' is not known; use one of: npy, npz, hdf5, netcdf, safetensors, zarr, raw"),
-        ("npy", "raw:a", "the beginning of the name says what it is"),
-        ("npy", "memory:a", "the beginning of the name says what it is"),
+        ("npy", "raw:a", "the name already has a prefix of another kind"),
+        ("npy", "memory:a", "the name already has a prefix of another kind"),
     ]:
         with pytest.raises(plait.ArgumentError, match=says):
             plait.open(name, "w", shape=1, dtype="f4", format=kind)

@@ -1,4 +1,4 @@
-"""Joined arrays whose attributes say what their elements mean: these agree, are decoded or are converted."""
+"""Attributes that change the meaning of joined elements agree, or elements are decoded or converted."""
 
 import datetime
 import warnings
@@ -19,7 +19,7 @@ DECODED = [[5, 10, np.nan], [0.5, 1, 1.5], [7, np.nan, 4.75]]
 
 
 def write(name, array, attributes, *, variable="v", dimensions=("time", "x"), also=()):
-    """Write variables with netCDF's library, as they are stored."""
+    """Write already packed variables with netCDF's library."""
     with netcdf4.Dataset(name, "w") as file:
         for its, values, given, along in ((variable, array, attributes, dimensions), *also):
             for dimension, size in zip(along, values.shape, strict=True):
@@ -208,5 +208,5 @@ def test_arrays_that_are_not_packed_stay_as_they_are(here):
         np.testing.assert_array_equal(joined[...], [0, 1, 2, 0, 1, 2])
     with pytest.raises(plait.ArgumentError, match="unpack='yes' is not a truth value"):
         plait.concat(["a.npy"], unpack="yes")
-    with pytest.raises(plait.ArgumentError, match="scale_factor='two', which is no number"):
+    with pytest.raises(plait.ArgumentError, match="scale_factor='two', which is not a number"):
         plait.concat([write("b.nc", STORED[0], {"scale_factor": "two"})], unpack=True)

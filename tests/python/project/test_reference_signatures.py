@@ -1,4 +1,4 @@
-"""Calls of functions in the reference of Python have the parameters of the functions, with their defaults."""
+"""Signatures in the Python reference list all parameters with their defaults."""
 
 import inspect
 import re

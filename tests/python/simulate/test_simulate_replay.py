@@ -226,7 +226,7 @@ def test_misses_of_a_request_are_read_together_whatever_the_policy(tmp_path, pol
     one = simulate.run(first, bare(tmp_path), cache="4MiB", policy=policy, read_ahead="none")
     assert one["devices"][0]["reads"] == 128
     both = simulate.run(write_trace(tmp_path / "both.plait", requests), bare(tmp_path), cache="4MiB", policy=policy)
-    assert both["devices"][0]["reads"] <= 256 + 16  # as many requests, of which a few are divided by blocks that hit
+    assert both["devices"][0]["reads"] <= 256 + 16  # one per request, plus a few that cache hits divide
 
 
 def test_belady_is_faster_where_it_reads_less(tmp_path):

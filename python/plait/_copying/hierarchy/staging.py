@@ -1,9 +1,9 @@
 """New hierarchies of folders with several arrays: they appear whole, or not at all.
 
-Each array of a hierarchy such as ``a.zarr`` is a folder that Plait writes by itself. If ``a.zarr`` is new, all of its
-arrays are written to ``.a.zarr.plait-HOST-PROCESS-NUMBER/a.zarr``, which gets its name when the last array is there. If
-arrays are added to a hierarchy that exists, each appears when it is whole, and a copy that fails removes those that it
-has added.
+Each array of a hierarchy such as ``a.zarr`` is a folder that is written on its own. If ``a.zarr`` is new, all arrays
+are written to ``.a.zarr.plait-HOST-PROCESS-NUMBER/a.zarr``, which is renamed to ``a.zarr`` after the last array. If
+arrays are added to an existing hierarchy, each appears when it is complete, and a copy that fails removes the arrays
+that it has added.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from .consolidating import METADATA, consolidate, consolidate_here
 
 _counter = itertools.count()
 _FORMAT = "zarr:"
-"""Stands before the name of a new hierarchy whose ending does not say what it is."""
+"""The prefix of a new hierarchy without the suffix ``.zarr``."""
 
 
 class Stage:
-    """Where the arrays of a hierarchy are written until all of them are there."""
+    """A temporary folder for the arrays of a new hierarchy until all of them are written."""
 
     def __init__(self, target: str, comm: _core.Comm) -> None:
-        """Make the folder.  Collective."""
+        """Create the folder.  Collective."""
         self._target, self._comm = target, comm
         self._format = _FORMAT if target.startswith(_FORMAT) else ""
         self._refuse = partial(_core.refuse, comm=comm)
@@ -48,24 +48,24 @@ class Stage:
             if comm.rank == 0 and not _is_there(self._root):
                 self._make()
             with agreed_already():
-                told = _core.tell(f"stage {target}", json.dumps(str(self._folder or "")), 0, comm)
-        folder = json.loads(told)
+                folder_json = _core.tell(f"stage {target}", json.dumps(str(self._folder or "")), 0, comm)
+        folder = json.loads(folder_json)
         self._made = Path(folder) / self._root.name if folder else None
         self.path = f"{self._format}{self._made}" if self._made else target
-        """What arrays are written to."""
+        """The name of the hierarchy that arrays are written to."""
 
     def begin_array(self, name: str) -> None:
-        """Note an array that is added to a hierarchy that exists."""
+        """Record an array that is added to an existing hierarchy, so that discard() can remove it."""
         if self._made is not None or self._comm.rank != 0:
             return
         folder = self._root.joinpath(*[part for part in name.split("/") if part])
-        above = [one for one in (folder, *folder.parents) if one.is_relative_to(self._root)]
-        missing = [one for one in above if not os.path.lexists(one)]
+        above = [path for path in (folder, *folder.parents) if path.is_relative_to(self._root)]
+        missing = [path for path in above if not os.path.lexists(path)]
         if missing:
             self._added.append((folder, missing[-1]))
 
     def commit(self) -> None:
-        """Give the hierarchy its name.  Collective."""
+        """Rename the hierarchy to its final name.  Collective."""
         self._added.clear()
         if self._made is None:
             consolidate(self._target, self._comm)
@@ -85,7 +85,7 @@ class Stage:
         for folder, highest in self._added:
             shutil.rmtree(folder, ignore_errors=True)
             for group in folder.parents:
-                # Another program may have added an array.
+                # Another program may have added an array to the group.
                 if not group.is_relative_to(highest) or _is_there(group, besides=METADATA):
                     break
                 shutil.rmtree(group, ignore_errors=True)
@@ -93,17 +93,17 @@ class Stage:
 
     @contextlib.contextmanager
     def naming(self) -> Iterator[None]:
-        """Let errors name the hierarchy as the caller does."""
+        """Replace the temporary name in errors by the name that the caller passed."""
         try:
             yield
         except Error as error:
-            error.args = tuple(self._with_target(one) if isinstance(one, str) else one for one in error.args)
+            error.args = tuple(self._with_target(text) if isinstance(text, str) else text for text in error.args)
             if isinstance(error, OSError) and isinstance(error.filename, str):
                 error.filename = self._with_target(error.filename)
             raise
 
     def _with_target(self, text: str) -> str:
-        """Replace the hierarchy in the folder, under its own or a temporary name, by the target."""
+        """Replace paths of the hierarchy in the temporary folder by the target."""
         if self._made is None:
             return text
         names = rf"(?:\.[^/]*\.plait-[^/]*|{re.escape(self._made.name)})"
@@ -120,25 +120,24 @@ class Stage:
             except FileExistsError:
                 continue
             self._folder = folder
-        # Others may remove the folder once this process has ended, which its lock says where they do not see it.
+        # Others remove the folder after this process has ended. They test the lock if they cannot see the process.
         self._lock = os.open(self._folder, os.O_RDONLY | os.O_DIRECTORY)
         with contextlib.suppress(OSError):
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
-    def _rename(self, made: Path) -> None:
-        consolidate_here(made)
+    def _rename(self, staged: Path) -> None:
+        consolidate_here(staged)
         try:
-            made.rename(self._root)
+            staged.rename(self._root)
         except OSError as error:
             if error.errno not in (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR):
                 raise
-            kept = next(
-                one for number in itertools.count(1) if not os.path.lexists(one := Path(f"{self._root}.kept-{number}"))
-            )
-            made.rename(kept)
+            candidates = (Path(f"{self._root}.kept-{number}") for number in itertools.count(1))
+            spare = next(path for path in candidates if not os.path.lexists(path))
+            staged.rename(spare)
             raise store_error(
                 f"cannot finish {self._target}: a folder with other data has appeared there since the copy began; that "
-                f"one is unchanged, and the new data is in {kept}; move it, or what is in it, to where you want it",
+                f"one is unchanged, and the new data is in {spare}; move it, or what is in it, to where you want it",
                 errno.EEXIST,
             ) from error
         parent = os.open(self._root.parent, os.O_RDONLY | os.O_DIRECTORY)
@@ -155,5 +154,5 @@ class Stage:
 
 
 def _is_there(path: Path, besides: str = "") -> bool:
-    """Whether there is anything but a folder that holds nothing besides a file of that name."""
+    """Whether the path exists and is not a folder that is empty but for a file called `besides`."""
     return os.path.lexists(path) and not (path.is_dir() and all(entry.name == besides for entry in path.iterdir()))

@@ -90,7 +90,7 @@ def _coverage(report: Document) -> Iterator[Conclusion]:
 
 
 def _advice(coverage: Document) -> str | None:
-    """What helps against what a trace lacks; None where little is missing."""
+    """Return advice for the gaps of a trace; None if little is missing."""
     if any(is_of_a_program(one["reason"]) for one in coverage["missed"]):
         return f"{ADVICE.removesuffix('.')}, or build the program with glibc as a dynamically linked one."
     if coverage["share"] is not None and coverage["share"] >= FOOTNOTE:

@@ -41,10 +41,10 @@ def coverage(known: Document, seen: int, events: int, part: bool, counters: Docu
 
 
 class _Gaps:
-    """What a trace lacks, apart by whether anybody knows how much that is.
+    """The gaps of a trace, divided into those of known and of unknown size.
 
-    Nobody counts the loads and stores on mapped files: a program that maps 1 GiB and looks at one page of it has read
-    one page.  Nor does anybody count what a program did that was not recorded.
+    The number of loads and stores on mapped files is unknown: a program that maps 1 GiB and accesses one page of it has
+    read only that page.  The I/O of a program that was not recorded is unknown as well.
     """
 
     def __init__(self, missed: list[Document], complete: bool):

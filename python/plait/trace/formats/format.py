@@ -57,7 +57,7 @@ class Imported(NamedTuple):
     spool: Events
     counters: list[Counters] = []  # noqa: RUF012 - a default of a named tuple, which nobody changes
     not_understood: str = ""
-    """What the source begins with, if not one line of it was understood."""
+    """The first lines of the source if none of its lines was understood, else empty."""
 
 
 class Functions(NamedTuple):

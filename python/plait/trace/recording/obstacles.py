@@ -1,4 +1,4 @@
-"""What cannot be recorded, why, and what helps instead."""
+"""Programs that cannot be recorded: the reasons, and advice."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ ADVICE = (
     "Trace it with strace: strace -f -ttt -T -y -o strace.out COMMAND, then plait trace import strace.out run.plait."
 )
 UNRECORDED = "unrecorded program"
-"""How the reason begins that a trace states for such a program (src/trace/formats/binary/unrecorded.cpp)."""
+"""The beginning of the reason that a trace states for such a program (src/trace/formats/binary/unrecorded.cpp)."""
 UNFOLLOWED = "child processes that could not be followed"
-"""The reason of traces that do not name the programs."""
+"""The reason in traces that do not contain the names of the programs."""
 
-_MAPPED = "bytes of mapped files"  # how the recorder's reason begins
+_MAPPED = "bytes of mapped files"  # the beginning of the recorder's reason
 LIBRARY = Path(__file__).parents[2] / "libplait_capture.so"
 """The recording library."""
 
-_SILENT = 32  # loaders of glibc up to 2.32 do not say which they are
+_SILENT = 32  # loaders of glibc up to 2.32 do not contain their version
 _64_BIT = 2  # ELFCLASS64
 _INTERPRETER = 3  # PT_INTERP
 _GLIBC_LOADERS = ("ld-linux", "ld-lsb", "ld-2.", "ld.so")
@@ -29,17 +29,17 @@ _MOST_SCRIPTS = 4
 
 
 def is_of_a_program(reason: str) -> bool:
-    """Whether a trace misses what a program did that was not recorded, so that nobody knows how much that was."""
+    """Whether the reason is that a program was not recorded, so that the missing amount is unknown."""
     return reason.startswith((UNRECORDED, UNFOLLOWED))
 
 
 def is_of_mappings(reason: str) -> bool:
-    """Whether a trace misses the loads and stores on mapped files, of which it knows the size of the files alone."""
+    """Whether the reason is loads and stores on mapped files, of which only the size of the files is known."""
     return reason.startswith(_MAPPED)
 
 
 def why_not(program: str, depth: int = 0) -> str | None:
-    """Why nothing of a program would be recorded, in words; None if it can be recorded."""
+    """Return the reason why a program cannot be recorded; None if it can."""
     try:
         about = os.stat(program)
         with open(program, "rb") as file:
@@ -49,7 +49,7 @@ def why_not(program: str, depth: int = 0) -> str | None:
     except OSError:
         return None
     if _gains_rights(program, about):
-        return f"{program} runs with another user's rights (setuid), which the loader keeps libraries away from"
+        return f"{program} runs with another user's rights (setuid), so that the loader ignores the recording library"
     if head.startswith(b"#!"):
         words = head[2:].split(b"\n", 1)[0].split()
         return why_not(os.fsdecode(words[0]), depth + 1) if words and depth < _MOST_SCRIPTS else None
@@ -71,7 +71,7 @@ def why_not(program: str, depth: int = 0) -> str | None:
 
 
 def _loader(file: BinaryIO, head: bytes, size: int) -> str | None:
-    """The loader that an ELF program names; None for a statically linked one."""
+    """Return the loader that an ELF program names; None if the program is statically linked."""
     (begin,) = struct.unpack_from("<Q", head, 32)
     entry, count = struct.unpack_from("<HH", head, 54)
     file.seek(begin if begin < size else 0)
@@ -87,17 +87,17 @@ def _loader(file: BinaryIO, head: bytes, size: int) -> str | None:
 
 
 def _is_too_old(loader: str) -> bool:
-    """Whether a glibc's loader would refuse the recording library, and the program with it."""
+    """Whether the glibc of a loader is too old for the recording library, so that the program would not start."""
     try:
         with open("/proc/self/exe", "rb") as file:
-            own = _loader(file, file.read(64), os.fstat(file.fileno()).st_size)
-        if own is not None and os.path.samefile(own, loader):
+            own_loader = _loader(file, file.read(64), os.fstat(file.fileno()).st_size)
+        if own_loader is not None and os.path.samefile(own_loader, loader):
             return False
-        says = re.search(rb"release version 2\.(\d+)", Path(loader).read_bytes())
+        stated = re.search(rb"release version 2\.(\d+)", Path(loader).read_bytes())
         needs = re.findall(rb"GLIBC_2\.(\d+)", LIBRARY.read_bytes())
     except OSError:
         return False
-    version = int(says[1]) if says else _SILENT
+    version = int(stated[1]) if stated else _SILENT
     return version < max(map(int, needs), default=0)
 
 

@@ -101,7 +101,7 @@ def recording_environment(path: str | os.PathLike[str]) -> dict[str, str]:
     if any(character in str(LIBRARY) for character in " :"):
         raise StoreError(f"{LIBRARY}: the loader takes no blanks or colons in LD_PRELOAD; install Plait elsewhere")
     names = os.environ.get("LD_PRELOAD", "").replace(":", " ").split()
-    if str(LIBRARY) not in names:  # else the caller has chosen the order
+    if str(LIBRARY) not in names:  # otherwise the caller determines the order
         names.insert(0, str(LIBRARY))
     environment = {**os.environ, "PLAIT_RECORD": os.path.abspath(path), "LD_PRELOAD": ":".join(names)}
     environment.setdefault("PLAIT_TRACE", environment["PLAIT_RECORD"])  # what Plait in it is asked for
