@@ -69,7 +69,7 @@ else()
   set(pc_prefix "\${pcfiledir}/${pc_up}")
 endif()
 cmake_path(APPEND pc_libdir "\${prefix}" "${CMAKE_INSTALL_LIBDIR}")
-# Programs find the libraries when they run as well, unless the loader looks there by itself.
+# The run path lets programs find the libraries at run time; it is omitted for folders that the loader searches anyway.
 set(pc_run_path "")
 if(NOT CMAKE_INSTALL_PREFIX STREQUAL "/usr")
   set(pc_run_path " -Wl,-rpath,\${libdir}")

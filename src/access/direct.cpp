@@ -14,7 +14,7 @@ namespace plait::access {
 
 namespace {
 
-/// The loops of a copy of so many rows from the buffer to the array.
+/// Returns the loops that copy `count` rows from the buffer to the array.
 std::vector<copy::Loop> to_array(const plan::ScatteredRows& rows, std::int64_t count) {
   std::vector<copy::Loop> loops{{count, rows.row_bytes, rows.rows.b_step}};
   for (const plan::NestLoop& loop : rows.row) loops.push_back({loop.count, loop.a_step, loop.b_step});
@@ -49,7 +49,7 @@ struct Writing {
   static constexpr auto loops = to_buffer;
 };
 
-/// Moves the part of one rank.
+/// Reads or writes the part of one rank directly.
 template <typename Direction>
 class DirectPart {
  public:
@@ -90,7 +90,7 @@ class DirectPart {
   std::vector<std::byte> buffer_;
 };
 
-/// Workers that see all arrays share them out.
+/// True if this worker moves the array: workers that see all arrays divide them among themselves by rank.
 bool is_mine(const Access& access, const copy::LocalArray& array) {
   return !access.sees_all_arrays || array.rank % access.transport.size() == access.transport.rank();
 }

@@ -16,7 +16,7 @@ class Codec {
   virtual ~Codec() = default;
   /// What it is, for people: `zstd`.
   virtual std::string words() const = 0;
-  /// The library that it needs and that is not installed, and what to do; empty if it can be used.
+  /// Names the library that the codec needs and that is not installed, with advice; empty if the codec can be used.
   virtual std::string missing() const { return {}; }
   /// The most bytes that encode() makes of so many.
   virtual std::size_t most_encoded(std::size_t bytes) const = 0;
@@ -44,7 +44,7 @@ class Chain {
   const std::vector<std::shared_ptr<const Codec>>& codecs() const { return codecs_; }
   /// `not packed`, `zstd`, `shuffle, gzip`.
   std::string words() const;
-  /// What the first codec that cannot be used lacks; empty if all can be used.
+  /// Returns missing() of the first codec that cannot be used; empty if all can be used.
   std::string missing() const;
   /// The most bytes that so many become; of the whole chain, or of its first `steps` codecs.
   std::size_t most_encoded(std::size_t bytes) const { return most_encoded(bytes, codecs_.size()); }

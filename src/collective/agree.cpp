@@ -83,8 +83,8 @@ void with_memory(Body&& body) {
   }
 }
 
-/// For a worker without memory for the words of an error that all throw.  Made when the library is loaded: a worker that
-/// first needs it has no memory to make it.
+/// Thrown by a worker that has no memory for the text of an error that all workers throw.  Created when the library is
+/// loaded, because such a worker could not create it either.
 const std::exception_ptr kWithoutWords = std::make_exception_ptr(
     Error(ErrorKind::kSystem, "out of memory, also for the text of the error that all ranks raise", ENOMEM));
 

@@ -200,8 +200,8 @@ ArrayAttribute attribute_of(const std::string& name, const Json& value) {
   return made;
 }
 
-/// Words that JSON does not have become texts, with `marks` behind the mark, of which other texts that begin with it
-/// get one more then.
+/// Turns words that JSON does not have, such as NaN, into strings.  If `marks`, these strings begin with a mark, and
+/// other strings that begin with the mark get a second mark.
 std::string with_marks(std::string_view text, bool marks) {
   std::string result;
   result.reserve(text.size());

@@ -13,10 +13,10 @@ namespace plait::container {
 /// What is nested deeper, in lists and objects, is not read, and would be followed by recursion.
 inline constexpr std::size_t kMostNesting = 256;
 
-/// Strict JSON of what Python's writers give, with NaN and infinities, which become texts, as fill values of Zarr spell
-/// them.
+/// Converts JSON of Python's writers to strict JSON: NaN and infinities become strings, as Zarr writes them in fill
+/// values.
 std::string strict_json(std::string_view text);
-/// The same for json_text(): these texts begin with a mark, and others that begin with it get one more.
+/// Like strict_json(), for json_text(): these strings begin with a mark, and the mark of other strings is doubled.
 std::string marked_json(std::string_view text);
 /// A text as one in a document for json_text().
 std::string marked_text(std::string_view text);

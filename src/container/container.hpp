@@ -54,7 +54,7 @@ struct Member {
   std::int64_t told_at = 0;
   /// Why it cannot be opened; empty: it can.
   std::string refused{};
-  /// False for an array that has a name and attributes, but no shape and no elements.
+  /// False for an array that has a name and attributes, but no shape and no elements (a null dataspace of HDF5).
   bool has_elements = true;
 };
 
@@ -91,14 +91,14 @@ class Container {
   virtual bool tells() const = 0;
   /// What names of its files end with, such as `.npy`; empty: any name.
   virtual std::string_view suffix() const = 0;
-  /// What names of new files of it may begin with, and `format=` calls it, such as `hdf5`; empty: nothing.
+  /// The prefix that states the format in names, which is also its name in `format=`, such as `hdf5`; empty if none.
   virtual std::string_view format() const { return {}; }
   /// What a file of it is, in words.
   virtual std::string kind() const { return base::text("a ", suffix(), " file"); }
   /// Whether a file that begins so is one.  `front` has kFrontBytes, or all that there are.
   virtual bool begins(std::span<const std::byte> front) const = 0;
-  /// Whether the content of a file is of the format that its name has.  May look for signatures that begins() does not
-  /// see.  errors  kSystem.
+  /// True if a file that has a name of this format contains this format.  May search for signatures that begins() does
+  /// not check.  errors  kSystem.
   virtual bool recognizes(store::Store& store) const;
   /// The bytes that those of `store` stand for where they are coded, as a store; else `store` itself.  One rank calls
   /// it before inspect(), with nothing in `told`; every other one with what tell() said there.  path: as for inspect().
@@ -111,8 +111,8 @@ class Container {
   virtual std::string tell(const store::Store& /*view*/) const { return {}; }
   /// Whether what it reads is a folder, in which there are files.
   virtual bool in_folder() const { return false; }
-  /// The file that says what is inside, of the path of a file or folder and the name of an array in it.  A folder in
-  /// which it is there is of the format.
+  /// Returns the file that describes the content, for the path of a file or folder and the name of an array in it.  A
+  /// folder that contains this file has this format.
   /// errors  kArgument: a name that cannot be.
   virtual std::string file_of(std::string_view path, std::optional<std::string_view> /*array*/) const {
     return std::string(path);
@@ -190,7 +190,7 @@ class Container {
                                  const AttributeChanges& /*changes*/) const {}
 };
 
-/// Holds the signatures of all formats, that of HDF5 also after a user block of up to 4096 bytes.
+/// Bytes that contain the signatures of all formats, including HDF5's after a user block of up to 4096 bytes.
 inline constexpr std::size_t kFrontBytes = 4096 + 8;
 
 }  // namespace plait::container

@@ -83,7 +83,7 @@ std::optional<std::uint64_t> bits_of(const json& value, char kind, std::size_t b
                                                                   : std::nullopt;
 }
 
-/// The bytes that hexadecimal digits after `0x` spell; zeros follow.
+/// Decodes hexadecimal digits after `0x`, and pads the element with zeros.
 std::vector<std::byte> bytes_of_text(const json& value, std::size_t bytes) {
   if (!value.is_string()) return {};
   std::string_view digits = value.get_ref<const std::string&>();

@@ -8,8 +8,8 @@
 
 namespace plait::container::zarr {
 
-/// The bytes of an element; empty if the type has no such value.  dtype: as .npy files spell it.  Texts and opaque bytes
-/// are spelled by hexadecimal digits, as in `0x6162`; the rest of the element is zero.
+/// Encodes a fill value as an element; empty if the type has no such value.  dtype: as in .npy headers.  Strings and
+/// opaque bytes are hexadecimal digits, as in `0x6162`; the rest of the element is zero.
 std::vector<std::byte> fill_of(const nlohmann::json& value, const std::string& dtype);
 
 /// The value that FileOptions give, as JSON.  errors  kArgument: elements of that dtype cannot have it.

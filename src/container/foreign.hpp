@@ -17,9 +17,9 @@ std::string_view foreign_by_name(std::string_view path);
 /// errors  kSystem.
 std::string_view foreign_by_content(store::Store& store);
 
-/// Checks the format that was found in an existing file of that name.
-/// errors  kArgument: none, although the name ends like those of a format that is not raw; one without names of arrays,
-///         although the name is that of an array in the file.
+/// Checks that the format of an existing file's content suits its name.
+/// errors  kArgument: the content matches no format, but the name ends like those of a known format; the name contains
+///         that of an array, but the format does not name its arrays.
 void check_content(const std::string& name, const Container& found);
 
 /// What a folder holds as a whole, or empty.

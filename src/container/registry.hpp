@@ -27,31 +27,31 @@ class AddedContainer {
   AddedContainer& operator=(const AddedContainer&) = delete;
 };
 
-/// A name of an array in a file that holds several, taken apart: `FILE::NAME`, with the format in front or without:
+/// The parts of `FILE::NAME`, the name of an array in a file that holds several, optionally with a format prefix:
 /// `FORMAT:FILE::NAME`.
 struct ArrayName {
   std::string_view file;
-  std::optional<std::string_view> array;  ///< empty: the name is that of the file alone
-  const Container* format = nullptr;      ///< the one that the name states in front, if it does
+  std::optional<std::string_view> array;  ///< empty if the name is only that of a file
+  const Container* format = nullptr;      ///< the format that the prefix states, if there is one
 };
-/// Takes a name apart at the first `::` behind a file whose ending, or content where it is there, is of a format that
-/// names its arrays; all other names are the file's alone.
-/// cost  Opens the file if its ending does not decide and a `::` follows.
+/// Splits a name at the first `::` after a file whose format names its arrays, by the suffix of the file or, if it
+/// exists, by its content; any other name is that of a file.
+/// cost  Opens the file if a `::` follows and its suffix does not determine the format.
 ArrayName array_name(std::string_view name);
 
-/// The format of a new file: the one that its name states, or the one of its ending, in letters of any case.
+/// Returns the format of a new file: by the prefix of its name, else by its suffix, in letters of any case.
 const Container& container_named(std::string_view path);
-/// The format of the file that `store` reads: the one that its name states; else by its content, or that of its folder;
-/// else by its ending.  Raw elements have no signature: a name of no format whose content is of none is theirs.
+/// Returns the format of the file that `store` reads: by the prefix of its name; else by its content, or that of its
+/// folder; else by its suffix.  If none of these identifies a format, the file holds raw elements.
 /// errors  kSystem.
 const Container& container_of(std::string_view name, store::Store& store);
-/// The same of a name; of one under which nothing can be read, as of a new file.  cost  Opens it.
+/// Returns the format of an existing file by its name; if it cannot be read, as for a new file.  cost  Opens it.
 const Container& container_at(std::string_view name);
-/// Of a folder, by the files in it; none: nullptr.
+/// Returns the format of a folder by the files in it; nullptr if it has none.
 const Container* container_in_folder(const std::string& folder);
 /// Whether a store begins as files of a format do.  errors  kSystem.
 bool begins_as(const Container& container, store::Store& store);
-/// The one whose signature a store has; none: nullptr.  Bytes may stand there by chance.  errors  kSystem.
+/// Returns the format whose signature a store has; nullptr if none.  A match may be a coincidence.  errors  kSystem.
 const Container* container_in(store::Store& store);
 
 }  // namespace plait::container

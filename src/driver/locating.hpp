@@ -14,7 +14,7 @@ namespace plait::driver {
 /// errors  kArgument: a name that cannot be.
 /// cost    Opens the file or the text under the name, or lists its folder.
 Located locate(const std::string& name);
-/// Where a name leads under which a file is to be made: what is there decides nothing.  errors  As locate().
+/// Locates a file to be created, without regard to an existing file of that name.  errors  As locate().
 Located locate_new(const std::string& name);
 
 /// The arrays that an ordinary file holds under names, in its order; empty: it does not hold arrays under names.  Not

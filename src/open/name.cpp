@@ -60,13 +60,13 @@ void check_scheme(const std::string& name, std::string_view scheme) {
               container::container_named(name).suffix().empty() ? "raw:" : "./", name));
 }
 
-/// Rejects the name of an array in a file that holds one, `a.npy::x`.
+/// Rejects the name of an array in a file that holds only one array, such as `a.npy::x`.
 void check_array_part(const std::string& name) {
   const std::string_view file = std::string_view(name).substr(0, name.find("::"));
   if (file.size() == name.size()) return;
   const container::Container& holds = container::container_named(file);
   if (holds.names_arrays() || holds.suffix().empty() || &holds == &container::container_named(name)) return;
-  if (container::array_name(name).array) return;  // it has another content than its ending says
+  if (container::array_name(name).array) return;  // its content is of another format than its suffix
   refuse(text(name, ": ", holds.kind(),
               " holds one array, which has no name; leave out ::", std::string_view(name).substr(file.size() + 2)));
 }

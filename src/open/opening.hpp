@@ -36,7 +36,7 @@ class FileOpening : public driver::Opening {
 
  private:
   const container::Container& container_of(store::Store& store) const;
-  /// Whether the caller says that the file holds raw elements: its name is of no format, and shape and type fit its size.
+  /// True if the caller describes raw elements: the name has no known suffix, and shape and type match the file's size.
   bool is_described_as_raw(store::Store& store) const;
   /// What changes of an array that is there take when all have written.
   void adopt_changes();

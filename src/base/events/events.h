@@ -86,7 +86,7 @@ void plait_events_missed(enum plait_missed reason, int64_t events, int64_t read_
 /* In the child of a fork: forgets the parent's chunks and goes on as a process of its own with the parent's files. */
 void plait_events_forked(void);
 struct plait_account;
-/* Memory of the trace for this process's sums, zeroed; NULL: there is none.  Once in each process. */
+/* Returns zeroed memory in the trace for this process's sums; NULL if there is none.  Called once in each process. */
 struct plait_account* plait_events_account(void);
 /* Tells that a program that keeps no events is to take this process's place: its part ends here.  replaced 0: it did
  * not, and the part goes on. */

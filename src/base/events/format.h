@@ -8,22 +8,24 @@
 
 #include <stdint.h>
 
-/* A name of no file: a program that ran and recorded nothing.  A sign (+, or - that takes an earlier one back: it did not
- * run after all), a letter that says why, a blank and the program's path follow. */
+/* A name with this prefix does not name a file, but a program that ran and recorded nothing.  A sign, a letter, a blank
+ * and the program's path follow.  The sign - cancels an earlier +: the program did not start after all.  The letter is
+ * the reason: */
 #define PLAIT_UNRECORDED "unrecorded:"
 
 enum plait_unrecorded {
   PLAIT_UNRECORDED_STATIC = 's',  /* statically linked */
-  PLAIT_UNRECORDED_MACHINE = 'm', /* of another architecture */
-  PLAIT_UNRECORDED_MUSL = 'c',    /* musl is its C library */
-  PLAIT_UNRECORDED_LOADER = 'l',  /* of another C library, or of a glibc that is too old for the recorder */
+  PLAIT_UNRECORDED_MACHINE = 'm', /* built for another architecture */
+  PLAIT_UNRECORDED_MUSL = 'c',    /* linked with musl */
+  PLAIT_UNRECORDED_LOADER = 'l',  /* loader of another C library, or of a glibc that is too old for the recorder */
   PLAIT_UNRECORDED_RIGHTS = 'r',  /* runs with more rights than the program that runs it: setuid, capabilities */
-  PLAIT_UNRECORDED_USER = 'u',    /* runs as a user, or below a root, that has no access to the trace */
-  PLAIT_UNRECORDED_ASKED = 'e'    /* with PLAIT_RECORD= in its environment */
+  PLAIT_UNRECORDED_USER = 'u',    /* its user or root directory has no access to the trace */
+  PLAIT_UNRECORDED_ASKED = 'e'    /* its environment sets PLAIT_RECORD to nothing */
 };
 
-/* A name of no file: a child that a process waited for, and what the kernel had counted of it in all: six numbers parted
- * by blanks, its process id, when the system started it, bytes read, bytes written, calls that read, calls that write. */
+/* A name with this prefix does not name a file, but a child that a process waited for, with the kernel's counters of
+ * it.  Six numbers separated by blanks follow: process id, start time, bytes read, bytes written, read calls, write
+ * calls. */
 #define PLAIT_REAPED "reaped:"
 
 /* The first bytes of the header, and of each chunk. */
@@ -38,9 +40,9 @@ enum {
   PLAIT_TRACE_CONTEXTS = 1024,   /* contexts of a chunk at most */
   PLAIT_TRACE_WRITTEN = 1,       /* header flag: made by one writer at once; chunks in order, an index at the end */
   PLAIT_TRACE_LONGEST = 96,      /* bytes of one record of an event at most, contexts included */
-  PLAIT_TRACE_MISSED = 8,        /* room for so many reasons in a process block */
+  PLAIT_TRACE_MISSED = 8,        /* capacity of a process block, in reasons */
   PLAIT_ACCOUNT_CHUNK = 1024,    /* bytes of a chunk of sums */
-  PLAIT_ACCOUNT_SLOTS = 14       /* threads whose sums it holds */
+  PLAIT_ACCOUNT_SLOTS = 14       /* threads with sums of their own */
 };
 
 struct plait_trace_header {
@@ -61,7 +63,7 @@ enum plait_chunk_kind {
   PLAIT_CHUNK_NAMES = 3,   /* more names of the same process */
   PLAIT_CHUNK_TABLES = 4,  /* what a written trace's description says */
   PLAIT_CHUNK_INDEX = 5,   /* the last of a written trace: one entry for each chunk before it */
-  PLAIT_CHUNK_ACCOUNT = 6  /* of a process that is recorded: what it has accounted for of the kernel's sums */
+  PLAIT_CHUNK_ACCOUNT = 6  /* the part of the kernel's counters that the events of a process explain */
 };
 
 /* The front of each chunk. */
@@ -110,20 +112,20 @@ struct plait_index_entry {
 };
 
 enum plait_account_flags {
-  PLAIT_ACCOUNT_THREADS = 1,     /* there are more threads than slots: the sums are not all here */
+  PLAIT_ACCOUNT_THREADS = 1,     /* there are more threads than slots, so that the sums are incomplete */
   PLAIT_ACCOUNT_ASYNCHRONOUS = 2 /* there were requests that the kernel does not count */
 };
 
-/* The content of a chunk of sums: what a process has accounted for of the kernel's count of it, so that whoever waits
- * for the process can be compared with it although the process was killed.  Sums are of bytes read, bytes written, calls
- * that read and calls that write. */
+/* The content of a chunk of sums: the part of the kernel's counters that the recorded events of a process explain.  If
+ * the process is killed, the process that waits for it can still compare both.  Sums are bytes read, bytes written,
+ * read calls and write calls. */
 struct plait_account {
   int64_t flags;
-  int64_t settled[4]; /* all but the slots */
-  int64_t loading;    /* calls of dlopen whose reads are not accounted for yet */
+  int64_t settled[4]; /* sums that are in no slot */
+  int64_t loading;    /* calls of dlopen whose reads are not included in the sums yet */
   struct {
     int64_t sums[4];
-    int64_t reading;  /* whether the thread is in a call that reads, whose end it may not see */
-    int64_t spare[3]; /* a line of the cache for each thread */
+    int64_t reading;  /* 1 while the thread is in a read call, which a kill may interrupt */
+    int64_t spare[3]; /* pads a slot to a cache line, so that threads do not share one */
   } slots[PLAIT_ACCOUNT_SLOTS];
 };

@@ -11,10 +11,10 @@ namespace plait::container::hdf5 {
 /// One for each ending of names: `.h5`, `.hdf5`, `.he5`, `.nc4`.
 std::span<const Container* const> containers();
 
-/// Whether a file that begins so is one, maybe with a user block in front: the signature is at byte 0, 512, 1024, 2048
-/// and so on.
+/// True if the bytes are the beginning of an HDF5 file: the signature is at byte 0 or, after a user block, at byte 512,
+/// 1024, 2048 and so on.
 bool is_hdf5(std::span<const std::byte> front);
-/// Whether a file is one.  Looks for user blocks of any length.  errors  kSystem.
+/// True if a store contains an HDF5 file, also after a user block of any length.  errors  kSystem.
 bool is_hdf5(store::Store& store);
 
 }  // namespace plait::container::hdf5

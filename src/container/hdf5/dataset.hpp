@@ -41,26 +41,26 @@ struct Changes {
   std::uint64_t mark = 0;
 };
 
-/// How texts of a fixed length end if they are shorter than that.
+/// Padding of fixed-length strings.
 enum class TextPadding : std::uint8_t {
-  kNull,        ///< filled up with NUL, as elements of dtype `S` are
-  kTerminated,  ///< by a NUL; bytes after it have no meaning
-  kSpace        ///< filled up with blanks, as in Fortran
+  kNull,        ///< padded with NUL, as elements of dtype `S`
+  kTerminated,  ///< terminated by a NUL; the bytes after it have no meaning
+  kSpace        ///< padded with blanks, as in Fortran
 };
 
 struct Dataset {
   ArrayType type;
   TextPadding padding = TextPadding::kNull;
-  std::string element;   ///< as h5dump calls it, without `H5T_`
-  std::string refused;   ///< why it cannot be opened; empty: it can
+  std::string element;   ///< the type's name in h5dump, without `H5T_`
+  std::string refused;   ///< why it cannot be opened; empty if it can
   bool is_null = false;  ///< its dataspace is null: it has no shape and no elements
   std::int64_t stored = 0;
   std::vector<std::byte> fill;  ///< one element
-  bool has_own_fill = false;    ///< the file says so; not packed()
-  /// The extents in the file, if records are missing: a dimension of netCDF is as long as the longest variable that has
-  /// it.  Only of chunks.
+  bool has_own_fill = false;    ///< the file states a fill value; not packed()
+  /// The extents in the file if records are missing, because an unlimited dimension of netCDF is as long as the longest
+  /// variable that has it.  Only for chunked datasets.
   Extents stored_shape;
-  std::vector<std::byte> missing;  ///< an element of missing records, if it is not `fill`
+  std::vector<std::byte> missing;  ///< the value of elements in missing records, if it is not `fill`
   Storage storage = Storage::kNone;
   std::int64_t offset = 0;        ///< kWhole
   std::vector<std::byte> inside;  ///< kInside
@@ -85,7 +85,7 @@ struct Dataset {
   std::int64_t chunk_bytes() const;
   /// True if all chunks together have less than 2^63 bytes.
   bool chunks_fit() const;
-  /// Turns texts, whole elements of the file, into elements of dtype `S`.
+  /// Converts strings, stored as whole elements of the file, to elements of dtype `S`.
   void pad_with_null(std::span<std::byte> texts) const;
   /// True if some elements of a chunk belong to missing records.
   bool has_missing(std::int64_t number) const;

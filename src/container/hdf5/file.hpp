@@ -52,7 +52,7 @@ class HdfFile {
   Handle open_object(const std::string& name, const std::string& shown) const;
   std::uint64_t address_of(Id object) const;
   Dataset describe(Id dataset, const std::string& shown) const;
-  /// Says in Dataset::refused why a dataset is damaged, so that the others of the file can be listed.
+  /// Describes a dataset.  If it is damaged, states the reason in Dataset::refused, so that listings can go on.
   Dataset describe_or_refuse(Id dataset, const std::string& name) const;
   TextPadding padding_of(Id type) const;
   void describe_space(Id dataset, Dataset& found) const;
@@ -61,18 +61,19 @@ class HdfFile {
   void describe_file(Dataset& found) const;
   void read_fill(Id dataset, Id properties, Dataset& found) const;
   void read_index(Id dataset, Dataset& found, const std::string& shown) const;
-  /// Compares a few chunks with what the library reads at their coordinates.
+  /// Compares the data of a few chunks with the data that the library reads at their coordinates.
   /// errors  kSystem: they differ.
   void check_offsets(Id dataset, const Dataset& found, const ChunkCoordinates& coordinates,
                      const std::string& shown) const;
   using Visitor = std::function<void(const std::string& path, Id object, Address address, int kind)>;
-  /// Visits an object and, if it is a group, all that its hard links lead to: each object once, by ascending names.
-  /// kind  An ObjectKind; below 0: the object cannot be opened.
+  /// Visits an object and, if it is a group, all objects that its hard links lead to, each once, in the order of names.
+  /// kind  An ObjectKind; negative if the object cannot be opened.
   void visit(std::string_view top, const Visitor& visitor);
   /// Gives variables the names that netCDF's library shows, unless something else has them.
   void name_variables(std::vector<NamedDataset>& found) const;
   void add_all_scales(ScaleTable& scales);
-  /// Opens the array of that name, which netCDF's library may have stored under another one; also returns the path.
+  /// Opens the array of that name, and returns its path, which differs if netCDF's library stored it under another
+  /// name.
   /// errors  kArgument: it is a dimension without a variable.
   std::pair<Handle, std::string> open_array(std::string_view name) const;
   [[noreturn]] void not_there(const std::string& shown, int kind);

@@ -7,8 +7,8 @@
 
 namespace plait::container::hdf5 {
 
-/// The bytes of the fill value that netCDF's library takes if a variable has none of its own.  Empty if elements of that
-/// dtype are no numbers of netCDF; their fill value is zero.
+/// Returns the fill value of netCDF's library for variables that do not state one.  Empty if the dtype is not a number
+/// type of netCDF; the fill value is then zero.
 std::vector<std::byte> netcdf_fill(const std::string& dtype);
 
 }  // namespace plait::container::hdf5

@@ -101,7 +101,7 @@ std::string DatasetStore::refuses_writes() const {
   if (dataset_.storage == Storage::kNone && size_ > 0)
     why = "it has no place in the file yet, as nothing has been written";
   if (!dataset_.stored_shape.empty()) why = "it has fewer records in the file than its unlimited dimension";
-  if (dataset_.padding == TextPadding::kSpace) why = "its texts are filled up with blanks";
+  if (dataset_.padding == TextPadding::kSpace) why = "its texts are padded with blanks";
   return why == nullptr ? std::string() : not_changed(why);
 }
 

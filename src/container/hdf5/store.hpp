@@ -63,7 +63,7 @@ class DatasetStore : public store::Store {
   std::string not_changed(std::string_view why) const;
 
  private:
-  /// Reads texts of a dataset in one piece that have to be padded with NUL.
+  /// Reads strings of a contiguous dataset, and pads them with NUL.
   void read_texts(const store::ReadSegment& segment) const;
   codec::Chain chain(const Chunk& chunk) const;
   void read_chunk(std::int64_t number, const store::ReadSegment& piece, std::shared_ptr<const Unpacked>& recent);

@@ -107,7 +107,7 @@ class NetCdf : public NamingContainer {
   }
 
  private:
-  /// Whether it is netCDF-4.  Looks for user blocks only in files that are not classic ones.
+  /// True if the file is netCDF-4.  Searches for user blocks only in files that are not classic netCDF.
   bool holds_hdf5(store::Store& store) const { return !begins_as(*this, store) && hdf5::is_hdf5(store); }
 };
 

@@ -66,7 +66,7 @@ std::string Reader::name(int bytes_of_count) {
   std::string name(static_cast<std::size_t>(length), '\0');
   read(reinterpret_cast<std::byte*>(name.data()), length);
   skip(padded(length) - length);
-  // Some writers count the NUL of a C string, or a buffer that it does not fill; netCDF's library ends names there.
+  // Some writers include the NUL of a C string, or a whole buffer, in the name; netCDF's library ends names at the NUL.
   return name.substr(0, name.find('\0'));
 }
 

@@ -48,7 +48,7 @@ std::string refused(const Entry& entry) {
 }
 
 /// The arrays of the directory without what only their headers say.
-/// errors  kArgument: it holds other files alone.
+/// errors  kArgument: it holds files, but no .npy file.
 std::vector<Member> members_of(const std::vector<Entry>& entries, const std::string& file,
                                std::vector<const Entry*>& found) {
   std::vector<Member> members;

@@ -30,8 +30,8 @@ class Safetensors : public NamingContainer {
   std::string_view suffix() const override { return ".safetensors"; }
   std::string_view format() const override { return "safetensors"; }
   bool begins(std::span<const std::byte> front) const override {
-    // The header has a length that the format permits, and is a JSON object: at least two characters, none of them a
-    // control character, which integers would have there.
+    // The length of the header is one that the format permits, and the header is a JSON object: it has at least two
+    // characters, and the second one is not a control character, unlike in binary integers.
     if (front.size() < kLengthBytes + 2 || number_of(front) > static_cast<std::uint64_t>(kMostHeaderBytes))
       return false;
     const std::string_view json(reinterpret_cast<const char*>(front.data()) + kLengthBytes,

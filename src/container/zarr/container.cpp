@@ -52,14 +52,14 @@ std::int64_t bytes_below(const fs::path& folder) {
   return bytes;
 }
 
-/// Without attributes.
+/// Describes an array, without its attributes.
 Content found_in(const Metadata& metadata) {
   Content found{metadata.type, 0, metadata.chunk, shard_of(metadata), metadata.dimension_names, !metadata.plain()};
   found.fill = metadata.fill;
   return found;
 }
 
-/// Of an array that cannot be opened, as much as its metadata says before the fault.
+/// Describes an array that cannot be opened, with the metadata that was read before the error.
 Member member_of(const fs::path& folder, const std::string& name, const std::string& content, const std::string& file) {
   Member member;
   member.name = name;
@@ -67,7 +67,7 @@ Member member_of(const fs::path& folder, const std::string& name, const std::str
   const auto attempt = [&](const auto& read) {
     try {
       read();
-    } catch (const Error& error) {  // others can be read
+    } catch (const Error& error) {  // the other fields can still be read
       if (member.refused.empty()) member.refused = error.what();
     }
   };
@@ -102,7 +102,7 @@ void collect(const fs::path& folder, const std::string& name, int depth, Found& 
       return;
     }
     found.groups.push_back({name, attributes_in(content, file)});
-  } catch (const Error& failure) {  // others can be read
+  } catch (const Error& failure) {  // the other arrays can still be read
     Member& member = members.emplace_back();
     member.name = name;
     member.kept = "chunks";

@@ -32,7 +32,7 @@ class Document {
                            ", which Plait does not read; write the array with the codecs bytes and gzip or zstd, in "
                            "regular chunks"));
   }
-  /// Checks the fields of the outermost object, of version 3.  Unknown ones may be ignored only if they are objects with
+  /// Checks the fields of a version 3 document.  Readers may ignore unknown fields only if these are objects with
   /// `"must_understand": false` (Zarr core 3.0, "Metadata documents").
   /// errors  kArgument: any other unknown field.
   void check_fields(std::span<const std::string_view> known) const;

@@ -74,7 +74,7 @@ void read_chunk_keys(const Document& document, const json& root, Metadata& found
   if (encoding == "default") found.prefix = text('c', found.separator);
 }
 
-/// Sets the dtype as if the codecs stored the least byte first.
+/// Sets the dtype under the assumption that the codecs store little-endian elements.
 const ElementType& read_data_type(const Document& document, const json& root, Metadata& found) {
   const json& data_type = document.member(root, "data_type");
   found.element = data_type.is_string() ? data_type.get<std::string>() : shown(data_type);
@@ -85,8 +85,8 @@ const ElementType& read_data_type(const Document& document, const json& root, Me
   return *type;
 }
 
-/// Reads the shape first, then what describes the array, then how it is stored, so that `found` describes an array
-/// whose storage is not supported.
+/// Reads the shape first, then the other properties of the array, then its storage, so that `found` also describes an
+/// array whose storage is not supported.
 void parse_3(const Document& document, Metadata& found) {
   const json& root = document.root();
   found.type.shape = document.extents(root, "shape", 0);
@@ -108,7 +108,7 @@ void parse_3(const Document& document, Metadata& found) {
   found.fill = fill_of(document.member(root, "fill_value"), found.type.dtype);
 }
 
-/// The fill value of version 2: netcdf-c 4.8 writes a list of one number.
+/// Reads the fill value of version 2, which netcdf-c 4.8 writes as a list of one number.
 json fill_value_2(const Document& document, const std::string& dtype) {
   const json& fill = document.member(document.root(), "fill_value");
   if (fill.is_null()) return 0;

@@ -56,14 +56,14 @@ inline constexpr std::int64_t kMostMetadata = std::int64_t{16} << 20;
 /// A chunk that is packed is unpacked whole.
 inline constexpr std::int64_t kMostPacked = std::int64_t{2} << 30;
 
-/// Whether a file of metadata is that of a group.
+/// True if a metadata file describes a group.
 /// errors  kSystem: it is not JSON.  kArgument: a group with a field that a reader must understand.
 bool is_group(std::string_view text, const std::string& file);
 
 /// errors  kSystem: not JSON, or it contradicts itself.  kArgument: codecs, types and chunks that are not supported, by
 ///         name; a field that a reader must understand.
 Metadata parse_metadata(std::string_view text, const std::string& file);
-/// Reads into `found`, which after an error has what was read before it: shape, dimension names, type, chunks.
+/// Reads into `found`, which keeps the fields that were read before an error: shape, dimension names, type, chunks.
 void parse_metadata(std::string_view text, const std::string& file, Metadata& found);
 
 }  // namespace plait::container::zarr

@@ -9,7 +9,7 @@ namespace plait::core {
 
 namespace {
 
-/// The strides of local arrays, if the ranks need not agree on what follows from them.
+/// Returns the strides of local arrays if plans may depend on them, because the ranks need not agree.
 Extents strides_of(const AccessRequest& request, const Workers& workers) {
   return workers.threads && !request.parts.empty() ? request.parts.front().steps : Extents();
 }

@@ -28,7 +28,7 @@ std::string path_of(const std::string& name) {
   return store::is_raw(name) ? store::ordinary_path(name) : std::string(container::array_name(name).file);
 }
 
-/// The existing file that tells what is inside, which is that itself unless it is a folder.
+/// Returns the existing file that describes the content: the file itself, or a metadata file in a folder.
 std::string opened_path_of(const std::string& name) {
   if (store::is_raw(name)) return store::ordinary_path(name);
   const container::ArrayName parts = container::array_name(name);
@@ -47,18 +47,18 @@ std::string opened_path_of(const std::string& name) {
               error.system_code());
 }
 
-/// A file of that name is not there; the one in front of a `::` may be, and hold no arrays under names.
+/// Reports a missing file `FILE::NAME`, with the reason if FILE exists but its format does not name arrays.
 [[noreturn]] void say_what_is_there(const Error& error, const std::string& name) {
   const std::string path = name.substr(0, name.find("::"));
   std::error_code ignored;
   if (store::is_raw(name) || path.size() == name.size() || std::filesystem::is_directory(path, ignored)) throw error;
-  const PosixStore there(path, PosixStore::Access::kRead);  // reports that this one is missing as well
+  const PosixStore there(path, PosixStore::Access::kRead);  // throws if this file is missing as well
   container::check_content(path, container::container_at(path));
   throw Error(ErrorKind::kArgument, base::text(name, ": the file holds ", container::container_at(path).kind(),
                                                ", no arrays under names; leave out ::", name.substr(path.size() + 2)));
 }
 
-/// Whether the file tells what is in its folder.
+/// True if the file is the one that describes its folder.
 bool is_of_folder(const std::string& path) {
   const std::string folder = std::filesystem::path(path).parent_path().string();
   const container::Container* const format = container::container_in_folder(folder);
@@ -125,7 +125,7 @@ Located locate(const std::string& name, const container::Container& holds) {
   found.file = by_name ? stated + path : name;
   found.name = by_name && !parts.array ? found.file : name;
   found.path = real_path(path);
-  // Two arrays of a folder are apart.
+  // Each array in a folder has a path of its own, so that two arrays are not taken for the same file.
   if (by_name && holds.in_folder() && parts.array)
     found.path = real_path(std::filesystem::path(holds.file_of(path, parts.array)).parent_path().string());
   found.tells = holds.tells();

@@ -6,9 +6,9 @@
 
 namespace plait::driver::plain {
 
-/// Of names without a prefix: what files hold is decided by their content, what new ones are to hold by their names.
+/// Handles names without a prefix: the content of existing files and the names of new files determine the format.
 const FileDriver& driver();
-/// Where a name leads whose file holds, or is to hold, what is of that format.
+/// Locates a file that holds, or will hold, the given format.
 Located locate(const std::string& name, const container::Container& holds);
 /// `raw:NAME`: raw elements, whatever the name looks like.
 const FileDriver& raw_driver();

@@ -63,7 +63,7 @@ constexpr int messages_in_flight(std::int64_t memory_bytes, std::int64_t positio
 /// Runs shorter than this that lie nearer to each other than this are read together with what lies between them:
 /// reading so many bytes costs about as much as one more request.
 inline constexpr std::int64_t kSieveGap = 4096;
-/// Runs of so many bytes cost about as much as segments of a direct request as by a copy from a buffer.
+/// Length in bytes at which runs cost as much as segments of a direct request as in a copy from a buffer.
 inline constexpr std::int64_t kLongRun = 256;
 /// The stretch that such a read covers at most.
 inline constexpr std::int64_t kSieveBytes = std::int64_t{256} << 10;
@@ -103,7 +103,7 @@ class AccessPlan {
   /// Whether the strategy was left to the cost model, and there is another one to take.
   bool is_open() const { return options_.strategy == Strategy::kAutomatic && !section_.chunks && !reads_once(); }
   std::int64_t workers() const { return workers_; }
-  /// Of local arrays, in bytes, one for each layout dimension; empty: they are dense in the layout's order.
+  /// Strides of local arrays in bytes, for each layout dimension; empty if they are dense in the layout's order.
   const Extents& strides() const { return strides_; }
   /// Whether each node reads all that its ranks want itself.  Then readers() is the number of readers of each node, its
   /// first ranks, which have the shares of the section among them.
@@ -130,7 +130,7 @@ class AccessPlan {
   /// Bytes of the buffer that readers of scattered short runs need, 0 where they need none.
   std::int64_t sieve_bytes() const;
 
-  /// Bytes of the buffer by which a rank moves elements directly that are scattered in its memory.
+  /// Size in bytes of the buffer for direct accesses to elements that are scattered in a rank's memory.
   std::int64_t direct_buffer_bytes() const { return std::max(std::min(kWindowBytes, memory_bytes()), element_bytes_); }
 
   /// A stretch of the section's positions.

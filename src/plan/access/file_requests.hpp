@@ -65,8 +65,8 @@ void for_each_step(Nest& nest, Visit&& visit) {
   }
 }
 
-/// Calls `visit(Nest&)`, which may change the nest, for each product of pieces that a rank reads or writes directly.  Side
-/// a is the file from the beginning of its array, side b the local array, both in bytes.
+/// Calls `visit(Nest&)` for each product of pieces that a rank reads or writes directly; `visit` may change the nest.
+/// Side a is the file from the beginning of its array, side b the local array, both in bytes.
 /// steps  Of the local array, in bytes, one for each dimension of the layout.
 template <typename Visit>
 void for_each_direct_nest(const AccessPlan& plan, std::int64_t rank, const Extents& steps, Visit&& visit) {

@@ -38,10 +38,10 @@ std::int64_t RunCounter::in_window() const { return count(dense_steps_, array_st
 std::int64_t RunCounter::count(const Extents& a_steps, const Extents& b_steps) const {
   const Extents& shape = plan_.section().shape;
   std::int64_t total = 0;
-  for (const Holding& own : holdings_) {
+  for (const Holding& holding : holdings_) {
     std::vector<Pieces> pieces;
     for (std::size_t d = 0; d < shape.size(); ++d)
-      pieces.push_back(intersect(IndexSet::range(0, shape[d]), own.sets[d]));
+      pieces.push_back(intersect(IndexSet::range(0, shape[d]), holding.sets[d]));
     for_each_nest(pieces, a_steps, b_steps, [&](Nest& nest) {
       take_run(nest, plan_.element_bytes());
       std::int64_t runs = 1;

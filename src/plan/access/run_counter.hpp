@@ -1,4 +1,4 @@
-/// Contiguous runs of a rank's part of an access.
+/// Counts of contiguous runs in a rank's part of an access.
 #pragma once
 
 #include <cstdint>
@@ -7,31 +7,31 @@
 
 namespace plait::plan {
 
-/// What a direct access of a rank consists of.  If there are fewer requests than runs, it moves rows by a buffer.
+/// The size of a rank's direct access.  If there are fewer requests than runs, it moves rows through a buffer.
 struct DirectRuns {
   std::int64_t requests = 0;
   std::int64_t runs = 0;
 };
 
-/// Counts runs by products of pieces.
+/// Counts runs for each product of pieces, without listing them.
 /// cost  Independent of the number of elements.
 class RunCounter {
  public:
   RunCounter(const AccessPlan& plan, std::int64_t rank);
 
   DirectRuns direct() const;
-  /// Runs that are contiguous in a window and in the local array.
+  /// Returns the number of runs that are contiguous both in a window and in the local array.
   std::int64_t in_window() const;
 
  private:
-  /// Runs between two arrays, whose steps are in bytes.
+  /// Returns the number of runs that are contiguous in two arrays, whose strides are in bytes.
   std::int64_t count(const Extents& a_steps, const Extents& b_steps) const;
 
   const AccessPlan& plan_;
   std::int64_t rank_;
   std::vector<Holding> holdings_;
   Extents file_steps_;
-  Extents dense_steps_;  ///< of the section
+  Extents dense_steps_;  ///< of a dense array of the section's shape
   Extents array_steps_;
 };
 

@@ -23,8 +23,8 @@ std::optional<ScatteredRows> find_scattered_rows(const Nest& nest, const AccessP
     loops.erase(loops.begin());
   }
   if (found.row_bytes == run && !found.are_contiguous()) return std::nullopt;
-  const std::int64_t most = found.are_contiguous() ? found.rows.count : static_cast<std::int64_t>(kBatch);
-  found.rows_at_once = std::clamp<std::int64_t>(buffer / found.row_bytes, 1, std::min(most, found.rows.count));
+  const std::int64_t max_rows = found.are_contiguous() ? found.rows.count : static_cast<std::int64_t>(kBatch);
+  found.rows_at_once = std::clamp<std::int64_t>(buffer / found.row_bytes, 1, std::min(max_rows, found.rows.count));
   return found;
 }
 

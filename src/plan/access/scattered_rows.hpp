@@ -1,4 +1,4 @@
-/// Elements that are contiguous in the file and scattered in memory.
+/// Accesses to elements that are contiguous in the file and scattered in memory.
 #pragma once
 
 #include <algorithm>
@@ -11,25 +11,25 @@
 
 namespace plait::plan {
 
-/// A nest of loops as rows that are contiguous in the file, to be moved through a buffer of several rows.
+/// Splits a nest of loops into rows that are contiguous in the file, and are moved through a buffer of several rows.
 ///
-/// A request that names each run in memory costs the system about 20 ns a run.  If runs are short, it is faster to move
-/// whole rows of the file from or to a buffer, and to copy between the buffer and the array by tiles.
+/// A request that lists each run in memory costs the kernel about 20 ns per run.  If runs are short, it is faster to
+/// move whole rows between the file and a buffer, and to copy tiles between the buffer and the array.
 ///
-/// Example: 2048 rows of 4096 elements of 2 bytes are read into a transposed array.  A row is 8 KiB in the file and 4096
-/// runs of 2 bytes in memory: 8 million runs in all, 160 ms.  A buffer of 1 MiB takes 128 rows, so that 16 copies of
-/// 128x4096 elements do the same in 10 ms.
+/// Example: 2048 rows of 4096 elements of 2 bytes are read into a transposed array.  Each row is 8 KiB in the file and
+/// 4096 runs of 2 bytes in memory, which makes 8 million runs in total and takes 160 ms.  A buffer of 1 MiB holds 128
+/// rows, so that 16 requests and 16 copies of 128x4096 elements suffice, which take 10 ms.
 struct ScatteredRows {
   std::int64_t row_bytes = 0;
-  std::vector<NestLoop> row;      ///< within a row
-  NestLoop rows;                  ///< from row to row
-  std::int64_t rows_at_once = 1;  ///< as many as the buffer takes
-  Nest rest;                      ///< from the first row of one such loop to that of the next
+  std::vector<NestLoop> row;      ///< the loops within a row
+  NestLoop rows;                  ///< the loop over rows
+  std::int64_t rows_at_once = 1;  ///< rows that fit into the buffer
+  Nest rest;                      ///< the loops around `rows`
 
   std::int64_t buffer_bytes() const { return rows_at_once * row_bytes; }
   bool are_contiguous() const { return rows.a_step == row_bytes; }
 
-  /// Calls `visit(offset in the file, position in the array, number of rows)` for what the buffer takes at once.
+  /// Calls `visit(offset in the file, position in the array, number of rows)` for each block of rows in the buffer.
   template <typename Visit>
   void for_each_block(Visit&& visit) {
     for_each_step(rest, [&](std::int64_t file, std::int64_t array) {
@@ -37,7 +37,7 @@ struct ScatteredRows {
         visit(file + first * rows.a_step, array + first * rows.b_step, std::min(rows_at_once, rows.count - first));
     });
   }
-  /// Calls `visit(offset in the file, offset in the buffer, bytes)` for each stretch of the file that a block consists of.
+  /// Calls `visit(offset in the file, offset in the buffer, bytes)` for each contiguous part of a block in the file.
   template <typename Visit>
   void for_each_stretch(std::int64_t file, std::int64_t count, Visit&& visit) const {
     if (are_contiguous()) return visit(file, 0, count * row_bytes);
@@ -45,7 +45,7 @@ struct ScatteredRows {
   }
 };
 
-/// Finds the rows of a nest, whose side a is the file and side b the array, both in bytes.  Nothing if its runs are long,
+/// Finds the rows of a nest, whose side a is the file and side b the array, both in bytes.  Empty if its runs are long,
 /// or as long as its rows.
 std::optional<ScatteredRows> find_scattered_rows(const Nest& nest, const AccessPlan& plan);
 

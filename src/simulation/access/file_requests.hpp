@@ -28,7 +28,7 @@ class FileRequests {
     }
     if (++in_batch_ == plan::kBatch) in_batch_ = 0;
   }
-  /// What follows is in another batch.
+  /// Ends the current batch.
   void end_batch() { in_batch_ = 0; }
   /// A batch of its own.
   void add_alone(std::int64_t offset, std::int64_t bytes) {
@@ -42,7 +42,7 @@ class FileRequests {
   std::size_t in_batch_ = 0;
 };
 
-/// The requests of a rank that accesses its part directly.
+/// Generates the requests of a rank that accesses its part directly.
 inline FileRequests direct_requests_of(const plan::AccessPlan& plan, std::int64_t rank, std::int64_t data_offset) {
   FileRequests all;
   const auto add = [&](std::int64_t offset, std::int64_t /*position*/, std::int64_t bytes) {

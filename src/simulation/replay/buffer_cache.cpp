@@ -169,9 +169,10 @@ void BufferCache::evict(Slot slot, Run& run, bool for_room) {
   // The room is free when what is under way with the block has ended; nobody waits for that of a block that goes early.
   if (for_room && operations_.running(block.operation)) {
     if (block.operation == run.operation) {
-      // A policy may give up a block of the request that is being put together, as belady does with the one that is
-      // used again last: its data go to the program and are not kept.  That does not divide the request, unless it is
-      // as large as the cache, which then has no room for the rest before its first part is there.
+      // A policy may evict a block of the request that is being assembled: belady evicts the block with the most
+      // distant next use.  The block's data goes to the program without being cached, and the request is not divided.
+      // Only a request as large as the cache is divided, because the cache has no capacity for its end before its first
+      // part has arrived.
       if (run.end - run.first >= largest_run_) {
         end_run(run, block.key.file, true);
         run.before.push_back(block.operation);

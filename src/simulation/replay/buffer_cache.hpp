@@ -145,7 +145,7 @@ class BufferCache final : private Timer {
   SlotLinks owner_links_;  // of blocks of one process, in the order of use; where there is a limit
   std::vector<SlotList> owned_;
   Slot owner_limit_ = 0;
-  std::uint64_t largest_run_ = 0;  // blocks of one request that the cache has room for at once
+  std::uint64_t largest_run_ = 0;  // maximum blocks of one request that fit into the cache
   std::int64_t under_write_ = 0;   // bytes
   Operation last_write_;
   std::vector<Operation> file_last_write_;

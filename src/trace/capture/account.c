@@ -20,8 +20,8 @@ __thread struct account_slot* account_own_slot;
 _Static_assert(sizeof(struct account_slot) == sizeof(((struct plait_account*)NULL)->slots[0]), "one layout");
 
 static _Atomic uint32_t slots_given;
-// What the kernel had counted when the slots stood at zero, and what was reported as missed since; with the first slots
-// in the trace, or before there is one and where it has no memory, here.
+// The kernel's counters when all slots were zero, plus what was reported as missed since then.  The first slots are in
+// the trace; before the process has memory there, or if it has none, they are in `here`.
 static struct plait_account here;
 static struct plait_account* account = &here;
 
@@ -51,14 +51,14 @@ struct account_slot* account_new_slot(void) {
 }
 
 void account_keep(void) {
-  struct plait_account* kept = plait_events_account();
-  if (kept == NULL) return;
-  memcpy(kept, account, sizeof *kept);
-  // This thread's slot moves along.
+  struct plait_account* stored = plait_events_account();
+  if (stored == NULL) return;
+  memcpy(stored, account, sizeof *stored);
+  // The slot of this thread has moved into the trace as well.
   const uintptr_t slot = (uintptr_t)account_own_slot - (uintptr_t)account;
   if (account_own_slot != NULL && slot < sizeof *account)
-    account_own_slot = (struct account_slot*)(void*)((char*)kept + slot);
-  account = kept;
+    account_own_slot = (struct account_slot*)(void*)((char*)stored + slot);
+  account = stored;
 }
 
 void account_asynchronous(void) { atomic_fetch_or(atomic_of(&account->flags), PLAIT_ACCOUNT_ASYNCHRONOUS); }
@@ -216,7 +216,7 @@ void account_loaded(void) {
   if (!difference(missing) || !is_loaders(missing, &libraries)) return;
   atomic_store(&libraries_settled, libraries);
   settle(missing);
-  atomic_store(atomic_of(&account->loading), 0);  // last: a kill before this leaves a little more to be forgiven
+  atomic_store(atomic_of(&account->loading), 0);  // last: a kill before this only makes the comparison more tolerant
   put_loader(missing[0], start, "loader:[dlopen]");
 }
 
@@ -258,7 +258,7 @@ static char* write_number(char* end, int64_t number) {
   return end;
 }
 
-// A field of a process's status, of those behind its command: 3 is the state.  NULL: there are fewer.
+// Finds a field after the command in /proc/PID/stat; field 3 is the state.  NULL if there are fewer fields.
 static const char* status_field(const char* status, int number) {
   const char* at = strrchr(status, ')');
   for (int field = 2; at != NULL && field < number; ++field) {
@@ -268,7 +268,7 @@ static const char* status_field(const char* status, int number) {
   return at;
 }
 
-// Names the child and what the kernel counted, for the trace of a child that was killed and could not compare.
+// Writes a name with the child and its kernel counters, because a killed child cannot make the comparison itself.
 static void put_reaped(int child, int64_t started, const int64_t values[4]) {
   char name[sizeof PLAIT_REAPED + 6 * 24] = PLAIT_REAPED;
   char* end = write_number(name + strlen(name), child);

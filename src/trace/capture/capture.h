@@ -68,7 +68,7 @@ static inline __attribute__((always_inline)) bool capture_wanted(uintptr_t calle
   return !text_has(&capture_own_text, caller);
 }
 
-/* Whether a call that is not recorded is Plait's own, which the kernel counts too. */
+/* True if Plait itself made a call that is not recorded; the kernel counts such calls as well. */
 static inline bool capture_is_own(uintptr_t caller) {
   return text_has(&capture_own_text, caller) || text_has(&capture_plait_text, caller) ||
          (capture_paused > 0 && chain_inside());
@@ -95,14 +95,15 @@ struct counts {
   int64_t writes;
 };
 
-/* Counters of this process, spread over lines of the cache by thread: the first ones have a thread each, and those of
- * the first lie in the trace, where they stay when the process is killed. */
+/* Counters of this process, on separate cache lines for each thread.  The first ACCOUNT_OWNED threads have a slot
+ * each.  The slots of the first PLAIT_ACCOUNT_SLOTS threads are in the trace, so that they survive a kill of the
+ * process. */
 struct account_slot {
   _Atomic int64_t read_bytes;
   _Atomic int64_t written_bytes;
   _Atomic int64_t reads;
   _Atomic int64_t writes;
-  _Atomic int64_t reading; /* a call that reads is on its way */
+  _Atomic int64_t reading; /* 1 while the thread is in a read call */
   int64_t spare[3];
 };
 #define ACCOUNT_SLOTS 256
@@ -129,7 +130,7 @@ static inline void account_add(const struct account_slot* slot, _Atomic int64_t*
 #endif
   atomic_fetch_add_explicit(sum, by, memory_order_relaxed);
 }
-/* Before and after a call that reads: what the kernel counts of one that a kill cuts short, the program never saw. */
+/* Marks the begin and end of a read call.  If a kill interrupts it, the program never saw the bytes counted for it. */
 static inline void account_reading(int64_t reading) {
   atomic_store_explicit(&account_slot()->reading, reading, memory_order_relaxed);
 }
@@ -149,9 +150,9 @@ long account_slurp(const char* path, char* text, size_t room);
 void account_start(void);
 /* In the child of a fork: the kernel begins at zero, so do we. */
 void account_forked(void);
-/* Puts the sums into the trace, once this process is part of it. */
+/* Moves the sums into the trace, once this process is part of it. */
 void account_keep(void);
-/* There are requests that the kernel does not count. */
+/* Marks this process as one with requests that the kernel does not count. */
 void account_asynchronous(void);
 /* Before a child that ended is waited for: the kernel then counts its doings as its parent's. */
 void account_child(int child);
@@ -201,7 +202,7 @@ void table_release(struct description* description, int64_t start, uintptr_t cal
 /* All descriptors between first and last were closed. */
 void table_close_range(unsigned first, unsigned last, int64_t start, uintptr_t caller);
 void table_set_status(int fd, int flags);
-/* What the system calls an open descriptor.  returns  whether it is open. */
+/* Writes the kernel's name of an open descriptor.  returns  false if it is not open. */
 bool table_name(int fd, char* name, size_t room);
 /* Other processes may now use the descriptors that are open. */
 static inline void table_shared(void) { atomic_fetch_add_explicit(&capture_forks, 1, memory_order_relaxed); }
@@ -224,7 +225,7 @@ void moving_set(const struct moving* moving, struct description* description, in
 
 /* --- events --- */
 
-/* The program's own request, or one of a library that works on it. */
+/* Logical for requests of the program, physical (0) for requests that a library makes within one. */
 static inline uint16_t capture_level(void) { return chain_inside() ? 0 : PLAIT_EVENT_LOGICAL; }
 
 /* Of a call that ends now. */
@@ -244,7 +245,7 @@ void elf_find_texts(void);
 /* The loader of this program, and the version 2.N of the GNU C library that this library needs at least. */
 extern const char* capture_loader;
 extern int capture_needs_glibc;
-/* Looks for functions in the libraries that come after this one, but in none that only asks the kernel. */
+/* Finds functions in the libraries that come after this one, except in those that only wrap system calls. */
 void elf_find_next(const char* const* names, void** found, int count);
 /* How often a library was ever loaded. */
 uint64_t elf_libraries_loaded(void);

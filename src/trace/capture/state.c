@@ -110,10 +110,10 @@ static bool begin_first(void) {
   if (time_is_deadly()) return false;
   strcpy(capture_path, path);
   elf_find_texts();
-  if (capture_libc_text.size == 0) return false;  // another C library than glibc: nothing is known of its inside
+  if (capture_libc_text.size == 0) return false;  // not glibc: the internals of other C libraries are unknown
   map_state();
   if (!join()) return false;
-  if (has_one_thread()) account_keep();  // others may be adding to the sums
+  if (has_one_thread()) account_keep();  // other threads may be adding to the sums
   put_event((struct plait_event){
       .kind = PLAIT_EVENT_START, .interface = PLAIT_INTERFACE_UNKNOWN, .start = plait_events_now(), .offset = -1});
   patch_libc();
@@ -177,6 +177,6 @@ void capture_stop(void) {
 }
 
 __attribute__((constructor)) static void start(void) {
-  (void)NEXT(read);  // finds what comes next of all names
+  (void)NEXT(read);  // finds the next functions of all names
   capture_begin();
 }

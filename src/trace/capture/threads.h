@@ -9,7 +9,7 @@
 
 #include <sys/single_threaded.h>
 
-/* musl's loader, which maps this library too, knows no such variable, and would not start the program. */
+/* musl's loader maps this library too.  It has no such variable, and would not start the program. */
 #pragma weak __libc_single_threaded
 
 /* False where there may be others. */

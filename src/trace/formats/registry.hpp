@@ -30,7 +30,7 @@ std::span<const Format> formats();
 /// Has errors name further formats behind these, which the caller reads itself.  In place of those named before.
 /// threads  While none opens a trace.
 void name_others(std::vector<std::string> names);
-/// The names of all formats that can be read, those of name_others() too, for errors.
+/// The names of all readable formats for error texts, including those of name_others().
 std::string readable_formats();
 /// errors  kArgument: no such format; names them all.
 const Format& find_format(std::string_view name);

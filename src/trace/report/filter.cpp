@@ -73,9 +73,9 @@ constexpr Pattern kPatterns[] = {
     {Foreign::kInterpreter, "*/lib/jvm/*"},
     {Foreign::kInterpreter, "*/jdk-[0-9]*/*"},
     {Foreign::kInterpreter, "*/jre/lib/*"},
-    {Foreign::kInterpreter, "*/lib/modules"},  // of a JDK that is installed elsewhere
+    {Foreign::kInterpreter, "*/lib/modules"},  // a JDK in another folder
     {Foreign::kInterpreter, "*/lib/server/*.jsa"},
-    {Foreign::kInterpreter, "*/hsperfdata_*"},  // what the JVM tells its tools
+    {Foreign::kInterpreter, "*/hsperfdata_*"},  // performance data of the JVM for its tools
     {Foreign::kInterpreter, "*/.java_pid[0-9]*"},
     {Foreign::kLibraries, "*.so"},
     {Foreign::kLibraries, "*.so.[0-9]*"},

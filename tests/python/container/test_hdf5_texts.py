@@ -11,7 +11,7 @@ h5py = pytest.importorskip("h5py")
 
 PADDINGS = {"terminated": h5py.h5t.STR_NULLTERM, "null": h5py.h5t.STR_NULLPAD, "space": h5py.h5t.STR_SPACEPAD}
 STORAGE = ("contiguous", "compact", "chunks", "gzip")
-#: As they are stored, with blanks in front and within, bytes after a NUL, and no end at all.
+#: Stored bytes with leading and inner blanks, bytes after a NUL, and without an end.
 RAW = [b"ab\0xy", b"a b  ", b"     ", b"\0\0\0\0\0", b" abcd", b"abcde", b"ab \0 "]
 
 
@@ -100,7 +100,7 @@ def test_texts_filled_up_with_blanks_cannot_be_written(tmp_path):
     write(tmp_path / "a.h5", "space", np.array(RAW, "V5"))
     before = (tmp_path / "a.h5").read_bytes()
     for name in ("contiguous", "chunks", "gzip"):
-        with pytest.raises(plait.ArgumentError, match="its texts are filled up with blanks; copy it to a new file"):
+        with pytest.raises(plait.ArgumentError, match="its texts are padded with blanks; copy it to a new file"):
             plait.open(f"{tmp_path}/a.h5::{name}", "r+")
     assert (tmp_path / "a.h5").read_bytes() == before
 

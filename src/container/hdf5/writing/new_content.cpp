@@ -74,7 +74,7 @@ void join_fill_values(Content& content) {
   }
 }
 
-/// netCDF's library crashes with floats of these sizes, and does not show arrays of the others.
+/// Rejects types with which netCDF's library crashes (floats of these sizes), or that it does not show (all others).
 void check_netcdf_type(const std::string& dtype, const std::string& shown) {
   const std::string_view kind = std::string_view(dtype).substr(1);
   const bool is_float = kind == "f2" || kind == "f12" || kind == "f16";
@@ -84,7 +84,7 @@ void check_netcdf_type(const std::string& dtype, const std::string& shown) {
                 kind == "f2" ? " or .zarr" : ""));
   if (kind.starts_with('V'))
     refuse(text(shown, ": netCDF has no elements of dtype ", dtype,
-                ", which are bytes without a meaning to it, as bfloat16 is; write a file that ends with .h5 or .npy"));
+                ", neither for opaque bytes nor for bfloat16; write a file that ends with .h5 or .npy"));
 }
 
 void check_dimension_names(const Content& content, const std::string& shown) {

@@ -200,7 +200,7 @@ class Describing {
         write_attribute(hdf5_, group.id(), its, wanted_.of_netcdf, shown(one.group));
     }
   }
-  /// The path of the dataset that has the elements of an array.
+  /// Returns the path of the dataset that stores the elements of an array.
   std::string stored_name(std::size_t member) const {
     const std::string& name = wanted_.members[member].name;
     return scales_.non_coordinates.contains(member) ? non_coordinate_path(name) : name;

@@ -25,16 +25,17 @@ struct Scale {
 
 struct Scales {
   std::vector<Scale> scales;
-  /// Arrays of netCDF that have the name of a dimension without being its coordinate variable.
+  /// netCDF arrays that share the name of a dimension but are not its coordinate variable.
   std::set<std::size_t> non_coordinates;
   /// For each array, for each of its dimensions: the number of the scale; -1: there is none.
   std::vector<std::vector<std::ptrdiff_t>> of_members;
 };
 
-/// Finds the scale of each named dimension.  It is the array of one dimension that has this name, and as many elements
-/// unless both are unlimited, in the group of the array or above it.  In netCDF's files a dimension without such an array
-/// gets a scale of its own in the group of the array.  A dimension has no scale if its name belongs to a group or to a
-/// scale of another length; in netCDF's files no other dimension of the same array has one then.
+/// Finds the scale of each named dimension.  The scale is the one-dimensional array of this name, in the group of the
+/// array or above it, with the same number of elements unless both are unlimited.  In netCDF files a dimension without
+/// such an array gets a scale of its own in the group of the array.  A dimension has no scale if its name belongs to a
+/// group or to a scale of another length; in netCDF files the other dimensions of the same array then have no scale
+/// either.
 Scales scales_of(const std::vector<Member>& members, const std::vector<GroupAttributes>& groups, bool of_netcdf);
 
 /// The path of the group that an object is in; empty: the one that all are in.

@@ -191,7 +191,7 @@ CHAINED(
       void* set;
       size_t size;
     } given = {mask, 8};
-    // The next function takes the set of signals, the kernel where it lies and how long it is.
+    // The next library's function takes the signal set; the kernel takes its address and size.
     const long set = next != CHAIN_END || mask == NULL ? (long)mask : (long)&given;
     return (int)capture_io_getevents(SYS_io_pgetevents,
                                      ARGUMENTS((long)context, least, most, (long)events, (long)timeout, set), next);)

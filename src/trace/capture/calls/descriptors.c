@@ -118,7 +118,7 @@ struct control {
 
 static long ask_to_control(const struct control* q, bool waits) {
   if (q->next != CHAIN_END) return chain_call(q->next, 0, ARGUMENTS(q->fd, q->command, q->argument));
-  if (q->command == F_GETOWN) {  // a group's number is told as a negative one, which looks like an error
+  if (q->command == F_GETOWN) {  // process groups are returned as negative numbers, which look like errors
     struct f_owner_ex owner;
     const long result = RAW3(SYS_fcntl, q->fd, F_GETOWN_EX, &owner);
     return result < 0 ? result : owner.type == F_OWNER_PGRP ? -owner.pid : owner.pid;

@@ -125,7 +125,7 @@ static long plain_exec(int directory, const char* path, char* const* arguments, 
   return RAW5(SYS_execveat, directory, path, arguments, environment, flags);
 }
 
-// The same for a program that records nothing, which is counted unless it does not run.
+// Runs a program that records nothing, and counts it unless exec fails.
 static long unrecorded_exec(int directory, const char* path, char* const* arguments, char* const* environment,
                             int flags, enum obstacle why) {
   program_unrecorded(directory, path, why, true);
@@ -134,7 +134,7 @@ static long unrecorded_exec(int directory, const char* path, char* const* argume
   return result;
 }
 
-// LD_PRELOAD without this library, for a program whose loader may refuse it.
+// Writes LD_PRELOAD without this library, for a program whose loader may reject it.
 static void without_us(char* text, const char* preload) {
   char* end = stpcpy(text, PRELOAD);
   const char* own = own_path();
@@ -149,7 +149,7 @@ static void without_us(char* text, const char* preload) {
   *end = 0;
 }
 
-// The environment of such a program, in memory of the system; the given one where there is nothing to take out.
+// Makes the environment of such a program, in mmapped memory; `environment` itself if it does not name this library.
 static char* const* loaders_environment(char* const* environment) {
   const char* preload = value_of(environment, PRELOAD);
   if (!names_us(preload)) return environment;
@@ -240,8 +240,8 @@ long capture_execveat(int directory, const char* path, char* const* arguments, c
   return result;
 }
 
-// A library that comes next may run another program than it was asked for, by the C library's functions, which lead
-// here again.
+// The next library may run another program than the caller requested.  It does so by the C library's functions, which
+// lead back to this file, so that the call is recorded there.
 #define RUN(ARGUMENTS, DIRECTORY, PATH, ENVIRONMENT, FLAGS)       \
   if (next != CHAIN_END) return (int)chain_pass(next, ARGUMENTS); \
   return (int)told(capture_execveat(DIRECTORY, PATH, arguments, ENVIRONMENT, FLAGS));

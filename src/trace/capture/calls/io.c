@@ -44,7 +44,7 @@ static inline __attribute__((always_inline)) void account(const struct request* 
     account_write(result);
 }
 
-// The next library takes the arguments of the function, which are the kernel's but for the flags of preadv2.
+// The next library takes the arguments of the function, which differ from the kernel's only in the flags of preadv2.
 static __attribute__((noinline)) long ask_next(const struct request* q, uint64_t operation) {
   const bool flags = q->number == SYS_preadv2 || q->number == SYS_pwritev2;
   return chain_call(q->next, operation,
@@ -86,7 +86,7 @@ static inline __attribute__((always_inline)) long transfer(uintptr_t caller, str
     about |= DESCRIPTION_APPEND;
   }
   if (UNLIKELY(q.fifth & (RWF_DSYNC | RWF_SYNC))) about |= DESCRIPTION_DURABLE;
-  // Below a call of the program's, which follows the position, it is not followed again.
+  // Within a recorded call of the program, the outer call already tracks the file position.
   if (q.at_position && LIKELY(!inside))
     moving_begin(&moving, description, q.fd, q.kind == PLAIT_EVENT_WRITE);
   else if (UNLIKELY(q.kind == PLAIT_EVENT_WRITE && (about & DESCRIPTION_APPEND) && offset >= 0))
@@ -98,7 +98,7 @@ static inline __attribute__((always_inline)) long transfer(uintptr_t caller, str
   const int64_t start = plait_clock_now();
   const long result = ask(&q, waits, operation);
   const int64_t end = plait_clock_now();
-  if (LIKELY(q.next == CHAIN_END)) account(&q, result);  // else the kernel's count is of what the next library asks
+  if (LIKELY(q.next == CHAIN_END)) account(&q, result);  // else the kernel counts the system calls of the next library
   if (q.kind == PLAIT_EVENT_READ) account_reading(0);
   // A vector is looked at when the kernel has done so: these are its answers where it may not have, or could not.
   const bool read_by_kernel =
@@ -221,7 +221,7 @@ CHAINED(ssize_t, pwritev2, (PARTS, off_t offset, int flags),
         return VECTOR_AT(SYS_pwritev2, PLAIT_EVENT_WRITE, offset == -1, flags);)
 
 // What fortified programs call: the room behind `data` is known.
-extern void __chk_fail(void) __attribute__((noreturn, weak));  // musl has none, and none of these names
+extern void __chk_fail(void) __attribute__((noreturn, weak));  // weak: missing in musl
 #define CHECKED()                \
   if (size > room) __chk_fail(); \
   struct request request = {     \

@@ -9,7 +9,7 @@
 #include "trace/capture/calls.h"
 #include "trace/capture/cancel.h"
 
-/* What openat gets, and how the function takes it that comes next. */
+/* The arguments of openat, and those of the next library's function. */
 enum form { FORM_OPENAT, FORM_OPEN, FORM_CREAT };
 struct wanted {
   enum chained next;
@@ -30,7 +30,7 @@ static unsigned flags_of(int flags) {
   return about;
 }
 
-// The path that the program asked for, where the system knows the file by another that the next library chose.
+// Returns the path that the program passed, made absolute.  The next library may open a file under another path.
 static const char* asked_path(const struct wanted* wanted, char* room, size_t bytes) {
   if (*wanted->path == '/' || wanted->directory != AT_FDCWD) return wanted->path;
   const long length = RAW2(SYS_getcwd, room, bytes);

@@ -25,8 +25,8 @@ static void put_fork(int64_t start, long child) {
                                  .operation = child < 0 ? 0 : (uint64_t)child});
 }
 
-// The next library's function of that name, or else the C library's; the program ends where there is none, which cannot
-// be.
+// The next library's function of that name, or the C library's.  If there is neither, which is impossible with glibc,
+// the program ends.
 static void* next_function(const char* name) {
   void* function = chain_function(name);
   if (function == NULL) function = libc_function(name, NULL);

@@ -1,10 +1,10 @@
 /*
- * Whether a program would be recorded, as far as its file and this process's rights tell, and the name that tells the
- * trace's reader why not.
+ * Decides by the file of a program and the rights of this process whether the program would be recorded, and writes the
+ * name into the trace that states why not.
  *
- * The library is loaded by the loader of the GNU C library alone.  That of musl maps it too, where it stays idle and
- * hands LD_PRELOAD on, so that programs that a musl program starts are recorded again.  Other loaders may refuse it and
- * with it the program, so that it is taken out of their environment.
+ * Only the loader of the GNU C library initializes the recording library.  musl's loader maps it, but the library stays
+ * idle and keeps LD_PRELOAD, so that programs that a musl program starts are recorded again.  Other loaders may reject
+ * the library and then fail to start the program, so exec removes the library from the environment of such programs.
  */
 #define _GNU_SOURCE
 #include <elf.h>
@@ -32,13 +32,13 @@ static const char* last_word(const char* path) {
   return slash == NULL ? path : slash + 1;
 }
 
-// The GNU C library's loaders: ld-linux-x86-64.so.2, ld-linux-aarch64.so.1, ld-2.31.so; LSB's are links to them.
+// True for ld-linux-x86-64.so.2, ld-linux-aarch64.so.1 and ld-2.31.so; the loaders of LSB are links to them.
 static bool is_glibc_loader(const char* path) {
   const char* name = last_word(path);
   return begins(name, "ld-linux") || begins(name, "ld-lsb") || begins(name, "ld-2.") || begins(name, "ld.so");
 }
 
-// A file in memory, for reading; the kernel would count a read as the program's.  NULL: it cannot be had.
+// Maps a file, because the kernel would count reads of it as the program's.  NULL if it cannot be mapped.
 static const unsigned char* mapped(long fd, struct stat* about) {
 #ifdef SYS_newfstatat
   const bool known = RAW4(SYS_newfstatat, fd, "", about, AT_EMPTY_PATH) == 0;
@@ -50,8 +50,8 @@ static const unsigned char* mapped(long fd, struct stat* about) {
   return (unsigned long)head > -4096UL ? NULL : (const unsigned char*)head;
 }
 
-// Whether another loader of the GNU C library than this program's is too old for this library, which it would refuse and
-// the program with it.  From version 2.33 on they say which they are.
+// True if the loader belongs to another GNU C library, which is too old for this library: it would reject the library
+// and not start the program.  Loaders contain their version since 2.33.
 static bool is_too_old(const char* loader) {
   struct stat own;
   struct stat about;
@@ -61,11 +61,11 @@ static bool is_too_old(const char* loader) {
   const unsigned char* head = mapped(fd, &about);
   RAW1(SYS_close, fd);
   if (head == NULL) return false;
-  static const char says[] = "release version 2.";
+  static const char label[] = "release version 2.";
   const char* end = (const char*)head + about.st_size;
-  const char* digit = memmem(head, (size_t)about.st_size, says, sizeof says - 1);
+  const char* digit = memmem(head, (size_t)about.st_size, label, sizeof label - 1);
   int minor = digit == NULL ? 32 : 0;
-  if (digit != NULL) digit += sizeof says - 1;
+  if (digit != NULL) digit += sizeof label - 1;
   for (; digit != NULL && digit < end && *digit >= '0' && *digit <= '9'; ++digit) minor = minor * 10 + (*digit - '0');
   RAW2(SYS_munmap, head, about.st_size);
   const bool same = own.st_dev == about.st_dev && own.st_ino == about.st_ino;
@@ -77,7 +77,7 @@ static enum obstacle by_loader(const char* loader) {
   return begins(last_word(loader), "ld-musl-") ? OBSTACLE_MUSL : OBSTACLE_LOADER;
 }
 
-// By the loader that an ELF program names.
+// Decides by the loader that an ELF program names.
 static enum obstacle of_elf(const unsigned char* head, size_t length) {
   Elf64_Ehdr header;
   if (length < sizeof header) return OBSTACLE_MACHINE;
@@ -110,7 +110,7 @@ static enum obstacle of_head(const unsigned char* head, size_t length, int depth
   return count == 0 ? OBSTACLE_NONE : of_program(AT_FDCWD, name, 0, depth + 1);
 }
 
-// Whether the loader runs the program with more rights than this process has, where it loads no library by a path.
+// True if the program runs with more rights than this process; its loader then ignores libraries named by a path.
 static bool gains_rights(long fd, const struct stat* about) {
   if ((about->st_mode & S_ISUID) && about->st_uid != geteuid()) return true;
   if ((about->st_mode & S_ISGID) && (about->st_mode & S_IXGRP) && about->st_gid != getegid()) return true;
@@ -119,11 +119,11 @@ static bool gains_rights(long fd, const struct stat* about) {
 
 static enum obstacle of_program(int directory, const char* path, int flags, int depth) {
   const char* name = last_word(path);
-  if (begins(name, "ld-linux")) return OBSTACLE_NONE;  // a loader that is called to run a program needs none itself
+  if (begins(name, "ld-linux")) return OBSTACLE_NONE;  // a loader that is run as a program has no loader
   if (begins(name, "ld-musl-")) return OBSTACLE_MUSL;
   const bool is_open = (flags & AT_EMPTY_PATH) && *path == 0;
   const long fd = is_open ? directory : RAW4(SYS_openat, directory, path, O_RDONLY | O_CLOEXEC, 0);
-  if (fd < 0) return OBSTACLE_NONE;  // may be run but not read: nothing is known
+  if (fd < 0) return OBSTACLE_NONE;  // executable but not readable, so that the loader is unknown
   struct stat about = {0};
   const unsigned char* head = mapped(fd, &about);
   enum obstacle found = OBSTACLE_NONE;
@@ -136,8 +136,8 @@ static enum obstacle of_program(int directory, const char* path, int flags, int 
   return found;
 }
 
-// Whether a program that this process runs can write into the trace, which may be another user's or, since chroot, out
-// of reach.  exec takes capabilities away from all users but root, and faccessat asks without them.
+// True if a program that this process runs can write into the trace.  The trace may belong to another user or, since a
+// chroot, be out of reach.  exec drops the capabilities of all users but root, and faccessat checks without them.
 static bool can_join(void) {
   const uid_t user = geteuid();
   if (user != 0 && (uid_t)RAW0(SYS_getuid) == user)
@@ -161,7 +161,7 @@ void program_unrecorded(int directory, const char* path, enum obstacle why, bool
   *end++ = (char)why;
   *end++ = ' ';
   *end = 0;
-  // A relative path means something in the folder of the moment alone: the name that the system has for the file.
+  // A relative path depends on the current directory, so the kernel's absolute name of the file is recorded.
   const long fd = RAW4(SYS_openat, directory, path, O_PATH | O_CLOEXEC, 0);
   if (!table_name(fd < 0 ? directory : (int)fd, end, LONGEST_PATH)) strncat(end, path, LONGEST_PATH - 1);
   if (fd >= 0) RAW1(SYS_close, fd);

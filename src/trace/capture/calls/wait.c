@@ -78,7 +78,7 @@ long capture_waitid(int kind, int id, siginfo_t* told_about, int options, struct
   }
 }
 
-// A library that comes next waits by the C library's functions, which lead here again.
+// The next library waits by the C library's functions, which lead back to this file.
 #define WAIT(ARGUMENTS, CALL)                                       \
   if (next != CHAIN_END) return (pid_t)chain_pass(next, ARGUMENTS); \
   return (pid_t)told(CALL);

@@ -1,18 +1,18 @@
-/* Libraries in memory: where code lies, the C library's own functions, and those that come after ours. */
+/* Libraries in memory: addresses of code, the C library's own functions, and functions of the next libraries. */
 #define _GNU_SOURCE
 #include <link.h>
 #include <string.h>
 
 #include "trace/capture/capture.h"
 
-// What is needed of a library's dynamic section.
+// Addresses from a library's dynamic section.
 struct symbols {
   uintptr_t base;
   const ElfW(Sym) * symbols;
   const char* strings;
   size_t strings_size;
-  const uint32_t* hash;        // GNU's
-  const uint32_t* plain_hash;  // of libraries that have no other
+  const uint32_t* hash;        // DT_GNU_HASH
+  const uint32_t* plain_hash;  // DT_HASH, for libraries without DT_GNU_HASH
   const ElfW(Half) * versions;
 };
 static struct symbols libc;
@@ -53,7 +53,7 @@ static const char* file_name(const struct dl_phdr_info* info) {
   return slash != NULL ? slash + 1 : info->dlpi_name;
 }
 
-// The newest version of the GNU C library that the names of symbols' versions in a table of strings ask for.
+// Returns the newest version of the GNU C library among the symbol versions (GLIBC_2.N) in a string table.
 static int newest_version(const struct symbols* of) {
   static const char version[] = "GLIBC_2.";
   int newest = 0;
@@ -100,7 +100,7 @@ uint64_t elf_libraries_loaded(void) {
   return count;
 }
 
-// The symbol's number; 0: there is none.
+// Returns the number of the symbol; 0 if there is none.
 static uint32_t by_gnu_hash(const struct symbols* of, const char* name) {
   uint32_t hash = 5381;
   for (const char* c = name; *c != 0; ++c) hash = hash * 33 + (unsigned char)*c;
@@ -146,8 +146,8 @@ static void* function_of(const struct symbols* of, const char* name, size_t* siz
 
 void* libc_function(const char* name, size_t* size) { return function_of(&libc, name, size); }
 
-// Libraries whose functions do no more than ask the kernel, which ours do themselves: the GNU C library's parts, the
-// loader, libaio and liburing.
+// Libraries whose functions only wrap system calls, which the recorder makes itself: the parts of the GNU C library,
+// the loader, libaio and liburing.
 static bool is_kernels(const char* name) {
   static const char* const known[] = {"libc.so.6", "libpthread.so.", "libdl.so.",   "librt.so.",    "libutil.so.",
                                       "ld-linux",  "libaio.so.",     "liburing.so", "linux-vdso.so"};

@@ -43,7 +43,7 @@ patched_vfork:
 1:      ret
         .size   patched_vfork, .-patched_vfork
 
-/* Our own calls are none of the next library's. */
+/* The recorder's own calls bypass the next library. */
         .globl  syscall
         .type   syscall, @function
 syscall:

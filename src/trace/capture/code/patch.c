@@ -23,7 +23,7 @@ enum { JUMP = 20, TARGET = 12 };
 static const unsigned char jump[TARGET] = {0x5f, 0x24, 0x03, 0xd5, 0x51, 0x00, 0x00, 0x58, 0x20, 0x02, 0x1f, 0xd6};
 #endif
 
-/* The C library's functions, and those of its own that no thread is cancelled in (__read_nocancel and so on). */
+/* The C library's functions, and its internal variants without thread cancellation (__read_nocancel and so on). */
 // clang-format off
 #define PATCHED_FUNCTIONS(X) \
   X(read) X(write) X(pread64) X(pwrite64) X(readv) X(writev) X(preadv64) X(pwritev64) X(preadv64v2) X(pwritev64v2) \
@@ -34,7 +34,7 @@ static const unsigned char jump[TARGET] = {0x5f, 0x24, 0x03, 0xd5, 0x51, 0x00, 0
 #define PATCHED_PRIVATE(X) X(read) X(write) X(pread64) X(open64) X(openat64) X(close) X(fcntl64)
 // clang-format on
 
-// Ours, by address alone: each has its own type where it is defined.
+// The recorder's functions.  Only their addresses are used; each is defined with its real type.
 #define DECLARED(NAME) extern const char patched_##NAME[];
 #define DECLARED_PRIVATE(NAME) extern const char patched_##NAME##_nocancel[];
 PATCHED_FUNCTIONS(DECLARED)

@@ -1,12 +1,13 @@
-// Processes that were killed, which could not compare what they recorded with the kernel's count of them.
+// Compares killed processes with the kernel's counters, because they could not do so themselves.
 //
-// Each process keeps in the trace what it has accounted for of that count, and whoever waits for it what the kernel had
-// counted in the end.  A worker that was terminated after it had read 1000 bytes by calls that were recorded, and 24 by a
-// system call instruction of its own, accounts for 1000 bytes; its parent's name "reaped:71 9000 1024 0 3 0" says 1024.
-// So 24 bytes are missing, and nothing else is: the trace of this process is as complete as that of one that ended.
+// Each process stores the sums of its recorded events in the trace, and the process that waits for it stores the final
+// values of the kernel's counters.  Example: a worker read 1000 bytes by recorded calls and 24 bytes by a system call
+// instruction of its own before it was terminated.  Its sums state 1000 bytes, and its parent wrote the name
+// "reaped:71 9000 1024 0 3 0", which states 1024.  Exactly 24 bytes are missing, so that the trace of this process is
+// as complete as that of a process that ended normally.
 //
-// A worker that waits for its next task is killed in a call that reads.  What the kernel had put into its memory by then,
-// the program never saw: that is no event, and is not missing.
+// A worker that waits for its next task is killed in a read call.  The program never saw the bytes that the kernel had
+// copied by then, so they are neither an event nor missing.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -22,9 +23,9 @@ namespace {
 
 constexpr std::string_view kReaped = PLAIT_REAPED;
 constexpr std::int64_t kMostLoads = 1 << 20;
-constexpr std::int64_t kLoad = 16384;  // bytes that dlopen reads of a library and those that it needs
+constexpr std::int64_t kLoad = 16384;  // maximum bytes that one dlopen reads of a library and its dependencies
 
-/// The numbers of a text between blanks; false: there are others, or not as many.
+/// Reads numbers separated by blanks; false if the text contains anything else, or another count of them.
 template <std::size_t Count>
 bool numbers_of(std::string_view text, std::array<std::uint64_t, Count>& numbers) {
   for (std::uint64_t& number : numbers) {
@@ -39,7 +40,7 @@ bool numbers_of(std::string_view text, std::array<std::uint64_t, Count>& numbers
   return text.empty();
 }
 
-/// Without sign, for what a damaged trace says may overflow.
+/// Sums as unsigned numbers, because the values of a damaged trace may overflow.
 std::int64_t accounted(const plait_account& account, int sum) {
   auto all = static_cast<std::uint64_t>(account.settled[sum]);
   for (const auto& slot : account.slots) all += static_cast<std::uint64_t>(slot.sums[sum]);
@@ -76,7 +77,7 @@ bool Tables::compare_killed(Image& image) const {
   const auto reading = std::count_if(std::begin(account.slots), std::end(account.slots),
                                      [](const auto& slot) { return slot.reading != 0; });
   if (lost(2) <= reading) lost_read = 0;
-  // What the loader read for dlopen is accounted for at the next open of a file.
+  // The sums include the loader's reads for dlopen only after the next open of a file.
   if (lost_read <= std::clamp<std::int64_t>(account.loading, 0, kMostLoads) * kLoad) lost_read = 0;
   if (lost_read == 0 && lost_written == 0) return true;
   image.block.missed[PLAIT_MISSED_KERNEL][0] += 1;

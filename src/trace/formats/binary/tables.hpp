@@ -62,7 +62,7 @@ class Tables {
   void number_files(const std::vector<Image*>& images);
   void take_account(const Part& part, const plait_chunk& front, std::string_view content);
   bool take_reaped(const Image& image, std::string_view name);
-  /// Compares an image that was killed with what the kernel had counted of it; false: that is not known.
+  /// Compares a killed image with the kernel's counters of it; false if these are not known.
   bool compare_killed(Image& image) const;
   void tell_end(const std::vector<Image*>& images, const Process& process);
   void sum_missed();
@@ -80,7 +80,8 @@ class Tables {
   std::vector<Later> names_;  // chunks of names
   UnrecordedPrograms unrecorded_;
   std::vector<std::pair<Key, plait_account>> accounts_;  // until the images are known
-  /// Bytes read and written, and calls, of processes that others waited for, as the kernel counted: by part, id, start.
+  /// The kernel's counters of processes that were waited for (bytes read, bytes written, read calls, write calls), by
+  /// part, process id and start time.
   std::map<std::pair<std::pair<const Part*, std::uint32_t>, std::uint64_t>, std::array<std::int64_t, 4>> reaped_;
   Remarks damaged_{"further damaged tables of the trace"};
   Remarks unended_{"further processes that were killed or still run"};

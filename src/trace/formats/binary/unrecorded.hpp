@@ -1,7 +1,7 @@
-/// Programs that ran and recorded nothing, from the names that the recorder left of them (base/events/format.h).
+/// Counts programs that ran and recorded nothing, by the names that the recorder wrote (base/events/format.h).
 ///
-/// `unrecorded:+s /bin/busybox` says that a statically linked program ran, and the same with `-` that it did not run
-/// after all: its exec failed.  Two of the first and one of the second are one run.
+/// `unrecorded:+s /bin/busybox` states that a statically linked program ran.  The same name with `-` cancels one of
+/// them, because exec failed.  Example: two names with `+` and one with `-` are one run.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +17,9 @@ namespace plait::trace::binary {
 
 class UnrecordedPrograms {
  public:
-  /// Counts the run that a name stands for.  false: it is the name of a file.
+  /// Counts the run that a name describes; false if it is the name of a file.
   bool take(std::string_view name);
-  /// Appends one entry for each program and reason, the programs that ran most often first.  Returns the runs in all.
+  /// Appends one entry for each program and reason, in descending order of runs.  Returns the total number of runs.
   std::int64_t describe(std::vector<Missed>& missed) const;
 
  private:

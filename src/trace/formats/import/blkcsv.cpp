@@ -277,7 +277,7 @@ class BlkcsvReader final : public Import {
     return true;
   }
 
-  /// Several lines of one request, as blktrace writes them.
+  /// Combines the lines of one request, as blktrace writes them.
   void take(const std::string& action, const Event& event) {
     using Action = BlockRequests::Action;
     understood();
@@ -335,10 +335,10 @@ class BlkcsvReader final : public Import {
   void finish() override {
     requests_.finish();
     if (requests_.unfinished() > 0)
-      note(base::text(requests_.unfinished(), " requests were not completed; how long they took is not known"));
+      note(base::text(requests_.unfinished(), " requests were not completed, so that their duration is unknown"));
     if (has_actions_ && !columns_.has(Column::kAction))
       note(
-          "this is a text of blkparse, which has several lines for one request, and each was taken for a request: "
+          "this is output of blkparse, which has several lines for one request, but each was imported as a request: "
           "import it as blktrace, or name the column action");
     if (guessed_unit_ && columns_.has(Column::kTime)) note("times were taken to be seconds; --tick says otherwise");
     if (operations_ > 0 && !columns_.has(Column::kTime)) note("this trace has no times; requests stand 1 us apart");

@@ -1,7 +1,7 @@
-/// The text that blkparse writes of a blktrace, in its default form: `8,0 1 17 0.009526900 697 D W 223490 + 16 [name]`
-/// is the device, the processor, the number of the line, seconds, the process, the action, what is done, the first
-/// sector, the number of sectors and the process's name.  Lines of other actions (merges, plugs, messages) say nothing
-/// of a request that its lines Q, D and C do not say, and the sums at the end nothing at all.
+/// Reads the text output of blkparse in its default form: `8,0 1 17 0.009526900 697 D W 223490 + 16 [name]` lists the
+/// device, processor, line number, seconds, process, action, operation (RWBS), first sector, number of sectors and the
+/// process's name.  Lines of other actions (merges, plugs, messages) add nothing to the lines Q, D and C of a request,
+/// and the totals at the end contain no requests; both are ignored.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -24,7 +24,7 @@ constexpr std::int64_t kSector = 512;
 constexpr std::size_t kWindow = 1 << 17;
 constexpr std::string_view kActions = "ABCDFGIMPQRSTUXm";
 
-/// A line's words, as far as they are understood.
+/// The fields of a line that are used.
 struct Words {
   std::string_view device;
   std::int64_t time = 0;
@@ -58,7 +58,7 @@ bool parse(std::string_view line, Words& words) {
   return true;
 }
 
-/// What RWBS says: F before the letter is a flush, F after it that the write is durable.
+/// Decodes RWBS: F before the letter is a flush, F after it means that the write is durable (FUA).
 bool describe(const Words& words, Event& event) {
   const std::size_t letter = words.does.find_first_of("RWD");
   event.offset = words.sector;
@@ -147,7 +147,7 @@ class BlktraceReader final : public Import {
   void finish() override {
     requests_.finish();
     if (requests_.unfinished() > 0)
-      note(base::text(requests_.unfinished(), " requests have no line C; how long they took is not known"));
+      note(base::text(requests_.unfinished(), " requests have no line C, so that their duration is unknown"));
     if (others_ > 0) note(base::text(others_, " lines of commands that move no blocks are left out"));
   }
 

@@ -11,9 +11,9 @@ Format vscsi_format();
 Format oracle_general_format();
 /// "blkcsv": texts with a column each for time, operation, address and size, in any order.
 Format blkcsv_format();
-/// "blktrace": what blkparse writes of a blktrace; the lines of one request become one.
+/// "blktrace": the text output of blkparse; the lines of one request become one request.
 Format blktrace_format();
-/// Whether `head` begins a text of blkparse in its default form.
+/// True if `head` is the beginning of blkparse's output in its default form.
 bool is_blkparse(std::string_view head);
 
 }  // namespace plait::trace

@@ -8,7 +8,7 @@ namespace plait::trace {
 
 namespace {
 
-// A trace of queued requests alone completes none: so many wait, then the earliest one is put as it is.
+// A trace with only queued requests completes none of them: at most this many wait, then the earliest is emitted.
 constexpr std::size_t kMostWaiting = 1 << 16;
 
 std::int64_t end_of(const Event& event) { return event.offset + event.length; }
@@ -52,7 +52,7 @@ Event BlockRequests::release(Stage& stage, Requests::iterator request) {
   return event;
 }
 
-// Those that are queued for the bytes of a request are part of it, one at each offset.
+// Queued requests for bytes of an issued request were merged into it; removes one of them at each offset.
 void BlockRequests::release_queued(const Event& event) {
   Requests& requests = queued_[{event.file, event.kind}];
   auto one = requests.lower_bound(event.offset);

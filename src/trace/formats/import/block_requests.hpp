@@ -1,4 +1,4 @@
-/// One request from the lines that a block layer's trace has of it.
+/// Combines the lines that a block-layer trace contains for a request.
 ///
 /// blktrace writes a line when a request is queued (Q), issued to the driver (D) and completed (C):
 ///
@@ -7,9 +7,9 @@
 ///   8,0 1 17 0.009526900 697 D W 223490 + 16 [kjournald]
 ///   8,0 1 23 0.009883912   0 C W 223490 + 16 [0]
 ///
-/// These are one request of 16 sectors: the two that were queued reached the device as one.  It begins when it is
-/// issued and takes 357012 ns.  Where the trace lacks the line D, the request begins when it is queued; where it lacks
-/// the line C, it is not known how long it took.
+/// These lines are one request of 16 sectors: two requests were queued, and reached the device as one.  It begins when
+/// it is issued and takes 357012 ns.  If the trace lacks line D, the request begins when it is queued; if it lacks line
+/// C, the duration is unknown.
 #pragma once
 
 #include <cstdint>
@@ -28,18 +28,18 @@ class BlockRequests {
   /// Calls `put` with each request, at its last line.
   explicit BlockRequests(std::function<void(const Event&)> put) : put_(std::move(put)) {}
 
-  /// `event`: what the line says; its start is the time of the line.
+  /// `event`: the content of the line; its start is the time of the line.
   void take(Action action, const Event& event);
-  /// At the end of the trace: requests that were not completed.
+  /// Emits the requests that were not completed; called at the end of the trace.
   void finish();
-  /// No request that starts before this comes any more.
+  /// All later requests start at or after this time.
   std::int64_t horizon() const;
-  /// Requests without a line C so far, at the end.
+  /// The number of requests without a line C; final after finish().
   std::int64_t unfinished() const { return unfinished_; }
 
  private:
   struct Waiting;
-  using Direction = std::pair<std::uint32_t, Kind>;       ///< the device's file, and what is done to it
+  using Direction = std::pair<std::uint32_t, Kind>;       ///< the file of the device, and the operation
   using Requests = std::multimap<std::int64_t, Waiting>;  ///< by offset
   using Stage = std::map<Direction, Requests>;
   using Starts = std::multimap<std::int64_t, std::pair<Stage*, Requests::iterator>>;

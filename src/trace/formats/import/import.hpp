@@ -40,9 +40,9 @@ class Import : public Reader {
 
   Source& source() { return *source_; }
   void put(const Event& event);
-  /// A line or record was understood, though it may be of no event.
+  /// Marks the source as understood; the line or record need not contain an event.
   void understood() { understood_ = true; }
-  /// The last line was not understood, as it has no end.
+  /// Counts a last line without an end, which was not understood.
   void cut_off(std::string_view text);
   /// Counts what was not understood; the first is shown.
   void not_understood(std::string_view text, std::int64_t number);
@@ -63,7 +63,7 @@ class Import : public Reader {
 
   Event pop();
   void end();
-  /// errors  kArgument: not one line of the source was understood, so that it is of another format.
+  /// errors  kArgument: no line of the source was understood, so that it has another format.
   void check_understood() const;
 
   std::unique_ptr<Source> source_;

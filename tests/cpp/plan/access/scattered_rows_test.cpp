@@ -30,7 +30,7 @@ AccessPlan one_rank_plan(const std::string& layout, std::int64_t element_bytes, 
   return {Section(whole.shape(), Order::kC, {}), whole, {element_bytes, 0, 1}, options};
 }
 
-/// Where each element of the file is in memory: by the nest, and by the rows.
+/// Maps each element of the file to its position in memory, by the nest and by the rows.
 using Pairs = std::set<std::pair<std::int64_t, std::int64_t>>;
 
 void add_steps(Nest nest, Pairs& pairs) {

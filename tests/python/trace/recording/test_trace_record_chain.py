@@ -1,4 +1,4 @@
-"""The recorder among other preloaded libraries: each sees what it sees unrecorded, whatever the order."""
+"""Other preloaded libraries behave as they do without the recorder, in any order."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import plait
 from plait.trace import Flag, Kind
 
 RECORDER = Path(plait.__file__).parent / "libplait_capture.so"
-ORDERS = ["", "{recorder}:{other}", "{other}:{recorder}"]  # without it the recorder comes first
+ORDERS = ["", "{recorder}:{other}", "{other}:{recorder}"]  # empty: the recorder puts itself first
 
 
 def library(folder: Path, *flags: str) -> Path:
@@ -37,7 +37,7 @@ def listed() -> str:
 
 def run(folder: Path, order: str, other: Path, *command: str | Path) -> tuple[Recorded, str]:
     preload = order.format(recorder=RECORDER, other=other) or str(other)
-    # The program that records is none of the recorded ones: LD_PRELOAD is for these alone.
+    # Set LD_PRELOAD only for the recorded programs, not for the recording process.
     start = "import os, sys, plait.trace as t; os.environ['LD_PRELOAD'] = sys.argv[1]; "
     start += "sys.exit(t.record(sys.argv[3:], sys.argv[2]))"
     words = [sys.executable, "-c", start, preload, str(folder / "trace.plait"), *map(str, command)]
@@ -61,7 +61,7 @@ def test_a_library_that_redirects_files(tmp_path: Path, order: str) -> None:
     assert list(logical["offset"]) == list(range(0, 1050, 100))
     assert int(logical["result"].sum()) == 1050
     below = writes[(writes["flags"] & Flag.LOGICAL) == 0]
-    if not order.startswith("{other}"):  # what the library asks of the system belongs to what it was asked for
+    if not order.startswith("{other}"):  # system calls of the library belong to the recorded call
         assert list(below["operation"]) == list(logical["operation"])
         assert len(found.of("store/out", Kind.OPEN)) == 1
     assert found.missed() == {}
@@ -80,7 +80,7 @@ def test_a_redirected_file_in_a_program_that_uses_streams(tmp_path: Path, order:
 
 
 def counted(folder: Path, order: str | None, other: Path, program: Path) -> list[int]:
-    """What the counting library counts of a program: opens, reads, writes."""
+    """Return the opens, reads and writes of a program that the counting library counts."""
     told = folder / "store"
     told.unlink(missing_ok=True)
     command = [program, folder / "in", folder / "out"]

@@ -1,4 +1,4 @@
-"""Processes that are killed are compared with the kernel's count by the process that waits for them."""
+"""The process that waits for a killed process compares it with the kernel's counters."""
 
 from __future__ import annotations
 

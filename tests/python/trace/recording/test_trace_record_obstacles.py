@@ -17,7 +17,7 @@ import plait.trace
 from plait.trace import Kind
 
 ADVICE = "strace -f -ttt -T -y -o strace.out COMMAND, then plait trace import strace.out run.plait"
-# What the recording library takes from the C library: nothing that musl lacks, or its programs would not start.
+# Symbols that the recording library uses. musl must have all of them, or programs linked with musl would not start.
 MUSL_HAS = """__environ __errno_location abort clock_gettime dl_iterate_phdr dladdr dlsym environ fstat getegid geteuid
 getppid getrlimit madvise memcpy memmem memset pthread_key_create pthread_setcanceltype pthread_setspecific
 pthread_testcancel sched_yield snprintf stpcpy stpncpy strchr strcmp strcpy strcspn strlen strncat strncmp strnlen
@@ -81,7 +81,7 @@ def test_the_recording_library_takes_nothing_that_musl_lacks() -> None:
 
 
 def own_loader() -> bytes:
-    """The loader of this system's programs."""
+    """Return the loader of this system's programs."""
     command = [need("readelf"), "-p", ".interp", shutil.which("true") or "true"]
     listed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     return Path(listed.split("]")[-1].strip()).read_bytes()

@@ -1,5 +1,5 @@
-/* Forks a child that reads the file that argv[1] names by 100 bytes, then argv[2] bytes of it without the C library,
- * and is killed; the parent waits for it. */
+/* Forks a child, which reads 100 bytes of the file argv[1], then argv[2] bytes of it without the C library, and is
+ * killed.  The parent waits for it. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>

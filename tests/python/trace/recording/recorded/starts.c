@@ -1,4 +1,4 @@
-/* Reads the file that argv[1] names, prints how much it holds, then has a shell run argv[2]. */
+/* Reads the file argv[1], prints the number of bytes, then runs argv[2] in a shell. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
-/* A library that is preloaded beside the recorder.  REDIRECT: what lies below /chained/ lies in the folder CHAINED_TO,
- * as with a file system that a library keeps.  Otherwise it counts reads, writes and opens, and tells at the end of the
- * process, in the file that CHAINED_TO names. */
+/* A library that is preloaded together with the recorder.  With REDIRECT it redirects paths below /chained/ to the
+ * folder CHAINED_TO, like a file system in user space.  Otherwise it counts reads, writes and opens, and writes the
+ * counts to the file CHAINED_TO at the end of the process. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* Copies argv[1] to argv[2] in parts of 100 bytes, by read and write. */
+/* Copies argv[1] to argv[2] by read and write calls of 100 bytes. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>

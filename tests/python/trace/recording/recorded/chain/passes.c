@@ -1,4 +1,4 @@
-/* A library that is preloaded beside the recorder and passes every call on, as it came. */
+/* A library that is preloaded together with the recorder and passes on every call unchanged. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
