@@ -39,8 +39,10 @@ class PartDecoding:
         """
         if self.packing is not None:
             self.packing.decode(stored, out)
-            stored = out
-        out[...] = self.time.convert(stored) if self.time is not None else stored
+        else:
+            np.copyto(out, stored, casting="same_kind")
+        if self.time is not None:
+            out[...] = self.time.convert(out)
 
 
 def owned(layout: Layout, rank: int) -> tuple[slice, ...]:

@@ -28,6 +28,7 @@ from .._location import comes_in_steps, locate
 from .._open import open
 from .concatenation import Concatenation
 from .decoding import PartDecoding
+from .element_types import ElementTypes
 from .meaning import Meanings
 from .names import Name, names_of_parts
 from .parts import JoinedParts, OpenParts, Part, check_unchanged
@@ -102,7 +103,7 @@ def _joined(names: list[str], axis: int | str, comm: CommLike, told: dict[str, A
         most = _most_open(first, whole(bytes_of(told["memory"], "memory"), "memory"))
     files = OpenParts(opened, most)
     files.keep(0, first)
-    meanings = Meanings(unpack=unpack)
+    meanings, types = Meanings(unpack=unpack), ElementTypes()
     parts: list[Part] = []
     decodings: list[PartDecoding] = []
     try:
@@ -115,8 +116,7 @@ def _joined(names: list[str], axis: int | str, comm: CommLike, told: dict[str, A
                 packing, time = meanings.take(found.url, found.attrs, found.dtype, found.shape)
                 decoded = found.dtype if packing is None else packing.dtype
                 decodings.append(PartDecoding(found.dtype, decoded, packing, time))
-                if not unpack:
-                    _check_types(found, first)
+                types.take(found.url, decodings[-1])
             seen.append((found.shape, found.dtype))
             begin = parts[-1].end if parts else 0
             parts.append(Part(name, begin, begin + found.shape[along]))
@@ -133,7 +133,10 @@ def _joined(names: list[str], axis: int | str, comm: CommLike, told: dict[str, A
 def _decoded(
     decodings: list[PartDecoding], meanings: Meanings, first: File
 ) -> tuple[tuple[PartDecoding, ...], Attributes]:
-    """Return the decoding of each part to a common type, and the attributes of the joined array."""
+    """Give all parts one type.  Returns how each is decoded, and the attributes of the joined array.
+
+    decodings  of parts that ElementTypes has compared
+    """
     dtype = decodings[0].dtype
     if any(one.packing is not None for one in decodings):
         dtype = np.result_type(*[one.dtype for one in decodings])
@@ -199,12 +202,4 @@ def _check_shapes(part: File, first: File, axis: int) -> None:
         raise ArgumentError(
             f"{part.url} has shape {shape_text(part.shape)}, but {first.url} has {shape_text(first.shape)}; arrays "
             f"that are joined along dimension {axis} have the same sizes in all others"
-        )
-
-
-def _check_types(part: File, first: File) -> None:
-    if part.dtype != first.dtype:
-        raise ArgumentError(
-            f"{part.url} has elements of type {part.dtype}, but {first.url} of type {first.dtype}; convert one "
-            "of them, or join those that agree"
         )

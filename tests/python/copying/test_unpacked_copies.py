@@ -80,3 +80,13 @@ def test_a_time_without_an_exact_value_leaves_no_target(parts):
     with pytest.raises(plait.ArgumentError, match="do not have exactly"):
         plait.copy("p_*.nc::/time", "time.zarr", concat=0)
     assert not Path("time.zarr").exists()
+
+
+def test_unpacking_does_not_cast_parts_of_other_types(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    np.save("i4.npy", np.arange(3, dtype="i4"))
+    np.save("f8.npy", np.array([1.5, 2.7, 3e12]))
+    failed = run("copy", "i4.npy", "f8.npy", "joined.npy", "--concat", "0", "--unpack")
+    assert failed.exit_code != 0
+    assert "f8.npy has elements of type float64, but i4.npy of type int32" in failed.stderr
+    assert not Path("joined.npy").exists()

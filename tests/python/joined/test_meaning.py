@@ -210,3 +210,53 @@ def test_arrays_that_are_not_packed_stay_as_they_are(here):
         plait.concat(["a.npy"], unpack="yes")
     with pytest.raises(plait.ArgumentError, match="scale_factor='two', which is not a number"):
         plait.concat([write("b.nc", STORED[0], {"scale_factor": "two"})], unpack=True)
+
+
+DIFFERENT_TYPES = [
+    (np.array([0, 1, 2], "i4"), np.array([1.5, 2.7, 3e12])),
+    (np.array([0], "i4"), np.array([1 << 40], "i8")),
+    (np.array([0.0], "f4"), np.array([1e300])),
+    (np.array(["ab"]), np.array(["abcdef"])),
+    (np.array([1.0]), np.array([1 + 2j])),
+    (np.array(["2000-01-01"], "M8[D]"), np.array(["2000-01-01T12"], "M8[h]")),
+    (np.array([True]), np.array([2], "u1")),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), DIFFERENT_TYPES, ids=lambda values: values.dtype.str)
+def test_only_packed_parts_have_other_types(here, one, other):
+    """Elements that nothing packs are not cast, in either order and whatever `unpack` is."""
+    for first, second in ((one, other), (other, one)):
+        np.save("a.npy", first)
+        np.save("b.npy", second)
+        for unpack in (False, True):
+            with pytest.raises(plait.ArgumentError, match=r"b.npy has elements of type .*, but a.npy of type "):
+                plait.concat(["a.npy", "b.npy"], unpack=unpack)
+
+
+def test_times_of_other_types_are_not_converted(here):
+    names = [of_times(0, "days since 2000-01-01", [1], "i4"), of_times(1, "days since 2000-01-02", [0.5])]
+    with pytest.raises(plait.ArgumentError, match=r"t_1.nc::/time has elements of type float64, but .* type int32"):
+        plait.concat(names, unpack=True)
+
+
+def test_packed_parts_are_joined_with_numbers_alone(here):
+    packed = write("p.nc", np.array([2], "i2"), {"scale_factor": np.float32(0.5)}, dimensions=("time",))
+    for values in (np.array([3], "i4"), np.array([3], "u1"), np.array([3.0], "f4")):
+        np.save("n.npy", values)
+        for names, expected in ((["n.npy", packed], [3, 1]), ([packed, "n.npy"], [1, 3])):
+            with plait.concat(names, unpack=True) as joined:
+                assert joined.dtype == np.result_type(values.dtype, "f4")
+                np.testing.assert_array_equal(joined[...], expected)
+                np.testing.assert_array_equal(joined.read(), expected)
+    for values in (np.array(["3"]), np.array(["2000"], "M8[Y]"), np.array([True]), np.array([3j])):
+        np.save("n.npy", values)
+        for names in (["n.npy", packed], [packed, "n.npy"]):
+            with pytest.raises(plait.ArgumentError, match=r"n.npy has elements of type .*, but those of p.nc::/v are"):
+                plait.concat(names, unpack=True)
+    names = [
+        of_times(0, "days since 2000-01-01", [2], "i2", scale_factor=0.5),
+        of_times(1, "hours since 2000-01-01", [12], "i4"),
+    ]
+    with plait.concat(names, unpack=True) as joined:
+        np.testing.assert_array_equal(joined[...], [1, 0.5])

@@ -1,0 +1,50 @@
+"""Types of the elements of parts: parts are joined if their elements have one type without a change of values.
+
+Only packed elements become floating point, and only numbers have a common type with these. Example: int32 and float64
+do not fit; int32 fits int16 with ``scale_factor``, and both become float64.
+"""
+
+from __future__ import annotations
+
+from .._errors import ArgumentError
+from .decoding import PartDecoding
+
+
+class ElementTypes:
+    """Compares the types of parts with those of earlier parts."""
+
+    def __init__(self) -> None:
+        """Start without a part."""
+        self._plain: tuple[str, PartDecoding] | None = None
+        self._packed: tuple[str, PartDecoding] | None = None
+
+    def take(self, url: str, decoding: PartDecoding) -> None:
+        """Take the next part.
+
+        errors  ArgumentError: its elements have no common type with those of an earlier part
+        """
+        if decoding.packing is None:
+            self._plain = self._plain or (url, decoding)
+            self._check_plain(url, decoding)
+        else:
+            self._packed = self._packed or (url, decoding)
+        self._check_numbers()
+
+    def _check_plain(self, url: str, decoding: PartDecoding) -> None:
+        assert self._plain is not None
+        first, expected = self._plain
+        if decoding.stored != expected.stored:
+            raise ArgumentError(
+                f"{url} has elements of type {decoding.stored}, but {first} of type {expected.stored}; convert one of "
+                "them, or join those that agree"
+            )
+
+    def _check_numbers(self) -> None:
+        if self._plain is None or self._packed is None:
+            return
+        (plain, as_stored), (packed, decoded) = self._plain, self._packed
+        if as_stored.stored.kind not in "iuf":
+            raise ArgumentError(
+                f"{plain} has elements of type {as_stored.stored}, but those of {packed} are packed numbers, which are "
+                f"decoded to {decoded.dtype}; join packed numbers with integers or floating-point numbers"
+            )
