@@ -1,7 +1,7 @@
-"""Decoding of elements that are packed by ``scale_factor`` and ``add_offset``, or missing because of ``_FillValue``.
+"""Elements that are packed by ``scale_factor`` and ``add_offset``, or stand for missing values by ``_FillValue``.
 
-The decoded value is ``stored * scale_factor + add_offset``, or NaN if the stored element equals ``_FillValue`` or one
-of ``missing_value``. Example: 2-byte integers with ``scale_factor = 0.1``, ``add_offset = 5`` and
+The decoded value is ``stored * scale_factor + add_offset``, and not a number where the stored element equals
+``_FillValue`` or one of ``missing_value``. Example: 2-byte integers with ``scale_factor = 0.1``, ``add_offset = 5`` and
 ``_FillValue = -1`` decode 50 to 10.0 and -1 to NaN.
 """
 
@@ -16,9 +16,9 @@ import numpy as np
 from .._errors import ArgumentError
 
 PACKING = ("scale_factor", "add_offset", "_FillValue", "missing_value", "_Unsigned")
-"""The attributes that decoding applies; decoded arrays do not have them."""
+"""Attributes that decoding applies, so that decoded arrays do not have them."""
 _VALID = ("valid_min", "valid_max", "valid_range")
-_BLOCK = 1 << 17  # elements that are decoded at a time
+_BLOCK = 1 << 17  # elements that are decoded at once
 _Array = np.ndarray[Any, Any]
 
 
@@ -27,27 +27,28 @@ class Packing:
     """How the elements of an array are packed."""
 
     stored: np.dtype[Any]
-    """The type of the elements in the file and of `missing`: unsigned if ``_Unsigned`` is true."""
+    """The type of the elements in the file, in which `missing` is compared: signed or not as ``_Unsigned`` says."""
     scale: float
     offset: float
     missing: tuple[Any, ...]
     dtype: np.dtype[Any]
-    """The type of the decoded elements."""
+    """Of the decoded elements."""
+    has_other_sign: bool = False
+    """True if `stored` is signed and the type in the file is not, or the other way around."""
 
     @classmethod
     def of(cls, stored: np.dtype[Any], attributes: Mapping[str, Any], fill: Any, name: str) -> Packing | None:
-        """Return the packing that the attributes of an array state; None if it is not packed.
+        """Return how an array is packed by its attributes; None if it is not.
 
-        fill  the value of missing elements in addition to the attributes, or None
-        name  the name of the array, for errors
+        fill  what stands for missing elements where no attribute says so
+        name  of the array, for errors
 
-        errors  ArgumentError: one of the attributes is not a number
+        errors  ArgumentError: attributes that are no numbers
         """
         if stored.kind not in "iuf" or (fill is None and not any(one in attributes for one in PACKING)):
             return None
         scale, offset = (_number(attributes, one, name) for one in ("scale_factor", "add_offset"))
-        unsigned = str(attributes.get("_Unsigned", "false")).lower() == "true" and stored.kind == "i"
-        seen = np.dtype(f"{stored.byteorder}u{stored.itemsize}") if unsigned else stored
+        seen = _type_by_sign(stored, str(attributes.get("_Unsigned", "")).lower())
         missing = [] if fill is None else [fill]
         for one in ("_FillValue", "missing_value"):
             missing += _numbers(attributes, one, name)
@@ -57,6 +58,7 @@ class Packing:
             0.0 if offset is None else float(offset),
             tuple(value for one in missing if (value := _as_stored(one, stored, seen)) is not None),
             _decoded_type(stored, [one.dtype for one in (scale, offset) if one is not None]),
+            seen != stored,
         )
 
     def decode(self, stored: _Array, out: _Array) -> None:
@@ -70,13 +72,19 @@ class Packing:
 
     def decoded_attributes(self, attributes: Mapping[str, Any]) -> dict[str, Any]:
         """Return the attributes of the decoded array."""
-        result = {name: value for name, value in attributes.items() if name not in PACKING}
+        kept = {name: value for name, value in attributes.items() if name not in PACKING}
         for name in _VALID:
-            if name in result and np.asarray(result[name]).dtype.kind in "iuf":
-                value = np.asarray(result[name])
-                value = value.astype(self.stored) if value.dtype.kind == "i" and self.stored.kind == "u" else value
-                result[name] = (value * self.scale + self.offset).astype(self.dtype)[()]
-        return result
+            if name in kept and np.asarray(kept[name]).dtype.kind in "iuf":
+                value = self._with_sign(np.asarray(kept[name]))
+                kept[name] = (value * self.scale + self.offset).astype(self.dtype)[()]
+        return kept
+
+    def _with_sign(self, limit: _Array) -> _Array:
+        """Return a limit of valid elements, which attributes state in the type of the file, as an element is seen."""
+        kinds = (limit.dtype.kind, self.stored.kind)
+        return (
+            limit.astype(self.stored) if kinds == ("i", "u") or (kinds == ("u", "i") and self.has_other_sign) else limit
+        )
 
     def _decoded(self, stored: _Array) -> _Array:
         seen = stored.view(self.stored) if stored.dtype != self.stored else stored
@@ -89,9 +97,7 @@ class Packing:
 def _number(attributes: Mapping[str, Any], name: str, array: str) -> np.generic | None:
     values = _numbers(attributes, name, array)
     if len(values) > 1:
-        raise ArgumentError(
-            f"{array} has {len(values)} values of {name}; expected one number; correct the attribute, or do not unpack"
-        )
+        raise ArgumentError(f"{array} has {len(values)} values of {name}, which is one number; decode it otherwise")
     return values[0] if values else None
 
 
@@ -100,30 +106,46 @@ def _numbers(attributes: Mapping[str, Any], name: str, array: str) -> list[Any]:
         return []
     value = np.asarray(attributes[name])
     if value.dtype.kind not in "iuf":
-        raise ArgumentError(
-            f"{array} has {name}={attributes[name]!r}, which is not a number; correct the attribute, or do not unpack"
-        )
+        raise ArgumentError(f"{array} has {name}={attributes[name]!r}, which is no number; decode it otherwise")
     return list(value.ravel())
 
 
+def _type_by_sign(stored: np.dtype[Any], unsigned: str) -> np.dtype[Any]:
+    """Return the type of elements after ``_Unsigned``: files without unsigned types, or without signed ones, state it.
+
+    Example: uint8 with ``_Unsigned = "false"`` is int8, so that 128 stands for -128.
+    """
+    kind = {("i", "true"): "u", ("u", "false"): "i"}.get((stored.kind, unsigned))
+    return stored if kind is None else np.dtype(f"{stored.byteorder}{kind}{stored.itemsize}")
+
+
 def _as_stored(value: Any, stored: np.dtype[Any], seen: np.dtype[Any]) -> Any:
-    """Convert a value to the stored type; None if the type cannot represent it."""
-    array = np.asarray(value)
-    if seen != stored and array.dtype.kind == "i" and array.dtype.itemsize == stored.itemsize:
-        return array.astype(stored.newbyteorder("=")).view(seen.newbyteorder("="))[()]
+    """Return a value as an element that is seen; None if no element has it.
+
+    A value that the type of the file has is an element in the file: of int8 that is seen as uint8, -1 stands for 255.
+    """
+    given = np.asarray(value)
+    element = _cast_exactly(given, stored.newbyteorder("="))
+    if element is not None:
+        return element.view(seen.newbyteorder("="))[()]
+    return _cast_exactly(given, seen.newbyteorder("="))
+
+
+def _cast_exactly(value: _Array, dtype: np.dtype[Any]) -> Any:
+    """Return a value in another type; None if that does not have it."""
     with np.errstate(all="ignore"):
-        cast = array.astype(seen)
-    same = bool(cast == array) or (bool(cast != cast) and bool(array != array))
+        cast = value.astype(dtype)
+    same = bool(cast == value) or (bool(cast != cast) and bool(value != value))
     return cast[()] if same else None
 
 
 def _decoded_type(stored: np.dtype[Any], factors: list[np.dtype[Any]]) -> np.dtype[Any]:
-    """Return the floating-point type of scale and offset, as CF specifies, but wide enough for the stored integers."""
-    floats = [dtype for dtype in factors if dtype.kind == "f"]
+    """Return the type of scale and offset, as CF has it, wide enough for the integers that are scaled."""
+    floats = [one for one in factors if one.kind == "f"]
     native = stored.newbyteorder("=")
     base = (
         native
         if stored.kind == "f"
         else np.dtype("f4" if stored.itemsize <= 2 and len(floats) == len(factors) else "f8")
     )
-    return np.result_type(base, *[dtype.newbyteorder("=") for dtype in floats])
+    return np.result_type(base, *[one.newbyteorder("=") for one in floats])

@@ -1,7 +1,7 @@
-"""Comparison of the parts' attributes: parts can be joined only if those that change the meaning of elements agree.
+"""Attributes of the parts: those that change the meaning of elements agree, or the parts cannot be joined.
 
-Times are an exception: if the parts have different units of time, the times are converted to the units of the first
-part. If packed parts are decoded, only the attributes of the decoded elements have to agree.
+Times are an exception: if the parts count them from different instants, they are converted to the units of the first
+part. Packed parts are joined if they are decoded first: then only the attributes of the decoded elements have to agree.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ MEANING = (
     *("valid_min", "valid_max", "valid_range", "flag_values", "flag_masks", "flag_meanings"),
     *(*_TIME, "units_metadata", "month_lengths", "leap_year", "leap_month", "positive", "_Encoding", "dtype"),
 )
-"""Attributes that change the meaning of elements by the conventions of netCDF, CF and xarray."""
-_DEFAULTS = {"scale_factor": 1, "add_offset": 0, "calendar": "standard", "_Unsigned": "false"}
+"""Attributes that change what elements mean: conventions of netCDF, CF and xarray."""
+_DEFAULTS = {"scale_factor": 1, "add_offset": 0, "calendar": "standard"}
 _SYNONYMS = {"gregorian": "standard", "365_day": "noleap", "366_day": "all_leap"}
 _OF_FORMATS = frozenset(
     [
@@ -35,52 +35,55 @@ _OF_FORMATS = frozenset(
         *("_Netcdf4Dimid", "_Netcdf4Coordinates", "_nc3_strict", "_NCProperties", "_ChunkSizes"),
     ]
 )
-"""Attributes in which formats store dimensions and chunks."""
+"""Attributes by which formats keep dimensions and chunks."""
 
 
 @dataclass(frozen=True)
 class PartMeaning:
-    """The meaning of a part's elements, as its attributes state it."""
+    """What the attributes of a part say of the elements that are joined."""
 
     url: str
     attributes: Mapping[str, Any]
-    """The attributes of the decoded elements if packed elements are decoded, else those in the file."""
+    """Of the decoded elements if they are packed and decoded, else those in the file."""
     packing: Packing | None
-    """None if the elements need no unpacking."""
+    """None if the elements are joined as they are stored."""
     times: TimeUnits | None
-    """The parsed units if the elements are times, else None."""
+    """The units of elements that are times."""
     units: str
-    """The text of the attribute ``units``."""
+    """Their text."""
 
     @property
     def missing(self) -> tuple[Any, ...]:
-        """The values of missing elements that `attributes` state."""
+        """The values of `attributes` that stand for missing elements."""
         values = [self.attributes.get(name) for name in ("_FillValue", "missing_value")]
-        arrays = [np.asarray(each).ravel() for each in values if each is not None and not isinstance(each, (str, list))]
-        return tuple(number for array in arrays for number in array.tolist() if number == number)
+        numbers = [np.asarray(one).ravel() for one in values if one is not None and not isinstance(one, (str, list))]
+        return tuple(value for one in numbers for value in one.tolist() if value == value)
 
 
 class Meanings:
-    """Compares the attributes of parts with those of the first part."""
+    """Compares parts with the first one."""
+
+    stored: np.dtype[Any]
+    """The type of the elements in the file."""
 
     def __init__(self, *, unpack: bool) -> None:
-        """Begin without parts.  unpack: decode packed elements."""
+        """Say whether packed elements are decoded."""
         self._unpack = unpack
         self._first: PartMeaning | None = None
         self._parent = ""
         self.differing: dict[str, str] = {}
-        """Attributes that differ between parts without a change of meaning, each with the first part that differs."""
+        """Attributes in which parts differ without a change of meaning, and the first such part."""
 
     @property
     def first(self) -> PartMeaning:
-        """The meaning of the first part."""
+        """What the first part says."""
         assert self._first is not None
         return self._first
 
     def take(
         self, url: str, attributes: Attributes, dtype: np.dtype[Any], shape: tuple[int, ...]
     ) -> tuple[Packing | None, TimeConversion | None]:
-        """Compare the next part with the first.  Returns how to decode its elements.
+        """Take the next part.  Returns how its elements are decoded.
 
         errors  ArgumentError: an attribute that changes the meaning of elements differs from that of the first part
         """
@@ -93,7 +96,7 @@ class Meanings:
     def joined_attributes(self, attributes: Attributes, parts_missing: bool) -> Attributes | Mapping[str, Any]:
         """Return the attributes of the joined array.
 
-        attributes     those of the first part
+        attributes     of the first part
         parts_missing  whether decoded elements may be missing, as NaN
         """
         if self.first.packing is None and not parts_missing:
@@ -109,34 +112,34 @@ class Meanings:
                     f"{url}: the attribute {name} changes what elements mean, and cannot be read: {why}; "
                     "remove it, or join arrays without it"
                 )
-        stated = {name: _plain(value) for name, value in attributes.items() if name not in _OF_FORMATS}
+        its = {name: _plain(value) for name, value in attributes.items() if name not in _OF_FORMATS}
         fill = _fill_of_zarr_2(url, attributes)
-        packing = Packing.of(dtype, stated, fill, url) if self._unpack else None
+        packing = Packing.of(dtype, its, fill, url) if self._unpack else None
         if packing is not None:
-            stated = packing.decoded_attributes(stated)
+            its = packing.decoded_attributes(its)
         elif fill is not None:
-            stated["_FillValue"] = fill
-        if "units" not in stated and may_be_bounds:
-            stated |= {name: value for name, value in self._attributes_of_parent(url).items() if name in _TIME}
-        times = TimeUnits.parse(stated.get("units"), stated.get("calendar"))
-        return PartMeaning(url, stated, packing, times, str(stated.get("units", "")))
+            its["_FillValue"] = fill
+        if "units" not in its and may_be_bounds:
+            its |= {name: value for name, value in self._attributes_of_parent(url).items() if name in _TIME}
+        times = TimeUnits.parse(its.get("units"), its.get("calendar"))
+        return PartMeaning(url, its, packing, times, str(its.get("units", "")), dtype)
 
     def _attributes_of_parent(self, url: str) -> Mapping[str, Any]:
-        """Return the attributes of the coordinate whose bounds an array holds: in CF only the coordinate has units."""
+        """Return the attributes of the coordinate whose bounds an array holds; CF keeps their units there alone."""
         path, between, name = url.partition(BETWEEN)
         name = name.strip("/")
         if not between or not name:
             return {}
         if self._first is None:
-            group, base = posixpath.split(name)
-            for array in arrays_in(path):
-                names = [value for key, value in array.attributes.items() if key in ("bounds", "climatology")]
+            group, own = posixpath.split(name)
+            for one in arrays_in(path):
+                names = [value for key, value in one.attributes.items() if key in ("bounds", "climatology")]
                 if (
-                    any(isinstance(value, str) and value == base for value in names)
-                    and posixpath.dirname(array.name.strip("/")) == group
+                    any(isinstance(value, str) and value == own for value in names)
+                    and posixpath.dirname(one.name.strip("/")) == group
                 ):
-                    self._parent = array.name
-                    return array.attributes
+                    self._parent = one.name
+                    return one.attributes
         return arrays_in(f"{path}{BETWEEN}{self._parent}")[0].attributes if self._parent else {}
 
     def _compare(self, part: PartMeaning) -> TimeConversion | None:
@@ -146,8 +149,8 @@ class Meanings:
         for name in names:
             if conversion is not None and name == "units":
                 continue
-            value, expected = (_effective(meaning.attributes, name) for meaning in (part, first))
-            if _same(value, expected):
+            one, other = (_effective(its, name) for its in (part, first))
+            if _same(one, other):
                 continue
             if name not in MEANING:
                 self.differing.setdefault(name, part.url)
@@ -183,23 +186,25 @@ class Meanings:
 
 
 def _plain(value: Any) -> Any:
-    """Return the number in an array of one number, which is how HDF5 stores numbers."""
+    """Return an array of one number, as which HDF5 keeps numbers, as that number."""
     return value[0] if np.shape(value) == (1,) else value
 
 
-def _effective(attributes: Mapping[str, Any], name: str) -> Any:
-    value = attributes.get(name, _DEFAULTS.get(name))
+def _effective(part: PartMeaning, name: str) -> Any:
+    value = part.attributes.get(name, _DEFAULTS.get(name))
     if name == "calendar":
         text = str(value).strip().lower()
         return _SYNONYMS.get(text, text)
-    return str(value).lower() if name == "_Unsigned" else value
+    if name == "_Unsigned":
+        return str(part.stored.kind == "u" if value is None else value).lower()
+    return value
 
 
-def _same(value: Any, expected: Any) -> bool:
-    if all(isinstance(operand, (np.ndarray, np.generic, int, float)) for operand in (value, expected)):
-        a, b = np.asarray(value), np.asarray(expected)
+def _same(one: Any, other: Any) -> bool:
+    if all(isinstance(value, (np.ndarray, np.generic, int, float)) for value in (one, other)):
+        a, b = np.asarray(one), np.asarray(other)
         return a.shape == b.shape and bool(((a == b) | ((a != a) & (b != b))).all())
-    return type(value) is type(expected) and bool(value == expected)
+    return type(one) is type(other) and bool(one == other)
 
 
 def _words(name: str, part: PartMeaning) -> str:
@@ -211,7 +216,7 @@ def _words(name: str, part: PartMeaning) -> str:
 
 
 def _fill_of_zarr_2(url: str, attributes: Attributes) -> Any:
-    """Return the fill value of a Zarr 2 array that xarray wrote, because it then means missing elements; else None."""
+    """Return the fill value of an array of Zarr 2 as xarray writes it, where it stands for missing elements."""
     if "_ARRAY_DIMENSIONS" not in attributes or "_FillValue" in attributes or not locate(url).names_arrays:
         return None
     return arrays_in(url)[0].fill_value

@@ -260,3 +260,42 @@ def test_packed_parts_are_joined_with_numbers_alone(here):
     ]
     with plait.concat(names, unpack=True) as joined:
         np.testing.assert_array_equal(joined[...], [1, 0.5])
+
+
+@pytest.mark.parametrize("stored", ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8"])
+@pytest.mark.parametrize("unsigned", ["true", "false", None])
+def test_signs_are_those_that_xarray_decodes(here, stored, unsigned):
+    xarray = pytest.importorskip("xarray")
+    largest = np.iinfo(stored.replace("i", "u")).max
+    values = np.array([[largest, largest // 2 + 1, 1]], stored.replace("i", "u")).view(stored)
+    attributes = {"_FillValue": values[0, 0], "scale_factor": 0.5}
+    name = write("a.nc", values, attributes | ({} if unsigned is None else {"_Unsigned": unsigned}))
+    with xarray.open_dataset("a.nc", engine="netcdf4") as data, plait.concat([name], unpack=True) as joined:
+        np.testing.assert_array_equal(joined[...], data["v"].values)
+
+
+def test_limits_have_the_signs_of_elements(here):
+    values = np.array([[255, 128, 1, 3]], "u1")
+    given = {"_Unsigned": "false", "_FillValue": np.uint8(255), "missing_value": np.int16(3), "scale_factor": 2.0}
+    name = write("a.nc", values, given | {"valid_min": np.uint8(128), "valid_range": np.array([128, 127], "u1")})
+    with plait.concat([name], unpack=True) as joined:
+        np.testing.assert_array_equal(joined[...], [[np.nan, -256, 2, np.nan]])
+        assert joined.attrs["valid_min"] == -256
+        np.testing.assert_array_equal(joined.attrs["valid_range"], [-256, 254])
+
+
+def test_missing_values_of_wider_types_have_the_sign_of_elements(here):
+    """Numbers in the attributes of Zarr have 64 bits."""
+    attributes = {"_Unsigned": "true", "missing_value": -1, "scale_factor": 2.0}
+    with plait.open("a.zarr::v", "w", shape=(2,), dtype="i1", attributes=attributes) as file:
+        file.write(np.array([-1, -2], "i1"))
+    with plait.concat(["a.zarr::v"], unpack=True) as joined:
+        np.testing.assert_array_equal(joined[...], [np.nan, 508])
+
+
+def test_signs_agree(here):
+    names = [write(f"{at}.nc", np.array([[128]], "u1"), one) for at, one in enumerate(({}, {"_Unsigned": "false"}))]
+    with pytest.raises(plait.ArgumentError, match=r"1.nc::/v has _Unsigned='false', but 0.nc::/v has no _Unsigned"):
+        plait.concat(names)
+    with plait.concat([names[0], write("2.nc", np.array([[129]], "u1"), {"_Unsigned": "true"})]) as joined:
+        np.testing.assert_array_equal(joined[...], [[128], [129]])
