@@ -7,18 +7,18 @@ part. Packed parts are joined if they are decoded first: then only the attribute
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from .._arguments.words import shown
-from .._arrays_in import BETWEEN, arrays_in
+from .._arrays_in import BETWEEN, ArrayInfo, arrays_in
 from .._attributes import Attributes
 from .._decoding import PACKING, Packing, TimeConversion, TimeUnits
 from .._errors import ArgumentError
-from .._location import locate
+from .._location import format_at, locate
 
 _TIME = ("units", "calendar")
 MEANING = (
@@ -37,6 +37,18 @@ _OF_FORMATS = frozenset(
 )
 """Attributes by which formats keep dimensions and chunks."""
 
+_NETCDF_FILLS = {
+    "i2": -32767,
+    "u2": 65535,
+    "i4": -2147483647,
+    "u4": 4294967295,
+    "i8": -9223372036854775806,
+    "u8": 18446744073709551614,
+    "f4": 15 * 2.0**119,
+    "f8": 15 * 2.0**119,
+}
+"""Default fill values of netCDF (NC_FILL_INT and others). Elements of one byte have none that readers apply."""
+
 
 @dataclass(frozen=True)
 class PartMeaning:
@@ -51,6 +63,8 @@ class PartMeaning:
     """The units of elements that are times."""
     units: str
     """Their text."""
+    stored: np.dtype[Any]
+    """The type of the elements in the file."""
 
     @property
     def missing(self) -> tuple[Any, ...]:
@@ -63,14 +77,11 @@ class PartMeaning:
 class Meanings:
     """Compares parts with the first one."""
 
-    stored: np.dtype[Any]
-    """The type of the elements in the file."""
-
     def __init__(self, *, unpack: bool) -> None:
         """Say whether packed elements are decoded."""
         self._unpack = unpack
         self._first: PartMeaning | None = None
-        self._parent = ""
+        self._parent = ""  # of the bounds in the last part that has one
         self.differing: dict[str, str] = {}
         """Attributes in which parts differ without a change of meaning, and the first such part."""
 
@@ -130,17 +141,9 @@ class Meanings:
         name = name.strip("/")
         if not between or not name:
             return {}
-        if self._first is None:
-            group, own = posixpath.split(name)
-            for one in arrays_in(path):
-                names = [value for key, value in one.attributes.items() if key in ("bounds", "climatology")]
-                if (
-                    any(isinstance(value, str) and value == own for value in names)
-                    and posixpath.dirname(one.name.strip("/")) == group
-                ):
-                    self._parent = one.name
-                    return one.attributes
-        return arrays_in(f"{path}{BETWEEN}{self._parent}")[0].attributes if self._parent else {}
+        parent = _parent_of(name, arrays_in(path)) or self._parent
+        self._parent = parent
+        return arrays_in(f"{path}{BETWEEN}{parent}")[0].attributes if parent else {}
 
     def _compare(self, part: PartMeaning) -> TimeConversion | None:
         first = self.first
@@ -174,7 +177,7 @@ class Meanings:
                 f"{packed[0]}; pass unpack=True (--unpack), which decodes them, or give both the same units"
             )
         context = f"in {part.units!r} of {part.url}, converted to {first.units!r} of {first.url},"
-        return TimeConversion.between(part.times, first.times, context, part.missing)
+        return TimeConversion.between(part.times, first.times, context, (*part.missing, *_default_missing(part)))
 
     def _advice(self, name: str, part: PartMeaning) -> str:
         if name in PACKING and not self._unpack:
@@ -183,6 +186,27 @@ class Meanings:
         if name == "units" and times:
             return "times are converted between units of fixed length, from weeks to nanoseconds; give both one unit"
         return "convert the elements of one of them, or join arrays that agree"
+
+
+def _default_missing(part: PartMeaning) -> tuple[Any, ...]:
+    """Return what stands for missing elements in a netCDF file if no attribute says so."""
+    default = _NETCDF_FILLS.get(part.stored.str[1:])
+    path, between, _ = part.url.partition(BETWEEN)
+    if default is None or part.packing is not None or "_FillValue" in part.attributes or not between:
+        return ()
+    is_netcdf = format_at(path) == "netcdf" or arrays_in(part.url)[0].fill_value == default
+    return (default,) if is_netcdf else ()
+
+
+def _parent_of(bounds: str, arrays: Iterable[ArrayInfo]) -> str:
+    """Return the name of the coordinate that names an array of its group as its bounds; empty if there is none."""
+    group, own = posixpath.split(bounds)
+    for one in arrays:
+        named = (one.attributes.get(key) for key in ("bounds", "climatology"))
+        is_named = own in (value for value in named if isinstance(value, str))
+        if is_named and posixpath.dirname(one.name.strip("/")) == group:
+            return one.name
+    return ""
 
 
 def _plain(value: Any) -> Any:

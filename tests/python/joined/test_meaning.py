@@ -150,6 +150,32 @@ def test_missing_times_stay_missing(here):
         joined.read()
 
 
+@pytest.mark.parametrize("name", ["NETCDF3_CLASSIC", "NETCDF4", "h5"])
+@pytest.mark.parametrize("dtype", ["i2", "i4", "f4", "f8"])
+def test_times_that_nobody_wrote_stay_missing(here, name, dtype):
+    """NetCDF's default fill value stands for them where the file has no _FillValue."""
+    units = ["days since 2000-01-01", "days since 2000-01-11"]
+    kind, ending = ("NETCDF4", "h5") if name == "h5" else (name, "nc")
+    for at in range(2):
+        with netcdf4.Dataset(f"{at}.{ending}", "w", format=kind) as file:
+            file.createDimension("time", 3)
+            created = file.createVariable("time", dtype, ("time",))
+            created.units = units[at]
+            created[:2] = [1, 2]
+    fill = np.dtype(dtype).type(netcdf4.default_fillvals[dtype])
+    with plait.concat([f"0.{ending}::time", f"1.{ending}::time"]) as joined:
+        np.testing.assert_array_equal(joined[...], np.array([1, 2, fill, 11, 12, fill], dtype))
+
+
+def test_default_fill_values_of_netcdf_are_times_in_other_files(here):
+    for at, day in enumerate(("2000-01-01", "1999-12-31")):
+        attributes = {"units": f"days since {day}"}
+        with plait.open(f"{at}.zarr::t", "w", shape=(1,), dtype="i2", attributes=attributes) as file:
+            file.write(np.array([-32767], "i2"))
+    with plait.concat(["0.zarr::t", "1.zarr::t"]) as joined:
+        np.testing.assert_array_equal(joined[...], [-32767, -32768])
+
+
 def test_calendars_differ(here):
     names = [of_times(at, "days since 2000-01-01", [1.0], calendar=one) for at, one in enumerate(("noleap", "julian"))]
     with pytest.raises(plait.ArgumentError, match=r"t_1.nc::/time has calendar='julian', but .* calendar='noleap'"):
@@ -162,6 +188,19 @@ def test_bounds_have_the_units_of_their_coordinate(here):
         time = ("time", np.arange(2.0), {"units": units, "bounds": "time_bnds"}, ("time",))
         bounds = np.array([[0, 1], [1, 2.0]])
         names.append(write(f"b_{at}.nc", bounds, {}, variable="time_bnds", dimensions=("time", "nv"), also=(time,)))
+    with plait.concat(names) as joined:
+        np.testing.assert_array_equal(joined[...], [[0, 1], [1, 2], [2, 3], [3, 4]])
+
+
+@pytest.mark.parametrize("own", [(True, False), (False, True), (False, False), (True, True)], ids=str)
+def test_bounds_with_own_units_fit_those_without(here, own):
+    """Each file has the units where it likes, and its own name for the coordinate."""
+    names = []
+    for at, (day, coordinate) in enumerate((("2000-01-01", "time"), ("2000-01-03", "t"))):
+        units = {"units": f"days since {day}", "calendar": "noleap"}
+        time = (coordinate, np.arange(2.0), {**units, "bounds": "time_bnds"}, ("time",))
+        along = {"variable": "time_bnds", "dimensions": ("time", "nv")}
+        names.append(write(f"b_{at}.nc", np.array([[0, 1], [1, 2.0]]), units if own[at] else {}, **along, also=(time,)))
     with plait.concat(names) as joined:
         np.testing.assert_array_equal(joined[...], [[0, 1], [1, 2], [2, 3], [3, 4]])
 
@@ -198,6 +237,45 @@ def test_unsigned_and_valid_range(here):
     with plait.concat([write("a.nc", values, given)], unpack=True) as joined:
         np.testing.assert_array_equal(joined[...], [[0, 510, np.nan]])
         assert joined.attrs["valid_max"] == 506
+
+
+@pytest.mark.parametrize("stored", ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8"])
+@pytest.mark.parametrize("unsigned", ["true", "false", None])
+def test_signs_are_those_that_xarray_decodes(here, stored, unsigned):
+    xarray = pytest.importorskip("xarray")
+    largest = np.iinfo(stored.replace("i", "u")).max
+    values = np.array([[largest, largest // 2 + 1, 1]], stored.replace("i", "u")).view(stored)
+    attributes = {"_FillValue": values[0, 0], "scale_factor": 0.5}
+    name = write("a.nc", values, attributes | ({} if unsigned is None else {"_Unsigned": unsigned}))
+    with xarray.open_dataset("a.nc", engine="netcdf4") as data, plait.concat([name], unpack=True) as joined:
+        np.testing.assert_array_equal(joined[...], data["v"].values)
+
+
+def test_limits_have_the_signs_of_elements(here):
+    values = np.array([[255, 128, 1, 3]], "u1")
+    given = {"_Unsigned": "false", "_FillValue": np.uint8(255), "missing_value": np.int16(3), "scale_factor": 2.0}
+    name = write("a.nc", values, given | {"valid_min": np.uint8(128), "valid_range": np.array([128, 127], "u1")})
+    with plait.concat([name], unpack=True) as joined:
+        np.testing.assert_array_equal(joined[...], [[np.nan, -256, 2, np.nan]])
+        assert joined.attrs["valid_min"] == -256
+        np.testing.assert_array_equal(joined.attrs["valid_range"], [-256, 254])
+
+
+def test_missing_values_of_wider_types_have_the_sign_of_elements(here):
+    """Numbers in the attributes of Zarr have 64 bits."""
+    attributes = {"_Unsigned": "true", "missing_value": -1, "scale_factor": 2.0}
+    with plait.open("a.zarr::v", "w", shape=(2,), dtype="i1", attributes=attributes) as file:
+        file.write(np.array([-1, -2], "i1"))
+    with plait.concat(["a.zarr::v"], unpack=True) as joined:
+        np.testing.assert_array_equal(joined[...], [np.nan, 508])
+
+
+def test_signs_agree(here):
+    names = [write(f"{at}.nc", np.array([[128]], "u1"), one) for at, one in enumerate(({}, {"_Unsigned": "false"}))]
+    with pytest.raises(plait.ArgumentError, match=r"1.nc::/v has _Unsigned='false', but 0.nc::/v has no _Unsigned"):
+        plait.concat(names)
+    with plait.concat([names[0], write("2.nc", np.array([[129]], "u1"), {"_Unsigned": "true"})]) as joined:
+        np.testing.assert_array_equal(joined[...], [[128], [129]])
 
 
 def test_arrays_that_are_not_packed_stay_as_they_are(here):
@@ -260,42 +338,3 @@ def test_packed_parts_are_joined_with_numbers_alone(here):
     ]
     with plait.concat(names, unpack=True) as joined:
         np.testing.assert_array_equal(joined[...], [1, 0.5])
-
-
-@pytest.mark.parametrize("stored", ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8"])
-@pytest.mark.parametrize("unsigned", ["true", "false", None])
-def test_signs_are_those_that_xarray_decodes(here, stored, unsigned):
-    xarray = pytest.importorskip("xarray")
-    largest = np.iinfo(stored.replace("i", "u")).max
-    values = np.array([[largest, largest // 2 + 1, 1]], stored.replace("i", "u")).view(stored)
-    attributes = {"_FillValue": values[0, 0], "scale_factor": 0.5}
-    name = write("a.nc", values, attributes | ({} if unsigned is None else {"_Unsigned": unsigned}))
-    with xarray.open_dataset("a.nc", engine="netcdf4") as data, plait.concat([name], unpack=True) as joined:
-        np.testing.assert_array_equal(joined[...], data["v"].values)
-
-
-def test_limits_have_the_signs_of_elements(here):
-    values = np.array([[255, 128, 1, 3]], "u1")
-    given = {"_Unsigned": "false", "_FillValue": np.uint8(255), "missing_value": np.int16(3), "scale_factor": 2.0}
-    name = write("a.nc", values, given | {"valid_min": np.uint8(128), "valid_range": np.array([128, 127], "u1")})
-    with plait.concat([name], unpack=True) as joined:
-        np.testing.assert_array_equal(joined[...], [[np.nan, -256, 2, np.nan]])
-        assert joined.attrs["valid_min"] == -256
-        np.testing.assert_array_equal(joined.attrs["valid_range"], [-256, 254])
-
-
-def test_missing_values_of_wider_types_have_the_sign_of_elements(here):
-    """Numbers in the attributes of Zarr have 64 bits."""
-    attributes = {"_Unsigned": "true", "missing_value": -1, "scale_factor": 2.0}
-    with plait.open("a.zarr::v", "w", shape=(2,), dtype="i1", attributes=attributes) as file:
-        file.write(np.array([-1, -2], "i1"))
-    with plait.concat(["a.zarr::v"], unpack=True) as joined:
-        np.testing.assert_array_equal(joined[...], [np.nan, 508])
-
-
-def test_signs_agree(here):
-    names = [write(f"{at}.nc", np.array([[128]], "u1"), one) for at, one in enumerate(({}, {"_Unsigned": "false"}))]
-    with pytest.raises(plait.ArgumentError, match=r"1.nc::/v has _Unsigned='false', but 0.nc::/v has no _Unsigned"):
-        plait.concat(names)
-    with plait.concat([names[0], write("2.nc", np.array([[129]], "u1"), {"_Unsigned": "true"})]) as joined:
-        np.testing.assert_array_equal(joined[...], [[128], [129]])
