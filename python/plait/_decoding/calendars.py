@@ -7,6 +7,7 @@ number 2000 * 365 + 59 + 1 = 730060, and 2001-03-01 has 730425, which is 365 mor
 from __future__ import annotations
 
 _BEFORE_MONTH = (0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334, 365)
+_LAST_JULIAN = (1582, 10, 4)
 _FIRST_GREGORIAN = (1582, 10, 15)
 
 NAMES = {
@@ -33,6 +34,8 @@ def day_number(calendar: str, year: int, month: int, day: int) -> int | None:
     if not 1 <= month <= 12 or not 1 <= day <= _days_in(calendar, year, month):
         return None
     if calendar in _WITHOUT_YEAR_0 and year < 1:
+        return None
+    if calendar == "standard" and _LAST_JULIAN < (year, month, day) < _FIRST_GREGORIAN:
         return None
     if calendar == "360_day":
         return year * 360 + (month - 1) * 30 + day

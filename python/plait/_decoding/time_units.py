@@ -60,7 +60,7 @@ class TimeUnits:
         day = day_number(name, int(match["year"]), int(match["month"]), int(match["day"]))
         hour, minute = int(match["hour"] or 0), int(match["minute"] or 0)
         second = Fraction((match["second"] or "0").rstrip("."))
-        if day is None or hour > 24 or minute > 59 or second >= 61:
+        if day is None or hour > 23 or minute > 59 or second >= 60:
             return None
         begin = day * 86400 + hour * 3600 + minute * 60 + second - _zone(match["zone"] or "")
         return cls(length, Fraction(begin))

@@ -205,6 +205,31 @@ def test_bounds_with_own_units_fit_those_without(here, own):
         np.testing.assert_array_equal(joined[...], [[0, 1], [1, 2], [2, 3], [3, 4]])
 
 
+DATES = [
+    *["1582-10-04", "1582-10-05", "1582-10-10", "1582-10-14", "1582-10-15", "2001-02-29", "1900-02-29", "2000-02-30"],
+    *["2000-01-01 24:00:00", "2000-01-01 23:59:59.5", "2000-01-01 00:00:60", "2000-01-01 00:60", "2000-01-31"],
+]
+
+
+@pytest.mark.parametrize("calendar", ["standard", "proleptic_gregorian", "julian", "noleap", "all_leap", "360_day"])
+def test_dates_exist_in_the_calendar(here, calendar):
+    """A part whose units have a date that cftime refuses cannot be converted."""
+    cftime = pytest.importorskip("cftime")
+    for date in DATES:
+        units = f"seconds since {date}"
+        names = [
+            of_times(at, one, [0.0], calendar=calendar) for at, one in enumerate(("seconds since 2000-01-02", units))
+        ]
+        try:
+            moment = cftime.num2date(0, units, calendar)
+        except ValueError:
+            with pytest.raises(plait.ArgumentError, match=r"t_1.nc::/time has units="):
+                plait.concat(names)
+            continue
+        with plait.concat(names) as joined:
+            assert joined[1] == cftime.date2num(moment, "seconds since 2000-01-02", calendar)
+
+
 def test_packed_times(here):
     units = ["days since 2000-01-01", "days since 2000-01-11"]
     names = [of_times(at, units[at], [2, 4], "i2", scale_factor=0.5) for at in range(2)]
