@@ -28,7 +28,7 @@ class Chosen:
         for name in self.variables or ():
             if name not in known:
                 raise ArgumentError(
-                    f"step {step.number} of {source} has no array {shown(name)}; it has: {', '.join(arrays) or 'none'}"
+                    f"{step.describe(source)} has no array {shown(name)}; it has: {', '.join(arrays) or 'none'}"
                 )
         return tuple(arrays[name] for name in self.variables or arrays if name in arrays)
 
@@ -36,7 +36,7 @@ class Chosen:
         """Check whether a target accepts that many arrays.  errors  ArgumentError"""
         if len(chosen) > 1 and not target.several:
             raise ArgumentError(
-                f"step {step.number} of {source} has the arrays {', '.join(array.name for array in chosen)}; choose "
+                f"{step.describe(source)} has the arrays {', '.join(array.name for array in chosen)}; choose "
                 "one with variable=, put {variable} into the name of the target to write a file for each, or give a "
                 "target that holds several, such as one that ends with .npz"
             )
@@ -46,8 +46,10 @@ def names_of(variable: str | Sequence[str] | None) -> tuple[str, ...] | None:
     names = (variable,) if isinstance(variable, str) else variable
     if names is None:
         return None
-    if not isinstance(names, (list, tuple)) or not names or not all(isinstance(name, str) and name for name in names):
+    several = isinstance(names, (list, tuple)) and len(names) > 0
+    wrong = [name for name in names if not isinstance(name, str) or not name] if several else [variable]
+    if wrong:
         raise ArgumentError(
-            f"variable={shown(variable)} is not the name of an array; pass a name, or several in a list"
+            f"variable={shown(wrong[0])} is not the name of an array; pass a name, or several in a list"
         )
     return tuple(dict.fromkeys(names))

@@ -88,7 +88,7 @@ class FileSource:
         """Open one after the other."""
         for number, name in enumerate(self._names):
             self._file = self._stack.enter_context(self._told.open(name))
-            yield GivenStep(number, (_array_of(self._file, VARIABLE),))
+            yield GivenStep(number, (_array_of(self._file, VARIABLE),), is_all=len(self._names) == 1)
             self._stack.close()
 
     def read(self, array: StepArray, layout: Layout, out: Any, region: Region) -> None:
@@ -166,7 +166,7 @@ class NamedSource:
             for one in self._arrays
             if one.dtype is None or one.refused
         ]
-        yield GivenStep(0, tuple(arrays), groups=self._groups, unreadable=tuple(unreadable))
+        yield GivenStep(0, tuple(arrays), groups=self._groups, unreadable=tuple(unreadable), is_all=True)
 
     def read(self, array: StepArray, layout: Layout, out: Any, region: Region) -> None:
         """Read an array, or a window of it."""
@@ -200,7 +200,7 @@ class JoinedSource:
 
     def __init__(self, names: Sequence[str], axis: int | str, told: Told, refuse: Refuse, *, unpack: bool) -> None:
         """Look at all of them."""
-        self.name = f"{names[0]} and {len(names) - 1} more"
+        self.name = names[0] if len(names) == 1 else f"the array joined from {names[0]} and {len(names) - 1} more"
         with checks(refuse):
             known = arrays_in(names[0]) if holds_arrays(names[0]) else ()
         self._joined = concat(
@@ -242,7 +242,7 @@ class JoinedSource:
 
     def steps(self) -> Iterator[GivenStep]:
         """Return the whole."""
-        yield GivenStep(0, (self._array,))
+        yield GivenStep(0, (self._array,), is_all=True)
 
     def read(self, array: StepArray, layout: Layout, out: Any, region: Region) -> None:
         """Read it, or a window of it."""

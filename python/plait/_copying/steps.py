@@ -43,9 +43,9 @@ class StepArray:
     unlimited: tuple[int, ...] = ()
     """The numbers of the dimensions that may be extended."""
     is_coordinate: bool = False
-    """Whether it is one-dimensional, and arrays with more dimensions that are copied with it share its dimension."""
+    """Whether it has one dimension, and arrays with more dimensions that are copied with it have that one too."""
     named: bool = False
-    """Whether the name comes from the source, so that a target keeps it."""
+    """Whether the source has the name for it, so that a target keeps the name."""
 
     @property
     def bytes(self) -> int:
@@ -66,7 +66,7 @@ class UnreadableArray(Skipped):
     """An array of a source that Plait does not read."""
 
     has_elements: bool = True
-    """False if it has a null dataspace, and so no elements that could be copied."""
+    """False for one with a null dataspace, which has no elements that could be copied."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,13 @@ class GivenStep:
     groups: tuple[GroupInfo, ...] = ()
     """Those that the arrays are in, if the source has any."""
     unreadable: tuple[UnreadableArray, ...] = ()
-    """Arrays of the source that cannot be read."""
+    """Arrays that the source has besides `arrays`."""
+    is_all: bool = False
+    """True if the source has no steps, but arrays that are copied at once."""
+
+    def describe(self, source: str) -> str:
+        """Return what messages call the step of a source: by its number if the source has steps."""
+        return source if self.is_all else f"step {self.number} of {source}"
 
 
 class Ending(Protocol):

@@ -55,3 +55,24 @@ def test_what_is_refused(parts):
     with open("run-2.h5", "rb") as stream, pytest.raises(plait.ArgumentError, match="a stream cannot be joined"):
         plait.copy(stream, "all.zarr", concat=0)
     assert not list(Path().glob("*all*"))
+
+
+def test_sources_without_steps_have_no_step_in_errors(parts):
+    for sources, options, expected in (
+        (["run-2.h5::/t2m"], {}, "run-2.h5::/t2m has no array 'zz'; it has: t2m"),
+        (["run-2.h5::/t2m"], {"concat": 0}, "run-2.h5::/t2m has no array 'zz'; it has: t2m"),
+        (
+            ["run-2.h5::/t2m", "run-9.h5::/t2m"],
+            {"concat": 0},
+            "the array joined from run-2.h5::/t2m and 1 more has no array 'zz'; it has: t2m",
+        ),
+    ):
+        with pytest.raises(plait.ArgumentError) as failed:
+            plait.copy(sources if options else sources[0], "all.zarr", variable="zz", **options)
+        assert str(failed.value) == expected
+    np.save("a.npy", parts)
+    with pytest.raises(plait.ArgumentError, match=r"^step 0 of a.npy has no array 'zz'; it has: data$"):
+        plait.copy(["a.npy", "a.npy"], "{step}.npy", variable="zz")
+    for variable in ("", ["t2m", ""]):
+        with pytest.raises(plait.ArgumentError, match=r"^variable='' is not the name of an array; pass a name"):
+            plait.copy("run-2.h5", "all.zarr", variable=variable)
