@@ -61,11 +61,11 @@ def concat(
     unpack   decode packed elements to floating point: ``scale_factor`` and ``add_offset`` are applied, and elements
              equal to ``_FillValue`` or ``missing_value`` become NaN
 
-    Attributes that change the meaning of elements, such as ``scale_factor``, ``_FillValue``, ``units`` and
-    ``calendar``, must be equal in all arrays; with ``unpack`` the attributes that it applies may differ. Times in units
-    such as ``days since 2000-01-01`` are converted exactly to the units of the first array; a time that the type cannot
-    represent is an error when it is read. Other attributes are taken from the first array; a single warning lists those
-    that differ.
+    Attributes that change what elements mean, such as ``scale_factor``, ``_FillValue``, ``units`` and ``calendar``, are
+    equal in all arrays; those that ``unpack`` applies may differ with it. Times in units such as
+    ``days since 2000-01-01`` are converted to the units of the first array, exactly: a time that its type cannot have
+    is an error when it is read. Other attributes are those of the first array, with one warning that lists the
+    attributes that differ.
 
     Nothing is read but what the arrays are. At most 64 files are open at once, fewer where they keep large chunks.
     Raises plait.ArgumentError for arrays that do not fit together, with the name of the first one that differs, and
@@ -163,7 +163,7 @@ def _warn_of(differing: dict[str, str], first: str) -> None:
 def _join_again(names: list[str], axis: int, told: dict[str, Any]) -> Concatenation:
     """Join what was pickled; nobody there is to close it."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # they were shown when the arrays were first joined
+        warnings.simplefilter("ignore", UserWarning)  # shown when they were joined first
         joined = concat(names, axis, **told)
     joined._files.keep_for_good()
     return joined
