@@ -245,7 +245,8 @@ void elf_find_texts(void);
 /* The loader of this program, and the version 2.N of the GNU C library that this library needs at least. */
 extern const char* capture_loader;
 extern int capture_needs_glibc;
-/* Finds functions in the libraries that come after this one, except in those that only wrap system calls. */
+/* Looks for functions in the libraries that come after this one, in the loader's order.  found: NULL if no library
+ * defines the name, or if the first one that does only asks the kernel; the caller sets all of them to NULL before. */
 void elf_find_next(const char* const* names, void** found, int count);
 /* How often a library was ever loaded. */
 uint64_t elf_libraries_loaded(void);

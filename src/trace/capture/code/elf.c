@@ -163,6 +163,9 @@ struct search {
   bool after_us;
 };
 
+// Found in a library that only asks the kernel: the loader binds the name to that one, so the search ends there.
+#define ASKS_KERNEL ((void*)1)
+
 static int look_for_next(struct dl_phdr_info* info, size_t size, void* of) {
   (void)size;
   struct search* search = of;
@@ -172,15 +175,20 @@ static int look_for_next(struct dl_phdr_info* info, size_t size, void* of) {
     search->after_us = true;
     return 0;
   }
-  if (!search->after_us || is_kernels(file_name(info))) return 0;
+  if (!search->after_us) return 0;
+  const bool kernels = is_kernels(file_name(info));
   const struct symbols symbols = read_dynamic(info);
-  for (int i = 0; i < search->count; ++i)
-    if (search->names[i] != NULL && search->found[i] == NULL)
-      search->found[i] = function_of(&symbols, search->names[i], NULL);
+  for (int i = 0; i < search->count; ++i) {
+    if (search->names[i] == NULL || search->found[i] != NULL) continue;
+    void* function = function_of(&symbols, search->names[i], NULL);
+    search->found[i] = function != NULL && kernels ? ASKS_KERNEL : function;
+  }
   return 0;
 }
 
 void elf_find_next(const char* const* names, void** found, int count) {
   struct search search = {.names = names, .found = found, .count = count};
   dl_iterate_phdr(look_for_next, &search);
+  for (int i = 0; i < count; ++i)
+    if (found[i] == ASKS_KERNEL) found[i] = NULL;
 }

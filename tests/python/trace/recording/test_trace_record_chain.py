@@ -138,3 +138,18 @@ def test_children_of_a_program_with_another_library(tmp_path: Path, order: str) 
     logical = writes[(writes["flags"] & Flag.LOGICAL) != 0]
     assert list(logical["result"]) == [len(line) for line in lines if line != "not recorded\n"]
     assert [one.events for one in found.description.missed if one.reason.startswith("unrecorded")] == [1]
+
+
+def test_a_library_that_the_loader_orders_after_the_c_library_is_not_called(tmp_path: Path) -> None:
+    (tmp_path / "in").write_text("plain", encoding="ascii")
+    here = [f"-L{tmp_path}", f"-Wl,-rpath,{tmp_path}", "-Wl,--no-as-needed"]
+    compiled(tmp_path, "chain/later.c", "-shared", "-fPIC").rename(tmp_path / "libsecond.so")
+    compiled(tmp_path, "chain/later.c", "-DFIRST", "-shared", "-fPIC", "-nostdlib", *here, "-lsecond").rename(
+        tmp_path / "libfirst.so"
+    )
+    program = compiled(tmp_path, "chain/later.c", "-DMAIN", *here, f"-Wl,-rpath-link,{tmp_path}", "-lfirst", "-lc")
+    expected = subprocess.run([program, tmp_path / "in"], capture_output=True, text=True, check=True).stdout
+    assert expected == "5 plain 1 0 1\n"
+    found, printed = run(tmp_path, "{recorder}", tmp_path, program, tmp_path / "in")
+    assert printed == expected
+    assert list(found.of("/in", Kind.READ)["result"]) == [5]
