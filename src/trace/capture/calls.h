@@ -11,7 +11,7 @@
 
 // One call: what the system is asked, and what an event says of it.
 struct request {
-  enum chained next;
+  struct next_call* next;
   long number;  // of the system call, with its arguments
   int fd;
   long data, size, third, fourth, fifth;
@@ -32,7 +32,7 @@ int64_t capture_vector_length(const struct iovec* parts, int64_t count, bool tru
 
 /* One call on a file that moves no data. */
 struct change {
-  enum chained next;
+  struct next_call* next;
   long number;
   int fd;
   long first, second, third;
@@ -41,7 +41,7 @@ struct change {
   bool cancelled;
 };
 long capture_change(struct change change, uintptr_t caller);
-long capture_truncate(const char* path, int64_t size, enum chained next, uintptr_t caller);
+long capture_truncate(const char* path, int64_t size, struct next_call* next, uintptr_t caller);
 
 // One side of a copy.
 struct side {
@@ -53,7 +53,7 @@ struct side {
 };
 
 struct copying {
-  enum chained next;
+  struct next_call* next;
   long number;
   long a, b, c, d, e, f;  // as the kernel takes them
   struct side from, to;
@@ -67,13 +67,13 @@ long capture_copy(struct copying* copying, uintptr_t caller);
 
 long capture_openat(int directory, const char* path, int flags, unsigned mode, uintptr_t caller);
 long capture_close(int fd, uintptr_t caller);
-long capture_close_range(unsigned first, unsigned last, int flags, enum chained next, uintptr_t caller);
+long capture_close_range(unsigned first, unsigned last, int flags, struct next_call* next, uintptr_t caller);
 long capture_duplicate(long number, int from, int to, int flags, uintptr_t caller);
 /* may, here and below: the thread may be cancelled in it, as in the C library's function but not in syscall. */
 long capture_control(int fd, int command, long argument, uintptr_t caller, bool may);
 long capture_seek(int fd, int64_t offset, int whence, uintptr_t caller);
 long capture_mmap(void* address, size_t size, int protection, int flags, int fd, int64_t offset, uintptr_t caller);
-long capture_munmap(void* address, size_t size, enum chained next, uintptr_t caller);
+long capture_munmap(void* address, size_t size, struct next_call* next, uintptr_t caller);
 long capture_msync(void* address, size_t size, int flags, uintptr_t caller);
 long capture_execveat(int directory, const char* path, char* const* arguments, char* const* environment, int flags);
 
@@ -101,10 +101,10 @@ long capture_waitid(int kind, int id, siginfo_t* about, int options, struct rusa
 long capture_control_process(long option, long a, long b, long c, long d);
 long capture_seccomp(long operation, long flags, long filter);
 /* aio.c */
-long capture_io_submit(unsigned long context, long count, void* requests, enum chained next);
-/* argument: the arguments of the system call, or of the next library's function. */
-long capture_io_getevents(long number, const long argument[6], enum chained next);
-long capture_io_destroy(unsigned long context, enum chained next);
+long capture_io_submit(unsigned long context, long count, void* requests, struct next_call* next);
+/* argument: as the kernel takes them, or the function that comes next. */
+long capture_io_getevents(long number, const long argument[6], struct next_call* next);
+long capture_io_destroy(unsigned long context, struct next_call* next);
 /* uring.c */
 long capture_uring_setup(unsigned entries, void* parameters, uintptr_t caller);
 long capture_uring_enter(int fd, unsigned submit, unsigned wait, unsigned flags, void* argument, size_t size);

@@ -33,8 +33,8 @@ static void find(void) {
 
 enum chained chain_found(enum chained name, uintptr_t caller) {
   if (atomic_load(&capture_chain[name]) == UNKNOWN) find();
-  if (text_has(&capture_own_text, caller)) return CHAIN_END;
-  return atomic_load(&capture_chain[name]) == NULL ? CHAIN_END : name;
+  if (text_has(&capture_own_text, caller)) return CHAIN_NONE;
+  return atomic_load(&capture_chain[name]) == NULL ? CHAIN_NONE : name;
 }
 
 void* chain_function(const char* name) {
@@ -43,26 +43,26 @@ void* chain_function(const char* name) {
   return found;
 }
 
-long chain_pass(enum chained next, const long argument[6]) {
-  // On all supported machines a variadic function takes its arguments from the same registers as any other function.
-  long (*function)(long, ...) = (long (*)(long, ...))atomic_load_explicit(&capture_chain[next], memory_order_relaxed);
+long chain_pass(const struct next_call* next, const long argument[6]) {
+  // Called as a variadic function, which finds its arguments where others do on every machine that Plait knows.
+  long (*function)(long, ...) =
+      (long (*)(long, ...))atomic_load_explicit(&capture_chain[next->function], memory_order_relaxed);
   const long result = function(argument[0], argument[1], argument[2], argument[3], argument[4], argument[5]);
-  return next < CHAIN_LAST_INT ? (int)result : result;
+  return next->function < CHAIN_LAST_INT ? (int)result : result;
 }
 
-__attribute__((noinline)) long chain_call(enum chained next, uint64_t operation, const long argument[6]) {
+__attribute__((noinline)) long chain_call(struct next_call* next, uint64_t operation, const long argument[6]) {
   const uintptr_t frame = capture_chain_frame;
   const uint64_t outer = capture_chain_operation;
-  const int saved = errno;
   capture_chain_operation = operation;
   atomic_signal_fence(memory_order_seq_cst);
   capture_chain_frame = PLAIT_FRAME();
   atomic_signal_fence(memory_order_seq_cst);
-  long result = chain_pass(next, argument);
+  next->value = chain_pass(next, argument);
+  next->error = errno;
   atomic_signal_fence(memory_order_seq_cst);
   capture_chain_frame = frame;
   capture_chain_operation = outer;
-  if (result == -1) result = errno > 0 ? -errno : -EIO;
-  errno = saved;
-  return result;
+  if (next->value != -1) return next->value;
+  return next->error > 0 && next->error < 4096 ? -next->error : -EIO;
 }

@@ -12,11 +12,14 @@
  */
 #pragma once
 
+#include <errno.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/events/frame.h"
+#include "trace/capture/raw.h"
 
 /* Functions that return an int, and those that return a word. */
 // clang-format off
@@ -34,7 +37,7 @@
 
 #define CHAIN_NUMBER(NAME) CHAIN_##NAME,
 enum chained {
-  CHAIN_END = 0, /* there is no next library, so that the call is made as a system call */
+  CHAIN_NONE = 0, /* no library comes next: the kernel is asked */
   CHAIN_INTS(CHAIN_NUMBER) CHAIN_LAST_INT,
   CHAIN_WORDS(CHAIN_NUMBER) CHAIN_COUNT
 };
@@ -46,7 +49,7 @@ enum chained chain_found(enum chained name, uintptr_t caller);
 
 /* Returns the next function of a call by name.  cost: one load if there is no next library. */
 static inline __attribute__((always_inline)) enum chained chain_next(enum chained name, uintptr_t caller) {
-  if (__builtin_expect(atomic_load_explicit(&capture_chain[name], memory_order_relaxed) == NULL, 1)) return CHAIN_END;
+  if (__builtin_expect(atomic_load_explicit(&capture_chain[name], memory_order_relaxed) == NULL, 1)) return CHAIN_NONE;
   return chain_found(name, caller);
 }
 #define NEXT(NAME) chain_next(CHAIN_##NAME, (uintptr_t)__builtin_return_address(0))
@@ -54,12 +57,30 @@ static inline __attribute__((always_inline)) enum chained chain_next(enum chaine
 /* Finds the next library's function of any name; NULL if there is none.  cost: a search of all libraries. */
 void* chain_function(const char* name);
 
+/*
+ * One call of the next library's function, and what that returned.  The record takes the kernel's form, in which -7
+ * means E2BIG; the program gets exactly what the function returned, which may be -7, or -1 with an errno of 0.  It is
+ * stored in the frame of the exported function, where no signal handler that makes such calls overwrites it.
+ */
+struct next_call {
+  enum chained function;
+  int error; /* errno as the function left it */
+  long value;
+};
+#define CHAIN_END ((struct next_call*)NULL) /* the call is made as a system call */
+
 /* Calls the next library's function.  returns  what the kernel would: a value, or -errno.
- * operation: of the recorded call, for the physical requests within it. */
-long chain_call(enum chained next, uint64_t operation, const long argument[6]);
-/* Calls it without recording; the call is recorded where it reaches the C library.  returns  the function's result. */
-long chain_pass(enum chained next, const long argument[6]);
-/* The arguments of chain_call() and chain_pass(). */
+ * operation: of the recorded call, for the physical requests below it. */
+long chain_call(struct next_call* next, uint64_t operation, const long argument[6]);
+/* The same for a call that is not recorded here but where it reaches the C library.  returns  what the function does. */
+long chain_pass(const struct next_call* next, const long argument[6]);
+/* What an exported function returns after chain_call, or after a system call with that result; sets errno. */
+static inline long answer(const struct next_call* next, long result) {
+  if (__builtin_expect(next == CHAIN_END, 1)) return told(result);
+  errno = next->error;
+  return next->value;
+}
+/* The arguments of either. */
 #define ARGUMENTS(...) ((const long[6]){__VA_ARGS__})
 
 /* The frame of a chain_call that runs in this thread, and its operation. */
@@ -75,14 +96,15 @@ static inline bool chain_inside(void) {
  * Defines a function of the C library twice: for calls by name, and for jumps from the C library's own function.  The
  * body passes the call on to `next`.
  */
-#define CHAINED(TYPE, NAME, PARAMETERS, ...) \
-  EXPORT TYPE NAME PARAMETERS {              \
-    const enum chained next = NEXT(NAME);    \
-    __VA_ARGS__                              \
+#define CHAINED(TYPE, NAME, PARAMETERS, ...)                                        \
+  EXPORT TYPE NAME PARAMETERS {                                                     \
+    struct next_call call = {.function = NEXT(NAME)};                               \
+    struct next_call* const next = call.function == CHAIN_NONE ? CHAIN_END : &call; \
+    __VA_ARGS__                                                                     \
   }
 #define PATCHED(TYPE, NAME, PARAMETERS, ...)                             \
   __attribute__((visibility("hidden"))) TYPE patched_##NAME PARAMETERS { \
-    const enum chained next = CHAIN_END;                                 \
+    struct next_call* const next = CHAIN_END;                            \
     __VA_ARGS__                                                          \
   }
 #define BOTH(TYPE, NAME, PARAMETERS, ...)      \

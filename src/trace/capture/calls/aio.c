@@ -112,7 +112,7 @@ static bool take(uintptr_t block, struct asked* asked) {
   return false;
 }
 
-long capture_io_submit(unsigned long context, long count, void* requests, enum chained next) {
+long capture_io_submit(unsigned long context, long count, void* requests, struct next_call* next) {
   struct iocb** blocks = requests;
   const bool wanted = capture_wanted(0) && !chain_inside() && !capture_in_borrowed_memory();
   const int64_t start = capture_now();
@@ -131,7 +131,7 @@ long capture_io_submit(unsigned long context, long count, void* requests, enum c
   return result;
 }
 
-long capture_io_getevents(long number, const long argument[6], enum chained next) {
+long capture_io_getevents(long number, const long argument[6], struct next_call* next) {
   const long result = next == CHAIN_END ? raw_call6(number, argument[0], argument[1], argument[2], argument[3],
                                                     argument[4], argument[5])
                                         : chain_call(next, 0, argument);
@@ -167,7 +167,7 @@ static void give_up(unsigned long context) {
   if (count > 0) plait_events_missed(PLAIT_MISSED_COMPLETION, count, 0, 0);
 }
 
-long capture_io_destroy(unsigned long context, enum chained next) {
+long capture_io_destroy(unsigned long context, struct next_call* next) {
   const long result = next == CHAIN_END ? RAW1(SYS_io_destroy, context) : chain_call(next, 0, ARGUMENTS((long)context));
   if (result == 0 && capture_wanted(0)) give_up(context);
   return result;
@@ -180,11 +180,14 @@ void aio_forked(void) {
 }
 
 // As libaio has them: errors as negative numbers, errno untouched.
+#define AIO_ANSWER(RESULT)    \
+  const long result = RESULT; \
+  return (int)(next == CHAIN_END ? result : answer(next, result));
 CHAINED(int, io_submit, (unsigned long context, long count, void* requests),
-        return (int)capture_io_submit(context, count, requests, next);)
+        AIO_ANSWER(capture_io_submit(context, count, requests, next)))
 CHAINED(int, io_getevents, (unsigned long context, long least, long most, void* events, void* timeout),
         const long argument[6] = {(long)context, least, most, (long)events, (long)timeout};
-        return (int)capture_io_getevents(SYS_io_getevents, argument, next);)
+        AIO_ANSWER(capture_io_getevents(SYS_io_getevents, argument, next)))
 CHAINED(
     int, io_pgetevents, (unsigned long context, long least, long most, void* events, void* timeout, void* mask),
     const struct {
@@ -193,7 +196,7 @@ CHAINED(
     } given = {mask, 8};
     // The next library's function takes the signal set; the kernel takes its address and size.
     const long set = next != CHAIN_END || mask == NULL ? (long)mask : (long)&given;
-    return (int)capture_io_getevents(SYS_io_pgetevents,
-                                     ARGUMENTS((long)context, least, most, (long)events, (long)timeout, set), next);)
-CHAINED(int, io_destroy, (unsigned long context), return (int)capture_io_destroy(context, next);)
-CHAINED(int, io_queue_release, (unsigned long context), return (int)capture_io_destroy(context, next);)
+    AIO_ANSWER(capture_io_getevents(SYS_io_pgetevents,
+                                    ARGUMENTS((long)context, least, most, (long)events, (long)timeout, set), next)))
+CHAINED(int, io_destroy, (unsigned long context), AIO_ANSWER(capture_io_destroy(context, next)))
+CHAINED(int, io_queue_release, (unsigned long context), AIO_ANSWER(capture_io_destroy(context, next)))

@@ -99,7 +99,7 @@ struct copying capture_copying_of(long number, const long argument[6]) {
   struct copying q = capture_copying_of(NUMBER, (const long[6]){__VA_ARGS__}); \
   q.next = next;                                                               \
   q.cancelled = CANCELLED;                                                     \
-  return told(capture_copy(&q, CALLER()));
+  return answer(next, capture_copy(&q, CALLER()));
 
 #define SENDFILE() COPY(SYS_sendfile, false, to, from, (long)offset, (long)size)
 BOTH(ssize_t, sendfile64, (int to, int from, off64_t* offset, size_t size), SENDFILE())

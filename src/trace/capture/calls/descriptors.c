@@ -14,7 +14,7 @@
 #define SYS_close_range 436
 #endif
 
-static long ask_to_close(int fd, enum chained next, bool may) {
+static long ask_to_close(int fd, struct next_call* next, bool may) {
   if (next != CHAIN_END) return chain_call(next, 0, ARGUMENTS(fd));
   int type;
   may = may && cancel_begin(&type);
@@ -23,7 +23,7 @@ static long ask_to_close(int fd, enum chained next, bool may) {
   return result;
 }
 
-static long close_and_record(int fd, uintptr_t caller, enum chained next, bool may) {
+static long close_and_record(int fd, uintptr_t caller, struct next_call* next, bool may) {
   if ((next != CHAIN_END && chain_inside()) || !capture_table_wanted(caller)) return ask_to_close(fd, next, may);
   // Out of the table first: as soon as it is closed another thread may get the same number.
   struct description* description = table_take(fd);
@@ -36,11 +36,11 @@ static long close_and_record(int fd, uintptr_t caller, enum chained next, bool m
 
 long capture_close(int fd, uintptr_t caller) { return close_and_record(fd, caller, CHAIN_END, false); }
 
-BOTH(int, close, (int fd), return (int)told(close_and_record(fd, CALLER(), next, true));)
+BOTH(int, close, (int fd), return (int)answer(next, close_and_record(fd, CALLER(), next, true));)
 int patched_close_nocancel(int fd);
-PATCHED(int, close_nocancel, (int fd), return (int)told(close_and_record(fd, CALLER(), next, false));)
+PATCHED(int, close_nocancel, (int fd), return (int)answer(next, close_and_record(fd, CALLER(), next, false));)
 
-long capture_close_range(unsigned first, unsigned last, int flags, enum chained next, uintptr_t caller) {
+long capture_close_range(unsigned first, unsigned last, int flags, struct next_call* next, uintptr_t caller) {
   const bool closes = first <= last && ((unsigned)flags & ~2U) == 0;            // 2: CLOSE_RANGE_UNSHARE
   if (closes && capture_table_wanted(caller)) uring_remove_range(first, last);  // our maps of it would keep it open
   const int64_t start = capture_now();
@@ -53,7 +53,7 @@ long capture_close_range(unsigned first, unsigned last, int flags, enum chained 
 
 int close_range(unsigned first, unsigned last, int flags);  // glibc declares it from 2.34 on
 BOTH(int, close_range, (unsigned first, unsigned last, int flags),
-     return (int)told(capture_close_range(first, last, flags, next, CALLER()));)
+     return (int)answer(next, capture_close_range(first, last, flags, next, CALLER()));)
 
 static void put_duplicate(int from, int64_t start, uintptr_t caller) {
   const struct description* description = table_known(from);
@@ -66,7 +66,7 @@ static void put_duplicate(int from, int64_t start, uintptr_t caller) {
 }
 
 struct duplication {
-  enum chained next;
+  struct next_call* next;
   long number;
   int from, to, flags;
 };
@@ -97,7 +97,7 @@ long capture_duplicate(long number, int from, int to, int flags, uintptr_t calle
 }
 
 #define DUPLICATE(NUMBER, FROM, TO, FLAGS) \
-  return (int)told(duplicate(&(struct duplication){next, NUMBER, FROM, TO, FLAGS}, CALLER()));
+  return (int)answer(next, duplicate(&(struct duplication){next, NUMBER, FROM, TO, FLAGS}, CALLER()));
 
 BOTH(int, dup, (int fd), DUPLICATE(SYS_dup, fd, 0, 0))
 BOTH(int, dup3, (int from, int to, int flags), DUPLICATE(SYS_dup3, from, to, flags))
@@ -110,7 +110,7 @@ BOTH(int, dup2, (int from, int to),
 #endif
 
 struct control {
-  enum chained next;
+  struct next_call* next;
   int fd;
   int command;
   long argument;
@@ -149,13 +149,14 @@ long capture_control(int fd, int command, long argument, uintptr_t caller, bool 
   return control(&(struct control){CHAIN_END, fd, command, argument}, caller, may);
 }
 
-#define CONTROL(MAY)                                                                          \
-  va_list list;                                                                               \
-  va_start(list, command);                                                                    \
-  const long argument = va_arg(list, long);                                                   \
-  va_end(list);                                                                               \
-  const long result = control(&(struct control){next, fd, command, argument}, CALLER(), MAY); \
-  return command == F_GETOWN && result > -4096 && result < 0 && result != -EBADF ? (int)result : (int)told(result);
+#define CONTROL(MAY)                                                                                               \
+  va_list list;                                                                                                    \
+  va_start(list, command);                                                                                         \
+  const long argument = va_arg(list, long);                                                                        \
+  va_end(list);                                                                                                    \
+  const long result = control(&(struct control){next, fd, command, argument}, CALLER(), MAY);                      \
+  const bool group = next == CHAIN_END && command == F_GETOWN && result > -4096 && result < 0 && result != -EBADF; \
+  return group ? (int)result : (int)answer(next, result);
 
 BOTH(int, fcntl64, (int fd, int command, ...), CONTROL(true))
 CHAINED(int, fcntl, (int fd, int command, ...), CONTROL(true))
@@ -163,7 +164,7 @@ int patched_fcntl64_nocancel(int fd, int command, ...);
 PATCHED(int, fcntl64_nocancel, (int fd, int command, ...), CONTROL(false))
 
 struct seeking {
-  enum chained next;
+  struct next_call* next;
   int fd;
   int64_t offset;
   int whence;
@@ -193,6 +194,6 @@ long capture_seek(int fd, int64_t offset, int whence, uintptr_t caller) {
   return seek(&(struct seeking){CHAIN_END, fd, offset, whence}, caller);
 }
 
-#define SEEK() return told(seek(&(struct seeking){next, fd, offset, whence}, CALLER()));
+#define SEEK() return answer(next, seek(&(struct seeking){next, fd, offset, whence}, CALLER()));
 BOTH(off64_t, lseek64, (int fd, off64_t offset, int whence), SEEK())
 CHAINED(off_t, lseek, (int fd, off_t offset, int whence), SEEK())

@@ -27,7 +27,7 @@ long capture_change(struct change q, uintptr_t caller) {
   return result;
 }
 
-long capture_truncate(const char* path, int64_t size, enum chained next, uintptr_t caller) {
+long capture_truncate(const char* path, int64_t size, struct next_call* next, uintptr_t caller) {
   const bool wanted = capture_wanted(caller);
   const int64_t start = capture_now();
   const long result =
@@ -42,13 +42,14 @@ long capture_truncate(const char* path, int64_t size, enum chained next, uintptr
   return result;
 }
 
-#define CHANGE(...) return (int)told(capture_change((struct change){.next = next, .fd = fd, __VA_ARGS__}, CALLER()));
+#define CHANGE(...) \
+  return (int)answer(next, capture_change((struct change){.next = next, .fd = fd, __VA_ARGS__}, CALLER()));
 
 #define FTRUNCATE() CHANGE(.number = SYS_ftruncate, .first = size, .kind = PLAIT_EVENT_TRUNCATE, .offset = size)
 BOTH(int, ftruncate64, (int fd, off64_t size), FTRUNCATE())
 CHAINED(int, ftruncate, (int fd, off_t size), FTRUNCATE())
 
-#define TRUNCATE() return (int)told(capture_truncate(path, size, next, CALLER()));
+#define TRUNCATE() return (int)answer(next, capture_truncate(path, size, next, CALLER()));
 BOTH(int, truncate64, (const char* path, off64_t size), TRUNCATE())
 CHAINED(int, truncate, (const char* path, off_t size), TRUNCATE())
 

@@ -138,27 +138,27 @@ static int64_t appended_at(int fd, int64_t size_before, long result) {
 long capture_transfer(const struct request* request, uintptr_t caller) { return transfer(caller, *request); }
 
 // The kernel takes an offset as two words; on 64-bit machines all of it lies in the first.
-#define PLAIN(NUMBER, KIND, CANCELLED)                          \
-  told(transfer(CALLER(), (struct request){.next = next,        \
-                                           .number = NUMBER,    \
-                                           .fd = fd,            \
-                                           .data = (long)data,  \
-                                           .size = (long)size,  \
-                                           .kind = KIND,        \
-                                           .offset = -1,        \
-                                           .at_position = true, \
-                                           .cancelled = CANCELLED}))
-#define AT(NUMBER, KIND, CANCELLED)                                \
-  told(transfer(CALLER(), (struct request){.next = next,           \
-                                           .number = NUMBER,       \
-                                           .fd = fd,               \
-                                           .data = (long)data,     \
-                                           .size = (long)size,     \
-                                           .third = offset,        \
-                                           .kind = KIND,           \
-                                           .offset = offset,       \
-                                           .cancelled = CANCELLED, \
-                                           .positioned = CANCELLED}))
+#define PLAIN(NUMBER, KIND, CANCELLED)                                  \
+  answer(next, transfer(CALLER(), (struct request){.next = next,        \
+                                                   .number = NUMBER,    \
+                                                   .fd = fd,            \
+                                                   .data = (long)data,  \
+                                                   .size = (long)size,  \
+                                                   .kind = KIND,        \
+                                                   .offset = -1,        \
+                                                   .at_position = true, \
+                                                   .cancelled = CANCELLED}))
+#define AT(NUMBER, KIND, CANCELLED)                                        \
+  answer(next, transfer(CALLER(), (struct request){.next = next,           \
+                                                   .number = NUMBER,       \
+                                                   .fd = fd,               \
+                                                   .data = (long)data,     \
+                                                   .size = (long)size,     \
+                                                   .third = offset,        \
+                                                   .kind = KIND,           \
+                                                   .offset = offset,       \
+                                                   .cancelled = CANCELLED, \
+                                                   .positioned = CANCELLED}))
 
 BOTH(ssize_t, read, (int fd, void* data, size_t size), return PLAIN(SYS_read, PLAIT_EVENT_READ, true);)
 BOTH(ssize_t, write, (int fd, const void* data, size_t size), return PLAIN(SYS_write, PLAIT_EVENT_WRITE, true);)
@@ -179,30 +179,30 @@ CHAINED(ssize_t, pread, (int fd, void* data, size_t size, off_t offset),
 CHAINED(ssize_t, pwrite, (int fd, const void* data, size_t size, off_t offset),
         return AT(SYS_pwrite64, PLAIT_EVENT_WRITE, true);)
 
-#define VECTOR(NUMBER, KIND)                                    \
-  told(transfer(CALLER(), (struct request){.next = next,        \
-                                           .number = NUMBER,    \
-                                           .fd = fd,            \
-                                           .data = (long)parts, \
-                                           .size = count,       \
-                                           .kind = KIND,        \
-                                           .offset = -1,        \
-                                           .at_position = true, \
-                                           .vector = true,      \
-                                           .cancelled = true}))
-#define VECTOR_AT(NUMBER, KIND, EVEN, FLAGS)                               \
-  told(transfer(CALLER(), (struct request){.next = next,                   \
-                                           .number = NUMBER,               \
-                                           .fd = fd,                       \
-                                           .data = (long)parts,            \
-                                           .size = count,                  \
-                                           .third = offset,                \
-                                           .fifth = FLAGS,                 \
-                                           .kind = KIND,                   \
-                                           .offset = (EVEN) ? -1 : offset, \
-                                           .at_position = (EVEN),          \
-                                           .vector = true,                 \
-                                           .cancelled = true}))
+#define VECTOR(NUMBER, KIND)                                            \
+  answer(next, transfer(CALLER(), (struct request){.next = next,        \
+                                                   .number = NUMBER,    \
+                                                   .fd = fd,            \
+                                                   .data = (long)parts, \
+                                                   .size = count,       \
+                                                   .kind = KIND,        \
+                                                   .offset = -1,        \
+                                                   .at_position = true, \
+                                                   .vector = true,      \
+                                                   .cancelled = true}))
+#define VECTOR_AT(NUMBER, KIND, EVEN, FLAGS)                                       \
+  answer(next, transfer(CALLER(), (struct request){.next = next,                   \
+                                                   .number = NUMBER,               \
+                                                   .fd = fd,                       \
+                                                   .data = (long)parts,            \
+                                                   .size = count,                  \
+                                                   .third = offset,                \
+                                                   .fifth = FLAGS,                 \
+                                                   .kind = KIND,                   \
+                                                   .offset = (EVEN) ? -1 : offset, \
+                                                   .at_position = (EVEN),          \
+                                                   .vector = true,                 \
+                                                   .cancelled = true}))
 
 #define PARTS int fd, const struct iovec *parts, int count
 BOTH(ssize_t, readv, (PARTS), return VECTOR(SYS_readv, PLAIT_EVENT_READ);)
@@ -233,9 +233,9 @@ extern void __chk_fail(void) __attribute__((noreturn, weak));  // weak: missing 
   request.offset = offset;      \
   request.fourth = (long)room;  \
   request.positioned = true;    \
-  return told(transfer(CALLER(), request));
+  return answer(next, transfer(CALLER(), request));
 CHAINED(ssize_t, __read_chk, (int fd, void* data, size_t size, size_t room), CHECKED() request.number = SYS_read;
         request.third = (long)room; request.offset = -1; request.at_position = true;
-        return told(transfer(CALLER(), request));)
+        return answer(next, transfer(CALLER(), request));)
 CHAINED(ssize_t, __pread_chk, (int fd, void* data, size_t size, off_t offset, size_t room), CHECKED_AT())
 CHAINED(ssize_t, __pread64_chk, (int fd, void* data, size_t size, off64_t offset, size_t room), CHECKED_AT())

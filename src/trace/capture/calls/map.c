@@ -59,7 +59,7 @@ static void put_unmap(uintptr_t begin, size_t size, int64_t start, uintptr_t cal
 }
 
 struct mapping {
-  enum chained next;
+  struct next_call* next;
   void* address;
   size_t size;
   int protection, flags, fd;
@@ -109,21 +109,23 @@ long capture_mmap(void* address, size_t size, int protection, int flags, int fd,
   return map(&(struct mapping){CHAIN_END, address, size, protection, flags, fd, offset}, caller);
 }
 
-#define MAP() return (void*)told(map(&(struct mapping){next, address, size, protection, flags, fd, offset}, CALLER()));
+#define MAP() \
+  return (void*)answer(next, map(&(struct mapping){next, address, size, protection, flags, fd, offset}, CALLER()));
 BOTH(void*, mmap64, (void* address, size_t size, int protection, int flags, int fd, off64_t offset), MAP())
 CHAINED(void*, mmap, (void* address, size_t size, int protection, int flags, int fd, off_t offset), MAP())
 
-long capture_munmap(void* address, size_t size, enum chained next, uintptr_t caller) {
+long capture_munmap(void* address, size_t size, struct next_call* next, uintptr_t caller) {
   // Before: as soon as it is unmapped another thread may map something there.
   if (atomic_load(&live) > 0 && !chain_inside() && capture_wanted(caller) && !capture_in_borrowed_memory())
     put_unmap((uintptr_t)address, size, plait_events_now(), caller);
   return next != CHAIN_END ? chain_call(next, 0, ARGUMENTS((long)address, (long)size))
                            : RAW2(SYS_munmap, address, size);
 }
-BOTH(int, munmap, (void* address, size_t size), return (int)told(capture_munmap(address, size, next, CALLER()));)
+BOTH(int, munmap, (void* address, size_t size),
+     return (int)answer(next, capture_munmap(address, size, next, CALLER()));)
 
 struct syncing {
-  enum chained next;
+  struct next_call* next;
   void* address;
   size_t size;
   int flags;
@@ -167,4 +169,4 @@ long capture_msync(void* address, size_t size, int flags, uintptr_t caller) {
   return sync_and_record(&(struct syncing){CHAIN_END, address, size, flags, false}, caller);
 }
 BOTH(int, msync, (void* address, size_t size, int flags),
-     return (int)told(sync_and_record(&(struct syncing){next, address, size, flags, true}, CALLER()));)
+     return (int)answer(next, sync_and_record(&(struct syncing){next, address, size, flags, true}, CALLER()));)

@@ -12,7 +12,7 @@
 /* The arguments of openat, and those of the next library's function. */
 enum form { FORM_OPENAT, FORM_OPEN, FORM_CREAT };
 struct wanted {
-  enum chained next;
+  struct next_call* next;
   enum form form;
   int directory;
   const char* path;
@@ -92,7 +92,7 @@ long capture_openat(int directory, const char* path, int flags, unsigned mode, u
 }
 
 #define OPEN(FORM, DIRECTORY, FLAGS, MODE, MAY) \
-  return (int)told(open_and_record(&(struct wanted){next, FORM, DIRECTORY, path, FLAGS, MODE}, CALLER(), MAY));
+  return (int)answer(next, open_and_record(&(struct wanted){next, FORM, DIRECTORY, path, FLAGS, MODE}, CALLER(), MAY));
 
 // The mode comes only with a flag that makes a file, but lies in a register in any case.
 #define WITH_MODE()                                            \

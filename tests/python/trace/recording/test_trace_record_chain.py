@@ -153,3 +153,16 @@ def test_a_library_that_the_loader_orders_after_the_c_library_is_not_called(tmp_
     found, printed = run(tmp_path, "{recorder}", tmp_path, program, tmp_path / "in")
     assert printed == expected
     assert list(found.of("/in", Kind.READ)["result"]) == [5]
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_a_program_gets_the_values_and_errnos_of_the_next_library(tmp_path: Path, order: str) -> None:
+    other = compiled(tmp_path, "chain/answers.c", "-shared", "-fPIC").rename(tmp_path / "libanswers.so")
+    program = compiled(
+        tmp_path, "chain/answers.c", "-DTAKE", f"-L{tmp_path}", "-Wl,-rpath", f"-Wl,{tmp_path}", "-lanswers"
+    )
+    environment = {**os.environ, "LD_PRELOAD": str(other)}
+    expected = subprocess.run([program], capture_output=True, text=True, check=True, env=environment).stdout
+    assert {"read -7 11", "close -1 0", "fsync 0 1003", "io_destroy -1 5"} <= set(expected.splitlines())
+    _, printed = run(tmp_path, order, other, program)
+    assert printed == expected
