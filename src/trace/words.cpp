@@ -114,6 +114,10 @@ std::optional<std::uint16_t> flags_of(std::string_view words) {
   return static_cast<std::uint16_t>(flags);
 }
 
+std::string count_text(std::int64_t count, std::string_view singular, std::string_view plural) {
+  return base::text(count, ' ', count == 1 ? singular : plural);
+}
+
 void append_escaped(std::string& text, std::string_view raw, std::string_view also) {
   static constexpr std::string_view kDigits = "0123456789ABCDEF";
   for (const char letter : raw) {

@@ -33,6 +33,9 @@ std::optional<Interface> interface_of(std::string_view word);
 void append_flags(std::string& text, std::uint16_t flags);
 std::optional<std::uint16_t> flags_of(std::string_view words);
 
+/// A number and the words that agree with it, which begin with a noun: "1 line was", "2 lines were".
+std::string count_text(std::int64_t count, std::string_view singular, std::string_view plural);
+
 /// Appends a text for one line: control characters, '%' and the characters in `also` as %XX.
 void append_escaped(std::string& text, std::string_view raw, std::string_view also = {});
 /// The inverse; what is no escape stays as it is.

@@ -34,6 +34,12 @@ TEST(TraceNames, FilesHoldTheseNumbers) {
   EXPECT_EQ(flag::kLogical | flag::kAppend | flag::kVirtualMemory, 0x2083);
 }
 
+TEST(TraceNames, CountsAgreeWithTheirWords) {
+  EXPECT_EQ(count_text(0, "line was", "lines were"), "0 lines were");
+  EXPECT_EQ(count_text(1, "line was", "lines were"), "1 line was");
+  EXPECT_EQ(count_text(2, "line was", "lines were"), "2 lines were");
+}
+
 TEST_F(TraceInFolder, ErrorsCallATraceWhatTheyAreTold) {
   const std::string copied = path("copied");
   std::ofstream(copied) << "nonsense";

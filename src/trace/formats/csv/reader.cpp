@@ -13,6 +13,7 @@
 #include "trace/formats/csv/csv.hpp"
 #include "trace/formats/line_reader.hpp"
 #include "trace/formats/remarks.hpp"
+#include "trace/words.hpp"
 
 namespace plait::trace::csv {
 
@@ -246,8 +247,11 @@ class CsvReader : public LineReader {
 
   void note_counts() override {
     if (without_result_ > 0)
-      note(base::text(without_result_, " reads and writes have no result; they are taken to have moved all of it"));
-    if (late_ > 0 && !ours_) note(base::text(late_, " events start before the one in front of them"));
+      note(count_text(without_result_, "read or write has no result; it is taken to have moved all of it",
+                      "reads and writes have no result; they are taken to have moved all of it"));
+    if (late_ > 0 && !ours_)
+      note(count_text(late_, "event starts before the one in front of it",
+                      "events start before the one in front of them"));
   }
 
   std::int64_t tick_;

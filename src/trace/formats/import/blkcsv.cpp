@@ -9,6 +9,7 @@
 #include "trace/formats/import/block.hpp"
 #include "trace/formats/import/block_requests.hpp"
 #include "trace/formats/import/import.hpp"
+#include "trace/words.hpp"
 
 namespace plait::trace {
 
@@ -335,7 +336,8 @@ class BlkcsvReader final : public Import {
   void finish() override {
     requests_.finish();
     if (requests_.unfinished() > 0)
-      note(base::text(requests_.unfinished(), " requests were not completed, so that their duration is unknown"));
+      note(count_text(requests_.unfinished(), "request was not completed; how long it took is not known",
+                      "requests were not completed; how long they took is not known"));
     if (has_actions_ && !columns_.has(Column::kAction))
       note(
           "this is output of blkparse, which has several lines for one request, but each was imported as a request: "
@@ -348,7 +350,9 @@ class BlkcsvReader final : public Import {
       note("object N is shown as the bytes from N MiB on; objects of 2^40 and above share one offset");
     if (!columns_.has(Column::kDuration) && !columns_.has(Column::kAction))
       note("this trace does not tell how long requests took");
-    if (before_ > 0) note(base::text(before_, " requests are before the first and stand at its time"));
+    if (before_ > 0)
+      note(count_text(before_, "request is before the first and stands at its time",
+                      "requests are before the first and stand at its time"));
   }
 
   BlockRequests requests_;

@@ -14,6 +14,7 @@
 #include "trace/formats/import/block.hpp"
 #include "trace/formats/import/block_requests.hpp"
 #include "trace/formats/import/import.hpp"
+#include "trace/words.hpp"
 
 namespace plait::trace {
 
@@ -147,8 +148,11 @@ class BlktraceReader final : public Import {
   void finish() override {
     requests_.finish();
     if (requests_.unfinished() > 0)
-      note(base::text(requests_.unfinished(), " requests have no line C, so that their duration is unknown"));
-    if (others_ > 0) note(base::text(others_, " lines of commands that move no blocks are left out"));
+      note(count_text(requests_.unfinished(), "request has no line C; how long it took is not known",
+                      "requests have no line C; how long they took is not known"));
+    if (others_ > 0)
+      note(count_text(others_, "line of a command that moves no blocks is left out",
+                      "lines of commands that move no blocks are left out"));
   }
 
   BlockRequests requests_;

@@ -1,5 +1,6 @@
 #include "trace/formats/import/block_requests.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <limits>
 #include <utility>
@@ -11,30 +12,37 @@ namespace {
 // A trace with only queued requests completes none of them: at most this many wait, then the earliest is emitted.
 constexpr std::size_t kMostWaiting = 1 << 16;
 
+// Requests in flight hardly overlap: no more of them than this are searched for a byte.
+constexpr int kMostSearched = 64;
+
 std::int64_t end_of(const Event& event) { return event.offset + event.length; }
+
+// The request that begins at an offset, best with the same length, or else one that contains it.
+template <typename Requests>
+typename Requests::iterator find_request(Requests& requests, std::int64_t offset, std::int64_t length) {
+  const auto [first, last] = requests.equal_range(offset);
+  int searched = 0;
+  for (auto at = first; at != last && searched < kMostSearched; ++at, ++searched)
+    if (at->second.event.length == length) return at;
+  if (first != last) return first;
+  for (auto at = first; at != requests.begin() && searched < kMostSearched; ++searched)
+    if (end_of((--at)->second.event) > offset) return at;
+  return requests.end();
+}
 
 }  // namespace
 
 void BlockRequests::take(Action action, const Event& event) {
   if (action == Action::kQueued) return wait(queued_, event);
   if (action == Action::kIssued) {
-    release_queued(event);
+    remove(queued_, event);
     return wait(issued_, event);
   }
-  Requests& issued = issued_[{event.file, event.kind}];
-  const auto begun = issued.find(event.offset);
-  if (action == Action::kRequeued) {
-    if (begun != issued.end()) release(issued_, begun);
-    return wait(queued_, event);
-  }
-  Requests& queued = queued_[{event.file, event.kind}];
-  const auto asked = queued.find(event.offset);
+  std::optional<std::int64_t> start = remove(issued_, event);
+  if (action == Action::kRequeued) return wait(queued_, event);
+  if (!start) start = remove(queued_, event);
   Event request = event;
-  if (begun != issued.end())
-    request.start = release(issued_, begun).start;
-  else if (asked != queued.end())
-    request.start = asked->second.event.start;
-  if (begun == issued.end()) release_queued(event);
+  request.start = start.value_or(event.start);
   if (request.start != event.start) request.duration = event.start - request.start;
   put_(request);
 }
@@ -52,15 +60,37 @@ Event BlockRequests::release(Stage& stage, Requests::iterator request) {
   return event;
 }
 
-// Queued requests for bytes of an issued request were merged into it; removes one of them at each offset.
-void BlockRequests::release_queued(const Event& event) {
-  Requests& requests = queued_[{event.file, event.kind}];
-  auto one = requests.lower_bound(event.offset);
-  while (one != requests.end() && (one->first < end_of(event) || one->first == event.offset)) {
-    const std::int64_t offset = one->first;
-    release(queued_, one);
-    one = requests.upper_bound(offset);
-  }
+std::optional<std::int64_t> BlockRequests::remove(Stage& stage, const Event& event) {
+  Requests& requests = stage[{event.file, event.kind}];
+  std::optional<std::int64_t> start;
+  const std::int64_t end = end_of(event);
+  std::int64_t offset = event.offset;
+  do {
+    auto request = event.length > 0 ? find_request(requests, offset, end - offset) : requests.find(offset);
+    if (request == requests.end()) request = requests.lower_bound(offset);
+    if (request == requests.end() || (request->first >= end && request->first != event.offset)) break;
+    offset = std::max(offset, request->first);
+    const Event waiting = request->second.event;
+    if (!start && offset == event.offset) start = waiting.start;
+    const std::int64_t part_end = event.length > 0 ? std::min(end, end_of(waiting)) : end_of(waiting);
+    remove_part(stage, request, offset, part_end);
+    offset = part_end;
+  } while (offset < end);
+  return start;
+}
+
+// What remains of the request waits on.
+void BlockRequests::remove_part(Stage& stage, Requests::iterator request, std::int64_t begin, std::int64_t end) {
+  const Event whole = release(stage, request);
+  const auto wait_for = [&](std::int64_t from, std::int64_t to) {
+    if (from >= to) return;
+    Event rest = whole;
+    rest.offset = from;
+    rest.length = rest.result = to - from;
+    wait(stage, rest);
+  };
+  wait_for(whole.offset, begin);
+  wait_for(end, end_of(whole));
 }
 
 void BlockRequests::give_up_earliest() {

@@ -7,14 +7,21 @@
 ///   8,0 1 17 0.009526900 697 D W 223490 + 16 [kjournald]
 ///   8,0 1 23 0.009883912   0 C W 223490 + 16 [0]
 ///
-/// These lines are one request of 16 sectors: two requests were queued, and reached the device as one.  It begins when
-/// it is issued and takes 357012 ns.  If the trace lacks line D, the request begins when it is queued; if it lacks line
-/// C, the duration is unknown.
+/// These are one request of 16 sectors: the two that were queued reached the device as one.  It begins when it is
+/// issued and takes 357012 ns.  Where the trace lacks the line D, the request begins when it is queued; where it lacks
+/// the line C, it is not known how long it took.
+///
+/// A device may complete a request in parts.  Each part is a request of its own, which begins when the whole is issued:
+///
+///   8,0 1 1 0.2 697 D R 0 + 16 [reader]
+///   8,0 1 2 0.3   0 C R 0 + 8 [0]            8 sectors from 0 on, from 0.2 to 0.3
+///   8,0 1 3 0.4   0 C R 8 + 8 [0]            8 sectors from 8 on, from 0.2 to 0.4
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "plait/trace.hpp"
@@ -25,7 +32,7 @@ class BlockRequests {
  public:
   enum class Action : std::uint8_t { kQueued, kIssued, kRequeued, kCompleted };
 
-  /// Calls `put` with each request, at its last line.
+  /// Calls `put` with each request, or part of one, at its last line.
   explicit BlockRequests(std::function<void(const Event&)> put) : put_(std::move(put)) {}
 
   /// `event`: the content of the line; its start is the time of the line.
@@ -50,7 +57,9 @@ class BlockRequests {
 
   void wait(Stage& stage, const Event& event);
   Event release(Stage& stage, Requests::iterator request);
-  void release_queued(const Event& event);
+  /// Takes the bytes of `event` out of the requests that wait for them.  returns  when the one with its first byte began.
+  std::optional<std::int64_t> remove(Stage& stage, const Event& event);
+  void remove_part(Stage& stage, Requests::iterator request, std::int64_t begin, std::int64_t end);
   void give_up_earliest();
 
   std::function<void(const Event&)> put_;

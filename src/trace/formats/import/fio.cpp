@@ -9,6 +9,7 @@
 #include "base/text.hpp"
 #include "plait/error.hpp"
 #include "trace/formats/import/import.hpp"
+#include "trace/words.hpp"
 
 namespace plait::trace {
 
@@ -56,7 +57,7 @@ class FioReader final : public Import {
           "a log of fio tells what was asked for, not what came of it: requests are taken to have succeeded in full, "
           "and how long they took is not known");
     if (!timed_ && !waits_) note("this log has no times; requests stand one tick apart");
-    if (trims_ > 0) note(base::text(trims_, " trims are shown as metadata"));
+    if (trims_ > 0) note(count_text(trims_, "trim is shown as metadata", "trims are shown as metadata"));
   }
 
   bool understand(std::string_view text) {

@@ -6,6 +6,7 @@
 #include "base/text.hpp"
 #include "plait/error.hpp"
 #include "trace/formats/registry.hpp"
+#include "trace/words.hpp"
 
 namespace plait::trace {
 
@@ -57,15 +58,17 @@ void Import::end() {
   if (std::exchange(told_, true)) return;
   check_understood();
   if (late_ > 0)
-    note(base::text(late_, late_ == 1 ? " event came" : " events came",
-                    " too late to be put in order and stands where the trace was; ends are right"));
+    note(base::text(count_text(late_, "event came too late to be put in order and stands",
+                               "events came too late to be put in order and stand"),
+                    " where the trace was; ends are right"));
   if (unknown_ > 0)
-    note(base::text(unknown_, unknown_ == 1 ? " line or record was" : " lines or records were",
+    note(base::text(count_text(unknown_, "line or record was", "lines or records were"),
                     " not understood and left out, the first ", first_unknown_));
   if (unknown_ > 0) description_.missed.push_back({"lines or records that were not understood", unknown_, 0, 0});
   if (source_->long_lines() > 0) {
     description_.complete = false;
-    note(base::text(source_->long_lines(), " lines are longer than 1 MiB and were cut"));
+    note(count_text(source_->long_lines(), "line is longer than 1 MiB and was cut",
+                    "lines are longer than 1 MiB and were cut"));
   }
 }
 

@@ -5,6 +5,7 @@
 #include "base/text.hpp"
 #include "trace/formats/import/block.hpp"
 #include "trace/formats/import/import.hpp"
+#include "trace/words.hpp"
 
 namespace plait::trace {
 
@@ -60,7 +61,8 @@ class OracleReader final : public Import {
         "N "
         "as the bytes from N MiB on in one file; how long requests took is not known");
     if (hashed_ > 0)
-      note(base::text(hashed_, " requests are for objects of 2^40 and above, whose numbers were hashed"));
+      note(count_text(hashed_, "request is for an object of 2^40 and above, whose number was hashed",
+                      "requests are for objects of 2^40 and above, whose numbers were hashed"));
   }
 
   std::int64_t tick_;

@@ -5,6 +5,7 @@
 #include "plait/error.hpp"
 #include "trace/formats/import/block.hpp"
 #include "trace/formats/import/import.hpp"
+#include "trace/words.hpp"
 
 namespace plait::trace {
 
@@ -114,7 +115,9 @@ class VscsiReader final : public Import {
   void finish() override {
     if (others_with_data_ > 0)
       description_.missed.push_back({"requests of other SCSI commands that move data", others_with_data_, 0, 0});
-    if (others_ > 0) note(base::text(others_, " records of other SCSI commands are left out"));
+    if (others_ > 0)
+      note(count_text(others_, "record of another SCSI command is left out",
+                      "records of other SCSI commands are left out"));
     if (version_ == 1) note("version 1 of vscsi does not tell how long requests took");
   }
 

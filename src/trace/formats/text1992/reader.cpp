@@ -10,6 +10,7 @@
 #include "trace/formats/text1992/extension.hpp"
 #include "trace/formats/text1992/state.hpp"
 #include "trace/formats/text1992/text1992.hpp"
+#include "trace/words.hpp"
 
 namespace plait::trace::text1992 {
 
@@ -213,8 +214,11 @@ class Reader1992 : public LineReader {
   bool ends_itself() const override { return dialect_.extended; }
 
   void note_counts() override {
-    if (comments_ > kCommentsKept) note(base::text("and ", comments_ - kCommentsKept, " more comments"));
-    if (undefined_ > 0) note(base::text(undefined_, " record types hold the bit 0x04, which means nothing"));
+    if (comments_ > kCommentsKept)
+      note(base::text("and ", count_text(comments_ - kCommentsKept, "more comment", "more comments")));
+    if (undefined_ > 0)
+      note(count_text(undefined_, "record type holds the bit 0x04, which means nothing",
+                      "record types hold the bit 0x04, which means nothing"));
   }
 
   Dialect dialect_;

@@ -10,6 +10,7 @@
 #include "trace/formats/import/import.hpp"
 #include "trace/formats/import/strace.hpp"
 #include "trace/formats/import/strace/act.hpp"
+#include "trace/words.hpp"
 
 namespace plait::trace {
 
@@ -166,10 +167,12 @@ class StraceReader final : public Import {
     if (!timed_ && source().lines() > 0) note("this trace has no times; its lines stand 1 us apart");
     if (!pending_.empty()) {
       description_.complete = false;
-      note(base::text(pending_.size(), " calls had not ended when the trace did, the first ",
-                      pending_.begin()->second.name));
+      note(base::text(count_text(static_cast<std::int64_t>(pending_.size()), "call", "calls"),
+                      " had not ended when the trace did, the first ", pending_.begin()->second.name));
     }
-    if (headless_ > 0) note(base::text(headless_, " calls have an end and no beginning in the trace"));
+    if (headless_ > 0)
+      note(count_text(headless_, "call has an end and no beginning in the trace",
+                      "calls have an end and no beginning in the trace"));
     if (act_.ring_calls() > 0) {
       const std::string reason = base::text("requests by io_uring: strace shows the calls that hand them over (",
                                             act_.ring_calls(), "), not what they ask for");
@@ -180,9 +183,9 @@ class StraceReader final : public Import {
       description_.missed.push_back(std::move(left));
     }
     if (act_.submitted() > 0)
-      note(base::text(act_.submitted(),
-                      " requests by io_submit are taken to have succeeded in full; "
-                      "how long they took is not known"));
+      note(count_text(act_.submitted(),
+                      "request by io_submit is taken to have succeeded in full; how long it took is not known",
+                      "requests by io_submit are taken to have succeeded in full; how long they took is not known"));
   }
 
   Act act_;

@@ -106,7 +106,7 @@ TEST(TraceCsv, OtherPeoplesTables) {
 TEST(TraceCsv, OrderOfStartIsSeen) {
   const Whole whole = read_text("csv", "start,kind,offset,length\n5,read,0,1\n3,read,0,1\n");
   ASSERT_EQ(whole.description.notes.size(), 1U);
-  EXPECT_EQ(whole.description.notes[0], "1 events start before the one in front of them");
+  EXPECT_EQ(whole.description.notes[0], "1 event starts before the one in front of it");
 }
 
 TEST(TraceCsv, WhatCannotBeIsRefusedWithItsLine) {
@@ -172,7 +172,7 @@ TEST(TraceCsv, AResultThatIsNotThereIsTheLength) {
   EXPECT_EQ(trace.events[0].result, 10);
   EXPECT_EQ(trace.events[1].result, 3);
   ASSERT_EQ(trace.description.notes.size(), 1u);
-  EXPECT_NE(trace.description.notes[0].find("1 reads and writes have no result"), std::string::npos);
+  EXPECT_NE(trace.description.notes[0].find("1 read or write has no result"), std::string::npos);
 }
 
 TEST(TraceCsv, AQuotedCellOfManyLinesIsSplitOnce) {

@@ -60,7 +60,7 @@ TEST(ImportVscsi, ReadsBothVersions) {
   EXPECT_EQ(one.events[0].flags, 0);  // what reached a device
   EXPECT_EQ(one.events[1].start, 2'000'000);
   EXPECT_EQ(one.events[1].duration, kUnknown);
-  EXPECT_TRUE(one.notes("1 records of other SCSI commands"));
+  EXPECT_TRUE(one.notes("1 record of another SCSI command is left out"));
   const Read two = read_text(vscsi2(0x8a, 65536, 2, 50, 700) + vscsi2(0x35, 0, 0, 60, 5) + vscsi2(0x88, 0, 9, 70, 1) +
                              std::string(7, 'x'));
   ASSERT_EQ(two.events.size(), 3u);
@@ -213,7 +213,7 @@ TEST(ImportBlktrace, MakesOneRequestOfTheLinesOfOne) {
   EXPECT_NE(trace.events[2].flags & plait::trace::flag::kDurable, 0);
   EXPECT_EQ(trace.name(trace.events[2]), "8,16");
   EXPECT_EQ(trace.events[3].duration, kUnknown);  // in flight at the end
-  EXPECT_TRUE(trace.notes("1 requests have no line C"));
+  EXPECT_TRUE(trace.notes("1 request has no line C; how long it took"));
   EXPECT_TRUE(trace.description.missed.empty());
 }
 
@@ -226,6 +226,51 @@ TEST(ImportBlktrace, TakesRequestsAtTheSameOffsetForTwo) {
   EXPECT_EQ(trace.events[0].start, 400'000'000);
   EXPECT_EQ(trace.events[0].duration, 100'000'000);
   EXPECT_EQ(trace.events[1].start, 600'000'000);
+}
+
+/// The requests of a trace on one device, as "sectors from start to end" in tenths of a second.
+std::string requests_of(std::string_view lines) {
+  const Read trace = read_text(std::string(lines), as("blktrace"));
+  std::string text;
+  for (const Event& event : trace.events) {
+    text += std::to_string(event.offset / 512) + "+" + std::to_string(event.length / 512) + " from ";
+    text += std::to_string(event.start / 100'000'000);
+    if (event.duration != kUnknown) text += " to " + std::to_string((event.start + event.duration) / 100'000'000);
+    text += "; ";
+  }
+  return text;
+}
+
+TEST(ImportBlktrace, RequestsThatCompleteInPartsBeginWhenTheWholeIsIssued) {
+  constexpr std::string_view kBegin = "8,0 0 1 1.0 7 Q R 0 + 16 [a]\n8,0 0 2 1.2 7 D R 0 + 16 [a]\n";
+  const auto after = [&](std::string_view lines) { return requests_of(std::string(kBegin) + std::string(lines)); };
+  constexpr std::string_view kFirst = "8,0 0 3 1.3 0 C R 0 + 8 [0]\n";
+  constexpr std::string_view kSecond = "8,0 0 4 1.4 0 C R 8 + 8 [0]\n";
+  EXPECT_EQ(after(std::string(kFirst) + std::string(kSecond)), "0+8 from 2 to 3; 8+8 from 2 to 4; ");
+  EXPECT_EQ(after(kSecond), "8+8 from 2 to 4; 0+8 from 2; ");
+  EXPECT_EQ(after(kFirst), "0+8 from 2 to 3; 8+8 from 2; ");
+  EXPECT_EQ(after("8,0 0 3 1.3 0 C R 4 + 4 [0]\n8,0 0 4 1.4 0 C R 0 + 4 [0]\n8,0 0 5 1.5 0 C R 8 + 8 [0]\n"),
+            "4+4 from 2 to 3; 0+4 from 2 to 4; 8+8 from 2 to 5; ");
+  // The rest is requeued, issued again and completed.
+  EXPECT_EQ(after(std::string(kFirst) + "8,0 0 4 1.4 0 R R 8 + 8 [0]\n8,0 0 5 1.5 7 D R 8 + 8 [a]\n"
+                                        "8,0 0 6 1.6 0 C R 8 + 8 [0]\n"),
+            "0+8 from 2 to 3; 8+8 from 5 to 6; ");
+  // Without the lines D.
+  EXPECT_EQ(requests_of("8,0 0 1 1.0 7 Q R 0 + 16 [a]\n8,0 0 2 1.3 0 C R 0 + 8 [0]\n8,0 0 3 1.4 0 C R 8 + 8 [0]\n"),
+            "0+8 from 0 to 3; 8+8 from 0 to 4; ");
+}
+
+TEST(ImportBlktrace, CompletionsFindTheRequestOfTheirLength) {
+  EXPECT_EQ(requests_of("8,0 0 1 1.0 7 D R 0 + 8 [a]\n8,0 0 2 1.1 7 D R 0 + 16 [b]\n8,0 0 3 1.2 0 C R 0 + 16 [0]\n"
+                        "8,0 0 4 1.3 0 C R 0 + 8 [0]\n"),
+            "0+8 from 0 to 3; 0+16 from 1 to 2; ");
+}
+
+TEST(ImportBlktrace, NotesAgreeWithTheirNumbers) {
+  constexpr std::string_view kLate = "8,0 0 1 1.0 7 C R 0 + 8 [0]\n8,0 0 2 1.1 7 Q R 8 + 8 [a]\n";
+  EXPECT_TRUE(read_text(std::string(kLate)).notes("1 request has no line C; how long it took is not known"));
+  EXPECT_TRUE(read_text(std::string(kLate) + "8,0 0 2 1.1 7 Q R 24 + 8 [a]\n8,0 0 3 1.2 7 Q N [a]\n")
+                  .notes("2 requests have no line C; how long they took is not known"));
 }
 
 TEST(ImportBlktrace, KeepsEachRequestOfATraceThatOnlyQueues) {
