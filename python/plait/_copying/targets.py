@@ -205,7 +205,7 @@ class FileTarget:
         """Discard what is not whole."""
         self._stack.__exit__(kind, error, trace)
         if self._stage is not None:
-            self._stage.discard()
+            self._stage.discard(error)
 
     def check(self, step: GivenStep, arrays: tuple[StepArray, ...]) -> None:
         """Refuse names that lead to a source, or twice to one file."""
@@ -267,6 +267,8 @@ class FileTarget:
         key = key_of(self._number, array)
         with self._naming():
             file = self._stack.enter_context(self._making.open(name, array, key, self._groups_given))
+        if self._stage is not None:
+            self._stage.record_array(file._core.unfinished_path)
         self._keys.append(key)
         self._files[array.name] = file
         return self._making.kept(file, array)
@@ -279,7 +281,8 @@ class FileTarget:
         if self._all is not None:
             self._all.read(layout, out, region=region, variable=array.name)
         else:
-            self._files[array.name].read(layout, out, region=region)
+            with self._naming():
+                self._files[array.name].read(layout, out, region=region)
 
     def write(self, array: StepArray, layout: Layout, given: Any, region: Region) -> None:
         """Write a window."""

@@ -1,9 +1,9 @@
-"""Consolidated metadata of Zarr: the root's metadata contains that of all arrays and groups of a hierarchy.
+"""Consolidated metadata of Zarr: the metadata of all arrays and groups of a hierarchy in that of its root.
 
-zarr-python and xarray read it first. Plait removes it from a hierarchy when it adds an array, because the array would
-be missing from it, and writes it again when a copy has written its last array. Both happen under the lock of the root's
-metadata file (lock_name() in src/store/posix/byte_lock.hpp). Therefore, if another program adds an array, either the
-copy finds the array and includes it, or that program removes the consolidated metadata afterwards.
+zarr-python and xarray look for it first. Plait removes it from a hierarchy that gets another array, which it would
+lack, and adds it when a copy has written its last array. Both happen under the lock of the root's metadata file
+(lock_name() in src/store/posix/byte_lock.hpp). Therefore an array of another program is either among those that a
+copy finds, or that program removes the consolidated metadata afterwards.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from ..._location import locate
 from ..leftovers import temporary_prefix
 
 METADATA = "zarr.json"
-_MAX_NESTING = 250
-"""The maximum nesting of metadata that is copied into the root's, which Plait reads up to a nesting of 256."""
+_MOST_NESTING = 250
+"""Of metadata that is put into that of the root, which Plait reads up to a nesting of 256."""
 _LOCKED_BYTE = (1 << 63) - 1
 
 
@@ -40,35 +40,40 @@ def consolidate(target: str, comm: _core.Comm) -> None:
 
 
 def consolidate_here(root: Path) -> None:
-    """Consolidate the metadata of a hierarchy in this process.
+    """Consolidate the metadata of a hierarchy, by this process.
 
-    The hierarchy stays without consolidated metadata if attributes are nested so deeply that the root could not be read
-    any more, or if other programs have written other files into the folders.
+    The hierarchy is complete without consolidated metadata. It stays without if attributes are nested so deep that the
+    root could not be read any more, if a file in it has unexpected content, or if the system fails to read or write a
+    file: arrays that have been copied are no reason for an error then.
     """
-    with _locked(root / METADATA):
-        try:
-            metadata = {folder.relative_to(root).as_posix(): content for folder, content in _metadata_below(root)}
-            for node in metadata.values():
-                if node["node_type"] == "group":
-                    node["consolidated_metadata"] = {"kind": "inline", "must_understand": False, "metadata": {}}
-        except (ValueError, KeyError, TypeError):
-            return
-        if "." in metadata and _nesting([*metadata.values()]) <= _MAX_NESTING:
+    with contextlib.suppress(OSError, ValueError, KeyError, TypeError, RecursionError), _locked(root / METADATA):
+        metadata = {folder.relative_to(root).as_posix(): content for folder, content in _metadata_below(root)}
+        for one in metadata.values():
+            if one["node_type"] == "group":
+                one["consolidated_metadata"] = {"kind": "inline", "must_understand": False, "metadata": {}}
+        if "." in metadata and _nesting([*metadata.values()]) <= _MOST_NESTING:
             content = metadata.pop(".")
             content["consolidated_metadata"]["metadata"] = metadata
             _replace(root / METADATA, json.dumps(content, indent=2) + "\n")
 
 
 def _metadata_below(folder: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """Yield the metadata of a group and of all groups and arrays in it. Folders of arrays contain only chunks."""
+    """Return a group and all groups and arrays in it; the folders of arrays hold chunks alone."""
     if not (folder / METADATA).is_file():
         return
     content = json.loads((folder / METADATA).read_bytes())
     yield folder, content
     if content["node_type"] == "group":
         for entry in sorted(folder.iterdir()):
-            if entry.is_dir() and not entry.is_symlink():
+            if entry.is_dir() and not entry.is_symlink() and not _is_set_aside(entry):
                 yield from _metadata_below(entry)
+
+
+def _is_set_aside(folder: Path) -> bool:
+    """Return whether a folder is unfinished, or has the data of a copy whose name was taken (``NAME.kept-1``)."""
+    name, mark, number = folder.name.rpartition(".kept-")
+    has_owner = bool(mark) and number.isdecimal() and folder.with_name(name or number).exists()
+    return has_owner or (folder.name.startswith(".") and ".plait-" in folder.name)
 
 
 def _nesting(value: Any) -> int:
@@ -79,7 +84,7 @@ def _nesting(value: Any) -> int:
 
 @contextlib.contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    """Hold the lock of a metadata file, if the file system supports locks."""
+    """Hold the lock of the file that has a name, where the file system keeps locks."""
     request = struct.pack("hhqqixxxx", fcntl.F_WRLCK, os.SEEK_SET, _LOCKED_BYTE, 1, 0)
     while True:
         try:
@@ -90,7 +95,7 @@ def _locked(path: Path) -> Iterator[None]:
         try:
             with contextlib.suppress(OSError):
                 fcntl.fcntl(file, fcntl.F_OFD_SETLKW, request)
-            if os.path.samestat(os.fstat(file), path.stat()):  # the previous lock holder may have replaced the file
+            if os.path.samestat(os.fstat(file), path.stat()):  # the one before may have replaced the file
                 yield
                 return
         finally:

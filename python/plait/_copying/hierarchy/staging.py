@@ -1,9 +1,9 @@
 """New hierarchies of folders with several arrays: they appear whole, or not at all.
 
-Each array of a hierarchy such as ``a.zarr`` is a folder that is written on its own. If ``a.zarr`` is new, all arrays
-are written to ``.a.zarr.plait-HOST-PROCESS-NUMBER/a.zarr``, which is renamed to ``a.zarr`` after the last array. If
-arrays are added to an existing hierarchy, each appears when it is complete, and a copy that fails removes the arrays
-that it has added.
+Each array of a hierarchy such as ``a.zarr`` is a folder that Plait writes by itself. If ``a.zarr`` is new, all of its
+arrays are written to ``.a.zarr.plait-HOST-PROCESS-NUMBER/a.zarr``, which gets its name when the last array is there. If
+arrays are added to a hierarchy that exists, each appears when it is whole, and a copy that fails removes those that it
+has added (additions.py).
 """
 
 from __future__ import annotations
@@ -25,51 +25,59 @@ from ..._errors import Error, store_error
 from ..._guard import agreed_already, checks
 from ..._location import locate_new
 from ..leftovers import remove_leftovers, temporary_prefix
-from .consolidating import METADATA, consolidate, consolidate_here
+from .additions import Additions, holds_entries
+from .consolidating import consolidate, consolidate_here
 
 _counter = itertools.count()
 _FORMAT = "zarr:"
-"""The prefix of a new hierarchy without the suffix ``.zarr``."""
+"""Stands before the name of a new hierarchy whose ending does not say what it is."""
 
 
 class Stage:
-    """A temporary folder for the arrays of a new hierarchy until all of them are written."""
+    """Where the arrays of a hierarchy are written until all of them are there."""
 
     def __init__(self, target: str, comm: _core.Comm) -> None:
-        """Create the folder.  Collective."""
+        """Make the folder.  Collective."""
         self._target, self._comm = target, comm
         self._format = _FORMAT if target.startswith(_FORMAT) else ""
         self._refuse = partial(_core.refuse, comm=comm)
         self._lock = -1
         self._folder: Path | None = None
-        self._added: list[tuple[Path, Path]] = []
+        self._additions: Additions | None = None
+        self._array, self._missing = Path(), [Path()]
         with checks(self._refuse):
             self._root = Path(locate_new(target).path)
             if comm.rank == 0 and not _is_there(self._root):
                 self._make()
             with agreed_already():
-                folder_json = _core.tell(f"stage {target}", json.dumps(str(self._folder or "")), 0, comm)
-        folder = json.loads(folder_json)
+                told = _core.tell(f"stage {target}", json.dumps(str(self._folder or "")), 0, comm)
+        folder = json.loads(told)
         self._made = Path(folder) / self._root.name if folder else None
         self.path = f"{self._format}{self._made}" if self._made else target
-        """The name of the hierarchy that arrays are written to."""
+        """What arrays are written to."""
+        if self._made is None:
+            self._additions = Additions.begin(target.removeprefix(self._format), self._root)
 
     def begin_array(self, name: str) -> None:
-        """Record an array that is added to an existing hierarchy, so that discard() can remove it."""
-        if self._made is not None or self._comm.rank != 0:
-            return
-        folder = self._root.joinpath(*[part for part in name.split("/") if part])
-        above = [path for path in (folder, *folder.parents) if path.is_relative_to(self._root)]
-        missing = [path for path in above if not os.path.lexists(path)]
-        if missing:
-            self._added.append((folder, missing[-1]))
+        """Begin an array, before its file is opened."""
+        root = self._made or self._root
+        self._array = root.joinpath(*[part for part in name.split("/") if part])
+        above = [path for path in (self._array, *self._array.parents) if path.is_relative_to(root)]
+        self._missing = [path for path in above if not os.path.lexists(path)]
+
+    def record_array(self, unfinished: str) -> None:
+        """Record the folder of the array.  unfinished: the path of its metadata under a temporary name"""
+        if self._additions is not None:
+            with contextlib.suppress(OSError):  # ranks that do not see the folder leave removing it to rank 0
+                self._additions.record(self._array, self._missing, Path(unfinished).parent)
 
     def commit(self) -> None:
-        """Rename the hierarchy to its final name.  Collective."""
-        self._added.clear()
-        if self._made is None:
+        """Give the hierarchy its name.  Collective."""
+        if self._additions is not None:
             consolidate(self._target, self._comm)
+            self._additions.end()
             return
+        assert self._made is not None
         with checks(self._refuse):
             if self._folder is not None:
                 try:
@@ -79,31 +87,30 @@ class Stage:
             with agreed_already():
                 _core.tell(f"finish {self._target}", "", 0, self._comm)
 
-    def discard(self) -> None:
-        """Remove what was written."""
+    def discard(self, error: BaseException | None) -> None:
+        """Remove what was written; the error says which arrays of the hierarchy had been replaced already."""
         self._remove_folder()
-        for folder, highest in self._added:
-            shutil.rmtree(folder, ignore_errors=True)
-            for group in folder.parents:
-                # Another program may have added an array to the group.
-                if not group.is_relative_to(highest) or _is_there(group, besides=METADATA):
-                    break
-                shutil.rmtree(group, ignore_errors=True)
-        self._added.clear()
+        if self._additions is None:
+            return
+        if error is not None:
+            _extend(error, self._additions.describe_replaced())
+        if self._comm.rank == 0:
+            self._additions.remove()
+        self._additions.end()
 
     @contextlib.contextmanager
     def naming(self) -> Iterator[None]:
-        """Replace the temporary name in errors by the name that the caller passed."""
+        """Let errors name the hierarchy as the caller does."""
         try:
             yield
         except Error as error:
-            error.args = tuple(self._with_target(text) if isinstance(text, str) else text for text in error.args)
+            error.args = tuple(self._with_target(one) if isinstance(one, str) else one for one in error.args)
             if isinstance(error, OSError) and isinstance(error.filename, str):
                 error.filename = self._with_target(error.filename)
             raise
 
     def _with_target(self, text: str) -> str:
-        """Replace paths of the hierarchy in the temporary folder by the target."""
+        """Replace the hierarchy in the folder, under its own or a temporary name, by the target."""
         if self._made is None:
             return text
         names = rf"(?:\.[^/]*\.plait-[^/]*|{re.escape(self._made.name)})"
@@ -120,24 +127,25 @@ class Stage:
             except FileExistsError:
                 continue
             self._folder = folder
-        # Others remove the folder after this process has ended. They test the lock if they cannot see the process.
+        # Others may remove the folder once this process has ended, which its lock says where they do not see it.
         self._lock = os.open(self._folder, os.O_RDONLY | os.O_DIRECTORY)
         with contextlib.suppress(OSError):
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
-    def _rename(self, staged: Path) -> None:
-        consolidate_here(staged)
+    def _rename(self, made: Path) -> None:
+        consolidate_here(made)
         try:
-            staged.rename(self._root)
+            made.rename(self._root)
         except OSError as error:
             if error.errno not in (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR):
                 raise
-            candidates = (Path(f"{self._root}.kept-{number}") for number in itertools.count(1))
-            spare = next(path for path in candidates if not os.path.lexists(path))
-            staged.rename(spare)
+            kept = next(
+                one for number in itertools.count(1) if not os.path.lexists(one := Path(f"{self._root}.kept-{number}"))
+            )
+            made.rename(kept)
             raise store_error(
                 f"cannot finish {self._target}: a folder with other data has appeared there since the copy began; that "
-                f"one is unchanged, and the new data is in {spare}; move it, or what is in it, to where you want it",
+                f"one is unchanged, and the new data is in {kept}; move it, or what is in it, to where you want it",
                 errno.EEXIST,
             ) from error
         parent = os.open(self._root.parent, os.O_RDONLY | os.O_DIRECTORY)
@@ -153,6 +161,16 @@ class Stage:
             self._folder = None
 
 
-def _is_there(path: Path, besides: str = "") -> bool:
-    """Whether the path exists and is not a folder that is empty but for a file called `besides`."""
-    return os.path.lexists(path) and not (path.is_dir() and all(entry.name == besides for entry in path.iterdir()))
+def _is_there(path: Path) -> bool:
+    """Return whether there is anything but an empty folder."""
+    return os.path.lexists(path) and (not path.is_dir() or holds_entries(path))
+
+
+def _extend(error: BaseException, clause: str) -> None:
+    """Add a clause to the message of an error of Plait, or as a note (PEP 678) to another exception."""
+    if not clause:
+        return
+    if isinstance(error, Error):
+        error.args = (f"{error}; {clause}", *error.args[1:])
+    else:
+        error.__notes__ = [*getattr(error, "__notes__", []), clause]
