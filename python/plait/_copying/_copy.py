@@ -123,12 +123,10 @@ def copy(
     """Copy an array from one store to another, of any kinds that :func:`plait.open` opens. Collective over ``comm``.
 
     source    the name to read from. From a pipe every step is copied; of several names, in a list, each is a step
-    target    the name to write to. It appears whole and durable when everything has been copied, or not at all. In a
-              Zarr hierarchy that exists, each of several arrays appears when it is whole; a copy that fails removes
-              those that it has added, and its error names those that it has replaced.
-              ``{step}`` (or ``{step:04}``) and ``{variable}`` in the name stand for the number of the step and the name
-              of the array, and make a file for each; without ``{step}`` a second step is an error. A pipe gets every
-              step
+    target    the name to write to. It appears whole and durable when everything has been copied, or not at all. In an
+              existing Zarr hierarchy each array appears when it is whole; errors name those that had been replaced.
+              ``{step}`` (or ``{step:04}``) and ``{variable}`` in the name stand for the number of a step and the name of
+              an array, and make a file for each; without ``{step}`` a second step is an error. Pipes get every step
     comm      an mpi4py communicator whose ranks copy together; without one this process copies alone
     shape, dtype, order, offset  of the array in the source, if the source does not state them: as in
               :func:`plait.open`. The target gets the same shape, dtype (byte order included) and order; arrays from a

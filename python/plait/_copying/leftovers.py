@@ -29,6 +29,7 @@ def remove_leftovers(target: str) -> None:
         path = path_of(found.file if found.adds_arrays else target)
         if path is None:
             return
+        path = Path(os.path.realpath(path))  # new files are made next to the one that a link leads to
         if target.startswith("stripe:"):
             # Creating the striped file again removes the leftover with its components.
             open_file(target, "w", shape=(1,), dtype="u1")._core.abandon()

@@ -22,6 +22,7 @@ from .attributes import Kept as KeptAttributes
 from .boxes import Kept
 from .describing import described
 from .hierarchy.consolidating import consolidate
+from .hierarchy.folders import check_mount_point
 from .hierarchy.staging import Stage
 from .names import Apart, TargetName
 from .resume.journal import Journal
@@ -213,6 +214,7 @@ class FileTarget:
         names = [self._name.of(step.number, array.name) for array in arrays]
         for name in dict.fromkeys(names):
             self._apart.check(name)
+            check_mount_point(name)
         several = self._groups and len(arrays) > 1 and not self._name.has_variable
         self._root = names[0] if several else ""
         self._consolidated = [self._root] if several else [*dict.fromkeys(filter(None, map(_hierarchy_of, names)))]

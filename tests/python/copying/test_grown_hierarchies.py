@@ -1,6 +1,7 @@
 """Copies into Zarr hierarchies that exist: one that fails leaves them as they were, and says what it has replaced."""
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -129,3 +130,65 @@ def test_consolidated_metadata_is_optional(hierarchy, deep):
     for name, array in ARRAYS.items():
         np.testing.assert_array_equal(plait.open(f"t.zarr::{name}").read(), array)
     assert listed(hierarchy) is None
+
+
+@pytest.mark.parametrize("target", ["new.zarr", "t.zarr"])
+@pytest.mark.parametrize("large", ["b", "g/b", "a/b", "old2"])
+def test_errors_name_arrays(hierarchy, target, large):
+    first = "a/a" if large == "a/b" else "a"
+    write("u.h5", {first: np.ones(5), large: ARRAYS["g/a"]})
+    command = f"ulimit -f 100; exec {sys.executable} -m plait.cli copy u.h5 {target}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert f" {target}/{large}/c/0" in done.stderr
+    assert ".plait-" not in done.stderr
+
+
+@pytest.mark.parametrize("resume", [False, True])
+@pytest.mark.parametrize(
+    ("target", "code", "advice"),
+    [
+        ("nosuch/x.zarr", FileNotFoundError, r"create the folder /.*/nosuch first"),
+        ("s.h5/x.zarr", NotADirectoryError, "give a path in a folder"),
+    ],
+)
+def test_folders_that_cannot_be_made(hierarchy, target, code, advice, resume):
+    with pytest.raises(plait.StoreError, match=rf"^cannot (make|open) .*; {advice}$") as raised:
+        plait.copy("t.h5", target, resume=resume)
+    assert isinstance(raised.value, code)
+    assert (".plait-" in str(raised.value)) == resume  # the file that a copy with resume could not open
+
+
+def test_mount_points_fail_before_anything_is_written(hierarchy):
+    mount = shutil.which("mount")
+    Path("disk").mkdir()
+    command = [mount, "-t", "tmpfs", "plait-test", "disk"]
+    if not mount or subprocess.run(command, capture_output=True, check=False).returncode:
+        pytest.skip("mounting a file system is not permitted here")
+    try:
+        for source, target in [("t.h5", "zarr:disk"), ("t.h5::old", "zarr:disk"), ("t.h5::old", "zarr:disk::a")]:
+            with pytest.raises(plait.StoreError, match=r"/disk is a mount point, .*/disk/data\.zarr$"):
+                plait.copy(source, target, progress=lambda done, total: pytest.fail("something was copied"))
+        plait.copy("t.h5", "disk/data.zarr")
+        assert arrays_in("disk/data.zarr") == ["old", "old2"]
+    finally:
+        subprocess.run(["umount", "disk"], check=True)
+    with pytest.raises(plait.StoreError, match="zarr:/: / is a mount point"):
+        plait.copy("t.h5", "zarr:/")
+
+
+@pytest.mark.parametrize("linked", [False, True])
+def test_an_empty_folder_passes_on_its_owner_and_mode(hierarchy, linked):
+    folder = Path("folders", "empty.zarr")
+    folder.mkdir(parents=True)
+    folder.chmod(0o2751)
+    if linked:
+        Path("link.zarr").symlink_to(folder)
+    before = folder.stat()
+    plait.copy("s.h5", "link.zarr" if linked else folder)
+    after = folder.stat()
+    assert after.st_ino != before.st_ino
+    assert (after.st_mode, after.st_uid, after.st_gid) == (before.st_mode, before.st_uid, before.st_gid)
+    assert Path("link.zarr").is_symlink() == linked
+    assert arrays_in(folder) == sorted(ARRAYS)
+    assert sorted(path.name for path in Path("folders").iterdir()) == ["empty.zarr"]

@@ -27,8 +27,10 @@ from ..._location import locate_new
 from ..leftovers import remove_leftovers, temporary_prefix
 from .additions import Additions, holds_entries
 from .consolidating import consolidate, consolidate_here
+from .folders import advise, take_owner_and_mode
 
 _counter = itertools.count()
+_TEMPORARY = r"\.[^/]*?\.plait-[^/]*?-\d+-\d+"
 _FORMAT = "zarr:"
 """Stands before the name of a new hierarchy whose ending does not say what it is."""
 
@@ -44,9 +46,10 @@ class Stage:
         self._lock = -1
         self._folder: Path | None = None
         self._additions: Additions | None = None
-        self._array, self._missing = Path(), [Path()]
         with checks(self._refuse):
-            self._root = Path(locate_new(target).path)
+            self._root = path = Path(locate_new(target).path)
+            if path.is_symlink():
+                self._root = Path(os.path.realpath(path))
             if comm.rank == 0 and not _is_there(self._root):
                 self._make()
             with agreed_already():
@@ -55,6 +58,8 @@ class Stage:
         self._made = Path(folder) / self._root.name if folder else None
         self.path = f"{self._format}{self._made}" if self._made else target
         """What arrays are written to."""
+        self._array = self._made or self._root
+        self._missing = [self._array]
         if self._made is None:
             self._additions = Additions.begin(target.removeprefix(self._format), self._root)
 
@@ -110,12 +115,18 @@ class Stage:
             raise
 
     def _with_target(self, text: str) -> str:
-        """Replace the hierarchy in the folder, under its own or a temporary name, by the target."""
-        if self._made is None:
-            return text
-        names = rf"(?:\.[^/]*\.plait-[^/]*|{re.escape(self._made.name)})"
+        """Replace temporary names by those that the folders get.
+
+        Example: an array g/a is written to b.zarr, which is new, in .b.zarr.plait-host-7-0/b.zarr. If it is the first
+        one there, .b.zarr.plait-host-7-0/.b.zarr.plait-host-7-1 becomes b.zarr; if b.zarr is in that folder but has no
+        group g, it becomes b.zarr/g.
+        """
+        root = self._made or self._root
         target = self._target.removeprefix(self._format)
-        return re.sub(rf"{re.escape(str(self._made.parent))}/{names}", lambda _: target, text)
+        highest = self._missing[-1] if self._missing else self._array
+        shown = "/".join([target.rstrip("/"), *highest.relative_to(root).parts])
+        text = re.sub(rf"{re.escape(str(root.parent))}/{_TEMPORARY}", lambda _: shown, text)
+        return text if self._made is None else text.replace(str(self._made), target)
 
     def _make(self) -> None:
         remove_leftovers(self._target)
@@ -126,6 +137,11 @@ class Stage:
                 folder.mkdir()
             except FileExistsError:
                 continue
+            except OSError as error:
+                raise store_error(
+                    f"cannot make the folder of {self._target}: {error.strerror}; {advise(self._root, error)}",
+                    error.errno,
+                ) from error
             self._folder = folder
         # Others may remove the folder once this process has ended, which its lock says where they do not see it.
         self._lock = os.open(self._folder, os.O_RDONLY | os.O_DIRECTORY)
@@ -135,10 +151,16 @@ class Stage:
     def _rename(self, made: Path) -> None:
         consolidate_here(made)
         try:
+            if self._root.is_dir():
+                take_owner_and_mode(made, self._root)
             made.rename(self._root)
         except OSError as error:
             if error.errno not in (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR):
-                raise
+                raise store_error(
+                    f"cannot finish {self._target}: {error.strerror}; nothing was written there; check the folder "
+                    f"{self._root.parent}, and copy again",
+                    error.errno,
+                ) from error
             kept = next(
                 one for number in itertools.count(1) if not os.path.lexists(one := Path(f"{self._root}.kept-{number}"))
             )

@@ -24,7 +24,7 @@ from ..._guard import Refuse, checks
 from ..._open import Unfinished
 from ..boxes import Boxes, Kept
 from ..plans import Route
-from .journal_lines import boot_id, busy, lock, make_durable, route_of, told_route, valid, was, whole_lines
+from .journal_lines import boot_id, busy, cannot_open, lock, make_durable, route_of, told_route, valid, was, whole_lines
 from .units import Units
 
 _VERSION = 1
@@ -82,7 +82,10 @@ class Journal:
             raise
 
     def _open(self, job: dict[str, Any]) -> str:
-        self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
+        try:
+            self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
+        except OSError as error:
+            raise cannot_open(self._path, error) from error
         lock(self._file, self._path)
         if os.fstat(self._file).st_nlink == 0:  # the other one has just ended
             raise busy(self._path)

@@ -15,6 +15,7 @@ from typing import Any
 from ... import _core
 from ..._errors import Error, store_error
 from ..boxes import Boxes
+from ..hierarchy.folders import advise
 from ..plans import Route
 
 _BOOT = "/proc/sys/kernel/random/boot_id"
@@ -26,6 +27,15 @@ def busy(path: Path) -> Exception:
     return store_error(
         f"another copy to the same target is running, and keeps {path}; wait until it has ended, or stop it",
         errno.EBUSY,
+    )
+
+
+def cannot_open(path: Path, error: OSError) -> Exception:
+    """Return the error of a journal that cannot be opened or created."""
+    advice = "remove it, or give another target" if os.path.lexists(path) else advise(path, error)
+    return store_error(
+        f"cannot open {path}, where a copy with resume records what it has done: {error.strerror}; {advice}",
+        error.errno,
     )
 
 
@@ -120,12 +130,14 @@ def was(before: object, now: object) -> str:
 def clear(path: Path) -> None:
     """Remove what an earlier copy to the same target has left.
 
-    errors  StoreError: EBUSY, that one is running
+    errors  StoreError: EBUSY, that one is running; the record of it cannot be opened
     """
     try:
         file = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return
+    except OSError as error:
+        raise cannot_open(path, error) from error
     with os.fdopen(file, "r+", encoding="utf-8", errors="replace") as journal:
         lock(file, path)
         for line in whole_lines(journal.read()):

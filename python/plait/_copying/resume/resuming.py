@@ -62,7 +62,7 @@ def _path_of(target: str) -> Path | None:
     with contextlib.suppress(Error, TypeError):
         found = locate_new(target)
         path = path_of(found.file if found.adds_arrays else target)
-        if path is not None:
+        if path is not None and path.name:  # the root of all folders has nothing next to it
             array = array_part(target) if found.adds_arrays else ""
             return path.with_name(f".{_short(path.name + (BETWEEN + array if array else ''))}{_MARK}")
     return None

@@ -1,0 +1,56 @@
+"""The folders that hierarchies get: which ones cannot be made, and what a new one takes over from an empty one."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from pathlib import Path
+
+from ..._errors import store_error
+from ..._location import locate_new
+
+
+def check_mount_point(target: str) -> None:
+    """Reject a hierarchy that is a mount point: its folders are made next to it, which is another file system.
+
+    errors  StoreError: EBUSY
+    """
+    found = locate_new(target)
+    if not found.adds_arrays or not os.path.ismount(os.path.realpath(path := locate_new(found.file).path)):
+        return
+    raise store_error(
+        f"cannot write to {target}: {path} is a mount point, whose folder cannot be replaced; give a path in it, such "
+        f"as {os.path.join(path, 'data.zarr')}",
+        errno.EBUSY,
+    )
+
+
+def advise(path: Path, error: OSError) -> str:
+    """Return what to do after the system has failed to make a file or a folder."""
+    if error.errno == errno.ENOENT:
+        return f"create the folder {path.parent} first"
+    if error.errno == errno.ENOTDIR:
+        return "give a path in a folder"
+    return f"check that the folder {path.parent} can be written to"
+
+
+def take_owner_and_mode(folder: Path, existing: Path) -> None:
+    """Give a folder the owner, the group and the permissions of an existing one, as far as this is permitted.
+
+    If the group cannot be set, the new group gets no more rights than everybody has.
+    """
+    status = existing.stat()
+    mode = stat.S_IMODE(status.st_mode)
+    for owner in (status.st_uid, -1):
+        try:
+            os.chown(folder, owner, status.st_gid)
+            break
+        except PermissionError:
+            continue
+    if folder.stat().st_gid != status.st_gid:
+        everybody = mode & stat.S_IRWXO
+        mode &= ~stat.S_IRWXG | everybody << 3
+    if folder.stat().st_uid != status.st_uid or folder.stat().st_gid != status.st_gid:
+        mode &= ~(stat.S_ISUID | stat.S_ISGID)
+    folder.chmod(mode)
