@@ -2,8 +2,10 @@
 
 import json
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -130,6 +132,49 @@ def test_consolidated_metadata_is_optional(hierarchy, deep):
     for name, array in ARRAYS.items():
         np.testing.assert_array_equal(plait.open(f"t.zarr::{name}").read(), array)
     assert listed(hierarchy) is None
+
+
+@pytest.mark.parametrize("replaces", [False, True])
+def test_a_copy_that_is_stopped_in_a_long_access(hierarchy, replaces):
+    first = "old" if replaces else "first"
+    long = np.random.default_rng(1).integers(0, 1000, (2048, 4096)).astype("i4")
+    write("u.h5", {first: np.ones(5), "v": long})
+    before = (hierarchy / "old" / "zarr.json").stat().st_ino
+    options = ["--codec", "zstd:22", "--memory", "1G", "--chunks=-1"]
+    command = [*COPY, "u.h5", "t.zarr", *options]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True) as copying:
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline and (
+            (hierarchy / "old" / "zarr.json").stat().st_ino == before
+            if replaces
+            else not (hierarchy / "first").exists()
+        ):
+            time.sleep(0.01)
+        time.sleep(0.5)
+        copying.send_signal(signal.SIGTERM)
+        errors = copying.communicate(timeout=100)[1]
+    assert copying.returncode == 1
+    clause = "array old of t.zarr had been replaced already and has the new data"
+    unchanged = "the target is as it was, or the complete new one"
+    assert errors == f"Error: the copy was stopped; {clause if replaces else unchanged}\n"
+    assert listed(hierarchy) == arrays_in(hierarchy) == ["old", "old2"]
+    np.testing.assert_array_equal(plait.open("t.zarr::old").read(), np.ones(5) if replaces else np.arange(3))
+    assert sorted(path.name for path in Path().iterdir()) == ["s.h5", "t.h5", "t.zarr", "u.h5"]
+
+
+def test_a_copy_that_is_stopped_between_windows_names_replaced_arrays(hierarchy):
+    write("u.h5", {"old": np.ones(5), "v": np.random.default_rng(1).random((4000, 500))})
+    command = [*COPY, "u.h5", "t.zarr", "--memory", "64K"]
+    before = (hierarchy / "old" / "zarr.json").stat().st_ino
+    with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True) as copying:
+        deadline = time.monotonic() + 60
+        while (hierarchy / "old" / "zarr.json").stat().st_ino == before and time.monotonic() < deadline:
+            time.sleep(0.001)
+        copying.send_signal(signal.SIGTERM)
+        errors = copying.communicate(timeout=100)[1]
+    clause = "array old of t.zarr had been replaced already and has the new data"
+    assert errors == f"Error: the copy was stopped; {clause}\n"
+    assert arrays_in(hierarchy) == ["old", "old2"]
 
 
 @pytest.mark.parametrize("target", ["new.zarr", "t.zarr"])

@@ -19,7 +19,7 @@ from typing import Any
 from mpi4py import MPI
 
 import plait
-from plait.cli.copying.running import StoppedError, has_steps, result_of, stopped_text
+from plait.cli.copying.running import StoppedError, has_steps, result_of, stopped_text, with_notes
 from plait.launch.ranks import report
 
 _LOOK = 0.2  # seconds
@@ -58,7 +58,7 @@ def main() -> None:
         done = plait.copy(**job, comm=comm, progress=progress)
     except (plait.Error, OSError, StoppedError, KeyboardInterrupt) as error:
         if comm.rank == 0:
-            report("failed", text=str(error), argument=isinstance(error, plait.ArgumentError))
+            report("failed", text=with_notes(error), argument=isinstance(error, plait.ArgumentError))
         return
     if comm.rank == 0:
         report("copied", **asdict(result_of(done)))

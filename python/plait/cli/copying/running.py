@@ -17,8 +17,9 @@ from typing import Any
 import click
 
 import plait
+from plait._arrays_in import BETWEEN
 from plait._comm import LAUNCHED
-from plait._location import comes_in_steps
+from plait._location import comes_in_steps, locate_new
 from plait.cli.copying.stopping import ended_in_time
 from plait.launch import LaunchError, RankProgram, require_mpi
 
@@ -32,6 +33,10 @@ _NOTHING = "the copy was stopped; nothing was written"
 _KEPT = "the copy was stopped; the files that were complete are kept"
 _RESUMABLE = "the copy was stopped; what was done is kept, and --resume goes on with it"
 _ENDED = "the copy was stopped by ending its ranks; the target is either the old one or the complete new one"
+_ENDED_IN_HIERARCHY = (
+    "the copy was stopped by ending its ranks; arrays that were complete are in the target, and the others are as they "
+    "were"
+)
 _CUT = "the copy was stopped; the target is as it was, or the complete new one"
 
 
@@ -160,6 +165,8 @@ def copy_here(job: dict[str, Any], comm: Any, progress: Progress) -> CopyResult:
                     else contextlib.nullcontext()
                 ):
                     return result_of(plait.copy(**given, comm=comm, progress=step))
+    except StoppedError as stopped:
+        raise StoppedError(with_notes(stopped)) from stopped
     except KeyboardInterrupt as stopped:
         raise StoppedError(_KEPT) from stopped
 
@@ -180,6 +187,23 @@ def _print_warning(text: str) -> None:
 def stopped_text(job: dict[str, Any]) -> str:
     """Return what a copy says that has ended as it was asked to."""
     return _RESUMABLE if job.get("resume") else _NOTHING
+
+
+def with_notes(error: BaseException) -> str:
+    """Return the text of an error; that of a stopped copy has the notes about what it has replaced."""
+    notes = getattr(error, "__notes__", [])
+    return "; ".join(["the copy was stopped", *notes]) if isinstance(error, StoppedError) and notes else str(error)
+
+
+def _ended_text(job: dict[str, Any]) -> str:
+    """Return the message of a copy that begins now, if its ranks will have to be ended."""
+    if job.get("resume"):
+        return _RESUMABLE
+    with contextlib.suppress(plait.Error, TypeError):  # the copy reports a name that cannot be
+        found = locate_new(job["target"])
+        if found.adds_arrays and BETWEEN not in job["target"] and os.path.exists(found.path):
+            return _ENDED_IN_HIERARCHY
+    return _ENDED
 
 
 def has_steps(job: dict[str, Any]) -> bool:
@@ -218,6 +242,7 @@ def copy_by_ranks(job: dict[str, Any], ranks: int, progress: Progress) -> CopyRe
 def _by_ranks(job: dict[str, Any], folder: Path, ranks: int, listening: tuple[Progress, _Asked]) -> CopyResult:
     progress, asked = listening
     stop = folder / "stop"
+    ended = _ended_text(job)
     path = folder / "job.json"
     path.write_text(json.dumps({**job, "stop": str(stop)}), encoding="utf-8")
     with RankProgram(ranks, "plait.cli.copying.ranks", [str(path)]) as program:
@@ -229,9 +254,9 @@ def _by_ranks(job: dict[str, Any], folder: Path, ranks: int, listening: tuple[Pr
             try:
                 return _listen(program, progress, asked, _LEAVING if has_steps(job) else _STOPPING)
             except (LaunchError, StoppedError, KeyboardInterrupt) as error:
-                raise EndedError(_RESUMABLE if job.get("resume") else _ENDED) from error
+                raise EndedError(ended) from error
             except plait.Error as error:  # as they say themselves
-                raise StoppedError(_KEPT if has_steps(job) else stopped_text(job)) from error
+                raise StoppedError(_KEPT if has_steps(job) else str(error)) from error
 
 
 def _listen(program: RankProgram, progress: Progress, asked: _Asked, stopping: float | None = None) -> CopyResult:

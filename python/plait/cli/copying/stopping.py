@@ -9,7 +9,10 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator
+from dataclasses import asdict
 from typing import Any
+
+from plait._copying.hierarchy.additions import active
 
 PATIENCE = 0.7
 """Seconds in which a copy that was asked to end may do so by itself."""
@@ -41,8 +44,17 @@ def ended_in_time(targets: list[str], told: str, *, resumed: bool = False) -> It
     def watch() -> None:
         while (number := os.read(reads, 1)) != b"":
             if number[0] in _SIGNALS and not ended.wait(PATIENCE):
-                job = json.dumps({"targets": targets, "told": told, "resumed": resumed})
-                os.execv(sys.executable, [sys.executable, "-c", _PROGRAM, job, ":".join(sys.path)])
+                job = {
+                    "targets": targets,
+                    "told": told,
+                    "resumed": resumed,
+                    "additions": [asdict(additions) for additions in active],
+                }
+                # An argument could not hold the names of thousands of arrays.
+                file = os.memfd_create("plait-stopped-copy", 0)
+                with os.fdopen(file, "w", encoding="utf-8", closefd=False) as out:
+                    json.dump(job, out)
+                os.execv(sys.executable, [sys.executable, "-c", _PROGRAM, str(file), ":".join(sys.path)])
 
     thread = threading.Thread(target=watch, daemon=True)
     thread.start()
@@ -61,15 +73,24 @@ def main() -> None:
     """Say that a copy was stopped, and clear up behind it."""
     for number in _SIGNALS:
         signal.signal(number, signal.SIG_IGN)
-    job: dict[str, Any] = json.loads(sys.argv[1])
+    with os.fdopen(int(sys.argv[1]), encoding="utf-8") as file:
+        file.seek(0)
+        job: dict[str, Any] = json.load(file)
+    from plait._copying.hierarchy.additions import Additions
     from plait._copying.leftovers import remove_leftovers
 
+    told = job["told"]
     for target in job["targets"]:
         remove_leftovers(target)
         if job["resumed"]:
             from plait._copying.resume.resuming import settle_stopped
 
             settle_stopped(target)
+    for values in job["additions"]:
+        additions = Additions(**values)
+        additions.remove()
+        if clause := additions.describe_replaced():
+            told = f"the copy was stopped; {clause}"
     shown = _SHOWN if sys.stderr.isatty() and os.environ.get("TERM", "dumb") != "dumb" else ""
-    sys.stderr.write(f"{shown}Error: {job['told']}\n")
+    sys.stderr.write(f"{shown}Error: {told}\n")
     sys.exit(1)
