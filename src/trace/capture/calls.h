@@ -77,7 +77,7 @@ long capture_munmap(void* address, size_t size, struct next_call* next, uintptr_
 long capture_msync(void* address, size_t size, int flags, uintptr_t caller);
 long capture_execveat(int directory, const char* path, char* const* arguments, char* const* environment, int flags);
 
-/* program.c: why a program records nothing.  The trace contains the letters (base/events/format.h). */
+/* program.c: why a program records nothing; the letters stand in the trace (base/events/format.h). */
 enum obstacle {
   OBSTACLE_NONE = 0,
   OBSTACLE_STATIC = PLAIT_UNRECORDED_STATIC,
@@ -88,9 +88,9 @@ enum obstacle {
   OBSTACLE_USER = PLAIT_UNRECORDED_USER,
   OBSTACLE_ASKED = PLAIT_UNRECORDED_ASKED
 };
-/* asked: false if the environment disables recording of the program.  cost: some system calls. */
+/* asked: the environment does not say that the program is not to be recorded.  cost: some system calls. */
 enum obstacle program_obstacle(int directory, const char* path, int flags, bool asked);
-/* Counts a program that is about to run unrecorded, and records its name.  runs: false cancels an earlier call. */
+/* Counts a program that is about to run unrecorded, and keeps its name; runs: false takes that back. */
 void program_unrecorded(int directory, const char* path, enum obstacle why, bool runs);
 
 struct rusage;

@@ -1,4 +1,4 @@
-/* Finds the functions of the next libraries, and calls them. */
+/* Finding the libraries that come next, and calling them. */
 #define _GNU_SOURCE
 #include "trace/capture/chain.h"
 
@@ -13,14 +13,14 @@ _Atomic(void*) capture_chain[CHAIN_COUNT] = {[0 ... CHAIN_COUNT - 1] = UNKNOWN};
 __thread uintptr_t capture_chain_frame;
 __thread uint64_t capture_chain_operation;
 
-/* For entries.S: its functions must not have a frame, so they read the next functions from variables. */
+/* For entries.S, whose functions must not have a frame. */
 __attribute__((used, visibility("hidden"))) void* capture_next_syscall;
 __attribute__((used, visibility("hidden"))) void* capture_next_vfork;
 
 #define CHAIN_NAME(NAME) [CHAIN_##NAME] = #NAME,
 static const char* const names[CHAIN_COUNT] = {CHAIN_INTS(CHAIN_NAME) CHAIN_WORDS(CHAIN_NAME)};
 
-// Finds all functions at once when the program starts.  Calls in the meantime go to the kernel.
+// All at once, as the program starts.  A call that comes meanwhile goes to the kernel.
 static void find(void) {
   for (int i = 0; i < CHAIN_COUNT; ++i) atomic_store(&capture_chain[i], NULL);
   elf_find_texts();

@@ -1,14 +1,14 @@
 /*
  * The libraries that come after this one and define the same names.
  *
- * With LD_PRELOAD="plait:other" a program's open() is the recorder's, and other's open() would never run.  Therefore a
- * call by name is recorded and then passed to the next library's function of that name, as without the recorder.  With
- * "other:plait" the other library is called first, and the recorder is the next library.
+ * LD_PRELOAD="plait:other" makes a program's open() ours and leaves other's unused, unless ours goes on to it.  So a
+ * call that comes by its name is recorded and then made by the next library's function of that name, which sees what it
+ * would see unrecorded.  With "other:plait" the other library is asked first, and ours comes next.
  *
- * The C library's functions are patched to lead here too (code/patch.c).  The chain ends there, and these calls are
- * made as system calls.  System calls that the next library makes during a recorded call are physical requests of that
- * call.  Example: a library that stores the files of /mount in /tmp/store turns `open("/mount/a")` into a logical open
- * of /mount/a and a physical open of /tmp/store/a, and each read is counted once on each level.
+ * A function of the C library leads here too (code/patch.c), where the chain has ended: these calls are made as system
+ * calls.  While the next library works on a recorded call, what it asks of the system is recorded as physical requests
+ * of that call: `open("/mount/a")` of a library that keeps its files below /tmp/store is a logical open of /mount/a and
+ * a physical one of /tmp/store/a, and a read of it is counted once on each level.
  */
 #pragma once
 
@@ -43,18 +43,18 @@ enum chained {
 };
 #undef CHAIN_NUMBER
 
-/* The next library's function of each name; NULL if there is none.  Unknown before the first call. */
+/* The next function of each name; NULL: there is none.  Not known before the first call. */
 extern _Atomic(void*) capture_chain[CHAIN_COUNT];
 enum chained chain_found(enum chained name, uintptr_t caller);
 
-/* Returns the next function of a call by name.  cost: one load if there is no next library. */
+/* Where a call by its name goes next.  cost: one load where nothing comes next. */
 static inline __attribute__((always_inline)) enum chained chain_next(enum chained name, uintptr_t caller) {
   if (__builtin_expect(atomic_load_explicit(&capture_chain[name], memory_order_relaxed) == NULL, 1)) return CHAIN_NONE;
   return chain_found(name, caller);
 }
 #define NEXT(NAME) chain_next(CHAIN_##NAME, (uintptr_t)__builtin_return_address(0))
 
-/* Finds the next library's function of any name; NULL if there is none.  cost: a search of all libraries. */
+/* The next library's function of any name; NULL: there is none.  cost: a walk along all libraries. */
 void* chain_function(const char* name);
 
 /*
@@ -87,14 +87,14 @@ static inline long answer(const struct next_call* next, long result) {
 extern __thread uintptr_t capture_chain_frame __attribute__((tls_model("initial-exec")));
 extern __thread uint64_t capture_chain_operation __attribute__((tls_model("initial-exec")));
 
-/* True while the next library executes a recorded call of this thread; false if a signal handler jumped out of it. */
+/* Whether the next library works on a recorded call of this thread, unless a signal handler jumped out of it. */
 static inline bool chain_inside(void) {
   return __builtin_expect(capture_chain_frame != 0, 0) && !plait_frame_gone(capture_chain_frame, PLAIT_FRAME());
 }
 
 /*
- * Defines a function of the C library twice: for calls by name, and for jumps from the C library's own function.  The
- * body passes the call on to `next`.
+ * A function of the C library, as programs reach it by name and as the C library's own function leads to it.  The body
+ * knows where the call goes `next`.
  */
 #define CHAINED(TYPE, NAME, PARAMETERS, ...)                                        \
   EXPORT TYPE NAME PARAMETERS {                                                     \

@@ -278,7 +278,7 @@ class BlkcsvReader final : public Import {
     return true;
   }
 
-  /// Combines the lines of one request, as blktrace writes them.
+  /// Several lines of one request, as blktrace writes them.
   void take(const std::string& action, const Event& event) {
     using Action = BlockRequests::Action;
     understood();
@@ -340,7 +340,7 @@ class BlkcsvReader final : public Import {
                       "requests were not completed; how long they took is not known"));
     if (has_actions_ && !columns_.has(Column::kAction))
       note(
-          "this is output of blkparse, which has several lines for one request, but each was imported as a request: "
+          "this is a text of blkparse, which has several lines for one request, and each was taken for a request: "
           "import it as blktrace, or name the column action");
     if (guessed_unit_ && columns_.has(Column::kTime)) note("times were taken to be seconds; --tick says otherwise");
     if (operations_ > 0 && !columns_.has(Column::kTime)) note("this trace has no times; requests stand 1 us apart");

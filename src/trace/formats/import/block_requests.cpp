@@ -9,7 +9,7 @@ namespace plait::trace {
 
 namespace {
 
-// A trace with only queued requests completes none of them: at most this many wait, then the earliest is emitted.
+// A trace of queued requests alone completes none: so many wait, then the earliest one is put as it is.
 constexpr std::size_t kMostWaiting = 1 << 16;
 
 // Requests in flight hardly overlap: no more of them than this are searched for a byte.

@@ -1,4 +1,4 @@
-/// Combines the lines that a block-layer trace contains for a request.
+/// One request from the lines that a block layer's trace has of it.
 ///
 /// blktrace writes a line when a request is queued (Q), issued to the driver (D) and completed (C):
 ///
@@ -35,18 +35,18 @@ class BlockRequests {
   /// Calls `put` with each request, or part of one, at its last line.
   explicit BlockRequests(std::function<void(const Event&)> put) : put_(std::move(put)) {}
 
-  /// `event`: the content of the line; its start is the time of the line.
+  /// `event`: what the line says; its start is the time of the line.
   void take(Action action, const Event& event);
-  /// Emits the requests that were not completed; called at the end of the trace.
+  /// At the end of the trace: requests that were not completed.
   void finish();
-  /// All later requests start at or after this time.
+  /// No request that starts before this comes any more.
   std::int64_t horizon() const;
-  /// The number of requests without a line C; final after finish().
+  /// Requests without a line C so far, at the end.
   std::int64_t unfinished() const { return unfinished_; }
 
  private:
   struct Waiting;
-  using Direction = std::pair<std::uint32_t, Kind>;       ///< the file of the device, and the operation
+  using Direction = std::pair<std::uint32_t, Kind>;       ///< the device's file, and what is done to it
   using Requests = std::multimap<std::int64_t, Waiting>;  ///< by offset
   using Stage = std::map<Direction, Requests>;
   using Starts = std::multimap<std::int64_t, std::pair<Stage*, Requests::iterator>>;
