@@ -125,8 +125,8 @@ def copy(
     source    the name to read from. From a pipe every step is copied; of several names, in a list, each is a step
     target    the name to write to. It appears whole and durable when everything has been copied, or not at all. In an
               existing Zarr hierarchy each array appears when it is whole; errors name those that had been replaced.
-              ``{step}`` (or ``{step:04}``) and ``{variable}`` in the name stand for the number of a step and the name of
-              an array, and make a file for each; without ``{step}`` a second step is an error. Pipes get every step
+              ``{step}`` (or ``{step:04}``) and ``{variable}`` in the name stand for the number of a step and the name
+              of an array, and make a file for each; without ``{step}`` a second step is an error. Pipes get every step
     comm      an mpi4py communicator whose ranks copy together; without one this process copies alone
     shape, dtype, order, offset  of the array in the source, if the source does not state them: as in
               :func:`plait.open`. The target gets the same shape, dtype (byte order included) and order; arrays from a
@@ -182,9 +182,7 @@ def copy(
     own = comm_of(comm)
     refuse = partial(_core.refuse, comm=own)
     with checks(refuse):
-        most = whole(bytes_of(memory, "memory"), "memory")
-        if most < 1:
-            raise ArgumentError(f"memory={most} bytes hold nothing; give a number of bytes above 0")
+        most = _bytes_of_memory(memory)
         _check_kinds(layout, progress)
         kept = Wanted(target_order, chunks, shards, codec)
         if cast is not None and target_dtype is None:
@@ -219,6 +217,13 @@ def copy(
         tuple(done.plan),
         tuple(done.skipped),
     )
+
+
+def _bytes_of_memory(memory: int | str) -> int:
+    most = whole(bytes_of(memory, "memory"), "memory")
+    if most < 1:
+        raise ArgumentError(f"memory={most} bytes hold nothing; give a number of bytes above 0")
+    return most
 
 
 def _check_kinds(layout: Any, progress: Any) -> None:

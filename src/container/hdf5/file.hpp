@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "container/hdf5/dataset.hpp"
-#include "container/hdf5/dimensions.hpp"
 #include "container/hdf5/library.hpp"
+#include "container/hdf5/netcdf4/dimensions.hpp"
 #include "store/store.hpp"
 
 namespace plait::container::hdf5 {

@@ -13,7 +13,7 @@
 #include "container/attributes_json.hpp"
 #include "container/fill_value.hpp"
 #include "container/hdf5/filters.hpp"
-#include "container/hdf5/netcdf_fill.hpp"
+#include "container/hdf5/netcdf4/netcdf_fill.hpp"
 #include "container/members.hpp"
 #include "container/npy/encoding.hpp"
 #include "container/refuse.hpp"

@@ -13,9 +13,9 @@
 
 #include "base/descriptor.hpp"
 #include "base/text.hpp"
-#include "container/hdf5/dimensions.hpp"
 #include "container/hdf5/filters.hpp"
 #include "container/hdf5/library.hpp"
+#include "container/hdf5/netcdf4/dimensions.hpp"
 #include "container/hdf5/writing/new_attributes.hpp"
 #include "container/hdf5/writing/new_type.hpp"
 #include "container/hdf5/writing/object_header.hpp"

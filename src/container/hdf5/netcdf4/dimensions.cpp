@@ -1,11 +1,11 @@
-#include "container/hdf5/dimensions.hpp"
+#include "container/hdf5/netcdf4/dimensions.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <utility>
 
-#include "container/hdf5/netcdf_fill.hpp"
+#include "container/hdf5/netcdf4/netcdf_fill.hpp"
 #include "plait/layout.hpp"
 
 namespace plait::container::hdf5 {

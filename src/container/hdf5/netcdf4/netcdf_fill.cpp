@@ -1,4 +1,4 @@
-#include "container/hdf5/netcdf_fill.hpp"
+#include "container/hdf5/netcdf4/netcdf_fill.hpp"
 
 #include <nlohmann/json.hpp>
 

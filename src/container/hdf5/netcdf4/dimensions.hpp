@@ -10,7 +10,7 @@
 
 #include "container/hdf5/dataset.hpp"
 #include "container/hdf5/library.hpp"
-#include "container/hdf5/record_counts.hpp"
+#include "container/hdf5/netcdf4/record_counts.hpp"
 
 namespace plait::container::hdf5 {
 

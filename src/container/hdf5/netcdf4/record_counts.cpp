@@ -1,4 +1,4 @@
-#include "container/hdf5/record_counts.hpp"
+#include "container/hdf5/netcdf4/record_counts.hpp"
 
 #include <algorithm>
 #include <ctime>
