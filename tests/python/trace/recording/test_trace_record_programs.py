@@ -184,6 +184,12 @@ def launched(capfd: Capture, record: list[object], program: list[object], ranks:
         yield load(Path(str(record[record.index("-o") + 1])))
 
 
+def check_complete(found: Recorded) -> None:
+    """The signal handler of MPICH's mpiexec writes 8 bytes to a pipe, maybe while another call is being recorded."""
+    interrupting = "calls that could not be decoded, or came while another was being kept"
+    assert {what: written for what, (_, _, written) in found.missed().items()} in ({}, {interrupting: 8})
+
+
 @pytest.mark.long
 def test_mpi_io_both_ways(tmp_path: Path, capfd: Capture) -> None:
     if importlib.util.find_spec("mpi4py") is None:
@@ -199,7 +205,7 @@ def test_mpi_io_both_ways(tmp_path: Path, capfd: Capture) -> None:
     program = [sys.executable, tmp_path / "program.py", tmp_path / "data"]
     record = [PLAIT, "trace", "record", "-q", "-o", tmp_path / "a.plait", "--"]
     for found in launched(capfd, record, program, 3):
-        assert found.missed() == {}
+        check_complete(found)
         writes = found.of("data", Kind.WRITE)
         ranks = {one.number: one.rank for one in found.description.processes}
         for rank in range(3):
@@ -222,7 +228,7 @@ def test_collective_mpi_io_in_c(tmp_path: Path, capfd: Capture) -> None:
     record: list[object] = [PLAIT, "trace", "record", "-q", "-o", tmp_path / "a.plait", "--"]
     size = 3 * 64 * 1024 * 4
     for found in launched(capfd, record, [program, target], 3):
-        assert found.missed() == {}
+        check_complete(found)
         assert target.stat().st_size == size
         for kind in (Kind.WRITE, Kind.READ):  # two phases: each byte moves once, whoever does it
             events = found.of("data", kind)
