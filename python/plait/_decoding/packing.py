@@ -97,7 +97,9 @@ class Packing:
 def _number(attributes: Mapping[str, Any], name: str, array: str) -> np.generic | None:
     values = _numbers(attributes, name, array)
     if len(values) > 1:
-        raise ArgumentError(f"{array} has {len(values)} values of {name}, which is one number; decode it otherwise")
+        raise ArgumentError(
+            f"{array} has {len(values)} values of {name}; expected one number; correct the attribute, or do not unpack"
+        )
     return values[0] if values else None
 
 
@@ -106,7 +108,9 @@ def _numbers(attributes: Mapping[str, Any], name: str, array: str) -> list[Any]:
         return []
     value = np.asarray(attributes[name])
     if value.dtype.kind not in "iuf":
-        raise ArgumentError(f"{array} has {name}={attributes[name]!r}, which is no number; decode it otherwise")
+        raise ArgumentError(
+            f"{array} has {name}={attributes[name]!r}, which is not a number; correct the attribute, or do not unpack"
+        )
     return list(value.ravel())
 
 
