@@ -31,8 +31,9 @@ struct ScatteredRows {
 
   /// Calls `visit(offset in the file, position in the array, number of rows)` for each block of rows in the buffer.
   template <typename Visit>
-  void for_each_block(Visit&& visit) {
-    for_each_step(rest, [&](std::int64_t file, std::int64_t array) {
+  void for_each_block(Visit&& visit) const {
+    Nest outer = rest;
+    for_each_step(outer, [&](std::int64_t file, std::int64_t array) {
       for (std::int64_t first = 0; first < rows.count; first += rows_at_once)
         visit(file + first * rows.a_step, array + first * rows.b_step, std::min(rows_at_once, rows.count - first));
     });

@@ -215,7 +215,8 @@ class Reader1992 : public LineReader {
 
   void note_counts() override {
     if (comments_ > kCommentsKept)
-      note(base::text("and ", count_text(comments_ - kCommentsKept, "more comment", "more comments")));
+      note(base::text(
+          "and ", count_text(static_cast<std::int64_t>(comments_ - kCommentsKept), "more comment", "more comments")));
     if (undefined_ > 0)
       note(count_text(undefined_, "record type holds the bit 0x04, which means nothing",
                       "record types hold the bit 0x04, which means nothing"));
