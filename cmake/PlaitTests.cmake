@@ -125,8 +125,8 @@ if(PLAIT_SANITIZE MATCHES "address|trap")
   else()
     plait_test_program(plait_fuzz plait_trace ${fuzz_sources} tests/cpp/support/sanitizer_options.cpp)
     set_target_properties(plait_fuzz PROPERTIES ENABLE_EXPORTS ON)  # the library calls back where it is instrumented
-    set(readers plait blkcsv csv 1992 fio strace vscsi oracle-general pipe-hello pipe-frames pipe-answers npz safetensors
-      netcdf zarr zarr-chunk zarr-shard hdf5-chunk hdf5-told)
+    set(readers plait blktrace blkcsv csv 1992 fio strace vscsi oracle-general pipe-hello pipe-frames pipe-answers npz
+      safetensors netcdf zarr zarr-chunk zarr-shard hdf5-chunk hdf5-told)
     foreach(reader IN LISTS readers)
       add_test(NAME fuzz.${reader} COMMAND plait_fuzz --executions 2000 --seconds 60
         --corpus ${PROJECT_SOURCE_DIR}/tests/fuzz/corpus ${reader})
