@@ -40,11 +40,6 @@ std::int64_t make_b_dense(plan::Nest& nest, std::int64_t element_bytes) {
   return step;
 }
 
-Extents scaled(Extents steps, std::int64_t element_bytes) {
-  for (std::int64_t& step : steps) step *= element_bytes;
-  return steps;
-}
-
 void swap_sides(plan::Nest& nest) {
   std::swap(nest.a, nest.b);
   for (plan::NestLoop& loop : nest.loops) std::swap(loop.a_step, loop.b_step);
@@ -55,11 +50,10 @@ void swap_sides(plan::Nest& nest) {
 WindowCopier::WindowCopier(const plan::AccessPlan& plan, std::int64_t rank)
     : plan_(plan),
       holdings_(plan.holdings(rank)),
-      window_steps_(plan::dense_strides(plan.section().shape)),
+      window_steps_(plan::in_bytes(plan::dense_strides(plan.section().shape), plan.element_bytes())),
       no_steps_(plan.section().shape.size(), 0) {
   if (!holdings_.empty() && plan.layout().local_elements(rank) * plan.element_bytes() >= kLargeArray)
     array_landing_ = copy::Landing::kMemory;
-  for (std::int64_t& step : window_steps_) step *= plan.element_bytes();
 }
 
 /// Calls visit(offset of the box in the window, nest of window and array) for each product of pieces in the range.
@@ -78,7 +72,7 @@ void WindowCopier::for_each_product(Range range, const Extents& array_steps, Vis
       }
       if (empty) continue;
       const std::int64_t offset = box.position * plan_.element_bytes();
-      const Extents steps_in_part = scaled(box.steps, plan_.element_bytes());
+      const Extents steps_in_part = plan::in_bytes(box.steps, plan_.element_bytes());
       plan::for_each_nest(pieces, box.steps.empty() ? window_steps_ : steps_in_part, array_steps,
                           [&](plan::Nest& nest) {
                             nest.b += position;

@@ -38,8 +38,7 @@ void PackedMessage::for_each_nest_in(std::int64_t begin, std::int64_t end, const
     const std::int64_t from = std::max(begin, part.first);
     const std::int64_t to = std::min(end, part.first + part.elements);
     if (from >= to) continue;
-    Extents packed_steps = plan::dense_strides(part.counts);
-    for (std::int64_t& step : packed_steps) step *= element_bytes_;
+    const Extents packed_steps = plan::in_bytes(plan::dense_strides(part.counts), element_bytes_);
     for (const plan::Box& box : plan::boxes_of(part.counts, from - part.first, to - part.first)) {
       for (std::size_t d = 0; d < order_.size(); ++d) {
         plan::Pieces pieces = plan::clip(part.pieces[d], box.lo[d], box.hi[d]);

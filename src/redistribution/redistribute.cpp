@@ -168,9 +168,8 @@ void Exchange::try_peers() {
 /// The array of a rank without gaps, at no address of its own.
 copy::LocalArray Exchange::dense(const Layout& layout, std::int64_t rank) const {
   static std::byte somewhere;
-  copy::LocalArray array{rank, &somewhere, plan::dense_strides(layout.padded_shape(rank), layout.order())};
-  for (std::int64_t& step : array.steps) step *= element_bytes_;
-  return array;
+  const Extents strides = plan::dense_strides(layout.padded_shape(rank), layout.order());
+  return {rank, &somewhere, plan::in_bytes(strides, element_bytes_)};
 }
 
 void Exchange::look_around(Views& views) const {

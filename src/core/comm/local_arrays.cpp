@@ -52,10 +52,7 @@ std::vector<copy::LocalArray> local_arrays(const Layout& layout, std::span<const
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const Extents shape = layout.padded_shape(ranks[i]);
     Extents steps = parts[i].steps;
-    if (steps.empty()) {
-      steps = plan::dense_strides(shape, layout.order());
-      for (std::int64_t& step : steps) step *= element_bytes;
-    }
+    if (steps.empty()) steps = plan::in_bytes(plan::dense_strides(shape, layout.order()), element_bytes);
     if (static_cast<int>(steps.size()) != layout.dimensions())
       refuse(base::text("the local array of rank ", ranks[i], " has ", steps.size(), " dimensions, but the layout has ",
                         layout.dimensions()));

@@ -39,9 +39,8 @@ Wanted Wanted::take(FieldReader& fields) {
 }
 
 copy::LocalArray dense_array(const Layout& layout, std::int64_t rank, std::byte* data, std::int64_t element_bytes) {
-  Extents steps = plan::dense_strides(layout.padded_shape(rank), layout.order());
-  for (std::int64_t& step : steps) step *= element_bytes;
-  return {rank, data, std::move(steps)};
+  const Extents strides = plan::dense_strides(layout.padded_shape(rank), layout.order());
+  return {rank, data, plan::in_bytes(strides, element_bytes)};
 }
 
 StepStore::StepStore(int slots, std::int64_t process) : process_(process), slots_(static_cast<std::size_t>(slots)) {}

@@ -7,23 +7,14 @@
 
 namespace plait::plan {
 
-namespace {
-
-Extents scaled(Extents steps, std::int64_t element_bytes) {
-  for (std::int64_t& step : steps) step *= element_bytes;
-  return steps;
-}
-
-}  // namespace
-
 RunCounter::RunCounter(const AccessPlan& plan, std::int64_t rank)
     : plan_(plan),
       rank_(rank),
       holdings_(plan.holdings(rank)),
-      file_steps_(scaled(plan.section().steps, plan.element_bytes())),
-      dense_steps_(scaled(dense_strides(plan.section().shape), plan.element_bytes())) {
+      file_steps_(in_bytes(plan.section().steps, plan.element_bytes())),
+      dense_steps_(in_bytes(dense_strides(plan.section().shape), plan.element_bytes())) {
   const Extents dense = dense_strides(plan.layout().padded_shape(rank), plan.layout().order());
-  array_steps_ = plan.local_steps(plan.strides().empty() ? scaled(dense, plan.element_bytes()) : plan.strides());
+  array_steps_ = plan.local_steps(plan.strides().empty() ? in_bytes(dense, plan.element_bytes()) : plan.strides());
 }
 
 DirectRuns RunCounter::direct() const {

@@ -109,6 +109,11 @@ void shift(Pieces& pieces, std::int64_t by_a, std::int64_t by_b) {
   }
 }
 
+Extents in_bytes(Extents strides, std::int64_t element_bytes) {
+  for (std::int64_t& stride : strides) stride *= element_bytes;
+  return strides;
+}
+
 Extents dense_strides(const Extents& shape, const std::vector<int>& order) {
   Extents strides(shape.size());
   std::int64_t step = 1;

@@ -46,6 +46,8 @@ void shift(Pieces& pieces, std::int64_t by_a, std::int64_t by_b);
 /// slowest first, and is C order where it is left out.
 Extents dense_strides(const Extents& shape, const std::vector<int>& order);
 Extents dense_strides(const Extents& shape);
+/// Strides in bytes of strides in elements.
+Extents in_bytes(Extents strides, std::int64_t element_bytes);
 
 /// How many stretches a product of overlaps, one of each dimension, has that are contiguous in both local arrays, whose
 /// dimensions lie in these orders, slowest first.

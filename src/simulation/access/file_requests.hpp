@@ -48,9 +48,8 @@ inline FileRequests direct_requests_of(const plan::AccessPlan& plan, std::int64_
   const auto add = [&](std::int64_t offset, std::int64_t /*position*/, std::int64_t bytes) {
     all.add(data_offset + offset, bytes);
   };
-  Extents steps = plan::dense_strides(plan.layout().padded_shape(rank), plan.layout().order());
-  for (std::int64_t& step : steps) step *= plan.element_bytes();
-  plan::for_each_direct_nest(plan, rank, steps, [&](plan::Nest& nest) {
+  const Extents strides = plan::dense_strides(plan.layout().padded_shape(rank), plan.layout().order());
+  plan::for_each_direct_nest(plan, rank, plan::in_bytes(strides, plan.element_bytes()), [&](plan::Nest& nest) {
     if (auto rows = plan::find_scattered_rows(nest, plan)) {
       all.end_batch();
       return rows->for_each_block([&](std::int64_t file, std::int64_t /*array*/, std::int64_t count) {
