@@ -59,7 +59,7 @@ bool parse(std::string_view line, Words& words) {
   return true;
 }
 
-/// What RWBS says: F before the letter is a flush, F after it that the write is durable.
+/// The meaning of the field RWBS: F before the letter is a flush, F after it that the write is durable.
 bool describe(const Words& words, Event& event) {
   const std::size_t letter = words.does.find_first_of("RWD");
   event.offset = words.sector;
@@ -171,16 +171,10 @@ std::unique_ptr<Reader> open(std::unique_ptr<Source> source, const ReadOptions&)
 
 bool is_blkparse(std::string_view head) {
   int known = 0;
-  int lines = 0;
-  while (!head.empty() && lines < 20) {
-    const std::size_t end = std::min(head.find('\n'), head.size());
-    const std::string_view text = trimmed(head.substr(0, end));
-    head.remove_prefix(std::min(end + 1, head.size()));
-    if (text.empty()) continue;
-    ++lines;
+  const int lines = for_each_first_line(head, [&](std::string_view line) {
     Words words;
-    known += parse(text, words) ? 1 : 0;
-  }
+    known += parse(line, words) ? 1 : 0;
+  });
   return known * 2 > lines;
 }
 

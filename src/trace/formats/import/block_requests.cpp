@@ -79,7 +79,7 @@ std::optional<std::int64_t> BlockRequests::remove(Stage& stage, const Event& eve
   return start;
 }
 
-// What remains of the request waits on.
+// The rest of the request still waits.
 void BlockRequests::remove_part(Stage& stage, Requests::iterator request, std::int64_t begin, std::int64_t end) {
   const Event whole = release(stage, request);
   const auto wait_for = [&](std::int64_t from, std::int64_t to) {

@@ -1,6 +1,8 @@
 /// What readers of other tools' traces share: order, counts of what was not understood, and numbers in texts.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -97,6 +99,23 @@ std::optional<std::int64_t> scaled_number(std::string_view text, std::int64_t un
 std::vector<std::string_view> words_of(std::string_view line);
 /// Without blanks at the ends.
 std::string_view trimmed(std::string_view text);
+
+/// Calls `visit(line)` for the first 20 lines of a text that are not blank, without blanks at their ends.
+/// returns  The number of these lines.
+template <typename Visit>
+int for_each_first_line(std::string_view text, Visit&& visit) {
+  constexpr int kMaxLines = 20;
+  int lines = 0;
+  while (!text.empty() && lines < kMaxLines) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = trimmed(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (line.empty()) continue;
+    ++lines;
+    visit(line);
+  }
+  return lines;
+}
 /// `text` shortened and with its unprintable bytes shown, for a message.
 std::string shown(std::string_view text);
 

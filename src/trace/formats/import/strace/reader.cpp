@@ -207,17 +207,11 @@ class StraceReader final : public Import {
 
 bool recognise(std::string_view head) {
   int known = 0;
-  int lines = 0;
-  while (!head.empty() && lines < 20) {
-    const std::size_t end = std::min(head.find('\n'), head.size());
-    const std::string_view text = trimmed(head.substr(0, end));
-    head.remove_prefix(std::min(end + 1, head.size()));
-    if (text.empty()) continue;
-    ++lines;
+  const int lines = for_each_first_line(head, [&](std::string_view text) {
     const Line line = parse_line(text);
-    if (line.kind == LineKind::kCall && line.text.find(" = ") == std::string_view::npos) continue;
-    known += line.kind == LineKind::kOther ? 0 : 1;
-  }
+    const bool is_unfinished = line.kind == LineKind::kCall && line.text.find(" = ") == std::string_view::npos;
+    known += line.kind == LineKind::kOther || is_unfinished ? 0 : 1;
+  });
   return lines > 0 && known * 2 > lines;
 }
 
