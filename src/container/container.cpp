@@ -4,8 +4,6 @@
 
 namespace plait::container {
 
-bool Container::recognizes(store::Store& store) const { return begins_as(*this, store); }
-
 std::string Container::refused_attribute(const std::string& path, const ArrayAttribute& /*attribute*/,
                                          bool /*of_group*/) const {
   return base::text("files such as ", path, " have no attributes");

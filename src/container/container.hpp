@@ -97,9 +97,9 @@ class Container {
   virtual std::string kind() const { return base::text("a ", suffix(), " file"); }
   /// Whether a file that begins so is one.  `front` has kFrontBytes, or all that there are.
   virtual bool begins(std::span<const std::byte> front) const = 0;
-  /// True if a file that has a name of this format contains this format.  May search for signatures that begins() does
-  /// not check.  errors  kSystem.
-  virtual bool recognizes(store::Store& store) const;
+  /// True if a file that has a name of this format contains this format.  May search the store for signatures that
+  /// begins() does not see in `front`.  errors  kSystem.
+  virtual bool recognizes(store::Store& /*store*/, std::span<const std::byte> front) const { return begins(front); }
   /// The bytes that those of `store` stand for where they are coded, as a store; else `store` itself.  One rank calls
   /// it before inspect(), with nothing in `told`; every other one with what tell() said there.  path: as for inspect().
   /// errors  kArgument: the name says that something else is coded.  kSystem: damaged.

@@ -1,7 +1,6 @@
 #include "container/registry.hpp"
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <string>
 #include <system_error>
@@ -32,23 +31,17 @@ std::vector<const Container*>& list() {
   return list;
 }
 
-/// What a store begins with.
-struct Front {
-  std::array<std::byte, kFrontBytes> room{};
-  std::size_t length = 0;
-
-  explicit Front(store::Store& store) {
-    const auto bytes = std::min<std::int64_t>(store.size(), kFrontBytes);
-    store.read({{0, room.data(), bytes}});
-    length = static_cast<std::size_t>(bytes);
-  }
-  std::span<const std::byte> bytes() const { return std::span(room).first(length); }
-};
-
 /// In letters of any case.
 bool ends_with(std::string_view path, std::string_view suffix) {
   const auto same = [](char a, char b) { return a == b || (a >= 'A' && a <= 'Z' && a - 'A' + 'a' == b); };
   return path.size() >= suffix.size() && std::ranges::equal(path.substr(path.size() - suffix.size()), suffix, same);
+}
+
+/// Returns the first format that meets a condition; nullptr if none does.
+template <typename Condition>
+const Container* container_with(const Condition& condition) {
+  const auto found = std::ranges::find_if(containers(), [&](const Container* one) { return condition(*one); });
+  return found == containers().end() ? nullptr : *found;
 }
 
 const Container* by_ending(std::string_view path) {
@@ -71,7 +64,7 @@ const Container* stated_format(std::string_view name) {
   return nullptr;
 }
 
-/// Of what is there; nullptr: nothing that can be read, or a folder of no format.
+/// Returns the format of an existing file or folder; nullptr if it cannot be read, or is a folder of no format.
 const Container* container_at_path(const std::string& path) {
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(path, error);
@@ -123,18 +116,14 @@ const Container& container_named(std::string_view name) {
 
 const Container* container_in(store::Store& store) {
   const Front front(store);
-  const auto begins = [&](const Container* one) { return one->begins(front.bytes()); };
-  const auto found = std::ranges::find_if(containers(), begins);
-  return found == containers().end() ? nullptr : *found;
+  return container_with([&](const Container& one) { return one.begins(front.bytes()); });
 }
 
 const Container* container_in_folder(const std::string& folder) {
   std::error_code error;
-  const auto of_folder = [&](const Container* one) {
-    return one->in_folder() && std::filesystem::exists(one->file_of(folder, std::nullopt), error);
-  };
-  const auto found = std::ranges::find_if(containers(), of_folder);
-  return found == containers().end() ? nullptr : *found;
+  return container_with([&](const Container& one) {
+    return one.in_folder() && std::filesystem::exists(one.file_of(folder, std::nullopt), error);
+  });
 }
 
 const Container& container_of(std::string_view name, store::Store& store) {
@@ -145,13 +134,11 @@ const Container& container_of(std::string_view name, store::Store& store) {
   std::error_code error;
   if (std::filesystem::is_directory(path, error))
     if (const Container* const folder = container_in_folder(path.string()); folder != nullptr) return *folder;
-  const Container* found = container_in(store);
-  if (found == &named || named.recognizes(store)) return named;
-  if (found == nullptr) {
-    const auto recognizes = [&](const Container* one) { return one->recognizes(store); };
-    const auto deeper = std::ranges::find_if(containers(), recognizes);
-    if (deeper != containers().end()) found = *deeper;
-  }
+  const Front front(store);
+  if (named.recognizes(store, front.bytes())) return named;
+  const Container* found = container_with([&](const Container& one) { return one.begins(front.bytes()); });
+  if (found == nullptr)
+    found = container_with([&](const Container& one) { return one.recognizes(store, front.bytes()); });
   // Raw elements have no signature, packed or not: their name says what they are.
   return found != nullptr && found->tells() ? *found : named;
 }
@@ -161,6 +148,12 @@ const Container& container_at(std::string_view name) {
   if (parts.format == nullptr)
     if (const Container* const found = container_at_path(std::string(parts.file)); found != nullptr) return *found;
   return container_named(name);
+}
+
+Front::Front(store::Store& store) {
+  const auto bytes = std::min<std::int64_t>(store.size(), kFrontBytes);
+  store.read({{0, room_.data(), bytes}});
+  length_ = static_cast<std::size_t>(bytes);
 }
 
 bool begins_as(const Container& container, store::Store& store) { return container.begins(Front(store).bytes()); }

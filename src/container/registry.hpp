@@ -1,6 +1,8 @@
 /// All formats of files with arrays that there are.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <optional>
 #include <span>
 #include <string>
@@ -49,6 +51,19 @@ const Container& container_of(std::string_view name, store::Store& store);
 const Container& container_at(std::string_view name);
 /// Returns the format of a folder by the files in it; nullptr if it has none.
 const Container* container_in_folder(const std::string& folder);
+/// The first bytes of a store, read once.
+class Front {
+ public:
+  /// errors  kSystem.
+  explicit Front(store::Store& store);
+  /// As many as Container::begins() takes, or all that there are.
+  std::span<const std::byte> bytes() const { return std::span(room_).first(length_); }
+
+ private:
+  std::array<std::byte, kFrontBytes> room_{};
+  std::size_t length_ = 0;
+};
+
 /// Whether a store begins as files of a format do.  errors  kSystem.
 bool begins_as(const Container& container, store::Store& store);
 /// Returns the format whose signature a store has; nullptr if none.  A match may be a coincidence.  errors  kSystem.

@@ -142,7 +142,7 @@ void FileOpening::explain(const Error& error, store::Store& store) const {
   }
   const std::string_view format = container::foreign_by_content(store);
   const Container* looks_like = container::container_in(store);
-  if (format.empty() || container_->recognizes(store)) throw error;
+  if (format.empty() || container_->recognizes(store, container::Front(store).bytes())) throw error;
   const Container* stated = container::array_name(name()).format;
   const std::string remedy = looks_like == nullptr
                                  ? std::string(", which Plait does not read; use a library for that format")

@@ -1,12 +1,12 @@
 #include "container/gzip/container.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include "base/text.hpp"
 #include "container/foreign.hpp"
 #include "container/gzip/store.hpp"
 #include "container/raw/container.hpp"
+#include "container/registry.hpp"
 #include "plait/error.hpp"
 
 namespace plait::container::gzip {
@@ -28,10 +28,7 @@ void check_packed_name(const std::string& name) {
 }
 
 void check_front(store::Store& file, const Container& container) {
-  std::array<std::byte, kFrontBytes> room{};
-  const auto length = std::min<std::int64_t>(file.size(), room.size());
-  file.read({{0, room.data(), length}});
-  if (container.begins(std::span(room.data(), static_cast<std::size_t>(length)))) return;
+  if (begins_as(container, file)) return;
   throw Error(ErrorKind::kSystem,
               base::text("cannot open ", file.name(), " as gzipped elements: it does not begin like a ",
                          "gzip file; rename it, or write raw:", file.name(), " for elements as they are"));

@@ -33,13 +33,13 @@ class ChunkCoordinates {
   bool are_corrected() const { return index_ == Index::kExtensibleArray && unlimited_ > 0; }
 
  private:
-  /// What H5Dget_chunk_index_type() returns.
+  /// The kinds of indices that H5Dget_chunk_index_type() distinguishes.
   enum class Index : int { kTree1 = 0, kSingle = 1, kImplicit = 2, kFixedArray = 3, kExtensibleArray = 4, kTree2 = 5 };
 
   const Extents chunk_;
   const Extents grid_;
   Index index_ = Index::kTree1;
-  // Of extensible arrays only:
+  // The following members are set for extensible arrays only.
   std::vector<Size> max_grid_;  ///< chunks along each dimension at its maximum length
   std::size_t unlimited_ = 0;   ///< the unlimited dimension
   Size elements_per_row_ = 1;   ///< the product of the other maxima

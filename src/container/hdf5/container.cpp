@@ -62,7 +62,9 @@ class Hdf5 : public NamingContainer {
   std::string_view format() const override { return "hdf5"; }
   std::string kind() const override { return "an HDF5 file"; }
   bool begins(std::span<const std::byte> front) const override { return is_hdf5(front); }
-  bool recognizes(store::Store& store) const override { return is_hdf5(store); }
+  bool recognizes(store::Store& store, std::span<const std::byte> front) const override {
+    return begins(front) || begins_later(store);
+  }
   std::optional<Order> only_order() const override { return Order::kC; }
 
   std::vector<Member> list(store::Store& store, const std::string& file) const override {
@@ -196,16 +198,12 @@ bool is_hdf5(std::span<const std::byte> front) {
   return false;
 }
 
-bool is_hdf5(store::Store& store) {
-  std::array<std::byte, kFrontBytes> front{};
-  const std::int64_t size = store.size();
-  const auto length = std::min<std::int64_t>(size, kFrontBytes);
-  store.read({{0, front.data(), length}});
-  if (is_hdf5(std::span(front).first(static_cast<std::size_t>(length)))) return true;
+bool begins_later(store::Store& store) {
   constexpr std::size_t kMostPositions = 64;
   std::array<std::array<std::byte, kSignature.size()>, kMostPositions> found{};
   std::vector<store::ReadSegment> segments;
   constexpr auto kBytes = static_cast<std::int64_t>(kSignature.size());
+  const std::int64_t size = store.size();
   for (std::int64_t at = kFrontBytes - kBytes; at <= (size - kBytes) / 2;) {
     at *= 2;
     segments.push_back({at, found[segments.size()].data(), kBytes});

@@ -14,7 +14,7 @@ std::span<const Container* const> containers();
 /// True if the bytes are the beginning of an HDF5 file: the signature is at byte 0 or, after a user block, at byte 512,
 /// 1024, 2048 and so on.
 bool is_hdf5(std::span<const std::byte> front);
-/// True if a store contains an HDF5 file, also after a user block of any length.  errors  kSystem.
-bool is_hdf5(store::Store& store);
+/// True if a store contains an HDF5 file after a user block that is longer than kFrontBytes.  errors  kSystem.
+bool begins_later(store::Store& store);
 
 }  // namespace plait::container::hdf5

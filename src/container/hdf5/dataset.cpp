@@ -63,6 +63,7 @@ void Dataset::pad_with_null(std::span<std::byte> texts) const {
 }
 
 bool Dataset::has_missing(std::int64_t number) const {
+  if (stored_shape.empty()) return false;
   const Extents all = grid();
   for (std::size_t d = stored_shape.size(); d-- > 0; number /= all[d])
     if (stored_shape[d] < type.shape[d] && (number % all[d] + 1) * chunk[d] > stored_shape[d]) return true;

@@ -183,7 +183,10 @@ std::vector<NamedDataset> HdfFile::datasets(std::string_view group) {
     one.attributes = attributes_of(hdf5_, object, of_netcdf_);
     dimensions.push_back(read_dimensions(hdf5_, object, address, one.dataset.type.shape.size()));
   });
-  if (!top.empty() && std::ranges::any_of(dimensions, &Dimensions::needs_numbers)) add_all_scales(scales);
+  bool needs_all = false;
+  for (std::size_t i = 0; i < found.size(); ++i)
+    needs_all = needs_all || scales.needs_all(dimensions[i], found[i].dataset);
+  if (!top.empty() && needs_all) add_all_scales(scales);
   for (std::size_t i = 0; i < found.size(); ++i) {
     found[i].dataset.dimension_names = scales.names(dimensions[i], found[i].dataset.type.shape.size());
     scales.extend_records(dimensions[i], found[i].dataset);
@@ -193,6 +196,7 @@ std::vector<NamedDataset> HdfFile::datasets(std::string_view group) {
 }
 
 void HdfFile::name_variables(std::vector<NamedDataset>& found) const {
+  if (std::ranges::none_of(found, [](const NamedDataset& one) { return variable_path(one.name) != one.name; })) return;
   std::set<std::string> names;
   for (const NamedDataset& one : found) names.insert(one.name);
   for (const GroupAttributes& group : groups_) names.insert(group.group);
@@ -231,8 +235,7 @@ Dataset HdfFile::dataset(std::string_view name) {
   if (!found.unlimited.empty()) {
     ScaleTable scales(hdf5_, file_.id(), descriptor_);
     const Dimensions its = read_dimensions(hdf5_, object.id(), address_of(object.id()), found.type.shape.size());
-    const bool has_scales = its.is_scale || !its.scales.empty() || !its.numbers.empty();
-    if (its.needs_numbers() || (has_scales && !scales.has_records(its, found))) add_all_scales(scales);
+    if (scales.needs_all(its, found)) add_all_scales(scales);
     scales.extend_records(its, found);
   }
   if (!found.refused.empty()) refuse(text(shown, ": ", found.refused));

@@ -41,8 +41,8 @@ class NetCdf : public NamingContainer {
            std::equal(kFront.begin(), kFront.end(), reinterpret_cast<const char*>(front.data())) &&
            (front[3] == std::byte{1} || front[3] == std::byte{2} || front[3] == std::byte{5});
   }
-  bool recognizes(store::Store& store) const override {
-    return NamingContainer::recognizes(store) || holds_hdf5(store);
+  bool recognizes(store::Store& store, std::span<const std::byte> front) const override {
+    return begins(front) || netcdf4().recognizes(store, front);
   }
   std::vector<Member> list(store::Store& store, const std::string& file) const override {
     if (holds_hdf5(store)) return netcdf4().list(store, file);
@@ -108,7 +108,10 @@ class NetCdf : public NamingContainer {
 
  private:
   /// True if the file is netCDF-4.  Searches for user blocks only in files that are not classic netCDF.
-  bool holds_hdf5(store::Store& store) const { return !begins_as(*this, store) && hdf5::is_hdf5(store); }
+  bool holds_hdf5(store::Store& store) const {
+    const Front front(store);
+    return !begins(front.bytes()) && netcdf4().recognizes(store, front.bytes());
+  }
 };
 
 std::shared_ptr<store::Store> NetCdf::view(std::shared_ptr<store::Store> store, const std::string& path,

@@ -193,14 +193,19 @@ def test_missing_records_cannot_be_written(tmp_path):
         file.write(np.array([b"z"] * 9, "S1"))
 
 
-def test_coordinates_of_several_dimensions_extend_them(tmp_path):
-    with netcdf.Dataset(tmp_path / "a.nc", "w") as file:
+def write_coordinate_of_two_dimensions(path):
+    with netcdf.Dataset(path, "w") as file:
         file.createDimension("time", None)
         file.createDimension("x", None)
         file.createVariable("time", "f8", ("time", "x"))[:5, :7] = 1
         file.createVariable("v", "i4", ("x",), fill_value=-1)[:3] = 2
         file.createVariable("x", "i4", ("x",), fill_value=-1)[:2] = 3
+
+
+def test_coordinates_of_several_dimensions_extend_them(tmp_path):
+    write_coordinate_of_two_dimensions(tmp_path / "a.nc")
     for name in ("x", "v"):
+        assert plait.arrays_in(f"{tmp_path}/a.nc::{name}")[0].shape == (7,)
         with plait.open(f"{tmp_path}/a.nc::{name}") as file:
             assert file.shape == (7,)
             assert file.read().tolist() == ([3] * 2 + [-1] * 5 if name == "x" else [2] * 3 + [-1] * 4)
@@ -226,6 +231,16 @@ def test_plain_arrays_keep_names_that_only_begin_like_netcdfs(tmp_path):
         assert {one.name for one in plait.arrays_in(path)} == set(arrays)
         for name, array in arrays.items():
             np.testing.assert_array_equal(plait.open(f"{path}::{name}").read(), array)
+
+
+@pytest.mark.long
+def test_listing_one_array_of_a_remembered_file(tmp_path):
+    """What one listing remembers is the length that all variables of the file agree on."""
+    write_coordinate_of_two_dimensions(tmp_path / "a.nc")
+    time.sleep(3.1)
+    assert plait.arrays_in(f"{tmp_path}/a.nc::v")[0].shape == (7,)
+    with plait.open(f"{tmp_path}/a.nc::v") as file:
+        assert file.read().tolist() == [2] * 3 + [-1] * 4
 
 
 @pytest.mark.long

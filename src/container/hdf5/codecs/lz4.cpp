@@ -23,8 +23,7 @@ using Decompress = int(const char*, char*, int, int);
 
 constexpr const char* kLz4Missing =
     "chunks that are packed by lz4 (filter 32004) need its library, liblz4.so.1, which is not there; install it "
-    "(Debian: "
-    "liblz4-1)";
+    "(Debian: liblz4-1)";
 
 Decompress* loaded_lz4() {
   static Decompress* const found = []() -> Decompress* {

@@ -12,7 +12,7 @@ namespace plait::container::hdf5 {
 
 namespace {
 
-/// What the library gives for a sequence of any length (hvl_t).
+/// A sequence of any length in the library's representation (hvl_t).
 struct Sequence {
   std::size_t count = 0;
   void* elements = nullptr;
@@ -208,8 +208,10 @@ Address ScaleTable::record_scale(const Dimensions& dimensions, std::size_t d) co
   return its == 0 && dimensions.is_scale && d == 0 ? dimensions.address : its;
 }
 
-bool ScaleTable::has_records(const Dimensions& dimensions, const Dataset& dataset) const {
-  return std::ranges::all_of(dataset.unlimited, [&](std::int64_t d) {
+bool ScaleTable::needs_all(const Dimensions& dimensions, const Dataset& dataset) const {
+  if (dimensions.needs_numbers()) return true;
+  if (!dimensions.is_scale && dimensions.scales.empty() && dimensions.numbers.empty()) return false;
+  return !std::ranges::all_of(dataset.unlimited, [&](std::int64_t d) {
     const Address its = record_scale(dimensions, static_cast<std::size_t>(d));
     return its != 0 && records_.find(its).has_value();
   });

@@ -14,7 +14,7 @@
 
 namespace plait::container::hdf5 {
 
-/// What the attributes of a dataset say about its dimensions.
+/// The dimensions of a dataset, as its attributes describe them.
 struct Dimensions {
   /// One for each dimension: the address of the dataset that is its scale, 0 without one.  Or none at all.
   std::vector<Address> scales;
@@ -55,9 +55,8 @@ class ScaleTable {
   void add(Id dataset, Address address, const std::string& path);
   /// The names of `count` dimensions, each empty without one; none at all if no dimension has one.
   std::vector<std::string> names(const Dimensions& dimensions, std::size_t count);
-  /// True if the lengths of the unlimited dimensions of a dataset are known, so that extend_records() needs no other
-  /// datasets.
-  bool has_records(const Dimensions& dimensions, const Dataset& dataset) const;
+  /// True if add() must have seen all datasets of the file before names() and extend_records() are called for a dataset.
+  bool needs_all(const Dimensions& dimensions, const Dataset& dataset) const;
   /// Gives unlimited dimensions of netCDF the length of the longest dataset that has them: of those that add() has seen,
   /// and those that the scale refers to.
   void extend_records(const Dimensions& dimensions, Dataset& dataset);
