@@ -10,6 +10,7 @@
 
 #include "attributes.hpp"
 #include "bind.hpp"
+#include "container/hdf5/netcdf4/netcdf_fill.hpp"
 #include "container/registry.hpp"
 #include "driver/locating.hpp"
 #include "driver/pipe/driver.hpp"
@@ -46,6 +47,8 @@ void bind_formats(nb::module_& module) {
   module.def(
       "format_at", [](const std::string& name) { return std::string(container::container_at(name).format()); },
       "name"_a, nb::call_guard<Unlocked>());
+  module.def(
+      "netcdf_fill", [](const std::string& dtype) { return bytes_of(container::hdf5::netcdf_fill(dtype)); }, "dtype"_a);
   module.def(
       "is_plain",
       [](const std::string& name) {

@@ -5,7 +5,6 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import TracebackType
 from typing import Any, Literal
 
 import numpy as np
@@ -16,7 +15,7 @@ from .._arguments.words import shown
 from .._core import Layout
 from .._errors import ArgumentError
 from .._guard import Refuse, checks
-from .steps import GivenStep, Region, Source, StepArray
+from .steps import GivenStep, Region, Source, StepArray, WrappedSource
 
 Cast = Literal["safe", "same_kind", "unsafe"]
 RegionLike = str | Mapping[str, slice | str] | Sequence[slice]
@@ -136,29 +135,15 @@ class _View:
     """The source's dimension for each of those that are copied."""
 
 
-class ShapedSource:
+class ShapedSource(WrappedSource):
     """A source of which something is taken."""
-
-    whole = False
 
     def __init__(self, source: Source, shaping: Shaping, refuse: Refuse) -> None:
         """Take the source, and what is wanted of it."""
-        self._source, self._shaping, self._refuse = source, shaping, refuse
-        self.name = source.name
-        self.serial = source.serial
+        super().__init__(source, refuse)
+        self._shaping = shaping
         self._views: dict[str, _View] = {}
         self._read: list[np.ndarray[Any, Any]] = []  # before it is cast
-
-    def __enter__(self) -> ShapedSource:
-        """Open it."""
-        self._source.__enter__()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """End it."""
-        self._source.__exit__(kind, error, trace)
 
     def steps(self) -> Iterator[GivenStep]:
         """Return the steps, with the arrays as they are copied."""

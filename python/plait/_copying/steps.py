@@ -6,16 +6,18 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
 from .._arrays_in import GroupInfo
 from .._attributes import Attributes
 from .._core import Layout
+from .._guard import Refuse
 from .._steps import Attribute
 from .boxes import Kept
 
+_Wrapped = TypeVar("_Wrapped", bound="WrappedSource")
 Region = tuple[slice, ...] | None
 """A window of an array, or all of it."""
 
@@ -127,6 +129,29 @@ class Source(Ending, Reads, Protocol):
 
     def steps(self) -> Iterator[GivenStep]:
         """Return the steps one after the other; the arrays of one are read before the next is asked for."""
+
+
+class WrappedSource:
+    """A source that changes what another source yields; a subclass has `steps` and `read`."""
+
+    whole = False
+
+    def __init__(self, source: Source, refuse: Refuse) -> None:
+        """Wrap the source."""
+        self._source, self._refuse = source, refuse
+        self.name = source.name
+        self.serial = source.serial
+
+    def __enter__(self: _Wrapped) -> _Wrapped:
+        """Open the source."""
+        self._source.__enter__()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the source."""
+        self._source.__exit__(kind, error, trace)
 
 
 class Target(Ending, Writes, Protocol):

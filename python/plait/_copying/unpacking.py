@@ -4,40 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from types import TracebackType
 from typing import Any
 
 import numpy as np
 
 from .._attributes import Attributes, raw_of
 from .._core import Layout
-from .._decoding import Packing
+from .._decoding import Packing, has_fill_of_zarr_2
 from .._guard import Refuse, checks
-from .steps import GivenStep, Region, Source, StepArray
+from .steps import GivenStep, Region, Source, StepArray, WrappedSource
 
 
-class UnpackedSource:
+class UnpackedSource(WrappedSource):
     """A source whose packed arrays are decoded."""
-
-    whole = False
 
     def __init__(self, source: Source, refuse: Refuse) -> None:
         """Wrap the source."""
-        self._source, self._refuse = source, refuse
-        self.name = source.name
-        self.serial = source.serial
+        super().__init__(source, refuse)
         self._packed: dict[str, tuple[StepArray, Packing]] = {}
-
-    def __enter__(self) -> UnpackedSource:
-        """Open the source."""
-        self._source.__enter__()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Close the source."""
-        self._source.__exit__(kind, error, trace)
 
     def steps(self) -> Iterator[GivenStep]:
         """Yield the steps, with their arrays as they are after decoding."""
@@ -64,8 +48,7 @@ class UnpackedSource:
 
     def _decoded(self, array: StepArray) -> StepArray:
         attributes = array.attributes
-        of_zarr_2 = "_ARRAY_DIMENSIONS" in attributes and "_FillValue" not in attributes
-        fill = array.fill_value if of_zarr_2 else None
+        fill = array.fill_value if has_fill_of_zarr_2(attributes) else None
         packing = Packing.of(array.dtype, attributes, fill, f"{self.name}: {array.name}")
         if packing is None:
             return array

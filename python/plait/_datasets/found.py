@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from .._arrays_in import BETWEEN, ArrayInfo, arrays_in, groups_in
+from .._decoding import has_fill_of_zarr_2
 from .._errors import ArgumentError
 from .._indexing.array_like import pieces
 from .._location import format_at, locate
@@ -199,6 +200,6 @@ def _attributes_of(one: ArrayInfo) -> dict[str, Any]:
     elif isinstance(fill, str) and one.dtype.kind == "f":  # xarray encodes it so in Zarr 3
         with contextlib.suppress(ValueError, struct.error):
             (found["_FillValue"],) = struct.unpack("<d", base64.b64decode(fill, validate=True))
-    elif fill is None and _DIMENSIONS in one.attributes and one.fill_value is not None:
+    elif has_fill_of_zarr_2(one.attributes) and one.fill_value is not None:
         found["_FillValue"] = one.fill_value  # as xarray has it in Zarr 2
     return found

@@ -94,6 +94,11 @@ class Packing:
         return result
 
 
+def has_fill_of_zarr_2(attributes: Mapping[str, Any]) -> bool:
+    """Return whether the fill value of an array of Zarr 2 stands for missing elements, as it does for xarray."""
+    return "_ARRAY_DIMENSIONS" in attributes and "_FillValue" not in attributes
+
+
 def _number(attributes: Mapping[str, Any], name: str, array: str) -> np.generic | None:
     values = _numbers(attributes, name, array)
     if len(values) > 1:

@@ -13,10 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from .. import _core
 from .._arguments.words import shown
 from .._arrays_in import BETWEEN, ArrayInfo, arrays_in
 from .._attributes import Attributes
-from .._decoding import PACKING, Packing, TimeConversion, TimeUnits
+from .._decoding import PACKING, Packing, TimeConversion, TimeUnits, has_fill_of_zarr_2
 from .._errors import ArgumentError
 from .._location import format_at, locate
 
@@ -36,18 +37,6 @@ _OF_FORMATS = frozenset(
     ]
 )
 """Attributes by which formats keep dimensions and chunks."""
-
-_NETCDF_FILLS = {
-    "i2": -32767,
-    "u2": 65535,
-    "i4": -2147483647,
-    "u4": 4294967295,
-    "i8": -9223372036854775806,
-    "u8": 18446744073709551614,
-    "f4": 15 * 2.0**119,
-    "f8": 15 * 2.0**119,
-}
-"""Default fill values of netCDF (NC_FILL_INT and others). Elements of one byte have none that readers apply."""
 
 
 @dataclass(frozen=True)
@@ -190,7 +179,9 @@ class Meanings:
 
 def _default_missing(part: PartMeaning) -> tuple[Any, ...]:
     """Return what stands for missing elements in a netCDF file if no attribute says so."""
-    default = _NETCDF_FILLS.get(part.stored.str[1:])
+    # Readers apply none to elements of one byte.
+    element = b"" if part.stored.itemsize == 1 else _core.netcdf_fill(part.stored.str)
+    default = np.frombuffer(element, part.stored)[0].item() if element else None
     path, between, _ = part.url.partition(BETWEEN)
     if default is None or part.packing is not None or "_FillValue" in part.attributes or not between:
         return ()
@@ -241,6 +232,6 @@ def _words(name: str, part: PartMeaning) -> str:
 
 def _fill_of_zarr_2(url: str, attributes: Attributes) -> Any:
     """Return the fill value of an array of Zarr 2 as xarray writes it, where it stands for missing elements."""
-    if "_ARRAY_DIMENSIONS" not in attributes or "_FillValue" in attributes or not locate(url).names_arrays:
+    if not has_fill_of_zarr_2(attributes) or not locate(url).names_arrays:
         return None
     return arrays_in(url)[0].fill_value
