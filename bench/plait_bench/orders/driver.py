@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import statistics
 import tempfile
 import time
@@ -209,8 +210,6 @@ def make_source(array: np.ndarray[Any, Any], name: str, folder: Path) -> Path:
 def remove(path: Path) -> None:
     """Remove a file or a folder."""
     if path.is_dir():
-        for entry in sorted(path.rglob("*"), reverse=True):
-            entry.rmdir() if entry.is_dir() else entry.unlink()
-        path.rmdir()
+        shutil.rmtree(path)
     else:
         path.unlink()
