@@ -10,8 +10,10 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <climits>
 #include <cstdint>
+#include <ctime>
 #include <system_error>
 
 #include "base/files/folder.hpp"
@@ -36,6 +38,17 @@ Error busy(const std::string& shown) {
       base::text("cannot write ", shown,
                  ": another program is writing it, and keeps what is unfinished; wait until that one has ended"),
       EBUSY);
+}
+
+/// True if the folder or a file in it has changed at or after that time, or if that is unknown.
+bool changed_since(int folder, const std::string& path, std::time_t time) {
+  struct stat status{};
+  if (::fstat(folder, &status) != 0 || status.st_mtime >= time) return true;
+  std::error_code error;
+  const auto names = base::names_in(path, error);
+  return error || std::ranges::any_of(names, [&](const std::string& name) {
+           return ::fstatat(folder, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0 || status.st_mtime >= time;
+         });
 }
 
 }  // namespace
@@ -139,6 +152,21 @@ void remove_stale(const fs::path& folder, const std::string& prefix,
     if (number < 0 && errno == EISDIR) number = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
     const Descriptor file(number);
     if (file.number() < 0 || ::flock(file.number(), LOCK_EX | LOCK_NB) != 0) continue;
+    remove(path);
+  }
+}
+
+void remove_abandoned(const fs::path& folder, const std::string& prefix, std::time_t now,
+                      base::FunctionRef<void(const std::string&)> remove) {
+  const std::time_t oldest = now - std::chrono::seconds(kAbandonedAfter).count();
+  std::error_code error;
+  for (const std::string& name : base::names_in(folder.string(), error)) {
+    if (!name.starts_with(prefix)) continue;
+    const std::string path = (folder / name).string();
+    const Descriptor file(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+    if (file.number() < 0 || changed_since(file.number(), path, oldest)) continue;
+    // NFS rejects an exclusive lock of a folder with EBADF; the age alone decides there.
+    if (::flock(file.number(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) continue;
     remove(path);
   }
 }

@@ -3,7 +3,9 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstddef>
+#include <ctime>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -43,6 +45,14 @@ void remove_unfinished(const std::string& target, base::FunctionRef<void(const s
 /// name that is not ours, or whose process may live, stays.
 void remove_stale(const std::filesystem::path& folder, const std::string& prefix,
                   base::FunctionRef<void(const std::string&)> remove);
+
+/// A folder under construction is abandoned if nothing in it has changed for this long.
+inline constexpr std::chrono::hours kAbandonedAfter{7 * 24};
+/// Calls `remove` with each abandoned folder whose name begins with `prefix`, whichever host made it.
+/// now     file system's time: the clocks of hosts may differ.
+/// errors  None: a folder that is locked, or that cannot be examined, stays.
+void remove_abandoned(const std::filesystem::path& folder, const std::string& prefix, std::time_t now,
+                      base::FunctionRef<void(const std::string&)> remove);
 
 /// Gives a file another name unless that is taken: then false.  errors  kSystem.
 bool rename_to_free(const std::string& from, const std::string& to);

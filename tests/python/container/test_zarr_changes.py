@@ -1,5 +1,6 @@
 """Zarr's chunks that change in place: after a crash of the host, by several programs at once, and what kills leave."""
 
+import fcntl
 import os
 import signal
 import socket
@@ -90,6 +91,43 @@ def test_what_killed_programs_left_goes_with_the_next_change(tmp_path):
     with plait.open(path, "r+") as file:
         file.write(np.ones(SHAPE, "i4"))
     assert sorted(os.listdir(changes)) == sorted(names[1:])
+    assert (content(path) == 1).all()
+
+
+WEEK = 7 * 24 * 3600
+
+
+@pytest.mark.parametrize(
+    ("folder_age", "file_age", "locked", "stays"),
+    [
+        (0, 0, False, True),
+        (WEEK - 3600, WEEK - 3600, False, True),
+        (WEEK + 3600, WEEK - 3600, False, True),
+        (WEEK - 3600, WEEK + 3600, False, True),
+        (-WEEK, -WEEK, False, True),
+        (WEEK + 3600, WEEK + 3600, True, True),
+        (WEEK + 3600, WEEK + 3600, False, False),
+    ],
+)
+def test_folders_of_other_hosts_are_removed_after_a_week(tmp_path, folder_age, file_age, locked, stays):
+    path = tmp_path / "a.zarr"
+    make(path, codec="zstd:1")
+    folder = path / ".plait-changes" / ".chunks.plait-else-where-1-0"
+    folder.mkdir(parents=True)
+    (folder / "0").write_bytes(b"half")
+    now = folder.stat().st_mtime
+    os.utime(folder / "0", (now - file_age, now - file_age))
+    os.utime(folder, (now - folder_age, now - folder_age))
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        if locked:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        with plait.open(path, "r+") as file:
+            file.write(np.ones(SHAPE, "i4"))
+    finally:
+        os.close(descriptor)
+    assert folder.exists() == stays
+    assert folder.parent.exists() == stays
     assert (content(path) == 1).all()
 
 

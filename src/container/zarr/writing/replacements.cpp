@@ -60,10 +60,14 @@ void Replacements::make_folder() {
   (void)store::posix::lock_at_once(lock_.number(), array_);
   if (looked_) return;
   looked_ = true;
-  store::posix::remove_stale(all, prefix, [this](const std::string& left) {
+  const auto remove = [this](const std::string& left) {
     std::error_code ignored;
     if (left != folder_) fs::remove_all(left, ignored);
-  });
+  };
+  store::posix::remove_stale(all, prefix, remove);
+  struct stat made{};  // a moment ago, so its time is the file system's present time
+  if (::fstat(lock_.number(), &made) == 0)
+    store::posix::remove_abandoned(all, store::posix::without_host(prefix), made.st_mtime, remove);
 }
 
 std::string Replacements::make(const std::string& file) {

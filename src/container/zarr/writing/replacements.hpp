@@ -11,7 +11,7 @@ namespace plait::container::zarr {
 
 /// A folder in that of an array, `.plait-changes`, has one for each process that makes files, where no reader looks and
 /// which is short to list however many chunks there are.  A process holds a lock on its own; the next one that makes
-/// files removes those of this host whose process has gone.
+/// files removes those of this host whose process has gone, and those of any host that are abandoned.
 /// threads  Any number at once.
 class Replacements {
  public:
