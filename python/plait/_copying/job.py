@@ -110,12 +110,13 @@ class Job:
     def run(self, comm: _core.Comm, refuse: Refuse, progress: Progress | None) -> Done:
         """Carry it out.  Collective."""
         begin = time.perf_counter()
-        # Half for the windows, a quarter for each file's staging.
-        staging = max(self.told.memory // 4 // comm.size, _LEAST_STAGING)
-        threads = 1 if self._alone else min(os.cpu_count() or 1, _MOST_THREADS)
         alone = self.told.comm is None
+        # At most half for the windows. The staging of each file takes a quarter with several ranks. A process alone takes
+        # it only while it reads or writes, and with less than a window it would divide chunks, and decode them repeatedly.
+        staging = max(self.told.memory // (2 if alone else 4) // comm.size, _LEAST_STAGING)
+        threads = 1 if self._alone else min(os.cpu_count() or 1, _MOST_THREADS)
         ranks = Ranks(comm, alone, threads if alone else comm.size, refuse)
-        mover = Mover(ranks, self.layout, self.told.memory // 2, progress)
+        mover = Mover(ranks, self.layout, self.told.memory, progress)
         text = self.name.text if self.name else ""
         mover.journal = open_journal(self, comm, refuse) if text and not self.dry_run else None
         run = Run(self, mover, Scratch(self.told.comm, staging, text), refuse)

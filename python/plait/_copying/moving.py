@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from .._core import Layout
 from .._errors import ArgumentError, Error
 from .._guard import Refuse, checks
 from .boxes import Boxes, Kept, Moved, predicted
-from .passes import passes
+from .passes import buffers, passes
 from .plans import ArrayPlan, Route, described
 from .resume.journal import Journal, Windows
 from .scratch import Scratch
@@ -43,8 +44,9 @@ class Mover:
     """The windows of a copy, the arrays in memory that they go through, and how far it is."""
 
     def __init__(self, ranks: Ranks, layout: str | None, memory: int, progress: Progress | None) -> None:
-        """Say who copies, how they hold a window, and how much memory all of them have for it."""
+        """Say who copies, how they hold a window, and how much memory all of them have for the copy."""
         self._ranks, self._layout, self._memory, self._progress = ranks, layout, memory, progress
+        self._has_warned = False
         self._held: dict[str, tuple[Layout, np.dtype[Any], list[Array]]] = {}
         self.first: StepArray | None = None
         """The first array."""
@@ -119,7 +121,8 @@ class Mover:
         with checks(self._ranks.refuse):
             # Two windows are held at once.
             moved = Moved(array.shape, 2 * array.dtype.itemsize + array.beside)
-            parts = passes(moved, given, kept or Kept(array.order), self._memory, False).passes[0]
+            ends = (given, kept or Kept(array.order))
+            parts = passes(moved, *ends, self._window_bytes(array, ends), False).passes[0]
         self._held.clear()
         for window in parts.windows():
             layout = self._plain_layout(array, window.shape, self._dimension(array, window))
@@ -146,37 +149,53 @@ class Mover:
             kept.chunks is None and given.chunks is None and given.axes is None and kept.order == given.order
         )
         if source.serial or target.serial or same or kept is None or self._layout is not None:
-            return self._stretches(array, kept or given)
+            return self._stretches(array, kept)
         itemsize = array.dtype.itemsize + array.beside
         with checks(self._ranks.refuse):
-            plan = passes(Moved(array.shape, itemsize), given, kept, self._memory, scratch.possible(array))
+            memory = self._window_bytes(array, (given, kept))
+            plan = passes(Moved(array.shape, itemsize), given, kept, memory, scratch.possible(array))
         return Route(plan.passes, plan.between)
 
-    def _stretches(self, array: StepArray, kept: Kept) -> Route:
+    def _stretches(self, array: StepArray, kept: Kept | None) -> Route:
         itemsize = array.dtype.itemsize + array.beside
+        given = Kept(array.order, array.chunks, array.packed, axes=array.axes)
+        memory = self._window_bytes(array, (given, kept or Kept(array.order)))
         with checks(self._ranks.refuse):
             parts = cut(
                 Stored(array.shape, array.order, itemsize, array.chunks),
                 self._ranks.count,
-                self._memory,
+                memory,
                 lambda shape, dimension: self._layout_of(array, shape, dimension),
             )
         window = [1 if d in parts.slow else max(size, 1) for d, size in enumerate(array.shape)]
         if array.shape:
             window[parts.dimension] = max(parts.count, 1)
         shape = tuple(window)
-        given = Kept(array.order, array.chunks, array.packed, axes=array.axes)
-        seconds = predicted(Moved(array.shape, array.dtype.itemsize), given, kept, shape)
+        seconds = predicted(Moved(array.shape, array.dtype.itemsize), given, kept or given, shape)
         return Route((Boxes(array.shape, shape, array.order, seconds),), dimension=parts.dimension)
+
+    def _window_bytes(self, array: StepArray, ends: tuple[Kept, Kept]) -> int:
+        """Return the memory for windows; warns once if the chunks of both ends need more than the limit."""
+        found = buffers(array.dtype.itemsize, ends, self._ranks.comm.size)
+        if found.minimum > self._memory and not self._has_warned and self._ranks.comm.rank == 0:
+            self._has_warned = True
+            warnings.warn(
+                f"copy: memory={self._memory} bytes are too few for the compressed chunks of {array.name or 'the array'}, "
+                f"so the copy takes more; expected at least {found.minimum}: {found.chunks} for chunks and "
+                f"{found.largest} for a window; give memory={found.minimum} or more, or choose smaller chunks",
+                UserWarning,
+                stacklevel=2,
+            )
+        return found.window_bytes(self._memory)
 
     def _check_memory(self, array: StepArray, route: Route) -> None:
         """An earlier copy has chosen the windows."""
         most = max(int(np.prod(parts.window, dtype=np.int64)) for parts in route.passes)
         needed = most * (array.dtype.itemsize + array.beside)
         with checks(self._ranks.refuse):
-            if needed > self._memory:
+            if 2 * needed > self._memory:
                 raise ArgumentError(
-                    f"memory={2 * self._memory} bytes are less than the copy that is resumed was begun with, which has "
+                    f"memory={self._memory} bytes are less than the copy that is resumed was begun with, which has "
                     f"windows of {needed} bytes; give memory={2 * needed} or more"
                 )
 

@@ -7,12 +7,48 @@ which is not packed, is written and read once more instead.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from .boxes import Boxes, Kept, Moved, boxes
 
 _LEAST_GAIN = 0.8
 """Writing twice must save so much: disks are slower than the page cache."""
+
+_IGNORED = 1 << 20
+"""Bytes of buffers for chunks that do not count: the code of a copy takes more."""
+
+
+@dataclass(frozen=True)
+class Buffers:
+    """What a copy needs in memory for compressed chunks, beside its windows.
+
+    At each end there are a buffer for the compressed bytes of a chunk and one for its elements; the source also caches
+    the elements of its last chunk. With chunks of 16 MiB at both ends, one process needs 5 x 16 = 80 MiB. A limit of
+    160 MiB leaves 80 MiB for windows, one of 100 MiB leaves 20 MiB. Below 96 MiB the limit does not hold: windows
+    smaller than a chunk would decode it repeatedly.
+    """
+
+    chunks: int
+    """Bytes of the buffers of all processes."""
+    largest: int
+    """Bytes of the larger chunk of both ends."""
+
+    @property
+    def minimum(self) -> int:
+        """The smallest limit that holds: the buffers, and a window of a chunk; 0 if there are no buffers."""
+        return self.chunks + self.largest
+
+    def window_bytes(self, limit: int) -> int:
+        """Return the bytes for windows: at most half of the limit, as the rest is for the staging of files."""
+        return min(limit // 2, max(limit - self.chunks, self.largest)) if self.chunks else limit // 2
+
+
+def buffers(itemsize: int, ends: tuple[Kept, Kept], processes: int) -> Buffers:
+    """Return the buffers for the compressed chunks of both ends."""
+    sizes = [math.prod(one.chunks) * itemsize if one.packed and one.chunks else 0 for one in ends]
+    chunks = (3 * sizes[0] + 2 * sizes[1]) * processes
+    return Buffers(chunks, max(sizes)) if chunks > _IGNORED else Buffers(0, 0)
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,9 @@
 import json
 import math
 import os
+import subprocess
+import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -119,3 +122,56 @@ def test_what_cannot_be_is_told_before(tmp_path):
         with pytest.raises(plait.ArgumentError) as told:
             plait.copy(tmp_path / "a.npy", name, dry_run=True, **options)
         assert says in str(told.value)
+
+
+CHUNKS = {"rows": (512, 1024), "columns": (1024, 512)}  # of 4 MiB
+
+LIMITED = """
+import sys
+import plait
+
+def peak():
+    with open("/proc/self/status") as status:
+        return next(int(line.split()[1]) << 10 for line in status if line.startswith("VmHWM"))
+
+source, target, chunks, codec, memory = sys.argv[1:]
+plait.copy("small.npy", f"warm-{target}", chunks=(8, 8), codec=codec)
+plait.copy(f"warm-{target}", f"warm-2-{target}", codec=codec)
+before = peak()
+plait.copy(source, target, chunks=eval(chunks), codec=codec, memory=int(memory))
+print(peak() - before)
+"""
+
+
+@pytest.mark.parametrize("chunks", CHUNKS.values(), ids=CHUNKS)
+@pytest.mark.parametrize(
+    ("ends", "codec"),
+    [(("a.zarr", "b.zarr"), "zstd:1"), (("a.h5", "b.zarr"), "zstd:1"), (("a.zarr", "b.h5"), "gzip:1")],
+)
+def test_memory_includes_buffers_of_compressed_chunks(tmp_path, ends, codec, chunks):
+    source, target = ends
+    np.save(tmp_path / "small.npy", np.zeros((16, 16)))
+    array = np.random.default_rng(3).random((2048, 4096))  # 64 MiB, hardly compressible
+    with plait.open(
+        tmp_path / source, "w", shape=array.shape, dtype=array.dtype, chunks=CHUNKS["rows"], codec=codec
+    ) as file:
+        file.write(array)
+    memory, libraries = 24 << 20, 12 << 20
+    run = subprocess.run(
+        [sys.executable, "-W", "error", "-c", LIMITED, source, target, str(chunks), codec, str(memory)],
+        cwd=tmp_path, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert int(run.stdout) < memory + libraries
+    np.testing.assert_array_equal(plait.open(tmp_path / target).read(), array)
+
+
+def test_too_little_memory_for_compressed_chunks_gives_a_warning(tmp_path):
+    array = np.arange(1024 * 1024, dtype="f8").reshape(1024, 1024)
+    with plait.open(tmp_path / "a.zarr", "w", shape=array.shape, dtype="f8", chunks=(512, 512), codec="zstd:1") as file:
+        file.write(array)
+    with pytest.warns(UserWarning, match=f"memory=4194304 bytes are too few .* give memory={12 << 20} or more"):
+        plait.copy(tmp_path / "a.zarr", tmp_path / "b.zarr", codec="zstd:1", memory="4M")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        plait.copy(tmp_path / "a.zarr", tmp_path / "c.zarr", codec="zstd:1", memory="12M")
+    np.testing.assert_array_equal(plait.open(tmp_path / "c.zarr").read(), array)
