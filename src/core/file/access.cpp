@@ -1,10 +1,27 @@
 // Reads and writes of a File.
+//
+// The steps of an access; the numbers are at the code of each step:
+//
+//   1. Record   A trace gets an event with the extent of the call, and with its result or its error.
+//   2. Plan     This process checks its arguments and finds the plan of an earlier equal access, or makes a new plan.
+//   3. Extend   Before a write, the ranks extend a store that does not grow by being written.
+//   4. Agree    All workers compare their calls.  No worker starts a write unless every worker has made the same call
+//               without an error.
+//   5. Execute  Each worker moves its part.  A write is committed to the store once its data have been moved.
+//   6. Finish   All workers learn whether every part has succeeded, and how long the slowest worker has taken.
+//   7. Learn    The plan takes that time, which is the same on all ranks, into account for its next strategy.
+//
+// A worker is a rank, or a thread if the process is alone.  Threads share steps 1 to 3 and 7.  A direct read does not
+// depend on other workers, so it executes first and needs one agreement instead of two.
 
 #include <algorithm>
 #include <cstdlib>
+#include <optional>
+#include <span>
 #include <utility>
 
 #include "access/access.hpp"
+#include "base/function_ref.hpp"
 #include "collective/agree.hpp"
 #include "core/comm/internals.hpp"
 #include "core/comm/local_arrays.hpp"
@@ -18,6 +35,56 @@ namespace plait {
 using core::AccessRequest;
 using core::Action;
 using core::Workers;
+
+namespace {
+
+/// Agrees on a call, whose text is made only if there are other workers, or on the error of this worker.
+collective::Collective agree_on_call(transport::Transport& transport, base::FunctionRef<std::string()> text,
+                                     const std::exception_ptr& error) {
+  return {transport, text, [&] {
+            if (error) std::rethrow_exception(error);
+          }};
+}
+
+/// Executes and finishes a read.  Returns the nanoseconds of the worker that has called last.
+std::int64_t execute_read(collective::Collective& call, access::Move& move, const collective::Elapsed& since_call) {
+  std::int64_t nanoseconds = 0;
+  call.step(
+      [&] {
+        move.run();
+        nanoseconds = since_call.nanoseconds();
+      },
+      nanoseconds);
+  return nanoseconds;
+}
+
+/// Executes and finishes a write.  Threads share a store, which one of them commits once all have written.  Returns the
+/// nanoseconds of the slowest worker, negative: workers agree on the smallest number.
+std::int64_t execute_write(collective::Collective& call, access::Move& move, store::Store& store, bool threads) {
+  const collective::Elapsed since_agreed;
+  std::int64_t nanoseconds = 0;
+  call.step(
+      [&] {
+        move.run();
+        if (!threads) store.settle();
+        nanoseconds = -since_agreed.nanoseconds();
+      },
+      nanoseconds);
+  if (threads)
+    call.step([&] {
+      if (call.transport().rank() == 0) store.settle();
+    });
+  return nanoseconds;
+}
+
+/// The times of the slowest worker, and the total of this process.
+AccessTimes longest_times(std::span<const collective::Times> workers, double total) {
+  const auto longest =
+      std::max_element(workers.begin(), workers.end(), [](const auto& a, const auto& b) { return a.total < b.total; });
+  return {longest->io, longest->copy, longest->wait, total};
+}
+
+}  // namespace
 
 Workers File::Impl::workers_for(const Layout& layout) const {
   if (!comm_.alone()) {
@@ -59,6 +126,8 @@ void File::Impl::check_mode(bool write) const {
 }
 
 void File::Impl::access(const AccessRequest& request, const base::RecordedCall& asked, unsigned flags) {
+  const core::RecordedAs event{request.writes() ? PLAIT_EVENT_WRITE : PLAIT_EVENT_READ, recorded_,
+                               flags | together_flags()};
   const auto extent = [&] {
     return core::asked_extent(array_.section(request.region), request.layout, comm_.alone() ? -1 : comm_.rank(),
                               array_.type.element_bytes, array_.data_offset);
@@ -67,11 +136,10 @@ void File::Impl::access(const AccessRequest& request, const base::RecordedCall& 
     check_open();
     std::atomic<bool> begun{false};
     try {
-      if (channel() != nullptr) {
+      if (channel() != nullptr)
         transfer(request);
-      } else {
+      else
         run(request, asked, begun);
-      }
     } catch (const Error& error) {
       // An error that another rank brings from another call than this write has let nothing be written.
       after_failure(error, begun);
@@ -79,8 +147,49 @@ void File::Impl::access(const AccessRequest& request, const base::RecordedCall& 
     }
     return asked.kept() ? extent().bytes : 0;
   };
-  core::keep(asked, {request.writes() ? PLAIT_EVENT_WRITE : PLAIT_EVENT_READ, recorded_, flags | together_flags()},
-             extent, carry_out);
+  core::keep(asked, event, extent, carry_out);  // 1. Record
+}
+
+void File::Impl::run(const AccessRequest& request, const base::RecordedCall& asked, std::atomic<bool>& begun) {
+  const Workers workers = workers_for(request.layout);
+  const bool team = workers.threads && workers.number > 1;
+  std::vector<collective::Times> spent(team ? static_cast<std::size_t>(workers.number) : 1);
+  double total = 0;
+  std::optional<collective::Stopwatch> watch(total);
+
+  // 2. Plan.  Other ranks learn of an error in step 3 or 4.
+  Ready ready;
+  const auto prepared = collective::caught([&] { ready = make_ready(request, workers); });
+
+  // 3. Extend
+  if (needs_room(request.writes()))
+    with_transport([&](transport::Transport& transport) {
+      collective::Collective call = agree_on_call(transport, [&] { return call_text(request); }, prepared);
+      begun = true;
+      make_room(call);
+    });
+
+  // 4. Agree, 5. Execute, 6. Finish
+  const auto work = [&](transport::Transport& transport) {
+    const base::OperationScope during(asked);
+    const auto worker = team ? static_cast<std::size_t>(transport.rank()) : 0;
+    run_worker(transport, request, {ready, prepared, spent[worker], begun});
+  };
+  if (team && prepared) std::rethrow_exception(prepared);
+  try {
+    if (team)
+      transport::thread::run_team(workers.number, work);
+    else
+      with_transport(work);
+  } catch (...) {
+    if (begun && request.writes()) store_->forget();
+    throw;
+  }
+  watch.reset();
+
+  // 7. Learn
+  ready.planned->learn(spent.front().common);
+  times_ = longest_times(spent, total);
 }
 
 File::Impl::Ready File::Impl::make_ready(const AccessRequest& request, const Workers& workers) {
@@ -94,88 +203,36 @@ File::Impl::Ready File::Impl::make_ready(const AccessRequest& request, const Wor
   return ready;
 }
 
-void File::Impl::run(const AccessRequest& request, const base::RecordedCall& asked, std::atomic<bool>& begun) {
-  collective::Times all;
-  Ready ready;
-  const Workers workers = workers_for(request.layout);
-  std::vector<collective::Times> spent(workers.threads ? static_cast<std::size_t>(workers.number) : 1);
-  {
-    const collective::Stopwatch watch(all.total);
-    const auto prepared = collective::caught([&] { ready = make_ready(request, workers); });
-    if (needs_room(request.writes())) {
-      with_transport([&](transport::Transport& transport) {
-        collective::Collective growing(
-            transport, [&] { return call_text(request); },
-            [&] {
-              if (prepared) std::rethrow_exception(prepared);
-            });
-        begun = true;
-        make_room(growing);
-      });
-    }
-    const auto work = [&](transport::Transport& transport) {
-      const base::OperationScope during(asked);
-      const auto own = workers.threads ? static_cast<std::size_t>(transport.rank()) : 0;
-      run_worker(transport, request, {ready, prepared, spent[own], begun});
-    };
-    const auto failed = collective::caught([&] {
-      if (!workers.threads || workers.number == 1) return with_transport(work);
-      if (prepared) std::rethrow_exception(prepared);
-      transport::thread::run_team(workers.number, work);
-    });
-    if (failed) {
-      if (begun && request.writes()) store_->forget();
-      std::rethrow_exception(failed);
-    }
-  }
-  if (ready.planned != nullptr) ready.planned->learn(spent.front().common);
-  const auto& longest =
-      *std::max_element(spent.begin(), spent.end(), [](auto& a, auto& b) { return a.total < b.total; });
-  times_ = {longest.io, longest.copy, longest.wait, all.total};
-}
-
 void File::Impl::run_worker(transport::Transport& transport, const AccessRequest& request, const Part& part) {
   const collective::Stopwatch watch(part.spent.total);
   const collective::Elapsed since_call;
-  const bool write = request.writes();
   std::unique_ptr<access::Move> move;
-  auto mine = part.prepared;
-  if (!mine)
-    mine = collective::caught([&] {
-      const access::Access access{part.ready.planned->next(), *store_,       array_.data_offset, transport,
-                                  part.ready.arrays,          comm_.alone(), part.spent};
-      move = write ? access::make_write(access) : access::make_read(access);
+  bool independent = false;
+  std::exception_ptr error = part.prepared;
+  if (!error)
+    error = collective::caught([&] {
+      const plan::AccessPlan& plan = part.ready.planned->next();
+      const access::Access access{plan,          *store_,   array_.data_offset, transport, part.ready.arrays,
+                                  comm_.alone(), part.spent};
+      move = request.writes() ? access::make_write(access) : access::make_read(access);
+      independent = !request.writes() && plan.strategy() == plan::Strategy::kDirect;
+      if (independent) move->run();  // 5. Execute, before the only agreement of a direct read
     });
-  // A direct read waits for nobody and changes nothing but its own arrays: one agreement at its end serves for both.
-  const bool independent = !mine && !write && part.ready.planned->next().strategy() == plan::Strategy::kDirect;
-  if (independent) mine = collective::caught([&] { move->run(); });
-  // The time of the slowest rank; in a two-phase read, which begins and ends for all together, that of the last to come.
-  std::int64_t number = -since_call.nanoseconds();
-  collective::Collective call =
-      mine ? collective::Collective(
-                 transport, [&] { return call_text(request); }, [&] { std::rethrow_exception(mine); })
-           : collective::Collective(transport, part.ready.planned->call(), number);
-  if (write) {
+
+  // 4. Agree
+  std::int64_t nanoseconds = -since_call.nanoseconds();
+  collective::Collective call = error ? agree_on_call(
+                                            transport, [&] { return call_text(request); }, error)
+                                      : collective::Collective(transport, part.ready.planned->call(), nanoseconds);
+  if (request.writes()) {
     part.begun = true;
     dirty_ = true;
+    // 5. Execute, 6. Finish
+    nanoseconds = execute_write(call, *move, *store_, comm_.alone() && transport.size() > 1);
+  } else if (!independent) {
+    nanoseconds = execute_read(call, *move, since_call);
   }
-  if (!independent) {
-    // Threads have one store together, which is settled when all have written.
-    const bool shared = comm_.alone() && transport.size() > 1;
-    const collective::Elapsed since_agreed;
-    call.step(
-        [&] {
-          move->run();
-          if (write && !shared) store_->settle();
-          number = write ? -since_agreed.nanoseconds() : since_call.nanoseconds();
-        },
-        number);
-    if (write && shared)
-      call.step([&] {
-        if (transport.rank() == 0) store_->settle();
-      });
-  }
-  part.spent.common = static_cast<double>(std::abs(number)) * 1e-9;
+  part.spent.common = static_cast<double>(std::abs(nanoseconds)) * 1e-9;
 }
 
 std::string File::Impl::explain(const AccessRequest& request) const {
