@@ -10,7 +10,7 @@ namespace plait::access {
 NodeExchange::NodeExchange(const Access& access)
     : access_(access), outgoing_(access.transport), incoming_(access.transport) {
   if (!access.transport.nodes_apart() || access.plan.each_node()) return;
-  steps_ = access.plan.steps();
+  steps_ = access.plan.windows();
   if (!access.arrays.empty()) mine_.emplace_back(access.plan, access.arrays[0].rank);
   const auto bytes =
       static_cast<std::size_t>(access.plan.window() * access.plan.most_positions() * access.plan.element_bytes());

@@ -84,7 +84,7 @@ void WindowCopier::for_each_product(Range range, const Extents& array_steps, Vis
 
 void WindowCopier::window_to_array(Range range, const std::byte* window, const copy::LocalArray& array) const {
   Loops loops;
-  for_each_product(range, plan_.local_steps(array.steps), [&](std::int64_t offset, const plan::Nest& nest) {
+  for_each_product(range, plan_.local_strides(array.steps), [&](std::int64_t offset, const plan::Nest& nest) {
     copy::strided_copy(array.data + nest.b, window + offset + nest.a, plan_.element_bytes(), a_to_b(nest, loops),
                        array_landing_);
   });
@@ -92,7 +92,7 @@ void WindowCopier::window_to_array(Range range, const std::byte* window, const c
 
 void WindowCopier::array_to_window(Range range, const copy::LocalArray& array, std::byte* window) const {
   Loops loops;
-  for_each_product(range, plan_.local_steps(array.steps), [&](std::int64_t offset, const plan::Nest& nest) {
+  for_each_product(range, plan_.local_strides(array.steps), [&](std::int64_t offset, const plan::Nest& nest) {
     copy::strided_copy(window + offset + nest.a, array.data + nest.b, plan_.element_bytes(), b_to_a(nest, loops));
   });
 }
@@ -122,7 +122,7 @@ std::int64_t WindowCopier::unpack_to_window(Range range, const std::byte* packed
 std::int64_t WindowCopier::unpack_to_array(Range range, const std::byte* packed, const copy::LocalArray& array) const {
   Loops loops;
   std::int64_t done = 0;
-  for_each_product(range, plan_.local_steps(array.steps), [&](std::int64_t, plan::Nest nest) {
+  for_each_product(range, plan_.local_strides(array.steps), [&](std::int64_t, plan::Nest nest) {
     swap_sides(nest);  // side a is the array now, side b the message
     const std::int64_t bytes = make_b_dense(nest, plan_.element_bytes());
     copy::strided_copy(array.data + nest.a, packed + done, plan_.element_bytes(), b_to_a(nest, loops));
@@ -134,7 +134,7 @@ std::int64_t WindowCopier::unpack_to_array(Range range, const std::byte* packed,
 std::int64_t WindowCopier::pack_from_array(Range range, const copy::LocalArray& array, std::byte* packed) const {
   Loops loops;
   std::int64_t done = 0;
-  for_each_product(range, plan_.local_steps(array.steps), [&](std::int64_t, plan::Nest nest) {
+  for_each_product(range, plan_.local_strides(array.steps), [&](std::int64_t, plan::Nest nest) {
     swap_sides(nest);
     const std::int64_t bytes = make_b_dense(nest, plan_.element_bytes());
     copy::strided_copy(packed + done, array.data + nest.a, plan_.element_bytes(), a_to_b(nest, loops));

@@ -15,7 +15,7 @@ WindowMove::WindowMove(const Access& access)
   for (const copy::LocalArray& array : access_.arrays) copiers_.emplace_back(plan_, array.rank);
   for (int i = 0; i < transport_.node_size(); ++i) {
     progress(i).reader = reader_of(i);
-    std::int64_t steps = plan_.steps();
+    std::int64_t steps = plan_.windows();
     while (steps > 0 && range_of(i, steps - 1).empty()) --steps;
     progress(i).steps = steps;
     if (plan_.each_node()) wanting_.push_back(plan_.holdings(transport_.worker_on_node(i)));

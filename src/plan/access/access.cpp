@@ -130,9 +130,10 @@ std::vector<Holding> AccessPlan::holdings(std::int64_t rank) const {
   return result;
 }
 
-Extents AccessPlan::local_steps(const Extents& layout_steps) const {
+Extents AccessPlan::local_strides(const Extents& layout_strides) const {
   Extents result;
-  for (const int d : section_.layout_dimension) result.push_back(d < 0 ? 0 : layout_steps[static_cast<std::size_t>(d)]);
+  for (const int d : section_.layout_dimension)
+    result.push_back(d < 0 ? 0 : layout_strides[static_cast<std::size_t>(d)]);
   return result;
 }
 
@@ -201,11 +202,11 @@ std::vector<RankPart> AccessPlan::parts(Range range) const {
   return result;
 }
 
-std::vector<RankPart> AccessPlan::readers_of(const std::vector<Holding>& own, std::int64_t step,
+std::vector<RankPart> AccessPlan::readers_of(const std::vector<Holding>& own, std::int64_t number,
                                              base::FunctionRef<bool(std::int64_t)> wanted) const {
   std::vector<RankPart> result;
   for (std::int64_t reader = 0; reader < readers_;) {
-    const Range range = window(reader, step);
+    const Range range = window(reader, number);
     std::int64_t position = section_.elements;
     for (const Holding& one : own) position = std::min(position, next_owned(one.sets, range.begin));
     if (position >= section_.elements) break;

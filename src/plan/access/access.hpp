@@ -116,9 +116,10 @@ class AccessPlan {
   /// The rank that is a reader, and the reader that a rank is: readers() where it is none.
   std::int64_t rank_of_reader(std::int64_t reader) const { return spread_.rank_of(reader); }
   std::int64_t reader_at(std::int64_t rank) const { return spread_.reader_at(rank); }
-  /// Elements of a window, and how many windows the longest share has.
+  /// Elements of a window.
   std::int64_t window() const { return window_; }
-  std::int64_t steps() const { return steps_; }
+  /// Number of windows of the longest share.
+  std::int64_t windows() const { return windows_; }
   /// Whether windows are of pieces of chunks, so that only the same reader for all of a share touches each chunk once.
   bool cuts_chunks() const { return section_.chunks && window_chunks_ == 0; }
   /// Whether nobody but the reader whose share a window is of may move it: of what it touches, others hold nothing.
@@ -141,7 +142,8 @@ class AccessPlan {
     bool empty() const { return begin >= end; }
   };
   Range share(std::int64_t reader) const;
-  Range window(std::int64_t reader, std::int64_t step) const;
+  /// Window `number` of a share, from 0 on; empty after the last one.
+  Range window(std::int64_t reader, std::int64_t number) const;
   std::int64_t reader_of(std::int64_t position) const {
     if (!section_.chunks) return (position + shift_) / share_;
     const std::int64_t number = section_.chunks->number_at(position);
@@ -152,8 +154,8 @@ class AccessPlan {
   /// rank that holds the same copy writes it; more than one if a filled halo wraps around.  One entry for each section
   /// dimension.
   std::vector<Holding> holdings(std::int64_t rank) const;
-  /// Steps of a dense local array in elements, one for each section dimension.
-  Extents local_steps(const Extents& layout_steps) const;
+  /// Strides of a local array, one for each section dimension, from those for each layout dimension.
+  Extents local_strides(const Extents& layout_strides) const;
   /// How often an element can be in the local array of one rank.
   std::int64_t most_positions() const;
   /// The smallest position at or behind `position` that a rank with these index sets owns, or `section().elements`.
@@ -163,9 +165,9 @@ class AccessPlan {
   /// The ranks that take part with an element of a range, ascending, and with how many.
   /// cost  O(ranks found, and coordinates in each dimension) for each box of the range.
   std::vector<RankPart> parts(Range range) const;
-  /// The readers, by their ranks, whose window of a step has something of a rank with these holdings, and how much; of
-  /// those that are `wanted`.  cost  O(readers found).
-  std::vector<RankPart> readers_of(const std::vector<Holding>& own, std::int64_t step,
+  /// The readers, by their ranks, whose window `number` has elements of a rank with these holdings, and how many.  Only
+  /// readers that are `wanted`.  cost  O(readers found).
+  std::vector<RankPart> readers_of(const std::vector<Holding>& own, std::int64_t number,
                                    base::FunctionRef<bool(std::int64_t)> wanted) const;
 
   /// Predicted seconds of a strategy, from the rank with the largest part.
@@ -200,7 +202,7 @@ class AccessPlan {
   bool reads_from_disk() const;
   bool writes_queue() const;
   std::int64_t best_writers() const;
-  double two_phase_seconds(std::int64_t readers, std::int64_t share, std::int64_t steps) const;
+  double two_phase_seconds(std::int64_t readers, std::int64_t share, std::int64_t windows) const;
   double direct_seconds() const;
   bool reads_short_runs() const;
   double exchange_seconds() const;
@@ -232,7 +234,7 @@ class AccessPlan {
   std::int64_t share_units_ = 0;    // chunks, or shards, where the array lies in chunks
   std::int64_t window_chunks_ = 0;  // 0 there: no window has room for one
   std::int64_t window_ = 1;
-  std::int64_t steps_ = 0;
+  std::int64_t windows_ = 0;
 };
 
 }  // namespace plait::plan

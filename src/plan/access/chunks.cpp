@@ -1,3 +1,21 @@
+// Chunks of a section: which elements of each chunk are in the section, and at which positions.
+//
+// An array may have more chunks than memory can list, so every answer is computed from the numbers of one chunk.  The
+// chunks that have elements of the section form a grid, whose lines in one dimension are called rows here.  Chunk numbers
+// count the grid in file order, shard by shard.  The elements before a box follow from the rows before it: dimension by
+// dimension, the rows before it times the elements of the box in slower dimensions and of the section in faster ones.
+//
+// Example: rows 1 to 3 of a 5x6 array in chunks of 2x4 elements.  Each chunk takes 8 elements in the file, also at the
+// edges.  The section has 18 elements, in 4 of the 6 chunks:
+//
+//   chunk  of the array          shape in the section  first position  first element in the file
+//   0      row 1, columns 0-3    1x4                    0               4
+//   1      row 1, columns 4-5    1x2                    4              12
+//   2      rows 2-3, columns 0-3 2x4                    6              16
+//   3      rows 2-3, columns 4-5 2x2                   14              24
+//
+// number_at(13) is 2: chunk 2 has the positions 6 to 13.
+
 #include "plan/access/chunks.hpp"
 
 #include <algorithm>

@@ -55,7 +55,7 @@ std::string AccessPlan::explain(const std::string& store_name) const {
         : spread_.nodes() > 1 ? base::text(" on ", spread_.nodes(), " nodes")
                               : "",
         ", ", bytes_text(std::min(share_, section_.elements) * element_bytes_), " each in ",
-        count_text(steps_, "window"), " of at most ", bytes_text(window_ * element_bytes_), ", ",
+        count_text(windows_, "window"), " of at most ", bytes_text(window_ * element_bytes_), ", ",
         count_text(requests(strategy_), "request"), '\n');
     if (section_.chunks)
       add("chunks     ", section_.chunks->count(), " of ", bytes_text(section_.chunks->room() * element_bytes_),

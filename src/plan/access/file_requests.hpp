@@ -72,7 +72,7 @@ template <typename Visit>
 void for_each_direct_nest(const AccessPlan& plan, std::int64_t rank, const Extents& steps, Visit&& visit) {
   const Section& section = plan.section();
   const std::int64_t base = section.origin * plan.element_bytes();
-  const Extents array_steps = plan.local_steps(steps);
+  const Extents array_strides = plan.local_strides(steps);
   for (const Holding& own : plan.holdings(rank)) {
     std::vector<Pieces> pieces;
     Extents file_steps;
@@ -80,9 +80,9 @@ void for_each_direct_nest(const AccessPlan& plan, std::int64_t rank, const Exten
     for (std::size_t d = 0; d < own.sets.size(); ++d) {
       pieces.push_back(intersect(IndexSet::range(0, section.shape[d]), own.sets[d]));
       file_steps.push_back(section.steps[d] * plan.element_bytes());
-      first_position += own.positions[d] * array_steps[d];
+      first_position += own.positions[d] * array_strides[d];
     }
-    for_each_nest(pieces, file_steps, array_steps, [&](Nest& nest) {
+    for_each_nest(pieces, file_steps, array_strides, [&](Nest& nest) {
       nest.a += base;
       nest.b += first_position;
       visit(nest);

@@ -41,7 +41,7 @@ std::int64_t AccessPlan::requests(Strategy strategy) const {
   if (section_.elements == 0) return 0;
   if (strategy == Strategy::kDirect) return RunCounter(*this, largest_rank()).direct().requests;
   const std::int64_t run = std::max<std::int64_t>(section_.contiguous_elements(), 1);
-  return std::max(steps_, base::ceil_divide(share_, run));
+  return std::max(windows_, base::ceil_divide(share_, run));
 }
 
 namespace {
@@ -85,7 +85,7 @@ double AccessPlan::predicted_seconds(Strategy strategy) const {
   // What short requests take where other nodes have the file, nobody knows: no less than messages would.
   if (strategy == Strategy::kDirect) return direct_seconds() + (reads_short_runs() ? exchange_seconds_ : 0);
   if (each_node_) return predicted_seconds_in_each_node();
-  return two_phase_seconds(readers_, std::min(share_, section_.elements), steps_) + exchange_seconds_;
+  return two_phase_seconds(readers_, std::min(share_, section_.elements), windows_) + exchange_seconds_;
 }
 
 bool AccessPlan::reads_short_runs() const {
@@ -153,7 +153,7 @@ double AccessPlan::direct_seconds() const {
   return touching + (writes_queue() ? std::max(own, all) : own);
 }
 
-double AccessPlan::two_phase_seconds(std::int64_t readers, std::int64_t share, std::int64_t steps) const {
+double AccessPlan::two_phase_seconds(std::int64_t readers, std::int64_t share, std::int64_t windows) const {
   const std::int64_t rank = largest_rank();
   // Threads copy for all ranks whatever is in the windows that they take.
   const double hosted = threads_ ? static_cast<double>(layout_.size()) / static_cast<double>(workers_)
@@ -165,8 +165,8 @@ double AccessPlan::two_phase_seconds(std::int64_t readers, std::int64_t share, s
   const double copying =
       hosted * (static_cast<double>(RunCounter(*this, rank).in_window()) * model_.run_seconds + array / rate);
   const std::int64_t run = std::max<std::int64_t>(section_.contiguous_elements(), 1);
-  const auto touched = static_cast<double>(std::max(steps, base::ceil_divide(share, run)));
-  const double waiting = workers_ > 1 ? static_cast<double>(steps + 1) * model_.step_seconds : 0;
+  const auto touched = static_cast<double>(std::max(windows, base::ceil_divide(share, run)));
+  const double waiting = workers_ > 1 ? static_cast<double>(windows + 1) * model_.step_seconds : 0;
   const bool queue = writes_queue();
   // Readers have more of what all share, memory and cores, where others do not read: half of it, as measured.
   const std::int64_t least = write_ ? share : std::min(share, base::ceil_divide(section_.elements, workers_));
@@ -176,7 +176,7 @@ double AccessPlan::two_phase_seconds(std::int64_t readers, std::int64_t share, s
     return touched * (write_ ? model_.write_request_seconds : model_.request_seconds) + moving + copying + waiting;
   if (readers == 1) return touched * model_.request_seconds + moving + copying + waiting;
   // While one of them writes the others fill the next windows.
-  const double first = copying / static_cast<double>(std::max<std::int64_t>(steps, 1));
+  const double first = copying / static_cast<double>(std::max<std::int64_t>(windows, 1));
   return touched * (model_.write_request_seconds + kWakingSeconds) + moving + first + waiting;
 }
 

@@ -11,29 +11,29 @@ RunCounter::RunCounter(const AccessPlan& plan, std::int64_t rank)
     : plan_(plan),
       rank_(rank),
       holdings_(plan.holdings(rank)),
-      file_steps_(in_bytes(plan.section().steps, plan.element_bytes())),
-      dense_steps_(in_bytes(dense_strides(plan.section().shape), plan.element_bytes())) {
+      file_strides_(in_bytes(plan.section().steps, plan.element_bytes())),
+      dense_strides_(in_bytes(dense_strides(plan.section().shape), plan.element_bytes())) {
   const Extents dense = dense_strides(plan.layout().padded_shape(rank), plan.layout().order());
-  array_steps_ = plan.local_steps(plan.strides().empty() ? in_bytes(dense, plan.element_bytes()) : plan.strides());
+  array_strides_ = plan.local_strides(plan.strides().empty() ? in_bytes(dense, plan.element_bytes()) : plan.strides());
 }
 
 DirectRuns RunCounter::direct() const {
-  const std::int64_t runs = count(file_steps_, array_steps_);
+  const std::int64_t runs = count(file_strides_, array_strides_);
   const std::int64_t bytes = plan_.layout().local_elements(rank_) * plan_.element_bytes();
   if (runs == 0 || bytes / runs >= kLongRun) return {runs, runs};
-  return {std::min(count(file_steps_, dense_steps_), runs), runs};
+  return {std::min(count(file_strides_, dense_strides_), runs), runs};
 }
 
-std::int64_t RunCounter::in_window() const { return count(dense_steps_, array_steps_); }
+std::int64_t RunCounter::in_window() const { return count(dense_strides_, array_strides_); }
 
-std::int64_t RunCounter::count(const Extents& a_steps, const Extents& b_steps) const {
+std::int64_t RunCounter::count(const Extents& a_strides, const Extents& b_strides) const {
   const Extents& shape = plan_.section().shape;
   std::int64_t total = 0;
   for (const Holding& holding : holdings_) {
     std::vector<Pieces> pieces;
     for (std::size_t d = 0; d < shape.size(); ++d)
       pieces.push_back(intersect(IndexSet::range(0, shape[d]), holding.sets[d]));
-    for_each_nest(pieces, a_steps, b_steps, [&](Nest& nest) {
+    for_each_nest(pieces, a_strides, b_strides, [&](Nest& nest) {
       take_run(nest, plan_.element_bytes());
       std::int64_t runs = 1;
       for (const NestLoop& loop : nest.loops) runs *= loop.count;

@@ -25,14 +25,14 @@ class RunCounter {
 
  private:
   /// Returns the number of runs that are contiguous in two arrays, whose strides are in bytes.
-  std::int64_t count(const Extents& a_steps, const Extents& b_steps) const;
+  std::int64_t count(const Extents& a_strides, const Extents& b_strides) const;
 
   const AccessPlan& plan_;
   std::int64_t rank_;
   std::vector<Holding> holdings_;
-  Extents file_steps_;
-  Extents dense_steps_;  ///< of a dense array of the section's shape
-  Extents array_steps_;
+  Extents file_strides_;
+  Extents dense_strides_;  ///< of a dense array of the section's shape
+  Extents array_strides_;
 };
 
 }  // namespace plait::plan

@@ -1,4 +1,14 @@
-// Shares and windows of an access: which positions each reader touches, and in which steps.
+// Shares and windows of an access: which positions each reader touches, and in which windows.
+//
+// Readers take consecutive shares of equal size.  Shares and windows begin at multiples of a storage unit in the file,
+// so that no two readers touch one page; therefore they are counted from the unit in which the section begins, which may
+// be `shift_` elements before it.  If the array is stored in chunks, shares are of whole chunks or shards instead.
+//
+// Example: 3 readers take 1,000,000 elements of 8 bytes from byte 128 of a file, with units of 4096 bytes.  A unit is 512
+// elements, and the section begins 16 elements after one.  A third of 1,000,016 elements, rounded up to whole units, is
+// 652 units or 333,824 elements.  The shares are [0, 333808), [333808, 667632) and [667632, 1000000).  The second one
+// begins at byte 128 + 8 * 333,808 = 652 * 4096.  Windows of 1 MiB are 131,072 elements, so each share has at most 3:
+// those of the second share are [333808, 464880), [464880, 595952) and [595952, 667632).
 
 #include <algorithm>
 #include <limits>
@@ -75,7 +85,7 @@ void AccessPlan::choose_window(std::int64_t memory_bytes) {
                                    ? std::max({share(0).size(), share(1).size(), share(readers_ - 1).size()})
                                : readers_ > 1 ? share_
                                               : section_.elements + shift_;
-  steps_ = section_.elements == 0 ? 0 : base::ceil_divide(longest, window_);
+  windows_ = section_.elements == 0 ? 0 : base::ceil_divide(longest, window_);
 }
 
 void AccessPlan::choose_chunks_of_window(std::int64_t most) {
@@ -86,12 +96,12 @@ void AccessPlan::choose_chunks_of_window(std::int64_t most) {
   if (window_chunks_ > 0) {
     window_ = window_chunks_ * largest;
     for (std::int64_t reader = 0; reader < (whole_shards_ ? readers_ : 1); ++reader)
-      steps_ = std::max(steps_, base::ceil_divide(first_chunk(reader + 1) - first_chunk(reader), window_chunks_));
+      windows_ = std::max(windows_, base::ceil_divide(first_chunk(reader + 1) - first_chunk(reader), window_chunks_));
     return;
   }
   // No window has room for a chunk: each goes in pieces, one after another, by one reader all the same.
   for (std::int64_t reader = 0; reader < readers_; ++reader)
-    steps_ = std::max(steps_, base::ceil_divide(share(reader).size(), window_));
+    windows_ = std::max(windows_, base::ceil_divide(share(reader).size(), window_));
 }
 
 AccessPlan::Range AccessPlan::share(std::int64_t reader) const {
@@ -111,17 +121,17 @@ AccessPlan::Range AccessPlan::of_chunks(std::int64_t first, std::int64_t end) co
   return {section_.chunks->position_of(first), section_.chunks->position_of(end)};
 }
 
-AccessPlan::Range AccessPlan::window(std::int64_t reader, std::int64_t step) const {
+AccessPlan::Range AccessPlan::window(std::int64_t reader, std::int64_t number) const {
   if (window_chunks_ > 0 && reader < readers_) {
     const std::int64_t end = first_chunk(reader + 1);
-    const std::int64_t first = std::min(first_chunk(reader) + step * window_chunks_, end);
+    const std::int64_t first = std::min(first_chunk(reader) + number * window_chunks_, end);
     return of_chunks(first, std::min(first + window_chunks_, end));
   }
   const Range whole = share(reader);
   if (whole.empty()) return whole;
   // Counted from where the share would begin on a storage unit, so that windows begin on units as well.
   const std::int64_t origin = window_ < unit_ || section_.chunks ? whole.begin : reader * share_ - shift_;
-  const std::int64_t begin = origin + step * window_;
+  const std::int64_t begin = origin + number * window_;
   return {std::clamp(begin, whole.begin, whole.end), std::clamp(begin + window_, whole.begin, whole.end)};
 }
 

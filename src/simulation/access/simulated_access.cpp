@@ -102,7 +102,7 @@ class Run {
 
   /// How many windows of each reader are simulated.
   void choose_steps() {
-    outcome_.windows = plan_.strategy() == plan::Strategy::kDirect ? 0 : plan_.steps();
+    outcome_.windows = plan_.strategy() == plan::Strategy::kDirect ? 0 : plan_.windows();
     outcome_.simulated = outcome_.windows;
     if (outcome_.windows == 0) {
       const std::int64_t requests = plan_.requests(plan::Strategy::kDirect);

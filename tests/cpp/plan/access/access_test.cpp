@@ -43,7 +43,7 @@ void check_ranges(const AccessPlan& plan, std::int64_t offset, std::int64_t memo
   std::int64_t next = 0;
   ASSERT_GE(plan.readers(), 1);
   ASSERT_LE(plan.readers(), plan.workers());
-  std::int64_t most_steps = 0;
+  std::int64_t most_windows = 0;
   for (std::int64_t reader = 0; reader < plan.workers(); ++reader) {
     const AccessPlan::Range share = plan.share(reader);
     if (reader >= plan.readers()) {
@@ -53,11 +53,11 @@ void check_ranges(const AccessPlan& plan, std::int64_t offset, std::int64_t memo
     }
     ASSERT_EQ(share.begin, next);
     ASSERT_TRUE(!share.empty() || elements == 0);
-    for (std::int64_t step = 0; step < plan.steps(); ++step) {
-      const AccessPlan::Range window = plan.window(reader, step);
+    for (std::int64_t number = 0; number < plan.windows(); ++number) {
+      const AccessPlan::Range window = plan.window(reader, number);
       ASSERT_LE(window.size(), plan.window());
       if (window.empty()) continue;
-      most_steps = std::max(most_steps, step + 1);
+      most_windows = std::max(most_windows, number + 1);
       ASSERT_EQ(window.begin, next);
       next = window.end;
       const std::int64_t byte = offset + (plan.section().origin + window.begin) * plan.element_bytes();
@@ -75,7 +75,7 @@ void check_ranges(const AccessPlan& plan, std::int64_t offset, std::int64_t memo
     }
   }
   ASSERT_EQ(next, elements);
-  ASSERT_EQ(plan.steps(), most_steps);
+  ASSERT_EQ(plan.windows(), most_windows);
   ASSERT_LE(plan.staging_bytes(), memory);
 }
 
@@ -159,7 +159,7 @@ void check_owners(const Extents& shape, const Layout& layout, Order file_order, 
       one[d] = 1;
       strides[d] = oracle::offset_of(one, local_shape, oracle::order_of(layout));
     }
-    const Extents steps = plan.local_steps(strides);
+    const Extents steps = plan.local_strides(strides);
     std::size_t position = 0;
     oracle::for_each_index(section.shape, [&](const Extents& index) {
       if (owner[position] == rank) {
@@ -231,7 +231,7 @@ TEST(AccessPlan, StrategiesAndExplanations) {
     }
   }
   const AccessPlan nothing = plan_of({0}, whole({0}), 8, 0, 3);
-  EXPECT_EQ(nothing.steps(), 0);
+  EXPECT_EQ(nothing.windows(), 0);
   EXPECT_FALSE(nothing.explain("empty").empty());
 }
 
@@ -263,6 +263,22 @@ TEST(AccessPlan, SaysWhatIsWrong) {
   expect_refused([] { plan_of({8}, whole({8}), 8, 0, 2, {Strategy::kTwoPhase, 0, -1}); }, "readers=-1");
   const std::int64_t huge = std::int64_t{1} << 61;
   expect_refused([&] { plan_of({huge}, whole({huge}), 8, 0, 2); }, "bytes of the array");
+}
+
+TEST(AccessPlan, SharesAndWindowsAreThoseOfTheExample) {
+  const AccessPlan plan = plan_of({1'000'000}, whole({1'000'000}), 8, 128, 3, {Strategy::kTwoPhase, 0, 3});
+  const auto expect_range = [](const AccessPlan::Range& range, std::int64_t begin, std::int64_t end) {
+    EXPECT_EQ(range.begin, begin);
+    EXPECT_EQ(range.end, end);
+  };
+  expect_range(plan.share(0), 0, 333'808);
+  expect_range(plan.share(1), 333'808, 667'632);
+  expect_range(plan.share(2), 667'632, 1'000'000);
+  EXPECT_EQ(plan.window(), 131'072);
+  EXPECT_EQ(plan.windows(), 3);
+  expect_range(plan.window(1, 0), 333'808, 464'880);
+  expect_range(plan.window(1, 1), 464'880, 595'952);
+  expect_range(plan.window(1, 2), 595'952, 667'632);
 }
 
 TEST(AccessPlan, HugeFilesAreCutWithoutOverflow) {

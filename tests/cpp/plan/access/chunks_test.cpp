@@ -101,8 +101,8 @@ void check_shares(const AccessPlan& plan) {
     ASSERT_EQ(chunks.position_of(chunks.number_at(share.begin)), share.begin);
     ASSERT_EQ(share.empty(), reader >= plan.readers() || plan.section().elements == 0);
     bool ended = false;
-    for (std::int64_t step = 0; step < plan.steps(); ++step) {
-      const AccessPlan::Range window = plan.window(reader, step);
+    for (std::int64_t number = 0; number < plan.windows(); ++number) {
+      const AccessPlan::Range window = plan.window(reader, number);
       ASSERT_LE(window.size(), plan.window());
       ASSERT_FALSE(ended && !window.empty()) << "a window is behind one that is empty";
       ended = window.empty();
@@ -197,6 +197,22 @@ TEST(Chunks, ThreadsOfAProcessAndReadersShareShards) {
   EXPECT_EQ(AccessPlan(section, layout, {8, 0, 4, false, true, nullptr, true}, options).readers(), 4);
 }
 
+TEST(Chunks, OfSomeRowsAreThoseOfTheExample) {
+  const Chunks chunks({5, 6}, {2, 4}, {{1, 0}, {1, 1}, {3, 6}});
+  ASSERT_EQ(chunks.count(), 4);
+  const std::vector<Extents> shapes{{1, 4}, {1, 2}, {2, 4}, {2, 2}};
+  const Extents positions{0, 4, 6, 14};
+  const Extents files{4, 12, 16, 24};
+  for (std::size_t number = 0; number < shapes.size(); ++number) {
+    const auto part = chunks.part(static_cast<std::int64_t>(number));
+    EXPECT_EQ(part.shape, shapes[number]) << number;
+    EXPECT_EQ(part.position, positions[number]) << number;
+    EXPECT_EQ(part.file, files[number]) << number;
+  }
+  EXPECT_EQ(chunks.number_at(13), 2);
+  EXPECT_EQ(chunks.number_at(14), 3);
+}
+
 TEST(Chunks, CostNothingThatGrowsWithTheirNumber) {
   constexpr std::int64_t kLarge = std::int64_t{1} << 30;
   const Section section({kLarge, kLarge}, Order::kC, {}, {1, 3});
@@ -212,7 +228,7 @@ TEST(Chunks, AreLargerThanAWindowWhereMemoryAllowsIt) {
   const plait::Layout layout({4096, 4096}, {plait::Distribution::collapsed(), plait::Distribution::collapsed()}, {});
   const AccessPlan large(section, layout, {8, 0, 3, false, true}, {});
   EXPECT_EQ(large.window(), 1024 * 1024);
-  EXPECT_EQ(large.steps(), 6);  // 16 chunks for 3 readers
+  EXPECT_EQ(large.windows(), 6);  // 16 chunks for 3 readers
   EXPECT_NE(large.explain("a").find("16 of 8 MiB, each touched by one rank"), std::string::npos) << large.explain("a");
   AccessOptions little;
   little.memory_bytes = 1 << 20;
