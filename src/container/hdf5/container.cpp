@@ -10,6 +10,7 @@
 #include "base/text.hpp"
 #include "base/text_reader.hpp"
 #include "container/array_type.hpp"
+#include "container/hdf5/changing/attribute_changes.hpp"
 #include "container/hdf5/changing/changed_dataset.hpp"
 #include "container/hdf5/file.hpp"
 #include "container/hdf5/store.hpp"
@@ -120,12 +121,11 @@ class Hdf5 : public NamingContainer {
   void prepare_attributes(store::Store& view, const std::string& path) const override {
     auto* changed = dynamic_cast<ChangedDataset*>(&view);
     if (changed != nullptr && changed->is_changed()) return changed->check_alone();
-    HdfFile(dynamic_cast<DatasetStore&>(view).file(), std::string(array_name(path).file), HdfFile::For::kChanging);
+    (void)lock_for_attributes(dynamic_cast<DatasetStore&>(view).file(), std::string(array_name(path).file));
   }
   void change_attributes(store::Store& view, const std::string& path, const AttributeChanges& changes) const override {
     auto& dataset = dynamic_cast<DatasetStore&>(view);
-    HdfFile(dataset.file(), std::string(array_name(path).file), HdfFile::For::kChanging)
-        .change_attributes(dataset.dataset().path, changes);
+    change_stored_attributes(dataset.file(), std::string(array_name(path).file), dataset.dataset().path, changes);
   }
   bool changes_attributes(const store::Store& view) const override {
     return dynamic_cast<const DatasetStore*>(&view) != nullptr;

@@ -11,6 +11,7 @@
 #include "base/text.hpp"
 #include "container/array_type.hpp"
 #include "container/hdf5/attributes.hpp"
+#include "container/hdf5/changing/journal.hpp"
 #include "container/hdf5/element.hpp"
 #include "container/hdf5/filters.hpp"
 #include "container/hdf5/writing/new_content.hpp"
@@ -70,6 +71,8 @@ HdfFile::HdfFile(store::Store& store, const std::string& path, For what)
   const auto* bytes = dynamic_cast<const store::posix::PosixStore*>(&store);
   // What is changed has its whole path: the working directory may be another one than when the store was opened.
   const std::string& opened = changing ? path : bytes->name();
+  recover(opened);
+  bytes_ = store.size();
   file_ = Handle(hdf5_->H5Fopen(opened.c_str(), changing ? kIntentWrite : kReadOnly, 0), hdf5_->H5Fclose);
   if (!file_)
     throw Error(ErrorKind::kSystem,
@@ -90,10 +93,14 @@ HdfFile::HdfFile(store::Store& store, const std::string& path, For what)
                      " is open for writing in this process, so that what is in it may not be in the file yet; "
                      "close it first"),
                 EBUSY);
+  begin();
+}
+
+void HdfFile::begin() {
   inside_ = Handle(hdf5_->H5Pcreate(hdf5_->H5P_CLS_LINK_ACCESS_ID_g), hdf5_->H5Pclose);
   if (!inside_ || hdf5_->H5Pset_elink_cb(inside_.id(), refuse_link_out, nullptr) < 0) damaged("its links");
   const Handle root(hdf5_->H5Oopen(file_.id(), "/", 0), hdf5_->H5Oclose);
-  of_netcdf_ = is_netcdf_name(path) || hdf5_->H5Aexists(root.id(), "_NCProperties") > 0;
+  of_netcdf_ = is_netcdf_name(path_) || hdf5_->H5Aexists(root.id(), "_NCProperties") > 0;
 }
 
 void HdfFile::damaged(const std::string& what) const {

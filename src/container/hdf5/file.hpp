@@ -16,6 +16,7 @@
 namespace plait::container::hdf5 {
 
 class ChunkCoordinates;
+class PrivateImage;
 
 struct NamedDataset {
   std::string name;  ///< its path in the file, without the slash in front
@@ -32,6 +33,8 @@ class HdfFile {
   /// errors  kSystem: not an HDF5 file, damaged, open for writing in another program, or replaced since `store` was
   ///         opened.
   HdfFile(store::Store& store, const std::string& path, For what = For::kReading);
+  /// An image of the file, to be changed.  errors  kSystem: the library fails.
+  HdfFile(store::Store& store, const std::string& path, PrivateImage& image);
 
   /// All datasets of a group, or the one of that name, by groups and names; each once, whatever the number of its links.
   /// Links out of the file are not followed, and named types and what only stands for a dimension of netCDF are left
@@ -49,6 +52,7 @@ class HdfFile {
   void change_attributes(const std::string& name, const AttributeChanges& changes);
 
  private:
+  void begin();
   Handle open_object(const std::string& name, const std::string& shown) const;
   std::uint64_t address_of(Id object) const;
   Dataset describe(Id dataset, const std::string& shown) const;

@@ -20,6 +20,17 @@ using ErrorVisitor = int(unsigned, const void*, void*);
 /// Called before an external link is followed; below 0: it is not.
 using LinkGuard = int(const char*, const char*, const char*, const char*, unsigned*, Id, void*);
 
+/// The memory of a file image (H5FD_file_image_callbacks_t); the numbers stand for operations of the library.
+struct ImageCallbacks {
+  void* (*allocate)(std::size_t, int, void*);
+  void* (*copy)(void*, const void*, std::size_t, int, void*);
+  void* (*reallocate)(void*, std::size_t, int, void*);
+  int (*free)(void*, int, void*);
+  void* (*copy_data)(void*);
+  int (*free_data)(void*);
+  void* data;
+};
+
 // What versions before the newest do not have is in the second list: null where it is missing.
 #define PLAIT_HDF5_FUNCTIONS(ONE)                                                                            \
   ONE(int, H5open, ())                                                                                       \
@@ -74,6 +85,9 @@ using LinkGuard = int(const char*, const char*, const char*, const char*, unsign
   ONE(int, H5Tis_variable_str, (Id))                                                                         \
   ONE(Id, H5Pcreate, (Id))                                                                                   \
   ONE(int, H5Pclose, (Id))                                                                                   \
+  ONE(int, H5Pset_fapl_core, (Id, std::size_t, bool))                                                        \
+  ONE(int, H5Pset_file_image_callbacks, (Id, ImageCallbacks*))                                               \
+  ONE(int, H5Pset_file_image, (Id, void*, std::size_t))                                                      \
   ONE(int, H5Pset_elink_cb, (Id, LinkGuard*, void*))                                                         \
   ONE(int, H5Pget_userblock, (Id, Size*))                                                                    \
   ONE(int, H5Pget_istore_k, (Id, unsigned*))                                                                 \

@@ -3,6 +3,7 @@
 #include <cerrno>
 
 #include "base/text.hpp"
+#include "container/hdf5/changing/private_image.hpp"
 #include "container/hdf5/file.hpp"
 #include "container/hdf5/writing/new_attributes.hpp"
 #include "plait/error.hpp"
@@ -13,8 +14,20 @@ namespace {
 
 /// The name of a value until it takes that of a former one.
 constexpr const char* kNew = ".plait-new";
+constexpr unsigned kReadWrite = 1;  // H5F_ACC_RDWR
 
 }  // namespace
+
+HdfFile::HdfFile(store::Store& store, const std::string& path, PrivateImage& image)
+    : store_(store), path_(path), bytes_(store.size()) {
+  const Handle access = image.access(hdf5_);
+  // The library insists on a name that no file has.
+  if (access) file_ = Handle(hdf5_->H5Fopen((path + "/image").c_str(), kReadWrite, access.id()), hdf5_->H5Fclose);
+  if (!file_)
+    throw Error(ErrorKind::kSystem,
+                base::text(path, " cannot be opened as an HDF5 file by ", hdf5_.words(), hdf5_.why()), EIO);
+  begin();
+}
 
 void HdfFile::change_attributes(const std::string& name, const AttributeChanges& changes) {
   const std::string shown = base::text(path_, "::", name);

@@ -1,0 +1,74 @@
+#include "container/hdf5/changing/attribute_changes.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <optional>
+#include <string_view>
+
+#include "base/text.hpp"
+#include "container/hdf5/changing/journal.hpp"
+#include "container/hdf5/changing/private_image.hpp"
+#include "container/hdf5/file.hpp"
+#include "plait/error.hpp"
+#include "store/posix/posix_store.hpp"
+#include "store/posix/temporary.hpp"
+
+namespace plait::container::hdf5 {
+
+namespace {
+
+using base::text;
+using store::posix::Descriptor;
+
+bool uses_locks() {
+  const char* const locking = std::getenv("HDF5_USE_FILE_LOCKING");
+  return locking == nullptr || (std::string_view(locking) != "FALSE" && std::string_view(locking) != "0");
+}
+
+std::optional<FileChanges> changes_in_image(store::Store& store, const std::string& path, int file,
+                                            const std::string& dataset, const AttributeChanges& changes) {
+  constexpr int kMostTrials = 8;
+  struct stat found{};
+  if (::fstat(file, &found) != 0) return {};
+  const Library hdf5;  // for the time of the image, whose memory its callbacks share
+  PrivateImage image(file, found.st_size);
+  if (!image.is_usable()) return {};
+  for (int i = 0; i < kMostTrials; ++i) {
+    if (!image.reset()) return {};
+    HdfFile(store, path, image).change_attributes(dataset, changes);
+    if (image.is_exact()) return image.changes();
+  }
+  return {};
+}
+
+}  // namespace
+
+Descriptor lock_for_attributes(store::Store& store, const std::string& path) {
+  Descriptor file = store::posix::open_file(path, O_RDWR);
+  const auto* bytes = dynamic_cast<const store::posix::PosixStore*>(&store);
+  if (bytes != nullptr && !store::posix::same_file(store::posix::identity_of(file.number(), path), bytes->identity()))
+    throw Error(ErrorKind::kSystem, text(path, " has been replaced while it was opened; open it again"), ESTALE);
+  if (uses_locks() && !store::posix::lock_at_once(file.number(), path))
+    throw Error(ErrorKind::kSystem,
+                text(path,
+                     " cannot be opened to change attributes, because another program has it open; close it there, and "
+                     "change them again"),
+                EBUSY);
+  return file;
+}
+
+void change_stored_attributes(store::Store& store, const std::string& path, const std::string& dataset,
+                              const AttributeChanges& changes) {
+  recover(path);
+  {
+    const Descriptor file = lock_for_attributes(store, path);
+    const auto changed = changes_in_image(store, path, file.number(), dataset, changes);
+    if (changed && write_through_journal(file.number(), path, *changed)) return;
+  }
+  HdfFile(store, path, HdfFile::For::kChanging).change_attributes(dataset, changes);
+}
+
+}  // namespace plait::container::hdf5

@@ -1,0 +1,22 @@
+/// Changes of attributes that a kill leaves undone or done as a whole.
+#pragma once
+
+#include <string>
+
+#include "container/container.hpp"
+#include "store/posix/descriptor.hpp"
+#include "store/store.hpp"
+
+namespace plait::container::hdf5 {
+
+/// Opens the file to be changed, and locks it as HDF5's library does.
+/// errors  kSystem: no permission; another program has it open; it has been replaced since `store` was opened.
+store::posix::Descriptor lock_for_attributes(store::Store& store, const std::string& path);
+
+/// Changes attributes of a dataset in a private image of the file, and applies the changed bytes by a journal.  If the
+/// file cannot be mapped, or its folder permits no journal, the library changes the file itself.
+/// errors  kSystem.
+void change_stored_attributes(store::Store& store, const std::string& path, const std::string& dataset,
+                              const AttributeChanges& changes);
+
+}  // namespace plait::container::hdf5

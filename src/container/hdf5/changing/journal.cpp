@@ -1,0 +1,260 @@
+#include "container/hdf5/changing/journal.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "base/files/allot.hpp"
+#include "base/text.hpp"
+#include "codec/crc32c.hpp"
+#include "plait/error.hpp"
+#include "store/posix/descriptor.hpp"
+#include "store/posix/identity.hpp"
+#include "store/posix/temporary.hpp"
+
+namespace plait::container::hdf5 {
+
+namespace {
+
+using base::text;
+using store::posix::Descriptor;
+using store::posix::system_error;
+
+constexpr std::uint64_t kMagic = 0x314c4e52544c50;  // "PLTRNL1"
+
+struct Header {
+  std::uint64_t magic = kMagic;
+  std::int64_t bytes = 0;  ///< after the header
+  std::uint64_t inode = 0;
+  std::int64_t born = 0;
+  std::int64_t old_size = 0;
+  std::int64_t new_size = 0;
+  std::uint64_t sum = 0;  ///< of the header with 0 here, and of the bytes
+};
+
+std::uint64_t sum_of(Header header, std::span<const std::byte> bytes) {
+  header.sum = 0;
+  const std::uint64_t front = codec::crc32c_of(std::as_bytes(std::span(&header, 1)));
+  return front << 32U | codec::crc32c_of(bytes);
+}
+
+template <typename T>
+void append(std::vector<std::byte>& to, std::span<const T> values) {
+  const auto bytes = std::as_bytes(values);
+  to.insert(to.end(), bytes.begin(), bytes.end());
+}
+
+void write_all(int file, std::span<const std::byte> bytes, std::int64_t at, const std::string& shown) {
+  while (!bytes.empty()) {
+    const ssize_t done = ::pwrite(file, bytes.data(), bytes.size(), at);
+    if (done < 0 && errno == EINTR) continue;
+    if (done < 0) throw system_error(text("write ", shown), errno);
+    bytes = bytes.subspan(static_cast<std::size_t>(done));
+    at += done;
+  }
+}
+
+/// As many bytes as there are.
+std::vector<std::byte> read_up_to(int file, std::size_t bytes, std::int64_t at, const std::string& shown) {
+  std::vector<std::byte> found(bytes);
+  std::size_t done = 0;
+  while (done < bytes) {
+    const ssize_t some = ::pread(file, found.data() + done, bytes - done, at + static_cast<std::int64_t>(done));
+    if (some < 0 && errno == EINTR) continue;
+    if (some < 0) throw system_error(text("read ", shown), errno);
+    if (some == 0) break;
+    done += static_cast<std::size_t>(some);
+  }
+  found.resize(done);
+  return found;
+}
+
+std::int64_t size_of(int file, const std::string& shown) {
+  struct stat found{};
+  if (::fstat(file, &found) != 0) throw system_error(text("look at ", shown), errno);
+  return found.st_size;
+}
+
+void sync(int file, const std::string& shown) {
+  if (::fsync(file) != 0) throw system_error(text("sync ", shown), errno);
+}
+
+std::vector<std::byte> encode(int file, const std::string& path, const FileChanges& changes) {
+  std::vector<std::byte> bytes;
+  for (const ByteChange& change : changes.bytes) {
+    const std::int64_t extent[2]{change.offset, static_cast<std::int64_t>(change.after.size())};
+    append(bytes, std::span<const std::int64_t>(extent));
+    append(bytes, std::span<const std::byte>(change.before));
+    append(bytes, std::span<const std::byte>(change.after));
+  }
+  const store::posix::Identity identity = store::posix::identity_of(file, path);
+  Header header{kMagic,
+                static_cast<std::int64_t>(bytes.size()),
+                identity.number,
+                identity.born,
+                changes.old_size,
+                changes.new_size,
+                0};
+  header.sum = sum_of(header, bytes);
+  std::vector<std::byte> all;
+  append(all, std::span<const Header>(&header, 1));
+  append(all, std::span<const std::byte>(bytes));
+  return all;
+}
+
+/// Empty: incomplete, or of a file that has been replaced.
+std::optional<FileChanges> decode(std::span<const std::byte> all, const store::posix::Identity& identity) {
+  Header header;
+  if (all.size() < sizeof header) return {};
+  std::memcpy(&header, all.data(), sizeof header);
+  std::span<const std::byte> bytes = all.subspan(sizeof header);
+  if (header.magic != kMagic || header.bytes != static_cast<std::int64_t>(bytes.size()) ||
+      header.sum != sum_of(header, bytes) || header.inode != identity.number || header.born != identity.born)
+    return {};
+  FileChanges changes{header.old_size, header.new_size, {}};
+  while (!bytes.empty()) {
+    std::int64_t extent[2]{};
+    std::memcpy(extent, bytes.data(), sizeof extent);
+    const auto length = static_cast<std::size_t>(extent[1]);
+    const auto before = bytes.subspan(sizeof extent, length);
+    const auto after = bytes.subspan(sizeof extent + length, length);
+    changes.bytes.push_back({extent[0], {before.begin(), before.end()}, {after.begin(), after.end()}});
+    bytes = bytes.subspan(sizeof extent + 2 * length);
+  }
+  return changes;
+}
+
+/// A kill after any call leaves a file that compare() finds partial.
+void apply(int file, const FileChanges& changes, const std::string& path) {
+  if (changes.new_size > size_of(file, path) && ::ftruncate(file, changes.new_size) != 0)
+    throw system_error(text("extend ", path), errno);
+  for (const ByteChange& change : changes.bytes) write_all(file, change.after, change.offset, path);
+  if (::ftruncate(file, changes.new_size) != 0) throw system_error(text("cut ", path), errno);
+  sync(file, path);
+}
+
+enum class State : std::uint8_t { kUnchanged, kChanged, kPartial, kForeign };
+
+/// How much of the changes a file has; kForeign if another program has changed it since.
+State compare(int file, const FileChanges& changes, const std::string& path) {
+  const std::int64_t size = size_of(file, path);
+  if (size < std::min(changes.old_size, changes.new_size) || size > std::max(changes.old_size, changes.new_size))
+    return State::kForeign;
+  bool any_old = false;
+  bool any_new = false;
+  for (const ByteChange& change : changes.bytes) {
+    std::vector<std::byte> now = read_up_to(file, change.after.size(), change.offset, path);
+    now.resize(change.after.size());
+    for (std::size_t i = 0; i < now.size(); ++i) {
+      if (change.before[i] == change.after[i]) continue;
+      if (now[i] != change.before[i] && now[i] != change.after[i]) return State::kForeign;
+      (now[i] == change.before[i] ? any_old : any_new) = true;
+    }
+  }
+  if (any_old && any_new) return State::kPartial;
+  // A file that has all bytes may still have to be cut, which readers do not notice.
+  return any_old ? State::kUnchanged : State::kChanged;
+}
+
+void lock(int journal) {
+  while (::flock(journal, LOCK_EX) != 0 && errno == EINTR) {
+  }
+}
+
+/// A new, locked journal, which those who may read the file may read; empty if there can be none.
+Descriptor new_journal(int file, const std::string& name) {
+  constexpr int kMostTrials = 100;
+  for (int i = 0; i < kMostTrials; ++i) {
+    Descriptor journal(::open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
+    if (journal.number() < 0) return {};
+    lock(journal.number());
+    struct stat seen{};
+    // Before the lock, a program that opens the file may have removed it as incomplete.
+    if (::fstat(journal.number(), &seen) != 0 || seen.st_nlink == 0) continue;
+    if (::fstat(file, &seen) == 0) (void)!::fchmod(journal.number(), seen.st_mode & 0666U);
+    return journal;
+  }
+  return {};
+}
+
+[[noreturn]] void cannot_recover(const std::string& path, const std::string& journal, int code) {
+  throw Error(ErrorKind::kSystem,
+              text(path, " has a part of the changes that a killed program has made, and ", journal,
+                   " holds the rest, but the file cannot be changed: ", std::strerror(code),
+                   "; open it with permission to write, while no other program has it open"),
+              code);
+}
+
+}  // namespace
+
+std::string journal_name(const std::string& path) {
+  std::error_code error;
+  std::filesystem::path file = std::filesystem::canonical(path, error);
+  if (error) file = path;
+  constexpr std::string_view kSuffix = ".plait-journal";
+  const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
+  const std::string name =
+      store::posix::shortened(file.filename().string(), 1 + kSuffix.size(), store::posix::most_name_bytes(folder));
+  return (folder / text('.', name, kSuffix)).string();
+}
+
+bool write_through_journal(int file, const std::string& path, const FileChanges& changes) {
+  const std::string name = journal_name(path);
+  const Descriptor journal = new_journal(file, name);
+  if (journal.number() < 0) return false;
+  try {
+    // The disk is not full later.
+    if (changes.new_size > changes.old_size)
+      if (const int code = base::allot(file, changes.old_size, changes.new_size - changes.old_size); code != 0)
+        throw system_error(text("extend ", path), code);
+    write_all(journal.number(), encode(file, path, changes), 0, name);
+    sync(journal.number(), name);
+    const Descriptor folder =
+        store::posix::open_file(std::filesystem::path(name).parent_path().string(), O_RDONLY | O_DIRECTORY);
+    sync(folder.number(), name);
+  } catch (...) {
+    ::unlink(name.c_str());
+    if (size_of(file, path) > changes.old_size) (void)!::ftruncate(file, changes.old_size);
+    throw;
+  }
+  apply(file, changes, path);
+  ::unlink(name.c_str());
+  return true;
+}
+
+void recover(const std::string& path) {
+  const std::string name = journal_name(path);
+  const Descriptor journal(::open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  if (journal.number() < 0) {
+    if (errno == EACCES) cannot_recover(path, name, EACCES);
+    return;
+  }
+  lock(journal.number());
+  struct stat opened{};
+  struct stat named{};
+  if (::fstat(journal.number(), &opened) != 0 || ::lstat(name.c_str(), &named) != 0 || opened.st_ino != named.st_ino)
+    return;  // its program has finished
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.number() < 0) return;
+  const auto all = read_up_to(journal.number(), static_cast<std::size_t>(opened.st_size), 0, name);
+  const auto changes = decode(all, store::posix::identity_of(file.number(), path));
+  const State state = changes ? compare(file.number(), *changes, path) : State::kForeign;
+  if (state == State::kUnchanged || state == State::kPartial) {
+    const Descriptor writable(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+    const int code = writable.number() < 0 ? errno : !store::posix::lock_at_once(writable.number(), path) ? EBUSY : 0;
+    if (code != 0 && state == State::kPartial) cannot_recover(path, name, code);
+    if (code != 0) return;
+    apply(writable.number(), *changes, path);
+  }
+  ::unlink(name.c_str());
+}
+
+}  // namespace plait::container::hdf5

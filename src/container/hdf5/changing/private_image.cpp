@@ -1,0 +1,171 @@
+#include "container/hdf5/changing/private_image.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <string_view>
+
+#include "store/posix/descriptor.hpp"
+
+namespace plait::container::hdf5 {
+
+namespace {
+
+constexpr std::int64_t kGrowth = std::int64_t{1} << 30;  // address space only
+constexpr std::size_t kIncrement = std::size_t{64} << 10;
+constexpr std::uint64_t kPresent = std::uint64_t{3} << 62U;    // in memory or swapped
+constexpr std::uint64_t kOfTheFile = std::uint64_t{1} << 61U;  // not copied
+
+/// The memory of the image that the library uses.  Its callbacks may have no data, since the lock of Library lets one
+/// thread at a time use them.
+struct Memory {
+  void* begin = nullptr;
+  std::size_t bytes = 0;
+};
+Memory& memory() {
+  static Memory memory;
+  return memory;
+}
+
+void* give_memory(std::size_t bytes, int /*operation*/, void* /*data*/) {
+  return bytes <= memory().bytes ? memory().begin : nullptr;
+}
+void* copy_nothing(void* to, const void* /*from*/, std::size_t /*bytes*/, int /*operation*/, void* /*data*/) {
+  return to;
+}
+void* grow_in_place(void* /*old*/, std::size_t bytes, int operation, void* data) {
+  return give_memory(bytes, operation, data);
+}
+int free_nothing(void* /*old*/, int /*operation*/, void* /*data*/) { return 0; }
+
+std::int64_t number_at(const std::byte* at) {
+  std::int64_t number = 0;
+  std::memcpy(&number, at, sizeof number);
+  return number;
+}
+
+}  // namespace
+
+PrivateImage::PrivateImage(int file, std::int64_t size) : file_(file), size_(size), page_(::sysconf(_SC_PAGESIZE)) {
+  if (size <= 0) return;
+  reserved_ = (size + kGrowth + page_ - 1) / page_ * page_;
+  void* const begin = ::mmap(nullptr, static_cast<std::size_t>(reserved_), PROT_READ | PROT_WRITE,
+                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (begin != MAP_FAILED) begin_ = static_cast<std::byte*>(begin);
+}
+
+PrivateImage::~PrivateImage() {
+  memory() = {};
+  if (begin_ != nullptr) ::munmap(begin_, static_cast<std::size_t>(reserved_));
+}
+
+bool PrivateImage::is_usable() {
+  if (begin_ == nullptr) return false;
+  pages_ = {{0, {}}};
+  if (!reset()) return false;
+  const auto copied = copied_pages();
+  return copied && *copied == std::vector<std::int64_t>{0};
+}
+
+bool PrivateImage::reset() {
+  const auto bytes = static_cast<std::size_t>(reserved_);
+  constexpr int kKind = MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE;
+  if (::mmap(begin_, bytes, PROT_READ | PROT_WRITE, kKind | MAP_ANONYMOUS, -1, 0) == MAP_FAILED ||
+      ::mmap(begin_, static_cast<std::size_t>(size_), PROT_READ | PROT_WRITE, kKind, file_, 0) == MAP_FAILED)
+    return false;
+  for (Page& page : pages_) {
+    std::byte* const at = begin_ + page.number * page_;
+    // A write of the same value has the kernel copy the page.
+    volatile std::byte* const first = at;
+    *first = *first;
+    page.before.assign(at, at + page_);
+  }
+  return true;
+}
+
+Handle PrivateImage::access(const Library& hdf5) {
+  memory() = {begin_, static_cast<std::size_t>(reserved_)};
+  Handle access(hdf5->H5Pcreate(hdf5->H5P_CLS_FILE_ACCESS_ID_g), hdf5->H5Pclose);
+  ImageCallbacks callbacks{give_memory, copy_nothing, grow_in_place, free_nothing, nullptr, nullptr, nullptr};
+  if (!access || hdf5->H5Pset_fapl_core(access.id(), kIncrement, false) < 0 ||
+      hdf5->H5Pset_file_image_callbacks(access.id(), &callbacks) < 0 ||
+      hdf5->H5Pset_file_image(access.id(), begin_, static_cast<std::size_t>(size_)) < 0)
+    return {};
+  return access;
+}
+
+std::optional<std::vector<std::int64_t>> PrivateImage::copied_pages() const {
+  const store::posix::Descriptor flags(::open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC));
+  if (flags.number() < 0) return {};
+  std::vector<std::int64_t> found;
+  std::vector<std::uint64_t> some(std::size_t{32} << 10U);
+  const auto first = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(begin_)) / page_;
+  for (std::int64_t done = 0; done < reserved_ / page_;) {
+    const auto count = std::min(static_cast<std::int64_t>(some.size()), reserved_ / page_ - done);
+    const auto bytes = static_cast<std::size_t>(count) * sizeof(std::uint64_t);
+    if (::pread(flags.number(), some.data(), bytes, (first + done) * 8) != static_cast<ssize_t>(bytes)) return {};
+    for (std::int64_t i = 0; i < count; ++i) {
+      const std::uint64_t flag = some[static_cast<std::size_t>(i)];
+      if ((flag & kPresent) != 0 && (flag & kOfTheFile) == 0) found.push_back(done + i);
+    }
+    done += count;
+  }
+  return found;
+}
+
+bool PrivateImage::is_exact() {
+  const auto copied = copied_pages();
+  if (!copied) return false;
+  bool exact = true;
+  for (const std::int64_t number : *copied) {
+    if (std::ranges::find(pages_, number, &Page::number) != pages_.end()) continue;
+    pages_.push_back({number, {}});
+    exact = false;
+  }
+  std::ranges::sort(pages_, {}, &Page::number);
+  return exact;
+}
+
+std::optional<std::int64_t> PrivateImage::stored_end() const {
+  constexpr std::string_view kSignature = "\x89HDF\r\n\x1a\n";
+  constexpr std::int64_t kMostBytes = 64;
+  constexpr std::array<std::int64_t, 4> kEndAt{40, 44, 28, 28};
+  constexpr std::array<std::size_t, 4> kWidthAt{13, 13, 9, 9};
+  if (size_ < kMostBytes || std::memcmp(begin_, kSignature.data(), kSignature.size()) != 0) return {};
+  const auto version = static_cast<std::size_t>(begin_[kSignature.size()]);
+  if (version >= kEndAt.size() || begin_[kWidthAt[version]] != std::byte{8}) return {};
+  const std::int64_t end = number_at(begin_ + kEndAt[version]);
+  if (end < kMostBytes || end > reserved_) return {};
+  return end;
+}
+
+std::optional<FileChanges> PrivateImage::changes() const {
+  const auto end = stored_end();
+  if (!end) return {};
+  FileChanges found{size_, *end, {}};
+  for (const Page& page : pages_) {
+    const std::int64_t begin = page.number * page_;
+    const std::byte* const now = begin_ + begin;
+    const std::int64_t bytes = std::min(page_, *end - begin);
+    for (std::int64_t at = 0; at < bytes;) {
+      // After the former end nothing of another program is overwritten, so one change is enough.
+      const auto differs = [&](std::int64_t i) {
+        return begin + i >= size_ || now[i] != page.before[static_cast<std::size_t>(i)];
+      };
+      const std::int64_t from = at;
+      while (at < bytes && differs(at)) ++at;
+      if (at > from)
+        found.bytes.push_back(
+            {begin + from, {&page.before[from], &page.before[from] + (at - from)}, {now + from, now + at}});
+      else
+        ++at;
+    }
+  }
+  return found;
+}
+
+}  // namespace plait::container::hdf5

@@ -1,0 +1,69 @@
+/// A private image of an HDF5 file, in which the library changes metadata without writing to the file.
+///
+/// Problem: the library overwrites metadata in place, so a kill within H5Fclose can leave a file that nobody can read.
+/// Idea: the file is mapped copy on write, with address space after its end for growth, and the library's core driver
+/// takes the mapping as its memory.  The pages that the library has written are those that the kernel has copied, which
+/// /proc/self/pagemap shows.  Example: to change one attribute of a file of 1 GiB the library writes 2 pages of 4 KiB;
+/// 2 MiB of page flags are read, and the other 262,142 pages stay on the disk.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "container/hdf5/library.hpp"
+
+namespace plait::container::hdf5 {
+
+/// Bytes of a file that change.  Before its former end each differs from its former value.
+struct ByteChange {
+  std::int64_t offset = 0;
+  std::vector<std::byte> before;  ///< zeros after the former end of the file
+  std::vector<std::byte> after;
+};
+
+struct FileChanges {
+  std::int64_t old_size = 0;
+  std::int64_t new_size = 0;
+  std::vector<ByteChange> bytes;
+};
+
+/// threads  One image at a time, under the lock of Library.
+class PrivateImage {
+ public:
+  PrivateImage(int file, std::int64_t size);
+  ~PrivateImage();
+  PrivateImage(const PrivateImage&) = delete;
+  PrivateImage& operator=(const PrivateImage&) = delete;
+
+  /// False if the file cannot be mapped, or the kernel does not show copied pages.
+  bool is_usable();
+  /// Discards all changes, and copies the pages that the library has changed before.
+  bool reset();
+  /// The file access properties for H5Fopen; empty if the library rejects the image.
+  Handle access(const Library& hdf5);
+  /// True if the library has changed only pages that reset() had copied.  Otherwise another program may have written to
+  /// such a page before it was copied: then call reset() and change the image again.
+  bool is_exact();
+  /// Empty if the image has no superblock of a known version.
+  std::optional<FileChanges> changes() const;
+
+ private:
+  std::optional<std::vector<std::int64_t>> copied_pages() const;
+  std::optional<std::int64_t> stored_end() const;
+
+  struct Page {
+    std::int64_t number = 0;
+    std::vector<std::byte> before;
+  };
+
+  int file_;
+  std::int64_t size_;
+  std::int64_t page_;
+  std::int64_t reserved_ = 0;
+  std::byte* begin_ = nullptr;
+  std::vector<Page> pages_;
+};
+
+}  // namespace plait::container::hdf5

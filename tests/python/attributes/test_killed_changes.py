@@ -1,0 +1,163 @@
+"""A kill at any call that changes a file leaves all old or all new attributes of HDF5."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import plait
+
+h5py = pytest.importorskip("h5py")
+
+KILLER = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/types.h>
+#include <unistd.h>
+static int calls;
+/* 2: the process is killed within this call; 1: before it. */
+static int dies(void) {
+  const char *armed = getenv("KILL_AT");
+  if (!armed || access(getenv("KILL_IF"), F_OK) != 0) return 0;
+  const int at = atoi(armed);
+  const int call = calls++;
+  return at == 2 * call ? 1 : at == 2 * call + 1 ? 2 : 0;
+}
+static void die(void) { kill(getpid(), SIGKILL); }
+#define WRITE(NAME, OFFSET)                                              \
+  ssize_t NAME(int file, const void *bytes, size_t count, OFFSET at) {  \
+    ssize_t (*next)(int, const void *, size_t, OFFSET) = dlsym(RTLD_NEXT, #NAME); \
+    const int how = dies();                                              \
+    if (how == 2) next(file, bytes, (count + 1) / 2, at);                \
+    if (how) die();                                                      \
+    return next(file, bytes, count, at);                                 \
+  }
+#define CUT(NAME, OFFSET)                                     \
+  int NAME(int file, OFFSET size) {                           \
+    int (*next)(int, OFFSET) = dlsym(RTLD_NEXT, #NAME);       \
+    if (dies()) die();                                        \
+    return next(file, size);                                  \
+  }
+WRITE(pwrite, off_t)
+WRITE(pwrite64, off64_t)
+CUT(ftruncate, off_t)
+CUT(ftruncate64, off64_t)
+int fsync(int file) {
+  int (*next)(int) = dlsym(RTLD_NEXT, "fsync");
+  if (dies()) die();
+  return next(file);
+}
+int unlink(const char *path) {
+  int (*next)(const char *) = dlsym(RTLD_NEXT, "unlink");
+  if (dies()) die();
+  return next(path);
+}
+"""
+
+CHANGE = """
+import sys
+import plait
+file = plait.open(sys.argv[1] + "::g/a", "r+")
+file.attrs["units"] = "kelvin" * 40
+file.attrs["large"] = list(range(3000))
+del file.attrs["gone"]
+for i in range(20):
+    file.attrs[f"more{i}"] = i
+open(sys.argv[2], "w").close()
+file.close()
+"""
+
+
+@pytest.fixture(scope="module")
+def killer(tmp_path_factory):
+    compiler = shutil.which("cc") or pytest.skip("there is no C compiler")
+    folder = tmp_path_factory.mktemp("killer")
+    (folder / "killer.c").write_text(KILLER)
+    library = folder / "killer.so"
+    subprocess.run([compiler, "-shared", "-fPIC", "-o", library, folder / "killer.c", "-ldl"], check=True)
+    return library
+
+
+def make(path, kind):
+    options = {"libver": "latest"} if kind == "latest" else {}
+    with h5py.File(path, "w", **options) as file:
+        for name in ("g/a", "g/b", "c"):
+            file[name] = np.arange(1000.0)
+            file[name].attrs["units"] = "m"
+            file[name].attrs["gone"] = [1.5, 2.5]
+            for i in range(30 if kind == "many" else 2):
+                file[name].attrs[f"kept{i}"] = f"value {i}"
+
+
+def attributes_in(path):
+    with h5py.File(path) as file:
+        for name in ("g/a", "g/b", "c"):
+            assert file[name][...].tolist() == np.arange(1000.0).tolist()
+        assert file["g/b"].attrs["units"] == file["c"].attrs["units"] == "m"
+        return {name: np.asarray(value).tolist() for name, value in file["g/a"].attrs.items()}
+
+
+@pytest.mark.parametrize("kind", ["few", "many", "latest"])
+@pytest.mark.parametrize("suffix", ["h5", "nc"])
+def test_every_kill_leaves_the_old_or_the_new_attributes(tmp_path, killer, kind, suffix):
+    original = tmp_path / f"original.{suffix}"
+    make(original, kind)
+    before = attributes_in(original)
+    path = tmp_path / f"a.{suffix}"
+    armed = tmp_path / "armed"
+
+    def change(at: int) -> int:
+        armed.unlink(missing_ok=True)
+        path.unlink(missing_ok=True)
+        shutil.copy(original, path)
+        environment = {**os.environ, "LD_PRELOAD": str(killer), "KILL_AT": str(at), "KILL_IF": str(armed)}
+        return subprocess.run([sys.executable, "-c", CHANGE, path, armed], env=environment, check=False).returncode
+
+    assert change(1_000_000) == 0
+    after = attributes_in(path)
+    assert str(np.asarray(after["units"]).astype(str)) == "kelvin" * 40
+    assert after["large"] == list(range(3000))
+    assert "gone" not in after
+    assert after["kept1"] == "value 1"
+    seen = []
+    complete = None
+    at = 0
+    step = 1
+    while (code := change(at)) != 0:
+        assert code == -signal.SIGKILL
+        if path.read_bytes().startswith(original.read_bytes()) and list(tmp_path.glob(".a.*")):
+            complete = at
+        with plait.open(f"{path}::g/a") as file:
+            np.testing.assert_array_equal(file.read(), np.arange(1000.0))
+        found = attributes_in(path)
+        assert found in (before, after), at
+        seen.append(found == after)
+        assert not list(tmp_path.glob(".a.*"))
+        at += step
+        step = 1 if at < 8 else 31
+    assert seen[0] is False
+    assert seen[-1] is True
+    assert seen == sorted(seen)
+    assert len(seen) > 6
+    # A journal is of no use once another program has changed or replaced the file.
+    assert complete is not None
+    change(complete)
+    with h5py.File(path, "r+") as file:
+        file["g/a"].attrs["units"] = "hPa"
+        file["new"] = np.arange(5)
+    changed = attributes_in(path)
+    assert plait.open(f"{path}::new").read().tolist() == [0, 1, 2, 3, 4]
+    assert attributes_in(path) == changed
+    assert not list(tmp_path.glob(".a.*"))
+    change(complete)
+    shutil.copy(original, tmp_path / "copy")
+    (tmp_path / "copy").replace(path)
+    plait.open(f"{path}::g/a").close()
+    assert attributes_in(path) == before
+    assert not list(tmp_path.glob(".a.*"))
