@@ -133,11 +133,11 @@ def copy(
               pipe are written in ``order``
     layout    how the ranks hold each window of the array, such as ``"(block, cyclic) onto (2, 2)"``; by default each
               rank holds one contiguous part of the window
-    memory    most bytes that all ranks together use for windows, staging and the buffers of compressed chunks, or a text
-              such as ``"64M"``; 256 MiB by default. Each rank buffers three chunks of the source and two of the target
-              if they are compressed, and needs a window of one chunk beside them; a copy with less memory warns, and
-              takes more. The libraries and 64 KiB for each file add some MiB. Arrays that go to a pipe are held whole,
-              one at a time
+    memory    most bytes that all ranks together use for windows, staging and the buffers of compressed chunks, or a
+              text such as ``"64M"``; 256 MiB by default. Each rank buffers three chunks of the source and two of the
+              target if they are compressed, and needs a window of one chunk beside them; a copy with less memory
+              warns, and takes more. The libraries and 64 KiB for each file add some MiB. Arrays that go to a pipe are
+              held whole, one at a time
     variable  the name of the array to copy from each step of a pipe, or a list of names; by default all arrays
     steps     the number of steps to copy; by default all
     raw       whether the binary stream at one end has elements without ``.npy`` headers

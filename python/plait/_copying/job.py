@@ -111,8 +111,9 @@ class Job:
         """Carry it out.  Collective."""
         begin = time.perf_counter()
         alone = self.told.comm is None
-        # At most half for the windows. The staging of each file takes a quarter with several ranks. A process alone takes
-        # it only while it reads or writes, and with less than a window it would divide chunks, and decode them repeatedly.
+        # At most half for the windows. The staging of each file takes a quarter with several ranks. A process alone
+        # takes it only while it reads or writes; with less than a window it would divide chunks and decode them
+        # repeatedly.
         staging = max(self.told.memory // (2 if alone else 4) // comm.size, _LEAST_STAGING)
         threads = 1 if self._alone else min(os.cpu_count() or 1, _MOST_THREADS)
         ranks = Ranks(comm, alone, threads if alone else comm.size, refuse)

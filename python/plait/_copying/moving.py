@@ -180,9 +180,9 @@ class Mover:
         if found.minimum > self._memory and not self._has_warned and self._ranks.comm.rank == 0:
             self._has_warned = True
             warnings.warn(
-                f"copy: memory={self._memory} bytes are too few for the compressed chunks of {array.name or 'the array'}, "
-                f"so the copy takes more; expected at least {found.minimum}: {found.chunks} for chunks and "
-                f"{found.largest} for a window; give memory={found.minimum} or more, or choose smaller chunks",
+                f"copy: memory={self._memory} bytes are too few for the compressed chunks of "
+                f"{array.name or 'the array'}, so the copy takes more; expected at least {found.minimum}: "
+                f"{found.chunks} for chunks and {found.largest} for a window; give memory={found.minimum} or more, or choose smaller chunks",
                 UserWarning,
                 stacklevel=2,
             )

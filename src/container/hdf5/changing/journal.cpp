@@ -122,8 +122,10 @@ std::optional<FileChanges> decode(std::span<const std::byte> all, const store::p
   FileChanges changes{header.old_size, header.new_size, {}};
   while (!bytes.empty()) {
     std::int64_t extent[2]{};
+    if (bytes.size() < sizeof extent) return {};
     std::memcpy(extent, bytes.data(), sizeof extent);
     const auto length = static_cast<std::size_t>(extent[1]);
+    if (extent[0] < 0 || length > (bytes.size() - sizeof extent) / 2) return {};
     const auto before = bytes.subspan(sizeof extent, length);
     const auto after = bytes.subspan(sizeof extent + length, length);
     changes.bytes.push_back({extent[0], {before.begin(), before.end()}, {after.begin(), after.end()}});
