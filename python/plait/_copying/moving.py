@@ -182,7 +182,8 @@ class Mover:
             warnings.warn(
                 f"copy: memory={self._memory} bytes are too few for the compressed chunks of "
                 f"{array.name or 'the array'}, so the copy takes more; expected at least {found.minimum}: "
-                f"{found.chunks} for chunks and {found.largest} for a window; give memory={found.minimum} or more, or choose smaller chunks",
+                f"{found.chunks} for chunks and {found.largest} for a window; give memory={found.minimum} or more, "
+                "or choose smaller chunks",
                 UserWarning,
                 stacklevel=2,
             )

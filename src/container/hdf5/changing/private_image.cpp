@@ -150,17 +150,15 @@ std::optional<FileChanges> PrivateImage::changes() const {
   for (const Page& page : pages_) {
     const std::int64_t begin = page.number * page_;
     const std::byte* const now = begin_ + begin;
+    const std::byte* const before = page.before.data();
     const std::int64_t bytes = std::min(page_, *end - begin);
     for (std::int64_t at = 0; at < bytes;) {
       // After the former end nothing of another program is overwritten, so one change is enough.
-      const auto differs = [&](std::int64_t i) {
-        return begin + i >= size_ || now[i] != page.before[static_cast<std::size_t>(i)];
-      };
+      const auto differs = [&](std::int64_t i) { return begin + i >= size_ || now[i] != before[i]; };
       const std::int64_t from = at;
       while (at < bytes && differs(at)) ++at;
       if (at > from)
-        found.bytes.push_back(
-            {begin + from, {&page.before[from], &page.before[from] + (at - from)}, {now + from, now + at}});
+        found.bytes.push_back({begin + from, {before + from, before + at}, {now + from, now + at}});
       else
         ++at;
     }
