@@ -136,8 +136,9 @@ def copy(
     memory    most bytes that all ranks together use for windows, staging and the buffers of compressed chunks, or a
               text such as ``"64M"``; 256 MiB by default. Each rank buffers three chunks of the source and two of the
               target if they are compressed, and needs a window of one chunk beside them; a copy with less memory
-              warns, and takes more. The libraries and 64 KiB for each file add some MiB. Arrays that go to a pipe are
-              held whole, one at a time
+              warns, and takes more. A process that copies alone buffers two more chunks for each further thread, if the
+              memory suffices. The libraries and 64 KiB for each file add some MiB. Arrays that go to a pipe are held
+              whole, one at a time
     variable  the name of the array to copy from each step of a pipe, or a list of names; by default all arrays
     steps     the number of steps to copy; by default all
     raw       whether the binary stream at one end has elements without ``.npy`` headers

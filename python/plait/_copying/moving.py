@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -149,34 +150,33 @@ class Mover:
             kept.chunks is None and given.chunks is None and given.axes is None and kept.order == given.order
         )
         if source.serial or target.serial or same or kept is None or self._layout is not None:
-            return self._stretches(array, kept)
+            return self._stretches(array, given, kept or Kept(array.order))
         itemsize = array.dtype.itemsize + array.beside
         with checks(self._ranks.refuse):
             memory = self._window_bytes(array, (given, kept))
             plan = passes(Moved(array.shape, itemsize), given, kept, memory, scratch.possible(array))
         return Route(plan.passes, plan.between)
 
-    def _stretches(self, array: StepArray, kept: Kept | None) -> Route:
+    def _stretches(self, array: StepArray, given: Kept, kept: Kept) -> Route:
         itemsize = array.dtype.itemsize + array.beside
-        given = Kept(array.order, array.chunks, array.packed, axes=array.axes)
-        memory = self._window_bytes(array, (given, kept or Kept(array.order)))
         with checks(self._ranks.refuse):
             parts = cut(
                 Stored(array.shape, array.order, itemsize, array.chunks),
                 self._ranks.count,
-                memory,
+                self._window_bytes(array, (given, kept)),
                 lambda shape, dimension: self._layout_of(array, shape, dimension),
             )
         window = [1 if d in parts.slow else max(size, 1) for d, size in enumerate(array.shape)]
         if array.shape:
             window[parts.dimension] = max(parts.count, 1)
         shape = tuple(window)
-        seconds = predicted(Moved(array.shape, array.dtype.itemsize), given, kept or given, shape)
+        seconds = predicted(Moved(array.shape, array.dtype.itemsize), given, kept, shape)
         return Route((Boxes(array.shape, shape, array.order, seconds),), dimension=parts.dimension)
 
     def _window_bytes(self, array: StepArray, ends: tuple[Kept, Kept]) -> int:
         """Return the memory for windows; warns once if the chunks of both ends need more than the limit."""
-        found = buffers(array.dtype.itemsize, ends, self._ranks.comm.size)
+        cores = os.cpu_count() or 1 if self._ranks.alone else 1
+        found = buffers(array.dtype.itemsize, ends, self._ranks.comm.size, self._memory, cores)
         if found.minimum > self._memory and not self._has_warned and self._ranks.comm.rank == 0:
             self._has_warned = True
             warnings.warn(

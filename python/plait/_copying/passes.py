@@ -27,10 +27,16 @@ class Buffers:
     the elements of its last chunk. With chunks of 16 MiB at both ends, one process needs 5 x 16 = 80 MiB. A limit of
     160 MiB leaves 80 MiB for windows, one of 100 MiB leaves 20 MiB. Below 96 MiB the limit does not hold: windows
     smaller than a chunk would decode it repeatedly.
+
+    A process alone works on several chunks at once, at one end at a time: as many as it has cores, and as fit twice
+    into its staging, which is half of the limit. Each thread but the first needs two buffers more. With chunks of 4 MiB
+    and 16 cores, a limit of 128 MiB permits 8 threads, which need 5 x 4 + 7 x 2 x 4 = 76 MiB.
     """
 
     chunks: int
-    """Bytes of the buffers of all processes."""
+    """Bytes of the buffers of all processes, with one thread each."""
+    threads: int
+    """Bytes of the buffers of further threads."""
     largest: int
     """Bytes of the larger chunk of both ends."""
 
@@ -41,14 +47,22 @@ class Buffers:
 
     def window_bytes(self, limit: int) -> int:
         """Return the bytes for windows: at most half of the limit, as the rest is for the staging of files."""
-        return min(limit // 2, max(limit - self.chunks, self.largest)) if self.chunks else limit // 2
+        return min(limit // 2, max(limit - self.chunks - self.threads, self.largest)) if self.chunks else limit // 2
 
 
-def buffers(itemsize: int, ends: tuple[Kept, Kept], processes: int) -> Buffers:
-    """Return the buffers for the compressed chunks of both ends."""
+def buffers(itemsize: int, ends: tuple[Kept, Kept], processes: int, limit: int, cores: int) -> Buffers:
+    """Return the buffers for the compressed chunks of both ends.
+
+    limit  bytes of memory for the copy
+    cores  most threads of a process: 1 if several processes copy
+    """
     sizes = [math.prod(one.chunks) * itemsize if one.packed and one.chunks else 0 for one in ends]
     chunks = (3 * sizes[0] + 2 * sizes[1]) * processes
-    return Buffers(chunks, max(sizes)) if chunks > _IGNORED else Buffers(0, 0)
+    if chunks <= _IGNORED:
+        return Buffers(0, 0, 0)
+    further = [min(limit // 4 // size, cores) - 1 if size else 0 for size in sizes]
+    threads = max(2 * size * max(count, 0) for size, count in zip(sizes, further, strict=True))
+    return Buffers(chunks, threads, max(sizes))
 
 
 @dataclass(frozen=True)

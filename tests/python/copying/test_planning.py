@@ -175,3 +175,16 @@ def test_too_little_memory_for_compressed_chunks_gives_a_warning(tmp_path):
         warnings.simplefilter("error")
         plait.copy(tmp_path / "a.zarr", tmp_path / "c.zarr", codec="zstd:1", memory="12M")
     np.testing.assert_array_equal(plait.open(tmp_path / "c.zarr").read(), array)
+
+
+def test_buffers_of_further_threads_leave_less_memory_for_windows(tmp_path, monkeypatch):
+    written(tmp_path / "a.zarr", (1024, 1024), chunks=(64, 1024), codec="zstd:1")  # 256 KiB a chunk
+
+    def planned(cores, memory="3M"):
+        monkeypatch.setattr(os, "cpu_count", lambda: cores)
+        options = {"chunks": (64, 1024), "codec": "zstd:1", "memory": memory, "dry_run": True}
+        return plait.copy(tmp_path / "a.zarr", tmp_path / "b.zarr", **options).plan[0].memory
+
+    # 5 chunks of 256 KiB leave 1.75 MiB for windows. Half of the limit suffices for 3 threads of two chunks each.
+    assert planned(3) < planned(1) <= 1792 << 10
+    assert planned(3) == planned(64) <= (1792 << 10) - 4 * (256 << 10)
