@@ -82,7 +82,8 @@ NewArray new_array(const std::string& path, const Extents& shape, const std::str
   options.dtype = dtype;
   options.element_bytes = element_bytes;
   options.order = order == "F" ? Order::kFortran : Order::kC;
-  const auto made = open::new_content(path, driver::driver_of(path).contents(), options);
+  const auto file = open::new_file(path, driver::driver_of(path).contents(), options);
+  const container::NewContent& made = file->content();
   return NewArray(nb::make_tuple(to_tuple(made.chunk), to_tuple(made.shard), made.type.order == Order::kC ? "C" : "F",
                                  made.packed));
 }

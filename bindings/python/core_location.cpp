@@ -32,20 +32,20 @@ void bind_formats(nb::module_& module) {
       [](const std::string& target, const std::vector<RawAttribute>& attributes, bool of_group) {
         std::vector<std::string> why;
         for (const ArrayAttribute& one : attributes_of_raw(attributes))
-          why.push_back(container::container_named(target).refused_attribute(target, one, of_group));
+          why.push_back(container::format_named(target).rejected_attribute(target, one, of_group));
         return why;
       },
       "target"_a, "attributes"_a, "of_group"_a);
   module.def("locate", &driver::locate, "name"_a, nb::call_guard<Unlocked>());
   module.def("formats", [] {
     std::vector<std::string> names;
-    for (const container::Container* one : container::containers())
-      if (!one->format().empty() && std::ranges::find(names, one->format()) == names.end())
-        names.emplace_back(one->format());
+    for (const container::Format* one : container::formats())
+      if (!one->traits().name.empty() && std::ranges::find(names, one->traits().name) == names.end())
+        names.emplace_back(one->traits().name);
     return names;
   });
   module.def(
-      "format_at", [](const std::string& name) { return std::string(container::container_at(name).format()); },
+      "format_at", [](const std::string& name) { return std::string(container::format_at(name).traits().name); },
       "name"_a, nb::call_guard<Unlocked>());
   module.def(
       "netcdf_fill", [](const std::string& dtype) { return bytes_of(container::hdf5::netcdf_fill(dtype)); }, "dtype"_a);

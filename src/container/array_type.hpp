@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "container/container.hpp"
-#include "plait/file.hpp"
+#include "container/content.hpp"
+#include "plait/file_options.hpp"
 
 namespace plait::container {
 

@@ -124,10 +124,10 @@ std::string_view foreign_by_content(store::Store& store) {
   return {};
 }
 
-void check_content(const std::string& name, const Container& found) {
-  if (const auto array = array_name(name).array; array && !found.names_arrays())
-    refuse(base::text(name, ": the file holds ", found.kind(), ", no arrays under names; leave out ::", *array));
-  if (&found != &raw::container()) return;
+void check_content(const std::string& name, const Format& found) {
+  if (const auto array = array_name(name).array; array && !found.traits().names_arrays)
+    refuse(base::text(name, ": the file holds ", found.traits().kind, ", no arrays under names; leave out ::", *array));
+  if (&found != &raw::format()) return;
   const std::string_view format = foreign_by_name(name);
   if (!format.empty())
     refuse(base::text(name, ": the content is of no format that Plait reads, and the name ends like those of ", format,

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "container/container.hpp"
+#include "container/format.hpp"
 #include "store/store.hpp"
 
 namespace plait::container {
@@ -20,7 +20,7 @@ std::string_view foreign_by_content(store::Store& store);
 /// Checks that the format of an existing file's content suits its name.
 /// errors  kArgument: the content matches no format, but the name ends like those of a known format; the name contains
 ///         that of an array, but the format does not name its arrays.
-void check_content(const std::string& name, const Container& found);
+void check_content(const std::string& name, const Format& found);
 
 /// What a folder holds as a whole, or empty.
 std::string_view foreign_folder(const std::string& path);

@@ -81,16 +81,9 @@ std::vector<Member> members_of_new(const std::string& path, const FileOptions& o
   return members;
 }
 
-std::vector<Member> NamingContainer::list_named(store::Store& store, const std::string& path) const {
-  const std::vector<Member> members = list(store, std::string(array_name(path).file));
+std::vector<Member> named(std::vector<Member> members, const std::string& path) {
+  if (!array_name(path).array) return members;
   return {chosen(members, path)};
-}
-
-Content NamingContainer::inspect(store::Store& store, const std::string& path, const FileOptions& options) const {
-  const std::vector<Member> members = list(store, std::string(array_name(path).file));
-  Content found = chosen(members, path).content;
-  check_told(found, path, options);
-  return found;
 }
 
 }  // namespace plait::container

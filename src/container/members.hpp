@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "container/container.hpp"
+#include "container/content.hpp"
 
 namespace plait::container {
 
@@ -20,13 +20,7 @@ std::string name_of_new(const std::string& path, const std::string& unnamed);
 /// errors  kArgument: arrays that cannot be, or two of one name.
 std::vector<Member> members_of_new(const std::string& path, const FileOptions& options, const std::string& unnamed);
 
-/// A format of such files: the arrays that list() gives are opened by their names.
-class NamingContainer : public Container {
- public:
-  bool tells() const final { return true; }
-  bool names_arrays() const final { return true; }
-  std::vector<Member> list_named(store::Store& store, const std::string& path) const override;
-  Content inspect(store::Store& store, const std::string& path, const FileOptions& options) const override;
-};
+/// The arrays that a name stands for, of all those in a file: the one that it names, or all.  errors  As chosen().
+std::vector<Member> named(std::vector<Member> members, const std::string& path);
 
 }  // namespace plait::container

@@ -39,21 +39,18 @@ Located locate(const std::string& name) {
   // Of all others the prefix says what it is.
   if (!driver.prefix().empty()) return found;
   const FileDriver* const meant = recognizing(found.path);
-  return meant == nullptr ? plain::locate(name, container::container_at(name)) : meant->locate(meant->name_of(name));
+  return meant == nullptr ? plain::locate(name, container::format_at(name)) : meant->locate(meant->name_of(name));
 }
 
 Located locate_new(const std::string& name) { return driver_of(name).locate(name); }
 
 std::vector<container::Member> arrays_in(const std::string& name) {
   if (!driver_of(name).prefix().empty()) return {};
-  const container::ArrayName parts = container::array_name(name);
-  const container::Container& format = container::container_at(name);
-  const std::string file(parts.file);
+  const container::Format& format = container::format_at(name);
   const std::shared_ptr<store::Store> opened = plain::driver().find(name, false).store;
-  store::Store& store = *opened;
   container::check_content(name, format);
-  if (!format.names_arrays()) return {};
-  return !parts.array || format.in_folder() ? format.list(store, file) : format.list_named(store, name);
+  if (!format.traits().names_arrays) return {};
+  return format.open(opened, name)->arrays();
 }
 
 void remove_unfinished(const std::string& name) {
@@ -72,14 +69,11 @@ void remove_unfinished(const std::string& name) {
 
 std::vector<GroupAttributes> groups_in(const std::string& name) {
   if (!driver_of(name).prefix().empty()) return {};
-  const container::ArrayName parts = container::array_name(name);
-  const container::Container& format = container::container_at(name);
-  const std::string file(parts.file);
+  const container::Format& format = container::format_at(name);
   const std::string whole = plain::locate(name, format).file;
   const std::shared_ptr<store::Store> opened = plain::driver().find(whole, false).store;
-  store::Store& store = *opened;
-  if (!format.names_arrays()) return {};
-  return format.groups(store, file);
+  if (!format.traits().names_arrays) return {};
+  return format.open(opened, whole)->groups();
 }
 
 std::vector<std::string> files_beside(const Located& found) {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "container/container.hpp"
+#include "container/format.hpp"
 #include "driver/located.hpp"
 
 namespace plait::driver {

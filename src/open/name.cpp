@@ -57,27 +57,27 @@ void check_scheme(const std::string& name, std::string_view scheme) {
                                 : std::string("; leave it out to open an ordinary file.");
   refuse(text(name, " begins with ", scheme, ":, which is not a kind of store; the kinds are ", base::list_text(known),
               guess, " For a file of exactly that name write ",
-              container::container_named(name).suffix().empty() ? "raw:" : "./", name));
+              container::format_named(name).traits().suffix.empty() ? "raw:" : "./", name));
 }
 
 /// Rejects the name of an array in a file that holds only one array, such as `a.npy::x`.
 void check_array_part(const std::string& name) {
   const std::string_view file = std::string_view(name).substr(0, name.find("::"));
   if (file.size() == name.size()) return;
-  const container::Container& holds = container::container_named(file);
-  if (holds.names_arrays() || holds.suffix().empty() || &holds == &container::container_named(name)) return;
+  const container::Format& holds = container::format_named(file);
+  if (holds.traits().names_arrays || holds.traits().suffix.empty() || &holds == &container::format_named(name)) return;
   if (container::array_name(name).array) return;  // its content is of another format than its suffix
-  refuse(text(name, ": ", holds.kind(),
+  refuse(text(name, ": ", holds.traits().kind,
               " holds one array, which has no name; leave out ::", std::string_view(name).substr(file.size() + 2)));
 }
 
 /// Rejects the name of an array in a file that exists and that a new one, of the format of its ending, would replace.
 void check_replaced(const std::string& name) {
   const container::ArrayName parts = container::array_name(name);
-  if (!parts.array || container::container_named(name).names_arrays()) return;
+  if (!parts.array || container::format_named(name).traits().names_arrays) return;
   const std::string file(parts.file);
-  const std::string_view format = container::container_at(file).format();
-  refuse(text(name, ": a new file would replace ", file, ", which is ", container::container_at(file).kind(),
+  const std::string_view format = container::format_at(file).traits().name;
+  refuse(text(name, ": a new file would replace ", file, ", which is ", container::format_at(file).traits().kind,
               ", although its name ends otherwise; write ", format, ':', name,
               " to replace it by a new one, or choose another name"));
 }
@@ -85,7 +85,7 @@ void check_replaced(const std::string& name) {
 void check_plain_name(const std::string& name, bool is_new) {
   check_array_part(name);
   if (is_new) check_replaced(name);
-  if (!is_new || !container::container_named(name).suffix().empty()) return;
+  if (!is_new || !container::format_named(name).traits().suffix.empty()) return;
   const std::string_view path = std::string_view(name).substr(0, name.find("::"));
   if (const std::string_view format = container::foreign_by_name(path); !format.empty())
     refuse(text(name, ": the name ends like those of ", format,
@@ -97,13 +97,13 @@ void check_plain_name(const std::string& name, bool is_new) {
 void check_name_behind_prefix(const std::string& name, bool is_new) {
   const std::string_view whole = driver::without_prefix(name);
   const std::string_view path = whole.substr(0, whole.find('?'));
-  const container::Container& named = container::container_named(path);
-  if (driver::driver_of(name).contents() == driver::Contents::kByName && !named.suffix().empty()) return;
-  if (!named.suffix().empty() && named.suffix() != container::kHeaderName)
-    refuse(text(name, ": names that end with ", named.suffix(), " stand for ordinary files only",
+  const container::Format& named = container::format_named(path);
+  if (driver::driver_of(name).contents() == driver::Contents::kByName && !named.traits().suffix.empty()) return;
+  if (!named.traits().suffix.empty() && named.traits().suffix != container::kHeaderName)
+    refuse(text(name, ": names that end with ", named.traits().suffix, " stand for ordinary files only",
                 is_new ? "; choose another name" : "; rename it, or leave out the prefix"));
   const std::string_view format = container::foreign_by_name(path);
-  if (named.suffix().empty() && !format.empty())
+  if (named.traits().suffix.empty() && !format.empty())
     refuse(text(name, ": the name ends like those of ", format,
                 " files, which Plait does not read or write in stores of this kind",
                 is_new ? "; choose another name" : "; rename it, or leave out the prefix"));

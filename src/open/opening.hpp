@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "container/container.hpp"
+#include "container/format.hpp"
 #include "core/file/impl.hpp"
 #include "driver/driver.hpp"
 
@@ -12,9 +12,9 @@ namespace plait::open {
 
 /// What a new store of that name is to hold, and how: nothing is made.
 /// errors  kArgument: options that are missing or make no sense, or that a file of this name does not have.
-container::NewContent new_content(const std::string& name, driver::Contents contents, FileOptions wanted);
+std::unique_ptr<container::NewFile> new_file(const std::string& name, driver::Contents contents, FileOptions wanted);
 
-/// Chooses the container of the store's bytes, and takes what it tells into the File.
+/// Chooses the format of the store's bytes, and gives the File the array that is in it.
 class FileOpening : public driver::Opening {
  public:
   /// access: how the File will be accessed, as rank 0 says.
@@ -35,12 +35,14 @@ class FileOpening : public driver::Opening {
   void share();
 
  private:
-  const container::Container& container_of(store::Store& store) const;
+  const container::Format& format_of(store::Store& store) const;
   /// True if the caller describes raw elements: the name has no known suffix, and shape and type match the file's size.
   bool is_described_as_raw(store::Store& store) const;
-  /// What changes of an array that is there take when all have written.
-  void adopt_changes();
-  /// errors  As Container::inspect(), with a word on what the bytes look like where they are no array.
+  /// Takes from rank 0 what told() gave there; returns what follows for the format.
+  std::string_view take(const std::string& told);
+  /// Opens the array that rank 0 has opened or described.
+  std::unique_ptr<container::Dataset> attach(std::shared_ptr<store::Store> store, std::string_view encoded);
+  /// errors  As OpenedFile::dataset(), with a word on what the bytes look like where they are no array.
   void look(const std::shared_ptr<store::Store>& store);
   /// Throws what `error` says, and what the bytes look like.
   [[noreturn]] void explain(const Error& error, store::Store& store) const;
@@ -50,9 +52,10 @@ class FileOpening : public driver::Opening {
   collective::Collective& call_;
   driver::Contents contents_;
   plan::AccessOptions access_;
-  const container::Container* container_ = nullptr;
-  container::NewContent content_;
-  std::shared_ptr<store::Store> view_;  ///< of the store that look() was given
+  const container::Format* format_ = nullptr;
+  container::Content content_;
+  std::unique_ptr<container::NewFile> new_file_;  ///< mode `w`
+  std::unique_ptr<container::Dataset> dataset_;   ///< until the File has it
 };
 
 }  // namespace plait::open

@@ -26,8 +26,8 @@ namespace plait::fuzz {
 
 namespace {
 
-using container::Container;
 using container::Content;
+using container::Format;
 using container::Member;
 using store::memory::MemoryStore;
 
@@ -64,28 +64,28 @@ std::string error_of(const Call& call) {
   return {};
 }
 
-void open_array(const Container& format, const std::shared_ptr<MemoryStore>& file, const std::string& path) {
+void open_array(const Format& format, const std::shared_ptr<MemoryStore>& file, const std::string& path) {
   (void)error_of([&] {
-    const std::shared_ptr<store::Store> view = format.view(file, path, {});
-    const Content content = format.inspect(*view, path, {});
-    container::check_size(content, view->size(), path, {}, format.tells());
+    const std::unique_ptr<container::Dataset> dataset = format.open(file, path)->dataset({});
+    const Content& content = dataset->content();
+    container::check_size(content, dataset->store()->size(), path, {}, format.traits().states_type);
     demand_of_file(content.data_offset >= 0 && content.bytes() >= content.data_offset, "an array of less than nothing");
     // From here on damage can only be what was not looked at.
-    const std::shared_ptr<store::Store> other = format.view(file, path, format.tell(*view));
+    const std::unique_ptr<container::Dataset> other = format.attach(content, file, path, dataset->encoded());
     std::vector<std::byte> one;
     std::vector<std::byte> two;
-    const std::string first = error_of([&] { one = front_of(*view, content); });
-    const std::string second = error_of([&] { two = front_of(*other, content); });
+    const std::string first = error_of([&] { one = front_of(*dataset->store(), content); });
+    const std::string second = error_of([&] { two = front_of(*other->store(), content); });
     demand_of_file(first == second && one == two, "another rank reads something else");
   });
 }
 
-void run(const Container& format, std::string_view bytes) {
+void run(const Format& format, std::string_view bytes) {
   const std::shared_ptr<MemoryStore> file = stored(bytes);
-  const std::string name = "input" + std::string(format.suffix());
+  const std::string name = "input" + std::string(format.traits().suffix);
   (void)format.begins(std::as_bytes(std::span(bytes)).first(std::min(bytes.size(), container::kFrontBytes)));
   std::vector<Member> members;
-  const std::string error = error_of([&] { members = format.list(*file, name); });
+  const std::string error = error_of([&] { members = format.open(file, name)->arrays(); });
   demand_of_file(error.empty() || error.find(name) != std::string::npos, "an error names no file");
   // Each takes some bytes of the header.
   demand_of_file(members.size() <= bytes.size(), "more arrays than the bytes can hold");
@@ -94,7 +94,7 @@ void run(const Container& format, std::string_view bytes) {
     open_array(format, file, name + "::" + members[i].name);
 }
 
-std::vector<std::string> written(const Container& format) {
+std::vector<std::string> written(const Format& format) {
   std::vector<std::string> all;
   for (const std::size_t count : {1, 3}) {
     FileOptions options;
@@ -102,11 +102,12 @@ std::vector<std::string> written(const Container& format) {
                                          {"empty/b", {{0, 2}, "|u1", 1, Order::kC}},
                                          {"c", {{}, "<i8", 8, Order::kC}}};
     options.arrays.assign(arrays.begin(), arrays.begin() + static_cast<std::ptrdiff_t>(count));
-    const container::NewContent made = format.create("input" + std::string(format.suffix()), options);
-    MemoryStore store(made.file_bytes);
-    std::copy(made.head.begin(), made.head.end(), store.bytes().begin());
-    format.seal(store, made);
-    all.emplace_back(reinterpret_cast<const char*>(store.bytes().data()), store.bytes().size());
+    const auto made = format.create("input" + std::string(format.traits().suffix), options);
+    const auto store = std::make_shared<MemoryStore>(made->content().file_bytes);
+    std::ranges::copy(made->content().head, store->bytes().begin());
+    const std::unique_ptr<container::Dataset> dataset = made->dataset(store);
+    if (dataset->deferred_changes() != nullptr) dataset->deferred_changes()->commit();
+    all.emplace_back(reinterpret_cast<const char*>(store->bytes().data()), store->bytes().size());
   }
   return all;
 }
@@ -228,11 +229,11 @@ std::vector<std::string> right_zarr() {
           R"({"zarr_format":3,"node_type":"group","attributes":{}})"};
 }
 
-void run_npz(std::string_view bytes) { run(container::npz::container(), bytes); }
-void run_safetensors(std::string_view bytes) { run(container::safetensors::container(), bytes); }
-void run_netcdf(std::string_view bytes) { run(container::netcdf::container(), bytes); }
-std::vector<std::string> right_npz() { return written(container::npz::container()); }
-std::vector<std::string> right_safetensors() { return written(container::safetensors::container()); }
+void run_npz(std::string_view bytes) { run(container::npz::format(), bytes); }
+void run_safetensors(std::string_view bytes) { run(container::safetensors::format(), bytes); }
+void run_netcdf(std::string_view bytes) { run(container::netcdf::format(), bytes); }
+std::vector<std::string> right_npz() { return written(container::npz::format()); }
+std::vector<std::string> right_safetensors() { return written(container::safetensors::format()); }
 std::vector<std::string> right_shards() {
   using namespace container::zarr;
   std::vector<std::string> all;

@@ -1,6 +1,8 @@
 #include "container/gzip/container.hpp"
 
 #include <algorithm>
+#include <memory>
+#include <utility>
 
 #include "base/text.hpp"
 #include "container/foreign.hpp"
@@ -27,45 +29,68 @@ void check_packed_name(const std::string& name) {
                                                "by gunzip first"));
 }
 
-void check_front(store::Store& file, const Container& container) {
-  if (begins_as(container, file)) return;
+void check_front(store::Store& file, const Format& format) {
+  if (begins_as(format, file)) return;
   throw Error(ErrorKind::kSystem,
               base::text("cannot open ", file.name(), " as gzipped elements: it does not begin like a ",
                          "gzip file; rename it, or write raw:", file.name(), " for elements as they are"));
 }
 
-class Gzip : public Container {
+class GzipDataset : public Dataset {
  public:
-  bool tells() const override { return false; }
-  std::string_view suffix() const override { return kSuffix; }
-  std::string kind() const override { return base::text(raw::container().kind(), ", packed by gzip"); }
+  GzipDataset(Content content, std::shared_ptr<GzipStore> store)
+      : Dataset(std::move(content), store), index_(store->index()) {}
+  std::string encoded() const override { return index_.to_text(); }
+
+ private:
+  const Index& index_;  ///< of the store
+};
+
+class GzipFile : public OpenedFile {
+ public:
+  GzipFile(std::shared_ptr<store::Store> store, std::string name) : store_(std::move(store)), name_(std::move(name)) {}
+  void check_changeable() const override { refuse_write(name_); }
+  std::unique_ptr<Dataset> dataset(const FileOptions& stated) override {
+    check_packed_name(store_->name());
+    check_front(*store_, format());
+    Index index = make_index(*store_);
+    auto store = std::make_shared<GzipStore>(store_, std::move(index));
+    return std::make_unique<GzipDataset>(raw::stated_content(name_, stated), std::move(store));
+  }
+
+ private:
+  std::shared_ptr<store::Store> store_;
+  std::string name_;
+};
+
+class Gzip : public Format {
+ public:
+  Gzip()
+      : Format({.suffix = kSuffix,
+                .kind = base::text(raw::format().traits().kind, ", packed by gzip"),
+                .states_type = false}) {}
   bool begins(std::span<const std::byte> front) const override {
     return front.size() >= kFront.size() &&
            std::equal(kFront.begin(), kFront.end(), reinterpret_cast<const char*>(front.data()));
   }
-  std::shared_ptr<store::Store> view(std::shared_ptr<store::Store> store, const std::string& /*path*/,
-                                     std::string_view told) const override {
-    if (!told.empty()) return std::make_shared<GzipStore>(std::move(store), Index::parse(told));
-    check_packed_name(store->name());
-    check_front(*store, *this);
-    Index index = make_index(*store);
-    return std::make_shared<GzipStore>(std::move(store), std::move(index));
+  std::unique_ptr<OpenedFile> open(std::shared_ptr<store::Store> store, const std::string& name) const override {
+    return std::make_unique<GzipFile>(std::move(store), name);
   }
-  std::string tell(const store::Store& view) const override {
-    return dynamic_cast<const GzipStore&>(view).index().to_text();
+  std::unique_ptr<Dataset> attach(Content content, std::shared_ptr<store::Store> store, const std::string& /*name*/,
+                                  std::string_view encoded) const override {
+    auto inflated = std::make_shared<GzipStore>(std::move(store), Index::parse(encoded));
+    return std::make_unique<GzipDataset>(std::move(content), std::move(inflated));
   }
-  Content inspect(store::Store& store, const std::string& path, const FileOptions& options) const override {
-    return raw::container().inspect(store, path, options);
+  std::unique_ptr<NewFile> create(const std::string& name, const FileOptions& /*options*/) const override {
+    refuse_write(name);
   }
-  NewContent create(const std::string& path, const FileOptions& /*options*/) const override { refuse_write(path); }
-  void check_writable(const std::string& path) const override { refuse_write(path); }
 };
 
 }  // namespace
 
-const Container& container() {
-  static const Gzip kContainer;
-  return kContainer;
+const Format& format() {
+  static const Gzip kFormat;
+  return kFormat;
 }
 
 }  // namespace plait::container::gzip

@@ -1,10 +1,10 @@
 /// Raw elements, packed by gzip: only read.
 #pragma once
 
-#include "container/container.hpp"
+#include "container/format.hpp"
 
 namespace plait::container::gzip {
 
-const Container& container();
+const Format& format();
 
 }  // namespace plait::container::gzip

@@ -4,12 +4,12 @@
 
 #include <span>
 
-#include "container/container.hpp"
+#include "container/format.hpp"
 
 namespace plait::container::hdf5 {
 
-/// One for each ending of names: `.h5`, `.hdf5`, `.he5`, `.nc4`.
-std::span<const Container* const> containers();
+/// One for each ending of names: `.h5`, `.hdf5`, `.he5`, `.nc4`, and `.nc`, of netCDF-4.
+std::span<const Format* const> formats();
 
 /// True if the bytes are the beginning of an HDF5 file: the signature is at byte 0 or, after a user block, at byte 512,
 /// 1024, 2048 and so on.

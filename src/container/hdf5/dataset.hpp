@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "plait/file.hpp"
+#include "plait/file_options.hpp"
 
 namespace plait::container::hdf5 {
 

@@ -1,10 +1,10 @@
 /// netCDF's classic formats, CDF-1, CDF-2 and CDF-5: their variables are read, and changed in place.
 #pragma once
 
-#include "container/container.hpp"
+#include "container/format.hpp"
 
 namespace plait::container::netcdf {
 
-const Container& container();
+const Format& format();
 
 }  // namespace plait::container::netcdf

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "container/container.hpp"
+#include "container/format.hpp"
 #include "container/part_store.hpp"
 #include "store/store.hpp"
 

@@ -1,7 +1,9 @@
 #include "container/npy/container.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <string_view>
+#include <utility>
 
 #include "base/text.hpp"
 #include "container/array_type.hpp"
@@ -30,51 +32,61 @@ Header read_header(store::Store& store, const std::string& path) {
   return parse_header(bytes, path);
 }
 
-void refuse_several(const std::string& path, const FileOptions& options) {
+void reject_several(const std::string& name, const FileOptions& options) {
   if (options.several)
-    refuse(text(path,
+    refuse(text(name,
                 ": a .npy file holds one array, but the file is opened for several; use a name without that ending"));
 }
 
-class Npy : public Container {
+class NpyFile : public OpenedFile {
  public:
-  bool tells() const override { return true; }
-  std::string_view suffix() const override { return ".npy"; }
-  std::string_view format() const override { return "npy"; }
+  NpyFile(std::shared_ptr<store::Store> store, std::string name) : store_(std::move(store)), name_(std::move(name)) {}
+  std::unique_ptr<Dataset> dataset(const FileOptions& stated) override {
+    reject_several(name_, stated);
+    return std::make_unique<Dataset>(content_of(*store_, name_), store_);
+  }
+
+ private:
+  std::shared_ptr<store::Store> store_;
+  std::string name_;
+};
+
+class Npy : public Format {
+ public:
+  Npy() : Format({.name = "npy", .suffix = ".npy", .kind = "a .npy file"}) {}
   bool begins(std::span<const std::byte> front) const override {
     return front.size() >= kMagic.size() &&
            std::equal(kMagic.begin(), kMagic.end(), reinterpret_cast<const char*>(front.data()));
   }
-  Content inspect(store::Store& store, const std::string& path, const FileOptions& options) const override;
-  NewContent create(const std::string& path, const FileOptions& options) const override;
+  std::unique_ptr<OpenedFile> open(std::shared_ptr<store::Store> store, const std::string& name) const override {
+    return std::make_unique<NpyFile>(std::move(store), name);
+  }
+  std::unique_ptr<NewFile> create(const std::string& name, const FileOptions& options) const override;
 };
 
-Content Npy::inspect(store::Store& store, const std::string& path, const FileOptions& options) const {
-  refuse_several(path, options);
-  const Header header = read_header(store, path);
-  const Content found{{header.shape, header.descr, header.element_bytes, header.order}, header.data_offset};
-  check_told(found, path, options);
-  return found;
-}
-
-NewContent Npy::create(const std::string& path, const FileOptions& options) const {
-  NewContent result;
-  result.type = described_type(options, path, true);
-  refuse_several(path, options);
-  if (result.type.dtype.empty()) refuse(text(path, ": a .npy file needs a dtype"));
-  if (const std::int64_t told = element_bytes_of(result.type.dtype); told != result.type.element_bytes)
-    refuse(text(path, ": elements of dtype ", result.type.dtype, " have ", told, " bytes, but ",
-                result.type.element_bytes, " were given; leave them out or correct them"));
-  result.head = make_header(result.type.dtype, result.type.order, result.type.shape);
-  result.data_offset = static_cast<std::int64_t>(result.head.size());
-  return result;
+std::unique_ptr<NewFile> Npy::create(const std::string& name, const FileOptions& options) const {
+  NewContent made;
+  made.type = described_type(options, name, true);
+  reject_several(name, options);
+  if (made.type.dtype.empty()) refuse(text(name, ": a .npy file needs a dtype"));
+  if (const std::int64_t told = element_bytes_of(made.type.dtype); told != made.type.element_bytes)
+    refuse(text(name, ": elements of dtype ", made.type.dtype, " have ", told, " bytes, but ", made.type.element_bytes,
+                " were given; leave them out or correct them"));
+  made.head = make_header(made.type.dtype, made.type.order, made.type.shape);
+  made.data_offset = static_cast<std::int64_t>(made.head.size());
+  return std::make_unique<NewFile>(std::move(made));
 }
 
 }  // namespace
 
-const Container& container() {
-  static const Npy kContainer;
-  return kContainer;
+Content content_of(store::Store& store, const std::string& name) {
+  const Header header = read_header(store, name);
+  return {{header.shape, header.descr, header.element_bytes, header.order}, header.data_offset};
+}
+
+const Format& format() {
+  static const Npy kFormat;
+  return kFormat;
 }
 
 }  // namespace plait::container::npy

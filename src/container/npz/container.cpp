@@ -77,41 +77,8 @@ std::shared_ptr<PartStore> part_of(std::shared_ptr<store::Store> store, const En
   return std::make_shared<PartStore>(std::move(store), Rows{begin, entry.packed, entry.packed, 1}, name);
 }
 
-/// The content of what `part` is; packed by `index` if that is there.
-std::shared_ptr<store::Store> content_of(std::shared_ptr<PartStore> part, std::optional<gzip::Index> index) {
-  if (!index) return part;
-  return std::make_shared<GzipStore>(std::move(part), std::move(*index));
-}
-
-class Npz : public NamingContainer {
- public:
-  std::string_view suffix() const override { return ".npz"; }
-  std::string_view format() const override { return "npz"; }
-  bool begins(std::span<const std::byte> front) const override {
-    constexpr std::string_view kFront = "PK\x03\x04";
-    return front.size() >= kFront.size() &&
-           std::equal(kFront.begin(), kFront.end(), reinterpret_cast<const char*>(front.data()));
-  }
-  std::vector<Member> list(store::Store& store, const std::string& file) const override;
-  std::shared_ptr<store::Store> view(std::shared_ptr<store::Store> store, const std::string& path,
-                                     std::string_view told) const override;
-  std::string tell(const store::Store& view) const override;
-  /// The view is the .npy file.
-  Content inspect(store::Store& store, const std::string& path, const FileOptions& options) const override {
-    return npy::container().inspect(store, path, options);
-  }
-  NewContent create(const std::string& path, const FileOptions& options) const override;
-  bool seals() const override { return true; }
-  void seal(store::Store& store, const NewContent& made) const override;
-  void check_writable(const std::string& path) const override {
-    throw Error(ErrorKind::kArgument,
-                text(path,
-                     ": arrays of .npz files are not changed in place, because the file has check sums of them; "
-                     "copy the array to a .npy file, or write a new file"));
-  }
-};
-
-std::vector<Member> Npz::list(store::Store& store, const std::string& file) const {
+/// All arrays of an archive.
+std::vector<Member> list(store::Store& store, const std::string& file) {
   const std::vector<Entry> entries = read_directory(store, file);
   std::vector<const Entry*> found;
   std::vector<Member> members = members_of(entries, file, found);
@@ -151,30 +118,71 @@ std::vector<Member> Npz::list(store::Store& store, const std::string& file) cons
   return members;
 }
 
-std::shared_ptr<store::Store> Npz::view(std::shared_ptr<store::Store> store, const std::string& path,
-                                        std::string_view told) const {
-  if (!told.empty()) {
-    const std::size_t end = told.find('\n');
-    const std::string_view rest = end == std::string_view::npos ? std::string_view() : told.substr(end + 1);
-    auto part = std::make_shared<PartStore>(std::move(store), Rows::parse(told.substr(0, end)), path);
-    return content_of(std::move(part), rest.empty() ? std::nullopt : std::optional(gzip::Index::parse(rest)));
-  }
-  const std::string file(array_name(path).file);
-  const std::vector<Entry> entries = read_directory(*store, file);
-  std::vector<const Entry*> found;
-  const std::vector<Member> members = members_of(entries, file, found);
-  const Entry& entry = *found[static_cast<std::size_t>(&chosen(members, path) - members.data())];
-  std::shared_ptr<PartStore> part = part_of(std::move(store), entry, file, path);
-  if (entry.method == kStored) return part;
-  gzip::Index index = gzip::make_index(*part, {entry.unpacked, entry.check_sum});
-  return content_of(std::move(part), std::move(index));
+/// The .npy file of an entry.
+struct OpenedEntry {
+  Rows rows;                              ///< of the entry in the archive
+  std::shared_ptr<store::Store> content;  ///< the .npy file
+  const gzip::Index* index = nullptr;     ///< of the content, if the entry is deflated
+};
+
+OpenedEntry opened(std::shared_ptr<PartStore> part) {
+  const Rows rows = part->rows();
+  return {rows, std::move(part)};
 }
 
-std::string Npz::tell(const store::Store& view) const {
-  const auto* packed = dynamic_cast<const GzipStore*>(&view);
-  const auto& part = dynamic_cast<const PartStore&>(packed == nullptr ? view : packed->file());
-  return text(part.rows().to_text(), '\n', packed == nullptr ? std::string() : packed->index().to_text());
+OpenedEntry opened(std::shared_ptr<PartStore> part, gzip::Index index) {
+  const Rows rows = part->rows();
+  const auto content = std::make_shared<GzipStore>(std::move(part), std::move(index));
+  return {rows, content, &content->index()};
 }
+
+class NpzDataset : public Dataset {
+ public:
+  NpzDataset(Content content, const OpenedEntry& entry)
+      : Dataset(std::move(content), entry.content), rows_(entry.rows), index_(entry.index) {}
+  std::string encoded() const override {
+    return text(rows_.to_text(), '\n', index_ == nullptr ? std::string() : index_->to_text());
+  }
+
+ private:
+  Rows rows_;
+  const gzip::Index* index_;  ///< of the store
+};
+
+class NpzFile : public OpenedFile {
+ public:
+  NpzFile(std::shared_ptr<store::Store> store, std::string name)
+      : store_(std::move(store)), name_(std::move(name)), file_(array_name(name_).file) {}
+
+  std::vector<Member> arrays() override { return named(list(*store_, file_), name_); }
+  void check_changeable() const override {
+    throw Error(ErrorKind::kArgument,
+                text(name_,
+                     ": arrays of .npz files are not changed in place, because the file has check sums of them; "
+                     "copy the array to a .npy file, or write a new file"));
+  }
+  std::unique_ptr<Dataset> dataset(const FileOptions& stated) override {
+    const OpenedEntry entry = open_entry();
+    const std::unique_ptr<OpenedFile> npy = npy::format().open(entry.content, name_);
+    return std::make_unique<NpzDataset>(npy->dataset(stated)->content(), entry);
+  }
+
+ private:
+  OpenedEntry open_entry() const {
+    const std::vector<Entry> entries = read_directory(*store_, file_);
+    std::vector<const Entry*> found;
+    const std::vector<Member> members = members_of(entries, file_, found);
+    const Entry& entry = *found[static_cast<std::size_t>(&chosen(members, name_) - members.data())];
+    std::shared_ptr<PartStore> part = part_of(store_, entry, file_, name_);
+    if (entry.method == kStored) return opened(std::move(part));
+    gzip::Index index = gzip::make_index(*part, {entry.unpacked, entry.check_sum});
+    return opened(std::move(part), std::move(index));
+  }
+
+  std::shared_ptr<store::Store> store_;
+  std::string name_;
+  std::string file_;
+};
 
 /// The entry of a new array that is to follow `header` bytes of others; its check sum is not known.
 Entry entry_of(const Member& member, std::int64_t header, std::int64_t bytes) {
@@ -193,7 +201,78 @@ std::int64_t begin_of(const Entry& entry) {
   return begin != shortest && begin - shortest < 8 ? begin + kAlignment : begin;
 }
 
-NewContent Npz::create(const std::string& path, const FileOptions& options) const {
+/// Writes the headers of the entries and the directory, with check sums of the arrays.
+void write_directory(store::Store& store, const std::vector<Member>& members) {
+  std::vector<std::byte> block;
+  std::vector<Entry> entries;
+  std::int64_t end = 0;
+  for (const Member& member : members) {
+    const ArrayType& type = member.content.type;
+    Entry& entry = entries.emplace_back(entry_of(member, end, member.stored));
+    const std::int64_t begin = begin_of(entry);
+    end = begin + entry.packed;
+    const std::vector<std::byte> head = npy::make_header(type.dtype, type.order, type.shape);
+    uLong sum = crc32_z(0, reinterpret_cast<const Bytef*>(head.data()), head.size());
+    for (std::int64_t at = member.content.data_offset; at < end;) {
+      const std::int64_t bytes = std::min(kBlock, end - at);
+      block.resize(static_cast<std::size_t>(kBlock));
+      store.read({{at, block.data(), bytes}});
+      sum = crc32_z(sum, reinterpret_cast<const Bytef*>(block.data()), static_cast<std::size_t>(bytes));
+      at += bytes;
+    }
+    entry.check_sum = static_cast<std::uint32_t>(sum);
+    const std::vector<std::byte> front = local_header(entry, begin);
+    store.write({{entry.header, front.data(), static_cast<std::int64_t>(front.size())},
+                 {begin, head.data(), static_cast<std::int64_t>(head.size())}});
+  }
+  const std::vector<std::byte> last = directory(entries, end);
+  store.write({{end, last.data(), static_cast<std::int64_t>(last.size())}});
+}
+
+/// The check sums of the arrays are written when these are there.
+class NpzNewDataset : public Dataset, public DeferredChanges {
+ public:
+  NpzNewDataset(const NewContent& made, std::shared_ptr<store::Store> store)
+      : Dataset(made, std::move(store)), members_(made.members) {}
+  DeferredChanges* deferred_changes() override { return this; }
+  void commit() override { write_directory(*store(), members_); }
+
+ private:
+  std::vector<Member> members_;
+};
+
+class NpzNewFile : public NewFile {
+ public:
+  using NewFile::NewFile;
+  std::unique_ptr<Dataset> dataset(std::shared_ptr<store::Store> store) const override {
+    return std::make_unique<NpzNewDataset>(content(), std::move(store));
+  }
+};
+
+class Npz : public Format {
+ public:
+  Npz() : Format({.name = "npz", .suffix = ".npz", .kind = "a .npz file", .names_arrays = true}) {}
+  bool begins(std::span<const std::byte> front) const override {
+    constexpr std::string_view kFront = "PK\x03\x04";
+    return front.size() >= kFront.size() &&
+           std::equal(kFront.begin(), kFront.end(), reinterpret_cast<const char*>(front.data()));
+  }
+  std::unique_ptr<OpenedFile> open(std::shared_ptr<store::Store> store, const std::string& name) const override {
+    return std::make_unique<NpzFile>(std::move(store), name);
+  }
+  std::unique_ptr<Dataset> attach(Content content, std::shared_ptr<store::Store> store, const std::string& name,
+                                  std::string_view encoded) const override {
+    const std::size_t end = encoded.find('\n');
+    const std::string_view rest = end == std::string_view::npos ? std::string_view() : encoded.substr(end + 1);
+    auto part = std::make_shared<PartStore>(std::move(store), Rows::parse(encoded.substr(0, end)), name);
+    const OpenedEntry entry =
+        rest.empty() ? opened(std::move(part)) : opened(std::move(part), gzip::Index::parse(rest));
+    return std::make_unique<NpzDataset>(std::move(content), entry);
+  }
+  std::unique_ptr<NewFile> create(const std::string& path, const FileOptions& options) const override;
+};
+
+std::unique_ptr<NewFile> Npz::create(const std::string& path, const FileOptions& options) const {
   NewContent made;
   made.members = members_of_new(path, options, "arr_0");
   const std::string file(array_name(path).file);
@@ -222,41 +301,14 @@ NewContent Npz::create(const std::string& path, const FileOptions& options) cons
   static_cast<Content&>(made) = made.members.front().content;
   made.file_bytes =
       base::checked_add(end, static_cast<std::int64_t>(directory(entries, end).size()), "bytes of the file");
-  return made;
-}
-
-void Npz::seal(store::Store& store, const NewContent& made) const {
-  std::vector<std::byte> block;
-  std::vector<Entry> entries;
-  std::int64_t end = 0;
-  for (const Member& member : made.members) {
-    const ArrayType& type = member.content.type;
-    Entry& entry = entries.emplace_back(entry_of(member, end, member.stored));
-    const std::int64_t begin = begin_of(entry);
-    end = begin + entry.packed;
-    const std::vector<std::byte> head = npy::make_header(type.dtype, type.order, type.shape);
-    uLong sum = crc32_z(0, reinterpret_cast<const Bytef*>(head.data()), head.size());
-    for (std::int64_t at = member.content.data_offset; at < end;) {
-      const std::int64_t bytes = std::min(kBlock, end - at);
-      block.resize(static_cast<std::size_t>(kBlock));
-      store.read({{at, block.data(), bytes}});
-      sum = crc32_z(sum, reinterpret_cast<const Bytef*>(block.data()), static_cast<std::size_t>(bytes));
-      at += bytes;
-    }
-    entry.check_sum = static_cast<std::uint32_t>(sum);
-    const std::vector<std::byte> front = local_header(entry, begin);
-    store.write({{entry.header, front.data(), static_cast<std::int64_t>(front.size())},
-                 {begin, head.data(), static_cast<std::int64_t>(head.size())}});
-  }
-  const std::vector<std::byte> last = directory(entries, end);
-  store.write({{end, last.data(), static_cast<std::int64_t>(last.size())}});
+  return std::make_unique<NpzNewFile>(std::move(made));
 }
 
 }  // namespace
 
-const Container& container() {
-  static const Npz kContainer;
-  return kContainer;
+const Format& format() {
+  static const Npz kFormat;
+  return kFormat;
 }
 
 }  // namespace plait::container::npz

@@ -1,10 +1,10 @@
 /// NumPy's archives: .npy files in a zip file, read whether stored or deflated, and written stored.
 #pragma once
 
-#include "container/container.hpp"
+#include "container/format.hpp"
 
 namespace plait::container::npz {
 
-const Container& container();
+const Format& format();
 
 }  // namespace plait::container::npz

@@ -1,41 +1,55 @@
 #include "container/raw/container.hpp"
 
+#include <memory>
+#include <utility>
+
 #include "base/text.hpp"
 #include "container/array_type.hpp"
 #include "container/refuse.hpp"
-#include "plait/error.hpp"
 
 namespace plait::container::raw {
 
 namespace {
 
-class Raw : public Container {
+class RawFile : public OpenedFile {
  public:
-  bool tells() const override { return false; }
-  std::string_view suffix() const override { return {}; }
-  std::string kind() const override { return "raw elements"; }
-  bool begins(std::span<const std::byte> /*front*/) const override { return false; }
-
-  Content inspect(store::Store& /*store*/, const std::string& path, const FileOptions& options) const override {
-    Content found{described_type(options, path, false), options.offset};
-    if (options.offset < 0)
-      refuse(base::text(path, ": offset=", options.offset, " is negative; give a number of bytes"));
-    return found;
+  RawFile(std::shared_ptr<store::Store> store, std::string name) : store_(std::move(store)), name_(std::move(name)) {}
+  std::unique_ptr<Dataset> dataset(const FileOptions& stated) override {
+    return std::make_unique<Dataset>(stated_content(name_, stated), store_);
   }
-  NewContent create(const std::string& path, const FileOptions& options) const override {
-    NewContent result;
-    result.type = described_type(options, path, false);
+
+ private:
+  std::shared_ptr<store::Store> store_;
+  std::string name_;
+};
+
+class Raw : public Format {
+ public:
+  Raw() : Format({.kind = "raw elements", .states_type = false}) {}
+  bool begins(std::span<const std::byte> /*front*/) const override { return false; }
+  std::unique_ptr<OpenedFile> open(std::shared_ptr<store::Store> store, const std::string& name) const override {
+    return std::make_unique<RawFile>(std::move(store), name);
+  }
+  std::unique_ptr<NewFile> create(const std::string& name, const FileOptions& options) const override {
+    NewContent made;
+    made.type = described_type(options, name, false);
     if (options.offset != 0)
-      refuse(base::text(path, ": offset=", options.offset, " in mode w; a new file begins with its array"));
-    return result;
+      refuse(base::text(name, ": offset=", options.offset, " in mode w; a new file begins with its array"));
+    return std::make_unique<NewFile>(std::move(made));
   }
 };
 
 }  // namespace
 
-const Container& container() {
-  static const Raw kContainer;
-  return kContainer;
+Content stated_content(const std::string& name, const FileOptions& options) {
+  Content found{described_type(options, name, false), options.offset};
+  if (options.offset < 0) refuse(base::text(name, ": offset=", options.offset, " is negative; give a number of bytes"));
+  return found;
+}
+
+const Format& format() {
+  static const Raw kFormat;
+  return kFormat;
 }
 
 }  // namespace plait::container::raw

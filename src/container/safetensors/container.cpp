@@ -25,10 +25,51 @@ std::uint64_t number_of(std::span<const std::byte> bytes) {
   return number;
 }
 
-class Safetensors : public NamingContainer {
+Header read(store::Store& store, const std::string& file) {
+  const std::int64_t size = store.size();
+  const auto damaged = [&](const auto&... why) {
+    throw Error(ErrorKind::kSystem,
+                text("cannot open ", file, " as safetensors: ", why..., "; copy or download the file again"), EIO);
+  };
+  if (size < kLengthBytes) damaged("it has ", size, " bytes, too few for the length of a header");
+  std::array<std::byte, kLengthBytes> front{};
+  store.read({{0, front.data(), kLengthBytes}});
+  const std::uint64_t length = number_of(front);
+  if (length > static_cast<std::uint64_t>(kMostHeaderBytes))
+    damaged("byte 0 says that the header has ", length, " bytes, but the format permits ", kMostHeaderBytes);
+  const auto bytes = static_cast<std::int64_t>(length);
+  if (bytes > size - kLengthBytes)
+    damaged("byte 0 says that the header has ", bytes, " bytes, but only ", size - kLengthBytes, " follow");
+  std::string json(static_cast<std::size_t>(bytes), '\0');
+  store.read({{kLengthBytes, reinterpret_cast<std::byte*>(json.data()), bytes}});
+  return parse_header(json, size, file);
+}
+
+class SafetensorsFile : public OpenedFile {
  public:
-  std::string_view suffix() const override { return ".safetensors"; }
-  std::string_view format() const override { return "safetensors"; }
+  SafetensorsFile(std::shared_ptr<store::Store> store, std::string name)
+      : store_(std::move(store)), name_(std::move(name)), file_(array_name(name_).file) {}
+  std::vector<Member> arrays() override { return named(read(*store_, file_).members, name_); }
+  std::vector<GroupAttributes> groups() override { return {{{}, read(*store_, file_).texts}}; }
+  std::unique_ptr<Dataset> dataset(const FileOptions& /*stated*/) override {
+    const std::vector<Member> members = read(*store_, file_).members;
+    return std::make_unique<Dataset>(chosen(members, name_).content, store_);
+  }
+
+ private:
+  std::shared_ptr<store::Store> store_;
+  std::string name_;
+  std::string file_;
+};
+
+class Safetensors : public Format {
+ public:
+  Safetensors()
+      : Format({.name = "safetensors",
+                .suffix = ".safetensors",
+                .kind = "a .safetensors file",
+                .names_arrays = true,
+                .only_order = Order::kC}) {}
   bool begins(std::span<const std::byte> front) const override {
     // The length of the header is one that the format permits, and the header is a JSON object: it has at least two
     // characters, and the second one is not a control character, unlike in binary integers.
@@ -41,42 +82,10 @@ class Safetensors : public NamingContainer {
     return begin.size() >= 2 && begin[0] == '{' && std::string_view("\" }\n\t").find(begin[1]) != begin.npos &&
            std::ranges::all_of(begin, is_text);
   }
-  std::optional<Order> only_order() const override { return Order::kC; }
-
-  std::vector<Member> list(store::Store& store, const std::string& file) const override {
-    return read(store, file).members;
+  std::unique_ptr<OpenedFile> open(std::shared_ptr<store::Store> store, const std::string& name) const override {
+    return std::make_unique<SafetensorsFile>(std::move(store), name);
   }
-  std::vector<GroupAttributes> groups(store::Store& store, const std::string& file) const override {
-    return {{{}, read(store, file).texts}};
-  }
-  std::string refused_attribute(const std::string& /*path*/, const ArrayAttribute& attribute,
-                                bool of_group) const override {
-    if (!of_group) return "safetensors files have no attributes of arrays";
-    if (attribute.is_texts() && attribute.shape.empty() && attribute.refused.empty()) return {};
-    return "safetensors files have texts as attributes of the file, and nothing else";
-  }
-
-  static Header read(store::Store& store, const std::string& file) {
-    const std::int64_t size = store.size();
-    const auto damaged = [&](const auto&... why) {
-      throw Error(ErrorKind::kSystem,
-                  text("cannot open ", file, " as safetensors: ", why..., "; copy or download the file again"), EIO);
-    };
-    if (size < kLengthBytes) damaged("it has ", size, " bytes, too few for the length of a header");
-    std::array<std::byte, kLengthBytes> front{};
-    store.read({{0, front.data(), kLengthBytes}});
-    const std::uint64_t length = number_of(front);
-    if (length > static_cast<std::uint64_t>(kMostHeaderBytes))
-      damaged("byte 0 says that the header has ", length, " bytes, but the format permits ", kMostHeaderBytes);
-    const auto bytes = static_cast<std::int64_t>(length);
-    if (bytes > size - kLengthBytes)
-      damaged("byte 0 says that the header has ", bytes, " bytes, but only ", size - kLengthBytes, " follow");
-    std::string json(static_cast<std::size_t>(bytes), '\0');
-    store.read({{kLengthBytes, reinterpret_cast<std::byte*>(json.data()), bytes}});
-    return parse_header(json, size, file);
-  }
-
-  NewContent create(const std::string& path, const FileOptions& options) const override {
+  std::unique_ptr<NewFile> create(const std::string& path, const FileOptions& options) const override {
     NewContent made;
     made.members = members_of_new(path, options, "data");
     const std::string file(array_name(path).file);
@@ -94,15 +103,21 @@ class Safetensors : public NamingContainer {
     made.file_bytes = static_cast<std::int64_t>(made.head.size());
     for (const Member& member : made.members)
       made.file_bytes = std::max(made.file_bytes, member.content.data_offset + member.stored);
-    return made;
+    return std::make_unique<NewFile>(std::move(made));
+  }
+  std::string rejected_attribute(const std::string& /*path*/, const ArrayAttribute& attribute,
+                                 bool of_group) const override {
+    if (!of_group) return "safetensors files have no attributes of arrays";
+    if (attribute.is_texts() && attribute.shape.empty() && attribute.refused.empty()) return {};
+    return "safetensors files have texts as attributes of the file, and nothing else";
   }
 };
 
 }  // namespace
 
-const Container& container() {
-  static const Safetensors kContainer;
-  return kContainer;
+const Format& format() {
+  static const Safetensors kFormat;
+  return kFormat;
 }
 
 }  // namespace plait::container::safetensors

@@ -1,10 +1,10 @@
 /// safetensors: arrays under names, in one file, as programs of machine learning keep them.
 #pragma once
 
-#include "container/container.hpp"
+#include "container/format.hpp"
 
 namespace plait::container::safetensors {
 
-const Container& container();
+const Format& format();
 
 }  // namespace plait::container::safetensors

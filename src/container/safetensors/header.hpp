@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "container/container.hpp"
+#include "container/format.hpp"
 
 namespace plait::container::safetensors {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "container/container.hpp"
+#include "container/format.hpp"
 
 namespace plait::container::zarr {
 

@@ -10,7 +10,6 @@
 #include "base/text.hpp"
 #include "container/array_type.hpp"
 #include "container/attributes_json.hpp"
-#include "container/members.hpp"
 #include "container/registry.hpp"
 #include "container/zarr/attributes.hpp"
 #include "container/zarr/chunk_store.hpp"
@@ -130,96 +129,121 @@ Found found_below(const store::Store& store, const std::string& file) {
   return found;
 }
 
-class Zarr : public NamingContainer {
+/// An array in chunks, each of which is a file or a part of one.
+class ZarrDataset : public Dataset, public AttributeWriter {
  public:
-  std::string_view suffix() const override { return ".zarr"; }
-  std::string_view format() const override { return "zarr"; }
-  std::string kind() const override { return "a Zarr folder"; }
-  bool begins(std::span<const std::byte> /*front*/) const override { return false; }
-  bool in_folder() const override { return true; }
-  std::string file_of(std::string_view path, std::optional<std::string_view> array) const override;
-  std::vector<Member> list(store::Store& store, const std::string& file) const override;
-  std::vector<GroupAttributes> groups(store::Store& store, const std::string& file) const override;
-  std::string refused_attribute(const std::string& /*path*/, const ArrayAttribute& attribute,
-                                bool /*of_group*/) const override {
-    return refused_by_json(attribute);
+  ZarrDataset(Content content, const std::shared_ptr<ChunkStore>& chunks)
+      : Dataset(std::move(content), chunks), chunks_(chunks) {}
+  std::string encoded() const override { return chunks_->text(); }
+  AttributeWriter* attribute_writer() override { return this; }
+
+  void prepare() override { chunks_->check_folder(); }
+  void write(const AttributeChanges& changes) override {
+    change_attributes(metadata_file(chunks_->name()), changes);
+    forget_consolidated_above(chunks_->name());
   }
-  std::shared_ptr<store::Store> view(std::shared_ptr<store::Store> store, const std::string& path,
-                                     std::string_view told) const override;
-  std::string tell(const store::Store& view) const override { return dynamic_cast<const ChunkStore&>(view).text(); }
-  Content inspect(store::Store& store, const std::string& path, const FileOptions& options) const override {
-    const auto& chunks = dynamic_cast<ChunkStore&>(store);
-    const std::string file = metadata_file(chunks.name());
-    Content found = found_in(chunks.metadata());
-    take_attributes(found, attributes_in(chunks.text(), file), chunks.text(), file);
-    check_told(found, path, options);
-    return found;
-  }
-  bool changes_attributes(const store::Store& /*view*/) const override { return true; }
-  void prepare_attributes(store::Store& view, const std::string& /*path*/) const override {
-    dynamic_cast<ChunkStore&>(view).check_folder();
-  }
-  void change_attributes(store::Store& view, const std::string& /*path*/,
-                         const AttributeChanges& changes) const override {
-    zarr::change_attributes(metadata_file(dynamic_cast<ChunkStore&>(view).name()), changes);
-    forget_consolidated_above(dynamic_cast<ChunkStore&>(view).name());
-  }
-  bool keeps_chunks() const override { return true; }
-  NewFolder new_folder(std::string_view path, std::optional<std::string_view> array,
-                       const std::map<std::string, std::string>& groups) const override {
-    return zarr::new_folder(path, array, groups);
-  }
-  NewContent create(const std::string& path, const FileOptions& options) const override {
-    return new_array(path, options);
-  }
-  std::shared_ptr<store::Store> view_of_new(std::shared_ptr<store::Store> store, const NewContent& made) const override;
+
+ private:
+  std::shared_ptr<ChunkStore> chunks_;
 };
 
-std::string Zarr::file_of(std::string_view path, std::optional<std::string_view> array) const {
-  return metadata_file(folder_of(path, array));
+/// Chunks are opened when they are read, and the working directory may be another one by then.
+std::string folder_of_metadata(const store::Store& metadata) {
+  return fs::absolute(metadata.name()).parent_path().string();
 }
 
-std::vector<Member> Zarr::list(store::Store& store, const std::string& file) const {
-  return found_below(store, file).members;
-}
+class ZarrFile : public OpenedFile {
+ public:
+  ZarrFile(std::shared_ptr<store::Store> store, std::string name)
+      : store_(std::move(store)), name_(std::move(name)), file_(array_name(name_).file) {}
+  std::vector<Member> arrays() override { return found_below(*store_, file_).members; }
+  std::vector<GroupAttributes> groups() override { return found_below(*store_, file_).groups; }
+  std::unique_ptr<Dataset> dataset(const FileOptions& /*stated*/) override {
+    const std::string file = store_->name();
+    const std::string content = content_of(*store_);
+    if (is_group(content, file)) refuse_group();
+    Metadata metadata = parse_metadata(content, file);
+    metadata.check_codecs(name_);
+    const auto chunks =
+        std::make_shared<ChunkStore>(folder_of_metadata(*store_), std::move(metadata), content, Finders::kAnyone);
+    Content found = found_in(chunks->metadata());
+    take_attributes(found, attributes_in(content, file), content, file);
+    return std::make_unique<ZarrDataset>(std::move(found), chunks);
+  }
 
-std::vector<GroupAttributes> Zarr::groups(store::Store& store, const std::string& file) const {
-  return found_below(store, file).groups;
-}
-
-std::shared_ptr<store::Store> Zarr::view(std::shared_ptr<store::Store> store, const std::string& path,
-                                         std::string_view told) const {
-  const std::string file = store->name();
-  // Chunks are opened when they are read, and the working directory may be another one by then.
-  const std::string folder = fs::absolute(file).parent_path().string();
-  const std::string content = told.empty() ? content_of(*store) : std::string(told);
-  if (told.empty() && is_group(content, file)) {
-    const std::vector<Member> members = list(*store, std::string(array_name(path).file));
+ private:
+  [[noreturn]] void refuse_group() {
+    const std::vector<Member> members = arrays();
     std::string names;
     for (std::size_t i = 0; i < std::min<std::size_t>(members.size(), 12); ++i)
       base::append_parts(names, i == 0 ? "" : ", ", members[i].name);
     throw Error(ErrorKind::kArgument,
-                text(path, " is a group, which holds ", members.size(), members.size() == 1 ? " array" : " arrays",
+                text(name_, " is a group, which holds ", members.size(), members.size() == 1 ? " array" : " arrays",
                      members.empty() ? "" : ": ", names, members.size() > 12 ? ", ..." : "",
                      "; give the name of an array behind ::, as in data.zarr::/group/array"));
   }
-  Metadata metadata = parse_metadata(content, file);
-  metadata.check_codecs(path);
-  return std::make_shared<ChunkStore>(folder, std::move(metadata), content, Finders::kAnyone);
-}
 
-std::shared_ptr<store::Store> Zarr::view_of_new(std::shared_ptr<store::Store> store, const NewContent& made) const {
-  const std::string file = store->name();
-  const std::string content(reinterpret_cast<const char*>(made.head.data()), made.head.size());
-  return std::make_shared<ChunkStore>(fs::absolute(file).parent_path().string(), parse_metadata(content, file), content,
-                                      made.keeps_unfinished ? Finders::kSuccessor : Finders::kNobody);
-}
+  std::shared_ptr<store::Store> store_;
+  std::string name_;
+  std::string file_;
+};
+
+class ZarrNewFile : public NewFile {
+ public:
+  ZarrNewFile(NewContent content, Finders finders) : NewFile(std::move(content)), finders_(finders) {}
+  std::unique_ptr<Dataset> dataset(std::shared_ptr<store::Store> store) const override {
+    const std::vector<std::byte>& head = content().head;
+    const std::string metadata(reinterpret_cast<const char*>(head.data()), head.size());
+    const auto chunks = std::make_shared<ChunkStore>(folder_of_metadata(*store),
+                                                     parse_metadata(metadata, store->name()), metadata, finders_);
+    return std::make_unique<ZarrDataset>(static_cast<const Content&>(content()), chunks);
+  }
+
+ private:
+  Finders finders_;
+};
+
+class Zarr : public Format, public FolderFormat {
+ public:
+  Zarr()
+      : Format(
+            {.name = "zarr", .suffix = ".zarr", .kind = "a Zarr folder", .names_arrays = true, .keeps_chunks = true}) {}
+  bool begins(std::span<const std::byte> /*front*/) const override { return false; }
+  std::unique_ptr<OpenedFile> open(std::shared_ptr<store::Store> store, const std::string& name) const override {
+    return std::make_unique<ZarrFile>(std::move(store), name);
+  }
+  std::unique_ptr<Dataset> attach(Content content, std::shared_ptr<store::Store> store, const std::string& name,
+                                  std::string_view encoded) const override {
+    const std::string metadata(encoded);
+    Metadata parsed = parse_metadata(metadata, store->name());
+    parsed.check_codecs(name);
+    const auto chunks =
+        std::make_shared<ChunkStore>(folder_of_metadata(*store), std::move(parsed), metadata, Finders::kAnyone);
+    return std::make_unique<ZarrDataset>(std::move(content), chunks);
+  }
+  std::unique_ptr<NewFile> create(const std::string& name, const FileOptions& options) const override {
+    const bool keeps = options.keeps_unfinished || options.continues;
+    return std::make_unique<ZarrNewFile>(new_array(name, options), keeps ? Finders::kSuccessor : Finders::kNobody);
+  }
+  std::string rejected_attribute(const std::string& /*name*/, const ArrayAttribute& attribute,
+                                 bool /*of_group*/) const override {
+    return refused_by_json(attribute);
+  }
+  const FolderFormat* folder() const override { return this; }
+  std::string file_of(std::string_view path, std::optional<std::string_view> array) const override {
+    return metadata_file(folder_of(path, array));
+  }
+  NewFolder new_folder(std::string_view path, std::optional<std::string_view> array,
+                       const std::map<std::string, std::string>& groups) const override {
+    return zarr::new_folder(path, array, groups);
+  }
+};
 
 }  // namespace
 
-const Container& container() {
-  static const Zarr kContainer;
-  return kContainer;
+const Format& format() {
+  static const Zarr kFormat;
+  return kFormat;
 }
 
 }  // namespace plait::container::zarr

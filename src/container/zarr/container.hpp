@@ -2,10 +2,10 @@
 /// written in version 3.
 #pragma once
 
-#include "container/container.hpp"
+#include "container/format.hpp"
 
 namespace plait::container::zarr {
 
-const Container& container();
+const Format& format();
 
 }  // namespace plait::container::zarr

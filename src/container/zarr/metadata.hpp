@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "codec/codec.hpp"
-#include "plait/file.hpp"
+#include "plait/file_options.hpp"
 
 namespace plait::container::zarr {
 

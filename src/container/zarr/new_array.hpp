@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "container/container.hpp"
+#include "container/format.hpp"
 
 namespace plait::container::zarr {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "container/container.hpp"
+#include "container/format.hpp"
 #include "store/store.hpp"
 
 namespace plait::container::zarr {
@@ -27,7 +27,7 @@ std::filesystem::path folder_of(std::string_view path, std::optional<std::string
 /// Drops what the groups above an array keep of its metadata, which has changed.  errors  kSystem.
 void forget_consolidated_above(const std::filesystem::path& folder);
 
-/// See Container::new_folder().  Groups above the array that are not there are made; what is there is an array of that name,
+/// See FolderFormat::new_folder().  Groups above the array that are not there are made; what is there is an array of that name,
 /// which is replaced, or in the way.  Metadata that a group keeps of all arrays below it would lack the new one, and
 /// goes.
 NewFolder new_folder(std::string_view path, std::optional<std::string_view> array,

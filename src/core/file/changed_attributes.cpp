@@ -5,6 +5,7 @@
 
 #include "base/random_bits.hpp"
 #include "collective/collective.hpp"
+#include "container/attributes.hpp"
 #include "core/comm/guard.hpp"
 #include "core/file/impl.hpp"
 #include "plait/error.hpp"
@@ -28,6 +29,15 @@ std::uint64_t sum_of(const ArrayAttribute& value) {
 
 }  // namespace
 
+void File::Impl::check_attribute(const std::string& name, const ArrayAttribute* value) const {
+  if (value != nullptr) container::check_attributes({*value}, path_);
+  std::string why = value == nullptr ? std::string() : format_->rejected_attribute(path_, *value, false);
+  if (why.empty() && dataset_->attribute_writer() == nullptr)
+    why = "attributes of files of this format do not change in place; copy the array to a new file";
+  if (why.empty()) return;
+  throw Error(ErrorKind::kArgument, base::text(path_, ": the attribute \"", name, "\" cannot be changed: ", why));
+}
+
 void File::Impl::change_attribute(const std::string& name, const std::optional<ArrayAttribute>& value) {
   check_open();
   const auto words = [&] {
@@ -40,14 +50,14 @@ void File::Impl::change_attribute(const std::string& name, const std::optional<A
     if (mode_ == Mode::kRead)
       throw Error(ErrorKind::kArgument,
                   base::text(path_, " is open for reading; open it with mode \"r+\" to change attributes"));
-    if (!changing_.check)
+    if (mode_ == Mode::kWrite || !dataset_)
       throw Error(ErrorKind::kArgument,
                   base::text(path_, mode_ == Mode::kWrite
                                         ? ": attributes of a new file are given when it is opened; pass them there"
                                         : ": stores of this kind have no attributes"));
     if (!value && known == attributes_.end())
       throw Error(ErrorKind::kArgument, base::text(path_, " has no attribute \"", name, "\" that could be removed"));
-    changing_.check(name, value ? &*value : nullptr);
+    check_attribute(name, value ? &*value : nullptr);
   };
   with_transport([&](transport::Transport& transport) { const collective::Collective call(transport, words, check); });
   if (!value)

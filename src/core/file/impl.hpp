@@ -19,6 +19,7 @@
 #include "base/text.hpp"
 #include "collective/collective.hpp"
 #include "collective/stopwatch.hpp"
+#include "container/format.hpp"
 #include "copy/local_array.hpp"
 #include "core/comm/worker.hpp"
 #include "core/file/access_plans.hpp"
@@ -65,26 +66,13 @@ class File::Impl {
 
   /// While it is opened.  number: of this File on its Comm, the same on every rank.
   void set_number(std::int64_t number) { number_ = number; }
-  void set_array(core::SelectedArray array, std::shared_ptr<store::Store> store);
-  /// Of a new file that is to hold several arrays under names; the first one is selected.
-  void set_members(std::vector<core::NamedArrayAt> members);
-  /// Of the array.
-  void set_attributes(ArrayAttributes attributes) { attributes_ = std::move(attributes); }
+  void set_array(core::SelectedArray array, const container::Format& format,
+                 std::unique_ptr<container::Dataset> dataset);
+  /// The arrays of a new file that is to hold several under names; the first one is selected.
+  void set_members(std::vector<container::Member> members);
   const ArrayAttributes& attributes() const { return attributes_; }
-  /// What rank 0 does to the store when all have written: of a new file before it appears, of another one to let changes
-  /// take effect that are kept apart.
-  void set_seal(std::function<void(store::Store&)> seal) { seal_ = std::move(seal); }
-  /// How attributes are changed.
-  struct AttributeChanging {
-    /// errors  kArgument: why one of that name does not get the value, or does not go where that is null.
-    std::function<void(const std::string&, const ArrayAttribute*)> check;
-    /// Called by one rank in front of all that close() does.  errors  kSystem: why changes cannot be written.
-    std::function<void(store::Store&, const AttributeChanges&)> prepare;
-    /// Writes changes; one rank calls it.
-    std::function<void(store::Store&, const AttributeChanges&)> write;
-  };
-  /// Of a file that is changed in place.
-  void set_attribute_changing(AttributeChanging changing) { changing_ = std::move(changing); }
+  /// Changes of elements that take effect at the end; nullptr: there are none.
+  container::DeferredChanges* deferred_changes() const { return dataset_ ? dataset_->deferred_changes() : nullptr; }
   /// The array gets the attribute, or loses it where there is no value.  Collective.
   void change_attribute(const std::string& name, const std::optional<ArrayAttribute>& value);
   /// Of a source without a store.  Of `several` each step describes its own.
@@ -156,8 +144,11 @@ class File::Impl {
   void check_same(const ArrayType& expected);
   /// select_variable() where there are members.
   void select_member(const std::string& name, const std::optional<ArrayType>& type);
-  /// Calls `body` where attributes have changed; what it throws says what has become of the elements as well.
-  void change_attributes(const std::function<void(store::Store&, const AttributeChanges&)>& body, bool sealed) const;
+  /// errors  kArgument: why an attribute does not get the value, or is not removed if that is nullptr.
+  void check_attribute(const std::string& name, const ArrayAttribute* value) const;
+  /// Calls `body` if attributes have changed; what it throws says what has become of the elements as well.
+  /// committed: whether deferred changes have taken effect.
+  void change_attributes(const std::function<void(container::AttributeWriter&)>& body, bool committed) const;
   /// Drops what cannot become whole any more.
   void fail() noexcept;
   void end() noexcept;
@@ -177,13 +168,13 @@ class File::Impl {
   core::SelectedArray array_;
   std::unique_ptr<transport::Transport> alone_;  // of a channel whose process is alone
   std::unique_ptr<core::Source> source_;         // while it is open
-  std::shared_ptr<store::Store> store_;
-  std::vector<core::NamedArrayAt> members_;
+  const container::Format* format_ = nullptr;    // none of a channel
+  std::unique_ptr<container::Dataset> dataset_;  // while it is open
+  std::shared_ptr<store::Store> store_;          // of the dataset; another one after make_room()
+  std::vector<container::Member> members_;
   ArrayAttributes attributes_;
-  AttributeChanging changing_;
-  AttributeChanges changes_;                 // of attributes, the same on every rank
-  std::function<void(store::Store&)> seal_;  // the same on every rank, or on none
-  core::NewFileWatch unclosed_;              // mode `w`, on rank 0
+  AttributeChanges changes_;     // of attributes, the same on every rank
+  core::NewFileWatch unclosed_;  // mode `w`, on rank 0
   /// Where it is among its steps.
   struct Steps {
     Step step;

@@ -24,16 +24,6 @@ struct SelectedArray {
   plan::Section section(const Region& region) const { return {type.shape, type.order, region, chunk, shard}; }
 };
 
-/// One of several arrays of a new file, each under a name.
-struct NamedArrayAt {
-  std::string name;
-  ArrayType type;
-  std::int64_t data_offset = 0;
-  Extents chunk{};  ///< as of the array that is selected
-  bool packed = false;
-  ArrayAttributes attributes{};
-};
-
 /// Takes the unit that shares are multiples of from the store's stripes and the elements.
 void conform(SelectedArray& array, const store::Store& store);
 

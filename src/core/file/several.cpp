@@ -43,7 +43,7 @@ void File::Impl::select(const ArrayType& wanted, std::int64_t offset, std::int64
   array_.options.memory_bytes = memory == 0 ? array_.opening_memory : memory;
 }
 
-void File::Impl::set_members(std::vector<core::NamedArrayAt> members) {
+void File::Impl::set_members(std::vector<container::Member> members) {
   members_ = std::move(members);
   if (!members_.empty()) select_member(members_.front().name, std::nullopt);
 }
@@ -52,19 +52,20 @@ void File::Impl::select_member(const std::string& name, const std::optional<Arra
   const auto refuse = [&](const auto&... why) {
     throw Error(ErrorKind::kArgument, base::text(path_, ": the array \"", name, "\" ", why...));
   };
-  const auto found = std::ranges::find(members_, name, &core::NamedArrayAt::name);
+  const auto found = std::ranges::find(members_, name, &container::Member::name);
   if (found == members_.end())
     refuse("is none of the ", members_.size(), " arrays that the file is opened for; the first one is \"",
            members_.front().name, '"');
-  if (type && (type->shape != found->type.shape || type->element_bytes != found->type.element_bytes))
-    refuse("was opened with the shape ", shape_to_string(found->type.shape), " and elements of ",
-           found->type.element_bytes, " bytes, but ", shape_to_string(type->shape), " and ", type->element_bytes,
+  const container::Content& content = found->content;
+  if (type && (type->shape != content.type.shape || type->element_bytes != content.type.element_bytes))
+    refuse("was opened with the shape ", shape_to_string(content.type.shape), " and elements of ",
+           content.type.element_bytes, " bytes, but ", shape_to_string(type->shape), " and ", type->element_bytes,
            " were given; leave them out or correct them");
-  array_.type = found->type;
-  array_.data_offset = found->data_offset;
-  array_.chunk = found->chunk;
-  array_.packed = found->packed;
-  attributes_ = found->attributes;
+  array_.type = content.type;
+  array_.data_offset = content.data_offset;
+  array_.chunk = content.chunk;
+  array_.packed = content.packed;
+  attributes_ = content.attributes;
   core::conform(array_, *store_);
   steps_.variable = name;
 }

@@ -19,9 +19,13 @@ File::Impl::Impl(const std::string& path, Mode mode, const Comm& comm)
       worker_(comm.alone() ? base::make_owned<core::Worker>() : core::worker_of(comm)),
       recorded_(base::recorded_name(path)) {}
 
-void File::Impl::set_array(core::SelectedArray array, std::shared_ptr<store::Store> store) {
+void File::Impl::set_array(core::SelectedArray array, const container::Format& format,
+                           std::unique_ptr<container::Dataset> dataset) {
   array_ = std::move(array);
-  store_ = std::move(store);
+  format_ = &format;
+  dataset_ = std::move(dataset);
+  store_ = dataset_->store();
+  attributes_ = dataset_->content().attributes;
   core::conform(array_, *store_);
 }
 
@@ -92,6 +96,7 @@ void File::Impl::end() noexcept {
   open_ = false;
   unclosed_.end();
   source_ = nullptr;
+  dataset_ = nullptr;
   store_ = nullptr;
 }
 
@@ -113,20 +118,21 @@ void File::Impl::close() {
       call.step([&] {
         if (transport.rank() != 0 || mode_ != Mode::kReadWrite || !is_changed()) return;
         source_->check_name();
-        change_attributes(changing_.prepare, false);
+        change_attributes([](container::AttributeWriter& writer) { writer.prepare(); }, false);
       });
-      if (seal_) {
-        // Where ranks are on several hosts, what each has written is seen by the others only then.
+      if (container::DeferredChanges* const deferred = deferred_changes(); deferred != nullptr) {
+        // If ranks are on several hosts, the others see what each has written only after a sync.
         call.step([&] {
           if (transport.nodes_apart()) store_->sync();
         });
         call.step([&] {
-          if (transport.rank() == 0) seal_(*store_);
+          if (transport.rank() == 0) deferred->commit();
         });
       }
       if (!changes_.empty())
         call.step([&] {
-          if (transport.rank() == 0) change_attributes(changing_.write, true);
+          if (transport.rank() != 0) return;
+          change_attributes([this](container::AttributeWriter& writer) { writer.write(changes_); }, true);
         });
       // What is a view of the source, in files of its own.
       if (store_ && store_ != source_->store())
@@ -147,17 +153,17 @@ void File::Impl::close() {
   end();
 }
 
-void File::Impl::change_attributes(const std::function<void(store::Store&, const AttributeChanges&)>& body,
-                                   bool sealed) const {
+void File::Impl::change_attributes(const std::function<void(container::AttributeWriter&)>& body, bool committed) const {
   if (changes_.empty()) return;
   try {
-    body(*store_, changes_);
+    body(*dataset_->attribute_writer());
   } catch (const Error& error) {
     // Where another one has its name, what was written is in the former one.
     if (!dirty_ || error.system_code() == ESTALE) throw;
     throw Error(error.kind(),
-                base::text(error.what(), seal_ && !sealed ? "; nothing that was written is in the file"
-                                                          : "; the elements that were written are in the file"),
+                base::text(error.what(), deferred_changes() != nullptr && !committed
+                                             ? "; nothing that was written is in the file"
+                                             : "; the elements that were written are in the file"),
                 error.system_code());
   }
 }

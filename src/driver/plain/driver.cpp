@@ -34,7 +34,8 @@ std::string opened_path_of(const std::string& name) {
   const container::ArrayName parts = container::array_name(name);
   std::error_code error;
   if (std::filesystem::is_regular_file(std::string(parts.file), error)) return std::string(parts.file);
-  return container::container_at(name).file_of(parts.file, parts.array);
+  const container::FolderFormat* const folder = container::format_at(name).folder();
+  return folder != nullptr ? folder->file_of(parts.file, parts.array) : std::string(parts.file);
 }
 
 /// A folder may be what other libraries keep an array in.
@@ -53,16 +54,16 @@ std::string opened_path_of(const std::string& name) {
   std::error_code ignored;
   if (store::is_raw(name) || path.size() == name.size() || std::filesystem::is_directory(path, ignored)) throw error;
   const PosixStore there(path, PosixStore::Access::kRead);  // throws if this file is missing as well
-  container::check_content(path, container::container_at(path));
-  throw Error(ErrorKind::kArgument, base::text(name, ": the file holds ", container::container_at(path).kind(),
+  container::check_content(path, container::format_at(path));
+  throw Error(ErrorKind::kArgument, base::text(name, ": the file holds ", container::format_at(path).traits().kind,
                                                ", no arrays under names; leave out ::", name.substr(path.size() + 2)));
 }
 
 /// True if the file is the one that describes its folder.
 bool is_of_folder(const std::string& path) {
   const std::string folder = std::filesystem::path(path).parent_path().string();
-  const container::Container* const format = container::container_in_folder(folder);
-  return format != nullptr && format->file_of(folder, std::nullopt) == path;
+  const container::Format* const format = container::format_of_folder(folder);
+  return format != nullptr && format->folder()->file_of(folder, std::nullopt) == path;
 }
 
 class PlainDriver : public FileDriver {
@@ -98,14 +99,14 @@ class PlainDriver : public FileDriver {
   std::unique_ptr<store::NewFile> create(const std::string& name, const store::NewFileOptions& options) const override {
     if (!store::is_raw(name)) {
       const container::ArrayName parts = container::array_name(name);
-      const container::Container& format = container::container_named(name);
-      if (format.in_folder()) return make_new_folder(format, parts.file, parts.array, options);
+      const container::Format& format = container::format_named(name);
+      if (format.folder() != nullptr) return make_new_folder(*format.folder(), parts.file, parts.array, options);
     }
     return make_new_file(path_of(name), options);
   }
   Located locate(const std::string& name) const override {
     const bool by_name = contents_ == Contents::kByName;
-    return plain::locate(name, by_name ? container::container_named(name) : container::raw::container());
+    return plain::locate(name, by_name ? container::format_named(name) : container::raw::format());
   }
 
  private:
@@ -115,25 +116,26 @@ class PlainDriver : public FileDriver {
 
 }  // namespace
 
-Located locate(const std::string& name, const container::Container& holds) {
+Located locate(const std::string& name, const container::Format& holds) {
   const bool by_name = !store::is_raw(name);
   const container::ArrayName parts = container::array_name(name);
   const std::string path = path_of(name);
+  const container::FormatTraits& traits = holds.traits();
   Located found;
-  found.kind = holds.kind();
-  const std::string stated = parts.format == nullptr ? std::string() : base::text(parts.format->format(), ':');
+  found.kind = traits.kind;
+  const std::string stated = parts.format == nullptr ? std::string() : base::text(parts.format->traits().name, ':');
   found.file = by_name ? stated + path : name;
   found.name = by_name && !parts.array ? found.file : name;
   found.path = real_path(path);
   // Each array in a folder has a path of its own, so that two arrays are not taken for the same file.
-  if (by_name && holds.in_folder() && parts.array)
-    found.path = real_path(std::filesystem::path(holds.file_of(path, parts.array)).parent_path().string());
-  found.tells = holds.tells();
-  found.keeps_chunks = by_name && holds.keeps_chunks();
-  found.adds_arrays = by_name && holds.in_folder();
-  found.names_arrays = by_name && holds.names_arrays();
-  found.keeps_unfinished = !by_name || holds.keeps_unfinished();
-  found.only_order = by_name ? holds.only_order() : std::nullopt;
+  if (by_name && holds.folder() != nullptr && parts.array)
+    found.path = real_path(std::filesystem::path(holds.folder()->file_of(path, parts.array)).parent_path().string());
+  found.tells = traits.states_type;
+  found.keeps_chunks = by_name && traits.keeps_chunks;
+  found.adds_arrays = by_name && holds.folder() != nullptr;
+  found.names_arrays = by_name && traits.names_arrays;
+  found.keeps_unfinished = !by_name || traits.keeps_unfinished;
+  found.only_order = by_name ? traits.only_order : std::nullopt;
   return found;
 }
 

@@ -1,7 +1,7 @@
 /// Ordinary files.
 #pragma once
 
-#include "container/container.hpp"
+#include "container/format.hpp"
 #include "driver/file_driver.hpp"
 
 namespace plait::driver::plain {
@@ -9,7 +9,7 @@ namespace plait::driver::plain {
 /// Handles names without a prefix: the content of existing files and the names of new files determine the format.
 const FileDriver& driver();
 /// Locates a file that holds, or will hold, the given format.
-Located locate(const std::string& name, const container::Container& holds);
+Located locate(const std::string& name, const container::Format& holds);
 /// `raw:NAME`: raw elements, whatever the name looks like.
 const FileDriver& raw_driver();
 

@@ -115,7 +115,7 @@ class NewPlainFolder : public store::NewFile {
 
 }  // namespace
 
-std::unique_ptr<store::NewFile> make_new_folder(const container::Container& format, std::string_view path,
+std::unique_ptr<store::NewFile> make_new_folder(const container::FolderFormat& format, std::string_view path,
                                                 std::optional<std::string_view> array,
                                                 const store::NewFileOptions& options) {
   static const std::map<std::string, std::string> kNone;

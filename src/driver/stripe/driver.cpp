@@ -135,7 +135,7 @@ class StripeDriver : public FileDriver {
   Located locate(const std::string& url) const override {
     const Name name = store::stripe::parse_name(url);
     Located found;
-    found.kind = base::text(container::raw::container().kind(), " in a striped file");
+    found.kind = base::text(container::raw::format().traits().kind, " in a striped file");
     found.name = url;
     found.path = real_path(name.path);
     found.tells = false;

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <fstream>
+#include <memory>
 #include <sstream>
 #include <string>
+#include <utility>
 
 #include "chunk_case.hpp"
 #include "container/array_type.hpp"
@@ -29,22 +31,18 @@ using plait::Mode;
 using plait::Order;
 using plait::Region;
 using plait::container::Content;
+using plait::container::Dataset;
 using plait::container::NewContent;
+using plait::container::NewFile;
 
 constexpr std::int64_t kHead = 64;
 
-/// A line of 64 characters with the shape, the chunk, the bytes of an element and the order; then the chunks, of three
-/// elements in each dimension.
-class Tiles : public plait::container::Container {
+class TilesFile : public plait::container::OpenedFile {
  public:
-  bool tells() const override { return true; }
-  std::string_view suffix() const override { return ".tiles"; }
-  bool begins(std::span<const std::byte> /*front*/) const override { return false; }
-
-  Content inspect(plait::store::Store& store, const std::string& /*path*/,
-                  const FileOptions& /*options*/) const override {
+  explicit TilesFile(std::shared_ptr<plait::store::Store> store) : store_(std::move(store)) {}
+  std::unique_ptr<Dataset> dataset(const FileOptions& /*stated*/) override {
     std::string head(at(kHead), ' ');
-    store.read({{0, reinterpret_cast<std::byte*>(head.data()), kHead}});
+    store_->read({{0, reinterpret_cast<std::byte*>(head.data()), kHead}});
     std::istringstream in(head);
     std::size_t dimensions = 0;
     int order = 0;
@@ -54,11 +52,26 @@ class Tiles : public plait::container::Container {
     found.type.order = static_cast<Order>(order);
     for (Extents* extents : {&found.type.shape, &found.chunk})
       for (std::size_t d = 0; d < dimensions; ++d) in >> extents->emplace_back();
-    return found;
+    return std::make_unique<Dataset>(found, store_);
   }
-  NewContent create(const std::string& path, const FileOptions& options) const override {
+
+ private:
+  std::shared_ptr<plait::store::Store> store_;
+};
+
+/// A line of 64 characters with the shape, the chunk, the bytes of an element and the order; then the chunks, of three
+/// elements in each dimension.
+class Tiles : public plait::container::Format {
+ public:
+  Tiles() : Format({.suffix = ".tiles", .kind = "a .tiles file"}) {}
+  bool begins(std::span<const std::byte> /*front*/) const override { return false; }
+  std::unique_ptr<plait::container::OpenedFile> open(std::shared_ptr<plait::store::Store> store,
+                                                     const std::string& /*name*/) const override {
+    return std::make_unique<TilesFile>(std::move(store));
+  }
+  std::unique_ptr<NewFile> create(const std::string& name, const FileOptions& options) const override {
     NewContent made;
-    made.type = plait::container::described_type(options, path, true);
+    made.type = plait::container::described_type(options, name, true);
     made.data_offset = kHead;
     made.chunk.assign(made.type.shape.size(), 3);
     std::ostringstream out;
@@ -68,7 +81,7 @@ class Tiles : public plait::container::Container {
     std::string head = out.str();
     head.resize(at(kHead), ' ');
     std::ranges::transform(head, std::back_inserter(made.head), [](char c) { return static_cast<std::byte>(c); });
-    return made;
+    return std::make_unique<NewFile>(std::move(made));
   }
 };
 
@@ -91,7 +104,7 @@ class ChunkedFiles : public plait_test::InFolder {
   }
 
   Tiles tiles_;
-  plait::container::AddedContainer added_{tiles_};
+  plait::container::AddedFormat added_{tiles_};
 };
 
 Case case_of(Order order, const Layout& layout, Region region = {}) {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "container/container.hpp"
+#include "container/format.hpp"
 #include "store/posix/descriptor.hpp"
 #include "store/store.hpp"
 

@@ -152,7 +152,7 @@ bool is_filled_scalar(const Member& member) {
 }  // namespace
 
 bool is_netcdf_name(const std::string& path) {
-  const std::string_view suffix = container_named(path).suffix();
+  const std::string_view suffix = format_named(path).traits().suffix;
   return suffix == ".nc" || suffix == ".nc4";
 }
 

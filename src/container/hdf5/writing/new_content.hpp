@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "container/container.hpp"
+#include "container/content.hpp"
 #include "container/hdf5/writing/new_chunks.hpp"
 
 namespace plait::container::hdf5 {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "container/container.hpp"
+#include "container/content.hpp"
 #include "container/hdf5/dataset.hpp"
 
 namespace plait::container::hdf5 {

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "container/container.hpp"
+#include "container/content.hpp"
 
 namespace plait::container::hdf5 {
 

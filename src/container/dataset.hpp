@@ -1,0 +1,67 @@
+/// An array that is open.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "container/content.hpp"
+#include "plait/array_attribute.hpp"
+#include "store/store.hpp"
+#include "transport/counter.hpp"
+
+namespace plait::container {
+
+/// Changes of elements that take effect only at the end, all at once.
+class DeferredChanges {
+ public:
+  virtual ~DeferredChanges() = default;
+  /// Whether the ranks that write need a counter that they share.  The same on every rank.
+  virtual bool needs_counter() const { return false; }
+  /// Gives this rank its end of the counter, before the first write.  alone: whether no other process writes.
+  virtual void share(std::unique_ptr<transport::Counter> /*counter*/, bool /*alone*/) {}
+  /// Lets the changes take effect.  One rank calls it, when all ranks have written.
+  /// errors  kSystem: none has taken effect.
+  virtual void commit() = 0;
+};
+
+/// Changes of the attributes of an array, in place.
+class AttributeWriter {
+ public:
+  virtual ~AttributeWriter() = default;
+  /// Called before any change of elements takes effect.  One rank calls it, when all ranks have written.
+  /// errors  kSystem: why write() would fail, as far as this can be known.
+  virtual void prepare() = 0;
+  /// Changes the attributes, which Format::rejected_attribute() permits.  The rank that has called prepare() calls it.  errors  kSystem.
+  virtual void write(const AttributeChanges& changes) = 0;
+};
+
+/// An array that one rank has open.  Formats whose arrays lie in the file as they are need no class of their own.
+class Dataset {
+ public:
+  /// store: the elements, decoded, at the offsets that `content` states.
+  Dataset(Content content, std::shared_ptr<store::Store> store)
+      : content_(std::move(content)), store_(std::move(store)) {}
+  virtual ~Dataset() = default;
+  Dataset(const Dataset&) = delete;
+  Dataset& operator=(const Dataset&) = delete;
+
+  const Content& content() const { return content_; }
+  const std::shared_ptr<store::Store>& store() const { return store_; }
+
+  /// Returns what Format::attach() needs on other ranks, such as an index: a text of a few MiB at most.
+  virtual std::string encoded() const { return {}; }
+  /// Makes the array ready for changes in place.  One rank calls it, before encoded().
+  /// errors  kArgument: the array cannot change in place.  kSystem: another program changes it.
+  virtual void prepare_changes() {}
+  /// nullptr: every write takes effect at once.  The same on every rank, once prepare_changes() was called.
+  virtual DeferredChanges* deferred_changes() { return nullptr; }
+  /// nullptr: the attributes do not change in place.
+  virtual AttributeWriter* attribute_writer() { return nullptr; }
+
+ private:
+  Content content_;
+  std::shared_ptr<store::Store> store_;
+};
+
+}  // namespace plait::container

@@ -1,0 +1,41 @@
+/// Formats whose arrays are folders.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace plait::container {
+
+/// A folder that is to appear with a new array in it.
+struct NewFolder {
+  std::string target;  ///< what appears: the array's folder, or the highest one above it that is not there yet
+  std::string file;    ///< in it: what the array's store begins with, as `group/array/zarr.json`
+  /// Other files in it, and what they hold.
+  std::vector<std::pair<std::string, std::string>> others;
+  /// Whether what has the name when it appears may be replaced; empty: whatever it is.
+  std::function<bool()> replaces;
+  /// Called when it has appeared, for what tells of all arrays beside it; empty: there is nothing.
+  std::function<void()> settle;
+};
+
+/// What only formats of folders can do.
+class FolderFormat {
+ public:
+  virtual ~FolderFormat() = default;
+  /// Returns the file that describes the content, for the path of a folder and the name of an array in it.  A folder
+  /// that contains this file has this format.
+  /// errors  kArgument: a name that cannot be.
+  virtual std::string file_of(std::string_view path, std::optional<std::string_view> array) const = 0;
+  /// Where a new array goes.  One rank calls it.  groups: texts of their metadata, by names, for those that are made
+  /// with it.
+  /// errors  kArgument: a name that cannot be, or something in the way that is no such array.  kSystem.
+  virtual NewFolder new_folder(std::string_view path, std::optional<std::string_view> array,
+                               const std::map<std::string, std::string>& groups) const = 0;
+};
+
+}  // namespace plait::container

@@ -1,0 +1,85 @@
+#include "container/hdf5/new_file.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "base/text.hpp"
+#include "base/text_reader.hpp"
+#include "container/hdf5/writing/new_chunks.hpp"
+#include "container/hdf5/writing/new_content.hpp"
+#include "container/hdf5/writing/new_file.hpp"
+#include "container/hdf5/writing/object_header.hpp"
+#include "container/registry.hpp"
+
+namespace plait::container::hdf5 {
+
+namespace {
+
+/// A new file with chunks, whose indices are written when all chunks are there.
+class ChunkedDataset : public container::Dataset, public DeferredChanges {
+ public:
+  /// needs_counter: whether chunks get addresses in the file as they come.
+  ChunkedDataset(const NewContent& made, const std::shared_ptr<NewChunks>& chunks, bool needs_counter)
+      : container::Dataset(made, chunks), chunks_(chunks), head_(made.head), needs_counter_(needs_counter) {}
+
+  DeferredChanges* deferred_changes() override { return this; }
+  bool needs_counter() const override { return needs_counter_; }
+  void share(std::unique_ptr<transport::Counter> counter, bool alone) override {
+    chunks_->share(std::move(counter), alone);
+  }
+  void commit() override { chunks_->finish(length_told_in(head_, chunks_->name())); }
+
+ private:
+  std::shared_ptr<NewChunks> chunks_;
+  std::vector<std::byte> head_;  ///< empty, unless this rank has described the file
+  bool needs_counter_;
+};
+
+class NewHdfFile : public container::NewFile {
+ public:
+  using container::NewFile::NewFile;
+
+  std::string encoded() const override {
+    std::string encoded = base::text(content().file_bytes, ' ');
+    for (const Member& one : content().members) base::append_parts(encoded, one.content.data_offset, ' ');
+    return encoded;
+  }
+  std::unique_ptr<container::Dataset> dataset(std::shared_ptr<store::Store> store) const override {
+    std::vector<NewDataset> chunked = chunked_in(content());
+    if (chunked.empty()) return NewFile::dataset(std::move(store));
+    const auto chunks = std::make_shared<NewChunks>(std::move(store), std::move(chunked), content().file_bytes);
+    return std::make_unique<ChunkedDataset>(content(), chunks, std::ranges::any_of(content().members, comes_later));
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<container::NewFile> create_file(const std::string& path, const FileOptions& options) {
+  NewContent made = new_content(path, options);
+  NewFile file = make_file({std::string(array_name(path).file), made.members, options.groups, is_netcdf_name(path)});
+  assign_offsets(made, static_cast<std::int64_t>(file.head.size()));
+  for (std::size_t i = 0; i < made.members.size(); ++i) {
+    Member& one = made.members[i];
+    one.told_at = file.told_at[i];
+    if (one.content.chunk.empty() && one.content.data_offset != 0)
+      put_number(file.head, one.told_at, static_cast<std::uint64_t>(one.content.data_offset));
+  }
+  put_number(file.head, length_told_in(file.head, path), static_cast<std::uint64_t>(made.file_bytes));
+  write_filled_scalars(made, file.head);
+  made.head = std::move(file.head);
+  return std::make_unique<NewHdfFile>(std::move(made));
+}
+
+std::unique_ptr<container::NewFile> attach_file(const std::string& path, const FileOptions& options,
+                                                std::string_view encoded) {
+  NewContent made = new_content(path, options);
+  base::TextReader in{std::string(encoded)};
+  in >> made.file_bytes;
+  std::vector<std::int64_t> offsets(made.members.size());
+  for (std::int64_t& offset : offsets) in >> offset;
+  set_offsets(made, offsets);
+  return std::make_unique<NewHdfFile>(std::move(made));
+}
+
+}  // namespace plait::container::hdf5

@@ -1,0 +1,117 @@
+#include "container/hdf5/opened_file.hpp"
+
+#include <filesystem>
+#include <utility>
+
+#include "base/text.hpp"
+#include "container/hdf5/changing/attribute_changes.hpp"
+#include "container/hdf5/file.hpp"
+#include "container/members.hpp"
+#include "container/refuse.hpp"
+#include "container/registry.hpp"
+
+namespace plait::container::hdf5 {
+
+namespace {
+
+Member member_of(NamedDataset& found) {
+  Dataset& dataset = found.dataset;
+  Member member;
+  member.name = std::move(found.name);
+  member.kept = dataset.kept();
+  member.content = {std::move(dataset.type), dataset.storage == Storage::kWhole ? dataset.offset : 0,
+                    std::move(dataset.chunk)};
+  member.content.packed = dataset.storage == Storage::kChunks && !dataset.filters.empty();
+  member.content.dimension_names = std::move(dataset.dimension_names);
+  member.content.fill = std::move(dataset.fill);
+  member.content.unlimited = std::move(dataset.unlimited);
+  member.content.attributes = std::move(found.attributes);
+  member.element = std::move(dataset.element);
+  member.stored = dataset.stored;
+  member.refused = std::move(dataset.refused);
+  member.has_elements = !dataset.is_null;
+  return member;
+}
+
+std::vector<Member> members_of(std::vector<NamedDataset> found) {
+  std::vector<Member> members;
+  for (NamedDataset& one : found) members.push_back(member_of(one));
+  return members;
+}
+
+}  // namespace
+
+OpenedDataset::OpenedDataset(Content content, std::shared_ptr<DatasetStore> store, const std::string& path)
+    : container::Dataset(std::move(content), store),
+      file_(std::filesystem::absolute(array_name(path).file).string()),
+      dataset_(std::move(store)) {}
+
+OpenedDataset::OpenedDataset(Content content, const std::shared_ptr<ChangedDataset>& store, const std::string& path)
+    : OpenedDataset(std::move(content), std::shared_ptr<DatasetStore>(store), path) {
+  changed_ = store;
+}
+
+std::string OpenedDataset::encoded() const { return packed(dataset_->dataset()); }
+
+void OpenedDataset::prepare_changes() {
+  if (const std::string why = dataset_->refuses_writes(); !why.empty()) refuse(why);
+  if (changed_) changed_->prepare();
+}
+
+DeferredChanges* OpenedDataset::deferred_changes() { return changed_ && changed_->is_changed() ? this : nullptr; }
+
+void OpenedDataset::share(std::unique_ptr<transport::Counter> counter, bool alone) {
+  changed_->share(std::move(counter), alone);
+}
+
+void OpenedDataset::commit() { changed_->commit(); }
+
+void OpenedDataset::prepare() {
+  if (deferred_changes() != nullptr) return changed_->check_alone();
+  (void)lock_for_attributes(dataset_->file(), file_);
+}
+
+void OpenedDataset::write(const AttributeChanges& changes) {
+  change_stored_attributes(dataset_->file(), file_, dataset_->dataset().path, changes);
+}
+
+std::unique_ptr<container::Dataset> opened(Content content, std::shared_ptr<store::Store> file, Dataset dataset,
+                                           const std::string& path) {
+  if (dataset.needs_room()) {
+    const auto changed = std::make_shared<ChangedDataset>(std::move(file), std::move(dataset), path);
+    return std::make_unique<OpenedDataset>(std::move(content), changed, path);
+  }
+  auto store = std::make_shared<DatasetStore>(std::move(file), std::move(dataset), path);
+  return std::make_unique<OpenedDataset>(std::move(content), std::move(store), path);
+}
+
+OpenedHdfFile::OpenedHdfFile(std::shared_ptr<store::Store> store, std::string name)
+    : store_(std::move(store)), name_(std::move(name)), file_(array_name(name_).file) {}
+
+std::vector<Member> OpenedHdfFile::arrays() {
+  const auto array = array_name(name_).array;
+  std::vector<Member> members = members_of(HdfFile(*store_, file_).datasets(array.value_or("")));
+  if (array && members.size() == 1 && !members.front().refused.empty())
+    refuse(base::text(name_, ": ", members.front().refused));
+  return members;
+}
+
+std::vector<GroupAttributes> OpenedHdfFile::groups() {
+  HdfFile found(*store_, file_);
+  (void)found.datasets("");
+  return found.groups();
+}
+
+std::unique_ptr<container::Dataset> OpenedHdfFile::dataset(const FileOptions& /*stated*/) {
+  const auto array = array_name(name_).array;
+  const std::string name =
+      array ? std::string(*array) : chosen(members_of(HdfFile(*store_, file_).datasets("")), name_).name;
+  Dataset found = HdfFile(*store_, file_).dataset(name);
+  Content content{found.type, 0, found.chunk};
+  content.packed = !found.filters.empty();
+  content.fill = found.fill;
+  content.attributes = found.attributes;
+  return opened(std::move(content), store_, std::move(found), name_);
+}
+
+}  // namespace plait::container::hdf5
