@@ -98,7 +98,7 @@ store::NewFileOptions FileOpening::make() {
   format_ = &format_of_new(name(), contents_, options_);
   new_file_ = new_file(name(), contents_, options_);
   const container::NewContent& made = new_file_->content();
-  content_ = made;
+  content_ = static_cast<const container::Content&>(made);
   if ((options_.keeps_unfinished || options_.continues) && !driver::driver_of(name()).locate(name()).keeps_unfinished)
     throw Error(ErrorKind::kArgument,
                 text(name(),

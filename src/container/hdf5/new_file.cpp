@@ -21,7 +21,10 @@ class ChunkedDataset : public container::Dataset, public DeferredChanges {
  public:
   /// needs_counter: whether chunks get addresses in the file as they come.
   ChunkedDataset(const NewContent& made, const std::shared_ptr<NewChunks>& chunks, bool needs_counter)
-      : container::Dataset(made, chunks), chunks_(chunks), head_(made.head), needs_counter_(needs_counter) {}
+      : container::Dataset(static_cast<const Content&>(made), chunks),
+        chunks_(chunks),
+        head_(made.head),
+        needs_counter_(needs_counter) {}
 
   DeferredChanges* deferred_changes() override { return this; }
   bool needs_counter() const override { return needs_counter_; }

@@ -233,7 +233,7 @@ void write_directory(store::Store& store, const std::vector<Member>& members) {
 class NpzNewDataset : public Dataset, public DeferredChanges {
  public:
   NpzNewDataset(const NewContent& made, std::shared_ptr<store::Store> store)
-      : Dataset(made, std::move(store)), members_(made.members) {}
+      : Dataset(static_cast<const Content&>(made), std::move(store)), members_(made.members) {}
   DeferredChanges* deferred_changes() override { return this; }
   void commit() override { write_directory(*store(), members_); }
 
