@@ -12,6 +12,7 @@ void bind_index_set(nanobind::module_& module);
 void bind_layout(nanobind::module_& module);
 void bind_conversion(nanobind::module_& module);
 void bind_bits(nanobind::module_& module);
+void bind_description(nanobind::module_& module);
 void bind_file(nanobind::module_& module);
 void bind_redistribute(nanobind::module_& module);
 void bind_stream(nanobind::module_& module);

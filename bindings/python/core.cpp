@@ -100,6 +100,7 @@ NB_MODULE(_core, module) {
   plait::python::bind_layout(module);
   plait::python::bind_conversion(module);
   plait::python::bind_bits(module);
+  plait::python::bind_description(module);
   plait::python::bind_file(module);
   plait::python::bind_redistribute(module);
   plait::python::bind_stream(module);

@@ -7,7 +7,6 @@
 #include <optional>
 #include <tuple>
 
-#include "attributes.hpp"
 #include "bind.hpp"
 #include "driver/registry.hpp"
 #include "open/opening.hpp"
@@ -41,70 +40,17 @@ Mode mode_named(const std::string& name) {
   throw Error(ErrorKind::kArgument, "mode \"" + name + "\" is not known; use \"r\", \"w\" or \"r+\"");
 }
 
-/// How a new file keeps its array: shapes of chunks and shards, codec, value of what nobody writes, names of dimensions,
-/// attributes of it and of groups, unlimited dimensions.
-using Kept = std::tuple<std::optional<Extents>, std::optional<Extents>, std::string, std::string,
-                        std::vector<std::string>, std::vector<RawAttribute>, std::vector<RawGroup>, Extents>;
-
-/// Name, shape, dtype, bytes of an element, order, and how it is kept.
-using GivenArray = std::tuple<std::string, Extents, std::string, std::int64_t, std::string, Kept>;
-
-NamedArray array_of(const GivenArray& given) {
-  const auto& [name, extents, descr, bytes, order, kept] = given;
-  const auto& [chunk, shard, codec, fill_value, dimension_names, attributes, groups, unlimited] = kept;
-  return {name,
-          {extents, descr, bytes, order == "F" ? Order::kFortran : Order::kC},
-          chunk,
-          codec,
-          fill_value,
-          dimension_names,
-          attributes_of_raw(attributes),
-          unlimited};
-}
-
-void take(FileOptions& options, const Kept& kept) {
-  std::vector<RawAttribute> attributes;
-  std::vector<RawGroup> groups;
-  std::tie(options.chunk, options.shard, options.codec, options.fill_value, options.dimension_names, attributes, groups,
-           options.unlimited) = kept;
-  options.attributes = attributes_of_raw(attributes);
-  for (const auto& [group, its] : groups) options.groups.push_back({group, attributes_of_raw(its)});
-}
-
 /// How a new array would be kept: the shapes of chunks and shards, its order, whether chunks are packed.
 using NewArray = nb::typed<nb::tuple, NumberTuple, NumberTuple, nb::str, bool>;
 
-NewArray new_array(const std::string& path, const Extents& shape, const std::string& dtype, std::int64_t element_bytes,
-                   const std::string& order, const Kept& kept) {
-  FileOptions options;
-  take(options, kept);
-  options.shape = shape;
-  options.dtype = dtype;
-  options.element_bytes = element_bytes;
-  options.order = order == "F" ? Order::kFortran : Order::kC;
+NewArray new_array(const std::string& path, const FileOptions& options) {
   const auto file = open::new_file(path, driver::driver_of(path).contents(), options);
   const container::NewContent& made = file->content();
-  return NewArray(nb::make_tuple(to_tuple(made.chunk), to_tuple(made.shard), made.type.order == Order::kC ? "C" : "F",
-                                 made.packed));
+  return NewArray(nb::make_tuple(to_tuple(made.chunk_shape()), to_tuple(made.shard_shape()),
+                                 made.type.order == Order::kC ? "C" : "F", made.packed));
 }
 
-File open(const std::string& path, const std::string& mode, const Comm& comm, const std::optional<Extents>& shape,
-          const std::optional<std::string>& dtype, std::int64_t element_bytes, const std::optional<std::string>& order,
-          std::int64_t offset, std::int64_t memory, const std::string& strategy, std::int64_t readers,
-          const std::vector<GivenArray>& arrays, const Kept& kept, const std::string& unfinished) {
-  FileOptions options;
-  options.keeps_unfinished = unfinished == "keep";
-  options.continues = unfinished == "continue";
-  take(options, kept);
-  for (const GivenArray& one : arrays) options.arrays.push_back(array_of(one));
-  options.shape = shape;
-  options.dtype = dtype;
-  options.element_bytes = element_bytes;
-  if (order) options.order = *order == "F" ? Order::kFortran : Order::kC;
-  options.offset = offset;
-  options.memory = memory;
-  options.strategy = strategy;
-  options.readers = readers;
+File open(const std::string& path, const std::string& mode, const Comm& comm, const FileOptions& options) {
   const Mode opened = mode_named(mode);
   const Unlocked release;
   return File::open(path, opened, options, comm);
@@ -151,15 +97,8 @@ void bind_file(nb::module_& module) {
       .def_prop_ro("element_bytes", [](const File& self) { return self.type().element_bytes; })
       .def_prop_ro("order", [](const File& self) { return self.type().order == Order::kC ? "C" : "F"; })
       .def_prop_ro("chunk", [](const File& self) { return to_tuple(self.chunk()); })
-      .def_prop_ro("attributes", [](const File& self) { return raw_attributes(self.attributes()); })
-      .def(
-          "set_attribute",
-          [](File& self, const RawAttribute& raw) {
-            const ArrayAttributes given = attributes_of_raw({raw});
-            const Unlocked release;
-            self.set_attribute(given.front());
-          },
-          "attribute"_a)
+      .def_prop_ro("attributes", [](const File& self) { return self.attributes(); })
+      .def("set_attribute", &File::set_attribute, "attribute"_a, nb::call_guard<Unlocked>())
       .def("remove_attribute", &File::remove_attribute, "name"_a, nb::call_guard<Unlocked>())
       .def_prop_ro("is_open", &File::is_open)
       .def(
@@ -238,9 +177,8 @@ void bind_file(nb::module_& module) {
       .def("close", &File::close, nb::call_guard<Unlocked>())
       .def("abandon", &File::abandon, "why"_a = "", nb::call_guard<Unlocked>());
 
-  module.def("open", &open, "path"_a, "mode"_a, "comm"_a, "shape"_a.none(), "dtype"_a.none(), "element_bytes"_a,
-             "order"_a.none(), "offset"_a, "memory"_a, "strategy"_a, "readers"_a, "arrays"_a, "kept"_a, "unfinished"_a);
-  module.def("new_array", &new_array, "path"_a, "shape"_a, "dtype"_a, "element_bytes"_a, "order"_a, "kept"_a);
+  module.def("open", &open, "path"_a, "mode"_a, "comm"_a, "options"_a);
+  module.def("new_array", &new_array, "path"_a, "options"_a);
   module.def("refuse", &File::refuse_open,
              nb::sig("def refuse(message: str, comm: Comm, code: int = 0) -> typing.NoReturn"), "message"_a, "comm"_a,
              "code"_a = 0, nb::call_guard<Unlocked>());

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <string>
 
-#include "attributes.hpp"
 #include "bind.hpp"
 #include "container/hdf5/netcdf4/netcdf_fill.hpp"
 #include "container/registry.hpp"
@@ -29,9 +28,9 @@ namespace {
 void bind_formats(nb::module_& module) {
   module.def(
       "refused_attributes",
-      [](const std::string& target, const std::vector<RawAttribute>& attributes, bool of_group) {
+      [](const std::string& target, const ArrayAttributes& attributes, bool of_group) {
         std::vector<std::string> why;
-        for (const ArrayAttribute& one : attributes_of_raw(attributes))
+        for (const ArrayAttribute& one : attributes)
           why.push_back(container::format_named(target).rejected_attribute(target, one, of_group));
         return why;
       },
@@ -48,7 +47,12 @@ void bind_formats(nb::module_& module) {
       "format_at", [](const std::string& name) { return std::string(container::format_at(name).traits().name); },
       "name"_a, nb::call_guard<Unlocked>());
   module.def(
-      "netcdf_fill", [](const std::string& dtype) { return bytes_of(container::hdf5::netcdf_fill(dtype)); }, "dtype"_a);
+      "netcdf_fill",
+      [](const std::string& dtype) {
+        const auto fill = container::hdf5::netcdf_fill(dtype);
+        return nb::bytes(fill.data(), fill.size());
+      },
+      "dtype"_a);
   module.def(
       "is_plain",
       [](const std::string& name) {
@@ -59,24 +63,15 @@ void bind_formats(nb::module_& module) {
 
 void bind_member(nb::module_& module) {
   using container::Member;
-  nb::class_<Member>(module, "Member")
-      .def_ro("name", &Member::name)
-      .def_prop_ro("shape", [](const Member& self) { return to_tuple(self.content.type.shape); })
-      .def_prop_ro("chunk", [](const Member& self) { return to_tuple(self.content.chunk); })
-      .def_prop_ro("dimension_names", [](const Member& self) { return self.content.dimension_names; })
-      .def_prop_ro("unlimited", [](const Member& self) { return to_tuple(self.content.unlimited); })
-      .def_prop_ro("packed", [](const Member& self) { return self.content.packed; })
-      .def_prop_ro("dtype", [](const Member& self) { return self.content.type.dtype; })
-      .def_prop_ro("element_bytes", [](const Member& self) { return self.content.type.element_bytes; })
-      .def_prop_ro("order", [](const Member& self) { return self.content.type.order == Order::kC ? "C" : "F"; })
-      .def_prop_ro("offset", [](const Member& self) { return self.content.data_offset; })
+  nb::class_<Member, ArrayDescription>(module, "Member")
+      .def_ro("packed", &Member::packed)
+      .def_ro("offset", &Member::data_offset)
       .def_ro("element", &Member::element)
       .def_ro("stored", &Member::stored)
       .def_ro("kept", &Member::kept)
       .def_ro("refused", &Member::refused)
       .def_ro("has_elements", &Member::has_elements)
-      .def_prop_ro("fill", [](const Member& self) { return bytes_of(self.content.fill); })
-      .def_prop_ro("attributes", [](const Member& self) { return raw_attributes(self.content.attributes); });
+      .def_prop_ro("fill", [](const Member& self) { return nb::bytes(self.fill.data(), self.fill.size()); });
 }
 
 }  // namespace
@@ -109,19 +104,7 @@ void bind_location(nb::module_& module) {
   bind_member(module);
   module.def("arrays_in", &driver::arrays_in, "name"_a, nb::call_guard<Unlocked>());
   module.def("remove_unfinished", &driver::remove_unfinished, "name"_a, nb::call_guard<Unlocked>());
-  module.def(
-      "groups_in",
-      [](const std::string& name) {
-        std::vector<GroupAttributes> found;
-        {
-          const Unlocked release;
-          found = driver::groups_in(name);
-        }
-        std::vector<RawGroup> groups;
-        for (const GroupAttributes& one : found) groups.emplace_back(one.group, raw_attributes(one.attributes));
-        return groups;
-      },
-      "name"_a);
+  module.def("groups_in", &driver::groups_in, "name"_a, nb::call_guard<Unlocked>());
   bind_formats(module);
   module.def("locate_new", &driver::locate_new, "name"_a, nb::call_guard<Unlocked>());
   module.def("files_beside", &driver::files_beside, "found"_a, nb::call_guard<Unlocked>());

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "plait/array_attribute.hpp"
+#include "plait/array_description.hpp"
 #include "plait/comm.hpp"
 #include "plait/file_options.hpp"
 #include "plait/layout.hpp"

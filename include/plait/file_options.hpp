@@ -6,19 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "plait/array_attribute.hpp"
+#include "plait/array_description.hpp"
 #include "plait/layout.hpp"
 
 namespace plait {
-
-/// The shape and element type of an array in a file.
-struct ArrayType {
-  Extents shape;
-  /// The type of an element as .npy files spell it (`<f8`), or empty where only its size is known.
-  std::string dtype;
-  std::int64_t element_bytes = 0;
-  Order order = Order::kC;
-};
 
 enum class Mode : std::uint8_t {
   kRead,      ///< `r`
@@ -26,20 +17,8 @@ enum class Mode : std::uint8_t {
   kReadWrite  ///< `r+`: parts of an existing array, in place; packed HDF5 datasets change when the File is closed
 };
 
-/// An array of a file that holds several.
-struct NamedArray {
-  std::string name;
-  ArrayType type;
-  /// As those of FileOptions.
-  std::optional<Extents> chunk{};
-  std::string codec{};
-  std::string fill_value{};
-  std::vector<std::string> dimension_names{};
-  ArrayAttributes attributes{};
-  std::vector<std::int64_t> unlimited{};
-};
-
-struct FileOptions {
+/// The properties are those of the one array of a new file, and the defaults of `arrays`.
+struct FileOptions : ArrayProperties {
   /// What the array is: needed for raw files and in mode `w`; checked against a .npy file's own header otherwise.
   std::optional<Extents> shape;
   std::optional<std::string> dtype;
@@ -52,23 +31,7 @@ struct FileOptions {
   bool several = false;
   /// Mode `w` of formats whose files hold arrays under names: what the new file is to hold, instead of the one array
   /// that shape, dtype and order describe.  The first one is selected; File::select_variable() selects another.
-  std::vector<NamedArray> arrays{};
-  /// Mode `w` of formats that keep an array in chunks, such as Zarr: the shape of a chunk, one number of 1 or more for
-  /// each dimension.  Not given: chunks of about 8 MiB that are contiguous in the array's order, as far as can be.
-  /// Empty, of HDF5 files: the array is kept in one piece, whatever its fill value; what nobody writes is zero then.
-  std::optional<Extents> chunk{};
-  /// The same of a shard, a file that holds many chunks; each size is a multiple of the chunk's.  Not given: none.
-  std::optional<Extents> shard{};
-  /// How each chunk is packed: `none`, `zstd:3`, `gzip:5`, with a level or without one.  Empty: not at all.
-  std::string codec{};
-  /// The value of elements that nobody writes, as JSON spells it: `0`, `1.5`, `NaN`, `-Infinity`, `true`, `[0, 1]` of a
-  /// complex type.  Empty: zero.
-  std::string fill_value{};
-  /// The names of the dimensions, one for each; empty: they have none.
-  std::vector<std::string> dimension_names{};
-  /// The numbers of the dimensions that other programs may extend, of HDF5 and netCDF-4 files, where the array lies in
-  /// chunks then.  All those of Zarr may be, so nothing is kept there.
-  std::vector<std::int64_t> unlimited{};
+  std::vector<ArrayDescription> arrays{};
   /// Mode `w`: what is written stays when the File is not closed, or its program is killed, under a temporary name beside
   /// `path`, and no other program may write that name so meanwhile.  For ordinary files, folders and striped files.
   bool keeps_unfinished = false;
@@ -76,8 +39,7 @@ struct FileOptions {
   /// Elements that were being written when it ended have any values, and of chunks that were, a reader may find damaged
   /// ones: write all of these again.
   bool continues = false;
-  /// Mode `w` of formats that have them: attributes of the array, and of groups.  Groups that are named are made.
-  ArrayAttributes attributes{};
+  /// Mode `w` of formats that have groups: their attributes.  Groups that are named are made.
   std::vector<GroupAttributes> groups{};
   /// Staging memory of a rank in bytes; 0: PLAIT_MEMORY from the environment of rank 0, or 32 MiB.
   std::int64_t memory = 0;

@@ -97,7 +97,7 @@ def groups_in(url: str | os.PathLike[str]) -> tuple[GroupInfo, ...]:
     """
     path = path_of(url)
     with naming(path):
-        return tuple(GroupInfo(name, Attributes(raw)) for name, raw in _core.groups_in(path))
+        return tuple(GroupInfo(one.group, Attributes(one.attributes)) for one in _core.groups_in(path))
 
 
 def _fill_of(one: _core.Member, dtype: np.dtype[Any] | None) -> Any:
@@ -114,19 +114,19 @@ def _info(one: _core.Member) -> ArrayInfo:
         refused = refused or str(error)
     return ArrayInfo(
         one.name,
-        one.shape,
+        tuple(one.shape),
         dtype,
         one.order,
         one.offset,
         one.element,
         one.stored,
         one.kept,
-        one.chunk or None,
+        tuple(one.chunk) if one.chunk else None,
         one.packed,
         tuple(one.dimension_names),
         refused,
         _fill_of(one, dtype),
         Attributes(one.attributes),
-        one.unlimited,
+        tuple(one.unlimited),
         one.has_elements,
     )

@@ -11,13 +11,9 @@ import numpy as np
 
 from ._arguments.array_types import descr_of
 from ._arguments.words import shown
-from ._core import File
+from ._core import ArrayAttribute, File, GroupAttributes
 from ._errors import ArgumentError
 from ._guard import call, checks
-
-Raw = tuple[str, str, list[int], bytes, list[str], str]
-"""Name, dtype, shape, bytes of numbers, texts, why there is no value."""
-RawGroup = tuple[str, list[Raw]]
 
 _TEXTS = "text"
 _JSON = "json"
@@ -30,24 +26,24 @@ class Attributes(Mapping[str, Any]):
     :mod:`json` makes of it.
     """
 
-    def __init__(self, raw: Iterable[Raw] = ()) -> None:
+    def __init__(self, stored: Iterable[ArrayAttribute] = ()) -> None:
         """Made by Plait."""
-        self._raw = {one[0]: one for one in raw}
+        self._stored = {one.name: one for one in stored}
 
     def __getitem__(self, name: str) -> Any:
         """Return the value of an attribute. Raises plait.ArgumentError where it has none that Plait reads."""
-        one = self._raw[name]
-        if one[5]:
-            raise ArgumentError(f"the attribute {name!r} cannot be read: {one[5]}")
+        one = self._stored[name]
+        if one.refused:
+            raise ArgumentError(f"the attribute {name!r} cannot be read: {one.refused}")
         return _value_of(one)
 
     def __iter__(self) -> Iterator[str]:
         """Iterate over the names of those that have values."""
-        return (name for name, one in self._raw.items() if not one[5])
+        return (name for name, one in self._stored.items() if not one.refused)
 
     def __len__(self) -> int:
         """Count those that have values."""
-        return sum(not one[5] for one in self._raw.values())
+        return sum(not one.refused for one in self._stored.values())
 
     def __repr__(self) -> str:
         """Show them as a dict."""
@@ -56,12 +52,12 @@ class Attributes(Mapping[str, Any]):
     @property
     def refused(self) -> dict[str, str]:
         """The names of those whose values cannot be read, and why."""
-        return {name: one[5] for name, one in self._raw.items() if one[5]}
+        return {name: one.refused for name, one in self._stored.items() if one.refused}
 
     @property
-    def raw(self) -> list[Raw]:
+    def stored(self) -> list[ArrayAttribute]:
         """All of them as the library has them: not public."""
-        return list(self._raw.values())
+        return list(self._stored.values())
 
 
 class FileAttributes(Attributes, MutableMapping[str, Any]):
@@ -79,23 +75,23 @@ class FileAttributes(Attributes, MutableMapping[str, Any]):
     def __setitem__(self, name: str, value: Any) -> None:
         """Give the array an attribute, or one that it has another value."""
         with checks(self._core.refuse):
-            raw = _raw_of(name, value)
-        call(self._core.refuse, self._core.set_attribute, raw)
-        self._raw[name] = raw
+            stored = _stored_of(name, value)
+        call(self._core.refuse, self._core.set_attribute, stored)
+        self._stored[name] = stored
 
     def __delitem__(self, name: str) -> None:
         """Remove an attribute. Raises KeyError where there is none."""
-        if name not in self._raw:
+        if name not in self._stored:
             raise KeyError(name)
         call(self._core.refuse, self._core.remove_attribute, name)
-        del self._raw[name]
+        del self._stored[name]
 
     def __repr__(self) -> str:
         """Show them as a dict."""
         return f"FileAttributes({dict(self)})"
 
 
-def raw_of(given: Mapping[str, Any] | None, what: str = "attributes") -> list[Raw]:
+def given_attributes(given: Mapping[str, Any] | None, what: str = "attributes") -> list[ArrayAttribute]:
     """Check attributes that a caller gives.
 
     errors  ArgumentError
@@ -103,13 +99,13 @@ def raw_of(given: Mapping[str, Any] | None, what: str = "attributes") -> list[Ra
     if given is None:
         return []
     if isinstance(given, Attributes):
-        return given.raw
+        return given.stored
     if not isinstance(given, Mapping):
         raise ArgumentError(f"{what}={shown(given)} is not a mapping; give names and values, such as {{'units': 'K'}}")
-    return [_raw_of(name, value) for name, value in given.items()]
+    return [_stored_of(name, value) for name, value in given.items()]
 
 
-def raw_groups(given: Mapping[str, Mapping[str, Any]] | None) -> list[RawGroup]:
+def given_groups(given: Mapping[str, Mapping[str, Any]] | None) -> list[GroupAttributes]:
     """Check attributes of groups.
 
     errors  ArgumentError
@@ -121,40 +117,42 @@ def raw_groups(given: Mapping[str, Mapping[str, Any]] | None) -> list[RawGroup]:
             f"group_attributes={shown(given)} is not a mapping; give names of groups and their attributes, such as "
             "{'': {'title': 'a model'}}"
         )
-    return [(name.strip("/"), raw_of(its, f"group_attributes[{name!r}]")) for name, its in given.items()]
+    return [
+        GroupAttributes(name.strip("/"), given_attributes(its, f"group_attributes[{name!r}]"))
+        for name, its in given.items()
+    ]
 
 
-def _value_of(one: Raw) -> Any:
-    _, dtype, shape, values, texts, _ = one
-    if dtype == _JSON:
-        return json.loads(texts[0])
-    if dtype == _TEXTS:
-        return _nested(iter(texts), shape)
-    array = np.frombuffer(values, dtype).reshape(shape)
-    return array if shape else array[()]
+def _value_of(one: ArrayAttribute) -> Any:
+    if one.dtype == _JSON:
+        return json.loads(one.texts[0])
+    if one.dtype == _TEXTS:
+        return _nested(iter(one.texts), one.shape)
+    array = np.frombuffer(one.values, one.dtype).reshape(one.shape)
+    return array if one.shape else array[()]
 
 
-def _nested(texts: Iterator[str], shape: list[int]) -> Any:
+def _nested(texts: Iterator[str], shape: tuple[int, ...]) -> Any:
     return [_nested(texts, shape[1:]) for _ in range(shape[0])] if shape else next(texts)
 
 
-def _raw_of(name: Any, value: Any) -> Raw:
+def _stored_of(name: Any, value: Any) -> ArrayAttribute:
     if not isinstance(name, str) or not name:
         raise ArgumentError(f"the attribute {shown(name)} is not a name; give a text that is not empty")
     if isinstance(value, str):
-        return (name, _TEXTS, [], b"", [str(value)], "")
+        return ArrayAttribute(name, _TEXTS, [], texts=[str(value)])
     if isinstance(value, (list, tuple)) and value and all(isinstance(one, str) for one in value):
-        return (name, _TEXTS, [len(value)], b"", [str(one) for one in value], "")
+        return ArrayAttribute(name, _TEXTS, [len(value)], texts=[str(one) for one in value])
     array = _array_of(value)
     if array is None:
-        return (name, _JSON, [], b"", [_json_of(name, value)], "")
+        return ArrayAttribute(name, _JSON, [], texts=[_json_of(name, value)])
     if array.dtype.kind in "US":
         texts = [
             one if isinstance(one, str) else one.decode("utf-8", "surrogateescape") for one in array.ravel().tolist()
         ]
-        return (name, _TEXTS, list(array.shape), b"", texts, "")
+        return ArrayAttribute(name, _TEXTS, array.shape, texts=texts)
     descr, _ = descr_of(array.dtype)
-    return (name, descr, list(array.shape), np.ascontiguousarray(array).tobytes(), [], "")
+    return ArrayAttribute(name, descr, array.shape, values=np.ascontiguousarray(array).tobytes())
 
 
 def _array_of(value: Any) -> np.ndarray[Any, Any] | None:

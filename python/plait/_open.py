@@ -12,9 +12,10 @@ import numpy.typing as npt
 from . import _core
 from ._arguments.array_types import descr_of, extents_of
 from ._arguments.buffers import path_of, whole
-from ._arguments.keeping import Kept, kept_of
+from ._arguments.keeping import set_properties
 from ._arguments.sizes import bytes_of
 from ._arguments.words import shown
+from ._attributes import given_groups
 from ._comm import CommLike, comm_of
 from ._errors import ArgumentError, naming
 from ._file import File
@@ -123,30 +124,35 @@ def open(
             raise ArgumentError(f'mode={mode!r} is not known; use "r", "w" or "r+"')
         if unfinished not in ("remove", "keep", "continue"):
             raise ArgumentError(f'unfinished={shown(unfinished)} is not known; use "remove", "keep" or "continue"')
-        extents = None if shape is None else extents_of(shape)
-        several = [_described(name, array, order) for name, array in _checked(arrays, mode, shape, dtype).items()]
-        descr, element_bytes = (None, 0) if dtype is None else descr_of(dtype)
-        how = strategy or ""
-        kept = kept_of(
-            chunks,
-            shards,
-            codec,
-            fill_value,
-            dimension_names,
+        options = _core.FileOptions()
+        options.arrays = [
+            _described(name, array, order) for name, array in _checked(arrays, mode, shape, dtype).items()
+        ]
+        options.shape = None if shape is None else extents_of(shape)
+        if dtype is not None:
+            options.dtype, options.element_bytes = descr_of(dtype)
+        options.order, options.offset, options.memory, options.readers = order, offset, most, readers
+        options.strategy = strategy or ""
+        options.keeps_unfinished, options.continues = unfinished == "keep", unfinished == "continue"
+        options.groups = given_groups(group_attributes)
+        set_properties(
+            options,
+            chunks=chunks,
+            shards=shards,
+            codec=codec,
+            fill_value=fill_value,
+            dimension_names=dimension_names,
             attributes=attributes,
-            group_attributes=group_attributes,
             unlimited=unlimited,
         )
     with naming(path):
-        what = (path, mode, own, extents, descr, element_bytes, order, offset)
-        given = (*what, most, how, readers, several, kept, unfinished)
-        core = call(refuse, _core.open, *given)
+        core = call(refuse, _core.open, path, mode, own, options)
     file = File(core, mode, own, alone=comm is None)
     if comm is None and mode == "r" and not comes_in_steps(path):
         told = {"shape": shape, "dtype": dtype, "order": order, "offset": offset, "memory": most}
         file._again = _open_again, (path, {**told, "strategy": strategy, "readers": readers})
-    if several:
-        file._name_arrays({name: (shape, descr, size) for name, shape, descr, size, *_ in several})
+    if options.arrays:
+        file._name_arrays({one.name: (one.shape, one.dtype, one.element_bytes) for one in options.arrays})
     return file
 
 
@@ -171,8 +177,7 @@ def _checked(
     return arrays
 
 
-def _described(name: str, array: ArrayLike, order: str | None) -> tuple[str, list[int], str, int, str, Kept]:
-    """Return the name, the shape, the dtype, the bytes of an element, the order, and how it is kept."""
+def _described(name: str, array: ArrayLike, order: str | None) -> _core.ArrayDescription:
     told: Mapping[str, Any] = {}
     if isinstance(array, Mapping):
         told = array
@@ -188,5 +193,10 @@ def _described(name: str, array: ArrayLike, order: str | None) -> tuple[str, lis
     its = array[2] if len(array) == 3 else order or "C"
     if its not in ("C", "F"):
         raise ArgumentError(f'arrays[{name!r}] has the order {shown(its)}; use "C" or "F"')
-    kept = kept_of(**{key: told[key] for key in _KEEPING if told.get(key) is not None})
-    return variable_name(name), extents_of(array[0]), *descr_of(array[1]), its, kept
+    described = _core.ArrayDescription()
+    described.name = variable_name(name)
+    described.shape = extents_of(array[0])
+    described.dtype, described.element_bytes = descr_of(array[1])
+    described.order = its
+    set_properties(described, **{key: told[key] for key in _KEEPING if told.get(key) is not None})
+    return described

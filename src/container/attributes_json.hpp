@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "plait/array_attribute.hpp"
+#include "plait/array_description.hpp"
 
 namespace plait::container {
 

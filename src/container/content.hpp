@@ -8,40 +8,33 @@
 #include <utility>
 #include <vector>
 
-#include "plait/array_attribute.hpp"
-#include "plait/file_options.hpp"
+#include "plait/array_description.hpp"
 
 namespace plait::container {
 
-/// An array and where it lies: from an offset on, as a whole or chunk by chunk.
-struct Content {
-  ArrayType type;
+/// An array, and where it lies: from an offset on, as a whole or chunk by chunk, as plan/access/chunks.hpp says.
+struct Content : ArrayDescription {
   std::int64_t data_offset = 0;
-  /// The shape of the chunks, which lie as plan/access/chunks.hpp says; empty: there are none.
-  Extents chunk{};
-  /// The shape of the shards that these lie in, a file of many chunks each; empty: there are none.
-  Extents shard{};
-  /// One for each dimension, empty where it has none; or none at all.
-  std::vector<std::string> dimension_names{};
-  /// Whether a part of a chunk costs as much as all of it, because it is packed as a whole.
+  /// Whether a part of a chunk costs as much as all of it, because it is compressed as a whole.
   bool packed = false;
-  /// What elements have that nobody has written, as an element; empty: zero, or the format does not say.
+  /// The value of elements that are not written, as an element; empty: zero, or the format does not say.
   std::vector<std::byte> fill{};
-  ArrayAttributes attributes{};
-  /// The numbers of the dimensions that may grow, ascending.
-  std::vector<std::int64_t> unlimited{};
-  /// Of the whole file.  errors  kArgument: more than 2^63 - 1.
+
+  Content() = default;
+  Content(ArrayType array, std::int64_t offset) : data_offset(offset) { type = std::move(array); }
+  /// The bytes up to the end of the array.  errors  kArgument: more than 2^63 - 1.
   std::int64_t bytes() const;
+  bool in_chunks() const { return chunk && !chunk->empty(); }
+  /// The shapes as plans need them; empty: the array has no chunks or shards.
+  Extents chunk_shape() const { return chunk.value_or(Extents()); }
+  Extents shard_shape() const { return shard.value_or(Extents()); }
 };
 
-/// An array of a file that holds several, each under a name.
-struct Member {
-  std::string name;
-  Content content;
-  std::string element;      ///< what the format calls the type of its elements
+/// An array in the listing of a file.
+struct Member : Content {
+  std::string element{};    ///< what the format calls the type of its elements
   std::int64_t stored = 0;  ///< bytes that the array takes in the file
-  std::string kept;         ///< how they are kept there, in words
-  std::string codec{};      ///< of a new file: how its chunks are packed, as FileOptions say
+  std::string kept{};       ///< how they are kept there, in words
   /// Of a new file: where in its head the place of the array is to be told, for formats that know it only at the end.
   std::int64_t told_at = 0;
   /// Why it cannot be opened; empty: it can.

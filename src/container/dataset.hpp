@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "container/content.hpp"
-#include "plait/array_attribute.hpp"
+#include "plait/array_description.hpp"
 #include "store/store.hpp"
 #include "transport/counter.hpp"
 

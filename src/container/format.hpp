@@ -13,7 +13,7 @@
 #include "container/content.hpp"
 #include "container/dataset.hpp"
 #include "container/folder_format.hpp"
-#include "plait/array_attribute.hpp"
+#include "plait/array_description.hpp"
 #include "plait/file_options.hpp"
 #include "store/store.hpp"
 

@@ -52,21 +52,25 @@ std::vector<Member> members_of_new(const std::string& path, const FileOptions& o
   std::vector<Member> members;
   if (options.arrays.empty()) {
     Member& one = members.emplace_back();
+    static_cast<ArrayProperties&>(one) = options;
     one.name = name_of_new(path, unnamed);
-    one.content.type = described_type(options, path, true);
+    one.type = described_type(options, path, true);
   } else if (array_name(path).array) {
     refuse(text(path, ": several arrays were given, but the name is that of one; leave out the :: and what follows"));
   }
   std::set<std::string_view> names;
-  for (const NamedArray& given : options.arrays) {
+  for (const ArrayDescription& given : options.arrays) {
     FileOptions its;
     its.shape = given.type.shape;
     its.dtype = given.type.dtype;
     its.element_bytes = given.type.element_bytes;
     its.order = given.type.order;
     Member& one = members.emplace_back();
-    one.name = given.name;
-    one.content.type = described_type(its, text(path, "::", given.name), true);
+    static_cast<ArrayDescription&>(one) = given;
+    if (!one.chunk) one.chunk = options.chunk;
+    if (one.codec.empty()) one.codec = options.codec;
+    if (one.fill_value.empty()) one.fill_value = options.fill_value;
+    one.type = described_type(its, text(path, "::", given.name), true);
     if (!names.insert(given.name).second)
       refuse(text(path, ": two arrays have the name \"", given.name, "\"; give each a name of its own"));
   }
@@ -75,7 +79,7 @@ std::vector<Member> members_of_new(const std::string& path, const FileOptions& o
     if (one.name.find('\0') != std::string::npos)
       refuse(text(path, ": the name of an array has a byte of zero; give it another one"));
     if (!npy::is_utf8(one.name)) refuse(text(path, ": the name of an array is no UTF-8; give it another one"));
-    if (one.content.type.dtype.empty())
+    if (one.type.dtype.empty())
       refuse(text(path, "::", one.name, ": the array needs a dtype, which the file is to state; give one"));
   }
   return members;

@@ -81,7 +81,7 @@ std::string call_text(const File::Impl& file, const FileOptions& options) {
   if (options.element_bytes != 0) add(", elements of ", options.element_bytes, " bytes");
   if (options.order) add(", order ", *options.order == Order::kC ? "C" : "F");
   if (options.several) add(", several arrays");
-  for (const NamedArray& one : options.arrays)
+  for (const ArrayDescription& one : options.arrays)
     add(", array ", one.name, ' ', shape_to_string(one.type.shape), ' ', one.type.dtype, ' ', one.type.element_bytes,
         ' ', static_cast<int>(one.type.order), ' ', one.chunk ? shape_to_string(*one.chunk) : std::string(), ' ',
         one.codec, ' ', one.fill_value, fill_text(one.attributes));

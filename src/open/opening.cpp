@@ -39,7 +39,7 @@ void check_attributes(const std::string& name, const Format& made, const FileOpt
                     text(name, ": the attribute \"", one.name, "\" cannot be written: ", why, "; leave it out"));
   };
   check(wanted.attributes, false);
-  for (const NamedArray& one : wanted.arrays) check(one.attributes, false);
+  for (const ArrayDescription& one : wanted.arrays) check(one.attributes, false);
   for (const GroupAttributes& group : wanted.groups) check(group.attributes, true);
 }
 
@@ -55,13 +55,11 @@ std::unique_ptr<container::NewFile> new_file(const std::string& name, Contents c
                 text(name,
                      ": several arrays were given, but a file of this name holds one; give a name that ends with "
                      ".npz or .safetensors"));
-  const auto keeps = [](const NamedArray& one) {
-    return one.chunk || !one.codec.empty() || !one.fill_value.empty() || !one.dimension_names.empty() ||
-           !one.unlimited.empty();
+  const auto keeps = [](const ArrayProperties& given) {
+    return given.chunk || given.shard || !given.codec.empty() || !given.fill_value.empty() ||
+           !given.dimension_names.empty() || !given.unlimited.empty();
   };
-  if (!made.traits().keeps_chunks &&
-      (wanted.chunk || wanted.shard || !wanted.codec.empty() || !wanted.fill_value.empty() ||
-       !wanted.dimension_names.empty() || !wanted.unlimited.empty() || std::ranges::any_of(wanted.arrays, keeps)))
+  if (!made.traits().keeps_chunks && (keeps(wanted) || std::ranges::any_of(wanted.arrays, keeps)))
     throw Error(
         ErrorKind::kArgument,
         text(name,
@@ -159,10 +157,10 @@ std::string FileOpening::told() const {
            content_.data_offset, ' ', access_.memory_bytes, ' ', static_cast<int>(access_.strategy), ' ',
            access_.readers, ' ', access_.cold ? 1 : 0, ' ', content_.packed ? 1 : 0, ' ', type.shape.size());
   for (const std::int64_t extent : type.shape) base::append_parts(out, ' ', extent);
-  base::append_parts(out, ' ', content_.chunk.size());
-  for (const std::int64_t extent : content_.chunk) base::append_parts(out, ' ', extent);
-  base::append_parts(out, ' ', content_.shard.size());
-  for (const std::int64_t extent : content_.shard) base::append_parts(out, ' ', extent);
+  for (const Extents& extents : {content_.chunk_shape(), content_.shard_shape()}) {
+    base::append_parts(out, ' ', extents.size());
+    for (const std::int64_t extent : extents) base::append_parts(out, ' ', extent);
+  }
   base::append_parts(out, ' ', access_.costs ? 1 : 0);
   if (access_.costs)
     for (const plan::CostTerm& term : plan::kCostTerms)
@@ -191,12 +189,11 @@ std::string_view FileOpening::take(const std::string& told) {
   content_.packed = packed != 0;
   type.shape.resize(dimensions);
   for (std::int64_t& extent : type.shape) in >> extent;
-  in >> dimensions;
-  content_.chunk.resize(dimensions);
-  for (std::int64_t& extent : content_.chunk) in >> extent;
-  in >> dimensions;
-  content_.shard.resize(dimensions);
-  for (std::int64_t& extent : content_.shard) in >> extent;
+  for (std::optional<Extents>* extents : {&content_.chunk, &content_.shard}) {
+    in >> dimensions;
+    if (dimensions > 0) extents->emplace(dimensions);
+    for (std::size_t d = 0; d < dimensions; ++d) in >> (**extents)[d];
+  }
   int measured = 0;
   in >> measured;
   const auto costs = std::make_shared<plan::CostModel>();
@@ -238,8 +235,8 @@ void FileOpening::adopt(const std::string& told, const core::Source& source) {
   else if (new_file_)
     dataset_ = new_file_->dataset(source.store());
   const container::Content& content = dataset_->content();
-  file_.set_array({content.type, content.data_offset, content.chunk, content.shard, access_, options_.several,
-                   access_.memory_bytes, content.packed},
+  file_.set_array({content.type, content.data_offset, content.chunk_shape(), content.shard_shape(), access_,
+                   options_.several, access_.memory_bytes, content.packed},
                   *format_, std::move(dataset_));
   if (new_file_ && !options_.arrays.empty()) file_.set_members(new_file_->content().members);
 }

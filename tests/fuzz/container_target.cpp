@@ -98,9 +98,9 @@ std::vector<std::string> written(const Format& format) {
   std::vector<std::string> all;
   for (const std::size_t count : {1, 3}) {
     FileOptions options;
-    const std::vector<NamedArray> arrays{{"a", {{3, 4}, "<f4", 4, Order::kC}},
-                                         {"empty/b", {{0, 2}, "|u1", 1, Order::kC}},
-                                         {"c", {{}, "<i8", 8, Order::kC}}};
+    const std::vector<ArrayDescription> arrays{{{}, "a", {{3, 4}, "<f4", 4, Order::kC}},
+                                               {{}, "empty/b", {{0, 2}, "|u1", 1, Order::kC}},
+                                               {{}, "c", {{}, "<i8", 8, Order::kC}}};
     options.arrays.assign(arrays.begin(), arrays.begin() + static_cast<std::ptrdiff_t>(count));
     const auto made = format.create("input" + std::string(format.traits().suffix), options);
     const auto store = std::make_shared<MemoryStore>(made->content().file_bytes);

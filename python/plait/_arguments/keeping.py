@@ -1,4 +1,4 @@
-"""How a new file keeps its array, as callers say it and as the library takes it."""
+"""The properties of a new array, as callers give them and as the library takes them."""
 
 from __future__ import annotations
 
@@ -8,26 +8,24 @@ import operator
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from .._attributes import Raw, RawGroup, raw_groups, raw_of
+from .._attributes import given_attributes
+from .._core import ArrayProperties
 from .._errors import ArgumentError
 from .words import shown
 
-Kept = tuple[list[int] | None, list[int] | None, str, str, list[str], list[Raw], list[RawGroup], list[int]]
-"""Shapes of chunks and shards, codec, value of what nobody writes, names of dimensions, attributes, those of groups."""
 
-
-def kept_of(
+def set_properties(
+    target: ArrayProperties,
+    *,
     chunks: Sequence[int] | int | None = None,
     shards: Sequence[int] | int | None = None,
     codec: str | None = None,
     fill_value: object = None,
     dimension_names: Sequence[str] | None = None,
-    *,
     attributes: Mapping[str, Any] | None = None,
-    group_attributes: Mapping[str, Mapping[str, Any]] | None = None,
     unlimited: Sequence[int] | int | None = None,
-) -> Kept:
-    """Check what a caller says of a new file.
+) -> None:
+    """Check what a caller says of a new array, and set it.
 
     errors  ArgumentError
     """
@@ -36,16 +34,13 @@ def kept_of(
     names = dimension_names
     if names is not None and (isinstance(names, str) or not all(isinstance(name, str) for name in names)):
         raise ArgumentError(f"dimension_names={shown(names)} are not names; give one text for each dimension")
-    return (
-        _extents("chunks", chunks),
-        _extents("shards", shards),
-        codec or "",
-        _fill_text(fill_value),
-        list(names or ()),
-        raw_of(attributes),
-        raw_groups(group_attributes),
-        _numbers(unlimited),
-    )
+    target.chunk = _extents("chunks", chunks)
+    target.shard = _extents("shards", shards)
+    target.codec = codec or ""
+    target.fill_value = _fill_text(fill_value)
+    target.dimension_names = list(names or ())
+    target.attributes = given_attributes(attributes)
+    target.unlimited = _numbers(unlimited)
 
 
 def _numbers(dimensions: Sequence[int] | int | None) -> list[int]:

@@ -57,12 +57,12 @@ class Kept:
         self._lost.clear()
 
     def _kept(self, target: str, attributes: Attributes, whose: str, *, of_group: bool) -> Attributes:
-        raw = attributes.raw
-        if not raw:
+        stored = attributes.stored
+        if not stored:
             return attributes
-        refused = _core.refused_attributes(target, raw, of_group)
-        self._remember(whose, {one[0]: why for one, why in zip(raw, refused, strict=True) if why})
-        return Attributes(one for one, why in zip(raw, refused, strict=True) if not why)
+        refused = _core.refused_attributes(target, stored, of_group)
+        self._remember(whose, {one.name: why for one, why in zip(stored, refused, strict=True) if why})
+        return Attributes(one for one, why in zip(stored, refused, strict=True) if not why)
 
     def _remember(self, whose: str, why: dict[str, str]) -> None:
         for name, one in why.items():

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._attributes import Attributes, raw_of
+from .._attributes import Attributes, given_attributes
 from .._core import Layout
 from .._decoding import Packing, has_fill_of_zarr_2
 from .._guard import Refuse, checks
@@ -59,7 +59,7 @@ class UnpackedSource(WrappedSource):
         return replace(
             array,
             dtype=packing.dtype,
-            attributes=Attributes([*raw_of(decoded), *(attribute for attribute in attributes.raw if attribute[5])]),
+            attributes=Attributes([*given_attributes(decoded), *(one for one in attributes.stored if one.refused)]),
             beside=array.beside + array.dtype.itemsize,
             fill_value=_decoded_fill(array, packing),
         )

@@ -17,7 +17,7 @@ from .._arguments.buffers import whole
 from .._arguments.sizes import bytes_of
 from .._arguments.words import shape_text, shown
 from .._arrays_in import arrays_in
-from .._attributes import Attributes, raw_of
+from .._attributes import Attributes, given_attributes
 from .._comm import CommLike, comm_of
 from .._decoding import TimeConversion
 from .._errors import ArgumentError
@@ -143,7 +143,7 @@ def _decoded(
     whole_parts = tuple(replace(one, dtype=dtype, time=_needed(one.time)) for one in decodings)
     missing = any(one.packing is not None and one.packing.missing for one in decodings)
     attributes = meanings.joined_attributes(first.attrs, missing)
-    return whole_parts, attributes if isinstance(attributes, Attributes) else Attributes(raw_of(attributes))
+    return whole_parts, attributes if isinstance(attributes, Attributes) else Attributes(given_attributes(attributes))
 
 
 def _needed(time: TimeConversion | None) -> TimeConversion | None:

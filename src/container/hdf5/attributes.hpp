@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "container/hdf5/library.hpp"
-#include "plait/array_attribute.hpp"
+#include "plait/array_description.hpp"
 
 namespace plait::container::hdf5 {
 

@@ -45,7 +45,7 @@ class NewHdfFile : public container::NewFile {
 
   std::string encoded() const override {
     std::string encoded = base::text(content().file_bytes, ' ');
-    for (const Member& one : content().members) base::append_parts(encoded, one.content.data_offset, ' ');
+    for (const Member& one : content().members) base::append_parts(encoded, one.data_offset, ' ');
     return encoded;
   }
   std::unique_ptr<container::Dataset> dataset(std::shared_ptr<store::Store> store) const override {
@@ -65,8 +65,8 @@ std::unique_ptr<container::NewFile> create_file(const std::string& path, const F
   for (std::size_t i = 0; i < made.members.size(); ++i) {
     Member& one = made.members[i];
     one.told_at = file.told_at[i];
-    if (one.content.chunk.empty() && one.content.data_offset != 0)
-      put_number(file.head, one.told_at, static_cast<std::uint64_t>(one.content.data_offset));
+    if (!one.in_chunks() && one.data_offset != 0)
+      put_number(file.head, one.told_at, static_cast<std::uint64_t>(one.data_offset));
   }
   put_number(file.head, length_told_in(file.head, path), static_cast<std::uint64_t>(made.file_bytes));
   write_filled_scalars(made, file.head);

@@ -19,13 +19,14 @@ Member member_of(NamedDataset& found) {
   Member member;
   member.name = std::move(found.name);
   member.kept = dataset.kept();
-  member.content = {std::move(dataset.type), dataset.storage == Storage::kWhole ? dataset.offset : 0,
-                    std::move(dataset.chunk)};
-  member.content.packed = dataset.storage == Storage::kChunks && !dataset.filters.empty();
-  member.content.dimension_names = std::move(dataset.dimension_names);
-  member.content.fill = std::move(dataset.fill);
-  member.content.unlimited = std::move(dataset.unlimited);
-  member.content.attributes = std::move(found.attributes);
+  member.type = std::move(dataset.type);
+  member.data_offset = dataset.storage == Storage::kWhole ? dataset.offset : 0;
+  if (!dataset.chunk.empty()) member.chunk = std::move(dataset.chunk);
+  member.packed = dataset.storage == Storage::kChunks && !dataset.filters.empty();
+  member.dimension_names = std::move(dataset.dimension_names);
+  member.fill = std::move(dataset.fill);
+  member.unlimited = std::move(dataset.unlimited);
+  member.attributes = std::move(found.attributes);
   member.element = std::move(dataset.element);
   member.stored = dataset.stored;
   member.refused = std::move(dataset.refused);
@@ -107,7 +108,8 @@ std::unique_ptr<container::Dataset> OpenedHdfFile::dataset(const FileOptions& /*
   const std::string name =
       array ? std::string(*array) : chosen(members_of(HdfFile(*store_, file_).datasets("")), name_).name;
   Dataset found = HdfFile(*store_, file_).dataset(name);
-  Content content{found.type, 0, found.chunk};
+  Content content(found.type, 0);
+  if (!found.chunk.empty()) content.chunk = found.chunk;
   content.packed = !found.filters.empty();
   content.fill = found.fill;
   content.attributes = found.attributes;

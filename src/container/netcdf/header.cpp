@@ -255,17 +255,16 @@ Header HeaderReader::read() {
     member.element = one.type->name;
     member.stored = one.bytes * rows;
     member.kept = together ? "contiguous" : text("records, each ", record_bytes_, " bytes behind the last");
-    member.content.type = {std::move(one.shape), std::string(one.type->dtype), one.type->bytes, Order::kC};
+    member.type = {std::move(one.shape), std::string(one.type->dtype), one.type->bytes, Order::kC};
     if (one.grows) {
-      member.content.type.shape.front() = rows;
-      member.content.unlimited = {0};
+      member.type.shape.front() = rows;
+      member.unlimited = {0};
     }
-    member.content.dimension_names = std::move(one.dimension_names);
+    member.dimension_names = std::move(one.dimension_names);
     const ArrayAttribute* const fill = find_attribute(one.attributes, "_FillValue");
-    if (fill != nullptr && fill->dtype == member.content.type.dtype && fill->shape.empty())
-      member.content.fill = fill->values;
-    member.content.attributes = std::move(one.attributes);
-    member.content.data_offset = member.stored == 0 ? 0 : one.begin;  // which may be behind the end of the file
+    if (fill != nullptr && fill->dtype == member.type.dtype && fill->shape.empty()) member.fill = fill->values;
+    member.attributes = std::move(one.attributes);
+    member.data_offset = member.stored == 0 ? 0 : one.begin;  // which may be behind the end of the file
   }
   return result;
 }

@@ -108,8 +108,9 @@ std::vector<Member> list(store::Store& store, const std::string& file) {
       head.resize(static_cast<std::size_t>(length));
       read();
       const npy::Header header = npy::parse_header(head, name);
-      member.content = {{header.shape, header.descr, header.element_bytes, header.order}, header.data_offset};
-      if (entry.method == kStored) member.content.data_offset += part->rows().begin;
+      member.type = {header.shape, header.descr, header.element_bytes, header.order};
+      member.data_offset = header.data_offset;
+      if (entry.method == kStored) member.data_offset += part->rows().begin;
       member.element = header.descr;
     } catch (const Error& error) {  // others can be read
       member.refused = error.what();
@@ -207,13 +208,13 @@ void write_directory(store::Store& store, const std::vector<Member>& members) {
   std::vector<Entry> entries;
   std::int64_t end = 0;
   for (const Member& member : members) {
-    const ArrayType& type = member.content.type;
+    const ArrayType& type = member.type;
     Entry& entry = entries.emplace_back(entry_of(member, end, member.stored));
     const std::int64_t begin = begin_of(entry);
     end = begin + entry.packed;
     const std::vector<std::byte> head = npy::make_header(type.dtype, type.order, type.shape);
     uLong sum = crc32_z(0, reinterpret_cast<const Bytef*>(head.data()), head.size());
-    for (std::int64_t at = member.content.data_offset; at < end;) {
+    for (std::int64_t at = member.data_offset; at < end;) {
       const std::int64_t bytes = std::min(kBlock, end - at);
       block.resize(static_cast<std::size_t>(kBlock));
       store.read({{at, block.data(), bytes}});
@@ -279,7 +280,7 @@ std::unique_ptr<NewFile> Npz::create(const std::string& path, const FileOptions&
   std::vector<Entry> entries;
   std::int64_t end = 0;
   for (Member& member : made.members) {
-    ArrayType& type = member.content.type;
+    ArrayType& type = member.type;
     if (const std::int64_t told = npy::element_bytes_of(type.dtype); told != type.element_bytes)
       throw Error(ErrorKind::kArgument,
                   text(file, "::", member.name, ": elements of dtype ", type.dtype, " have ", told, " bytes, but ",
@@ -295,10 +296,10 @@ std::unique_ptr<NewFile> Npz::create(const std::string& path, const FileOptions&
     member.stored = entry.packed;
     member.kept = "stored";
     member.element = type.dtype;
-    member.content.data_offset = begin_of(entry) + head;
+    member.data_offset = begin_of(entry) + head;
     end = base::checked_add(begin_of(entry), entry.packed, "bytes of the file");
   }
-  static_cast<Content&>(made) = made.members.front().content;
+  static_cast<Content&>(made) = made.members.front();
   made.file_bytes =
       base::checked_add(end, static_cast<std::int64_t>(directory(entries, end).size()), "bytes of the file");
   return std::make_unique<NpzNewFile>(std::move(made));

@@ -53,7 +53,7 @@ class SafetensorsFile : public OpenedFile {
   std::vector<GroupAttributes> groups() override { return {{{}, read(*store_, file_).texts}}; }
   std::unique_ptr<Dataset> dataset(const FileOptions& /*stated*/) override {
     const std::vector<Member> members = read(*store_, file_).members;
-    return std::make_unique<Dataset>(chosen(members, name_).content, store_);
+    return std::make_unique<Dataset>(static_cast<const Content&>(chosen(members, name_)), store_);
   }
 
  private:
@@ -99,10 +99,10 @@ class Safetensors : public Format {
     }
     check_attributes(texts, file);
     made.head = make_header(made.members, texts, file);
-    static_cast<Content&>(made) = made.members.front().content;
+    static_cast<Content&>(made) = made.members.front();
     made.file_bytes = static_cast<std::int64_t>(made.head.size());
     for (const Member& member : made.members)
-      made.file_bytes = std::max(made.file_bytes, member.content.data_offset + member.stored);
+      made.file_bytes = std::max(made.file_bytes, member.data_offset + member.stored);
     return std::make_unique<NewFile>(std::move(made));
   }
   std::string rejected_attribute(const std::string& /*path*/, const ArrayAttribute& attribute,

@@ -187,16 +187,16 @@ Member member_of(const Told& told, std::int64_t data_begin, std::int64_t data_by
   member.element = told.type;
   member.stored = end - begin;
   member.kept = "as it is";
-  member.content.type.shape = told.shape;
-  member.content.data_offset = data_begin + begin;
+  member.type.shape = told.shape;
+  member.data_offset = data_begin + begin;
   const auto* type = std::ranges::find(kTypes, told.type, &ElementType::name);
   if (type == kTypes.end()) {
     member.refused = text("elements of the type ", told.type,
                           " are not known to Plait; convert the array with a program that knows them");
     return member;
   }
-  member.content.type.dtype = type->dtype;
-  member.content.type.element_bytes = type->bits / 8;
+  member.type.dtype = type->dtype;
+  member.type.element_bytes = type->bits / 8;
   if (type->bits % 8 != 0) {
     member.refused = text("elements of the type ", told.type, " have ", type->bits,
                           " bits, and Plait moves whole bytes; convert the array with a program that knows them");
@@ -210,7 +210,7 @@ Member member_of(const Told& told, std::int64_t data_begin, std::int64_t data_by
 }
 
 const ElementType& type_to_write(const Member& member, const std::string& path) {
-  const std::string& dtype = member.content.type.dtype;
+  const std::string& dtype = member.type.dtype;
   // Of one byte there are several types beside those of NumPy, and nothing says which.
   for (const ElementType& type : kTypes)
     if (!type.dtype.empty() && type.dtype != "|V1" && npy::same_descr(dtype, std::string(type.dtype))) return type;
@@ -261,8 +261,7 @@ std::vector<std::byte> make_header(std::vector<Member>& members, const ArrayAttr
                                    const std::string& path) {
   std::vector<Member*> order;
   for (Member& member : members) order.push_back(&member);
-  std::ranges::stable_sort(order, std::ranges::greater{},
-                           [](const Member* one) { return one->content.type.element_bytes; });
+  std::ranges::stable_sort(order, std::ranges::greater{}, [](const Member* one) { return one->type.element_bytes; });
   std::int64_t end = 0;
   std::string out = "{";
   if (!texts.empty()) {
@@ -271,7 +270,7 @@ std::vector<std::byte> make_header(std::vector<Member>& members, const ArrayAttr
     base::append_parts(out, json(kMetadata).dump(), ':', metadata.dump());
   }
   for (Member* member : order) {
-    ArrayType& type = member->content.type;
+    ArrayType& type = member->type;
     if (member->name == kMetadata)
       throw Error(ErrorKind::kArgument, text(path, ": no array of a safetensors file can have the name ", kMetadata,
                                              "; give it another one"));
@@ -284,7 +283,7 @@ std::vector<std::byte> make_header(std::vector<Member>& members, const ArrayAttr
     const auto bytes = bytes_of(type.shape, type.element_bytes);
     if (!bytes) throw Error(ErrorKind::kArgument, text(path, "::", member->name, " has more than 2^63 - 1 bytes"));
     member->stored = *bytes;
-    member->content.data_offset = end;
+    member->data_offset = end;
     const std::int64_t begin = std::exchange(end, base::checked_add(end, *bytes, "bytes of the file"));
     base::append_parts(out, out.size() > 1 ? "," : "", json(member->name).dump(), ":{\"dtype\":\"", element.name,
                        "\",\"shape\":", json(type.shape).dump(), ",\"data_offsets\":[", begin, ',', end, "]}");
@@ -297,8 +296,7 @@ std::vector<std::byte> make_header(std::vector<Member>& members, const ArrayAttr
                 text(path, ": the header has ", length, " bytes, but safetensors files have at most ", kMostHeaderBytes,
                      "; write fewer arrays to one file"));
   for (Member& member : members)
-    member.content.data_offset =
-        base::checked_add(member.content.data_offset, kLengthBytes + length, "bytes of the file");
+    member.data_offset = base::checked_add(member.data_offset, kLengthBytes + length, "bytes of the file");
   std::vector<std::byte> head(static_cast<std::size_t>(kLengthBytes + length));
   for (std::size_t i = 0; i < kLengthBytes; ++i)
     head[i] = static_cast<std::byte>((static_cast<std::uint64_t>(length) >> (8 * i)) & 0xff);

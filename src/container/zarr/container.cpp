@@ -37,8 +37,6 @@ std::string chunks_text(const Metadata& metadata) {
   return text(out, ", ", metadata.words());
 }
 
-Extents shard_of(const Metadata& metadata) { return metadata.shards ? metadata.shards->shape : Extents(); }
-
 std::int64_t bytes_below(const fs::path& folder) {
   std::int64_t bytes = 0;
   std::error_code error;
@@ -53,7 +51,11 @@ std::int64_t bytes_below(const fs::path& folder) {
 
 /// Describes an array, without its attributes.
 Content found_in(const Metadata& metadata) {
-  Content found{metadata.type, 0, metadata.chunk, shard_of(metadata), metadata.dimension_names, !metadata.plain()};
+  Content found(metadata.type, 0);
+  found.chunk = metadata.chunk;
+  if (metadata.shards) found.shard = metadata.shards->shape;
+  found.dimension_names = metadata.dimension_names;
+  found.packed = !metadata.plain();
   found.fill = metadata.fill;
   return found;
 }
@@ -72,8 +74,9 @@ Member member_of(const fs::path& folder, const std::string& name, const std::str
   };
   Metadata metadata;
   attempt([&] { parse_metadata(content, file, metadata); });
-  member.content = found_in(metadata);
-  attempt([&] { take_attributes(member.content, attributes_in(content, file), content, file); });
+  static_cast<Content&>(member) = found_in(metadata);
+  member.name = name;
+  attempt([&] { take_attributes(member, attributes_in(content, file), content, file); });
   member.element = metadata.element;
   member.stored = bytes_below(folder);
   if (member.refused.empty()) member.kept = chunks_text(metadata);

@@ -115,23 +115,25 @@ NewContent new_array(const std::string& path, const FileOptions& options) {
                 ": a Zarr array states what it is, but is opened for several raw arrays; use a name without "
                 "that ending"));
   NewContent made;
+  static_cast<ArrayProperties&>(made) = options;
   made.type = described_type(options, path, true);
   const ElementType& element = element_type(made.type, path);
   const Extents& shape = made.type.shape;
-  made.chunk = options.chunk.value_or(usual_chunk(made.type));
-  check_shape(path, "chunks", made.chunk, shape);
+  const Extents chunk = options.chunk.value_or(usual_chunk(made.type));
+  made.chunk = chunk;
+  check_shape(path, "chunks", chunk, shape);
   Ordered codecs = codecs_of(made.type, element.ordered, options.codec);
-  Extents grid = made.chunk;
+  Extents grid = chunk;
   if (options.shard) {
     grid = *options.shard;
     check_shape(path, "shards", grid, shape);
     if (!options.chunk) refuse(text(path, ": shards were given without chunks; give the shape of the chunks in them"));
     for (std::size_t d = 0; d < grid.size(); ++d)
-      if (grid[d] % made.chunk[d] != 0)
+      if (grid[d] % chunk[d] != 0)
         refuse(text(path, ": shards of ", shape_to_string(grid), " are not made of whole chunks of ",
-                    shape_to_string(made.chunk), "; give multiples of these sizes"));
+                    shape_to_string(chunk), "; give multiples of these sizes"));
     Ordered index = Ordered::array({name_of("bytes", {{"endian", "little"}}), {{"name", "crc32c"}}});
-    codecs = Ordered::array({name_of("sharding_indexed", {{"chunk_shape", made.chunk},
+    codecs = Ordered::array({name_of("sharding_indexed", {{"chunk_shape", chunk},
                                                           {"codecs", std::move(codecs)},
                                                           {"index_codecs", std::move(index)},
                                                           {"index_location", "end"}})});
@@ -145,8 +147,6 @@ NewContent new_array(const std::string& path, const FileOptions& options) {
   root["attributes"] = attributes_object(options.attributes, path);
   if (!options.dimension_names.empty()) root["dimension_names"] = names_json(path, options, shape.size());
   const std::string content = json_text(root, 2) + '\n';
-  made.dimension_names = options.dimension_names;
-  made.attributes = options.attributes;
   if (!options.groups.empty() && bare(array_name(path).array.value_or("")).empty())
     refuse(text(path,
                 ": attributes of groups were given, but the array is to lie where the group of all would be; name "
@@ -157,7 +157,6 @@ NewContent new_array(const std::string& path, const FileOptions& options) {
           text(path, ": attributes of a group of that name were given, but it is to be an array; rename one of them"));
     made.groups[group.group] = new_group(group.attributes, text(path, ", group /", group.group));
   }
-  made.shard = options.shard.value_or(Extents());
   // As it is read back, so that no array is made that cannot be.
   const Metadata read = parse_metadata(content, path);
   read.check_codecs(path);

@@ -56,14 +56,14 @@ void File::Impl::select_member(const std::string& name, const std::optional<Arra
   if (found == members_.end())
     refuse("is none of the ", members_.size(), " arrays that the file is opened for; the first one is \"",
            members_.front().name, '"');
-  const container::Content& content = found->content;
+  const container::Content& content = *found;
   if (type && (type->shape != content.type.shape || type->element_bytes != content.type.element_bytes))
     refuse("was opened with the shape ", shape_to_string(content.type.shape), " and elements of ",
            content.type.element_bytes, " bytes, but ", shape_to_string(type->shape), " and ", type->element_bytes,
            " were given; leave them out or correct them");
   array_.type = content.type;
   array_.data_offset = content.data_offset;
-  array_.chunk = content.chunk;
+  array_.chunk = content.chunk_shape();
   array_.packed = content.packed;
   attributes_ = content.attributes;
   core::conform(array_, *store_);

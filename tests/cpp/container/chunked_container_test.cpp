@@ -50,7 +50,8 @@ class TilesFile : public plait::container::OpenedFile {
     found.data_offset = kHead;
     in >> dimensions >> found.type.element_bytes >> order;
     found.type.order = static_cast<Order>(order);
-    for (Extents* extents : {&found.type.shape, &found.chunk})
+    found.chunk.emplace();
+    for (Extents* extents : {&found.type.shape, &*found.chunk})
       for (std::size_t d = 0; d < dimensions; ++d) in >> extents->emplace_back();
     return std::make_unique<Dataset>(found, store_);
   }
@@ -73,10 +74,10 @@ class Tiles : public plait::container::Format {
     NewContent made;
     made.type = plait::container::described_type(options, name, true);
     made.data_offset = kHead;
-    made.chunk.assign(made.type.shape.size(), 3);
+    made.chunk.emplace(made.type.shape.size(), 3);
     std::ostringstream out;
     out << made.type.shape.size() << ' ' << made.type.element_bytes << ' ' << static_cast<int>(made.type.order);
-    for (const Extents* extents : {&made.type.shape, &made.chunk})
+    for (const Extents* extents : {&made.type.shape, &*made.chunk})
       for (const std::int64_t extent : *extents) out << ' ' << extent;
     std::string head = out.str();
     head.resize(at(kHead), ' ');

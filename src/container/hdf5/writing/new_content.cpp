@@ -106,48 +106,44 @@ void check_unlimited(const Content& content, const std::string& shown) {
   }
 }
 
-void describe(Member& one, const NamedArray& asked, const std::string& path, bool of_netcdf) {
-  const std::string shown = text(path, "::", one.name);
-  Content& content = one.content;
-  if (!bytes_of(content.type.shape, content.type.element_bytes))
-    refuse(text(shown, " has more than 2^63 - 1 bytes; make it smaller"));
-  content.dimension_names = asked.dimension_names;
-  check_dimension_names(content, shown);
-  content.unlimited = asked.unlimited;
-  check_unlimited(content, shown);
-  content.attributes = asked.attributes;
-  check_attributes(content.attributes, shown);
-  if (!asked.fill_value.empty()) {
-    content.fill = zarr::fill_of(zarr::fill_given(shown, asked.fill_value, content.type.dtype), content.type.dtype);
-  }
+/// Checks a new array, and decides how it is stored.
+void describe(Member& array, const std::string& path, bool of_netcdf) {
+  const std::string shown = text(path, "::", array.name);
+  const ArrayType& type = array.type;
+  if (!bytes_of(type.shape, type.element_bytes)) refuse(text(shown, " has more than 2^63 - 1 bytes; make it smaller"));
+  check_dimension_names(array, shown);
+  check_unlimited(array, shown);
+  check_attributes(array.attributes, shown);
+  if (!array.fill_value.empty())
+    array.fill = zarr::fill_of(zarr::fill_given(shown, array.fill_value, type.dtype), type.dtype);
   if (of_netcdf) {
-    check_netcdf_type(content.type.dtype, shown);
-    join_fill_values(content);
+    check_netcdf_type(type.dtype, shown);
+    join_fill_values(array);
   }
   // What is zero anyway need not be said.
-  if (std::ranges::all_of(content.fill, [](std::byte byte) { return byte == std::byte{0}; }) &&
-      find_attribute(content.attributes, kFillName) == nullptr)
-    content.fill.clear();
-  const std::vector<Filter> filters = filters_of(asked.codec, content.type.element_bytes);
-  const bool in_one_piece = asked.chunk && asked.chunk->empty();
-  if (in_one_piece && !filters.empty() && !content.type.shape.empty())
-    refuse(text(shown, ": codec \"", asked.codec,
+  if (std::ranges::all_of(array.fill, [](std::byte byte) { return byte == std::byte{0}; }) &&
+      find_attribute(array.attributes, kFillName) == nullptr)
+    array.fill.clear();
+  const std::vector<Filter> filters = filters_of(array.codec, type.element_bytes);
+  const bool in_one_piece = array.chunk && array.chunk->empty();
+  if (in_one_piece && !filters.empty() && !type.shape.empty())
+    refuse(text(shown, ": codec \"", array.codec,
                 "\" packs chunks, but the array is to be kept in one piece; leave "
                 "either out"));
-  if (in_one_piece && !content.unlimited.empty())
+  if (in_one_piece && !array.unlimited.empty())
     refuse(text(shown, ": an array in one piece has no unlimited dimensions; leave either out"));
-  if (in_one_piece || !has_elements(content.type) ||
-      (!asked.chunk && filters.empty() && content.fill.empty() && content.unlimited.empty()))
+  if (in_one_piece || !has_elements(type) ||
+      (!array.chunk && filters.empty() && array.fill.empty() && array.unlimited.empty())) {
+    array.chunk.reset();
+    array.codec.clear();
     return;
-  one.codec = asked.codec;
-  content.chunk = new_chunk(shown, asked.chunk, content.type);
-  content.packed = comes_later(one);
+  }
+  array.chunk = new_chunk(shown, array.chunk, type);
+  array.packed = comes_later(array);
 }
 
 /// One element, which no chunks keep: it is there from the beginning, so that it need not be written.
-bool is_filled_scalar(const Member& member) {
-  return member.content.type.shape.empty() && !member.content.fill.empty();
-}
+bool is_filled_scalar(const Member& member) { return member.type.shape.empty() && !member.fill.empty(); }
 
 }  // namespace
 
@@ -157,9 +153,7 @@ bool is_netcdf_name(const std::string& path) {
 }
 
 bool comes_later(const Member& member) {
-  const Content& content = member.content;
-  return !content.chunk.empty() &&
-         (!content.fill.empty() || !filters_of(member.codec, content.type.element_bytes).empty());
+  return member.in_chunks() && (!member.fill.empty() || !filters_of(member.codec, member.type.element_bytes).empty());
 }
 
 NewContent new_content(const std::string& path, const FileOptions& options) {
@@ -176,26 +170,9 @@ NewContent new_content(const std::string& path, const FileOptions& options) {
   NewContent made;
   made.members = members_of_new(path, options, "data");
   const std::string file(array_name(path).file);
-  for (std::size_t i = 0; i < made.members.size(); ++i) {
-    Member& one = made.members[i];
-    NamedArray asked;
-    if (options.arrays.empty()) {
-      one.name = bare(one.name);
-      asked = {{},
-               {},
-               options.chunk,
-               options.codec,
-               options.fill_value,
-               options.dimension_names,
-               options.attributes,
-               options.unlimited};
-    } else {
-      asked = options.arrays[i];
-      if (!asked.chunk) asked.chunk = options.chunk;
-      if (asked.codec.empty()) asked.codec = options.codec;
-      if (asked.fill_value.empty()) asked.fill_value = options.fill_value;
-    }
-    describe(one, asked, file, is_netcdf_name(path));
+  for (Member& one : made.members) {
+    if (options.arrays.empty()) one.name = bare(one.name);
+    describe(one, file, is_netcdf_name(path));
   }
   for (const GroupAttributes& group : options.groups) check_attributes(group.attributes, text(file, "::", group.group));
   return made;
@@ -205,59 +182,57 @@ void assign_offsets(NewContent& made, std::int64_t head_bytes) {
   std::int64_t end = rounded(head_bytes, kPage);
   for (Member& one : made.members) {
     if (!is_filled_scalar(one)) continue;
-    one.content.data_offset = end;
-    end = rounded(end + one.content.type.element_bytes, kLine);
+    one.data_offset = end;
+    end = rounded(end + one.type.element_bytes, kLine);
   }
   for (Member& one : made.members) {
-    Content& content = one.content;
     if (comes_later(one) || is_filled_scalar(one)) continue;
     std::int64_t bytes = 0;
-    if (content.chunk.empty()) {
-      bytes = *bytes_of(content.type.shape, content.type.element_bytes);
-      if (bytes == 0) continue;
+    if (one.in_chunks()) {
+      bytes = one.bytes();
     } else {
-      bytes = content.bytes();
+      bytes = *bytes_of(one.type.shape, one.type.element_bytes);
+      if (bytes == 0) continue;
     }
-    content.data_offset = rounded(end, bytes < kPage ? kLine : kPage);
-    end = base::checked_add(content.data_offset, bytes, "bytes of the file");
+    one.data_offset = rounded(end, bytes < kPage ? kLine : kPage);
+    end = base::checked_add(one.data_offset, bytes, "bytes of the file");
   }
   const bool later = std::ranges::any_of(made.members, comes_later);
   made.file_bytes = end = later ? rounded(end, kPage) : std::max(end, head_bytes);
   for (Member& one : made.members)
     if (comes_later(one)) {
-      Content whole = one.content;
+      auto whole = static_cast<Content>(one);
       whole.data_offset = 0;
-      one.content.data_offset = end;
+      one.data_offset = end;
       end = rounded(base::checked_add(end, whole.bytes(), "bytes of all chunks"), kLine);
     }
-  static_cast<Content&>(made) = made.members.front().content;
+  static_cast<Content&>(made) = made.members.front();
 }
 
 void write_filled_scalars(const NewContent& made, std::vector<std::byte>& head) {
   for (const Member& one : made.members) {
     if (!is_filled_scalar(one)) continue;
-    head.resize(static_cast<std::size_t>(one.content.data_offset));
-    head.insert(head.end(), one.content.fill.begin(), one.content.fill.end());
+    head.resize(static_cast<std::size_t>(one.data_offset));
+    head.insert(head.end(), one.fill.begin(), one.fill.end());
   }
 }
 
 void set_offsets(NewContent& made, const std::vector<std::int64_t>& offsets) {
-  for (std::size_t i = 0; i < made.members.size(); ++i) made.members[i].content.data_offset = offsets[i];
-  static_cast<Content&>(made) = made.members.front().content;
+  for (std::size_t i = 0; i < made.members.size(); ++i) made.members[i].data_offset = offsets[i];
+  static_cast<Content&>(made) = made.members.front();
 }
 
 std::vector<NewDataset> chunked_in(const NewContent& made) {
   std::vector<NewDataset> found;
   for (const Member& one : made.members) {
-    const Content& content = one.content;
-    if (content.chunk.empty()) continue;
+    if (!one.in_chunks()) continue;
     NewDataset& next = found.emplace_back();
-    next.dataset.type = content.type;
+    next.dataset.type = one.type;
     next.dataset.storage = Storage::kChunks;
-    next.dataset.chunk = content.chunk;
-    next.dataset.fill = content.fill;
-    next.dataset.filters = filters_of(one.codec, content.type.element_bytes);
-    next.begin = content.data_offset;
+    next.dataset.chunk = *one.chunk;
+    next.dataset.fill = one.fill;
+    next.dataset.filters = filters_of(one.codec, one.type.element_bytes);
+    next.begin = one.data_offset;
     next.told_at = one.told_at;
   }
   std::ranges::stable_sort(found, {}, &NewDataset::begin);

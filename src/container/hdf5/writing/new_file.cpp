@@ -114,16 +114,15 @@ Extents chunk_of_empty(const Extents& shape) {
 
 /// How a dataset is kept.  type: of its elements.
 Handle creation_of(const Library& hdf5, const Member& member, Id type) {
-  const Content& content = member.content;
   Handle kept = list_of(hdf5, hdf5->H5P_CLS_DATASET_CREATE_ID_g);
   bool said = hdf5->H5Pset_obj_track_times(kept.id(), false) >= 0;
-  if (!content.fill.empty()) said = said && hdf5->H5Pset_fill_value(kept.id(), type, content.fill.data()) >= 0;
-  if (content.chunk.empty() && content.unlimited.empty()) return said ? std::move(kept) : Handle();
-  const Extents chunk = content.chunk.empty() ? chunk_of_empty(content.type.shape) : content.chunk;
+  if (!member.fill.empty()) said = said && hdf5->H5Pset_fill_value(kept.id(), type, member.fill.data()) >= 0;
+  if (!member.in_chunks() && member.unlimited.empty()) return said ? std::move(kept) : Handle();
+  const Extents chunk = member.in_chunks() ? *member.chunk : chunk_of_empty(member.type.shape);
   const std::vector<Size> extents(chunk.begin(), chunk.end());
   said = said && hdf5->H5Pset_chunk(kept.id(), static_cast<int>(extents.size()), extents.data()) >= 0;
   // Optional: the library that describes the dataset may not have it.
-  for (const Filter& filter : filters_of(member.codec, content.type.element_bytes))
+  for (const Filter& filter : filters_of(member.codec, member.type.element_bytes))
     said = said && hdf5->H5Pset_filter(kept.id(), static_cast<int>(filter.id), kOptionalFilter, filter.values.size(),
                                        filter.values.data()) >= 0;
   return said ? std::move(kept) : Handle();
@@ -206,18 +205,18 @@ class Describing {
     return scales_.non_coordinates.contains(member) ? non_coordinate_path(name) : name;
   }
   void describe_array(const Member& one, const std::string& name) {
-    const ArrayType& array = one.content.type;
+    const ArrayType& array = one.type;
     const Handle type = new_type(hdf5_, array.dtype);
     if (!type)
       refuse(text(shown(one.name), ": HDF5 has no elements of dtype ", array.dtype,
                   "; use numbers, booleans, or bytes of a fixed length"));
-    const Handle space = growing_space(hdf5_, array.shape, one.content.unlimited);
+    const Handle space = growing_space(hdf5_, array.shape, one.unlimited);
     const Handle kept = creation_of(hdf5_, one, type.id());
     const Handle dataset(hdf5_->H5Dcreate2(file_.id(), name.c_str(), type.id(), space.id(), linked_.id(), kept.id(), 0),
                          hdf5_->H5Dclose);
     if (!space || !kept || !dataset) failed(hdf5_, shown(one.name));
     addresses_.push_back(address_of(dataset.id(), one.name));
-    for (const ArrayAttribute& its : one.content.attributes)
+    for (const ArrayAttribute& its : one.attributes)
       write_attribute(hdf5_, dataset.id(), its, wanted_.of_netcdf, shown(one.name));
   }
   /// A dataset without elements of its own.
@@ -300,7 +299,7 @@ class Describing {
                  {type, space_of(hdf5_, {static_cast<std::int64_t>(its.size())}), sequences.data()}, shown(one.name));
   }
   void write_labels(Id dataset, const Member& one) const {
-    const std::vector<std::string>& names = one.content.dimension_names;
+    const std::vector<std::string>& names = one.dimension_names;
     if (std::ranges::all_of(names, &std::string::empty)) return;
     std::vector<const char*> labels;
     for (const std::string& name : names) labels.push_back(name.c_str());
@@ -333,7 +332,7 @@ NewFile make_file(const WantedFile& wanted) {
   for (const std::string& group : groups) check_name(group, text(wanted.path, "::", group));
   for (const Member& one : wanted.members) {
     const std::string shown = text(wanted.path, "::", one.name);
-    if (one.content.type.order != Order::kC)
+    if (one.type.order != Order::kC)
       refuse(text(shown, ": HDF5 keeps arrays in order C, but order=F was given; leave it out"));
     if (groups.contains(one.name))
       refuse(text(shown, " is to be a dataset, but another one is to lie in a group of that name; rename one of them"));

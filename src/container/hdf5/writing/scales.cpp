@@ -54,7 +54,7 @@ class Planning {
         if (grows || scale.length == length) return static_cast<std::ptrdiff_t>(known->second);
       } else if (const auto array = by_name_.find(path);
                  array != by_name_.end() && can_be(array->second, name, unlimited ? -1 : length)) {
-        const Content& its = members_[array->second].content;
+        const Content& its = members_[array->second];
         return add({path, its.type.shape[0], array->second, !its.unlimited.empty()});
       }
       if (above.empty()) break;
@@ -70,7 +70,7 @@ class Planning {
  private:
   /// length: that it has to have; -1: it has to be unlimited.
   bool can_be(std::size_t member, const std::string& name, std::int64_t length) const {
-    const Content& content = members_[member].content;
+    const Content& content = members_[member];
     const std::vector<std::string>& names = content.dimension_names;
     for (const char* const taken : {"CLASS", "NAME", "REFERENCE_LIST"})
       if (find_attribute(content.attributes, taken) != nullptr) return false;
@@ -107,7 +107,7 @@ Scales scales_of(const std::vector<Member>& members, const std::vector<GroupAttr
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order, {}, [&](std::size_t i) { return std::ranges::count(members[i].name, '/'); });
   for (const std::size_t i : order) {
-    const Content& content = members[i].content;
+    const Content& content = members[i];
     std::vector<std::ptrdiff_t>& its = planning.result().of_members[i];
     for (std::size_t d = 0; d < content.dimension_names.size(); ++d)
       its.push_back(planning.scale_for(group_of(members[i].name), content, d));

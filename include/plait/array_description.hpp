@@ -1,0 +1,83 @@
+/// Arrays as files and programs describe them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "plait/layout.hpp"
+
+namespace plait {
+
+/// An attribute: numbers, texts, or what only JSON spells.
+struct ArrayAttribute {
+  std::string name;
+  /// The type of its numbers as .npy files spell it (`<f4`); kTexts; or kJson.
+  std::string dtype;
+  Extents shape{};                   ///< of its values, the last dimension fastest; empty: there is one
+  std::vector<std::byte> values{};   ///< numbers
+  std::vector<std::string> texts{};  ///< texts in UTF-8; of kJson one, as JSON spells it
+  /// Why its value cannot be read; empty: it can.
+  std::string refused{};
+
+  static constexpr const char* kTexts = "text";
+  /// What is nested or of several types, as Zarr's attributes can be.
+  static constexpr const char* kJson = "json";
+
+  bool is_texts() const { return dtype == kTexts; }
+  bool is_json() const { return dtype == kJson; }
+  bool operator==(const ArrayAttribute&) const = default;
+};
+
+using ArrayAttributes = std::vector<ArrayAttribute>;
+
+/// What becomes of attributes, by their names; nothing: they go.
+using AttributeChanges = std::map<std::string, std::optional<ArrayAttribute>>;
+
+/// The attributes of a group; the one that all others are in has an empty name.
+struct GroupAttributes {
+  std::string group;  ///< its path, without a slash in front
+  ArrayAttributes attributes;
+};
+
+/// The shape and element type of an array in a file.
+struct ArrayType {
+  Extents shape;
+  /// The type of an element as .npy files spell it (`<f8`), or empty where only its size is known.
+  std::string dtype;
+  std::int64_t element_bytes = 0;
+  Order order = Order::kC;
+};
+
+/// What a file states of an array apart from its type: how the array is stored, and what it means.
+struct ArrayProperties {
+  /// Formats that keep an array in chunks, such as Zarr: the shape of a chunk, one number of 1 or more for each dimension.
+  /// Not given for a new array: chunks of about 8 MiB that are contiguous in the array's order, as far as can be.
+  /// Empty, for HDF5: the array is kept in one piece, whatever its fill value; elements that are not written are 0 then.
+  /// Of an existing array: not given if it has no chunks.
+  std::optional<Extents> chunk{};
+  /// The shape of a shard, a file that holds many chunks; each size is a multiple of the chunk's.  Not given: none.
+  std::optional<Extents> shard{};
+  /// How each chunk is compressed: `none`, `zstd:3`, `gzip:5`, with a level or without one.  Empty: not at all.
+  std::string codec{};
+  /// The value of elements that are not written, as JSON spells it: `0`, `1.5`, `NaN`, `-Infinity`, `true`, `[0, 1]` of a
+  /// complex type.  Empty: zero.
+  std::string fill_value{};
+  /// The names of the dimensions, one for each; empty: they have none.
+  std::vector<std::string> dimension_names{};
+  /// The numbers of the dimensions that other programs may extend, ascending, of HDF5 and netCDF-4 files, where the array
+  /// lies in chunks then.  In Zarr every dimension may be extended, so nothing is kept there.
+  std::vector<std::int64_t> unlimited{};
+  ArrayAttributes attributes{};
+};
+
+/// An array of a file.
+struct ArrayDescription : ArrayProperties {
+  std::string name{};  ///< in a file that holds several arrays; else empty
+  ArrayType type{};
+};
+
+}  // namespace plait
