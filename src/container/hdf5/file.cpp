@@ -71,7 +71,7 @@ HdfFile::HdfFile(store::Store& store, const std::string& path, For what)
   const auto* bytes = dynamic_cast<const store::posix::PosixStore*>(&store);
   // What is changed has its whole path: the working directory may be another one than when the store was opened.
   const std::string& opened = changing ? path : bytes->name();
-  recover(opened);
+  recover_from_journal(opened);
   bytes_ = store.size();
   file_ = Handle(hdf5_->H5Fopen(opened.c_str(), changing ? kIntentWrite : kReadOnly, 0), hdf5_->H5Fclose);
   if (!file_)
@@ -81,11 +81,12 @@ HdfFile::HdfFile(store::Store& store, const std::string& path, For what)
                 EIO);
   void* descriptor = nullptr;
   hdf5_->H5Fget_vfd_handle(file_.id(), 0, &descriptor);
-  if (descriptor != nullptr) descriptor_ = *static_cast<int*>(descriptor);
+  if (descriptor == nullptr)
+    throw Error(ErrorKind::kSystem, text(path, " is not opened as a file by ", hdf5_.words(), "; unset HDF5_DRIVER"),
+                EIO);
+  descriptor_ = *static_cast<int*>(descriptor);
   // Links and drivers may lead elsewhere, and names to new files.
-  if (descriptor == nullptr ||
-      !store::posix::same_file(store::posix::identity_of(*static_cast<int*>(descriptor), path), bytes->identity()))
-    throw Error(ErrorKind::kSystem, text(path, " has been replaced while it was opened; open it again"), ESTALE);
+  store::posix::check_not_replaced(descriptor_, bytes->identity(), path);
   unsigned intent = 0;
   if (!changing && hdf5_->H5Fget_intent(file_.id(), &intent) >= 0 && (intent & kIntentWrite) != 0)
     throw Error(ErrorKind::kSystem,
@@ -93,10 +94,10 @@ HdfFile::HdfFile(store::Store& store, const std::string& path, For what)
                      " is open for writing in this process, so that what is in it may not be in the file yet; "
                      "close it first"),
                 EBUSY);
-  begin();
+  finish_opening();
 }
 
-void HdfFile::begin() {
+void HdfFile::finish_opening() {
   inside_ = Handle(hdf5_->H5Pcreate(hdf5_->H5P_CLS_LINK_ACCESS_ID_g), hdf5_->H5Pclose);
   if (!inside_ || hdf5_->H5Pset_elink_cb(inside_.id(), refuse_link_out, nullptr) < 0) damaged("its links");
   const Handle root(hdf5_->H5Oopen(file_.id(), "/", 0), hdf5_->H5Oclose);

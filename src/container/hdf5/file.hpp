@@ -52,7 +52,8 @@ class HdfFile {
   void change_attributes(const std::string& name, const AttributeChanges& changes);
 
  private:
-  void begin();
+  /// Reads what all calls need of the file.  errors  kSystem: damaged.
+  void finish_opening();
   Handle open_object(const std::string& name, const std::string& shown) const;
   std::uint64_t address_of(Id object) const;
   Dataset describe(Id dataset, const std::string& shown) const;

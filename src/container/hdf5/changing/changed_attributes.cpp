@@ -26,7 +26,7 @@ HdfFile::HdfFile(store::Store& store, const std::string& path, PrivateImage& ima
   if (!file_)
     throw Error(ErrorKind::kSystem,
                 base::text(path, " cannot be opened as an HDF5 file by ", hdf5_.words(), hdf5_.why()), EIO);
-  begin();
+  finish_opening();
 }
 
 void HdfFile::change_attributes(const std::string& name, const AttributeChanges& changes) {
