@@ -14,7 +14,6 @@ namespace {
 
 /// The name of a value until it takes that of a former one.
 constexpr const char* kNew = ".plait-new";
-constexpr unsigned kReadWrite = 1;  // H5F_ACC_RDWR
 
 }  // namespace
 

@@ -32,16 +32,17 @@ Memory& memory() {
   return memory;
 }
 
-void* give_memory(std::size_t bytes, int /*operation*/, void* /*data*/) {
+void* give_memory(std::size_t bytes, H5FD_file_image_op_t /*operation*/, void* /*data*/) {
   return bytes <= memory().bytes ? memory().begin : nullptr;
 }
-void* copy_nothing(void* to, const void* /*from*/, std::size_t /*bytes*/, int /*operation*/, void* /*data*/) {
+void* copy_nothing(void* to, const void* /*from*/, std::size_t /*bytes*/, H5FD_file_image_op_t /*operation*/,
+                   void* /*data*/) {
   return to;
 }
-void* grow_in_place(void* /*old*/, std::size_t bytes, int operation, void* data) {
+void* grow_in_place(void* /*old*/, std::size_t bytes, H5FD_file_image_op_t operation, void* data) {
   return give_memory(bytes, operation, data);
 }
-int free_nothing(void* /*old*/, int /*operation*/, void* /*data*/) { return 0; }
+herr_t free_nothing(void* /*old*/, H5FD_file_image_op_t /*operation*/, void* /*data*/) { return 0; }
 
 std::int64_t number_at(const std::byte* at) {
   std::int64_t number = 0;
@@ -91,7 +92,8 @@ bool PrivateImage::reset() {
 Handle PrivateImage::access(const Library& hdf5) {
   memory() = {begin_, static_cast<std::size_t>(reserved_)};
   Handle access(hdf5->H5Pcreate(hdf5->H5P_CLS_FILE_ACCESS_ID_g), hdf5->H5Pclose);
-  ImageCallbacks callbacks{give_memory, copy_nothing, grow_in_place, free_nothing, nullptr, nullptr, nullptr};
+  H5FD_file_image_callbacks_t callbacks{give_memory, copy_nothing, grow_in_place, free_nothing,
+                                        nullptr,     nullptr,      nullptr};
   if (!access || hdf5->H5Pset_fapl_core(access.id(), kIncrement, false) < 0 ||
       hdf5->H5Pset_file_image_callbacks(access.id(), &callbacks) < 0 ||
       hdf5->H5Pset_file_image(access.id(), begin_, static_cast<std::size_t>(size_)) < 0)
