@@ -35,6 +35,11 @@ zlib_there() { echo '#include <zlib.h>' | "$compiler" -fsyntax-only -x c - 2>/de
 sodium_there() { echo '#include <sodium.h>' | "$compiler" -fsyntax-only -x c - 2>/dev/null; }
 json_there() { echo '#include <nlohmann/json.hpp>' | "$compiler" -std=c++20 -fsyntax-only -x c++ - 2>/dev/null; }
 zstd_there() { echo '#include <zstd.h>' | "$compiler" -fsyntax-only -x c - 2>/dev/null; }
+# As cmake/FindHdf5Header.cmake finds it.
+hdf5_there() {
+  echo '#include <hdf5.h>' |
+    "$compiler" -I"${HDF5_ROOT:-/usr}/include" -I/usr/include/hdf5/serial -fsyntax-only -x c - 2>/dev/null
+}
 gtest_there() { echo '#include <gtest/gtest.h>' | "$compiler" -std=c++20 -fsyntax-only -x c++ - 2>/dev/null; }
 
 # The Fortran libraries are left out where there is no compiler for them.
@@ -92,6 +97,7 @@ missing_packages() {
   sodium_there || echo libsodium-dev
   json_there || echo nlohmann-json3-dev
   zstd_there || echo libzstd-dev
+  hdf5_there || echo libhdf5-dev
   [[ "${1:-}" == needed ]] || missing_helpers
   [[ "$level" == all ]] || return 0
   gtest_there || echo libgtest-dev
@@ -146,7 +152,7 @@ fi
 if ((${#packages[@]})); then
   {
     say "these system packages are missing: ${packages[*]}"
-    say "needed are Python 3.10 with venv and headers, a C++20 compiler (GCC 12 or Clang 15), make, zlib, libsodium, nlohmann-json, libzstd and, for tests, GoogleTest."
+    say "needed are Python 3.10 with venv and headers, a C++20 compiler (GCC 12 or Clang 15), make, zlib, libsodium, nlohmann-json, libzstd, HDF5's header and, for tests, GoogleTest."
     say "install them (Debian, Ubuntu: apt-get install ${packages[*]}), then run this again."
   } >&2
   exit 1

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "bind.hpp"
-#include "container/hdf5/library.hpp"
+#include "container/hdf5/surroundings.hpp"
 #include "string.hpp"
 
 namespace nb = nanobind;

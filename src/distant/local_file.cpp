@@ -11,6 +11,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "base/files/write_all.hpp"
 #include "base/text.hpp"
 #include "plait/error.hpp"
 
@@ -97,16 +98,8 @@ bool LocalFile::read_cached(std::int64_t offset, std::span<std::byte> into) cons
 
 void LocalFile::write(std::int64_t offset, std::span<const std::byte> from) const {
   check_writable();
-  std::size_t done = 0;
-  while (done < from.size()) {
-    const std::size_t part = std::min(from.size() - done, kMostBytesACall);
-    const ssize_t put = ::pwrite(file_.number(), from.data() + done, part, offset + static_cast<std::int64_t>(done));
-    if (put > 0) {
-      done += static_cast<std::size_t>(put);
-    } else if (put == 0 || errno != EINTR) {
-      fail(base::text("write ", from.size(), " bytes at offset ", offset, " of"), put == 0 ? ENOSPC : errno);
-    }
-  }
+  if (const int code = base::write_all(file_.number(), from, offset); code != 0)
+    fail(base::text("write ", from.size(), " bytes at offset ", offset, " of"), code);
 }
 
 void LocalFile::sync() const {

@@ -13,7 +13,9 @@
 #include <cstring>
 #include <fstream>
 #include <memory>
+#include <span>
 
+#include "base/files/write_all.hpp"
 #include "base/text.hpp"
 #include "base/text_reader.hpp"
 #include "plait/error.hpp"
@@ -57,15 +59,6 @@ std::optional<Invitation> parse(const std::string& file) {
   return found;
 }
 
-void write_all(int file, const std::string& all, const std::string& path) {
-  for (std::size_t done = 0; done < all.size();) {
-    const ssize_t now = ::pwrite(file, all.data() + done, all.size() - done, static_cast<off_t>(done));
-    if (now < 0 && errno == EINTR) continue;
-    if (now <= 0) fail_meeting(text("cannot write ", path), now == 0 ? ENOSPC : errno);
-    done += static_cast<std::size_t>(now);
-  }
-}
-
 }  // namespace
 
 void check_pipe_name(std::string_view name, std::string_view shown) {
@@ -101,7 +94,8 @@ MeetingFile::MeetingFile(const std::string& name, const Invitation& invitation) 
     // One that ends takes its file away while this process waits for the lock.
     if (!host::leads_to(path_, file_.number())) continue;
     if (::ftruncate(file_.number(), 0) != 0) fail_meeting(text("cannot write ", path_), errno);
-    write_all(file_.number(), all, path_);
+    if (const int code = base::write_all(file_.number(), std::as_bytes(std::span(all)), 0); code != 0)
+      fail_meeting(text("cannot write ", path_), code);
     return;
   }
   fail_meeting(text("cannot make ", path_), EAGAIN, "; other programs make and remove it all the time");

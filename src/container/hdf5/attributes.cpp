@@ -20,7 +20,7 @@ using base::text;
 /// Lists in lists that have no values.
 constexpr std::int64_t kMostEmptyLists = std::int64_t{1} << 20;
 
-int take_name(Id /*object*/, const char* name, const void* /*info*/, void* out) {
+herr_t take_name(hid_t /*object*/, const char* name, const H5A_info_t* /*info*/, void* out) {
   static_cast<std::vector<std::string>*>(out)->emplace_back(name);
   return 0;
 }
@@ -34,7 +34,7 @@ std::string text_in(std::string_view bytes, bool blanks) {
 
 class AttributeReader {
  public:
-  AttributeReader(const Library& hdf5, Id object, const std::string& name, bool of_netcdf)
+  AttributeReader(const Library& hdf5, hid_t object, const std::string& name, bool of_netcdf)
       : hdf5_(hdf5), attribute_(hdf5->H5Aopen(object, name.c_str(), 0), hdf5->H5Aclose), of_netcdf_(of_netcdf) {
     found_.name = name;
   }
@@ -47,7 +47,7 @@ class AttributeReader {
       return found_;
     }
     const bool is_null = !take_shape();
-    const bool is_text = hdf5_->H5Tget_class(type_.id()) == kString;
+    const bool is_text = hdf5_->H5Tget_class(type_.id()) == H5T_STRING;
     // What has no value is no list of any length.
     if (is_null) found_.shape = is_text ? Extents{} : Extents{0};
     if (is_text)
@@ -62,9 +62,9 @@ class AttributeReader {
   /// Whether there is a value.
   bool take_shape() {
     const int kind = hdf5_->H5Sget_simple_extent_type(space_.id());
-    if (kind == kNull) return false;
-    const int count = kind == kSimple ? hdf5_->H5Sget_simple_extent_ndims(space_.id()) : 0;
-    std::array<Size, kMaxDimensions> extents{};
+    if (kind == H5S_NULL) return false;
+    const int count = kind == H5S_SIMPLE ? hdf5_->H5Sget_simple_extent_ndims(space_.id()) : 0;
+    std::array<hsize_t, kMaxDimensions> extents{};
     if (count > kMaxDimensions ||
         (count > 0 && hdf5_->H5Sget_simple_extent_dims(space_.id(), extents.data(), nullptr) < 0))
       return false;
@@ -119,7 +119,7 @@ class AttributeReader {
       found_.refused = text("it cannot be read", hdf5_.why());
       return;
     }
-    const bool blanks = hdf5_->H5Tget_strpad(type_.id()) == kSpacePadded;
+    const bool blanks = hdf5_->H5Tget_strpad(type_.id()) == H5T_STR_SPACEPAD;
     for (std::size_t i = 0; i < count; ++i) found_.texts.push_back(text_in({all.data() + i * bytes, bytes}, blanks));
   }
 
@@ -141,10 +141,10 @@ bool is_internal(std::string_view name, bool is_scale) {
          (is_scale && std::ranges::find(kOfScales, name) != kOfScales.end());
 }
 
-ArrayAttributes attributes_of(const Library& hdf5, Id object, bool of_netcdf) {
+ArrayAttributes attributes_of(const Library& hdf5, hid_t object, bool of_netcdf) {
   std::vector<std::string> names;
-  Size at = 0;
-  if (hdf5->H5Aiterate2(object, kByName, kAscending, &at, take_name, &names) < 0)
+  hsize_t at = 0;
+  if (hdf5->H5Aiterate2(object, H5_INDEX_NAME, H5_ITER_INC, &at, take_name, &names) < 0)
     return {{"?", {}, {}, {}, {}, text("attributes cannot be read", hdf5.why())}};
   bool is_scale = hdf5->H5Aexists(object, "REFERENCE_LIST") > 0;
   if (!is_scale && hdf5->H5Aexists(object, "CLASS") > 0) {

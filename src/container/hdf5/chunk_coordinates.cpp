@@ -4,32 +4,31 @@
 
 namespace plait::container::hdf5 {
 
-ChunkCoordinates::ChunkCoordinates(const Library& hdf5, Id id, const Dataset& dataset)
+ChunkCoordinates::ChunkCoordinates(const Library& hdf5, hid_t id, const Dataset& dataset)
     : chunk_(dataset.chunk), grid_(dataset.grid()) {
-  int index = 0;
-  if (hdf5->H5Dget_chunk_index_type != nullptr && hdf5->H5Dget_chunk_index_type(id, &index) >= 0)
-    index_ = static_cast<Index>(index);
-  if (index_ != Index::kExtensibleArray) return;
+  H5D_chunk_index_t index = H5D_CHUNK_IDX_BTREE;
+  if (hdf5->H5Dget_chunk_index_type(id, &index) < 0 || index != H5D_CHUNK_IDX_EARRAY) return;
+  is_extensible_array_ = true;
   const Handle space(hdf5->H5Dget_space(id), hdf5->H5Sclose);
-  std::array<Size, kMaxDimensions> extents{};
-  std::array<Size, kMaxDimensions> maximum{};
+  std::array<hsize_t, kMaxDimensions> extents{};
+  std::array<hsize_t, kMaxDimensions> maximum{};
   hdf5->H5Sget_simple_extent_dims(space.id(), extents.data(), maximum.data());
   for (std::size_t d = 0; d < chunk_.size(); ++d) {
-    const auto length = static_cast<Size>(chunk_[d]);
+    const auto length = static_cast<hsize_t>(chunk_[d]);
     max_grid_.push_back(maximum[d] / length + (maximum[d] % length != 0 || maximum[d] == 0 ? 1 : 0));
-    if (maximum[d] == kUnlimited)
+    if (maximum[d] == H5S_UNLIMITED)
       unlimited_ = d;
     else if (__builtin_mul_overflow(elements_per_row_, max_grid_[d], &elements_per_row_))
-      elements_per_row_ = kUnlimited;  // a damaged file: the library numbers chunks in 32 bits
+      elements_per_row_ = H5S_UNLIMITED;  // a damaged file: the library numbers chunks in 32 bits
   }
 }
 
-std::int64_t ChunkCoordinates::number(const Size* first) const {
-  std::array<Size, kMaxDimensions> at{};
-  for (std::size_t d = 0; d < grid_.size(); ++d) at[d] = first[d] / static_cast<Size>(chunk_[d]);
+std::int64_t ChunkCoordinates::number(const hsize_t* first) const {
+  std::array<hsize_t, kMaxDimensions> at{};
+  for (std::size_t d = 0; d < grid_.size(); ++d) at[d] = first[d] / static_cast<hsize_t>(chunk_[d]);
   if (are_corrected()) {
     // Dimensions before the unlimited one are 0 in what the library reports.
-    Size element = at[unlimited_];
+    hsize_t element = at[unlimited_];
     for (std::size_t d = unlimited_ + 1; d < grid_.size(); ++d) element = element * max_grid_[d] + at[d];
     at[unlimited_] = element / elements_per_row_;
     for (std::size_t d = grid_.size(); d-- > 0;) {
@@ -40,16 +39,16 @@ std::int64_t ChunkCoordinates::number(const Size* first) const {
   }
   std::int64_t number = 0;
   for (std::size_t d = 0; d < grid_.size(); ++d) {
-    if (at[d] >= static_cast<Size>(grid_[d])) return -1;
+    if (at[d] >= static_cast<hsize_t>(grid_[d])) return -1;
     number = number * grid_[d] + static_cast<std::int64_t>(at[d]);
   }
   return number;
 }
 
-std::vector<Size> ChunkCoordinates::first(std::int64_t number) const {
-  std::vector<Size> first(grid_.size());
+std::vector<hsize_t> ChunkCoordinates::first(std::int64_t number) const {
+  std::vector<hsize_t> first(grid_.size());
   for (std::size_t d = grid_.size(); d-- > 0; number /= grid_[d])
-    first[d] = static_cast<Size>(number % grid_[d] * chunk_[d]);
+    first[d] = static_cast<hsize_t>(number % grid_[d] * chunk_[d]);
   return first;
 }
 

@@ -23,26 +23,23 @@ namespace plait::container::hdf5 {
 /// computes k from the coordinates, and can.
 class ChunkCoordinates {
  public:
-  ChunkCoordinates(const Library& hdf5, Id id, const Dataset& dataset);
+  ChunkCoordinates(const Library& hdf5, hid_t id, const Dataset& dataset);
 
   /// The number of the chunk whose first element is reported at `first`; below 0: it is outside of the array.
-  std::int64_t number(const Size* first) const;
+  std::int64_t number(const hsize_t* first) const;
   /// The first element of a chunk.
-  std::vector<Size> first(std::int64_t number) const;
+  std::vector<hsize_t> first(std::int64_t number) const;
   /// True if what the library reports is corrected.
-  bool are_corrected() const { return index_ == Index::kExtensibleArray && unlimited_ > 0; }
+  bool are_corrected() const { return is_extensible_array_ && unlimited_ > 0; }
 
  private:
-  /// The kinds of indices that H5Dget_chunk_index_type() distinguishes.
-  enum class Index : int { kTree1 = 0, kSingle = 1, kImplicit = 2, kFixedArray = 3, kExtensibleArray = 4, kTree2 = 5 };
-
   const Extents chunk_;
   const Extents grid_;
-  Index index_ = Index::kTree1;
+  bool is_extensible_array_ = false;
   // The following members are set for extensible arrays only.
-  std::vector<Size> max_grid_;  ///< chunks along each dimension at its maximum length
-  std::size_t unlimited_ = 0;   ///< the unlimited dimension
-  Size elements_per_row_ = 1;   ///< the product of the other maxima
+  std::vector<hsize_t> max_grid_;  ///< chunks along each dimension at its maximum length
+  std::size_t unlimited_ = 0;      ///< the unlimited dimension
+  hsize_t elements_per_row_ = 1;   ///< the product of the other maxima
 };
 
 }  // namespace plait::container::hdf5

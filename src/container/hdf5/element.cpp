@@ -11,10 +11,10 @@ namespace {
 
 using base::text;
 
-char order_of(const Library& hdf5, Id type, std::size_t bytes) {
+char order_of(const Library& hdf5, hid_t type, std::size_t bytes) {
   if (bytes == 1) return '|';
   const int order = hdf5->H5Tget_order(type);
-  return order == kLittleEndian ? '<' : order == kBigEndian ? '>' : '?';
+  return order == H5T_ORDER_LE ? '<' : order == H5T_ORDER_BE ? '>' : '?';
 }
 
 std::string_view end_of(char order) { return order == '<' ? "LE" : order == '>' ? "BE" : ""; }
@@ -23,7 +23,7 @@ Element refused(std::string words, const std::string& why) {
   return {{}, std::move(words), 0, text(why, ", which Plait does not read; use h5py for it")};
 }
 
-Element integer_of(const Library& hdf5, Id type, bool is_signed, const char* kind) {
+Element integer_of(const Library& hdf5, hid_t type, bool is_signed, const char* kind) {
   const std::size_t bytes = hdf5->H5Tget_size(type);
   const char order = order_of(hdf5, type, bytes);
   std::string words = text(kind, bytes * 8, end_of(order));
@@ -34,7 +34,7 @@ Element integer_of(const Library& hdf5, Id type, bool is_signed, const char* kin
   return {text(order, is_signed ? 'i' : 'u', bytes), std::move(words), static_cast<std::int64_t>(bytes), {}};
 }
 
-Element float_of(const Library& hdf5, Id type) {
+Element float_of(const Library& hdf5, hid_t type) {
   const std::size_t bytes = hdf5->H5Tget_size(type);
   const char order = order_of(hdf5, type, bytes);
   std::size_t sign = 0;
@@ -61,7 +61,7 @@ Element float_of(const Library& hdf5, Id type) {
                       " of mantissa in ", bytes, bytes == 1 ? " byte" : " bytes"));
 }
 
-std::string member_name(const Library& hdf5, Id type, unsigned number) {
+std::string member_name(const Library& hdf5, hid_t type, unsigned number) {
   char* name = hdf5->H5Tget_member_name(type, number);
   if (name == nullptr) return {};
   std::string result(name);
@@ -78,7 +78,7 @@ Element complex_of(const Element& part) {
 }
 
 /// Pairs that h5py and others write for complex numbers.
-Element compound_of(const Library& hdf5, Id type) {
+Element compound_of(const Library& hdf5, hid_t type) {
   const int count = hdf5->H5Tget_nmembers(type);
   if (count == 2) {
     const std::string first = member_name(hdf5, type, 0);
@@ -86,8 +86,8 @@ Element compound_of(const Library& hdf5, Id type) {
     const Handle real(hdf5->H5Tget_member_type(type, 0), hdf5->H5Tclose);
     const Handle imaginary(hdf5->H5Tget_member_type(type, 1), hdf5->H5Tclose);
     const bool named = (first == "r" && second == "i") || (first == "real" && second == "imag");
-    if (named && real && imaginary && hdf5->H5Tget_class(real.id()) == kFloat &&
-        hdf5->H5Tget_class(imaginary.id()) == kFloat) {
+    if (named && real && imaginary && hdf5->H5Tget_class(real.id()) == H5T_FLOAT &&
+        hdf5->H5Tget_class(imaginary.id()) == H5T_FLOAT) {
       const Element part = float_of(hdf5, real.id());
       const auto bytes = static_cast<std::size_t>(part.bytes);
       if (part.refused.empty() && part.dtype == float_of(hdf5, imaginary.id()).dtype &&
@@ -103,7 +103,7 @@ Element compound_of(const Library& hdf5, Id type) {
 }
 
 /// NumPy's bool is what h5py writes as FALSE and TRUE.
-Element enumeration_of(const Library& hdf5, Id type) {
+Element enumeration_of(const Library& hdf5, hid_t type) {
   const Handle base(hdf5->H5Tget_super(type), hdf5->H5Tclose);
   Element result = integer_of(hdf5, base.id(), hdf5->H5Tget_sign(base.id()) != 0, "ENUM");
   signed char first = -1;
@@ -117,32 +117,32 @@ Element enumeration_of(const Library& hdf5, Id type) {
   return result;
 }
 
-Element uninterpreted(const Library& hdf5, Id type, char kind, const char* words) {
+Element uninterpreted(const Library& hdf5, hid_t type, char kind, const char* words) {
   const std::size_t bytes = hdf5->H5Tget_size(type);
   return {text('|', kind, bytes), text(words, ' ', bytes), static_cast<std::int64_t>(bytes), {}};
 }
 
 }  // namespace
 
-Element element_of(const Library& hdf5, Id type) {
-  switch (hdf5->H5Tget_class(type)) {
-    case kInteger: {
+Element element_of(const Library& hdf5, hid_t type) {
+  switch (static_cast<int>(hdf5->H5Tget_class(type))) {
+    case H5T_INTEGER: {
       const bool is_signed = hdf5->H5Tget_sign(type) != 0;
       return integer_of(hdf5, type, is_signed, is_signed ? "STD_I" : "STD_U");
     }
-    case kBitfield: return integer_of(hdf5, type, false, "STD_B");
-    case kFloat: return float_of(hdf5, type);
-    case kComplex: return complex_of(float_of(hdf5, Handle(hdf5->H5Tget_super(type), hdf5->H5Tclose).id()));
-    case kCompound: return compound_of(hdf5, type);
-    case kEnum: return enumeration_of(hdf5, type);
-    case kOpaque: return uninterpreted(hdf5, type, 'V', "OPAQUE");
-    case kString:
+    case H5T_BITFIELD: return integer_of(hdf5, type, false, "STD_B");
+    case H5T_FLOAT: return float_of(hdf5, type);
+    case kComplexClass: return complex_of(float_of(hdf5, Handle(hdf5->H5Tget_super(type), hdf5->H5Tclose).id()));
+    case H5T_COMPOUND: return compound_of(hdf5, type);
+    case H5T_ENUM: return enumeration_of(hdf5, type);
+    case H5T_OPAQUE: return uninterpreted(hdf5, type, 'V', "OPAQUE");
+    case H5T_STRING:
       if (hdf5->H5Tis_variable_str(type) <= 0) return uninterpreted(hdf5, type, 'S', "STRING");
       return refused("STRING VARIABLE", "its elements are texts of any length");
-    case kReference: return refused("REFERENCE", "its elements are references to other objects");
-    case kVariable: return refused("VLEN", "its elements are sequences of any length");
-    case kArray: return refused("ARRAY", "its elements are arrays themselves");
-    case kTime: return refused("TIME", "its elements are times in HDF5's own format");
+    case H5T_REFERENCE: return refused("REFERENCE", "its elements are references to other objects");
+    case H5T_VLEN: return refused("VLEN", "its elements are sequences of any length");
+    case H5T_ARRAY: return refused("ARRAY", "its elements are arrays themselves");
+    case H5T_TIME: return refused("TIME", "its elements are times in HDF5's own format");
     default: return refused("UNKNOWN", "its elements have a type that this version of HDF5 does not describe");
   }
 }

@@ -18,6 +18,6 @@ struct Element {
 
 /// Integers and floats of both byte orders, booleans and other enumerations, complex numbers (of HDF5 2.0, and pairs
 /// `r` and `i`), texts of fixed length, and opaque bytes; all others are refused.
-Element element_of(const Library& hdf5, Id type);
+Element element_of(const Library& hdf5, hid_t type);
 
 }  // namespace plait::container::hdf5

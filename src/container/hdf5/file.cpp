@@ -28,18 +28,22 @@ using base::text;
 
 constexpr std::size_t kDeepest = 200;
 constexpr std::size_t kMostObjects = 1'000'000;
-constexpr unsigned kBasicInfo = 1;    // H5O_INFO_BASIC
-constexpr unsigned kIntentWrite = 1;  // H5F_ACC_RDWR
 
 struct Link {
   std::string name;
-  LinkKind kind;
+  H5L_type_t kind;
 };
 
-int take_link(Id /*group*/, const char* name, const void* info, void* out) {
-  // The kind is the first member in all versions.
-  static_cast<std::vector<Link>*>(out)->push_back({name, *static_cast<const LinkKind*>(info)});
+template <typename Info>
+herr_t take_link(hid_t /*group*/, const char* name, const Info* info, void* out) {
+  static_cast<std::vector<Link>*>(out)->push_back({name, info->type});
   return 0;
+}
+
+bool list_links(const Library& hdf5, hid_t group, std::vector<Link>& links) {
+  if (hdf5->H5Literate2 != nullptr)
+    return hdf5->H5Literate2(group, H5_INDEX_NAME, H5_ITER_INC, nullptr, take_link<LinkInfo2>, &links) >= 0;
+  return hdf5->H5Literate(group, H5_INDEX_NAME, H5_ITER_INC, nullptr, take_link<LinkInfo>, &links) >= 0;
 }
 
 /// The last name that an external link has led to.
@@ -48,8 +52,8 @@ std::string& link_out() {
   return name;
 }
 
-int refuse_link_out(const char* /*from*/, const char* /*link*/, const char* to, const char* /*object*/, unsigned*, Id,
-                    void*) {
+herr_t refuse_link_out(const char* /*from*/, const char* /*link*/, const char* to, const char* /*object*/, unsigned*,
+                       hid_t, void*) {
   link_out() = to;
   return -1;
 }
@@ -71,9 +75,9 @@ HdfFile::HdfFile(store::Store& store, const std::string& path, For what)
   const auto* bytes = dynamic_cast<const store::posix::PosixStore*>(&store);
   // What is changed has its whole path: the working directory may be another one than when the store was opened.
   const std::string& opened = changing ? path : bytes->name();
-  recover(opened);
+  recover_from_journal(opened);
   bytes_ = store.size();
-  file_ = Handle(hdf5_->H5Fopen(opened.c_str(), changing ? kIntentWrite : kReadOnly, 0), hdf5_->H5Fclose);
+  file_ = Handle(hdf5_->H5Fopen(opened.c_str(), changing ? kReadWrite : kReadOnly, 0), hdf5_->H5Fclose);
   if (!file_)
     throw Error(ErrorKind::kSystem,
                 text(path, " cannot be opened as an HDF5 file by ", hdf5_.words(), hdf5_.why(),
@@ -81,22 +85,23 @@ HdfFile::HdfFile(store::Store& store, const std::string& path, For what)
                 EIO);
   void* descriptor = nullptr;
   hdf5_->H5Fget_vfd_handle(file_.id(), 0, &descriptor);
-  if (descriptor != nullptr) descriptor_ = *static_cast<int*>(descriptor);
+  if (descriptor == nullptr)
+    throw Error(ErrorKind::kSystem, text(path, " is not opened as a file by ", hdf5_.words(), "; unset HDF5_DRIVER"),
+                EIO);
+  descriptor_ = *static_cast<int*>(descriptor);
   // Links and drivers may lead elsewhere, and names to new files.
-  if (descriptor == nullptr ||
-      !store::posix::same_file(store::posix::identity_of(*static_cast<int*>(descriptor), path), bytes->identity()))
-    throw Error(ErrorKind::kSystem, text(path, " has been replaced while it was opened; open it again"), ESTALE);
+  store::posix::check_not_replaced(descriptor_, bytes->identity(), path);
   unsigned intent = 0;
-  if (!changing && hdf5_->H5Fget_intent(file_.id(), &intent) >= 0 && (intent & kIntentWrite) != 0)
+  if (!changing && hdf5_->H5Fget_intent(file_.id(), &intent) >= 0 && (intent & kReadWrite) != 0)
     throw Error(ErrorKind::kSystem,
                 text(path,
                      " is open for writing in this process, so that what is in it may not be in the file yet; "
                      "close it first"),
                 EBUSY);
-  begin();
+  finish_opening();
 }
 
-void HdfFile::begin() {
+void HdfFile::finish_opening() {
   inside_ = Handle(hdf5_->H5Pcreate(hdf5_->H5P_CLS_LINK_ACCESS_ID_g), hdf5_->H5Pclose);
   if (!inside_ || hdf5_->H5Pset_elink_cb(inside_.id(), refuse_link_out, nullptr) < 0) damaged("its links");
   const Handle root(hdf5_->H5Oopen(file_.id(), "/", 0), hdf5_->H5Oclose);
@@ -116,11 +121,10 @@ Handle HdfFile::open_object(const std::string& name, const std::string& shown) c
   return object;
 }
 
-std::uint64_t HdfFile::address_of(Id object) const {
-  ObjectInfo info;
-  const auto ask = hdf5_->H5Oget_info3 != nullptr ? hdf5_->H5Oget_info3 : hdf5_->H5Oget_info2;
-  if (ask(object, &info, kBasicInfo) < 0) damaged("an object");
-  return info.address;
+std::uint64_t HdfFile::address_of(hid_t object) const {
+  const auto address = hdf5_.address(object);
+  if (!address) damaged("an object");
+  return *address;
 }
 
 void HdfFile::not_there(const std::string& shown, int kind) {
@@ -129,9 +133,9 @@ void HdfFile::not_there(const std::string& shown, int kind) {
   for (std::size_t i = 0; i < std::min<std::size_t>(all.size(), 12); ++i)
     base::append_parts(names, i == 0 ? "" : ", ", all[i].name);
   refuse(text(shown,
-              kind == kGroup ? " is a group"
-              : kind >= 0    ? " is no dataset"
-                             : " is not there",
+              kind == H5I_GROUP ? " is a group"
+              : kind >= 0       ? " is no dataset"
+                                : " is not there",
               "; ", path_, all.empty() ? " holds no dataset" : " holds: ", names, all.size() > 12 ? ", ..." : ""));
 }
 
@@ -143,23 +147,22 @@ void HdfFile::visit(std::string_view top, const Visitor& visitor) {
     to_visit.pop_back();
     const Handle object = open_object("/" + name, shown_name(path_, name));
     if (!object && name == top) damaged(name.empty() ? "the root group" : text("the object \"", name, '"'));
-    const Address address = object ? address_of(object.id()) : kNoAddress;
+    const haddr_t address = object ? address_of(object.id()) : HADDR_UNDEF;
     if (object && !seen.insert(address).second) continue;  // another link to the same
     const int kind = object ? hdf5_->H5Iget_type(object.id()) : -1;
     visitor(name, object.id(), address, kind);
-    if (kind != kGroup) continue;
+    if (kind != H5I_GROUP) continue;
     if (static_cast<std::size_t>(std::ranges::count(name, '/')) > kDeepest || seen.size() > kMostObjects)
       throw Error(ErrorKind::kSystem, text(path_, ": its groups are nested deeper than ", kDeepest,
                                            ", or hold more than ", kMostObjects, " objects; name one"));
     std::vector<Link> links;
-    const auto iterate = hdf5_->H5Literate2 != nullptr ? hdf5_->H5Literate2 : hdf5_->H5Literate;
-    if (iterate(object.id(), kByName, kAscending, nullptr, take_link, &links) < 0) {
+    if (!list_links(hdf5_, object.id(), links)) {
       if (name == top) damaged(text("the group \"/", name, '"'));
-      visitor(name, -1, kNoAddress, -1);
+      visitor(name, -1, HADDR_UNDEF, -1);
     }
     // The last one is visited first.
     for (auto link = links.rbegin(); link != links.rend(); ++link)
-      if (link->kind == kHardLink) to_visit.push_back(name.empty() ? link->name : text(name, '/', link->name));
+      if (link->kind == H5L_TYPE_HARD) to_visit.push_back(name.empty() ? link->name : text(name, '/', link->name));
   }
 }
 
@@ -176,13 +179,13 @@ std::vector<NamedDataset> HdfFile::datasets(std::string_view group) {
   }
   std::vector<Dimensions> dimensions;  // of those that have been found
   ScaleTable scales(hdf5_, file_.id(), descriptor_);
-  visit(top, [&](const std::string& name, Id object, Address address, int kind) {
-    if (kind == kGroup) groups_.push_back({name, attributes_of(hdf5_, object, of_netcdf_)});
+  visit(top, [&](const std::string& name, hid_t object, haddr_t address, int kind) {
+    if (kind == H5I_GROUP) groups_.push_back({name, attributes_of(hdf5_, object, of_netcdf_)});
     if (kind < 0) {
       found.emplace_back(name).dataset.refused = text("it cannot be opened", hdf5_.why());
       dimensions.emplace_back();
     }
-    if (kind != kDatasetObject) return;
+    if (kind != H5I_DATASET) return;
     scales.add(object, address, name);
     if (is_only_dimension(hdf5_, object)) return;
     NamedDataset& one = found.emplace_back(name);
@@ -214,8 +217,8 @@ void HdfFile::name_variables(std::vector<NamedDataset>& found) const {
 }
 
 void HdfFile::add_all_scales(ScaleTable& scales) {
-  visit("", [&](const std::string& name, Id object, Address address, int kind) {
-    if (kind == kDatasetObject) scales.add(object, address, name);
+  visit("", [&](const std::string& name, hid_t object, haddr_t address, int kind) {
+    if (kind == H5I_DATASET) scales.add(object, address, name);
   });
 }
 
@@ -224,7 +227,7 @@ std::pair<Handle, std::string> HdfFile::open_array(std::string_view name) const 
   const std::string shown = shown_name(path_, name);
   Handle object = open_object("/" + path, shown);
   const bool is_dimension =
-      object && hdf5_->H5Iget_type(object.id()) == kDatasetObject && is_only_dimension(hdf5_, object.id());
+      object && hdf5_->H5Iget_type(object.id()) == H5I_DATASET && is_only_dimension(hdf5_, object.id());
   if (object && !is_dimension) return {std::move(object), std::move(path)};
   std::string stored = non_coordinate_path(path);
   if (Handle variable = open_object("/" + stored, shown); variable) return {std::move(variable), std::move(stored)};
@@ -237,7 +240,7 @@ Dataset HdfFile::dataset(std::string_view name) {
   const std::string shown = shown_name(path_, name);
   const auto [object, stored] = open_array(name);
   const int kind = object ? hdf5_->H5Iget_type(object.id()) : -1;
-  if (kind != kDatasetObject) not_there(shown, kind);
+  if (kind != H5I_DATASET) not_there(shown, kind);
   Dataset found = describe(object.id(), shown);
   if (!found.unlimited.empty()) {
     ScaleTable scales(hdf5_, file_.id(), descriptor_);
@@ -256,7 +259,7 @@ Dataset HdfFile::dataset(std::string_view name) {
   return found;
 }
 
-Dataset HdfFile::describe_or_refuse(Id dataset, const std::string& name) const {
+Dataset HdfFile::describe_or_refuse(hid_t dataset, const std::string& name) const {
   try {
     return describe(dataset, shown_name(path_, name));
   } catch (const Error& error) {
@@ -267,7 +270,7 @@ Dataset HdfFile::describe_or_refuse(Id dataset, const std::string& name) const {
   }
 }
 
-Dataset HdfFile::describe(Id dataset, const std::string& shown) const {
+Dataset HdfFile::describe(hid_t dataset, const std::string& shown) const {
   Dataset found;
   const Handle properties(hdf5_->H5Dget_create_plist(dataset), hdf5_->H5Pclose);
   const Handle type(hdf5_->H5Dget_type(dataset), hdf5_->H5Tclose);
@@ -283,20 +286,20 @@ Dataset HdfFile::describe(Id dataset, const std::string& shown) const {
     if (found.refused.empty()) found.refused = why;
   };
   switch (hdf5_->H5Pget_layout(properties.id())) {
-    case kContiguousLayout:
+    case H5D_CONTIGUOUS:
       if (hdf5_->H5Pget_external_count(properties.id()) > 0) {
         refused("its elements lie in other files, which Plait does not follow; copy it by h5repack");
-      } else if (const Address at = hdf5_->H5Dget_offset(dataset); at != kNoAddress) {
+      } else if (const haddr_t at = hdf5_->H5Dget_offset(dataset); at != HADDR_UNDEF) {
         found.storage = Storage::kWhole;
         found.offset = static_cast<std::int64_t>(at);
       }
       break;
-    case kCompactLayout: found.storage = Storage::kInside; break;
-    case kChunkedLayout:
+    case H5D_COMPACT: found.storage = Storage::kInside; break;
+    case H5D_CHUNKED:
       found.storage = Storage::kChunks;
       describe_chunks(properties.id(), found, shown);
       break;
-    case kVirtualLayout:
+    case H5D_VIRTUAL:
       refused(
           "it is a virtual dataset, a view of others that may lie in other files; open those, or copy it by "
           "h5repack");
@@ -320,42 +323,42 @@ Dataset HdfFile::describe(Id dataset, const std::string& shown) const {
   return found;
 }
 
-TextPadding HdfFile::padding_of(Id type) const {
-  if (hdf5_->H5Tget_class(type) != kString) return TextPadding::kNull;
+TextPadding HdfFile::padding_of(hid_t type) const {
+  if (hdf5_->H5Tget_class(type) != H5T_STRING) return TextPadding::kNull;
   const int padding = hdf5_->H5Tget_strpad(type);
-  if (padding == kSpacePadded) return TextPadding::kSpace;
+  if (padding == H5T_STR_SPACEPAD) return TextPadding::kSpace;
   // Nothing can follow the end of a text of one byte.
-  return padding == kNullTerminated && hdf5_->H5Tget_size(type) > 1 ? TextPadding::kTerminated : TextPadding::kNull;
+  return padding == H5T_STR_NULLTERM && hdf5_->H5Tget_size(type) > 1 ? TextPadding::kTerminated : TextPadding::kNull;
 }
 
-void HdfFile::describe_space(Id dataset, Dataset& found) const {
+void HdfFile::describe_space(hid_t dataset, Dataset& found) const {
   const Handle space(hdf5_->H5Dget_space(dataset), hdf5_->H5Sclose);
   const int kind = space ? hdf5_->H5Sget_simple_extent_type(space.id()) : -1;
-  if (kind == kScalar) return;
-  const int count = kind == kSimple ? hdf5_->H5Sget_simple_extent_ndims(space.id()) : 0;
-  std::array<Size, kMaxDimensions> extents{};
-  std::array<Size, kMaxDimensions> most{};
-  if (kind != kSimple || count < 0 || count > kMaxDimensions ||
+  if (kind == H5S_SCALAR) return;
+  const int count = kind == H5S_SIMPLE ? hdf5_->H5Sget_simple_extent_ndims(space.id()) : 0;
+  std::array<hsize_t, kMaxDimensions> extents{};
+  std::array<hsize_t, kMaxDimensions> most{};
+  if (kind != H5S_SIMPLE || count < 0 || count > kMaxDimensions ||
       hdf5_->H5Sget_simple_extent_dims(space.id(), extents.data(), most.data()) < 0) {
     found.refused = "it has no shape (a null dataspace), and so no elements";
-    found.is_null = kind == kNull;
+    found.is_null = kind == H5S_NULL;
     return;
   }
   for (int d = 0; d < count; ++d) {
     found.type.shape.push_back(static_cast<std::int64_t>(extents[static_cast<std::size_t>(d)]));
-    if (most[static_cast<std::size_t>(d)] == kUnlimited) found.unlimited.push_back(d);
+    if (most[static_cast<std::size_t>(d)] == H5S_UNLIMITED) found.unlimited.push_back(d);
   }
 }
 
-void HdfFile::describe_chunks(Id properties, Dataset& found, const std::string& shown) const {
-  std::array<Size, kMaxDimensions> extents{};
+void HdfFile::describe_chunks(hid_t properties, Dataset& found, const std::string& shown) const {
+  std::array<hsize_t, kMaxDimensions> extents{};
   const int count = hdf5_->H5Pget_chunk(properties, kMaxDimensions, extents.data());
   if (count < 0 || static_cast<std::size_t>(count) != found.type.shape.size()) damaged(text("the chunks of ", shown));
   for (int d = 0; d < count; ++d)
     found.chunk.push_back(static_cast<std::int64_t>(extents[static_cast<std::size_t>(d)]));
   unsigned options = 0;
-  if (hdf5_->H5Pget_chunk_opts != nullptr) hdf5_->H5Pget_chunk_opts(properties, &options);
-  found.edges_packed = (options & kDontFilterPartialChunks) == 0;
+  hdf5_->H5Pget_chunk_opts(properties, &options);
+  found.edges_packed = (options & H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS) == 0;
   const int filters = hdf5_->H5Pget_nfilters(properties);
   for (int i = 0; i < filters; ++i) {
     std::array<unsigned, 64> values{};
@@ -363,8 +366,8 @@ void HdfFile::describe_chunks(Id properties, Dataset& found, const std::string& 
     std::size_t value_count = values.size();
     unsigned flags = 0;
     unsigned config = 0;
-    const Id id = hdf5_->H5Pget_filter2(properties, static_cast<unsigned>(i), &flags, &value_count, values.data(),
-                                        name.size(), name.data(), &config);
+    const hid_t id = hdf5_->H5Pget_filter2(properties, static_cast<unsigned>(i), &flags, &value_count, values.data(),
+                                           name.size(), name.data(), &config);
     if (id < 0) damaged(text("the filters of ", shown));
     Filter& filter = found.filters.emplace_back();
     filter.id = static_cast<std::uint32_t>(id);
@@ -383,11 +386,11 @@ void HdfFile::describe_chunks(Id properties, Dataset& found, const std::string& 
                          "; copy it by h5repack into smaller ones");
 }
 
-void HdfFile::read_fill(Id type, Id properties, Dataset& found) const {
+void HdfFile::read_fill(hid_t type, hid_t properties, Dataset& found) const {
   found.fill.assign(static_cast<std::size_t>(found.type.element_bytes), std::byte{0});
-  int defined = 0;
-  constexpr int kGiven = 2;  // H5D_FILL_VALUE_USER_DEFINED
-  found.has_own_fill = hdf5_->H5Pfill_value_defined(properties, &defined) >= 0 && defined == kGiven;
+  H5D_fill_value_t defined = H5D_FILL_VALUE_UNDEFINED;
+  found.has_own_fill =
+      hdf5_->H5Pfill_value_defined(properties, &defined) >= 0 && defined == H5D_FILL_VALUE_USER_DEFINED;
   if (found.has_own_fill && hdf5_->H5Pget_fill_value(properties, type, found.fill.data()) < 0)
     found.refused = "its fill value cannot be read";
   found.pad_with_null(found.fill);

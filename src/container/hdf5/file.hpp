@@ -52,24 +52,25 @@ class HdfFile {
   void change_attributes(const std::string& name, const AttributeChanges& changes);
 
  private:
-  void begin();
+  /// Reads what all calls need of the file.  errors  kSystem: damaged.
+  void finish_opening();
   Handle open_object(const std::string& name, const std::string& shown) const;
-  std::uint64_t address_of(Id object) const;
-  Dataset describe(Id dataset, const std::string& shown) const;
+  std::uint64_t address_of(hid_t object) const;
+  Dataset describe(hid_t dataset, const std::string& shown) const;
   /// Describes a dataset.  If it is damaged, states the reason in Dataset::refused, so that listings can go on.
-  Dataset describe_or_refuse(Id dataset, const std::string& name) const;
-  TextPadding padding_of(Id type) const;
-  void describe_space(Id dataset, Dataset& found) const;
-  void describe_chunks(Id properties, Dataset& found, const std::string& shown) const;
+  Dataset describe_or_refuse(hid_t dataset, const std::string& name) const;
+  TextPadding padding_of(hid_t type) const;
+  void describe_space(hid_t dataset, Dataset& found) const;
+  void describe_chunks(hid_t properties, Dataset& found, const std::string& shown) const;
   /// What a change of its chunks has to know of the file.
   void describe_file(Dataset& found) const;
-  void read_fill(Id dataset, Id properties, Dataset& found) const;
-  void read_index(Id dataset, Dataset& found, const std::string& shown) const;
+  void read_fill(hid_t dataset, hid_t properties, Dataset& found) const;
+  void read_index(hid_t dataset, Dataset& found, const std::string& shown) const;
   /// Compares the data of a few chunks with the data that the library reads at their coordinates.
   /// errors  kSystem: they differ.
-  void check_offsets(Id dataset, const Dataset& found, const ChunkCoordinates& coordinates,
+  void check_offsets(hid_t dataset, const Dataset& found, const ChunkCoordinates& coordinates,
                      const std::string& shown) const;
-  using Visitor = std::function<void(const std::string& path, Id object, Address address, int kind)>;
+  using Visitor = std::function<void(const std::string& path, hid_t object, haddr_t address, int kind)>;
   /// Visits an object and, if it is a group, all objects that its hard links lead to, each once, in the order of names.
   /// kind  An ObjectKind; negative if the object cannot be opened.
   void visit(std::string_view top, const Visitor& visitor);

@@ -21,7 +21,7 @@ namespace {
 using base::text;
 
 /// Versions without H5Dchunk_iter look for each chunk from the first one on: a minute for twice as many.
-constexpr Size kMostLookedUp = 50'000;
+constexpr hsize_t kMostLookedUp = 50'000;
 
 /// Takes chunks as the library lists them.
 class Listing {
@@ -30,13 +30,13 @@ class Listing {
   Listing(Dataset& dataset, const ChunkCoordinates& coordinates, bool short_sizes)
       : dataset_(dataset), coordinates_(coordinates), short_sizes_(short_sizes) {}
 
-  void take(const Size* first, unsigned left_out, Address address, Size bytes) {
+  void take(const hsize_t* first, unsigned left_out, haddr_t address, hsize_t bytes) {
     const std::int64_t number = coordinates_.number(first);
     if (number < 0) return;
     if (short_sizes_) bytes &= 0xffffffffU;
     dataset_.chunks.push_back({number, static_cast<std::int64_t>(address), static_cast<std::int64_t>(bytes), left_out});
   }
-  static int visit(const Size* first, unsigned left_out, Address address, Size bytes, void* listing) {
+  static int visit(const hsize_t* first, unsigned left_out, haddr_t address, hsize_t bytes, void* listing) {
     static_cast<Listing*>(listing)->take(first, left_out, address, bytes);
     return 0;
   }
@@ -51,28 +51,27 @@ class Listing {
 
 void HdfFile::describe_file(Dataset& found) const {
   const Handle creation(hdf5_->H5Fget_create_plist(file_.id()), hdf5_->H5Pclose);
-  Size user_block = 0;
-  int strategy = 0;
+  hsize_t user_block = 0;
+  H5F_fspace_strategy_t strategy = H5F_FSPACE_STRATEGY_FSM_AGGR;
   bool kept = false;
-  Size threshold = 0;
+  hsize_t threshold = 0;
   unsigned half = 0;
   if (!creation || hdf5_->H5Pget_userblock(creation.id(), &user_block) < 0 ||
       hdf5_->H5Pget_file_space_strategy(creation.id(), &strategy, &kept, &threshold) < 0 ||
       hdf5_->H5Pget_istore_k(creation.id(), &half) < 0)
     damaged("the properties of the file");
-  constexpr int kInPages = 1;  // H5F_FSPACE_STRATEGY_PAGE
   if (user_block > 0)
     found.unchangeable = text("its file begins with a block of ", user_block, " bytes of a user's own");
-  if (kept || strategy == kInPages)
+  if (kept || strategy == H5F_FSPACE_STRATEGY_PAGE)
     found.unchangeable = "its file is organized in pages, or says which parts of it are free";
   found.tree_children = 2 * std::int64_t{half};
 }
 
-void HdfFile::read_index(Id dataset, Dataset& found, const std::string& shown) const {
+void HdfFile::read_index(hid_t dataset, Dataset& found, const std::string& shown) const {
   const ChunkCoordinates coordinates(hdf5_, dataset, found);
   Listing listing(found, coordinates, !hdf5_.at_least(2, 0, 0));
   const Handle creation(hdf5_->H5Fget_create_plist(file_.id()), hdf5_->H5Pclose);
-  Size user_block = 0;
+  hsize_t user_block = 0;
   hdf5_->H5Pget_userblock(creation.id(), &user_block);
   if (user_block > 0 && !hdf5_.at_least(2, 0, 0))
     refuse(text(shown, ": its file begins with a block of ", user_block, " bytes of a user's own, and ", hdf5_.words(),
@@ -82,16 +81,16 @@ void HdfFile::read_index(Id dataset, Dataset& found, const std::string& shown) c
   } else {
     // Versions that need these functions do not take H5S_ALL.
     const Handle all(hdf5_->H5Dget_space(dataset), hdf5_->H5Sclose);
-    Size count = 0;
+    hsize_t count = 0;
     if (hdf5_->H5Dget_num_chunks(dataset, all.id(), &count) < 0) damaged(text("the index of chunks of ", shown));
     if (count > kMostLookedUp)
       refuse(text(shown, ": ", hdf5_.words(), " takes too long to list its ", count,
                   " chunks; name HDF5 1.14 or later in PLAIT_HDF5, or install h5py for Python"));
-    for (Size i = 0; i < count; ++i) {
-      std::array<Size, kMaxDimensions> first{};
+    for (hsize_t i = 0; i < count; ++i) {
+      std::array<hsize_t, kMaxDimensions> first{};
       unsigned left_out = 0;
-      Address address = 0;
-      Size bytes = 0;
+      haddr_t address = 0;
+      hsize_t bytes = 0;
       if (hdf5_->H5Dget_chunk_info(dataset, all.id(), i, first.data(), &left_out, &address, &bytes) < 0)
         damaged(text("the index of chunks of ", shown));
       listing.take(first.data(), left_out, address, bytes);
@@ -117,7 +116,7 @@ void HdfFile::read_index(Id dataset, Dataset& found, const std::string& shown) c
   if (coordinates.are_corrected()) check_offsets(dataset, found, coordinates, shown);
 }
 
-void HdfFile::check_offsets(Id dataset, const Dataset& found, const ChunkCoordinates& coordinates,
+void HdfFile::check_offsets(hid_t dataset, const Dataset& found, const ChunkCoordinates& coordinates,
                             const std::string& shown) const {
   constexpr std::size_t kSamples = 3;
   constexpr std::int64_t kMaxSampleBytes = std::int64_t{1} << 20U;  // of larger ones only the size is compared
@@ -130,11 +129,11 @@ void HdfFile::check_offsets(Id dataset, const Dataset& found, const ChunkCoordin
     std::vector<std::byte> ours(compares ? bytes : 0);
     std::vector<std::byte> library(ours.size());
     if (compares) store_.read({{chunk.offset, ours.data(), chunk.bytes}});
-    const std::vector<Size> first = coordinates.first(chunk.number);
-    Size stored = 0;
+    const std::vector<hsize_t> first = coordinates.first(chunk.number);
+    hsize_t stored = 0;
     std::uint32_t left_out = chunk.left_out;
     const bool same_size =
-        hdf5_->H5Dget_chunk_storage_size(dataset, first.data(), &stored) >= 0 && stored == Size{bytes};
+        hdf5_->H5Dget_chunk_storage_size(dataset, first.data(), &stored) >= 0 && stored == hsize_t{bytes};
     if (same_size && compares &&
         (hdf5_->H5Dread_chunk2 != nullptr
              ? hdf5_->H5Dread_chunk2(dataset, 0, first.data(), &left_out, library.data(), &bytes)

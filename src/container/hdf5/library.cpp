@@ -4,11 +4,14 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <optional>
 #include <string_view>
 
 #include "base/text.hpp"
+#include "container/hdf5/surroundings.hpp"
 #include "plait/error.hpp"
 
 namespace plait::container::hdf5 {
@@ -19,19 +22,6 @@ namespace {
 constexpr std::array kSystemNames{"libhdf5.so.320", "libhdf5.so.310", "libhdf5_serial.so.310",
                                   "libhdf5.so.200", "libhdf5.so.103", "libhdf5_serial.so.103",
                                   "libhdf5.so"};
-constexpr int kInnermostFirst = 0;  // H5E_WALK_UPWARD
-constexpr Id kErrors = 0;           // H5E_DEFAULT
-
-/// What H5Ewalk2 shows, of which the last member has been the same in all versions.
-struct ErrorRecord {
-  Id kind;
-  Id major;
-  Id minor;
-  unsigned line;
-  const char* first;
-  const char* second;
-  const char* words;
-};
 
 struct Loaded {
   Functions functions;
@@ -67,23 +57,21 @@ Loaded loaded_from(void* library, const std::string& path) {
   found.path = path;
   Functions& functions = found.functions;
   const char* missing = nullptr;
-#define PLAIT_HDF5_FIND(RESULT, NAME, PARAMETERS) \
+#define PLAIT_HDF5_FIND(NAME) \
   if (!find(library, #NAME, functions.NAME) && missing == nullptr) missing = #NAME;
   PLAIT_HDF5_FUNCTIONS(PLAIT_HDF5_FIND)
 #undef PLAIT_HDF5_FIND
   if (missing != nullptr) unusable(path, base::text("it has no ", missing));
-#define PLAIT_HDF5_FIND(RESULT, NAME, PARAMETERS) find(library, #NAME, functions.NAME);
-  PLAIT_HDF5_OPTIONAL_FUNCTIONS(PLAIT_HDF5_FIND)
+#define PLAIT_HDF5_FIND(NAME) find(library, #NAME, functions.NAME);
+  PLAIT_HDF5_VERSIONED_FUNCTIONS(PLAIT_HDF5_FIND)
 #undef PLAIT_HDF5_FIND
-  if ((functions.H5Literate == nullptr && functions.H5Literate2 == nullptr) ||
-      (functions.H5Oget_info2 == nullptr && functions.H5Oget_info3 == nullptr) ||
-      (functions.H5Dchunk_iter == nullptr && functions.H5Dget_chunk_info == nullptr))
-    unusable(path, "it is older than 1.10.5");
+  if (functions.H5Literate == nullptr && functions.H5Literate2 == nullptr) unusable(path, "it has no H5Literate2");
+  if (functions.H5Oget_info2 == nullptr && functions.H5Oget_info3 == nullptr) unusable(path, "it has no H5Oget_info3");
   if (functions.H5open() < 0) unusable(path, "it does not start");
-#define PLAIT_HDF5_FIND(NAME)                     \
-  if (const void* at = ::dlsym(library, #NAME))   \
-    functions.NAME = *static_cast<const Id*>(at); \
-  else                                            \
+#define PLAIT_HDF5_FIND(NAME)                        \
+  if (const void* at = ::dlsym(library, #NAME))      \
+    functions.NAME = *static_cast<const hid_t*>(at); \
+  else                                               \
     unusable(path, "it has no " #NAME);
   PLAIT_HDF5_CONSTANTS(PLAIT_HDF5_FIND)
 #undef PLAIT_HDF5_FIND
@@ -133,12 +121,12 @@ Library::Library() {
     throw;
   }
   functions_ = &loaded()->functions;
-  functions_->H5Eget_auto2(kErrors, &printer_, &printer_data_);
-  functions_->H5Eset_auto2(kErrors, nullptr, nullptr);
+  functions_->H5Eget_auto2(H5E_DEFAULT, &printer_, &printer_data_);
+  functions_->H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
 }
 
 Library::~Library() {
-  functions_->H5Eset_auto2(kErrors, printer_, printer_data_);
+  functions_->H5Eset_auto2(H5E_DEFAULT, printer_, printer_data_);
   lock_.unlock();
   surroundings().leave();
 }
@@ -155,15 +143,29 @@ std::string Library::words() const {
 std::string Library::why() const {
   std::string innermost;
   functions_->H5Ewalk2(
-      kErrors, kInnermostFirst,
-      [](unsigned, const void* record, void* out) {
-        const char* words = static_cast<const ErrorRecord*>(record)->words;
+      H5E_DEFAULT, H5E_WALK_UPWARD,
+      // The description is the last member in all releases.
+      [](unsigned, const H5E_error2_t* record, void* out) {
+        const char* words = record->desc;
         auto& text = *static_cast<std::string*>(out);
         if (text.empty() && words != nullptr) text = base::text(" (", words, ')');
         return 0;
       },
       &innermost);
   return innermost;
+}
+
+std::optional<haddr_t> Library::address(hid_t object) const {
+  if (functions_->H5Oget_info3 == nullptr) {
+    ObjectInfo info{};
+    if (functions_->H5Oget_info2(object, &info, H5O_INFO_BASIC) < 0) return {};
+    return info.addr;
+  }
+  ObjectInfo2 info{};
+  if (functions_->H5Oget_info3(object, &info, H5O_INFO_BASIC) < 0) return {};
+  std::uint64_t address = 0;
+  std::memcpy(&address, info.token, sizeof address);
+  return address;
 }
 
 }  // namespace plait::container::hdf5

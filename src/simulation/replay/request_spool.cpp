@@ -9,6 +9,7 @@
 #include <string>
 #include <type_traits>
 
+#include "base/files/write_all.hpp"
 #include "base/text.hpp"
 #include "plait/error.hpp"
 
@@ -50,13 +51,7 @@ std::size_t RequestSpool::add(std::span<const Request> chunk) {
     return chunks_.size() - 1;
   }
   if (file_ < 0) open_file();
-  const char* data = reinterpret_cast<const char*>(chunk.data());
-  for (std::int64_t done = 0; done < bytes;) {
-    const ssize_t put = ::pwrite(file_, data + done, static_cast<std::size_t>(bytes - done), in_file_ + done);
-    if (put < 0 && errno == EINTR) continue;
-    if (put <= 0) fail("write", put < 0 ? errno : ENOSPC);
-    done += put;
-  }
+  if (const int code = base::write_all(file_, std::as_bytes(chunk), in_file_); code != 0) fail("write", code);
   chunks_.push_back({in_file_, chunk.size()});
   in_file_ += bytes;
   return chunks_.size() - 1;

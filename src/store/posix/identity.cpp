@@ -50,6 +50,11 @@ bool may_be_same_file(const Identity& one, const Identity& other) {
   return one.number == other.number && (one.born == 0 || other.born == 0 || one.born == other.born);
 }
 
+void check_not_replaced(int file, const Identity& expected, const std::string& shown) {
+  if (!same_file(identity_of(file, shown), expected))
+    throw Error(ErrorKind::kSystem, base::text(shown, " has been replaced while it was opened; open it again"), ESTALE);
+}
+
 std::string to_string(const Identity& identity) {
   return base::text(identity.number, ' ', identity.born, ' ', identity.bytes, ' ', identity.changed);
 }

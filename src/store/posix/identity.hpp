@@ -27,6 +27,9 @@ bool same_file(const Identity& one, const Identity& other);
 /// other file gets as long as this one is open, and the time of creation, as far as the file system tells them.
 bool may_be_same_file(const Identity& one, const Identity& other);
 
+/// errors  kSystem, ESTALE: an open file is another one than `expected`, which had the name `shown` before.
+void check_not_replaced(int file, const Identity& expected, const std::string& shown);
+
 /// What `>>` reads.
 std::string to_string(const Identity& identity);
 std::istream& operator>>(std::istream& in, Identity& identity);

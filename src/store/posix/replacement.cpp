@@ -27,13 +27,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-void sync_open(int file, const std::string& path) {
-  const base::RecordedRequest reaching(PLAIT_EVENT_SYNC);
-  const int result = ::fsync(file);
-  if (reaching.kept()) reaching.end({base::recorded_name(path), -1, 0, result < 0 ? -errno : 0});
-  if (result != 0 && errno != EINVAL) throw system_error(base::text("sync ", path), errno);
-}
-
 /// A new file under `path`, locked.  Nothing where the name is taken: one that could not be removed, or that another
 /// process took for a stale one before it was locked.
 std::optional<Descriptor> make_locked(const std::string& path, const std::string& shown) {
@@ -88,6 +81,13 @@ void reserve(int file, std::int64_t bytes, const std::string& shown) {
     if (::ftruncate(file, bytes) != 0) throw system_error(base::text("size ", shown), errno);
     return;
   }
+}
+
+void sync_open(int file, const std::string& shown) {
+  const base::RecordedRequest reaching(PLAIT_EVENT_SYNC);
+  const int result = ::fsync(file);
+  if (reaching.kept()) reaching.end({base::recorded_name(shown), -1, 0, result < 0 ? -errno : 0});
+  if (result != 0 && errno != EINVAL) throw system_error(base::text("sync ", shown), errno);
 }
 
 void sync_folder(const std::string& folder) {

@@ -95,6 +95,8 @@ class Replacement {
 std::string follow_links(const std::string& name);
 /// Gives an open file its size, and its space where the file system can tell.  errors  kSystem: names `shown`.
 void reserve(int file, std::int64_t bytes, const std::string& shown);
+/// Makes the bytes of an open file durable, if its file system can.  errors  kSystem: names `shown`.
+void sync_open(int file, const std::string& shown);
 /// Makes the names in a folder durable.  errors  kSystem.
 void sync_folder(const std::string& folder);
 

@@ -5,60 +5,15 @@ import shutil
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
+from compiling import compiled
 
 import plait
 
 h5py = pytest.importorskip("h5py")
-
-KILLER = r"""
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <sys/types.h>
-#include <unistd.h>
-static int calls;
-/* 2: the process is killed within this call; 1: before it. */
-static int dies(void) {
-  const char *armed = getenv("KILL_AT");
-  if (!armed || access(getenv("KILL_IF"), F_OK) != 0) return 0;
-  const int at = atoi(armed);
-  const int call = calls++;
-  return at == 2 * call ? 1 : at == 2 * call + 1 ? 2 : 0;
-}
-static void die(void) { kill(getpid(), SIGKILL); }
-#define WRITE(NAME, OFFSET)                                              \
-  ssize_t NAME(int file, const void *bytes, size_t count, OFFSET at) {  \
-    ssize_t (*next)(int, const void *, size_t, OFFSET) = dlsym(RTLD_NEXT, #NAME); \
-    const int how = dies();                                              \
-    if (how == 2) next(file, bytes, (count + 1) / 2, at);                \
-    if (how) die();                                                      \
-    return next(file, bytes, count, at);                                 \
-  }
-#define CUT(NAME, OFFSET)                                     \
-  int NAME(int file, OFFSET size) {                           \
-    int (*next)(int, OFFSET) = dlsym(RTLD_NEXT, #NAME);       \
-    if (dies()) die();                                        \
-    return next(file, size);                                  \
-  }
-WRITE(pwrite, off_t)
-WRITE(pwrite64, off64_t)
-CUT(ftruncate, off_t)
-CUT(ftruncate64, off64_t)
-int fsync(int file) {
-  int (*next)(int) = dlsym(RTLD_NEXT, "fsync");
-  if (dies()) die();
-  return next(file);
-}
-int unlink(const char *path) {
-  int (*next)(const char *) = dlsym(RTLD_NEXT, "unlink");
-  if (dies()) die();
-  return next(path);
-}
-"""
 
 CHANGE = """
 import sys
@@ -72,16 +27,6 @@ for i in range(20):
 open(sys.argv[2], "w").close()
 file.close()
 """
-
-
-@pytest.fixture(scope="module")
-def killer(tmp_path_factory):
-    compiler = shutil.which("cc") or pytest.skip("there is no C compiler")
-    folder = tmp_path_factory.mktemp("killer")
-    (folder / "killer.c").write_text(KILLER)
-    library = folder / "killer.so"
-    subprocess.run([compiler, "-shared", "-fPIC", "-o", library, folder / "killer.c", "-ldl"], check=True)
-    return library
 
 
 def make(path, kind):
@@ -105,7 +50,8 @@ def attributes_in(path):
 
 @pytest.mark.parametrize("kind", ["few", "many", "latest"])
 @pytest.mark.parametrize("suffix", ["h5", "nc"])
-def test_every_kill_leaves_the_old_or_the_new_attributes(tmp_path, killer, kind, suffix):
+def test_every_kill_leaves_the_old_or_the_new_attributes(tmp_path, kind, suffix):
+    killer = compiled(tmp_path, Path(__file__).parent / "killer.c", "-shared", "-fPIC", "-ldl")
     original = tmp_path / f"original.{suffix}"
     make(original, kind)
     before = attributes_in(original)

@@ -28,7 +28,7 @@ else:
 SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 RUNS = SETTINGS["project"]["dependencies"]
 BUILDS = SETTINGS["build-system"]["requires"]
-HEADERS = ("zlib1g-dev", "libsodium-dev", "nlohmann-json3-dev", "libzstd-dev")
+HEADERS = ("zlib1g-dev", "libsodium-dev", "nlohmann-json3-dev", "libzstd-dev", "libhdf5-dev")
 """Debian's packages of what CMakeLists.txt looks for."""
 yaml = pytest.importorskip("yaml", reason="PyYAML, which comes with dask, is not installed")
 
@@ -125,7 +125,7 @@ def recorded(recipe: str) -> tuple[type, list[tuple[str, tuple[Any, ...], dict[s
 def test_the_spack_recipe_of_the_package_needs_what_it_needs() -> None:
     _, calls = recorded("packaging/spack/packages/py_plait/package.py")
     needed = {args[0].split("@")[0] for name, args, _ in calls if name == "depends_on"}
-    libraries = {"zlib-api", "libsodium", "nlohmann-json", "zstd", "mpi"}
+    libraries = {"zlib-api", "libsodium", "nlohmann-json", "zstd", "hdf5", "mpi"}
     assert {f"py-{name}" for name in names(RUNS) | names(BUILDS)} | libraries <= needed
     assert ("version", (versions.version(),), {}) in calls
 
@@ -151,7 +151,7 @@ def test_the_spack_recipe_of_the_libraries_sets_options_that_exist() -> None:
 def test_the_conda_recipe_has_the_libraries() -> None:
     recipe = load("packaging/conda/recipe.yaml")["requirements"]
     named = {one for one in recipe["host"] if isinstance(one, str)}
-    assert {"libsodium", "nlohmann_json >=3.10", "zlib", "zstd"} <= named
+    assert {"hdf5 >=1.10.5", "libsodium", "nlohmann_json >=3.10", "zlib", "zstd"} <= named
 
 
 def test_the_wheels_are_for_old_systems_and_every_mpi() -> None:
@@ -181,7 +181,9 @@ def test_pages_name_every_system_package(page: str) -> None:
     """CMakeLists.txt looks for each of them."""
     settings = (ROOT / "CMakeLists.txt").read_text(encoding="utf-8")
     looked_for = re.findall(r"^find_package\((\w+)", settings, re.MULTILINE)
-    assert looked_for == ["Threads", "ZLIB", "Sodium", "nlohmann_json", "Zstd"], "HEADERS has a package for each"
+    assert looked_for == ["Threads", "ZLIB", "Sodium", "nlohmann_json", "Zstd", "Hdf5Header"], (
+        "HEADERS has a package for each"
+    )
     text = (ROOT / page).read_text(encoding="utf-8")
     assert not [name for name in HEADERS if name not in text]
 

@@ -19,6 +19,8 @@ class Plait(CMakePackage):
     depends_on("cxx", type="build")
     depends_on("fortran", type="build", when="+fortran")
     depends_on("cmake@3.24:", type="build")
+    depends_on("hdf5@1.10.5:", type="build")  # its header
+    depends_on("hdf5~mpi", type="build", when="~mpi")  # the header of a parallel one includes mpi.h
     depends_on("zlib-api")
     depends_on("libsodium")
     depends_on("nlohmann-json@3.10:", type="build")

@@ -22,6 +22,8 @@ class PyPlait(PythonPackage):
     depends_on("python@3.10:", type=("build", "link", "run"))
     depends_on("py-scikit-build-core@0.11:1", type="build")
     depends_on("py-nanobind@2.4:2", type="build")
+    depends_on("hdf5@1.10.5:", type="build")  # its header
+    depends_on("hdf5~mpi", type="build", when="~mpi")  # the header of a parallel one includes mpi.h
     depends_on("zlib-api")
     depends_on("libsodium")
     depends_on("nlohmann-json@3.10:", type="build")

@@ -4,11 +4,10 @@
 #include <sys/stat.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <optional>
-#include <string_view>
 
 #include "base/text.hpp"
+#include "container/hdf5/changing/file_locking.hpp"
 #include "container/hdf5/changing/journal.hpp"
 #include "container/hdf5/changing/private_image.hpp"
 #include "container/hdf5/file.hpp"
@@ -22,11 +21,6 @@ namespace {
 
 using base::text;
 using store::posix::Descriptor;
-
-bool uses_locks() {
-  const char* const locking = std::getenv("HDF5_USE_FILE_LOCKING");
-  return locking == nullptr || (std::string_view(locking) != "FALSE" && std::string_view(locking) != "0");
-}
 
 std::optional<FileChanges> changes_in_image(store::Store& store, const std::string& path, int file,
                                             const std::string& dataset, const AttributeChanges& changes) {
@@ -49,9 +43,8 @@ std::optional<FileChanges> changes_in_image(store::Store& store, const std::stri
 Descriptor lock_for_attributes(store::Store& store, const std::string& path) {
   Descriptor file = store::posix::open_file(path, O_RDWR);
   const auto* bytes = dynamic_cast<const store::posix::PosixStore*>(&store);
-  if (bytes != nullptr && !store::posix::same_file(store::posix::identity_of(file.number(), path), bytes->identity()))
-    throw Error(ErrorKind::kSystem, text(path, " has been replaced while it was opened; open it again"), ESTALE);
-  if (uses_locks() && !store::posix::lock_at_once(file.number(), path))
+  if (bytes != nullptr) store::posix::check_not_replaced(file.number(), bytes->identity(), path);
+  if (uses_file_locks() && !store::posix::lock_at_once(file.number(), path))
     throw Error(ErrorKind::kSystem,
                 text(path,
                      " cannot be opened to change attributes, because another program has it open; close it there, and "
@@ -62,7 +55,7 @@ Descriptor lock_for_attributes(store::Store& store, const std::string& path) {
 
 void change_stored_attributes(store::Store& store, const std::string& path, const std::string& dataset,
                               const AttributeChanges& changes) {
-  recover(path);
+  recover_from_journal(path);
   {
     const Descriptor file = lock_for_attributes(store, path);
     const auto changed = changes_in_image(store, path, file.number(), dataset, changes);

@@ -14,7 +14,6 @@ namespace {
 
 /// The name of a value until it takes that of a former one.
 constexpr const char* kNew = ".plait-new";
-constexpr unsigned kReadWrite = 1;  // H5F_ACC_RDWR
 
 }  // namespace
 
@@ -26,7 +25,7 @@ HdfFile::HdfFile(store::Store& store, const std::string& path, PrivateImage& ima
   if (!file_)
     throw Error(ErrorKind::kSystem,
                 base::text(path, " cannot be opened as an HDF5 file by ", hdf5_.words(), hdf5_.why()), EIO);
-  begin();
+  finish_opening();
 }
 
 void HdfFile::change_attributes(const std::string& name, const AttributeChanges& changes) {

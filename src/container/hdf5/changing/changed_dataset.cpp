@@ -6,15 +6,14 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <exception>
 #include <iterator>
 #include <random>
-#include <string_view>
 #include <utility>
 
 #include "base/text.hpp"
 #include "container/chunk_pieces.hpp"
+#include "container/hdf5/changing/file_locking.hpp"
 #include "container/hdf5/file.hpp"
 #include "container/hdf5/filters.hpp"
 #include "container/hdf5/writing/chunk_tree.hpp"
@@ -151,8 +150,7 @@ void ChangedDataset::forget() noexcept {
 
 void ChangedDataset::check_alone() const {
   // The library would cut off what lies behind the end that the file tells, so it is not asked.
-  const char* const locking = std::getenv("HDF5_USE_FILE_LOCKING");
-  if (locking != nullptr && (std::string_view(locking) == "FALSE" || std::string_view(locking) == "0")) return;
+  if (!uses_file_locks()) return;
   const bool others = ::flock(lock_->number(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
   (void)::flock(lock_->number(), LOCK_SH | LOCK_NB);
   if (others)

@@ -13,11 +13,13 @@
 #include <utility>
 
 #include "base/files/allot.hpp"
+#include "base/files/write_all.hpp"
 #include "base/text.hpp"
 #include "codec/crc32c.hpp"
 #include "plait/error.hpp"
 #include "store/posix/descriptor.hpp"
 #include "store/posix/identity.hpp"
+#include "store/posix/replacement.hpp"
 #include "store/posix/temporary.hpp"
 
 namespace plait::container::hdf5 {
@@ -52,14 +54,8 @@ void append(std::vector<std::byte>& to, std::span<const T> values) {
   to.insert(to.end(), bytes.begin(), bytes.end());
 }
 
-void write_all(int file, std::span<const std::byte> bytes, std::int64_t at, const std::string& shown) {
-  while (!bytes.empty()) {
-    const ssize_t done = ::pwrite(file, bytes.data(), bytes.size(), at);
-    if (done < 0 && errno == EINTR) continue;
-    if (done < 0) throw system_error(text("write ", shown), errno);
-    bytes = bytes.subspan(static_cast<std::size_t>(done));
-    at += done;
-  }
+void write_bytes(int file, std::span<const std::byte> bytes, std::int64_t offset, const std::string& shown) {
+  if (const int code = base::write_all(file, bytes, offset); code != 0) throw system_error(text("write ", shown), code);
 }
 
 /// As many bytes as there are.
@@ -81,10 +77,6 @@ std::int64_t size_of(int file, const std::string& shown) {
   struct stat found{};
   if (::fstat(file, &found) != 0) throw system_error(text("look at ", shown), errno);
   return found.st_size;
-}
-
-void sync(int file, const std::string& shown) {
-  if (::fsync(file) != 0) throw system_error(text("sync ", shown), errno);
 }
 
 std::vector<std::byte> encode(int file, const std::string& path, const FileChanges& changes) {
@@ -138,9 +130,9 @@ std::optional<FileChanges> decode(std::span<const std::byte> all, const store::p
 void apply(int file, const FileChanges& changes, const std::string& path) {
   if (changes.new_size > size_of(file, path) && ::ftruncate(file, changes.new_size) != 0)
     throw system_error(text("extend ", path), errno);
-  for (const ByteChange& change : changes.bytes) write_all(file, change.after, change.offset, path);
+  for (const ByteChange& change : changes.bytes) write_bytes(file, change.after, change.offset, path);
   if (::ftruncate(file, changes.new_size) != 0) throw system_error(text("cut ", path), errno);
-  sync(file, path);
+  store::posix::sync_open(file, path);
 }
 
 enum class State : std::uint8_t { kUnchanged, kChanged, kPartial, kForeign };
@@ -217,11 +209,9 @@ bool write_through_journal(int file, const std::string& path, const FileChanges&
     if (changes.new_size > changes.old_size)
       if (const int code = base::allot(file, changes.old_size, changes.new_size - changes.old_size); code != 0)
         throw system_error(text("extend ", path), code);
-    write_all(journal.number(), encode(file, path, changes), 0, name);
-    sync(journal.number(), name);
-    const Descriptor folder =
-        store::posix::open_file(std::filesystem::path(name).parent_path().string(), O_RDONLY | O_DIRECTORY);
-    sync(folder.number(), name);
+    write_bytes(journal.number(), encode(file, path, changes), 0, name);
+    store::posix::sync_open(journal.number(), name);
+    store::posix::sync_folder(std::filesystem::path(name).parent_path().string());
   } catch (...) {
     ::unlink(name.c_str());
     if (size_of(file, path) > changes.old_size) (void)!::ftruncate(file, changes.old_size);
@@ -232,7 +222,7 @@ bool write_through_journal(int file, const std::string& path, const FileChanges&
   return true;
 }
 
-void recover(const std::string& path) {
+void recover_from_journal(const std::string& path) {
   const std::string name = journal_name(path);
   const Descriptor journal(::open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
   if (journal.number() < 0) {

@@ -20,6 +20,6 @@ bool write_through_journal(int file, const std::string& path, const FileChanges&
 
 /// Completes the changes of a killed program, if there is a journal; waits for a program that is applying one.
 /// errors  kSystem: the file has a part of the changes, and this process may not write to it.
-void recover(const std::string& path);
+void recover_from_journal(const std::string& path);
 
 }  // namespace plait::container::hdf5

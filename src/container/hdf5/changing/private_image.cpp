@@ -17,8 +17,9 @@ namespace {
 
 constexpr std::int64_t kGrowth = std::int64_t{1} << 30;  // address space only
 constexpr std::size_t kIncrement = std::size_t{64} << 10;
-constexpr std::uint64_t kPresent = std::uint64_t{3} << 62U;    // in memory or swapped
-constexpr std::uint64_t kOfTheFile = std::uint64_t{1} << 61U;  // not copied
+// Flags of /proc/self/pagemap.
+constexpr std::uint64_t kPresentOrSwapped = std::uint64_t{3} << 62U;
+constexpr std::uint64_t kFilePage = std::uint64_t{1} << 61U;  // not a copy
 
 /// The memory of the image that the library uses.  Its callbacks may have no data, since the lock of Library lets one
 /// thread at a time use them.
@@ -31,16 +32,17 @@ Memory& memory() {
   return memory;
 }
 
-void* give_memory(std::size_t bytes, int /*operation*/, void* /*data*/) {
+void* give_memory(std::size_t bytes, H5FD_file_image_op_t /*operation*/, void* /*data*/) {
   return bytes <= memory().bytes ? memory().begin : nullptr;
 }
-void* copy_nothing(void* to, const void* /*from*/, std::size_t /*bytes*/, int /*operation*/, void* /*data*/) {
+void* copy_nothing(void* to, const void* /*from*/, std::size_t /*bytes*/, H5FD_file_image_op_t /*operation*/,
+                   void* /*data*/) {
   return to;
 }
-void* grow_in_place(void* /*old*/, std::size_t bytes, int operation, void* data) {
+void* grow_in_place(void* /*old*/, std::size_t bytes, H5FD_file_image_op_t operation, void* data) {
   return give_memory(bytes, operation, data);
 }
-int free_nothing(void* /*old*/, int /*operation*/, void* /*data*/) { return 0; }
+herr_t free_nothing(void* /*old*/, H5FD_file_image_op_t /*operation*/, void* /*data*/) { return 0; }
 
 std::int64_t number_at(const std::byte* at) {
   std::int64_t number = 0;
@@ -67,7 +69,7 @@ bool PrivateImage::is_usable() {
   if (begin_ == nullptr) return false;
   pages_ = {{0, {}}};
   if (!reset()) return false;
-  const auto copied = copied_pages();
+  const auto copied = copied_pages(1);
   return copied && *copied == std::vector<std::int64_t>{0};
 }
 
@@ -90,7 +92,8 @@ bool PrivateImage::reset() {
 Handle PrivateImage::access(const Library& hdf5) {
   memory() = {begin_, static_cast<std::size_t>(reserved_)};
   Handle access(hdf5->H5Pcreate(hdf5->H5P_CLS_FILE_ACCESS_ID_g), hdf5->H5Pclose);
-  ImageCallbacks callbacks{give_memory, copy_nothing, grow_in_place, free_nothing, nullptr, nullptr, nullptr};
+  H5FD_file_image_callbacks_t callbacks{give_memory, copy_nothing, grow_in_place, free_nothing,
+                                        nullptr,     nullptr,      nullptr};
   if (!access || hdf5->H5Pset_fapl_core(access.id(), kIncrement, false) < 0 ||
       hdf5->H5Pset_file_image_callbacks(access.id(), &callbacks) < 0 ||
       hdf5->H5Pset_file_image(access.id(), begin_, static_cast<std::size_t>(size_)) < 0)
@@ -98,27 +101,28 @@ Handle PrivateImage::access(const Library& hdf5) {
   return access;
 }
 
-std::optional<std::vector<std::int64_t>> PrivateImage::copied_pages() const {
+std::optional<std::vector<std::int64_t>> PrivateImage::copied_pages(std::int64_t count) const {
   const store::posix::Descriptor flags(::open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC));
   if (flags.number() < 0) return {};
   std::vector<std::int64_t> found;
-  std::vector<std::uint64_t> some(std::size_t{32} << 10U);
+  constexpr std::int64_t kPagesACall = std::int64_t{32} << 10;
+  std::vector<std::uint64_t> some(static_cast<std::size_t>(std::min(count, kPagesACall)));
   const auto first = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(begin_)) / page_;
-  for (std::int64_t done = 0; done < reserved_ / page_;) {
-    const auto count = std::min(static_cast<std::int64_t>(some.size()), reserved_ / page_ - done);
-    const auto bytes = static_cast<std::size_t>(count) * sizeof(std::uint64_t);
+  for (std::int64_t done = 0; done < count;) {
+    const std::int64_t part = std::min(kPagesACall, count - done);
+    const auto bytes = static_cast<std::size_t>(part) * sizeof(std::uint64_t);
     if (::pread(flags.number(), some.data(), bytes, (first + done) * 8) != static_cast<ssize_t>(bytes)) return {};
-    for (std::int64_t i = 0; i < count; ++i) {
+    for (std::int64_t i = 0; i < part; ++i) {
       const std::uint64_t flag = some[static_cast<std::size_t>(i)];
-      if ((flag & kPresent) != 0 && (flag & kOfTheFile) == 0) found.push_back(done + i);
+      if ((flag & kPresentOrSwapped) != 0 && (flag & kFilePage) == 0) found.push_back(done + i);
     }
-    done += count;
+    done += part;
   }
   return found;
 }
 
 bool PrivateImage::is_exact() {
-  const auto copied = copied_pages();
+  const auto copied = copied_pages(reserved_ / page_);
   if (!copied) return false;
   bool exact = true;
   for (const std::int64_t number : *copied) {

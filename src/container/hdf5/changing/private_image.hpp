@@ -1,6 +1,6 @@
 /// A private image of an HDF5 file, in which the library changes metadata without writing to the file.
 ///
-/// Problem: the library overwrites metadata in place, so a kill within H5Fclose can leave a file that nobody can read.
+/// Problem: the library overwrites metadata in place, so a kill within H5Fclose can leave a file that no program can read.
 /// Idea: the file is mapped copy on write, with address space after its end for growth, and the library's core driver
 /// takes the mapping as its memory.  The pages that the library has written are those that the kernel has copied, which
 /// /proc/self/pagemap shows.  Example: to change one attribute of a file of 1 GiB the library writes 2 pages of 4 KiB;
@@ -50,7 +50,8 @@ class PrivateImage {
   std::optional<FileChanges> changes() const;
 
  private:
-  std::optional<std::vector<std::int64_t>> copied_pages() const;
+  /// The numbers of the pages that the kernel has copied, of the first `count`; empty if it does not show them.
+  std::optional<std::vector<std::int64_t>> copied_pages(std::int64_t count) const;
   std::optional<std::int64_t> stored_end() const;
 
   struct Page {

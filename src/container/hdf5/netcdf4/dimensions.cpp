@@ -12,19 +12,9 @@ namespace plait::container::hdf5 {
 
 namespace {
 
-/// A sequence of any length in the library's representation (hvl_t).
-struct Sequence {
-  std::size_t count = 0;
-  void* elements = nullptr;
-};
-
-constexpr std::size_t kReferenceBytes = 64;  // H5R_ref_t, of HDF5 1.12 and later
-constexpr int kObjectReference2 = 2;         // H5R_OBJECT2
-
 /// The address of the object in the same file that a reference of the newer kind stands for; 0: it stands for another.
-Address address_of_reference(const Library& hdf5, Id dataset, const void* reference) {
-  if (hdf5->H5Ropen_object == nullptr || hdf5->H5Oget_info3 == nullptr || hdf5->H5Fget_name == nullptr) return 0;
-  if (hdf5->H5Rget_type(reference) != kObjectReference2) return 0;
+haddr_t address_of_reference(const Library& hdf5, hid_t dataset, ObjectReference* reference) {
+  if (hdf5->H5Ropen_object == nullptr || hdf5->H5Rget_type(reference) != kObjectReference2) return 0;
   // Opening the object of a reference into another file would open that.
   std::array<char, 4096> here{};
   std::array<char, here.size()> there{};
@@ -32,14 +22,12 @@ Address address_of_reference(const Library& hdf5, Id dataset, const void* refere
       hdf5->H5Rget_file_name(reference, there.data(), there.size()) <= 0 || here != there)
     return 0;
   const Handle object(hdf5->H5Ropen_object(reference, 0, 0), hdf5->H5Oclose);
-  constexpr unsigned kBasicInfo = 1;  // H5O_INFO_BASIC
-  ObjectInfo info;
-  return object && hdf5->H5Oget_info3(object.id(), &info, kBasicInfo) >= 0 ? info.address : 0;
+  return object ? hdf5.address(object.id()).value_or(0) : 0;
 }
 
 /// Reads an attribute with one sequence or text for each dimension, and calls `take` with them.
 template <typename Element, typename Take>
-void read_each(const Library& hdf5, Id dataset, const char* name, std::size_t count, const Take& take) {
+void read_each(const Library& hdf5, hid_t dataset, const char* name, std::size_t count, const Take& take) {
   if (hdf5->H5Aexists(dataset, name) <= 0) return;
   const Handle attribute(hdf5->H5Aopen(dataset, name, 0), hdf5->H5Aclose);
   if (!attribute) return;
@@ -55,63 +43,62 @@ void read_each(const Library& hdf5, Id dataset, const char* name, std::size_t co
 }
 
 /// Reads integers; none if the attribute is missing or of another type.
-std::vector<std::int64_t> read_numbers(const Library& hdf5, Id dataset, const char* name) {
+std::vector<std::int64_t> read_numbers(const Library& hdf5, hid_t dataset, const char* name) {
   if (hdf5->H5Aexists(dataset, name) <= 0) return {};
   const Handle attribute(hdf5->H5Aopen(dataset, name, 0), hdf5->H5Aclose);
   const Handle type(hdf5->H5Aget_type(attribute.id()), hdf5->H5Tclose);
   const Handle space(hdf5->H5Aget_space(attribute.id()), hdf5->H5Sclose);
   const long long count = space ? hdf5->H5Sget_simple_extent_npoints(space.id()) : 0;
-  if (!type || count < 1 || count > kMaxDimensions || hdf5->H5Tget_class(type.id()) != kInteger) return {};
+  if (!type || count < 1 || count > kMaxDimensions || hdf5->H5Tget_class(type.id()) != H5T_INTEGER) return {};
   std::vector<std::int64_t> numbers(static_cast<std::size_t>(count));
   if (hdf5->H5Aread(attribute.id(), hdf5->H5T_STD_I64LE_g, numbers.data()) < 0) return {};
   return numbers;
 }
 
 /// The length of a dimension of a dataset; 0 if it has none.
-std::int64_t length_of(const Library& hdf5, Id dataset, std::size_t dimension) {
+std::int64_t length_of(const Library& hdf5, hid_t dataset, std::size_t dimension) {
   const Handle space(hdf5->H5Dget_space(dataset), hdf5->H5Sclose);
   const int count = space ? hdf5->H5Sget_simple_extent_ndims(space.id()) : 0;
-  std::array<Size, kMaxDimensions> extents{};
+  std::array<hsize_t, kMaxDimensions> extents{};
   if (count > kMaxDimensions || std::cmp_greater_equal(dimension, count) ||
       hdf5->H5Sget_simple_extent_dims(space.id(), extents.data(), nullptr) < 0)
     return 0;
   return static_cast<std::int64_t>(extents[dimension]);
 }
 
-Handle dereference(const Library& hdf5, Id file, Address object) {
-  constexpr int kObjectReference = 0;  // H5R_OBJECT
-  return {hdf5->H5Rdereference2(file, 0, kObjectReference, &object), hdf5->H5Oclose};
+Handle dereference(const Library& hdf5, hid_t file, haddr_t object) {
+  return {hdf5->H5Rdereference2(file, 0, H5R_OBJECT, &object), hdf5->H5Oclose};
 }
 
 std::string last_part(std::string_view path) { return std::string(path.substr(path.rfind('/') + 1)); }
 
 }  // namespace
 
-Dimensions read_dimensions(const Library& hdf5, Id dataset, Address address, std::size_t count) {
+Dimensions read_dimensions(const Library& hdf5, hid_t dataset, haddr_t address, std::size_t count) {
   Dimensions found;
   found.address = address;
   if (count == 0) return found;
   const auto has = [&](const char* name) { return hdf5->H5Aexists(dataset, name) > 0; };
   found.is_scale = has("REFERENCE_LIST") || has("_Netcdf4Dimid") || (has("CLASS") && has("NAME"));
   std::size_t reference_bytes = 0;
-  read_each<Sequence>(hdf5, dataset, "DIMENSION_LIST", count, [&](Id type, const Sequence* one) {
+  read_each<hvl_t>(hdf5, dataset, "DIMENSION_LIST", count, [&](hid_t type, const hvl_t* one) {
     if (one == nullptr) {
       // References of the older kind are addresses.
-      if (hdf5->H5Tget_class(type) != kVariable) return false;
+      if (hdf5->H5Tget_class(type) != H5T_VLEN) return false;
       const Handle reference(hdf5->H5Tget_super(type), hdf5->H5Tclose);
       reference_bytes = hdf5->H5Tget_size(reference.id());
-      return hdf5->H5Tget_class(reference.id()) == kReference &&
-             (reference_bytes == sizeof(Address) || reference_bytes == kReferenceBytes);
+      return hdf5->H5Tget_class(reference.id()) == H5T_REFERENCE &&
+             (reference_bytes == sizeof(haddr_t) || reference_bytes == sizeof(ObjectReference));
     }
-    Address scale = 0;
-    if (one->count > 0 && reference_bytes == kReferenceBytes)
-      scale = address_of_reference(hdf5, dataset, one->elements);
-    else if (one->count > 0)
-      std::memcpy(&scale, one->elements, sizeof(scale));
+    haddr_t scale = 0;
+    if (one->len > 0 && reference_bytes == sizeof(ObjectReference))
+      scale = address_of_reference(hdf5, dataset, static_cast<ObjectReference*>(one->p));
+    else if (one->len > 0)
+      std::memcpy(&scale, one->p, sizeof(scale));
     found.scales.push_back(scale);
     return true;
   });
-  read_each<char*>(hdf5, dataset, "DIMENSION_LABELS", count, [&](Id type, char* const* one) {
+  read_each<char*>(hdf5, dataset, "DIMENSION_LABELS", count, [&](hid_t type, char* const* one) {
     if (one == nullptr) return hdf5->H5Tis_variable_str(type) > 0;
     found.labels.emplace_back(*one == nullptr ? "" : *one);
     return true;
@@ -123,17 +110,17 @@ Dimensions read_dimensions(const Library& hdf5, Id dataset, Address address, std
 }
 
 bool Dimensions::needs_numbers() const {
-  return !numbers.empty() && (scales.empty() || std::ranges::find(scales, Address{0}) != scales.end());
+  return !numbers.empty() && (scales.empty() || std::ranges::find(scales, haddr_t{0}) != scales.end());
 }
 
-bool is_only_dimension(const Library& hdf5, Id dataset) {
+bool is_only_dimension(const Library& hdf5, hid_t dataset) {
   constexpr std::string_view kNoVariable = "This is a netCDF dimension but not a netCDF variable";
   if (hdf5->H5Aexists(dataset, "NAME") <= 0) return false;
   const Handle attribute(hdf5->H5Aopen(dataset, "NAME", 0), hdf5->H5Aclose);
   const Handle type(hdf5->H5Aget_type(attribute.id()), hdf5->H5Tclose);
   const Handle space(hdf5->H5Aget_space(attribute.id()), hdf5->H5Sclose);
   std::array<char, 256> text{};
-  if (!attribute || !type || !space || hdf5->H5Tget_class(type.id()) != kString ||
+  if (!attribute || !type || !space || hdf5->H5Tget_class(type.id()) != H5T_STRING ||
       hdf5->H5Tis_variable_str(type.id()) != 0 || hdf5->H5Tget_size(type.id()) >= text.size() ||
       hdf5->H5Sget_simple_extent_npoints(space.id()) != 1)
     return false;
@@ -152,7 +139,7 @@ std::string non_coordinate_path(std::string_view variable) {
   return std::string(variable.substr(0, last)).append(kNonCoordinate).append(variable.substr(last));
 }
 
-void ScaleTable::add(Id dataset, Address address, const std::string& path) {
+void ScaleTable::add(hid_t dataset, haddr_t address, const std::string& path) {
   names_.emplace(address, last_part(path));
   if (hdf5_->H5Aexists(dataset, "CLASS") <= 0) return;  // variables that are no scales may have a _Netcdf4Dimid, too
   const std::vector<std::int64_t> number = read_numbers(hdf5_, dataset, "_Netcdf4Dimid");
@@ -160,7 +147,7 @@ void ScaleTable::add(Id dataset, Address address, const std::string& path) {
   add_extents(dataset);
 }
 
-void ScaleTable::add_extents(Id dataset) {
+void ScaleTable::add_extents(hid_t dataset) {
   const std::vector<std::int64_t> numbers = read_numbers(hdf5_, dataset, "_Netcdf4Coordinates");
   if (numbers.size() < 2) return;
   for (std::size_t d = 0; d < numbers.size(); ++d) {
@@ -169,11 +156,11 @@ void ScaleTable::add_extents(Id dataset) {
   }
 }
 
-bool ScaleTable::is_of_netcdf(Id scale) const {
+bool ScaleTable::is_of_netcdf(hid_t scale) const {
   return hdf5_->H5Aexists(scale, "_Netcdf4Dimid") > 0 || is_only_dimension(hdf5_, scale);
 }
 
-const std::string& ScaleTable::name(Address scale) {
+const std::string& ScaleTable::name(haddr_t scale) {
   const auto known = names_.find(scale);
   if (known != names_.end()) return known->second;
   const Handle opened = dereference(hdf5_, file_, scale);
@@ -182,7 +169,7 @@ const std::string& ScaleTable::name(Address scale) {
   return names_.emplace(scale, has_name ? last_part(path.data()) : std::string()).first->second;
 }
 
-Address ScaleTable::scale(const Dimensions& dimensions, std::size_t d) const {
+haddr_t ScaleTable::scale(const Dimensions& dimensions, std::size_t d) const {
   if (d < dimensions.scales.size() && dimensions.scales[d] != 0) return dimensions.scales[d];
   if (d >= dimensions.numbers.size()) return 0;
   const auto known = numbered_.find(dimensions.numbers[d]);
@@ -192,7 +179,7 @@ Address ScaleTable::scale(const Dimensions& dimensions, std::size_t d) const {
 std::vector<std::string> ScaleTable::names(const Dimensions& dimensions, std::size_t count) {
   std::vector<std::string> result(count);
   for (std::size_t d = 0; d < count; ++d) {
-    if (const Address its = scale(dimensions, d); its != 0)
+    if (const haddr_t its = scale(dimensions, d); its != 0)
       result[d] = name(its);
     else if (d < dimensions.labels.size())
       result[d] = dimensions.labels[d];
@@ -203,8 +190,8 @@ std::vector<std::string> ScaleTable::names(const Dimensions& dimensions, std::si
   return result;
 }
 
-Address ScaleTable::record_scale(const Dimensions& dimensions, std::size_t d) const {
-  const Address its = scale(dimensions, d);
+haddr_t ScaleTable::record_scale(const Dimensions& dimensions, std::size_t d) const {
+  const haddr_t its = scale(dimensions, d);
   return its == 0 && dimensions.is_scale && d == 0 ? dimensions.address : its;
 }
 
@@ -212,7 +199,7 @@ bool ScaleTable::needs_all(const Dimensions& dimensions, const Dataset& dataset)
   if (dimensions.needs_numbers()) return true;
   if (!dimensions.is_scale && dimensions.scales.empty() && dimensions.numbers.empty()) return false;
   return !std::ranges::all_of(dataset.unlimited, [&](std::int64_t d) {
-    const Address its = record_scale(dimensions, static_cast<std::size_t>(d));
+    const haddr_t its = record_scale(dimensions, static_cast<std::size_t>(d));
     return its != 0 && records_.find(its).has_value();
   });
 }
@@ -222,7 +209,7 @@ void ScaleTable::extend_records(const Dimensions& dimensions, Dataset& dataset) 
   const Extents stored = dataset.type.shape;
   for (const std::int64_t unlimited : dataset.unlimited) {
     const auto d = static_cast<std::size_t>(unlimited);
-    if (const Address its = record_scale(dimensions, d); its != 0)
+    if (const haddr_t its = record_scale(dimensions, d); its != 0)
       dataset.type.shape[d] = std::max(stored[d], records(its));
   }
   if (dataset.type.shape == stored) return;
@@ -231,7 +218,7 @@ void ScaleTable::extend_records(const Dimensions& dimensions, Dataset& dataset) 
   if (!dataset.chunks_fit()) dataset.refused = "it has more than 2^63 - 1 bytes, with its missing records";
 }
 
-std::int64_t ScaleTable::records(Address scale) {
+std::int64_t ScaleTable::records(haddr_t scale) {
   const auto known = found_records_.find(scale);
   if (known != found_records_.end()) return known->second;
   std::optional<std::int64_t> longest = records_.find(scale);
@@ -249,10 +236,10 @@ std::int64_t ScaleTable::records(Address scale) {
   return found_records_.emplace(scale, *longest).first->second;
 }
 
-std::int64_t ScaleTable::longest_user(Id scale) {
+std::int64_t ScaleTable::longest_user(hid_t scale) {
   if (hdf5_->H5Aexists(scale, "REFERENCE_LIST") <= 0) return 0;
   struct Reference {
-    Address dataset;
+    haddr_t dataset;
     std::int32_t dimension;
     std::int32_t unused;
   };
@@ -260,20 +247,21 @@ std::int64_t ScaleTable::longest_user(Id scale) {
   const Handle space(hdf5_->H5Aget_space(attribute.id()), hdf5_->H5Sclose);
   const Handle stored(hdf5_->H5Aget_type(attribute.id()), hdf5_->H5Tclose);
   const long long count = space ? hdf5_->H5Sget_simple_extent_npoints(space.id()) : 0;
-  if (!stored || count < 1 || hdf5_->H5Tget_class(stored.id()) != kCompound || hdf5_->H5Tget_nmembers(stored.id()) != 2)
+  if (!stored || count < 1 || hdf5_->H5Tget_class(stored.id()) != H5T_COMPOUND ||
+      hdf5_->H5Tget_nmembers(stored.id()) != 2)
     return 0;
   const Handle number(hdf5_->H5Tget_member_type(stored.id(), 1), hdf5_->H5Tclose);
-  const Handle type(hdf5_->H5Tcreate(kCompound, sizeof(Reference)), hdf5_->H5Tclose);
+  const Handle type(hdf5_->H5Tcreate(H5T_COMPOUND, sizeof(Reference)), hdf5_->H5Tclose);
   if (!number || hdf5_->H5Tget_size(number.id()) != sizeof(std::int32_t) ||
       hdf5_->H5Tinsert(type.id(), "dataset", 0, hdf5_->H5T_STD_REF_OBJ_g) < 0 ||
-      hdf5_->H5Tinsert(type.id(), "dimension", sizeof(Address), number.id()) < 0)
+      hdf5_->H5Tinsert(type.id(), "dimension", sizeof(haddr_t), number.id()) < 0)
     return 0;
   std::vector<Reference> references(static_cast<std::size_t>(count));
   if (hdf5_->H5Aread(attribute.id(), type.id(), references.data()) < 0) return 0;
   std::int64_t longest = 0;
   for (const Reference& reference : references) {
     const Handle user = dereference(hdf5_, file_, reference.dataset);
-    if (user && hdf5_->H5Iget_type(user.id()) == kDatasetObject && reference.dimension >= 0)
+    if (user && hdf5_->H5Iget_type(user.id()) == H5I_DATASET && reference.dimension >= 0)
       longest = std::max(longest, length_of(hdf5_, user.id(), static_cast<std::size_t>(reference.dimension)));
   }
   return longest;

@@ -17,7 +17,7 @@ namespace plait::container::hdf5 {
 /// The dimensions of a dataset, as its attributes describe them.
 struct Dimensions {
   /// One for each dimension: the address of the dataset that is its scale, 0 without one.  Or none at all.
-  std::vector<Address> scales;
+  std::vector<haddr_t> scales;
   /// One for each dimension, empty without one.  Or none at all.
   std::vector<std::string> labels;
   /// One for each dimension: the number that netCDF gives it in the file.  Or none at all.
@@ -25,17 +25,17 @@ struct Dimensions {
   /// True if the dataset is a scale itself.
   bool is_scale = false;
   /// The dataset.
-  Address address = 0;
+  haddr_t address = 0;
 
   /// True if only the numbers lead to some scales.
   bool needs_numbers() const;
 };
 
 /// Reads the attributes of a dataset that has `count` dimensions.
-Dimensions read_dimensions(const Library& hdf5, Id dataset, Address address, std::size_t count);
+Dimensions read_dimensions(const Library& hdf5, hid_t dataset, haddr_t address, std::size_t count);
 
 /// True for a scale that only gives a dimension its length: a dimension of netCDF without a variable.
-bool is_only_dimension(const Library& hdf5, Id dataset);
+bool is_only_dimension(const Library& hdf5, hid_t dataset);
 
 /// netCDF's library stores a variable under this prefix if it has the name of a dimension but is not its coordinate
 /// variable (netCDF-4 format specification, "Coordinate variables").
@@ -49,10 +49,10 @@ std::string non_coordinate_path(std::string_view variable);
 class ScaleTable {
  public:
   /// descriptor: of the file.
-  ScaleTable(const Library& hdf5, Id file, int descriptor) : hdf5_(hdf5), file_(file), records_(descriptor) {}
+  ScaleTable(const Library& hdf5, hid_t file, int descriptor) : hdf5_(hdf5), file_(file), records_(descriptor) {}
 
   /// Remembers a dataset, whose names then need not be searched for.
-  void add(Id dataset, Address address, const std::string& path);
+  void add(hid_t dataset, haddr_t address, const std::string& path);
   /// The names of `count` dimensions, each empty without one; none at all if no dimension has one.
   std::vector<std::string> names(const Dimensions& dimensions, std::size_t count);
   /// True if add() must have seen all datasets of the file before names() and extend_records() are called for a dataset.
@@ -63,24 +63,24 @@ class ScaleTable {
 
  private:
   /// Notes the extents of a coordinate variable of several dimensions, which no scale refers to.
-  void add_extents(Id dataset);
+  void add_extents(hid_t dataset);
   /// True if netCDF's library has written the scale.
-  bool is_of_netcdf(Id scale) const;
+  bool is_of_netcdf(hid_t scale) const;
   /// The scale that gives an unlimited dimension its length; 0: there is none.
-  Address record_scale(const Dimensions& dimensions, std::size_t d) const;
+  haddr_t record_scale(const Dimensions& dimensions, std::size_t d) const;
   /// 0: dimension `d` has no scale that is known.
-  Address scale(const Dimensions& dimensions, std::size_t d) const;
-  const std::string& name(Address scale);
+  haddr_t scale(const Dimensions& dimensions, std::size_t d) const;
+  const std::string& name(haddr_t scale);
   /// The length of the longest dataset that has the dimension.
-  std::int64_t records(Address scale);
-  std::int64_t longest_user(Id scale);
+  std::int64_t records(haddr_t scale);
+  std::int64_t longest_user(hid_t scale);
 
   const Library& hdf5_;
-  Id file_;
-  std::map<Address, std::string> names_;
-  std::map<std::int64_t, Address> numbered_;
+  hid_t file_;
+  std::map<haddr_t, std::string> names_;
+  std::map<std::int64_t, haddr_t> numbered_;
   std::map<std::int64_t, std::int64_t> longest_;  // of coordinate variables of several dimensions, by its number
-  std::map<Address, std::int64_t> found_records_;
+  std::map<haddr_t, std::int64_t> found_records_;
   RecordCounts records_;
 };
 

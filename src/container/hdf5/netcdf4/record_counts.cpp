@@ -39,14 +39,14 @@ RecordCounts::File* RecordCounts::known() const {
   return &all.back();
 }
 
-std::optional<std::int64_t> RecordCounts::find(Address scale) const {
+std::optional<std::int64_t> RecordCounts::find(haddr_t scale) const {
   const File* const file = known();
   if (file == nullptr) return std::nullopt;
   const auto found = file->records.find(scale);
   return found == file->records.end() ? std::nullopt : std::optional(found->second);
 }
 
-void RecordCounts::add(Address scale, std::int64_t records) const {
+void RecordCounts::add(haddr_t scale, std::int64_t records) const {
   if (!is_settled_) return;
   File* file = known();
   if (file == nullptr) {

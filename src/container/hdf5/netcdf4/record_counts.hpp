@@ -23,13 +23,13 @@ class RecordCounts {
   /// The file that is opened by this descriptor.
   explicit RecordCounts(int descriptor);
 
-  std::optional<std::int64_t> find(Address scale) const;
-  void add(Address scale, std::int64_t records) const;
+  std::optional<std::int64_t> find(haddr_t scale) const;
+  void add(haddr_t scale, std::int64_t records) const;
 
  private:
   struct File {
     struct stat state{};
-    std::map<Address, std::int64_t> records;
+    std::map<haddr_t, std::int64_t> records;
   };
   /// All files, the last used last.
   /// threads  Whoever holds the Library.

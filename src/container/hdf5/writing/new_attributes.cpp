@@ -20,24 +20,22 @@ namespace {
 
 using base::text;
 
-constexpr int kInUtf8 = 1;                           // H5T_CSET_UTF8
-constexpr std::size_t kAnyLength = ~std::size_t{0};  // H5T_VARIABLE
 /// The library keeps attributes in messages of less than 64 KiB, in the format that all versions read.
 constexpr std::size_t kMostBytes = 64'000;
-constexpr std::size_t kMostDimensions = 32;  // H5S_MAX_RANK
 
 Handle fixed_text_type(const Library& hdf5, std::size_t bytes, bool utf8) {
   Handle type(hdf5->H5Tcopy(hdf5->H5T_C_S1_g), hdf5->H5Tclose);
-  const bool made = hdf5->H5Tset_size(type.id(), bytes) >= 0 && (!utf8 || hdf5->H5Tset_cset(type.id(), kInUtf8) >= 0);
+  const bool made =
+      hdf5->H5Tset_size(type.id(), bytes) >= 0 && (!utf8 || hdf5->H5Tset_cset(type.id(), H5T_CSET_UTF8) >= 0);
   return made ? std::move(type) : Handle();
 }
 
-void write_texts(const Library& hdf5, Id object, const ArrayAttribute& attribute, bool of_netcdf,
+void write_texts(const Library& hdf5, hid_t object, const ArrayAttribute& attribute, bool of_netcdf,
                  const std::string& shown) {
   const std::string& first = attribute.texts.empty() ? std::string() : attribute.texts.front();
   if (of_netcdf && attribute.shape.empty() && first.size() < kMostBytes) {
     const Handle type = fixed_text_type(hdf5, std::max<std::size_t>(first.size(), 1), true);
-    const Handle space = first.empty() ? Handle(hdf5->H5Screate(kNull), hdf5->H5Sclose) : space_of(hdf5, {});
+    const Handle space = first.empty() ? Handle(hdf5->H5Screate(H5S_NULL), hdf5->H5Sclose) : space_of(hdf5, {});
     return write_values(hdf5, object, attribute.name, {type, space, first.data()}, shown);
   }
   std::vector<const char*> texts;
@@ -72,7 +70,7 @@ ArrayAttribute as_in_netcdf(const ArrayAttribute& given) {
 
 /// A type of numbers that netCDF does not have of itself has a name in the file: for complex ones that of the nc-complex
 /// library, which netCDF4-python knows as well.
-Handle type_in_netcdf(const Library& hdf5, Id object, const std::string& dtype) {
+Handle type_in_netcdf(const Library& hdf5, hid_t object, const std::string& dtype) {
   Handle type = new_type(hdf5, dtype);
   const std::string_view kind = std::string_view(dtype).substr(1);
   if (!type || (kind[0] != 'c' && kind[0] != 'V')) return type;
@@ -89,8 +87,8 @@ Handle type_in_netcdf(const Library& hdf5, Id object, const std::string& dtype) 
 std::string refused_by_hdf5(const ArrayAttribute& attribute, bool of_netcdf) {
   if (!attribute.refused.empty()) return attribute.refused;
   if (is_internal(attribute.name, false)) return "HDF5 and netCDF-4 keep dimensions under this name";
-  if (attribute.shape.size() > kMostDimensions)
-    return text("it has ", attribute.shape.size(), " dimensions, and HDF5's attributes at most ", kMostDimensions);
+  if (attribute.shape.size() > H5S_MAX_RANK)
+    return text("it has ", attribute.shape.size(), " dimensions, and HDF5's attributes at most ", H5S_MAX_RANK);
   if (attribute.is_json())
     return "HDF5's attributes are numbers and texts, and lists of these, but this is nested, null or of several types";
   if (attribute.is_texts()) {
@@ -110,16 +108,16 @@ std::string refused_by_hdf5(const ArrayAttribute& attribute, bool of_netcdf) {
   return {};
 }
 
-Handle text_type(const Library& hdf5) { return fixed_text_type(hdf5, kAnyLength, true); }
+Handle text_type(const Library& hdf5) { return fixed_text_type(hdf5, H5T_VARIABLE, true); }
 
 Handle space_of(const Library& hdf5, const Extents& shape) {
-  if (shape.empty()) return {hdf5->H5Screate(kScalar), hdf5->H5Sclose};
-  std::vector<Size> extents;
-  for (const std::int64_t extent : shape) extents.push_back(static_cast<Size>(extent));
+  if (shape.empty()) return {hdf5->H5Screate(H5S_SCALAR), hdf5->H5Sclose};
+  std::vector<hsize_t> extents;
+  for (const std::int64_t extent : shape) extents.push_back(static_cast<hsize_t>(extent));
   return {hdf5->H5Screate_simple(static_cast<int>(extents.size()), extents.data(), nullptr), hdf5->H5Sclose};
 }
 
-void write_values(const Library& hdf5, Id object, const std::string& name, const RawValues& values,
+void write_values(const Library& hdf5, hid_t object, const std::string& name, const RawValues& values,
                   const std::string& shown) {
   const auto& [type, space, begin] = values;
   const Handle made(type && space ? hdf5->H5Acreate2(object, name.c_str(), type.id(), space.id(), 0, 0) : -1,
@@ -132,13 +130,13 @@ void write_values(const Library& hdf5, Id object, const std::string& name, const
         EIO);
 }
 
-void write_plain_text(const Library& hdf5, Id object, const std::string& name, const std::string& value,
+void write_plain_text(const Library& hdf5, hid_t object, const std::string& name, const std::string& value,
                       const std::string& shown) {
   write_values(hdf5, object, name, {fixed_text_type(hdf5, value.size() + 1, false), space_of(hdf5, {}), value.c_str()},
                shown);
 }
 
-void write_attribute(const Library& hdf5, Id object, const ArrayAttribute& attribute, bool of_netcdf,
+void write_attribute(const Library& hdf5, hid_t object, const ArrayAttribute& attribute, bool of_netcdf,
                      const std::string& shown) {
   if (const std::string why = refused_by_hdf5(attribute, of_netcdf); !why.empty())
     refuse(text(shown, ": the attribute \"", attribute.name, "\" cannot be written: ", why, "; leave it out"));

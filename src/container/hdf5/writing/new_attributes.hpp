@@ -14,7 +14,7 @@ std::string refused_by_hdf5(const ArrayAttribute& attribute, bool of_netcdf);
 /// Writes one.  of_netcdf: as netCDF has it, a list of numbers or a text of a fixed length; complex numbers and bytes
 /// have a type with a name in the file, without which netCDF's library does not see them.
 /// errors  kArgument: refused_by_hdf5().  kSystem: the library fails.
-void write_attribute(const Library& hdf5, Id object, const ArrayAttribute& attribute, bool of_netcdf,
+void write_attribute(const Library& hdf5, hid_t object, const ArrayAttribute& attribute, bool of_netcdf,
                      const std::string& shown);
 
 /// Values as they lie in memory.
@@ -25,11 +25,11 @@ struct RawValues {
 };
 
 /// Writes values.  errors  kSystem: the library fails.
-void write_values(const Library& hdf5, Id object, const std::string& name, const RawValues& values,
+void write_values(const Library& hdf5, hid_t object, const std::string& name, const RawValues& values,
                   const std::string& shown);
 
 /// A text that ends with a zero, as what describes dimensions has it.
-void write_plain_text(const Library& hdf5, Id object, const std::string& name, const std::string& value,
+void write_plain_text(const Library& hdf5, hid_t object, const std::string& name, const std::string& value,
                       const std::string& shown);
 
 /// The type of texts of any length, in UTF-8.

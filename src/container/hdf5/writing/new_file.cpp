@@ -29,12 +29,7 @@ namespace {
 
 using base::text;
 
-constexpr unsigned kTruncate = 2;        // H5F_ACC_TRUNC
-constexpr int kEarliest = 0;             // H5F_LIBVER_EARLIEST
-constexpr int kV110 = 2;                 // H5F_LIBVER_V110
-constexpr int kUtf8 = 1;                 // H5T_CSET_UTF8
-constexpr unsigned kOptionalFilter = 1;  // H5Z_FLAG_OPTIONAL
-constexpr unsigned kKeepsOrder = 3;      // H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED
+constexpr unsigned kKeepsOrder = H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED;
 
 /// A file in memory, or beside other temporary ones, of which only what has been written takes room.  Its name goes as
 /// soon as the library has it open, which does not take files without one.
@@ -93,14 +88,14 @@ void check_name(const std::string& name, const std::string& shown) {
   }
 }
 
-Handle list_of(const Library& hdf5, Id kind) { return {hdf5->H5Pcreate(kind), hdf5->H5Pclose}; }
+Handle list_of(const Library& hdf5, hid_t kind) { return {hdf5->H5Pcreate(kind), hdf5->H5Pclose}; }
 
 /// Of that shape; `unlimited` dimensions may grow.
 Handle growing_space(const Library& hdf5, const Extents& shape, const std::vector<std::int64_t>& unlimited) {
   if (unlimited.empty()) return space_of(hdf5, shape);
-  const std::vector<Size> extents(shape.begin(), shape.end());
-  std::vector<Size> most = extents;
-  for (const std::int64_t d : unlimited) most[static_cast<std::size_t>(d)] = kUnlimited;
+  const std::vector<hsize_t> extents(shape.begin(), shape.end());
+  std::vector<hsize_t> most = extents;
+  for (const std::int64_t d : unlimited) most[static_cast<std::size_t>(d)] = H5S_UNLIMITED;
   return {hdf5->H5Screate_simple(static_cast<int>(extents.size()), extents.data(), most.data()), hdf5->H5Sclose};
 }
 
@@ -113,17 +108,17 @@ Extents chunk_of_empty(const Extents& shape) {
 }
 
 /// How a dataset is kept.  type: of its elements.
-Handle creation_of(const Library& hdf5, const Member& member, Id type) {
+Handle creation_of(const Library& hdf5, const Member& member, hid_t type) {
   Handle kept = list_of(hdf5, hdf5->H5P_CLS_DATASET_CREATE_ID_g);
   bool said = hdf5->H5Pset_obj_track_times(kept.id(), false) >= 0;
   if (!member.fill.empty()) said = said && hdf5->H5Pset_fill_value(kept.id(), type, member.fill.data()) >= 0;
   if (!member.in_chunks() && member.unlimited.empty()) return said ? std::move(kept) : Handle();
   const Extents chunk = member.in_chunks() ? *member.chunk : chunk_of_empty(member.type.shape);
-  const std::vector<Size> extents(chunk.begin(), chunk.end());
+  const std::vector<hsize_t> extents(chunk.begin(), chunk.end());
   said = said && hdf5->H5Pset_chunk(kept.id(), static_cast<int>(extents.size()), extents.data()) >= 0;
   // Optional: the library that describes the dataset may not have it.
   for (const Filter& filter : filters_of(member.codec, member.type.element_bytes))
-    said = said && hdf5->H5Pset_filter(kept.id(), static_cast<int>(filter.id), kOptionalFilter, filter.values.size(),
+    said = said && hdf5->H5Pset_filter(kept.id(), static_cast<int>(filter.id), H5Z_FLAG_OPTIONAL, filter.values.size(),
                                        filter.values.data()) >= 0;
   return said ? std::move(kept) : Handle();
 }
@@ -148,8 +143,8 @@ class Describing {
     const Handle creation = list_of(hdf5, hdf5->H5P_CLS_FILE_CREATE_ID_g);
     linked_ = list_of(hdf5, hdf5->H5P_CLS_LINK_CREATE_ID_g);
     grouped_ = list_of(hdf5, hdf5->H5P_CLS_GROUP_CREATE_ID_g);
-    bool said = hdf5->H5Pset_libver_bounds(access.id(), kEarliest, kV110) >= 0 &&
-                hdf5->H5Pset_char_encoding(linked_.id(), kUtf8) >= 0;
+    bool said = hdf5->H5Pset_libver_bounds(access.id(), H5F_LIBVER_EARLIEST, H5F_LIBVER_V110) >= 0 &&
+                hdf5->H5Pset_char_encoding(linked_.id(), H5T_CSET_UTF8) >= 0;
     // netCDF's library takes what it is to change in the order in which it was made.
     if (wanted.of_netcdf)
       said = said && hdf5->H5Pset_link_creation_order(creation.id(), kKeepsOrder) >= 0 &&
@@ -167,7 +162,7 @@ class Describing {
     if (!scales_.scales.empty()) describe_scales();
     describe_dimension_lists();
     std::vector<std::int64_t> headers;
-    for (const Address address : addresses_) headers.push_back(static_cast<std::int64_t>(address));
+    for (const haddr_t address : addresses_) headers.push_back(static_cast<std::int64_t>(address));
     // Much of it is written only now.
     if (file_.close_now() < 0) failed(hdf5_, wanted_.path);
     return headers;
@@ -180,12 +175,10 @@ class Describing {
     return object;
   }
   std::string shown(const std::string& name) const { return text(wanted_.path, "::", name); }
-  Address address_of(Id object, const std::string& name) const {
-    ObjectInfo info;
-    constexpr unsigned kBasicInfo = 1;  // H5O_INFO_BASIC
-    const auto ask = hdf5_->H5Oget_info3 != nullptr ? hdf5_->H5Oget_info3 : hdf5_->H5Oget_info2;
-    if (ask(object, &info, kBasicInfo) < 0) failed(hdf5_, shown(name));
-    return info.address;
+  haddr_t address_of(hid_t object, const std::string& name) const {
+    const auto address = hdf5_.address(object);
+    if (!address) failed(hdf5_, shown(name));
+    return *address;
   }
 
   void describe_groups() const {
@@ -225,7 +218,7 @@ class Describing {
     const std::vector<std::int64_t> unlimited(scale.unlimited ? 1 : 0, 0);
     const Handle space = growing_space(hdf5_, {scale.length}, unlimited);
     const Handle kept = list_of(hdf5_, hdf5_->H5P_CLS_DATASET_CREATE_ID_g);
-    constexpr Size kChunk = 1024;
+    constexpr hsize_t kChunk = 1024;
     bool said = hdf5_->H5Pset_obj_track_times(kept.id(), false) >= 0;
     if (scale.unlimited) said = said && hdf5_->H5Pset_chunk(kept.id(), 1, &kChunk) >= 0;
     const Handle dataset(
@@ -257,9 +250,9 @@ class Describing {
     }
   }
   /// Which datasets have the dimension.
-  void write_references(Id dataset, const Scale& scale, const std::string& where) const {
+  void write_references(hid_t dataset, const Scale& scale, const std::string& where) const {
     struct Reference {
-      Address dataset;
+      haddr_t dataset;
       std::uint32_t dimension;
       std::uint32_t unused;
     };
@@ -268,10 +261,10 @@ class Describing {
     std::vector<Reference> references;
     for (const auto& [member, dimension] : scale.used)
       references.push_back({addresses_[member], static_cast<std::uint32_t>(dimension), 0});
-    const Handle type(hdf5_->H5Tcreate(kCompound, sizeof(Reference)), hdf5_->H5Tclose);
+    const Handle type(hdf5_->H5Tcreate(H5T_COMPOUND, sizeof(Reference)), hdf5_->H5Tclose);
     const Handle number = new_type(hdf5_, "<i4");
     const bool made = hdf5_->H5Tinsert(type.id(), "dataset", 0, hdf5_->H5T_STD_REF_OBJ_g) >= 0 &&
-                      hdf5_->H5Tinsert(type.id(), "dimension", sizeof(Address), number.id()) >= 0;
+                      hdf5_->H5Tinsert(type.id(), "dimension", sizeof(haddr_t), number.id()) >= 0;
     if (!made) failed(hdf5_, where);
     write_values(hdf5_, dataset, "REFERENCE_LIST",
                  {type, space_of(hdf5_, {static_cast<std::int64_t>(references.size())}), references.data()}, where);
@@ -290,15 +283,16 @@ class Describing {
       if (!wanted_.of_netcdf || !all) write_labels(dataset.id(), one);
     }
   }
-  void write_list(Id dataset, const std::vector<std::ptrdiff_t>& its, const Member& one) const {
-    std::vector<Sequence> sequences;
+  void write_list(hid_t dataset, const std::vector<std::ptrdiff_t>& its, const Member& one) const {
+    std::vector<haddr_t> addresses = scale_addresses_;  // in a hvl_t no pointer is const
+    std::vector<hvl_t> sequences;
     for (const std::ptrdiff_t scale : its)
-      sequences.push_back(scale < 0 ? Sequence{} : Sequence{1, &scale_addresses_[static_cast<std::size_t>(scale)]});
+      sequences.push_back(scale < 0 ? hvl_t{} : hvl_t{1, &addresses[static_cast<std::size_t>(scale)]});
     const Handle type(hdf5_->H5Tvlen_create(hdf5_->H5T_STD_REF_OBJ_g), hdf5_->H5Tclose);
     write_values(hdf5_, dataset, "DIMENSION_LIST",
                  {type, space_of(hdf5_, {static_cast<std::int64_t>(its.size())}), sequences.data()}, shown(one.name));
   }
-  void write_labels(Id dataset, const Member& one) const {
+  void write_labels(hid_t dataset, const Member& one) const {
     const std::vector<std::string>& names = one.dimension_names;
     if (std::ranges::all_of(names, &std::string::empty)) return;
     std::vector<const char*> labels;
@@ -308,20 +302,14 @@ class Describing {
                  shown(one.name));
   }
 
-  /// As the library takes sequences of any length (hvl_t).
-  struct Sequence {
-    std::size_t count = 0;
-    const void* elements = nullptr;
-  };
-
   const Library& hdf5_;
   const WantedFile& wanted_;
   const Scales scales_;
   Handle linked_;
   Handle grouped_;
   Handle file_;
-  std::vector<Address> addresses_;        // of the arrays
-  std::vector<Address> scale_addresses_;  // of the scales
+  std::vector<haddr_t> addresses_;        // of the arrays
+  std::vector<haddr_t> scale_addresses_;  // of the scales
 };
 
 }  // namespace

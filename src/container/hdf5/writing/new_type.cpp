@@ -12,13 +12,14 @@ namespace {
 Handle integer_type(const Library& hdf5, bool is_signed, std::size_t bytes) {
   Handle type(hdf5->H5Tcopy(hdf5->H5T_STD_I64LE_g), hdf5->H5Tclose);
   if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8) return {};
-  const bool made = hdf5->H5Tset_size(type.id(), bytes) >= 0 && hdf5->H5Tset_sign(type.id(), is_signed ? 1 : 0) >= 0;
+  const bool made = hdf5->H5Tset_size(type.id(), bytes) >= 0 &&
+                    hdf5->H5Tset_sign(type.id(), is_signed ? H5T_SGN_2 : H5T_SGN_NONE) >= 0;
   return made ? std::move(type) : Handle();
 }
 
 Handle float_type(const Library& hdf5, const FloatFormat& format) {
   Handle type(hdf5->H5Tcopy(hdf5->H5T_IEEE_F64LE_g), hdf5->H5Tclose);
-  const Id id = type.id();
+  const hid_t id = type.id();
   const auto fields = [&] {
     return hdf5->H5Tset_fields(id, format.sign, format.exponent, format.exponent_bits, 0, format.mantissa_bits) >= 0 &&
            hdf5->H5Tset_ebias(id, format.bias) >= 0 && hdf5->H5Tset_norm(id, format.norm) >= 0;
@@ -49,9 +50,9 @@ Handle boolean_type(const Library& hdf5) {
 }
 
 Handle bytes_type(const Library& hdf5, bool is_text, std::size_t bytes) {
-  Handle type(is_text ? hdf5->H5Tcopy(hdf5->H5T_C_S1_g) : hdf5->H5Tcreate(kOpaque, bytes), hdf5->H5Tclose);
+  Handle type(is_text ? hdf5->H5Tcopy(hdf5->H5T_C_S1_g) : hdf5->H5Tcreate(H5T_OPAQUE, bytes), hdf5->H5Tclose);
   const bool made =
-      hdf5->H5Tset_size(type.id(), bytes) >= 0 && (!is_text || hdf5->H5Tset_strpad(type.id(), kNullPadded) >= 0);
+      hdf5->H5Tset_size(type.id(), bytes) >= 0 && (!is_text || hdf5->H5Tset_strpad(type.id(), H5T_STR_NULLPAD) >= 0);
   return made ? std::move(type) : Handle();
 }
 
@@ -67,7 +68,7 @@ Handle new_type(const Library& hdf5, const std::string& dtype) {
       stop != end || error != std::errc() || bytes == 0)
     return {};
   const auto ordered = [&](Handle type) {
-    if (type && order == '>' && hdf5->H5Tset_order(type.id(), kBigEndian) < 0) return Handle();
+    if (type && order == '>' && hdf5->H5Tset_order(type.id(), H5T_ORDER_BE) < 0) return Handle();
     return type;
   };
   switch (kind) {
@@ -80,7 +81,7 @@ Handle new_type(const Library& hdf5, const std::string& dtype) {
     case 'c': {
       const Handle part = new_type(hdf5, std::string{order, 'f'} + std::to_string(bytes / 2));
       if (!part) return {};
-      Handle type(hdf5->H5Tcreate(kCompound, bytes), hdf5->H5Tclose);
+      Handle type(hdf5->H5Tcreate(H5T_COMPOUND, bytes), hdf5->H5Tclose);
       const bool made = hdf5->H5Tinsert(type.id(), "r", 0, part.id()) >= 0 &&
                         hdf5->H5Tinsert(type.id(), "i", bytes / 2, part.id()) >= 0;
       return made ? std::move(type) : Handle();
