@@ -47,7 +47,7 @@ std::unique_ptr<Dataset> ClassicFile::dataset(const FileOptions& /*stated*/) {
   const std::vector<Member> members = members_of(variables);
   const Member& member = chosen(members, name_);
   const Rows& rows = variables[static_cast<std::size_t>(&member - members.data())].rows;
-  auto content = static_cast<Content>(member);
+  auto content = static_cast<const Content&>(member);
   if (rows.count != 1) content.data_offset = 0;
   const std::int64_t end = rows.begin + (rows.count - 1) * rows.stride + rows.row;
   if (rows.count != 1 && end > store_->size())

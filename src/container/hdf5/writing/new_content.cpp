@@ -201,7 +201,7 @@ void assign_offsets(NewContent& made, std::int64_t head_bytes) {
   made.file_bytes = end = later ? rounded(end, kPage) : std::max(end, head_bytes);
   for (Member& one : made.members)
     if (comes_later(one)) {
-      auto whole = static_cast<Content>(one);
+      auto whole = static_cast<const Content&>(one);
       whole.data_offset = 0;
       one.data_offset = end;
       end = rounded(base::checked_add(end, whole.bytes(), "bytes of all chunks"), kLine);
