@@ -4,8 +4,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "store/posix/identity.hpp"
 
 namespace plait::store {
 
@@ -59,6 +62,8 @@ class Store {
   /// Called instead where such an access has failed, when none of its writes is under way any more: drops what has been
   /// kept.
   virtual void forget() noexcept {}
+  /// The ordinary file that has these bytes at the same offsets, under name(); empty: there is none.  errors  kSystem.
+  virtual std::optional<posix::Identity> file_identity() const { return {}; }
   /// Returns once all completed writes survive a loss of power.
   virtual void sync() = 0;
 

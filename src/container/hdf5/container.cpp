@@ -7,8 +7,8 @@
 #include <string_view>
 #include <utility>
 
-#include "container/hdf5/new_file.hpp"
 #include "container/hdf5/opened_file.hpp"
+#include "container/hdf5/writing/file_creation.hpp"
 #include "container/hdf5/writing/new_attributes.hpp"
 #include "container/hdf5/writing/new_content.hpp"
 

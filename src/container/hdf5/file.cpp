@@ -18,7 +18,6 @@
 #include "container/refuse.hpp"
 #include "plait/error.hpp"
 #include "plait/layout.hpp"
-#include "store/posix/posix_store.hpp"
 
 namespace plait::container::hdf5 {
 
@@ -62,8 +61,7 @@ std::string shown_name(const std::string& path, std::string_view name) { return 
 
 /// The path, of a file that the library can open as well.
 const std::string& ordinary(const store::Store& store, const std::string& path) {
-  if (dynamic_cast<const store::posix::PosixStore*>(&store) == nullptr)
-    refuse(text(path, ": HDF5 files are read where they are ordinary files; copy it to one"));
+  if (!store.file_identity()) refuse(text(path, ": HDF5 files are read where they are ordinary files; copy it to one"));
   return path;
 }
 
@@ -72,9 +70,8 @@ const std::string& ordinary(const store::Store& store, const std::string& path) 
 HdfFile::HdfFile(store::Store& store, const std::string& path, For what)
     : store_(store), path_(ordinary(store, path)), bytes_(store.size()) {
   const bool changing = what == For::kChanging;
-  const auto* bytes = dynamic_cast<const store::posix::PosixStore*>(&store);
   // What is changed has its whole path: the working directory may be another one than when the store was opened.
-  const std::string& opened = changing ? path : bytes->name();
+  const std::string& opened = changing ? path : store.name();
   recover_from_journal(opened);
   bytes_ = store.size();
   file_ = Handle(hdf5_->H5Fopen(opened.c_str(), changing ? kReadWrite : kReadOnly, 0), hdf5_->H5Fclose);
@@ -90,7 +87,7 @@ HdfFile::HdfFile(store::Store& store, const std::string& path, For what)
                 EIO);
   descriptor_ = *static_cast<int*>(descriptor);
   // Links and drivers may lead elsewhere, and names to new files.
-  store::posix::check_not_replaced(descriptor_, bytes->identity(), path);
+  store::posix::check_not_replaced(descriptor_, *store.file_identity(), path);
   unsigned intent = 0;
   if (!changing && hdf5_->H5Fget_intent(file_.id(), &intent) >= 0 && (intent & kReadWrite) != 0)
     throw Error(ErrorKind::kSystem,

@@ -35,6 +35,7 @@ class PosixStore : public Store {
   std::int64_t size() override;
   /// Of the file that it has opened, whatever its name stands for by now.  errors  kSystem.
   Identity identity() const { return identity_of(file_.number(), path_); }
+  std::optional<Identity> file_identity() const override { return identity(); }
   std::unique_ptr<Pending> submit_read(std::vector<ReadSegment> segments) override;
   std::unique_ptr<Pending> submit_write(std::vector<WriteSegment> segments) override;
   void sync() override;

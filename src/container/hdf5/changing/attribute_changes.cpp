@@ -12,7 +12,6 @@
 #include "container/hdf5/changing/private_image.hpp"
 #include "container/hdf5/file.hpp"
 #include "plait/error.hpp"
-#include "store/posix/posix_store.hpp"
 #include "store/posix/temporary.hpp"
 
 namespace plait::container::hdf5 {
@@ -42,8 +41,7 @@ std::optional<FileChanges> changes_in_image(store::Store& store, const std::stri
 
 Descriptor lock_for_attributes(store::Store& store, const std::string& path) {
   Descriptor file = store::posix::open_file(path, O_RDWR);
-  const auto* bytes = dynamic_cast<const store::posix::PosixStore*>(&store);
-  if (bytes != nullptr) store::posix::check_not_replaced(file.number(), bytes->identity(), path);
+  if (const auto identity = store.file_identity()) store::posix::check_not_replaced(file.number(), *identity, path);
   if (uses_file_locks() && !store::posix::lock_at_once(file.number(), path))
     throw Error(ErrorKind::kSystem,
                 text(path,

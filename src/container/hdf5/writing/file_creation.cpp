@@ -1,4 +1,4 @@
-#include "container/hdf5/new_file.hpp"
+#include "container/hdf5/writing/file_creation.hpp"
 
 #include <algorithm>
 #include <utility>
