@@ -11,6 +11,8 @@
 #include <ctime>
 #include <thread>
 
+#include "base/wait/interruption.hpp"
+
 namespace plait::transport {
 
 static_assert(sizeof(std::atomic<std::uint32_t>) == 4 && std::atomic<std::uint32_t>::is_always_lock_free);
@@ -39,29 +41,45 @@ bool yield_for_a_while(base::FunctionRef<bool()> done) {
   return false;
 }
 
-constexpr std::chrono::milliseconds kQuarterSecond{250};
+/// Looks at a Liveness while a worker waits: four times a second, and for an interruption ten times a second.
+class LivenessTimer {
+ public:
+  explicit LivenessTimer(Liveness& liveness) : liveness_(liveness) {}
+  /// errors  What the Liveness finds, unless `done`: a worker that has left since may have done its part before.
+  void look(base::FunctionRef<bool()> done) {
+    const auto now = Clock::now();
+    if (interruption_.is_due(now)) liveness_.check_interruption();
+    if (now - looked_ < kBetweenLooks) return;
+    looked_ = now;
+    try {
+      liveness_.check();
+    } catch (...) {
+      if (!done()) throw;
+    }
+  }
+
+ private:
+  using Clock = base::InterruptionTimer::Clock;
+  static constexpr std::chrono::milliseconds kBetweenLooks{250};
+
+  Liveness& liveness_;
+  base::InterruptionTimer interruption_;
+  Clock::time_point looked_ = Clock::now();
+};
 
 /// Naps begin with this one and double.
 void wait(base::FunctionRef<bool()> done, std::atomic<std::uint32_t>& word, Liveness& liveness,
           std::chrono::nanoseconds nap) {
   if (yield_for_a_while(done)) return;
-  std::chrono::nanoseconds napped{0};
+  LivenessTimer timer(liveness);
   while (true) {
     const std::uint32_t seen = word.load(std::memory_order_acquire);
     if (done()) return;
-    // The time limit is for what raises another word, and for peers that never will raise this one.
-    if (sleep_on(word, seen, nap) || done()) continue;
-    napped += nap;
-    nap = std::min<std::chrono::nanoseconds>(2 * nap, kQuarterSecond);
-    if (napped < kQuarterSecond) continue;
-    napped = {};
-    liveness.check_interruption();
-    try {
-      liveness.check();
-    } catch (...) {
-      // One that has left since may have done its part before.
-      if (!done()) throw;
-    }
+    // The time limit is for what raises another word, for peers that never will raise this one, and for signals that
+    // another thread of this process gets.
+    if (!sleep_on(word, seen, nap)) nap = std::min<std::chrono::nanoseconds>(2 * nap, base::kBetweenInterruptions);
+    if (done()) return;
+    timer.look(done);
   }
 }
 
@@ -70,7 +88,7 @@ void wait(base::FunctionRef<bool()> done, std::atomic<std::uint32_t>& word, Live
 void wait_for(std::atomic<std::uint32_t>& word, std::uint32_t target, Liveness& liveness) {
   // Acquire here and release in raise(): whoever finds a counter raised finds what was written to shared memory before.
   const auto reached_it = [&] { return reached(word, target); };
-  wait(reached_it, word, liveness, kQuarterSecond);
+  wait(reached_it, word, liveness, base::kBetweenInterruptions);
 }
 
 void wait_until(base::FunctionRef<bool()> done, std::atomic<std::uint32_t>& word, Liveness& liveness) {
@@ -80,19 +98,10 @@ void wait_until(base::FunctionRef<bool()> done, std::atomic<std::uint32_t>& word
 void poll_until(base::FunctionRef<bool()> done, Liveness& liveness) {
   constexpr std::chrono::microseconds kNap{50};
   if (yield_for_a_while(done)) return;
-  auto looked = std::chrono::steady_clock::now();
+  LivenessTimer timer(liveness);
   while (!done()) {
     std::this_thread::sleep_for(kNap);
-    const auto now = std::chrono::steady_clock::now();
-    if (now - looked < kQuarterSecond) continue;
-    looked = now;
-    liveness.check_interruption();
-    try {
-      liveness.check();
-    } catch (...) {
-      if (!done()) throw;
-      return;
-    }
+    timer.look(done);
   }
 }
 

@@ -35,11 +35,11 @@ class Liveness {
 /// Waits until `word` has reached `target`, counted modulo 2^32.
 /// cost    Yields its core to whoever can run for 100 us, then sleeps by futex: with more workers than cores a barrier
 ///         that kept its core would cost a scheduler quantum.
-/// errors  kSystem: what `liveness` finds, looked at four times a second and where a signal has come.
+/// errors  kSystem: what `liveness` finds, looked at four times a second, and asked for an interruption ten times.
 void wait_for(std::atomic<std::uint32_t>& word, std::uint32_t target, Liveness& liveness);
 
 /// Waits until `done` says so, which is asked whenever `word` is woken, and now and then besides: at first many times a
-/// millisecond, later four times a second.
+/// millisecond, later ten times a second.
 /// errors  As wait_for().
 void wait_until(base::FunctionRef<bool()> done, std::atomic<std::uint32_t>& word, Liveness& liveness);
 

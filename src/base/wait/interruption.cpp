@@ -1,7 +1,9 @@
 #include "base/wait/interruption.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <thread>
 
 #include "plait/error.hpp"
 
@@ -22,6 +24,15 @@ bool interrupted() {
 
 void check_interruption() {
   if (interrupted()) throw Error(ErrorKind::kSystem, "interrupted while it waited", EINTR);
+}
+
+void sleep_for(std::chrono::steady_clock::duration time) {
+  using Clock = std::chrono::steady_clock;
+  const auto end = Clock::now() + time;
+  for (auto rest = time; rest > Clock::duration::zero(); rest = end - Clock::now()) {
+    std::this_thread::sleep_for(std::min<Clock::duration>(rest, kBetweenInterruptions));
+    check_interruption();
+  }
 }
 
 }  // namespace plait::base

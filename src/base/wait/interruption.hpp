@@ -20,4 +20,24 @@ inline constexpr std::chrono::milliseconds kBetweenInterruptions{100};
 /// errors  kSystem, EINTR: the wait is to end.
 void check_interruption();
 
+/// Says when a wait that polls is to ask for an interruption: a poll costs a comparison of times, and only one in
+/// kBetweenInterruptions costs what interrupted() does, which may have to wait for Python's lock.
+class InterruptionTimer {
+ public:
+  using Clock = std::chrono::steady_clock;
+  /// True once in kBetweenInterruptions.
+  bool is_due(Clock::time_point now = Clock::now()) {
+    if (now - asked_ < kBetweenInterruptions) return false;
+    asked_ = now;
+    return true;
+  }
+
+ private:
+  Clock::time_point asked_ = Clock::now();
+};
+
+/// Sleeps for `time`.
+/// errors  kSystem, EINTR: the wait is to end.
+void sleep_for(std::chrono::steady_clock::duration time);
+
 }  // namespace plait::base

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "base/wait/interruption.hpp"
 #include "plait/error.hpp"
 
 namespace plait::transport::local {
@@ -127,20 +128,21 @@ void Mailboxes::wait(const bool& done) {
   constexpr std::chrono::milliseconds kBetweenLooks{250};
   auto moved = Clock::now();
   auto looked = moved;
+  base::InterruptionTimer interruption;
   while (true) {
     const bool pushed = push();
     const bool taken = take();
     if (done) return;
     const auto now = Clock::now();
+    if (interruption.is_due(now)) liveness_.check_interruption();
     if (pushed || taken) {
       moved = now;
     } else if (now - moved < kYielding) {
       ::sched_yield();
     } else if (now - looked < kBetweenLooks) {
-      sleep_on(all_[rank_].filled, taken_, outgoing_.empty() ? kBetweenLooks : kUntilBoxesAreFree);
+      sleep_on(all_[rank_].filled, taken_, outgoing_.empty() ? base::kBetweenInterruptions : kUntilBoxesAreFree);
     } else {
       looked = now;
-      liveness_.check_interruption();
       try {
         liveness_.check();
       } catch (...) {

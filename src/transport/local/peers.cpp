@@ -1,11 +1,7 @@
 #include "transport/local/peers.hpp"
 
-#include <cerrno>
 #include <cstddef>
 
-#include "base/text.hpp"
-#include "base/wait/interruption.hpp"
-#include "plait/error.hpp"
 #include "transport/node/peers.hpp"
 
 namespace plait::transport::local {
@@ -22,15 +18,7 @@ void PeerLiveness::check() {
 }
 
 void PeerLiveness::check_interruption() {
-  if (!base::interrupted()) return;
-  node::Departed departed;
-  departed.worker = rank_;
-  departed.calls = progress_.ended();
-  node::tell(departed, {"was interrupted in a collective call"});
-  departures_[static_cast<std::size_t>(rank_)].record(departed);
-  throw Error(ErrorKind::kSystem,
-              base::text("rank ", rank_, " was interrupted in a collective call; nothing more can be done together"),
-              EINTR);
+  node::check_interruption(rank_, progress_, departures_[static_cast<std::size_t>(rank_)]);
 }
 
 }  // namespace plait::transport::local

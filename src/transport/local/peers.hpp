@@ -21,8 +21,6 @@ class PeerLiveness : public Liveness {
                std::vector<std::shared_ptr<const base::ProcessWatch>> peers)
       : departures_(departures), rank_(rank), progress_(progress), peers_(std::move(peers)) {}
   void check() override;
-  /// One that has been interrupted takes part in nothing any more, as one that has left: the others may have got a part
-  /// of what it was to do.
   void check_interruption() override;
 
  private:

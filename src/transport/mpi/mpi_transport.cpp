@@ -48,14 +48,14 @@ class MpiTransport : public Transport, public node::GroupMeeting, public node::L
     control_.emplace(meeting, node::control_bytes(node_size_));
     auto liveness = std::make_unique<PeerLiveness>(topology.node.get(), workers_,
                                                    node::departures_of(control_->data(), node_size_), progress_);
-    PeerLiveness& watch = *liveness;
+    liveness_ = liveness.get();
     group_.emplace(control_->data(), node_rank_, node_size_, std::move(liveness));
     const bool apart = nodes_apart();
-    notices_.emplace(everyone_.get(), topology.cookie, group_->departures(), watch,
+    notices_.emplace(everyone_.get(), topology.cookie, group_->departures(), *liveness_,
                      FirstOfNodes{apart ? topology.leaders : std::vector<int>(), topology.leader_index});
     if (apart) {
       mailbox_ = std::make_unique<Mailbox>();
-      watch.watch_nodes([this] { notices_->look(); }, losses_.get());
+      liveness_->watch_nodes([this] { notices_->look(); }, losses_.get());
       if (node_rank_ == 0) leaders_.emplace(everyone_.get(), topology.leaders, topology.leader_index, *notices_);
     }
     listed_.emplace(*this);
@@ -96,11 +96,11 @@ class MpiTransport : public Transport, public node::GroupMeeting, public node::L
   std::span<std::byte> note(int node_rank) override { return group_->note(node_rank); }
 
   std::unique_ptr<Ticket> send(int to, std::span<const std::byte> bytes) override {
-    losses_->check();
+    check_taking_part();
     return start_send(everyone_.get(), to, bytes, *notices_);
   }
   std::unique_ptr<Ticket> receive(int from, std::span<std::byte> bytes) override {
-    losses_->check();
+    check_taking_part();
     return start_receive(everyone_.get(), from, bytes, *notices_);
   }
 
@@ -110,10 +110,8 @@ class MpiTransport : public Transport, public node::GroupMeeting, public node::L
 
   void reduce_min(std::span<std::int64_t> values) override {
     const node::Inside inside(progress_);
-    if (nodes_apart()) {
-      check_running();
-      losses_->check();
-    }
+    if (nodes_apart()) check_running();
+    check_taking_part();
     group_->reduce_min(values);
     if (!nodes_apart()) return;
     // One process of each node speaks for it; the others sleep until it has the result.
@@ -123,8 +121,8 @@ class MpiTransport : public Transport, public node::GroupMeeting, public node::L
 
   void broadcast(std::span<std::byte> bytes, int root) override {
     const node::Inside inside(progress_);
+    check_taking_part();
     if (!nodes_apart()) return group_->broadcast(bytes, root);
-    losses_->check();
     // What a wait leaves that has been given up, MPI may still touch.
     if (!mailbox_) mailbox_ = std::make_unique<Mailbox>();
     std::copy(bytes.begin(), bytes.end(), mailbox_->begin());
@@ -166,7 +164,15 @@ class MpiTransport : public Transport, public node::GroupMeeting, public node::L
   using Mailbox = std::array<std::byte, kMostBroadcast>;
 
   // For the meeting of those who make something that they share.
-  node::Group& group() override { return *group_; }
+  node::Group& group() override {
+    liveness_->check_uninterrupted();
+    return *group_;
+  }
+  /// errors  kSystem: not all processes can take part any more, or this one has been interrupted.
+  void check_taking_part() const {
+    liveness_->check_uninterrupted();
+    losses_->check();
+  }
 
   std::shared_ptr<Losses> losses_ = std::make_shared<Losses>();
   OwnComm everyone_;
@@ -182,6 +188,7 @@ class MpiTransport : public Transport, public node::GroupMeeting, public node::L
   std::unique_ptr<Mailbox> mailbox_;  // between nodes, made beforehand: an agreement must not fail for want of memory
   std::optional<node::Segment> control_;
   std::optional<node::Group> group_;
+  PeerLiveness* liveness_ = nullptr;  // the group's
   std::optional<Notices> notices_;
   std::optional<Leaders> leaders_;  // where there are several nodes, on the first process of each of them
   std::unique_ptr<node::Windows> windows_;

@@ -10,6 +10,7 @@
 #include <span>
 #include <thread>
 
+#include "base/wait/interruption.hpp"
 #include "transport/host/sockets.hpp"
 #include "transport/native/hello.hpp"
 #include "transport/native/patience.hpp"
@@ -24,10 +25,12 @@ constexpr std::chrono::milliseconds kNap{2};
 
 /// 0, or the system's code.
 int connect_to(int socket, const sockaddr* name, socklen_t length, Clock::time_point until) {
+  base::InterruptionTimer timer;
   while (::connect(socket, name, length) != 0) {
     if (errno == EISCONN) return 0;
     if (errno == EAGAIN) {
       if (Clock::now() + kNap > until) return ETIMEDOUT;
+      if (timer.is_due() && base::interrupted()) return EINTR;
       std::this_thread::sleep_for(kNap);
     } else if (errno == EINPROGRESS || errno == EALREADY) {
       if (const int code = wait_for(socket, POLLOUT, until)) return code;
@@ -101,7 +104,7 @@ Attempt attempt(const Address& to, const Key& key, Clock::time_point until) {
     Attempt made = attempt_once(to, key, until);
     const auto pause = tries * kLaterEachTime;
     if (!made.let_go || tries == kMostTries || Clock::now() + pause > until) return made;
-    std::this_thread::sleep_for(pause);
+    base::sleep_for(pause);
   }
 }
 

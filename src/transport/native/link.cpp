@@ -11,7 +11,6 @@
 #include <cstring>
 #include <optional>
 #include <string_view>
-#include <thread>
 #include <utility>
 
 #include "base/process.hpp"
@@ -215,8 +214,7 @@ std::unique_ptr<Link> Link::connect(const Endpoints& to, const Key& key, Clock::
                   base::text("cannot connect to a process on ", to.name, ": ",
                              tried.text.empty() ? "it has no address" : tried.text),
                   tried.code);
-    base::check_interruption();
-    std::this_thread::sleep_for(kBetweenRounds);
+    base::sleep_for(kBetweenRounds);
   }
 }
 

@@ -14,13 +14,12 @@
 namespace plait::transport::native {
 
 int wait_for(int socket, short events, Clock::time_point until) {
-  // What was sent to a lost host is noticed so; what is not sent is asked for by the system.
-  constexpr std::chrono::seconds kBetweenLooks{2};
+  // A lost host is noticed between two polls: what was sent to it is not acknowledged.
   pollfd one{socket, events, 0};
   while (true) {
     const auto rest = std::max(until - Clock::now(), Clock::duration::zero());
-    const bool last = rest <= kBetweenLooks;
-    const auto now = last ? rest : std::chrono::duration_cast<Clock::duration>(kBetweenLooks);
+    const bool last = rest <= base::kBetweenInterruptions;
+    const auto now = last ? rest : std::chrono::duration_cast<Clock::duration>(base::kBetweenInterruptions);
     const auto seconds = std::chrono::floor<std::chrono::seconds>(now);
     timespec left{};
     left.tv_sec = static_cast<time_t>(seconds.count());

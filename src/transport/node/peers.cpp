@@ -5,6 +5,7 @@
 #include <cerrno>
 
 #include "base/text.hpp"
+#include "base/wait/interruption.hpp"
 #include "plait/error.hpp"
 
 namespace plait::transport::node {
@@ -38,6 +39,16 @@ void throw_ended(int worker) {
   throw Error(ErrorKind::kSystem,
               base::text("rank ", worker, " has ended during a collective call; nothing more can be done together"),
               EOWNERDEAD);
+}
+
+void check_interruption(int worker, const Progress& progress, Departure& own) {
+  if (!base::interrupted()) return;
+  Departed departed{worker, progress.ended(), {}};
+  tell(departed, {"was interrupted in a collective call"});
+  own.record(departed);
+  throw Error(ErrorKind::kSystem,
+              base::text("rank ", worker, " was interrupted in a collective call; nothing more can be done together"),
+              EINTR);
 }
 
 }  // namespace plait::transport::node

@@ -31,6 +31,23 @@ void PeerLiveness::check() {
   if (losses_ != nullptr) losses_->check_waiting();
 }
 
+void PeerLiveness::check_interruption() {
+  const auto node_rank = static_cast<std::size_t>(node_rank_);
+  try {
+    node::check_interruption(workers_[node_rank], progress_, departures_[node_rank]);
+  } catch (...) {
+    interrupted_ = true;
+    // Other nodes hear of it now: this process may never wait again.
+    if (look_) look_();
+    throw;
+  }
+}
+
+void PeerLiveness::check_uninterrupted() const {
+  node::Departed own;
+  if (interrupted_ && departures_[static_cast<std::size_t>(node_rank_)].known(own)) node::check(own, progress_);
+}
+
 void PeerLiveness::check_node() {
   // First those that have left, of which more is known than that they have ended.
   node::Departure& own = departures_[static_cast<std::size_t>(node_rank_)];

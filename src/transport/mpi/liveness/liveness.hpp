@@ -26,6 +26,9 @@ class PeerLiveness : public Liveness {
   PeerLiveness(MPI_Comm node, std::vector<int> workers, std::span<node::Departure> departures,
                const node::Progress& progress);
   void check() override;
+  void check_interruption() override;
+  /// errors  kSystem: this process has been interrupted in a collective call before.
+  void check_uninterrupted() const;
 
   /// Where there are other nodes: `look` takes notice of them, and `losses` is what is known of theirs.
   void watch_nodes(std::function<void()> look, Losses* losses) {
@@ -44,6 +47,7 @@ class PeerLiveness : public Liveness {
   std::vector<std::shared_ptr<const base::ProcessWatch>> peers_;
   std::function<void()> look_;
   Losses* losses_ = nullptr;
+  bool interrupted_ = false;
 };
 
 }  // namespace plait::transport::mpi

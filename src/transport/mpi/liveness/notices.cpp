@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/process.hpp"
+#include "base/wait/interruption.hpp"
 #include "transport/mpi/call.hpp"
 #include "transport/mpi/check.hpp"
 #include "transport/mpi/tags.hpp"
@@ -121,11 +122,13 @@ void Notices::wait(base::FunctionRef<Seen()> test, std::chrono::microseconds nap
   try {
     auto moved = Clock::now();
     auto looked = moved;
+    base::InterruptionTimer interruption;
     while (true) {
       const Seen seen = test();
       if (seen == Seen::kEnd) return;
       const auto now = Clock::now();
       if (seen == Seen::kProgress) moved = now;
+      if (interruption.is_due(now)) liveness_.check_interruption();
       if (now - moved < kBusy && !given_up_) {
         ::sched_yield();
         continue;

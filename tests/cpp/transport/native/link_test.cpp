@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstddef>
 #include <memory>
@@ -12,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "base/wait/interruption.hpp"
 #include "native_case.hpp"
 
 namespace plait::transport::native {
@@ -256,6 +258,18 @@ TEST_P(NativeLink, WaitsAreBounded) {
   EXPECT_TRUE(again.starts_with(std::to_string(ECONNRESET))) << again;
   EXPECT_TRUE(link->gone());
   EXPECT_TRUE(served.ears->until([&] { return served.ears->reasons.size() == 1; }));
+}
+
+std::atomic<Clock::rep> interrupted_at{0};  // 0: never
+
+TEST_P(NativeLink, AnInterruptionEndsAWait) {
+  interrupted_at = in(milliseconds(100)).time_since_epoch().count();
+  base::set_interruption_check([] { return Clock::now().time_since_epoch().count() > interrupted_at; });
+  const auto begin = Clock::now();
+  const std::string error = error_of([&] { link->receive(soon()); });
+  base::set_interruption_check(nullptr);
+  EXPECT_TRUE(error.starts_with(std::to_string(EINTR))) << error;
+  EXPECT_LT(Clock::now() - begin, milliseconds(1500));  // 200 ms on a machine that does nothing else
 }
 
 TEST_P(NativeLink, WrongUseIsAnError) {
