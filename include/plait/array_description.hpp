@@ -72,6 +72,8 @@ struct ArrayProperties {
   /// lies in chunks then.  In Zarr every dimension may be extended, so nothing is kept there.
   std::vector<std::int64_t> unlimited{};
   ArrayAttributes attributes{};
+
+  const ArrayProperties& properties() const { return *this; }
 };
 
 /// An array of a file.

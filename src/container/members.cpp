@@ -52,7 +52,7 @@ std::vector<Member> members_of_new(const std::string& path, const FileOptions& o
   std::vector<Member> members;
   if (options.arrays.empty()) {
     Member& one = members.emplace_back();
-    static_cast<ArrayProperties&>(one) = options;
+    static_cast<ArrayProperties&>(one) = options.properties();
     one.name = name_of_new(path, unnamed);
     one.type = described_type(options, path, true);
   } else if (array_name(path).array) {

@@ -115,7 +115,7 @@ NewContent new_array(const std::string& path, const FileOptions& options) {
                 ": a Zarr array states what it is, but is opened for several raw arrays; use a name without "
                 "that ending"));
   NewContent made;
-  static_cast<ArrayProperties&>(made) = options;
+  static_cast<ArrayProperties&>(made) = options.properties();
   made.type = described_type(options, path, true);
   const ElementType& element = element_type(made.type, path);
   const Extents& shape = made.type.shape;
