@@ -3,7 +3,7 @@
 #include <atomic>
 #include <cerrno>
 
-#include "plait/error.hpp"
+#include "base/errors.hpp"
 
 namespace plait::base {
 
@@ -21,7 +21,7 @@ bool interrupted() {
 }
 
 void check_interruption() {
-  if (interrupted()) throw Error(ErrorKind::kSystem, "interrupted while it waited", EINTR);
+  if (interrupted()) throw_system_error(EINTR, "interrupted while it waited");
 }
 
 }  // namespace plait::base
