@@ -2,15 +2,14 @@
 
 #include <algorithm>
 
-#include "base/text.hpp"
-#include "plait/error.hpp"
+#include "base/errors.hpp"
 
 namespace plait::base {
 
 namespace {
 
 [[noreturn]] void overflow(std::string_view what, std::int64_t a, char sign, std::int64_t b) {
-  throw Error(ErrorKind::kArgument, text(what, ": ", a, ' ', sign, ' ', b, " passes 2^63 - 1; use a smaller size"));
+  throw_argument_error(what, ": ", a, ' ', sign, ' ', b, " passes 2^63 - 1; use a smaller size");
 }
 
 }  // namespace

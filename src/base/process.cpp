@@ -5,8 +5,7 @@
 
 #include <new>
 
-#include "base/text.hpp"
-#include "plait/error.hpp"
+#include "base/errors.hpp"
 
 namespace plait::base {
 
@@ -51,8 +50,8 @@ bool Owner::here() const noexcept { return generation_ == generation.load(std::m
 
 void Owner::check(std::string_view what, std::string_view advice) const {
   if (here()) return;
-  throw Error(ErrorKind::kArgument, text(what, " belongs to process ", process_, ", and this is process ", ::getpid(),
-                                         ", a forked child of it; ", advice));
+  throw_argument_error(what, " belongs to process ", process_, ", and this is process ", ::getpid(),
+                       ", a forked child of it; ", advice);
 }
 
 }  // namespace plait::base

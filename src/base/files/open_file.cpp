@@ -6,6 +6,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
 
 namespace plait::base {
@@ -41,7 +42,7 @@ Descriptor open_file(const std::string& path, int flags, unsigned mode, const st
       hint = (flags & O_ACCMODE) == O_RDONLY ? "; reading it is not permitted" : "; writing it is not permitted";
     }
     const Error plain = system_error(text("open ", shown.empty() ? path : shown), code);
-    throw Error(ErrorKind::kSystem, plain.what() + hint, code);
+    throw_system_error(code, plain.what(), hint);
   }
 }
 

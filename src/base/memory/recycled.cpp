@@ -15,9 +15,8 @@
 #include <new>
 
 #include "base/checked.hpp"
+#include "base/errors.hpp"
 #include "base/process.hpp"
-#include "base/text.hpp"
-#include "plait/error.hpp"
 
 namespace plait::base {
 
@@ -160,9 +159,8 @@ std::int64_t most_by_default() {
     errno = 0;
     const std::int64_t bytes = std::strtoll(given, &end, 10);
     if (*end != '\0' || bytes < 0 || errno != 0)
-      throw Error(ErrorKind::kArgument, text("PLAIT_RECYCLED_MEMORY=", given,
-                                             " is not a number of bytes; use one such as 268435456, 0 for none, or "
-                                             "unset it"));
+      throw_argument_error("PLAIT_RECYCLED_MEMORY=", given,
+                           " is not a number of bytes; use one such as 268435456, 0 for none, or unset it");
     return bytes;
   }
   const std::int64_t pages = std::max<std::int64_t>(::sysconf(_SC_PHYS_PAGES), 0);
@@ -190,8 +188,7 @@ std::int64_t most_recycled() {
 }
 
 std::int64_t set_most_recycled(std::int64_t bytes) {
-  if (bytes < 0)
-    throw Error(ErrorKind::kArgument, text(bytes, " bytes of recycled memory are too few; use 0 for none"));
+  if (bytes < 0) throw_argument_error(bytes, " bytes of recycled memory are too few; use 0 for none");
   const std::int64_t before = most_recycled();
   most.store(bytes);
   waiting().keep(bytes);

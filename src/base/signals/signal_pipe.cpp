@@ -11,8 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/text.hpp"
-#include "plait/error.hpp"
+#include "base/errors.hpp"
 
 namespace plait::base {
 
@@ -40,7 +39,7 @@ void hand_on(int number, siginfo_t* info, void* /*context*/) {
 [[noreturn]] void fail(const char* what) {
   const int code = errno;
   leave_signals();
-  throw Error(ErrorKind::kSystem, text("cannot ", what, ": ", std::strerror(code)), code);
+  throw_system_error(code, "cannot ", what, ": ", std::strerror(code));
 }
 
 void make_pipe() {

@@ -5,7 +5,7 @@
 #include <cerrno>
 #include <thread>
 
-#include "plait/error.hpp"
+#include "base/errors.hpp"
 
 namespace plait::base {
 
@@ -23,7 +23,7 @@ bool interrupted() {
 }
 
 void check_interruption() {
-  if (interrupted()) throw Error(ErrorKind::kSystem, "interrupted while it waited", EINTR);
+  if (interrupted()) throw_system_error(EINTR, "interrupted while it waited");
 }
 
 void sleep_for(std::chrono::steady_clock::duration time) {

@@ -1,0 +1,60 @@
+#include "base/errors.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "base/checked.hpp"
+#include "base/files/open_file.hpp"
+
+namespace plait::base {
+namespace {
+
+std::optional<Error> thrown(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error;
+  }
+  return std::nullopt;
+}
+
+TEST(Errors, ReportWrongArgumentsWithoutASystemCode) {
+  const auto error = thrown([] { throw_argument_error(std::string("a.npy"), " has ", 3, ' ', "dimensions"); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->kind(), ErrorKind::kArgument);
+  EXPECT_EQ(error->system_code(), 0);
+  EXPECT_STREQ(error->what(), "a.npy has 3 dimensions");
+}
+
+TEST(Errors, ReportFailuresOfTheSystemWithTheirCode) {
+  const auto error = thrown([] { throw_system_error(ENOSPC, "cannot write ", 8, " bytes"); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->kind(), ErrorKind::kSystem);
+  EXPECT_EQ(error->system_code(), ENOSPC);
+  EXPECT_STREQ(error->what(), "cannot write 8 bytes");
+}
+
+TEST(Errors, OfProductsNameBothFactors) {
+  const auto error = thrown([] { checked_multiply(INT64_MAX, 2, "elements"); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->kind(), ErrorKind::kArgument);
+  EXPECT_STREQ(error->what(), "elements: 9223372036854775807 * 2 passes 2^63 - 1; use a smaller size");
+}
+
+TEST(Errors, OfMissingFoldersHaveACodeAndAHint) {
+  const auto error = thrown([] { open_file("/no-such-folder/a.npy", 0); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->kind(), ErrorKind::kSystem);
+  EXPECT_EQ(error->system_code(), ENOENT);
+  EXPECT_STREQ(error->what(),
+               "cannot open /no-such-folder/a.npy: No such file or directory; the folder /no-such-folder does not "
+               "exist");
+}
+
+}  // namespace
+}  // namespace plait::base
