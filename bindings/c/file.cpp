@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "base/errors.hpp"
 #include "objects.hpp"
 #include "options.hpp"
 
@@ -87,10 +88,9 @@ plait_status plait_close(plait_file** file) {
     const bool lost = !own.is_open();  // a file that was closed well has no handle
     own.close();
     if (lost)
-      throw plait::Error(plait::ErrorKind::kSystem,
-                         plait::base::text(own.path(), ": an earlier call failed for good, so ",
-                                           own.mode() == Mode::kWrite ? "there is no new file" : "it is closed already",
-                                           "; end it with plait_abandon"));
+      plait::base::throw_system_error(0, own.path(), ": an earlier call failed for good, so ",
+                                      own.mode() == Mode::kWrite ? "there is no new file" : "it is closed already",
+                                      "; end it with plait_abandon");
   });
   return status == PLAIT_OK ? release(file) : status;
 }

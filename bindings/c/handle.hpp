@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
 #include "plait.h"
 #include "plait/error.hpp"
@@ -32,7 +33,7 @@ plait_status record(const Handle* handle) noexcept;
 /// Lets go of what this thread remembers of a handle that ends.
 void forget(const Handle* handle) noexcept;
 
-[[noreturn]] inline void refuse(const std::string& message) { throw Error(ErrorKind::kArgument, message); }
+[[noreturn]] inline void refuse(const std::string& message) { base::throw_argument_error(message); }
 
 /// The body of a function: no exception leaves it.
 template <typename Body>

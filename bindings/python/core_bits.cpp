@@ -7,10 +7,10 @@
 #include <string>
 #include <tuple>
 
+#include "base/errors.hpp"
 #include "bind.hpp"
 #include "given.hpp"
 #include "plait/bit_permutation.hpp"
-#include "plait/error.hpp"
 #include "string.hpp"
 #include "typed.hpp"
 
@@ -27,7 +27,7 @@ constexpr const char* kPattern = "is not a pattern; give a text of 0, 1 and lett
 BitPermutation of_layout(const Layout& layout, const Given<std::string>& given) {
   const std::string& order = given.as("order", "is not an order; give \"C\" or \"F\"");
   if (order != "C" && order != "F")
-    throw Error(ErrorKind::kArgument, "order=\"" + order + "\" is not known; use \"C\" or \"F\"");
+    base::throw_argument_error("order=\"" + order + "\" is not known; use \"C\" or \"F\"");
   return bit_permutation(layout, order == "C" ? Order::kC : Order::kFortran);
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "base/errors.hpp"
 #include "bind.hpp"
 #include "plait/distant.hpp"
 #include "plait/error.hpp"
@@ -27,7 +28,7 @@ DistantOptions options_of(const std::string& path, const std::string& mode, bool
   } else if (mode == "w") {
     options.mode = DistantMode::kWrite;
   } else if (mode != "r+") {
-    throw Error(ErrorKind::kArgument, "mode \"" + mode + "\" is not known; use \"r\", \"r+\" or \"w\"");
+    base::throw_argument_error("mode \"" + mode + "\" is not known; use \"r\", \"r+\" or \"w\"");
   }
   return options;
 }

@@ -7,11 +7,11 @@
 #include <optional>
 #include <tuple>
 
+#include "base/errors.hpp"
 #include "bind.hpp"
 #include "driver/registry.hpp"
 #include "open/opening.hpp"
 #include "parts.hpp"
-#include "plait/error.hpp"
 #include "plait/file.hpp"
 #include "string.hpp"
 #include "typed.hpp"
@@ -37,7 +37,7 @@ Mode mode_named(const std::string& name) {
   if (name == "r") return Mode::kRead;
   if (name == "w") return Mode::kWrite;
   if (name == "r+") return Mode::kReadWrite;
-  throw Error(ErrorKind::kArgument, "mode \"" + name + "\" is not known; use \"r\", \"w\" or \"r+\"");
+  base::throw_argument_error("mode \"" + name + "\" is not known; use \"r\", \"w\" or \"r+\"");
 }
 
 /// How a new array would be kept: the shapes of chunks and shards, its order, whether chunks are packed.

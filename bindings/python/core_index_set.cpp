@@ -4,9 +4,9 @@
 
 #include <string>
 
+#include "base/errors.hpp"
 #include "bind.hpp"
 #include "given.hpp"
-#include "plait/error.hpp"
 #include "plait/index_set.hpp"
 #include "string.hpp"
 #include "typed.hpp"
@@ -39,8 +39,8 @@ a & b is the intersection of two sets; len(), `in` and == work as for Python's s
                         const std::int64_t begin = first.as("begin", kNumber);
                         const std::int64_t end = last.as("end", kNumber);
                         if (begin < 0 || end < begin)
-                          throw Error(ErrorKind::kArgument, "a range needs 0 <= begin <= end, found " +
-                                                                std::to_string(begin) + " and " + std::to_string(end));
+                          base::throw_argument_error("a range needs 0 <= begin <= end, found " + std::to_string(begin) +
+                                                     " and " + std::to_string(end));
                         return IndexSet::range(begin, end);
                       },
                       "begin"_a, "end"_a, "The indices begin, begin+1, ..., end-1.")
@@ -53,8 +53,8 @@ a & b is the intersection of two sets; len(), `in` and == work as for Python's s
                       [](const IndexSet& self, const Given<std::int64_t>& given) {
                         const std::int64_t extent = given.as("extent", kNumber);
                         if (extent < 0)
-                          throw Error(ErrorKind::kArgument, "the extent " + std::to_string(extent) +
-                                                                " is negative; give the size of the dimension");
+                          base::throw_argument_error("the extent " + std::to_string(extent) +
+                                                     " is negative; give the size of the dimension");
                         return complement(self, extent);
                       },
                       "extent"_a, "The indices of [0, extent) that are not in the set.")

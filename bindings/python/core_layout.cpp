@@ -14,11 +14,11 @@
 #include <variant>
 #include <vector>
 
+#include "base/errors.hpp"
 #include "bind.hpp"
 #include "core_layout_arguments.hpp"
 #include "given.hpp"
 #include "layout/section.hpp"
-#include "plait/error.hpp"
 #include "plait/layout.hpp"
 #include "string.hpp"
 #include "typed.hpp"
@@ -241,9 +241,9 @@ spelled. Raises plait.ArgumentError if the arguments do not fit together.)doc")
               [](const Layout& self, const Given<std::int64_t>& rank, const Given<int>& given) {
                 const int dimension = given.as("dimension", "is not a dimension; give a whole number, such as 0");
                 if (dimension < 0 || dimension >= self.dimensions())
-                  throw Error(ErrorKind::kArgument, "dimension " + std::to_string(dimension) + " was named, but " +
-                                                        to_string(self) + " has " + std::to_string(self.dimensions()) +
-                                                        " dimensions, counted from 0");
+                  base::throw_argument_error("dimension " + std::to_string(dimension) + " was named, but " +
+                                             to_string(self) + " has " + std::to_string(self.dimensions()) +
+                                             " dimensions, counted from 0");
                 return self.index_set(dimension, self.coordinates(rank_of(rank))[static_cast<std::size_t>(dimension)]);
               },
               "rank"_a, "dimension"_a, "The indices of one dimension that a rank owns, as an IndexSet.")

@@ -1,7 +1,7 @@
 #include "core_layout_arguments.hpp"
 
+#include "base/errors.hpp"
 #include "layout/notation/notation.hpp"
-#include "plait/error.hpp"
 
 namespace plait::python {
 
@@ -27,8 +27,8 @@ class Merger {
 
  private:
   [[noreturn]] void refuse(const char* what) const {
-    throw Error(ErrorKind::kArgument, std::string(what) + " is given twice and differs: in the text \"" + text_ +
-                                          "\" and as an argument; leave one of them out");
+    base::throw_argument_error(std::string(what) + " is given twice and differs: in the text \"" + text_ +
+                               "\" and as an argument; leave one of them out");
   }
   const std::string& text_;
 };
@@ -77,7 +77,7 @@ Order order_named(const std::string& name, const char* what, bool or_list) {
   if (name == "F" || name == "f") return Order::kFortran;
   const char* instead =
       or_list ? "\" is not known; use \"C\" or \"F\", or a list of numbers" : "\" is not known; use \"C\" or \"F\"";
-  throw Error(ErrorKind::kArgument, std::string(what) + "=\"" + name + instead);
+  base::throw_argument_error(std::string(what) + "=\"" + name + instead);
 }
 
 Layout make_layout(const Extents& shape, const DistributionText& dist, const Keywords& given) {

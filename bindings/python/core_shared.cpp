@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "base/errors.hpp"
 #include "bind.hpp"
 #include "plait/error.hpp"
 #include "plait/shared_file.hpp"
@@ -22,14 +23,14 @@ SharedFileMode mode_of(const std::string& mode) {
   if (mode == "r") return SharedFileMode::kRead;
   if (mode == "r+") return SharedFileMode::kReadWrite;
   if (mode == "w") return SharedFileMode::kWrite;
-  throw Error(ErrorKind::kArgument, "mode \"" + mode + "\" is not known; use \"r\", \"r+\" or \"w\"");
+  base::throw_argument_error("mode \"" + mode + "\" is not known; use \"r\", \"r+\" or \"w\"");
 }
 
 SharedFilePlace place_of(const std::string& place) {
   if (place == "detect") return SharedFilePlace::kDetect;
   if (place == "one") return SharedFilePlace::kOne;
   if (place == "striped") return SharedFilePlace::kStriped;
-  throw Error(ErrorKind::kArgument, "place \"" + place + "\" is not known; use \"detect\", \"one\" or \"striped\"");
+  base::throw_argument_error("place \"" + place + "\" is not known; use \"detect\", \"one\" or \"striped\"");
 }
 
 using Released = nb::call_guard<Unlocked>;

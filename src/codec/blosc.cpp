@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/errors.hpp"
 #include "codec/codecs.hpp"
 #include "codec/damaged.hpp"
 
@@ -38,7 +39,7 @@ constexpr const char* kMissing =
 
 const Blosc& library() {
   if (const Blosc* found = loaded()) return *found;
-  throw Error(ErrorKind::kSystem, kMissing, ENOENT);
+  base::throw_system_error(ENOENT, kMissing);
 }
 
 constexpr std::size_t kHead = 16;  // BLOSC_MAX_OVERHEAD
@@ -54,15 +55,14 @@ class BloscCodec : public Codec {
   std::size_t most_encoded(std::size_t bytes) const override { return bytes + kHead; }
   std::size_t encode(std::span<const std::byte> plain, std::span<std::byte> room) const override {
     if (plain.size() > std::numeric_limits<int>::max() - kHead)
-      throw Error(ErrorKind::kArgument, base::text("blosc packs at most 2 GiB at once, but a chunk has ", plain.size(),
-                                                   " bytes; give smaller chunks"));
+      base::throw_argument_error("blosc packs at most 2 GiB at once, but a chunk has ", plain.size(),
+                                 " bytes; give smaller chunks");
     const int made =
         library().compress(options_.level, options_.shuffle, static_cast<std::size_t>(options_.element_bytes),
                            plain.size(), plain.data(), room.data(), room.size(), options_.compressor.c_str(), 0, 1);
     if (made <= 0)
-      throw Error(ErrorKind::kSystem,
-                  base::text("blosc cannot pack by ", options_.compressor, "; install a libblosc that has it"),
-                  ENOTSUP);
+      base::throw_system_error(ENOTSUP, "blosc cannot pack by ", options_.compressor,
+                               "; install a libblosc that has it");
     return static_cast<std::size_t>(made);
   }
   std::size_t decode(std::span<const std::byte> packed, std::span<std::byte> room,

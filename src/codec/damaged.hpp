@@ -4,14 +4,13 @@
 #include <cerrno>
 #include <string>
 
-#include "base/text.hpp"
-#include "plait/error.hpp"
+#include "base/errors.hpp"
 
 namespace plait::codec {
 
 template <typename... Parts>
 [[noreturn]] void damaged(const std::string& what, const Parts&... why) {
-  throw Error(ErrorKind::kSystem, base::text("cannot read ", what, ": ", why..., "; copy or download it again"), EIO);
+  base::throw_system_error(EIO, "cannot read ", what, ": ", why..., "; copy or download it again");
 }
 
 }  // namespace plait::codec

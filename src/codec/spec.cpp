@@ -4,9 +4,9 @@
 #include <array>
 #include <charconv>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
 #include "codec/codecs.hpp"
-#include "plait/error.hpp"
 
 namespace plait::codec {
 
@@ -25,10 +25,10 @@ std::array<Named, 5> named() {
 }
 
 [[noreturn]] void refuse(std::string_view text) {
-  throw Error(ErrorKind::kArgument,
-              base::text("codec \"", text,
-                         "\" is not known; use \"none\", \"zstd\", \"gzip\", \"blosc\" or \"blosc-zstd\", with a level "
-                         "behind a colon where it is to be another one, as in \"zstd:3\""));
+  base::throw_argument_error(
+      "codec \"", text,
+      "\" is not known; use \"none\", \"zstd\", \"gzip\", \"blosc\" or \"blosc-zstd\", with a level "
+      "behind a colon where it is to be another one, as in \"zstd:3\"");
 }
 
 }  // namespace
@@ -45,8 +45,8 @@ Spec parse_spec(std::string_view text) {
   const auto [end, error] = std::from_chars(text.data() + name.size() + 1, last, spec.level);
   if (error != std::errc() || end != last) refuse(text);
   if (spec.level < found->least || spec.level > found->most)
-    throw Error(ErrorKind::kArgument, base::text("codec \"", text, "\": the level of ", name, " is from ", found->least,
-                                                 " to ", found->most, "; give one of these"));
+    base::throw_argument_error("codec \"", text, "\": the level of ", name, " is from ", found->least, " to ",
+                               found->most, "; give one of these");
   return spec;
 }
 

@@ -1,10 +1,9 @@
 #include "container/array_type.hpp"
 
 #include "base/checked.hpp"
+#include "base/errors.hpp"
 #include "base/text.hpp"
 #include "container/npy/header.hpp"
-#include "container/refuse.hpp"
-#include "plait/error.hpp"
 #include "plan/access/chunks.hpp"
 
 namespace plait::container {
@@ -19,21 +18,22 @@ std::int64_t Content::bytes() const {
 
 ArrayType described_type(const FileOptions& options, const std::string& path, bool is_new) {
   if (!options.shape || (!options.dtype && options.element_bytes == 0))
-    refuse(text(path, ": shape and dtype must be given, because the file ",
-                is_new ? "is a new one" : "does not contain them"));
+    base::throw_argument_error(path, ": shape and dtype must be given, because the file ",
+                               is_new ? "is a new one" : "does not contain them");
   ArrayType type;
   type.shape = *options.shape;
   type.dtype = options.dtype.value_or("");
   type.element_bytes = options.element_bytes != 0 ? options.element_bytes : npy::element_bytes_of(type.dtype);
   type.order = options.order.value_or(Order::kC);
   if (type.element_bytes < 1)
-    refuse(text(path, ": an element cannot have ", type.element_bytes, " bytes; give 1 or more"));
+    base::throw_argument_error(path, ": an element cannot have ", type.element_bytes, " bytes; give 1 or more");
   for (const std::int64_t extent : type.shape)
     if (extent < 0)
-      refuse(text(path, ": the shape ", shape_to_string(type.shape), " has a negative size; use 0 or more"));
+      base::throw_argument_error(path, ": the shape ", shape_to_string(type.shape),
+                                 " has a negative size; use 0 or more");
   if (type.shape.size() > kMaxDimensions)
-    refuse(
-        text(path, ": the shape has ", type.shape.size(), " dimensions; at most ", kMaxDimensions, " are supported"));
+    base::throw_argument_error(path, ": the shape has ", type.shape.size(), " dimensions; at most ", kMaxDimensions,
+                               " are supported");
   return type;
 }
 
@@ -53,22 +53,24 @@ std::optional<std::int64_t> bytes_of(const Extents& shape, std::int64_t element_
 void check_told(const Content& found, const std::string& path, const FileOptions& options) {
   const ArrayType& type = found.type;
   if (options.several)
-    refuse(text(path, " states its array, but is opened for several raw ones; use a name without that ending"));
+    base::throw_argument_error(path,
+                               " states its array, but is opened for several raw ones; use a name without that ending");
   if (options.shape && *options.shape != type.shape)
-    refuse(text(path, " holds an array ", shape_to_string(type.shape), ", but the shape ",
-                shape_to_string(*options.shape), " was given; leave it out or correct it"));
+    base::throw_argument_error(path, " holds an array ", shape_to_string(type.shape), ", but the shape ",
+                               shape_to_string(*options.shape), " was given; leave it out or correct it");
   if (options.order && *options.order != type.order)
-    refuse(text(path, " holds its array in order ", type.order == Order::kC ? "C" : "F",
-                ", but order=", *options.order == Order::kC ? "C" : "F", " was given; leave it out or correct it"));
+    base::throw_argument_error(path, " holds its array in order ", type.order == Order::kC ? "C" : "F",
+                               ", but order=", *options.order == Order::kC ? "C" : "F",
+                               " was given; leave it out or correct it");
   if (options.offset != 0)
-    refuse(text(path, ": offset=", options.offset,
-                " was given, but the header tells where the array begins; leave it out"));
+    base::throw_argument_error(path, ": offset=", options.offset,
+                               " was given, but the header tells where the array begins; leave it out");
   if (options.dtype && !npy::same_descr(*options.dtype, type.dtype))
-    refuse(text(path, " holds elements of dtype ", type.dtype, ", but ", *options.dtype,
-                " was given; leave it out or correct it"));
+    base::throw_argument_error(path, " holds elements of dtype ", type.dtype, ", but ", *options.dtype,
+                               " was given; leave it out or correct it");
   if (options.element_bytes != 0 && options.element_bytes != type.element_bytes)
-    refuse(text(path, " holds elements of ", type.element_bytes, " bytes, but ", options.element_bytes,
-                " were given; leave them out or correct them"));
+    base::throw_argument_error(path, " holds elements of ", type.element_bytes, " bytes, but ", options.element_bytes,
+                               " were given; leave them out or correct them");
 }
 
 void check_size(const Content& content, std::int64_t size, const std::string& path, const FileOptions& options,
@@ -77,12 +79,11 @@ void check_size(const Content& content, std::int64_t size, const std::string& pa
   const std::string what = text("an array ", shape_to_string(content.type.shape), " of ", content.type.element_bytes,
                                 "-byte elements from offset ", content.data_offset, " on ");
   if (size < needed)
-    throw Error(ErrorKind::kSystem,
-                text(path, " has ", size, " bytes, but ", what, "needs ", needed,
-                     tells ? "; it has been truncated" : "; it is truncated, or shape or dtype are wrong"));
+    base::throw_system_error(0, path, " has ", size, " bytes, but ", what, "needs ", needed,
+                             tells ? "; it has been truncated" : "; it is truncated, or shape or dtype are wrong");
   if (size > needed && !tells && !options.several)
-    refuse(text(path, " has ", size, " bytes, but ", what, "has ", needed,
-                "; give the shape and dtype that it was written with"));
+    base::throw_argument_error(path, " has ", size, " bytes, but ", what, "has ", needed,
+                               "; give the shape and dtype that it was written with");
 }
 
 }  // namespace plait::container

@@ -11,10 +11,10 @@
 #include <optional>
 #include <span>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
 #include "container/attributes.hpp"
 #include "container/npy/header.hpp"
-#include "container/refuse.hpp"
 
 namespace plait::container {
 
@@ -263,11 +263,13 @@ Json json_of_attributes(const ArrayAttributes& attributes, const std::string& wh
   Json object = Json::object();
   for (const ArrayAttribute& one : attributes) {
     if (const std::string why = refused_by_json(one); !why.empty())
-      refuse(text(where, ": the attribute \"", one.name, "\" cannot be written: ", why, "; leave it out"));
+      base::throw_argument_error(where, ": the attribute \"", one.name, "\" cannot be written: ", why,
+                                 "; leave it out");
     if (one.is_json()) {
       Json value = Json::parse(marked_json(one.texts.front()), nullptr, false);
       if (value.is_discarded())
-        refuse(text(where, ": the attribute \"", one.name, "\" is no JSON; give numbers, texts, or what is nested"));
+        base::throw_argument_error(where, ": the attribute \"", one.name,
+                                   "\" is no JSON; give numbers, texts, or what is nested");
       object[marked_text(one.name)] = std::move(value);
       continue;
     }

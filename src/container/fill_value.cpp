@@ -10,8 +10,7 @@
 #include <optional>
 #include <string_view>
 
-#include "base/text.hpp"
-#include "container/refuse.hpp"
+#include "base/errors.hpp"
 
 namespace plait::container::zarr {
 
@@ -138,8 +137,8 @@ json fill_given(const std::string& path, const std::string& given, const std::st
   const bool complex = dtype.size() > 1 && dtype[1] == 'c';
   if (complex && !value.is_discarded() && !value.is_array()) value = json::array({value, 0.0});
   if (value.is_discarded() || fill_of(value, dtype).empty())
-    refuse(base::text(path, ": the fill value ", given, " is none that elements of dtype ", dtype,
-                      " can have; give another one"));
+    base::throw_argument_error(path, ": the fill value ", given, " is none that elements of dtype ", dtype,
+                               " can have; give another one");
   return value;
 }
 

@@ -6,9 +6,9 @@
 #include <cstddef>
 #include <filesystem>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
 #include "container/raw/container.hpp"
-#include "container/refuse.hpp"
 #include "container/registry.hpp"
 
 namespace plait::container {
@@ -126,13 +126,14 @@ std::string_view foreign_by_content(store::Store& store) {
 
 void check_content(const std::string& name, const Format& found) {
   if (const auto array = array_name(name).array; array && !found.traits().names_arrays)
-    refuse(base::text(name, ": the file holds ", found.traits().kind, ", no arrays under names; leave out ::", *array));
+    base::throw_argument_error(name, ": the file holds ", found.traits().kind,
+                               ", no arrays under names; leave out ::", *array);
   if (&found != &raw::format()) return;
   const std::string_view format = foreign_by_name(name);
   if (!format.empty())
-    refuse(base::text(name, ": the content is of no format that Plait reads, and the name ends like those of ", format,
-                      " files; convert it with a program for that format, or write raw:", name,
-                      " for elements without a header"));
+    base::throw_argument_error(name, ": the content is of no format that Plait reads, and the name ends like those of ",
+                               format, " files; convert it with a program for that format, or write raw:", name,
+                               " for elements without a header");
 }
 
 std::string_view foreign_folder(const std::string& path) {

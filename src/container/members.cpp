@@ -4,12 +4,11 @@
 #include <set>
 #include <string_view>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
 #include "container/array_type.hpp"
 #include "container/npy/encoding.hpp"
-#include "container/refuse.hpp"
 #include "container/registry.hpp"
-#include "plait/error.hpp"
 
 namespace plait::container {
 
@@ -31,20 +30,22 @@ std::string names_shown(const std::vector<Member>& members) {
 
 const Member& chosen(const std::vector<Member>& members, const std::string& path) {
   const auto [file, array, format] = array_name(path);
-  if (members.empty()) refuse(text(file, " holds no array; give another file"));
+  if (members.empty()) base::throw_argument_error(file, " holds no array; give another file");
   if (!array && members.size() > 1)
-    refuse(text(file, " holds ", members.size(), " arrays: ", names_shown(members), "; name one, as in ", file,
-                "::", members.front().name));
+    base::throw_argument_error(file, " holds ", members.size(), " arrays: ", names_shown(members), "; name one, as in ",
+                               file, "::", members.front().name);
   const auto found = array ? std::ranges::find(members, *array, &Member::name) : members.begin();
-  if (found == members.end()) refuse(text(file, " holds no array \"", *array, "\"; it holds: ", names_shown(members)));
-  if (!found->refused.empty()) refuse(text(file, "::", found->name, ": ", found->refused));
+  if (found == members.end())
+    base::throw_argument_error(file, " holds no array \"", *array, "\"; it holds: ", names_shown(members));
+  if (!found->refused.empty()) base::throw_argument_error(file, "::", found->name, ": ", found->refused);
   return *found;
 }
 
 std::string name_of_new(const std::string& path, const std::string& unnamed) {
   const auto [file, array, format] = array_name(path);
   if (!array) return unnamed;
-  if (array->empty()) refuse(text(path, ": the name of the array is empty; give one behind the ::, or leave that out"));
+  if (array->empty())
+    base::throw_argument_error(path, ": the name of the array is empty; give one behind the ::, or leave that out");
   return std::string(*array);
 }
 
@@ -56,7 +57,8 @@ std::vector<Member> members_of_new(const std::string& path, const FileOptions& o
     one.name = name_of_new(path, unnamed);
     one.type = described_type(options, path, true);
   } else if (array_name(path).array) {
-    refuse(text(path, ": several arrays were given, but the name is that of one; leave out the :: and what follows"));
+    base::throw_argument_error(
+        path, ": several arrays were given, but the name is that of one; leave out the :: and what follows");
   }
   std::set<std::string_view> names;
   for (const ArrayDescription& given : options.arrays) {
@@ -72,15 +74,17 @@ std::vector<Member> members_of_new(const std::string& path, const FileOptions& o
     if (one.fill_value.empty()) one.fill_value = options.fill_value;
     one.type = described_type(its, text(path, "::", given.name), true);
     if (!names.insert(given.name).second)
-      refuse(text(path, ": two arrays have the name \"", given.name, "\"; give each a name of its own"));
+      base::throw_argument_error(path, ": two arrays have the name \"", given.name, "\"; give each a name of its own");
   }
   for (const Member& one : members) {
-    if (one.name.empty()) refuse(text(path, ": an array has an empty name; give it another one"));
+    if (one.name.empty()) base::throw_argument_error(path, ": an array has an empty name; give it another one");
     if (one.name.find('\0') != std::string::npos)
-      refuse(text(path, ": the name of an array has a byte of zero; give it another one"));
-    if (!npy::is_utf8(one.name)) refuse(text(path, ": the name of an array is no UTF-8; give it another one"));
+      base::throw_argument_error(path, ": the name of an array has a byte of zero; give it another one");
+    if (!npy::is_utf8(one.name))
+      base::throw_argument_error(path, ": the name of an array is no UTF-8; give it another one");
     if (one.type.dtype.empty())
-      refuse(text(path, "::", one.name, ": the array needs a dtype, which the file is to state; give one"));
+      base::throw_argument_error(path, "::", one.name,
+                                 ": the array needs a dtype, which the file is to state; give one");
   }
   return members;
 }

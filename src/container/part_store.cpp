@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
 #include "base/text_reader.hpp"
-#include "plait/error.hpp"
 
 namespace plait::container {
 
@@ -51,7 +51,7 @@ Rows Rows::parse(std::string_view text) {
   base::TextReader in{std::string(text)};
   Rows rows;
   in >> rows.begin >> rows.row >> rows.stride >> rows.count;
-  if (!in) throw Error(ErrorKind::kSystem, "another rank sent a damaged place of an array", EIO);
+  if (!in) base::throw_system_error(EIO, "another rank sent a damaged place of an array");
   return rows;
 }
 
@@ -61,9 +61,8 @@ PartStore::PartStore(std::shared_ptr<store::Store> whole, const Rows& rows, std:
 void PartStore::check(std::int64_t offset, std::int64_t bytes) const {
   const std::int64_t size = rows_.row * rows_.count;
   if (offset >= 0 && offset <= size && bytes <= size - offset) return;
-  throw Error(ErrorKind::kSystem,
-              base::text("cannot access ", bytes, " bytes at offset ", offset, " of ", name_, ", which has ", size),
-              EINVAL);
+  base::throw_system_error(EINVAL, "cannot access ", bytes, " bytes at offset ", offset, " of ", name_, ", which has ",
+                           size);
 }
 
 std::unique_ptr<store::Pending> PartStore::submit_read(std::vector<store::ReadSegment> segments) {

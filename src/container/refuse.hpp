@@ -3,11 +3,11 @@
 
 #include <string>
 
-#include "plait/error.hpp"
+#include "base/errors.hpp"
 
 namespace plait::container {
 
 /// errors  kArgument: always
-[[noreturn]] inline void refuse(const std::string& message) { throw Error(ErrorKind::kArgument, message); }
+[[noreturn]] inline void refuse(const std::string& message) { base::throw_argument_error(message); }
 
 }  // namespace plait::container

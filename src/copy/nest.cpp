@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "plait/error.hpp"
+#include "base/errors.hpp"
 
 namespace plait::copy {
 namespace {
@@ -53,9 +53,9 @@ Nest normalise(std::byte* target, const std::byte* source, std::int64_t element_
   for (Loop loop : loops) {
     if (loop.count == 1) continue;
     if (nest.depth == kMaximumLoops) {
-      throw Error(ErrorKind::kArgument,
-                  "A copy has more than 64 loops of two or more steps, which no memory holds; "
-                  "check the counts of its loops.");
+      base::throw_argument_error(
+          "A copy has more than 64 loops of two or more steps, which no memory holds; "
+          "check the counts of its loops.");
     }
     if (loop.target_step < 0) {  // Walk the loop from its other end.
       nest.target += (loop.count - 1) * loop.target_step;

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
 #include "collective/collective.hpp"
 #include "core/comm/guard.hpp"
@@ -58,7 +59,7 @@ void DistantFile::refuse_open(const std::string& message, const Comm& comm, int 
 DistantFile DistantFile::offer(const std::string& name, const DistantOptions& options, const Comm& comm) {
   transport::Transport& transport = core::transport_of(comm);
   auto service = distant::running_service(transport);
-  if (options.path.empty()) throw Error(ErrorKind::kArgument, text("\"", name, "\" was offered without a path"));
+  if (options.path.empty()) base::throw_argument_error("\"", name, "\" was offered without a path");
   auto impl = std::make_unique<Impl>(comm, service, options.mode);
   impl->check_free(name);  // before a file of that name is emptied
   impl->open_own(options, !DistantFile::Impl::loses_name(options));

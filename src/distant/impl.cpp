@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
 #include "collective/collective.hpp"
 #include "core/comm/giving_up.hpp"
@@ -120,7 +121,7 @@ void DistantFile::Impl::open_neighbours() {
 }
 
 void DistantFile::Impl::close() {
-  if (!open_) throw Error(ErrorKind::kArgument, "the distant file has been closed already");
+  if (!open_) base::throw_argument_error("the distant file has been closed already");
   together() ? distant::in_turn(comm_, [this] { end(); }) : end();
 }
 
@@ -135,8 +136,7 @@ void DistantFile::Impl::end() {
   std::optional<collective::Collective> closing;
   if (together()) {
     failed = collective::caught([&] {
-      if (given_up())
-        throw Error(ErrorKind::kSystem, "the distant file was abandoned by a rank; open it again", ECANCELED);
+      if (given_up()) base::throw_system_error(ECANCELED, "the distant file was abandoned by a rank; open it again");
       // Nobody has anything under way any more before a file goes.
       closing.emplace(*transport_, [this] { return text("close the distant file of number ", number_); }, [] {});
     });
@@ -175,7 +175,7 @@ std::exception_ptr DistantFile::Impl::drop() {
 }
 
 void DistantFile::Impl::check(int rank, std::int64_t offset, std::int64_t bytes, const void* buffer) const {
-  const auto refuse = [](const std::string& what) { throw Error(ErrorKind::kArgument, what); };
+  const auto refuse = [](const std::string& what) { base::throw_argument_error(what); };
   if (!open_) refuse("the distant file has been closed; open another one");
   if (server_ >= 0 ? rank != server_ : rank < 0 || rank >= ranks_) {
     if (server_ >= 0)
@@ -187,7 +187,7 @@ void DistantFile::Impl::check(int rank, std::int64_t offset, std::int64_t bytes,
 
 void DistantFile::Impl::check_writable() const {
   if (mode_ == DistantMode::kRead)
-    throw Error(ErrorKind::kArgument, "the distant file was opened to read only; open it in mode \"r+\" or \"w\"");
+    base::throw_argument_error("the distant file was opened to read only; open it in mode \"r+\" or \"w\"");
 }
 
 std::shared_ptr<const LocalFile> DistantFile::Impl::direct(int rank) const {
@@ -197,7 +197,7 @@ std::shared_ptr<const LocalFile> DistantFile::Impl::direct(int rank) const {
 
 void DistantFile::Impl::check_registered(int rank) const {
   if (rank == rank_ && !direct(rank))
-    throw Error(ErrorKind::kSystem, text("rank ", rank, " has no file under this handle: it registered none"), EBADF);
+    base::throw_system_error(EBADF, "rank ", rank, " has no file under this handle: it registered none");
 }
 
 void DistantFile::Impl::begin_here(std::function<void()> work, DistantRequest::Impl::Done done) {
@@ -311,7 +311,7 @@ void DistantFile::Impl::resize(std::int64_t bytes, int rank) {
   check(rank, 0, 0, nullptr);
   check_writable();
   check_registered(rank);
-  if (bytes < 0) throw Error(ErrorKind::kArgument, text("a file cannot have ", bytes, " bytes; pass 0 or more"));
+  if (bytes < 0) base::throw_argument_error("a file cannot have ", bytes, " bytes; pass 0 or more");
   if (const auto file = direct(rank)) return file->resize(bytes);
   remotely({RequestKind::kResize, number_, 0, bytes}, rank, nullptr, nullptr).wait();
 }
@@ -320,8 +320,7 @@ void DistantFile::Impl::resize(std::int64_t bytes, int rank) {
 distant::Entry DistantFile::Impl::ask_directory(RequestKind kind, const std::string& name,
                                                 const distant::Entry& entry) {
   if (name.empty() || name.size() > distant::kMostNameBytes)
-    throw Error(ErrorKind::kArgument,
-                text("a name of ", name.size(), " bytes was given; pass 1 to ", distant::kMostNameBytes));
+    base::throw_argument_error("a name of ", name.size(), " bytes was given; pass 1 to ", distant::kMostNameBytes);
   // FNV-1a, not the C++ library's: all ranks must come to the same keeper.
   std::uint64_t hash = 14695981039346656037ULL;
   for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
@@ -349,8 +348,8 @@ distant::Entry DistantFile::Impl::ask_directory(RequestKind kind, const std::str
 }
 
 void DistantFile::Impl::refuse_taken(const std::string& name, int by) {
-  throw Error(ErrorKind::kArgument,
-              text("rank ", by, " offers a file as \"", name, "\" already; choose another name, or close that"));
+  base::throw_argument_error("rank ", by, " offers a file as \"", name,
+                             "\" already; choose another name, or close that");
 }
 
 void DistantFile::Impl::check_free(const std::string& name) {
@@ -369,8 +368,7 @@ void DistantFile::Impl::offer_as(const std::string& name) {
 void DistantFile::Impl::find_by(const std::string& name) {
   const distant::Entry found = ask_directory(RequestKind::kFind, name, {});
   if (found.rank < 0)
-    throw Error(ErrorKind::kArgument,
-                text("nobody offers a file as \"", name, "\"; offer it first, and wait for that"));
+    base::throw_argument_error("nobody offers a file as \"", name, "\"; offer it first, and wait for that");
   name_ = name;
   server_ = static_cast<int>(found.rank);
   number_ = found.file;

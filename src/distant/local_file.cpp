@@ -11,9 +11,9 @@
 #include <cstring>
 #include <filesystem>
 
+#include "base/errors.hpp"
 #include "base/files/write_all.hpp"
 #include "base/text.hpp"
-#include "plait/error.hpp"
 
 namespace plait::distant {
 
@@ -45,7 +45,7 @@ LocalFile::LocalFile(const std::string& path, DistantMode mode, int rank, bool c
   struct stat found{};
   if (::fstat(file_.number(), &found) != 0) fail("look at", errno);
   if (!S_ISREG(found.st_mode))
-    throw Error(ErrorKind::kSystem, base::text(where_, " is not an ordinary file; name one, or a new one"), EINVAL);
+    base::throw_system_error(EINVAL, where_, " is not an ordinary file; name one, or a new one");
 }
 
 FileIdentity LocalFile::identity() const {
@@ -55,8 +55,7 @@ FileIdentity LocalFile::identity() const {
 }
 
 void LocalFile::check_writable() const {
-  if (!writable_)
-    throw Error(ErrorKind::kArgument, base::text(where_, " is open there to read only; offer it in mode \"r+\""));
+  if (!writable_) base::throw_argument_error(where_, " is open there to read only; offer it in mode \"r+\"");
 }
 
 void LocalFile::fail(const std::string& what, int code) const {
@@ -80,10 +79,8 @@ std::size_t LocalFile::read_there(std::int64_t offset, std::span<std::byte> into
 
 void LocalFile::read(std::int64_t offset, std::span<std::byte> into) const {
   if (read_there(offset, into) < into.size())
-    throw Error(ErrorKind::kSystem,
-                base::text("cannot read ", into.size(), " bytes at offset ", offset, " of ", where_,
-                           ": the file ends at ", size(), "; read within it, or write there first"),
-                ENODATA);
+    base::throw_system_error(ENODATA, "cannot read ", into.size(), " bytes at offset ", offset, " of ", where_,
+                             ": the file ends at ", size(), "; read within it, or write there first");
 }
 
 void LocalFile::read_part(std::int64_t offset, std::span<std::byte> into) const {
@@ -107,7 +104,7 @@ void LocalFile::sync() const {
   if (::fdatasync(file_.number()) != 0) fail("sync", errno);
   if (::fstat(file_.number(), &found) != 0) fail("look at", errno);
   if (named_ && found.st_nlink == 0)
-    throw Error(ErrorKind::kSystem, base::text("cannot sync ", where_, ": the file has been removed"), ENOENT);
+    base::throw_system_error(ENOENT, "cannot sync ", where_, ": the file has been removed");
 }
 
 std::int64_t LocalFile::size() const {

@@ -6,7 +6,7 @@
 #include <span>
 #include <utility>
 
-#include "base/text.hpp"
+#include "base/errors.hpp"
 #include "base/wait/patiently.hpp"
 #include "collective/agree.hpp"
 #include "plait/error.hpp"
@@ -181,10 +181,8 @@ void Server::serve_with_payload(const Job& job) {
 
 std::shared_ptr<const LocalFile> Server::file_of(const Job& job) const {
   if (auto found = find_file(job.head.file)) return found;
-  throw Error(ErrorKind::kSystem,
-              base::text("rank ", rank_, " (host ", host_name(),
-                         ") has no file under this handle: it registered none, or has closed it"),
-              EBADF);
+  base::throw_system_error(EBADF, "rank ", rank_, " (host ", host_name(),
+                           ") has no file under this handle: it registered none, or has closed it");
 }
 
 void Server::serve_file(const Job& job) {

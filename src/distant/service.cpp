@@ -2,12 +2,12 @@
 
 #include <mutex>
 
+#include "base/errors.hpp"
 #include "base/process.hpp"
 #include "collective/agree.hpp"
 #include "core/comm/guard.hpp"
 #include "core/comm/internals.hpp"
 #include "core/comm/worker.hpp"
-#include "plait/error.hpp"
 
 namespace plait::distant {
 
@@ -42,9 +42,9 @@ std::shared_ptr<Service> start_service(transport::Transport& transport) {
 std::shared_ptr<Service> running_service(transport::Transport& transport) {
   auto running = kept_service(transport);
   if (!running)
-    throw Error(ErrorKind::kArgument,
-                "no distant file has been opened on this communicator; open one on all of its ranks first, which may "
-                "all be without a path");
+    base::throw_argument_error(
+        "no distant file has been opened on this communicator; open one on all of its ranks first, which may "
+        "all be without a path");
   return running;
 }
 

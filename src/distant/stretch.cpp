@@ -3,13 +3,13 @@
 #include <string>
 
 #include "base/checked.hpp"
+#include "base/errors.hpp"
 #include "base/text.hpp"
-#include "plait/error.hpp"
 
 namespace plait::distant {
 
 void check_stretch(std::int64_t offset, std::int64_t bytes, const void* buffer) {
-  const auto refuse = [](const std::string& what) { throw Error(ErrorKind::kArgument, what); };
+  const auto refuse = [](const std::string& what) { base::throw_argument_error(what); };
   if (offset < 0) refuse(base::text("offset ", offset, " was given; offsets begin with 0"));
   if (bytes < 0) refuse(base::text(bytes, " bytes were asked for; pass 0 or more"));
   if (bytes > 0 && buffer == nullptr) refuse(base::text("no buffer was given for ", bytes, " bytes"));

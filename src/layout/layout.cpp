@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "base/checked.hpp"
+#include "base/errors.hpp"
 #include "base/text.hpp"
 #include "layout/index_set/linear_runs.hpp"
 #include "layout/resolved.hpp"
-#include "plait/error.hpp"
 
 namespace plait {
 
@@ -14,7 +14,7 @@ using base::text;
 
 namespace {
 
-[[noreturn]] void refuse(const std::string& message) { throw Error(ErrorKind::kArgument, message); }
+[[noreturn]] void refuse(const std::string& message) { base::throw_argument_error(message); }
 
 std::size_t at(int dimension) { return static_cast<std::size_t>(dimension); }
 

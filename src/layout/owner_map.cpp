@@ -4,8 +4,8 @@
 #include <numeric>
 
 #include "base/checked.hpp"
+#include "base/errors.hpp"
 #include "base/text.hpp"
-#include "plait/error.hpp"
 
 namespace plait::layout {
 
@@ -13,7 +13,7 @@ using base::text;
 
 namespace {
 
-[[noreturn]] void refuse(const std::string& message) { throw Error(ErrorKind::kArgument, message); }
+[[noreturn]] void refuse(const std::string& message) { base::throw_argument_error(message); }
 
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 

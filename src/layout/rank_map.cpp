@@ -4,8 +4,8 @@
 #include <cstdint>
 
 #include "base/checked.hpp"
+#include "base/errors.hpp"
 #include "base/text.hpp"
-#include "plait/error.hpp"
 
 namespace plait::layout {
 
@@ -13,7 +13,7 @@ using base::text;
 
 RankMap::RankMap(Extents grid, bool fortran, Extents list, const Extents& pinned)
     : grid_(std::move(grid)), pinned_(pinned.empty() ? Extents(grid_.size(), -1) : pinned) {
-  const auto refuse = [](const std::string& message) { throw Error(ErrorKind::kArgument, message); };
+  const auto refuse = [](const std::string& message) { base::throw_argument_error(message); };
   for (const std::int64_t extent : grid_)
     if (extent < 1) refuse(text("the grid ", base::tuple_text(grid_), " has an extent below 1; use 1 or more"));
   positions_ = base::checked_product(grid_, "number of ranks");

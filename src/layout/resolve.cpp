@@ -4,9 +4,9 @@
 #include <numeric>
 
 #include "base/checked.hpp"
+#include "base/errors.hpp"
 #include "base/text.hpp"
 #include "layout/resolved.hpp"
-#include "plait/error.hpp"
 
 namespace plait::layout {
 
@@ -14,7 +14,7 @@ using base::text;
 
 namespace {
 
-[[noreturn]] void refuse(const std::string& message) { throw Error(ErrorKind::kArgument, message); }
+[[noreturn]] void refuse(const std::string& message) { base::throw_argument_error(message); }
 
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
 

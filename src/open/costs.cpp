@@ -21,6 +21,7 @@
 #include <cpuid.h>
 #endif
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
 #include "base/text_reader.hpp"
 #include "plait/error.hpp"
@@ -32,7 +33,7 @@ namespace {
 using base::text;
 using plan::CostModel;
 
-[[noreturn]] void refuse(const std::string& message) { throw Error(ErrorKind::kArgument, message); }
+[[noreturn]] void refuse(const std::string& message) { base::throw_argument_error(message); }
 
 std::string_view stripped(std::string_view line) {
   const auto blank = [](char c) { return c == ' ' || c == '\t' || c == '\r'; };

@@ -4,12 +4,12 @@
 #include <string_view>
 #include <vector>
 
+#include "base/errors.hpp"
 #include "base/nearest.hpp"
 #include "base/text.hpp"
 #include "container/foreign.hpp"
 #include "container/registry.hpp"
 #include "driver/registry.hpp"
-#include "plait/error.hpp"
 #include "store/url.hpp"
 
 namespace plait::open {
@@ -18,7 +18,7 @@ using base::text;
 
 namespace {
 
-[[noreturn]] void refuse(const std::string& message) { throw Error(ErrorKind::kArgument, message); }
+[[noreturn]] void refuse(const std::string& message) { base::throw_argument_error(message); }
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }

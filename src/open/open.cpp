@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
 #include "collective/collective.hpp"
 #include "core/comm/guard.hpp"
@@ -19,7 +20,7 @@ namespace {
 
 using base::text;
 
-[[noreturn]] void refuse(const std::string& message) { throw Error(ErrorKind::kArgument, message); }
+[[noreturn]] void refuse(const std::string& message) { base::throw_argument_error(message); }
 
 plan::Strategy strategy_named(const std::string& name) {
   if (name.empty() || name == "automatic") return plan::Strategy::kAutomatic;

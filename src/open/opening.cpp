@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
 #include "base/text_reader.hpp"
 #include "container/array_type.hpp"
@@ -35,8 +36,8 @@ void check_attributes(const std::string& name, const Format& made, const FileOpt
   const auto check = [&](const ArrayAttributes& attributes, bool of_group) {
     for (const ArrayAttribute& one : attributes)
       if (const std::string why = made.rejected_attribute(name, one, of_group); !why.empty())
-        throw Error(ErrorKind::kArgument,
-                    text(name, ": the attribute \"", one.name, "\" cannot be written: ", why, "; leave it out"));
+        base::throw_argument_error(name, ": the attribute \"", one.name, "\" cannot be written: ", why,
+                                   "; leave it out");
   };
   check(wanted.attributes, false);
   for (const ArrayDescription& one : wanted.arrays) check(one.attributes, false);
@@ -51,21 +52,20 @@ std::unique_ptr<container::NewFile> new_file(const std::string& name, Contents c
     wanted.dtype = text("|V", wanted.element_bytes);
   const Format& made = format_of_new(name, contents, wanted);
   if (!wanted.arrays.empty() && !made.traits().names_arrays)
-    throw Error(ErrorKind::kArgument,
-                text(name,
-                     ": several arrays were given, but a file of this name holds one; give a name that ends with "
-                     ".npz or .safetensors"));
+    base::throw_argument_error(
+        name,
+        ": several arrays were given, but a file of this name holds one; give a name that ends with "
+        ".npz or .safetensors");
   const auto keeps = [](const ArrayProperties& given) {
     return given.chunk || given.shard || !given.codec.empty() || !given.fill_value.empty() ||
            !given.dimension_names.empty() || !given.unlimited.empty();
   };
   if (!made.traits().keeps_chunks && (keeps(wanted) || std::ranges::any_of(wanted.arrays, keeps)))
-    throw Error(
-        ErrorKind::kArgument,
-        text(name,
-             ": chunks, shards, a codec, a fill value, unlimited dimensions or names of dimensions were given, but a "
-             "file of this name keeps its array in one piece and states none of them; leave them out, or give a name "
-             "that ends with .zarr"));
+    base::throw_argument_error(
+        name,
+        ": chunks, shards, a codec, a fill value, unlimited dimensions or names of dimensions were given, but a "
+        "file of this name keeps its array in one piece and states none of them; leave them out, or give a name "
+        "that ends with .zarr");
   check_attributes(name, made, wanted);
   return made.create(name, wanted);
 }
@@ -98,10 +98,10 @@ store::NewFileOptions FileOpening::make() {
   const container::NewContent& made = new_file_->content();
   content_ = static_cast<const container::Content&>(made);
   if ((options_.keeps_unfinished || options_.continues) && !driver::driver_of(name()).locate(name()).keeps_unfinished)
-    throw Error(ErrorKind::kArgument,
-                text(name(),
-                     ": what is unfinished of a store of this kind is not kept; leave that out, or give the name of "
-                     "another kind of file, such as one that ends with .npy or .zarr"));
+    base::throw_argument_error(
+        name(),
+        ": what is unfinished of a store of this kind is not kept; leave that out, or give the name of "
+        "another kind of file, such as one that ends with .npy or .zarr");
   return {made.file_bytes != 0 ? made.file_bytes : made.bytes(), made.head,          comm().alone(),
           options_.keeps_unfinished || options_.continues,       options_.continues, &made.groups};
 }
@@ -134,8 +134,8 @@ void FileOpening::explain(const Error& error, store::Store& store) const {
   for (const driver::Driver* other : driver::drivers()) {
     const auto* files = dynamic_cast<const driver::FileDriver*>(other);
     if (files == nullptr || files == &own || !files->recognizes(store)) continue;
-    throw Error(ErrorKind::kArgument, text(name(), " has ", store.size(), " bytes that ", files->stands_for(),
-                                           "; open it as ", files->name_of(name())));
+    base::throw_argument_error(name(), " has ", store.size(), " bytes that ", files->stands_for(), "; open it as ",
+                               files->name_of(name()));
   }
   const std::string_view format = container::foreign_by_content(store);
   const Format* looks_like = container::format_of_content(store);

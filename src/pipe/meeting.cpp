@@ -15,6 +15,7 @@
 #include <memory>
 #include <span>
 
+#include "base/errors.hpp"
 #include "base/files/write_all.hpp"
 #include "base/text.hpp"
 #include "base/text_reader.hpp"
@@ -33,7 +34,7 @@ constexpr std::string_view kSuffix = ".pipe";
 constexpr std::string_view kFirstLine = "plait-pipe 1";
 
 [[noreturn]] void fail_meeting(const std::string& what, int code, const std::string& advice = "") {
-  throw Error(ErrorKind::kSystem, text(what, ": ", std::strerror(code), advice), code);
+  base::throw_system_error(code, what, ": ", std::strerror(code), advice);
 }
 
 std::string path_of(const std::string& name) { return text(meeting_folder(), '/', name, kSuffix); }
@@ -63,7 +64,7 @@ std::optional<Invitation> parse(const std::string& file) {
 
 void check_pipe_name(std::string_view name, std::string_view shown) {
   const auto refuse = [&](std::string_view why) {
-    throw Error(ErrorKind::kArgument, text(shown, ": ", why, "; write a name such as pipe:flow"));
+    base::throw_argument_error(shown, ": ", why, "; write a name such as pipe:flow");
   };
   if (name.empty()) refuse("pipe: has no name behind it");
   if (name.find('/') != std::string_view::npos) refuse("the name of a pipe has no / in it");
@@ -86,10 +87,8 @@ MeetingFile::MeetingFile(const std::string& name, const Invitation& invitation) 
                      "; name a folder on a file system that has locks by PLAIT_MEET");
       const std::optional<Invitation> other = parse(contents(file_.number()));
       if (!host::leads_to(path_, file_.number())) continue;
-      throw Error(ErrorKind::kSystem,
-                  text("another program writes to the pipe ", name, ": ", other ? other->who : "it is just beginning",
-                       "; choose another name, or end that one"),
-                  EADDRINUSE);
+      base::throw_system_error(EADDRINUSE, "another program writes to the pipe ", name, ": ",
+                               other ? other->who : "it is just beginning", "; choose another name, or end that one");
     }
     // One that ends takes its file away while this process waits for the lock.
     if (!host::leads_to(path_, file_.number())) continue;
@@ -124,8 +123,8 @@ std::optional<Invitation> find(const std::string& name, bool locked) {
   } catch (const Error&) {  // told below
   }
   if (!locked) return std::nullopt;
-  throw Error(ErrorKind::kSystem,
-              text(path, " is no invitation of this version of Plait; use the same version at both ends"), EPROTO);
+  base::throw_system_error(EPROTO, path,
+                           " is no invitation of this version of Plait; use the same version at both ends");
 }
 
 }  // namespace

@@ -3,9 +3,9 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
 #include "pipe/meeting.hpp"
-#include "plait/error.hpp"
 #include "store/url.hpp"
 
 namespace plait::pipe {
@@ -13,7 +13,7 @@ namespace plait::pipe {
 namespace {
 
 [[noreturn]] void refuse_option(const std::string& url, const store::UrlOption& option, const char* expected) {
-  throw Error(ErrorKind::kArgument, base::text(url, ": ", option.key, '=', option.value, " is not ", expected));
+  base::throw_argument_error(url, ": ", option.key, '=', option.value, " is not ", expected);
 }
 
 template <typename Number>
@@ -68,14 +68,13 @@ Options parse_options(const std::string& url) {
       if (!casting) refuse_option(url, option, "\"no\", \"safe\" or \"same_kind\"");
       options.casting = *casting;
     } else {
-      throw Error(ErrorKind::kArgument, base::text(url, ": the option \"", option.key,
-                                                   "\" is not known; use queue=, drop=, readers=, timeout=, network=, "
-                                                   "ports= and casting=, separated by &"));
+      base::throw_argument_error(url, ": the option \"", option.key,
+                                 "\" is not known; use queue=, drop=, readers=, timeout=, network=, "
+                                 "ports= and casting=, separated by &");
     }
   }
   if (options.when_full == WhenFull::kDropOldest && options.queue < 2)
-    throw Error(ErrorKind::kArgument,
-                base::text(url, ": drop=oldest needs queue=2 or more: a step that is read, and the next one"));
+    base::throw_argument_error(url, ": drop=oldest needs queue=2 or more: a step that is read, and the next one");
   return options;
 }
 

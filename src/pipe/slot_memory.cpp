@@ -10,9 +10,9 @@
 #include <cstring>
 #include <utility>
 
+#include "base/errors.hpp"
 #include "base/files/allot.hpp"
 #include "base/text.hpp"
-#include "plait/error.hpp"
 
 namespace plait::pipe {
 
@@ -22,10 +22,9 @@ constexpr std::int64_t kPage = std::int64_t{2} << 20;  // a large page, where th
 
 [[noreturn]] void fail_memory(const char* what, std::int64_t bytes) {
   const int code = errno;
-  throw Error(ErrorKind::kSystem,
-              base::text("cannot ", what, ' ', base::bytes_text(bytes), " of memory for a step of a pipe: ",
-                         std::strerror(code), "; make its queue shorter, or its steps smaller"),
-              code);
+  base::throw_system_error(code, "cannot ", what, ' ', base::bytes_text(bytes),
+                           " of memory for a step of a pipe: ", std::strerror(code),
+                           "; make its queue shorter, or its steps smaller");
 }
 
 }  // namespace
@@ -88,8 +87,8 @@ void SlotMemory::map_more() {
   // Beyond the end of a file that has become shorter there would be a signal.
   const int seals = ::fcntl(descriptor_.number(), F_GET_SEALS);
   if (found.st_size < static_cast<off_t>(sizeof(SlotHead)) || seals < 0 || (seals & F_SEAL_SHRINK) == 0)
-    throw Error(ErrorKind::kSystem,
-                "what the writer of a pipe has sent is no memory of a step; use the same Plait at both ends", EPROTO);
+    base::throw_system_error(
+        EPROTO, "what the writer of a pipe has sent is no memory of a step; use the same Plait at both ends");
   map_again(found.st_size, access_);
 }
 

@@ -4,8 +4,7 @@
 #include <utility>
 
 #include "base/checked.hpp"
-#include "base/text.hpp"
-#include "plait/error.hpp"
+#include "base/errors.hpp"
 #include "transport/ring.hpp"
 
 namespace plait::redistribution {
@@ -36,12 +35,11 @@ std::int64_t chunk_for(const plan::Pairs& pairs, std::int64_t element_bytes, std
   if (!pairs.fill_halo()) longest = std::min(longest, longest_array(pairs.source()));
   const std::int64_t needed = std::max<std::int64_t>(base::ceil_divide(longest, kMostChunks), 1);
   if (most < needed)
-    throw Error(ErrorKind::kArgument,
-                base::text("memory=", memory_bytes, " bytes are too few for this redistribution; use at least ",
-                           buffers * needed * element_bytes));
+    base::throw_argument_error("memory=", memory_bytes, " bytes are too few for this redistribution; use at least ",
+                               buffers * needed * element_bytes);
   if (transport.node_size() > kMostNodeSize)
-    throw Error(ErrorKind::kArgument, base::text(transport.node_size(), " ranks on one node; at most ", kMostNodeSize,
-                                                 " can redistribute together"));
+    base::throw_argument_error(transport.node_size(), " ranks on one node; at most ", kMostNodeSize,
+                               " can redistribute together");
   return std::max(needed, std::min(most, std::max<std::int64_t>(plan::kWindowBytes / element_bytes, 1)));
 }
 

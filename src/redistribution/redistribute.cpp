@@ -5,9 +5,9 @@
 #include <cstring>
 #include <map>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
 #include "collective/agree.hpp"
-#include "plait/error.hpp"
 #include "plan/conversion/partners.hpp"
 #include "transport/shared_area.hpp"
 
@@ -67,8 +67,8 @@ copy::LocalArray view_of(const ArrayNote& note, std::int64_t rank, std::size_t d
   }
   array.data = transport::locate_shared(note.address);
   if (array.data == nullptr)
-    throw Error(ErrorKind::kSystem, base::text("the shared array of rank ", rank,
-                                               " cannot be reached by this process; make it with this communicator"));
+    base::throw_system_error(0, "the shared array of rank ", rank,
+                             " cannot be reached by this process; make it with this communicator");
   return array;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
 #include "plait/error.hpp"
 
@@ -29,8 +30,7 @@ std::string unescaped(std::string_view text, const std::string& url) {
     unsigned code = 0;
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), code, 16);
     if (digits.size() != 2 || end != digits.data() + 2 || error != std::errc() || code == 0)
-      throw Error(ErrorKind::kArgument,
-                  base::text(url, ": %", digits, " is not the code of a character; write %25 for a % in the name"));
+      base::throw_argument_error(url, ": %", digits, " is not the code of a character; write %25 for a % in the name");
     result += static_cast<char>(code);
     i += 2;
   }
@@ -60,7 +60,7 @@ std::int64_t bytes_of_option(const UrlOption& option, const std::string& url) {
 }
 
 Url parse_url(const std::string& url, std::string_view scheme, const std::string& example) {
-  const auto refuse = [&url](const auto&... why) { throw Error(ErrorKind::kArgument, base::text(url, ": ", why...)); };
+  const auto refuse = [&url](const auto&... why) { base::throw_argument_error(url, ": ", why...); };
   const std::string_view rest = std::string_view(url).substr(scheme.size());
   const std::size_t question = rest.find('?');
   Url result;

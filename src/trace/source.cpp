@@ -10,10 +10,10 @@
 #include <utility>
 
 #include "base/descriptor.hpp"
+#include "base/errors.hpp"
 #include "base/files/open_file.hpp"
 #include "base/process.hpp"
 #include "base/text.hpp"
-#include "plait/error.hpp"
 
 namespace plait::trace {
 
@@ -27,8 +27,7 @@ class FileBytes : public Bytes {
       : path_(path), shown_(shown), file_(base::open_file(path, O_RDONLY, 0, "the trace " + shown)) {
     struct stat status;
     if (::fstat(file_.number(), &status) != 0) throw base::system_error("look at the trace " + shown_, errno);
-    if (S_ISDIR(status.st_mode))
-      throw Error(ErrorKind::kSystem, base::text("cannot read the trace ", shown_, ": it is a folder"), EISDIR);
+    if (S_ISDIR(status.st_mode)) base::throw_system_error(EISDIR, "cannot read the trace ", shown_, ": it is a folder");
     regular_ = S_ISREG(status.st_mode);
     if (regular_) size_ = status.st_size;
   }

@@ -6,8 +6,8 @@
 #include <system_error>
 #include <utility>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
-#include "plait/error.hpp"
 
 namespace plait::trace {
 
@@ -46,7 +46,7 @@ std::span<const std::string_view> interface_words() { return kInterfaceWords; }
 std::string_view kind_word(Kind kind) {
   const auto number = static_cast<std::size_t>(kind);
   if (number < kKinds) return kKindWords[number];
-  throw Error(ErrorKind::kArgument, base::text("an event's kind is ", number, "; there are 0 to ", kKinds - 1));
+  base::throw_argument_error("an event's kind is ", number, "; there are 0 to ", kKinds - 1);
 }
 
 std::optional<Kind> kind_of(std::string_view word) {
@@ -59,8 +59,7 @@ std::optional<Kind> kind_of(std::string_view word) {
 std::string_view interface_word(Interface interface) {
   const auto number = static_cast<std::size_t>(interface);
   if (number < kInterfaces) return kInterfaceWords[number];
-  throw Error(ErrorKind::kArgument,
-              base::text("an event's interface is ", number, "; there are 0 to ", kInterfaces - 1));
+  base::throw_argument_error("an event's interface is ", number, "; there are 0 to ", kInterfaces - 1);
 }
 
 std::optional<Interface> interface_of(std::string_view word) {

@@ -3,8 +3,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "base/text.hpp"
-#include "plait/error.hpp"
+#include "base/errors.hpp"
 
 namespace plait::transport {
 
@@ -36,9 +35,8 @@ void Losses::record(int worker) {
 void Losses::check() const {
   const int lost = lost_;
   if (lost >= 0)
-    throw Error(ErrorKind::kSystem,
-                base::text("rank ", lost, " has ended or left; nothing more can be done by all ranks together"),
-                EOWNERDEAD);
+    base::throw_system_error(EOWNERDEAD, "rank ", lost,
+                             " has ended or left; nothing more can be done by all ranks together");
 }
 
 void Losses::check_waiting() {

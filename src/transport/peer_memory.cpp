@@ -9,9 +9,8 @@
 #include <chrono>
 #include <cstring>
 
+#include "base/errors.hpp"
 #include "base/process.hpp"
-#include "base/text.hpp"
-#include "plait/error.hpp"
 
 namespace plait::transport {
 
@@ -88,10 +87,8 @@ void PeerMemory::read(int node_rank, std::span<const PeerCopy> copies) const {
     }
     if (!copied(process, {from.data(), count}, {to.data(), targets}, bytes)) {
       const int code = errno;
-      throw Error(ErrorKind::kSystem,
-                  base::text("cannot read the array of process ", process, " of this node: ", std::strerror(code),
-                             "; it has ended, or its array is gone"),
-                  code);
+      base::throw_system_error(code, "cannot read the array of process ", process,
+                               " of this node: ", std::strerror(code), "; it has ended, or its array is gone");
     }
     copies = copies.subspan(count);
   }

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
 #include "handle.hpp"
-#include "plait/error.hpp"
 #include "primitives1993/calls.hpp"
 #include "primitives1993/lists.hpp"
 
@@ -19,8 +19,7 @@ std::string text_of(const char* text) { return text == nullptr ? "" : text; }
 
 void check_room(std::int64_t room, std::size_t needed) {
   if (room < static_cast<std::int64_t>(needed))
-    throw plait::Error(plait::ErrorKind::kArgument,
-                       plait::base::text("the table has room for ", room, " integers, but needs ", needed));
+    plait::base::throw_argument_error("the table has room for ", room, " integers, but needs ", needed);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <string_view>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
 #include "collective/agree.hpp"
 #include "core/file/unclosed.hpp"
@@ -38,8 +39,7 @@ void check_numbers(std::int64_t disks, std::int64_t processors, int ranks) {
 void check_new(const std::string& path) {
   std::error_code unknown;
   if (std::filesystem::exists(std::filesystem::symlink_status(store::ordinary_path(path), unknown)))
-    throw Error(ErrorKind::kSystem,
-                base::text("cannot open ", path, " with status NEW: it exists; use OLD, or remove it first"), EEXIST);
+    base::throw_system_error(EEXIST, "cannot open ", path, " with status NEW: it exists; use OLD, or remove it first");
 }
 
 /// Two units cannot both make one new file.
@@ -140,10 +140,8 @@ void close_unit(std::int64_t unit) {
     std::error_code unknown;
     if (made && state.comm.rank() == 0 &&
         std::filesystem::exists(std::filesystem::symlink_status(store::ordinary_path(known.path), unknown)))
-      throw Error(ErrorKind::kSystem,
-                  base::text("cannot close unit ", unit, ": ", known.path,
-                             " was opened with status NEW, but exists by now; remove it and call pclose again"),
-                  EEXIST);
+      base::throw_system_error(EEXIST, "cannot close unit ", unit, ": ", known.path,
+                               " was opened with status NEW, but exists by now; remove it and call pclose again");
   });
   // One that exists by now is someone else's; the unit stays as it is.
   if (made) agree(state, base::text("pclose(", unit, ')'), mine);
@@ -153,9 +151,8 @@ void close_unit(std::int64_t unit) {
   if (!file.is_open()) {  // on every rank alike
     const std::string path = closing.path;
     state.units.erase(unit);
-    throw Error(ErrorKind::kSystem,
-                base::text("unit ", unit, " (", path, ") was abandoned after an earlier error; open it again"),
-                ECANCELED);
+    base::throw_system_error(ECANCELED, "unit ", unit, " (", path,
+                             ") was abandoned after an earlier error; open it again");
   }
   try {
     file.close();

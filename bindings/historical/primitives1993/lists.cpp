@@ -2,12 +2,11 @@
 
 #include <algorithm>
 
-#include "base/text.hpp"
-#include "plait/error.hpp"
+#include "base/errors.hpp"
 
 namespace plait::primitives {
 
-void refuse(const std::string& message) { throw Error(ErrorKind::kArgument, message); }
+void refuse(const std::string& message) { base::throw_argument_error(message); }
 
 Extents entries_of(const Extents& list, std::string_view what) {
   Extents result;
@@ -17,13 +16,12 @@ Extents entries_of(const Extents& list, std::string_view what) {
                                           [](auto v) { return v == 0 || v == kNone; });
     if (rest_is_zero) break;
     if (list[i] < 1)
-      throw Error(ErrorKind::kArgument,
-                  base::text(what, '(', i + 1, ") is ", list[i], "; entries are at least 1, and -1 ends the list"));
+      base::throw_argument_error(what, '(', i + 1, ") is ", list[i], "; entries are at least 1, and -1 ends the list");
     result.push_back(list[i]);
   }
   if (result.empty())
-    throw Error(ErrorKind::kArgument, base::text(what, " has no entries; give one for each of 1 to ", kMostDimensions,
-                                                 " dimensions, then -1"));
+    base::throw_argument_error(what, " has no entries; give one for each of 1 to ", kMostDimensions,
+                               " dimensions, then -1");
   return result;
 }
 

@@ -9,6 +9,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
 #include "collective/agree.hpp"
 #include "collective/broadcast.hpp"
@@ -101,9 +102,9 @@ void start_mpi() {
   if (started == 0) {
     int provided = 0;
     if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided) != MPI_SUCCESS)
-      throw Error(ErrorKind::kSystem, "MPI cannot be initialised");
+      base::throw_system_error(0, "MPI cannot be initialised");
     // Unlike atexit it tells the exit status.
-    if (::on_exit(at_exit, nullptr) != 0) throw Error(ErrorKind::kSystem, "no more can be done at the program's end");
+    if (::on_exit(at_exit, nullptr) != 0) base::throw_system_error(0, "no more can be done at the program's end");
   }
 }
 
@@ -114,7 +115,7 @@ Runtime& runtime() {
   if (instance()) return *instance();
   int ended = 0;
   MPI_Finalized(&ended);
-  if (ended != 0) throw Error(ErrorKind::kSystem, "MPI is finalised already; call the primitives before MPI_Finalize");
+  if (ended != 0) base::throw_system_error(0, "MPI is finalised already; call the primitives before MPI_Finalize");
   auto state = std::make_unique<Runtime>();
   if (has_job()) {
     state->comm = Comm::world();
@@ -133,8 +134,8 @@ Runtime& runtime() {
 Runtime& started() {
   tell_now();
   if (instance()) return *instance();
-  throw Error(ErrorKind::kArgument,
-              "no unit is open, no array and no grid is mapped yet; call popen, array_map or proc_map first");
+  base::throw_argument_error(
+      "no unit is open, no array and no grid is mapped yet; call popen, array_map or proc_map first");
 }
 
 void agree(Runtime& state, const std::string& call, const std::exception_ptr& mine) {

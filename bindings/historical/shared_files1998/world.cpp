@@ -8,9 +8,8 @@
 #include <string>
 #include <utility>
 
+#include "base/errors.hpp"
 #include "base/process.hpp"
-#include "base/text.hpp"
-#include "plait/error.hpp"
 #include "plait/mpi.hpp"
 #include "transport/mpi/finalize.hpp"
 
@@ -38,8 +37,7 @@ void check_alone() {
   for (const char* const name : {"PLAIT_SIZE", "PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS"}) {
     const char* const processes = std::getenv(name);
     if (processes != nullptr && std::strtol(processes, nullptr, 10) > 1)
-      throw Error(ErrorKind::kSystem,
-                  base::text("MPI is not started in a job of ", processes, " processes; call MPI_Init first"));
+      base::throw_system_error(0, "MPI is not started in a job of ", processes, " processes; call MPI_Init first");
   }
 }
 
@@ -69,7 +67,7 @@ void at_exit() {
 }  // namespace
 
 Comm world() {
-  if (has_ended()) throw Error(ErrorKind::kSystem, "MPI is finalised already; make files before MPI_Finalize");
+  if (has_ended()) base::throw_system_error(0, "MPI is finalised already; make files before MPI_Finalize");
   if (!mpi_runs()) {
     check_alone();
     return {};
@@ -77,7 +75,7 @@ Comm world() {
   if (!attached().alone()) return attached();
   int size = 1;
   if (MPI_Comm_size(MPI_COMM_WORLD, &size) != MPI_SUCCESS)
-    throw Error(ErrorKind::kSystem, "MPI does not say how many processes there are");
+    base::throw_system_error(0, "MPI does not say how many processes there are");
   if (size == 1) return {};
   attached() = make_comm(MPI_COMM_WORLD);
   return attached();

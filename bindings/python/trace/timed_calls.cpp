@@ -10,8 +10,8 @@
 #include <memory>
 #include <string>
 
+#include "base/errors.hpp"
 #include "module.hpp"
-#include "plait/error.hpp"
 #include "string.hpp"
 #include "unlocked.hpp"
 
@@ -23,7 +23,7 @@ namespace plait::python {
 namespace {
 
 [[noreturn]] void failed(const std::string& call) {
-  throw Error(ErrorKind::kSystem, "plait bench trace: " + call + " did not do what was asked");
+  base::throw_system_error(0, "plait bench trace: " + call + " did not do what was asked");
 }
 
 /// The time in ns of `count` calls of one kind on a file that is in the page cache.

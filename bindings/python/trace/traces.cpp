@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
+#include "base/errors.hpp"
 #include "bind.hpp"
 #include "module.hpp"
-#include "plait/error.hpp"
 #include "plait/trace.hpp"
 #include "string.hpp"
 #include "trace/between.hpp"
@@ -37,7 +37,7 @@ struct TraceReader {
   std::unique_ptr<trace::Reader> reader;
 
   trace::Reader& open() const {
-    if (reader == nullptr) throw Error(ErrorKind::kArgument, "the trace is closed");
+    if (reader == nullptr) base::throw_argument_error("the trace is closed");
     return *reader;
   }
 };
@@ -48,7 +48,7 @@ struct TraceWriter {
   std::vector<std::string> lost;  // when finished
 
   trace::Writer& open() const {
-    if (writer == nullptr) throw Error(ErrorKind::kArgument, "the trace is finished or closed");
+    if (writer == nullptr) base::throw_argument_error("the trace is finished or closed");
     return *writer;
   }
 };
@@ -122,7 +122,7 @@ nb::dict dict_of(const Description& d) {
 }
 
 char separator_of(const std::string& separator) {
-  if (separator.size() > 1) throw Error(ErrorKind::kArgument, "a separator is one character, not '" + separator + "'");
+  if (separator.size() > 1) base::throw_argument_error("a separator is one character, not '" + separator + "'");
   return separator.empty() ? '\0' : separator[0];
 }
 
@@ -164,7 +164,7 @@ TraceReader open_reader(const nb::str& path, const std::string& format, int base
 }
 
 nb::object read(const TraceReader& self, std::int64_t count) {
-  if (count < 0) throw Error(ErrorKind::kArgument, "cannot read " + std::to_string(count) + " events");
+  if (count < 0) base::throw_argument_error("cannot read " + std::to_string(count) + " events");
   trace::Reader& reader = self.open();
   nb::object array = nb::module_::import_("numpy").attr("empty")(count, event_type());
   const std::span<Event> room(reinterpret_cast<Event*>(address_of(array)), static_cast<std::size_t>(count));

@@ -4,12 +4,12 @@
 #include <memory>
 #include <utility>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
 #include "container/foreign.hpp"
 #include "container/gzip/store.hpp"
 #include "container/raw/container.hpp"
 #include "container/registry.hpp"
-#include "plait/error.hpp"
 
 namespace plait::container::gzip {
 
@@ -24,16 +24,15 @@ void check_packed_name(const std::string& name) {
   const std::string_view packed = std::string_view(name).substr(0, name.size() - kSuffix.size());
   const std::string_view format = foreign_by_name(packed);
   if (format.empty()) return;
-  throw Error(ErrorKind::kArgument, base::text(name, ": the name is that of a gzipped ", format,
-                                               " file, but only raw elements are read from gzipped files; unpack it "
-                                               "by gunzip first"));
+  base::throw_argument_error(name, ": the name is that of a gzipped ", format,
+                             " file, but only raw elements are read from gzipped files; unpack it "
+                             "by gunzip first");
 }
 
 void check_front(store::Store& file, const Format& format) {
   if (begins_as(format, file)) return;
-  throw Error(ErrorKind::kSystem,
-              base::text("cannot open ", file.name(), " as gzipped elements: it does not begin like a ",
-                         "gzip file; rename it, or write raw:", file.name(), " for elements as they are"));
+  base::throw_system_error(0, "cannot open ", file.name(), " as gzipped elements: it does not begin like a ",
+                           "gzip file; rename it, or write raw:", file.name(), " for elements as they are");
 }
 
 class GzipDataset : public Dataset {

@@ -6,8 +6,7 @@
 #include <limits>
 #include <new>
 
-#include "base/text.hpp"
-#include "plait/error.hpp"
+#include "base/errors.hpp"
 
 namespace plait::container::gzip {
 
@@ -23,7 +22,7 @@ constexpr int kAfterBlock = 128;
 
 void expect_ok(int result) {
   if (result == Z_MEM_ERROR) throw std::bad_alloc();
-  if (result != Z_OK) throw Error(ErrorKind::kSystem, base::text("zlib failed with code ", result), EIO);
+  if (result != Z_OK) base::throw_system_error(EIO, "zlib failed with code ", result);
 }
 
 const Bytef* bytes_of(const std::string& window) { return reinterpret_cast<const Bytef*>(window.data()); }
@@ -69,16 +68,14 @@ bool Inflater::load() {
 
 void Inflater::expect_more() {
   if (load()) return;
-  throw Error(ErrorKind::kSystem,
-              base::text(file_.name(), " ends at byte ", packed_, " in the middle of ", words(framing_),
-                         " data, after ", unpacked_, " bytes of content; it is truncated; copy or download it again"));
+  base::throw_system_error(0, file_.name(), " ends at byte ", packed_, " in the middle of ", words(framing_),
+                           " data, after ", unpacked_, " bytes of content; it is truncated; copy or download it again");
 }
 
 void Inflater::damaged(const char* what) const {
   const char* why = what != nullptr ? what : zlib_.msg != nullptr ? zlib_.msg : "this is not gzip data";
-  throw Error(ErrorKind::kSystem,
-              base::text(file_.name(), ": the ", words(framing_), " data is damaged at byte ", packed_position(),
-                         ", after ", unpacked_, " bytes of content (", why, "); copy or download the file again"));
+  base::throw_system_error(0, file_.name(), ": the ", words(framing_), " data is damaged at byte ", packed_position(),
+                           ", after ", unpacked_, " bytes of content (", why, "); copy or download the file again");
 }
 
 void Inflater::end_member() {

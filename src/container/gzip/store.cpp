@@ -4,8 +4,8 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
-#include "plait/error.hpp"
 
 namespace plait::container::gzip {
 
@@ -29,9 +29,8 @@ class PendingInflation : public store::Pending {
 }  // namespace
 
 void refuse_write(const std::string& name) {
-  throw Error(ErrorKind::kArgument,
-              base::text(name, ": gzipped files are only read; write ", name.substr(0, name.size() - 3),
-                         " and gzip that, or write raw:", name, " for elements as they are"));
+  base::throw_argument_error(name, ": gzipped files are only read; write ", name.substr(0, name.size() - 3),
+                             " and gzip that, or write raw:", name, " for elements as they are");
 }
 
 GzipStore::GzipStore(std::shared_ptr<store::Store> file, Index index)
@@ -81,10 +80,8 @@ void GzipStore::keep(std::unique_ptr<Inflater> inflater) {
 void GzipStore::inflate(const store::ReadSegment& segment) {
   if (segment.bytes == 0) return;
   if (segment.offset < 0 || segment.bytes > size() - segment.offset)
-    throw Error(ErrorKind::kSystem,
-                base::text("cannot read ", segment.bytes, " bytes at offset ", segment.offset, " of the content of ",
-                           name(), ", which has ", size()),
-                EINVAL);
+    base::throw_system_error(EINVAL, "cannot read ", segment.bytes, " bytes at offset ", segment.offset,
+                             " of the content of ", name(), ", which has ", size());
   std::unique_ptr<Inflater> inflater = take(segment.offset);
   inflater->skip_to(segment.offset);
   inflater->read_whole(segment.data, segment.bytes);

@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
 #include "container/array_type.hpp"
 #include "container/hdf5/attributes.hpp"
@@ -15,7 +16,6 @@
 #include "container/hdf5/element.hpp"
 #include "container/hdf5/filters.hpp"
 #include "container/hdf5/writing/new_content.hpp"
-#include "container/refuse.hpp"
 #include "plait/error.hpp"
 #include "plait/layout.hpp"
 
@@ -61,7 +61,8 @@ std::string shown_name(const std::string& path, std::string_view name) { return 
 
 /// The path, of a file that the library can open as well.
 const std::string& ordinary(const store::Store& store, const std::string& path) {
-  if (!store.file_identity()) refuse(text(path, ": HDF5 files are read where they are ordinary files; copy it to one"));
+  if (!store.file_identity())
+    base::throw_argument_error(path, ": HDF5 files are read where they are ordinary files; copy it to one");
   return path;
 }
 
@@ -76,25 +77,20 @@ HdfFile::HdfFile(store::Store& store, const std::string& path, For what)
   bytes_ = store.size();
   file_ = Handle(hdf5_->H5Fopen(opened.c_str(), changing ? kReadWrite : kReadOnly, 0), hdf5_->H5Fclose);
   if (!file_)
-    throw Error(ErrorKind::kSystem,
-                text(path, " cannot be opened as an HDF5 file by ", hdf5_.words(), hdf5_.why(),
-                     "; copy or download it again, or close it where it is written"),
-                EIO);
+    base::throw_system_error(EIO, path, " cannot be opened as an HDF5 file by ", hdf5_.words(), hdf5_.why(),
+                             "; copy or download it again, or close it where it is written");
   void* descriptor = nullptr;
   hdf5_->H5Fget_vfd_handle(file_.id(), 0, &descriptor);
   if (descriptor == nullptr)
-    throw Error(ErrorKind::kSystem, text(path, " is not opened as a file by ", hdf5_.words(), "; unset HDF5_DRIVER"),
-                EIO);
+    base::throw_system_error(EIO, path, " is not opened as a file by ", hdf5_.words(), "; unset HDF5_DRIVER");
   descriptor_ = *static_cast<int*>(descriptor);
   // Links and drivers may lead elsewhere, and names to new files.
   store::posix::check_not_replaced(descriptor_, *store.file_identity(), path);
   unsigned intent = 0;
   if (!changing && hdf5_->H5Fget_intent(file_.id(), &intent) >= 0 && (intent & kReadWrite) != 0)
-    throw Error(ErrorKind::kSystem,
-                text(path,
-                     " is open for writing in this process, so that what is in it may not be in the file yet; "
-                     "close it first"),
-                EBUSY);
+    base::throw_system_error(EBUSY, path,
+                             " is open for writing in this process, so that what is in it may not be in the file yet; "
+                             "close it first");
   finish_opening();
 }
 
@@ -106,15 +102,14 @@ void HdfFile::finish_opening() {
 }
 
 void HdfFile::damaged(const std::string& what) const {
-  throw Error(ErrorKind::kSystem,
-              text(path_, ": ", what, " cannot be read", hdf5_.why(), "; copy or download the file again"), EIO);
+  base::throw_system_error(EIO, path_, ": ", what, " cannot be read", hdf5_.why(), "; copy or download the file again");
 }
 
 Handle HdfFile::open_object(const std::string& name, const std::string& shown) const {
   link_out().clear();
   Handle object(hdf5_->H5Oopen(file_.id(), name.c_str(), inside_.id()), hdf5_->H5Oclose);
   if (!link_out().empty())
-    refuse(text(shown, ": its name is a link into another file, ", link_out(), "; open that file"));
+    base::throw_argument_error(shown, ": its name is a link into another file, ", link_out(), "; open that file");
   return object;
 }
 
@@ -129,11 +124,12 @@ void HdfFile::not_there(const std::string& shown, int kind) {
   const std::vector<NamedDataset> all = datasets("");
   for (std::size_t i = 0; i < std::min<std::size_t>(all.size(), 12); ++i)
     base::append_parts(names, i == 0 ? "" : ", ", all[i].name);
-  refuse(text(shown,
-              kind == H5I_GROUP ? " is a group"
-              : kind >= 0       ? " is no dataset"
-                                : " is not there",
-              "; ", path_, all.empty() ? " holds no dataset" : " holds: ", names, all.size() > 12 ? ", ..." : ""));
+  base::throw_argument_error(shown,
+                             kind == H5I_GROUP ? " is a group"
+                             : kind >= 0       ? " is no dataset"
+                                               : " is not there",
+                             "; ", path_, all.empty() ? " holds no dataset" : " holds: ", names,
+                             all.size() > 12 ? ", ..." : "");
 }
 
 void HdfFile::visit(std::string_view top, const Visitor& visitor) {
@@ -150,8 +146,8 @@ void HdfFile::visit(std::string_view top, const Visitor& visitor) {
     visitor(name, object.id(), address, kind);
     if (kind != H5I_GROUP) continue;
     if (static_cast<std::size_t>(std::ranges::count(name, '/')) > kDeepest || seen.size() > kMostObjects)
-      throw Error(ErrorKind::kSystem, text(path_, ": its groups are nested deeper than ", kDeepest,
-                                           ", or hold more than ", kMostObjects, " objects; name one"));
+      base::throw_system_error(0, path_, ": its groups are nested deeper than ", kDeepest, ", or hold more than ",
+                               kMostObjects, " objects; name one");
     std::vector<Link> links;
     if (!list_links(hdf5_, object.id(), links)) {
       if (name == top) damaged(text("the group \"/", name, '"'));
@@ -228,7 +224,8 @@ std::pair<Handle, std::string> HdfFile::open_array(std::string_view name) const 
   if (object && !is_dimension) return {std::move(object), std::move(path)};
   std::string stored = non_coordinate_path(path);
   if (Handle variable = open_object("/" + stored, shown); variable) return {std::move(variable), std::move(stored)};
-  if (is_dimension) refuse(text(shown, " is a dimension without a variable, and so has no elements; name a variable"));
+  if (is_dimension)
+    base::throw_argument_error(shown, " is a dimension without a variable, and so has no elements; name a variable");
   return {std::move(object), std::move(path)};
 }
 
@@ -245,7 +242,7 @@ Dataset HdfFile::dataset(std::string_view name) {
     if (scales.needs_all(its, found)) add_all_scales(scales);
     scales.extend_records(its, found);
   }
-  if (!found.refused.empty()) refuse(text(shown, ": ", found.refused));
+  if (!found.refused.empty()) base::throw_argument_error(shown, ": ", found.refused);
   found.attributes = attributes_of(hdf5_, object.id(), of_netcdf_);
   found.path = stored;
   found.header = static_cast<std::int64_t>(address_of(object.id()));

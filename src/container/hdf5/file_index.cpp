@@ -7,12 +7,11 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
 #include "container/hdf5/chunk_coordinates.hpp"
 #include "container/hdf5/file.hpp"
 #include "container/hdf5/filters.hpp"
-#include "container/refuse.hpp"
-#include "plait/error.hpp"
 
 namespace plait::container::hdf5 {
 
@@ -74,8 +73,9 @@ void HdfFile::read_index(hid_t dataset, Dataset& found, const std::string& shown
   hsize_t user_block = 0;
   hdf5_->H5Pget_userblock(creation.id(), &user_block);
   if (user_block > 0 && !hdf5_.at_least(2, 0, 0))
-    refuse(text(shown, ": its file begins with a block of ", user_block, " bytes of a user's own, and ", hdf5_.words(),
-                " does not say where chunks of such files lie; name HDF5 2.0 or later in PLAIT_HDF5"));
+    base::throw_argument_error(shown, ": its file begins with a block of ", user_block, " bytes of a user's own, and ",
+                               hdf5_.words(),
+                               " does not say where chunks of such files lie; name HDF5 2.0 or later in PLAIT_HDF5");
   if (hdf5_->H5Dchunk_iter != nullptr) {
     if (hdf5_->H5Dchunk_iter(dataset, 0, Listing::visit, &listing) < 0) damaged(text("the index of chunks of ", shown));
   } else {
@@ -84,8 +84,8 @@ void HdfFile::read_index(hid_t dataset, Dataset& found, const std::string& shown
     hsize_t count = 0;
     if (hdf5_->H5Dget_num_chunks(dataset, all.id(), &count) < 0) damaged(text("the index of chunks of ", shown));
     if (count > kMostLookedUp)
-      refuse(text(shown, ": ", hdf5_.words(), " takes too long to list its ", count,
-                  " chunks; name HDF5 1.14 or later in PLAIT_HDF5, or install h5py for Python"));
+      base::throw_argument_error(shown, ": ", hdf5_.words(), " takes too long to list its ", count,
+                                 " chunks; name HDF5 1.14 or later in PLAIT_HDF5, or install h5py for Python");
     for (hsize_t i = 0; i < count; ++i) {
       std::array<hsize_t, kMaxDimensions> first{};
       unsigned left_out = 0;
@@ -108,10 +108,8 @@ void HdfFile::read_index(hid_t dataset, Dataset& found, const std::string& shown
     else if (found.filters.empty() && one.bytes != whole)
       why = text("it should have ", whole, " bytes");
     if (!why.empty())
-      throw Error(ErrorKind::kSystem,
-                  text(shown, ": ", chunk_words(found, one.number), " lies at offset ", one.offset, " with ", one.bytes,
-                       " bytes, but ", why, "; copy or download the file again"),
-                  EIO);
+      base::throw_system_error(EIO, shown, ": ", chunk_words(found, one.number), " lies at offset ", one.offset,
+                               " with ", one.bytes, " bytes, but ", why, "; copy or download the file again");
   }
   if (coordinates.are_corrected()) check_offsets(dataset, found, coordinates, shown);
 }
@@ -140,11 +138,9 @@ void HdfFile::check_offsets(hid_t dataset, const Dataset& found, const ChunkCoor
              : hdf5_->H5Dread_chunk(dataset, 0, first.data(), &left_out, library.data())) < 0)
       damaged(text(chunk_words(found, chunk.number), " of ", shown));
     if (!same_size || left_out != chunk.left_out || ours != library)
-      throw Error(
-          ErrorKind::kSystem,
-          text(shown, ": ", hdf5_.words(), " lists ", chunk_words(found, chunk.number), " at offset ", chunk.offset,
-               ", but reads it from elsewhere; close the file where it is written, or copy it by h5repack"),
-          EIO);
+      base::throw_system_error(
+          EIO, shown, ": ", hdf5_.words(), " lists ", chunk_words(found, chunk.number), " at offset ", chunk.offset,
+          ", but reads it from elsewhere; close the file where it is written, or copy it by h5repack");
   }
 }
 

@@ -6,12 +6,12 @@
 #include <string_view>
 #include <utility>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
 #include "codec/codecs.hpp"
 #include "container/hdf5/codecs/basic.hpp"
 #include "container/hdf5/codecs/lz4.hpp"
 #include "container/hdf5/codecs/szip.hpp"
-#include "container/refuse.hpp"
 
 namespace plait::container::hdf5 {
 
@@ -96,7 +96,7 @@ std::string why_not(const Filter& filter) {
 codec::Chain chain_of(const std::vector<Filter>& filters, std::uint32_t left_out) {
   std::vector<CodecPointer> codecs;
   for (std::size_t i = 0; i < filters.size(); ++i) {
-    if (const std::string why = why_not(filters[i]); !why.empty()) refuse(why);
+    if (const std::string why = why_not(filters[i]); !why.empty()) base::throw_argument_error(why);
     if (i >= 32 || (left_out >> i & 1U) == 0) codecs.push_back(known(filters[i])->codec(filters[i]));
   }
   return codec::Chain(std::move(codecs));
@@ -121,12 +121,14 @@ std::vector<Filter> filters_of(std::string_view codec, std::int64_t element_byte
   const codec::Spec spec = codec::parse_spec(codec);
   if (spec.none()) return filters;
   if (spec.blosc_compressor())
-    refuse(text("codec \"", codec, "\" is none of HDF5's; use \"shuffle,zstd\", which packs alike, or \"gzip\""));
+    base::throw_argument_error("codec \"", codec,
+                               "\" is none of HDF5's; use \"shuffle,zstd\", which packs alike, or \"gzip\"");
   const auto level = static_cast<std::uint32_t>(spec.level);
   if (spec.name != "zstd")
     filters.push_back({1, {level}, "deflate"});
   else if (spec.level < 1)
-    refuse(text("codec \"", codec, "\": HDF5's filter has the levels of zstd from 1 on; give one of these"));
+    base::throw_argument_error("codec \"", codec,
+                               "\": HDF5's filter has the levels of zstd from 1 on; give one of these");
   else
     filters.push_back({32015, {level}, "zstd"});
   return filters;

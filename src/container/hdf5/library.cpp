@@ -10,9 +10,9 @@
 #include <optional>
 #include <string_view>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
 #include "container/hdf5/surroundings.hpp"
-#include "plait/error.hpp"
 
 namespace plait::container::hdf5 {
 
@@ -46,10 +46,8 @@ bool find(void* library, const char* name, Function& into) {
 }
 
 [[noreturn]] void unusable(const std::string& path, const std::string& why) {
-  throw Error(ErrorKind::kSystem,
-              base::text("the HDF5 library ", path, " cannot be used: ", why,
-                         "; name another one, of version 1.10.5 or later, in PLAIT_HDF5, or install h5py for Python"),
-              ELIBACC);
+  base::throw_system_error(ELIBACC, "the HDF5 library ", path, " cannot be used: ", why,
+                           "; name another one, of version 1.10.5 or later, in PLAIT_HDF5, or install h5py for Python");
 }
 
 Loaded loaded_from(void* library, const std::string& path) {
@@ -93,12 +91,10 @@ Loaded load() {
     if (void* library = ::dlopen(name, RTLD_NOW | RTLD_LOCAL)) return loaded_from(library, name);
     base::append_parts(names, names.empty() ? "" : ", ", name);
   }
-  throw Error(
-      ErrorKind::kSystem,
-      base::text("reading and writing HDF5 and netCDF-4 files takes the HDF5 library, and there is none (", names,
-                 "); install h5py for Python, or the system's (Debian: libhdf5-103-1), or name one in "
-                 "PLAIT_HDF5"),
-      ELIBACC);
+  base::throw_system_error(
+      ELIBACC, "reading and writing HDF5 and netCDF-4 files takes the HDF5 library, and there is none (", names,
+      "); install h5py for Python, or the system's (Debian: libhdf5-103-1), or name one in "
+      "PLAIT_HDF5");
 }
 
 std::optional<Loaded>& loaded() {

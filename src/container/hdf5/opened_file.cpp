@@ -3,11 +3,10 @@
 #include <filesystem>
 #include <utility>
 
-#include "base/text.hpp"
+#include "base/errors.hpp"
 #include "container/hdf5/changing/attribute_changes.hpp"
 #include "container/hdf5/file.hpp"
 #include "container/members.hpp"
-#include "container/refuse.hpp"
 #include "container/registry.hpp"
 
 namespace plait::container::hdf5 {
@@ -55,7 +54,7 @@ OpenedDataset::OpenedDataset(Content content, const std::shared_ptr<ChangedDatas
 std::string OpenedDataset::encoded() const { return packed(dataset_->dataset()); }
 
 void OpenedDataset::prepare_changes() {
-  if (const std::string why = dataset_->refuses_writes(); !why.empty()) refuse(why);
+  if (const std::string why = dataset_->refuses_writes(); !why.empty()) base::throw_argument_error(why);
   if (changed_) changed_->prepare();
 }
 
@@ -93,7 +92,7 @@ std::vector<Member> OpenedHdfFile::arrays() {
   const auto array = array_name(name_).array;
   std::vector<Member> members = members_of(HdfFile(*store_, file_).datasets(array.value_or("")));
   if (array && members.size() == 1 && !members.front().refused.empty())
-    refuse(base::text(name_, ": ", members.front().refused));
+    base::throw_argument_error(name_, ": ", members.front().refused);
   return members;
 }
 

@@ -6,14 +6,13 @@
 #include <optional>
 #include <utility>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
 #include "codec/damaged.hpp"
 #include "codec/room.hpp"
 #include "container/array_type.hpp"
 #include "container/chunk_pieces.hpp"
 #include "container/hdf5/filters.hpp"
-#include "container/refuse.hpp"
-#include "plait/error.hpp"
 
 namespace plait::container::hdf5 {
 
@@ -56,8 +55,8 @@ std::string DatasetStore::description() const { return text("HDF5, ", dataset_.k
 
 void DatasetStore::check(std::int64_t offset, std::int64_t bytes) const {
   if (offset >= 0 && offset <= size_ && bytes <= size_ - offset) return;
-  throw Error(ErrorKind::kSystem,
-              text("cannot access ", bytes, " bytes at offset ", offset, " of ", name_, ", which has ", size_), EINVAL);
+  base::throw_system_error(EINVAL, "cannot access ", bytes, " bytes at offset ", offset, " of ", name_, ", which has ",
+                           size_);
 }
 
 std::optional<Chunk> DatasetStore::find(std::int64_t number) const {
@@ -110,7 +109,7 @@ std::string DatasetStore::not_changed(std::string_view why) const {
 }
 
 std::unique_ptr<store::Pending> DatasetStore::submit_write(std::vector<WriteSegment> segments) {
-  if (const std::string why = refuses_writes(); !why.empty()) refuse(why);
+  if (const std::string why = refuses_writes(); !why.empty()) base::throw_argument_error(why);
   std::vector<WriteSegment> pieces;
   for (const WriteSegment& segment : segments) {
     check(segment.offset, segment.bytes);

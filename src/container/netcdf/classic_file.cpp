@@ -3,11 +3,10 @@
 #include <cerrno>
 #include <utility>
 
-#include "base/text.hpp"
+#include "base/errors.hpp"
 #include "container/members.hpp"
 #include "container/netcdf/header.hpp"
 #include "container/registry.hpp"
-#include "plait/error.hpp"
 
 namespace plait::container::netcdf {
 
@@ -51,10 +50,8 @@ std::unique_ptr<Dataset> ClassicFile::dataset(const FileOptions& /*stated*/) {
   if (rows.count != 1) content.data_offset = 0;
   const std::int64_t end = rows.begin + (rows.count - 1) * rows.stride + rows.row;
   if (rows.count != 1 && end > store_->size())
-    throw Error(ErrorKind::kSystem,
-                base::text(name_, " ends at byte ", end, " with record ", rows.count, ", but ", file_, " has only ",
-                           store_->size(), " bytes; it has been truncated"),
-                EIO);
+    base::throw_system_error(EIO, name_, " ends at byte ", end, " with record ", rows.count, ", but ", file_,
+                             " has only ", store_->size(), " bytes; it has been truncated");
   return std::make_unique<ClassicDataset>(std::move(content), store_, rows, name_);
 }
 

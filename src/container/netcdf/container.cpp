@@ -4,10 +4,9 @@
 #include <memory>
 #include <utility>
 
-#include "base/text.hpp"
+#include "base/errors.hpp"
 #include "container/netcdf/classic_file.hpp"
 #include "container/part_store.hpp"
-#include "container/refuse.hpp"
 
 namespace plait::container::netcdf {
 
@@ -30,7 +29,7 @@ class Classic : public Format {
     return std::make_unique<ClassicDataset>(std::move(content), std::move(store), Rows::parse(encoded), name);
   }
   std::unique_ptr<NewFile> create(const std::string& name, const FileOptions& /*options*/) const override {
-    refuse(base::text(name, ": new files of classic netCDF are not written; Plait writes netCDF-4"));
+    base::throw_argument_error(name, ": new files of classic netCDF are not written; Plait writes netCDF-4");
   }
   std::string rejected_attribute(const std::string& /*name*/, const ArrayAttribute& /*attribute*/,
                                  bool /*of_group*/) const override {

@@ -6,11 +6,11 @@
 #include <string_view>
 #include <utility>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
 #include "container/array_type.hpp"
 #include "container/attributes.hpp"
 #include "container/netcdf/reader.hpp"
-#include "plait/error.hpp"
 
 namespace plait::container::netcdf {
 
@@ -228,9 +228,9 @@ Header HeaderReader::read() {
   const std::uint64_t magic = in_.number(4);
   version_ = static_cast<int>(magic & 0xff);
   if (magic >> 8 != 0x434446 || (version_ != 1 && version_ != 2 && version_ != 5))
-    throw Error(ErrorKind::kSystem, text("cannot open ", file_,
-                                         " as netCDF: it does not begin like a classic file (CDF "
-                                         "and the number 1, 2 or 5); rename it"));
+    base::throw_system_error(0, "cannot open ", file_,
+                             " as netCDF: it does not begin like a classic file (CDF "
+                             "and the number 1, 2 or 5); rename it");
   word_ = version_ == 5 ? 8 : 4;
   const std::uint64_t count = in_.number(word_);
   if (count != (version_ == 5 ? UINT64_MAX : UINT32_MAX)) {

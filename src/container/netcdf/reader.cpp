@@ -5,7 +5,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "plait/error.hpp"
+#include "base/errors.hpp"
 
 namespace plait::container::netcdf {
 
@@ -16,10 +16,8 @@ constexpr std::int64_t kBlock = std::int64_t{64} << 10;
 }  // namespace
 
 void Reader::damaged_at(std::int64_t position, const std::string& why) const {
-  throw Error(ErrorKind::kSystem,
-              base::text("cannot open ", file_, " as netCDF: its header is wrong at byte ", position, ": ", why,
-                         "; copy or download the file again"),
-              EIO);
+  base::throw_system_error(EIO, "cannot open ", file_, " as netCDF: its header is wrong at byte ", position, ": ", why,
+                           "; copy or download the file again");
 }
 
 void Reader::expect(std::int64_t bytes) const {

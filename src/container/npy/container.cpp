@@ -5,11 +5,10 @@
 #include <string_view>
 #include <utility>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
 #include "container/array_type.hpp"
 #include "container/npy/header.hpp"
-#include "container/refuse.hpp"
-#include "plait/error.hpp"
 
 namespace plait::container::npy {
 
@@ -25,8 +24,8 @@ Header read_header(store::Store& store, const std::string& path) {
   store.read({{0, bytes.data(), static_cast<std::int64_t>(bytes.size())}});
   const std::int64_t length = header_bytes(bytes, path);
   if (length > size)
-    throw Error(ErrorKind::kSystem, text("cannot open ", path, " as .npy: the header has ", length,
-                                         " bytes, but the file has only ", size, "; it has been truncated"));
+    base::throw_system_error(0, "cannot open ", path, " as .npy: the header has ", length,
+                             " bytes, but the file has only ", size, "; it has been truncated");
   bytes.resize(static_cast<std::size_t>(length));
   store.read({{0, bytes.data(), length}});
   return parse_header(bytes, path);
@@ -34,8 +33,8 @@ Header read_header(store::Store& store, const std::string& path) {
 
 void reject_several(const std::string& name, const FileOptions& options) {
   if (options.several)
-    refuse(text(name,
-                ": a .npy file holds one array, but the file is opened for several; use a name without that ending"));
+    base::throw_argument_error(
+        name, ": a .npy file holds one array, but the file is opened for several; use a name without that ending");
 }
 
 class NpyFile : public OpenedFile {
@@ -68,10 +67,10 @@ std::unique_ptr<NewFile> Npy::create(const std::string& name, const FileOptions&
   NewContent made;
   made.type = described_type(options, name, true);
   reject_several(name, options);
-  if (made.type.dtype.empty()) refuse(text(name, ": a .npy file needs a dtype"));
+  if (made.type.dtype.empty()) base::throw_argument_error(name, ": a .npy file needs a dtype");
   if (const std::int64_t told = element_bytes_of(made.type.dtype); told != made.type.element_bytes)
-    refuse(text(name, ": elements of dtype ", made.type.dtype, " have ", told, " bytes, but ", made.type.element_bytes,
-                " were given; leave them out or correct them"));
+    base::throw_argument_error(name, ": elements of dtype ", made.type.dtype, " have ", told, " bytes, but ",
+                               made.type.element_bytes, " were given; leave them out or correct them");
   made.head = make_header(made.type.dtype, made.type.order, made.type.shape);
   made.data_offset = static_cast<std::int64_t>(made.head.size());
   return std::make_unique<NewFile>(std::move(made));

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/checked.hpp"
+#include "base/errors.hpp"
 #include "base/text.hpp"
 #include "container/npy/encoding.hpp"
 #include "container/npy/literal.hpp"
@@ -18,18 +19,18 @@ namespace {
 constexpr std::string_view kMagic = "\x93NUMPY";
 
 [[noreturn]] void damaged(const std::string& path, const std::string& found) {
-  throw Error(ErrorKind::kSystem, base::text("cannot open ", path, " as .npy: ", found));
+  base::throw_system_error(0, "cannot open ", path, " as .npy: ", found);
 }
 
 std::int64_t bytes_of(const Literal& type) {
   if (type.kind == Literal::Kind::kString) {
     std::string_view text = type.string;
     if (!text.empty() && std::string_view("<>|=").find(text.front()) != std::string_view::npos) text.remove_prefix(1);
-    if (text.empty()) throw Error(ErrorKind::kArgument, "the dtype is empty; give one such as <f8");
+    if (text.empty()) base::throw_argument_error("the dtype is empty; give one such as <f8");
     const char kind = text.front();
     if (kind == 'O')
-      throw Error(ErrorKind::kArgument,
-                  "dtype O holds Python objects, which have no bytes of their own; use a fixed-size dtype");
+      base::throw_argument_error(
+          "dtype O holds Python objects, which have no bytes of their own; use a fixed-size dtype");
     std::int64_t count = 0;
     std::size_t digits = 1;
     for (; digits < text.size() && text[digits] >= '0' && text[digits] <= '9'; ++digits)
@@ -37,25 +38,23 @@ std::int64_t bytes_of(const Literal& type) {
     const bool unit = digits < text.size() && text[digits] == '[' && (kind == 'M' || kind == 'm');
     if (std::string_view("biufcSUVMm").find(kind) == std::string_view::npos || digits == 1 ||
         (digits != text.size() && !unit))
-      throw Error(ErrorKind::kArgument,
-                  base::text("unknown dtype \"", type.string, "\"; expected a spelling such as <f8"));
+      base::throw_argument_error("unknown dtype \"", type.string, "\"; expected a spelling such as <f8");
     return kind == 'U' ? base::checked_multiply(count, 4, "dtype") : count;
   }
   if (type.kind != Literal::Kind::kSequence)
-    throw Error(ErrorKind::kArgument, "the dtype is neither a string nor a list of fields");
+    base::throw_argument_error("the dtype is neither a string nor a list of fields");
   std::int64_t sum = 0;
   for (const Literal& field : type.items) {
     if (field.kind != Literal::Kind::kSequence || field.items.size() < 2 || field.items.size() > 3)
-      throw Error(ErrorKind::kArgument, "a field of the dtype is not (name, type) or (name, type, shape)");
+      base::throw_argument_error("a field of the dtype is not (name, type) or (name, type, shape)");
     std::int64_t bytes = bytes_of(field.items[1]);
     if (field.items.size() == 3) {
       const Literal& shape = field.items[2];
       const std::vector<Literal> extents = shape.kind == Literal::Kind::kSequence ? shape.items : std::vector{shape};
       for (const Literal& extent : extents) {
         if (extent.kind != Literal::Kind::kInteger || extent.integer < 0)
-          throw Error(ErrorKind::kArgument,
-                      base::text("the shape ", shape.text,
-                                 " of a field of the dtype contains something other than sizes of 0 or more"));
+          base::throw_argument_error("the shape ", shape.text,
+                                     " of a field of the dtype contains something other than sizes of 0 or more");
         bytes = base::checked_multiply(bytes, extent.integer, "dtype");
       }
     }
@@ -72,8 +71,8 @@ std::int64_t element_bytes_of(const std::string& descr) {
   simple.string = descr;
   const std::int64_t bytes = bytes_of(descr.starts_with('[') ? parse_literal(descr) : simple);
   if (bytes < 1)
-    throw Error(ErrorKind::kArgument,
-                base::text("dtype \"", descr, "\" has elements of 0 bytes; use a type whose elements have at least 1"));
+    base::throw_argument_error("dtype \"", descr,
+                               "\" has elements of 0 bytes; use a type whose elements have at least 1");
   return bytes;
 }
 
@@ -147,7 +146,7 @@ std::vector<std::byte> make_header(const std::string& descr, Order order, const 
                  ", 'fortran_order': ", order == Order::kFortran ? "True" : "False", ", 'shape': (", extents, "), }");
   std::optional<std::string> latin1 = latin1_of_utf8(text);
   if (!latin1 && !is_utf8(text))
-    throw Error(ErrorKind::kArgument, "the dtype has field names that are not UTF-8; use that encoding");
+    base::throw_argument_error("the dtype has field names that are not UTF-8; use that encoding");
   if (latin1) text = std::move(*latin1);
   const bool long_header = 10 + text.size() + 1 + 63 > 65535;
   const int version = !latin1 ? 3 : long_header ? 2 : 1;

@@ -5,9 +5,9 @@
 #include <charconv>
 #include <utility>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
 #include "container/npy/encoding.hpp"
-#include "plait/error.hpp"
 
 namespace plait::container::npy {
 
@@ -37,9 +37,7 @@ class Parser {
     ++position_;
     return true;
   }
-  [[noreturn]] void fail() const {
-    throw Error(ErrorKind::kArgument, base::text("unexpected text at character ", position_ + 1));
-  }
+  [[noreturn]] void fail() const { base::throw_argument_error("unexpected text at character ", position_ + 1); }
 
   Literal value(int depth) {
     if (depth > 16) fail();

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/checked.hpp"
+#include "base/errors.hpp"
 #include "base/text.hpp"
 #include "container/array_type.hpp"
 #include "container/gzip/store.hpp"
@@ -63,10 +64,9 @@ std::vector<Member> members_of(const std::vector<Entry>& entries, const std::str
     found.push_back(&entry);
   }
   if (members.empty() && !entries.empty())
-    throw Error(ErrorKind::kArgument,
-                text(file, " is a zip file that holds ", entries.size(), entries.size() == 1 ? " file" : " files",
-                     " and no .npy file, in which archives of NumPy have their arrays; unpack it with a program for ",
-                     "zip files"));
+    base::throw_argument_error(
+        file, " is a zip file that holds ", entries.size(), entries.size() == 1 ? " file" : " files",
+        " and no .npy file, in which archives of NumPy have their arrays; unpack it with a program for ", "zip files");
   return members;
 }
 
@@ -103,8 +103,8 @@ std::vector<Member> list(store::Store& store, const std::string& file) {
       read();
       const std::int64_t length = npy::header_bytes(head, name);
       if (length > entry.unpacked)
-        throw Error(ErrorKind::kSystem, text(name, ": its header has ", length, " bytes, but it has ", entry.unpacked,
-                                             " in all; copy or download the file again"));
+        base::throw_system_error(0, name, ": its header has ", length, " bytes, but it has ", entry.unpacked,
+                                 " in all; copy or download the file again");
       head.resize(static_cast<std::size_t>(length));
       read();
       const npy::Header header = npy::parse_header(head, name);
@@ -157,10 +157,10 @@ class NpzFile : public OpenedFile {
 
   std::vector<Member> arrays() override { return named(list(*store_, file_), name_); }
   void check_changeable() const override {
-    throw Error(ErrorKind::kArgument,
-                text(name_,
-                     ": arrays of .npz files are not changed in place, because the file has check sums of them; "
-                     "copy the array to a .npy file, or write a new file"));
+    base::throw_argument_error(
+        name_,
+        ": arrays of .npz files are not changed in place, because the file has check sums of them; "
+        "copy the array to a .npy file, or write a new file");
   }
   std::unique_ptr<Dataset> dataset(const FileOptions& stated) override {
     const OpenedEntry entry = open_entry();
@@ -282,15 +282,14 @@ std::unique_ptr<NewFile> Npz::create(const std::string& path, const FileOptions&
   for (Member& member : made.members) {
     ArrayType& type = member.type;
     if (const std::int64_t told = npy::element_bytes_of(type.dtype); told != type.element_bytes)
-      throw Error(ErrorKind::kArgument,
-                  text(file, "::", member.name, ": elements of dtype ", type.dtype, " have ", told, " bytes, but ",
-                       type.element_bytes, " were given; leave them out or correct them"));
+      base::throw_argument_error(file, "::", member.name, ": elements of dtype ", type.dtype, " have ", told,
+                                 " bytes, but ", type.element_bytes, " were given; leave them out or correct them");
     if (member.name.size() + kNpy.size() > UINT16_MAX)
-      throw Error(ErrorKind::kArgument, text(path, ": the name of an array has ", member.name.size(),
-                                             " bytes; zip files have names of less than 65532"));
+      base::throw_argument_error(path, ": the name of an array has ", member.name.size(),
+                                 " bytes; zip files have names of less than 65532");
     const auto head = static_cast<std::int64_t>(npy::make_header(type.dtype, type.order, type.shape).size());
     const auto bytes = bytes_of(type.shape, type.element_bytes);
-    if (!bytes) throw Error(ErrorKind::kArgument, text(file, "::", member.name, " has more than 2^63 - 1 bytes"));
+    if (!bytes) base::throw_argument_error(file, "::", member.name, " has more than 2^63 - 1 bytes");
     const Entry& entry =
         entries.emplace_back(entry_of(member, end, base::checked_add(head, *bytes, "bytes of the file")));
     member.stored = entry.packed;

@@ -6,9 +6,8 @@
 #include <span>
 #include <string_view>
 
-#include "base/text.hpp"
+#include "base/errors.hpp"
 #include "container/npz/fields.hpp"
-#include "plait/error.hpp"
 
 namespace plait::container::npz {
 
@@ -37,10 +36,8 @@ constexpr std::uint16_t kVersion = 45;  // of the first programs that know the 6
 
 template <typename... Parts>
 [[noreturn]] void damaged(const std::string& file, std::int64_t at, const Parts&... why) {
-  throw Error(ErrorKind::kSystem,
-              base::text("cannot open ", file, " as a zip file: at byte ", at, " ", why...,
-                         "; copy or download the file again"),
-              EIO);
+  base::throw_system_error(EIO, "cannot open ", file, " as a zip file: at byte ", at, " ", why...,
+                           "; copy or download the file again");
 }
 
 std::vector<std::byte> bytes_at(store::Store& store, std::int64_t begin, std::int64_t length) {

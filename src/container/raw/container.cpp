@@ -3,9 +3,8 @@
 #include <memory>
 #include <utility>
 
-#include "base/text.hpp"
+#include "base/errors.hpp"
 #include "container/array_type.hpp"
-#include "container/refuse.hpp"
 
 namespace plait::container::raw {
 
@@ -34,7 +33,7 @@ class Raw : public Format {
     NewContent made;
     made.type = described_type(options, name, false);
     if (options.offset != 0)
-      refuse(base::text(name, ": offset=", options.offset, " in mode w; a new file begins with its array"));
+      base::throw_argument_error(name, ": offset=", options.offset, " in mode w; a new file begins with its array");
     return std::make_unique<NewFile>(std::move(made));
   }
 };
@@ -43,7 +42,8 @@ class Raw : public Format {
 
 Content stated_content(const std::string& name, const FileOptions& options) {
   Content found{described_type(options, name, false), options.offset};
-  if (options.offset < 0) refuse(base::text(name, ": offset=", options.offset, " is negative; give a number of bytes"));
+  if (options.offset < 0)
+    base::throw_argument_error(name, ": offset=", options.offset, " is negative; give a number of bytes");
   return found;
 }
 

@@ -5,13 +5,12 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
 #include "container/attributes.hpp"
 #include "container/members.hpp"
-#include "container/refuse.hpp"
 #include "container/registry.hpp"
 #include "container/safetensors/header.hpp"
-#include "plait/error.hpp"
 
 namespace plait::container::safetensors {
 
@@ -28,8 +27,8 @@ std::uint64_t number_of(std::span<const std::byte> bytes) {
 Header read(store::Store& store, const std::string& file) {
   const std::int64_t size = store.size();
   const auto damaged = [&](const auto&... why) {
-    throw Error(ErrorKind::kSystem,
-                text("cannot open ", file, " as safetensors: ", why..., "; copy or download the file again"), EIO);
+    base::throw_system_error(EIO, "cannot open ", file, " as safetensors: ", why...,
+                             "; copy or download the file again");
   };
   if (size < kLengthBytes) damaged("it has ", size, " bytes, too few for the length of a header");
   std::array<std::byte, kLengthBytes> front{};
@@ -92,9 +91,9 @@ class Safetensors : public Format {
     ArrayAttributes texts;
     for (const GroupAttributes& group : options.groups) {
       if (!group.group.empty() && !group.attributes.empty())
-        refuse(
-            text(file, ": attributes of the group /", group.group,
-                 " were given, but safetensors files have no groups; leave them out, or give those of the group \"\""));
+        base::throw_argument_error(
+            file, ": attributes of the group /", group.group,
+            " were given, but safetensors files have no groups; leave them out, or give those of the group \"\"");
       texts.insert(texts.end(), group.attributes.begin(), group.attributes.end());
     }
     check_attributes(texts, file);

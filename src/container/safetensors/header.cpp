@@ -9,12 +9,12 @@
 #include <utility>
 
 #include "base/checked.hpp"
+#include "base/errors.hpp"
 #include "base/text.hpp"
 #include "container/array_type.hpp"
 #include "container/attributes.hpp"
 #include "container/npy/header.hpp"
 #include "container/safetensors/types.hpp"
-#include "plait/error.hpp"
 
 namespace plait::container::safetensors {
 
@@ -140,10 +140,8 @@ class Handler {
   /// Throws a mistake in the file.
   template <typename... Parts>
   [[noreturn]] bool refuse(const Parts&... why) const {
-    throw Error(ErrorKind::kSystem,
-                text("cannot open ", file_, " as safetensors: its header is wrong at byte ", position(), ": ", why...,
-                     "; copy or download the file again"),
-                EIO);
+    base::throw_system_error(EIO, "cannot open ", file_, " as safetensors: its header is wrong at byte ", position(),
+                             ": ", why..., "; copy or download the file again");
   }
 
  private:
@@ -168,10 +166,8 @@ class Handler {
 };
 
 [[noreturn]] void contradicts(const std::string& file, const Told& told, const std::string& what) {
-  throw Error(ErrorKind::kSystem,
-              text("cannot open ", file, " as safetensors: at byte ", told.position, " of its header the array \"",
-                   told.name, "\" ", what, "; copy or download the file again"),
-              EIO);
+  base::throw_system_error(EIO, "cannot open ", file, " as safetensors: at byte ", told.position,
+                           " of its header the array \"", told.name, "\" ", what, "; copy or download the file again");
 }
 
 Member member_of(const Told& told, std::int64_t data_begin, std::int64_t data_bytes, const std::string& file) {
@@ -214,10 +210,9 @@ const ElementType& type_to_write(const Member& member, const std::string& path) 
   // Of one byte there are several types beside those of NumPy, and nothing says which.
   for (const ElementType& type : kTypes)
     if (!type.dtype.empty() && type.dtype != "|V1" && npy::same_descr(dtype, std::string(type.dtype))) return type;
-  throw Error(ErrorKind::kArgument,
-              text(path, "::", member.name, ": safetensors files have no elements of dtype ", dtype,
-                   dtype.starts_with('>') ? "; they are little-endian" : "",
-                   "; give one of bool, little-endian integers, f2, f4, f8, c8, or V2 for bfloat16"));
+  base::throw_argument_error(path, "::", member.name, ": safetensors files have no elements of dtype ", dtype,
+                             dtype.starts_with('>') ? "; they are little-endian" : "",
+                             "; give one of bool, little-endian integers, f2, f4, f8, c8, or V2 for bfloat16");
 }
 
 }  // namespace
@@ -250,10 +245,8 @@ Header parse_header(std::string_view json_text, std::int64_t file_bytes, const s
     sorted.push_back(std::move(members[i]));
   }
   if (behind != file_bytes - data_begin)
-    throw Error(ErrorKind::kSystem,
-                text("cannot open ", file, " as safetensors: its arrays end at byte ", data_begin + behind,
-                     ", but the file at byte ", file_bytes, "; copy or download the file again"),
-                EIO);
+    base::throw_system_error(EIO, "cannot open ", file, " as safetensors: its arrays end at byte ", data_begin + behind,
+                             ", but the file at byte ", file_bytes, "; copy or download the file again");
   return {std::move(sorted), std::move(handler.texts())};
 }
 
@@ -272,16 +265,16 @@ std::vector<std::byte> make_header(std::vector<Member>& members, const ArrayAttr
   for (Member* member : order) {
     ArrayType& type = member->type;
     if (member->name == kMetadata)
-      throw Error(ErrorKind::kArgument, text(path, ": no array of a safetensors file can have the name ", kMetadata,
-                                             "; give it another one"));
+      base::throw_argument_error(path, ": no array of a safetensors file can have the name ", kMetadata,
+                                 "; give it another one");
     if (type.order == Order::kFortran && type.shape.size() > 1)
-      throw Error(ErrorKind::kArgument,
-                  text(path, "::", member->name, ": safetensors files have arrays in order C only; leave out order=F"));
+      base::throw_argument_error(path, "::", member->name,
+                                 ": safetensors files have arrays in order C only; leave out order=F");
     type.order = Order::kC;
     const ElementType& element = type_to_write(*member, path);
     member->element = element.name;
     const auto bytes = bytes_of(type.shape, type.element_bytes);
-    if (!bytes) throw Error(ErrorKind::kArgument, text(path, "::", member->name, " has more than 2^63 - 1 bytes"));
+    if (!bytes) base::throw_argument_error(path, "::", member->name, " has more than 2^63 - 1 bytes");
     member->stored = *bytes;
     member->data_offset = end;
     const std::int64_t begin = std::exchange(end, base::checked_add(end, *bytes, "bytes of the file"));
@@ -292,9 +285,8 @@ std::vector<std::byte> make_header(std::vector<Member>& members, const ArrayAttr
   while ((kLengthBytes + static_cast<std::int64_t>(out.size())) % kAlignment != 0) out += ' ';
   const auto length = static_cast<std::int64_t>(out.size());
   if (length > kMostHeaderBytes)
-    throw Error(ErrorKind::kArgument,
-                text(path, ": the header has ", length, " bytes, but safetensors files have at most ", kMostHeaderBytes,
-                     "; write fewer arrays to one file"));
+    base::throw_argument_error(path, ": the header has ", length, " bytes, but safetensors files have at most ",
+                               kMostHeaderBytes, "; write fewer arrays to one file");
   for (Member& member : members)
     member.data_offset = base::checked_add(member.data_offset, kLengthBytes + length, "bytes of the file");
   std::vector<std::byte> head(static_cast<std::size_t>(kLengthBytes + length));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "base/errors.hpp"
 #include "container/attributes_json.hpp"
 
 namespace plait::container::zarr {
@@ -26,10 +27,9 @@ void Document::check_fields(std::span<const std::string_view> known) const {
     if (std::ranges::find(known, name) != known.end()) continue;
     const auto flag = value.is_object() ? value.find("must_understand") : value.end();
     if (flag != value.end() && *flag == false) continue;
-    throw Error(ErrorKind::kArgument,
-                base::text(file_, ": the metadata has the field \"", name, "\", an extension that readers must ",
-                           "understand and Plait does not; expected only fields of Zarr 3.0, or objects with ",
-                           "\"must_understand\": false; read it with the program that wrote it"));
+    base::throw_argument_error(file_, ": the metadata has the field \"", name, "\", an extension that readers must ",
+                               "understand and Plait does not; expected only fields of Zarr 3.0, or objects with ",
+                               "\"must_understand\": false; read it with the program that wrote it");
   }
 }
 

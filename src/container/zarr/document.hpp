@@ -8,8 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
-#include "plait/error.hpp"
 #include "plait/layout.hpp"
 
 namespace plait::container::zarr {
@@ -22,15 +22,14 @@ class Document {
   const nlohmann::json& root() const { return json_; }
   template <typename... Parts>
   [[noreturn]] void damaged(const Parts&... why) const {
-    throw Error(ErrorKind::kSystem,
-                base::text("cannot open ", file_, " as Zarr: ", why..., "; copy or download it again"), EIO);
+    base::throw_system_error(EIO, "cannot open ", file_, " as Zarr: ", why..., "; copy or download it again");
   }
   template <typename... Parts>
   [[noreturn]] void unsupported(const Parts&... what) const {
-    throw Error(ErrorKind::kArgument,
-                base::text(file_, ": ", what...,
-                           ", which Plait does not read; write the array with the codecs bytes and gzip or zstd, in "
-                           "regular chunks"));
+    base::throw_argument_error(
+        file_, ": ", what...,
+        ", which Plait does not read; write the array with the codecs bytes and gzip or zstd, in "
+        "regular chunks");
   }
   /// Checks the fields of a version 3 document.  Readers may ignore unknown fields only if these are objects with
   /// `"must_understand": false` (Zarr core 3.0, "Metadata documents").

@@ -5,15 +5,14 @@
 #include <nlohmann/json.hpp>
 
 #include "base/checked.hpp"
+#include "base/errors.hpp"
 #include "base/text.hpp"
 #include "container/array_type.hpp"
 #include "container/fill_value.hpp"
 #include "container/npy/header.hpp"
-#include "container/refuse.hpp"
 #include "container/zarr/codecs.hpp"
 #include "container/zarr/document.hpp"
 #include "container/zarr/element_type.hpp"
-#include "plait/error.hpp"
 
 namespace plait::container::zarr {
 
@@ -145,7 +144,7 @@ void parse_2(const Document& document, Metadata& found) {
 }  // namespace
 
 void Metadata::check_codecs(const std::string& file) const {
-  if (const std::string missing = packing.missing(); !missing.empty()) refuse(text(file, ": ", missing));
+  if (const std::string missing = packing.missing(); !missing.empty()) base::throw_argument_error(file, ": ", missing);
 }
 
 std::string Metadata::words() const {

@@ -4,13 +4,13 @@
 #include <nlohmann/json.hpp>
 
 #include "base/checked.hpp"
+#include "base/errors.hpp"
 #include "base/text.hpp"
 #include "codec/codecs.hpp"
 #include "container/array_type.hpp"
 #include "container/attributes_json.hpp"
 #include "container/fill_value.hpp"
 #include "container/npy/encoding.hpp"
-#include "container/refuse.hpp"
 #include "container/registry.hpp"
 #include "container/zarr/attributes.hpp"
 #include "container/zarr/element_type.hpp"
@@ -30,15 +30,16 @@ const ElementType& element_type(const ArrayType& type, const std::string& path) 
     return own.size() > 1 && own.substr(1) == one.dtype && (own[0] != '|' || !one.ordered);
   });
   if (found == kTypes.end())
-    refuse(text(path, ": elements of dtype ", own.empty() ? "unknown" : own,
-                " are none that Zarr has; give whole, real or complex numbers or bool, or write a .npy file"));
+    base::throw_argument_error(
+        path, ": elements of dtype ", own.empty() ? "unknown" : own,
+        " are none that Zarr has; give whole, real or complex numbers or bool, or write a .npy file");
   return *found;
 }
 
 void check_shape(const std::string& path, const char* what, const Extents& given, const Extents& array) {
   if (given.size() == array.size() && std::ranges::all_of(given, [](std::int64_t size) { return size > 0; })) return;
-  refuse(text(path, ": ", what, " of ", shape_to_string(given), " do not fit an array ", shape_to_string(array),
-              "; give a size of 1 or more for each dimension"));
+  base::throw_argument_error(path, ": ", what, " of ", shape_to_string(given), " do not fit an array ",
+                             shape_to_string(array), "; give a size of 1 or more for each dimension");
 }
 
 Ordered name_of(const char* name, Ordered configuration) {
@@ -58,7 +59,8 @@ Ordered codecs_of(const ArrayType& type, bool ordered, const std::string& codec)
   else
     codecs.push_back({{"name", "bytes"}});
   const codec::Spec spec = codec::parse_spec(codec.empty() ? "none" : codec);
-  if (spec.name == "zlib") refuse("codec \"zlib\" is none of Zarr's version 3; use \"gzip\", which packs alike");
+  if (spec.name == "zlib")
+    base::throw_argument_error("codec \"zlib\" is none of Zarr's version 3; use \"gzip\", which packs alike");
   if (spec.name == "gzip") codecs.push_back(name_of("gzip", {{"level", spec.level}}));
   if (spec.name == "zstd") codecs.push_back(name_of("zstd", {{"level", spec.level}, {"checksum", false}}));
   if (const auto compressor = spec.blosc_compressor())
@@ -83,12 +85,13 @@ Ordered fill_json(const std::string& path, const std::string& given, const Array
 Ordered names_json(const std::string& path, const FileOptions& options, std::size_t dimensions) {
   Ordered names = Ordered::array();
   for (const std::string& one : options.dimension_names) {
-    if (!npy::is_utf8(one)) refuse(text(path, ": the name of a dimension is no UTF-8; give it another one"));
+    if (!npy::is_utf8(one))
+      base::throw_argument_error(path, ": the name of a dimension is no UTF-8; give it another one");
     names.push_back(one.empty() ? Ordered(nullptr) : Ordered(marked_text(one)));
   }
   if (names.size() != dimensions)
-    refuse(text(path, ": ", names.size(), " names were given for ", dimensions,
-                " dimensions; give one for each, or none at all"));
+    base::throw_argument_error(path, ": ", names.size(), " names were given for ", dimensions,
+                               " dimensions; give one for each, or none at all");
   return names;
 }
 
@@ -111,9 +114,10 @@ Extents usual_chunk(const ArrayType& type, std::int64_t bytes) {
 
 NewContent new_array(const std::string& path, const FileOptions& options) {
   if (options.several)
-    refuse(text(path,
-                ": a Zarr array states what it is, but is opened for several raw arrays; use a name without "
-                "that ending"));
+    base::throw_argument_error(
+        path,
+        ": a Zarr array states what it is, but is opened for several raw arrays; use a name without "
+        "that ending");
   NewContent made;
   static_cast<ArrayProperties&>(made) = options.properties();
   made.type = described_type(options, path, true);
@@ -127,11 +131,12 @@ NewContent new_array(const std::string& path, const FileOptions& options) {
   if (options.shard) {
     grid = *options.shard;
     check_shape(path, "shards", grid, shape);
-    if (!options.chunk) refuse(text(path, ": shards were given without chunks; give the shape of the chunks in them"));
+    if (!options.chunk)
+      base::throw_argument_error(path, ": shards were given without chunks; give the shape of the chunks in them");
     for (std::size_t d = 0; d < grid.size(); ++d)
       if (grid[d] % chunk[d] != 0)
-        refuse(text(path, ": shards of ", shape_to_string(grid), " are not made of whole chunks of ",
-                    shape_to_string(chunk), "; give multiples of these sizes"));
+        base::throw_argument_error(path, ": shards of ", shape_to_string(grid), " are not made of whole chunks of ",
+                                   shape_to_string(chunk), "; give multiples of these sizes");
     Ordered index = Ordered::array({name_of("bytes", {{"endian", "little"}}), {{"name", "crc32c"}}});
     codecs = Ordered::array({name_of("sharding_indexed", {{"chunk_shape", chunk},
                                                           {"codecs", std::move(codecs)},
@@ -148,13 +153,14 @@ NewContent new_array(const std::string& path, const FileOptions& options) {
   if (!options.dimension_names.empty()) root["dimension_names"] = names_json(path, options, shape.size());
   const std::string content = json_text(root, 2) + '\n';
   if (!options.groups.empty() && bare(array_name(path).array.value_or("")).empty())
-    refuse(text(path,
-                ": attributes of groups were given, but the array is to lie where the group of all would be; name "
-                "the array, as in data.zarr::/array, or leave them out"));
+    base::throw_argument_error(
+        path,
+        ": attributes of groups were given, but the array is to lie where the group of all would be; name "
+        "the array, as in data.zarr::/array, or leave them out");
   for (const GroupAttributes& group : options.groups) {
     if (!group.group.empty() && group.group == bare(array_name(path).array.value_or("")))
-      refuse(
-          text(path, ": attributes of a group of that name were given, but it is to be an array; rename one of them"));
+      base::throw_argument_error(
+          path, ": attributes of a group of that name were given, but it is to be an array; rename one of them");
     made.groups[group.group] = new_group(group.attributes, text(path, ", group /", group.group));
   }
   // As it is read back, so that no array is made that cannot be.

@@ -2,8 +2,8 @@
 
 #include <cerrno>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
-#include "plait/error.hpp"
 
 namespace plait::container::zarr {
 
@@ -13,8 +13,7 @@ constexpr std::size_t kNumber = 8;
 
 template <typename... Parts>
 [[noreturn]] void damaged(const std::string& file, const Parts&... why) {
-  throw Error(ErrorKind::kSystem,
-              base::text("cannot read the shard ", file, ": ", why..., "; copy or download it again"), EIO);
+  base::throw_system_error(EIO, "cannot read the shard ", file, ": ", why..., "; copy or download it again");
 }
 
 std::uint64_t number_at(std::span<const std::byte> bytes) {

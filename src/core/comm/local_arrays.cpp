@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "base/checked.hpp"
+#include "base/errors.hpp"
 #include "base/text.hpp"
-#include "plait/error.hpp"
 #include "plan/conversion/partners.hpp"
 
 namespace plait::core {
@@ -20,10 +20,9 @@ std::vector<MutablePart> as_mutable(std::span<const ConstPart> parts) {
 
 void check_ranks(const Layout& layout, const Comm& comm) {
   if (comm.alone() || layout.ranks_end() <= comm.size()) return;
-  throw Error(ErrorKind::kArgument,
-              base::text("the layout ", to_string(layout), " has ", layout.size(), " ranks, up to rank ",
-                         layout.ranks_end() - 1, ", but the communicator has the ranks 0 to ", comm.size() - 1,
-                         "; use a grid of at most ", comm.size(), " ranks"));
+  base::throw_argument_error("the layout ", to_string(layout), " has ", layout.size(), " ranks, up to rank ",
+                             layout.ranks_end() - 1, ", but the communicator has the ranks 0 to ", comm.size() - 1,
+                             "; use a grid of at most ", comm.size(), " ranks");
 }
 
 std::vector<std::int64_t> ranks_held(const Layout& layout, const Comm& comm) {
@@ -42,7 +41,7 @@ int useful_threads(std::int64_t elements, std::int64_t element_bytes) {
 
 std::vector<copy::LocalArray> local_arrays(const Layout& layout, std::span<const MutablePart> parts,
                                            std::int64_t element_bytes, const Comm& comm) {
-  const auto refuse = [](const std::string& message) { throw Error(ErrorKind::kArgument, message); };
+  const auto refuse = [](const std::string& message) { base::throw_argument_error(message); };
   check_ranks(layout, comm);
   const std::vector<std::int64_t> ranks = ranks_held(layout, comm);
   if (parts.size() != ranks.size())

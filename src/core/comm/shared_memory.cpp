@@ -3,13 +3,13 @@
 #include <span>
 
 #include "access/access.hpp"
+#include "base/errors.hpp"
 #include "base/text.hpp"
 #include "collective/agree.hpp"
 #include "collective/collective.hpp"
 #include "core/comm/guard.hpp"
 #include "core/comm/internals.hpp"
 #include "core/comm/worker.hpp"
-#include "plait/error.hpp"
 #include "plait/redistribute.hpp"
 #include "transport/shared_area.hpp"
 #include "transport/thread/team.hpp"
@@ -21,8 +21,7 @@ class SharedMemory::Impl {
  public:
   Impl(std::int64_t bytes, const Comm& comm) {
     const auto check = [&] {
-      if (bytes < 0)
-        throw Error(ErrorKind::kArgument, base::text("found ", bytes, " bytes of shared memory; give 0 or more"));
+      if (bytes < 0) base::throw_argument_error("found ", bytes, " bytes of shared memory; give 0 or more");
     };
     constexpr std::int64_t kMost = std::int64_t{1} << 54;  // no node has so much, and sums of it do not overflow
     if (comm.alone()) check();
@@ -57,13 +56,13 @@ std::string tell(const std::string& call, const std::string& text, int root, con
   std::array<char, transport::Transport::kMostBroadcast> words{};
   core::worker_of(comm)->run([&] {
     transport::Transport& transport = core::transport_of(comm);
-    const collective::Collective telling(
-        transport, call, collective::caught([&] {
-          if (text.size() >= words.size())
-            throw Error(ErrorKind::kArgument, base::text("the text has ", text.size(), " bytes, but at most ",
-                                                         words.size() - 1, " can be sent to the other ranks"));
-          text.copy(words.data(), words.size() - 1);
-        }));
+    const collective::Collective telling(transport, call, collective::caught([&] {
+                                           if (text.size() >= words.size())
+                                             base::throw_argument_error("the text has ", text.size(),
+                                                                        " bytes, but at most ", words.size() - 1,
+                                                                        " can be sent to the other ranks");
+                                           text.copy(words.data(), words.size() - 1);
+                                         }));
     transport.broadcast(std::as_writable_bytes(std::span(words)), root);
   });
   return words.data();

@@ -6,12 +6,11 @@
 #include <mutex>
 #include <optional>
 
+#include "base/errors.hpp"
 #include "base/job.hpp"
 #include "base/process.hpp"
-#include "base/text.hpp"
 #include "core/comm/internals.hpp"
 #include "plait/comm.hpp"
-#include "plait/error.hpp"
 #include "transport/local/local_transport.hpp"
 #include "transport/thread/team.hpp"
 
@@ -46,10 +45,9 @@ Comm make_world(double seconds) {
     return core::comm_over(transport::local::make_transport(*job, std::chrono::duration<double>(seconds)));
   const auto launched = base::job_rank();
   if (!job && launched)
-    throw Error(ErrorKind::kArgument,
-                base::text("this process is rank ", launched->rank,
-                           " of a job that an MPI launcher has started; pass the communicator of MPI (make_comm, "
-                           "plait_comm_from_mpi), or start the program with plait run"));
+    base::throw_argument_error("this process is rank ", launched->rank,
+                               " of a job that an MPI launcher has started; pass the communicator of MPI (make_comm, "
+                               "plait_comm_from_mpi), or start the program with plait run");
   return core::comm_over(transport::thread::make_alone());
 }
 
@@ -57,7 +55,7 @@ Comm make_world(double seconds) {
 
 Comm Comm::world(double seconds) {
   if (std::isnan(seconds) || seconds < 0)
-    throw Error(ErrorKind::kArgument, base::text("a wait of ", seconds, " s cannot be; give 0 or more"));
+    base::throw_argument_error("a wait of ", seconds, " s cannot be; give 0 or more");
   World& known = known_world();
   owner_of(known).check("the communicator of the job", "work without it in this process");
   const std::scoped_lock lock(known.mutex.get());

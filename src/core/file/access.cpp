@@ -21,6 +21,7 @@
 #include <utility>
 
 #include "access/access.hpp"
+#include "base/errors.hpp"
 #include "base/function_ref.hpp"
 #include "collective/agree.hpp"
 #include "core/comm/internals.hpp"
@@ -121,8 +122,7 @@ std::string File::Impl::call_text(const AccessRequest& request) const {
 
 void File::Impl::check_mode(bool write) const {
   if (write && mode_ == Mode::kRead)
-    throw Error(ErrorKind::kArgument,
-                base::text(path_, " is open for reading; open it with mode \"r+\" or \"w\" to write"));
+    base::throw_argument_error(path_, " is open for reading; open it with mode \"r+\" or \"w\" to write");
 }
 
 void File::Impl::access(const AccessRequest& request, const base::RecordedCall& asked, unsigned flags) {

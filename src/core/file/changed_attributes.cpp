@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "base/errors.hpp"
 #include "base/random_bits.hpp"
 #include "collective/collective.hpp"
 #include "container/attributes.hpp"
 #include "core/comm/guard.hpp"
 #include "core/file/impl.hpp"
-#include "plait/error.hpp"
 
 namespace plait {
 
@@ -35,7 +35,7 @@ void File::Impl::check_attribute(const std::string& name, const ArrayAttribute* 
   if (why.empty() && dataset_->attribute_writer() == nullptr)
     why = "attributes of files of this format do not change in place; copy the array to a new file";
   if (why.empty()) return;
-  throw Error(ErrorKind::kArgument, base::text(path_, ": the attribute \"", name, "\" cannot be changed: ", why));
+  base::throw_argument_error(path_, ": the attribute \"", name, "\" cannot be changed: ", why);
 }
 
 void File::Impl::change_attribute(const std::string& name, const std::optional<ArrayAttribute>& value) {
@@ -48,15 +48,13 @@ void File::Impl::change_attribute(const std::string& name, const std::optional<A
   const auto known = std::ranges::find(attributes_, name, &ArrayAttribute::name);
   const auto check = [&] {
     if (mode_ == Mode::kRead)
-      throw Error(ErrorKind::kArgument,
-                  base::text(path_, " is open for reading; open it with mode \"r+\" to change attributes"));
+      base::throw_argument_error(path_, " is open for reading; open it with mode \"r+\" to change attributes");
     if (mode_ == Mode::kWrite || !dataset_)
-      throw Error(ErrorKind::kArgument,
-                  base::text(path_, mode_ == Mode::kWrite
-                                        ? ": attributes of a new file are given when it is opened; pass them there"
-                                        : ": stores of this kind have no attributes"));
+      base::throw_argument_error(path_, mode_ == Mode::kWrite
+                                            ? ": attributes of a new file are given when it is opened; pass them there"
+                                            : ": stores of this kind have no attributes");
     if (!value && known == attributes_.end())
-      throw Error(ErrorKind::kArgument, base::text(path_, " has no attribute \"", name, "\" that could be removed"));
+      base::throw_argument_error(path_, " has no attribute \"", name, "\" that could be removed");
     check_attribute(name, value ? &*value : nullptr);
   };
   with_transport([&](transport::Transport& transport) { const collective::Collective call(transport, words, check); });

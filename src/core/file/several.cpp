@@ -5,6 +5,7 @@
 
 #include "access/access.hpp"
 #include "base/checked.hpp"
+#include "base/errors.hpp"
 #include "core/file/impl.hpp"
 #include "plan/access/storage_unit.hpp"
 
@@ -27,7 +28,7 @@ std::int64_t bytes_of(const ArrayType& type) {
 }  // namespace
 
 void File::Impl::select(const ArrayType& wanted, std::int64_t offset, std::int64_t memory) {
-  const auto refuse = [this](const std::string& what) { throw Error(ErrorKind::kArgument, path_ + ": " + what); };
+  const auto refuse = [this](const std::string& what) { base::throw_argument_error(path_ + ": " + what); };
   check_open();
   if (!array_.several) refuse("one of several arrays was selected, but the file was not opened for several");
   if (wanted.element_bytes < 1 || offset < 0 || memory < 0)
@@ -50,7 +51,7 @@ void File::Impl::set_members(std::vector<container::Member> members) {
 
 void File::Impl::select_member(const std::string& name, const std::optional<ArrayType>& type) {
   const auto refuse = [&](const auto&... why) {
-    throw Error(ErrorKind::kArgument, base::text(path_, ": the array \"", name, "\" ", why...));
+    base::throw_argument_error(path_, ": the array \"", name, "\" ", why...);
   };
   const auto found = std::ranges::find(members_, name, &container::Member::name);
   if (found == members_.end())

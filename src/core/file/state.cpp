@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/errors.hpp"
 #include "collective/agree.hpp"
 #include "core/comm/giving_up.hpp"
 #include "core/comm/guard.hpp"
@@ -46,17 +47,15 @@ bool File::Impl::given_up() const { return comm_.size() > 1 && core::transport_o
 bool File::Impl::is_lost(const Error& error) const { return error.system_code() == EOWNERDEAD || given_up(); }
 
 void File::Impl::check_open() const {
-  if (given_up())
-    throw Error(ErrorKind::kSystem, base::text(path_, " was abandoned by a rank; open it again"), ECANCELED);
+  if (given_up()) base::throw_system_error(ECANCELED, path_, " was abandoned by a rank; open it again");
   check_open_here();
 }
 
 void File::Impl::check_open_here() const {
   if (broken_)
-    throw Error(
-        ErrorKind::kArgument,
-        base::text(path_, ": an earlier collective call failed, after which the file cannot be used; open it again"));
-  if (!open_) throw Error(ErrorKind::kArgument, base::text(path_, " is closed; open it again"));
+    base::throw_argument_error(
+        path_, ": an earlier collective call failed, after which the file cannot be used; open it again");
+  if (!open_) base::throw_argument_error(path_, " is closed; open it again");
 }
 
 void File::Impl::with_transport(const std::function<void(transport::Transport&)>& body) {

@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/errors.hpp"
 #include "collective/agree.hpp"
 #include "core/comm/local_arrays.hpp"
 #include "core/file/impl.hpp"
@@ -40,9 +41,8 @@ void File::Impl::give_step(collective::Collective& call) {
   const bool keep = !std::exchange(steps_.spoiled, false);
   channel()->end_step(call, keep);
   if (!keep)
-    throw Error(ErrorKind::kSystem,
-                base::text(path_, ": step ", steps_.step.number, " was discarded, because a write to it has failed"),
-                ECANCELED);
+    base::throw_system_error(ECANCELED, path_, ": step ", steps_.step.number,
+                             " was discarded, because a write to it has failed");
 }
 
 void File::Impl::step_together(const std::function<void(transport::Transport&)>& body) {
@@ -62,8 +62,8 @@ bool File::Impl::begin_step(const Attributes& attributes) {
         transport, [this] { return "begin_step() of " + name(); },
         [this] {
           if (steps_.inside)
-            throw Error(ErrorKind::kArgument, base::text(path_, ": step ", steps_.step.number,
-                                                         " has not ended; call end_step() before the next one"));
+            base::throw_argument_error(path_, ": step ", steps_.step.number,
+                                       " has not ended; call end_step() before the next one");
         });
     more = take_step(call, attributes);
   });
@@ -76,8 +76,7 @@ void File::Impl::end_step() {
     collective::Collective call(
         transport, [this] { return "end_step() of " + name(); },
         [this] {
-          if (!steps_.inside)
-            throw Error(ErrorKind::kArgument, base::text(path_, ": no step has begun; call begin_step() first"));
+          if (!steps_.inside) base::throw_argument_error(path_, ": no step has begun; call begin_step() first");
         });
     steps_.inside = false;
     give_step(call);
@@ -87,7 +86,7 @@ void File::Impl::end_step() {
 void File::Impl::select_variable(const std::string& name, const std::optional<ArrayType>& type) {
   check_open();
   const auto refuse = [&](const auto&... why) {
-    throw Error(ErrorKind::kArgument, base::text(path_, ": the array \"", name, "\" ", why...));
+    base::throw_argument_error(path_, ": the array \"", name, "\" ", why...);
   };
   if (name.empty()) refuse("has an empty name; give one");
   if (!members_.empty()) return select_member(name, type);
@@ -153,15 +152,13 @@ void File::Impl::transfer(const AccessRequest& request) {
         [&] {
           check_mode(request.writes());
           if (!request.writes() && mode_ == Mode::kWrite)
-            throw Error(ErrorKind::kArgument,
-                        base::text(path_, " is open for writing; open it with mode \"r\" to read"));
+            base::throw_argument_error(path_, " is open for writing; open it with mode \"r\" to read");
           if (array_.type.element_bytes == 0)
-            throw Error(ErrorKind::kArgument,
-                        base::text(path_, ": the writer describes its arrays step by step; call begin_step() first"));
+            base::throw_argument_error(path_,
+                                       ": the writer describes its arrays step by step; call begin_step() first");
           if (request.writes() && request.layout.shape() != array_.type.shape && request.region.empty())
-            throw Error(ErrorKind::kArgument,
-                        base::text(path_, ": the layout ", to_string(request.layout),
-                                   " has not the shape of the array, ", shape_to_string(array_.type.shape)));
+            base::throw_argument_error(path_, ": the layout ", to_string(request.layout),
+                                       " has not the shape of the array, ", shape_to_string(array_.type.shape));
           arrays = core::local_arrays(request.layout, request.parts, array_.type.element_bytes, comm_);
           if (!request.writes())
             core::check_filled(request.layout, arrays, request.action == Action::kFill, array_.type.element_bytes);
@@ -169,8 +166,7 @@ void File::Impl::transfer(const AccessRequest& request) {
     const bool whole = !steps_.inside;
     const ArrayType expected = array_.type;
     if (whole && !take_step(call, {}))
-      throw Error(ErrorKind::kSystem, base::text(path_, ": no more steps will come; the writer has closed the pipe"),
-                  ENODATA);
+      base::throw_system_error(ENODATA, path_, ": no more steps will come; the writer has closed the pipe");
     const std::exception_ptr failed = collective::caught([&] {
       if (!request.writes()) check_same(expected);
       channel()->move(call, transfer_of(request, arrays, spent));

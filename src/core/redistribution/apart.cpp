@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "base/errors.hpp"
 #include "base/overlap.hpp"
 #include "base/text.hpp"
-#include "plait/error.hpp"
 
 namespace plait::core {
 
@@ -66,7 +66,7 @@ class Parts {
   }
 
  private:
-  [[noreturn]] static void refuse(const std::string& message) { throw Error(ErrorKind::kArgument, message); }
+  [[noreturn]] static void refuse(const std::string& message) { base::throw_argument_error(message); }
 
   [[noreturn]] static void refuse(const Part& a, const Part& b) {
     if (a.filled && b.filled)

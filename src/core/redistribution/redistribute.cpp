@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "access/access.hpp"
+#include "base/errors.hpp"
 #include "base/process.hpp"
 #include "base/text.hpp"
 #include "collective/agree.hpp"
@@ -22,7 +23,7 @@ namespace plait {
 
 namespace {
 
-[[noreturn]] void refuse_argument(const std::string& message) { throw Error(ErrorKind::kArgument, message); }
+[[noreturn]] void refuse_argument(const std::string& message) { base::throw_argument_error(message); }
 
 plan::Pairs pairs_of(const Layout& source, const Layout& target, const RedistributionOptions& options) {
   plan::SectionPair section;

@@ -4,6 +4,7 @@
 
 #include "access/access.hpp"
 #include "base/checked.hpp"
+#include "base/errors.hpp"
 #include "base/text.hpp"
 #include "collective/agree.hpp"
 #include "collective/collective.hpp"
@@ -27,8 +28,7 @@ Stream::Impl::Impl(File::Impl& file, StreamMode mode, std::int64_t number)
       file_(&file) {}
 
 File::Impl& Stream::Impl::file() const {
-  if (file_ == nullptr)
-    throw Error(ErrorKind::kArgument, text(path_, " is closed; open it again, and then a stream on it"));
+  if (file_ == nullptr) base::throw_argument_error(path_, " is closed; open it again, and then a stream on it");
   return *file_;
 }
 
@@ -42,11 +42,11 @@ std::string Stream::Impl::name() const {
 }
 
 void Stream::Impl::check_not_closed() const {
-  if (closed_) throw Error(ErrorKind::kArgument, text(name(), " is closed; open another one"));
+  if (closed_) base::throw_argument_error(name(), " is closed; open another one");
 }
 
 void Stream::Impl::check(const Call& call, bool needs_data) const {
-  const auto refuse = [](const std::string& message) { throw Error(ErrorKind::kArgument, message); };
+  const auto refuse = [](const std::string& message) { base::throw_argument_error(message); };
   check_not_closed();
   if (call.write && file_mode_ == Mode::kRead)
     refuse(text(path_, " is open for reading; open it with mode \"r+\" or \"w\" to write"));
@@ -62,8 +62,7 @@ void Stream::Impl::check(const Call& call, bool needs_data) const {
 void Stream::Impl::check_position(std::int64_t element) const {
   check_not_closed();
   if (element < 0 || element > end_)
-    throw Error(ErrorKind::kArgument,
-                text(name(), ": element ", element, " is not in the array; give 0 to ", end_, " (its end)"));
+    base::throw_argument_error(name(), ": element ", element, " is not in the array; give 0 to ", end_, " (its end)");
 }
 
 Error Stream::Impl::beyond_the_end(const std::string& what, std::int64_t position) const {
@@ -89,17 +88,17 @@ std::shared_ptr<Stream::Impl> open_stream(File::Impl& file, StreamMode mode) {
         transport, [&] { return text("open a stream in mode ", static_cast<int>(mode), " on ", file.name()); },
         [&] {
           if (static_cast<int>(mode) > static_cast<int>(StreamMode::kSame))
-            throw Error(ErrorKind::kArgument,
-                        text("streams have the modes 0 to 4, but mode ", static_cast<int>(mode), " was given"));
+            base::throw_argument_error("streams have the modes 0 to 4, but mode ", static_cast<int>(mode),
+                                       " was given");
           if (!file.store())
-            throw Error(ErrorKind::kArgument, text(file.path(),
-                                                   " has no streams of elements, because its arrays "
-                                                   "come step by step; read or write those with a layout"));
+            base::throw_argument_error(file.path(),
+                                       " has no streams of elements, because its arrays "
+                                       "come step by step; read or write those with a layout");
           if (!file.array().chunk.empty())
-            throw Error(ErrorKind::kArgument,
-                        text(file.path(),
-                             " keeps its array in chunks, and streams need elements that follow each other in the "
-                             "file; read or write with a layout and a region"));
+            base::throw_argument_error(
+                file.path(),
+                " keeps its array in chunks, and streams need elements that follow each other in the "
+                "file; read or write with a layout and a region");
         });
     const std::int64_t number = file.streams().next_number();
     // Agreed on once more: a rank that has no memory for its stream must not leave the others with theirs.

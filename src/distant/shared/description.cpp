@@ -5,8 +5,8 @@
 #include <charconv>
 #include <string_view>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
-#include "plait/error.hpp"
 
 namespace plait::distant::shared {
 
@@ -37,8 +37,7 @@ bool is_id(std::string_view text) {
 }
 
 [[noreturn]] void refuse(const std::string& path, const std::string& why) {
-  throw Error(ErrorKind::kSystem,
-              base::text("cannot use ", path, ": ", why, "; restore it, or write the shared file anew"), EBADMSG);
+  base::throw_system_error(EBADMSG, "cannot use ", path, ": ", why, "; restore it, or write the shared file anew");
 }
 
 }  // namespace
@@ -80,10 +79,8 @@ Description parse(const std::string& text, const std::string& path) {
   int version = 0;
   number("plait shared file ", version, 1);
   if (version > kVersion)
-    throw Error(ErrorKind::kSystem,
-                base::text("cannot use ", path, ": it is of version ", version, ", but this Plait knows those up to ",
-                           kVersion, "; use a newer Plait"),
-                EPROTONOSUPPORT);
+    base::throw_system_error(EPROTONOSUPPORT, "cannot use ", path, ": it is of version ", version,
+                             ", but this Plait knows those up to ", kVersion, "; use a newer Plait");
   Description result;
   result.id = id("id ");
   number("components ", result.components, 1);

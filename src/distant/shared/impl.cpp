@@ -7,6 +7,7 @@
 #include <span>
 #include <utility>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
 #include "core/comm/giving_up.hpp"
 #include "core/comm/guard.hpp"
@@ -22,7 +23,7 @@ using distant::shared::Transfer;
 
 namespace {
 
-[[noreturn]] void reject(const std::string& what) { throw Error(ErrorKind::kArgument, what); }
+[[noreturn]] void reject(const std::string& what) { base::throw_argument_error(what); }
 
 }  // namespace
 
@@ -54,8 +55,7 @@ bool SharedFile::Impl::given_up() const { return transport_->given_up().contains
 
 void SharedFile::Impl::check_given_up() const {
   if (given_up())
-    throw Error(ErrorKind::kSystem, text("the shared file ", options_.path, " was abandoned by a rank; open it again"),
-                ECANCELED);
+    base::throw_system_error(ECANCELED, "the shared file ", options_.path, " was abandoned by a rank; open it again");
 }
 
 void SharedFile::Impl::check_writable(std::int64_t end) const {

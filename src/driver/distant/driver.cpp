@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
 #include "collective/broadcast.hpp"
 #include "container/registry.hpp"
@@ -16,7 +17,6 @@
 #include "distant/shared/folder.hpp"
 #include "driver/distant/name.hpp"
 #include "driver/distant/store.hpp"
-#include "plait/error.hpp"
 
 namespace plait::driver::distant {
 
@@ -115,8 +115,8 @@ std::unique_ptr<core::Source> DistantDriver::open_together(const Opening& openin
   if (is_new) {
     file.resize(bytes);
   } else if (name.unit != 0 && !file.one() && file.unit() != name.unit) {
-    throw Error(ErrorKind::kArgument, base::text("distant:", path, " has stripes of ", file.unit(), " bytes, but unit=",
-                                                 name.unit, " was given; leave it out or correct it"));
+    base::throw_argument_error("distant:", path, " has stripes of ", file.unit(), " bytes, but unit=", name.unit,
+                               " was given; leave it out or correct it");
   }
   return std::make_unique<ArraySource>(std::make_shared<ArrayStore>(std::move(file), "distant:" + path),
                                        opening.mode() != Mode::kRead);

@@ -3,8 +3,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "base/text.hpp"
-#include "plait/error.hpp"
+#include "base/errors.hpp"
 #include "store/url.hpp"
 
 namespace plait::driver::distant {
@@ -17,14 +16,13 @@ SharedFilePlace parse_place(const std::string& value, const std::string& url) {
   if (value == "detect") return SharedFilePlace::kDetect;
   if (value == "one") return SharedFilePlace::kOne;
   if (value == "striped") return SharedFilePlace::kStriped;
-  throw Error(ErrorKind::kArgument,
-              base::text(url, ": place=", value, " is not known; use place=striped, place=one or place=detect"));
+  base::throw_argument_error(url, ": place=", value, " is not known; use place=striped, place=one or place=detect");
 }
 
 }  // namespace
 
 Name parse_name(const std::string& url) {
-  const auto refuse = [&url](const auto&... why) { throw Error(ErrorKind::kArgument, base::text(url, ": ", why...)); };
+  const auto refuse = [&url](const auto&... why) { base::throw_argument_error(url, ": ", why...); };
   const store::Url told = store::parse_url(url, kScheme, "distant:field?folder=/var/tmp");
   Name name;
   name.path = told.path;

@@ -5,11 +5,10 @@
 #include <cstring>
 #include <utility>
 
-#include "base/text.hpp"
+#include "base/errors.hpp"
 #include "collective/broadcast.hpp"
 #include "driver/memory/bytes.hpp"
 #include "driver/memory/store.hpp"
-#include "plait/error.hpp"
 
 namespace plait::driver::memory {
 
@@ -75,7 +74,7 @@ std::unique_ptr<core::Source> MemoryDriver::open_together(const Opening& opening
   const bool is_new = opening.mode() == Mode::kWrite;
   call.step([&] {
     if (name.size() == prefix().size())
-      throw Error(ErrorKind::kArgument, "there is no name after memory:; give one, as in memory:field");
+      base::throw_argument_error("there is no name after memory:; give one, as in memory:field");
   });
   std::shared_ptr<SharedBytes> found;
   if (is_new) {
@@ -85,21 +84,17 @@ std::unique_ptr<core::Source> MemoryDriver::open_together(const Opening& opening
     call.step([&] {
       found = find_bytes(name);
       if (!found)
-        throw Error(ErrorKind::kSystem,
-                    base::text("cannot open ", name,
-                               ": this process has not made an array of that name, or has not closed "
-                               "it yet; make it with mode \"w\", and close it"),
-                    ENOENT);
+        base::throw_system_error(ENOENT, "cannot open ", name,
+                                 ": this process has not made an array of that name, or has not closed "
+                                 "it yet; make it with mode \"w\", and close it");
       number = std::to_string(found->number);
     });
     const std::string of_rank_0 = collective::broadcast_text(call.transport(), number);
     call.step([&] {
       if (number != of_rank_0)
-        throw Error(ErrorKind::kSystem,
-                    base::text("cannot open ", name,
-                               ": the ranks hold different arrays of that name; open it with the "
-                               "communicator with which it was made"),
-                    ESTALE);
+        base::throw_system_error(ESTALE, "cannot open ", name,
+                                 ": the ranks hold different arrays of that name; open it with the "
+                                 "communicator with which it was made");
     });
   }
   std::unique_ptr<core::Source> source;

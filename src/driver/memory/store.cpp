@@ -3,8 +3,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "base/text.hpp"
-#include "plait/error.hpp"
+#include "base/errors.hpp"
 
 namespace plait::driver::memory {
 
@@ -27,10 +26,8 @@ class PendingCopies : public store::Pending {
   void complete() override {
     for (const Segment& segment : segments_) {
       if (segment.offset < 0 || segment.bytes > bytes_->bytes - segment.offset)
-        throw Error(ErrorKind::kSystem,
-                    base::text("cannot reach ", segment.bytes, " bytes at offset ", segment.offset, " of ", shown_,
-                               ", which has ", bytes_->bytes),
-                    EINVAL);
+        base::throw_system_error(EINVAL, "cannot reach ", segment.bytes, " bytes at offset ", segment.offset, " of ",
+                                 shown_, ", which has ", bytes_->bytes);
       if (segment.bytes > 0) copy(bytes_->data + segment.offset, segment);
     }
   }

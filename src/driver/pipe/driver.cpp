@@ -3,7 +3,7 @@
 #include <memory>
 #include <string>
 
-#include "base/text.hpp"
+#include "base/errors.hpp"
 #include "container/array_type.hpp"
 #include "pipe/options.hpp"
 #include "pipe/reader/reader.hpp"
@@ -59,10 +59,8 @@ std::unique_ptr<core::Source> PipeDriver::open(Opening& opening) const {
   call.step([&] {
     options = plait::pipe::parse_options(opening.name());
     if (opening.mode() == Mode::kReadWrite)
-      throw Error(ErrorKind::kArgument,
-                  base::text(opening.name(), " cannot be read and written; open it with mode \"r\" or \"w\""));
-    if (wanted.offset != 0)
-      throw Error(ErrorKind::kArgument, base::text(opening.name(), " has no offsets; leave offset out"));
+      base::throw_argument_error(opening.name(), " cannot be read and written; open it with mode \"r\" or \"w\"");
+    if (wanted.offset != 0) base::throw_argument_error(opening.name(), " has no offsets; leave offset out");
     // Of several arrays each step says what it has.
     if (writes && !wanted.several) type = container::described_type(wanted, opening.name(), true);
   });
@@ -79,9 +77,8 @@ std::unique_ptr<core::Source> PipeDriver::open(Opening& opening) const {
       call.step([&] {
         const std::int64_t bytes = wanted.several ? 0 : wanted.element_bytes;
         if (bytes != 0 && type.element_bytes != 0 && bytes != type.element_bytes)
-          throw Error(ErrorKind::kArgument,
-                      base::text(opening.name(), ": the two ends differ: elements of ", type.element_bytes,
-                                 " bytes are written, but of ", bytes, " bytes read; leave element_bytes out"));
+          base::throw_argument_error(opening.name(), ": the two ends differ: elements of ", type.element_bytes,
+                                     " bytes are written, but of ", bytes, " bytes read; leave element_bytes out");
       });
     } catch (const Error& error) {
       reader->abort(error.what());  // so that the writer learns why

@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <filesystem>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
 #include "container/foreign.hpp"
 #include "container/raw/container.hpp"
@@ -55,8 +56,8 @@ std::string opened_path_of(const std::string& name) {
   if (store::is_raw(name) || path.size() == name.size() || std::filesystem::is_directory(path, ignored)) throw error;
   const PosixStore there(path, PosixStore::Access::kRead);  // throws if this file is missing as well
   container::check_content(path, container::format_at(path));
-  throw Error(ErrorKind::kArgument, base::text(name, ": the file holds ", container::format_at(path).traits().kind,
-                                               ", no arrays under names; leave out ::", name.substr(path.size() + 2)));
+  base::throw_argument_error(name, ": the file holds ", container::format_at(path).traits().kind,
+                             ", no arrays under names; leave out ::", name.substr(path.size() + 2));
 }
 
 /// True if the file is the one that describes its folder.

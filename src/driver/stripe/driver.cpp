@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
 #include "container/raw/container.hpp"
 #include "driver/stripe/new_file.hpp"
@@ -51,7 +52,7 @@ std::string list_text(const std::vector<fs::path>& paths) {
 /// What a name says beyond NAME must be what the description says.
 void compare(const Name& name, const Description& found) {
   const auto refuse = [&](const auto&... what) {
-    throw Error(ErrorKind::kArgument, base::text(name.shown(), what..., " was given; leave it out or correct it"));
+    base::throw_argument_error(name.shown(), what..., " was given; leave it out or correct it");
   };
   if (name.unit != 0 && name.unit != found.unit) refuse(" has stripes of ", found.unit, " bytes, but unit=", name.unit);
   if (name.disks.empty()) return;

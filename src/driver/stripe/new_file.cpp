@@ -10,6 +10,7 @@
 #include <set>
 #include <vector>
 
+#include "base/errors.hpp"
 #include "base/process.hpp"
 #include "base/text.hpp"
 #include "driver/replacing.hpp"
@@ -32,9 +33,7 @@ using store::stripe::StripedStore;
 namespace {
 
 std::vector<std::string> chosen_disks(const Name& name) {
-  const auto refuse = [&name](const auto&... why) {
-    throw Error(ErrorKind::kArgument, base::text(name.shown(), ": ", why...));
-  };
+  const auto refuse = [&name](const auto&... why) { base::throw_argument_error(name.shown(), ": ", why...); };
   std::vector<std::string> chosen = name.disks.empty() ? disks() : name.disks;
   if (chosen.empty())
     refuse("no disks are given; write them as in ", name.shown(), "?disks=/mnt/a,/mnt/b, or set PLAIT_DISKS");
@@ -54,13 +53,11 @@ std::vector<std::string> chosen_disks(const Name& name) {
 
 Description description_of(const Name& name, const std::string& basename, std::int64_t bytes) {
   if (fs::path(name.path).filename().string().ends_with(".npy"))
-    throw Error(ErrorKind::kArgument,
-                base::text(name.shown(),
-                           ": a striped file holds raw elements; give it a name that does not end with "
-                           ".npy"));
+    base::throw_argument_error(name.shown(),
+                               ": a striped file holds raw elements; give it a name that does not end with "
+                               ".npy");
   if (basename.find('\n') != std::string::npos)
-    throw Error(ErrorKind::kArgument,
-                base::text(name.shown(), ": the name contains a line break; choose another name"));
+    base::throw_argument_error(name.shown(), ": the name contains a line break; choose another name");
   Description result;
   result.unit = name.unit == 0 ? store::stripe::kDefaultUnit : name.unit;
   result.bytes = bytes;

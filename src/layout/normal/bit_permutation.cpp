@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
-#include "plait/error.hpp"
 
 namespace plait {
 
@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kMostBits = 62;
 
-[[noreturn]] void refuse(const std::string& message) { throw Error(ErrorKind::kArgument, message); }
+[[noreturn]] void refuse(const std::string& message) { base::throw_argument_error(message); }
 
 void check_number(std::int64_t number, int bits, const char* what) {
   if (number < 0 || number >> bits != 0)

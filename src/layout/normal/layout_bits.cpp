@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
 #include "plait/bit_permutation.hpp"
-#include "plait/error.hpp"
 
 namespace plait {
 
@@ -23,7 +23,7 @@ bool power_of_two(std::int64_t n) { return n > 0 && (n & (n - 1)) == 0; }
 int log_of(std::int64_t power) { return std::countr_zero(static_cast<std::uint64_t>(power)); }
 
 [[noreturn]] void refuse(const Layout& layout, const std::string& why) {
-  throw Error(ErrorKind::kArgument, text("the layout ", to_string(layout), " is not a permutation of bits: ", why));
+  base::throw_argument_error("the layout ", to_string(layout), " is not a permutation of bits: ", why);
 }
 
 /// One bit of an index.

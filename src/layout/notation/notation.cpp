@@ -4,9 +4,9 @@
 #include <set>
 #include <string>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
 #include "layout/notation/scanner.hpp"
-#include "plait/error.hpp"
 
 namespace plait::layout {
 
@@ -265,8 +265,7 @@ Layout make_layout(const Notation& notation, const Extents& shape) {
   const bool distributed = std::any_of(notation.distributions.begin(), notation.distributions.end(),
                                        [](const Distribution& d) { return d.kind != Distribution::Kind::kCollapsed; });
   if (distributed && !notation.grid)
-    throw Error(ErrorKind::kArgument,
-                "the layout distributes dimensions but has no grid; add one, as in \"onto (2, 2)\"");
+    base::throw_argument_error("the layout distributes dimensions but has no grid; add one, as in \"onto (2, 2)\"");
   return Layout(shape, notation.distributions, notation.grid.value_or(Extents{}), notation.ranks.value_or(Order::kC),
                 notation.order.value_or(Order::kC), notation.options);
 }
@@ -278,17 +277,15 @@ namespace plait {
 Layout Layout::parse(std::string_view text) {
   const layout::Notation notation = layout::parse_notation(text);
   if (!notation.shape)
-    throw Error(ErrorKind::kArgument,
-                base::text("layout \"", text, "\": no shape; put it in front, as in \"8x12 (block, *) onto (4)\""));
+    base::throw_argument_error("layout \"", text, "\": no shape; put it in front, as in \"8x12 (block, *) onto (4)\"");
   return layout::make_layout(notation, *notation.shape);
 }
 
 Layout Layout::parse(std::string_view text, const Extents& shape) {
   const layout::Notation notation = layout::parse_notation(text);
   if (notation.shape && *notation.shape != shape)
-    throw Error(ErrorKind::kArgument,
-                base::text("layout \"", text, "\" is of an array ", shape_to_string(*notation.shape),
-                           ", but the array is ", shape_to_string(shape), "; give the shape once"));
+    base::throw_argument_error("layout \"", text, "\" is of an array ", shape_to_string(*notation.shape),
+                               ", but the array is ", shape_to_string(shape), "; give the shape once");
   return layout::make_layout(notation, shape);
 }
 

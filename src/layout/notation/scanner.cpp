@@ -5,8 +5,8 @@
 #include <charconv>
 #include <climits>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
-#include "plait/error.hpp"
 
 namespace plait::layout {
 
@@ -46,8 +46,8 @@ void Scanner::fail(std::size_t position, std::string_view expected) const {
     while (end < text_.size() && (is_word(text_[end]) || static_cast<unsigned char>(text_[end]) >= 0x80)) ++end;
     found = base::text('"', text_.substr(position, std::max<std::size_t>(end - position, 1)), '"');
   }
-  throw Error(ErrorKind::kArgument, base::text(what_, " \"", text_, "\", position ", position + 1, ": found ", found,
-                                               ", expected ", expected));
+  base::throw_argument_error(what_, " \"", text_, "\", position ", position + 1, ": found ", found, ", expected ",
+                             expected);
 }
 
 std::string Scanner::word() {

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
 #include "collective/agree.hpp"
 #include "collective/broadcast.hpp"
@@ -77,12 +78,12 @@ std::optional<Step> Writer::begin_step(collective::Collective& call, const Attri
 void Writer::move(collective::Collective& call, const core::Transfer& transfer) {
   call.step([&] {
     if (!transfer.region.empty())
-      throw Error(ErrorKind::kArgument, text(shown_,
-                                             ": a region is written, but steps of a pipe have whole arrays; "
-                                             "write the array, and let the reader name the region"));
+      base::throw_argument_error(shown_,
+                                 ": a region is written, but steps of a pipe have whole arrays; "
+                                 "write the array, and let the reader name the region");
     if (step_.find(transfer.variable) != nullptr)
-      throw Error(ErrorKind::kArgument, text(shown_, ": the step has an array ", transfer.variable,
-                                             " already; begin another step, or give it another name"));
+      base::throw_argument_error(shown_, ": the step has an array ", transfer.variable,
+                                 " already; begin another step, or give it another name");
     if (!spelled_ || !spelled_->first.spelled_like(transfer.layout))
       spelled_.emplace(transfer.layout, spelling(transfer.layout));
     const collective::Stopwatch copying(transfer.spent.copy);

@@ -4,9 +4,8 @@
 #include <numeric>
 
 #include "base/checked.hpp"
-#include "base/text.hpp"
+#include "base/errors.hpp"
 #include "base/wide.hpp"
-#include "plait/error.hpp"
 #include "plan/conversion/partners.hpp"
 
 namespace plait::plan {
@@ -30,9 +29,8 @@ AccessPlan::AccessPlan(Section section, Layout layout, const AccessTask& task, c
       base::checked_add(section_.elements, 2 * (options.storage_unit / common), "elements of the array"),
       element_bytes_, "bytes of the array");
   if (options.readers < 0 || options.readers > workers_)
-    throw Error(ErrorKind::kArgument,
-                base::text("readers=", options.readers, ", but there are ", workers_, " ranks or threads; use 1 to ",
-                           workers_, ", or 0 for the best number"));
+    base::throw_argument_error("readers=", options.readers, ", but there are ", workers_,
+                               " ranks or threads; use 1 to ", workers_, ", or 0 for the best number");
   whole_shards_ = write_ && !task.threads && section_.chunks && section_.chunks->in_shards();
   const std::int64_t memory = memory_bytes();
   choose_shares(data_offset_, options.readers);
@@ -48,8 +46,7 @@ AccessPlan::AccessPlan(Section section, Layout layout, const AccessTask& task, c
   if (options.each_node && may_read_in_each_node()) read_in_each_node();
   if (section_.chunks) {
     if (strategy_ == Strategy::kDirect)
-      throw Error(
-          ErrorKind::kArgument,
+      base::throw_argument_error(
           "strategy \"direct\" was asked for, but the array lies in chunks, each of which one rank reads or writes "
           "as a whole; use \"two-phase\" or \"automatic\"");
     strategy_ = Strategy::kTwoPhase;

@@ -22,8 +22,7 @@
 #include <utility>
 
 #include "base/checked.hpp"
-#include "base/text.hpp"
-#include "plait/error.hpp"
+#include "base/errors.hpp"
 
 namespace plait::plan {
 
@@ -32,18 +31,16 @@ namespace {
 void check_chunk(const Extents& array, const Extents& chunk) {
   const bool fits = chunk.size() == array.size() && std::ranges::all_of(chunk, [](auto size) { return size > 0; });
   if (fits) return;
-  throw Error(ErrorKind::kArgument,
-              base::text("an array ", shape_to_string(array), " cannot lie in chunks of ", shape_to_string(chunk),
-                         "; give a size of 1 or more for each dimension"));
+  base::throw_argument_error("an array ", shape_to_string(array), " cannot lie in chunks of ", shape_to_string(chunk),
+                             "; give a size of 1 or more for each dimension");
 }
 
 void check_shard(const Extents& chunk, const Extents& shard) {
   bool fits = shard.size() == chunk.size();
   for (std::size_t d = 0; fits && d < chunk.size(); ++d) fits = shard[d] > 0 && shard[d] % chunk[d] == 0;
   if (fits) return;
-  throw Error(ErrorKind::kArgument,
-              base::text("shards of ", shape_to_string(shard), " are not made of whole chunks of ",
-                         shape_to_string(chunk), "; give multiples of these sizes"));
+  base::throw_argument_error("shards of ", shape_to_string(shard), " are not made of whole chunks of ",
+                             shape_to_string(chunk), "; give multiples of these sizes");
 }
 
 /// The extents of the array when its last units are filled up.

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "base/checked.hpp"
+#include "base/errors.hpp"
 #include "base/text.hpp"
 #include "base/wide.hpp"
-#include "plait/error.hpp"
 
 namespace plait {
 
@@ -30,9 +30,8 @@ namespace {
 
 void check_slice(const Slice& slice, std::size_t dimension, std::int64_t size) {
   const auto refuse = [&](const std::string& found) {
-    throw Error(ErrorKind::kArgument,
-                base::text("region, dimension ", dimension, ": ", found, ", but the dimension has ", size,
-                           " indices; use a slice inside it with a step of 1 or more"));
+    base::throw_argument_error("region, dimension ", dimension, ": ", found, ", but the dimension has ", size,
+                               " indices; use a slice inside it with a step of 1 or more");
   };
   if (slice.step < 1) refuse(base::text("the step is ", slice.step));
   if (slice.count < 0 || slice.start < 0) refuse(base::text("start ", slice.start, ", count ", slice.count));
@@ -47,9 +46,8 @@ void check_slice(const Slice& slice, std::size_t dimension, std::int64_t size) {
 Section::Section(const Extents& file_shape, Order file_order, const Region& region, const Extents& chunk,
                  const Extents& shard) {
   if (!region.empty() && region.size() != file_shape.size())
-    throw Error(ErrorKind::kArgument,
-                base::text("the region ", to_string(region), " has ", region.size(), " dimensions, but the array ",
-                           shape_to_string(file_shape), " has ", file_shape.size(), "; give one slice for each"));
+    base::throw_argument_error("the region ", to_string(region), " has ", region.size(), " dimensions, but the array ",
+                               shape_to_string(file_shape), " has ", file_shape.size(), "; give one slice for each");
   const std::size_t dimensions = file_shape.size();
   shape.resize(dimensions);
   steps.resize(dimensions);
@@ -98,10 +96,9 @@ Section::Section(const Extents& file_shape, Order file_order, const Region& regi
 
 void Section::check_layout(const Layout& layout) const {
   if (layout.shape() == layout_shape) return;
-  throw Error(ErrorKind::kArgument,
-              base::text("the layout is of an array ", shape_to_string(layout.shape()), ", but the ",
-                         layout_shape.size() == shape.size() ? "accessed part of the file" : "region", " is ",
-                         shape_to_string(layout_shape)));
+  base::throw_argument_error("the layout is of an array ", shape_to_string(layout.shape()), ", but the ",
+                             layout_shape.size() == shape.size() ? "accessed part of the file" : "region", " is ",
+                             shape_to_string(layout_shape));
 }
 
 std::int64_t Section::contiguous_elements() const {

@@ -3,10 +3,9 @@
 #include <utility>
 
 #include "base/checked.hpp"
-#include "base/text.hpp"
+#include "base/errors.hpp"
 #include "layout/section.hpp"
 #include "plait/conversion.hpp"
-#include "plait/error.hpp"
 #include "plan/conversion/message_ranks.hpp"
 #include "plan/conversion/partners.hpp"
 
@@ -16,8 +15,8 @@ namespace {
 
 void check(const Layout& layout, const Extents& origin, const Extents& shape, const char* what) {
   const auto refuse = [&] {
-    throw Error(ErrorKind::kArgument, base::text("the ", what, " region of ", shape_to_string(shape), " elements from ",
-                                                 base::tuple_text(origin), " does not lie in ", to_string(layout)));
+    base::throw_argument_error("the ", what, " region of ", shape_to_string(shape), " elements from ",
+                               base::tuple_text(origin), " does not lie in ", to_string(layout));
   };
   if (origin.size() != layout.shape().size() || shape.size() != origin.size()) refuse();
   for (std::size_t d = 0; d < origin.size(); ++d)
@@ -43,7 +42,7 @@ Pairs::Pairs(Layout source, Layout target, bool fill_halo, SectionPair section)
     return;
   }
   if (fill_halo_)
-    throw Error(ErrorKind::kArgument, "halos are filled for whole arrays only; leave out the regions or fill_halo");
+    base::throw_argument_error("halos are filled for whole arrays only; leave out the regions or fill_halo");
   check(source_, section_.source_origin, section_.shape, "source");
   check(target_, section_.target_origin, section_.shape, "target");
   from_ = layout::section(source_, section_.source_origin, section_.shape);

@@ -15,9 +15,8 @@
 #include <numeric>
 
 #include "base/checked.hpp"
-#include "base/text.hpp"
+#include "base/errors.hpp"
 #include "base/wide.hpp"
-#include "plait/error.hpp"
 #include "plan/access/access.hpp"
 #include "plan/conversion/pieces.hpp"
 
@@ -70,9 +69,9 @@ void AccessPlan::choose_shares(std::int64_t data_offset, std::int64_t wanted_rea
 void AccessPlan::choose_window(std::int64_t memory_bytes) {
   const std::int64_t most = memory_bytes / buffers() / element_bytes_;
   if (most < 1)
-    throw Error(ErrorKind::kArgument, base::text("memory=", memory_bytes, " is too little: staging needs ", buffers(),
-                                                 " buffers of at least one element of ", element_bytes_,
-                                                 " bytes; use at least ", buffers() * element_bytes_, " bytes"));
+    base::throw_argument_error("memory=", memory_bytes, " is too little: staging needs ", buffers(),
+                               " buffers of at least one element of ", element_bytes_, " bytes; use at least ",
+                               buffers() * element_bytes_, " bytes");
   if (section_.chunks) {
     choose_chunks_of_window(most);
     return;

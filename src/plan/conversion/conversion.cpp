@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
-#include "plait/error.hpp"
 #include "plan/conversion/block_size.hpp"
 #include "plan/conversion/partners.hpp"
 
@@ -82,9 +82,8 @@ Conversion::Conversion(Layout source, Layout target, bool fill_halo)
   std::string difference;
   for (std::size_t d = 0; d < std::min(from.size(), to.size()) && difference.empty(); ++d)
     if (from[d] != to[d]) difference = base::text("; dimension ", d, " has ", from[d], " and ", to[d], " indices");
-  throw Error(ErrorKind::kArgument,
-              base::text("a conversion needs two layouts of one shape; the source is ", shape_to_string(from),
-                         ", the target ", shape_to_string(to), difference));
+  base::throw_argument_error("a conversion needs two layouts of one shape; the source is ", shape_to_string(from),
+                             ", the target ", shape_to_string(to), difference);
 }
 
 std::vector<Message> Conversion::sends(std::int64_t rank) const {
@@ -147,8 +146,8 @@ Conversion Conversion::inverse() const { return Conversion(target_, source_); }
 
 Conversion Conversion::then(const Conversion& next) const {
   if (!(target_ == next.source_))
-    throw Error(ErrorKind::kArgument, base::text("the conversion ends in ", to_string(target_),
-                                                 ", but the next one begins with ", to_string(next.source_)));
+    base::throw_argument_error("the conversion ends in ", to_string(target_), ", but the next one begins with ",
+                               to_string(next.source_));
   return Conversion(source_, next.target_, next.fill_halo_);
 }
 

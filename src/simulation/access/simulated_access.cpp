@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/checked.hpp"
+#include "base/errors.hpp"
 #include "base/text.hpp"
 #include "base/wide.hpp"
 #include "plait/error.hpp"
@@ -24,9 +25,7 @@ std::int64_t on_node(const AccessAsked& asked, const AccessSettings& settings) {
 }
 
 void require(bool fine, std::string_view what, std::int64_t found, std::string_view expected) {
-  if (!fine)
-    throw Error(ErrorKind::kArgument,
-                base::text("found ", what, " = ", found, ", expected ", expected, "; correct it"));
+  if (!fine) base::throw_argument_error("found ", what, " = ", found, ", expected ", expected, "; correct it");
 }
 
 /// Of a step: messages between nodes, taken from some of its windows.
@@ -107,10 +106,9 @@ class Run {
     if (outcome_.windows == 0) {
       const std::int64_t requests = plan_.requests(plan::Strategy::kDirect);
       if (base::Wide{requests} * plan_.workers() > kMostRequests)
-        throw Error(ErrorKind::kArgument,
-                    base::text("found a direct access of up to ", requests, " requests on each of ", plan_.workers(),
-                               " ranks, expected at most ", kMostRequests,
-                               " together; use fewer ranks, or the strategy two-phase"));
+        base::throw_argument_error("found a direct access of up to ", requests, " requests on each of ",
+                                   plan_.workers(), " ranks, expected at most ", kMostRequests,
+                                   " together; use fewer ranks, or the strategy two-phase");
       return;
     }
     const std::int64_t messages = network_.nodes() > 1 && !plan_.each_node() ? messages_of_step(plan_, on_node_) : 0;
@@ -193,9 +191,8 @@ plan::AccessPlan plan_on(const AccessAsked& asked, const AccessSettings& setting
   require(together <= kMostOnNode, "ranks of one node", together,
           base::text("at most ", kMostOnNode, ", as per_node says"));
   if (asked.layout.ranks_end() > asked.ranks)
-    throw Error(ErrorKind::kArgument,
-                base::text("the layout ", to_string(asked.layout), " has the rank ", asked.layout.ranks_end() - 1,
-                           ", but there are ", asked.ranks, " ranks; use at least ", asked.layout.ranks_end()));
+    base::throw_argument_error("the layout ", to_string(asked.layout), " has the rank ", asked.layout.ranks_end() - 1,
+                               ", but there are ", asked.ranks, " ranks; use at least ", asked.layout.ranks_end());
   std::shared_ptr<plan::Nodes> nodes;
   if (together < asked.ranks) {
     nodes = std::make_shared<plan::Nodes>();

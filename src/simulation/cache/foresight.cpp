@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "plait/error.hpp"
+#include "base/errors.hpp"
 #include "simulation/cache/block_table.hpp"
 
 namespace plait::simulation {
@@ -18,8 +18,7 @@ class Numbers {
     made = number == kNoSlot;
     if (!made) return number;
     if (table_.size() >= kNoSlot - 1)
-      throw Error(
-          ErrorKind::kArgument,
+      base::throw_argument_error(
           "the trace uses more than 4294967294 blocks; policies that look ahead take fewer, so give larger blocks");
     number = static_cast<Slot>(table_.size());
     table_.insert(key, number);

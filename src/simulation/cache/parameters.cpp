@@ -2,16 +2,16 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/errors.hpp"
 #include "base/nearest.hpp"
 #include "base/text.hpp"
-#include "plait/error.hpp"
 #include "simulation/cache/policy_kind.hpp"
 
 namespace plait::simulation {
 
 namespace {
 
-[[noreturn]] void refuse(const std::string& message) { throw Error(ErrorKind::kArgument, message); }
+[[noreturn]] void refuse(const std::string& message) { base::throw_argument_error(message); }
 
 /// Bytes in a unit; 0: no unit.
 double unit_bytes(std::string_view unit) {

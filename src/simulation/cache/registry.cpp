@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "base/errors.hpp"
 #include "base/nearest.hpp"
 #include "base/text.hpp"
-#include "plait/error.hpp"
 #include "simulation/cache/policies/policies.hpp"
 
 namespace plait::simulation {
@@ -29,9 +29,8 @@ const PolicyKind& find(std::string_view name) {
   std::vector<std::string_view> names;
   for (const PolicyKind* one : policies()) names.push_back(one->name);
   const std::string_view near = base::nearest(plain(name), names);
-  throw Error(ErrorKind::kArgument,
-              base::text("there is no replacement policy '", name, "'; the policies are ", base::list_text(names),
-                         near.empty() ? "" : "; did you mean ", near, near.empty() ? "" : "?"));
+  base::throw_argument_error("there is no replacement policy '", name, "'; the policies are ", base::list_text(names),
+                             near.empty() ? "" : "; did you mean ", near, near.empty() ? "" : "?");
 }
 
 std::string_view behind_question_mark(std::string_view text) {

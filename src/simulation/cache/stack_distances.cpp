@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "plait/error.hpp"
+#include "base/errors.hpp"
 
 namespace plait::simulation {
 
@@ -70,9 +70,9 @@ void StackDistances::compact() {
   }
   if (2 * std::size_t{live} > keys_.size()) {
     if (keys_.size() >= 2 * kMostBlocks)
-      throw Error(ErrorKind::kArgument,
-                  "the trace uses more than 1073741824 blocks, too many to compare all of them; give larger blocks, or "
-                  "ask for a curve from samples");
+      base::throw_argument_error(
+          "the trace uses more than 1073741824 blocks, too many to compare all of them; give larger blocks, or "
+          "ask for a curve from samples");
     keys_.resize(2 * keys_.size());
   }
   words_.assign(keys_.size() / kBits, 0);

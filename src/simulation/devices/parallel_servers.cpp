@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
-#include "plait/error.hpp"
 #include "simulation/devices/device_kind.hpp"
 
 namespace plait::simulation {
@@ -34,9 +34,9 @@ class ParallelServers final : public Device, private Timer {
         parts_(free_.size()) {
     const double load = arguments.number("load");
     if (load >= 1)
-      throw Error(ErrorKind::kArgument, base::text("found load=", load,
-                                                   " of the device 'servers', expected a share of "
-                                                   "0 to below 1 such as 30%; correct it"));
+      base::throw_argument_error("found load=", load,
+                                 " of the device 'servers', expected a share of "
+                                 "0 to below 1 such as 30%; correct it");
     rate_[0] = arguments.rate("read_rate") * (1 - load);
     rate_[1] = arguments.rate("write_rate") * (1 - load);
     link_rate_ = arguments.rate("link_rate") * (1 - load);

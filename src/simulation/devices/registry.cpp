@@ -2,9 +2,9 @@
 #include <array>
 #include <cmath>
 
+#include "base/errors.hpp"
 #include "base/nearest.hpp"
 #include "base/text.hpp"
-#include "plait/error.hpp"
 #include "simulation/devices/device_kind.hpp"
 #include "simulation/devices/striped.hpp"
 
@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t kLargestStripe = std::int64_t{1} << 40;  // so that a row of stripes is a number too
 
-[[noreturn]] void refuse(const std::string& message) { throw Error(ErrorKind::kArgument, message); }
+[[noreturn]] void refuse(const std::string& message) { base::throw_argument_error(message); }
 
 /// ` (did you mean X?)`, or nothing.
 std::string suggestion(std::string_view word, std::span<const std::string_view> known) {

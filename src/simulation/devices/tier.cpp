@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include "base/text.hpp"
-#include "plait/error.hpp"
+#include "base/errors.hpp"
 
 namespace plait::simulation {
 
@@ -11,19 +10,19 @@ namespace {
 
 Slot slots_of(const TierSpec& tier) {
   if (tier.block < 512 || tier.size < tier.block || tier.size / tier.block >= kNoSlot)
-    throw Error(ErrorKind::kArgument,
-                base::text("found a tier of ", tier.size, " bytes with blocks of ", tier.block,
-                           ", expected blocks of at least 512 bytes, and room for at least one and below 2^32 of them; "
-                           "correct size or block"));
+    base::throw_argument_error(
+        "found a tier of ", tier.size, " bytes with blocks of ", tier.block,
+        ", expected blocks of at least 512 bytes, and room for at least one and below 2^32 of them; "
+        "correct size or block");
   return static_cast<Slot>(tier.size / tier.block);
 }
 
 std::unique_ptr<Policy> policy_of(const TierSpec& tier) {
   const NamedPolicy named(tier.policy);
   if (named.kind().foresight != Foresight::kNone)
-    throw Error(ErrorKind::kArgument, base::text("the policy ", tier.policy,
-                                                 " has to know the whole future, which a replay does not; use another "
-                                                 "policy for the tier"));
+    base::throw_argument_error("the policy ", tier.policy,
+                               " has to know the whole future, which a replay does not; use another "
+                               "policy for the tier");
   return named.make({slots_of(tier), tier.block, 1});
 }
 

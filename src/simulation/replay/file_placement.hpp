@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "plait/error.hpp"
+#include "base/errors.hpp"
 
 namespace plait::simulation {
 
@@ -20,9 +20,9 @@ class FilePlacement {
     for (const std::int64_t extent : extents) {
       const std::int64_t blocks = extent / alignment + (extent % alignment != 0 ? 1 : 0);
       if (blocks > (kMost - starts_.back()) / alignment)
-        throw Error(ErrorKind::kArgument,
-                    "found more than 4 EiB in the files of the traces together, expected less; replay fewer traces at "
-                    "once, or correct the offsets in them");
+        base::throw_argument_error(
+            "found more than 4 EiB in the files of the traces together, expected less; replay fewer traces at "
+            "once, or correct the offsets in them");
       starts_.push_back(starts_.back() + blocks * alignment);
     }
   }

@@ -4,7 +4,7 @@
 #include <tuple>
 #include <utility>
 
-#include "plait/error.hpp"
+#include "base/errors.hpp"
 
 namespace plait::simulation {
 
@@ -58,8 +58,7 @@ void Future::use(BlockKey key) {
     return;
   }
   if (ahead_.size() >= kNoSlot - 1)
-    throw Error(
-        ErrorKind::kArgument,
+    base::throw_argument_error(
         "the trace uses more than 4294967294 blocks; policies that look ahead take fewer, so give larger blocks");
   numbers_.insert(key, static_cast<Slot>(ahead_.size()));
   ahead_.push_back(number);

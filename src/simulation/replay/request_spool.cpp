@@ -9,9 +9,9 @@
 #include <string>
 #include <type_traits>
 
+#include "base/errors.hpp"
 #include "base/files/write_all.hpp"
 #include "base/text.hpp"
-#include "plait/error.hpp"
 
 namespace plait::simulation {
 
@@ -21,10 +21,8 @@ constexpr std::int64_t kMemory = std::int64_t{64} << 20;
 static_assert(std::is_trivially_copyable_v<Request>);
 
 [[noreturn]] void fail(std::string_view what, int code) {
-  throw Error(ErrorKind::kSystem,
-              base::text("cannot ", what, " the temporary file of a replay: ", std::strerror(code),
-                         "; free room there, or set TMPDIR to another folder"),
-              code);
+  base::throw_system_error(code, "cannot ", what, " the temporary file of a replay: ", std::strerror(code),
+                           "; free room there, or set TMPDIR to another folder");
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 #include "simulation/replay/settings.hpp"
 
-#include "base/text.hpp"
-#include "plait/error.hpp"
+#include "base/errors.hpp"
 #include "simulation/cache/registry.hpp"
 
 namespace plait::simulation {
@@ -9,9 +8,7 @@ namespace plait::simulation {
 namespace {
 
 void require(bool fine, std::string_view what, double found, std::string_view expected) {
-  if (!fine)
-    throw Error(ErrorKind::kArgument,
-                base::text("found ", what, " = ", found, ", expected ", expected, "; correct it"));
+  if (!fine) base::throw_argument_error("found ", what, " = ", found, ", expected ", expected, "; correct it");
 }
 
 }  // namespace
@@ -28,9 +25,8 @@ void ReplaySettings::check() const {
           number(cache.block), "512 to 2^40");
   if (program.measured) return;
   if (cache.size != 0 && cache.size < cache.block)
-    throw Error(ErrorKind::kArgument,
-                base::text("found a cache of ", cache.size, " bytes, which is smaller than one of its blocks of ",
-                           cache.block, "; make it larger, the block smaller, or give 0 for no cache"));
+    base::throw_argument_error("found a cache of ", cache.size, " bytes, which is smaller than one of its blocks of ",
+                               cache.block, "; make it larger, the block smaller, or give 0 for no cache");
   require(cache.size >= 0 && cache.size / cache.block < kNoSlot, "the cache size in bytes", number(cache.size),
           "0 to below 2^32 blocks");
   require(cache.process_limit == 0 || cache.process_limit >= cache.block, "the limit of a process in bytes",
@@ -48,10 +44,10 @@ void ReplaySettings::check() const {
           "0 to 1000");
   require(program.aggregate >= 0, "the size to aggregate to in bytes", number(program.aggregate), "0 or above");
   if (cache.size != 0 && NamedPolicy(cache.policy).kind().foresight == Foresight::kProcesses)
-    throw Error(ErrorKind::kArgument,
-                base::text("the policy ", cache.policy,
-                           " has to know how many programs will use a block, which a replay does not tell; use another "
-                           "policy, or count hits without time"));
+    base::throw_argument_error(
+        "the policy ", cache.policy,
+        " has to know how many programs will use a block, which a replay does not tell; use another "
+        "policy, or count hits without time");
 }
 
 }  // namespace plait::simulation

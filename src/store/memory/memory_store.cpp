@@ -4,8 +4,7 @@
 #include <cerrno>
 #include <functional>
 
-#include "base/text.hpp"
-#include "plait/error.hpp"
+#include "base/errors.hpp"
 
 namespace plait::store::memory {
 
@@ -24,10 +23,10 @@ class PendingCopy : public Pending {
  private:
   std::byte* address_of(std::int64_t offset, std::int64_t bytes) {
     if (store_.segments_++ == store_.fail_at_)
-      throw Error(ErrorKind::kSystem, base::text("cannot reach memory at offset ", offset, ": made to fail"), EIO);
+      base::throw_system_error(EIO, "cannot reach memory at offset ", offset, ": made to fail");
     if (offset < 0 || bytes > store_.size() - offset)
-      throw Error(ErrorKind::kSystem,
-                  base::text("cannot reach memory at offset ", offset, ": the store has ", store_.size(), " bytes"));
+      base::throw_system_error(0, "cannot reach memory at offset ", offset, ": the store has ", store_.size(),
+                               " bytes");
     return store_.bytes_.data() + offset;
   }
 

@@ -16,9 +16,9 @@
 #include <string_view>
 
 #include "base/checked.hpp"
+#include "base/errors.hpp"
 #include "base/memory/recycled.hpp"
 #include "base/text.hpp"
-#include "plait/error.hpp"
 
 namespace plait::store::posix {
 
@@ -93,8 +93,7 @@ DirectIo direct_io_setting() {
   if (word.empty() || word == "auto") return DirectIo::kAutomatic;
   if (word == "never") return DirectIo::kNever;
   if (word == "always") return DirectIo::kAlways;
-  throw Error(ErrorKind::kArgument,
-              base::text("PLAIT_DIRECT_IO=", word, " is not known; use auto, never or always, or unset it"));
+  base::throw_argument_error("PLAIT_DIRECT_IO=", word, " is not known; use auto, never or always, or unset it");
 }
 
 bool DirectReads::open() {

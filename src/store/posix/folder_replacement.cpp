@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "base/errors.hpp"
 #include "base/files/folder.hpp"
 #include "base/text.hpp"
 #include "store/posix/replacement.hpp"
@@ -111,13 +112,11 @@ void FolderReplacement::commit(bool replaces) {
     kept = base::text(target_, ".kept-", number);
     if (rename_to_free(temporary_, kept)) break;
   }
-  throw Error(
-      ErrorKind::kSystem,
-      base::text("cannot finish ", target_,
-                 ": a folder with other data has appeared there since it was opened; that one is unchanged, and "
-                 "the new data is in ",
-                 kept, "; move it, or what is in it, to where you want it"),
-      EEXIST);
+  base::throw_system_error(
+      EEXIST, "cannot finish ", target_,
+      ": a folder with other data has appeared there since it was opened; that one is unchanged, and "
+      "the new data is in ",
+      kept, "; move it, or what is in it, to where you want it");
 }
 
 void FolderReplacement::discard() noexcept {

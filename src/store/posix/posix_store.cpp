@@ -13,6 +13,7 @@
 #include <ctime>
 #include <span>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
 
 namespace plait::store::posix {
@@ -204,10 +205,9 @@ class PendingRead : public Pending {
       if (got > 0) {
         stretch.done += got;
       } else if (got == 0) {
-        throw Error(ErrorKind::kSystem,
-                    base::text("cannot read ", file_.path, " at offset ", request.offset + stretch.done,
-                               ": the file ends there, but ", request.bytes - stretch.done,
-                               " more bytes were expected; it has been truncated"));
+        base::throw_system_error(0, "cannot read ", file_.path, " at offset ", request.offset + stretch.done,
+                                 ": the file ends there, but ", request.bytes - stretch.done,
+                                 " more bytes were expected; it has been truncated");
       } else if (errno != EINTR) {
         throw system_error(base::text("read ", file_.path, " at offset ", request.offset + stretch.done), errno);
       }
@@ -264,11 +264,9 @@ PosixStore::PosixStore(std::string path, Access access, std::int64_t least_read_
   if (::fstat(file_.number(), &status) != 0) throw system_error(base::text("look at ", path_), errno);
   if (S_ISDIR(status.st_mode)) throw system_error(base::text("open ", path_), EISDIR);
   if (!S_ISREG(status.st_mode) && !S_ISBLK(status.st_mode))
-    throw Error(ErrorKind::kSystem,
-                base::text("cannot open ", path_,
-                           ": it is not a regular file; a file with bytes at "
-                           "offsets is needed"),
-                ESPIPE);
+    base::throw_system_error(ESPIPE, "cannot open ", path_,
+                             ": it is not a regular file; a file with bytes at "
+                             "offsets is needed");
 }
 
 std::int64_t PosixStore::size() {

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/errors.hpp"
 #include "base/recorder.hpp"
 #include "base/text.hpp"
 #include "store/posix/descriptor.hpp"
@@ -109,9 +110,8 @@ Replacement::Replacement(const std::string& path, std::int64_t bytes, std::span<
   // The temporary name is cut, this one is not.
   if (!existed_ && errno == ENAMETOOLONG) throw system_error(base::text("write ", path), errno);
   if (existed_ && !S_ISREG(old.st_mode))
-    throw Error(ErrorKind::kSystem,
-                base::text("cannot write ", path, ": it is not a regular file, and only those can be replaced"),
-                EINVAL);
+    base::throw_system_error(EINVAL, "cannot write ", path,
+                             ": it is not a regular file, and only those can be replaced");
   if (existed_ && ::access(target_.c_str(), W_OK) != 0) throw system_error(base::text("replace ", path), errno);
   if (existed_) attributes_ = Attributes::of_old(target_, path);
 
@@ -211,11 +211,9 @@ void Replacement::keep_beside(const char* why, int code) {
   open_ = false;
   file_.close();
   sync_folder(target.parent_path().string());
-  throw Error(
-      ErrorKind::kSystem,
-      base::text("cannot finish ", path_, ": ", why, code == EEXIST ? "" : base::text(" (", std::strerror(code), ')'),
-                 "; that file is unchanged, and the new data is in ", kept, "; keep the one that you want"),
-      code);
+  base::throw_system_error(code, "cannot finish ", path_, ": ", why,
+                           code == EEXIST ? "" : base::text(" (", std::strerror(code), ')'),
+                           "; that file is unchanged, and the new data is in ", kept, "; keep the one that you want");
 }
 
 void Replacement::discard() noexcept {

@@ -16,6 +16,7 @@
 #include <ctime>
 #include <system_error>
 
+#include "base/errors.hpp"
 #include "base/files/folder.hpp"
 #include "base/text.hpp"
 #include "store/posix/descriptor.hpp"
@@ -193,10 +194,9 @@ void check_sticky(const fs::path& folder, uid_t owner, const std::string& shown)
   if (::stat(folder.c_str(), &found) != 0 || (found.st_mode & S_ISVTX) == 0) return;
   const uid_t own = ::geteuid();
   if (own == 0 || own == owner || own == found.st_uid) return;
-  throw Error(ErrorKind::kSystem,
-              base::text("cannot replace ", shown, ": it belongs to another user, and the folder ", folder.string(),
-                         " lets nobody else replace it (its sticky bit is set); choose another name or folder"),
-              EPERM);
+  base::throw_system_error(EPERM, "cannot replace ", shown, ": it belongs to another user, and the folder ",
+                           folder.string(),
+                           " lets nobody else replace it (its sticky bit is set); choose another name or folder");
 }
 
 }  // namespace plait::store::posix

@@ -9,11 +9,11 @@
 #include <filesystem>
 #include <optional>
 
+#include "base/errors.hpp"
 #include "base/files/folder.hpp"
 #include "base/job.hpp"
 #include "base/text.hpp"
 #include "base/text_reader.hpp"
-#include "plait/error.hpp"
 
 namespace plait::store::posix {
 
@@ -61,12 +61,11 @@ void claim(int file, const std::string& temporary, const std::string& beginning,
   const auto look = [&](const std::string& path, const char* does) {
     const std::optional<int> rank = rank_on(path, own->job);
     if (!rank || *rank == own->rank) return;
-    throw Error(
-        ErrorKind::kArgument,
-        base::text("rank ", *rank, " of this job ", does, ' ', shown, ", which rank ", own->rank,
-                   " is to write without a communicator as well; pass all ranks a communicator (comm= in "
-                   "Python) to write one file together, use another name on each rank, or pass MPI_COMM_SELF to "
-                   "replace it on purpose"));
+    base::throw_argument_error(
+        "rank ", *rank, " of this job ", does, ' ', shown, ", which rank ", own->rank,
+        " is to write without a communicator as well; pass all ranks a communicator (comm= in "
+        "Python) to write one file together, use another name on each rank, or pass MPI_COMM_SELF to "
+        "replace it on purpose");
   };
   // The own mark first: of two ranks one sees the other's.
   std::error_code ignored;

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
 
 namespace plait::store::stripe {
@@ -63,12 +64,10 @@ void check_components(const Description& description, const std::string& shown) 
     if (!S_ISREG(status.st_mode))
       throw failed(base::text("cannot open ", shown, ": its ", name), EINVAL, ", it is not a regular file");
     if (status.st_size != description.component_bytes(i))
-      throw Error(ErrorKind::kSystem,
-                  base::text("cannot open ", shown, ": its ", name, " has ", status.st_size, " bytes, but should have ",
-                             description.component_bytes(i),
-                             status.st_size < description.component_bytes(i) ? "; it has been truncated"
-                                                                             : "; it has been changed"),
-                  EBADMSG);
+      base::throw_system_error(
+          EBADMSG, "cannot open ", shown, ": its ", name, " has ", status.st_size, " bytes, but should have ",
+          description.component_bytes(i),
+          status.st_size < description.component_bytes(i) ? "; it has been truncated" : "; it has been changed");
   }
 }
 

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <string_view>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
 #include "plait/error.hpp"
 #include "store/posix/posix_store.hpp"
@@ -51,10 +52,8 @@ class Lines {
   bool done() const { return rest_.empty(); }
 
   [[noreturn]] void damaged(const std::string& why) const {
-    throw Error(ErrorKind::kSystem,
-                base::text("cannot open ", shown_, ": its description is damaged: ", why,
-                           "; restore the description, or write the striped file again"),
-                EBADMSG);
+    base::throw_system_error(EBADMSG, "cannot open ", shown_, ": its description is damaged: ", why,
+                             "; restore the description, or write the striped file again");
   }
 
  private:
@@ -83,16 +82,12 @@ std::string Description::to_text() const {
 Description parse(const std::string& text, const std::string& shown) {
   Lines lines(text, shown);
   if (!lines.at(kMagic))
-    throw Error(ErrorKind::kSystem,
-                base::text("cannot open ", shown, ": ", shown.substr(shown.find(':') + 1),
-                           " is not the description of a striped file; open an ordinary file without stripe:"),
-                EINVAL);
+    base::throw_system_error(EINVAL, "cannot open ", shown, ": ", shown.substr(shown.find(':') + 1),
+                             " is not the description of a striped file; open an ordinary file without stripe:");
   const std::int64_t version = lines.number(kMagic, 1);
   if (version > kVersion)
-    throw Error(ErrorKind::kSystem,
-                base::text("cannot open ", shown, ": its description is of version ", version,
-                           ", but this Plait knows version ", kVersion, " only; use a newer Plait"),
-                EPROTONOSUPPORT);
+    base::throw_system_error(EPROTONOSUPPORT, "cannot open ", shown, ": its description is of version ", version,
+                             ", but this Plait knows version ", kVersion, " only; use a newer Plait");
   Description result;
   result.unit = lines.number("unit ", 1);
   result.bytes = lines.number("bytes ", 0);

@@ -2,8 +2,8 @@
 
 #include <utility>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
-#include "plait/error.hpp"
 #include "store/url.hpp"
 
 namespace plait::store::stripe {
@@ -13,7 +13,7 @@ namespace {}  // namespace
 bool is_name(std::string_view url) { return url.starts_with(kScheme); }
 
 Name parse_name(const std::string& url) {
-  const auto refuse = [&url](const auto&... why) { throw Error(ErrorKind::kArgument, base::text(url, ": ", why...)); };
+  const auto refuse = [&url](const auto&... why) { base::throw_argument_error(url, ": ", why...); };
   Url told = parse_url(url, kScheme, "stripe:field.bin?disks=/mnt/a,/mnt/b");
   Name name;
   name.path = std::move(told.path);

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <unordered_set>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
-#include "plait/error.hpp"
 #include "plait/trace.hpp"
 #include "trace/formats/remarks.hpp"
 #include "trace/source.hpp"
@@ -36,8 +36,7 @@ class LineReader : public Reader {
 
   template <typename... Parts>
   [[noreturn]] void refuse(const Parts&... parts) const {
-    throw Error(ErrorKind::kArgument,
-                base::text("line ", source_->lines(), " of the trace ", source_->name(), ": ", parts...));
+    base::throw_argument_error("line ", source_->lines(), " of the trace ", source_->name(), ": ", parts...);
   }
   /// Keeps a note for people; of very many, the first.
   void note(std::string text);

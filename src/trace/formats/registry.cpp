@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
-#include "plait/error.hpp"
 #include "plait/workloads.hpp"
 #include "trace/formats/binary/format.hpp"
 #include "trace/formats/csv/csv.hpp"
@@ -45,9 +45,8 @@ const Format& recognise(Source& source, char separator) {
   if (separator != 0 && csv::looks_like(head, separator)) return find_format("csv");
   for (const Format& format : formats())
     if (format.recognise != nullptr && is_read(format) && format.recognise(head)) return format;
-  throw Error(ErrorKind::kArgument,
-              base::text("cannot tell the format of the trace ", source.name(), head.empty() ? ", which is empty" : "",
-                         "; name one of: ", readable_formats()));
+  base::throw_argument_error("cannot tell the format of the trace ", source.name(),
+                             head.empty() ? ", which is empty" : "", "; name one of: ", readable_formats());
 }
 
 }  // namespace
@@ -66,8 +65,8 @@ const Format& find_format(std::string_view name) {
   const auto found =
       std::find_if(formats().begin(), formats().end(), [&](const Format& format) { return format.name == name; });
   if (found == formats().end())
-    throw Error(ErrorKind::kArgument, base::text("there is no trace format '", name, "'; these can be read: ",
-                                                 names(is_read), "; these can be written: ", names(is_written)));
+    base::throw_argument_error("there is no trace format '", name, "'; these can be read: ", names(is_read),
+                               "; these can be written: ", names(is_written));
   return *found;
 }
 
@@ -76,8 +75,7 @@ std::unique_ptr<Reader> open_trace(const std::string& path, const ReadOptions& o
   const std::string& shown = options.shown.empty() ? path : options.shown;
   auto source = std::make_unique<Source>(shown, open_bytes(path, shown));
   const Format& format = options.format.empty() ? recognise(*source, options.separator) : find_format(options.format);
-  if (!is_read(format))
-    throw Error(ErrorKind::kArgument, base::text("traces in the format ", format.name, " are written, not read"));
+  if (!is_read(format)) base::throw_argument_error("traces in the format ", format.name, " are written, not read");
   return format.open(std::move(source), options);
 }
 
@@ -89,11 +87,10 @@ std::unique_ptr<Writer> create_trace(const std::string& path, const WriteOptions
     for (const Format& one : formats())
       if (!one.suffix.empty() && path.ends_with(one.suffix)) format = &one;
     if (format == nullptr)
-      throw Error(ErrorKind::kArgument,
-                  base::text("the name ", path, " does not tell the trace's format; name one of: ", names(is_written)));
+      base::throw_argument_error("the name ", path,
+                                 " does not tell the trace's format; name one of: ", names(is_written));
   }
-  if (!is_written(*format))
-    throw Error(ErrorKind::kArgument, base::text("traces in the format ", format->name, " are read, not written"));
+  if (!is_written(*format)) base::throw_argument_error("traces in the format ", format->name, " are read, not written");
   return format->create(open_sink(path), options);
 }
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
-#include "plait/error.hpp"
 #include "trace/report/filter.hpp"
 #include "trace/report/level.hpp"
 #include "trace/report/lookup.hpp"
@@ -82,7 +82,7 @@ class Reading {
       if (count == 0) break;
     }
     if (options_.process && !has_process()) {
-      throw Error(ErrorKind::kArgument, base::text("process ", *options_.process, " is not in the trace"));
+      base::throw_argument_error("process ", *options_.process, " is not in the trace");
     }
   }
 
@@ -157,8 +157,8 @@ class Reading {
   void choose_clock(Report& report) const {
     const bool known = cpu_is_known(report.processes);
     if (options_.cpu && !known)
-      throw Error(ErrorKind::kArgument,
-                  "the trace does not tell the CPU time of every process that moved data; use the wall clock");
+      base::throw_argument_error(
+          "the trace does not tell the CPU time of every process that moved data; use the wall clock");
     report.cpu_clock = options_.cpu;
     report.timeline.cpu = report.cpu_clock;
     report.totals.cpu = kUnknown;

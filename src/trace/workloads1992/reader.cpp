@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
-#include "plait/error.hpp"
 #include "plait/workloads.hpp"
 #include "trace/workloads1992/program.hpp"
 #include "trace/workloads1992/spec.hpp"
@@ -93,8 +93,7 @@ Number number(std::string_view key, std::string_view text) {
   Number value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size())
-    throw Error(ErrorKind::kArgument,
-                base::text("in a workload's name, ", key, "= is followed by '", text, "'; expected a number"));
+    base::throw_argument_error("in a workload's name, ", key, "= is followed by '", text, "'; expected a number");
   return value;
 }
 
@@ -103,7 +102,7 @@ Number number(std::string_view key, std::string_view text) {
 std::unique_ptr<Reader> workload(std::string_view name, const WorkloadOptions& options) {
   const Spec& spec = find_spec(name);
   const auto refuse = [&](std::string_view what, auto value, std::string_view range) {
-    throw Error(ErrorKind::kArgument, base::text("a workload's ", what, " is ", range, ", not ", value));
+    base::throw_argument_error("a workload's ", what, " is ", range, ", not ", value);
   };
   if (options.copies < 1 || options.copies > kMostCopies) refuse("number of copies", options.copies, "from 1 to 4096");
   if (options.burst < 0 || options.burst > 1000)
@@ -117,8 +116,7 @@ bool is_workload(std::string_view url) { return url.starts_with(kScheme); }
 
 std::unique_ptr<Reader> open_workload(std::string_view url) {
   if (!is_workload(url))
-    throw Error(ErrorKind::kArgument,
-                base::text("'", url, "' is not the name of a workload; such names begin with ", kScheme));
+    base::throw_argument_error("'", url, "' is not the name of a workload; such names begin with ", kScheme);
   std::string_view rest = url.substr(kScheme.size());
   const std::size_t mark = std::min(rest.find('?'), rest.size());
   const std::string_view name = rest.substr(0, mark);
@@ -138,16 +136,14 @@ std::unique_ptr<Reader> open_workload(std::string_view url) {
     } else if (key == "burst") {
       options.burst = number<int>(key, value);
       if (options.burst == 0)
-        throw Error(ErrorKind::kArgument, "a workload's burst is from 1 to 1000 thousandths of a cycle, not 0");
+        base::throw_argument_error("a workload's burst is from 1 to 1000 thousandths of a cycle, not 0");
     } else if (key == "offset") {
       const double seconds = number<double>(key, value);
       if (!(seconds >= 0 && seconds <= 1e6))
-        throw Error(ErrorKind::kArgument,
-                    base::text("a workload's offset is from 0 to 1000000 seconds, not ", seconds));
+        base::throw_argument_error("a workload's offset is from 0 to 1000000 seconds, not ", seconds);
       options.offset = static_cast<std::int64_t>(seconds * 1e6 + 0.5) * 1000;
     } else {
-      throw Error(ErrorKind::kArgument,
-                  base::text("a workload has no '", key, "'; known are seed, copies, offset, burst"));
+      base::throw_argument_error("a workload has no '", key, "'; known are seed, copies, offset, burst");
     }
   }
   return workload(name, options);

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
-#include "plait/error.hpp"
 
 namespace plait::trace {
 
@@ -117,7 +117,7 @@ const Spec& find_spec(std::string_view name) {
   if (found != kSpecs.end()) return *found;
   std::string names;
   for (const Spec& one : kSpecs) names += base::text(names.empty() ? "" : ", ", one.about.name);
-  throw Error(ErrorKind::kArgument, base::text("there is no workload '", name, "'; use one of: ", names));
+  base::throw_argument_error("there is no workload '", name, "'; use one of: ", names);
 }
 
 }  // namespace plait::trace

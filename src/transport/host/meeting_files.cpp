@@ -8,8 +8,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
-#include "plait/error.hpp"
 
 namespace plait::transport::host {
 
@@ -18,7 +18,7 @@ using base::text;
 namespace {
 
 [[noreturn]] void fail(const std::string& what, int code, const std::string& advice) {
-  throw Error(ErrorKind::kSystem, text(what, ": ", std::strerror(code), advice), code);
+  base::throw_system_error(code, what, ": ", std::strerror(code), advice);
 }
 
 struct flock lock_of(short kind, LockRange range) {

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <system_error>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
-#include "plait/error.hpp"
 
 namespace plait::transport::local {
 
@@ -18,7 +18,7 @@ constexpr std::string_view kAdvice =
     "; start the processes with plait run, or give each of them PLAIT_JOB (a name of your choice, the same for all), "
     "PLAIT_SIZE (how many they are) and PLAIT_RANK (0, 1, ..., another one for each)";
 
-[[noreturn]] void refuse(const std::string& what) { throw Error(ErrorKind::kArgument, base::text(what, kAdvice)); }
+[[noreturn]] void refuse(const std::string& what) { base::throw_argument_error(what, kAdvice); }
 
 std::string_view setting(const char* name) {
   const char* const found = std::getenv(name);

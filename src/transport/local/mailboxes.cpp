@@ -7,9 +7,8 @@
 #include <chrono>
 #include <utility>
 
-#include "base/text.hpp"
+#include "base/errors.hpp"
 #include "base/wait/interruption.hpp"
-#include "plait/error.hpp"
 
 namespace plait::transport::local {
 
@@ -64,9 +63,8 @@ void Mailboxes::put(Receiving& receiving, std::span<const std::byte> part, bool 
   std::span<std::byte>& room = receiving.room;
   if (!receiving.dropped) {
     if (part.size() > room.size() || (last && part.size() != room.size()))
-      throw Error(ErrorKind::kSystem,
-                  base::text("a message has ", part.size() > room.size() ? "more" : "fewer", " bytes than expected"),
-                  EMSGSIZE);
+      base::throw_system_error(EMSGSIZE, "a message has ", part.size() > room.size() ? "more" : "fewer",
+                               " bytes than expected");
     std::copy(part.begin(), part.end(), room.begin());
     room = room.subspan(part.size());
   }

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "base/descriptor.hpp"
+#include "base/errors.hpp"
 #include "base/files/allot.hpp"
 #include "base/files/folder.hpp"
 #include "base/text.hpp"
@@ -42,7 +43,7 @@ constexpr host::LockRange kEveryone{1, 0};
 constexpr host::LockRange lock_of(int rank) { return {1 + rank, 1}; }
 
 [[noreturn]] void fail_system(const std::string& what, int code) {
-  throw Error(ErrorKind::kSystem, text(what, ": ", std::strerror(code)), code);
+  base::throw_system_error(code, what, ": ", std::strerror(code));
 }
 
 /// Whether a file is a job's, of any version: the folder may hold others.  One that was just being made may be empty.
@@ -115,12 +116,10 @@ class Rendezvous::Turn {
   static constexpr std::chrono::milliseconds kPatienceForATurn{500};
   [[noreturn]] static void fail_stuck(const Rendezvous& of) {
     const int process = host::locker(of.file_.number(), kTurn);
-    throw Error(ErrorKind::kSystem,
-                text("rank ", of.job_.rank, " of the job ", of.job_.name, " could not look at ", of.path_, " within ",
-                     of.patience_.count(),
-                     " s: ", process != 0 ? text("process ", process) : std::string("some rank of the job"),
-                     " holds its lock, and may be stopped; let it go on, or end it"),
-                ETIMEDOUT);
+    base::throw_system_error(ETIMEDOUT, "rank ", of.job_.rank, " of the job ", of.job_.name, " could not look at ",
+                             of.path_, " within ", of.patience_.count(),
+                             " s: ", process != 0 ? text("process ", process) : std::string("some rank of the job"),
+                             " holds its lock, and may be stopped; let it go on, or end it");
   }
 
   int file_;

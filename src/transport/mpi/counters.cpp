@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/errors.hpp"
 #include "base/process.hpp"
-#include "plait/error.hpp"
 #include "transport/ending.hpp"
 #include "transport/mpi/call.hpp"
 #include "transport/mpi/check.hpp"
@@ -128,7 +128,7 @@ class CounterWindow {
     }
   }
   void check_there() const {
-    if (window_ == MPI_WIN_NULL) throw Error(ErrorKind::kSystem, "MPI has ended; use streams before MPI_Finalize");
+    if (window_ == MPI_WIN_NULL) base::throw_system_error(0, "MPI has ended; use streams before MPI_Finalize");
   }
   /// Runs on process 0 while some process holds a counter.
   void beat() {

@@ -6,8 +6,7 @@
 
 #include <atomic>
 
-#include "base/text.hpp"
-#include "plait/error.hpp"
+#include "base/errors.hpp"
 
 namespace plait::transport::mpi {
 
@@ -34,9 +33,8 @@ void in_child() {
 
 void check_not_forked() {
   if (const int process = mpi_process.load(); process != 0)
-    throw Error(ErrorKind::kArgument,
-                base::text("MPI belongs to process ", process, ", and this is process ", ::getpid(),
-                           ", a forked child of it; work without a communicator in this process"));
+    base::throw_argument_error("MPI belongs to process ", process, ", and this is process ", ::getpid(),
+                               ", a forked child of it; work without a communicator in this process");
 }
 
 }  // namespace plait::transport::mpi

@@ -7,9 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/errors.hpp"
 #include "base/process.hpp"
-#include "base/text.hpp"
-#include "plait/error.hpp"
 #include "transport/mpi/call.hpp"
 #include "transport/mpi/check.hpp"
 #include "transport/mpi/counters.hpp"
@@ -146,8 +145,7 @@ class MpiTransport : public Transport, public node::GroupMeeting, public node::L
   std::unique_ptr<Counter> counter() override {
     if (nodes_apart()) {
       if (!threads_)
-        throw Error(
-            ErrorKind::kArgument,
+        base::throw_argument_error(
             "between nodes a position that all ranks share needs MPI_THREAD_MULTIPLE, and MPI was initialised for "
             "less; call MPI_Init_thread, or use streams of another mode than 1");
       return make_remote_counter(everyone_.get());
@@ -202,9 +200,9 @@ void check_running() {
   int started = 0;
   int ended = 0;
   if (MPI_Initialized(&started) != MPI_SUCCESS || started == 0 || MPI_Finalized(&ended) != MPI_SUCCESS || ended != 0)
-    throw Error(ErrorKind::kSystem, ended != 0 ? "MPI has ended; close files, and finish what is collective, before "
-                                                 "MPI_Finalize"
-                                               : "MPI is not running; call MPI_Init first");
+    base::throw_system_error(0, ended != 0 ? "MPI has ended; close files, and finish what is collective, before "
+                                             "MPI_Finalize"
+                                           : "MPI is not running; call MPI_Init first");
 }
 
 std::shared_ptr<Transport> make_transport(MPI_Comm communicator) {

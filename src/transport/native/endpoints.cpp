@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
-#include "plait/error.hpp"
 #include "transport/host/host.hpp"
 #include "transport/native/address.hpp"
 
@@ -38,10 +38,9 @@ std::string_view take_word(std::string_view& text) {
 }
 
 [[noreturn]] void refuse_endpoints(std::string_view text, std::string_view why) {
-  throw Error(ErrorKind::kArgument,
-              base::text("'", text.substr(0, 200), "' does not say where a process may be reached: ", why,
-                         "; expected its host's mark and name, and addresses as local:NAME, tcp:10.0.0.1:4711 or "
-                         "tcp:[2001:db8::1]:4711, with a blank between two"));
+  base::throw_argument_error("'", text.substr(0, 200), "' does not say where a process may be reached: ", why,
+                             "; expected its host's mark and name, and addresses as local:NAME, tcp:10.0.0.1:4711 or "
+                             "tcp:[2001:db8::1]:4711, with a blank between two");
 }
 
 }  // namespace

@@ -2,14 +2,14 @@
 
 #include <sodium.h>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
-#include "plait/error.hpp"
 #include "transport/native/random.hpp"
 
 namespace plait::transport::native {
 
 void fill_random(std::span<std::byte> bytes) {
-  if (::sodium_init() < 0) throw Error(ErrorKind::kSystem, "the system gives no random bytes for a key");
+  if (::sodium_init() < 0) base::throw_system_error(0, "the system gives no random bytes for a key");
   ::randombytes_buf(bytes.data(), bytes.size());
 }
 
@@ -34,9 +34,8 @@ Key Key::parse(std::string_view text) {
                                     text.size(), nullptr, &bytes, &end) == 0;
   // The text itself is a secret.
   if (!all || bytes != kBytes || end != text.data() + text.size())
-    throw Error(ErrorKind::kArgument,
-                base::text("not a key: expected ", 2 * kBytes, " hexadecimal digits, found ", text.size(),
-                           " characters", text.size() == 2 * kBytes ? ", not all of them digits" : ""));
+    base::throw_argument_error("not a key: expected ", 2 * kBytes, " hexadecimal digits, found ", text.size(),
+                               " characters", text.size() == 2 * kBytes ? ", not all of them digits" : "");
   return key;
 }
 

@@ -13,10 +13,10 @@
 #include <string_view>
 #include <utility>
 
+#include "base/errors.hpp"
 #include "base/process.hpp"
 #include "base/text.hpp"
 #include "base/wait/interruption.hpp"
-#include "plait/error.hpp"
 #include "transport/native/attempt.hpp"
 #include "transport/native/parts.hpp"
 #include "transport/native/patience.hpp"
@@ -36,8 +36,8 @@ class Link::Impl {
     head.bytes = 0;
     for (const auto& part : parts) head.bytes += part.size();
     if (head.bytes > kMostReceived)
-      throw Error(ErrorKind::kArgument,
-                  base::text("a frame of ", head.bytes, " bytes; at most ", kMostReceived, " are taken: send several"));
+      base::throw_argument_error("a frame of ", head.bytes, " bytes; at most ", kMostReceived,
+                                 " are taken: send several");
     Parts rest(std::as_bytes(std::span(&head, 1)), parts);
     msghdr message{};
     while (rest.fill(message)) {
@@ -51,7 +51,7 @@ class Link::Impl {
   }
 
   FrameHead receive(Clock::time_point until) {
-    if (left_ > 0) throw Error(ErrorKind::kArgument, base::text("the previous frame has ", left_, " unread bytes"));
+    if (left_ > 0) base::throw_argument_error("the previous frame has ", left_, " unread bytes");
     descriptor_.close();
     FrameHead head;
     auto into = std::as_writable_bytes(std::span(&head, 1));
@@ -67,8 +67,7 @@ class Link::Impl {
   void take(std::span<const std::span<std::byte>> parts, Clock::time_point until) {
     Parts rest({}, parts);
     if (rest.bytes() > left_)
-      throw Error(ErrorKind::kArgument,
-                  base::text("the frame has ", left_, " more bytes; ", rest.bytes(), " are to be taken"));
+      base::throw_argument_error("the frame has ", left_, " more bytes; ", rest.bytes(), " are to be taken");
     msghdr message{};
     while (rest.fill(message)) {
       const ssize_t got = ::recvmsg(usable(), &message, MSG_DONTWAIT);
@@ -89,8 +88,7 @@ class Link::Impl {
  private:
   int usable() const {
     owner_.check("this connection", "connect anew in this process");
-    if (socket_.number() < 0)
-      throw Error(ErrorKind::kSystem, base::text("the connection to ", name_, " has failed before"), ECONNRESET);
+    if (socket_.number() < 0) base::throw_system_error(ECONNRESET, "the connection to ", name_, " has failed before");
     return socket_.number();
   }
 
@@ -141,7 +139,7 @@ class Link::Impl {
   }
 
   [[noreturn]] void tell(int code, const char* why) const {
-    throw Error(ErrorKind::kSystem, base::text("the connection to ", name_, " cannot be used any more: ", why), code);
+    base::throw_system_error(code, "the connection to ", name_, " cannot be used any more: ", why);
   }
 
   const base::Owner owner_;
@@ -210,10 +208,8 @@ std::unique_ptr<Link> Link::connect(const Endpoints& to, const Key& key, Clock::
     if (auto found = try_all(to, key, until, tried))
       return std::unique_ptr<Link>(new Link(std::make_unique<Impl>(std::move(found->socket), found->near, to.name)));
     if (!tried.silent || tried.code == ENXIO || Clock::now() + kBetweenRounds > lost)
-      throw Error(ErrorKind::kSystem,
-                  base::text("cannot connect to a process on ", to.name, ": ",
-                             tried.text.empty() ? "it has no address" : tried.text),
-                  tried.code);
+      base::throw_system_error(tried.code, "cannot connect to a process on ", to.name, ": ",
+                               tried.text.empty() ? "it has no address" : tried.text);
     base::sleep_for(kBetweenRounds);
   }
 }

@@ -8,9 +8,9 @@
 #include <thread>
 #include <utility>
 
+#include "base/errors.hpp"
 #include "base/process.hpp"
 #include "base/text.hpp"
-#include "plait/error.hpp"
 #include "transport/native/address.hpp"
 #include "transport/native/serving/network.hpp"
 #include "transport/native/serving/server_loop.hpp"
@@ -32,7 +32,7 @@ class RunningServer final : public Server {
       thread_ = std::make_unique<std::thread>([loop = loop_.get()] { loop->run(); });
     } catch (const std::system_error& error) {
       pthread_sigmask(SIG_SETMASK, &before, nullptr);
-      throw Error(ErrorKind::kSystem, base::text("cannot start a thread: ", error.what()), error.code().value());
+      base::throw_system_error(error.code().value(), "cannot start a thread: ", error.what());
     }
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
@@ -61,8 +61,8 @@ class RunningServer final : public Server {
 /// A range of ports as it is given; 0, 0: any.
 void check_ports(const Server::Options& options) {
   if ((options.first_port == 0) != (options.last_port == 0) || options.first_port > options.last_port)
-    throw Error(ErrorKind::kArgument, base::text("no range of ports: ", options.first_port, " to ", options.last_port,
-                                                 "; give the lowest and the highest, from 1 to 65535, or neither"));
+    base::throw_argument_error("no range of ports: ", options.first_port, " to ", options.last_port,
+                               "; give the lowest and the highest, from 1 to 65535, or neither");
 }
 
 std::unique_ptr<Server> start_server(const Key& key, ServerLoop::Users users, const Server::Options& options) {

@@ -7,8 +7,7 @@
 #include <cerrno>
 #include <cstddef>
 
-#include "base/text.hpp"
-#include "plait/error.hpp"
+#include "base/errors.hpp"
 #include "transport/node/peers.hpp"
 
 namespace plait::transport::node {
@@ -35,9 +34,8 @@ void tell(Departed& departed, std::initializer_list<std::string_view> words) noe
 
 void check(const Departed& departed, const Progress& progress) {
   if (departed.calls >= progress.needed()) return;
-  throw Error(ErrorKind::kSystem,
-              base::text("rank ", departed.worker, ' ', departed.why.data(), "; nothing more can be done together"),
-              EOWNERDEAD);
+  base::throw_system_error(EOWNERDEAD, "rank ", departed.worker, ' ', departed.why.data(),
+                           "; nothing more can be done together");
 }
 
 void check(const Departed& departed, const Progress& progress, Departure& own) {

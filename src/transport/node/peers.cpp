@@ -4,9 +4,8 @@
 
 #include <cerrno>
 
-#include "base/text.hpp"
+#include "base/errors.hpp"
 #include "base/wait/interruption.hpp"
-#include "plait/error.hpp"
 
 namespace plait::transport::node {
 
@@ -36,9 +35,8 @@ std::int64_t hash_of(std::span<const std::int64_t> numbers) {
 }
 
 void throw_ended(int worker) {
-  throw Error(ErrorKind::kSystem,
-              base::text("rank ", worker, " has ended during a collective call; nothing more can be done together"),
-              EOWNERDEAD);
+  base::throw_system_error(EOWNERDEAD, "rank ", worker,
+                           " has ended during a collective call; nothing more can be done together");
 }
 
 void check_interruption(int worker, const Progress& progress, Departure& own) {
@@ -46,9 +44,8 @@ void check_interruption(int worker, const Progress& progress, Departure& own) {
   Departed departed{worker, progress.ended(), {}};
   tell(departed, {"was interrupted in a collective call"});
   own.record(departed);
-  throw Error(ErrorKind::kSystem,
-              base::text("rank ", worker, " was interrupted in a collective call; nothing more can be done together"),
-              EINTR);
+  base::throw_system_error(EINTR, "rank ", worker,
+                           " was interrupted in a collective call; nothing more can be done together");
 }
 
 }  // namespace plait::transport::node

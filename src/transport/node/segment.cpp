@@ -13,9 +13,9 @@
 #include <string>
 #include <vector>
 
+#include "base/errors.hpp"
 #include "base/files/allot.hpp"
 #include "base/text.hpp"
-#include "plait/error.hpp"
 
 namespace plait::transport::node {
 
@@ -187,10 +187,9 @@ Segment::Segment(Meeting& meeting, std::int64_t bytes) : bytes_(static_cast<std:
   if (largest[0] != 0) {
     if (data_ != nullptr) ::munmap(data_, bytes_);
     const auto worst = static_cast<int>(largest[0]);
-    throw Error(ErrorKind::kSystem,
-                base::text("cannot share ", base::bytes_text(bytes), " of memory inside a node: ", std::strerror(worst),
-                           "; ", advice(worst, "allow less with memory=, or enlarge /dev/shm")),
-                worst);
+    base::throw_system_error(worst, "cannot share ", base::bytes_text(bytes),
+                             " of memory inside a node: ", std::strerror(worst), "; ",
+                             advice(worst, "allow less with memory=, or enlarge /dev/shm"));
   }
 }
 
@@ -223,10 +222,9 @@ std::unique_ptr<SharedPart> share(Meeting& meeting, std::int64_t bytes, std::int
   if (worst[0] != 0) {
     if (memory != nullptr) ::munmap(memory, static_cast<std::size_t>(total));
     const auto cause = static_cast<int>(worst[0]);
-    throw Error(ErrorKind::kSystem,
-                base::text("cannot share arrays of ", base::bytes_text(worst[1]), " inside a node: ",
-                           std::strerror(cause), "; ", advice(cause, "free memory, or enlarge /dev/shm")),
-                cause);
+    base::throw_system_error(cause, "cannot share arrays of ", base::bytes_text(worst[1]),
+                             " inside a node: ", std::strerror(cause), "; ",
+                             advice(cause, "free memory, or enlarge /dev/shm"));
   }
   register_area(number, group, memory, total, size);
   meeting.largest(std::span(worst).first(1));  // all have registered it

@@ -16,9 +16,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/errors.hpp"
 #include "base/process.hpp"
 #include "base/text.hpp"
-#include "plait/error.hpp"
 #include "transport/counter.hpp"
 #include "transport/node/group.hpp"
 #include "transport/shared_area.hpp"
@@ -253,8 +253,7 @@ class ThreadTransport : public Transport {
     std::byte* const area = team_->area;
     const std::int64_t number = team_->area_number;
     group_.barrier();
-    if (area == nullptr)
-      throw Error(ErrorKind::kSystem, base::text("no memory for arrays of ", base::bytes_text(total)), ENOMEM);
+    if (area == nullptr) base::throw_system_error(ENOMEM, "no memory for arrays of ", base::bytes_text(total));
     return std::make_unique<SharedPart>(number, area + before, bytes);
   }
   std::int64_t node_group() const override { return static_cast<std::int64_t>(::getpid()); }

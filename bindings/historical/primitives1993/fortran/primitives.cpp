@@ -15,9 +15,9 @@
 #include <string>
 #include <vector>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
 #include "handle.hpp"
-#include "plait/error.hpp"
 #include "primitives1993/calls.hpp"
 #include "primitives1993/lists.hpp"
 
@@ -68,9 +68,8 @@ class Codes {
       return static_cast<std::int64_t>(code);
     }
     if (is_letter(text[0]) && is_letter(text[1]))
-      throw plait::Error(
-          plait::ErrorKind::kArgument,
-          plait::base::text("the word passed for ", what, " is not known; use '", words[0], "' or '", words[1], '\''));
+      plait::base::throw_argument_error("the word passed for ", what, " is not known; use '", words[0], "' or '",
+                                        words[1], '\'');
     Integer code = 0;
     std::memcpy(&code, argument, sizeof code);
     return code;

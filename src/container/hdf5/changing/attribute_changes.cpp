@@ -6,12 +6,12 @@
 #include <cerrno>
 #include <optional>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
 #include "container/hdf5/changing/file_locking.hpp"
 #include "container/hdf5/changing/journal.hpp"
 #include "container/hdf5/changing/private_image.hpp"
 #include "container/hdf5/file.hpp"
-#include "plait/error.hpp"
 #include "store/posix/temporary.hpp"
 
 namespace plait::container::hdf5 {
@@ -43,11 +43,10 @@ Descriptor lock_for_attributes(store::Store& store, const std::string& path) {
   Descriptor file = store::posix::open_file(path, O_RDWR);
   if (const auto identity = store.file_identity()) store::posix::check_not_replaced(file.number(), *identity, path);
   if (uses_file_locks() && !store::posix::lock_at_once(file.number(), path))
-    throw Error(ErrorKind::kSystem,
-                text(path,
-                     " cannot be opened to change attributes, because another program has it open; close it there, and "
-                     "change them again"),
-                EBUSY);
+    base::throw_system_error(
+        EBUSY, path,
+        " cannot be opened to change attributes, because another program has it open; close it there, and "
+        "change them again");
   return file;
 }
 

@@ -2,6 +2,7 @@
 
 #include <cerrno>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
 #include "container/hdf5/changing/private_image.hpp"
 #include "container/hdf5/file.hpp"
@@ -22,9 +23,7 @@ HdfFile::HdfFile(store::Store& store, const std::string& path, PrivateImage& ima
   const Handle access = image.access(hdf5_);
   // The library insists on a name that no file has.
   if (access) file_ = Handle(hdf5_->H5Fopen((path + "/image").c_str(), kReadWrite, access.id()), hdf5_->H5Fclose);
-  if (!file_)
-    throw Error(ErrorKind::kSystem,
-                base::text(path, " cannot be opened as an HDF5 file by ", hdf5_.words(), hdf5_.why()), EIO);
+  if (!file_) base::throw_system_error(EIO, path, " cannot be opened as an HDF5 file by ", hdf5_.words(), hdf5_.why());
   finish_opening();
 }
 
@@ -32,11 +31,9 @@ void HdfFile::change_attributes(const std::string& name, const AttributeChanges&
   const std::string shown = base::text(path_, "::", name);
   std::string done;
   const auto failed = [&](const std::string& what, const std::string& why) {
-    throw Error(ErrorKind::kSystem,
-                base::text(shown, ": the attribute \"", what, "\" cannot be changed by ", hdf5_.words(), why,
-                           done.empty() ? "" : "; changed are " + done,
-                           "; look at the file by h5dump, or copy it to a new one"),
-                EIO);
+    base::throw_system_error(EIO, shown, ": the attribute \"", what, "\" cannot be changed by ", hdf5_.words(), why,
+                             done.empty() ? "" : "; changed are " + done,
+                             "; look at the file by h5dump, or copy it to a new one");
   };
   {
     const Handle dataset = open_object(base::text(name.starts_with('/') ? "" : "/", name), shown);

@@ -11,14 +11,13 @@
 #include <random>
 #include <utility>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
 #include "container/chunk_pieces.hpp"
 #include "container/hdf5/changing/file_locking.hpp"
 #include "container/hdf5/file.hpp"
 #include "container/hdf5/filters.hpp"
 #include "container/hdf5/writing/chunk_tree.hpp"
-#include "container/refuse.hpp"
-#include "plait/error.hpp"
 #include "store/posix/byte_lock.hpp"
 
 namespace plait::container::hdf5 {
@@ -36,11 +35,9 @@ store::posix::Descriptor locked(const std::string& file, const std::string& name
   store::posix::Descriptor descriptor = store::posix::open_file(file, O_RDWR);
   const bool others = ::flock(descriptor.number(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
   if (others || !store::posix::lock_byte(descriptor.number(), 0, store::posix::Wait::kNo))
-    throw Error(ErrorKind::kSystem,
-                text(name,
-                     ": chunks of its file are being changed, by another program or under another name here; "
-                     "close the file there first"),
-                EBUSY);
+    base::throw_system_error(EBUSY, name,
+                             ": chunks of its file are being changed, by another program or under another name here; "
+                             "close the file there first");
   return descriptor;
 }
 
@@ -80,16 +77,15 @@ ChangedDataset::~ChangedDataset() {
 
 void ChangedDataset::prepare() {
   Dataset& own = changed_dataset();
-  if (!own.unchangeable.empty()) refuse(not_changed(own.unchangeable));
+  if (!own.unchangeable.empty()) base::throw_argument_error(not_changed(own.unchangeable));
   lock_ = locked(file().name(), name());
   // Others may have changed it since it was read.
   if (const Dataset now = HdfFile(file(), file().name()).dataset(own.path);
       now.header != own.header || packed(now) != packed(own))
-    throw Error(ErrorKind::kSystem,
-                text(name(), " has been changed by another program while it was opened; open it again"), EBUSY);
+    base::throw_system_error(EBUSY, name(), " has been changed by another program while it was opened; open it again");
   old_size_ = file().size();
   fields_ = find_fields(file(), own.header);
-  if (!fields_.why.empty()) refuse(not_changed(fields_.why));
+  if (!fields_.why.empty()) base::throw_argument_error(not_changed(fields_.why));
   old_length_ = read_number(file(), fields_.length);
   old_index_ = read_number(file(), fields_.index);
   // What lies behind the end has no meaning, but may have been left by a program that was killed.
@@ -107,8 +103,8 @@ void ChangedDataset::share(std::unique_ptr<transport::Counter> counter, bool alo
 std::unique_ptr<store::Pending> ChangedDataset::submit_read(std::vector<store::ReadSegment> segments) {
   // Nobody writes while others read.
   if (log_ && !log_->complete())
-    throw Error(ErrorKind::kSystem,
-                text("cannot read ", name(), ": an earlier write of it has failed; open it again, as it was"), EIO);
+    base::throw_system_error(EIO, "cannot read ", name(),
+                             ": an earlier write of it has failed; open it again, as it was");
   return DatasetStore::submit_read(std::move(segments));
 }
 
@@ -154,11 +150,10 @@ void ChangedDataset::check_alone() const {
   const bool others = ::flock(lock_->number(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
   (void)::flock(lock_->number(), LOCK_SH | LOCK_NB);
   if (others)
-    throw Error(ErrorKind::kSystem,
-                text(name(),
-                     ": its attributes cannot be changed while another program has the file open; close it there, and "
-                     "change them again"),
-                EBUSY);
+    base::throw_system_error(
+        EBUSY, name(),
+        ": its attributes cannot be changed while another program has the file open; close it there, and "
+        "change them again");
 }
 
 void ChangedDataset::commit() {
@@ -173,9 +168,8 @@ void ChangedDataset::commit() {
     file().write({{at, tree.nodes.data(), bytes}});
     file().sync();
     if (read_number(file(), fields_.length) != old_length_ || read_number(file(), fields_.index) != old_index_)
-      throw Error(ErrorKind::kSystem,
-                  text(name(), " has been changed by another program meanwhile; what was written here is not in it"),
-                  EBUSY);
+      base::throw_system_error(EBUSY, name(),
+                               " has been changed by another program meanwhile; what was written here is not in it");
     write_number(file(), fields_.length, static_cast<std::uint64_t>(at + bytes));
     file().sync();
     write_number(file(), fields_.index, static_cast<std::uint64_t>(tree.root));

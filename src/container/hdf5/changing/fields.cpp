@@ -8,8 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/text.hpp"
-#include "plait/error.hpp"
+#include "base/errors.hpp"
 
 namespace plait::container::hdf5 {
 
@@ -29,10 +28,8 @@ std::uint64_t number_in(std::span<const std::byte> bytes, std::size_t at, std::s
 }
 
 [[noreturn]] void damaged(const store::Store& file, std::string_view what, std::int64_t at) {
-  throw Error(ErrorKind::kSystem,
-              base::text(file.name(), " cannot be changed: ", what, " at offset ", at,
-                         " is damaged; copy or download the file again"),
-              EIO);
+  base::throw_system_error(EIO, file.name(), " cannot be changed: ", what, " at offset ", at,
+                           " is damaged; copy or download the file again");
 }
 
 std::vector<std::byte> block_of(store::Store& file, std::int64_t at, std::int64_t bytes) {

@@ -12,11 +12,11 @@
 #include <span>
 #include <utility>
 
+#include "base/errors.hpp"
 #include "base/files/allot.hpp"
 #include "base/files/write_all.hpp"
 #include "base/text.hpp"
 #include "codec/crc32c.hpp"
-#include "plait/error.hpp"
 #include "store/posix/descriptor.hpp"
 #include "store/posix/identity.hpp"
 #include "store/posix/replacement.hpp"
@@ -180,11 +180,9 @@ Descriptor new_journal(int file, const std::string& name) {
 }
 
 [[noreturn]] void cannot_recover(const std::string& path, const std::string& journal, int code) {
-  throw Error(ErrorKind::kSystem,
-              text(path, " has a part of the changes that a killed program has made, and ", journal,
-                   " holds the rest, but the file cannot be changed: ", std::strerror(code),
-                   "; open it with permission to write, while no other program has it open"),
-              code);
+  base::throw_system_error(code, path, " has a part of the changes that a killed program has made, and ", journal,
+                           " holds the rest, but the file cannot be changed: ", std::strerror(code),
+                           "; open it with permission to write, while no other program has it open");
 }
 
 }  // namespace

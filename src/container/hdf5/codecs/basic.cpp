@@ -5,9 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "base/text.hpp"
+#include "base/errors.hpp"
 #include "codec/damaged.hpp"
-#include "plait/error.hpp"
 
 namespace plait::container::hdf5 {
 
@@ -101,7 +100,7 @@ class Lzf : public codec::Codec {
   std::string words() const override { return "lzf"; }
   std::size_t most_encoded(std::size_t bytes) const override { return bytes + bytes / 16 + 64; }
   std::size_t encode(Bytes /*plain*/, Room /*room*/) const override {
-    throw Error(ErrorKind::kArgument, "lzf is only unpacked; choose another filter");
+    base::throw_argument_error("lzf is only unpacked; choose another filter");
   }
   /// A control byte below 32 stands in front of so many bytes and one more; another one has the length of a repetition
   /// in its top 3 bits (7: another byte is added), and the distance in the others and the byte that follows.

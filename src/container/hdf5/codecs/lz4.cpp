@@ -10,9 +10,8 @@
 #include <span>
 #include <string>
 
-#include "base/text.hpp"
+#include "base/errors.hpp"
 #include "codec/damaged.hpp"
-#include "plait/error.hpp"
 
 namespace plait::container::hdf5 {
 
@@ -35,7 +34,7 @@ Decompress* loaded_lz4() {
 
 Decompress& decompress() {
   if (Decompress* const found = loaded_lz4()) return *found;
-  throw Error(ErrorKind::kSystem, kLz4Missing, ENOENT);
+  base::throw_system_error(ENOENT, kLz4Missing);
 }
 
 class Lz4 : public codec::Codec {
@@ -44,7 +43,7 @@ class Lz4 : public codec::Codec {
   std::string missing() const override { return loaded_lz4() == nullptr ? kLz4Missing : ""; }
   std::size_t most_encoded(std::size_t bytes) const override { return bytes + bytes / 128 + 64; }
   std::size_t encode(std::span<const std::byte> /*plain*/, std::span<std::byte> /*room*/) const override {
-    throw Error(ErrorKind::kArgument, "lz4 is only unpacked; choose another filter");
+    base::throw_argument_error("lz4 is only unpacked; choose another filter");
   }
   /// The bytes in all (8 bytes) and of a block (4), then of each block its packed size (4) and so many bytes, which are
   /// not packed if they are as many as the block has; numbers have the greatest byte first.

@@ -8,9 +8,8 @@
 #include <cstddef>
 #include <string>
 
-#include "base/text.hpp"
+#include "base/errors.hpp"
 #include "codec/damaged.hpp"
-#include "plait/error.hpp"
 
 namespace plait::container::hdf5 {
 
@@ -42,7 +41,7 @@ SzipDecompress* loaded_szip() {
 
 SzipDecompress& szip_decompress() {
   if (SzipDecompress* const found = loaded_szip()) return *found;
-  throw Error(ErrorKind::kSystem, kSzipMissing, ENOENT);
+  base::throw_system_error(ENOENT, kSzipMissing);
 }
 
 class Szip : public codec::Codec {
@@ -54,7 +53,7 @@ class Szip : public codec::Codec {
   std::string missing() const override { return loaded_szip() == nullptr ? kSzipMissing : ""; }
   std::size_t most_encoded(std::size_t bytes) const override { return bytes + bytes / 8 + 64; }
   std::size_t encode(std::span<const std::byte> /*plain*/, std::span<std::byte> /*room*/) const override {
-    throw Error(ErrorKind::kArgument, "szip is only unpacked; choose another filter");
+    base::throw_argument_error("szip is only unpacked; choose another filter");
   }
   std::size_t decode(std::span<const std::byte> packed, std::span<std::byte> room,
                      const std::string& what) const override {

@@ -5,7 +5,7 @@
 #include <cerrno>
 #include <exception>
 
-#include "base/text.hpp"
+#include "base/errors.hpp"
 #include "container/hdf5/writing/chunk_tree.hpp"
 #include "plait/error.hpp"
 
@@ -105,10 +105,8 @@ std::optional<Chunk> ChunkLog::last(std::int64_t number) const {
 
 std::vector<Chunk> ChunkLog::all() {
   if (!complete())
-    throw Error(ErrorKind::kSystem,
-                base::text("cannot finish ", file_->name(), ": what should be a chunk at offset ", looked_,
-                           " has not been written; write it again"),
-                EIO);
+    base::throw_system_error(EIO, "cannot finish ", file_->name(), ": what should be a chunk at offset ", looked_,
+                             " has not been written; write it again");
   std::vector<Chunk> chunks;
   for (const auto& [number, chunk] : last_) chunks.push_back(chunk);
   std::ranges::sort(chunks, {}, &Chunk::number);

@@ -6,13 +6,12 @@
 #include <utility>
 #include <vector>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
 #include "container/attributes.hpp"
 #include "container/attributes_json.hpp"
 #include "container/hdf5/attributes.hpp"
 #include "container/hdf5/writing/new_type.hpp"
-#include "container/refuse.hpp"
-#include "plait/error.hpp"
 
 namespace plait::container::hdf5 {
 
@@ -124,10 +123,8 @@ void write_values(const Library& hdf5, hid_t object, const std::string& name, co
                     hdf5->H5Aclose);
   const bool empty = hdf5->H5Sget_simple_extent_npoints(space.id()) <= 0;
   if (!made || (!empty && hdf5->H5Awrite(made.id(), type.id(), begin) < 0))
-    throw Error(
-        ErrorKind::kSystem,
-        text(shown, ": the attribute \"", name, "\" cannot be made by ", hdf5.words(), hdf5.why(), "; leave it out"),
-        EIO);
+    base::throw_system_error(EIO, shown, ": the attribute \"", name, "\" cannot be made by ", hdf5.words(), hdf5.why(),
+                             "; leave it out");
 }
 
 void write_plain_text(const Library& hdf5, hid_t object, const std::string& name, const std::string& value,
@@ -139,7 +136,8 @@ void write_plain_text(const Library& hdf5, hid_t object, const std::string& name
 void write_attribute(const Library& hdf5, hid_t object, const ArrayAttribute& attribute, bool of_netcdf,
                      const std::string& shown) {
   if (const std::string why = refused_by_hdf5(attribute, of_netcdf); !why.empty())
-    refuse(text(shown, ": the attribute \"", attribute.name, "\" cannot be written: ", why, "; leave it out"));
+    base::throw_argument_error(shown, ": the attribute \"", attribute.name, "\" cannot be written: ", why,
+                               "; leave it out");
   if (attribute.is_texts()) return write_texts(hdf5, object, attribute, of_netcdf, shown);
   const ArrayAttribute made = of_netcdf ? as_in_netcdf(attribute) : attribute;
   const Handle type = of_netcdf ? type_in_netcdf(hdf5, object, made.dtype) : new_type(hdf5, made.dtype);

@@ -8,11 +8,11 @@
 #include <utility>
 
 #include "base/checked.hpp"
+#include "base/errors.hpp"
 #include "base/text.hpp"
 #include "container/chunk_pieces.hpp"
 #include "container/hdf5/filters.hpp"
 #include "container/hdf5/writing/chunk_tree.hpp"
-#include "plait/error.hpp"
 
 namespace plait::container::hdf5 {
 
@@ -83,10 +83,8 @@ const NewChunks::Part& NewChunks::part_of(std::int64_t number) const {
 
 void NewChunks::check(std::int64_t offset, std::int64_t bytes) const {
   if (offset >= 0 && offset <= size_ && bytes <= size_ - offset) return;
-  throw Error(
-      ErrorKind::kSystem,
-      text("cannot access ", bytes, " bytes at offset ", offset, " of the chunks of ", name(), ", which have ", size_),
-      EINVAL);
+  base::throw_system_error(EINVAL, "cannot access ", bytes, " bytes at offset ", offset, " of the chunks of ", name(),
+                           ", which have ", size_);
 }
 
 std::int64_t NewChunks::inside(std::int64_t number) const {

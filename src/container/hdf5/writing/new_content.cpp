@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/checked.hpp"
+#include "base/errors.hpp"
 #include "base/text.hpp"
 #include "container/array_type.hpp"
 #include "container/attributes.hpp"
@@ -16,7 +17,6 @@
 #include "container/hdf5/netcdf4/netcdf_fill.hpp"
 #include "container/members.hpp"
 #include "container/npy/encoding.hpp"
-#include "container/refuse.hpp"
 #include "container/registry.hpp"
 #include "container/zarr/new_array.hpp"
 
@@ -46,13 +46,13 @@ bool has_elements(const ArrayType& type) {
 Extents new_chunk(const std::string& shown, const std::optional<Extents>& given, const ArrayType& type) {
   Extents chunk = given.value_or(zarr::usual_chunk(type, kUsualChunk));
   if (chunk.size() != type.shape.size() || std::ranges::any_of(chunk, [](std::int64_t size) { return size < 1; }))
-    refuse(text(shown, ": chunks of ", shape_to_string(chunk), " do not fit an array ", shape_to_string(type.shape),
-                "; give a size of 1 or more for each dimension"));
+    base::throw_argument_error(shown, ": chunks of ", shape_to_string(chunk), " do not fit an array ",
+                               shape_to_string(type.shape), "; give a size of 1 or more for each dimension");
   for (std::size_t d = 0; d < chunk.size(); ++d) chunk[d] = std::min(chunk[d], type.shape[d]);
   const auto bytes = bytes_of(chunk, type.element_bytes);
   if (!bytes || *bytes > kMostPacked || std::ranges::any_of(chunk, [](std::int64_t size) { return size > UINT32_MAX; }))
-    refuse(text(shown, ": chunks of ", shape_to_string(chunk), " have more than ", kMostPacked,
-                " bytes; give smaller ones"));
+    base::throw_argument_error(shown, ": chunks of ", shape_to_string(chunk), " have more than ", kMostPacked,
+                               " bytes; give smaller ones");
   return chunk;
 }
 
@@ -79,29 +79,31 @@ void check_netcdf_type(const std::string& dtype, const std::string& shown) {
   const std::string_view kind = std::string_view(dtype).substr(1);
   const bool is_float = kind == "f2" || kind == "f12" || kind == "f16";
   if (is_float || kind == "c24" || kind == "c32")
-    refuse(text(shown, ": netCDF has no elements of dtype ", dtype, "; convert them (target_dtype, --target-dtype) to ",
-                is_float ? "f4 or f8" : "c16", ", or write a file that ends with .h5",
-                kind == "f2" ? " or .zarr" : ""));
+    base::throw_argument_error(shown, ": netCDF has no elements of dtype ", dtype,
+                               "; convert them (target_dtype, --target-dtype) to ", is_float ? "f4 or f8" : "c16",
+                               ", or write a file that ends with .h5", kind == "f2" ? " or .zarr" : "");
   if (kind.starts_with('V'))
-    refuse(text(shown, ": netCDF has no elements of dtype ", dtype,
-                ", neither for opaque bytes nor for bfloat16; write a file that ends with .h5 or .npy"));
+    base::throw_argument_error(shown, ": netCDF has no elements of dtype ", dtype,
+                               ", neither for opaque bytes nor for bfloat16; write a file that ends with .h5 or .npy");
 }
 
 void check_dimension_names(const Content& content, const std::string& shown) {
   const std::vector<std::string>& names = content.dimension_names;
   for (const std::string& one : names)
-    if (!npy::is_utf8(one)) refuse(text(shown, ": the name of a dimension is no UTF-8; give it another one"));
+    if (!npy::is_utf8(one))
+      base::throw_argument_error(shown, ": the name of a dimension is no UTF-8; give it another one");
   if (!names.empty() && names.size() != content.type.shape.size())
-    refuse(text(shown, ": ", names.size(), " names were given for ", content.type.shape.size(),
-                " dimensions; give one for each, or none at all"));
+    base::throw_argument_error(shown, ": ", names.size(), " names were given for ", content.type.shape.size(),
+                               " dimensions; give one for each, or none at all");
 }
 
 void check_unlimited(const Content& content, const std::string& shown) {
   std::int64_t before = -1;
   for (const std::int64_t d : content.unlimited) {
     if (d <= before || d >= static_cast<std::int64_t>(content.type.shape.size()))
-      refuse(text(shown, ": unlimited dimension ", d, " was given for ", content.type.shape.size(),
-                  " dimensions; give numbers of dimensions, from 0 on, each once and in ascending order"));
+      base::throw_argument_error(
+          shown, ": unlimited dimension ", d, " was given for ", content.type.shape.size(),
+          " dimensions; give numbers of dimensions, from 0 on, each once and in ascending order");
     before = d;
   }
 }
@@ -110,7 +112,8 @@ void check_unlimited(const Content& content, const std::string& shown) {
 void describe(Member& array, const std::string& path, bool of_netcdf) {
   const std::string shown = text(path, "::", array.name);
   const ArrayType& type = array.type;
-  if (!bytes_of(type.shape, type.element_bytes)) refuse(text(shown, " has more than 2^63 - 1 bytes; make it smaller"));
+  if (!bytes_of(type.shape, type.element_bytes))
+    base::throw_argument_error(shown, " has more than 2^63 - 1 bytes; make it smaller");
   check_dimension_names(array, shown);
   check_unlimited(array, shown);
   check_attributes(array.attributes, shown);
@@ -127,11 +130,11 @@ void describe(Member& array, const std::string& path, bool of_netcdf) {
   const std::vector<Filter> filters = filters_of(array.codec, type.element_bytes);
   const bool in_one_piece = array.chunk && array.chunk->empty();
   if (in_one_piece && !filters.empty() && !type.shape.empty())
-    refuse(text(shown, ": codec \"", array.codec,
-                "\" packs chunks, but the array is to be kept in one piece; leave "
-                "either out"));
+    base::throw_argument_error(shown, ": codec \"", array.codec,
+                               "\" packs chunks, but the array is to be kept in one piece; leave "
+                               "either out");
   if (in_one_piece && !array.unlimited.empty())
-    refuse(text(shown, ": an array in one piece has no unlimited dimensions; leave either out"));
+    base::throw_argument_error(shown, ": an array in one piece has no unlimited dimensions; leave either out");
   if (in_one_piece || !has_elements(type) ||
       (!array.chunk && filters.empty() && array.fill.empty() && array.unlimited.empty())) {
     array.chunk.reset();
@@ -158,15 +161,16 @@ bool comes_later(const Member& member) {
 
 NewContent new_content(const std::string& path, const FileOptions& options) {
   const auto refuse_shards = [&](bool given) {
-    if (given) refuse(text(path, ": shards were given, which Plait writes to .zarr only; leave them out"));
+    if (given)
+      base::throw_argument_error(path, ": shards were given, which Plait writes to .zarr only; leave them out");
   };
   refuse_shards(options.shard.has_value());
   if (!options.arrays.empty() &&
       (!options.attributes.empty() || !options.dimension_names.empty() || !options.unlimited.empty()))
-    refuse(text(
+    base::throw_argument_error(
         path,
         ": attributes, names of dimensions or unlimited ones of one array were given, but there are several; give them "
-        "with each array"));
+        "with each array");
   NewContent made;
   made.members = members_of_new(path, options, "data");
   const std::string file(array_name(path).file);

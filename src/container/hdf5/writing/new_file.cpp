@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "base/descriptor.hpp"
+#include "base/errors.hpp"
 #include "base/text.hpp"
 #include "container/hdf5/filters.hpp"
 #include "container/hdf5/library.hpp"
@@ -20,8 +21,6 @@
 #include "container/hdf5/writing/new_type.hpp"
 #include "container/hdf5/writing/object_header.hpp"
 #include "container/hdf5/writing/scales.hpp"
-#include "container/refuse.hpp"
-#include "plait/error.hpp"
 
 namespace plait::container::hdf5 {
 
@@ -68,14 +67,14 @@ class MemoryFile {
  private:
   [[noreturn]] static void failed(const char* what) {
     const int code = errno;
-    throw Error(ErrorKind::kSystem, text("cannot ", what, " a temporary file for the header of an HDF5 file"), code);
+    base::throw_system_error(code, "cannot ", what, " a temporary file for the header of an HDF5 file");
   }
   std::string path_;
   base::Descriptor file_;
 };
 
 [[noreturn]] void failed(const Library& hdf5, const std::string& what) {
-  throw Error(ErrorKind::kSystem, text(what, " cannot be made by ", hdf5.words(), hdf5.why()), EIO);
+  base::throw_system_error(EIO, what, " cannot be made by ", hdf5.words(), hdf5.why());
 }
 
 void check_name(const std::string& name, const std::string& shown) {
@@ -83,7 +82,8 @@ void check_name(const std::string& name, const std::string& shown) {
     const std::size_t end = std::min(name.find('/', begin), name.size());
     const std::string_view part = std::string_view(name).substr(begin, end - begin);
     if (part.empty() || part == "." || part == ".." || part.find('\0') != std::string_view::npos)
-      refuse(text(shown, ": \"", part, "\" is no part of the name of a dataset; give a name such as /group/array"));
+      base::throw_argument_error(shown, ": \"", part,
+                                 "\" is no part of the name of a dataset; give a name such as /group/array");
     begin = end + 1;
   }
 }
@@ -201,8 +201,8 @@ class Describing {
     const ArrayType& array = one.type;
     const Handle type = new_type(hdf5_, array.dtype);
     if (!type)
-      refuse(text(shown(one.name), ": HDF5 has no elements of dtype ", array.dtype,
-                  "; use numbers, booleans, or bytes of a fixed length"));
+      base::throw_argument_error(shown(one.name), ": HDF5 has no elements of dtype ", array.dtype,
+                                 "; use numbers, booleans, or bytes of a fixed length");
     const Handle space = growing_space(hdf5_, array.shape, one.unlimited);
     const Handle kept = creation_of(hdf5_, one, type.id());
     const Handle dataset(hdf5_->H5Dcreate2(file_.id(), name.c_str(), type.id(), space.id(), linked_.id(), kept.id(), 0),
@@ -321,9 +321,10 @@ NewFile make_file(const WantedFile& wanted) {
   for (const Member& one : wanted.members) {
     const std::string shown = text(wanted.path, "::", one.name);
     if (one.type.order != Order::kC)
-      refuse(text(shown, ": HDF5 keeps arrays in order C, but order=F was given; leave it out"));
+      base::throw_argument_error(shown, ": HDF5 keeps arrays in order C, but order=F was given; leave it out");
     if (groups.contains(one.name))
-      refuse(text(shown, " is to be a dataset, but another one is to lie in a group of that name; rename one of them"));
+      base::throw_argument_error(
+          shown, " is to be a dataset, but another one is to lie in a group of that name; rename one of them");
   }
   const Library hdf5;
   MemoryFile memory;

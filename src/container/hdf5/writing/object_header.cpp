@@ -4,8 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/text.hpp"
-#include "plait/error.hpp"
+#include "base/errors.hpp"
 
 namespace plait::container::hdf5 {
 
@@ -16,10 +15,8 @@ constexpr std::uint64_t kContinuation = 16;
 constexpr std::size_t kMostBlocks = 10'000;
 
 [[noreturn]] void other_words(const std::string& path, const char* what) {
-  throw Error(ErrorKind::kSystem,
-              base::text(path, " cannot be made: HDF5's library has written ", what,
-                         " in a way that Plait does not know; name another version in PLAIT_HDF5"),
-              EIO);
+  base::throw_system_error(EIO, path, " cannot be made: HDF5's library has written ", what,
+                           " in a way that Plait does not know; name another version in PLAIT_HDF5");
 }
 
 class HeaderBytes {

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
-#include "plait/error.hpp"
 #include "simulation/cache/counting_cache.hpp"
 #include "simulation/cache/policies/policies.hpp"
 #include "simulation/cache/registry.hpp"
@@ -24,10 +24,9 @@ NamedPolicy inner_policy(const Parameters& parameters) {
   const std::string_view name = parameters.text("of");
   NamedPolicy policy(name);
   if (policy.kind().name == "partition" || policy.kind().foresight != Foresight::kNone)
-    throw Error(ErrorKind::kArgument,
-                base::text("of=", name,
-                           " of the replacement policy partition is a policy that cannot decide within a limit: it ",
-                           "divides the cache itself or looks at the rest of the trace; give another, such as of=lru"));
+    base::throw_argument_error(
+        "of=", name, " of the replacement policy partition is a policy that cannot decide within a limit: it ",
+        "divides the cache itself or looks at the rest of the trace; give another, such as of=lru");
   return policy;
 }
 

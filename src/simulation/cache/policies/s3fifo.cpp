@@ -10,8 +10,8 @@
 /// its share.
 #include <string>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
-#include "plait/error.hpp"
 #include "simulation/cache/counting_cache.hpp"
 #include "simulation/cache/ghosts.hpp"
 #include "simulation/cache/policies/policies.hpp"
@@ -24,9 +24,8 @@ namespace {
 bool fills_main(const Parameters& parameters) {
   const std::string_view fill = parameters.text("fill");
   if (fill != "small" && fill != "main")
-    throw Error(
-        ErrorKind::kArgument,
-        base::text("fill=", fill, " of the replacement policy s3fifo is neither small nor main; give one of them"));
+    base::throw_argument_error("fill=", fill,
+                               " of the replacement policy s3fifo is neither small nor main; give one of them");
   return fill == "main";
 }
 

@@ -8,7 +8,7 @@
 #include <system_error>
 #include <utility>
 
-#include "base/text.hpp"
+#include "base/errors.hpp"
 #include "plait/error.hpp"
 
 namespace plait::trace::binary {
@@ -37,14 +37,13 @@ bool is_header(std::string_view head) { return head.starts_with(std::string_view
 Part::Part(std::string name, std::unique_ptr<Blob> blob) : name_(std::move(name)), blob_(std::move(blob)) {
   const std::size_t got = blob_->read(0, &header_, sizeof header_);
   if (got < sizeof header_.magic || std::memcmp(header_.magic, PLAIT_TRACE_MAGIC, sizeof header_.magic) != 0)
-    throw Error(ErrorKind::kArgument,
-                base::text(name_, " is not a binary trace of Plait: its first bytes are not those of one"));
+    base::throw_argument_error(name_, " is not a binary trace of Plait: its first bytes are not those of one");
   if (got < sizeof header_)
-    throw Error(ErrorKind::kArgument, base::text("the binary trace ", name_, " is cut off within its header, after ",
-                                                 got, " bytes of ", sizeof header_));
+    base::throw_argument_error("the binary trace ", name_, " is cut off within its header, after ", got, " bytes of ",
+                               sizeof header_);
   if (header_.version != PLAIT_TRACE_VERSION)
-    throw Error(ErrorKind::kArgument, base::text("the binary trace ", name_, " has version ", header_.version,
-                                                 "; this Plait reads version ", int{PLAIT_TRACE_VERSION}));
+    base::throw_argument_error("the binary trace ", name_, " has version ", header_.version,
+                               "; this Plait reads version ", int{PLAIT_TRACE_VERSION});
   if (!written() || !take_index()) scan();
 }
 

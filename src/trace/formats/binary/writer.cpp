@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
-#include "plait/error.hpp"
 #include "trace/formats/binary/part.hpp"
 #include "trace/formats/binary/records.hpp"
 #include "trace/words.hpp"
@@ -79,8 +79,8 @@ void BinaryWriter::record(std::uint64_t type, const std::string& fields) {
   put_number(whole, type);
   put_text(whole, fields);
   if (whole.size() > kLargestRecord)
-    throw Error(ErrorKind::kArgument, base::text("a name, command, note or reason of ", fields.size(),
-                                                 " bytes is longer than a binary trace can hold, ", kLargestRecord));
+    base::throw_argument_error("a name, command, note or reason of ", fields.size(),
+                               " bytes is longer than a binary trace can hold, ", kLargestRecord);
   if (tables_.used + whole.size() > kContent) end(tables_);
   if (whole.size() > tables_.bytes.size()) tables_.bytes.resize(whole.size());
   std::memcpy(tables_.bytes.data() + tables_.used, whole.data(), whole.size());
@@ -108,9 +108,9 @@ void BinaryWriter::add(const File& file) {
 
 void BinaryWriter::put(const Event& event) {
   if (static_cast<std::size_t>(event.kind) >= kKinds || static_cast<std::size_t>(event.interface) >= kInterfaces)
-    throw Error(ErrorKind::kArgument, base::text("an event's kind is ", int(event.kind), " and its interface ",
-                                                 int(event.interface), "; a binary trace holds kinds up to ",
-                                                 kKinds - 1, " and interfaces up to ", kInterfaces - 1));
+    base::throw_argument_error("an event's kind is ", int(event.kind), " and its interface ", int(event.interface),
+                               "; a binary trace holds kinds up to ", kKinds - 1, " and interfaces up to ",
+                               kInterfaces - 1);
   if (kContent - events_.used < PLAIT_TRACE_LONGEST) end(events_);
   plait_chunk& front = events_.front;
   const std::pair thread(event.process, event.thread);

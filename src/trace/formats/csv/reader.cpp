@@ -7,7 +7,7 @@
 #include <system_error>
 #include <utility>
 
-#include "base/text.hpp"
+#include "base/errors.hpp"
 #include "plait/error.hpp"
 #include "trace/formats/csv/columns.hpp"
 #include "trace/formats/csv/csv.hpp"
@@ -34,7 +34,7 @@ class CsvReader : public LineReader {
         tick_(options.tick == 0 ? 1 : options.tick),
         tick_is_given_(options.tick != 0) {
     if (tick_ < 1 || tick_ > kMostTick)
-      throw Error(ErrorKind::kArgument, base::text("a unit of time has 1 ns to ", kMostTick, " ns, not ", tick_));
+      base::throw_argument_error("a unit of time has 1 ns to ", kMostTick, " ns, not ", tick_);
     std::string_view line;
     while (true) {
       if (!source().line(line)) refuse("there is no header line");

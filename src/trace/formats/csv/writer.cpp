@@ -3,8 +3,8 @@
 #include <optional>
 #include <utility>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
-#include "plait/error.hpp"
 #include "trace/formats/csv/columns.hpp"
 #include "trace/formats/csv/csv.hpp"
 #include "trace/formats/remarks.hpp"
@@ -20,13 +20,12 @@ class CsvWriter : public Writer {
         separator_(options.separator == 0 ? ',' : options.separator),
         tick_(options.tick == 0 ? 1 : options.tick) {
     if (std::string_view(",;\t|:").find(separator_) == std::string_view::npos)
-      throw Error(ErrorKind::kArgument, base::text("columns of CSV cannot be separated by '", separator_,
-                                                   "'; take a comma, a semicolon, a tab, | or :"));
+      base::throw_argument_error("columns of CSV cannot be separated by '", separator_,
+                                 "'; take a comma, a semicolon, a tab, | or :");
     for (std::int64_t unit = tick_; unit > 1 && unit % 10 == 0; unit /= 10) ++decimals_;
     if (tick_ < 1 || tick_ > kMostTick || power(decimals_) != tick_)
-      throw Error(
-          ErrorKind::kArgument,
-          base::text("times in CSV have units of a power of ten ns, such as 1, 1000 or 1000000000, not ", tick_));
+      base::throw_argument_error("times in CSV have units of a power of ten ns, such as 1, 1000 or 1000000000, not ",
+                                 tick_);
     for (std::size_t i = 0; i < kColumns; ++i) {
       if (i > 0) sink_->put({&separator_, 1});
       sink_->put(kColumnNames[i]);

@@ -4,8 +4,8 @@
 #include <map>
 #include <utility>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
-#include "plait/error.hpp"
 #include "trace/formats/import/block.hpp"
 #include "trace/formats/import/block_requests.hpp"
 #include "trace/formats/import/import.hpp"
@@ -178,10 +178,10 @@ class BlkcsvReader final : public Import {
       std::string_view skipped;
       if (!columns_.addressed() || !columns_.has(Column::kTime)) {
         if (head.empty()) return;
-        throw Error(ErrorKind::kArgument,
-                    base::text(this->source().name(), ": the first line, ", shown(head),
-                               ", does not name a time and an offset, lba or object; say what the columns hold, as in "
-                               "--columns time,op,lba,size, with - for what is to be left out"));
+        base::throw_argument_error(
+            this->source().name(), ": the first line, ", shown(head),
+            ", does not name a time and an offset, lba or object; say what the columns hold, as in "
+            "--columns time,op,lba,size, with - for what is to be left out");
       }
       this->source().line(skipped);
     }
@@ -198,13 +198,11 @@ class BlkcsvReader final : public Import {
     const Columns columns = columns_of(words);
     for (std::size_t k = 0; k < words.size(); ++k)
       if (columns.kinds[k] == Column::kNone && words[k] != "-")
-        throw Error(
-            ErrorKind::kArgument,
-            base::text("columns of a block trace are time, op, offset, lba, object, size, blocks, duration, host, "
-                       "device, action and -, not '",
-                       words[k], "'"));
-    if (!columns.addressed())
-      throw Error(ErrorKind::kArgument, base::text("the columns '", text, "' include no offset, lba or object"));
+        base::throw_argument_error(
+            "columns of a block trace are time, op, offset, lba, object, size, blocks, duration, host, "
+            "device, action and -, not '",
+            words[k], "'");
+    if (!columns.addressed()) base::throw_argument_error("the columns '", text, "' include no offset, lba or object");
     return columns;
   }
 

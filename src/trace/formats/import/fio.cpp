@@ -6,8 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
-#include "plait/error.hpp"
 #include "trace/formats/import/import.hpp"
 #include "trace/words.hpp"
 
@@ -30,8 +30,8 @@ class FioReader final : public Import {
     if (this->source().line(line)) {
       timed_ = trimmed(line) == kVersion3;
       if (!timed_ && trimmed(line) != kVersion2)
-        throw Error(ErrorKind::kArgument, base::text(this->source().name(), " is not a log of fio: its first line is ",
-                                                     shown(line), ", expected '", kVersion3, "' or '", kVersion2, "'"));
+        base::throw_argument_error(this->source().name(), " is not a log of fio: its first line is ", shown(line),
+                                   ", expected '", kVersion3, "' or '", kVersion2, "'");
     }
     description_.tick = tick_;
     add_process(kProcess);

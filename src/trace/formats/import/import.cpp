@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
-#include "plait/error.hpp"
 #include "trace/formats/registry.hpp"
 #include "trace/words.hpp"
 
@@ -76,9 +76,8 @@ void Import::check_understood() const {
   if (understood_ || sequence_ > 0 || first_lines_.empty()) return;
   std::string lines;
   for (const std::string& line : first_lines_) base::append_parts(lines, lines.empty() ? "" : ", ", line);
-  throw Error(ErrorKind::kArgument,
-              base::text("no line of ", source_->name(), " was understood as ", description_.format,
-                         "; it begins with ", lines, "; name the format that it has, one of: ", readable_formats()));
+  base::throw_argument_error("no line of ", source_->name(), " was understood as ", description_.format,
+                             "; it begins with ", lines, "; name the format that it has, one of: ", readable_formats());
 }
 
 void Import::cut_off(std::string_view text) {

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
-#include "plait/error.hpp"
 #include "trace/formats/import/block.hpp"
 #include "trace/formats/import/import.hpp"
 #include "trace/words.hpp"
@@ -59,9 +59,9 @@ class VscsiReader final : public Import {
     const std::string_view head = this->source().peek(16 * kBytes2);
     version_ = version_of(head);
     if (version_ == 0 && !head.empty())
-      throw Error(ErrorKind::kArgument, base::text(this->source().name(),
-                                                   " is not a vscsi trace: its records, of 32 or 40 "
-                                                   "bytes, are of neither version 1 nor version 2"));
+      base::throw_argument_error(this->source().name(),
+                                 " is not a vscsi trace: its records, of 32 or 40 "
+                                 "bytes, are of neither version 1 nor version 2");
     description_.tick = tick_;
     add_process(1);
     description_.files.push_back({1, 1, "disk"});

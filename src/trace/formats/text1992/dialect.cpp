@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
-#include "plait/error.hpp"
 #include "trace/formats/remarks.hpp"
 #include "trace/formats/text1992/state.hpp"
 
@@ -121,7 +121,7 @@ Numbers::Found Numbers::next(std::uint64_t& value) {
 }
 
 void Dialect::check() const {
-  const auto refuse = [](const auto&... parts) { throw Error(ErrorKind::kArgument, base::text(parts...)); };
+  const auto refuse = [](const auto&... parts) { base::throw_argument_error(parts...); };
   if (base != 10 && base != 16) refuse("numbers of a 1992 trace have the base 10 or 16, not ", base);
   const bool blank = separator == ' ' || separator == '\t';
   if (!blank && std::string_view(",;:|/&=_~^!*@$").find(separator) == std::string_view::npos)
@@ -163,8 +163,7 @@ Dialect dialect_of(std::string_view head, const ReadOptions& options) {
     while (pairs.next(key, value)) {
       const auto number = number_of(value).value_or(0);
       if (key == "version" && number != 1)
-        throw Error(ErrorKind::kArgument,
-                    base::text("the 1992 trace is of Plait's version ", value, "; this Plait reads version 1"));
+        base::throw_argument_error("the 1992 trace is of Plait's version ", value, "; this Plait reads version 1");
       if (key == "base" && options.base == 0) base = static_cast<int>(std::clamp<std::int64_t>(number, 0, 99));
       if (key == "separator" && !value.empty())
         dialect.separator = value == "blank" ? ' ' : value == "tab" ? '\t' : value.front();

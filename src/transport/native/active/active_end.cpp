@@ -10,7 +10,7 @@
 #include <future>
 #include <utility>
 
-#include "base/text.hpp"
+#include "base/errors.hpp"
 #include "base/wait/patiently.hpp"
 #include "plait/error.hpp"
 #include "transport/ending.hpp"
@@ -95,8 +95,7 @@ void ActiveEnd::start(Transport& transport) {
   std::string trouble;
   try {
     answers_ = base::Descriptor(::epoll_create1(EPOLL_CLOEXEC));
-    if (answers_.number() < 0)
-      throw Error(ErrorKind::kSystem, base::text("cannot wait for answers: ", std::strerror(errno)), errno);
+    if (answers_.number() < 0) base::throw_system_error(errno, "cannot wait for answers: ", std::strerror(errno));
     Server::Options options;
     options.strangers = std::clamp(2 * size_, options.strangers, kMostStrangers);
     options.other_hosts = transport.nodes_apart() || !own_host().near();
@@ -109,7 +108,7 @@ void ActiveEnd::start(Transport& transport) {
       watched.set_value(answers_watch_.begin(answers_.number(), EPOLLIN) ? 0 : errno);
     });
     if (const int code = watched.get_future().get())
-      throw Error(ErrorKind::kSystem, base::text("cannot wait for answers: ", std::strerror(code)), code);
+      base::throw_system_error(code, "cannot wait for answers: ", std::strerror(code));
   } catch (const std::exception& error) {  // all are to hear of it
     trouble = error.what();
   }

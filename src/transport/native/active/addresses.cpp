@@ -8,6 +8,7 @@
 #include <limits>
 #include <span>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
 #include "plait/error.hpp"
 #include "transport/host/host.hpp"
@@ -89,7 +90,7 @@ Key agree_on_key(Transport& transport) {
     }
   }
   transport.broadcast(std::as_writable_bytes(std::span(text)), 0);
-  if (text.front() == '\0') throw Error(ErrorKind::kSystem, "rank 0: the system gives no random bytes for a key");
+  if (text.front() == '\0') base::throw_system_error(0, "rank 0: the system gives no random bytes for a key");
   return Key::parse(text.data());
 }
 
@@ -100,7 +101,7 @@ std::vector<Endpoints> exchange_endpoints(Transport& transport, const Endpoints&
   const Card* first = nullptr;
   for (const Card& one : cards)
     if (one.trouble != 0 && (first == nullptr || one.worker < first->worker)) first = &one;
-  if (first != nullptr) throw Error(ErrorKind::kSystem, base::text("rank ", first->worker, ": ", first->text.data()));
+  if (first != nullptr) base::throw_system_error(0, "rank ", first->worker, ": ", first->text.data());
   for (const Card& one : cards) all[static_cast<std::size_t>(one.worker)] = Endpoints::parse(one.text.data());
   return all;
 }

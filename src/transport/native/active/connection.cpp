@@ -10,8 +10,7 @@
 #include <cstring>
 #include <utility>
 
-#include "base/text.hpp"
-#include "plait/error.hpp"
+#include "base/errors.hpp"
 #include "transport/host/sockets.hpp"
 
 namespace plait::transport::native {
@@ -51,7 +50,7 @@ Connection::Connection(base::Descriptor socket, bool near, const Watch& watch)
     : near_(near), watch_(watch), socket_(std::move(socket)), watched_(EPOLLIN) {
   if (watch_.begin(socket_.number(), watched_)) return;
   const int code = errno;
-  throw Error(ErrorKind::kSystem, base::text("cannot wait for a connection: ", std::strerror(code)), code);
+  base::throw_system_error(code, "cannot wait for a connection: ", std::strerror(code));
 }
 
 void Connection::send(FrameLine& frames) noexcept {

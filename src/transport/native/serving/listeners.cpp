@@ -8,8 +8,7 @@
 #include <cstddef>
 #include <cstring>
 
-#include "base/text.hpp"
-#include "plait/error.hpp"
+#include "base/errors.hpp"
 #include "transport/host/sockets.hpp"
 #include "transport/native/random.hpp"
 
@@ -61,7 +60,7 @@ LocalListener listen_locally() {
   const int socket = made.socket.number();
   if (socket < 0 || ::bind(socket, own.name(), own.length) != 0 || ::listen(socket, SOMAXCONN) != 0) {
     const int code = errno;
-    throw Error(ErrorKind::kSystem, base::text("cannot make a local socket: ", std::strerror(code)), code);
+    base::throw_system_error(code, "cannot make a local socket: ", std::strerror(code));
   }
   return made;
 }
@@ -79,9 +78,8 @@ TcpListener listen_on_network(std::uint16_t first_port, std::uint16_t last_port)
     if (code != EADDRINUSE) break;
   }
   if (code == EADDRINUSE && first_port != 0)
-    throw Error(ErrorKind::kSystem,
-                base::text("all ports from ", first_port, " to ", last_port, " are taken; give a wider range"), code);
-  throw Error(ErrorKind::kSystem, base::text("cannot make a TCP socket: ", std::strerror(code)), code);
+    base::throw_system_error(code, "all ports from ", first_port, " to ", last_port, " are taken; give a wider range");
+  base::throw_system_error(code, "cannot make a TCP socket: ", std::strerror(code));
 }
 
 }  // namespace plait::transport::native

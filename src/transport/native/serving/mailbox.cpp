@@ -8,15 +8,13 @@
 #include <new>
 #include <utility>
 
-#include "base/text.hpp"
-#include "plait/error.hpp"
+#include "base/errors.hpp"
 
 namespace plait::transport::native {
 
 Mailbox::Mailbox() : bell_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   const int code = errno;
-  if (bell_.number() < 0)
-    throw Error(ErrorKind::kSystem, base::text("cannot make an eventfd: ", std::strerror(code)), code);
+  if (bell_.number() < 0) base::throw_system_error(code, "cannot make an eventfd: ", std::strerror(code));
 }
 
 void Mailbox::call(std::uint64_t peer) {

@@ -7,8 +7,8 @@
 #include <optional>
 #include <string>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
-#include "plait/error.hpp"
 #include "transport/native/address.hpp"
 
 namespace plait::transport::native {
@@ -56,9 +56,8 @@ std::string_view trimmed(std::string_view text) {
     if (!there.empty()) there += ", ";
     there += one.name + ' ' + network_text(one.address);
   }
-  throw Error(ErrorKind::kArgument,
-              base::text("'", choice, "' is no interface, network or address of this host; it has ",
-                         there.empty() ? "none" : there));
+  base::throw_argument_error("'", choice, "' is no interface, network or address of this host; it has ",
+                             there.empty() ? "none" : there);
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include <new>
 #include <utility>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
 #include "plait/error.hpp"
 #include "transport/host/sockets.hpp"
@@ -50,7 +51,7 @@ ServerLoop::ServerLoop(const Key& key, Users users, const Server::Options& optio
       !watch(EPOLL_CTL_ADD, sockets_.local.socket.number(), kLocal, EPOLLIN) ||
       !watch(EPOLL_CTL_ADD, sockets_.tcp.socket.number(), kTcp, EPOLLIN)) {
     const int code = errno;
-    throw Error(ErrorKind::kSystem, base::text("cannot wait for connections: ", std::strerror(code)), code);
+    base::throw_system_error(code, "cannot wait for connections: ", std::strerror(code));
   }
 }
 
