@@ -95,12 +95,19 @@ class Decoder {
     if constexpr (encoding::Bulk<Element> && (sizeof(Element) == 1 || std::endian::native == std::endian::little)) {
       const std::size_t count = get_length(sizeof(Element));
       const std::string_view raw = take(count * sizeof(Element));
-      values.resize(count);
-      if (count > 0) std::memcpy(values.data(), raw.data(), raw.size());
+      if constexpr (sizeof(Element) == 1) {
+        const auto* first = reinterpret_cast<const Element*>(raw.data());
+        values.assign(first, first + count);
+      } else {
+        values.resize(count);
+        if (count > 0) std::memcpy(values.data(), raw.data(), raw.size());
+      }
     } else {
+      std::size_t left = get_length(1);
       values.clear();
-      // Records may be far larger than their bytes, so that there is no reserve().
-      for (std::size_t left = get_length(1); left > 0; --left) get(values.emplace_back());
+      // Elements may be far larger than their bytes: no more memory than those.
+      values.reserve(std::min(left, rest_.size() / sizeof(Element)));
+      for (; left > 0; --left) get(values.emplace_back());
     }
   }
 
