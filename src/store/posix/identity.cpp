@@ -50,12 +50,4 @@ bool may_be_same_file(const Identity& one, const Identity& other) {
   return one.number == other.number && (one.born == 0 || other.born == 0 || one.born == other.born);
 }
 
-std::string to_string(const Identity& identity) {
-  return base::text(identity.number, ' ', identity.born, ' ', identity.bytes, ' ', identity.changed);
-}
-
-std::istream& operator>>(std::istream& in, Identity& identity) {
-  return in >> identity.number >> identity.born >> identity.bytes >> identity.changed;
-}
-
 }  // namespace plait::store::posix

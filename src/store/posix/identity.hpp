@@ -2,8 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <iosfwd>
 #include <string>
+
+#include "base/encoding/traits.hpp"
 
 namespace plait::store::posix {
 
@@ -17,6 +18,11 @@ struct Identity {
   bool operator==(const Identity&) const = default;
 };
 
+template <class Codec>
+void fields(Codec& codec, base::Record<Codec, Identity>& identity) {
+  codec(identity.number, identity.born, identity.bytes, identity.changed);
+}
+
 /// errors  kSystem: names `shown`.
 Identity identity_of(int file, const std::string& shown);
 
@@ -26,9 +32,5 @@ bool same_file(const Identity& one, const Identity& other);
 /// Whether they may have been at one file that has been written in between: what tells two apart is the number, which no
 /// other file gets as long as this one is open, and the time of creation, as far as the file system tells them.
 bool may_be_same_file(const Identity& one, const Identity& other);
-
-/// What `>>` reads.
-std::string to_string(const Identity& identity);
-std::istream& operator>>(std::istream& in, Identity& identity);
 
 }  // namespace plait::store::posix
