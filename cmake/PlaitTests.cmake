@@ -119,14 +119,14 @@ endif()
 if(PLAIT_SANITIZE MATCHES "address|trap")
   file(GLOB fuzz_sources CONFIGURE_DEPENDS tests/fuzz/*.cpp)
   if(PLAIT_FUZZ AND CMAKE_CXX_COMPILER_ID MATCHES Clang)
-    list(FILTER fuzz_sources INCLUDE REGEX "/((pipe|container)_)?target\\.cpp$")
+    list(FILTER fuzz_sources INCLUDE REGEX "/((encoding|pipe|container)_)?target\\.cpp$")
     plait_test_program(plait_fuzz plait_trace ${fuzz_sources})
     target_link_options(plait_fuzz PRIVATE -fsanitize=fuzzer)
   else()
     plait_test_program(plait_fuzz plait_trace ${fuzz_sources} tests/cpp/support/sanitizer_options.cpp)
     set_target_properties(plait_fuzz PROPERTIES ENABLE_EXPORTS ON)  # the library calls back where it is instrumented
-    set(readers plait blktrace blkcsv csv 1992 fio strace vscsi oracle-general pipe-hello pipe-frames pipe-answers npz
-      safetensors netcdf zarr zarr-chunk zarr-shard hdf5-chunk hdf5-told)
+    set(readers plait blktrace blkcsv csv 1992 fio strace vscsi oracle-general encoding pipe-hello pipe-frames
+      pipe-answers npz safetensors netcdf zarr zarr-chunk zarr-shard hdf5-chunk hdf5-told)
     foreach(reader IN LISTS readers)
       add_test(NAME fuzz.${reader} COMMAND plait_fuzz --executions 2000 --seconds 60
         --corpus ${PROJECT_SOURCE_DIR}/tests/fuzz/corpus ${reader})

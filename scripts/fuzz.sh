@@ -3,7 +3,8 @@
 #
 # usage: scripts/fuzz.sh [--fast] [SECONDS] [NAME...]     SECONDS (60) are of each: a format of traces,
 #                                                         npz, safetensors, netcdf, zarr, zarr-chunk, zarr-shard,
-#                                                         pipe-hello, pipe-frames or pipe-answers; without one, all
+#                                                         encoding, pipe-hello, pipe-frames or pipe-answers; without
+#                                                         one, all
 #        scripts/fuzz.sh [--fast] NAME FILE               one input alone
 # Under AddressSanitizer and UndefinedBehaviorSanitizer; with --fast, undefined behaviour alone is caught, some times
 # faster.  An input that fails is left in the current folder as fuzz-failure-NAME.  It needs what scripts/setup.sh makes.

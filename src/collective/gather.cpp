@@ -6,6 +6,8 @@
 #include <optional>
 #include <span>
 
+#include "base/encoding/decoder.hpp"
+#include "base/encoding/encoder.hpp"
 #include "collective/agree.hpp"
 #include "collective/message_buffer.hpp"
 #include "collective/reserve.hpp"
@@ -82,6 +84,14 @@ std::string tell(transport::Transport& transport, MakeText make) {
   for (std::size_t done = 0; done < text.size(); done += kMost)
     transport.broadcast(std::as_writable_bytes(std::span(text).subspan(done, std::min(kMost, text.size() - done))), 0);
   return text;
+}
+
+std::vector<std::string> gather_to_all(transport::Transport& transport, MakeText make) {
+  const std::vector<std::string> each = gather(transport, make);
+  const std::string all = tell(transport, [&] { return base::encode(each); });
+  std::vector<std::string> decoded;
+  agree(transport, caught([&] { base::decode(all, base::kAnotherRank, decoded); }));
+  return decoded;
 }
 
 }  // namespace plait::collective

@@ -27,6 +27,9 @@ struct RankGroups {
 /// cost    A message a rank, all to the first one of its group, and three reductions.
 /// errors  The same on all ranks.
 std::vector<std::string> gather(transport::Transport& transport, MakeText make, RankGroups groups = {});
+/// What each rank says, on all ranks.  Collective.
+/// errors  The same on all ranks.
+std::vector<std::string> gather_to_all(transport::Transport& transport, MakeText make);
 /// What rank 0 says, for all.  Collective.
 /// errors  The same on all ranks.
 std::string tell(transport::Transport& transport, MakeText make);

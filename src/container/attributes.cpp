@@ -6,41 +6,17 @@
 #include "base/text.hpp"
 #include "container/npy/encoding.hpp"
 #include "container/npy/header.hpp"
-#include "container/packing.hpp"
 #include "container/refuse.hpp"
+#include "container/encoding.hpp"
 
 namespace plait::container {
 
 using base::text;
 
-std::string packed_attributes(const ArrayAttributes& attributes) {
-  Packer out;
-  out.number(attributes.size());
-  for (const ArrayAttribute& one : attributes) {
-    out.text(one.name);
-    out.text(one.dtype);
-    out.extents(one.shape);
-    out.bytes(one.values.data(), one.values.size());
-    out.number(one.texts.size());
-    for (const std::string& its : one.texts) out.text(its);
-    out.text(one.refused);
-  }
-  return out.take();
-}
+std::string packed_attributes(const ArrayAttributes& attributes) { return base::encode(attributes); }
 
 ArrayAttributes unpacked_attributes(std::string_view packed) {
-  Unpacker in(packed);
-  ArrayAttributes attributes(in.count());
-  for (ArrayAttribute& one : attributes) {
-    one.name = in.bytes();
-    one.dtype = in.bytes();
-    one.shape = in.extents();
-    one.values = in.content();
-    one.texts.resize(in.count());
-    for (std::string& its : one.texts) its = in.bytes();
-    one.refused = in.bytes();
-  }
-  return attributes;
+  return base::decode<ArrayAttributes>(packed, base::kAnotherRank);
 }
 
 const ArrayAttribute* find_attribute(const ArrayAttributes& attributes, std::string_view name) {

@@ -14,7 +14,7 @@ inline constexpr std::int64_t kMostAttributeBytes = std::int64_t{1} << 28;
 
 /// What other ranks need of them.
 std::string packed_attributes(const ArrayAttributes& attributes);
-/// errors  kSystem: bytes that packed_attributes() does not give.
+/// errors  kSystem, EIO: bytes that packed_attributes() does not give.
 ArrayAttributes unpacked_attributes(std::string_view packed);
 
 /// The one of that name; null where there is none.

@@ -3,6 +3,8 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/encoding/decoder.hpp"
+#include "base/encoding/encoder.hpp"
 #include "base/text.hpp"
 #include "collective/broadcast.hpp"
 #include "plait/error.hpp"
@@ -16,14 +18,12 @@ namespace {
 struct Findings {
   std::string told;
   store::Location location;
-
-  std::string packed() const { return std::to_string(told.size()) + '\n' + told + location.packed(); }
-  static Findings unpacked(const std::string& packed) {
-    const std::size_t begin = packed.find('\n') + 1;
-    const std::size_t length = std::stoull(packed);
-    return {packed.substr(begin, length), store::Location::unpacked(packed.substr(begin + length))};
-  }
 };
+
+template <class Codec>
+void fields(Codec& codec, base::Record<Codec, Findings>& findings) {
+  codec(findings.told, findings.location);
+}
 
 /// One rank's end of the store; rank 0 holds a new file, too.
 class FileSource : public core::Source {
@@ -58,7 +58,7 @@ Findings FileSource::look(Opening& opening) {
   collective::Collective& call = opening.call();
   const bool alone = call.transport().size() == 1;
   Findings found;
-  std::string packed;
+  std::string encoded;
   call.step([&] {
     if (call.transport().rank() != 0) return;
     if (opening.mode() == Mode::kWrite) {
@@ -72,9 +72,10 @@ Findings FileSource::look(Opening& opening) {
       opening.inspect(store_);
     }
     found.told = opening.told();
-    if (!alone) packed = found.packed();
+    if (!alone) encoded = base::encode(found);
   });
-  return alone ? found : Findings::unpacked(collective::broadcast_text(call.transport(), packed));
+  if (alone) return found;
+  return base::decode<Findings>(collective::broadcast_text(call.transport(), encoded), base::kAnotherRank);
 }
 
 void FileSource::open(const Findings& found, Opening& opening) {
@@ -91,7 +92,8 @@ void FileSource::resize(collective::Collective& call, std::int64_t bytes) {
     made_->resize(bytes);
     location = made_->location();
   });
-  location = store::Location::unpacked(collective::broadcast_text(call.transport(), location.packed()));
+  const std::string encoded = collective::broadcast_text(call.transport(), base::encode(location));
+  location = base::decode<store::Location>(encoded, base::kAnotherRank);
   // A store that is open does not see that its file has grown.
   call.step([&] { store_ = driver_.open(location, true); });
 }
@@ -149,7 +151,7 @@ std::unique_ptr<core::Source> FileDriver::open(Opening& opening) const {
       const int code = error.system_code();
       if (opening.mode() == Mode::kWrite || (code != ESTALE && code != ENOENT) || attempt == store::kMostAttempts)
         throw;
-      std::string now = found.location.packed();
+      std::string now = base::encode(found.location);
       same = now == before ? same + 1 : 0;
       if (same == store::kMostSameAttempts || (same > 0 && code == ENOENT)) throw;
       before = std::move(now);

@@ -1,16 +1,20 @@
 /// What a step consists of, as the writer tells the readers.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "pipe/fields.hpp"
+#include "container/encoding.hpp"
 #include "plait/file.hpp"
 #include "plait/layout.hpp"
 #include "plait/step.hpp"
 
 namespace plait::pipe {
+
+/// Programs of a pipe.
+extern const base::EncodingSource kOtherEnd;
 
 /// One array of a step.
 struct Variable {
@@ -29,10 +33,20 @@ struct StepDescription {
   Step shown() const;
 };
 
-void put(FieldWriter& fields, const ArrayType& type);
-ArrayType take_type(FieldReader& fields);
-void put(FieldWriter& fields, const StepDescription& step);
-StepDescription take_step(FieldReader& fields);
+template <class Codec>
+void fields(Codec& codec, base::Record<Codec, Variable>& variable) {
+  codec(variable.name, variable.layout, variable.type);
+  if constexpr (Codec::kDecodes)
+    if (variable.type.element_bytes < 1) codec.fail("an element of an array has no bytes");
+}
+
+template <class Codec>
+void fields(Codec& codec, base::Record<Codec, StepDescription>& step) {
+  codec(step.number, step.slot, step.attributes, step.variables);
+}
+
+/// Bytes of the number and the slot, which differ from step to step, in front of the other fields.
+inline constexpr std::size_t kPositionBytes = sizeof(StepDescription::number) + sizeof(StepDescription::slot);
 
 /// `6000x6000 <f8`.
 std::string words(const ArrayType& type);

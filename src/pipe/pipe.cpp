@@ -4,9 +4,8 @@
 #include <span>
 
 #include "base/text.hpp"
-#include "pipe/description.hpp"
-#include "pipe/fields.hpp"
 #include "pipe/meeting.hpp"
+#include "pipe/messages.hpp"
 #include "pipe/options.hpp"
 #include "pipe/protocol.hpp"
 #include "pipe/reader/partners.hpp"
@@ -47,29 +46,22 @@ std::string ask_writer(const pipe::Invitation& writer, const std::string& url, C
   return answer;
 }
 
-PipeStatus parse_status(const std::string& answer) {
-  pipe::FieldReader fields(answer);
+PipeStatus parse_status(const std::string& bytes) {
+  auto answer = base::decode<pipe::StatusAnswer>(bytes, pipe::kOtherEnd);
   PipeStatus status;
-  const std::string who = fields.text();
-  status.writer = program_of(who, fields.number());
-  status.type = pipe::take_type(fields);
-  status.steps = fields.number();
-  status.held = fields.number();
-  status.queue = fields.number();
-  status.dropped = fields.number();
-  status.bytes = fields.number();
-  for (std::int64_t left = fields.number(); left > 0; --left) {
-    const std::string reader = fields.text();
-    const std::int64_t processes = fields.number();
-    status.readers.push_back({program_of(reader, processes), fields.number()});
-  }
-  const std::string newest = fields.text();
-  if (newest.empty()) return status;
-  pipe::FieldReader step_fields(newest);
-  pipe::StepDescription step = pipe::take_step(step_fields);
-  status.newest = step.number;
-  status.attributes = std::move(step.attributes);
-  for (pipe::Variable& one : step.variables)
+  status.writer = program_of(answer.who, answer.processes);
+  status.type = std::move(answer.type);
+  status.steps = answer.steps;
+  status.held = answer.held;
+  status.queue = answer.queue;
+  status.dropped = answer.dropped;
+  status.bytes = answer.bytes;
+  for (const pipe::StatusAnswer::Reader& reader : answer.readers)
+    status.readers.push_back({program_of(reader.who, reader.processes), reader.next_step});
+  if (!answer.newest) return status;
+  status.newest = answer.newest->number;
+  status.attributes = std::move(answer.newest->attributes);
+  for (pipe::Variable& one : answer.newest->variables)
     status.variables.push_back({std::move(one.name), std::move(one.type), std::move(one.layout)});
   return status;
 }

@@ -16,11 +16,12 @@ struct Location {
   std::string details;  ///< what else its driver has to say
   /// The files that hold the bytes, as the one who found them has them open; empty: new ones, which nobody replaces.
   std::vector<posix::Identity> files;
-
-  /// As text for other processes, and back.
-  std::string packed() const;
-  static Location unpacked(const std::string& packed);
 };
+
+template <class Codec>
+void fields(Codec& codec, base::Record<Codec, Location>& location) {
+  codec(location.path, location.details, location.files);
+}
 
 /// What was found, open: the location speaks of this very file, also where its name is given to another one meanwhile.
 struct Found {

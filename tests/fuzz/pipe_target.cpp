@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "pipe/description.hpp"
-#include "pipe/fields.hpp"
+#include "pipe/messages.hpp"
 #include "pipe/protocol.hpp"
 #include "pipe/reader/delivery.hpp"
 #include "pipe/writer/control.hpp"
@@ -147,26 +147,24 @@ void run_frames(std::string_view bytes) {
   }
 }
 
-std::string frame_text(Frame kind, const FieldWriter& fields) {
-  const FrameHead head{static_cast<std::uint32_t>(kind), 0, 0, fields.bytes().size()};
-  return std::string(reinterpret_cast<const char*>(&head), sizeof head) + fields.text();
+std::string frame_text(Frame kind, const std::string& body) {
+  const FrameHead head{static_cast<std::uint32_t>(kind), 0, 0, body.size()};
+  return std::string(reinterpret_cast<const char*>(&head), sizeof head) + body;
 }
 
 std::string attaching() {
-  FieldWriter fields;
-  fields.put("a reader").put(std::int64_t{2}).put("<f8").put(std::int64_t{1}).put(Extents{13, 11}).put(std::int64_t{0});
-  return frame_text(Frame::kAttach, fields);
+  const AttachRequest request{"a reader", 2, "<f8", Extents{13, 11}, copy::Casting::kNo};
+  return frame_text(Frame::kAttach, base::encode(request));
 }
 
 std::vector<std::string> right_frames() {
-  const FieldWriter nothing;
+  const std::string nothing;
   std::vector<std::string> all;
   all.push_back(attaching() + frame_text(Frame::kNext, nothing) + frame_text(Frame::kDone, nothing) +
-                frame_text(Frame::kNext, nothing) + frame_text(Frame::kLeave, FieldWriter().put("")));
-  all.push_back(attaching() + frame_text(Frame::kAbort, FieldWriter().put("it failed")) +
+                frame_text(Frame::kNext, nothing) + frame_text(Frame::kLeave, base::encode(std::string())));
+  all.push_back(attaching() + frame_text(Frame::kAbort, base::encode(std::string("it failed"))) +
                 frame_text(Frame::kStatus, nothing));
-  all.push_back(frame_text(Frame::kWhere, FieldWriter().put(std::int64_t{1})) +
-                frame_text(Frame::kMap, FieldWriter().put(std::int64_t{0})));
+  all.push_back(frame_text(Frame::kWhere, base::encode(std::int64_t{1})) + frame_text(Frame::kMap, base::encode(0)));
   for (const std::int64_t variable : {0, 1})
     for (const bool region : {false, true}) {
       Wanted wanted;
@@ -180,25 +178,28 @@ std::vector<std::string> right_frames() {
       } else {
         wanted.layout = variable == 0 ? "13x11 (cyclic, balanced) onto (2, 2)" : "100 (cyclic(7)) onto (3)";
       }
-      FieldWriter fields;
-      wanted.put(fields);
-      all.push_back(frame_text(Frame::kGet, fields));
+      all.push_back(frame_text(Frame::kGet, base::encode(wanted)));
     }
   return all;
 }
 
 // ---------------------------------------------------------------------------------------------------- answers
 
+/// What can be decoded has no other encoding.
+template <class Value>
+void run_encoded(std::string_view bytes) {
+  demand_of_pipe(base::encode(base::decode<Value>(bytes, kOtherEnd)) == bytes, "two encodings of one value");
+}
+
 void run_answers(std::string_view bytes) {
   if (bytes.empty()) return;
   const std::string_view rest = bytes.substr(1);
   try {
-    FieldReader fields(rest);
     switch (bytes.front() % 3) {
       case 0: (void)Endpoints::parse(rest); break;
-      case 1: (void)take_type(fields); break;
+      case 1: run_encoded<StatusAnswer>(rest); break;
       default: {
-        const StepDescription step = take_step(fields);
+        const auto step = base::decode<StepDescription>(rest, kOtherEnd);
         demand_of_pipe(step.variables.size() <= rest.size() && step.attributes.size() <= rest.size(),
                        "more of a step than the bytes can hold");
         for (const Variable& one : step.variables) {
@@ -217,12 +218,13 @@ void run_answers(std::string_view bytes) {
 }
 
 std::vector<std::string> right_answers() {
-  FieldWriter type;
-  put(type, described_step().variables[1].type);
-  FieldWriter step;
-  put(step, described_step());
+  StatusAnswer status;
+  status.who = "a writer";
+  status.type = described_step().variables[1].type;
+  status.readers = {{"a reader", 1, 4}};
+  status.newest = described_step();
   return {std::string(1, '\0') + "boot/4711 node7 local:plait-1 tcp:10.0.0.1:4711 tcp:[2001:db8::1]:4711",
-          '\1' + type.text(), '\2' + step.text()};
+          '\1' + base::encode(status), '\2' + base::encode(described_step())};
 }
 
 }  // namespace

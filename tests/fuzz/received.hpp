@@ -14,7 +14,7 @@ struct Received {
   std::vector<std::string> (*right)();
 };
 
-/// All of them: those of pipes, and files.
+/// All of them: encoded values, those of pipes, and files.
 const std::vector<Received>& received();
 
 }  // namespace plait::fuzz

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "container_target.hpp"
+#include "encoding_target.hpp"
 #include "pipe_target.hpp"
 #include "plait/error.hpp"
 #include "plait/trace.hpp"
@@ -107,7 +108,8 @@ void round_trip(const Reading& whole) {
 
 const std::vector<Received>& received() {
   static const std::vector<Received> kAll = [] {
-    std::vector<Received> all = received_by_pipes();
+    std::vector<Received> all = received_encodings();
+    for (const Received& one : received_by_pipes()) all.push_back(one);
     for (const Received& one : received_in_files()) all.push_back(one);
     return all;
   }();

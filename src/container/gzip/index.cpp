@@ -7,14 +7,18 @@
 #include <new>
 #include <span>
 
+#include "base/encoding/decoder.hpp"
+#include "base/encoding/encoder.hpp"
 #include "base/text.hpp"
-#include "base/text_reader.hpp"
 #include "container/gzip/inflater.hpp"
 #include "plait/error.hpp"
 
 namespace plait::container::gzip {
 
 namespace {
+
+/// Deflate makes no more of a byte.
+constexpr std::size_t kMostInflation = 1032;
 
 /// Leaves every second one out.
 void thin_out(std::vector<RestartPoint>& points) {
@@ -26,7 +30,7 @@ void thin_out(std::vector<RestartPoint>& points) {
   points.resize(kept);
 }
 
-/// Windows are pieces of the content, which has been found worth packing.
+/// An index is mostly windows: pieces of the content, which has been found worth packing.
 std::string deflated(const std::string& text) {
   uLongf length = compressBound(text.size());
   std::string result(length, '\0');
@@ -58,38 +62,18 @@ const RestartPoint& Index::before(std::int64_t offset) const {
 }
 
 std::string Index::to_text() const {
-  std::string windows;
-  std::string out = base::text(packed, ' ', unpacked, ' ', static_cast<int>(framing), ' ', points.size());
-  for (const RestartPoint& point : points) {
-    base::append_parts(out, ' ', point.packed, ' ', point.unpacked, ' ', point.bits, ' ', point.inside, ' ',
-                       point.window.size());
-    windows += point.window;
-  }
-  base::append_parts(out, '\n', deflated(windows));
-  return out;
+  const std::string plain = base::encode(*this);
+  return base::encode(plain.size()) + deflated(plain);
 }
 
 Index Index::parse(std::string_view text) {
-  const std::size_t end = std::min(text.find('\n'), text.size() - 1);
-  base::TextReader in{std::string(text.substr(0, end))};
-  Index index;
-  std::size_t count = 0;
-  int framing = 0;
-  in >> index.packed >> index.unpacked >> framing >> count;
-  index.framing = framing == 0 ? Framing::kGzip : Framing::kNone;
-  index.points.resize(std::min(count, kMostPoints));
-  std::vector<std::size_t> lengths;
-  std::size_t total = 0;
-  for (RestartPoint& point : index.points) {
-    std::size_t length = 0;
-    in >> point.packed >> point.unpacked >> point.bits >> point.inside >> length;
-    lengths.push_back(length);
-    total += length;
-  }
-  const std::string windows = inflated(text.substr(end + 1), in ? total : 0);
-  std::size_t begin = 0;
-  for (std::size_t i = 0; i < lengths.size(); begin += lengths[i++])
-    index.points[i].window = windows.substr(begin, lengths[i]);
+  base::Decoder front(text, base::kAnotherRank);
+  std::size_t bytes = 0;
+  front(bytes);
+  const std::string_view packed = text.substr(sizeof bytes);
+  if (bytes / kMostInflation > packed.size()) front.fail("it states more than deflate can hold");
+  auto index = base::decode<Index>(inflated(packed, bytes), base::kAnotherRank);
+  if (index.points.empty()) front.fail("an index has no restart point");
   return index;
 }
 

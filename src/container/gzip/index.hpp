@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/encoding/traits.hpp"
 #include "store/store.hpp"
 
 namespace plait::container::gzip {
@@ -19,11 +20,17 @@ struct RestartPoint {
   std::string window;         ///< the content in front of it that is referred to, of this member: 32 KiB at most
 };
 
+template <class Codec>
+void fields(Codec& codec, base::Record<Codec, RestartPoint>& point) {
+  codec(point.packed, point.unpacked, point.bits, point.inside, point.window);
+}
+
 /// What stands around the deflated blocks.
 enum class Framing : std::uint8_t {
   kGzip,  ///< members of gzip, with headers, check sums and lengths
   kNone   ///< nothing: they are one stream, of which the check sum and the length are known
 };
+constexpr Framing last_value(Framing /*any*/) { return Framing::kNone; }
 /// `gzip` or `deflate`, for people.
 std::string_view words(Framing framing);
 
@@ -37,10 +44,16 @@ struct Index {
   /// The last one that is not behind `offset`.
   const RestartPoint& before(std::int64_t offset) const;
 
+  /// For other ranks, deflated.
   std::string to_text() const;
-  /// errors  kSystem: not a text of to_text().
+  /// errors  kSystem, EIO: not what to_text() gives.
   static Index parse(std::string_view text);
 };
+
+template <class Codec>
+void fields(Codec& codec, base::Record<Codec, Index>& index) {
+  codec(index.packed, index.unpacked, index.framing, index.points);
+}
 
 /// 4 MiB of windows.
 inline constexpr std::size_t kMostPoints = 128;

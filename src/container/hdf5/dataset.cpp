@@ -5,7 +5,6 @@
 #include "base/text.hpp"
 #include "container/array_type.hpp"
 #include "container/hdf5/filters.hpp"
-#include "container/packing.hpp"
 
 namespace plait::container::hdf5 {
 
@@ -106,85 +105,70 @@ std::string Dataset::kept() const {
   return out;
 }
 
-std::string packed(const Dataset& dataset) {
-  Packer out;
-  out.text(dataset.type.dtype);
-  out.number(static_cast<std::uint64_t>(dataset.type.element_bytes));
-  out.extents(dataset.type.shape);
-  out.bytes(dataset.fill.data(), dataset.fill.size());
-  out.extents(dataset.stored_shape);
-  out.bytes(dataset.missing.data(), dataset.missing.size());
-  out.number(static_cast<std::uint64_t>(dataset.storage));
-  out.number(static_cast<std::uint64_t>(dataset.padding));
-  out.signed_number(dataset.offset);
-  out.bytes(dataset.inside.data(), dataset.inside.size());
-  out.extents(dataset.chunk);
-  out.number(dataset.filters.size());
-  for (const Filter& filter : dataset.filters) {
-    out.number(filter.id);
-    out.number(filter.values.size());
-    for (const std::uint32_t value : filter.values) out.number(value);
-    out.text(filter.name);
-  }
-  out.number(dataset.edges_packed ? 1 : 0);
-  out.number(dataset.changes ? 1 : 0);
-  if (dataset.changes) {
-    out.signed_number(dataset.changes->begin);
-    out.number(dataset.changes->mark);
-  }
-  out.number(dataset.chunks.size());
-  // Most follow each other in the file, and are of nearly one size.
-  Chunk before;
-  before.number = -1;
-  for (const Chunk& one : dataset.chunks) {
-    const bool differs = one.left_out != before.left_out;
-    out.number(further(one.number, sum(before.number, 1)) * 2 + (differs ? 1 : 0));
-    if (differs) out.number(one.left_out);
-    out.signed_number(static_cast<std::int64_t>(further(one.offset, sum(before.offset, before.bytes))));
-    out.signed_number(static_cast<std::int64_t>(further(one.bytes, before.bytes)));
-    before = one;
-  }
-  return out.take();
+namespace {
+
+/// How a chunk differs from the one before.  Most follow each other in the array and in the file, and have nearly one
+/// size, so that 3 to 5 bytes are enough for each: a million chunks take 4 MB and 5 to 9 ms; as they are, 32 MB and 4.
+struct ChunkDelta {
+  std::uint64_t skipped = 0;   ///< chunks between them, twice; plus 1 if left_out differs
+  std::uint32_t left_out = 0;  ///< if it differs
+  std::int64_t gap = 0;        ///< bytes between them
+  std::int64_t growth = 0;     ///< bytes by which it is larger
+};
+
+template <class Codec>
+void fields(Codec& codec, base::Record<Codec, ChunkDelta>& delta) {
+  codec.compact(delta.skipped);
+  if (delta.skipped % 2 != 0) codec.compact(delta.left_out);
+  codec.compact(delta.gap);
+  codec.compact(delta.growth);
 }
 
-Dataset unpacked(std::string_view bytes) {
-  Unpacker in(bytes);
-  Dataset dataset;
-  dataset.type.dtype = in.bytes();
-  dataset.type.element_bytes = static_cast<std::int64_t>(in.number());
-  dataset.type.shape = in.extents();
-  dataset.fill = in.content();
-  dataset.stored_shape = in.extents();
-  dataset.missing = in.content();
-  dataset.storage = static_cast<Storage>(in.number() & 3);
-  dataset.padding = static_cast<TextPadding>(in.number() & 3);
-  dataset.offset = in.signed_number();
-  dataset.inside = in.content();
-  dataset.chunk = in.extents();
-  dataset.filters.resize(in.count());
-  for (Filter& filter : dataset.filters) {
-    filter.id = static_cast<std::uint32_t>(in.number());
-    filter.values.resize(in.count());
-    for (std::uint32_t& value : filter.values) value = static_cast<std::uint32_t>(in.number());
-    filter.name = in.bytes();
-  }
-  dataset.edges_packed = in.number() != 0;
-  if (in.number() != 0) {
-    const std::int64_t begin = in.signed_number();
-    dataset.changes = Changes{begin, in.number()};
-  }
-  dataset.chunks.resize(in.count());
+/// The bytes of a ChunkDelta at least.
+constexpr std::size_t kDeltaBytes = 3;
+
+ChunkDelta delta_of(const Chunk& chunk, const Chunk& before) {
+  const bool differs = chunk.left_out != before.left_out;
+  return {further(chunk.number, sum(before.number, 1)) * 2 + (differs ? 1 : 0), chunk.left_out,
+          static_cast<std::int64_t>(further(chunk.offset, sum(before.offset, before.bytes))),
+          static_cast<std::int64_t>(further(chunk.bytes, before.bytes))};
+}
+
+Chunk chunk_of(const ChunkDelta& delta, const Chunk& before) {
+  return {sum(sum(before.number, 1), static_cast<std::int64_t>(delta.skipped / 2)),
+          sum(sum(before.offset, before.bytes), delta.gap), sum(before.bytes, delta.growth),
+          delta.skipped % 2 != 0 ? delta.left_out : before.left_out};
+}
+
+template <class Codec>
+void chunk_fields(Codec& codec, base::Record<Codec, std::vector<Chunk>>& chunks) {
+  const std::size_t count = codec.length(chunks.size(), kDeltaBytes);
+  if constexpr (Codec::kDecodes) chunks.resize(count);
   Chunk before;
   before.number = -1;
-  for (Chunk& one : dataset.chunks) {
-    const std::uint64_t number = in.number();
-    one.number = sum(sum(before.number, 1), static_cast<std::int64_t>(number / 2));
-    one.left_out = number % 2 != 0 ? static_cast<std::uint32_t>(in.number()) : before.left_out;
-    one.offset = sum(sum(before.offset, before.bytes), in.signed_number());
-    one.bytes = sum(before.bytes, in.signed_number());
-    before = one;
+  for (auto& chunk : chunks) {
+    if constexpr (Codec::kDecodes) {
+      ChunkDelta delta;
+      codec(delta);
+      chunk = chunk_of(delta, before);
+    } else {
+      codec(delta_of(chunk, before));
+    }
+    before = chunk;
   }
-  return dataset;
 }
+
+}  // namespace
+
+template <class Codec>
+void fields(Codec& codec, base::Record<Codec, Dataset>& dataset) {
+  codec(dataset.type, dataset.fill, dataset.stored_shape, dataset.missing, dataset.storage, dataset.padding,
+        dataset.offset, dataset.inside, dataset.chunk, dataset.filters, dataset.edges_packed, dataset.changes);
+  chunk_fields(codec, dataset.chunks);
+}
+
+std::string packed(const Dataset& dataset) { return base::encode(dataset); }
+
+Dataset unpacked(std::string_view bytes) { return base::decode<Dataset>(bytes, base::kAnotherRank); }
 
 }  // namespace plait::container::hdf5

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "container/encoding.hpp"
 #include "plait/file_options.hpp"
 
 namespace plait::container::hdf5 {
@@ -19,6 +20,11 @@ struct Filter {
   std::vector<std::uint32_t> values;  ///< its parameters
   std::string name;
 };
+
+template <class Codec>
+void fields(Codec& codec, base::Record<Codec, Filter>& filter) {
+  codec(filter.id, filter.values, filter.name);
+}
 
 /// A chunk that lies in the file.
 struct Chunk {
@@ -35,11 +41,18 @@ enum class Storage : std::uint8_t {
   kChunks
 };
 
+constexpr Storage last_value(Storage /*any*/) { return Storage::kChunks; }
+
 /// Of changes that are kept apart until the end: where in the file they begin, and what marks them (ChunkLog).
 struct Changes {
   std::int64_t begin = 0;
   std::uint64_t mark = 0;
 };
+
+template <class Codec>
+void fields(Codec& codec, base::Record<Codec, Changes>& changes) {
+  codec(changes.begin, changes.mark);
+}
 
 /// Padding of fixed-length strings.
 enum class TextPadding : std::uint8_t {
@@ -47,6 +60,8 @@ enum class TextPadding : std::uint8_t {
   kTerminated,  ///< terminated by a NUL; the bytes after it have no meaning
   kSpace        ///< padded with blanks, as in Fortran
 };
+
+constexpr TextPadding last_value(TextPadding /*any*/) { return TextPadding::kSpace; }
 
 struct Dataset {
   ArrayType type;
@@ -97,9 +112,11 @@ struct Dataset {
   std::string kept() const;
 };
 
+template <class Codec>
+void fields(Codec& codec, base::Record<Codec, Dataset>& dataset);
 /// What other ranks need of a dataset, as bytes: some 5 for each chunk.
 std::string packed(const Dataset& dataset);
-/// errors  kSystem: they are not what packed() gives.
+/// errors  kSystem, EIO: they are not what packed() gives.
 Dataset unpacked(std::string_view bytes);
 
 }  // namespace plait::container::hdf5

@@ -15,6 +15,7 @@ enum class Casting : std::uint8_t {
   kSafe,     ///< those that keep every value; the order of bytes
   kSameKind  ///< also narrower types of the kind, and of a kind further on in: bool, unsigned, signed, real, complex
 };
+constexpr Casting last_value(Casting /*any*/) { return Casting::kSameKind; }
 
 /// `no`, `safe`, `same_kind`; nothing for another word.
 std::optional<Casting> parse_casting(std::string_view word);

@@ -1,7 +1,4 @@
-#include <cstdint>
-#include <cstring>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "collective/collective.hpp"
@@ -13,32 +10,6 @@
 #include "transport/transport.hpp"
 
 namespace plait {
-
-namespace {
-
-/// Texts with their lengths in front, one behind the other.
-std::string joined(const std::vector<std::string>& texts) {
-  std::string all;
-  for (const std::string& one : texts) {
-    const auto length = static_cast<std::int64_t>(one.size());
-    all.append(reinterpret_cast<const char*>(&length), sizeof length);
-    all += one;
-  }
-  return all;
-}
-
-std::vector<std::string> parted(const std::string& all) {
-  std::vector<std::string> texts;
-  for (std::size_t at = 0; at < all.size();) {
-    std::int64_t length = 0;
-    std::memcpy(&length, all.data() + at, sizeof length);
-    texts.push_back(all.substr(at + sizeof length, static_cast<std::size_t>(length)));
-    at += sizeof length + static_cast<std::size_t>(length);
-  }
-  return texts;
-}
-
-}  // namespace
 
 void Comm::barrier() const {
   if (alone()) return;
@@ -55,10 +26,8 @@ std::vector<std::string> Comm::allgather(const std::string& text) const {
     core::worker_of(*this)->run([&] {
       transport::Transport& ranks = core::transport_of(*this);
       collective::together(ranks, [&] {
-        collective::Collective call(ranks, "gather what each rank says", nullptr);
-        const std::vector<std::string> found = collective::gather(ranks, [&] { return text; });
-        const std::string told = collective::tell(ranks, [&] { return joined(found); });
-        call.step([&] { all = parted(told); });
+        const collective::Collective call(ranks, "gather what each rank says", nullptr);
+        all = collective::gather_to_all(ranks, [&] { return text; });
       });
     });
   });

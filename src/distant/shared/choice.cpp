@@ -7,7 +7,6 @@
 #include <tuple>
 
 #include "base/text.hpp"
-#include "base/text_reader.hpp"
 #include "plait/error.hpp"
 
 namespace plait::distant::shared {
@@ -98,24 +97,6 @@ std::vector<int> servers_of(const Candidate& file, std::size_t ranks) {
 }
 
 }  // namespace
-
-std::string Choice::packed() const {
-  std::string out = text(one, ' ', unit, ' ', limit, ' ', servers.size());
-  for (const int server : servers) base::append_parts(out, ' ', server);
-  base::append_parts(out, ' ', id);
-  return out;
-}
-
-Choice Choice::unpacked(const std::string& text) {
-  base::TextReader in(text);
-  Choice choice;
-  std::size_t count = 0;
-  in >> choice.one >> choice.unit >> choice.limit >> count;
-  choice.servers.resize(count);
-  for (int& server : choice.servers) in >> server;
-  in >> choice.id;
-  return choice;
-}
 
 Choice choose(const std::string& path, SharedFilePlace place, const std::vector<Sight>& sights) {
   const auto other = std::ranges::find_if(sights, [&](const Sight& sight) {

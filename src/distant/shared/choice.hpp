@@ -17,10 +17,12 @@ struct Choice {
   std::vector<int> servers;  ///< of each component
   std::int64_t limit = 0;    ///< that the file was made with; 0: none
   bool operator==(const Choice&) const = default;
-
-  std::string packed() const;
-  static Choice unpacked(const std::string& text);
 };
+
+template <class Codec>
+void fields(Codec& codec, base::Record<Codec, Choice>& choice) {
+  codec(choice.one, choice.id, choice.unit, choice.servers, choice.limit);
+}
 
 /// Chooses from what each rank sees.  A component is served where it was written if that rank sees it, otherwise by a
 /// rank that sees it and has few.

@@ -5,8 +5,9 @@
 #include <cerrno>
 #include <set>
 
+#include "base/encoding/decoder.hpp"
+#include "base/encoding/encoder.hpp"
 #include "base/text.hpp"
-#include "base/text_reader.hpp"
 #include "collective/gather.hpp"
 #include "distant/shared/impl.hpp"
 #include "plait/error.hpp"
@@ -26,29 +27,24 @@ struct Census {
 
 /// Collective: every rank serves the component of its number.
 Census count(transport::Transport& transport, const std::string& path, const std::string& own_id) {
-  const std::vector<std::string> each = collective::gather(transport, [&] {
-    std::string mine = distant::host_name() + '\n';
-    for (const std::string& id : shared::ids_seen(path))
-      if (id != own_id) mine += id + '\n';
-    return mine;
+  const std::vector<std::string> each = collective::gather_to_all(transport, [&] {
+    std::set<std::string> ids = shared::ids_seen(path);
+    ids.erase(own_id);
+    return base::encode(distant::host_name(), std::vector<std::string>(ids.begin(), ids.end()));
   });
-  base::TextReader in(collective::tell(transport, [&] {
-    std::string all;
-    for (const std::string& one : each) all += one + '\n';
-    return all;
-  }));
   Census census;
   std::set<std::string> old;
-  int component = 0;
-  std::string line;
-  while (std::getline(in, line)) {
-    if (census.hosts.empty() || census.hosts.back().name != line) {
-      census.hosts.push_back({component, component, line});
+  for (int component = 0; const std::string& one : each) {
+    std::string host;
+    std::vector<std::string> ids;
+    base::decode(one, base::kAnotherRank, host, ids);
+    if (census.hosts.empty() || census.hosts.back().name != host) {
+      census.hosts.push_back({component, component, host});
     } else {
       census.hosts.back().last = component;
     }
     ++component;
-    while (std::getline(in, line) && !line.empty()) old.insert(line);
+    old.insert(ids.begin(), ids.end());
   }
   census.old.assign(old.begin(), old.end());
   return census;

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "base/encoding/traits.hpp"
+
 namespace plait::distant::shared {
 
 /// On which host components were written.
@@ -15,6 +17,11 @@ struct Hosts {
   std::string name;
   bool operator==(const Hosts&) const = default;
 };
+
+template <class Codec>
+void fields(Codec& codec, base::Record<Codec, Hosts>& hosts) {
+  codec(hosts.first, hosts.last, hosts.name);
+}
 
 struct Description {
   std::string id;  ///< 16 hexadecimal digits, of all components of the file
@@ -29,6 +36,13 @@ struct Description {
   const std::string& host(int of_component) const;
   std::string to_text() const;
 };
+
+/// For other ranks; files have to_text().
+template <class Codec>
+void fields(Codec& codec, base::Record<Codec, Description>& description) {
+  codec(description.id, description.components, description.unit, description.component, description.hosts,
+        description.replaced, description.limit);
+}
 
 /// errors  kSystem: names `path`, where the text is damaged or of a newer version.
 Description parse(const std::string& text, const std::string& path);

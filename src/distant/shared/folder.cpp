@@ -17,7 +17,6 @@
 
 #include "base/files/folder.hpp"
 #include "base/text.hpp"
-#include "base/text_reader.hpp"
 #include "distant/local_file.hpp"
 #include "plait/error.hpp"
 #include "store/posix/descriptor.hpp"
@@ -98,46 +97,6 @@ Sight look(const std::string& path, store::posix::Descriptor& held) {
   if (error)
     throw store::posix::system_error(base::text("look into ", folder_of(path), " (host ", host_name(), ")"),
                                      error.value());
-  return sight;
-}
-
-std::string packed(const Sight& sight) {
-  std::string out = base::text(sight.plain.has_value());
-  if (sight.plain) base::append_parts(out, ' ', store::posix::to_string(*sight.plain));
-  base::append_parts(out, ' ', sight.striped.size(), '\n');
-  for (const Seen& each : sight.striped) {
-    const std::string text = each.file.to_text();
-    base::append_parts(out, text.size(), ' ', each.components.size());
-    for (const int component : each.components) base::append_parts(out, ' ', component);
-    base::append_parts(out, '\n', text);
-  }
-  return out;
-}
-
-Sight unpacked(const std::string& packed) {
-  base::TextReader in(packed);
-  Sight sight;
-  bool plain = false;
-  in >> plain;
-  if (plain) {
-    store::posix::Identity file;
-    in >> file;
-    sight.plain = file;
-  }
-  std::size_t count = 0;
-  in >> count;
-  sight.striped.resize(count);
-  for (Seen& each : sight.striped) {
-    std::size_t length = 0;
-    std::size_t components = 0;
-    in >> length >> components;
-    each.components.resize(components);
-    for (int& component : each.components) in >> component;
-    in.get();
-    std::string text(length, '\0');
-    in.read(text.data(), static_cast<std::streamsize>(length));
-    each.file = parse(text, "a description of another rank");
-  }
   return sight;
 }
 

@@ -20,6 +20,11 @@ struct Seen {
   bool operator==(const Seen&) const = default;
 };
 
+template <class Codec>
+void fields(Codec& codec, base::Record<Codec, Seen>& seen) {
+  codec(seen.file, seen.components);
+}
+
 /// What one rank sees under a name.
 struct Sight {
   std::optional<store::posix::Identity> plain;  ///< an ordinary file
@@ -27,12 +32,14 @@ struct Sight {
   bool operator==(const Sight&) const = default;
 };
 
+template <class Codec>
+void fields(Codec& codec, base::Record<Codec, Sight>& sight) {
+  codec(sight.plain, sight.striped);
+}
+
 /// `held` gets the ordinary file, not to be read: while it is there no other one gets its number.
 /// errors  kSystem: no such folder, a damaged description.
 Sight look(const std::string& path, store::posix::Descriptor& held);
-/// As text for other ranks, and back.
-std::string packed(const Sight& sight);
-Sight unpacked(const std::string& text);
 
 /// A file that belongs to a shared one.
 struct Part {

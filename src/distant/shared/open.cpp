@@ -12,8 +12,9 @@
 #include <map>
 #include <utility>
 
+#include "base/encoding/decoder.hpp"
+#include "base/encoding/encoder.hpp"
 #include "base/text.hpp"
-#include "base/text_reader.hpp"
 #include "collective/gather.hpp"
 #include "core/comm/guard.hpp"
 #include "core/comm/internals.hpp"
@@ -143,12 +144,10 @@ bool SharedFile::Impl::make_one(collective::Collective& call) {
     // What is replaced stays where a rank cannot use the new one.
     call.step([&] { distant::LocalFile(path, DistantMode::kReadWrite, rank_, false); });
     const std::string made = collective::tell(
-        *transport_, [&] { return new_one_ ? store::posix::to_string(new_one_->identity()) : std::string(); });
+        *transport_, [&] { return base::encode(new_one_ ? new_one_->identity() : store::posix::Identity{}); });
     commit_one(call);
     open_one(call, options_.path);
-    store::posix::Identity file;
-    base::TextReader(made) >> file;
-    expect_one(call, file);
+    expect_one(call, base::decode<store::posix::Identity>(made, base::kAnotherRank));
     return true;
   }
   open_one(call, path);
@@ -165,16 +164,12 @@ void SharedFile::Impl::open_one(collective::Collective& call, const std::string&
   });
   open_rounds(call, own, options_.persistent || options_.mode != SharedFileMode::kWrite);
   // One rank of each node.  This one stands for its own.
-  const std::vector<std::string> each =
-      collective::gather(*transport_, [this] { return text(transport_->worker_on_node(0)); });
-  base::TextReader in(collective::tell(*transport_, [&] {
-    std::string all;
-    for (const std::string& one : each) all += one + ' ';
-    return all;
-  }));
   std::vector<int> ranks;
-  for (int rank = 0; in >> rank;)
+  for (const std::string& each :
+       collective::gather_to_all(*transport_, [this] { return base::encode(transport_->worker_on_node(0)); })) {
+    const int rank = base::decode<int>(each, base::kAnotherRank);
     if (transport_->node_rank_of(rank) < 0) ranks.push_back(rank);
+  }
   std::ranges::sort(ranks);
   const auto [end, last] = std::ranges::unique(ranks);
   ranks.erase(end, last);
@@ -227,7 +222,7 @@ void SharedFile::Impl::open_existing(collective::Collective& call) {
     std::string now;
     call.step([&] {
       sight = shared::look(options_.path, held);
-      now = shared::packed(sight);
+      now = base::encode(sight);
     });
     same = now == before ? same + 1 : 0;
     before = std::move(now);
@@ -245,16 +240,17 @@ void SharedFile::Impl::open_existing(collective::Collective& call) {
 }
 
 void SharedFile::Impl::open_chosen(collective::Collective& call, const shared::Sight& sight) {
-  const std::vector<std::string> sights = collective::gather(*transport_, [&] { return shared::packed(sight); });
+  const std::vector<std::string> sights = collective::gather(*transport_, [&] { return base::encode(sight); });
   shared::Choice choice;
   call.step([&] {
     if (rank_ != 0) return;
     std::vector<shared::Sight> all;
     all.reserve(sights.size());
-    for (const std::string& each : sights) all.push_back(shared::unpacked(each));
+    for (const std::string& each : sights) all.push_back(base::decode<shared::Sight>(each, base::kAnotherRank));
     choice = shared::choose(options_.path, options_.place, all);
   });
-  choice = shared::Choice::unpacked(collective::tell(*transport_, [&] { return choice.packed(); }));
+  choice = base::decode<shared::Choice>(collective::tell(*transport_, [&] { return base::encode(choice); }),
+                                        base::kAnotherRank);
   if (choice.one) {
     one_ = true;
     open_one(call, options_.path);
@@ -314,25 +310,26 @@ void SharedFile::Impl::warn_of_lacking_room() {
         lacking += std::max<std::int64_t>(
             0, parts_.stripes().length(component, options_.expected) - parts_.direct(component)->size());
     }
-    own = text(lacking, ' ', room.f_bavail * room.f_frsize, ' ', disk.st_dev, ' ', distant::host_name());
+    own = base::encode(lacking, static_cast<std::int64_t>(room.f_bavail * room.f_frsize),
+                       std::pair(distant::host_name(), static_cast<std::uint64_t>(disk.st_dev)));
   });
   // Ranks may share a disk.
-  std::map<std::string, std::pair<std::int64_t, std::int64_t>> disks;
+  std::map<std::pair<std::string, std::uint64_t>, std::pair<std::int64_t, std::int64_t>> disks;
   for (const std::string& each : collective::gather(*transport_, [&] { return own; })) {
-    base::TextReader in(each);
+    if (each.empty()) continue;
     std::int64_t lacking = 0;
     std::int64_t free = 0;
-    std::string name;
-    if (!(in >> lacking >> free) || !std::getline(in, name)) continue;
-    auto& [all, least] = disks.try_emplace(name, 0, free).first->second;
+    std::pair<std::string, std::uint64_t> disk_of_host;
+    base::decode(each, base::kAnotherRank, lacking, free, disk_of_host);
+    auto& [all, least] = disks.try_emplace(disk_of_host, 0, free).first->second;
     all += lacking;
     least = std::min(least, free);
   }
-  for (const auto& [name, need] : disks) {
+  for (const auto& [disk_of_host, need] : disks) {
     if (need.first <= need.second) continue;
     std::cerr << text("plait: the shared file ", options_.path, " is expected to get ", options_.expected,
-                      " bytes, but host ", name.substr(name.rfind(' ') + 1), " has room for ",
-                      base::bytes_text(need.second), " of its ", base::bytes_text(need.first), '\n');
+                      " bytes, but host ", disk_of_host.first, " has room for ", base::bytes_text(need.second),
+                      " of its ", base::bytes_text(need.first), '\n');
     return;
   }
 }

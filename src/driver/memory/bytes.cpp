@@ -6,9 +6,10 @@
 #include <mutex>
 #include <utility>
 
+#include "base/encoding/decoder.hpp"
+#include "base/encoding/encoder.hpp"
 #include "base/process.hpp"
 #include "base/text.hpp"
-#include "base/text_reader.hpp"
 #include "collective/broadcast.hpp"
 #include "plait/error.hpp"
 
@@ -46,11 +47,10 @@ std::shared_ptr<SharedBytes> make_bytes(collective::Collective& call, std::int64
     if (transport.rank() != 0) return;
     const auto address = transport::find_shared(part->data());
     if (!address) throw Error(ErrorKind::kSystem, base::text("the memory of ", shown, " is lost"), EFAULT);
-    where = base::text(address->area, ' ', address->offset);
+    where = base::encode(address->area, address->offset);
   });
-  base::TextReader told(collective::broadcast_text(transport, where));
   transport::SharedAddress address;
-  told >> address.area >> address.offset;
+  base::decode(collective::broadcast_text(transport, where), base::kAnotherRank, address.area, address.offset);
   made->part = std::move(part);
   made->data = transport::locate_shared(address);
   made->bytes = bytes;

@@ -38,10 +38,8 @@ void take_body(Link& link, const FrameHead& head, std::string& body) {
   const std::span<std::byte> parts[] = {std::as_writable_bytes(std::span(body))};
   link.take(parts, no_limit());
   if (head.kind != static_cast<std::uint32_t>(Frame::kRefused)) return;
-  FieldReader fields(body);
-  const auto code = static_cast<int>(fields.number());
-  throw Error(code == 0 || code == EINVAL ? ErrorKind::kArgument : ErrorKind::kSystem, fields.text(),
-              code == EINVAL ? 0 : code);
+  const auto [code, why] = base::decode<Refusal>(body, kOtherEnd);
+  throw Error(code == 0 || code == EINVAL ? ErrorKind::kArgument : ErrorKind::kSystem, why, code == EINVAL ? 0 : code);
 }
 
 }  // namespace
@@ -57,9 +55,8 @@ FrameHead receive_frame(Link& link, std::string& body, Clock::time_point until) 
 const std::byte* Partner::slot(int number, std::int64_t step, std::int64_t bytes) {
   SlotMemory& memory = slots_[number];
   if (memory.data() == nullptr) {
-    FieldWriter fields;
-    fields.put(std::int64_t{number});
-    send(*link_, Frame::kMap, fields.bytes());
+    const std::string request = base::encode(number);
+    send(*link_, Frame::kMap, std::as_bytes(std::span(request)));
     std::string body;
     if (receive_frame(*link_, body, no_limit()).kind != static_cast<std::uint32_t>(Frame::kSlot)) fail_frame();
     base::Descriptor descriptor = link_->descriptor();
@@ -83,9 +80,8 @@ void Partner::check(int number, std::int64_t step) {
 }
 
 void Partner::ask(const Wanted& wanted) {
-  FieldWriter fields;
-  wanted.put(fields);
-  std::span<const std::byte> rest = fields.bytes();
+  const std::string request = base::encode(wanted);
+  std::span<const std::byte> rest = std::as_bytes(std::span(request));
   if (rest.size() > kMostRequest)
     throw Error(ErrorKind::kArgument, text("a layout whose text has ", wanted.layout.size(),
                                            " bytes is too irregular for a pipe between hosts, which takes ",
@@ -121,16 +117,12 @@ std::unique_ptr<Link> Partners::connect(const Endpoints& to, std::int64_t proces
 std::vector<std::string> Partners::ask_for(const std::string& endpoints, std::int64_t process,
                                            std::int64_t what) const {
   const std::unique_ptr<Link> link = connect(Endpoints::parse(endpoints), process);
-  FieldWriter fields;
-  fields.put(what);
-  send(*link, Frame::kWhere, fields.bytes());
+  const std::string request = base::encode(what);
+  send(*link, Frame::kWhere, std::as_bytes(std::span(request)));
   std::string body;
   if (receive_frame(*link, body, Clock::now() + kConnecting).kind != static_cast<std::uint32_t>(Frame::kThere))
     fail_frame();
-  FieldReader answer(body);
-  std::vector<std::string> found(static_cast<std::size_t>(answer.count()));
-  for (std::string& one : found) one = answer.text();
-  return found;
+  return base::decode<std::vector<std::string>>(body, kOtherEnd);
 }
 
 const std::string& Partners::find(std::int64_t process) {

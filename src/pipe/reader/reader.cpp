@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <limits>
 #include <string_view>
 #include <thread>
 #include <utility>
@@ -12,6 +11,7 @@
 #include "base/wait/interruption.hpp"
 #include "collective/agree.hpp"
 #include "collective/broadcast.hpp"
+#include "pipe/messages.hpp"
 #include "pipe/protocol.hpp"
 #include "plait/error.hpp"
 #include "transport/gates.hpp"
@@ -34,13 +34,13 @@ constexpr std::chrono::milliseconds kLongestPause{8};
 /// What a writer has left behind does not stay long where there are others.
 constexpr std::chrono::milliseconds kBeforeLeftovers{500};
 
-void send(Link& link, Frame kind, std::span<const std::byte> body, Clock::time_point until) {
-  const std::span<const std::byte> parts[] = {body};
+void send(Link& link, Frame kind, std::string_view body, Clock::time_point until) {
+  const std::span<const std::byte> parts[] = {std::as_bytes(std::span(body))};
   link.send({static_cast<std::uint32_t>(kind), 0, 0, body.size()}, parts, until);
 }
 
 /// A step's words behind its number and slot, which are other ones each time.
-std::string_view what_of(std::string_view words) { return words.substr(2 * sizeof(std::int64_t)); }
+std::string_view what_of(std::string_view words) { return words.substr(kPositionBytes); }
 
 /// Whether a writer still invites with the same words.
 bool is_there(const std::string& name, const Invitation& invitation) {
@@ -53,22 +53,18 @@ bool is_there(const std::string& name, const Invitation& invitation) {
 Reader::Reader(collective::Collective& call, const std::string& shown, const Options& options, const Expected& expected)
     : shown_(shown), options_(options), stated_(expected.dtype), first_(call.transport().rank() == 0) {
   transport::Transport& transport = call.transport();
-  FieldWriter told;
+  std::string endpoints;
+  std::string key;
+  std::string message;
   call.step([&] {
     if (!first_) return;
     attach(Clock::now() + std::chrono::duration_cast<Clock::duration>(options.timeout), expected, transport.size());
-    told.put(invitation_.endpoints.text()).put(invitation_.key.text()).put(writer_processes_).put(writer_);
-    put(told, type_);
+    message = base::encode(invitation_.endpoints.text(), invitation_.key.text(), writer_processes_, writer_, type_);
   });
-  const std::string heard = collective::broadcast_text(transport, told.text());
+  message = collective::broadcast_text(transport, message);
   call.step([&] {
-    FieldReader fields(heard);
-    const Endpoints first = Endpoints::parse(fields.text());
-    const Key key = Key::parse(fields.text());
-    writer_processes_ = fields.number();
-    writer_ = fields.text();
-    type_ = take_type(fields);
-    partners_.emplace(shown, first, key, writer_processes_);
+    base::decode(message, base::kAnotherRank, endpoints, key, writer_processes_, writer_, type_);
+    partners_.emplace(shown, Endpoints::parse(endpoints), Key::parse(key), writer_processes_);
   });
 }
 
@@ -94,20 +90,17 @@ void Reader::attach(Clock::time_point until, const Expected& expected, std::int6
         invitation_ = *found;
         const auto answered = Clock::now() + kAnswering;  // not less for who does not want to wait for a writer
         control_ = std::make_unique<Announcements>(call_on(*found, answered));
-        FieldWriter fields;
-        fields.put(this_program()).put(processes).put(expected.dtype);
-        fields.put(std::int64_t{expected.shape ? 1 : 0}).put(expected.shape.value_or(Extents()));
-        fields.put(static_cast<std::int64_t>(options_.casting));
-        send(control_->link(), Frame::kAttach, fields.bytes(), answered);
+        const AttachRequest request{this_program(), processes, expected.dtype, expected.shape, options_.casting};
+        send(control_->link(), Frame::kAttach, base::encode(request), answered);
         std::string body;
         const auto head = receive_frame(control_->link(), body, answered);
         if (head.kind != static_cast<std::uint32_t>(Frame::kWelcome))
           throw Error(ErrorKind::kSystem,
                       text(shown_, ": what answers is not a Plait writer; use the same Plait at both ends"), EPROTO);
-        FieldReader welcome(body);
-        type_ = as_stated(take_type(welcome));
-        writer_processes_ = welcome.number();
-        writer_ = welcome.text();
+        auto welcome = base::decode<Welcome>(body, kOtherEnd);
+        type_ = as_stated(std::move(welcome.type));
+        writer_processes_ = welcome.processes;
+        writer_ = std::move(welcome.who);
         control_->take_board(processes + writer_processes_);
         return;
       }
@@ -146,9 +139,10 @@ void Reader::check_lock_is_seen(std::int64_t processes, std::string& known) {
     control_ = std::make_unique<Announcements>(Link::connect(left->endpoints, left->key, until));
     // One that was ending is gone by now.
     if (!find_unlocked_invitation(options_.name)) return control_.reset();
-    FieldWriter fields;
-    fields.put(this_program()).put(processes).put("").put(std::int64_t{0}).put(Extents()).put(std::int64_t{0});
-    send(control_->link(), Frame::kAttach, fields.bytes(), until);
+    AttachRequest request;
+    request.who = this_program();
+    request.processes = processes;
+    send(control_->link(), Frame::kAttach, base::encode(request), until);
     std::string body;
     receive_frame(control_->link(), body, until);
   } catch (const Error& error) {
@@ -222,20 +216,18 @@ std::array<std::int64_t, 2> Reader::hear(std::string& words, transport::Transpor
   if (kind != Frame::kStep)
     throw Error(ErrorKind::kSystem,
                 text(shown_, ": what answers is not a Plait writer; use the same Plait at both ends"), EPROTO);
-  FieldReader fields(words);
-  const std::int64_t number = fields.number();
-  const std::int64_t slot = fields.number();
-  if (number < 0 || slot < 0 || slot > std::numeric_limits<int>::max())
+  StepDescription step;
+  base::Decoder(words, kOtherEnd)(step.number, step.slot);
+  if (step.number < 0 || step.slot < 0)
     throw Error(ErrorKind::kSystem, text(shown_, ": the writer announced an impossible step"), EPROTO);
-  return {number, 2 * slot + (what_of(words) == words_ ? 0 : 1)};
+  return {step.number, 2 * std::int64_t{step.slot} + (what_of(words) == words_ ? 0 : 1)};
 }
 
 void Reader::learn(collective::Collective& call, const std::string& words) {
   try {
     const std::string heard = collective::broadcast_text(call.transport(), words);
     call.step([&] {
-      FieldReader fields(heard);
-      known_ = take_step(fields);
+      known_ = base::decode<StepDescription>(heard, kOtherEnd);
       words_ = what_of(heard);
     });
   } catch (...) {
@@ -354,9 +346,7 @@ std::string Reader::explain(const core::Transfer& transfer) const {
 void Reader::tell(std::uint32_t kind, const std::string& body) noexcept {
   if (!control_) return;
   try {
-    FieldWriter fields;
-    fields.put(body);
-    send(control_->link(), static_cast<Frame>(kind), fields.bytes(), Clock::now() + std::chrono::seconds(1));
+    send(control_->link(), static_cast<Frame>(kind), base::encode(body), Clock::now() + std::chrono::seconds(1));
   } catch (...) {  // it notices that the connection ends
   }
   control_.reset();

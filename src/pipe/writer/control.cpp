@@ -157,11 +157,7 @@ Schedule::Begun WriterControl::begin() {
   return *begun;
 }
 
-std::string WriterControl::frame_of(const StepDescription& step) {
-  FieldWriter fields;
-  put(fields, step);
-  return fields.text();
-}
+std::string WriterControl::frame_of(const StepDescription& step) { return base::encode(step); }
 
 void WriterControl::publish(const StepDescription& step, std::string frame) {
   const std::scoped_lock lock(mutex_);
@@ -222,7 +218,7 @@ void WriterControl::abort(const std::string& why) noexcept {
   }
 }
 
-std::string WriterControl::mismatch(const Expectation& reader) const {
+std::string WriterControl::mismatch(const AttachRequest& reader) const {
   if (type_.element_bytes == 0) return "";  // each step says what it has
   const bool same = reader.dtype.empty() || type_.dtype.empty() || reader.dtype == type_.dtype;
   const bool fits = same || copy::ElementCast::find(type_.dtype, reader.dtype, reader.casting);
@@ -252,18 +248,11 @@ std::unique_ptr<Board> WriterControl::make_board(const Peer& peer, std::uint64_t
   return board;
 }
 
-void WriterControl::attach(const std::shared_ptr<Peer>& peer, FieldReader& fields) {
+void WriterControl::attach(const std::shared_ptr<Peer>& peer, std::span<const std::byte> body) {
   if (readers_.contains(peer->number()))
     throw Error(ErrorKind::kSystem, "a reader registered twice over one connection", EPROTO);
-  Expectation expected;
-  const std::string who = expected.who = fields.text();
-  const std::int64_t processes = fields.number();
-  expected.dtype = fields.text();
-  const bool has_shape = fields.number() != 0;
-  Extents shape = fields.numbers();
-  if (has_shape) expected.shape = std::move(shape);
-  expected.casting = static_cast<copy::Casting>(fields.number());
-  std::string why = mismatch(expected);
+  const auto request = base::decode<AttachRequest>(body, kOtherEnd);
+  std::string why = mismatch(request);
   int code = EINVAL;
   look_at_boards();
   if (schedule_.over()) {
@@ -277,17 +266,15 @@ void WriterControl::attach(const std::shared_ptr<Peer>& peer, FieldReader& field
     // It was to be one of those that the writer waits for; anybody else who is mistaken stops nobody.
     trouble_ = why;
   }
-  FieldWriter answer;
   if (!why.empty()) {
-    answer.put(std::int64_t{code}).put(why);
-    send(*peer, Frame::kRefused, answer.bytes());
+    const std::string answer = base::encode(Refusal{code, why});
+    send(*peer, Frame::kRefused, std::as_bytes(std::span(answer)));
     peer->close();
   } else {
-    put(answer, type_);
-    answer.put(std::int64_t{processes_}).put(who_);
+    const std::string answer = base::encode(Welcome{type_, processes_, who_});
     const std::uint64_t id = schedule_.attach();
     try {
-      readers_[peer->number()] = {id, who, processes, peer, make_board(*peer, id)};
+      readers_[peer->number()] = {id, request.who, request.processes, peer, make_board(*peer, id)};
     } catch (...) {
       readers_.erase(peer->number());
       schedule_.leave(id, false);  // or steps would be kept for it
@@ -295,7 +282,7 @@ void WriterControl::attach(const std::shared_ptr<Peer>& peer, FieldReader& field
     }
     const Reader& reader = readers_.at(peer->number());
     ++come_;
-    send(*peer, Frame::kWelcome, answer.bytes(), reader.board ? reader.board->descriptor() : -1);
+    send(*peer, Frame::kWelcome, std::as_bytes(std::span(answer)), reader.board ? reader.board->descriptor() : -1);
   }
   changed_.notify_all();
 }
@@ -332,10 +319,11 @@ void WriterControl::drop(std::uint64_t peer, Going how, const std::string& troub
   changed_.notify_all();
 }
 
-void WriterControl::received(const std::shared_ptr<Peer>& peer, const FrameHead& head, FieldReader& fields) {
+void WriterControl::received(const std::shared_ptr<Peer>& peer, const FrameHead& head,
+                             std::span<const std::byte> body) {
   const std::scoped_lock lock(mutex_);
   const auto kind = static_cast<Frame>(head.kind);
-  if (kind == Frame::kAttach) return attach(peer, fields);
+  if (kind == Frame::kAttach) return attach(peer, body);
   if (kind == Frame::kStatus) {
     look_at_boards();
     const std::string all = status();
@@ -354,7 +342,9 @@ void WriterControl::received(const std::shared_ptr<Peer>& peer, const FrameHead&
       changed_.notify_all();
       break;
     case Frame::kLeave: drop(peer->number(), Going::kContent, ""); break;
-    case Frame::kAbort: drop(peer->number(), Going::kFailed, text("has failed: ", fields.text())); break;
+    case Frame::kAbort:
+      drop(peer->number(), Going::kFailed, text("has failed: ", base::decode<std::string_view>(body, kOtherEnd)));
+      break;
     default: throw Error(ErrorKind::kSystem, "a frame that no writer of a pipe knows", EPROTO);
   }
 }
@@ -365,15 +355,19 @@ void WriterControl::closed(const std::shared_ptr<Peer>& peer, const std::string&
 }
 
 std::string WriterControl::status() const {
-  FieldWriter out;
-  out.put(who_).put(std::int64_t{processes_});
-  put(out, type_);
-  out.put(schedule_.published()).put(std::int64_t{schedule_.held()}).put(std::int64_t{schedule_.slots()});
-  out.put(schedule_.dropped()).put(bytes_).put(static_cast<std::int64_t>(readers_.size()));
+  StatusAnswer answer;
+  answer.who = who_;
+  answer.processes = processes_;
+  answer.type = type_;
+  answer.steps = schedule_.published();
+  answer.held = schedule_.held();
+  answer.queue = schedule_.slots();
+  answer.dropped = schedule_.dropped();
+  answer.bytes = bytes_;
   for (const auto& [number, reader] : readers_)
-    out.put(reader.who).put(reader.processes).put(schedule_.position(reader.id) + 1);
-  out.put(steps_.empty() ? std::string_view() : steps_.rbegin()->second);
-  return out.text();
+    answer.readers.push_back({reader.who, reader.processes, schedule_.position(reader.id) + 1});
+  if (!steps_.empty()) answer.newest = base::decode<StepDescription>(steps_.rbegin()->second, kOtherEnd);
+  return base::encode(answer);
 }
 
 }  // namespace plait::pipe

@@ -3,16 +3,18 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "pipe/board.hpp"
 #include "pipe/description.hpp"
-#include "pipe/fields.hpp"
+#include "pipe/messages.hpp"
 #include "pipe/options.hpp"
 #include "pipe/writer/schedule.hpp"
 #include "transport/native/server.hpp"
@@ -48,7 +50,7 @@ class WriterControl {
 
   /// A frame of a reader's process of rank 0, or of somebody who asks.  errors  kSystem, EPROTO: it makes no sense.
   void received(const std::shared_ptr<transport::native::Peer>& peer, const transport::native::FrameHead& head,
-                FieldReader& fields);
+                std::span<const std::byte> body);
   void closed(const std::shared_ptr<transport::native::Peer>& peer, const std::string& why);
 
  private:
@@ -63,16 +65,9 @@ class WriterControl {
 
     bool joined() const { return board && board->joined(); }
   };
-  void attach(const std::shared_ptr<transport::native::Peer>& peer, FieldReader& fields);
-  /// What a reader says that the pipe carries.
-  struct Expectation {
-    std::string who;
-    std::string dtype;
-    std::optional<Extents> shape;
-    copy::Casting casting = copy::Casting::kNo;
-  };
-  /// Why it is not met; empty: it is.
-  std::string mismatch(const Expectation& reader) const;
+  void attach(const std::shared_ptr<transport::native::Peer>& peer, std::span<const std::byte> body);
+  /// Why what a reader expects is not met; empty: it is.
+  std::string mismatch(const AttachRequest& reader) const;
   /// Sends a reader that waits what there is for it.
   void serve(Reader& reader);
   void serve_all();

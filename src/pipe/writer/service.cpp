@@ -25,28 +25,21 @@ void WriterService::set_directory(std::vector<std::string> group, std::vector<st
   groups_ = std::move(groups);
 }
 
-std::string WriterService::where(std::int64_t what) const {
-  const std::vector<std::string>& all = what == kLeaders ? groups_ : group_;
-  FieldWriter answer;
-  answer.put(static_cast<std::int64_t>(all.size()));
-  for (const std::string& one : all) answer.put(one);
-  return answer.text();
-}
-
-void WriterService::serve(const std::shared_ptr<Peer>& peer, const FrameHead& head, FieldReader& fields) {
+void WriterService::serve(const std::shared_ptr<Peer>& peer, const FrameHead& head, std::span<const std::byte> body) {
   switch (static_cast<Frame>(head.kind)) {
     case Frame::kWhere: {
-      const std::string there = where(fields.number());
+      const bool leaders = base::decode<std::int64_t>(body, kOtherEnd) == kLeaders;
+      const std::string there = base::encode(leaders ? groups_ : group_);
       return send(*peer, Frame::kThere, head.tag, std::as_bytes(std::span(there)));
     }
     case Frame::kMap: {
-      const int descriptor = steps_->descriptor(static_cast<int>(fields.number()));
+      const int descriptor = steps_->descriptor(base::decode<int>(body, kOtherEnd));
       if (descriptor < 0 || !peer->near())
         throw Error(ErrorKind::kSystem, "the reader asked for shared memory that the writer does not have", EPROTO);
       return send(*peer, Frame::kSlot, head.tag, {}, descriptor);
     }
     case Frame::kGet: {
-      auto message = std::make_shared<const StepStore::Message>(steps_->find(Wanted::take(fields)));
+      auto message = std::make_shared<const StepStore::Message>(steps_->find(base::decode<Wanted>(body, kOtherEnd)));
       const auto bytes = static_cast<std::uint64_t>(message->bytes());
       return peer->stream(
           {static_cast<std::uint32_t>(Frame::kData), 0, head.tag, 0}, bytes,
@@ -62,7 +55,7 @@ void WriterService::serve(const std::shared_ptr<Peer>& peer, const FrameHead& he
     default: break;
   }
   if (!control_) throw Error(ErrorKind::kSystem, "a frame that this process of a pipe does not know", EPROTO);
-  control_->received(peer, head, fields);
+  control_->received(peer, head, body);
 }
 
 void WriterService::take_part(std::uint64_t peer, std::span<const std::byte> part) {
@@ -76,18 +69,13 @@ void WriterService::received(const std::shared_ptr<Peer>& peer, const FrameHead&
   try {
     if (head.kind == static_cast<std::uint32_t>(Frame::kPart)) return take_part(peer->number(), body);
     const auto front = parts_.extract(peer->number());
-    if (front.empty()) {
-      FieldReader fields(body);
-      return serve(peer, head, fields);
-    }
+    if (front.empty()) return serve(peer, head, body);
     front.mapped().append(reinterpret_cast<const char*>(body.data()), body.size());
-    FieldReader fields(front.mapped());
-    serve(peer, head, fields);
+    serve(peer, head, std::as_bytes(std::span(front.mapped())));
   } catch (const Error& error) {
     try {
-      FieldWriter answer;
-      answer.put(std::int64_t{error.system_code()}).put(error.what());
-      send(*peer, Frame::kRefused, head.tag, answer.bytes());
+      const std::string answer = base::encode(Refusal{error.system_code(), error.what()});
+      send(*peer, Frame::kRefused, head.tag, std::as_bytes(std::span(answer)));
       if (error.system_code() == EPROTO) peer->close();
     } catch (...) {
       peer->close();

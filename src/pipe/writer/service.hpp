@@ -31,9 +31,8 @@ class WriterService : public transport::native::Service {
 
  private:
   void serve(const std::shared_ptr<transport::native::Peer>& peer, const transport::native::FrameHead& head,
-             FieldReader& fields);
+             std::span<const std::byte> body);
   void take_part(std::uint64_t peer, std::span<const std::byte> part);
-  std::string where(std::int64_t what) const;
 
   std::shared_ptr<StepStore> steps_;
   std::shared_ptr<WriterControl> control_;

@@ -12,32 +12,6 @@
 
 namespace plait::pipe {
 
-void Wanted::put(FieldWriter& fields) const {
-  fields.put(step).put(std::int64_t{slot}).put(variable).put(sender).put(receiver).put(std::int64_t{fill_halo ? 1 : 0});
-  fields.put(layout).put(static_cast<std::int64_t>(region.size()));
-  for (const Slice& slice : region)
-    fields.put(slice.start).put(slice.count).put(slice.step).put(std::int64_t{slice.single ? 1 : 0});
-}
-
-Wanted Wanted::take(FieldReader& fields) {
-  Wanted wanted;
-  wanted.step = fields.number();
-  wanted.slot = static_cast<int>(fields.number());
-  wanted.variable = fields.number();
-  wanted.sender = fields.number();
-  wanted.receiver = fields.number();
-  wanted.fill_halo = fields.number() != 0;
-  wanted.layout = fields.text();
-  wanted.region.resize(fields.count());
-  for (Slice& slice : wanted.region) {
-    slice.start = fields.number();
-    slice.count = fields.number();
-    slice.step = fields.number();
-    slice.single = fields.number() != 0;
-  }
-  return wanted;
-}
-
 copy::LocalArray dense_array(const Layout& layout, std::int64_t rank, std::byte* data, std::int64_t element_bytes) {
   const Extents strides = plan::dense_strides(layout.padded_shape(rank), layout.order());
   return {rank, data, plan::in_bytes(strides, element_bytes)};
@@ -86,12 +60,10 @@ int StepStore::descriptor(int slot) const {
 std::shared_ptr<const redistribution::PackedMessage> StepStore::plan(const Layout& source, const Wanted& wanted,
                                                                      std::int64_t element_bytes) {
   const std::scoped_lock lock(plans_mutex_);
-  FieldWriter fields;
   Wanted alike = wanted;  // in all that the plan depends on
   alike.step = alike.slot = 0;
   alike.variable = element_bytes;
-  alike.put(fields);
-  const std::string key = fields.text() + spelling(source);
+  const std::string key = base::encode(alike, std::string_view(spelling(source)));
   const auto known = std::ranges::find_if(kept_, [&](const Kept& one) { return one.key == key; });
   if (known != kept_.end()) {
     kept_.splice(kept_.begin(), kept_, known);

@@ -13,28 +13,12 @@
 
 #include "copy/local_array.hpp"
 #include "pipe/description.hpp"
-#include "pipe/fields.hpp"
+#include "pipe/messages.hpp"
 #include "pipe/slot_memory.hpp"
 #include "plait/layout.hpp"
-#include "plait/region.hpp"
 #include "redistribution/message.hpp"
 
 namespace plait::pipe {
-
-/// What a reader asks of one rank of a step.
-struct Wanted {
-  std::int64_t step = 0;
-  int slot = 0;
-  std::int64_t variable = 0;
-  std::int64_t sender = 0;
-  std::int64_t receiver = 0;
-  bool fill_halo = false;
-  std::string layout;  ///< the reader's
-  Region region;
-
-  void put(FieldWriter& fields) const;
-  static Wanted take(FieldReader& fields);
-};
 
 /// Each slot has the arrays of one step, dense, as their layouts say, with halos.
 ///

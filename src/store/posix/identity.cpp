@@ -55,12 +55,4 @@ void check_not_replaced(int file, const Identity& expected, const std::string& s
     throw Error(ErrorKind::kSystem, base::text(shown, " has been replaced while it was opened; open it again"), ESTALE);
 }
 
-std::string to_string(const Identity& identity) {
-  return base::text(identity.number, ' ', identity.born, ' ', identity.bytes, ' ', identity.changed);
-}
-
-std::istream& operator>>(std::istream& in, Identity& identity) {
-  return in >> identity.number >> identity.born >> identity.bytes >> identity.changed;
-}
-
 }  // namespace plait::store::posix

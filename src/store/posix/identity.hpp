@@ -2,8 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <iosfwd>
 #include <string>
+
+#include "base/encoding/traits.hpp"
 
 namespace plait::store::posix {
 
@@ -17,6 +18,11 @@ struct Identity {
   bool operator==(const Identity&) const = default;
 };
 
+template <class Codec>
+void fields(Codec& codec, base::Record<Codec, Identity>& identity) {
+  codec(identity.number, identity.born, identity.bytes, identity.changed);
+}
+
 /// errors  kSystem: names `shown`.
 Identity identity_of(int file, const std::string& shown);
 
@@ -29,9 +35,5 @@ bool may_be_same_file(const Identity& one, const Identity& other);
 
 /// errors  kSystem, ESTALE: an open file is another one than `expected`, which had the name `shown` before.
 void check_not_replaced(int file, const Identity& expected, const std::string& shown);
-
-/// What `>>` reads.
-std::string to_string(const Identity& identity);
-std::istream& operator>>(std::istream& in, Identity& identity);
 
 }  // namespace plait::store::posix

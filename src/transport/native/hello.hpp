@@ -23,7 +23,7 @@ namespace plait::transport::native {
 struct Hello {
   static constexpr std::array<char, 8> kMagic{'\x93', 'P', 'L', 'A', 'I', 'T', '\r', '\n'};
   static constexpr std::uint32_t kOrder = 0x01020304;
-  static constexpr std::uint8_t kVersion = 1;
+  static constexpr std::uint8_t kVersion = 2;  ///< also of the bodies of frames
 
   std::array<char, 8> magic = kMagic;
   std::array<std::uint8_t, 4> version{kVersion};  ///< the first byte, that any byte order reads; the others are 0

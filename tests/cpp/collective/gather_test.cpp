@@ -24,6 +24,7 @@ namespace {
 using plait::Error;
 using plait::ErrorKind;
 using plait::collective::gather;
+using plait::collective::gather_to_all;
 using plait::transport::Ticket;
 using plait::transport::Transport;
 using plait::transport::thread::run_team;
@@ -36,6 +37,14 @@ TEST(TextsBetweenRanks, ComeAsTheyAre) {
     const std::vector<std::string> all = gather(transport, [&] { return text_of(transport.rank()); });
     ASSERT_EQ(all.size(), transport.rank() == 0 ? 3U : 0U);
     for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(all[i], text_of(static_cast<int>(i)));
+  });
+}
+
+TEST(TextsBetweenRanks, ReachAllRanks) {
+  run_team(3, [](Transport& transport) {
+    const auto text_of = [](int rank) { return std::string(static_cast<std::size_t>(rank) * 3000, '\n'); };
+    const std::vector<std::string> all = gather_to_all(transport, [&] { return text_of(transport.rank()); });
+    EXPECT_EQ(all, (std::vector{text_of(0), text_of(1), text_of(2)}));
   });
 }
 

@@ -47,10 +47,7 @@ TEST(PipeDescription, ComesBackAsItWasPut) {
   step.slot = 1;
   step.attributes = {{"time", 0.25}, {"name", std::string("x\0y", 3)}, {"count", std::int64_t{-3}}};
   step.variables = {{"data", {{3, 4}, "<f8", 8, plait::Order::kC}, "3x4 (block, *) onto (2)"}, {"p", {{}, "", 3}, ""}};
-  FieldWriter out;
-  put(out, step);
-  FieldReader in(out.bytes());
-  const StepDescription back = take_step(in);
+  const auto back = plait::base::decode<StepDescription>(plait::base::encode(step), kOtherEnd);
   EXPECT_EQ(back.number, 7);
   EXPECT_EQ(back.slot, 1);
   EXPECT_EQ(back.attributes, step.attributes);
@@ -65,12 +62,10 @@ TEST(PipeDescription, CutAnywhereIsAnError) {
   StepDescription step;
   step.attributes = {{"time", 0.25}};
   step.variables = {{"data", {{3, 4}, "<f8", 8, plait::Order::kC}, "3x4"}};
-  FieldWriter out;
-  put(out, step);
-  for (std::size_t length = 0; length < out.bytes().size(); ++length) {
-    FieldReader in(out.bytes().first(length));
-    EXPECT_THROW(take_step(in), Error) << length;
-  }
+  const std::string bytes = plait::base::encode(step);
+  for (std::size_t length = 0; length < bytes.size(); ++length)
+    EXPECT_THROW(plait::base::decode<StepDescription>(bytes.substr(0, length), kOtherEnd), Error) << length;
+  EXPECT_THROW(plait::base::decode<StepDescription>(bytes + '\0', kOtherEnd), Error);
 }
 
 TEST(PipePlacement, PutsPartsBehindEachOtherAtWholeLines) {

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "base/encoding/decoder.hpp"
+#include "base/encoding/encoder.hpp"
 #include "distant/shared/description.hpp"
 #include "distant/shared/folder.hpp"
 #include "plait/error.hpp"
@@ -18,12 +20,10 @@ using plait::distant::shared::Choice;
 using plait::distant::shared::choose;
 using plait::distant::shared::component_suffix;
 using plait::distant::shared::Description;
-using plait::distant::shared::packed;
 using plait::distant::shared::parse;
 using plait::distant::shared::recognise;
 using plait::distant::shared::Seen;
 using plait::distant::shared::Sight;
-using plait::distant::shared::unpacked;
 using plait::store::posix::Identity;
 
 const std::string kOld = "0123456789abcdef";
@@ -104,12 +104,16 @@ TEST(SharedChoice, OrdinaryFilesAreOneWhereAllSeeTheSame) {
 
 TEST(SharedChoice, SightsAndChoicesTravel) {
   const Sight sight{Identity{~0ULL, 5, -7, 8}, {{file(kOld), {0, 3}}, {file(kNew, {kOld, "aaaaaaaaaaaaaaaa"}), {}}}};
-  EXPECT_EQ(unpacked(packed(sight)), sight);
-  EXPECT_EQ(unpacked(packed(Sight{})), Sight{});
+  const auto sent = [](const auto& value) {
+    return plait::base::decode<std::remove_cvref_t<decltype(value)>>(plait::base::encode(value),
+                                                                     plait::base::kAnotherRank);
+  };
+  EXPECT_EQ(sent(sight), sight);
+  EXPECT_EQ(sent(Sight{}), Sight{});
   const Choice choice{false, kOld, 4096, {3, 0, 0}};
-  EXPECT_EQ(Choice::unpacked(choice.packed()), choice);
+  EXPECT_EQ(sent(choice), choice);
   const Choice one{true, {}, 0, {0}, 0};
-  EXPECT_EQ(Choice::unpacked(one.packed()), one);
+  EXPECT_EQ(sent(one), one);
 }
 
 TEST(SharedDescription, TextsAreReadBackOrRefused) {

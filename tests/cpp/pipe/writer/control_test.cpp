@@ -11,7 +11,7 @@
 
 #include "base/descriptor.hpp"
 #include "pipe/board.hpp"
-#include "pipe/fields.hpp"
+#include "pipe/messages.hpp"
 #include "pipe/options.hpp"
 #include "pipe/protocol.hpp"
 
@@ -51,16 +51,10 @@ class PipeControl : public testing::Test {
                                            parse_options(url));
   }
   static void tell(WriterControl& writer, const std::shared_ptr<Caller>& from, Frame kind) {
-    FieldWriter fields;
-    if (kind == Frame::kAttach)
-      fields.put("a reader")
-          .put(std::int64_t{1})
-          .put("")
-          .put(std::int64_t{0})
-          .put(std::vector<std::int64_t>())
-          .put(std::int64_t{0});
-    FieldReader given(fields.bytes());
-    writer.received(from, {static_cast<std::uint32_t>(kind), 0, 0, fields.bytes().size()}, given);
+    AttachRequest request;
+    request.who = "a reader";
+    const std::string body = kind == Frame::kAttach ? base::encode(request) : "";
+    writer.received(from, {static_cast<std::uint32_t>(kind), 0, 0, body.size()}, std::as_bytes(std::span(body)));
   }
   static std::int64_t write(WriterControl& writer) {
     const Schedule::Begun begun = writer.begin();

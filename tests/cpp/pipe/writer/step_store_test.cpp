@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "plait/error.hpp"
 #include "plait/layout.hpp"
 
 namespace plait::pipe {

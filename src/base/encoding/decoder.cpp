@@ -1,0 +1,37 @@
+#include "base/encoding/decoder.hpp"
+
+#include <cerrno>
+
+#include "base/text.hpp"
+#include "plait/error.hpp"
+
+namespace plait::base {
+
+const EncodingSource kAnotherRank{"a message from another rank", "run the same build of Plait on all ranks", EIO};
+
+void Decoder::fail(std::string_view why) const {
+  throw Error(ErrorKind::kSystem,
+              text(source_->content, " is damaged at byte ", length_ - rest_.size(), " of ", length_, ": ", why, "; ",
+                   source_->advice),
+              source_->code);
+}
+
+std::uint64_t Decoder::get_compact() {
+  std::uint64_t value = 0;
+  for (int shift = 0;; shift += 7) {
+    const auto byte = static_cast<std::uint8_t>(take(1)[0]);
+    // The tenth byte has one bit left; a last byte of 0 would make a second spelling of the same number.
+    if (shift == 63 && byte > 1) fail("a number is out of range");
+    if (byte == 0 && shift > 0) fail("a number has needless digits");
+    value |= std::uint64_t{byte & 127U} << shift;
+    if (byte < 128) return value;
+  }
+}
+
+std::size_t Decoder::get_length(std::size_t least) {
+  const std::uint64_t length = get_compact();
+  if (length > rest_.size() / least) fail("a length exceeds its bytes");
+  return static_cast<std::size_t>(length);
+}
+
+}  // namespace plait::base

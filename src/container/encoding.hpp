@@ -1,0 +1,29 @@
+/// The fields of public records, for encoders and decoders (base/encoding/encoder.hpp).
+#pragma once
+
+#include "base/encoding/decoder.hpp"
+#include "base/encoding/encoder.hpp"
+#include "plait/array_description.hpp"
+#include "plait/layout.hpp"
+#include "plait/region.hpp"
+
+namespace plait {
+
+constexpr Order last_value(Order /*any*/) { return Order::kFortran; }
+
+template <class Codec>
+void fields(Codec& codec, base::Record<Codec, ArrayType>& type) {
+  codec(type.shape, type.dtype, type.element_bytes, type.order);
+}
+
+template <class Codec>
+void fields(Codec& codec, base::Record<Codec, Slice>& slice) {
+  codec(slice.start, slice.count, slice.step, slice.single);
+}
+
+template <class Codec>
+void fields(Codec& codec, base::Record<Codec, ArrayAttribute>& attribute) {
+  codec(attribute.name, attribute.dtype, attribute.shape, attribute.values, attribute.texts, attribute.refused);
+}
+
+}  // namespace plait

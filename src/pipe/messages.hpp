@@ -1,0 +1,102 @@
+/// The bodies of frames, as records (base/encoding/encoder.hpp).  Both programs need the same lists of fields: a change
+/// of one raises transport::native::Hello::kVersion.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "copy/cast/element_cast.hpp"
+#include "container/encoding.hpp"
+#include "pipe/description.hpp"
+#include "plait/region.hpp"
+
+namespace plait::pipe {
+
+/// kAttach: a reader, and what it expects the pipe to carry.
+struct AttachRequest {
+  std::string who;
+  std::int64_t processes = 1;
+  std::string dtype;             ///< empty: any
+  std::optional<Extents> shape;  ///< of the array that the pipe is opened for
+  copy::Casting casting = copy::Casting::kNo;
+};
+
+template <class Codec>
+void fields(Codec& codec, base::Record<Codec, AttachRequest>& request) {
+  codec(request.who, request.processes, request.dtype, request.shape, request.casting);
+}
+
+/// kWelcome: the writer.
+struct Welcome {
+  ArrayType type;
+  std::int64_t processes = 1;
+  std::string who;
+};
+
+template <class Codec>
+void fields(Codec& codec, base::Record<Codec, Welcome>& welcome) {
+  codec(welcome.type, welcome.processes, welcome.who);
+}
+
+/// kRefused: an error.
+struct Refusal {
+  int code = 0;
+  std::string why;
+};
+
+template <class Codec>
+void fields(Codec& codec, base::Record<Codec, Refusal>& refusal) {
+  codec(refusal.code, refusal.why);
+}
+
+/// kGet: elements of one rank of a step.
+struct Wanted {
+  std::int64_t step = 0;
+  int slot = 0;
+  std::int64_t variable = 0;
+  std::int64_t sender = 0;
+  std::int64_t receiver = 0;
+  bool fill_halo = false;
+  std::string layout;  ///< the reader's
+  Region region;
+};
+
+template <class Codec>
+void fields(Codec& codec, base::Record<Codec, Wanted>& wanted) {
+  codec(wanted.step, wanted.slot, wanted.variable, wanted.sender, wanted.receiver, wanted.fill_halo, wanted.layout,
+        wanted.region);
+}
+
+/// kStatusText: the writer, its queue and its readers.
+struct StatusAnswer {
+  struct Reader {
+    std::string who;
+    std::int64_t processes = 1;
+    std::int64_t next_step = 0;
+  };
+  std::string who;
+  std::int64_t processes = 1;
+  ArrayType type;
+  std::int64_t steps = 0;
+  std::int64_t held = 0;
+  std::int64_t queue = 0;
+  std::int64_t dropped = 0;
+  std::int64_t bytes = 0;
+  std::vector<Reader> readers;
+  std::optional<StepDescription> newest;
+};
+
+template <class Codec>
+void fields(Codec& codec, base::Record<Codec, StatusAnswer::Reader>& reader) {
+  codec(reader.who, reader.processes, reader.next_step);
+}
+
+template <class Codec>
+void fields(Codec& codec, base::Record<Codec, StatusAnswer>& answer) {
+  codec(answer.who, answer.processes, answer.type, answer.steps, answer.held, answer.queue, answer.dropped,
+        answer.bytes, answer.readers, answer.newest);
+}
+
+}  // namespace plait::pipe

@@ -1,0 +1,51 @@
+// What one rank sends the others of a gzipped file.
+#include "container/gzip/index.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <random>
+#include <string>
+
+#include "base/encoding/encoder.hpp"
+#include "plait/error.hpp"
+
+namespace {
+
+using plait::container::gzip::Framing;
+using plait::container::gzip::Index;
+
+Index index_with(std::size_t points) {
+  Index index;
+  index.packed = 1 << 20;
+  index.unpacked = 5LL << 32;
+  index.framing = Framing::kNone;
+  for (std::size_t i = 0; i < points; ++i)
+    index.points.push_back({static_cast<std::int64_t>(i) * 1000, static_cast<std::int64_t>(i) << 30,
+                            static_cast<int>(i % 8), i % 2 == 0, std::string(i * 100, '\n')});
+  return index;
+}
+
+TEST(GzipIndex, IsTheSameOnOtherRanks) {
+  const Index index = index_with(20);
+  const Index found = Index::parse(index.to_text());
+  EXPECT_EQ(plait::base::encode(found), plait::base::encode(index));
+  ASSERT_EQ(found.points.size(), 20U);
+  EXPECT_EQ(found.framing, Framing::kNone);
+  EXPECT_EQ(found.points[3].window, std::string(300, '\n'));
+  EXPECT_EQ(found.before(7LL << 29).bits, 3);
+}
+
+TEST(GzipIndex, DamagedIsAnError) {
+  const std::string whole = index_with(3).to_text();
+  for (std::size_t length = 0; length < whole.size(); ++length)
+    EXPECT_THROW(Index::parse(whole.substr(0, length)), plait::Error) << length;
+  for (std::size_t at = 0; at < whole.size(); ++at) {
+    std::string changed = whole;
+    changed[at] = static_cast<char>(~changed[at]);
+    EXPECT_THROW(Index::parse(changed), plait::Error) << at;
+  }
+  EXPECT_THROW(Index::parse(index_with(0).to_text()), plait::Error);
+}
+
+}  // namespace

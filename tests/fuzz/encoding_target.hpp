@@ -1,0 +1,13 @@
+/// Encoded values from other processes.
+#pragma once
+
+#include <vector>
+
+#include "received.hpp"
+
+namespace plait::fuzz {
+
+/// `encoding`: records of every kind of field.
+std::vector<Received> received_encodings();
+
+}  // namespace plait::fuzz
