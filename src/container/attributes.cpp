@@ -4,20 +4,14 @@
 #include <set>
 
 #include "base/text.hpp"
+#include "container/encoding.hpp"
 #include "container/npy/encoding.hpp"
 #include "container/npy/header.hpp"
 #include "container/refuse.hpp"
-#include "container/encoding.hpp"
 
 namespace plait::container {
 
 using base::text;
-
-std::string packed_attributes(const ArrayAttributes& attributes) { return base::encode(attributes); }
-
-ArrayAttributes unpacked_attributes(std::string_view packed) {
-  return base::decode<ArrayAttributes>(packed, base::kAnotherRank);
-}
 
 const ArrayAttribute* find_attribute(const ArrayAttributes& attributes, std::string_view name) {
   const auto found = std::ranges::find(attributes, name, &ArrayAttribute::name);

@@ -12,11 +12,6 @@ namespace plait::container {
 /// What nobody calls an attribute, and damage may make of one.
 inline constexpr std::int64_t kMostAttributeBytes = std::int64_t{1} << 28;
 
-/// What other ranks need of them.
-std::string packed_attributes(const ArrayAttributes& attributes);
-/// errors  kSystem, EIO: bytes that packed_attributes() does not give.
-ArrayAttributes unpacked_attributes(std::string_view packed);
-
 /// The one of that name; null where there is none.
 const ArrayAttribute* find_attribute(const ArrayAttributes& attributes, std::string_view name);
 

@@ -3,6 +3,7 @@
 
 #include "base/encoding/decoder.hpp"
 #include "base/encoding/encoder.hpp"
+#include "container/content.hpp"
 #include "plait/array_description.hpp"
 #include "plait/layout.hpp"
 #include "plait/region.hpp"
@@ -25,5 +26,26 @@ template <class Codec>
 void fields(Codec& codec, base::Record<Codec, ArrayAttribute>& attribute) {
   codec(attribute.name, attribute.dtype, attribute.shape, attribute.values, attribute.texts, attribute.refused);
 }
+
+template <class Codec>
+void fields(Codec& codec, base::Record<Codec, ArrayProperties>& array) {
+  codec(array.chunk, array.shard, array.codec, array.fill_value, array.dimension_names, array.unlimited,
+        array.attributes);
+}
+
+template <class Codec>
+void fields(Codec& codec, base::Record<Codec, ArrayDescription>& array) {
+  codec(static_cast<base::Record<Codec, ArrayProperties>&>(array), array.name, array.type);
+}
+
+namespace container {
+
+template <class Codec>
+void fields(Codec& codec, base::Record<Codec, Content>& content) {
+  codec(static_cast<base::Record<Codec, ArrayDescription>&>(content), content.data_offset, content.packed,
+        content.fill);
+}
+
+}  // namespace container
 
 }  // namespace plait

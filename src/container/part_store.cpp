@@ -8,7 +8,6 @@
 
 #include "base/errors.hpp"
 #include "base/text.hpp"
-#include "base/text_reader.hpp"
 
 namespace plait::container {
 
@@ -44,16 +43,6 @@ class PendingTogether : public store::Pending {
 };
 
 }  // namespace
-
-std::string Rows::to_text() const { return base::text(begin, ' ', row, ' ', stride, ' ', count); }
-
-Rows Rows::parse(std::string_view text) {
-  base::TextReader in{std::string(text)};
-  Rows rows;
-  in >> rows.begin >> rows.row >> rows.stride >> rows.count;
-  if (!in) base::throw_system_error(EIO, "another rank sent a damaged place of an array");
-  return rows;
-}
 
 PartStore::PartStore(std::shared_ptr<store::Store> whole, const Rows& rows, std::string name)
     : whole_(std::move(whole)), rows_(rows), name_(std::move(name)) {}

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/encoding/decoder.hpp"
+#include "base/encoding/encoder.hpp"
 #include "store/store.hpp"
 
 namespace plait::container {
@@ -17,11 +19,12 @@ struct Rows {
   std::int64_t row = 0;
   std::int64_t stride = 0;
   std::int64_t count = 0;
-
-  std::string to_text() const;
-  /// errors  kSystem: not a text of to_text().
-  static Rows parse(std::string_view text);
 };
+
+template <class Codec>
+void fields(Codec& codec, base::Record<Codec, Rows>& rows) {
+  codec(rows.begin, rows.row, rows.stride, rows.count);
+}
 
 /// The rows one behind the other, without what lies between them.  Rows that are short and near to each other are read
 /// together with that, by blocks of 1 MiB, and taken out of it; otherwise each is a request of its own.

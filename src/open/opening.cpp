@@ -1,17 +1,17 @@
 #include "open/opening.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "base/encoding/decoder.hpp"
+#include "base/encoding/encoder.hpp"
 #include "base/errors.hpp"
 #include "base/text.hpp"
-#include "base/text_reader.hpp"
 #include "container/array_type.hpp"
-#include "container/attributes.hpp"
+#include "container/encoding.hpp"
 #include "container/foreign.hpp"
 #include "container/raw/container.hpp"
 #include "container/registry.hpp"
@@ -29,6 +29,58 @@ namespace {
 const Format& format_of_new(const std::string& name, Contents contents, const FileOptions& options) {
   if (contents == Contents::kRaw || (contents == Contents::kHeader && options.several)) return container::raw::format();
   return container::format_named(contents == Contents::kHeader ? container::kHeaderName : name);
+}
+
+/// Constants of the cost model that were measured.
+struct Costs {
+  std::string source;
+  std::vector<double> values;  ///< in the order of plan::kCostTerms
+};
+
+template <class Codec>
+void fields(Codec& codec, base::Record<Codec, Costs>& costs) {
+  codec(costs.source, costs.values);
+}
+
+std::vector<double> values_of(const plan::CostModel& model) {
+  std::vector<double> values;
+  for (const plan::CostTerm& term : plan::kCostTerms) values.push_back(model.*term.value);
+  return values;
+}
+
+plan::CostModel model_of(const Costs& costs) {
+  plan::CostModel model;
+  model.source = costs.source;
+  for (std::size_t i = 0; i < std::min(costs.values.size(), plan::kCostTerms.size()); ++i)
+    model.*plan::kCostTerms[i].value = costs.values[i];
+  return model;
+}
+
+/// How rank 0 says that the file is accessed.
+struct Access {
+  std::int64_t memory_bytes = 0;
+  plan::Strategy strategy = plan::Strategy::kAutomatic;
+  std::int64_t readers = 0;
+  bool cold = false;
+};
+
+template <class Codec>
+void fields(Codec& codec, base::Record<Codec, Access>& access) {
+  codec(access.memory_bytes, access.strategy, access.readers, access.cold);
+}
+
+/// What rank 0 has found in a file or described of a new one, for the other ranks.
+struct FoundArray {
+  std::int64_t format = 0;  ///< its index in container::formats()
+  container::Content content;
+  Access access;
+  std::optional<Costs> costs;
+  std::string dataset;  ///< as of Dataset::encoded(), or NewFile::encoded()
+};
+
+template <class Codec>
+void fields(Codec& codec, base::Record<Codec, FoundArray>& found) {
+  codec(found.format, found.content, found.access, found.costs, found.dataset);
 }
 
 /// errors  kArgument: attributes that the format has not.
@@ -150,71 +202,25 @@ void FileOpening::explain(const Error& error, store::Store& store) const {
 }
 
 std::string FileOpening::told() const {
-  const ArrayType& type = content_.type;
-  const auto known = std::ranges::find(container::formats(), format_);
-  std::string out =
-      text(known - container::formats().begin(), ' ', type.element_bytes, ' ', static_cast<int>(type.order), ' ',
-           content_.data_offset, ' ', access_.memory_bytes, ' ', static_cast<int>(access_.strategy), ' ',
-           access_.readers, ' ', access_.cold ? 1 : 0, ' ', content_.packed ? 1 : 0, ' ', type.shape.size());
-  for (const std::int64_t extent : type.shape) base::append_parts(out, ' ', extent);
-  for (const Extents& extents : {content_.chunk_shape(), content_.shard_shape()}) {
-    base::append_parts(out, ' ', extents.size());
-    for (const std::int64_t extent : extents) base::append_parts(out, ' ', extent);
-  }
-  base::append_parts(out, ' ', access_.costs ? 1 : 0);
-  if (access_.costs)
-    for (const plan::CostTerm& term : plan::kCostTerms)
-      base::append_parts(out, ' ', std::bit_cast<std::int64_t>((*access_.costs).*term.value));
-  const std::string source = access_.costs ? access_.costs->source : std::string();
-  const std::string attributes =
-      content_.attributes.empty() ? std::string() : container::packed_attributes(content_.attributes);
-  base::append_parts(out, ' ', source.size(), ' ', type.dtype.size(), ' ', attributes.size(), '\n', source, type.dtype,
-                     attributes);
-  if (call_.transport().size() == 1) return out;
-  return out + (new_file_ ? new_file_->encoded() : dataset_->encoded());
+  FoundArray found;
+  found.format = std::ranges::find(container::formats(), format_) - container::formats().begin();
+  found.content = content_;
+  found.access = {access_.memory_bytes, access_.strategy, access_.readers, access_.cold};
+  if (access_.costs) found.costs = Costs{access_.costs->source, values_of(*access_.costs)};
+  if (call_.transport().size() > 1) found.dataset = new_file_ ? new_file_->encoded() : dataset_->encoded();
+  return base::encode(found);
 }
 
-std::string_view FileOpening::take(const std::string& told) {
-  base::TextReader in(told);
-  std::size_t number = 0;
-  int order = 0;
-  int strategy = 0;
-  int cold = 0;
-  int packed = 0;
-  std::size_t dimensions = 0;
-  ArrayType& type = content_.type;
-  in >> number >> type.element_bytes >> order >> content_.data_offset >> access_.memory_bytes >> strategy >>
-      access_.readers >> cold >> packed >> dimensions;
-  access_.cold = cold != 0;
-  content_.packed = packed != 0;
-  type.shape.resize(dimensions);
-  for (std::int64_t& extent : type.shape) in >> extent;
-  for (std::optional<Extents>* extents : {&content_.chunk, &content_.shard}) {
-    in >> dimensions;
-    if (dimensions > 0) extents->emplace(dimensions);
-    for (std::size_t d = 0; d < dimensions; ++d) in >> (**extents)[d];
-  }
-  int measured = 0;
-  in >> measured;
-  const auto costs = std::make_shared<plan::CostModel>();
-  for (const plan::CostTerm& term : plan::kCostTerms) {
-    std::int64_t bits = 0;
-    if (measured != 0 && in >> bits) (*costs).*term.value = std::bit_cast<double>(bits);
-  }
-  std::size_t source_bytes = 0;
-  std::size_t dtype_bytes = 0;
-  std::size_t attribute_bytes = 0;
-  in >> source_bytes >> dtype_bytes >> attribute_bytes;
-  format_ = container::formats()[number];
-  type.order = static_cast<Order>(order);
-  access_.strategy = static_cast<plan::Strategy>(strategy);
-  const std::string_view texts = std::string_view(told).substr(told.find('\n') + 1);
-  costs->source = texts.substr(0, source_bytes);
-  if (measured != 0) access_.costs = costs;
-  type.dtype = texts.substr(source_bytes, dtype_bytes);
-  const std::string_view attributes = texts.substr(source_bytes + dtype_bytes, attribute_bytes);
-  if (!attributes.empty()) content_.attributes = container::unpacked_attributes(attributes);
-  return texts.substr(source_bytes + dtype_bytes + attribute_bytes);
+std::string FileOpening::take(const std::string& told) {
+  auto found = base::decode<FoundArray>(told, base::kAnotherRank);
+  format_ = container::formats()[static_cast<std::size_t>(found.format)];
+  content_ = std::move(found.content);
+  access_.memory_bytes = found.access.memory_bytes;
+  access_.strategy = found.access.strategy;
+  access_.readers = found.access.readers;
+  access_.cold = found.access.cold;
+  if (found.costs) access_.costs = std::make_shared<const plan::CostModel>(model_of(*found.costs));
+  return std::move(found.dataset);
 }
 
 std::unique_ptr<container::Dataset> FileOpening::attach(std::shared_ptr<store::Store> store, std::string_view encoded) {

@@ -39,7 +39,7 @@ class FileOpening : public driver::Opening {
   /// True if the caller describes raw elements: the name has no known suffix, and shape and type match the file's size.
   bool is_described_as_raw(store::Store& store) const;
   /// Takes from rank 0 what told() gave there; returns what follows for the format.
-  std::string_view take(const std::string& told);
+  std::string take(const std::string& told);
   /// Opens the array that rank 0 has opened or described.
   std::unique_ptr<container::Dataset> attach(std::shared_ptr<store::Store> store, std::string_view encoded);
   /// errors  As OpenedFile::dataset(), with a word on what the bytes look like where they are no array.

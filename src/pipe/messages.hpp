@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "copy/cast/element_cast.hpp"
 #include "container/encoding.hpp"
+#include "copy/cast/element_cast.hpp"
 #include "pipe/description.hpp"
 #include "plait/region.hpp"
 

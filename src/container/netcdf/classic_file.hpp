@@ -15,7 +15,7 @@ class ClassicDataset : public Dataset {
  public:
   /// rows: where the elements lie in `file`.  name: of the variable, for errors.
   ClassicDataset(Content content, std::shared_ptr<store::Store> file, const Rows& rows, const std::string& name);
-  std::string encoded() const override { return rows_.to_text(); }
+  std::string encoded() const override { return base::encode(rows_); }
 
  private:
   Rows rows_;

@@ -142,7 +142,7 @@ class NpzDataset : public Dataset {
   NpzDataset(Content content, const OpenedEntry& entry)
       : Dataset(std::move(content), entry.content), rows_(entry.rows), index_(entry.index) {}
   std::string encoded() const override {
-    return text(rows_.to_text(), '\n', index_ == nullptr ? std::string() : index_->to_text());
+    return base::encode(rows_, index_ == nullptr ? std::string() : index_->to_text());
   }
 
  private:
@@ -263,11 +263,12 @@ class Npz : public Format {
   }
   std::unique_ptr<Dataset> attach(Content content, std::shared_ptr<store::Store> store, const std::string& name,
                                   std::string_view encoded) const override {
-    const std::size_t end = encoded.find('\n');
-    const std::string_view rest = end == std::string_view::npos ? std::string_view() : encoded.substr(end + 1);
-    auto part = std::make_shared<PartStore>(std::move(store), Rows::parse(encoded.substr(0, end)), name);
+    Rows rows;
+    std::string_view index;
+    base::decode(encoded, base::kAnotherRank, rows, index);
+    auto part = std::make_shared<PartStore>(std::move(store), rows, name);
     const OpenedEntry entry =
-        rest.empty() ? opened(std::move(part)) : opened(std::move(part), gzip::Index::parse(rest));
+        index.empty() ? opened(std::move(part)) : opened(std::move(part), gzip::Index::parse(index));
     return std::make_unique<NpzDataset>(std::move(content), entry);
   }
   std::unique_ptr<NewFile> create(const std::string& path, const FileOptions& options) const override;

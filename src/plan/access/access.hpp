@@ -28,6 +28,9 @@ enum class Strategy : std::uint8_t {
   kTwoPhase,   ///< readers take their shares of the section window by window, ranks take their parts from the windows
 };
 
+/// For encoders.
+constexpr Strategy last_value(Strategy /*any*/) { return Strategy::kTwoPhase; }
+
 const char* to_string(Strategy strategy);
 
 /// What the caller decides; zeros leave it to the planner.

@@ -44,7 +44,7 @@ TEST(PartStore, ReadsAndWritesWhatLiesInItsRows) {
   std::mt19937_64 random(3);
   for (const Rows& rows : kCases) {
     const auto whole = filled(rows.begin + rows.count * rows.stride + 100);
-    PartStore part(whole, Rows::parse(rows.to_text()), "part");
+    PartStore part(whole, base::decode<Rows>(base::encode(rows), base::kAnotherRank), "part");
     std::vector<std::byte> expected = rows_of(*whole, rows);
     const auto size = static_cast<std::int64_t>(expected.size());
     ASSERT_EQ(part.size(), size);
@@ -53,12 +53,12 @@ TEST(PartStore, ReadsAndWritesWhatLiesInItsRows) {
       const auto bytes = static_cast<std::int64_t>(random() % static_cast<std::size_t>(size - offset + 1));
       std::vector<std::byte> found(static_cast<std::size_t>(bytes));
       part.read({{offset, found.data(), bytes}});
-      ASSERT_TRUE(std::equal(found.begin(), found.end(), expected.begin() + offset)) << rows.to_text();
+      ASSERT_TRUE(std::equal(found.begin(), found.end(), expected.begin() + offset)) << rows.stride;
       for (std::byte& one : found) one = static_cast<std::byte>(random());
       const std::vector<std::byte> before = whole->bytes();
       part.write({{offset, found.data(), bytes}});
       std::copy(found.begin(), found.end(), expected.begin() + offset);
-      ASSERT_EQ(rows_of(*whole, rows), expected) << rows.to_text();
+      ASSERT_EQ(rows_of(*whole, rows), expected) << rows.stride;
       std::int64_t changed = 0;  // outside of the rows there is nothing
       for (std::size_t k = 0; k < before.size(); ++k) changed += before[k] != whole->bytes()[k] ? 1 : 0;
       ASSERT_LE(changed, bytes);
@@ -83,7 +83,7 @@ TEST(PartStore, RefusesWhatIsNotThere) {
     EXPECT_THROW(part.read({{offset, &one, bytes}}), Error);
     EXPECT_THROW(part.write({{offset, &one, bytes}}), Error);
   }
-  EXPECT_THROW((void)Rows::parse("1 2"), Error);
+  EXPECT_THROW((void)base::decode<Rows>(std::string("12"), base::kAnotherRank), Error);
 }
 
 }  // namespace

@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/text.hpp"
-#include "base/text_reader.hpp"
+#include "base/encoding/decoder.hpp"
+#include "base/encoding/encoder.hpp"
 #include "container/hdf5/writing/new_chunks.hpp"
 #include "container/hdf5/writing/new_content.hpp"
 #include "container/hdf5/writing/new_file.hpp"
@@ -44,9 +44,9 @@ class NewHdfFile : public container::NewFile {
   using container::NewFile::NewFile;
 
   std::string encoded() const override {
-    std::string encoded = base::text(content().file_bytes, ' ');
-    for (const Member& one : content().members) base::append_parts(encoded, one.data_offset, ' ');
-    return encoded;
+    std::vector<std::int64_t> offsets;
+    for (const Member& one : content().members) offsets.push_back(one.data_offset);
+    return base::encode(content().file_bytes, offsets);
   }
   std::unique_ptr<container::Dataset> dataset(std::shared_ptr<store::Store> store) const override {
     std::vector<NewDataset> chunked = chunked_in(content());
@@ -77,10 +77,9 @@ std::unique_ptr<container::NewFile> create_file(const std::string& path, const F
 std::unique_ptr<container::NewFile> attach_file(const std::string& path, const FileOptions& options,
                                                 std::string_view encoded) {
   NewContent made = new_content(path, options);
-  base::TextReader in{std::string(encoded)};
-  in >> made.file_bytes;
-  std::vector<std::int64_t> offsets(made.members.size());
-  for (std::int64_t& offset : offsets) in >> offset;
+  std::vector<std::int64_t> offsets;
+  base::decode(encoded, base::kAnotherRank, made.file_bytes, offsets);
+  offsets.resize(made.members.size());
   set_offsets(made, offsets);
   return std::make_unique<NewHdfFile>(std::move(made));
 }
