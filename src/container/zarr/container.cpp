@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
-#include <system_error>
 #include <utility>
 
 #include "base/text.hpp"
@@ -18,7 +17,7 @@
 #include "container/zarr/new_array.hpp"
 #include "container/zarr/target.hpp"
 #include "plait/error.hpp"
-#include "store/posix/posix_store.hpp"
+#include "store/objects/open_objects.hpp"
 
 namespace plait::container::zarr {
 
@@ -26,7 +25,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using base::text;
-using store::posix::PosixStore;
 
 constexpr int kDeepest = 32;
 constexpr std::size_t kMostArrays = 100'000;
@@ -40,15 +38,9 @@ std::string chunks_text(const Metadata& metadata) {
 
 Extents shard_of(const Metadata& metadata) { return metadata.shards ? metadata.shards->shape : Extents(); }
 
-std::int64_t bytes_below(const fs::path& folder) {
+std::int64_t bytes_below(store::ObjectStore& objects, const std::string& prefix) {
   std::int64_t bytes = 0;
-  std::error_code error;
-  for (fs::recursive_directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
-    std::error_code ignored;
-    if (!at->is_regular_file(ignored)) continue;
-    const std::uintmax_t size = at->file_size(ignored);
-    if (!ignored) bytes += static_cast<std::int64_t>(size);
-  }
+  objects.list(prefix, store::ListDepth::kAll, [&](const store::ListedObject& object) { bytes += object.bytes; });
   return bytes;
 }
 
@@ -60,9 +52,9 @@ Content found_in(const Metadata& metadata) {
 }
 
 /// Describes an array that cannot be opened, with the metadata that was read before the error.
-Member member_of(const fs::path& folder, const std::string& name, const std::string& content, const std::string& file) {
+Member member_of(store::ObjectStore& objects, const std::string& object, const std::string& content) {
+  const std::string file = objects.name_of(object);
   Member member;
-  member.name = name;
   member.kept = "chunks";
   const auto attempt = [&](const auto& read) {
     try {
@@ -74,9 +66,9 @@ Member member_of(const fs::path& folder, const std::string& name, const std::str
   Metadata metadata;
   attempt([&] { parse_metadata(content, file, metadata); });
   member.content = found_in(metadata);
-  attempt([&] { take_attributes(member.content, attributes_in(content, file), content, file); });
+  attempt([&] { take_attributes(member.content, attributes_in(content, objects, object), content, file); });
   member.element = metadata.element;
-  member.stored = bytes_below(folder);
+  member.stored = bytes_below(objects, object.substr(0, object.rfind('/') + 1));
   if (member.refused.empty()) member.kept = chunks_text(metadata);
   if (member.refused.empty()) member.refused = metadata.packing.missing();
   return member;
@@ -88,20 +80,20 @@ struct Found {
   std::vector<GroupAttributes> groups;
 };
 
-/// Adds the arrays in a folder and in the groups below it; those of links are not followed.
-void collect(const fs::path& folder, const std::string& name, int depth, Found& found) {
+/// Adds the arrays whose names begin with `prefix`, and those of the groups below; those of links are not followed.
+/// name: of the array or group in the hierarchy.
+void collect(store::ObjectStore& objects, const std::string& prefix, const std::string& name, Found& found) {
   std::vector<Member>& members = found.members;
-  const std::string file = metadata_file(folder);
-  std::error_code error;
-  if (!fs::is_regular_file(file, error)) return;
+  const std::string object = metadata_object(objects, prefix);
   try {
-    PosixStore store(file, PosixStore::Access::kRead);
-    const std::string content = content_of(store);
-    if (!is_group(content, file)) {
-      members.push_back(member_of(folder, name, content, file));
+    const std::optional<StoredText> content = read_text(objects, object);
+    if (!content) return;
+    if (!is_group(content->text, objects.name_of(object))) {
+      members.push_back(member_of(objects, object, content->text));
+      members.back().name = name;
       return;
     }
-    found.groups.push_back({name, attributes_in(content, file)});
+    found.groups.push_back({name, attributes_in(content->text, objects, object)});
   } catch (const Error& failure) {  // the other arrays can still be read
     Member& member = members.emplace_back();
     member.name = name;
@@ -109,24 +101,24 @@ void collect(const fs::path& folder, const std::string& name, int depth, Found& 
     member.refused = failure.what();
     return;
   }
-  if (depth == kDeepest || members.size() > kMostArrays)
-    throw Error(ErrorKind::kSystem, text(folder.string(), ": groups are nested deeper than ", kDeepest,
+  if (std::ranges::count(prefix, '/') == kDeepest || members.size() > kMostArrays)
+    throw Error(ErrorKind::kSystem, text(objects.name_of(prefix), ": groups are nested deeper than ", kDeepest,
                                          ", or hold more than ", kMostArrays, " arrays; name one"));
-  std::vector<fs::path> below;
-  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
-    std::error_code ignored;
-    if (at->is_directory(ignored) && !at->is_symlink(ignored)) below.push_back(at->path());
-  }
+  std::vector<std::string> below;
+  objects.list(prefix, store::ListDepth::kChildren, [&](const store::ListedObject& child) {
+    if (child.name.ends_with('/')) below.push_back(child.name.substr(0, child.name.size() - 1));
+  });
   std::ranges::sort(below);
-  for (const fs::path& one : below)
-    collect(one, name.empty() ? one.filename().string() : text(name, '/', one.filename().string()), depth + 1, found);
+  for (const std::string& one : below)
+    collect(objects, text(prefix, one, '/'), name.empty() ? one : text(name, '/', one), found);
 }
 
 Found found_below(const store::Store& store, const std::string& file) {
   const fs::path folder = fs::path(store.name()).parent_path();
   const std::string name = folder.lexically_relative(file).string();
   Found found;
-  collect(folder, name == "." ? std::string() : name, 0, found);
+  collect(*store::open_objects(folder.string(), store::Sharing::kPrivate), {}, name == "." ? std::string() : name,
+          found);
   return found;
 }
 
@@ -149,20 +141,21 @@ class Zarr : public NamingContainer {
   std::string tell(const store::Store& view) const override { return dynamic_cast<const ChunkStore&>(view).text(); }
   Content inspect(store::Store& store, const std::string& path, const FileOptions& options) const override {
     const auto& chunks = dynamic_cast<ChunkStore&>(store);
-    const std::string file = metadata_file(chunks.name());
+    const std::string object = metadata_object(chunks.objects(), {});
+    const std::string file = chunks.objects().name_of(object);
     Content found = found_in(chunks.metadata());
-    take_attributes(found, attributes_in(chunks.text(), file), chunks.text(), file);
+    take_attributes(found, attributes_in(chunks.text(), chunks.objects(), object), chunks.text(), file);
     check_told(found, path, options);
     return found;
   }
   bool changes_attributes(const store::Store& /*view*/) const override { return true; }
   void prepare_attributes(store::Store& view, const std::string& /*path*/) const override {
-    dynamic_cast<ChunkStore&>(view).check_folder();
+    dynamic_cast<ChunkStore&>(view).objects().check();
   }
   void change_attributes(store::Store& view, const std::string& /*path*/,
                          const AttributeChanges& changes) const override {
-    zarr::change_attributes(metadata_file(dynamic_cast<ChunkStore&>(view).name()), changes);
-    forget_consolidated_above(dynamic_cast<ChunkStore&>(view).name());
+    zarr::change_attributes(dynamic_cast<ChunkStore&>(view).objects(), changes);
+    drop_consolidated_above(view.name());
   }
   bool keeps_chunks() const override { return true; }
   NewFolder new_folder(std::string_view path, std::optional<std::string_view> array,
@@ -205,14 +198,17 @@ std::shared_ptr<store::Store> Zarr::view(std::shared_ptr<store::Store> store, co
   }
   Metadata metadata = parse_metadata(content, file);
   metadata.check_codecs(path);
-  return std::make_shared<ChunkStore>(folder, std::move(metadata), content, Finders::kAnyone);
+  return std::make_shared<ChunkStore>(store::open_objects(folder, store::Sharing::kShared), std::move(metadata),
+                                      content, false);
 }
 
 std::shared_ptr<store::Store> Zarr::view_of_new(std::shared_ptr<store::Store> store, const NewContent& made) const {
   const std::string file = store->name();
   const std::string content(reinterpret_cast<const char*>(made.head.data()), made.head.size());
-  return std::make_shared<ChunkStore>(fs::absolute(file).parent_path().string(), parse_metadata(content, file), content,
-                                      made.keeps_unfinished ? Finders::kSuccessor : Finders::kNobody);
+  const std::string folder = fs::absolute(file).parent_path().string();
+  const auto sharing = made.keeps_unfinished ? store::Sharing::kResumable : store::Sharing::kPrivate;
+  return std::make_shared<ChunkStore>(store::open_objects(folder, sharing), parse_metadata(content, file), content,
+                                      true);
 }
 
 }  // namespace
