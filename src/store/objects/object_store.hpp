@@ -151,6 +151,8 @@ class ObjectStore {
   virtual std::unique_ptr<NewObject> create(const std::string& object) = 0;
   /// Makes new contents durable together, before they get their names.  errors  kSystem.
   virtual void flush(std::span<NewObject* const> /*contents*/) {}
+  /// True if the location of all objects can be renamed, so that new ones appear at once (new_objects.hpp).
+  virtual bool renames() const { return false; }
   /// True if write() is supported.  Where it is not, a changed object is put as a whole.
   virtual bool writes_in_place() const { return false; }
   /// Writes parts of an object that exists; readers may see some of them before others.  errors  kSystem.

@@ -60,23 +60,27 @@ std::unique_ptr<PosixStore> FolderObjects::open(const std::string& object) const
   return nullptr;
 }
 
-bool FolderObjects::is_excluded(const PosixStore& file, const GetOptions& options, GetResult& result) {
-  if (!options.identity && options.if_match == nullptr && options.if_none_match == nullptr) return false;
-  result.identity = to_object_identity(file.identity());
-  if (options.if_match != nullptr && result.identity != *options.if_match) {
-    result.status = GetStatus::kMismatch;
+bool FolderObjects::examine(PosixStore& file, const GetOptions& options, GetResult& result) {
+  if (!options.identity && options.if_match == nullptr && options.if_none_match == nullptr) {
+    result.bytes = file.size();
     return true;
   }
-  if (options.if_none_match == nullptr || result.identity != *options.if_none_match) return false;
-  result.status = GetStatus::kMatch;
-  return true;
+  const posix::Identity identity = file.identity();
+  result.bytes = identity.bytes;
+  result.identity = to_object_identity(identity);
+  if (options.if_match != nullptr && result.identity != *options.if_match)
+    result.status = GetStatus::kMismatch;
+  else if (options.if_none_match != nullptr && result.identity == *options.if_none_match)
+    result.status = GetStatus::kMatch;
+  else
+    return true;
+  return false;
 }
 
 GetResult FolderObjects::get(const std::string& object, std::vector<ReadSegment> ranges, const GetOptions& options) {
   GetResult result;
   const std::unique_ptr<PosixStore> file = open(object);
-  if (!file || is_excluded(*file, options, result)) return result;
-  result.bytes = file->size();
+  if (!file || !examine(*file, options, result)) return result;
   result.status = GetStatus::kOutside;
   if (!set_offsets(ranges, result.bytes)) return result;
   if (!ranges.empty()) file->read(std::move(ranges));
@@ -89,8 +93,7 @@ GetResult FolderObjects::get_whole(const std::string& object,
                                    const GetOptions& options) {
   GetResult result;
   const std::unique_ptr<PosixStore> file = open(object);
-  if (!file || is_excluded(*file, options, result)) return result;
-  result.bytes = file->size();
+  if (!file || !examine(*file, options, result)) return result;
   const std::span<std::byte> bytes = memory(result.bytes);
   if (result.bytes > 0) file->read({{0, bytes.data(), result.bytes}});
   result.status = GetStatus::kRead;

@@ -40,6 +40,7 @@ class FolderObjects : public ObjectStore {
   bool put(const std::string& object, std::span<const std::byte> bytes, const Condition& condition) override;
   std::unique_ptr<NewObject> create(const std::string& object) override;
   void flush(std::span<NewObject* const> contents) override;
+  bool renames() const override { return true; }
   bool writes_in_place() const override { return true; }
   void write(const std::string& object, std::vector<WriteSegment> segments) override;
   void remove(const std::string& object) override;
@@ -53,8 +54,8 @@ class FolderObjects : public ObjectStore {
   /// Opens the file of an object; nullptr if there is none.
   /// errors  kSystem: ENOENT if the whole folder does not exist.
   std::unique_ptr<posix::PosixStore> open(const std::string& object) const;
-  /// Sets `result` if the options forbid to read from the file.
-  static bool is_excluded(const posix::PosixStore& file, const GetOptions& options, GetResult& result);
+  /// Sets size and identity in `result`, and its status if the conditions are not met: then false.
+  static bool examine(posix::PosixStore& file, const GetOptions& options, GetResult& result);
   /// Opens a file under its final name, and makes its folder if there is none.  flags: as for open().
   posix::Descriptor open_final(const std::string& path, int flags) const;
   void make_folder_of(const std::string& path) const;
