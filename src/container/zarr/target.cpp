@@ -147,8 +147,9 @@ void change_text(ObjectStore& objects, const std::string& object,
   while (true) {
     std::optional<StoredText> found = read_text(objects, object);
     const store::ObjectIdentity identity = found ? found->identity : store::ObjectIdentity{};
-    const std::optional<std::string> changed =
-        change(found ? std::optional<std::string>(std::move(found->text)) : std::nullopt);
+    std::optional<std::string> before;
+    if (found) before = std::move(found->text);
+    const std::optional<std::string> changed = change(before);
     if (!changed || objects.put(object, std::as_bytes(std::span(*changed)), identity)) return;
   }
 }
