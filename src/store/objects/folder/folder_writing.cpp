@@ -212,7 +212,11 @@ bool FolderObjects::put(const std::string& object, std::span<const std::byte> by
     made.write({{0, bytes.data(), size}}, Part::kMore);
     done = made.commit(condition);
   }
-  if (sharing_ == Sharing::kShared) changes_.clear_unused();
+  if (sharing_ == Sharing::kShared) {
+    changes_.clear_unused();
+    // A replaced object is durable at once; so is a new one.
+    if (done) posix::sync_folder(std::filesystem::path(path).parent_path().string());
+  }
   return done;
 }
 
