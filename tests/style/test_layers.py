@@ -45,6 +45,8 @@ USES_HISTORICAL = {
 }
 PURE = {"layout", "plan", "copy"}
 SYSTEM_HEADERS = {"fcntl.h", "unistd.h", "fstream", "filesystem", "sys/mman.h", "sys/socket.h", "thread", "mutex"}
+IN_OBJECTS = ("src/container/zarr/",)
+"""Formats that reach their files through store/objects only, so that they work in memory and in a network."""
 MPI_FOLDERS = (
     "src/transport/mpi/",
     "src/communicator/",
@@ -162,3 +164,16 @@ def test_pure_layers_do_no_io() -> None:
         if name in SYSTEM_HEADERS
     ]
     assert not strays
+
+
+def test_formats_of_several_objects_know_no_files() -> None:
+    strays = [
+        f"{path}: {name}"
+        for path in SOURCES
+        if str(path).startswith(IN_OBJECTS)
+        for name, _ in includes(path)
+        if name.startswith(("store/posix/", "store/objects/folder/", "sys/"))
+        or name in ("fcntl.h", "unistd.h", "fstream", "cstdio")
+        or "store::posix" in read(path)
+    ]
+    assert not strays, f"use store/objects/object_store.hpp instead: {sorted(set(strays))}"

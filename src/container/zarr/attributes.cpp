@@ -6,10 +6,9 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <span>
-#include <system_error>
 #include <utility>
 
 #include "base/text.hpp"
@@ -20,9 +19,7 @@
 #include "container/zarr/json_member.hpp"
 #include "container/zarr/target.hpp"
 #include "plait/error.hpp"
-#include "store/posix/byte_lock.hpp"
-#include "store/posix/posix_store.hpp"
-#include "store/posix/replacement.hpp"
+#include "store/objects/open_objects.hpp"
 
 namespace plait::container::zarr {
 
@@ -30,7 +27,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using Ordered = nlohmann::ordered_json;
-using store::posix::PosixStore;
 
 constexpr std::string_view kDimensions = "_ARRAY_DIMENSIONS";
 constexpr std::string_view kFill = "_FillValue";
@@ -62,30 +58,26 @@ std::optional<double> real_of_letters(std::string_view letters) {
   return std::bit_cast<double>(bits);
 }
 
-bool is_second_version(std::string_view file) { return !file.ends_with("zarr.json"); }
+constexpr std::string_view kSecondAttributes = ".zattrs";
 
-void replace(const std::string& path, const std::string& text) {
-  const auto* bytes = reinterpret_cast<const std::byte*>(text.data());
-  store::posix::Replacement(path, static_cast<std::int64_t>(text.size()), std::span(bytes, text.size())).commit();
-}
+bool is_second_version(std::string_view object) { return !object.ends_with("zarr.json"); }
 
-/// Changes what groups of version 2 above an array keep of its attributes.
-void change_consolidated(const fs::path& array, const std::string& object) {
-  constexpr std::string_view kMetadata = "metadata";
-  std::error_code ignored;
-  for (fs::path above = array.parent_path(); fs::is_regular_file(above / ".zgroup", ignored);
-       above = above.parent_path()) {
-    const std::string path = (above / ".zmetadata").string();
-    if (fs::is_regular_file(path, ignored)) {
-      const store::posix::Descriptor alone = store::posix::lock_name(path);
-      PosixStore store(path, PosixStore::Access::kRead);
-      const std::string text = content_of(store);
-      const std::string name = (array.lexically_relative(above) / ".zattrs").generic_string();
-      const auto metadata = with_member(member_text(text, kMetadata), name, object);
-      if (metadata) replace(path, with_member(text, kMetadata, *metadata).value_or(text));
-    }
-    if (!above.has_relative_path()) return;
-  }
+/// Changes the copies of an array's attributes in the groups of version 2 above it.  The attributes are read after each
+/// copy, so that the last program that changes one copies those of all programs.
+void change_consolidated(store::ObjectStore& array) {
+  for_each_above(array.name(), [&](const std::string& above) {
+    const std::shared_ptr<store::ObjectStore> group = store::open_objects(above, store::Sharing::kShared);
+    if (!group->contains(".zgroup")) return false;
+    constexpr std::string_view kMetadata = "metadata";
+    const std::string name = (fs::path(array.name()).lexically_relative(above) / kSecondAttributes).generic_string();
+    change_text(*group, ".zmetadata", [&](const std::optional<std::string>& text) -> std::optional<std::string> {
+      const std::optional<StoredText> attributes = read_text(array, std::string(kSecondAttributes));
+      if (!text || !attributes) return std::nullopt;
+      const auto metadata = with_member(member_text(*text, kMetadata), name, attributes->text);
+      return metadata ? with_member(*text, kMetadata, *metadata) : std::nullopt;
+    });
+    return true;
+  });
 }
 
 /// What xarray takes for the value of missing elements.
@@ -107,19 +99,20 @@ void type_fill_value(Content& found, ArrayAttribute& fill) {
 
 }  // namespace
 
-ArrayAttributes attributes_in(std::string_view content, const std::string& file) {
+ArrayAttributes attributes_in(std::string_view content, store::ObjectStore& objects, const std::string& object) {
   std::string text(content);
-  std::string from = file;
-  if (is_second_version(file)) {
-    from = (fs::path(file).parent_path() / ".zattrs").string();
-    std::error_code ignored;
-    if (!fs::exists(from, ignored)) return {};
-    PosixStore store(from, PosixStore::Access::kRead);
-    text = content_of(store);
+  const bool second = is_second_version(object);
+  std::string from = objects.name_of(object);
+  if (second) {
+    const std::string attributes = object.substr(0, object.rfind('/') + 1).append(kSecondAttributes);
+    std::optional<StoredText> found = read_text(objects, attributes);
+    if (!found) return {};
+    text = std::move(found->text);
+    from = objects.name_of(attributes);
   }
   const Document document(text, from);  // which says what is wrong with it
   const Ordered root = Ordered::parse(marked_json(text));
-  if (is_second_version(file)) return attributes_of_json(root);
+  if (second) return attributes_of_json(root);
   const auto found = root.find("attributes");
   if (found == root.end() || found->is_null()) return {};
   if (!found->is_object()) document.damaged("\"attributes\" is no object");
@@ -153,31 +146,29 @@ nlohmann::ordered_json attributes_object(const ArrayAttributes& attributes, cons
   return object;
 }
 
-void change_attributes(const std::string& file, const AttributeChanges& changes) {
-  const bool second = is_second_version(file);
-  const store::posix::Descriptor alone = store::posix::lock_name(file);
-  const std::string path = second ? (fs::path(file).parent_path() / ".zattrs").string() : file;
-  std::error_code ignored;
-  std::string text = "{}";
-  if (!second || fs::exists(path, ignored)) {
-    PosixStore store(path, PosixStore::Access::kRead);
-    text = content_of(store);
-  }
-  constexpr std::string_view kMember = "attributes";
-  std::string object = second ? text : member_text(text, kMember);
-  if (object.empty() || object == "null") object = "{}";
-  for (const auto& [name, value] : changes) {
-    const auto made = value ? with_member(object, name, json_text(attributes_object({*value}, file)[name], -1))
-                            : without_member(object, name);
-    if (!made)
-      throw Error(
-          ErrorKind::kSystem,
-          base::text("cannot change the attributes in ", path, ": they are no JSON object; copy or download it again"),
-          EIO);
-    object = *made;
-  }
-  replace(path, second ? object : with_member(text, kMember, object).value_or(text));
-  if (second) change_consolidated(fs::absolute(path).parent_path().lexically_normal(), object);
+void change_attributes(store::ObjectStore& objects, const AttributeChanges& changes) {
+  const std::string metadata = metadata_object(objects, {});
+  const bool second = is_second_version(metadata);
+  const std::string object = second ? std::string(kSecondAttributes) : metadata;
+  const std::string file = objects.name_of(object);
+  change_text(objects, object, [&](const std::optional<std::string>& text) -> std::optional<std::string> {
+    constexpr std::string_view kMember = "attributes";
+    const std::string before = text.value_or("{}");
+    std::string attributes = second ? before : member_text(before, kMember);
+    if (attributes.empty() || attributes == "null") attributes = "{}";
+    for (const auto& [name, value] : changes) {
+      const auto made = value ? with_member(attributes, name, json_text(attributes_object({*value}, file)[name], -1))
+                              : without_member(attributes, name);
+      if (!made)
+        throw Error(ErrorKind::kSystem,
+                    base::text("cannot change the attributes in ", file,
+                               ": they are no JSON object; copy or download it again"),
+                    EIO);
+      attributes = *made;
+    }
+    return second ? attributes : with_member(before, kMember, attributes).value_or(before);
+  });
+  if (second) change_consolidated(objects);
 }
 
 }  // namespace plait::container::zarr

@@ -6,12 +6,13 @@
 #include <string_view>
 
 #include "container/format.hpp"
+#include "store/objects/object_store.hpp"
 
 namespace plait::container::zarr {
 
-/// Of an array or a group.  content: its metadata; file: where that is.
+/// Of an array or a group.  content: its metadata, which is in `object`.
 /// errors  kSystem: no JSON, or no object.
-ArrayAttributes attributes_in(std::string_view content, const std::string& file);
+ArrayAttributes attributes_in(std::string_view content, store::ObjectStore& objects, const std::string& object);
 
 /// Takes attributes of an array into what is known of it: the names of dimensions that xarray keeps there in version 2
 /// (`_ARRAY_DIMENSIONS`), and `_FillValue` with the array's type, of which xarray writes the bits as a text, or in version
@@ -22,8 +23,8 @@ void take_attributes(Content& found, ArrayAttributes attributes, std::string_vie
 /// errors  kArgument: types that JSON has not.
 nlohmann::ordered_json attributes_object(const ArrayAttributes& attributes, const std::string& where);
 
-/// Changes attributes of the array whose metadata is in `file`; every other byte of that stays, and the file is replaced as
-/// a whole.  errors  kSystem: no JSON, or it cannot be written.
-void change_attributes(const std::string& file, const AttributeChanges& changes);
+/// Changes attributes of the array that `objects` hold; every other byte of its metadata stays, and the object is replaced
+/// as a whole.  errors  kSystem: no JSON, or it cannot be written.
+void change_attributes(store::ObjectStore& objects, const AttributeChanges& changes);
 
 }  // namespace plait::container::zarr

@@ -68,8 +68,8 @@ Rooms& chunk_rooms() {
 
 }  // namespace
 
-ChunkStore::ChunkStore(std::string folder, Metadata metadata, std::string text, Finders finders)
-    : metadata_(std::move(metadata)), files_(std::move(folder), metadata_, finders), text_(std::move(text)) {}
+ChunkStore::ChunkStore(std::shared_ptr<store::ObjectStore> objects, Metadata metadata, std::string text, bool fresh)
+    : metadata_(std::move(metadata)), chunks_(std::move(objects), metadata_, fresh), text_(std::move(text)) {}
 
 std::string ChunkStore::description() const {
   return base::text("Zarr, chunks of ", base::bytes_text(metadata_.chunk_bytes), ", ", metadata_.words());
@@ -100,7 +100,7 @@ std::unique_ptr<store::Pending> ChunkStore::submit_write(std::vector<WriteSegmen
 }
 
 void ChunkStore::settle() {
-  files_.settle();
+  chunks_.settle();
   // A file that was replaced twice may look as before.
   const std::scoped_lock lock(mutex_);
   last_ = nullptr;
@@ -139,53 +139,61 @@ std::int64_t ChunkStore::inside(std::int64_t number) const {
 }
 
 void ChunkStore::read_stored(std::int64_t number, const ReadSegment& piece) {
-  const std::optional<StoredChunk> found = files_.find(number);
-  if (!found) return fill(piece.offset, {piece.data, static_cast<std::size_t>(piece.bytes)});
-  if (found->bytes != metadata_.chunk_bytes)
-    throw Error(ErrorKind::kSystem,
-                base::text("cannot read ", found->what, ": it has ", found->bytes, " bytes, but a chunk has ",
-                           metadata_.chunk_bytes, "; copy or download it again"),
-                EIO);
-  found->file->read({{found->offset + piece.offset, piece.data, piece.bytes}});
+  if (!chunks_.read_part(number, piece)) fill(piece.offset, {piece.data, static_cast<std::size_t>(piece.bytes)});
 }
 
-void ChunkStore::unpack(const StoredChunk& found, std::span<std::byte> chunk) const {
-  // Nothing that is worth packing grows by more.
-  const auto most = static_cast<std::int64_t>(metadata_.packing.most_encoded(chunk.size()));
-  if (found.bytes > most + most / 8 + 4096)
-    throw Error(ErrorKind::kSystem,
-                base::text("cannot read ", found.what, ": it has ", found.bytes, " bytes, more than what it holds, ",
-                           metadata_.chunk_bytes, "; copy or download it again"),
-                EIO);
-  const std::span<std::byte> packed = chunk_rooms().packed.of(static_cast<std::size_t>(found.bytes));
-  found.file->read({{found.offset, packed.data(), found.bytes}});
-  if (metadata_.transposed.empty()) return metadata_.packing.decode(packed, chunk, found.what);
+ChunkResult ChunkStore::read_whole(std::int64_t number, const ChunkReadOptions& options, std::span<std::byte>& packed) {
+  const auto memory = [&](std::int64_t bytes) {
+    // Nothing that is worth packing grows by more.
+    const auto plain = static_cast<std::size_t>(metadata_.chunk_bytes);
+    const auto most = static_cast<std::int64_t>(metadata_.packing.most_encoded(plain));
+    if (bytes > most + most / 8 + 4096)
+      throw Error(ErrorKind::kSystem,
+                  base::text("cannot read ", chunks_.describe(number), ": it has ", bytes,
+                             " bytes, more than what it holds, ", metadata_.chunk_bytes, "; copy or download it again"),
+                  EIO);
+    packed = chunk_rooms().packed.of(static_cast<std::size_t>(bytes));
+    return packed;
+  };
+  return chunks_.read(number, memory, options);
+}
+
+void ChunkStore::unpack(std::int64_t number, std::span<const std::byte> packed, std::span<std::byte> chunk) const {
+  const std::string what = chunks_.describe(number);
+  if (metadata_.transposed.empty()) return metadata_.packing.decode(packed, chunk, what);
   const std::span<std::byte> stored = chunk_rooms().transposed.of(chunk.size());
-  metadata_.packing.decode(packed, stored, found.what);
+  metadata_.packing.decode(packed, stored, what);
   transpose(metadata_, Towards::kArray, stored, chunk);
 }
 
 void ChunkStore::read_packed(std::int64_t number, const ReadSegment& piece, std::shared_ptr<const Unpacked>& recent) {
+  const auto size = static_cast<std::size_t>(metadata_.chunk_bytes);
+  const bool whole = piece.bytes == metadata_.chunk_bytes;
   if (!recent || recent->number != number) {
-    const std::optional<StoredChunk> found = files_.find(number);
-    if (!found) return fill(piece.offset, {piece.data, static_cast<std::size_t>(piece.bytes)});
-    const auto size = static_cast<std::size_t>(metadata_.chunk_bytes);
-    if (piece.bytes == metadata_.chunk_bytes) return unpack(*found, {piece.data, size});
-    const store::posix::Identity of = found->file->identity();
-    {
+    std::shared_ptr<const Unpacked> last;
+    if (!whole) {
       const std::scoped_lock lock(mutex_);
-      recent = last_;
+      last = last_;
     }
-    if (!recent || recent->number != number || recent->of != of) {
+    const bool usable = last && last->number == number;
+    std::span<std::byte> packed;
+    const ChunkResult found =
+        read_whole(number, {.identity = !whole, .unless = usable ? &last->identity : nullptr}, packed);
+    if (found.status == ChunkStatus::kMissing)
+      return fill(piece.offset, {piece.data, static_cast<std::size_t>(piece.bytes)});
+    if (whole) return unpack(number, packed, {piece.data, size});
+    if (found.status == ChunkStatus::kSame) {
+      recent = std::move(last);
+    } else {
       auto made = std::make_shared<Unpacked>();
       made->number = number;
-      made->of = of;
+      made->identity = found.identity;
       made->bytes = std::make_unique_for_overwrite<std::byte[]>(size);
-      unpack(*found, {made->bytes.get(), size});
+      unpack(number, packed, {made->bytes.get(), size});
       recent = std::move(made);
       const std::scoped_lock lock(mutex_);
-      // What is written in place may be written again before clocks have moved on.
-      if (!files_.fresh()) last_ = recent;
+      // A chunk that is written in place may be written again before clocks have moved on.
+      if (!chunks_.fresh() && recent->identity != store::ObjectIdentity{}) last_ = recent;
     }
   }
   std::memcpy(piece.data, recent->bytes.get() + piece.offset, static_cast<std::size_t>(piece.bytes));
@@ -200,27 +208,32 @@ void ChunkStore::read_segment(const ReadSegment& segment, std::shared_ptr<const 
                  });
 }
 
+store::Condition ChunkStore::read_former(std::int64_t number, std::int64_t given, std::span<std::byte> chunk) {
+  std::span<std::byte> packed;
+  ChunkResult found;
+  const bool needed = given < inside(number);
+  if (needed) found = read_whole(number, {.identity = !chunks_.fresh()}, packed);
+  if (found.status == ChunkStatus::kRead)
+    unpack(number, packed, chunk);
+  else if (given < std::ssize(chunk))
+    fill(0, chunk);
+  if (!needed || chunks_.fresh()) return std::nullopt;
+  return std::move(found.identity);
+}
+
 void ChunkStore::write_chunk(std::int64_t number, const std::vector<WriteSegment>& parts) {
   const auto size = static_cast<std::size_t>(metadata_.chunk_bytes);
   const bool whole = parts.size() == 1 && parts[0].bytes == metadata_.chunk_bytes;
-  if (metadata_.plain() && !whole && !metadata_.shards) return files_.patch(number, parts);
+  if (!whole && chunks_.changes_in_place()) return chunks_.change(number, parts);
   std::span<const std::byte> plain;
-  std::optional<store::posix::Identity> from;
+  store::Condition from;
   if (whole) {
     plain = {parts[0].data, size};
   } else {
     const std::span<std::byte> chunk = chunk_rooms().plain.of(size);
     std::int64_t given = 0;
     for (const WriteSegment& part : parts) given += part.bytes;
-    std::optional<StoredChunk> old;
-    if (given < inside(number)) {
-      if (!files_.fresh()) from = files_.identity(number);
-      old = files_.find(number);
-    }
-    if (old)
-      unpack(*old, chunk);
-    else if (static_cast<std::size_t>(given) < size)
-      fill(0, chunk);
+    from = read_former(number, given, chunk);
     for (const WriteSegment& part : parts)
       std::memcpy(chunk.data() + part.offset, part.data, static_cast<std::size_t>(part.bytes));
     plain = chunk;
@@ -230,7 +243,7 @@ void ChunkStore::write_chunk(std::int64_t number, const std::vector<WriteSegment
     transpose(metadata_, Towards::kFile, plain, stored);
     plain = stored;
   }
-  files_.put(number, metadata_.packing.encode(plain), from);
+  chunks_.put(number, metadata_.packing.encode(plain), from);
 }
 
 }  // namespace plait::container::zarr

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "container/zarr/chunk_files.hpp"
+#include "container/zarr/chunks/chunk_objects.hpp"
 #include "container/zarr/metadata.hpp"
 #include "store/store.hpp"
 
@@ -18,21 +18,22 @@ namespace plait::container::zarr {
 /// A chunk as it was before it was packed.
 struct Unpacked {
   std::int64_t number = -1;
-  store::posix::Identity of;  ///< of what it was read from
+  store::ObjectIdentity identity;  ///< of the object that it was read from
   std::unique_ptr<std::byte[]> bytes;
 };
 
 /// Each chunk takes the room of a whole one; what no file holds has the value that the metadata gives it.  Chunks that
-/// are not packed are read and written where their elements lie; the others are unpacked whole, and the last one is kept
+/// are not packed are read and written where their elements are stored; the others are unpacked whole, and the last one is kept
 /// for reads that need several pieces of it.  Of a chunk that is written in part, the rest is read first.
 class ChunkStore : public store::Store {
  public:
-  /// folder: of the array.  text: its metadata, for other ranks.
-  ChunkStore(std::string folder, Metadata metadata, std::string text, Finders finders);
+  /// objects: of the array.  text: its metadata, for other ranks.  fresh: as for ChunkObjects.
+  ChunkStore(std::shared_ptr<store::ObjectStore> objects, Metadata metadata, std::string text, bool fresh);
 
   const Metadata& metadata() const { return metadata_; }
   const std::string& text() const { return text_; }
-  const std::string& name() const override { return files_.folder(); }
+  store::ObjectStore& objects() const { return chunks_.objects(); }
+  const std::string& name() const override { return objects().name(); }
   std::string description() const override;
   std::int64_t size() override;
   bool grows() const override { return false; }
@@ -42,10 +43,8 @@ class ChunkStore : public store::Store {
   /// once for all of them.
   std::unique_ptr<store::Pending> submit_write(std::vector<store::WriteSegment> segments) override;
   void settle() override;
-  void forget() noexcept override { files_.forget(); }
-  void sync() override { files_.sync(); }
-  /// errors  As ChunkFiles::check_folder().
-  void check_folder() const { files_.check_folder(); }
+  void forget() noexcept override { chunks_.discard(); }
+  void sync() override { objects().sync(); }
 
   /// recent: the chunk that this batch has unpacked last; other threads may unpack others meanwhile.
   /// errors  kSystem: not inside; a chunk that is damaged or of another size, by the name of its file.
@@ -59,14 +58,17 @@ class ChunkStore : public store::Store {
  private:
   void read_stored(std::int64_t number, const store::ReadSegment& piece);
   void read_packed(std::int64_t number, const store::ReadSegment& piece, std::shared_ptr<const Unpacked>& recent);
-  /// Unpacks into `chunk`.
-  void unpack(const StoredChunk& found, std::span<std::byte> chunk) const;
+  /// Reads the packed bytes of a chunk, which are in this thread's memory until it reads another one.
+  ChunkResult read_whole(std::int64_t number, const ChunkReadOptions& options, std::span<std::byte>& packed);
+  void unpack(std::int64_t number, std::span<const std::byte> packed, std::span<std::byte> chunk) const;
+  /// Reads the elements that a partly written chunk retains.  Returns the condition for put().
+  store::Condition read_former(std::int64_t number, std::int64_t given, std::span<std::byte> chunk);
   void fill(std::int64_t offset, std::span<std::byte> bytes) const;
   /// Bytes of a chunk that lie in the array.
   std::int64_t inside(std::int64_t number) const;
 
   Metadata metadata_;
-  ChunkFiles files_;
+  ChunkObjects chunks_;
   std::string text_;
   std::mutex mutex_;
   std::shared_ptr<const Unpacked> last_;

@@ -4,9 +4,9 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
-#include <system_error>
 #include <utility>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
 #include "container/array_type.hpp"
 #include "container/attributes_json.hpp"
@@ -17,7 +17,7 @@
 #include "container/zarr/new_array.hpp"
 #include "container/zarr/target.hpp"
 #include "plait/error.hpp"
-#include "store/posix/posix_store.hpp"
+#include "store/objects/open_objects.hpp"
 
 namespace plait::container::zarr {
 
@@ -25,7 +25,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using base::text;
-using store::posix::PosixStore;
 
 constexpr int kDeepest = 32;
 constexpr std::size_t kMostArrays = 100'000;
@@ -37,15 +36,9 @@ std::string chunks_text(const Metadata& metadata) {
   return text(out, ", ", metadata.words());
 }
 
-std::int64_t bytes_below(const fs::path& folder) {
+std::int64_t bytes_below(store::ObjectStore& objects, const std::string& prefix) {
   std::int64_t bytes = 0;
-  std::error_code error;
-  for (fs::recursive_directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
-    std::error_code ignored;
-    if (!at->is_regular_file(ignored)) continue;
-    const std::uintmax_t size = at->file_size(ignored);
-    if (!ignored) bytes += static_cast<std::int64_t>(size);
-  }
+  objects.list(prefix, store::ListDepth::kAll, [&](const store::ListedObject& object) { bytes += object.bytes; });
   return bytes;
 }
 
@@ -61,9 +54,9 @@ Content found_in(const Metadata& metadata) {
 }
 
 /// Describes an array that cannot be opened, with the metadata that was read before the error.
-Member member_of(const fs::path& folder, const std::string& name, const std::string& content, const std::string& file) {
+Member member_of(store::ObjectStore& objects, const std::string& object, const std::string& content) {
+  const std::string file = objects.name_of(object);
   Member member;
-  member.name = name;
   member.kept = "chunks";
   const auto attempt = [&](const auto& read) {
     try {
@@ -75,10 +68,9 @@ Member member_of(const fs::path& folder, const std::string& name, const std::str
   Metadata metadata;
   attempt([&] { parse_metadata(content, file, metadata); });
   static_cast<Content&>(member) = found_in(metadata);
-  member.name = name;
-  attempt([&] { take_attributes(member, attributes_in(content, file), content, file); });
+  attempt([&] { take_attributes(member, attributes_in(content, objects, object), content, file); });
   member.element = metadata.element;
-  member.stored = bytes_below(folder);
+  member.stored = bytes_below(objects, object.substr(0, object.rfind('/') + 1));
   if (member.refused.empty()) member.kept = chunks_text(metadata);
   if (member.refused.empty()) member.refused = metadata.packing.missing();
   return member;
@@ -90,20 +82,20 @@ struct Found {
   std::vector<GroupAttributes> groups;
 };
 
-/// Adds the arrays in a folder and in the groups below it; those of links are not followed.
-void collect(const fs::path& folder, const std::string& name, int depth, Found& found) {
+/// Adds the arrays whose names begin with `prefix`, and those of the groups below; those of links are not followed.
+/// name: of the array or group in the hierarchy.
+void collect(store::ObjectStore& objects, const std::string& prefix, const std::string& name, Found& found) {
   std::vector<Member>& members = found.members;
-  const std::string file = metadata_file(folder);
-  std::error_code error;
-  if (!fs::is_regular_file(file, error)) return;
+  const std::string object = metadata_object(objects, prefix);
   try {
-    PosixStore store(file, PosixStore::Access::kRead);
-    const std::string content = content_of(store);
-    if (!is_group(content, file)) {
-      members.push_back(member_of(folder, name, content, file));
+    const std::optional<StoredText> content = read_text(objects, object);
+    if (!content) return;
+    if (!is_group(content->text, objects.name_of(object))) {
+      members.push_back(member_of(objects, object, content->text));
+      members.back().name = name;
       return;
     }
-    found.groups.push_back({name, attributes_in(content, file)});
+    found.groups.push_back({name, attributes_in(content->text, objects, object)});
   } catch (const Error& failure) {  // the other arrays can still be read
     Member& member = members.emplace_back();
     member.name = name;
@@ -111,24 +103,24 @@ void collect(const fs::path& folder, const std::string& name, int depth, Found& 
     member.refused = failure.what();
     return;
   }
-  if (depth == kDeepest || members.size() > kMostArrays)
-    throw Error(ErrorKind::kSystem, text(folder.string(), ": groups are nested deeper than ", kDeepest,
-                                         ", or hold more than ", kMostArrays, " arrays; name one"));
-  std::vector<fs::path> below;
-  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
-    std::error_code ignored;
-    if (at->is_directory(ignored) && !at->is_symlink(ignored)) below.push_back(at->path());
-  }
+  if (std::ranges::count(prefix, '/') == kDeepest || members.size() > kMostArrays)
+    base::throw_system_error(0, objects.name_of(prefix), ": groups are nested deeper than ", kDeepest,
+                                         ", or hold more than ", kMostArrays, " arrays; name one");
+  std::vector<std::string> below;
+  objects.list(prefix, store::ListDepth::kChildren, [&](const store::ListedObject& child) {
+    if (child.name.ends_with('/')) below.push_back(child.name.substr(0, child.name.size() - 1));
+  });
   std::ranges::sort(below);
-  for (const fs::path& one : below)
-    collect(one, name.empty() ? one.filename().string() : text(name, '/', one.filename().string()), depth + 1, found);
+  for (const std::string& one : below)
+    collect(objects, text(prefix, one, '/'), name.empty() ? one : text(name, '/', one), found);
 }
 
 Found found_below(const store::Store& store, const std::string& file) {
   const fs::path folder = fs::path(store.name()).parent_path();
   const std::string name = folder.lexically_relative(file).string();
   Found found;
-  collect(folder, name == "." ? std::string() : name, 0, found);
+  collect(*store::open_objects(folder.string(), store::Sharing::kPrivate), {}, name == "." ? std::string() : name,
+          found);
   return found;
 }
 
@@ -140,19 +132,23 @@ class ZarrDataset : public Dataset, public AttributeWriter {
   std::string encoded() const override { return chunks_->text(); }
   AttributeWriter* attribute_writer() override { return this; }
 
-  void prepare() override { chunks_->check_folder(); }
+  void prepare() override { chunks_->objects().check(); }
   void write(const AttributeChanges& changes) override {
-    change_attributes(metadata_file(chunks_->name()), changes);
-    forget_consolidated_above(chunks_->name());
+    change_attributes(chunks_->objects(), changes);
+    drop_consolidated_above(chunks_->name());
   }
 
  private:
   std::shared_ptr<ChunkStore> chunks_;
 };
 
-/// Chunks are opened when they are read, and the working directory may be another one by then.
-std::string folder_of_metadata(const store::Store& metadata) {
-  return fs::absolute(metadata.name()).parent_path().string();
+/// The folder of an array whose metadata a store has.  Chunks are opened when they are read, and the working directory
+/// may be another one by then.
+std::string location_of(const store::Store& metadata) { return fs::absolute(metadata.name()).parent_path().string(); }
+
+std::shared_ptr<ChunkStore> chunks_of(const store::Store& store, Metadata metadata, const std::string& content) {
+  return std::make_shared<ChunkStore>(store::open_objects(location_of(store), store::Sharing::kShared),
+                                      std::move(metadata), content, false);
 }
 
 class ZarrFile : public OpenedFile {
@@ -167,10 +163,11 @@ class ZarrFile : public OpenedFile {
     if (is_group(content, file)) refuse_group();
     Metadata metadata = parse_metadata(content, file);
     metadata.check_codecs(name_);
-    const auto chunks =
-        std::make_shared<ChunkStore>(folder_of_metadata(*store_), std::move(metadata), content, Finders::kAnyone);
+    const std::shared_ptr<ChunkStore> chunks = chunks_of(*store_, std::move(metadata), content);
+    store::ObjectStore& objects = chunks->objects();
+    const std::string object = metadata_object(objects, {});
     Content found = found_in(chunks->metadata());
-    take_attributes(found, attributes_in(content, file), content, file);
+    take_attributes(found, attributes_in(content, objects, object), content, objects.name_of(object));
     return std::make_unique<ZarrDataset>(std::move(found), chunks);
   }
 
@@ -193,17 +190,17 @@ class ZarrFile : public OpenedFile {
 
 class ZarrNewFile : public NewFile {
  public:
-  ZarrNewFile(NewContent content, Finders finders) : NewFile(std::move(content)), finders_(finders) {}
+  ZarrNewFile(NewContent content, store::Sharing sharing) : NewFile(std::move(content)), sharing_(sharing) {}
   std::unique_ptr<Dataset> dataset(std::shared_ptr<store::Store> store) const override {
     const std::vector<std::byte>& head = content().head;
     const std::string metadata(reinterpret_cast<const char*>(head.data()), head.size());
-    const auto chunks = std::make_shared<ChunkStore>(folder_of_metadata(*store),
-                                                     parse_metadata(metadata, store->name()), metadata, finders_);
+    const auto chunks = std::make_shared<ChunkStore>(store::open_objects(location_of(*store), sharing_),
+                                                     parse_metadata(metadata, store->name()), metadata, true);
     return std::make_unique<ZarrDataset>(static_cast<const Content&>(content()), chunks);
   }
 
  private:
-  Finders finders_;
+  store::Sharing sharing_;
 };
 
 class Zarr : public Format, public FolderFormat {
@@ -220,13 +217,13 @@ class Zarr : public Format, public FolderFormat {
     const std::string metadata(encoded);
     Metadata parsed = parse_metadata(metadata, store->name());
     parsed.check_codecs(name);
-    const auto chunks =
-        std::make_shared<ChunkStore>(folder_of_metadata(*store), std::move(parsed), metadata, Finders::kAnyone);
+    const std::shared_ptr<ChunkStore> chunks = chunks_of(*store, std::move(parsed), metadata);
     return std::make_unique<ZarrDataset>(std::move(content), chunks);
   }
   std::unique_ptr<NewFile> create(const std::string& name, const FileOptions& options) const override {
     const bool keeps = options.keeps_unfinished || options.continues;
-    return std::make_unique<ZarrNewFile>(new_array(name, options), keeps ? Finders::kSuccessor : Finders::kNobody);
+    return std::make_unique<ZarrNewFile>(new_array(name, options),
+                                         keeps ? store::Sharing::kResumable : store::Sharing::kPrivate);
   }
   std::string rejected_attribute(const std::string& /*name*/, const ArrayAttribute& attribute,
                                  bool /*of_group*/) const override {

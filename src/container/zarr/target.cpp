@@ -1,10 +1,12 @@
 #include "container/zarr/target.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <span>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -15,9 +17,7 @@
 #include "container/zarr/metadata.hpp"
 #include "container/zarr/new_array.hpp"
 #include "plait/error.hpp"
-#include "store/posix/byte_lock.hpp"
-#include "store/posix/posix_store.hpp"
-#include "store/posix/replacement.hpp"
+#include "store/objects/open_objects.hpp"
 
 namespace plait::container::zarr {
 
@@ -25,7 +25,8 @@ namespace {
 
 namespace fs = std::filesystem;
 using base::text;
-using store::posix::PosixStore;
+using store::ObjectStore;
+using store::Sharing;
 
 constexpr std::string_view kNewest = "zarr.json";
 constexpr std::array<std::string_view, 3> kFiles{kNewest, ".zarray", ".zgroup"};
@@ -46,68 +47,111 @@ std::vector<std::string> parts_of(std::string_view path, std::optional<std::stri
 
 enum class Kind : std::uint8_t { kNothing, kArray, kGroup };
 
-/// What a folder is.  errors  kArgument: something that is neither, and what to do.
-Kind kind_of(const fs::path& folder) {
-  std::error_code error;
-  const fs::file_status status = fs::status(folder, error);
-  if (!fs::exists(status)) return Kind::kNothing;
-  if (!fs::is_directory(status))
-    refuse(text(folder.string(), " is no folder, but Zarr arrays are; remove it, or choose another name"));
-  const std::string file = metadata_file(folder);
-  if (!fs::exists(file, error)) {
-    if (fs::is_empty(folder, error)) return Kind::kNothing;
-    refuse(text(folder.string(),
+/// The location of an array or group.
+std::string location_of(const ObjectStore& objects, const std::string& prefix) {
+  return prefix.empty() ? objects.name() : objects.name_of(std::string_view(prefix).substr(0, prefix.size() - 1));
+}
+
+std::vector<std::string> children_of(ObjectStore& objects, const std::string& prefix) {
+  std::vector<std::string> children;
+  objects.list(prefix, store::ListDepth::kChildren,
+               [&](const store::ListedObject& child) { children.push_back(child.name); });
+  return children;
+}
+
+/// What is at a location.  errors  kArgument: something that is neither, and what to do.
+Kind kind_of(ObjectStore& objects, const std::string& prefix) {
+  const std::string object = metadata_object(objects, prefix);
+  if (!objects.contains(object)) {
+    const std::string location = location_of(objects, prefix);
+    try {
+      if (children_of(objects, prefix).empty()) return Kind::kNothing;
+    } catch (const Error& error) {
+      if (error.system_code() != ENOTDIR) throw;
+      refuse(text(location, " is no folder, but Zarr arrays are; remove it, or choose another name"));
+    }
+    refuse(text(location,
                 " is a folder without Zarr's metadata, whose content would be lost; remove it, or "
                 "choose another name"));
   }
-  PosixStore store(file, PosixStore::Access::kRead);
-  return is_group(content_of(store), file) ? Kind::kGroup : Kind::kArray;
+  const std::optional<StoredText> found = read_text(objects, object);
+  if (!found) return Kind::kNothing;
+  return is_group(found->text, objects.name_of(object)) ? Kind::kGroup : Kind::kArray;
 }
 
-bool holds_folders(const fs::path& folder) {
-  std::error_code error;
-  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
-    std::error_code ignored;
-    if (at->is_directory(ignored)) return true;
-  }
-  return false;
+bool holds_folders(ObjectStore& objects, const std::string& prefix) {
+  return std::ranges::any_of(children_of(objects, prefix), [](const std::string& name) { return name.ends_with('/'); });
 }
 
-/// Drops what a group keeps of the metadata of all that is below it.
-void forget_consolidated(const fs::path& group) {
-  constexpr const char* kKept = "consolidated_metadata";
-  const std::string file = (group / kNewest).string();
-  const store::posix::Descriptor alone = store::posix::lock_name(file);
-  PosixStore store(file, PosixStore::Access::kRead);
-  const std::string content = content_of(store);
-  if (content.find(kKept) == std::string::npos) return;
-  const std::optional<std::string> without = without_member(content, kKept);
-  if (!without)
-    refuse(text(file, " has consolidated metadata and is no JSON object; copy or download it again, or write it anew"));
-  const std::string& made = *without;
-  if (made == content) return;
-  const auto* bytes = reinterpret_cast<const std::byte*>(made.data());
-  store::posix::Replacement(file, static_cast<std::int64_t>(made.size()), std::span(bytes, made.size())).commit();
+/// Drops the metadata of everything below it that a group has a copy of.
+void drop_consolidated(ObjectStore& group) {
+  constexpr const char* kCopies = "consolidated_metadata";
+  const std::string object(kNewest);
+  change_text(group, object, [&](const std::optional<std::string>& content) -> std::optional<std::string> {
+    if (!content || content->find(kCopies) == std::string::npos) return std::nullopt;
+    std::optional<std::string> without = without_member(*content, kCopies);
+    if (!without)
+      refuse(text(group.name_of(object),
+                  " has consolidated metadata and is no JSON object; copy or download it again, or write it anew"));
+    if (*without == *content) return std::nullopt;
+    return without;
+  });
 }
 
 }  // namespace
 
-std::string metadata_file(const fs::path& folder) {
-  std::error_code ignored;
+std::string metadata_object(ObjectStore& objects, const std::string& prefix) {
   for (const std::string_view name : kFiles)
-    if (fs::exists(folder / name, ignored)) return (folder / name).string();
-  return (folder / kNewest).string();
+    if (const std::string object = text(prefix, name); objects.contains(object)) return object;
+  return text(prefix, kNewest);
 }
+
+std::string metadata_file(const fs::path& folder) {
+  return (folder / metadata_object(*store::open_objects(folder.string(), Sharing::kPrivate), {})).string();
+}
+
+namespace {
+
+void check_size(std::int64_t size, const std::string& name) {
+  if (size > kMostMetadata)
+    throw Error(ErrorKind::kSystem,
+                text("cannot open ", name, " as Zarr: it has ", size, " bytes, and metadata at most ", kMostMetadata,
+                     "; copy or download it again"));
+}
+
+}  // namespace
 
 std::string content_of(store::Store& store) {
   const std::int64_t size = store.size();
-  if (size > kMostMetadata)
-    throw Error(ErrorKind::kSystem,
-                text("cannot open ", store.name(), " as Zarr: it has ", size, " bytes, and metadata at most ",
-                     kMostMetadata, "; copy or download it again"));
+  check_size(size, store.name());
   std::string content(static_cast<std::size_t>(size), '\0');
   store.read({{0, reinterpret_cast<std::byte*>(content.data()), size}});
   return content;
+}
+
+std::optional<StoredText> read_text(ObjectStore& objects, const std::string& object) {
+  StoredText found;
+  const auto memory = [&](std::int64_t bytes) {
+    check_size(bytes, objects.name_of(object));
+    found.text.resize(static_cast<std::size_t>(bytes));
+    return std::as_writable_bytes(std::span(found.text));
+  };
+  store::GetResult got = objects.get_whole(object, memory, {.identity = true});
+  if (!got.found()) return std::nullopt;
+  found.identity = std::move(got.identity);
+  return found;
+}
+
+void change_text(ObjectStore& objects, const std::string& object,
+                 base::FunctionRef<std::optional<std::string>(const std::optional<std::string>&)> change) {
+  while (true) {
+    std::optional<StoredText> found = read_text(objects, object);
+    const store::ObjectIdentity identity = found ? found->identity : store::ObjectIdentity{};
+    std::optional<std::string> before;
+    if (found) before = std::move(found->text);
+    const std::optional<std::string> changed = change(before);
+    if (!changed || objects.put(object, std::as_bytes(std::span(*changed)), identity)) return;
+  }
 }
 
 std::string_view bare(std::string_view name) {
@@ -116,13 +160,19 @@ std::string_view bare(std::string_view name) {
   return name;
 }
 
-void forget_consolidated_above(const fs::path& folder) {
-  // As long as these are groups of the newest version: others keep it elsewhere.
-  for (fs::path above = folder.parent_path(); above.has_relative_path(); above = above.parent_path()) {
-    std::error_code error;
-    if (!fs::is_regular_file(above / kNewest, error) || kind_of(above) != Kind::kGroup) return;
-    forget_consolidated(above);
-  }
+void for_each_above(const std::string& location, base::FunctionRef<bool(const std::string&)> visit) {
+  for (fs::path above = fs::path(location).parent_path(); above.has_relative_path(); above = above.parent_path())
+    if (!visit(above.string())) return;
+}
+
+void drop_consolidated_above(const std::string& location) {
+  // As long as these are groups of the newest version: others have the copies elsewhere.
+  for_each_above(location, [](const std::string& above) {
+    const std::shared_ptr<ObjectStore> group = store::open_objects(above, Sharing::kShared);
+    if (!group->contains(std::string(kNewest)) || kind_of(*group, {}) != Kind::kGroup) return false;
+    drop_consolidated(*group);
+    return true;
+  });
 }
 
 fs::path folder_of(std::string_view path, std::optional<std::string_view> array) {
@@ -136,22 +186,25 @@ NewFolder new_folder(std::string_view path, std::optional<std::string_view> arra
   const std::vector<std::string> parts = parts_of(path, array);
   // No name leads out of the folder.
   for (const auto& [group, metadata] : groups) (void)parts_of(path, group);
+  const std::shared_ptr<ObjectStore> objects = store::open_objects(std::string(path), Sharing::kShared);
   std::vector<fs::path> above;  // groups that are there
   fs::path folder(path);
+  std::string prefix;    // of the objects in `folder`
   std::size_t next = 0;  // part behind `folder`
-  Kind kind = kind_of(folder);
+  Kind kind = kind_of(*objects, prefix);
   while (kind == Kind::kGroup && next < parts.size()) {
-    if (!fs::path(metadata_file(folder)).filename().string().ends_with(kNewest))
+    if (metadata_object(*objects, prefix) != text(prefix, kNewest))
       refuse(text(folder.string(),
                   " is a group of Zarr's version 2, and Plait writes version 3; write into another "
                   "folder, or convert it first"));
     above.push_back(folder);
+    base::append_parts(prefix, parts[next], '/');
     folder /= parts[next++];
-    kind = kind_of(folder);
+    kind = kind_of(*objects, prefix);
   }
   if (kind == Kind::kArray && next < parts.size())
     refuse(text(folder.string(), " is an array, which holds no other; choose another name"));
-  if (kind == Kind::kGroup && holds_folders(folder))
+  if (kind == Kind::kGroup && holds_folders(*objects, prefix))
     refuse(text(folder.string(),
                 " is a group that holds others, which the new array would replace; name the array in "
                 "it, as in data.zarr::/group/array, or remove the folder first"));
@@ -175,9 +228,11 @@ NewFolder new_folder(std::string_view path, std::optional<std::string_view> arra
       made.others.emplace_back(file, metadata);
   }
   made.file = (inside / kNewest).string();
-  made.replaces = [folder] { return kind_of(folder) != Kind::kGroup || !holds_folders(folder); };
+  made.replaces = [objects, prefix] {
+    return kind_of(*objects, prefix) != Kind::kGroup || !holds_folders(*objects, prefix);
+  };
   made.settle = [above] {
-    for (const fs::path& group : above) forget_consolidated(group);
+    for (const fs::path& group : above) drop_consolidated(*store::open_objects(group.string(), Sharing::kShared));
   };
   return made;
 }

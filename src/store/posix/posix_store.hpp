@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <string>
+#include <utility>
 
 #include "store/posix/descriptor.hpp"
 #include "store/posix/direct_reads.hpp"
@@ -28,6 +29,13 @@ class PosixStore : public Store {
   /// errors  kSystem: cannot be opened, or is not a file that has bytes at offsets (a folder, a pipe).
   ///         kArgument: PLAIT_DIRECT_IO is none of its values.
   PosixStore(std::string path, Access access, std::int64_t least_read_ahead = kLeastReadAhead);
+
+  /// Takes a regular file that is open for reading and writing.
+  PosixStore(std::string path, Descriptor file)
+      : path_(std::move(path)),
+        file_(std::move(file)),
+        least_read_ahead_(kLeastReadAhead),
+        direct_(file_, DirectIo::kNever) {}
 
   const std::string& name() const override { return path_; }
   std::string description() const override { return direct_.description(); }

@@ -44,7 +44,7 @@ TEST(PartStore, ReadsAndWritesWhatLiesInItsRows) {
   std::mt19937_64 random(3);
   for (const Rows& rows : kCases) {
     const auto whole = filled(rows.begin + rows.count * rows.stride + 100);
-    PartStore part(whole, base::decode<Rows>(base::encode(rows), base::kAnotherRank), "part");
+    PartStore part(whole, plait::base::decode<Rows>(plait::base::encode(rows), plait::base::kAnotherRank), "part");
     std::vector<std::byte> expected = rows_of(*whole, rows);
     const auto size = static_cast<std::int64_t>(expected.size());
     ASSERT_EQ(part.size(), size);
@@ -83,7 +83,7 @@ TEST(PartStore, RefusesWhatIsNotThere) {
     EXPECT_THROW(part.read({{offset, &one, bytes}}), Error);
     EXPECT_THROW(part.write({{offset, &one, bytes}}), Error);
   }
-  EXPECT_THROW((void)base::decode<Rows>(std::string("12"), base::kAnotherRank), Error);
+  EXPECT_THROW((void)plait::base::decode<Rows>(std::string("12"), plait::base::kAnotherRank), Error);
 }
 
 }  // namespace

@@ -1,14 +1,15 @@
-/// Where the chunks of a shard lie in its file.
+/// Where the chunks of a shard are in its object.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "container/zarr/metadata.hpp"
-#include "store/store.hpp"
+#include "store/objects/object_store.hpp"
 
 namespace plait::container::zarr {
 
@@ -28,7 +29,13 @@ std::vector<ShardEntry> parse_index(const Shards& shards, std::span<const std::b
 /// The bytes of an index.
 std::vector<std::byte> index_bytes(const Shards& shards, std::span<const ShardEntry> entries);
 
-/// Reads the index of a shard.  errors  As parse_index(); kSystem: it cannot be read.
-std::vector<ShardEntry> read_index(const Shards& shards, store::Store& shard);
+struct ShardIndex {
+  std::vector<ShardEntry> entries;
+  std::int64_t bytes = 0;          ///< of the shard
+  store::ObjectIdentity identity;  ///< of the shard
+};
+
+/// Reads the index of a shard; nothing if there is no such object.  errors  As parse_index(); kSystem: it cannot be read.
+std::optional<ShardIndex> read_index(const Shards& shards, store::ObjectStore& objects, const std::string& object);
 
 }  // namespace plait::container::zarr

@@ -1,6 +1,7 @@
-#include "container/zarr/shard_index.hpp"
+#include "container/zarr/chunks/shard_index.hpp"
 
 #include <cerrno>
+#include <utility>
 
 #include "base/errors.hpp"
 #include "base/text.hpp"
@@ -52,13 +53,14 @@ std::vector<std::byte> index_bytes(const Shards& shards, std::span<const ShardEn
   return {packed.begin(), packed.end()};
 }
 
-std::vector<ShardEntry> read_index(const Shards& shards, store::Store& shard) {
-  const std::int64_t size = shard.size();
-  if (size < shards.index_bytes)
-    damaged(shard.name(), "it has ", size, " bytes, less than its index, which has ", shards.index_bytes);
+std::optional<ShardIndex> read_index(const Shards& shards, store::ObjectStore& objects, const std::string& object) {
   std::vector<std::byte> packed(static_cast<std::size_t>(shards.index_bytes));
-  shard.read({{shards.index_at_end ? size - shards.index_bytes : 0, packed.data(), shards.index_bytes}});
-  return parse_index(shards, packed, size, shard.name());
+  const std::int64_t begin = shards.index_at_end ? -shards.index_bytes : 0;
+  store::GetResult got = objects.get(object, {{begin, packed.data(), shards.index_bytes}}, {.identity = true});
+  if (got.status == store::GetStatus::kMissing) return std::nullopt;
+  const std::string name = objects.name_of(object);
+  if (!got.found()) damaged(name, "it has ", got.bytes, " bytes, less than its index, which has ", shards.index_bytes);
+  return ShardIndex{parse_index(shards, packed, got.bytes, name), got.bytes, std::move(got.identity)};
 }
 
 }  // namespace plait::container::zarr

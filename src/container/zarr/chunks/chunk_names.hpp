@@ -1,0 +1,31 @@
+/// The names of the objects that hold an array's chunks.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "container/zarr/metadata.hpp"
+
+namespace plait::container::zarr {
+
+struct ChunkLocation {
+  std::int64_t object = 0;  ///< the number of the chunk's object, its own or its shard
+  std::int64_t inside = 0;  ///< its number in a shard
+};
+
+/// Example: of an array of 6 x 8 elements in chunks of 2 x 4, chunk 3 is in the object `c/1/1`.
+class ChunkNames {
+ public:
+  /// metadata: must outlive this.
+  explicit ChunkNames(const Metadata& metadata) : metadata_(metadata) {}
+
+  /// number: of a chunk in the order of plan/access/chunks.hpp.
+  ChunkLocation location(std::int64_t number) const;
+  std::string object(std::int64_t object) const;
+  std::string object(const ChunkLocation& location) const { return object(location.object); }
+
+ private:
+  const Metadata& metadata_;
+};
+
+}  // namespace plait::container::zarr

@@ -1,0 +1,141 @@
+#include "container/zarr/chunks/chunk_objects.hpp"
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/text.hpp"
+#include "plait/error.hpp"
+
+namespace plait::container::zarr {
+
+namespace {
+
+using base::text;
+using store::GetStatus;
+using store::ReadSegment;
+
+}  // namespace
+
+std::string ChunkObjects::describe(std::int64_t number) const {
+  const ChunkLocation location = names_.location(number);
+  const std::string object = objects_->name_of(names_.object(location));
+  if (!metadata_.shards) return text("the chunk ", object);
+  return text("chunk ", location.inside, " of the shard ", object);
+}
+
+void ChunkObjects::throw_size(const char* operation, std::int64_t number, std::int64_t bytes) const {
+  throw Error(ErrorKind::kSystem,
+              text("cannot ", operation, ' ', describe(number), ": it has ", bytes, " bytes, but a chunk has ",
+                   metadata_.chunk_bytes, "; copy or download it again"),
+              EIO);
+}
+
+ChunkResult ChunkObjects::read(std::int64_t number, base::FunctionRef<std::span<std::byte>(std::int64_t)> memory,
+                               const ChunkReadOptions& options) {
+  if (metadata_.shards) {
+    const auto part = [&](std::int64_t bytes) { return ReadSegment{0, memory(bytes).data(), bytes}; };
+    return read_from_shard(names_.location(number), part, options);
+  }
+  if (!fresh_) {
+    const std::scoped_lock lock(new_mutex_);
+    if (const auto made = new_.find(number); made != new_.end()) {
+      const std::int64_t bytes = made->second.content->size();
+      made->second.content->read({{0, memory(bytes).data(), bytes}});
+      return {ChunkStatus::kRead, {}};
+    }
+  }
+  store::GetResult got = objects_->get_whole(names_.object(number), memory,
+                                             {.identity = options.identity, .if_none_match = options.unless});
+  if (got.status == GetStatus::kMissing) return {};
+  return {got.found() ? ChunkStatus::kRead : ChunkStatus::kSame, std::move(got.identity)};
+}
+
+bool ChunkObjects::read_part(std::int64_t number, const ReadSegment& part) {
+  if (metadata_.shards) {
+    const auto checked = [&](std::int64_t bytes) {
+      if (bytes != metadata_.chunk_bytes) throw_size("read", number, bytes);
+      return part;
+    };
+    return read_from_shard(names_.location(number), checked, {}).status == ChunkStatus::kRead;
+  }
+  if (!fresh_) {
+    const std::scoped_lock lock(new_mutex_);
+    if (const auto made = new_.find(number); made != new_.end()) {
+      made->second.content->read({part});
+      return true;
+    }
+  }
+  const store::GetResult got = objects_->get(names_.object(number), {part});
+  if (got.status == GetStatus::kMissing) return false;
+  if (got.bytes != metadata_.chunk_bytes) throw_size("read", number, got.bytes);
+  return true;
+}
+
+ChunkResult ChunkObjects::read_from_shard(const ChunkLocation& location, PartOf part, const ChunkReadOptions& options) {
+  if (writes_shards_in_place()) return read_in_place(location, part);
+  if (read_new(location, part)) return {ChunkStatus::kRead, {}};
+  const std::string object = names_.object(location);
+  // The index and the chunk have to be of one content, so the chunk is read from the one that the index was read from.
+  while (true) {
+    bool cached = false;
+    const std::shared_ptr<const ShardIndex> index = indices_.find(location.object, object, cached);
+    if (!index) return {};
+    const ShardEntry& entry = index->entries[static_cast<std::size_t>(location.inside)];
+    const bool same = options.unless != nullptr && *options.unless == index->identity;
+    if (!entry.there() && !cached) return {ChunkStatus::kMissing, index->identity};
+    std::vector<ReadSegment> ranges;
+    if (entry.there() && !same) {
+      ranges.push_back(part(static_cast<std::int64_t>(entry.bytes)));
+      ranges[0].offset += static_cast<std::int64_t>(entry.offset);
+    }
+    if (objects_->get(object, std::move(ranges), {.if_match = &index->identity}).found()) {
+      if (!entry.there()) return {ChunkStatus::kMissing, index->identity};
+      return {same ? ChunkStatus::kSame : ChunkStatus::kRead, index->identity};
+    }
+    indices_.drop(location.object);
+  }
+}
+
+ChunkResult ChunkObjects::read_in_place(const ChunkLocation& location, PartOf part) {
+  const std::string object = names_.object(location);
+  ShardEntry entry;
+  {
+    const std::shared_ptr<OpenShard> shard = open_shard(location.object);
+    const std::scoped_lock lock(shard->mutex);
+    refresh(*shard, object);
+    entry = shard->entries[static_cast<std::size_t>(location.inside)];
+  }
+  if (!entry.there()) return {};
+  ReadSegment range = part(static_cast<std::int64_t>(entry.bytes));
+  range.offset += static_cast<std::int64_t>(entry.offset);
+  if (!objects_->get(object, {range}).found())
+    throw Error(ErrorKind::kSystem,
+                text("cannot read the shard ", objects_->name_of(object), ": chunk ", location.inside,
+                     " is not in it any more; write the array again"),
+                EIO);
+  return {ChunkStatus::kRead, {}};
+}
+
+std::shared_ptr<ChunkObjects::OpenShard> ChunkObjects::open_shard(std::int64_t number) {
+  const std::scoped_lock lock(mutex_);
+  std::shared_ptr<OpenShard>& shard = open_shards_[number];
+  if (!shard) shard = std::make_shared<OpenShard>();
+  return shard;
+}
+
+void ChunkObjects::refresh(OpenShard& shard, const std::string& object) const {
+  const Shards& shards = *metadata_.shards;
+  if (shard.dirty) return;
+  // A process that puts a chunk into a shard makes the object longer, or leaves the index as it is.
+  const std::int64_t bytes = objects_->get(object, {}).bytes;
+  if (bytes == shard.bytes) return;
+  shard.entries.assign(static_cast<std::size_t>(shards.count), ShardEntry{});
+  if (bytes > 0)
+    if (std::optional<ShardIndex> read = read_index(shards, *objects_, object))
+      shard.entries = std::move(read->entries);
+  shard.end =
+      shards.index_at_end ? std::max<std::int64_t>(bytes - shards.index_bytes, 0) : std::max(bytes, shards.index_bytes);
+  shard.bytes = bytes;
+}
+
+}  // namespace plait::container::zarr

@@ -1,0 +1,132 @@
+// Chunks that are written, each in an object of its own.
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "base/text.hpp"
+#include "codec/room.hpp"
+#include "container/zarr/chunks/chunk_objects.hpp"
+#include "plait/error.hpp"
+
+namespace plait::container::zarr {
+
+namespace {
+
+using base::text;
+using store::Condition;
+using store::NewObject;
+using store::Part;
+
+/// So many new chunks wait until all of them are made durable.
+constexpr std::size_t kMaxNew = 512;
+/// And so many bytes of them.
+constexpr std::int64_t kMaxNewBytes = std::int64_t{1} << 30;
+
+}  // namespace
+
+void ChunkObjects::throw_changed(const std::string& object) const {
+  throw Error(ErrorKind::kSystem,
+              text("cannot write ", objects_->name_of(object),
+                   ": another program has changed it while a part of a chunk in it was changed here; that of the other "
+                   "one is kept; write again, or let each program write whole chunks"),
+              EBUSY);
+}
+
+void ChunkObjects::check_unchanged(const std::string& object, const Condition& from) const {
+  if (from && objects_->identity(object) != *from) throw_changed(object);
+}
+
+void ChunkObjects::add_new(std::int64_t number, NewChunk made, std::int64_t bytes) {
+  const std::scoped_lock lock(new_mutex_);
+  const auto former = new_.find(number);
+  if (former == new_.end())
+    new_.emplace(number, std::move(made));
+  else
+    former->second.content = std::move(made.content);
+  new_bytes_ += bytes;
+  if (new_.size() >= kMaxNew || new_bytes_ >= kMaxNewBytes) commit_chunks();
+}
+
+void ChunkObjects::commit_chunks() {
+  if (new_.empty()) return;
+  std::vector<NewObject*> contents;
+  for (const auto& [number, made] : new_) contents.push_back(made.content.get());
+  objects_->flush(contents);
+  objects_->check();
+  for (const auto& [number, made] : new_) check_unchanged(names_.object(number), made.from);
+  while (!new_.empty()) {
+    const auto first = new_.begin();
+    if (!first->second.content->commit(first->second.from)) throw_changed(names_.object(first->first));
+    new_.erase(first);
+  }
+  new_bytes_ = 0;
+}
+
+void ChunkObjects::settle() {
+  {
+    const std::scoped_lock lock(new_mutex_);
+    commit_chunks();
+  }
+  if (metadata_.shards) settle_shards();
+  discard();
+}
+
+void ChunkObjects::discard() noexcept {
+  {
+    const std::scoped_lock lock(new_mutex_);
+    new_.clear();
+    new_bytes_ = 0;
+  }
+  if (!writes_shards_in_place()) {
+    const std::scoped_lock lock(mutex_);
+    open_shards_.clear();
+    indices_.clear();
+  }
+  objects_->end_writes();
+}
+
+void ChunkObjects::put(std::int64_t number, std::span<const std::byte> packed, const Condition& from) {
+  if (metadata_.shards) return put_in_shard(names_.location(number), packed, from);
+  if (fresh_) return objects_->put(names_.object(number), packed);
+  std::unique_ptr<NewObject> content = objects_->create(names_.object(number));
+  const auto bytes = static_cast<std::int64_t>(packed.size());
+  content->write({{0, packed.data(), bytes}}, Part::kLast);
+  add_new(number, {std::move(content), from}, bytes);
+}
+
+void ChunkObjects::fill_whole(NewObject& content) const {
+  if (std::ranges::all_of(metadata_.fill, [](std::byte one) { return one == std::byte{}; }))
+    return content.resize(metadata_.chunk_bytes);
+  codec::Room room;
+  constexpr std::int64_t kBlock = std::int64_t{1} << 20;
+  const auto element = static_cast<std::int64_t>(metadata_.fill.size());
+  const std::int64_t block = std::min(metadata_.chunk_bytes, std::max(kBlock / element, std::int64_t{1}) * element);
+  const std::span<std::byte> filled = room.of(static_cast<std::size_t>(block));
+  for (std::size_t i = 0; i < filled.size(); ++i) filled[i] = metadata_.fill[i % metadata_.fill.size()];
+  for (std::int64_t at = 0; at < metadata_.chunk_bytes; at += block)
+    content.write({{at, filled.data(), std::min(block, metadata_.chunk_bytes - at)}}, Part::kMore);
+}
+
+void ChunkObjects::change(std::int64_t number, std::vector<store::WriteSegment> parts) {
+  if (!fresh_) {
+    const std::scoped_lock lock(new_mutex_);
+    if (const auto made = new_.find(number); made != new_.end())
+      return made->second.content->write(std::move(parts), Part::kLast);
+  }
+  const std::string object = names_.object(number);
+  const store::GetResult found = objects_->get(object, {});
+  if (found.found()) {
+    if (found.bytes != metadata_.chunk_bytes) throw_size("write", number, found.bytes);
+    return objects_->write(object, std::move(parts));
+  }
+  std::unique_ptr<NewObject> content = objects_->create(object);
+  fill_whole(*content);
+  content->write(std::move(parts), fresh_ ? Part::kMore : Part::kLast);
+  if (fresh_)
+    (void)content->commit(std::nullopt);
+  else
+    add_new(number, {std::move(content), store::ObjectIdentity{}}, metadata_.chunk_bytes);
+}
+
+}  // namespace plait::container::zarr

@@ -1,0 +1,44 @@
+#include "container/zarr/chunks/index_cache.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <utility>
+
+namespace plait::container::zarr {
+
+namespace {
+
+/// Indices are cached up to so many chunks, 16 MiB.
+constexpr std::size_t kMaxCached = std::size_t{1} << 20;
+
+}  // namespace
+
+std::shared_ptr<const ShardIndex> IndexCache::find(std::int64_t shard, const std::string& object, bool& cached) {
+  {
+    const std::scoped_lock lock(mutex_);
+    const auto found = std::ranges::find(entries_, shard, &Entry::shard);
+    cached = found != entries_.end();
+    if (cached) return found->index;
+  }
+  std::optional<ShardIndex> read = read_index(*metadata_.shards, objects_, object);
+  if (!read) return nullptr;
+  auto index = std::make_shared<const ShardIndex>(std::move(*read));
+  const std::scoped_lock lock(mutex_);
+  std::erase_if(entries_, [&](const Entry& entry) { return entry.shard == shard; });  // of another thread
+  entries_.push_back({shard, index});
+  while (entries_.size() > 1 && entries_.size() * index->entries.size() > kMaxCached) entries_.pop_front();
+  return index;
+}
+
+void IndexCache::drop(std::int64_t shard) {
+  const std::scoped_lock lock(mutex_);
+  std::erase_if(entries_, [&](const Entry& entry) { return entry.shard == shard; });
+}
+
+void IndexCache::clear() noexcept {
+  const std::scoped_lock lock(mutex_);
+  entries_.clear();
+}
+
+}  // namespace plait::container::zarr

@@ -1,0 +1,41 @@
+/// Indices of shards that were read before.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "container/zarr/chunks/shard_index.hpp"
+#include "container/zarr/metadata.hpp"
+#include "store/objects/object_store.hpp"
+
+namespace plait::container::zarr {
+
+/// threads  Any number at once.
+class IndexCache {
+ public:
+  /// Both must outlive this.
+  IndexCache(store::ObjectStore& objects, const Metadata& metadata) : objects_(objects), metadata_(metadata) {}
+
+  /// The index of a shard, which is in `object`; nullptr: there is no such object.
+  /// cached: set to whether it was read before, so that the shard may have changed since.
+  /// errors  As read_index().
+  std::shared_ptr<const ShardIndex> find(std::int64_t shard, const std::string& object, bool& cached);
+  void drop(std::int64_t shard);
+  void clear() noexcept;
+
+ private:
+  struct Entry {
+    std::int64_t shard = 0;
+    std::shared_ptr<const ShardIndex> index;
+  };
+
+  store::ObjectStore& objects_;
+  const Metadata& metadata_;
+  std::mutex mutex_;
+  std::deque<Entry> entries_;  // the newest last
+};
+
+}  // namespace plait::container::zarr

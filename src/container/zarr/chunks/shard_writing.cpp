@@ -1,0 +1,201 @@
+// Shards that are being written.
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "base/text.hpp"
+#include "container/zarr/chunks/chunk_objects.hpp"
+#include "plait/error.hpp"
+
+namespace plait::container::zarr {
+
+namespace {
+
+using base::text;
+using store::Condition;
+using store::NewObject;
+using store::Part;
+using store::ReadSegment;
+using store::WriteSegment;
+
+/// Bytes of retained chunks that are copied at once.
+constexpr std::int64_t kCopied = std::int64_t{1} << 20;
+
+struct RetainedChunk {
+  std::size_t inside = 0;
+  ShardEntry old;
+};
+
+/// Bytes of an object with that identity; false: it has another one by now.
+class OldShard {
+ public:
+  OldShard(store::ObjectStore& objects, const std::string& object, const store::ObjectIdentity& identity)
+      : objects_(objects), object_(object), identity_(identity) {}
+  bool copy(std::int64_t begin, NewObject& into, std::int64_t at, std::int64_t bytes) const {
+    std::vector<std::byte> memory(static_cast<std::size_t>(std::min(bytes, kCopied)));
+    for (std::int64_t done = 0; done < bytes; done += kCopied) {
+      const std::int64_t count = std::min(kCopied, bytes - done);
+      if (!objects_.get(object_, {{begin + done, memory.data(), count}}, {.if_match = &identity_}).found())
+        return false;
+      into.write({{at + done, memory.data(), count}}, Part::kMore);
+    }
+    return true;
+  }
+
+ private:
+  store::ObjectStore& objects_;
+  const std::string& object_;
+  const store::ObjectIdentity& identity_;
+};
+
+}  // namespace
+
+void ChunkObjects::put_in_shard(const ChunkLocation& location, std::span<const std::byte> packed,
+                                const Condition& from) {
+  const std::string object = names_.object(location);
+  const std::shared_ptr<OpenShard> shard = open_shard(location.object);
+  const std::scoped_lock lock(shard->mutex);
+  if (writes_shards_in_place()) {
+    refresh(*shard, object);
+    if (shard->bytes == 0 && !shard->dirty) objects_->put(object, {});
+  } else if (!shard->content) {
+    shard->entries.assign(static_cast<std::size_t>(metadata_.shards->count), ShardEntry{});
+    shard->end = metadata_.shards->index_at_end ? 0 : metadata_.shards->index_bytes;
+    shard->content = objects_->create(object);
+  }
+  const auto bytes = static_cast<std::int64_t>(packed.size());
+  ShardEntry& entry = shard->entries[static_cast<std::size_t>(location.inside)];
+  // A chunk that has been put before was read from the new content.
+  if (!fresh_ && !entry.there() && !shard->from) shard->from = from;
+  const bool anew = !entry.there() || entry.bytes != packed.size();
+  const std::int64_t offset = anew ? shard->end : static_cast<std::int64_t>(entry.offset);
+  shard->dirty = true;
+  if (shard->content)
+    shard->content->write({{offset, packed.data(), bytes}}, Part::kMore);
+  else
+    objects_->write(object, {{offset, packed.data(), bytes}});
+  if (!anew) return;
+  entry = {static_cast<std::uint64_t>(offset), packed.size()};
+  shard->end += bytes;
+}
+
+bool ChunkObjects::read_new(const ChunkLocation& location, PartOf part) {
+  std::shared_ptr<OpenShard> shard;
+  {
+    const std::scoped_lock lock(mutex_);
+    const auto found = open_shards_.find(location.object);
+    if (found == open_shards_.end()) return false;
+    shard = found->second;
+  }
+  const std::scoped_lock lock(shard->mutex);
+  if (!shard->content) return false;
+  const ShardEntry& entry = shard->entries[static_cast<std::size_t>(location.inside)];
+  if (!entry.there()) return false;
+  ReadSegment range = part(static_cast<std::int64_t>(entry.bytes));
+  range.offset += static_cast<std::int64_t>(entry.offset);
+  shard->content->read({range});
+  return true;
+}
+
+Condition ChunkObjects::retain_others(OpenShard& shard, const std::string& object) const {
+  const std::optional<ShardIndex> index = read_index(*metadata_.shards, *objects_, object);
+  if (!index) return store::ObjectIdentity{};
+  std::vector<RetainedChunk> retained;
+  std::uint64_t all = 0;
+  for (std::size_t i = 0; i < index->entries.size(); ++i) {
+    if (shard.entries[i].there() || !index->entries[i].there()) continue;
+    retained.push_back({i, index->entries[i]});
+    all += index->entries[i].bytes;
+    if (all > static_cast<std::uint64_t>(index->bytes))
+      throw Error(
+          ErrorKind::kSystem,
+          text("cannot write the shard ", objects_->name_of(object), ": its chunks have more bytes than the file, ",
+               index->bytes, ", so some overlap; copy the array into a new one"),
+          EIO);
+  }
+  std::ranges::sort(retained, {}, [](const RetainedChunk& one) { return one.old.offset; });
+  const OldShard old(*objects_, object, index->identity);
+  for (std::size_t i = 0; i < retained.size();) {
+    // Those that follow each other go together.
+    const auto begin = static_cast<std::int64_t>(retained[i].old.offset);
+    std::int64_t end = begin;
+    for (; i < retained.size() && static_cast<std::int64_t>(retained[i].old.offset) == end; ++i) {
+      const ShardEntry& one = retained[i].old;
+      shard.entries[retained[i].inside] = {static_cast<std::uint64_t>(shard.end + end - begin), one.bytes};
+      end += static_cast<std::int64_t>(one.bytes);
+    }
+    if (!old.copy(begin, *shard.content, shard.end, end - begin)) return std::nullopt;
+    shard.end += end - begin;
+  }
+  return index->identity;
+}
+
+std::int64_t ChunkObjects::write_index(OpenShard& shard,
+                                       base::FunctionRef<void(std::vector<WriteSegment>)> write) const {
+  const std::vector<std::byte> index = index_bytes(*metadata_.shards, shard.entries);
+  const bool at_end = metadata_.shards->index_at_end;
+  const auto bytes = static_cast<std::int64_t>(index.size());
+  write({{at_end ? shard.end : 0, index.data(), bytes}});
+  return at_end ? shard.end + bytes : shard.end;
+}
+
+void ChunkObjects::drop_retained(OpenShard& shard) {
+  for (ShardEntry& entry : shard.entries)
+    if (entry.there() && static_cast<std::int64_t>(entry.offset) >= shard.put_end) entry = {};
+  shard.end = shard.put_end;
+  shard.content->resize(shard.end);
+}
+
+Condition ChunkObjects::complete(OpenShard& shard, const std::string& object) const {
+  Condition former;
+  while (true) {
+    former = retain_others(shard, object);
+    if (former) break;
+    drop_retained(shard);
+  }
+  (void)write_index(shard,
+                    [&](std::vector<WriteSegment> index) { shard.content->write(std::move(index), Part::kLast); });
+  return former;
+}
+
+void ChunkObjects::settle_shards() {
+  std::vector<std::pair<std::int64_t, std::shared_ptr<OpenShard>>> all;
+  {
+    const std::scoped_lock lock(mutex_);
+    for (const auto& one : open_shards_)
+      if (one.second->dirty) all.emplace_back(one);
+  }
+  std::vector<Condition> conditions;
+  std::vector<NewObject*> contents;
+  for (const auto& [number, shard] : all) {
+    const std::scoped_lock lock(shard->mutex);
+    const std::string object = names_.object(number);
+    shard->dirty = false;
+    if (shard->content) {
+      shard->put_end = shard->end;
+      conditions.push_back(complete(*shard, object));
+      contents.push_back(shard->content.get());
+    } else {
+      shard->bytes =
+          write_index(*shard, [&](std::vector<WriteSegment> index) { objects_->write(object, std::move(index)); });
+    }
+  }
+  if (contents.empty()) return;
+  objects_->flush(contents);
+  objects_->check();
+  for (const auto& [number, shard] : all) check_unchanged(names_.object(number), shard->from);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    OpenShard& shard = *all[i].second;
+    const std::string object = names_.object(all[i].first);
+    check_unchanged(object, shard.from);
+    shard.content->commit(conditions[i], [&] {
+      check_unchanged(object, shard.from);
+      drop_retained(shard);
+      return complete(shard, object);
+    });
+    shard.content.reset();
+  }
+}
+
+}  // namespace plait::container::zarr

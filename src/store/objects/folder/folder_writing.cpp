@@ -1,0 +1,255 @@
+// Objects that are written: under temporary names in a shared folder, under their own in a private one.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <memory>
+#include <system_error>
+#include <utility>
+
+#include "base/text.hpp"
+#include "plait/error.hpp"
+#include "store/objects/folder/folder_objects.hpp"
+#include "store/posix/byte_lock.hpp"
+#include "store/posix/descriptor.hpp"
+#include "store/posix/replacement.hpp"
+#include "store/posix/temporary.hpp"
+
+namespace plait::store::folder {
+
+namespace {
+
+using base::text;
+using posix::PosixStore;
+using posix::system_error;
+
+/// A lock by which programs replace a file one after another, and what is there meanwhile.
+class PresentFile {
+ public:
+  explicit PresentFile(const std::string& path) : path_(path), lock_(posix::lock_name(path)) {
+    struct stat found{};
+    exists_ = lock_.number() >= 0 || ::stat(path.c_str(), &found) == 0;
+  }
+  bool exists() const { return exists_; }
+  bool meets(const Condition& condition) const { return !condition || identity() == *condition; }
+
+ private:
+  ObjectIdentity identity() const {
+    if (!exists_) return {};
+    if (lock_.number() >= 0) return to_object_identity(posix::identity_of(lock_.number(), path_));
+    return to_object_identity(PosixStore(path_, PosixStore::Access::kRead).identity());
+  }
+
+  const std::string& path_;
+  posix::Descriptor lock_;
+  bool exists_ = false;
+};
+
+}  // namespace
+
+/// A content in a file.  The file is closed after the first part, since an access may have thousands of them.
+class NewFile : public NewObject {
+ public:
+  NewFile(FolderObjects& objects, const std::string& object)
+      : objects_(objects), path_(objects.name_of(object)), shared_(objects.sharing_ == Sharing::kShared) {
+    if (objects.sharing_ == Sharing::kPrivate && make_in_place()) return;
+    ChangesFolder::Made made = objects.changes_.make(path_);
+    made_ = std::move(made.path);
+    empty_ = std::make_unique<PosixStore>(made_, std::move(made.file));
+  }
+  ~NewFile() override {
+    if (!named_) ::unlink(made_.c_str());
+    if (!in_place_) objects_.changes_.release();
+  }
+
+  std::int64_t size() override { return PosixStore(made_, PosixStore::Access::kRead).size(); }
+  void resize(std::int64_t bytes) override {
+    if (::truncate(made_.c_str(), bytes) != 0) throw system_error(text("size ", made_), errno);
+    synced_ = false;
+  }
+  void write(std::vector<WriteSegment> segments, Part part) override {
+    std::unique_ptr<PosixStore> file = std::move(empty_);
+    if (!file) file = std::make_unique<PosixStore>(made_, PosixStore::Access::kReadWrite);
+    file->write(std::move(segments));
+    if (part == Part::kLast) file->start_sync();
+    synced_ = false;
+  }
+  void read(std::vector<ReadSegment> segments) override {
+    PosixStore(made_, PosixStore::Access::kRead).read(std::move(segments));
+  }
+  bool commit(const Condition& condition) override { return give_name(condition, nullptr); }
+  void commit(Condition condition, base::FunctionRef<Condition()> update) override {
+    const auto updated = [&] {
+      Condition next = update();
+      if (shared_) sync();
+      return next;
+    };
+    const base::FunctionRef<Condition()> synced(updated);
+    (void)give_name(std::move(condition), &synced);
+  }
+  void sync() {
+    if (!synced_) sync_file(made_);
+    synced_ = true;
+  }
+  void set_synced() { synced_ = true; }
+
+ private:
+  /// In a private folder no other program looks for an object that is being made.  false: the object exists already.
+  bool make_in_place() {
+    try {
+      empty_ = std::make_unique<PosixStore>(path_, objects_.open_final(path_, O_RDWR | O_CREAT | O_EXCL));
+    } catch (const Error& error) {
+      if (error.system_code() != EEXIST) throw;
+      return false;
+    }
+    made_ = path_;
+    in_place_ = true;
+    return true;
+  }
+  bool give_name(Condition condition, const base::FunctionRef<Condition()>* update) {
+    if (in_place_) {
+      while (condition && *condition != ObjectIdentity{}) {
+        if (update == nullptr) return false;
+        condition = (*update)();
+      }
+    } else {
+      if (shared_) sync();
+      if (!objects_.replace(made_, path_, std::move(condition), update)) return false;
+    }
+    named_ = true;
+    shared_ ? objects_.unsynced_.add_name(path_) : objects_.unsynced_.add(path_);
+    return true;
+  }
+
+  FolderObjects& objects_;
+  std::string path_;
+  std::string made_;
+  std::unique_ptr<PosixStore> empty_;  // open until the first part is written
+  bool shared_;
+  bool in_place_ = false;
+  bool named_ = false;
+  bool synced_ = false;
+};
+
+void FolderObjects::make_folder_of(const std::string& path) const {
+  // Not the objects' own folder, which another program may have removed.
+  struct stat found{};
+  if (::stat(name().c_str(), &found) != 0)
+    throw Error(ErrorKind::kSystem, text("cannot write ", path, ": its folder ", name(), " is no longer there"), errno);
+  std::error_code error;
+  const std::filesystem::path parent = std::filesystem::path(path).parent_path();
+  std::filesystem::create_directories(parent, error);
+  if (error) throw system_error(text("make the folder ", parent.string()), error.value());
+}
+
+posix::Descriptor FolderObjects::open_final(const std::string& path, int flags) const {
+  try {
+    return posix::open_file(path, flags);
+  } catch (const Error& error) {
+    if (error.system_code() != ENOENT) throw;
+  }
+  make_folder_of(path);
+  return posix::open_file(path, flags);
+}
+
+void FolderObjects::rename(const std::string& made, const std::string& path) const {
+  if (::rename(made.c_str(), path.c_str()) == 0) return;
+  if (errno != ENOENT) throw system_error(text("write ", path), errno);
+  make_folder_of(path);
+  if (::rename(made.c_str(), path.c_str()) != 0) throw system_error(text("write ", path), errno);
+}
+
+bool FolderObjects::replace(const std::string& made, const std::string& path, Condition condition,
+                            const base::FunctionRef<Condition()>* update) {
+  if (sharing_ != Sharing::kShared && !condition) {
+    rename(made, path);
+    return true;
+  }
+  while (true) {
+    const PresentFile present(path);
+    while (!present.meets(condition)) {
+      if (update == nullptr) return false;
+      condition = (*update)();
+    }
+    if (present.exists()) {
+      rename(made, path);
+      return true;
+    }
+    struct stat folder{};
+    if (::stat(std::filesystem::path(path).parent_path().c_str(), &folder) != 0) make_folder_of(path);
+    if (posix::rename_to_free(made, path)) return true;
+  }
+}
+
+std::unique_ptr<NewObject> FolderObjects::create(const std::string& object) {
+  return std::make_unique<NewFile>(*this, object);
+}
+
+bool FolderObjects::put(const std::string& object, std::span<const std::byte> bytes, const Condition& condition) {
+  const auto size = static_cast<std::int64_t>(bytes.size());
+  const std::string path = name_of(object);
+  if (sharing_ == Sharing::kPrivate && !condition) {
+    PosixStore file(path, open_final(path, O_RDWR | O_CREAT | O_TRUNC));
+    file.write({{0, bytes.data(), size}});
+    file.start_sync();
+    unsynced_.add(path);
+    return true;
+  }
+  if (sharing_ == Sharing::kShared) {
+    const PresentFile present(path);
+    if (!present.meets(condition)) return false;
+    if (present.exists()) {
+      // Owner, group and extended attributes of the former file remain.
+      posix::Replacement(path, size, bytes).commit();
+      return true;
+    }
+  }
+  bool done = false;
+  {
+    NewFile made(*this, object);
+    made.write({{0, bytes.data(), size}}, Part::kMore);
+    done = made.commit(condition);
+  }
+  if (sharing_ == Sharing::kShared) {
+    changes_.clear_unused();
+    // A replaced object is durable at once; so is a new one.
+    if (done) posix::sync_folder(std::filesystem::path(path).parent_path().string());
+  }
+  return done;
+}
+
+void FolderObjects::flush(std::span<NewObject* const> contents) {
+  if (sharing_ != Sharing::kShared) return;
+  if (contents.size() > kMaxSynced) {
+    sync_file_system(name());
+    for (NewObject* const one : contents) static_cast<NewFile*>(one)->set_synced();
+    return;
+  }
+  for (NewObject* const one : contents) static_cast<NewFile*>(one)->sync();
+}
+
+void FolderObjects::write(const std::string& object, std::vector<WriteSegment> segments) {
+  check();
+  const std::string path = name_of(object);
+  PosixStore(path, PosixStore::Access::kReadWrite).write(std::move(segments));
+  unsynced_.add(path);
+}
+
+void FolderObjects::remove(const std::string& object) {
+  const std::string path = name_of(object);
+  if (::unlink(path.c_str()) != 0) {
+    if (errno != ENOENT && errno != ENOTDIR) throw system_error(text("remove ", path), errno);
+    return;
+  }
+  unsynced_.add_name(path);
+}
+
+void FolderObjects::sync() {
+  if (unsynced_.empty()) return;
+  check();
+  unsynced_.sync();
+}
+
+}  // namespace plait::store::folder

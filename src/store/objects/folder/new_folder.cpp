@@ -1,0 +1,112 @@
+#include "store/objects/folder/new_folder.hpp"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <set>
+#include <span>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "base/text.hpp"
+#include "plait/error.hpp"
+#include "store/posix/descriptor.hpp"
+#include "store/posix/folder_replacement.hpp"
+#include "store/posix/posix_store.hpp"
+#include "store/posix/replacement.hpp"
+
+namespace plait::store::folder {
+
+namespace {
+
+namespace fs = std::filesystem;
+using posix::PosixStore;
+
+class NewFolder : public NewObjects {
+ public:
+  NewFolder(NewObjectsRequest request, const NewFileOptions& options)
+      : request_(std::move(request)), folder_(request_.target, request_.root, request_.array, options) {
+    if (folder_.continued() && !has_all({}) && !lift()) folder_.clear();
+    if (folder_.continued()) return;
+    for (const auto& [name, text] : request_.metadata) write(name, std::as_bytes(std::span(text)));
+  }
+
+  const std::string& location() const override { return folder_.temporary_path(); }
+  bool continued() const override { return folder_.continued(); }
+  void commit(base::FunctionRef<bool()> replaces) override {
+    std::set<std::string> folders;
+    for (const auto& [name, text] : request_.metadata) folders.insert(path_of(name).parent_path().string());
+    for (const std::string& folder : folders) posix::sync_folder(folder);
+    folder_.commit(replaces());
+  }
+  void discard() noexcept override { folder_.discard(); }
+
+ private:
+  fs::path path_of(const fs::path& name) const { return fs::path(folder_.temporary_path()) / name; }
+
+  /// True if an earlier program has left the same array in the same groups.
+  bool has_all(const fs::path& below) const {
+    return std::ranges::all_of(request_.metadata, [&](const auto& object) {
+      return has(below / object.first, std::as_bytes(std::span(object.second)));
+    });
+  }
+  /// Goes on with an earlier one that was begun when some of the groups around the array did not exist, which it has:
+  /// what is below them is moved up.  The metadata is moved last, so that one that is killed meanwhile is found again.
+  bool lift() {
+    const fs::path whole = fs::path(request_.array).relative_path();
+    for (auto from = whole.begin(); from != whole.end(); ++from) {
+      fs::path below;
+      for (auto part = from; part != whole.end(); ++part)
+        if (has_all(below /= *part)) return lift_from(below);
+    }
+    return false;
+  }
+  bool lift_from(const fs::path& below) {
+    std::error_code error;
+    const auto go_up = [&](const fs::path& name) {
+      if (!error) fs::rename(path_of(below / name), path_of(name), error);
+    };
+    std::vector<fs::path> names;
+    for (fs::directory_iterator at(path_of(below), error), end; !error && at != end; at.increment(error))
+      names.push_back(at->path().filename());
+    const fs::path last = fs::path(request_.metadata.front().first).filename();
+    for (const fs::path& name : names)
+      if (name != last) go_up(name);
+    go_up(last);
+    if (error || !has_all({})) return false;
+    fs::remove_all(path_of(*below.begin()), error);
+    return !error;
+  }
+  bool has(const fs::path& name, std::span<const std::byte> content) const {
+    std::error_code missing;
+    const std::string path = path_of(name).string();
+    if (fs::file_size(path, missing) != content.size() || missing) return false;
+    std::vector<std::byte> found(content.size());
+    PosixStore(path, PosixStore::Access::kRead).read({{0, found.data(), static_cast<std::int64_t>(found.size())}});
+    return std::ranges::equal(found, content);
+  }
+  void write(const std::string& name, std::span<const std::byte> bytes) {
+    const fs::path path = path_of(name);
+    std::error_code error;
+    fs::create_directories(path.parent_path(), error);
+    if (error) throw posix::system_error(base::text("make a folder of ", request_.target), error.value());
+    PosixStore file(path.string(), posix::open_file(path.string(), O_RDWR | O_CREAT | O_EXCL));
+    file.write({{0, bytes.data(), static_cast<std::int64_t>(bytes.size())}});
+    file.sync();
+  }
+
+  NewObjectsRequest request_;
+  posix::FolderReplacement folder_;
+};
+
+}  // namespace
+
+std::unique_ptr<NewObjects> make_new_folder(NewObjectsRequest request, const NewFileOptions& options) {
+  return std::make_unique<NewFolder>(std::move(request), options);
+}
+
+}  // namespace plait::store::folder

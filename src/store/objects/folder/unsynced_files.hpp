@@ -1,0 +1,43 @@
+/// Which files and folders have to be synced.
+#pragma once
+
+#include <cstddef>
+#include <mutex>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace plait::store::folder {
+
+/// Up to this many files are synced one by one, which waits for each; the sync of a whole file system is faster for more.
+inline constexpr std::size_t kMaxSynced = 64;
+
+/// errors  kSystem.
+void sync_file(const std::string& file);
+/// Syncs the file system that contains a folder.  errors  kSystem.
+void sync_file_system(const std::string& folder);
+
+/// Files below a root folder that were written since the last sync.
+/// threads  Any number at once.
+class UnsyncedFiles {
+ public:
+  explicit UnsyncedFiles(const std::string& root) : root_(root) {}
+  void add(const std::string& file);
+  /// Adds a file that is synced already but whose name is not.
+  void add_name(const std::string& file);
+  bool empty();
+  /// errors  kSystem.
+  void sync();
+
+ private:
+  void count();
+
+  const std::string& root_;
+  std::mutex mutex_;
+  std::vector<std::string> files_;  // at most kMaxSynced
+  std::set<std::string> folders_;   // at most kMaxSynced
+  bool many_ = false;
+};
+
+}  // namespace plait::store::folder

@@ -1,0 +1,146 @@
+// Attributes and hierarchies in every kind of object store.
+#include "container/zarr/attributes.hpp"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/text.hpp"
+#include "container/zarr/container.hpp"
+#include "container/zarr/new_array.hpp"
+#include "container/zarr/target.hpp"
+#include "object_case.hpp"
+#include "plait/error.hpp"
+#include "store/memory/memory_store.hpp"
+
+namespace plait::container::zarr {
+namespace {
+
+using namespace object_case;
+using nlohmann::json;
+using store::Sharing;
+
+class AttributesInObjects : public WithObjects, public testing::WithParamInterface<Kind> {
+ protected:
+  AttributesInObjects() : WithObjects(GetParam()) {}
+  static AttributeChanges change(const std::string& name, const std::string& value) {
+    ArrayAttribute attribute;
+    attribute.name = name;
+    attribute.dtype = ArrayAttribute::kTexts;
+    attribute.texts = {value};
+    return {{name, attribute}};
+  }
+  static std::string array_text() {
+    FileOptions options;
+    options.shape = Extents{4};
+    options.dtype = "<i4";
+    const NewContent made = new_array("a.zarr", options);
+    return {reinterpret_cast<const char*>(made.head.data()), made.head.size()};
+  }
+  static std::string group_text() { return new_group({}, "a.zarr"); }
+};
+
+INSTANTIATE_TEST_SUITE_P(Kinds, AttributesInObjects,
+                         testing::Values(Kind::kFolder, Kind::kMemory, Kind::kMemoryInPlace), object_case::name_of);
+
+TEST_P(AttributesInObjects, ChangeInTheMetadataOfVersion3) {
+  const auto group = objects("");
+  group->put("zarr.json", bytes_of(R"({"zarr_format": 3, "node_type": "group", "consolidated_metadata": {"x": 1}})"));
+  const auto array = objects("a");
+  array->put("zarr.json", bytes_of(array_text()));
+  change_attributes(*array, change("units", "K"));
+  EXPECT_EQ(json::parse(text_of(*array, "zarr.json"))["attributes"], json::parse(R"({"units": "K"})"));
+  EXPECT_EQ(attributes_in(text_of(*array, "zarr.json"), *array, "zarr.json").front().texts.front(), "K");
+  drop_consolidated_above(array->name());
+  EXPECT_EQ(text_of(*group, "zarr.json"), R"({"zarr_format": 3, "node_type": "group"})");
+}
+
+TEST_P(AttributesInObjects, ChangeBesideTheMetadataOfVersion2AndInItsCopies) {
+  const auto group = objects("");
+  group->put(".zgroup", bytes_of(R"({"zarr_format": 2})"));
+  group->put(".zmetadata", bytes_of(R"({"metadata": {"a/.zattrs": {"old": 1}}})"));
+  const auto array = objects("a");
+  array->put(".zarray", bytes_of("{}"));
+  change_attributes(*array, change("units", "K"));
+  change_attributes(*array, change("name", "t"));
+  const json expected = json::parse(R"({"units": "K", "name": "t"})");
+  EXPECT_EQ(json::parse(text_of(*array, ".zattrs")), expected);
+  EXPECT_EQ(json::parse(text_of(*group, ".zmetadata"))["metadata"]["a/.zattrs"], expected);
+  EXPECT_EQ(attributes_in("{}", *group, "a/.zarray").size(), 2U);
+  EXPECT_EQ(metadata_object(*group, "a/"), "a/.zarray");
+}
+
+TEST_P(AttributesInObjects, NoChangeOfSeveralProgramsIsLost) {
+  objects("a")->put("zarr.json", bytes_of(array_text()));
+  constexpr int kChanges = 10;
+  std::vector<std::jthread> programs;
+  for (int program = 0; program < 3; ++program) {
+    programs.emplace_back([&, program] {
+      for (int i = 0; i < kChanges; ++i)
+        change_attributes(*store::open_objects(root() + "/a", Sharing::kShared),
+                          change(base::text("name-", program, '-', i), "value"));
+    });
+  }
+  programs.clear();
+  EXPECT_EQ(json::parse(text_of(*objects("a"), "zarr.json"))["attributes"].size(), 3U * kChanges);
+}
+
+TEST_P(AttributesInObjects, NewArraysDoNotReplaceWhatIsNoArray) {
+  const auto refused = [&](const std::string& name) {
+    try {
+      (void)new_folder(root() + '/' + name, std::nullopt, {});
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(refused("free.zarr"), "");
+  objects("array.zarr")->put("zarr.json", bytes_of(array_text()));
+  EXPECT_EQ(refused("array.zarr"), "");
+  const auto group = objects("group.zarr");
+  group->put("zarr.json", bytes_of(group_text()));
+  EXPECT_EQ(refused("group.zarr"), "");
+  group->put("a/zarr.json", bytes_of(array_text()));
+  EXPECT_NE(refused("group.zarr").find("is a group that holds others"), std::string::npos);
+  EXPECT_EQ(new_folder(root() + "/group.zarr", "b/c", {}).others.size(), 1U);
+  EXPECT_THROW((void)new_folder(root() + "/group.zarr", "a/c", {}), Error);
+  objects("other.zarr")->put("notes.txt", bytes_of("text"));
+  EXPECT_NE(refused("other.zarr").find("is a folder without Zarr's metadata"), std::string::npos);
+}
+
+/// The store of a metadata object, as the driver opens it.
+class NamedStore : public store::memory::MemoryStore {
+ public:
+  explicit NamedStore(std::string name) : MemoryStore(0), name_(std::move(name)) {}
+  const std::string& name() const override { return name_; }
+
+ private:
+  std::string name_;
+};
+
+TEST_P(AttributesInObjects, HierarchiesAreListed) {
+  const auto group = objects("h.zarr");
+  group->put("zarr.json", bytes_of(group_text()));
+  group->put("a/zarr.json", bytes_of(array_text()));
+  group->put("a/c/0", bytes_of("12345678"));
+  group->put("g/zarr.json", bytes_of(group_text()));
+  group->put("g/b/zarr.json", bytes_of(array_text()));
+  group->put("g/damaged/zarr.json", bytes_of("no JSON"));
+  const auto store = std::make_shared<NamedStore>(root() + "/h.zarr/zarr.json");
+  const std::unique_ptr<OpenedFile> opened = format().open(store, root() + "/h.zarr");
+  const std::vector<Member> members = opened->arrays();
+  std::vector<std::string> names;
+  for (const Member& member : members) names.push_back(member.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"a", "g/b", "g/damaged"}));
+  EXPECT_EQ(members.at(0).stored, 8 + static_cast<std::int64_t>(array_text().size()));
+  EXPECT_EQ(members.at(1).type.shape, Extents{4});
+  EXPECT_NE(members.at(2).refused.find("it is not JSON"), std::string::npos);
+  EXPECT_EQ(opened->groups().size(), 2U);
+}
+
+}  // namespace
+}  // namespace plait::container::zarr

@@ -1,0 +1,266 @@
+// Chunks and shards in every kind of object store: new arrays, changes in place, several programs, damage.
+#include "container/zarr/chunk_store.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "container/zarr/new_array.hpp"
+#include "object_case.hpp"
+#include "plait/error.hpp"
+
+namespace plait::container::zarr {
+namespace {
+
+using namespace object_case;
+using store::Sharing;
+
+enum class Stored : std::uint8_t { kPlain, kPacked, kPlainShards, kPackedShards };
+
+using Parameter = std::tuple<Kind, Stored>;
+using Bytes = std::vector<std::byte>;
+
+/// Arrays of 6 x 8 numbers of 4 bytes with the fill value 7, in chunks of 2 x 4 and shards of 6 x 4.
+constexpr std::int64_t kChunks = 6;
+constexpr std::int64_t kChunkBytes = 32;
+
+class ChunksInObjects : public WithObjects, public testing::WithParamInterface<Parameter> {
+ protected:
+  ChunksInObjects() : WithObjects(std::get<Kind>(GetParam())) {
+    FileOptions options;
+    options.shape = Extents{6, 8};
+    options.dtype = "<i4";
+    options.chunk = Extents{2, 4};
+    options.fill_value = "7";
+    if (has_shards()) options.shard = Extents{6, 4};
+    if (stored() == Stored::kPacked || stored() == Stored::kPackedShards) options.codec = "zstd:1";
+    const NewContent made = new_array("a.zarr", options);
+    text_.assign(reinterpret_cast<const char*>(made.head.data()), made.head.size());
+  }
+  static Stored stored() { return std::get<Stored>(GetParam()); }
+  static bool has_shards() { return stored() == Stored::kPlainShards || stored() == Stored::kPackedShards; }
+
+  /// The array as a program opens it that makes it, or that finds it.
+  std::unique_ptr<ChunkStore> opened(bool fresh, Sharing sharing = Sharing::kShared) const {
+    return std::make_unique<ChunkStore>(objects("a.zarr", fresh ? sharing : Sharing::kShared),
+                                        parse_metadata(text_, "a.zarr"), text_, fresh);
+  }
+  /// Makes an array whose elements are all 7 that are not written, and 1 in chunk 0.
+  void make(Sharing sharing = Sharing::kPrivate) const {
+    const auto store = opened(true, sharing);
+    write(*store, 0, 1);
+    store->settle();
+    store->sync();
+  }
+  static void write(ChunkStore& store, std::int64_t chunk, int value) {
+    write_part(store, chunk * kChunkBytes, std::vector<int>(kChunkBytes / 4, value));
+  }
+  static void write_part(ChunkStore& store, std::int64_t offset, const std::vector<int>& values) {
+    store.write({{offset, reinterpret_cast<const std::byte*>(values.data()), 4 * std::ssize(values)}});
+  }
+  static std::vector<int> read(ChunkStore& store, std::int64_t offset, std::size_t count) {
+    std::vector<int> values(count, -1);
+    store.read({{offset, reinterpret_cast<std::byte*>(values.data()), static_cast<std::int64_t>(4 * count)}});
+    return values;
+  }
+  /// The first element of each chunk.
+  std::vector<int> first_elements() const {
+    const auto store = opened(false);
+    std::vector<int> values;
+    for (std::int64_t chunk = 0; chunk < kChunks; ++chunk) values.push_back(read(*store, chunk * kChunkBytes, 1)[0]);
+    return values;
+  }
+  static std::string error_of(const auto& call) {
+    try {
+      call();
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "no error";
+  }
+
+  std::string text_;
+};
+
+std::string name_of(const testing::TestParamInfo<Parameter>& info) {
+  constexpr std::array<const char*, 3> kKinds{"Folder", "Memory", "MemoryInPlace"};
+  constexpr std::array<const char*, 4> kStored{"Plain", "Packed", "PlainShards", "PackedShards"};
+  return std::string(kKinds[static_cast<std::size_t>(std::get<Kind>(info.param))]) +
+         kStored[static_cast<std::size_t>(std::get<Stored>(info.param))];
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, ChunksInObjects,
+                         testing::Combine(testing::Values(Kind::kFolder, Kind::kMemory, Kind::kMemoryInPlace),
+                                          testing::Values(Stored::kPlain, Stored::kPacked, Stored::kPlainShards,
+                                                          Stored::kPackedShards)),
+                         name_of);
+
+TEST_P(ChunksInObjects, NewArraysAreReadBack) {
+  for (const Sharing sharing : {Sharing::kPrivate, Sharing::kResumable}) {
+    const auto store = opened(true, sharing);
+    std::vector<int> values(kChunks * kChunkBytes / 4);
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<int>(i);
+    write_part(*store, 0, values);
+    store->settle();
+    EXPECT_EQ(read(*store, 0, values.size()), values);
+    store->sync();
+    const auto found = opened(false);
+    EXPECT_EQ(read(*found, 0, values.size()), values);
+    EXPECT_EQ(read(*found, 4 * 13, 3), (std::vector<int>{13, 14, 15}));
+    EXPECT_EQ(found->size(), kChunks * kChunkBytes);
+  }
+}
+
+TEST_P(ChunksInObjects, NewArraysAreWrittenInPartsAndAgain) {
+  const auto store = opened(true, Sharing::kPrivate);
+  write_part(*store, 4, {1, 2});
+  write_part(*store, kChunkBytes - 4, {3, 4, 5});
+  EXPECT_EQ(read(*store, 0, 4), (std::vector<int>{7, 1, 2, 7}));
+  store->settle();
+  write_part(*store, 8, {6});
+  write(*store, 4, 9);
+  store->settle();
+  store->sync();
+  const auto found = opened(false);
+  EXPECT_EQ(read(*found, 0, 11), (std::vector<int>{7, 1, 6, 7, 7, 7, 7, 3, 4, 5, 7}));
+  EXPECT_EQ(first_elements(), (std::vector<int>{7, 4, 7, 7, 9, 7}));
+}
+
+TEST_P(ChunksInObjects, MissingChunksHaveTheFillValue) {
+  make();
+  EXPECT_EQ(first_elements(), (std::vector<int>{1, 7, 7, 7, 7, 7}));
+}
+
+TEST_P(ChunksInObjects, ChangesTakeEffectWhenAnAccessEnds) {
+  make();
+  const auto store = opened(false);
+  const auto other = opened(false);
+  EXPECT_EQ(read(*other, 0, 1)[0], 1);
+  write(*store, 0, 2);
+  write(*store, 5, 3);
+  EXPECT_EQ(read(*store, 0, 1)[0], 2);
+  EXPECT_EQ(read(*other, 0, 1)[0], 1);
+  EXPECT_EQ(read(*other, 5 * kChunkBytes, 1)[0], 7);
+  store->settle();
+  store->sync();
+  EXPECT_EQ(read(*other, 0, 1)[0], 2);
+  EXPECT_EQ(read(*other, 5 * kChunkBytes, 1)[0], 3);
+  EXPECT_EQ(first_elements(), (std::vector<int>{2, 7, 7, 7, 7, 3}));
+  if (kind_ == Kind::kFolder) {
+    EXPECT_FALSE(std::filesystem::exists(root() + "/a.zarr/.plait-changes"));
+  }
+}
+
+TEST_P(ChunksInObjects, FailedAccessesChangeNothing) {
+  make();
+  const auto store = opened(false);
+  write(*store, 0, 2);
+  write(*store, 3, 2);
+  store->forget();
+  EXPECT_EQ(read(*store, 0, 1)[0], 1);
+  store->settle();
+  EXPECT_EQ(first_elements(), (std::vector<int>{1, 7, 7, 7, 7, 7}));
+}
+
+TEST_P(ChunksInObjects, PartsOfChunksChange) {
+  make();
+  const auto store = opened(false);
+  write_part(*store, 8, {2, 3});
+  write_part(*store, 16, {4});
+  write_part(*store, 2 * kChunkBytes + 4, {5});
+  write_part(*store, 2 * kChunkBytes, {6});
+  store->settle();
+  EXPECT_EQ(read(*store, 0, 6), (std::vector<int>{1, 1, 2, 3, 4, 1}));
+  EXPECT_EQ(read(*store, 2 * kChunkBytes, 3), (std::vector<int>{6, 5, 7}));
+  EXPECT_EQ(first_elements(), (std::vector<int>{1, 7, 6, 7, 7, 7}));
+}
+
+TEST_P(ChunksInObjects, TheSecondOfTwoProgramsIsToldNotToOverwriteParts) {
+  make();
+  const auto one = opened(false);
+  const auto other = opened(false);
+  write_part(*one, 0, {2});
+  write_part(*other, 4, {3});
+  one->settle();
+  const bool in_place = stored() == Stored::kPlain && one->objects().writes_in_place();
+  const std::string error = error_of([&] { other->settle(); });
+  if (in_place) {
+    EXPECT_EQ(error, "no error");
+  } else {
+    EXPECT_NE(error.find("c/0/0: another program has changed it while a part"), std::string::npos) << error;
+    other->forget();
+  }
+  EXPECT_EQ(read(*opened(false), 0, 3), (std::vector<int>{2, in_place ? 3 : 1, 1}));
+  write_part(*other, 4, {4});
+  other->settle();
+  EXPECT_EQ(read(*opened(false), 0, 3), (std::vector<int>{2, 4, 1}));
+}
+
+TEST_P(ChunksInObjects, ProgramsThatWriteWholeChunksOfOneShardLoseNothing) {
+  make();
+  const auto one = opened(false);
+  const auto other = opened(false);
+  write(*one, 1, 2);
+  write(*other, 2, 3);
+  one->settle();
+  other->settle();
+  EXPECT_EQ(first_elements(), (std::vector<int>{1, 2, 3, 7, 7, 7}));
+  for (int value = 4; value < 8; ++value) {
+    write(*one, 0, value);
+    write(*other, 1, -value);
+    other->settle();
+    one->settle();
+  }
+  EXPECT_EQ(first_elements(), (std::vector<int>{7, -7, 3, 7, 7, 7}));
+}
+
+TEST_P(ChunksInObjects, DamagedObjectsAreErrorsThatNameThem) {
+  make();
+  const auto store = opened(false);
+  store->objects().put("c/0/0", bytes_of("short"));
+  const std::string error = error_of([&] { (void)read(*store, 0, 2); });
+  EXPECT_NE(error.find(root() + "/a.zarr/c/0/0"), std::string::npos) << error;
+  if (has_shards()) {
+    EXPECT_NE(error.find("it has 5 bytes, less than its index, which has 52"), std::string::npos) << error;
+  }
+  if (stored() == Stored::kPlain) {
+    EXPECT_NE(error.find("it has 5 bytes, but a chunk has 32"), std::string::npos) << error;
+  }
+}
+
+TEST_P(ChunksInObjects, ReadersTakeWhatIsThereNow) {
+  make();
+  const auto reader = opened(false);
+  for (int value = 2; value < 6; ++value) {
+    const auto writer = opened(false);
+    write(*writer, 0, value);
+    if (value % 2 == 0) write_part(*writer, kChunkBytes + 4, {value});
+    writer->settle();
+    EXPECT_EQ(read(*reader, 4, 2), (std::vector<int>{value, value}));
+    EXPECT_EQ(read(*reader, kChunkBytes, 2), (std::vector<int>{7, value / 2 * 2}));
+  }
+}
+
+TEST_P(ChunksInObjects, ChunksAreReadByOneRequestEach) {
+  if (kind_ == Kind::kFolder) GTEST_SKIP() << "a folder counts no requests";
+  make();
+  const auto store = opened(false);
+  const auto requests = [&](std::int64_t offset, std::size_t count) {
+    const std::int64_t before = bucket_->gets;
+    (void)read(*store, offset, count);
+    return bucket_->gets - before;
+  };
+  const std::int64_t index = has_shards() ? 1 : 0;
+  EXPECT_EQ(requests(0, kChunkBytes / 4), 1 + index);
+  EXPECT_EQ(requests(0, kChunkBytes / 4), 1);
+  EXPECT_EQ(requests(4, 2), 1);
+  EXPECT_EQ(requests(kChunkBytes / 2, 3), 1);
+}
+
+}  // namespace
+}  // namespace plait::container::zarr

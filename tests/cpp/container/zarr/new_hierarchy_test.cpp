@@ -1,0 +1,80 @@
+// A new array in a hierarchy, from its name to its elements, in every kind of object store.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "container/zarr/chunk_store.hpp"
+#include "container/zarr/new_array.hpp"
+#include "container/zarr/target.hpp"
+#include "object_case.hpp"
+#include "store/objects/new_objects.hpp"
+
+namespace plait::container::zarr {
+namespace {
+
+using namespace object_case;
+using store::Sharing;
+
+class NewHierarchies : public WithObjects, public testing::WithParamInterface<Kind> {
+ protected:
+  NewHierarchies() : WithObjects(GetParam()) { (void)objects(""); }
+  /// Makes an array of 8 numbers in chunks of 4, whose elements are `value`.
+  void make(const std::string& array, int value) const {
+    FileOptions options;
+    options.shape = Extents{8};
+    options.dtype = "<i4";
+    options.chunk = Extents{4};
+    options.codec = "zstd:1";
+    const NewContent content = new_array("h.zarr", options);
+    const std::string text(reinterpret_cast<const char*>(content.head.data()), content.head.size());
+    const std::string path = root() + "/h.zarr";
+    const NewFolder folder = new_folder(path, array, {});
+    store::NewObjectsRequest request{folder.target, path, array, folder.others};
+    request.metadata.emplace_back(folder.file, text);
+    const std::unique_ptr<store::NewObjects> made = store::make_new_objects(std::move(request), {});
+    const std::string location = (std::filesystem::path(made->location()) / folder.file).parent_path().string();
+    ChunkStore chunks(store::open_objects(location, Sharing::kPrivate), parse_metadata(text, path), text, true);
+    const std::vector<int> values(8, value);
+    chunks.write({{0, reinterpret_cast<const std::byte*>(values.data()), 32}});
+    chunks.settle();
+    chunks.sync();
+    made->commit(folder.replaces);
+    folder.settle();
+  }
+  int first_element(const std::string& array) const {
+    const auto found = store::open_objects(root() + "/h.zarr/" + array, Sharing::kShared);
+    const std::string text = text_of(*found, "zarr.json");
+    ChunkStore chunks(found, parse_metadata(text, "zarr.json"), text, false);
+    int value = 0;
+    chunks.read({{0, reinterpret_cast<std::byte*>(&value), 4}});
+    return value;
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Kinds, NewHierarchies, testing::Values(Kind::kFolder, Kind::kMemory, Kind::kMemoryInPlace),
+                         object_case::name_of);
+
+TEST_P(NewHierarchies, GrowArrayByArray) {
+  make("g/a", 1);
+  make("g/b", 2);
+  make("c", 3);
+  make("g/a", 4);
+  EXPECT_EQ(first_element("g/a"), 4);
+  EXPECT_EQ(first_element("g/b"), 2);
+  EXPECT_EQ(first_element("c"), 3);
+  EXPECT_TRUE(is_group(text_of(*store::open_objects(root() + "/h.zarr", Sharing::kShared), "g/zarr.json"), "g"));
+}
+
+TEST_P(NewHierarchies, DropCopiesOfMetadata) {
+  make("a", 1);
+  const auto group = store::open_objects(root() + "/h.zarr", Sharing::kShared);
+  group->put("zarr.json", bytes_of(R"({"zarr_format": 3, "node_type": "group", "consolidated_metadata": {}})"));
+  make("b", 2);
+  EXPECT_EQ(text_of(*group, "zarr.json"), R"({"zarr_format": 3, "node_type": "group"})");
+}
+
+}  // namespace
+}  // namespace plait::container::zarr

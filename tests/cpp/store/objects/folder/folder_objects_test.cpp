@@ -1,0 +1,113 @@
+// What a folder of objects does besides what every object store does.
+#include "store/objects/folder/folder_objects.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+
+#include "object_case.hpp"
+#include "plait/error.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+using namespace object_case;
+using plait::Error;
+using plait::store::ListDepth;
+using plait::store::ListedObject;
+using plait::store::NewObject;
+using plait::store::ObjectIdentity;
+using plait::store::Part;
+using plait::store::folder::FolderObjects;
+
+class FolderOfObjects : public plait_test::InFolder {
+ protected:
+  static int code_of(const auto& call) {
+    try {
+      call();
+    } catch (const Error& error) {
+      return error.system_code();
+    }
+    return 0;
+  }
+  static void write(NewObject& content, std::string_view text) {
+    content.write({{0, bytes_of(text).data(), static_cast<std::int64_t>(text.size())}}, Part::kLast);
+  }
+  bool has_changes() const { return fs::exists(path("a/.plait-changes")); }
+  std::unique_ptr<FolderObjects> opened(Sharing sharing) const {
+    fs::create_directories(path("a"));
+    return std::make_unique<FolderObjects>(path("a"), sharing);
+  }
+};
+
+TEST_F(FolderOfObjects, NoticesThatItWasReplacedOrRemoved) {
+  const auto objects = opened(Sharing::kShared);
+  objects->put("c", bytes_of("one"));
+  objects->check();
+  fs::rename(path("a"), path("b"));
+  EXPECT_EQ(code_of([&] { objects->check(); }), ESTALE);
+  EXPECT_EQ(code_of([&] { (void)text_of(*objects, "c"); }), ENOENT);
+  fs::create_directories(path("a"));
+  EXPECT_EQ(code_of([&] { objects->check(); }), ESTALE);
+  EXPECT_EQ(code_of([&] { objects->write("c", {}); }), ESTALE);
+  EXPECT_EQ(text_of(*objects, "c"), "(missing)");
+}
+
+TEST_F(FolderOfObjects, RetainsThePermissionsOfFiles) {
+  const auto objects = opened(Sharing::kShared);
+  objects->put("c", bytes_of("one"));
+  EXPECT_FALSE(has_changes());
+  fs::permissions(path("a/c"), fs::perms::owner_read | fs::perms::owner_write);
+  const std::unique_ptr<NewObject> made = objects->create("c");
+  write(*made, "two");
+  EXPECT_TRUE(made->commit(std::nullopt));
+  objects->put("c", bytes_of("three"));
+  EXPECT_EQ(fs::status(path("a/c")).permissions(), fs::perms::owner_read | fs::perms::owner_write);
+  objects->end_writes();
+  EXPECT_FALSE(has_changes());
+}
+
+TEST_F(FolderOfObjects, WritesUnderFinalNamesWhereNoProgramLooks) {
+  const auto objects = opened(Sharing::kPrivate);
+  const std::unique_ptr<NewObject> made = objects->create("c/0");
+  EXPECT_TRUE(fs::exists(path("a/c/0")));
+  EXPECT_FALSE(has_changes());
+  write(*made, "one");
+  EXPECT_FALSE(made->commit(ObjectIdentity{{1, 2, 3, 4}, {}}));
+  EXPECT_TRUE(made->commit(ObjectIdentity{}));
+  // What exists already is replaced as a whole all the same.
+  const std::unique_ptr<NewObject> second = objects->create("c/0");
+  write(*second, "two");
+  EXPECT_EQ(text_of(*objects, "c/0"), "one");
+  EXPECT_TRUE(second->commit(objects->identity("c/0")));
+  EXPECT_EQ(text_of(*objects, "c/0"), "two");
+}
+
+TEST_F(FolderOfObjects, HasWholeObjectsWhereALaterProgramMayGoOn) {
+  const auto objects = opened(Sharing::kResumable);
+  const std::unique_ptr<NewObject> made = objects->create("c/0");
+  write(*made, "one");
+  EXPECT_FALSE(fs::exists(path("a/c/0")));
+  EXPECT_TRUE(made->commit(std::nullopt));
+  EXPECT_EQ(text_of(*objects, "c/0"), "one");
+  objects->sync();
+  objects->end_writes();
+  EXPECT_FALSE(has_changes());
+}
+
+TEST_F(FolderOfObjects, DoesNotListLinksAsFolders) {
+  const auto objects = opened(Sharing::kShared);
+  objects->put("c/0", bytes_of("one"));
+  fs::create_directory_symlink(path("a/c"), path("a/d"));
+  std::string names;
+  objects->list("", ListDepth::kChildren,
+                [&](const ListedObject& one) { names += one.name == "c/" ? "c/" : one.name; });
+  EXPECT_TRUE(names == "c/d" || names == "dc/") << names;
+  EXPECT_EQ(code_of([&] { objects->list("c/0/", ListDepth::kChildren, [](const ListedObject&) {}); }), ENOTDIR);
+}
+
+}  // namespace

@@ -1,0 +1,110 @@
+// Objects of a new array that appear together, in every kind of object store.
+#include "store/objects/new_objects.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <memory>
+#include <string>
+
+#include "object_case.hpp"
+#include "plait/error.hpp"
+
+namespace {
+
+using namespace object_case;
+using plait::Error;
+using plait::store::make_new_objects;
+using plait::store::NewObjects;
+using plait::store::open_objects;
+
+class NewObjectsTogether : public WithObjects, public testing::WithParamInterface<Kind> {
+ protected:
+  NewObjectsTogether() : WithObjects(GetParam()) { (void)objects(""); }
+  std::unique_ptr<NewObjects> begun(const std::string& array_text = "array") const {
+    return make_new_objects({target(), target(), "a", {{"zarr.json", "group"}, {"a/zarr.json", array_text}}}, {});
+  }
+  std::string target() const { return root() + "/h.zarr"; }
+  /// What other programs find.
+  std::string found(const std::string& object) const {
+    if (kind_ == Kind::kFolder && !std::filesystem::exists(target())) return "(missing)";
+    return text_of(*open_objects(target(), Sharing::kShared), object);
+  }
+  static void put_chunk(const NewObjects& made, std::string_view text) {
+    open_objects(made.location(), Sharing::kPrivate)->put("a/c/0", bytes_of(text));
+  }
+  static int code_of_commit(NewObjects& made) {
+    try {
+      made.commit([] { return false; });
+    } catch (const Error& error) {
+      return error.system_code();
+    }
+    return 0;
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Kinds, NewObjectsTogether, testing::Values(Kind::kFolder, Kind::kMemory, Kind::kMemoryInPlace),
+                         object_case::name_of);
+
+TEST_P(NewObjectsTogether, AreNotFoundBeforeTheyAreComplete) {
+  const std::unique_ptr<NewObjects> made = begun();
+  put_chunk(*made, "chunk");
+  EXPECT_EQ(found("zarr.json"), "(missing)");
+  EXPECT_EQ(found("a/zarr.json"), "(missing)");
+  made->commit([] { return true; });
+  EXPECT_EQ(found("zarr.json"), "group");
+  EXPECT_EQ(found("a/zarr.json"), "array");
+  EXPECT_EQ(found("a/c/0"), "chunk");
+}
+
+TEST_P(NewObjectsTogether, LeaveNothingIfTheyAreDropped) {
+  for (const bool by_name : {true, false}) {
+    const std::unique_ptr<NewObjects> made = begun();
+    put_chunk(*made, "chunk");
+    if (by_name) made->discard();
+  }
+  EXPECT_EQ(found("zarr.json"), "(missing)");
+  EXPECT_EQ(found("a/c/0"), "(missing)");
+}
+
+TEST_P(NewObjectsTogether, ReplaceWhatIsThere) {
+  const std::unique_ptr<NewObjects> first = begun();
+  put_chunk(*first, "old");
+  open_objects(first->location(), Sharing::kPrivate)->put("a/c/1", bytes_of("old"));
+  first->commit([] { return true; });
+  const std::unique_ptr<NewObjects> second = begun("another array");
+  put_chunk(*second, "new");
+  second->commit([] { return true; });
+  EXPECT_EQ(found("a/zarr.json"), "another array");
+  EXPECT_EQ(found("a/c/0"), "new");
+  EXPECT_EQ(found("a/c/1"), "(missing)");
+}
+
+TEST_P(NewObjectsTogether, DoNotReplaceWhatHasAppearedMeanwhile) {
+  const std::unique_ptr<NewObjects> made = begun();
+  objects("h.zarr")->put("zarr.json", bytes_of("of another program"));
+  EXPECT_EQ(code_of_commit(*made), EEXIST);
+  EXPECT_EQ(found("zarr.json"), "of another program");
+}
+
+TEST_P(NewObjectsTogether, StayWhereALaterProgramMayGoOn) {
+  const plait::store::NewObjectsRequest request{target(), target(), "", {{"zarr.json", "array"}}};
+  plait::store::NewFileOptions options;
+  options.keeps_unfinished = true;
+  if (kind_ != Kind::kFolder) {
+    EXPECT_THROW((void)make_new_objects(request, options), Error);
+    return;
+  }
+  for (const bool continues : {false, true}) {
+    options.continues = continues;
+    const std::unique_ptr<NewObjects> made = make_new_objects(request, options);
+    EXPECT_EQ(made->continued(), continues);
+    const std::shared_ptr<ObjectStore> inside = open_objects(made->location(), Sharing::kResumable);
+    EXPECT_EQ(text_of(*inside, "c/0"), continues ? "chunk" : "(missing)");
+    inside->put("c/0", bytes_of("chunk"));
+    if (continues) made->commit([] { return true; });
+  }
+  EXPECT_EQ(found("c/0"), "chunk");
+}
+
+}  // namespace

@@ -1,0 +1,212 @@
+// What every object store promises, on a disk and in memory.
+#include "store/objects/object_store.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "object_case.hpp"
+#include "plait/error.hpp"
+
+namespace {
+
+using namespace object_case;
+using plait::Error;
+using plait::store::Condition;
+using plait::store::GetStatus;
+using plait::store::ListDepth;
+using plait::store::ListedObject;
+using plait::store::NewObject;
+using plait::store::ObjectIdentity;
+using plait::store::Part;
+
+class ObjectStores : public WithObjects, public testing::WithParamInterface<Kind> {
+ protected:
+  ObjectStores() : WithObjects(GetParam()) {}
+  std::vector<std::string> listed(const std::string& prefix, ListDepth depth) {
+    std::vector<std::string> names;
+    objects_->list(prefix, depth, [&](const ListedObject& one) {
+      names.push_back(depth == ListDepth::kAll ? one.name + ' ' + std::to_string(one.bytes) : one.name);
+    });
+    std::ranges::sort(names);
+    return names;
+  }
+
+  std::shared_ptr<ObjectStore> objects_ = objects("a");
+};
+
+INSTANTIATE_TEST_SUITE_P(Kinds, ObjectStores, testing::Values(Kind::kFolder, Kind::kMemory, Kind::kMemoryInPlace),
+                         object_case::name_of);
+
+std::byte* at(std::string& text, std::size_t offset) { return reinterpret_cast<std::byte*>(text.data() + offset); }
+const std::byte* at(const std::string& text, std::size_t offset) {
+  return reinterpret_cast<const std::byte*>(text.data() + offset);
+}
+
+TEST_P(ObjectStores, ReadsRangesIntoMemory) {
+  objects_->put("c/0/1", bytes_of("0123456789"));
+  std::string read(6, ' ');
+  const auto got = objects_->get("c/0/1", {{7, at(read, 0), 2}, {0, at(read, 2), 1}, {-3, at(read, 3), 3}});
+  EXPECT_EQ(got.status, GetStatus::kRead);
+  EXPECT_EQ(got.bytes, 10);
+  EXPECT_EQ(read, "780789");
+  EXPECT_EQ(objects_->get("c/0/1", {}).bytes, 10);
+  EXPECT_EQ(objects_->get("c/0/2", {}).status, GetStatus::kMissing);
+  EXPECT_EQ(text_of(*objects_, "c/0/1"), "0123456789");
+  EXPECT_EQ(text_of(*objects_, "c/1/1"), "(missing)");
+  EXPECT_EQ(objects_->name_of("c/0/1"), root() + "/a/c/0/1");
+}
+
+TEST_P(ObjectStores, ReadNothingFromRangesOutside) {
+  objects_->put("c", bytes_of("0123"));
+  std::string read = "....";
+  for (const std::int64_t begin : {1, 5, -5}) {
+    const auto got = objects_->get("c", {{begin, at(read, 0), 4}});
+    EXPECT_EQ(got.status, GetStatus::kOutside);
+    EXPECT_EQ(got.bytes, 4);
+  }
+  EXPECT_EQ(read, "....");
+}
+
+TEST_P(ObjectStores, ReadOneContentOrTellThatItIsAnother) {
+  objects_->put("c", bytes_of("one"));
+  const ObjectIdentity first = objects_->identity("c");
+  EXPECT_NE(first, ObjectIdentity{});
+  std::string read = "...";
+  EXPECT_EQ(objects_->get("c", {{0, at(read, 0), 3}}, {.if_none_match = &first}).status, GetStatus::kMatch);
+  EXPECT_EQ(read, "...");
+  EXPECT_EQ(objects_->get("c", {{0, at(read, 0), 3}}, {.identity = true}).identity, first);
+  objects_->put("c", bytes_of("two, which is longer"));
+  EXPECT_NE(objects_->identity("c"), first);
+  read = "...";
+  EXPECT_EQ(objects_->get("c", {{0, at(read, 0), 3}}, {.if_match = &first}).status, GetStatus::kMismatch);
+  EXPECT_EQ(read, "...");
+  EXPECT_TRUE(objects_->get("c", {{0, at(read, 0), 3}}, {.if_none_match = &first}).found());
+  EXPECT_EQ(read, "two");
+  EXPECT_EQ(objects_->identity("d"), ObjectIdentity{});
+}
+
+TEST_P(ObjectStores, PutOnConditions) {
+  EXPECT_TRUE(objects_->put("x/c", bytes_of("one"), ObjectIdentity{}));
+  EXPECT_FALSE(objects_->put("x/c", bytes_of("two"), ObjectIdentity{}));
+  const ObjectIdentity first = objects_->identity("x/c");
+  EXPECT_TRUE(objects_->put("x/c", bytes_of("three"), first));
+  EXPECT_FALSE(objects_->put("x/c", bytes_of("four"), first));
+  EXPECT_EQ(text_of(*objects_, "x/c"), "three");
+  objects_->put("x/c", bytes_of("five"));
+  EXPECT_EQ(text_of(*objects_, "x/c"), "five");
+  EXPECT_FALSE(objects_->put("x/d", bytes_of("six"), first));
+  EXPECT_FALSE(objects_->contains("x/d"));
+}
+
+TEST_P(ObjectStores, LoseNoUpdateOfThreads) {
+  constexpr int kThreads = 4;
+  constexpr int kUpdates = 25;
+  const auto count = [&] {
+    const std::shared_ptr<ObjectStore> own = plait::store::open_objects(root() + "/a", Sharing::kShared);
+    for (int done = 0; done < kUpdates;) {
+      const ObjectIdentity before = own->identity("count");
+      const std::string text = text_of(*own, "count");
+      const std::string next = std::to_string(text == "(missing)" ? 1 : std::stoi(text) + 1);
+      if (own->put("count", bytes_of(next), before)) ++done;
+    }
+  };
+  std::vector<std::jthread> threads;
+  for (int i = 0; i < kThreads; ++i) threads.emplace_back(count);
+  threads.clear();
+  EXPECT_EQ(text_of(*objects_, "count"), std::to_string(kThreads * kUpdates));
+}
+
+TEST_P(ObjectStores, GiveNewContentsTheirNamesAsAWhole) {
+  const std::string text = "0123456789";
+  objects_->put("s", bytes_of("old"));
+  const std::unique_ptr<NewObject> made = objects_->create("s");
+  made->write({{4, at(text, 4), 6}}, Part::kMore);
+  made->write({{0, at(text, 0), 4}}, Part::kLast);
+  EXPECT_EQ(made->size(), 10);
+  std::string read(2, ' ');
+  made->read({{3, at(read, 0), 2}});
+  EXPECT_EQ(read, "34");
+  EXPECT_EQ(text_of(*objects_, "s"), "old");
+  made->resize(5);
+  made->resize(6);
+  const std::array<NewObject*, 1> all{made.get()};
+  objects_->flush(all);
+  EXPECT_FALSE(made->commit(ObjectIdentity{}));
+  EXPECT_EQ(text_of(*objects_, "s"), "old");
+  EXPECT_TRUE(made->commit(objects_->identity("s")));
+  EXPECT_EQ(text_of(*objects_, "s"), std::string("01234\0", 6));
+}
+
+TEST_P(ObjectStores, DropNewContentsWithoutNames) {
+  objects_->create("x/s")->write({{0, at(std::string("new"), 0), 3}}, Part::kLast);
+  objects_->end_writes();
+  EXPECT_FALSE(objects_->contains("x/s"));
+  EXPECT_EQ(listed("", ListDepth::kAll), std::vector<std::string>{});
+}
+
+TEST_P(ObjectStores, UpdateNewContentsUntilTheConditionIsMet) {
+  const std::string text = "ab";
+  for (const bool missing : {true, false}) {
+    const std::unique_ptr<NewObject> made = objects_->create("s");
+    made->write({{0, at(text, 0), 1}}, Part::kMore);
+    const ObjectIdentity before = objects_->identity("s");
+    objects_->put("s", bytes_of(missing ? "other" : "another"));
+    int updates = 0;
+    made->commit(before, [&]() -> Condition {
+      ++updates;
+      made->write({{1, at(text, 1), 1}}, Part::kLast);
+      return objects_->identity("s");
+    });
+    EXPECT_EQ(updates, 1);
+    EXPECT_EQ(text_of(*objects_, "s"), "ab");
+  }
+  const std::unique_ptr<NewObject> made = objects_->create("s");
+  EXPECT_THROW(made->commit(ObjectIdentity{}, []() -> Condition { throw Error(plait::ErrorKind::kSystem, "no"); }),
+               Error);
+  EXPECT_EQ(text_of(*objects_, "s"), "ab");
+}
+
+TEST_P(ObjectStores, ListByPrefix) {
+  EXPECT_EQ(listed("", ListDepth::kAll), std::vector<std::string>{});
+  for (const char* const name : {"zarr.json", "c/0/0", "c/0/1", "c/1/0", "d/zarr.json"})
+    objects_->put(name, bytes_of("four"));
+  EXPECT_EQ(listed("", ListDepth::kChildren), (std::vector<std::string>{"c/", "d/", "zarr.json"}));
+  EXPECT_EQ(listed("c/", ListDepth::kChildren), (std::vector<std::string>{"0/", "1/"}));
+  EXPECT_EQ(listed("c/", ListDepth::kAll), (std::vector<std::string>{"0/0 4", "0/1 4", "1/0 4"}));
+  EXPECT_EQ(listed("e/", ListDepth::kChildren), std::vector<std::string>{});
+}
+
+TEST_P(ObjectStores, RemoveObjects) {
+  objects_->put("c/0", bytes_of("one"));
+  objects_->remove("c/0");
+  objects_->remove("c/0");
+  objects_->remove("d/0");
+  EXPECT_FALSE(objects_->contains("c/0"));
+  objects_->sync();
+}
+
+TEST_P(ObjectStores, WriteInPlaceOrSayThatTheyDoNot) {
+  objects_->put("c", bytes_of("0123"));
+  const ObjectIdentity before = objects_->identity("c");
+  const std::string text = "ABC";
+  const auto write = [&] { objects_->write("c", {{1, at(text, 0), 1}, {3, at(text, 1), 2}}); };
+  if (objects_->writes_in_place()) {
+    write();
+    EXPECT_EQ(text_of(*objects_, "c"), "0A2BC");
+    EXPECT_NE(objects_->identity("c"), before);
+    EXPECT_THROW(objects_->write("d", {{0, at(text, 0), 1}}), Error);
+  } else {
+    EXPECT_THROW(write(), Error);
+    EXPECT_EQ(text_of(*objects_, "c"), "0123");
+  }
+  objects_->sync();
+}
+
+}  // namespace

@@ -1,0 +1,69 @@
+/// Object stores of each kind, for tests that run with all of them.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "folder.hpp"
+#include "store/objects/memory/memory_objects.hpp"
+#include "store/objects/open_objects.hpp"
+
+namespace object_case {
+
+using plait::store::ObjectStore;
+using plait::store::Sharing;
+
+enum class Kind : std::uint8_t {
+  kFolder,
+  kMemory,  ///< objects are replaced as a whole, as in a network
+  kMemoryInPlace
+};
+
+/// The tests of each kind have locations below root(), which open_objects() opens.
+class WithObjects : public plait_test::InFolder {
+ protected:
+  explicit WithObjects(Kind kind) : kind_(kind) {
+    if (kind == Kind::kFolder) return;
+    const auto open = [this](const std::string& location) {
+      return std::make_shared<plait::store::memory::MemoryObjects>(bucket_, location, kind_ == Kind::kMemoryInPlace);
+    };
+    added_ = std::make_unique<plait::store::AddedObjectStores>(path("in-memory"), open);
+  }
+  std::string root() const { return path(kind_ == Kind::kFolder ? "on-disk" : "in-memory"); }
+  /// The objects of a new array or group.
+  std::shared_ptr<ObjectStore> objects(const std::string& name, Sharing sharing = Sharing::kShared) const {
+    const std::string location = name.empty() ? root() : root() + '/' + name;
+    if (kind_ == Kind::kFolder) std::filesystem::create_directories(location);
+    return plait::store::open_objects(location, sharing);
+  }
+
+  Kind kind_;
+  std::shared_ptr<plait::store::memory::Bucket> bucket_ = std::make_shared<plait::store::memory::Bucket>();
+
+ private:
+  std::unique_ptr<plait::store::AddedObjectStores> added_;
+};
+
+inline std::span<const std::byte> bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }
+
+/// The content of an object; "(missing)" if it does not exist.
+inline std::string text_of(ObjectStore& objects, const std::string& object) {
+  std::string text;
+  const auto memory = [&](std::int64_t bytes) {
+    text.resize(static_cast<std::size_t>(bytes));
+    return std::as_writable_bytes(std::span(text));
+  };
+  return objects.get_whole(object, memory, {}).found() ? text : "(missing)";
+}
+
+inline std::string name_of(const testing::TestParamInfo<Kind>& info) {
+  constexpr std::array<const char*, 3> kNames{"Folder", "Memory", "MemoryInPlace"};
+  return kNames[static_cast<std::size_t>(info.param)];
+}
+
+}  // namespace object_case
