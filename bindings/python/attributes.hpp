@@ -4,6 +4,7 @@
 #include <nanobind/nanobind.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -18,6 +19,8 @@ using RawAttribute =
     std::tuple<std::string, std::string, Extents, nanobind::bytes, std::vector<std::string>, std::string>;
 /// The name of a group, and its attributes.
 using RawGroup = std::tuple<std::string, std::vector<RawAttribute>>;
+/// Name, length, whether it has no limit.
+using RawDimension = std::tuple<std::string, std::int64_t, bool>;
 
 inline nanobind::bytes bytes_of(const std::vector<std::byte>& bytes) {
   return nanobind::bytes(bytes.data(), bytes.size());

@@ -117,8 +117,12 @@ void bind_location(nb::module_& module) {
           const Unlocked release;
           found = driver::groups_in(name);
         }
-        std::vector<RawGroup> groups;
-        for (const GroupAttributes& one : found) groups.emplace_back(one.group, raw_attributes(one.attributes));
+        std::vector<std::tuple<std::string, std::vector<RawAttribute>, std::vector<RawDimension>>> groups;
+        for (const GroupAttributes& one : found) {
+          std::vector<RawDimension> dimensions;
+          for (const GroupDimension& its : one.dimensions) dimensions.emplace_back(its.name, its.length, its.unlimited);
+          groups.emplace_back(one.group, raw_attributes(one.attributes), std::move(dimensions));
+        }
         return groups;
       },
       "name"_a);

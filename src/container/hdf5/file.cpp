@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -14,6 +15,8 @@
 #include "container/hdf5/changing/journal.hpp"
 #include "container/hdf5/element.hpp"
 #include "container/hdf5/filters.hpp"
+#include "container/hdf5/links.hpp"
+#include "container/hdf5/netcdf4/group_dimensions.hpp"
 #include "container/hdf5/writing/new_content.hpp"
 #include "container/refuse.hpp"
 #include "plait/error.hpp"
@@ -30,17 +33,6 @@ constexpr std::size_t kDeepest = 200;
 constexpr std::size_t kMostObjects = 1'000'000;
 constexpr unsigned kBasicInfo = 1;    // H5O_INFO_BASIC
 constexpr unsigned kIntentWrite = 1;  // H5F_ACC_RDWR
-
-struct Link {
-  std::string name;
-  LinkKind kind;
-};
-
-int take_link(Id /*group*/, const char* name, const void* info, void* out) {
-  // The kind is the first member in all versions.
-  static_cast<std::vector<Link>*>(out)->push_back({name, *static_cast<const LinkKind*>(info)});
-  return 0;
-}
 
 /// The last name that an external link has led to.
 std::string& link_out() {
@@ -151,14 +143,14 @@ void HdfFile::visit(std::string_view top, const Visitor& visitor) {
     if (static_cast<std::size_t>(std::ranges::count(name, '/')) > kDeepest || seen.size() > kMostObjects)
       throw Error(ErrorKind::kSystem, text(path_, ": its groups are nested deeper than ", kDeepest,
                                            ", or hold more than ", kMostObjects, " objects; name one"));
-    std::vector<Link> links;
-    const auto iterate = hdf5_->H5Literate2 != nullptr ? hdf5_->H5Literate2 : hdf5_->H5Literate;
-    if (iterate(object.id(), kByName, kAscending, nullptr, take_link, &links) < 0) {
+    const std::optional<std::vector<Link>> links = links_of(hdf5_, object.id());
+    if (!links) {
       if (name == top) damaged(text("the group \"/", name, '"'));
       visitor(name, -1, kNoAddress, -1);
+      continue;
     }
     // The last one is visited first.
-    for (auto link = links.rbegin(); link != links.rend(); ++link)
+    for (auto link = links->rbegin(); link != links->rend(); ++link)
       if (link->kind == kHardLink) to_visit.push_back(name.empty() ? link->name : text(name, '/', link->name));
   }
 }
@@ -176,6 +168,7 @@ std::vector<NamedDataset> HdfFile::datasets(std::string_view group) {
   }
   std::vector<Dimensions> dimensions;  // of those that have been found
   ScaleTable scales(hdf5_, file_.id(), descriptor_);
+  GroupDimensions defined(hdf5_);
   visit(top, [&](const std::string& name, Id object, Address address, int kind) {
     if (kind == kGroup) groups_.push_back({name, attributes_of(hdf5_, object, of_netcdf_)});
     if (kind < 0) {
@@ -184,6 +177,7 @@ std::vector<NamedDataset> HdfFile::datasets(std::string_view group) {
     }
     if (kind != kDatasetObject) return;
     scales.add(object, address, name);
+    defined.add(object, address, name);
     if (is_only_dimension(hdf5_, object)) return;
     NamedDataset& one = found.emplace_back(name);
     one.dataset = describe_or_refuse(object, one.name);
@@ -198,6 +192,7 @@ std::vector<NamedDataset> HdfFile::datasets(std::string_view group) {
     found[i].dataset.dimension_names = scales.names(dimensions[i], found[i].dataset.type.shape.size());
     scales.extend_records(dimensions[i], found[i].dataset);
   }
+  if (top.empty()) defined.assign(groups_, scales);
   name_variables(found);
   return found;
 }

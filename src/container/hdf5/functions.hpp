@@ -181,6 +181,7 @@ struct Functions {
 // Values of the library's enumerations.
 inline constexpr unsigned kReadOnly = 0;  // H5F_ACC_RDONLY
 inline constexpr int kByName = 0;         // H5_INDEX_NAME
+inline constexpr int kByCreation = 1;     // H5_INDEX_CRT_ORDER
 inline constexpr int kAscending = 0;      // H5_ITER_INC
 enum ObjectKind : int { kGroup = 2, kNamedType = 3, kDatasetObject = 5 };
 enum LinkKind : int { kHardLink = 0, kSoftLink = 1, kExternalLink = 64 };

@@ -51,7 +51,8 @@ class NetCdf : public NamingContainer {
   }
   std::vector<GroupAttributes> groups(store::Store& store, const std::string& file) const override {
     if (holds_hdf5(store)) return netcdf4().groups(store, file);
-    return {{{}, read_header(store, file).attributes}};
+    Header header = read_header(store, file);
+    return {{{}, std::move(header.attributes), std::move(header.dimensions)}};
   }
   std::string refused_attribute(const std::string& path, const ArrayAttribute& attribute,
                                 bool of_group) const override {
