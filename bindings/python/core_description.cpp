@@ -59,6 +59,10 @@ void bind_attribute(nb::module_& module) {
         const auto& [name, dtype, shape, values, texts, refused] = state;
         new (&self) ArrayAttribute{name, dtype, shape, values_of(values), texts, refused};
       });
+  nb::class_<GroupDimension>(module, "GroupDimension")
+      .def_ro("name", &GroupDimension::name)
+      .def_ro("length", &GroupDimension::length)
+      .def_ro("unlimited", &GroupDimension::unlimited);
   nb::class_<GroupAttributes>(module, "GroupAttributes")
       .def(
           "__init__",
@@ -67,7 +71,8 @@ void bind_attribute(nb::module_& module) {
           },
           "group"_a, "attributes"_a)
       .def_ro("group", &GroupAttributes::group)
-      .def_ro("attributes", &GroupAttributes::attributes);
+      .def_ro("attributes", &GroupAttributes::attributes)
+      .def_ro("dimensions", &GroupAttributes::dimensions);
 }
 
 }  // namespace

@@ -37,10 +37,22 @@ using ArrayAttributes = std::vector<ArrayAttribute>;
 /// What becomes of attributes, by their names; nothing: they go.
 using AttributeChanges = std::map<std::string, std::optional<ArrayAttribute>>;
 
+/// A dimension that a group of an HDF5 or netCDF file defines.
+struct GroupDimension {
+  std::string name;
+  std::int64_t length = 0;
+  bool unlimited = false;  ///< arrays may be extended along it
+
+  bool operator==(const GroupDimension&) const = default;
+};
+
 /// The attributes of a group; the one that all others are in has an empty name.
 struct GroupAttributes {
   std::string group;  ///< its path, without a slash in front
   ArrayAttributes attributes;
+  /// Those that a file defines in this group, in its order, without those of the groups above; new files define
+  /// dimensions by the names that their arrays have for them.
+  std::vector<GroupDimension> dimensions{};
 };
 
 /// The shape and element type of an array in a file.

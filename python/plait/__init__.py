@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from . import simulate as simulate
     from . import trace as trace
     from ._arguments.recycled import set_recycled_memory
-    from ._arrays_in import ArrayInfo, GroupInfo, arrays_in, groups_in
+    from ._arrays_in import ArrayInfo, DimensionInfo, GroupInfo, arrays_in, groups_in
     from ._attributes import Attributes, FileAttributes
     from ._comm import Comm, world
     from ._copying import Copied, copy
@@ -54,7 +54,7 @@ else:
         },
         {"_arguments.recycled": ["set_recycled_memory"]},
         {
-            "_arrays_in": ["ArrayInfo", "GroupInfo", "arrays_in", "groups_in"],
+            "_arrays_in": ["ArrayInfo", "DimensionInfo", "GroupInfo", "arrays_in", "groups_in"],
             "_attributes": ["Attributes", "FileAttributes"],
         },
         {"_copying": ["Copied", "copy"]},
@@ -84,6 +84,7 @@ __all__ = [
     "Concatenation",
     "Conversion",
     "Copied",
+    "DimensionInfo",
     "Error",
     "File",
     "FileAttributes",

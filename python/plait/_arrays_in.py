@@ -58,6 +58,18 @@ class ArrayInfo:
 
 
 @dataclass(frozen=True)
+class DimensionInfo:
+    """A dimension that a group defines."""
+
+    name: str
+    """Its name."""
+    length: int
+    """Its length; of an unlimited one, that of the longest array that has it."""
+    unlimited: bool
+    """Whether arrays may be extended along it."""
+
+
+@dataclass(frozen=True)
 class GroupInfo:
     """A group of a file that has groups."""
 
@@ -65,6 +77,8 @@ class GroupInfo:
     """Its path; empty for the one that all others are in."""
     attributes: Attributes
     """Its attributes."""
+    dimensions: tuple[DimensionInfo, ...] = ()
+    """The dimensions that it defines, of HDF5 and netCDF, without those of the groups above it."""
 
 
 def arrays_in(url: str | os.PathLike[str]) -> tuple[ArrayInfo, ...]:
@@ -88,7 +102,7 @@ def arrays_in(url: str | os.PathLike[str]) -> tuple[ArrayInfo, ...]:
 
 
 def groups_in(url: str | os.PathLike[str]) -> tuple[GroupInfo, ...]:
-    """Return the groups of a file with their attributes: of HDF5, netCDF and Zarr. Not collective.
+    """Return the groups of a file with attributes and dimensions: of HDF5, netCDF and Zarr. Not collective.
 
     url  the file
 
@@ -97,7 +111,14 @@ def groups_in(url: str | os.PathLike[str]) -> tuple[GroupInfo, ...]:
     """
     path = path_of(url)
     with naming(path):
-        return tuple(GroupInfo(one.group, Attributes(one.attributes)) for one in _core.groups_in(path))
+        return tuple(
+            GroupInfo(
+                one.group,
+                Attributes(one.attributes),
+                tuple(DimensionInfo(its.name, its.length, its.unlimited) for its in one.dimensions),
+            )
+            for one in _core.groups_in(path)
+        )
 
 
 def _fill_of(one: _core.Member, dtype: np.dtype[Any] | None) -> Any:

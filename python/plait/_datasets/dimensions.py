@@ -3,7 +3,8 @@
 The library numbers all dimensions of a file, beginning with those that HDF5's dimension scales name. Then it assigns
 dimensions to each array without scales. Each dimension of the array becomes the first dimension of its group that has
 the same size, is also unlimited or also limited, and is not yet used by the array. If there is none, it becomes a new
-dimension, ``phony_dim_N``. The arrays in subgroups precede those of their group:
+dimension, ``phony_dim_N``. The arrays in subgroups precede those of their group; arrays of one group, and its
+subgroups, are in the order of their creation if the group tracks that, else in the order of their names:
 
     g/b  (3, 5)  phony_dim_0, phony_dim_1
     a    (5,)    phony_dim_2: groups do not share dimensions
@@ -17,58 +18,67 @@ import posixpath
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from .._arrays_in import ArrayInfo
-
-Names = dict[str, tuple[str, ...]]
-"""The names of the dimensions of each array, by the array's name."""
+from .._arrays_in import ArrayInfo, DimensionInfo, GroupInfo
 
 _NO_VARIABLES = ("ARRAY", "REFERENCE", "STD_B", "TIME")
 """HDF5's names of element types that netCDF's library does not support; it skips arrays of these types."""
-_LAST = chr(0x10FFFF)
 
 
-class _Dimension(NamedTuple):
-    name: str
-    size: int
-    unlimited: bool
+class DimensionNames(NamedTuple):
+    """The dimensions of a file."""
+
+    of_arrays: dict[str, tuple[str, ...]]
+    """The names of the dimensions of each array, by the array's name."""
+    unlimited: dict[str, set[str]]
+    """The unlimited dimensions of each group, without those that it inherits from the groups above it."""
 
 
-def name_dimensions(listed: Sequence[ArrayInfo], *, has_scales: bool) -> Names:
+def name_dimensions(listed: Sequence[ArrayInfo], groups: Iterable[GroupInfo]) -> DimensionNames:
     """Return the names of all dimensions of the arrays of a file.
 
-    has_scales  whether the format has dimension scales, as HDF5 and netCDF do
+    listed  in the order of the file, as its groups
 
     If a name has different sizes in a group, the format defines names separately for each array, as Zarr does. Such a
     name is replaced in every array in which its size differs from that in the first array.
     """
-    groups: dict[str, list[ArrayInfo]] = {}
+    defined = {group.name.strip("/"): list(group.dimensions) for group in groups}
+    positions = {group: position for position, group in enumerate(defined)}
+    inside: dict[str, list[ArrayInfo]] = {}
     for array in listed:
         if not array.element.startswith(_NO_VARIABLES):
-            groups.setdefault(posixpath.dirname(array.name), []).append(array)
-    scales = {group: list(_scales(arrays)) if has_scales else [] for group, arrays in groups.items()}
-    numbers = itertools.count(sum(map(len, scales.values())))
-    names: Names = {}
-    for group in sorted(groups, key=_after_its_groups):
-        names |= _names_in_group(groups[group], scales[group], numbers)
-    return names
+            inside.setdefault(posixpath.dirname(array.name), []).append(array)
+    numbers = itertools.count(sum(map(len, defined.values())))
+    result = DimensionNames({}, {})
+    for group in sorted({*defined, *inside}, key=lambda group: _after_its_groups(group, positions)):
+        own = defined.get(group, [])
+        above = {one.name for other in _groups_above(group) for one in defined.get(other, [])}
+        arrays = inside.get(group, [])
+        names = _names_in_group(arrays, own, numbers)
+        result.of_arrays.update(names)
+        # Labels of HDF5 name dimensions that no group defines.
+        above -= {one.name for one in own}
+        used = {names[array.name][d] for array in arrays for d in array.unlimited}
+        result.unlimited[group] = {one.name for one in own if one.unlimited} | (used - above)
+    return result
 
 
-def _after_its_groups(group: str) -> tuple[str, ...]:
-    return (*group.split("/"), _LAST) if group else (_LAST,)
+def _after_its_groups(group: str, positions: dict[str, int]) -> tuple[tuple[int, str], ...]:
+    """Return the key by which subgroups precede their group, in the order of the file."""
+    path = [*_groups_above(group), group] if group else []
+    return (*((positions.get(one, len(positions)), one) for one in path if one), (len(positions) + 1, ""))
 
 
-def _scales(arrays: Iterable[ArrayInfo]) -> Iterator[_Dimension]:
-    """Yield the dimensions whose scales are arrays of a group."""
-    for array in arrays:
-        name = posixpath.basename(array.name)
-        if tuple(map(posixpath.basename, array.dimension_names)) == (name,):
-            yield _Dimension(name, array.shape[0], bool(array.unlimited))
+def _groups_above(group: str) -> list[str]:
+    """Return the groups that a group is in, the outermost one first."""
+    return [group[:end] for end in range(len(group)) if end == 0 or group[end] == "/"]
 
 
-def _names_in_group(arrays: Iterable[ArrayInfo], dimensions: list[_Dimension], numbers: Iterator[int]) -> Names:
+def _names_in_group(
+    arrays: Iterable[ArrayInfo], dimensions: list[DimensionInfo], numbers: Iterator[int]
+) -> dict[str, tuple[str, ...]]:
     """Name the dimensions of arrays in one group.  dimensions: existing ones; new ones are appended."""
     sizes: dict[str, int] = {}
-    result: Names = {}
+    result: dict[str, tuple[str, ...]] = {}
     for array in arrays:
         names: list[str] = []
         for d, size in enumerate(array.shape):
@@ -81,26 +91,11 @@ def _names_in_group(arrays: Iterable[ArrayInfo], dimensions: list[_Dimension], n
 
 
 def _matching(
-    dimensions: list[_Dimension], taken: Sequence[str], size: int, unlimited: bool, numbers: Iterator[int]
+    dimensions: list[DimensionInfo], taken: Sequence[str], size: int, unlimited: bool, numbers: Iterator[int]
 ) -> str:
     """Return the name of the first dimension that matches and is not taken; adds a new one if there is none."""
     for dimension in dimensions:
-        if (dimension.size, dimension.unlimited) == (size, unlimited) and dimension.name not in taken:
+        if (dimension.length, dimension.unlimited) == (size, unlimited) and dimension.name not in taken:
             return dimension.name
-    dimensions.append(_Dimension(f"phony_dim_{next(numbers)}", size, unlimited))
+    dimensions.append(DimensionInfo(f"phony_dim_{next(numbers)}", size, unlimited))
     return dimensions[-1].name
-
-
-def own_unlimited(listed: Iterable[ArrayInfo], names: Names, group: str) -> set[str]:
-    """Return the names of a group's unlimited dimensions, except those that it inherits from the groups above it."""
-    named = [array for array in listed if array.name in names]
-    inside = [array for array in named if posixpath.dirname(array.name) == group]
-    above = [array for array in named if _is_above(posixpath.dirname(array.name), group)]
-    inherited = {dimension for array in above for dimension in zip(names[array.name], array.shape, strict=True)}
-    inherited -= {(scale.name, scale.size) for scale in _scales(inside)}
-    found = {(names[array.name][d], array.shape[d]) for array in inside for d in array.unlimited}
-    return {name for name, _ in found - inherited}
-
-
-def _is_above(group: str, other: str) -> bool:
-    return group != other and (not group or other.startswith(f"{group}/"))

@@ -20,7 +20,7 @@ from .._errors import ArgumentError
 from .._indexing.array_like import pieces
 from .._location import format_at, locate
 from .._open import open
-from .dimensions import name_dimensions, own_unlimited
+from .dimensions import name_dimensions
 
 _DIMENSIONS = "_ARRAY_DIMENSIONS"
 _HIDDEN = frozenset(
@@ -105,16 +105,17 @@ def group_in(url: str, group: str | None, told: Mapping[str, Any]) -> Group:
             f"{path} has no group {inside!r}; pass group=, one of: "
             f"{', '.join(name for name in names_of_groups(path) if name) or 'none'}"
         )
-    beside = () if wanted else (group for group in groups_in(path) if group.name.strip("/") == inside)
-    values = [_values_of(group.attributes) for group in beside]
+    groups = groups_in(path)
+    beside = () if wanted else (one for one in groups if one.name.strip("/") == inside)
+    values = [_values_of(one.attributes) for one in beside]
     attributes = {name: value for one in values for name, value in one.items() if name not in _HIDDEN}
     usable = tuple(_usable(near, path, wanted))
     if len(listed) == 1 and not listed[0].name:
         return Group(tuple(_found_alone(one, path) for one in usable), attributes)
+    names = name_dimensions(listed, groups)
+    arrays = tuple(_found(one, path, names.of_arrays[one.name]) for one in usable)
     has_limits = format_at(path) in ("hdf5", "netcdf")
-    names = name_dimensions(listed, has_scales=has_limits)
-    arrays = tuple(_found(one, path, names[one.name]) for one in usable)
-    return Group(arrays, attributes, frozenset(own_unlimited(listed, names, inside)) if has_limits else None)
+    return Group(arrays, attributes, frozenset(names.unlimited.get(inside, ())) if has_limits else None)
 
 
 def names_of_groups(url: str) -> tuple[str, ...]:

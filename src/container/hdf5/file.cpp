@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -15,6 +16,8 @@
 #include "container/hdf5/changing/journal.hpp"
 #include "container/hdf5/element.hpp"
 #include "container/hdf5/filters.hpp"
+#include "container/hdf5/links.hpp"
+#include "container/hdf5/netcdf4/group_dimensions.hpp"
 #include "container/hdf5/writing/new_content.hpp"
 #include "plait/error.hpp"
 #include "plait/layout.hpp"
@@ -27,23 +30,6 @@ using base::text;
 
 constexpr std::size_t kDeepest = 200;
 constexpr std::size_t kMostObjects = 1'000'000;
-
-struct Link {
-  std::string name;
-  H5L_type_t kind;
-};
-
-template <typename Info>
-herr_t take_link(hid_t /*group*/, const char* name, const Info* info, void* out) {
-  static_cast<std::vector<Link>*>(out)->push_back({name, info->type});
-  return 0;
-}
-
-bool list_links(const Library& hdf5, hid_t group, std::vector<Link>& links) {
-  if (hdf5->H5Literate2 != nullptr)
-    return hdf5->H5Literate2(group, H5_INDEX_NAME, H5_ITER_INC, nullptr, take_link<LinkInfo2>, &links) >= 0;
-  return hdf5->H5Literate(group, H5_INDEX_NAME, H5_ITER_INC, nullptr, take_link<LinkInfo>, &links) >= 0;
-}
 
 /// The last name that an external link has led to.
 std::string& link_out() {
@@ -148,13 +134,14 @@ void HdfFile::visit(std::string_view top, const Visitor& visitor) {
     if (static_cast<std::size_t>(std::ranges::count(name, '/')) > kDeepest || seen.size() > kMostObjects)
       base::throw_system_error(0, path_, ": its groups are nested deeper than ", kDeepest, ", or hold more than ",
                                kMostObjects, " objects; name one");
-    std::vector<Link> links;
-    if (!list_links(hdf5_, object.id(), links)) {
+    const std::optional<std::vector<Link>> links = links_of(hdf5_, object.id());
+    if (!links) {
       if (name == top) damaged(text("the group \"/", name, '"'));
       visitor(name, -1, HADDR_UNDEF, -1);
+      continue;
     }
     // The last one is visited first.
-    for (auto link = links.rbegin(); link != links.rend(); ++link)
+    for (auto link = links->rbegin(); link != links->rend(); ++link)
       if (link->kind == H5L_TYPE_HARD) to_visit.push_back(name.empty() ? link->name : text(name, '/', link->name));
   }
 }
@@ -172,6 +159,7 @@ std::vector<NamedDataset> HdfFile::datasets(std::string_view group) {
   }
   std::vector<Dimensions> dimensions;  // of those that have been found
   ScaleTable scales(hdf5_, file_.id(), descriptor_);
+  GroupDimensions defined(hdf5_);
   visit(top, [&](const std::string& name, hid_t object, haddr_t address, int kind) {
     if (kind == H5I_GROUP) groups_.push_back({name, attributes_of(hdf5_, object, of_netcdf_)});
     if (kind < 0) {
@@ -180,6 +168,7 @@ std::vector<NamedDataset> HdfFile::datasets(std::string_view group) {
     }
     if (kind != H5I_DATASET) return;
     scales.add(object, address, name);
+    defined.add(object, address, name);
     if (is_only_dimension(hdf5_, object)) return;
     NamedDataset& one = found.emplace_back(name);
     one.dataset = describe_or_refuse(object, one.name);
@@ -194,6 +183,7 @@ std::vector<NamedDataset> HdfFile::datasets(std::string_view group) {
     found[i].dataset.dimension_names = scales.names(dimensions[i], found[i].dataset.type.shape.size());
     scales.extend_records(dimensions[i], found[i].dataset);
   }
+  if (top.empty()) defined.assign(groups_, scales);
   name_variables(found);
   return found;
 }

@@ -36,7 +36,7 @@ class HdfFile {
   /// An image of the file, to be changed.  errors  kSystem: the library fails.
   HdfFile(store::Store& store, const std::string& path, PrivateImage& image);
 
-  /// All datasets of a group, or the one of that name, by groups and names; each once, whatever the number of its links.
+  /// All datasets of a group, or the one of that name, in the file's order; each once, whatever the number of its links.
   /// Links out of the file are not followed, and named types and what only stands for a dimension of netCDF are left
   /// out.
   /// errors  kArgument: nothing has that name; it leads out of the file.  kSystem: damaged; groups that are nested too
@@ -71,7 +71,8 @@ class HdfFile {
   void check_offsets(hid_t dataset, const Dataset& found, const ChunkCoordinates& coordinates,
                      const std::string& shown) const;
   using Visitor = std::function<void(const std::string& path, hid_t object, haddr_t address, int kind)>;
-  /// Visits an object and, if it is a group, all objects that its hard links lead to, each once, in the order of names.
+  /// Visits an object and, if it is a group, all objects that its hard links lead to, each once, in the order of
+  /// links_of().
   /// kind  An ObjectKind; negative if the object cannot be opened.
   void visit(std::string_view top, const Visitor& visitor);
   /// Gives variables the names that netCDF's library shows, unless something else has them.

@@ -39,7 +39,10 @@ std::vector<Member> ClassicFile::arrays() {
   return named(members_of(variables), name_);
 }
 
-std::vector<GroupAttributes> ClassicFile::groups() { return {{{}, read_header(*store_, file_).attributes}}; }
+std::vector<GroupAttributes> ClassicFile::groups() {
+  Header header = read_header(*store_, file_);
+  return {{{}, std::move(header.attributes), std::move(header.dimensions)}};
+}
 
 std::unique_ptr<Dataset> ClassicFile::dataset(const FileOptions& /*stated*/) {
   std::vector<Variable> variables = read_header(*store_, file_).variables;

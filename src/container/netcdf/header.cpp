@@ -244,6 +244,10 @@ Header HeaderReader::read() {
   for (std::int64_t i = 0; i < variables; ++i) variables_.push_back(variable());
   records();
   check_apart();
+  for (std::size_t i = 0; i < names_.size(); ++i) {
+    const bool grows = i == record_dimension_;
+    result.dimensions.push_back({names_[i], grows ? record_count_.value_or(0) : dimensions_[i], grows});
+  }
   for (Told& one : variables_) {
     Variable& next = result.variables.emplace_back();
     const std::int64_t rows = one.grows ? *record_count_ : 1;

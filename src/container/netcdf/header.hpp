@@ -22,6 +22,7 @@ struct Variable {
 struct Header {
   std::vector<Variable> variables;  ///< by ascending offset
   ArrayAttributes attributes;       ///< of the whole file
+  std::vector<GroupDimension> dimensions;
 };
 
 /// errors  kSystem: not of these formats, or a damaged header, and at which byte; variables that overlap.

@@ -130,45 +130,109 @@ def test_dimensions_without_names(tmp_path):
         assert data["e"].dims == ("scale", "phony_dim_8")
 
 
+GROUPS = ["", "a", "c", "a/z", "a/b", "a/b/d"]
+
+
 def random_file(path, choose):
-    with h5py.File(path, "w") as file:
-        for group in ("", "a", "a/b", "c"):
-            scales = []
-            for number in range(choose.randint(0, 2)):
+    """Write a file of which some groups track the order in which their objects are created."""
+    tracked = choose.random() < 0.6
+    with h5py.File(path, "w", track_order=tracked) as file:
+        # Subgroups are created before, between and after the datasets of their group.
+        tasks = GROUPS[1:] * 2 + [""] * 2
+        choose.shuffle(tasks)
+        scales = {group: [] for group in GROUPS}
+        for task, group in enumerate(tasks):
+            parent, made = file, file
+            for name in filter(None, group.split("/")):
+                made = parent[name] if name in parent else parent.create_group(name, track_order=choose.random() < 0.6)
+                parent = made
+            for number in range(choose.randint(0, 1)):
                 size, limit = choose.randint(1, 4), choose.choice([(None,), None, None])
-                scale = file.create_dataset(
-                    f"{group}/{choose.choice('mxz')}{number}", data=np.zeros(size), maxshape=limit
-                )
+                name = f"{choose.choice('mxz')}{task}_{number}"
+                scale = made.create_dataset(name, data=np.zeros(size), maxshape=limit)
                 scale.make_scale()
-                scales.append(scale)
-            for number in range(choose.randint(0, 4)):
-                name = f"{group}/{choose.choice('dgpsw')}{number}_"
-                if scales and choose.random() < 0.4:
-                    its = choose.choices(scales, k=choose.randint(1, 2))
+                scales[group].append(scale)
+            for number in range(choose.randint(0, 3)):
+                name = f"{choose.choice('dgpsw')}{task}_{number}"
+                if scales[group] and choose.random() < 0.4:
+                    its = choose.choices(scales[group], k=choose.randint(1, 2))
+                    one = made.create_dataset(name, shape=tuple(len(scale) for scale in its), dtype="f8")
                     for d, scale in enumerate(its):
-                        shape = tuple(len(one) for one in its)
-                        file.require_dataset(name, shape=shape, dtype="f8").dims[d].attach_scale(scale)
+                        one.dims[d].attach_scale(scale)
                     continue
                 shape = tuple(choose.randint(1, 4) for _ in range(choose.randint(0, 3)))
                 dtype = choose.choice(["f4", "f4", h5py.string_dtype(), h5py.ref_dtype])
                 limits = tuple(choose.choice([size, size, None]) for size in shape) or None
-                file.create_dataset(name, shape=shape, dtype=dtype, maxshape=limits)
+                made.create_dataset(name, shape=shape, dtype=dtype, maxshape=limits)
+
+
+def dimensions_of(group):
+    """Return the dimensions of a group as netCDF's library knows them, without those that it makes up."""
+    found = [(name, len(one), one.isunlimited()) for name, one in group.dimensions.items()]
+    return [one for one in found if not one[0].startswith("phony_dim_")]
 
 
 @pytest.mark.filterwarnings("ignore:.* is left out", "ignore:Duplicate dimension names")
 def test_dimensions_of_random_files(tmp_path):
     compared = 0
-    for seed in range(40):
+    for seed in range(60):
         path = tmp_path / f"{seed}.h5"
         random_file(path, random.Random(seed))
-        for group in (None, "a", "a/b", "c"):
-            try:
-                other = xarray.open_dataset(path, engine="netcdf4", group=group)
-            except OSError:  # no such group
-                continue
-            with other, xarray.open_dataset(path, engine="plait", group=group) as own:
+        own_groups = {group.name: group for group in plait.groups_in(path)}
+        with netcdf.Dataset(path) as file:
+            for group in GROUPS:
+                own = [(one.name, one.length, one.unlimited) for one in own_groups[group].dimensions]
+                assert own == dimensions_of(file[group] if group else file), (seed, group)
+        for group in (group or None for group in GROUPS):
+            with (
+                xarray.open_dataset(path, engine="netcdf4", group=group) as other,
+                xarray.open_dataset(path, engine="plait", group=group) as own,
+            ):
                 both = set(own.variables) & set(other.variables)
-                assert {name: own[name].dims for name in both} == {name: other[name].dims for name in both}
-                assert own.encoding["unlimited_dims"] == other.encoding["unlimited_dims"]
+                assert {name: own[name].dims for name in both} == {name: other[name].dims for name in both}, seed
+                assert own.encoding["unlimited_dims"] == other.encoding["unlimited_dims"], seed
                 compared += len(both)
-    assert compared > 100
+    assert compared > 300
+
+
+def test_variables_are_in_the_order_in_which_they_were_created(tmp_path):
+    with netcdf.Dataset(tmp_path / "a.nc", "w") as file:
+        file.createDimension("x", 2)
+        for name in ("z", "a", "x", "m"):
+            file.createVariable(name, "f4", ("x",))[:] = 0
+    assert [one.name for one in plait.arrays_in(tmp_path / "a.nc")] == ["z", "a", "x", "m"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_dimensions_without_variables(tmp_path, kind):
+    with netcdf.Dataset(tmp_path / "a.nc", "w", format=kind) as file:
+        file.createDimension("z", 3)
+        file.createDimension("time", None)
+        file.createDimension("a", 2)
+        file.createVariable("v", "f4", ("a",))[:] = 1
+        if kind == "NETCDF4":
+            group = file.createGroup("g")
+            group.createDimension("more", None)
+            group.createVariable("v", "f4", ("time", "a"))[:] = np.ones((4, 2))
+            group.createGroup("h").createDimension("z", None)
+    dimensions = {
+        group.name: [(one.name, one.length, one.unlimited) for one in group.dimensions]
+        for group in plait.groups_in(tmp_path / "a.nc")
+    }
+    with netcdf.Dataset(tmp_path / "a.nc") as file:
+        assert dimensions.pop("") == dimensions_of(file)
+        for name, found in dimensions.items():
+            assert found == dimensions_of(file[name])
+    assert compare(tmp_path / "a.nc").encoding["unlimited_dims"] == {"time"}
+    if kind == "NETCDF4":
+        assert set(dimensions) == {"g", "g/h"}
+        assert compare(tmp_path / "a.nc", group="g").encoding["unlimited_dims"] == {"more"}
+        assert compare(tmp_path / "a.nc", group="g/h").encoding["unlimited_dims"] == {"z"}
+
+
+def test_images_are_no_scales(tmp_path):
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file["image"] = np.zeros((2, 3), "u1")
+        file["image"].attrs["CLASS"] = np.bytes_("IMAGE")
+    assert plait.groups_in(tmp_path / "a.h5")[0].dimensions == ()
+    compare(tmp_path / "a.h5")

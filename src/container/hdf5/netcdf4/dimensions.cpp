@@ -55,6 +55,20 @@ std::vector<std::int64_t> read_numbers(const Library& hdf5, hid_t dataset, const
   return numbers;
 }
 
+/// Reads a text of fixed length; empty if the attribute is missing or of another type.
+std::string read_text(const Library& hdf5, hid_t dataset, const char* name) {
+  if (hdf5->H5Aexists(dataset, name) <= 0) return {};
+  const Handle attribute(hdf5->H5Aopen(dataset, name, 0), hdf5->H5Aclose);
+  const Handle type(hdf5->H5Aget_type(attribute.id()), hdf5->H5Tclose);
+  const Handle space(hdf5->H5Aget_space(attribute.id()), hdf5->H5Sclose);
+  std::array<char, 256> text{};
+  if (!attribute || !type || !space || hdf5->H5Tget_class(type.id()) != H5T_STRING ||
+      hdf5->H5Tis_variable_str(type.id()) != 0 || hdf5->H5Tget_size(type.id()) >= text.size() ||
+      hdf5->H5Sget_simple_extent_npoints(space.id()) != 1 || hdf5->H5Aread(attribute.id(), type.id(), text.data()) < 0)
+    return {};
+  return text.data();
+}
+
 /// The length of a dimension of a dataset; 0 if it has none.
 std::int64_t length_of(const Library& hdf5, hid_t dataset, std::size_t dimension) {
   const Handle space(hdf5->H5Dget_space(dataset), hdf5->H5Sclose);
@@ -114,18 +128,15 @@ bool Dimensions::needs_numbers() const {
 }
 
 bool is_only_dimension(const Library& hdf5, hid_t dataset) {
-  constexpr std::string_view kNoVariable = "This is a netCDF dimension but not a netCDF variable";
-  if (hdf5->H5Aexists(dataset, "NAME") <= 0) return false;
-  const Handle attribute(hdf5->H5Aopen(dataset, "NAME", 0), hdf5->H5Aclose);
-  const Handle type(hdf5->H5Aget_type(attribute.id()), hdf5->H5Tclose);
-  const Handle space(hdf5->H5Aget_space(attribute.id()), hdf5->H5Sclose);
-  std::array<char, 256> text{};
-  if (!attribute || !type || !space || hdf5->H5Tget_class(type.id()) != H5T_STRING ||
-      hdf5->H5Tis_variable_str(type.id()) != 0 || hdf5->H5Tget_size(type.id()) >= text.size() ||
-      hdf5->H5Sget_simple_extent_npoints(space.id()) != 1)
-    return false;
-  return hdf5->H5Aread(attribute.id(), type.id(), text.data()) >= 0 &&
-         std::string_view(text.data()).starts_with(kNoVariable);
+  return read_text(hdf5, dataset, "NAME").starts_with("This is a netCDF dimension but not a netCDF variable");
+}
+
+bool is_scale(const Library& hdf5, hid_t dataset) { return read_text(hdf5, dataset, "CLASS") == "DIMENSION_SCALE"; }
+
+std::optional<std::int64_t> dimension_number(const Library& hdf5, hid_t scale) {
+  const std::vector<std::int64_t> number = read_numbers(hdf5, scale, "_Netcdf4Dimid");
+  if (number.size() != 1 || number.front() < 0) return std::nullopt;
+  return number.front();
 }
 
 std::string variable_path(const std::string& stored) {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,6 +38,11 @@ Dimensions read_dimensions(const Library& hdf5, hid_t dataset, haddr_t address, 
 /// True for a scale that only gives a dimension its length: a dimension of netCDF without a variable.
 bool is_only_dimension(const Library& hdf5, hid_t dataset);
 
+/// True for a dimension scale.
+bool is_scale(const Library& hdf5, hid_t dataset);
+/// The number that netCDF gives the dimension of a scale in the file, if it does.
+std::optional<std::int64_t> dimension_number(const Library& hdf5, hid_t scale);
+
 /// netCDF's library stores a variable under this prefix if it has the name of a dimension but is not its coordinate
 /// variable (netCDF-4 format specification, "Coordinate variables").
 inline constexpr std::string_view kNonCoordinate = "_nc4_non_coord_";
@@ -60,6 +66,8 @@ class ScaleTable {
   /// Gives unlimited dimensions of netCDF the length of the longest dataset that has them: of those that add() has seen,
   /// and those that the scale refers to.
   void extend_records(const Dimensions& dimensions, Dataset& dataset);
+  /// The length of the longest dataset that has the dimension of a scale; 0 if netCDF's library has not written it.
+  std::int64_t records(haddr_t scale);
 
  private:
   /// Notes the extents of a coordinate variable of several dimensions, which no scale refers to.
@@ -71,8 +79,6 @@ class ScaleTable {
   /// 0: dimension `d` has no scale that is known.
   haddr_t scale(const Dimensions& dimensions, std::size_t d) const;
   const std::string& name(haddr_t scale);
-  /// The length of the longest dataset that has the dimension.
-  std::int64_t records(haddr_t scale);
   std::int64_t longest_user(hid_t scale);
 
   const Library& hdf5_;

@@ -1,0 +1,43 @@
+#include "container/hdf5/netcdf4/group_dimensions.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <utility>
+
+#include "plait/layout.hpp"
+
+namespace plait::container::hdf5 {
+
+void GroupDimensions::add(hid_t dataset, haddr_t address, const std::string& path) {
+  if (!is_scale(hdf5_, dataset)) return;
+  const Handle space(hdf5_->H5Dget_space(dataset), hdf5_->H5Sclose);
+  const int count = space ? hdf5_->H5Sget_simple_extent_ndims(space.id()) : 0;
+  std::array<hsize_t, kMaxDimensions> extents{};
+  std::array<hsize_t, kMaxDimensions> most{};
+  if (count < 1 || count > kMaxDimensions ||
+      hdf5_->H5Sget_simple_extent_dims(space.id(), extents.data(), most.data()) < 0)
+    return;
+  const std::size_t slash = path.rfind('/');
+  Defined defined;
+  if (slash != std::string::npos) defined.group = path.substr(0, slash);
+  defined.dimension = {path.substr(slash + 1), static_cast<std::int64_t>(extents[0]), most[0] == H5S_UNLIMITED};
+  defined.scale = address;
+  defined.number = dimension_number(hdf5_, dataset).value_or(next_number_);
+  next_number_ = std::max(next_number_, defined.number + 1);
+  defined_.push_back(std::move(defined));
+}
+
+void GroupDimensions::assign(std::vector<GroupAttributes>& groups, ScaleTable& scales) {
+  std::map<std::string, GroupAttributes*> by_name;
+  for (GroupAttributes& group : groups) by_name.emplace(group.group, &group);
+  std::ranges::stable_sort(defined_, {}, &Defined::number);
+  for (Defined& one : defined_) {
+    const auto found = by_name.find(one.group);
+    if (found == by_name.end()) continue;
+    if (one.dimension.unlimited) one.dimension.length = std::max(one.dimension.length, scales.records(one.scale));
+    found->second->dimensions.push_back(std::move(one.dimension));
+  }
+}
+
+}  // namespace plait::container::hdf5

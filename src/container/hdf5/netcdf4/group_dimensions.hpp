@@ -1,0 +1,38 @@
+/// The dimensions that the groups of a file define, as netCDF's library numbers them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "container/hdf5/library.hpp"
+#include "container/hdf5/netcdf4/dimensions.hpp"
+#include "plait/array_description.hpp"
+
+namespace plait::container::hdf5 {
+
+/// Each dimension scale defines a dimension of its group, which has the name of the scale and its first length.
+class GroupDimensions {
+ public:
+  explicit GroupDimensions(const Library& hdf5) : hdf5_(hdf5) {}
+
+  /// Notes a dataset, if it is a scale.  Called for all datasets of a file, in the order in which netCDF's library visits
+  /// them.
+  void add(hid_t dataset, haddr_t address, const std::string& path);
+  /// Gives the groups their dimensions, by ascending numbers.  `scales` has seen all datasets of the file.
+  void assign(std::vector<GroupAttributes>& groups, ScaleTable& scales);
+
+ private:
+  struct Defined {
+    std::string group;
+    GroupDimension dimension;
+    haddr_t scale = 0;
+    std::int64_t number = 0;
+  };
+
+  const Library& hdf5_;
+  std::vector<Defined> defined_;
+  std::int64_t next_number_ = 0;
+};
+
+}  // namespace plait::container::hdf5
