@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <set>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
 #include "container/encoding.hpp"
 #include "container/npy/encoding.hpp"
 #include "container/npy/header.hpp"
-#include "container/refuse.hpp"
 
 namespace plait::container {
 
@@ -39,22 +39,26 @@ void check_attributes(const ArrayAttributes& attributes, const std::string& wher
   std::set<std::string_view> names;
   for (const ArrayAttribute& one : attributes) {
     if (one.name.empty() || one.name.find('\0') != std::string::npos || !npy::is_utf8(one.name))
-      refuse(text(where,
-                  ": an attribute has an empty name, or one that is no UTF-8 or has a byte of zero; give it "
-                  "another one"));
+      base::throw_argument_error(
+          where,
+          ": an attribute has an empty name, or one that is no UTF-8 or has a byte of zero; give it "
+          "another one");
     if (!names.insert(one.name).second)
-      refuse(text(where, ": two attributes have the name \"", one.name, "\"; give each a name of its own"));
-    if (!one.refused.empty()) refuse(text(where, ": the attribute \"", one.name, "\" has no value: ", one.refused));
+      base::throw_argument_error(where, ": two attributes have the name \"", one.name,
+                                 "\"; give each a name of its own");
+    if (!one.refused.empty())
+      base::throw_argument_error(where, ": the attribute \"", one.name, "\" has no value: ", one.refused);
     if (!std::ranges::all_of(one.texts, npy::is_utf8))
-      refuse(text(where, ": the attribute \"", one.name, "\" has a text that is no UTF-8; use that encoding"));
+      base::throw_argument_error(where, ": the attribute \"", one.name,
+                                 "\" has a text that is no UTF-8; use that encoding");
     const std::int64_t count = count_of(one);
     const bool texts = one.is_texts() || one.is_json();
     const std::int64_t bytes = texts ? 1 : npy::element_bytes_of(one.dtype);
     if (count < 0 || bytes < 1 ||
         (texts ? one.texts.size() : one.values.size() / static_cast<std::size_t>(bytes)) !=
             static_cast<std::size_t>(count))
-      refuse(text(where, ": the attribute \"", one.name, "\" has other values than its shape ",
-                  shape_to_string(one.shape), " and its type ", one.dtype, " say; give as many"));
+      base::throw_argument_error(where, ": the attribute \"", one.name, "\" has other values than its shape ",
+                                 shape_to_string(one.shape), " and its type ", one.dtype, " say; give as many");
   }
 }
 

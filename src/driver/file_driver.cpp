@@ -5,6 +5,7 @@
 
 #include "base/encoding/decoder.hpp"
 #include "base/encoding/encoder.hpp"
+#include "base/errors.hpp"
 #include "base/text.hpp"
 #include "collective/broadcast.hpp"
 #include "plait/error.hpp"
@@ -104,19 +105,16 @@ void FileSource::check_name() const {
     replaced = !made_ && !found_.files.empty() && driver_.is_replaced(name_, found_);
   } catch (const Error& error) {
     if (error.system_code() != ENOENT) throw;
-    throw Error(
-        ErrorKind::kSystem,
-        base::text("cannot finish ", name_,
-                   ": it has been removed or renamed since it was opened, so that what was written is not there; "
-                   "open it where it is now, and write again"),
-        ENOENT);
+    base::throw_system_error(
+        ENOENT, "cannot finish ", name_,
+        ": it has been removed or renamed since it was opened, so that what was written is not there; "
+        "open it where it is now, and write again");
   }
   if (replaced)
-    throw Error(ErrorKind::kSystem,
-                base::text("cannot finish ", name_,
-                           ": another file has replaced it since it was opened, so that what was written is not in it; "
-                           "open it again, and write again"),
-                ESTALE);
+    base::throw_system_error(
+        ESTALE, "cannot finish ", name_,
+        ": another file has replaced it since it was opened, so that what was written is not in it; "
+        "open it again, and write again");
 }
 
 void FileSource::finish(collective::Collective& call, bool written) {

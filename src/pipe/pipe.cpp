@@ -3,6 +3,7 @@
 #include <memory>
 #include <span>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
 #include "pipe/meeting.hpp"
 #include "pipe/messages.hpp"
@@ -41,8 +42,7 @@ std::string ask_writer(const pipe::Invitation& writer, const std::string& url, C
   link->send({static_cast<std::uint32_t>(pipe::Frame::kStatus), 0, 0, 0}, {}, until);
   std::string answer;
   if (pipe::receive_frame(*link, answer, until).kind != static_cast<std::uint32_t>(pipe::Frame::kStatusText))
-    throw Error(ErrorKind::kSystem,
-                base::text(url, ": what answers is not a Plait writer; use the same Plait at both ends"), EPROTO);
+    base::throw_system_error(EPROTO, url, ": what answers is not a Plait writer; use the same Plait at both ends");
   return answer;
 }
 

@@ -2,18 +2,15 @@
 
 #include <cerrno>
 
-#include "base/text.hpp"
-#include "plait/error.hpp"
+#include "base/errors.hpp"
 
 namespace plait::base {
 
 const EncodingSource kAnotherRank{"a message from another rank", "run the same build of Plait on all ranks", EIO};
 
 void Decoder::fail(std::string_view why) const {
-  throw Error(ErrorKind::kSystem,
-              text(source_->content, " is damaged at byte ", length_ - rest_.size(), " of ", length_, ": ", why, "; ",
-                   source_->advice),
-              source_->code);
+  base::throw_system_error(source_->code, source_->content, " is damaged at byte ", length_ - rest_.size(), " of ",
+                           length_, ": ", why, "; ", source_->advice);
 }
 
 std::uint64_t Decoder::get_compact() {

@@ -9,9 +9,9 @@
 
 #include "base/encoding/decoder.hpp"
 #include "base/encoding/encoder.hpp"
+#include "base/errors.hpp"
 #include "base/text.hpp"
 #include "container/gzip/inflater.hpp"
-#include "plait/error.hpp"
 
 namespace plait::container::gzip {
 
@@ -48,7 +48,7 @@ std::string inflated(std::string_view packed, std::size_t bytes) {
                               reinterpret_cast<const Bytef*>(packed.data()), packed.size());
   if (done == Z_MEM_ERROR) throw std::bad_alloc();
   if (done != Z_OK || length != bytes)
-    throw Error(ErrorKind::kSystem, "another rank sent a damaged index of the gzipped file", EIO);
+    base::throw_system_error(EIO, "another rank sent a damaged index of the gzipped file");
   return result;
 }
 
@@ -113,8 +113,7 @@ Index make_index(store::Store& file) {
 Index make_index(store::Store& file, const Expected& expected) {
   uLong sum = crc32(0, nullptr, 0);
   const auto wrong = [&](const auto&... why) {
-    throw Error(ErrorKind::kSystem,
-                base::text(file.name(), ": its content ", why..., "; copy or download the file again"), EIO);
+    base::throw_system_error(EIO, file.name(), ": its content ", why..., "; copy or download the file again");
   };
   Index index = indexed(file, Framing::kNone, [&](std::span<const std::byte> piece, std::int64_t position) {
     if (position > expected.unpacked) wrong("has more than the ", expected.unpacked, " bytes that the file says");

@@ -11,6 +11,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
 #include "container/attributes.hpp"
 #include "container/attributes_json.hpp"
@@ -18,7 +19,6 @@
 #include "container/zarr/document.hpp"
 #include "container/zarr/json_member.hpp"
 #include "container/zarr/target.hpp"
-#include "plait/error.hpp"
 #include "store/objects/open_objects.hpp"
 
 namespace plait::container::zarr {
@@ -160,10 +160,8 @@ void change_attributes(store::ObjectStore& objects, const AttributeChanges& chan
       const auto made = value ? with_member(attributes, name, json_text(attributes_object({*value}, file)[name], -1))
                               : without_member(attributes, name);
       if (!made)
-        throw Error(ErrorKind::kSystem,
-                    base::text("cannot change the attributes in ", file,
-                               ": they are no JSON object; copy or download it again"),
-                    EIO);
+        base::throw_system_error(EIO, "cannot change the attributes in ", file,
+                                 ": they are no JSON object; copy or download it again");
       attributes = *made;
     }
     return second ? attributes : with_member(before, kMember, attributes).value_or(before);

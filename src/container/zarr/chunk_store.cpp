@@ -5,11 +5,11 @@
 #include <cstring>
 #include <utility>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
 #include "codec/room.hpp"
 #include "container/chunk_pieces.hpp"
 #include "container/zarr/transposed.hpp"
-#include "plait/error.hpp"
 
 namespace plait::container::zarr {
 
@@ -85,10 +85,8 @@ std::int64_t ChunkStore::size() {
 void ChunkStore::check(const char* what, std::int64_t offset, std::int64_t bytes) {
   const std::int64_t all = size();
   if (offset >= 0 && offset <= all && bytes <= all - offset) return;
-  throw Error(ErrorKind::kSystem,
-              base::text("cannot ", what, ' ', bytes, " bytes at offset ", offset, " of the chunks of ", name(),
-                         ", which have ", all),
-              EINVAL);
+  base::throw_system_error(EINVAL, "cannot ", what, ' ', bytes, " bytes at offset ", offset, " of the chunks of ",
+                           name(), ", which have ", all);
 }
 
 std::unique_ptr<store::Pending> ChunkStore::submit_read(std::vector<ReadSegment> segments) {
@@ -148,10 +146,9 @@ ChunkResult ChunkStore::read_whole(std::int64_t number, const ChunkReadOptions& 
     const auto plain = static_cast<std::size_t>(metadata_.chunk_bytes);
     const auto most = static_cast<std::int64_t>(metadata_.packing.most_encoded(plain));
     if (bytes > most + most / 8 + 4096)
-      throw Error(ErrorKind::kSystem,
-                  base::text("cannot read ", chunks_.describe(number), ": it has ", bytes,
-                             " bytes, more than what it holds, ", metadata_.chunk_bytes, "; copy or download it again"),
-                  EIO);
+      base::throw_system_error(EIO, "cannot read ", chunks_.describe(number), ": it has ", bytes,
+                               " bytes, more than what it holds, ", metadata_.chunk_bytes,
+                               "; copy or download it again");
     packed = chunk_rooms().packed.of(static_cast<std::size_t>(bytes));
     return packed;
   };

@@ -105,7 +105,7 @@ void collect(store::ObjectStore& objects, const std::string& prefix, const std::
   }
   if (std::ranges::count(prefix, '/') == kDeepest || members.size() > kMostArrays)
     base::throw_system_error(0, objects.name_of(prefix), ": groups are nested deeper than ", kDeepest,
-                                         ", or hold more than ", kMostArrays, " arrays; name one");
+                             ", or hold more than ", kMostArrays, " arrays; name one");
   std::vector<std::string> below;
   objects.list(prefix, store::ListDepth::kChildren, [&](const store::ListedObject& child) {
     if (child.name.ends_with('/')) below.push_back(child.name.substr(0, child.name.size() - 1));
@@ -177,10 +177,10 @@ class ZarrFile : public OpenedFile {
     std::string names;
     for (std::size_t i = 0; i < std::min<std::size_t>(members.size(), 12); ++i)
       base::append_parts(names, i == 0 ? "" : ", ", members[i].name);
-    throw Error(ErrorKind::kArgument,
-                text(name_, " is a group, which holds ", members.size(), members.size() == 1 ? " array" : " arrays",
-                     members.empty() ? "" : ": ", names, members.size() > 12 ? ", ..." : "",
-                     "; give the name of an array behind ::, as in data.zarr::/group/array"));
+    base::throw_argument_error(name_, " is a group, which holds ", members.size(),
+                               members.size() == 1 ? " array" : " arrays", members.empty() ? "" : ": ", names,
+                               members.size() > 12 ? ", ..." : "",
+                               "; give the name of an array behind ::, as in data.zarr::/group/array");
   }
 
   std::shared_ptr<store::Store> store_;

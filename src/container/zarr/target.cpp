@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
-#include "container/refuse.hpp"
 #include "container/zarr/document.hpp"
 #include "container/zarr/json_member.hpp"
 #include "container/zarr/metadata.hpp"
@@ -37,8 +37,8 @@ std::vector<std::string> parts_of(std::string_view path, std::optional<std::stri
   for (std::string_view rest = bare(*array); !rest.empty();) {
     const std::string_view part = rest.substr(0, rest.find('/'));
     if (part.empty() || part == "." || part == ".." || part.find('\0') != std::string_view::npos)
-      refuse(text(path, "::", *array, ": \"", part,
-                  "\" is no part of the name of an array; give a name such as /group/array"));
+      base::throw_argument_error(path, "::", *array, ": \"", part,
+                                 "\" is no part of the name of an array; give a name such as /group/array");
     parts.emplace_back(part);
     rest.remove_prefix(std::min(rest.size(), part.size() + 1));
   }
@@ -68,11 +68,11 @@ Kind kind_of(ObjectStore& objects, const std::string& prefix) {
       if (children_of(objects, prefix).empty()) return Kind::kNothing;
     } catch (const Error& error) {
       if (error.system_code() != ENOTDIR) throw;
-      refuse(text(location, " is no folder, but Zarr arrays are; remove it, or choose another name"));
+      base::throw_argument_error(location, " is no folder, but Zarr arrays are; remove it, or choose another name");
     }
-    refuse(text(location,
-                " is a folder without Zarr's metadata, whose content would be lost; remove it, or "
-                "choose another name"));
+    base::throw_argument_error(location,
+                               " is a folder without Zarr's metadata, whose content would be lost; remove it, or "
+                               "choose another name");
   }
   const std::optional<StoredText> found = read_text(objects, object);
   if (!found) return Kind::kNothing;
@@ -91,8 +91,9 @@ void drop_consolidated(ObjectStore& group) {
     if (!content || content->find(kCopies) == std::string::npos) return std::nullopt;
     std::optional<std::string> without = without_member(*content, kCopies);
     if (!without)
-      refuse(text(group.name_of(object),
-                  " has consolidated metadata and is no JSON object; copy or download it again, or write it anew"));
+      base::throw_argument_error(
+          group.name_of(object),
+          " has consolidated metadata and is no JSON object; copy or download it again, or write it anew");
     if (*without == *content) return std::nullopt;
     return without;
   });
@@ -114,9 +115,8 @@ namespace {
 
 void check_size(std::int64_t size, const std::string& name) {
   if (size > kMostMetadata)
-    throw Error(ErrorKind::kSystem,
-                text("cannot open ", name, " as Zarr: it has ", size, " bytes, and metadata at most ", kMostMetadata,
-                     "; copy or download it again"));
+    base::throw_system_error(0, "cannot open ", name, " as Zarr: it has ", size, " bytes, and metadata at most ",
+                             kMostMetadata, "; copy or download it again");
 }
 
 }  // namespace
@@ -194,20 +194,20 @@ NewFolder new_folder(std::string_view path, std::optional<std::string_view> arra
   Kind kind = kind_of(*objects, prefix);
   while (kind == Kind::kGroup && next < parts.size()) {
     if (metadata_object(*objects, prefix) != text(prefix, kNewest))
-      refuse(text(folder.string(),
-                  " is a group of Zarr's version 2, and Plait writes version 3; write into another "
-                  "folder, or convert it first"));
+      base::throw_argument_error(folder.string(),
+                                 " is a group of Zarr's version 2, and Plait writes version 3; write into another "
+                                 "folder, or convert it first");
     above.push_back(folder);
     base::append_parts(prefix, parts[next], '/');
     folder /= parts[next++];
     kind = kind_of(*objects, prefix);
   }
   if (kind == Kind::kArray && next < parts.size())
-    refuse(text(folder.string(), " is an array, which holds no other; choose another name"));
+    base::throw_argument_error(folder.string(), " is an array, which holds no other; choose another name");
   if (kind == Kind::kGroup && holds_folders(*objects, prefix))
-    refuse(text(folder.string(),
-                " is a group that holds others, which the new array would replace; name the array in "
-                "it, as in data.zarr::/group/array, or remove the folder first"));
+    base::throw_argument_error(folder.string(),
+                               " is a group that holds others, which the new array would replace; name the array in "
+                               "it, as in data.zarr::/group/array, or remove the folder first");
   NewFolder made;
   made.target = folder.string();
   fs::path inside;

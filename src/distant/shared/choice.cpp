@@ -6,8 +6,8 @@
 #include <set>
 #include <tuple>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
-#include "plait/error.hpp"
 
 namespace plait::distant::shared {
 
@@ -65,7 +65,7 @@ std::string list_text(const std::vector<int>& sorted) {
 }
 
 [[noreturn]] void refuse(const std::string& path, const std::string& why, int code = ENOENT) {
-  throw Error(ErrorKind::kSystem, text("cannot open the shared file ", path, ": ", why), code);
+  base::throw_system_error(code, "cannot open the shared file ", path, ": ", why);
 }
 
 [[noreturn]] void refuse_incomplete(const std::string& path, const Candidate& candidate) {

@@ -14,6 +14,7 @@
 
 #include "base/encoding/decoder.hpp"
 #include "base/encoding/encoder.hpp"
+#include "base/errors.hpp"
 #include "base/text.hpp"
 #include "collective/gather.hpp"
 #include "core/comm/guard.hpp"
@@ -50,7 +51,7 @@ std::int64_t unit_for(const SharedFileOptions& options) {
 }
 
 void check_options(const SharedFileOptions& options) {
-  const auto refuse = [](const std::string& what) { throw Error(ErrorKind::kArgument, what); };
+  const auto refuse = [](const std::string& what) { base::throw_argument_error(what); };
   if (shared::name_of(options.path).empty()) refuse(text("\"", options.path, "\" names no file; pass the path of one"));
   if (options.path.find('\0') != std::string::npos)
     refuse(text("the path ", options.path.c_str(), " contains a NUL character; leave that out"));
@@ -133,10 +134,9 @@ bool SharedFile::Impl::make_one(collective::Collective& call) {
   if (least[0] < transport_->size()) {
     new_one_.reset();
     call.step([&] {
-      throw Error(ErrorKind::kSystem,
-                  text("cannot open the shared file ", options_.path, " as one file: what rank 0 makes there rank ",
-                       least[0], " does not see; name a folder that all see, or let it be striped"),
-                  ENOENT);
+      base::throw_system_error(ENOENT, "cannot open the shared file ", options_.path,
+                               " as one file: what rank 0 makes there rank ", least[0],
+                               " does not see; name a folder that all see, or let it be striped");
     });
   }
   one_ = true;
@@ -180,10 +180,8 @@ void SharedFile::Impl::open_one(collective::Collective& call, const std::string&
 void SharedFile::Impl::expect_one(collective::Collective& call, const store::posix::Identity& file) {
   call.step([&] {
     if (store::posix::same_file(parts_.direct(0)->identity_anywhere(), file)) return;
-    throw Error(ErrorKind::kSystem,
-                text("cannot open the shared file ", options_.path, " on rank ", rank_, " (host ", distant::host_name(),
-                     "): another program replaces it; open it once that has ended"),
-                ESTALE);
+    base::throw_system_error(ESTALE, "cannot open the shared file ", options_.path, " on rank ", rank_, " (host ",
+                             distant::host_name(), "): another program replaces it; open it once that has ended");
   });
 }
 

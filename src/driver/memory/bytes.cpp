@@ -8,10 +8,9 @@
 
 #include "base/encoding/decoder.hpp"
 #include "base/encoding/encoder.hpp"
+#include "base/errors.hpp"
 #include "base/process.hpp"
-#include "base/text.hpp"
 #include "collective/broadcast.hpp"
-#include "plait/error.hpp"
 
 namespace plait::driver::memory {
 
@@ -34,9 +33,9 @@ std::shared_ptr<SharedBytes> make_bytes(collective::Collective& call, std::int64
   transport::Transport& transport = call.transport();
   call.step([&] {
     if (!transport.nodes_apart()) return;
-    throw Error(ErrorKind::kArgument, base::text(shown,
-                                                 " is in the memory of one node, but these ranks are on several; use "
-                                                 "distant:NAME, or a file that all of them see"));
+    base::throw_argument_error(shown,
+                               " is in the memory of one node, but these ranks are on several; use "
+                               "distant:NAME, or a file that all of them see");
   });
   std::shared_ptr<SharedBytes> made;
   std::unique_ptr<transport::SharedPart> part =
@@ -46,7 +45,7 @@ std::shared_ptr<SharedBytes> make_bytes(collective::Collective& call, std::int64
     made = std::make_shared<SharedBytes>();
     if (transport.rank() != 0) return;
     const auto address = transport::find_shared(part->data());
-    if (!address) throw Error(ErrorKind::kSystem, base::text("the memory of ", shown, " is lost"), EFAULT);
+    if (!address) base::throw_system_error(EFAULT, "the memory of ", shown, " is lost");
     where = base::encode(address->area, address->offset);
   });
   transport::SharedAddress address;

@@ -4,8 +4,7 @@
 #include <map>
 #include <utility>
 
-#include "base/text.hpp"
-#include "plait/error.hpp"
+#include "base/errors.hpp"
 #include "store/objects/new_objects.hpp"
 
 namespace plait::driver::plain {
@@ -30,7 +29,7 @@ class NewPlainFolder : public store::NewFile {
     return {(std::filesystem::path(objects_->location()) / wanted_.file).string(), {}, {}};
   }
   void resize(std::int64_t /*bytes*/) override {
-    throw Error(ErrorKind::kArgument, base::text(wanted_.target, " is a folder, which does not become longer"));
+    base::throw_argument_error(wanted_.target, " is a folder, which does not become longer");
   }
   void commit() override {
     objects_->commit([this] { return !wanted_.replaces || wanted_.replaces(); });

@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
 #include "pipe/protocol.hpp"
 #include "plait/error.hpp"
@@ -22,8 +23,8 @@ constexpr std::chrono::seconds kConnecting{15};
 constexpr std::uint64_t kMostText = std::uint64_t{1} << 30;
 
 [[noreturn]] void fail_frame() {
-  throw Error(ErrorKind::kSystem, "the writer of a pipe sends what no reader expects; use the same Plait at both ends",
-              EPROTO);
+  base::throw_system_error(EPROTO,
+                           "the writer of a pipe sends what no reader expects; use the same Plait at both ends");
 }
 
 void send(Link& link, Frame kind, std::span<const std::byte> body) {
@@ -61,10 +62,10 @@ const std::byte* Partner::slot(int number, std::int64_t step, std::int64_t bytes
     if (receive_frame(*link_, body, no_limit()).kind != static_cast<std::uint32_t>(Frame::kSlot)) fail_frame();
     base::Descriptor descriptor = link_->descriptor();
     if (descriptor.number() < 0)
-      throw Error(ErrorKind::kSystem,
-                  "no descriptor of a step's memory has come from the writer: this process, or the writer's, has too "
-                  "many files open; close some, or let it have more (ulimit -n)",
-                  EMFILE);
+      base::throw_system_error(
+          EMFILE,
+          "no descriptor of a step's memory has come from the writer: this process, or the writer's, has too "
+          "many files open; close some, or let it have more (ulimit -n)");
     memory.map(std::move(descriptor));
   }
   if (memory.whole() > memory.bytes()) memory.map_more();
@@ -75,17 +76,17 @@ const std::byte* Partner::slot(int number, std::int64_t step, std::int64_t bytes
 
 void Partner::check(int number, std::int64_t step) {
   if (slots_[number].step() != step)
-    throw Error(ErrorKind::kSystem,
-                text("the writer no longer holds step ", step, ": it has dropped this reader and gone on"), ESTALE);
+    base::throw_system_error(ESTALE, "the writer no longer holds step ", step,
+                             ": it has dropped this reader and gone on");
 }
 
 void Partner::ask(const Wanted& wanted) {
   const std::string request = base::encode(wanted);
   std::span<const std::byte> rest = std::as_bytes(std::span(request));
   if (rest.size() > kMostRequest)
-    throw Error(ErrorKind::kArgument, text("a layout whose text has ", wanted.layout.size(),
-                                           " bytes is too irregular for a pipe between hosts, which takes ",
-                                           kMostRequest, " at most; read in a simpler one and redistribute"));
+    base::throw_argument_error("a layout whose text has ", wanted.layout.size(),
+                               " bytes is too irregular for a pipe between hosts, which takes ", kMostRequest,
+                               " at most; read in a simpler one and redistribute");
   for (; rest.size() > transport::native::kMostReceived; rest = rest.subspan(transport::native::kMostReceived))
     send(*link_, Frame::kPart, rest.first(transport::native::kMostReceived));
   send(*link_, Frame::kGet, rest);

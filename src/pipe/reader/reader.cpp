@@ -7,6 +7,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
 #include "base/wait/interruption.hpp"
 #include "collective/agree.hpp"
@@ -95,8 +96,8 @@ void Reader::attach(Clock::time_point until, const Expected& expected, std::int6
         std::string body;
         const auto head = receive_frame(control_->link(), body, answered);
         if (head.kind != static_cast<std::uint32_t>(Frame::kWelcome))
-          throw Error(ErrorKind::kSystem,
-                      text(shown_, ": what answers is not a Plait writer; use the same Plait at both ends"), EPROTO);
+          base::throw_system_error(EPROTO, shown_,
+                                   ": what answers is not a Plait writer; use the same Plait at both ends");
         auto welcome = base::decode<Welcome>(body, kOtherEnd);
         type_ = as_stated(std::move(welcome.type));
         writer_processes_ = welcome.processes;
@@ -123,11 +124,10 @@ void Reader::attach(Clock::time_point until, const Expected& expected, std::int6
     if (Clock::now() + pause > until) break;
     std::this_thread::sleep_for(pause);
   }
-  throw Error(ErrorKind::kSystem,
-              text(shown_, ": no writer has come within ", options_.timeout.count(), " s; this is ", this_program(),
-                   ", which looked for one in ", meeting_folder(), last.empty() ? "" : ": ", last,
-                   ". Start a program that opens ", shown_, " with mode \"w\" there, or give it more time by timeout="),
-              ETIMEDOUT);
+  base::throw_system_error(ETIMEDOUT, shown_, ": no writer has come within ", options_.timeout.count(), " s; this is ",
+                           this_program(), ", which looked for one in ", meeting_folder(), last.empty() ? "" : ": ",
+                           last, ". Start a program that opens ", shown_,
+                           " with mode \"w\" there, or give it more time by timeout=");
 }
 
 void Reader::check_lock_is_seen(std::int64_t processes, std::string& known) {
@@ -156,7 +156,7 @@ void Reader::check_lock_is_seen(std::int64_t processes, std::string& known) {
            "; that folder lies on a file system that does not show locks to other hosts: name another one by "
            "PLAIT_MEET for both programs");
   abort(why);
-  throw Error(ErrorKind::kSystem, why, ENOLCK);
+  base::throw_system_error(ENOLCK, why);
 }
 
 std::optional<Step> Reader::begin_step(collective::Collective& call, const Attributes& /*attributes*/) {
@@ -211,15 +211,14 @@ std::array<std::int64_t, 2> Reader::hear(std::string& words, transport::Transpor
     }
     rethrow_lost(error);
   }
-  if (kind == Frame::kAborted) throw Error(ErrorKind::kSystem, words, ECANCELED);
+  if (kind == Frame::kAborted) base::throw_system_error(ECANCELED, words);
   if (kind == Frame::kEnd) return {-1, 0};
   if (kind != Frame::kStep)
-    throw Error(ErrorKind::kSystem,
-                text(shown_, ": what answers is not a Plait writer; use the same Plait at both ends"), EPROTO);
+    base::throw_system_error(EPROTO, shown_, ": what answers is not a Plait writer; use the same Plait at both ends");
   StepDescription step;
   base::Decoder(words, kOtherEnd)(step.number, step.slot);
   if (step.number < 0 || step.slot < 0)
-    throw Error(ErrorKind::kSystem, text(shown_, ": the writer announced an impossible step"), EPROTO);
+    base::throw_system_error(EPROTO, shown_, ": the writer announced an impossible step");
   return {step.number, 2 * std::int64_t{step.slot} + (what_of(words) == words_ ? 0 : 1)};
 }
 
@@ -238,14 +237,13 @@ void Reader::learn(collective::Collective& call, const std::string& words) {
 }
 
 void Reader::check_joined() const {
-  if (!control_)
-    throw Error(ErrorKind::kSystem, text(shown_, ": this reader was abandoned; open it again to read on"), EPIPE);
+  if (!control_) base::throw_system_error(EPIPE, shown_, ": this reader was abandoned; open it again to read on");
 }
 
 void Reader::rethrow_lost(const Error& error) const {
   const int code = error.system_code();
   if (code != ECONNRESET && code != EPIPE && code != ECONNREFUSED) throw error;
-  throw Error(ErrorKind::kSystem, text(shown_, ": the writer, ", writer_, ", is lost: ", error.what()), EPIPE);
+  base::throw_system_error(EPIPE, shown_, ": the writer, ", writer_, ", is lost: ", error.what());
 }
 
 Delivery& Reader::delivery(const Variable& variable, const DeliveryRequest& request) {
@@ -279,7 +277,7 @@ void Reader::step_of(collective::Collective& call, Body&& body) {
     if (error.system_code() != EPIPE && error.system_code() != ESTALE) throw;
     const std::string why = collective::broadcast_text(call.transport(), control_ ? last_words() : "");
     if (why.empty()) throw;
-    throw Error(ErrorKind::kSystem, why, ECANCELED);
+    base::throw_system_error(ECANCELED, why);
   }
 }
 
@@ -287,16 +285,16 @@ void Reader::move(collective::Collective& call, const core::Transfer& transfer) 
   step_of(call, [&] {
     const auto found = std::ranges::find(step_->variables, transfer.variable, &Variable::name);
     if (found == step_->variables.end())
-      throw Error(ErrorKind::kArgument, text(shown_, ": step ", step_->number, " has no array ", transfer.variable,
-                                             "; it has ", step_->variables.empty() ? "none" : "others"));
+      base::throw_argument_error(shown_, ": step ", step_->number, " has no array ", transfer.variable, "; it has ",
+                                 step_->variables.empty() ? "none" : "others");
     DeliveryRequest request{transfer.layout, transfer.region, transfer.fill_halo, {}};
     for (const copy::LocalArray& array : transfer.arrays) request.ranks.push_back(array.rank);
     if (transfer.variable == core::kOneVariable) {
       request.cast = cast_of(found->type);
       if (!request.cast && !stated_.empty() && !found->type.dtype.empty() && found->type.dtype != stated_)
-        throw Error(ErrorKind::kArgument,
-                    text(shown_, ": the array of step ", step_->number, " has elements of type ", found->type.dtype,
-                         ", but this reader expects ", stated_, "; open the pipe without a dtype to read any"));
+        base::throw_argument_error(shown_, ": the array of step ", step_->number, " has elements of type ",
+                                   found->type.dtype, ", but this reader expects ", stated_,
+                                   "; open the pipe without a dtype to read any");
     }
     try {
       delivery(*found, request)

@@ -4,12 +4,12 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
 #include "base/wait/interruption.hpp"
 #include "collective/agree.hpp"
 #include "pipe/meeting.hpp"
 #include "pipe/protocol.hpp"
-#include "plait/error.hpp"
 
 namespace plait::pipe {
 
@@ -40,7 +40,7 @@ WriterControl::WriterControl(std::string shown, ArrayType type, std::string who,
 void WriterControl::check_trouble() {
   if (trouble_.empty()) return;
   const std::string trouble = std::exchange(trouble_, std::string());
-  throw Error(ErrorKind::kSystem, trouble, EPIPE);
+  base::throw_system_error(EPIPE, trouble);
 }
 
 bool WriterControl::wait_some(std::unique_lock<std::mutex>& lock, Clock::time_point until) {
@@ -117,13 +117,11 @@ void WriterControl::wait_asleep(std::unique_lock<std::mutex>& lock, Ready&& read
       wait_some(lock, Clock::time_point::max());
       lonely = Clock::now();
     } else if (!wait_some(lock, lonely + limit)) {
-      throw Error(ErrorKind::kSystem,
-                  text(shown_, ": no reader has come within ", seconds_text(options_.timeout), "; this is ", who_,
-                       ", which writes ", words(type_), " and meets its readers in ", meeting_folder(),
-                       ". Start one that opens ", shown_,
-                       " there, give it more time by timeout=, or let the writer go "
-                       "on without readers by drop=oldest&readers=0"),
-                  ETIMEDOUT);
+      base::throw_system_error(ETIMEDOUT, shown_, ": no reader has come within ", seconds_text(options_.timeout),
+                               "; this is ", who_, ", which writes ", words(type_), " and meets its readers in ",
+                               meeting_folder(), ". Start one that opens ", shown_,
+                               " there, give it more time by timeout=, or let the writer go "
+                               "on without readers by drop=oldest&readers=0");
     }
   }
 }
@@ -137,13 +135,11 @@ void WriterControl::wait_for_readers() {
     // One that has left again has come, too.
     if (come_ >= wanted) return;
     if (!wait_some(lock, until))
-      throw Error(
-          ErrorKind::kSystem,
-          text(shown_, ": ", come_ == 0 ? "no reader has" : text("only ", come_, " of ", wanted, " readers have"),
-               " come within ", seconds_text(options_.timeout), "; this is ", who_, ", which writes ", words(type_),
-               " and meets its readers in ", meeting_folder(),
-               ". Start them, give them more time by timeout=, or do not wait for them by readers=0"),
-          ETIMEDOUT);
+      base::throw_system_error(ETIMEDOUT, shown_, ": ",
+                               come_ == 0 ? "no reader has" : text("only ", come_, " of ", wanted, " readers have"),
+                               " come within ", seconds_text(options_.timeout), "; this is ", who_, ", which writes ",
+                               words(type_), " and meets its readers in ", meeting_folder(),
+                               ". Start them, give them more time by timeout=, or do not wait for them by readers=0");
   }
 }
 
@@ -250,7 +246,7 @@ std::unique_ptr<Board> WriterControl::make_board(const Peer& peer, std::uint64_t
 
 void WriterControl::attach(const std::shared_ptr<Peer>& peer, std::span<const std::byte> body) {
   if (readers_.contains(peer->number()))
-    throw Error(ErrorKind::kSystem, "a reader registered twice over one connection", EPROTO);
+    base::throw_system_error(EPROTO, "a reader registered twice over one connection");
   const auto request = base::decode<AttachRequest>(body, kOtherEnd);
   std::string why = mismatch(request);
   int code = EINVAL;
@@ -345,7 +341,7 @@ void WriterControl::received(const std::shared_ptr<Peer>& peer, const FrameHead&
     case Frame::kAbort:
       drop(peer->number(), Going::kFailed, text("has failed: ", base::decode<std::string_view>(body, kOtherEnd)));
       break;
-    default: throw Error(ErrorKind::kSystem, "a frame that no writer of a pipe knows", EPROTO);
+    default: base::throw_system_error(EPROTO, "a frame that no writer of a pipe knows");
   }
 }
 

@@ -3,7 +3,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "base/text.hpp"
+#include "base/errors.hpp"
 #include "pipe/protocol.hpp"
 #include "plait/error.hpp"
 
@@ -35,7 +35,7 @@ void WriterService::serve(const std::shared_ptr<Peer>& peer, const FrameHead& he
     case Frame::kMap: {
       const int descriptor = steps_->descriptor(base::decode<int>(body, kOtherEnd));
       if (descriptor < 0 || !peer->near())
-        throw Error(ErrorKind::kSystem, "the reader asked for shared memory that the writer does not have", EPROTO);
+        base::throw_system_error(EPROTO, "the reader asked for shared memory that the writer does not have");
       return send(*peer, Frame::kSlot, head.tag, {}, descriptor);
     }
     case Frame::kGet: {
@@ -54,13 +54,13 @@ void WriterService::serve(const std::shared_ptr<Peer>& peer, const FrameHead& he
     }
     default: break;
   }
-  if (!control_) throw Error(ErrorKind::kSystem, "a frame that this process of a pipe does not know", EPROTO);
+  if (!control_) base::throw_system_error(EPROTO, "a frame that this process of a pipe does not know");
   control_->received(peer, head, body);
 }
 
 void WriterService::take_part(std::uint64_t peer, std::span<const std::byte> part) {
   std::string& all = parts_[peer];
-  if (all.size() + part.size() > kMostRequest) throw Error(ErrorKind::kSystem, "a request is too long", EPROTO);
+  if (all.size() + part.size() > kMostRequest) base::throw_system_error(EPROTO, "a request is too long");
   all.append(reinterpret_cast<const char*>(part.data()), part.size());
 }
 

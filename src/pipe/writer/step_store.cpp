@@ -4,9 +4,8 @@
 #include <cerrno>
 #include <utility>
 
-#include "base/text.hpp"
+#include "base/errors.hpp"
 #include "copy/strided_copy.hpp"
-#include "plait/error.hpp"
 #include "plan/access/region_pairs.hpp"
 #include "plan/conversion/partners.hpp"
 
@@ -71,7 +70,7 @@ std::shared_ptr<const redistribution::PackedMessage> StepStore::plan(const Layou
   }
   const plan::RegionPairs pairs(source, Layout::parse(wanted.layout), wanted.region, wanted.fill_halo);
   if (!pairs.source().has_rank(wanted.sender) || !pairs.target().has_rank(wanted.receiver))
-    throw Error(ErrorKind::kArgument, "the reader asked for a rank that the layout lacks");
+    base::throw_argument_error("the reader asked for a rank that the layout lacks");
   auto packed = std::make_shared<const redistribution::PackedMessage>(pairs.products(wanted.sender, wanted.receiver),
                                                                       pairs.target_order(), element_bytes);
   if (kept_.size() == kKept) kept_.pop_back();
@@ -85,13 +84,13 @@ StepStore::Found StepStore::look_up(const Wanted& wanted) const {
   const Slot* slot = there ? &slots_[static_cast<std::size_t>(wanted.slot)] : nullptr;
   if (slot == nullptr || slot->memory.data() == nullptr || slot->step != wanted.step ||
       slot->memory.step() != wanted.step)
-    throw Error(ErrorKind::kSystem, base::text("the writer no longer holds step ", wanted.step), ESTALE);
+    base::throw_system_error(ESTALE, "the writer no longer holds step ", wanted.step);
   if (wanted.variable < 0 || static_cast<std::size_t>(wanted.variable) >= slot->arrays.size())
-    throw Error(ErrorKind::kArgument, base::text("step ", wanted.step, " has no such array"));
+    base::throw_argument_error("step ", wanted.step, " has no such array");
   const auto variable = static_cast<std::size_t>(wanted.variable);
   const auto& [layout, element_bytes] = slot->arrays[variable];
   if (!layout.has_rank(wanted.sender) || (process_ >= 0 && wanted.sender != process_))
-    throw Error(ErrorKind::kArgument, base::text("rank ", wanted.sender, " is not held here"));
+    base::throw_argument_error("rank ", wanted.sender, " is not held here");
   const copy::LocalArray from = dense_array(
       layout, wanted.sender, slot->memory.data() + slot->placement->offset(variable, wanted.sender), element_bytes);
   return {layout, element_bytes, from};

@@ -4,8 +4,8 @@
 #include <span>
 #include <utility>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
-#include "plait/error.hpp"
 #include "store/objects/folder/new_folder.hpp"
 #include "store/objects/open_objects.hpp"
 
@@ -28,10 +28,9 @@ class MetadataLast : public NewObjects {
       const auto& [name, text] = request_.metadata[i];
       if (objects_->put(name, std::as_bytes(std::span(text)), ObjectIdentity{})) continue;
       open_ = false;
-      throw Error(ErrorKind::kSystem,
-                  base::text("cannot finish ", request_.target, ": another program has put ", objects_->name_of(name),
-                             " since it was opened; remove that array and write again, or choose another name"),
-                  EEXIST);
+      base::throw_system_error(EEXIST, "cannot finish ", request_.target, ": another program has put ",
+                               objects_->name_of(name),
+                               " since it was opened; remove that array and write again, or choose another name");
     }
     objects_->sync();
     open_ = false;
@@ -64,10 +63,9 @@ std::unique_ptr<NewObjects> make_new_objects(NewObjectsRequest request, const Ne
   std::shared_ptr<ObjectStore> objects = open_objects(request.target, Sharing::kPrivate);
   if (objects->renames()) return folder::make_new_folder(std::move(request), options);
   if (options.keeps_unfinished || options.continues)
-    throw Error(ErrorKind::kArgument,
-                base::text(request.target,
-                           ": unfinished arrays are not retained in this store; leave that option out, "
-                           "or write into a folder"));
+    base::throw_argument_error(request.target,
+                               ": unfinished arrays are not retained in this store; leave that option out, "
+                               "or write into a folder");
   return std::make_unique<MetadataLast>(std::move(objects), std::move(request));
 }
 

@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <istream>
 
-#include "base/text.hpp"
+#include "base/errors.hpp"
 #include "store/posix/descriptor.hpp"
 
 namespace plait::store::posix {
@@ -52,7 +52,7 @@ bool may_be_same_file(const Identity& one, const Identity& other) {
 
 void check_not_replaced(int file, const Identity& expected, const std::string& shown) {
   if (!same_file(identity_of(file, shown), expected))
-    throw Error(ErrorKind::kSystem, base::text(shown, " has been replaced while it was opened; open it again"), ESTALE);
+    base::throw_system_error(ESTALE, shown, " has been replaced while it was opened; open it again");
 }
 
 }  // namespace plait::store::posix

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
-#include "plait/error.hpp"
 
 namespace plait::container::zarr {
 
@@ -24,10 +24,8 @@ std::string ChunkObjects::describe(std::int64_t number) const {
 }
 
 void ChunkObjects::throw_size(const char* operation, std::int64_t number, std::int64_t bytes) const {
-  throw Error(ErrorKind::kSystem,
-              text("cannot ", operation, ' ', describe(number), ": it has ", bytes, " bytes, but a chunk has ",
-                   metadata_.chunk_bytes, "; copy or download it again"),
-              EIO);
+  base::throw_system_error(EIO, "cannot ", operation, ' ', describe(number), ": it has ", bytes,
+                           " bytes, but a chunk has ", metadata_.chunk_bytes, "; copy or download it again");
 }
 
 ChunkResult ChunkObjects::read(std::int64_t number, base::FunctionRef<std::span<std::byte>(std::int64_t)> memory,
@@ -109,10 +107,8 @@ ChunkResult ChunkObjects::read_in_place(const ChunkLocation& location, PartOf pa
   ReadSegment range = part(static_cast<std::int64_t>(entry.bytes));
   range.offset += static_cast<std::int64_t>(entry.offset);
   if (!objects_->get(object, {range}).found())
-    throw Error(ErrorKind::kSystem,
-                text("cannot read the shard ", objects_->name_of(object), ": chunk ", location.inside,
-                     " is not in it any more; write the array again"),
-                EIO);
+    base::throw_system_error(EIO, "cannot read the shard ", objects_->name_of(object), ": chunk ", location.inside,
+                             " is not in it any more; write the array again");
   return {ChunkStatus::kRead, {}};
 }
 

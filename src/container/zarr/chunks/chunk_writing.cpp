@@ -4,10 +4,10 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
 #include "codec/room.hpp"
 #include "container/zarr/chunks/chunk_objects.hpp"
-#include "plait/error.hpp"
 
 namespace plait::container::zarr {
 
@@ -26,11 +26,10 @@ constexpr std::int64_t kMaxNewBytes = std::int64_t{1} << 30;
 }  // namespace
 
 void ChunkObjects::throw_changed(const std::string& object) const {
-  throw Error(ErrorKind::kSystem,
-              text("cannot write ", objects_->name_of(object),
-                   ": another program has changed it while a part of a chunk in it was changed here; that of the other "
-                   "one is kept; write again, or let each program write whole chunks"),
-              EBUSY);
+  base::throw_system_error(
+      EBUSY, "cannot write ", objects_->name_of(object),
+      ": another program has changed it while a part of a chunk in it was changed here; that of the other "
+      "one is kept; write again, or let each program write whole chunks");
 }
 
 void ChunkObjects::check_unchanged(const std::string& object, const Condition& from) const {

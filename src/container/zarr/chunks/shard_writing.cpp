@@ -4,9 +4,9 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
 #include "container/zarr/chunks/chunk_objects.hpp"
-#include "plait/error.hpp"
 
 namespace plait::container::zarr {
 
@@ -108,11 +108,9 @@ Condition ChunkObjects::retain_others(OpenShard& shard, const std::string& objec
     retained.push_back({i, index->entries[i]});
     all += index->entries[i].bytes;
     if (all > static_cast<std::uint64_t>(index->bytes))
-      throw Error(
-          ErrorKind::kSystem,
-          text("cannot write the shard ", objects_->name_of(object), ": its chunks have more bytes than the file, ",
-               index->bytes, ", so some overlap; copy the array into a new one"),
-          EIO);
+      base::throw_system_error(EIO, "cannot write the shard ", objects_->name_of(object),
+                               ": its chunks have more bytes than the file, ", index->bytes,
+                               ", so some overlap; copy the array into a new one");
   }
   std::ranges::sort(retained, {}, [](const RetainedChunk& one) { return one.old.offset; });
   const OldShard old(*objects_, object, index->identity);

@@ -9,6 +9,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
 #include "plait/error.hpp"
 #include "store/posix/descriptor.hpp"
@@ -55,8 +56,8 @@ std::unique_ptr<PosixStore> FolderObjects::open(const std::string& object) const
   }
   struct stat found{};
   if (::stat(name().c_str(), &found) != 0)
-    throw Error(ErrorKind::kSystem,
-                text("cannot read ", name(), ": its folder ", name(), " is no longer there; open it again"), errno);
+    base::throw_system_error(errno, "cannot read ", name(), ": its folder ", name(),
+                             " is no longer there; open it again");
   return nullptr;
 }
 
@@ -140,10 +141,9 @@ void FolderObjects::check() {
   if (sharing_ != Sharing::kShared) return;
   const posix::Identity now = folder_identity(name());
   if (now.number == folder_.number && now.born == folder_.born) return;
-  throw Error(ErrorKind::kSystem,
-              text("cannot write ", name(), ": it has been ", now == posix::Identity{} ? "removed" : "replaced",
-                   " by another program since it was opened; open it again, and write again"),
-              ESTALE);
+  base::throw_system_error(ESTALE, "cannot write ", name(), ": it has been ",
+                           now == posix::Identity{} ? "removed" : "replaced",
+                           " by another program since it was opened; open it again, and write again");
 }
 
 }  // namespace plait::store::folder

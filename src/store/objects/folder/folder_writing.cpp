@@ -9,6 +9,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
 #include "plait/error.hpp"
 #include "store/objects/folder/folder_objects.hpp"
@@ -137,7 +138,7 @@ void FolderObjects::make_folder_of(const std::string& path) const {
   // Not the objects' own folder, which another program may have removed.
   struct stat found{};
   if (::stat(name().c_str(), &found) != 0)
-    throw Error(ErrorKind::kSystem, text("cannot write ", path, ": its folder ", name(), " is no longer there"), errno);
+    base::throw_system_error(errno, "cannot write ", path, ": its folder ", name(), " is no longer there");
   std::error_code error;
   const std::filesystem::path parent = std::filesystem::path(path).parent_path();
   std::filesystem::create_directories(parent, error);

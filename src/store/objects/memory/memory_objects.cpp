@@ -4,8 +4,8 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
-#include "plait/error.hpp"
 
 namespace plait::store::memory {
 
@@ -70,7 +70,7 @@ class NewBytes : public NewObject {
   void write(std::vector<WriteSegment> segments, Part /*part*/) override { copy_in(bytes_, segments); }
   void read(std::vector<ReadSegment> segments) override {
     if (!copy_out(bytes_, segments))
-      throw Error(ErrorKind::kSystem, base::text("cannot read ", location_, ": the bytes are not written yet"), EINVAL);
+      base::throw_system_error(EINVAL, "cannot read ", location_, ": the bytes are not written yet");
   }
   bool commit(const Condition& condition) override { return replace(*bucket_, location_, bytes_, condition); }
   void commit(Condition condition, base::FunctionRef<Condition()> update) override {
@@ -151,7 +151,7 @@ void MemoryObjects::write(const std::string& object, std::vector<WriteSegment> s
   const std::scoped_lock lock(bucket_->mutex);
   const auto found = bucket_->objects.find(name_of(object));
   if (found == bucket_->objects.end())
-    throw Error(ErrorKind::kSystem, base::text("cannot write ", name_of(object), ": it does not exist"), ENOENT);
+    base::throw_system_error(ENOENT, "cannot write ", name_of(object), ": it does not exist");
   copy_in(found->second.bytes, segments);
   found->second.version = ++bucket_->versions;
 }
