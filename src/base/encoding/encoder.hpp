@@ -112,7 +112,7 @@ class Encoder {
     } else if constexpr (encoding::Variant<T>) {
       static_assert(encoding::alternatives<T>() > 0);
       bytes_ += static_cast<char>(value.index());
-      std::visit([this](const auto& alternative) { put(alternative); }, value);
+      std::visit([this](const auto& alternative) { this->put(alternative); }, value);
     } else if constexpr (encoding::Tuple<T>) {
       std::apply(*this, value);
     } else {
