@@ -1,4 +1,4 @@
-#include "container/hdf5/links.hpp"
+#include "container/hdf5/netcdf4/links.hpp"
 
 namespace plait::container::hdf5 {
 
