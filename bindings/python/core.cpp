@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/blocking_wait.hpp"
 #include "base/signals/signal_pipe.hpp"
 #include "base/wait/interruption.hpp"
 #include "bind.hpp"
@@ -57,6 +58,10 @@ NB_MODULE(_core, module) {
   plait::base::set_interruption_check(interrupted);
   // A program that a signal ends leaves objects to the system; that is not for its user to read about.
   nb::set_leak_warnings(false);
+  // Destructors wait with the interpreter's lock, and the thread that they wait for may ask for it.
+  plait::base::set_blocking_hooks(
+      {[]() -> void* { return Py_IsInitialized() != 0 && PyGILState_Check() != 0 ? PyEval_SaveThread() : nullptr; },
+       [](void* state) { plait::python::Unlocked::restore(static_cast<PyThreadState*>(state)); }});
   nb::class_<plait::Comm>(module, "Comm", "The processes that take part in collective calls.")
       .def(nb::init<>(), "One process alone.")
       .def_prop_ro("rank", &plait::Comm::rank)

@@ -10,6 +10,7 @@
 #include <tuple>
 #include <vector>
 
+#include "base/errors.hpp"
 #include "bind.hpp"
 #include "plait/array_description.hpp"
 #include "plait/file_options.hpp"
@@ -24,7 +25,10 @@ namespace plait::python {
 namespace {
 
 std::string order_text(Order order) { return order == Order::kC ? "C" : "F"; }
-Order order_of(const std::string& text) { return text == "F" ? Order::kFortran : Order::kC; }
+Order order_of(const std::string& text) {
+  if (text != "C" && text != "F") base::throw_argument_error("order \"", text, "\" is not known; use \"C\" or \"F\"");
+  return text == "F" ? Order::kFortran : Order::kC;
+}
 
 std::vector<std::byte> values_of(const nb::bytes& bytes) {
   const auto* begin = static_cast<const std::byte*>(bytes.data());
@@ -35,7 +39,9 @@ nb::bytes bytes_of_values(const ArrayAttribute& self) { return nb::bytes(self.va
 using AttributeState = std::tuple<std::string, std::string, Extents, nb::bytes, std::vector<std::string>, std::string>;
 
 void bind_attribute(nb::module_& module) {
-  nb::class_<ArrayAttribute>(module, "ArrayAttribute")
+  nb::class_<ArrayAttribute> attribute(module, "ArrayAttribute");
+  attribute.attr("__hash__") = nb::none();
+  attribute
       .def(
           "__init__",
           [](ArrayAttribute* self, const std::string& name, const std::string& dtype, const Extents& shape,

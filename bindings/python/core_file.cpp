@@ -50,7 +50,8 @@ NewArray new_array(const std::string& path, const FileOptions& options) {
                                  made.type.order == Order::kC ? "C" : "F", made.packed));
 }
 
-File open(const std::string& path, const std::string& mode, const Comm& comm, const FileOptions& options) {
+File open(const std::string& path, const std::string& mode, const Comm& comm, const FileOptions& given) {
+  const FileOptions options = given;  // other threads of Python may change it meanwhile
   const Mode opened = mode_named(mode);
   const Unlocked release;
   return File::open(path, opened, options, comm);

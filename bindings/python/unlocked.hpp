@@ -15,15 +15,18 @@ namespace plait::python {
 class Unlocked {
  public:
   Unlocked() : state_(PyEval_SaveThread()) {}
-  ~Unlocked() {
+  ~Unlocked() { restore(state_); }
+  Unlocked(const Unlocked&) = delete;
+  Unlocked& operator=(const Unlocked&) = delete;
+
+  /// Takes the lock again.
+  static void restore(PyThreadState* state) {
     try {
-      PyEval_RestoreThread(state_);
+      PyEval_RestoreThread(state);
     } catch (const abi::__forced_unwind&) {
       while (true) ::pause();
     }
   }
-  Unlocked(const Unlocked&) = delete;
-  Unlocked& operator=(const Unlocked&) = delete;
 
  private:
   PyThreadState* state_;

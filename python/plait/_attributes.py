@@ -75,7 +75,7 @@ class FileAttributes(Attributes, MutableMapping[str, Any]):
     def __setitem__(self, name: str, value: Any) -> None:
         """Give the array an attribute, or one that it has another value."""
         with checks(self._core.refuse):
-            stored = _stored_of(name, value)
+            stored = stored_of(name, value)
         call(self._core.refuse, self._core.set_attribute, stored)
         self._stored[name] = stored
 
@@ -102,7 +102,7 @@ def given_attributes(given: Mapping[str, Any] | None, what: str = "attributes") 
         return given.stored
     if not isinstance(given, Mapping):
         raise ArgumentError(f"{what}={shown(given)} is not a mapping; give names and values, such as {{'units': 'K'}}")
-    return [_stored_of(name, value) for name, value in given.items()]
+    return [stored_of(name, value) for name, value in given.items()]
 
 
 def given_groups(given: Mapping[str, Mapping[str, Any]] | None) -> list[GroupAttributes]:
@@ -134,6 +134,19 @@ def _value_of(one: ArrayAttribute) -> Any:
 
 def _nested(texts: Iterator[str], shape: tuple[int, ...]) -> Any:
     return [_nested(texts, shape[1:]) for _ in range(shape[0])] if shape else next(texts)
+
+
+def stored_of(name: Any, value: Any) -> ArrayAttribute:
+    """Return an attribute as the library takes it.
+
+    errors  ArgumentError
+    """
+    try:
+        return _stored_of(name, value)
+    except TypeError:  # of the conversion
+        raise ArgumentError(
+            f"the attribute {shown(name)} has a name or a text that is no UTF-8; give other ones"
+        ) from None
 
 
 def _stored_of(name: Any, value: Any) -> ArrayAttribute:

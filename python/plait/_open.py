@@ -12,7 +12,7 @@ import numpy.typing as npt
 from . import _core
 from ._arguments.array_types import descr_of, extents_of
 from ._arguments.buffers import path_of, whole
-from ._arguments.keeping import set_properties
+from ._arguments.keeping import assign, set_properties
 from ._arguments.sizes import bytes_of
 from ._arguments.words import shown
 from ._attributes import given_groups
@@ -128,7 +128,7 @@ def open(
         options.arrays = [
             _described(name, array, order) for name, array in _checked(arrays, mode, shape, dtype).items()
         ]
-        options.shape = None if shape is None else extents_of(shape)
+        assign(options, "shape", None if shape is None else extents_of(shape))
         if dtype is not None:
             options.dtype, options.element_bytes = descr_of(dtype)
         options.order, options.offset, options.memory, options.readers = order, offset, most, readers
@@ -195,7 +195,7 @@ def _described(name: str, array: ArrayLike, order: str | None) -> _core.ArrayDes
         raise ArgumentError(f'arrays[{name!r}] has the order {shown(its)}; use "C" or "F"')
     described = _core.ArrayDescription()
     described.name = variable_name(name)
-    described.shape = extents_of(array[0])
+    assign(described, "shape", extents_of(array[0]))
     described.dtype, described.element_bytes = descr_of(array[1])
     described.order = its
     set_properties(described, **{key: told[key] for key in _KEEPING if told.get(key) is not None})

@@ -35,7 +35,7 @@ struct Member : Content {
   std::string element{};    ///< what the format calls the type of its elements
   std::int64_t stored = 0;  ///< bytes that the array takes in the file
   std::string kept{};       ///< how they are kept there, in words
-  /// Of a new file: where in its head the place of the array is to be told, for formats that know it only at the end.
+  /// Of a new file: where in its head the place of the array is written, for formats that know it only at the end.
   std::int64_t told_at = 0;
   /// Why it cannot be opened; empty: it can.
   std::string refused{};

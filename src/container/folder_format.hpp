@@ -19,7 +19,7 @@ struct NewFolder {
   std::vector<std::pair<std::string, std::string>> others;
   /// Whether what has the name when it appears may be replaced; empty: whatever it is.
   std::function<bool()> replaces;
-  /// Called when it has appeared, for what tells of all arrays beside it; empty: there is nothing.
+  /// Called when it has appeared, to drop copies of metadata that lack it; empty: there are none.
   std::function<void()> settle;
 };
 

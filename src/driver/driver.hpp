@@ -18,7 +18,7 @@ namespace plait::driver {
 
 /// How what a store holds is known.
 enum class Contents : std::uint8_t {
-  kByName,  ///< by the suffix of its name, which stands for a container
+  kByName,  ///< by the suffix of its name, which stands for a format
   kRaw,     ///< not at all: raw elements
   kHeader,  ///< by a header as of .npy, unless it was made without a dtype or for several arrays
   kNone     ///< it has no bytes: its arrays come and go

@@ -1,4 +1,4 @@
-// Opening a File: its name says which driver opens the store, and what that holds is a container's business.
+// Opening a File: its name says which driver opens the store, and the format says what it holds.
 
 #include <cstdlib>
 

@@ -32,15 +32,34 @@ def set_properties(
     if codec is not None and (not isinstance(codec, str) or not codec):
         raise ArgumentError(f'codec={shown(codec)} is not a codec; give a text such as "zstd:3"')
     names = dimension_names
-    if names is not None and (isinstance(names, str) or not all(isinstance(name, str) for name in names)):
+    if names is not None and (
+        isinstance(names, str) or not isinstance(names, Iterable) or not all(isinstance(name, str) for name in names)
+    ):
         raise ArgumentError(f"dimension_names={shown(names)} are not names; give one text for each dimension")
-    target.chunk = _extents("chunks", chunks)
-    target.shard = _extents("shards", shards)
-    target.codec = codec or ""
-    target.fill_value = _fill_text(fill_value)
-    target.dimension_names = list(names or ())
-    target.attributes = given_attributes(attributes)
-    target.unlimited = _numbers(unlimited)
+    values = {
+        "chunk": _extents("chunks", chunks),
+        "shard": _extents("shards", shards),
+        "codec": codec or "",
+        "fill_value": _fill_text(fill_value),
+        "dimension_names": list(names or ()),
+        "attributes": given_attributes(attributes),
+        "unlimited": _numbers(unlimited),
+    }
+    for name, value in values.items():
+        assign(target, name, value)
+
+
+def assign(target: ArrayProperties, name: str, value: object) -> None:
+    """Set a value of the core.
+
+    errors  ArgumentError: it does not fit
+    """
+    try:
+        setattr(target, name, value)
+    except TypeError:  # of the conversion
+        raise ArgumentError(
+            f"{name}={shown(value)} has an item of a wrong type, or a number or text that is out of range"
+        ) from None
 
 
 def _numbers(dimensions: Sequence[int] | int | None) -> list[int]:

@@ -1,5 +1,5 @@
-/// HDF5 files: datasets are read by their index, those in one piece, or in chunks that are not packed, are changed
-/// in place, and new ones are made in one piece.
+/// HDF5 files: datasets are read by their index, changed in place or by new chunks, and written in one piece or in
+/// chunks.
 #pragma once
 
 #include <span>

@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "base/blocking_wait.hpp"
 #include "collective/agree.hpp"
 #include "transport/ending.hpp"
 
@@ -21,6 +22,7 @@ void Request::Impl::finish(std::optional<Failure> failure) {
 
 void Request::Impl::wait() {
   check_owner();
+  const base::BlockingWait blocking;
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] { return done_; });
   if (!failure_) return;
@@ -31,6 +33,7 @@ void Request::Impl::wait() {
 
 void Request::Impl::wait_done() {
   check_owner();
+  const base::BlockingWait blocking;
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] { return done_; });
 }
@@ -99,6 +102,7 @@ Worker::~Worker() {
     ending_ = true;
   }
   changed_.notify_all();
+  const base::BlockingWait blocking;
   if (thread_.joinable()) thread_.join();
 }
 
@@ -127,11 +131,13 @@ std::shared_ptr<Request::Impl> Worker::start(std::function<void()> task) { retur
 void Worker::tell(std::function<void()> task) { add(std::move(task), true); }
 
 void Worker::settle() {
+  const base::BlockingWait blocking;
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] { return unsettled_ == 0; });
 }
 
 void Worker::finish() {
+  const base::BlockingWait blocking;
   std::unique_lock lock(mutex_);
   const auto finished = [this] { return !busy_ && tasks_.empty(); };
   // exit() in a signal's handler: what goes on below it never ends.

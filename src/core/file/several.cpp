@@ -79,6 +79,7 @@ bool File::Impl::needs_room(bool write) const {
 void File::Impl::make_room(collective::Collective& call) {
   source_->resize(call, array_.data_offset + bytes_of(array_.type));
   store_ = source_->store();
+  dataset_ = std::make_unique<container::Dataset>(dataset_->content(), store_);  // of raw elements
 }
 
 }  // namespace plait

@@ -164,7 +164,8 @@ NewContent new_content(const std::string& path, const FileOptions& options) {
     if (given)
       base::throw_argument_error(path, ": shards were given, which Plait writes to .zarr only; leave them out");
   };
-  refuse_shards(options.shard.has_value());
+  refuse_shards(options.shard.has_value() ||
+                std::ranges::any_of(options.arrays, [](const ArrayDescription& one) { return one.shard.has_value(); }));
   if (!options.arrays.empty() &&
       (!options.attributes.empty() || !options.dimension_names.empty() || !options.unlimited.empty()))
     base::throw_argument_error(

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "plait/error.hpp"
 #include "transport/mpi/call.hpp"
 #include "transport/mpi/check.hpp"
 
@@ -38,7 +39,10 @@ void PeerLiveness::check_interruption() {
   } catch (...) {
     interrupted_ = true;
     // Other nodes hear of it now: this process may never wait again.
-    if (look_) look_();
+    try {
+      if (look_) look_();
+    } catch (const Error&) {  // the interruption is what the caller hears of
+    }
     throw;
   }
 }
