@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "base/blocking_wait.hpp"
 #include "base/signals/signal_pipe.hpp"
+#include "base/wait/blocking_wait.hpp"
 #include "base/wait/interruption.hpp"
 #include "bind.hpp"
 #include "plait/comm.hpp"

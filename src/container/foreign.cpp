@@ -8,7 +8,7 @@
 
 #include "base/errors.hpp"
 #include "base/text.hpp"
-#include "container/raw/container.hpp"
+#include "container/raw/format.hpp"
 #include "container/registry.hpp"
 
 namespace plait::container {

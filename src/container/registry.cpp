@@ -6,14 +6,14 @@
 #include <system_error>
 #include <vector>
 
-#include "container/gzip/container.hpp"
-#include "container/hdf5/container.hpp"
-#include "container/netcdf/container.hpp"
-#include "container/npy/container.hpp"
-#include "container/npz/container.hpp"
-#include "container/raw/container.hpp"
-#include "container/safetensors/container.hpp"
-#include "container/zarr/container.hpp"
+#include "container/gzip/format.hpp"
+#include "container/hdf5/format.hpp"
+#include "container/netcdf/format.hpp"
+#include "container/npy/format.hpp"
+#include "container/npz/format.hpp"
+#include "container/raw/format.hpp"
+#include "container/safetensors/format.hpp"
+#include "container/zarr/format.hpp"
 #include "plait/error.hpp"
 #include "store/posix/posix_store.hpp"
 

@@ -13,7 +13,7 @@
 #include "container/array_type.hpp"
 #include "container/encoding.hpp"
 #include "container/foreign.hpp"
-#include "container/raw/container.hpp"
+#include "container/raw/format.hpp"
 #include "container/registry.hpp"
 #include "driver/registry.hpp"
 #include "plait/error.hpp"

@@ -5,7 +5,7 @@
 #include <set>
 #include <utility>
 
-#include "base/blocking_wait.hpp"
+#include "base/wait/blocking_wait.hpp"
 #include "collective/agree.hpp"
 #include "transport/ending.hpp"
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/text.hpp"
-#include "container/zarr/container.hpp"
+#include "container/zarr/format.hpp"
 #include "container/zarr/new_array.hpp"
 #include "container/zarr/target.hpp"
 #include "object_case.hpp"

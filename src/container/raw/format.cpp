@@ -1,4 +1,4 @@
-#include "container/raw/container.hpp"
+#include "container/raw/format.hpp"
 
 #include <memory>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "container/npy/container.hpp"
+#include "container/npy/format.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -16,7 +16,7 @@ namespace {
 
 using base::text;
 
-constexpr std::string_view kMagic = "\x93NUMPY";
+constexpr std::string_view kSignature = "\x93NUMPY";
 
 Header read_header(store::Store& store, const std::string& path) {
   const std::int64_t size = store.size();
@@ -54,8 +54,8 @@ class Npy : public Format {
  public:
   Npy() : Format({.name = "npy", .suffix = ".npy", .kind = "a .npy file"}) {}
   bool begins(std::span<const std::byte> front) const override {
-    return front.size() >= kMagic.size() &&
-           std::equal(kMagic.begin(), kMagic.end(), reinterpret_cast<const char*>(front.data()));
+    return front.size() >= kSignature.size() &&
+           std::equal(kSignature.begin(), kSignature.end(), reinterpret_cast<const char*>(front.data()));
   }
   std::unique_ptr<OpenedFile> open(std::shared_ptr<store::Store> store, const std::string& name) const override {
     return std::make_unique<NpyFile>(std::move(store), name);

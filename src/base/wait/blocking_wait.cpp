@@ -1,4 +1,4 @@
-#include "base/blocking_wait.hpp"
+#include "base/wait/blocking_wait.hpp"
 
 namespace plait::base {
 

@@ -1,4 +1,4 @@
-#include "container/safetensors/container.hpp"
+#include "container/safetensors/format.hpp"
 
 #include <algorithm>
 #include <array>

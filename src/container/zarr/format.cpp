@@ -1,4 +1,4 @@
-#include "container/zarr/container.hpp"
+#include "container/zarr/format.hpp"
 
 #include <algorithm>
 #include <filesystem>

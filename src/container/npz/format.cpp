@@ -1,4 +1,4 @@
-#include "container/npz/container.hpp"
+#include "container/npz/format.hpp"
 
 #include <zlib.h>
 
@@ -16,8 +16,8 @@
 #include "container/array_type.hpp"
 #include "container/gzip/store.hpp"
 #include "container/members.hpp"
-#include "container/npy/container.hpp"
 #include "container/npy/encoding.hpp"
+#include "container/npy/format.hpp"
 #include "container/npy/header.hpp"
 #include "container/npz/directory.hpp"
 #include "container/part_store.hpp"

@@ -1,4 +1,4 @@
-#include "container/netcdf/container.hpp"
+#include "container/netcdf/format.hpp"
 
 #include <algorithm>
 #include <memory>

@@ -1,4 +1,4 @@
-#include "container/hdf5/container.hpp"
+#include "container/hdf5/format.hpp"
 
 #include <algorithm>
 #include <array>
