@@ -170,6 +170,9 @@ class ArrayAttribute:
     def __init__(
         self, name: str, dtype: str, shape: Sequence[int], *, values: bytes = ..., texts: Sequence[str] = []
     ) -> None: ...
+
+    __hash__: None = None  # type: ignore[assignment]
+
     @property
     def name(self) -> str: ...
     @property
