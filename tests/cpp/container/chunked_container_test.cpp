@@ -31,16 +31,13 @@ using plait::Mode;
 using plait::Order;
 using plait::Region;
 using plait::container::Content;
-using plait::container::Dataset;
-using plait::container::NewContent;
-using plait::container::NewFile;
 
 constexpr std::int64_t kHead = 64;
 
 class TilesFile : public plait::container::OpenedFile {
  public:
   explicit TilesFile(std::shared_ptr<plait::store::Store> store) : store_(std::move(store)) {}
-  std::unique_ptr<Dataset> dataset(const FileOptions& /*stated*/) override {
+  std::unique_ptr<plait::container::Dataset> dataset(const FileOptions& /*stated*/) override {
     std::string head(at(kHead), ' ');
     store_->read({{0, reinterpret_cast<std::byte*>(head.data()), kHead}});
     std::istringstream in(head);
@@ -53,7 +50,7 @@ class TilesFile : public plait::container::OpenedFile {
     found.chunk.emplace();
     for (Extents* extents : {&found.type.shape, &*found.chunk})
       for (std::size_t d = 0; d < dimensions; ++d) in >> extents->emplace_back();
-    return std::make_unique<Dataset>(found, store_);
+    return std::make_unique<plait::container::Dataset>(found, store_);
   }
 
  private:
@@ -70,8 +67,9 @@ class Tiles : public plait::container::Format {
                                                      const std::string& /*name*/) const override {
     return std::make_unique<TilesFile>(std::move(store));
   }
-  std::unique_ptr<NewFile> create(const std::string& name, const FileOptions& options) const override {
-    NewContent made;
+  std::unique_ptr<plait::container::NewFile> create(const std::string& name,
+                                                    const FileOptions& options) const override {
+    plait::container::NewContent made;
     made.type = plait::container::described_type(options, name, true);
     made.data_offset = kHead;
     made.chunk.emplace(made.type.shape.size(), 3);
@@ -82,7 +80,7 @@ class Tiles : public plait::container::Format {
     std::string head = out.str();
     head.resize(at(kHead), ' ');
     std::ranges::transform(head, std::back_inserter(made.head), [](char c) { return static_cast<std::byte>(c); });
-    return std::make_unique<NewFile>(std::move(made));
+    return std::make_unique<plait::container::NewFile>(std::move(made));
   }
 };
 

@@ -49,7 +49,7 @@ class WithObjects : public plait_test::InFolder {
   std::unique_ptr<plait::store::AddedObjectStores> added_;
 };
 
-inline std::span<const std::byte> bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }
+inline std::span<const std::byte> text_bytes(std::string_view text) { return std::as_bytes(std::span(text)); }
 
 /// The content of an object; "(missing)" if it does not exist.
 inline std::string text_of(ObjectStore& objects, const std::string& object) {

@@ -49,9 +49,9 @@ INSTANTIATE_TEST_SUITE_P(Kinds, AttributesInObjects,
 
 TEST_P(AttributesInObjects, ChangeInTheMetadataOfVersion3) {
   const auto group = objects("");
-  group->put("zarr.json", bytes_of(R"({"zarr_format": 3, "node_type": "group", "consolidated_metadata": {"x": 1}})"));
+  group->put("zarr.json", text_bytes(R"({"zarr_format": 3, "node_type": "group", "consolidated_metadata": {"x": 1}})"));
   const auto array = objects("a");
-  array->put("zarr.json", bytes_of(array_text()));
+  array->put("zarr.json", text_bytes(array_text()));
   change_attributes(*array, change("units", "K"));
   EXPECT_EQ(json::parse(text_of(*array, "zarr.json"))["attributes"], json::parse(R"({"units": "K"})"));
   EXPECT_EQ(attributes_in(text_of(*array, "zarr.json"), *array, "zarr.json").front().texts.front(), "K");
@@ -61,10 +61,10 @@ TEST_P(AttributesInObjects, ChangeInTheMetadataOfVersion3) {
 
 TEST_P(AttributesInObjects, ChangeBesideTheMetadataOfVersion2AndInItsCopies) {
   const auto group = objects("");
-  group->put(".zgroup", bytes_of(R"({"zarr_format": 2})"));
-  group->put(".zmetadata", bytes_of(R"({"metadata": {"a/.zattrs": {"old": 1}}})"));
+  group->put(".zgroup", text_bytes(R"({"zarr_format": 2})"));
+  group->put(".zmetadata", text_bytes(R"({"metadata": {"a/.zattrs": {"old": 1}}})"));
   const auto array = objects("a");
-  array->put(".zarray", bytes_of("{}"));
+  array->put(".zarray", text_bytes("{}"));
   change_attributes(*array, change("units", "K"));
   change_attributes(*array, change("name", "t"));
   const json expected = json::parse(R"({"units": "K", "name": "t"})");
@@ -75,7 +75,7 @@ TEST_P(AttributesInObjects, ChangeBesideTheMetadataOfVersion2AndInItsCopies) {
 }
 
 TEST_P(AttributesInObjects, NoChangeOfSeveralProgramsIsLost) {
-  objects("a")->put("zarr.json", bytes_of(array_text()));
+  objects("a")->put("zarr.json", text_bytes(array_text()));
   constexpr int kChanges = 10;
   std::vector<std::jthread> programs;
   for (int program = 0; program < 3; ++program) {
@@ -99,16 +99,16 @@ TEST_P(AttributesInObjects, NewArraysDoNotReplaceWhatIsNoArray) {
     return std::string();
   };
   EXPECT_EQ(refused("free.zarr"), "");
-  objects("array.zarr")->put("zarr.json", bytes_of(array_text()));
+  objects("array.zarr")->put("zarr.json", text_bytes(array_text()));
   EXPECT_EQ(refused("array.zarr"), "");
   const auto group = objects("group.zarr");
-  group->put("zarr.json", bytes_of(group_text()));
+  group->put("zarr.json", text_bytes(group_text()));
   EXPECT_EQ(refused("group.zarr"), "");
-  group->put("a/zarr.json", bytes_of(array_text()));
+  group->put("a/zarr.json", text_bytes(array_text()));
   EXPECT_NE(refused("group.zarr").find("is a group that holds others"), std::string::npos);
   EXPECT_EQ(new_folder(root() + "/group.zarr", "b/c", {}).others.size(), 1U);
   EXPECT_THROW((void)new_folder(root() + "/group.zarr", "a/c", {}), Error);
-  objects("other.zarr")->put("notes.txt", bytes_of("text"));
+  objects("other.zarr")->put("notes.txt", text_bytes("text"));
   EXPECT_NE(refused("other.zarr").find("is a folder without Zarr's metadata"), std::string::npos);
 }
 
@@ -124,12 +124,12 @@ class NamedStore : public store::memory::MemoryStore {
 
 TEST_P(AttributesInObjects, HierarchiesAreListed) {
   const auto group = objects("h.zarr");
-  group->put("zarr.json", bytes_of(group_text()));
-  group->put("a/zarr.json", bytes_of(array_text()));
-  group->put("a/c/0", bytes_of("12345678"));
-  group->put("g/zarr.json", bytes_of(group_text()));
-  group->put("g/b/zarr.json", bytes_of(array_text()));
-  group->put("g/damaged/zarr.json", bytes_of("no JSON"));
+  group->put("zarr.json", text_bytes(group_text()));
+  group->put("a/zarr.json", text_bytes(array_text()));
+  group->put("a/c/0", text_bytes("12345678"));
+  group->put("g/zarr.json", text_bytes(group_text()));
+  group->put("g/b/zarr.json", text_bytes(array_text()));
+  group->put("g/damaged/zarr.json", text_bytes("no JSON"));
   const auto store = std::make_shared<NamedStore>(root() + "/h.zarr/zarr.json");
   const std::unique_ptr<OpenedFile> opened = format().open(store, root() + "/h.zarr");
   const std::vector<Member> members = opened->arrays();

@@ -222,7 +222,7 @@ TEST_P(ChunksInObjects, ProgramsThatWriteWholeChunksOfOneShardLoseNothing) {
 TEST_P(ChunksInObjects, DamagedObjectsAreErrorsThatNameThem) {
   make();
   const auto store = opened(false);
-  store->objects().put("c/0/0", bytes_of("short"));
+  store->objects().put("c/0/0", text_bytes("short"));
   const std::string error = error_of([&] { (void)read(*store, 0, 2); });
   EXPECT_NE(error.find(root() + "/a.zarr/c/0/0"), std::string::npos) << error;
   if (has_shards()) {

@@ -71,7 +71,7 @@ TEST_P(NewHierarchies, GrowArrayByArray) {
 TEST_P(NewHierarchies, DropCopiesOfMetadata) {
   make("a", 1);
   const auto group = store::open_objects(root() + "/h.zarr", Sharing::kShared);
-  group->put("zarr.json", bytes_of(R"({"zarr_format": 3, "node_type": "group", "consolidated_metadata": {}})"));
+  group->put("zarr.json", text_bytes(R"({"zarr_format": 3, "node_type": "group", "consolidated_metadata": {}})"));
   make("b", 2);
   EXPECT_EQ(text_of(*group, "zarr.json"), R"({"zarr_format": 3, "node_type": "group"})");
 }

@@ -31,7 +31,7 @@ class NewObjectsTogether : public WithObjects, public testing::WithParamInterfac
     return text_of(*open_objects(target(), Sharing::kShared), object);
   }
   static void put_chunk(const NewObjects& made, std::string_view text) {
-    open_objects(made.location(), Sharing::kPrivate)->put("a/c/0", bytes_of(text));
+    open_objects(made.location(), Sharing::kPrivate)->put("a/c/0", text_bytes(text));
   }
   static int code_of_commit(NewObjects& made) {
     try {
@@ -70,7 +70,7 @@ TEST_P(NewObjectsTogether, LeaveNothingIfTheyAreDropped) {
 TEST_P(NewObjectsTogether, ReplaceWhatIsThere) {
   const std::unique_ptr<NewObjects> first = begun();
   put_chunk(*first, "old");
-  open_objects(first->location(), Sharing::kPrivate)->put("a/c/1", bytes_of("old"));
+  open_objects(first->location(), Sharing::kPrivate)->put("a/c/1", text_bytes("old"));
   first->commit([] { return true; });
   const std::unique_ptr<NewObjects> second = begun("another array");
   put_chunk(*second, "new");
@@ -82,7 +82,7 @@ TEST_P(NewObjectsTogether, ReplaceWhatIsThere) {
 
 TEST_P(NewObjectsTogether, DoNotReplaceWhatHasAppearedMeanwhile) {
   const std::unique_ptr<NewObjects> made = begun();
-  objects("h.zarr")->put("zarr.json", bytes_of("of another program"));
+  objects("h.zarr")->put("zarr.json", text_bytes("of another program"));
   EXPECT_EQ(code_of_commit(*made), EEXIST);
   EXPECT_EQ(found("zarr.json"), "of another program");
 }
@@ -101,7 +101,7 @@ TEST_P(NewObjectsTogether, StayWhereALaterProgramMayGoOn) {
     EXPECT_EQ(made->continued(), continues);
     const std::shared_ptr<ObjectStore> inside = open_objects(made->location(), Sharing::kResumable);
     EXPECT_EQ(text_of(*inside, "c/0"), continues ? "chunk" : "(missing)");
-    inside->put("c/0", bytes_of("chunk"));
+    inside->put("c/0", text_bytes("chunk"));
     if (continues) made->commit([] { return true; });
   }
   EXPECT_EQ(found("c/0"), "chunk");

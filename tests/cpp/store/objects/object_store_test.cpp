@@ -50,7 +50,7 @@ const std::byte* at(const std::string& text, std::size_t offset) {
 }
 
 TEST_P(ObjectStores, ReadsRangesIntoMemory) {
-  objects_->put("c/0/1", bytes_of("0123456789"));
+  objects_->put("c/0/1", text_bytes("0123456789"));
   std::string read(6, ' ');
   const auto got = objects_->get("c/0/1", {{7, at(read, 0), 2}, {0, at(read, 2), 1}, {-3, at(read, 3), 3}});
   EXPECT_EQ(got.status, GetStatus::kRead);
@@ -64,7 +64,7 @@ TEST_P(ObjectStores, ReadsRangesIntoMemory) {
 }
 
 TEST_P(ObjectStores, ReadNothingFromRangesOutside) {
-  objects_->put("c", bytes_of("0123"));
+  objects_->put("c", text_bytes("0123"));
   std::string read = "....";
   for (const std::int64_t begin : {1, 5, -5}) {
     const auto got = objects_->get("c", {{begin, at(read, 0), 4}});
@@ -75,14 +75,14 @@ TEST_P(ObjectStores, ReadNothingFromRangesOutside) {
 }
 
 TEST_P(ObjectStores, ReadOneContentOrTellThatItIsAnother) {
-  objects_->put("c", bytes_of("one"));
+  objects_->put("c", text_bytes("one"));
   const ObjectIdentity first = objects_->identity("c");
   EXPECT_NE(first, ObjectIdentity{});
   std::string read = "...";
   EXPECT_EQ(objects_->get("c", {{0, at(read, 0), 3}}, {.if_none_match = &first}).status, GetStatus::kMatch);
   EXPECT_EQ(read, "...");
   EXPECT_EQ(objects_->get("c", {{0, at(read, 0), 3}}, {.identity = true}).identity, first);
-  objects_->put("c", bytes_of("two, which is longer"));
+  objects_->put("c", text_bytes("two, which is longer"));
   EXPECT_NE(objects_->identity("c"), first);
   read = "...";
   EXPECT_EQ(objects_->get("c", {{0, at(read, 0), 3}}, {.if_match = &first}).status, GetStatus::kMismatch);
@@ -93,15 +93,15 @@ TEST_P(ObjectStores, ReadOneContentOrTellThatItIsAnother) {
 }
 
 TEST_P(ObjectStores, PutOnConditions) {
-  EXPECT_TRUE(objects_->put("x/c", bytes_of("one"), ObjectIdentity{}));
-  EXPECT_FALSE(objects_->put("x/c", bytes_of("two"), ObjectIdentity{}));
+  EXPECT_TRUE(objects_->put("x/c", text_bytes("one"), ObjectIdentity{}));
+  EXPECT_FALSE(objects_->put("x/c", text_bytes("two"), ObjectIdentity{}));
   const ObjectIdentity first = objects_->identity("x/c");
-  EXPECT_TRUE(objects_->put("x/c", bytes_of("three"), first));
-  EXPECT_FALSE(objects_->put("x/c", bytes_of("four"), first));
+  EXPECT_TRUE(objects_->put("x/c", text_bytes("three"), first));
+  EXPECT_FALSE(objects_->put("x/c", text_bytes("four"), first));
   EXPECT_EQ(text_of(*objects_, "x/c"), "three");
-  objects_->put("x/c", bytes_of("five"));
+  objects_->put("x/c", text_bytes("five"));
   EXPECT_EQ(text_of(*objects_, "x/c"), "five");
-  EXPECT_FALSE(objects_->put("x/d", bytes_of("six"), first));
+  EXPECT_FALSE(objects_->put("x/d", text_bytes("six"), first));
   EXPECT_FALSE(objects_->contains("x/d"));
 }
 
@@ -114,7 +114,7 @@ TEST_P(ObjectStores, LoseNoUpdateOfThreads) {
       const ObjectIdentity before = own->identity("count");
       const std::string text = text_of(*own, "count");
       const std::string next = std::to_string(text == "(missing)" ? 1 : std::stoi(text) + 1);
-      if (own->put("count", bytes_of(next), before)) ++done;
+      if (own->put("count", text_bytes(next), before)) ++done;
     }
   };
   std::vector<std::jthread> threads;
@@ -125,7 +125,7 @@ TEST_P(ObjectStores, LoseNoUpdateOfThreads) {
 
 TEST_P(ObjectStores, GiveNewContentsTheirNamesAsAWhole) {
   const std::string text = "0123456789";
-  objects_->put("s", bytes_of("old"));
+  objects_->put("s", text_bytes("old"));
   const std::unique_ptr<NewObject> made = objects_->create("s");
   made->write({{4, at(text, 4), 6}}, Part::kMore);
   made->write({{0, at(text, 0), 4}}, Part::kLast);
@@ -157,7 +157,7 @@ TEST_P(ObjectStores, UpdateNewContentsUntilTheConditionIsMet) {
     const std::unique_ptr<NewObject> made = objects_->create("s");
     made->write({{0, at(text, 0), 1}}, Part::kMore);
     const ObjectIdentity before = objects_->identity("s");
-    objects_->put("s", bytes_of(missing ? "other" : "another"));
+    objects_->put("s", text_bytes(missing ? "other" : "another"));
     int updates = 0;
     made->commit(before, [&]() -> Condition {
       ++updates;
@@ -176,7 +176,7 @@ TEST_P(ObjectStores, UpdateNewContentsUntilTheConditionIsMet) {
 TEST_P(ObjectStores, ListByPrefix) {
   EXPECT_EQ(listed("", ListDepth::kAll), std::vector<std::string>{});
   for (const char* const name : {"zarr.json", "c/0/0", "c/0/1", "c/1/0", "d/zarr.json"})
-    objects_->put(name, bytes_of("four"));
+    objects_->put(name, text_bytes("four"));
   EXPECT_EQ(listed("", ListDepth::kChildren), (std::vector<std::string>{"c/", "d/", "zarr.json"}));
   EXPECT_EQ(listed("c/", ListDepth::kChildren), (std::vector<std::string>{"0/", "1/"}));
   EXPECT_EQ(listed("c/", ListDepth::kAll), (std::vector<std::string>{"0/0 4", "0/1 4", "1/0 4"}));
@@ -184,7 +184,7 @@ TEST_P(ObjectStores, ListByPrefix) {
 }
 
 TEST_P(ObjectStores, RemoveObjects) {
-  objects_->put("c/0", bytes_of("one"));
+  objects_->put("c/0", text_bytes("one"));
   objects_->remove("c/0");
   objects_->remove("c/0");
   objects_->remove("d/0");
@@ -193,7 +193,7 @@ TEST_P(ObjectStores, RemoveObjects) {
 }
 
 TEST_P(ObjectStores, WriteInPlaceOrSayThatTheyDoNot) {
-  objects_->put("c", bytes_of("0123"));
+  objects_->put("c", text_bytes("0123"));
   const ObjectIdentity before = objects_->identity("c");
   const std::string text = "ABC";
   const auto write = [&] { objects_->write("c", {{1, at(text, 0), 1}, {3, at(text, 1), 2}}); };

@@ -35,7 +35,7 @@ class FolderOfObjects : public plait_test::InFolder {
     return 0;
   }
   static void write(NewObject& content, std::string_view text) {
-    content.write({{0, bytes_of(text).data(), static_cast<std::int64_t>(text.size())}}, Part::kLast);
+    content.write({{0, text_bytes(text).data(), static_cast<std::int64_t>(text.size())}}, Part::kLast);
   }
   bool has_changes() const { return fs::exists(path("a/.plait-changes")); }
   std::unique_ptr<FolderObjects> opened(Sharing sharing) const {
@@ -46,7 +46,7 @@ class FolderOfObjects : public plait_test::InFolder {
 
 TEST_F(FolderOfObjects, NoticesThatItWasReplacedOrRemoved) {
   const auto objects = opened(Sharing::kShared);
-  objects->put("c", bytes_of("one"));
+  objects->put("c", text_bytes("one"));
   objects->check();
   fs::rename(path("a"), path("b"));
   EXPECT_EQ(code_of([&] { objects->check(); }), ESTALE);
@@ -59,13 +59,13 @@ TEST_F(FolderOfObjects, NoticesThatItWasReplacedOrRemoved) {
 
 TEST_F(FolderOfObjects, RetainsThePermissionsOfFiles) {
   const auto objects = opened(Sharing::kShared);
-  objects->put("c", bytes_of("one"));
+  objects->put("c", text_bytes("one"));
   EXPECT_FALSE(has_changes());
   fs::permissions(path("a/c"), fs::perms::owner_read | fs::perms::owner_write);
   const std::unique_ptr<NewObject> made = objects->create("c");
   write(*made, "two");
   EXPECT_TRUE(made->commit(std::nullopt));
-  objects->put("c", bytes_of("three"));
+  objects->put("c", text_bytes("three"));
   EXPECT_EQ(fs::status(path("a/c")).permissions(), fs::perms::owner_read | fs::perms::owner_write);
   objects->end_writes();
   EXPECT_FALSE(has_changes());
@@ -101,7 +101,7 @@ TEST_F(FolderOfObjects, HasWholeObjectsWhereALaterProgramMayGoOn) {
 
 TEST_F(FolderOfObjects, DoesNotListLinksAsFolders) {
   const auto objects = opened(Sharing::kShared);
-  objects->put("c/0", bytes_of("one"));
+  objects->put("c/0", text_bytes("one"));
   fs::create_directory_symlink(path("a/c"), path("a/d"));
   std::string names;
   objects->list("", ListDepth::kChildren,
