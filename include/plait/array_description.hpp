@@ -24,7 +24,7 @@ struct ArrayAttribute {
   std::string refused{};
 
   static constexpr const char* kTexts = "text";
-  /// What is nested or of several types, as Zarr's attributes can be.
+  /// The dtype of a value that is nested or of several types, as in Zarr.
   static constexpr const char* kJson = "json";
 
   bool is_texts() const { return dtype == kTexts; }
@@ -34,7 +34,7 @@ struct ArrayAttribute {
 
 using ArrayAttributes = std::vector<ArrayAttribute>;
 
-/// What becomes of attributes, by their names; nothing: they go.
+/// New values of attributes, by their names; without a value the attribute is removed.
 using AttributeChanges = std::map<std::string, std::optional<ArrayAttribute>>;
 
 /// A dimension that a group of an HDF5 or netCDF file defines.
@@ -64,12 +64,12 @@ struct ArrayType {
   Order order = Order::kC;
 };
 
-/// What a file states of an array apart from its type: how the array is stored, and what it means.
+/// The properties of an array apart from its type: how a file stores the array, and what it means.
 struct ArrayProperties {
   /// Formats that keep an array in chunks, such as Zarr: the shape of a chunk, one number of 1 or more for each dimension.
   /// Not given for a new array: chunks of about 8 MiB that are contiguous in the array's order, as far as can be.
   /// Empty, for HDF5: the array is kept in one piece, whatever its fill value; elements that are not written are 0 then.
-  /// Of an existing array: not given if it has no chunks.
+  /// An existing array without chunks has no value here.
   std::optional<Extents> chunk{};
   /// The shape of a shard, a file that holds many chunks; each size is a multiple of the chunk's.  Not given: none.
   std::optional<Extents> shard{};

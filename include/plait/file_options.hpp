@@ -1,4 +1,4 @@
-/// What an array file is opened with.
+/// Options for opening an array file.
 #pragma once
 
 #include <cstdint>

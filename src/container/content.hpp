@@ -1,4 +1,4 @@
-/// What array files hold, as values.
+/// Values that describe the content of array files.
 #pragma once
 
 #include <cstddef>
@@ -35,7 +35,7 @@ struct Member : Content {
   std::string element{};    ///< what the format calls the type of its elements
   std::int64_t stored = 0;  ///< bytes that the array takes in the file
   std::string kept{};       ///< how they are kept there, in words
-  /// Of a new file: where in its head the place of the array is written, for formats that know it only at the end.
+  /// Where in the head of a new file the place of the array is written, for formats that know it only at the end.
   std::int64_t told_at = 0;
   /// Why it cannot be opened; empty: it can.
   std::string refused{};
@@ -43,7 +43,7 @@ struct Member : Content {
   bool has_elements = true;
 };
 
-/// What a new file will hold, and the bytes that it begins with.
+/// The arrays of a new file, and the bytes that it begins with.
 struct NewContent : Content {
   std::vector<std::byte> head;
   /// Of the whole file where something follows the array; else 0.

@@ -68,8 +68,7 @@ const Format* stated_format(std::string_view name) {
 
 /// Returns the format that a store contains, of those that share the name of `named`; if it contains none of them, the
 /// last of these.
-const Format& variant_in(store::Store& store, const Format& named) {
-  const Front front(store);
+const Format& variant_in(store::Store& store, const Format& named, const Front& front) {
   if (named.recognizes(store, front.bytes())) return named;
   const Format* last = &named;
   for (const Format* one : formats()) {
@@ -89,7 +88,7 @@ const Format* format_at_path(const std::string& path, const Format* stated = nul
   if (!std::filesystem::is_regular_file(status)) return nullptr;
   try {
     store::posix::PosixStore store(path, store::posix::PosixStore::Access::kRead);
-    return stated != nullptr ? &variant_in(store, *stated) : &format_of(path, store);
+    return stated != nullptr ? &variant_in(store, *stated, Front(store)) : &format_of(path, store);
   } catch (const Error&) {  // opening it reports why
     return nullptr;
   }
@@ -146,7 +145,7 @@ const Format* format_of_folder(const std::string& folder) {
 const Format& format_of(std::string_view name, store::Store& store) {
   const ArrayName parts = array_name(name);
   const Format& named = format_named(name);
-  if (parts.format != nullptr) return variant_in(store, named);
+  if (parts.format != nullptr) return variant_in(store, named, Front(store));
   const std::filesystem::path path(parts.file);
   std::error_code error;
   if (std::filesystem::is_directory(path, error))
@@ -156,7 +155,7 @@ const Format& format_of(std::string_view name, store::Store& store) {
   const Format* found = format_with([&](const Format& one) { return one.begins(front.bytes()); });
   if (found == nullptr) found = format_with([&](const Format& one) { return one.recognizes(store, front.bytes()); });
   // Raw elements have no signature, packed or not: their name says what they are.
-  return found != nullptr && found->traits().states_type ? *found : variant_in(store, named);
+  return found != nullptr && found->traits().states_type ? *found : variant_in(store, named, front);
 }
 
 const Format& format_at(std::string_view name) {

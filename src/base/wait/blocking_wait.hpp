@@ -3,8 +3,8 @@
 
 namespace plait::base {
 
-/// What surrounds the waits where Plait is a part of a program with a lock that threads hold while they call it, such as
-/// the interpreter's lock of Python.  The thread that is waited for may need that lock.
+/// Hooks around waits, for programs with a lock that threads hold while they call Plait, such as the interpreter's lock
+/// of Python.  The thread that is waited for may need that lock.
 struct BlockingHooks {
   void* (*begin)() = nullptr;    ///< releases the lock if this thread holds it; nullptr: there is none to take again
   void (*end)(void*) = nullptr;  ///< takes it again; called with what begin() has returned unless that is nullptr

@@ -16,7 +16,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <optional>
 #include <span>
 #include <utility>
 
@@ -154,8 +153,7 @@ void File::Impl::run(const AccessRequest& request, const base::RecordedCall& ask
   const Workers workers = workers_for(request.layout);
   const bool team = workers.threads && workers.number > 1;
   std::vector<collective::Times> spent(team ? static_cast<std::size_t>(workers.number) : 1);
-  double total = 0;
-  std::optional<collective::Stopwatch> watch(total);
+  const collective::Elapsed since_begin;
 
   // 2. Plan.  Other ranks learn of an error in step 3 or 4.
   Ready ready;
@@ -185,7 +183,7 @@ void File::Impl::run(const AccessRequest& request, const base::RecordedCall& ask
     if (begun && request.writes()) store_->forget();
     throw;
   }
-  watch.reset();
+  const double total = 1e-9 * static_cast<double>(since_begin.nanoseconds());
 
   // 7. Learn
   ready.planned->learn(spent.front().common);

@@ -20,23 +20,25 @@ namespace {
 class ChunkedDataset : public container::Dataset, public DeferredChanges {
  public:
   /// needs_counter: whether chunks get addresses in the file as they come.
-  ChunkedDataset(const NewContent& made, const std::shared_ptr<NewChunks>& chunks, bool needs_counter)
+  /// length_at: where in the file its length is written; 0 on ranks that have not described the file.
+  ChunkedDataset(const NewContent& made, const std::shared_ptr<NewChunks>& chunks, bool needs_counter,
+                 std::int64_t length_at)
       : container::Dataset(static_cast<const Content&>(made), chunks),
         chunks_(chunks),
-        head_(made.head),
-        needs_counter_(needs_counter) {}
+        needs_counter_(needs_counter),
+        length_at_(length_at) {}
 
   DeferredChanges* deferred_changes() override { return this; }
   bool needs_counter() const override { return needs_counter_; }
   void share(std::unique_ptr<transport::Counter> counter, bool alone) override {
     chunks_->share(std::move(counter), alone);
   }
-  void commit() override { chunks_->finish(length_told_in(head_, chunks_->name())); }
+  void commit() override { chunks_->finish(length_at_); }
 
  private:
   std::shared_ptr<NewChunks> chunks_;
-  std::vector<std::byte> head_;  ///< empty, unless this rank has described the file
   bool needs_counter_;
+  std::int64_t length_at_;
 };
 
 class NewHdfFile : public container::NewFile {
@@ -52,7 +54,9 @@ class NewHdfFile : public container::NewFile {
     std::vector<NewDataset> chunked = chunked_in(content());
     if (chunked.empty()) return NewFile::dataset(std::move(store));
     const auto chunks = std::make_shared<NewChunks>(std::move(store), std::move(chunked), content().file_bytes);
-    return std::make_unique<ChunkedDataset>(content(), chunks, std::ranges::any_of(content().members, comes_later));
+    return std::make_unique<ChunkedDataset>(
+        content(), chunks, std::ranges::any_of(content().members, comes_later),
+        content().head.empty() ? 0 : length_told_in(content().head, chunks->name()));
   }
 };
 
