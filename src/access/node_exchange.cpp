@@ -1,3 +1,21 @@
+// Messages between nodes in the pairwise order of Bordawekar 1993, figure 16.
+//
+// Problem: if every rank sent to rank 0 first, rank 0 would be flooded and all others would wait. If ranks sent in
+// different orders, bounded queues could deadlock.
+//
+// Idea: all messages have one order, by window number (`step`) and then by distance. At distance d each worker sends to
+// worker (own + d) mod P and receives from (own - d) mod P, so that each one has one sender and one receiver at a time.
+// Sends and receives are two queues that are started in this order, independently, in_flight() messages at a time. The
+// first message in this order that has not arrived never waits for another one, so some message can always proceed.
+//
+// Example: 4 workers on 4 nodes. At distance 1 the pairs are 0->1, 1->2, 2->3, 3->0; at distance 2 they are 0->2, 1->3,
+// 2->0, 3->1. If worker 1 needs nothing of worker 0's window, the pair 0->1 is skipped on both sides: each side derives
+// that from the plan alone.
+//
+// Reading (deliver) packs from this worker's windows and unpacks into arrays; writing (collect) is the reverse. A
+// worker that has failed still sends and receives all its messages, so that the others can finish and fail with the
+// same error.
+
 #include "access/node_exchange.hpp"
 
 #include <algorithm>

@@ -1,3 +1,20 @@
+// Who works on which window, and when: the schedule that reading and writing in two phases share.
+//
+// Problem: the ranks of a node share the windows in memory. A window must be filled from the store before its elements
+// are copied out (reading), or hold all elements before it is flushed (writing); kSlots windows per reader exist at a
+// time. With more ranks than cores, a fixed order of tasks would make every rank wait for the scheduler.
+//
+// Idea: no worker has a fixed task. Each slot has three counters that only grow: `claimed`, and one each for finished
+// moves (a window filled or flushed) and visits (a worker has copied its elements). A worker repeats: send or receive
+// messages, else copy its elements of a window that is ready, else claim and move a window, else sleep until a counter
+// that it waits for changes. uses(step) is the value of a counter of the slot once window `step` is through it, so
+// counters are never reset.
+//
+// Example: reading with 2 workers, kSlots = 2. Worker 0 claims window 0 of its share (claimed 0 -> 1), fills it and
+// raises moves to 1. Both workers copy their elements: visits becomes 1, then 2 = all_visits(0). Window 2 uses the same
+// slot. It may be filled now, as visits has reached all_visits(0); when it is filled moves becomes 2, and after both
+// copies visits is 4.
+
 #include "access/window_move.hpp"
 
 namespace plait::access {

@@ -1,3 +1,22 @@
+// The formulas of the distributions: from a coordinate to its indices, and from an index to its coordinate.
+//
+// Problem: `set` and `owner` are called for millions of ranks and for arrays of 10^12 elements, so neither may list
+// indices. Every distribution is therefore reduced to arithmetic on blocks, and set() returns five numbers (IndexSet).
+//
+// Example: 10 indices on 3 coordinates.
+//   block              blocks of ceil(10/3) = 4:    0..3 | 4..7 | 8..9
+//   balanced           10 mod 3 = 1 one is longer:  0..3 | 4..6 | 7..9
+//   cyclic(2)          block b goes to b mod 3:     0,1,6,7 | 2,3,8,9 | 4,5
+//   gen_block(5,0,5)   from prefix sums 0 5 5 10:   0..4 | nothing | 5..9
+//   indirect           from the runs of the map, by binary search in one period
+// A source and a direction only rename coordinates: block b goes to (source + b) mod p, or (source - b) mod p. An
+// offset shifts the array in its template: with offset 2, index 0 of cyclic(2) is template index 2, in block 1.
+//
+// Two maps are built from others. `cyclic(2)/block` distributes the local positions of each outer coordinate again: on
+// 3 x 2 coordinates, outer coordinate 0 owns 0,1,6,7, of which inner coordinate 0 gets the first two positions (0,1)
+// and inner coordinate 1 the others (6,7). An aligned map looks index i up at scale*i + offset: with scale 2 and offset
+// 1 on the blocks above, index 2 is template index 5, in the second block.
+
 #include "layout/owner_map.hpp"
 
 #include <algorithm>

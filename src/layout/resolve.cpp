@@ -1,4 +1,15 @@
-// From what a layout was given as to what it means: checks, and the distribution of each dimension.
+// From the arguments of a layout to its meaning: checks, and the owner map of each dimension.
+//
+// The arguments leave much open: `(block, *, cyclic) onto (4, 2)` does not say which grid axis belongs to which
+// dimension, and an aligned array has the distributions of its template. resolve() settles that in this order:
+//   1. Sizes and counts are checked, so that all arithmetic after this fits into 64 bits.
+//   2. assign_axes() gives each distributed dimension its grid axes: in order, or those named by @. In the example axis
+//      0 goes to dimension 0 and axis 1 to dimension 2. An axis that no dimension uses must hold copies.
+//   3. Each dimension gets an owner map of its distribution and the extents of its axes. For an aligned array that is
+//      the map of the template dimension, seen through scale*i + offset. Template dimensions with a constant pin their
+//      axes to one coordinate, and those with copies replicate the array.
+//   4. Only then are ranks numbered (RankMap), because pinned and copied axes change which ranks own anything.
+//   5. Local order and halos are checked last; a halo is compared with the largest block of the owner map.
 
 #include <algorithm>
 #include <numeric>

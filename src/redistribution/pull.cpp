@@ -1,3 +1,18 @@
+// Reading parts of other processes' private arrays by process_vm_readv (transport::PeerMemory).
+//
+// Problem: a target takes short runs from every source. One entry of the system call per run costs more than its bytes
+// below about 2 KiB, and a copy through a shared window moves every byte twice.
+//
+// Idea: long runs are read straight into the target (pull_runs). Of short runs, a Band reads whole stretches of each
+// source, from the first byte to the last one that a few target rows need, into a buffer that stays in the cache; the
+// rows are then put together from it by Rows, which sees the sources where they lie in the buffer.
+//
+// Example: rows of 1,000 doubles, cyclic(1) over 4 sources. A target row interleaves 250 doubles of each source. In the
+// target these are 1,000 runs of 8 bytes, but in each source they are one stretch of 2,000 bytes, which one entry
+// reads. The next row's stretch follows it in the source's memory, so take_in() makes the entry longer instead of
+// adding another. Gaps below kLeastGap are read along. When the region of one source is full, the band's rows are put
+// together and the next band begins.
+
 #include "redistribution/pull.hpp"
 
 #include <algorithm>

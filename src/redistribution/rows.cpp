@@ -1,3 +1,18 @@
+// Programs that put rows together out of short runs.
+//
+// Problem: in a redistribution from cyclic(1) to block every element of a target row comes from another source than its
+// neighbour. A nest of loops per source writes the row once per source, with gaps, and computes addresses for each
+// element.
+//
+// Idea: rows whose slower dimensions come from the same coordinates repeat the same runs. classify() finds these
+// classes, and compile() lists the runs of a class in the order of the target, as offsets into the sources' rows. A row
+// is then one walk over that list. Runs that alternate without gaps become one zip (up to 16 ways), which vector
+// shuffles interleave, and rows are made in parts of about kPartBytes in a stage from which they leave past the caches.
+//
+// Example: 4 sources hold cyclic(1) of rows of 1,000 doubles, and the target holds whole rows. Source s gives the run
+// (a = 0, b = 8*s, 8 bytes, repeated 250 times by a_step 8 and b_step 32). find_zips() sees that the four runs begin 8
+// bytes apart, repeat equally often and fill b_step: one zip of 4 ways makes the whole row.
+
 #include "redistribution/rows.hpp"
 
 #include <algorithm>

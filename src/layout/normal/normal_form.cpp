@@ -1,4 +1,21 @@
 // The normal form: equal layouts, however they were spelled, become the same value and the same text.
+//
+// Problem: 8 indices on 4 ranks are spelled `(block)`, `(cyclic(2))`, `(balanced)` or `(gen_block(2,2,2,2))`, and
+// grids, sources and rank orders multiply that. Caches of plans and comparisons need one spelling per meaning, without
+// comparing owners element by element.
+//
+// Idea: separate what a dimension looks like from the names of its coordinates. The coordinates that own anything get
+// labels 0, 1, ... by their first index. A Pattern says how labels alternate (UniformBlocks, BalancedBlocks,
+// RoundRobin, ...), and the ranks of the labels are written as digits of the rank number: rank = base + sum of digit *
+// step.
+//
+// Example: `8x6 (block@1, block@0) onto (3, 2)`. Dimension 0 has 2 labels in blocks of 4, and dimension 1 has 3 labels
+// in blocks of 2. Rank r has the grid position (r div 2, r mod 2); so dimension 0 has a digit of extent 2 and step 1,
+// and dimension 1 one of extent 3 and step 2. Both distributions are `block`, and the digits fall in reverse order of
+// the dimensions, which a grid of Fortran order says: `8x6 (block, block) onto (2, 3) ranks=F`.
+//
+// Ranks that are no sums of digits are listed one by one. With more than kFewRanks ranks the digits are taken from the
+// grid if possible, which costs O(axes) instead of O(ranks).
 
 #include <algorithm>
 #include <numeric>

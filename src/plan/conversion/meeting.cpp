@@ -1,3 +1,19 @@
+// Which coordinates of one distribution own an index of a set, such as the indices that a rank has in another one.
+//
+// Problem: a message plan must know the partners of a rank without asking every pair of ranks. Trying all p coordinates
+// costs O(p), and walking over the runs of the set costs O(runs); both can be a million where only a few ranks meet.
+//
+// Idea: cyclic(k) on p coordinates repeats after a round of r = k*p indices, and the set after its stride s. Run number
+// j of the set begins at origin + j*s. Modulo r these beginnings are all positions that equal the origin modulo g =
+// gcd(s, r), so there are only r/g of them, and each one lies in a block whose coordinate is known.
+//
+// Example: the set {1, 5, 9, 13, ...} (cyclic(1) on 4 coordinates, coordinate 1: origin 1, length 1, s = 4) meets
+// cyclic(2) on 4 (r = 8). g = 4, so a run begins at position 1 or 5 of a round: blocks 0 and 2. Coordinates 0 and 2 own
+// all of the set, however long the dimension is.
+//
+// meeting() estimates the cost of walking, of solving and of taking all coordinates, and takes the cheapest. Nested and
+// aligned maps are led back to the map inside them.
+
 #include "plan/conversion/meeting.hpp"
 
 #include <algorithm>

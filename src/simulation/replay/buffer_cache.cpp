@@ -1,3 +1,19 @@
+// The path of a request through the simulated buffer cache.
+//
+// Problem: a cache in front of a device decides three things that a count of hits does not show: which missing blocks
+// are read by one request, when dirty blocks are written and what a program waits for meanwhile.
+//
+// Idea: each block remembers the device operation that brings it in or out. A read walks over its blocks; missing ones
+// that follow each other are collected in a Run, which becomes one operation when the next missing block does not
+// follow it, or when the request ends. An operation that needs the capacity of a block under way is ordered after that
+// block's operation. needed_ holds what the program waits for; everything else goes on behind it.
+//
+// Example: blocks of 4 KiB, and a read of 32 KiB (blocks 0 to 7), of which block 3 is cached. The run of blocks 0 to 2
+// becomes an operation of 12 KiB as soon as block 4 is missing, and blocks 4 to 7 become one of 16 KiB: 1 hit of 8
+// blocks, 2 operations, both needed. A write of blocks 4 to 7 then only marks them dirty (write-behind and delayed
+// writing differ in when write_out() follows); write_out() of block 5 takes its dirty neighbours along up to
+// `coalesce`, so the four blocks leave in one operation.
+
 #include "simulation/replay/buffer_cache.hpp"
 
 #include <algorithm>

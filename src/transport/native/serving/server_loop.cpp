@@ -1,3 +1,20 @@
+// One thread serves all connections of a process, by epoll.
+//
+// Problem: any host may connect, before it has proved that it knows the key, and any peer may stop reading. Neither may
+// cost other peers their service, or this process its memory.
+//
+// Idea: a connection passes through two tables. Until the handshake is done it has fixed memory and a deadline, and if
+// the table is full the oldest connection makes way (Strangers). After it, the connection is an OpenPeer with a bounded
+// send queue: while the queue is full the loop does not read from that peer, so a peer that asks without taking answers
+// stops itself. Other threads never touch these tables; they post to the mailbox, which wakes epoll by an eventfd.
+//
+// Order of one turn of run(): events of sockets and the mailbox, then deadlines (look_at_clock): handshakes that took
+// too long, a pause of accept() that is over, hosts that no longer answer, closing peers whose time is up.
+// longest_sleep() is the time to the next of these deadlines.
+//
+// Example: accept() fails with EMFILE. pause() takes the listening sockets out of the set for kLacking (100 ms), so
+// that epoll does not report them at once again; a handshake that ends meanwhile frees a descriptor and ends the pause.
+
 #include "transport/native/serving/server_loop.hpp"
 
 #include <netinet/in.h>
