@@ -18,7 +18,7 @@ namespace plait {
 
 namespace layout {
 struct LayoutInternals;
-struct Resolved;
+struct ResolvedLayout;
 }  // namespace layout
 
 /// More dimensions than this are refused.
@@ -166,7 +166,7 @@ class Layout {
 
  private:
   friend struct layout::LayoutInternals;
-  std::shared_ptr<const layout::Resolved> resolved_;
+  std::shared_ptr<const layout::ResolvedLayout> resolved_;
 };
 
 /// The text of the normal form: `8x12 (block, cyclic(3)) onto (2, 2)`.  `Layout::parse(to_string(x)) == x`.

@@ -7,7 +7,7 @@ namespace plait::access {
 
 namespace {
 
-class Nothing : public Move {
+class EmptyMove : public Move {
  public:
   void run() override {}
 };
@@ -15,12 +15,12 @@ class Nothing : public Move {
 }  // namespace
 
 std::unique_ptr<Move> make_read(const Access& access) {
-  if (access.plan.section().elements == 0) return std::make_unique<Nothing>();
+  if (access.plan.section().elements == 0) return std::make_unique<EmptyMove>();
   return access.plan.strategy() == plan::Strategy::kDirect ? make_direct_read(access) : make_two_phase_read(access);
 }
 
 std::unique_ptr<Move> make_write(const Access& access) {
-  if (access.plan.section().elements == 0) return std::make_unique<Nothing>();
+  if (access.plan.section().elements == 0) return std::make_unique<EmptyMove>();
   return access.plan.strategy() == plan::Strategy::kDirect ? make_direct_write(access) : make_two_phase_write(access);
 }
 

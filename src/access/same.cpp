@@ -16,9 +16,9 @@ constexpr std::int64_t kMostWindow = std::int64_t{1} << 20;
 constexpr int kWindows = transport::Gates::kSlots;
 
 /// One worker's part.  The worker of rank 0 on a node owns its windows.
-class Same {
+class SharedRead {
  public:
-  Same(transport::Transport& transport, std::int64_t bytes, std::int64_t memory_bytes)
+  SharedRead(transport::Transport& transport, std::int64_t bytes, std::int64_t memory_bytes)
       : transport_(transport),
         bytes_(bytes),
         window_(std::clamp<std::int64_t>(memory_bytes / kWindows, 1, std::min(kMostWindow, bytes))),
@@ -66,7 +66,7 @@ void read_same(transport::Transport& transport, store::Store& store, const store
                std::int64_t memory_bytes) {
   if (segment.bytes == 0) return;
   if (transport.size() == 1) return store.read({segment});
-  Same(transport, segment.bytes, memory_bytes).run(store, segment.offset, segment.data);
+  SharedRead(transport, segment.bytes, memory_bytes).run(store, segment.offset, segment.data);
 }
 
 }  // namespace plait::access

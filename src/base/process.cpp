@@ -27,19 +27,19 @@ void in_child() {
   return ::pthread_atfork(nullptr, nullptr, in_child) == 0;
 }();
 
-struct Kept {
+struct LeakedObject {
   const void* thing;
-  const Kept* before;
+  const LeakedObject* before;
 };
-std::atomic<const Kept*> kept{nullptr};
+std::atomic<const LeakedObject*> leaked{nullptr};
 
 }  // namespace
 
 void keep(const void* thing) noexcept {
   // Nobody walks this list but what looks for leaks, so nothing is ordered; without memory a leak is told of, no more.
-  auto* const made = new (std::nothrow) Kept{thing, kept.load(std::memory_order_relaxed)};
+  auto* const made = new (std::nothrow) LeakedObject{thing, leaked.load(std::memory_order_relaxed)};
   if (made == nullptr) return;
-  while (!kept.compare_exchange_weak(made->before, made, std::memory_order_relaxed)) {
+  while (!leaked.compare_exchange_weak(made->before, made, std::memory_order_relaxed)) {
   }
 }
 

@@ -62,21 +62,21 @@ template <typename Type>
 class PerProcess {
  public:
   Type& get() {
-    Made* known = made_.load(std::memory_order_acquire);
+    Instance* known = instance_.load(std::memory_order_acquire);
     if (known != nullptr && known->owner.here()) return known->value;
-    auto made = std::make_unique<Made>();
+    auto made = std::make_unique<Instance>();
     made->of_parent = known;
-    if (made_.compare_exchange_strong(known, made.get(), std::memory_order_acq_rel)) return made.release()->value;
+    if (instance_.compare_exchange_strong(known, made.get(), std::memory_order_acq_rel)) return made.release()->value;
     return known->value;  // another thread was first
   }
 
  private:
-  struct Made {
+  struct Instance {
     Owner owner;
-    Made* of_parent = nullptr;
+    Instance* of_parent = nullptr;
     Type value;
   };
-  std::atomic<Made*> made_{nullptr};
+  std::atomic<Instance*> instance_{nullptr};
 };
 
 }  // namespace plait::base

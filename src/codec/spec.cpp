@@ -12,16 +12,17 @@ namespace plait::codec {
 
 namespace {
 
-struct Named {
+struct CodecLevels {
   std::string_view name;
-  int least;
-  int most;
-  int usual;  ///< level, where none is given
+  int min_level;
+  int max_level;
+  int default_level;  ///< level, where none is given
 };
 
-std::array<Named, 5> named() {
-  return {Named{"gzip", 0, 9, 5}, Named{"zlib", 0, 9, 5}, Named{"zstd", ZSTD_minCLevel(), ZSTD_maxCLevel(), 3},
-          Named{"blosc", 0, 9, 5}, Named{"blosc-zstd", 0, 9, 5}};
+std::array<CodecLevels, 5> codec_levels() {
+  return {CodecLevels{"gzip", 0, 9, 5}, CodecLevels{"zlib", 0, 9, 5},
+          CodecLevels{"zstd", ZSTD_minCLevel(), ZSTD_maxCLevel(), 3}, CodecLevels{"blosc", 0, 9, 5},
+          CodecLevels{"blosc-zstd", 0, 9, 5}};
 }
 
 [[noreturn]] void refuse(std::string_view text) {
@@ -36,17 +37,17 @@ std::array<Named, 5> named() {
 Spec parse_spec(std::string_view text) {
   if (text == "none") return {std::string(text), 0};
   const std::string_view name = text.substr(0, text.find(':'));
-  const auto all = named();
-  const auto* found = std::ranges::find(all, name, &Named::name);
+  const auto all = codec_levels();
+  const auto* found = std::ranges::find(all, name, &CodecLevels::name);
   if (found == all.end()) refuse(text);
-  Spec spec{std::string(name), found->usual};
+  Spec spec{std::string(name), found->default_level};
   if (name.size() == text.size()) return spec;
   const char* const last = text.data() + text.size();
   const auto [end, error] = std::from_chars(text.data() + name.size() + 1, last, spec.level);
   if (error != std::errc() || end != last) refuse(text);
-  if (spec.level < found->least || spec.level > found->most)
-    base::throw_argument_error("codec \"", text, "\": the level of ", name, " is from ", found->least, " to ",
-                               found->most, "; give one of these");
+  if (spec.level < found->min_level || spec.level > found->max_level)
+    base::throw_argument_error("codec \"", text, "\": the level of ", name, " is from ", found->min_level, " to ",
+                               found->max_level, "; give one of these");
   return spec;
 }
 

@@ -6,7 +6,7 @@
 #include "base/errors.hpp"
 #include "base/text.hpp"
 #include "layout/index_set/linear_runs.hpp"
-#include "layout/resolved.hpp"
+#include "layout/resolved_layout.hpp"
 
 namespace plait {
 
@@ -22,7 +22,7 @@ std::size_t at(int dimension) { return static_cast<std::size_t>(dimension); }
 
 Layout::Layout(Extents shape, std::vector<Distribution> distributions, Extents grid, Order ranks, Order order,
                LayoutOptions options)
-    : resolved_(std::make_shared<const layout::Resolved>(layout::resolve(
+    : resolved_(std::make_shared<const layout::ResolvedLayout>(layout::resolve(
           {std::move(shape), std::move(distributions), std::move(grid), ranks, order, std::move(options)}))) {}
 
 const Extents& Layout::shape() const { return resolved_->shape; }
@@ -71,7 +71,7 @@ void set_axes(Extents& on_axes, const std::vector<int>& axes, std::int64_t numbe
 }
 
 /// The ranks of a listed map at a position, ascending.
-std::vector<std::int64_t> listed_copies(const layout::Resolved& layout, Extents on_axes) {
+std::vector<std::int64_t> listed_copies(const layout::ResolvedLayout& layout, Extents on_axes) {
   std::vector<std::int64_t> ranks;
   for (std::int64_t copy = 0; copy < layout.replicas; ++copy) {
     set_axes(on_axes, layout.copied, copy, layout.map.grid());
@@ -201,8 +201,8 @@ Extents Layout::to_global(std::span<const std::int64_t> local, std::int64_t rank
 }
 
 bool Layout::spelled_like(const Layout& other) const {
-  const layout::Resolved& a = *resolved_;
-  const layout::Resolved& b = *other.resolved_;
+  const layout::ResolvedLayout& a = *resolved_;
+  const layout::ResolvedLayout& b = *other.resolved_;
   return resolved_ == other.resolved_ ||
          (a.shape == b.shape && a.map.grid() == b.map.grid() && a.distributions == b.distributions &&
           a.ranks == b.ranks && a.order == b.order && a.options == b.options);
@@ -210,7 +210,7 @@ bool Layout::spelled_like(const Layout& other) const {
 
 /// What a Layout lets the function below see.
 struct layout::LayoutInternals {
-  static const Resolved& resolved(const Layout& layout) { return *layout.resolved_; }
+  static const ResolvedLayout& resolved(const Layout& layout) { return *layout.resolved_; }
 };
 
 const layout::OwnerMap& layout::owner_map_of(const Layout& layout, int dimension) {

@@ -17,7 +17,7 @@
 #include "base/checked.hpp"
 #include "base/errors.hpp"
 #include "base/text.hpp"
-#include "layout/resolved.hpp"
+#include "layout/resolved_layout.hpp"
 
 namespace plait::layout {
 
@@ -193,7 +193,7 @@ bool consecutive(const OwnerMap& owner_map) {
   return true;
 }
 
-void check_halo(const Resolved& layout, std::size_t d) {
+void check_halo(const ResolvedLayout& layout, std::size_t d) {
   const Halo halo = layout.halo[d];
   if (halo.lo < 0 || halo.hi < 0)
     refuse(text("dimension ", d, ": the halo ", halo.lo, ':', halo.hi, " is negative; use widths of 0 or more"));
@@ -211,7 +211,7 @@ void check_halo(const Resolved& layout, std::size_t d) {
 }
 
 /// An array that is its own template.
-void set_owner_maps(Resolved& layout, const std::vector<AxesOfLevels>& axes, const std::vector<Turn>& turns,
+void set_owner_maps(ResolvedLayout& layout, const std::vector<AxesOfLevels>& axes, const std::vector<Turn>& turns,
                     const Extents& offsets) {
   for (std::size_t d = 0; d < layout.shape.size(); ++d) {
     if (offsets[d] < 0) refuse(text("dimension ", d, ": the offset ", offsets[d], " is negative; use 0 or more"));
@@ -225,8 +225,8 @@ void set_owner_maps(Resolved& layout, const std::vector<AxesOfLevels>& axes, con
 }
 
 /// An array in a template.  Returns the pinned coordinate of each axis, -1 for the others.
-Extents set_aligned_owner_maps(Resolved& layout, const std::vector<AxesOfLevels>& axes, const std::vector<Turn>& turns,
-                               std::vector<bool>& replicated, const Extents& grid) {
+Extents set_aligned_owner_maps(ResolvedLayout& layout, const std::vector<AxesOfLevels>& axes,
+                               const std::vector<Turn>& turns, std::vector<bool>& replicated, const Extents& grid) {
   const LayoutOptions& options = layout.options;
   Extents pinned(grid.size(), -1);
   layout.owner_maps.assign(layout.shape.size(), nullptr);
@@ -288,9 +288,9 @@ std::vector<int> dimensions_in(Order order, int dimensions) {
   return result;
 }
 
-Resolved resolve(GivenLayout given) {
-  auto& [shape, distributions, grid, ranks, order, options] = given;
-  Resolved result;
+ResolvedLayout resolve(LayoutArguments arguments) {
+  auto& [shape, distributions, grid, ranks, order, options] = arguments;
+  ResolvedLayout result;
   result.shape = std::move(shape);
   result.distributions = std::move(distributions);
   result.ranks = ranks;

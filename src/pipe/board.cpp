@@ -24,8 +24,8 @@ std::unique_ptr<Board> Board::make(std::int64_t first) try {
   auto* const shared = new (board->memory_.data() + kHead) Shared{};
   // Relaxed: nobody else has the memory yet.
   for (Entry& one : shared->entries) one.step.store(-1, std::memory_order_relaxed);
-  shared->heard.begun.store(first - 1, std::memory_order_relaxed);
-  shared->heard.finished.store(first - 1, std::memory_order_relaxed);
+  shared->reader.begun.store(first - 1, std::memory_order_relaxed);
+  shared->reader.finished.store(first - 1, std::memory_order_relaxed);
   return board;
 } catch (const Error&) {
   return nullptr;
@@ -36,7 +36,7 @@ std::unique_ptr<Board> Board::join(base::Descriptor descriptor) try {
   std::unique_ptr<Board> board(new Board);
   board->memory_.map(std::move(descriptor), SlotMemory::Access::kWrite);
   if (board->memory_.bytes() < kHead + static_cast<std::int64_t>(sizeof(Shared))) return nullptr;
-  board->shared().heard.joined.store(1);
+  board->shared().reader.joined.store(1);
   return board;
 } catch (const Error&) {
   return nullptr;
@@ -50,7 +50,7 @@ Board::Entry& Board::entry(std::int64_t step) const {
 
 void Board::announce(std::int64_t step, std::string_view words) {
   // What is in its place may still be looked at.
-  if (words.size() > kMostWords || step - kEntries > shared().heard.finished.load()) return;
+  if (words.size() > kMostWords || step - kEntries > shared().reader.finished.load()) return;
   Entry& here = entry(step);
   here.bytes = static_cast<std::int64_t>(words.size());
   std::memcpy(here.words.data(), words.data(), words.size());
@@ -58,20 +58,20 @@ void Board::announce(std::int64_t step, std::string_view words) {
   here.step.store(step, std::memory_order_release);
 }
 
-void Board::close() { shared().told.closed.store(1); }
+void Board::close() { shared().writer.closed.store(1); }
 
-bool Board::joined() const { return shared().heard.joined.load() != 0; }
+bool Board::joined() const { return shared().reader.joined.load() != 0; }
 
 Board::Progress Board::progress() const {
   // In this order: a step is finished after it has begun.
-  const std::int64_t finished = shared().heard.finished.load();
-  return {shared().heard.begun.load(), finished};
+  const std::int64_t finished = shared().reader.finished.load();
+  return {shared().reader.begun.load(), finished};
 }
 
-void Board::want_word(bool wanted) { shared().told.word_wanted.store(wanted ? 1 : 0); }
+void Board::want_word(bool wanted) { shared().writer.notify_writer.store(wanted ? 1 : 0); }
 
 bool Board::begin(std::int64_t step, std::string& words) {
-  if (shared().told.closed.load() != 0) return false;
+  if (shared().writer.closed.load() != 0) return false;
   const Entry& here = entry(step);
   if (here.step.load(std::memory_order_acquire) != step) return false;
   // Another process writes here: no length is believed.
@@ -81,13 +81,13 @@ bool Board::begin(std::int64_t step, std::string& words) {
   return true;
 }
 
-void Board::begun(std::int64_t step) { shared().heard.begun.store(step); }
+void Board::begun(std::int64_t step) { shared().reader.begun.store(step); }
 
 bool Board::finish(std::int64_t step) {
   // A store, then a load of what the other end stores before it looks: in one order for both, or each could miss the
   // other, and the writer would sleep on.
-  shared().heard.finished.store(step);
-  return shared().told.word_wanted.load() != 0;
+  shared().reader.finished.store(step);
+  return shared().writer.notify_writer.load() != 0;
 }
 
 bool may_poll(std::int64_t processes) {

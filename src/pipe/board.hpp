@@ -71,20 +71,20 @@ class Board {
     std::array<char, kMostWords> words;
   };
   /// What the writer writes, and what the reader: in lines of their own.
-  struct Told {
-    std::atomic<std::uint32_t> word_wanted;
+  struct WriterState {
+    std::atomic<std::uint32_t> notify_writer;
     std::atomic<std::uint32_t> closed;
     std::array<std::uint64_t, 15> unused;
   };
-  struct Heard {
+  struct ReaderState {
     std::atomic<std::int64_t> begun;
     std::atomic<std::int64_t> finished;
     std::atomic<std::uint32_t> joined;
     std::array<std::uint64_t, 13> unused;
   };
   struct Shared {
-    Told told;
-    Heard heard;
+    WriterState writer;
+    ReaderState reader;
     std::array<Entry, kEntries> entries;
   };
   static_assert(std::atomic<std::int64_t>::is_always_lock_free && sizeof(Entry) == 2048);

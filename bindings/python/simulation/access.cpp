@@ -24,8 +24,8 @@ using namespace simulation;
 
 namespace {
 
-AccessAsked asked_of(const Layout& layout, const nb::dict& given) {
-  AccessAsked asked{
+AccessRequest asked_of(const Layout& layout, const nb::dict& given) {
+  AccessRequest asked{
       plan::Section(get<Extents>(given, "shape"), get<bool>(given, "fortran") ? Order::kFortran : Order::kC, {},
                     get<Extents>(given, "chunks")),
       layout,
@@ -110,7 +110,7 @@ nb::dict document_of(const AccessOutcome& one) {
 }
 
 nb::dict run(const Layout& layout, const nb::dict& given, const nb::dict& machine, const nb::object& progress) {
-  const AccessAsked asked = asked_of(layout, given);
+  const AccessRequest asked = asked_of(layout, given);
   const AccessSettings settings = settings_of(machine);
   AccessOutcome outcome;
   const auto store = get<std::string>(given, "store");

@@ -30,7 +30,7 @@ void hand_on(int number, siginfo_t* info, void* /*context*/) {
   // A forked child has the handler and the pipe too, but what it is sent is not its parent's.
   if (::getpid() != watching.load(std::memory_order_relaxed)) return;
   const int kept = errno;
-  const SignalSeen seen{number, info->si_code};
+  const SignalRecord seen{number, info->si_code};
   // A pipe that is full holds thousands: one more tells nothing new.
   [[maybe_unused]] const ssize_t put = ::write(written_to.load(std::memory_order_relaxed), &seen, sizeof seen);
   errno = kept;
@@ -52,7 +52,7 @@ void make_pipe() {
 
 /// What has come for those who watched before.
 void empty_pipe() {
-  std::array<SignalSeen, 64> seen{};
+  std::array<SignalRecord, 64> seen{};
   while (::read(read_from, seen.data(), sizeof seen) > 0) {
   }
 }

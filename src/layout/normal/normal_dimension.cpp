@@ -196,8 +196,8 @@ std::optional<Turn> turn_in(std::span<const std::int64_t> labels, std::int64_t e
 
 }  // namespace
 
-std::optional<Spelled> spell_labels(const Pattern& pattern, std::int64_t size, std::int64_t extent,
-                                    std::span<const std::int64_t> labels) {
+std::optional<DimensionSpelling> spell_labels(const Pattern& pattern, std::int64_t size, std::int64_t extent,
+                                              std::span<const std::int64_t> labels) {
   if (std::holds_alternative<Word>(pattern)) return spell(pattern, size, extent, labels);
   const std::optional<Turn> forward = turn_in(labels, extent, false);
   const bool ascending = std::is_sorted(labels.begin(), labels.end());
@@ -214,8 +214,8 @@ std::optional<Spelled> spell_labels(const Pattern& pattern, std::int64_t size, s
   return std::nullopt;
 }
 
-Spelled spell(const Pattern& pattern, std::int64_t size, std::int64_t extent, Turn turn) {
-  Spelled result;
+DimensionSpelling spell(const Pattern& pattern, std::int64_t size, std::int64_t extent, Turn turn) {
+  DimensionSpelling result;
   result.turn = turn;
   if (const auto* blocks = std::get_if<UniformBlocks>(&pattern)) {
     if (blocks->first < blocks->block) {
@@ -247,8 +247,9 @@ Spelled spell(const Pattern& pattern, std::int64_t size, std::int64_t extent, Tu
   return result;
 }
 
-Spelled spell(const Pattern& pattern, std::int64_t size, std::int64_t extent, std::span<const std::int64_t> labels) {
-  Spelled result;
+DimensionSpelling spell(const Pattern& pattern, std::int64_t size, std::int64_t extent,
+                        std::span<const std::int64_t> labels) {
+  DimensionSpelling result;
   const auto at = [&](std::size_t label) { return static_cast<std::size_t>(labels[label]); };
   if (const auto* word = std::get_if<Word>(&pattern)) {
     std::vector<OwnerRun> runs = word->runs;

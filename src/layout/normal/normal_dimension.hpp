@@ -48,7 +48,7 @@ std::vector<std::int64_t> labelled_coordinates(const OwnerMap& owner_map);
 Turn turn_of(const BlockOwnerMap& owner_map);
 
 /// One dimension as a layout says it.
-struct Spelled {
+struct DimensionSpelling {
   Distribution distribution;
   Turn turn;
   std::int64_t offset = 0;
@@ -58,11 +58,12 @@ struct Spelled {
 inline constexpr std::int64_t kMostGaps = 4096;
 
 /// A pattern of `size` indices whose labels are the coordinates (source + l) or (source - l) modulo `extent`.
-Spelled spell(const Pattern& pattern, std::int64_t size, std::int64_t extent, Turn turn);
+DimensionSpelling spell(const Pattern& pattern, std::int64_t size, std::int64_t extent, Turn turn);
 /// The same where label l is the coordinate labels[l]: any ones for a word, ascending ones for blocks.
-Spelled spell(const Pattern& pattern, std::int64_t size, std::int64_t extent, std::span<const std::int64_t> labels);
+DimensionSpelling spell(const Pattern& pattern, std::int64_t size, std::int64_t extent,
+                        std::span<const std::int64_t> labels);
 /// The one spelling for these labels; nothing where no source, direction or gaps give blocks such labels.
-std::optional<Spelled> spell_labels(const Pattern& pattern, std::int64_t size, std::int64_t extent,
-                                    std::span<const std::int64_t> labels);
+std::optional<DimensionSpelling> spell_labels(const Pattern& pattern, std::int64_t size, std::int64_t extent,
+                                              std::span<const std::int64_t> labels);
 
 }  // namespace plait::layout

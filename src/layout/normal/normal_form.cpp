@@ -22,18 +22,18 @@
 
 #include "layout/normal/normal_dimension.hpp"
 #include "layout/normal/normal_grid.hpp"
-#include "layout/resolved.hpp"
+#include "layout/resolved_layout.hpp"
 
 namespace plait {
 
 namespace {
 
 using layout::DigitGrid;
+using layout::DimensionSpelling;
 using layout::Labels;
 using layout::Pattern;
 using layout::RankTable;
-using layout::Resolved;
-using layout::Spelled;
+using layout::ResolvedLayout;
 
 /// Layouts of at most so many ranks are looked at rank by rank.  Equal layouts have equally many ranks, so both go the
 /// same way.
@@ -43,7 +43,7 @@ constexpr std::int64_t kFewRanks = 4096;
 struct Dimension {
   Pattern pattern;
   Labels labels;
-  Spelled spelled;
+  DimensionSpelling spelled;
 };
 
 const layout::BlockOwnerMap* plain_map(const layout::OwnerMap& owner_map) {
@@ -57,7 +57,7 @@ struct Ranks {
 };
 
 /// Names of coordinates without looking at each rank; false where that cannot be done.
-bool spell_by_axes(const Resolved& resolved, std::vector<Dimension>& dimensions, Ranks& ranks) {
+bool spell_by_axes(const ResolvedLayout& resolved, std::vector<Dimension>& dimensions, Ranks& ranks) {
   const std::optional<DigitGrid> grid = layout::digits_of_axes(resolved);
   if (!grid) return false;
   for (std::size_t d = 0; d < dimensions.size(); ++d) {
@@ -77,7 +77,8 @@ bool spell_by_axes(const Resolved& resolved, std::vector<Dimension>& dimensions,
   return true;
 }
 
-void spell_by_ranks(const Layout& layout, const Resolved& resolved, std::vector<Dimension>& dimensions, Ranks& ranks) {
+void spell_by_ranks(const Layout& layout, const ResolvedLayout& resolved, std::vector<Dimension>& dimensions,
+                    Ranks& ranks) {
   std::vector<Labels> labels;
   for (std::size_t d = 0; d < dimensions.size(); ++d) {
     const layout::OwnerMap& owner_map = *resolved.owner_maps[d];
@@ -91,7 +92,7 @@ void spell_by_ranks(const Layout& layout, const Resolved& resolved, std::vector<
   for (std::size_t d = 0; grid && d < dimensions.size(); ++d) {
     if (size_of(d) == 0) continue;
     Dimension& dimension = dimensions[d];
-    std::optional<Spelled> spelled =
+    std::optional<DimensionSpelling> spelled =
         spell_labels(dimension.pattern, size_of(d), dimension.labels.extent, grid->labels[d]);
     if (!spelled) {
       const auto natural = table.natural_digits(static_cast<int>(d));
@@ -173,7 +174,7 @@ Layout assemble(const Layout& layout, const std::vector<Dimension>& dimensions, 
   }
   for (std::size_t d = 0; d < count; ++d) {
     if (axes[d].empty()) continue;
-    const Spelled& spelled = dimensions[d].spelled;
+    const DimensionSpelling& spelled = dimensions[d].spelled;
     distributions[d] = spelled.distribution;
     options.source[d] = spelled.turn.source;
     options.offset[d] = spelled.offset;

@@ -44,7 +44,7 @@ bool mixed_radix(const std::vector<Digit>& digits) {
 
 }  // namespace
 
-std::optional<DigitGrid> digits_of_axes(const Resolved& layout) {
+std::optional<DigitGrid> digits_of_axes(const ResolvedLayout& layout) {
   const RankMap& map = layout.map;
   if (map.listed()) return std::nullopt;
   DigitGrid result;
@@ -83,7 +83,7 @@ std::optional<DigitGrid> digits_of_axes(const Resolved& layout) {
   return result;
 }
 
-RankTable::RankTable(const Layout& layout, const Resolved& resolved, std::vector<Labels> labels)
+RankTable::RankTable(const Layout& layout, const ResolvedLayout& resolved, std::vector<Labels> labels)
     : labels_(std::move(labels)), ranks_(resolved.map.ranks()) {
   std::vector<std::vector<std::int64_t>> label(labels_.size());
   std::int64_t owners = 1;

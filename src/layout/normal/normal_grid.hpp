@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "layout/resolved.hpp"
+#include "layout/resolved_layout.hpp"
 
 namespace plait::layout {
 
@@ -34,14 +34,14 @@ struct DigitGrid {
 /// The digits of a map without a list, with neighbouring ones of one dimension joined; nothing where the axes of a
 /// dimension do not join into one digit.  Dimensions of no index and copied axes count as copies.
 /// cost  O(axes).
-std::optional<DigitGrid> digits_of_axes(const Resolved& layout);
+std::optional<DigitGrid> digits_of_axes(const ResolvedLayout& layout);
 
 /// The same from the ranks alone, whatever they were made from.  `natural[d]` asks for labels 0, 1, ... in dimension d.
 /// cost  O(ranks * dimensions).
 class RankTable {
  public:
   /// `labels` has one entry for each dimension; those of no index have an extent of 1.
-  RankTable(const Layout& layout, const Resolved& resolved, std::vector<Labels> labels);
+  RankTable(const Layout& layout, const ResolvedLayout& resolved, std::vector<Labels> labels);
 
   /// Nothing where the ranks are no sums of digits.
   std::optional<DigitGrid> digits() const;

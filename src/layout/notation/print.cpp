@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/text.hpp"
-#include "layout/resolved.hpp"
+#include "layout/resolved_layout.hpp"
 
 namespace plait {
 

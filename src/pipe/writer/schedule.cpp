@@ -67,12 +67,12 @@ std::uint64_t Schedule::attach() {
   return last_reader_;
 }
 
-std::optional<Schedule::Given> Schedule::next(std::uint64_t reader) {
+std::optional<Schedule::ReadSlot> Schedule::next(std::uint64_t reader) {
   Reader& one = readers_.at(reader);
   const auto found = std::ranges::find_if(steps_, [&](const Step& step) { return step.number > one.position; });
   if (found == steps_.end() || !may_be_read(*found)) return std::nullopt;
   one.reading = found->number;
-  return Given{found->number, found->slot};
+  return ReadSlot{found->number, found->slot};
 }
 
 void Schedule::leave(std::uint64_t reader, bool content) {

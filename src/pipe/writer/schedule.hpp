@@ -40,13 +40,13 @@ class Schedule {
 
   /// A new reader, which begins with the oldest step that is held.
   std::uint64_t attach();
-  struct Given {
+  struct ReadSlot {
     std::int64_t step = 0;
     int slot = 0;
   };
   /// The step that a reader reads from now on, having read the one before; nothing while there is no newer one.  Where
   /// the oldest is dropped, readers have one slot less than there are at a time, so that the writer always finds one.
-  std::optional<Given> next(std::uint64_t reader);
+  std::optional<ReadSlot> next(std::uint64_t reader);
   /// A reader has read what it was given.
   void done(std::uint64_t reader);
   /// How far a reader has come that takes its steps without asking, one after the other, where each reader is to get all

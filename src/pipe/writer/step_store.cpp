@@ -63,22 +63,22 @@ std::shared_ptr<const redistribution::PackedMessage> StepStore::plan(const Layou
   alike.step = alike.slot = 0;
   alike.variable = element_bytes;
   const std::string key = base::encode(alike, std::string_view(spelling(source)));
-  const auto known = std::ranges::find_if(kept_, [&](const Kept& one) { return one.key == key; });
-  if (known != kept_.end()) {
-    kept_.splice(kept_.begin(), kept_, known);
-    return kept_.front().packed;
+  const auto known = std::ranges::find_if(plans_, [&](const CachedPlan& one) { return one.key == key; });
+  if (known != plans_.end()) {
+    plans_.splice(plans_.begin(), plans_, known);
+    return plans_.front().packed;
   }
   const plan::RegionPairs pairs(source, Layout::parse(wanted.layout), wanted.region, wanted.fill_halo);
   if (!pairs.source().has_rank(wanted.sender) || !pairs.target().has_rank(wanted.receiver))
     base::throw_argument_error("the reader asked for a rank that the layout lacks");
   auto packed = std::make_shared<const redistribution::PackedMessage>(pairs.products(wanted.sender, wanted.receiver),
                                                                       pairs.target_order(), element_bytes);
-  if (kept_.size() == kKept) kept_.pop_back();
-  kept_.push_front({key, packed});
+  if (plans_.size() == kMaxPlans) plans_.pop_back();
+  plans_.push_front({key, packed});
   return packed;
 }
 
-StepStore::Found StepStore::look_up(const Wanted& wanted) const {
+StepStore::StoredArray StepStore::find_array(const Wanted& wanted) const {
   const std::scoped_lock lock(mutex_);
   const bool there = wanted.slot >= 0 && static_cast<std::size_t>(wanted.slot) < slots_.size();
   const Slot* slot = there ? &slots_[static_cast<std::size_t>(wanted.slot)] : nullptr;
@@ -97,7 +97,7 @@ StepStore::Found StepStore::look_up(const Wanted& wanted) const {
 }
 
 StepStore::Message StepStore::find(const Wanted& wanted) {
-  const Found found = look_up(wanted);
+  const StoredArray found = find_array(wanted);
   Message message;
   message.step_ = wanted.step;
   message.slot_ = wanted.slot;

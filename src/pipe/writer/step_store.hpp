@@ -64,17 +64,17 @@ class StepStore {
     std::vector<std::pair<Layout, std::int64_t>> arrays;  // and the bytes of an element
     std::optional<Placement> placement;
   };
-  struct Kept {
+  struct CachedPlan {
     std::string key;
     std::shared_ptr<const redistribution::PackedMessage> packed;
   };
-  static constexpr std::size_t kKept = 64;
-  struct Found {
+  static constexpr std::size_t kMaxPlans = 64;
+  struct StoredArray {
     Layout layout;
     std::int64_t element_bytes = 0;
     copy::LocalArray from;
   };
-  Found look_up(const Wanted& wanted) const;
+  StoredArray find_array(const Wanted& wanted) const;
   std::shared_ptr<const redistribution::PackedMessage> plan(const Layout& source, const Wanted& wanted,
                                                             std::int64_t element_bytes);
 
@@ -83,7 +83,7 @@ class StepStore {
   std::vector<Slot> slots_;
   int begun_ = -1;
   std::mutex plans_mutex_;
-  std::list<Kept> kept_;  // the last used first
+  std::list<CachedPlan> plans_;  // the last used first
 };
 
 /// A dense local array of a layout's rank that begins at `data`.

@@ -20,8 +20,8 @@ namespace {
 constexpr std::int64_t kMostRanks = 1'000'000;
 constexpr std::int64_t kMostOnNode = 4096;
 
-std::int64_t on_node(const AccessAsked& asked, const AccessSettings& settings) {
-  return settings.nodes.ranks == 0 ? asked.ranks : std::min(settings.nodes.ranks, asked.ranks);
+std::int64_t on_node(const AccessRequest& request, const AccessSettings& settings) {
+  return settings.nodes.ranks == 0 ? request.ranks : std::min(settings.nodes.ranks, request.ranks);
 }
 
 void require(bool fine, std::string_view what, std::int64_t found, std::string_view expected) {
@@ -44,26 +44,26 @@ std::int64_t messages_of_step(const plan::AccessPlan& plan, std::int64_t on_node
 /// The machine's nodes with what is under way on them.
 class Run {
  public:
-  Run(const AccessAsked& asked, const AccessSettings& settings)
+  Run(const AccessRequest& request, const AccessSettings& settings)
       : settings_(settings),
-        plan_(plan_on(asked, settings)),
-        on_node_(on_node(asked, settings)),
+        plan_(plan_on(request, settings)),
+        on_node_(on_node(request, settings)),
         resumer_(clock_),
-        network_(settings.network, base::ceil_divide(asked.ranks, on_node_), asked.ranks > on_node_),
+        network_(settings.network, base::ceil_divide(request.ranks, on_node_), request.ranks > on_node_),
         messages_(resumer_, network_, on_node_),
         files_(resumer_, network_, settings.files, settings.file_end),
-        barrier_(resumer_, asked.ranks, agreement()) {
+        barrier_(resumer_, request.ranks, agreement()) {
     outcome_.nodes = network_.nodes();
-    outcome_.ranks.resize(static_cast<std::size_t>(asked.ranks));
+    outcome_.ranks.resize(static_cast<std::size_t>(request.ranks));
     choose_steps();
     context_ = std::make_unique<Context>(Context{plan_, settings_, resumer_, network_, messages_, files_, barrier_,
-                                                 nullptr, outcome_, asked.write, asked.data_offset, on_node_,
+                                                 nullptr, outcome_, request.write, request.data_offset, on_node_,
                                                  outcome_.simulated, copy_per_element()});
     if (outcome_.whole_steps) {
-      tally_ = std::make_unique<StepTally>(plan_, asked.write, on_node_, resumer_, network_);
+      tally_ = std::make_unique<StepTally>(plan_, request.write, on_node_, resumer_, network_);
       context_->whole = tally_.get();
     }
-    make_nodes(asked.ranks);
+    make_nodes(request.ranks);
   }
 
   AccessOutcome run(const std::function<void(double)>& progress) {
@@ -184,32 +184,33 @@ void AccessSettings::check() const {
   require(files.dirty_limit >= 0, "bytes above which writers wait", files.dirty_limit, "0 or above");
 }
 
-plan::AccessPlan plan_on(const AccessAsked& asked, const AccessSettings& settings) {
+plan::AccessPlan plan_on(const AccessRequest& request, const AccessSettings& settings) {
   settings.check();
-  require(asked.ranks >= 1 && asked.ranks <= kMostRanks, "ranks", asked.ranks, base::text("1 to ", kMostRanks));
-  const std::int64_t together = on_node(asked, settings);
+  require(request.ranks >= 1 && request.ranks <= kMostRanks, "ranks", request.ranks, base::text("1 to ", kMostRanks));
+  const std::int64_t together = on_node(request, settings);
   require(together <= kMostOnNode, "ranks of one node", together,
           base::text("at most ", kMostOnNode, ", as per_node says"));
-  if (asked.layout.ranks_end() > asked.ranks)
-    base::throw_argument_error("the layout ", to_string(asked.layout), " has the rank ", asked.layout.ranks_end() - 1,
-                               ", but there are ", asked.ranks, " ranks; use at least ", asked.layout.ranks_end());
+  if (request.layout.ranks_end() > request.ranks)
+    base::throw_argument_error("the layout ", to_string(request.layout), " has the rank ",
+                               request.layout.ranks_end() - 1, ", but there are ", request.ranks,
+                               " ranks; use at least ", request.layout.ranks_end());
   std::shared_ptr<plan::Nodes> nodes;
-  if (together < asked.ranks) {
+  if (together < request.ranks) {
     nodes = std::make_shared<plan::Nodes>();
-    for (std::int64_t first = 0; first < asked.ranks; first += together)
-      nodes->push_back(IndexSet::range(first, std::min(first + together, asked.ranks)));
+    for (std::int64_t first = 0; first < request.ranks; first += together)
+      nodes->push_back(IndexSet::range(first, std::min(first + together, request.ranks)));
   }
-  plan::AccessOptions options = asked.options;
+  plan::AccessOptions options = request.options;
   options.costs = std::make_shared<plan::CostModel>(settings.costs);
-  return {asked.section,
-          asked.layout,
-          {asked.element_bytes, asked.data_offset, asked.ranks, nodes != nullptr, asked.write, nodes},
+  return {request.section,
+          request.layout,
+          {request.element_bytes, request.data_offset, request.ranks, nodes != nullptr, request.write, nodes},
           options};
 }
 
-AccessOutcome simulate_access(const AccessAsked& asked, const AccessSettings& settings,
+AccessOutcome simulate_access(const AccessRequest& request, const AccessSettings& settings,
                               const std::function<void(double)>& progress) {
-  return Run(asked, settings).run(progress);
+  return Run(request, settings).run(progress);
 }
 
 }  // namespace plait::simulation

@@ -11,7 +11,7 @@
 namespace plait::simulation {
 
 /// Which access of which array.
-struct AccessAsked {
+struct AccessRequest {
   plan::Section section;
   Layout layout;
   std::int64_t element_bytes = 1;
@@ -23,7 +23,7 @@ struct AccessAsked {
 
 /// The plan that the ranks of such a machine would make.
 /// errors  kArgument: as AccessPlan, and ranks of the layout that there are not.
-plan::AccessPlan plan_on(const AccessAsked& asked, const AccessSettings& settings);
+plan::AccessPlan plan_on(const AccessRequest& request, const AccessSettings& settings);
 
 /// What the ranks of an access do (src/access), driven by its plan: windows that are claimed, filled, visited and
 /// flushed, requests of the file, messages between nodes in their pairwise order.  No byte is moved.  Calls, copies and
@@ -35,7 +35,7 @@ plan::AccessPlan plan_on(const AccessAsked& asked, const AccessSettings& setting
 /// threads  one at a time.
 /// progress  hears the share of what is to be done, 0 to 1, now and then; what it throws ends the run.
 /// errors  kArgument: settings; a plan that is too large.
-AccessOutcome simulate_access(const AccessAsked& asked, const AccessSettings& settings,
+AccessOutcome simulate_access(const AccessRequest& request, const AccessSettings& settings,
                               const std::function<void(double)>& progress = {});
 
 constexpr std::int64_t kMostRequests = 50'000'000;  ///< of a direct access, of all ranks

@@ -30,12 +30,12 @@ class Future {
   std::int64_t next(BlockKey key);
 
  private:
-  struct Made {
+  struct RequestUses {
     std::int64_t first = 0;  // use
     std::uint32_t count = 0;
   };
   struct Program {
-    std::vector<Made> requests;
+    std::vector<RequestUses> requests;
     std::size_t made = 0;
   };
   void add(std::uint32_t program, const Request& request);

@@ -61,7 +61,7 @@ std::optional<std::int64_t> told_unit(int file) {
 }
 
 /// Pages of a stretch, as the kernel counts them.
-struct PagesFound {
+struct CachedPages {
   std::uint64_t cached = 0;
   std::uint64_t changed = 0;
   std::uint64_t being_written = 0;
@@ -69,14 +69,14 @@ struct PagesFound {
   std::uint64_t recently_evicted = 0;
 };
 
-std::optional<PagesFound> look_into_cache(int file, std::int64_t offset, std::int64_t bytes) {
+std::optional<CachedPages> query_page_cache(int file, std::int64_t offset, std::int64_t bytes) {
 #if defined(SYS_cachestat)
   constexpr long kCall = SYS_cachestat;
 #else
   constexpr long kCall = 451;  // newer than some headers, and the same for all processors but one
 #endif
   const std::array<std::uint64_t, 2> range{static_cast<std::uint64_t>(offset), static_cast<std::uint64_t>(bytes)};
-  PagesFound found;
+  CachedPages found;
   if (::syscall(kCall, file, range.data(), &found, 0U) != 0) return std::nullopt;
   return found;
 }
@@ -117,7 +117,7 @@ bool DirectReads::is_cold(std::int64_t file_bytes) const {
   if (file_bytes < kSamples * kLeast || !serves(file_bytes) || !told_unit(file_.number())) return false;
   std::int64_t cold = 0;
   for (std::int64_t sample = 0; sample < kSamples; ++sample) {
-    const auto found = look_into_cache(file_.number(), file_bytes / kSamples * sample, kFront);
+    const auto found = query_page_cache(file_.number(), file_bytes / kSamples * sample, kFront);
     if (!found) return false;
     cold += found->cached == 0 ? 1 : 0;
   }
@@ -125,7 +125,7 @@ bool DirectReads::is_cold(std::int64_t file_bytes) const {
 }
 
 bool DirectReads::is_cold(std::int64_t offset, std::int64_t bytes) {
-  const auto found_in = [&](std::int64_t looked) { return look_into_cache(file_.number(), offset, looked); };
+  const auto found_in = [&](std::int64_t looked) { return query_page_cache(file_.number(), offset, looked); };
   if (!met_)
     if (const auto front = found_in(kFront); front && front->cached >= pages_of(kFront)) return false;
   const auto found = found_in(bytes);

@@ -85,7 +85,7 @@ ssize_t write_some(int file, const Request<WriteSegment>& request, std::int64_t 
 }
 
 /// A file as its store has opened it.
-struct Opened {
+struct OpenFile {
   const std::string& path;
   int descriptor;
   RecordedFile& recorded;
@@ -116,7 +116,7 @@ struct Reading {
 
 class PendingRead : public Pending {
  public:
-  PendingRead(const Opened& file, const Reading& reading, std::vector<ReadSegment> segments)
+  PendingRead(const OpenFile& file, const Reading& reading, std::vector<ReadSegment> segments)
       : file_(file), reading_(reading), segments_(std::move(segments)) {
     if (!reading_.cold) return;
     for_each_request(segments_, [this](const Request<ReadSegment>& request) {
@@ -214,14 +214,15 @@ class PendingRead : public Pending {
     }
   }
 
-  Opened file_;
+  OpenFile file_;
   Reading reading_;
   std::vector<ReadSegment> segments_;
 };
 
 class PendingWrite : public Pending {
  public:
-  PendingWrite(const Opened& file, std::vector<WriteSegment> segments) : file_(file), segments_(std::move(segments)) {}
+  PendingWrite(const OpenFile& file, std::vector<WriteSegment> segments)
+      : file_(file), segments_(std::move(segments)) {}
 
   void complete() override {
     for_each_request(segments_, [this](const Request<WriteSegment>& request) { write(request); });
@@ -242,7 +243,7 @@ class PendingWrite : public Pending {
     }
   }
 
-  Opened file_;
+  OpenFile file_;
   std::vector<WriteSegment> segments_;
 };
 
@@ -276,12 +277,12 @@ std::int64_t PosixStore::size() {
 }
 
 std::unique_ptr<Pending> PosixStore::submit_read(std::vector<ReadSegment> segments) {
-  return std::make_unique<PendingRead>(Opened{path_, file_.number(), recorded_},
+  return std::make_unique<PendingRead>(OpenFile{path_, file_.number(), recorded_},
                                        Reading{least_read_ahead_, cold_, direct_}, std::move(segments));
 }
 
 std::unique_ptr<Pending> PosixStore::submit_write(std::vector<WriteSegment> segments) {
-  return std::make_unique<PendingWrite>(Opened{path_, file_.number(), recorded_}, std::move(segments));
+  return std::make_unique<PendingWrite>(OpenFile{path_, file_.number(), recorded_}, std::move(segments));
 }
 
 void PosixStore::start_sync() noexcept { ::sync_file_range(file_.number(), 0, 0, SYNC_FILE_RANGE_WRITE); }

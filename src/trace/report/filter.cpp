@@ -126,8 +126,8 @@ std::string_view name_of(Foreign what) {
   return what == Foreign::kNone ? "" : kNames[static_cast<std::size_t>(what)];
 }
 
-Filter::Known Filter::judge(const std::string& name) const {
-  Known known;
+Filter::NameStatus Filter::judge(const std::string& name) const {
+  NameStatus known;
   known.judged = true;
   known.asked = options_.file.empty() || matches(options_.file, name);
   if (any_matches(options_.exclude, name)) {
@@ -142,13 +142,13 @@ Filter::Verdict Filter::verdict(const Call& call) {
   if (call.name == kNoFile)
     return options_.file.empty() || call.event.kind >= Kind::kStart ? Verdict::kCounts : Verdict::kNotAsked;
   if (call.name >= known_.size()) known_.resize(lookup_.names());
-  Known& known = known_[call.name];
+  NameStatus& known = known_[call.name];
   if (!known.judged) known = judge(lookup_.text(call.name));
   return !known.asked ? Verdict::kNotAsked : known.what == Foreign::kNone ? Verdict::kCounts : Verdict::kLeftOut;
 }
 
 void Filter::leave(const Call& call) {
-  Known& known = known_[call.name];
+  NameStatus& known = known_[call.name];
   LeftOutRow& sum = sums_[static_cast<std::size_t>(known.what)];
   const Event& event = call.event;
   sum.files += known.counted ? 0 : 1;

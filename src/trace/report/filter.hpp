@@ -34,17 +34,17 @@ class Filter {
   void result(Report& report) const;
 
  private:
-  struct Known {
+  struct NameStatus {
     bool judged = false;
     bool asked = true;
     Foreign what = Foreign::kNone;
     bool counted = false;  // among the files left out
   };
-  Known judge(const std::string& name) const;
+  NameStatus judge(const std::string& name) const;
 
   const Lookup& lookup_;
   const Options& options_;
-  std::vector<Known> known_;  // of names
+  std::vector<NameStatus> known_;  // of names
   std::array<LeftOutRow, kForeign> sums_{};
 };
 

@@ -35,9 +35,9 @@ struct Shared {
   Mailbox* mailboxes;
 };
 
-std::int64_t number_of(const std::vector<node::ProcessSeen>& processes) {
+std::int64_t number_of(const std::vector<node::ProcessIdentity>& processes) {
   std::vector<std::int64_t> numbers;
-  for (const node::ProcessSeen& one : processes) numbers.insert(numbers.end(), {one.number, one.started});
+  for (const node::ProcessIdentity& one : processes) numbers.insert(numbers.end(), {one.number, one.started});
   return node::hash_of(numbers);
 }
 

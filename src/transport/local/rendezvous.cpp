@@ -87,7 +87,7 @@ struct Rendezvous::Header {
 /// What a rank tells of itself.
 struct alignas(64) Rendezvous::Entry {
   bool taken;
-  node::ProcessSeen process;
+  node::ProcessIdentity process;
 };
 
 /// The file open, and its first byte locked.
@@ -225,7 +225,7 @@ void Rendezvous::register_rank() {
               " and ", ::getpid(), "; give each its own PLAIT_RANK, and another program another PLAIT_JOB"));
   look_for_ended();
   if (!host::take_lock(file_.number(), lock_of(job_.rank))) fail_system(text("cannot lock ", path_), errno);
-  own.process = node::this_process_seen();
+  own.process = node::this_process_identity();
   if (!std::exchange(own.taken, true)) ++shared.arrived;
   if (shared.arrived < job_.size) return;
   ::unlink(path_.c_str());

@@ -37,7 +37,7 @@ class Rendezvous : public node::GroupMeeting {
   Rendezvous& operator=(const Rendezvous&) = delete;
 
   /// By their ranks.
-  const std::vector<node::ProcessSeen>& processes() const { return processes_; }
+  const std::vector<node::ProcessIdentity>& processes() const { return processes_; }
 
   int node_rank() const override { return job_.rank; }
   int node_size() const override { return job_.size; }
@@ -75,7 +75,7 @@ class Rendezvous : public node::GroupMeeting {
   base::Descriptor file_;
   std::byte* memory_ = nullptr;
   std::size_t bytes_ = 0;
-  std::vector<node::ProcessSeen> processes_;
+  std::vector<node::ProcessIdentity> processes_;
   std::optional<node::Group> group_;
 };
 

@@ -9,19 +9,19 @@
 
 namespace plait::transport::node {
 
-ProcessSeen this_process_seen() {
+ProcessIdentity this_process_identity() {
   struct stat space{};
   const bool known = ::stat("/proc/self/ns/pid", &space) == 0;
   const base::ProcessId self = base::this_process();
   return {known ? static_cast<std::int64_t>(space.st_ino) : -1 - self.number, self.number, self.started};
 }
 
-std::vector<std::shared_ptr<const base::ProcessWatch>> watch(std::span<const ProcessSeen> all) {
+std::vector<std::shared_ptr<const base::ProcessWatch>> watch(std::span<const ProcessIdentity> all) {
   // Descriptors rather than numbers, which other processes may get.
-  const ProcessSeen mine = this_process_seen();
+  const ProcessIdentity mine = this_process_identity();
   std::vector<std::shared_ptr<const base::ProcessWatch>> watches;
   watches.reserve(all.size());
-  for (const ProcessSeen& one : all) {
+  for (const ProcessIdentity& one : all) {
     const bool reachable = one.name_space == mine.name_space && one.number != mine.number;
     watches.push_back(reachable ? base::ProcessWatch::of({one.number, one.started}) : nullptr);
   }

@@ -12,16 +12,16 @@
 namespace plait::transport::node {
 
 /// A process as others see it.  Numbers mean the same only inside one namespace.
-struct ProcessSeen {
+struct ProcessIdentity {
   std::int64_t name_space = 0;
   std::int64_t number = 0;
   std::int64_t started = 0;
 };
 
-ProcessSeen this_process_seen();
+ProcessIdentity this_process_identity();
 
 /// Watches each of them but this process: nullptr for that, and where the kernel offers no watch.
-std::vector<std::shared_ptr<const base::ProcessWatch>> watch(std::span<const ProcessSeen> all);
+std::vector<std::shared_ptr<const base::ProcessWatch>> watch(std::span<const ProcessIdentity> all);
 
 /// A number of numbers in this order: FNV-1a, folded to 62 bits.
 std::int64_t hash_of(std::span<const std::int64_t> numbers);

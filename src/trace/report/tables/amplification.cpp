@@ -14,7 +14,7 @@ void Amplifier::add(std::span<const Call> calls) {
     if (event.operation == 0) continue;
     if (seen_.empty()) seen_.resize(kSlots);
     const std::uint64_t mixed = (event.operation ^ std::uint64_t{call.process} << 40) * 0x9E3779B97F4A7C15u;
-    Seen& seen = seen_[static_cast<std::size_t>(mixed >> 46)];
+    OperationLevels& seen = seen_[static_cast<std::size_t>(mixed >> 46)];
     if (seen.operation != event.operation || seen.process != call.process) seen = {event.operation, call.process, 0};
     const std::uint32_t levels = seen.levels | (logical ? 1u : 2u);
     if (levels == 3 && seen.levels != 3) ++sums_.joined;

@@ -15,14 +15,14 @@ class Amplifier {
   void result(Report& report) const;
 
  private:
-  struct Seen {
+  struct OperationLevels {
     std::uint64_t operation = 0;
     std::uint32_t process = 0;
     std::uint32_t levels = 0;
   };
   static constexpr std::size_t kSlots = std::size_t{1} << 18;
 
-  std::vector<Seen> seen_;
+  std::vector<OperationLevels> seen_;
   Amplification sums_;
   bool logical_ = false;
   bool physical_ = false;

@@ -13,8 +13,8 @@ PeerLiveness::PeerLiveness(MPI_Comm node, std::vector<int> workers, std::span<no
                            const node::Progress& progress)
     : workers_(std::move(workers)), departures_(departures), progress_(progress) {
   mpi::check(call(MPI_Comm_rank, node, &node_rank_), "MPI_Comm_rank");
-  const node::ProcessSeen mine = node::this_process_seen();
-  std::vector<node::ProcessSeen> all(workers_.size());
+  const node::ProcessIdentity mine = node::this_process_identity();
+  std::vector<node::ProcessIdentity> all(workers_.size());
   static_assert(sizeof mine == 3 * sizeof(std::int64_t));
   mpi::check(call(MPI_Allgather, &mine, 3, MPI_INT64_T, all.data(), 3, MPI_INT64_T, node), "MPI_Allgather");
   peers_ = node::watch(all);

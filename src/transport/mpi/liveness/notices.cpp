@@ -94,7 +94,7 @@ void Notices::wait(std::span<MPI_Request> requests, const char* what) {
   const auto test = [&] {
     int there = 0;
     check(call(MPI_Testall, static_cast<int>(requests.size()), requests.data(), &there, MPI_STATUSES_IGNORE), what);
-    return there != 0 ? Seen::kEnd : Seen::kNothing;
+    return there != 0 ? TestResult::kEnd : TestResult::kNothing;
   };
   wait(test, kNap);
 }
@@ -102,32 +102,32 @@ void Notices::wait(std::span<MPI_Request> requests, const char* what) {
 void Notices::wait_for_messages(std::span<MPI_Request> requests, const char* what) {
   std::size_t ended = 0;
   const auto test = [&] {
-    auto seen = Seen::kNothing;
-    for (; ended < requests.size(); ++ended, seen = Seen::kProgress) {
+    auto result = TestResult::kNothing;
+    for (; ended < requests.size(); ++ended, result = TestResult::kProgress) {
       int there = 0;
       check(call(MPI_Test, &requests[ended], &there, MPI_STATUS_IGNORE), what);
-      if (there == 0) return seen;
+      if (there == 0) return result;
     }
-    return Seen::kEnd;
+    return TestResult::kEnd;
   };
   wait(test, kMessageNap);
 }
 
 void Notices::wait_until(base::FunctionRef<bool()> done) {
-  const auto test = [&] { return done() ? Seen::kEnd : Seen::kNothing; };
+  const auto test = [&] { return done() ? TestResult::kEnd : TestResult::kNothing; };
   wait(test, kMessageNap);
 }
 
-void Notices::wait(base::FunctionRef<Seen()> test, std::chrono::microseconds nap) {
+void Notices::wait(base::FunctionRef<TestResult()> test, std::chrono::microseconds nap) {
   try {
     auto moved = Clock::now();
     auto looked = moved;
     base::InterruptionTimer interruption;
     while (true) {
-      const Seen seen = test();
-      if (seen == Seen::kEnd) return;
+      const TestResult result = test();
+      if (result == TestResult::kEnd) return;
       const auto now = Clock::now();
-      if (seen == Seen::kProgress) moved = now;
+      if (result == TestResult::kProgress) moved = now;
       if (interruption.is_due(now)) liveness_.check_interruption();
       if (now - moved < kBusy && !given_up_) {
         ::sched_yield();

@@ -59,8 +59,8 @@ class Notices {
     node::Departed departed;
   };
   /// What there was to see of operations.
-  enum class Seen : std::uint8_t { kNothing, kProgress, kEnd };
-  void wait(base::FunctionRef<Seen()> test, std::chrono::microseconds nap);
+  enum class TestResult : std::uint8_t { kNothing, kProgress, kEnd };
+  void wait(base::FunctionRef<TestResult()> test, std::chrono::microseconds nap);
   void take();
   void send_on();
   void send(Wire& wire);

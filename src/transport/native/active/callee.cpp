@@ -45,11 +45,11 @@ void Callee::happened(std::uint32_t events) {
     if (payload_ == Payload::kAwaited) events &= EPOLLRDHUP | EPOLLHUP | EPOLLERR;
   }
   if ((events & EPOLLIN) != 0) return received(connection_->receive(*this));
-  if ((events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0) received(Connection::Received::kEnded);
+  if ((events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0) received(Connection::ReceiveResult::kEnded);
 }
 
-void Callee::received(Connection::Received how) {
-  if (how == Connection::Received::kEnded) common_.events.ended(this, rank_, took_leave_);
+void Callee::received(Connection::ReceiveResult how) {
+  if (how == Connection::ReceiveResult::kEnded) common_.events.ended(this, rank_, took_leave_);
 }
 
 std::optional<std::size_t> Callee::front_of(const FrameHead& head) {

@@ -56,7 +56,7 @@ class Callee : public EventHandler, private FrameTaker, public std::enable_share
   std::optional<std::span<std::byte>> begun(const FrameHead& head, std::span<const std::byte> front) override;
   void whole(const FrameHead& head) override;
   std::optional<std::span<std::byte>> arrived(const FrameHead& head, std::span<const std::byte> front);
-  void received(Connection::Received how);
+  void received(Connection::ReceiveResult how);
   void resume();
   void tell(ActiveFrame what, std::uint64_t tag);
 

@@ -145,7 +145,7 @@ void Caller::happened(std::uint32_t events, bool handler) {
   const auto open = connection();
   if (!open) return;
   if ((events & EPOLLOUT) != 0) open->flush();
-  const bool ended = open->receive(*this) == Connection::Received::kEnded;
+  const bool ended = open->receive(*this) == Connection::ReceiveResult::kEnded;
   const bool took_leave = took_leave_;
   receiving.unlock();
   // Another thread leaves it to the server's, which finds the same.

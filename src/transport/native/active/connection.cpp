@@ -121,7 +121,7 @@ void Connection::await(bool input) {
   if (socket_.number() >= 0) update();
 }
 
-Connection::Received Connection::receive(FrameTaker& taker) {
+Connection::ReceiveResult Connection::receive(FrameTaker& taker) {
   for (int turn = 0; turn < kTurnReads; ++turn) {
     auto room = input_.room();
     const std::size_t most = room[0].iov_len + room[1].iov_len;
@@ -130,22 +130,22 @@ Connection::Received Connection::receive(FrameTaker& taker) {
     message.msg_iovlen = room.size();
     const ssize_t got = ::recvmsg(socket_.number(), &message, MSG_DONTWAIT);
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return Received::kAll;
-    if (got <= 0) return Received::kEnded;
+    if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return ReceiveResult::kAll;
+    if (got <= 0) return ReceiveResult::kEnded;
     switch (input_.took(static_cast<std::size_t>(got), taker)) {
-      case FrameInput::Outcome::kWrong: return Received::kEnded;
-      case FrameInput::Outcome::kStalled: await(false); return Received::kAll;
+      case FrameInput::Outcome::kWrong: return ReceiveResult::kEnded;
+      case FrameInput::Outcome::kStalled: await(false); return ReceiveResult::kAll;
       case FrameInput::Outcome::kMore: break;
     }
-    if (static_cast<std::size_t>(got) < most) return Received::kAll;
+    if (static_cast<std::size_t>(got) < most) return ReceiveResult::kAll;
   }
-  return Received::kSome;
+  return ReceiveResult::kSome;
 }
 
-Connection::Received Connection::resume(std::span<std::byte> rest, FrameTaker& taker) {
+Connection::ReceiveResult Connection::resume(std::span<std::byte> rest, FrameTaker& taker) {
   switch (input_.resume(rest, taker)) {
-    case FrameInput::Outcome::kWrong: return Received::kEnded;
-    case FrameInput::Outcome::kStalled: return Received::kAll;
+    case FrameInput::Outcome::kWrong: return ReceiveResult::kEnded;
+    case FrameInput::Outcome::kStalled: return ReceiveResult::kAll;
     case FrameInput::Outcome::kMore: break;
   }
   await(true);

@@ -33,7 +33,7 @@ using FrameLine = std::list<OutgoingFrame>;
 /// threads  send() and flush() any; receive() one at a time; the others that of the server.
 class Connection {
  public:
-  enum class Received : std::uint8_t {
+  enum class ReceiveResult : std::uint8_t {
     kAll,    ///< all that there was
     kSome,   ///< for a while; there may be more
     kEnded,  ///< the other end has hung up, or broken the rules
@@ -51,9 +51,9 @@ class Connection {
   void send(FrameLine& frames) noexcept;
   /// Sends what is in line, as far as the system takes it.
   void flush() noexcept;
-  Received receive(FrameTaker& taker);
+  ReceiveResult receive(FrameTaker& taker);
   /// Where the rest of the body is to be put for which the taker had no room.
-  Received resume(std::span<std::byte> rest, FrameTaker& taker);
+  ReceiveResult resume(std::span<std::byte> rest, FrameTaker& taker);
   /// Whether the other end's host does not answer.
   bool is_silent() const;
   /// Sends a last frame, behind what is in line if that goes soon, and hangs up.  Nothing waits for room any more.

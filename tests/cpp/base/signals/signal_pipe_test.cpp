@@ -16,16 +16,16 @@
 namespace {
 
 using plait::base::leave_signals;
-using plait::base::SignalSeen;
+using plait::base::SignalRecord;
 using plait::base::watch_signals;
 
-std::vector<SignalSeen> all_of(int descriptor) {
+std::vector<SignalRecord> all_of(int descriptor) {
   pollfd one{descriptor, POLLIN, 0};
   ::poll(&one, 1, 5000);
-  std::array<SignalSeen, 16> seen{};
+  std::array<SignalRecord, 16> seen{};
   const ssize_t bytes = ::read(descriptor, seen.data(), sizeof seen);
   if (bytes <= 0) return {};
-  return {seen.begin(), seen.begin() + bytes / static_cast<ssize_t>(sizeof(SignalSeen))};
+  return {seen.begin(), seen.begin() + bytes / static_cast<ssize_t>(sizeof(SignalRecord))};
 }
 
 bool is_default(int number) {
@@ -39,7 +39,7 @@ TEST(SignalPipe, TellsOfSignalsOfOtherThreads) {
   const int descriptor = watch_signals(numbers);
   std::thread([] { ::pthread_kill(::pthread_self(), SIGUSR1); }).join();
   ::kill(::getpid(), SIGUSR2);
-  std::vector<SignalSeen> seen = all_of(descriptor);
+  std::vector<SignalRecord> seen = all_of(descriptor);
   if (seen.size() == 1) seen.push_back(all_of(descriptor).at(0));
   ASSERT_EQ(seen.size(), 2U);
   EXPECT_EQ(seen[0].number, SIGUSR1);

@@ -116,7 +116,7 @@ AccessSettings machine(int on_node) {
   return settings;
 }
 
-AccessAsked asked(const Case& access, const plan::AccessOptions& options, int workers, bool write) {
+AccessRequest asked(const Case& access, const plan::AccessOptions& options, int workers, bool write) {
   return {plan::Section(access.file_shape, access.file_order, access.region),
           access.layout,
           access.element_bytes,
@@ -187,7 +187,7 @@ TEST(SimulatedAccess, MakesTheRequestsAndMessagesOfRealAccesses) {
     AccessSettings settings = machine(on_node);
     settings.files.cached = i % 3 == 0;
     settings.files.through = i % 5 == 0;
-    const AccessAsked wanted = asked(access, options, workers, write);
+    const AccessRequest wanted = asked(access, options, workers, write);
     const AccessOutcome outcome = simulate_access(wanted, settings);
     ASSERT_NO_FATAL_FAILURE(expect_same(outcome, seen, on_node));
     ASSERT_NO_FATAL_FAILURE(expect_ends_meet(outcome));
@@ -220,7 +220,7 @@ AccessSettings idle_machine() {
   return settings;
 }
 
-AccessAsked rows(std::int64_t ranks, bool write = false, plan::Strategy strategy = plan::Strategy::kTwoPhase) {
+AccessRequest rows(std::int64_t ranks, bool write = false, plan::Strategy strategy = plan::Strategy::kTwoPhase) {
   const Extents shape{1024, 1024};
   return {plan::Section(shape, Order::kC, {}),
           Layout::parse("1024x1024 (block, *) onto (" + std::to_string(ranks) + ")"),
@@ -231,8 +231,8 @@ AccessAsked rows(std::int64_t ranks, bool write = false, plan::Strategy strategy
           {strategy}};
 }
 
-AccessAsked columns(std::int64_t ranks, bool write = false) {
-  AccessAsked asked = rows(ranks, write);
+AccessRequest columns(std::int64_t ranks, bool write = false) {
+  AccessRequest asked = rows(ranks, write);
   asked.layout = Layout::parse("1024x1024 (*, block) onto (" + std::to_string(ranks) + ")");
   return asked;
 }
@@ -304,7 +304,7 @@ TEST(SimulatedAccess, SharesLinksAndCores) {
 
 TEST(SimulatedAccess, AsksForTheFirstWindowsAlone) {
   AccessSettings settings = idle_machine();
-  AccessAsked asked = columns(2);
+  AccessRequest asked = columns(2);
   asked.options.memory_bytes = 1 << 16;
   const AccessOutcome all = simulate_access(asked, settings);
   settings.windows = 3;
@@ -316,7 +316,7 @@ TEST(SimulatedAccess, AsksForTheFirstWindowsAlone) {
 }
 
 TEST(SimulatedAccess, RefusesWhatCannotBe) {
-  const auto refused = [](const AccessAsked& asked, const AccessSettings& settings, const std::string& part) {
+  const auto refused = [](const AccessRequest& asked, const AccessSettings& settings, const std::string& part) {
     try {
       simulate_access(asked, settings);
       ADD_FAILURE() << "no error";
@@ -324,16 +324,16 @@ TEST(SimulatedAccess, RefusesWhatCannotBe) {
       EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
     }
   };
-  AccessAsked few = rows(8);
+  AccessRequest few = rows(8);
   few.ranks = 4;
   refused(few, idle_machine(), "has the rank 7, but there are 4 ranks");
-  AccessAsked many = rows(8);
+  AccessRequest many = rows(8);
   many.ranks = 5000;
   refused(many, idle_machine(), "ranks of one node = 5000, expected at most 4096");
   AccessSettings none = idle_machine();
   none.nodes.cores = 0;
   refused(rows(8), none, "cores of a node = 0");
-  AccessAsked direct = rows(8, false, plan::Strategy::kDirect);
+  AccessRequest direct = rows(8, false, plan::Strategy::kDirect);
   direct.section = plan::Section({100'000'000}, Order::kC, {});
   direct.layout = Layout::parse("100000000 (cyclic) onto (8)");
   refused(direct, idle_machine(), "expected at most 50000000");
@@ -343,7 +343,7 @@ TEST(SimulatedAccess, EndsWithWhatProgressThrows) {
   struct Stop {};
   AccessSettings settings = idle_machine();
   settings.nodes.ranks = 8;
-  AccessAsked asked = columns(512);
+  AccessRequest asked = columns(512);
   asked.options.memory_bytes = 1 << 16;
   EXPECT_THROW(simulate_access(asked, settings, [](double) { throw Stop(); }), Stop);
 }

@@ -9,7 +9,7 @@
 
 namespace plait::layout {
 
-struct Resolved {
+struct ResolvedLayout {
   const OwnerMap& owner_map(int dimension) const { return *owner_maps[static_cast<std::size_t>(dimension)]; }
 
   // As given.
@@ -31,7 +31,7 @@ struct Resolved {
 };
 
 /// A layout as it was given: see the constructor of Layout.
-struct GivenLayout {
+struct LayoutArguments {
   Extents shape;
   std::vector<Distribution> distributions;
   Extents grid;
@@ -41,7 +41,7 @@ struct GivenLayout {
 };
 
 /// errors  kArgument: as the constructor of Layout.
-Resolved resolve(GivenLayout given);
+ResolvedLayout resolve(LayoutArguments arguments);
 
 /// C or Fortran order as a list of dimensions.
 std::vector<int> dimensions_in(Order order, int dimensions);
