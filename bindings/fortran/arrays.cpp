@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
 #include "core/file/unclosed.hpp"
 #include "handle.hpp"
@@ -16,18 +17,20 @@
 namespace {
 
 using plait::Extents;
+using plait::base::Rejection;
 using plait::base::text;
 using plait::fortran::find;
 using plait::fortran::Table;
 using plait::fortran::Ticket;
 
-/// What is wrong with a local array, or nothing.
-std::string complaint(const CFI_cdesc_t& array, const Extents& wanted, std::int64_t element_bytes, std::int64_t rank) {
+/// Why an access cannot use a local array.
+Rejection array_rejection(const CFI_cdesc_t& array, const Extents& wanted, std::int64_t element_bytes,
+                          std::int64_t rank) {
   std::int64_t elements = 1;
   for (const std::int64_t extent : wanted) elements *= extent;
   // Nothing else is known of an array that is not allocated.
   if (array.base_addr == nullptr)
-    return elements == 0 ? std::string() : text("the local array of rank ", rank, " is not allocated");
+    return elements == 0 ? Rejection() : Rejection::because("the local array of rank ", rank, " is not allocated");
   const auto dimensions = static_cast<std::size_t>(array.rank);
   Extents found;
   for (std::size_t d = 0; d < dimensions; ++d) found.push_back(array.dim[d].extent);
@@ -35,12 +38,12 @@ std::string complaint(const CFI_cdesc_t& array, const Extents& wanted, std::int6
   const bool assumed = dimensions > 0 && found.back() == -1;
   if (assumed && dimensions == wanted.size()) found.back() = wanted.back();
   if (found != wanted)
-    return text("the local array of rank ", rank, " has the shape ", plait::shape_to_string(found),
-                ", but the layout says ", plait::shape_to_string(wanted), "; allocate it with layout%local_shape(",
-                rank, ")");
+    return Rejection::because("the local array of rank ", rank, " has the shape ", plait::shape_to_string(found),
+                              ", but the layout says ", plait::shape_to_string(wanted),
+                              "; allocate it with layout%local_shape(", rank, ")");
   if (static_cast<std::int64_t>(array.elem_len) != element_bytes)
-    return text("the elements of the local array have ", array.elem_len, " bytes, those of the file ", element_bytes,
-                "; use the file's type");
+    return Rejection::because("the elements of the local array have ", array.elem_len, " bytes, those of the file ",
+                              element_bytes, "; use the file's type");
   return {};
 }
 
@@ -78,8 +81,8 @@ plait_status access_file(plait_file* file, const Wanted& wanted, plait_request**
   Extents steps;
   if (mine != 0) {
     plait_layout_padded_shape(wanted.layout, wanted.rank, dimensions, shape.data());
-    const std::string wrong = complaint(*wanted.array, shape, element_bytes, wanted.rank);
-    if (!wrong.empty()) return plait_file_refuse(file, wrong.c_str());
+    if (const Rejection rejection = array_rejection(*wanted.array, shape, element_bytes, wanted.rank))
+      return plait_file_refuse(file, rejection.reason().c_str());
     for (int d = 0; d < dimensions; ++d)
       steps.push_back(wanted.array->base_addr == nullptr ? 0 : wanted.array->dim[d].sm);
   }

@@ -7,6 +7,7 @@
 #include <exception>
 #include <string>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
 #include "gaps.hpp"
 #include "handle.hpp"
@@ -93,9 +94,9 @@ plait_status plait_fortran_dio_move(Ticket dio, std::int64_t offset, const CFI_c
   plait_dio* const handle = find<plait_dio>(dio);
   std::int64_t bytes = 0;
   const plait_status status = guarded(handle, [&] {
-    std::string wrong;
-    const std::int64_t elements = plait::fortran::elements_without_gaps(*array, wrong);
-    if (elements < 0) refuse(wrong);
+    plait::base::Rejection rejection;
+    const std::int64_t elements = plait::fortran::elements_without_gaps(*array, rejection);
+    if (elements < 0) rejection.raise();
     bytes = elements * static_cast<std::int64_t>(array->elem_len);
   });
   if (status != PLAIT_OK) return status;

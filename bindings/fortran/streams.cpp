@@ -6,25 +6,25 @@
 #include <cstdint>
 #include <string>
 
-#include "base/text.hpp"
+#include "base/errors.hpp"
 #include "gaps.hpp"
 #include "handles.hpp"
 
 namespace {
 
-using plait::base::text;
+using plait::base::Rejection;
 using plait::fortran::find;
 using plait::fortran::Table;
 using plait::fortran::Ticket;
 
-/// The elements of an array, or -1 with a complaint.
-std::int64_t elements_of(const CFI_cdesc_t& array, std::int64_t element_bytes, std::string& wrong) {
+/// Counts the elements of an array; -1 with a rejection if a stream cannot use it.
+std::int64_t elements_of(const CFI_cdesc_t& array, std::int64_t element_bytes, Rejection& rejection) {
   if (array.base_addr != nullptr && static_cast<std::int64_t>(array.elem_len) != element_bytes) {
-    wrong = text("the elements of the array have ", array.elem_len, " bytes, those of the file ", element_bytes,
-                 "; use the file's type");
+    rejection = Rejection::because("the elements of the array have ", array.elem_len, " bytes, those of the file ",
+                                   element_bytes, "; use the file's type");
     return -1;
   }
-  return plait::fortran::elements_without_gaps(array, wrong);
+  return plait::fortran::elements_without_gaps(array, rejection);
 }
 
 /// What goes through a stream.
@@ -37,9 +37,9 @@ struct Transfer {
 
 /// With `request` it is started.
 plait_status move(plait_stream* stream, const Transfer& what, plait_request** request) {
-  std::string wrong;
-  const std::int64_t elements = elements_of(what.array, what.element_bytes, wrong);
-  if (elements < 0) return plait_stream_refuse(stream, wrong.c_str());
+  Rejection rejection;
+  const std::int64_t elements = elements_of(what.array, what.element_bytes, rejection);
+  if (elements < 0) return plait_stream_refuse(stream, rejection.reason().c_str());
   void* const data = what.array.base_addr;
   if (what.write) {
     *what.done = elements;

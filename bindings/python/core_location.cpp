@@ -29,10 +29,10 @@ void bind_formats(nb::module_& module) {
   module.def(
       "refused_attributes",
       [](const std::string& target, const ArrayAttributes& attributes, bool of_group) {
-        std::vector<std::string> why;
+        std::vector<std::string> reasons;
         for (const ArrayAttribute& one : attributes)
-          why.push_back(container::format_named(target).rejected_attribute(target, one, of_group));
-        return why;
+          reasons.push_back(container::format_named(target).attribute_rejection(target, one, of_group).reason());
+        return reasons;
       },
       "target"_a, "attributes"_a, "of_group"_a);
   module.def("locate", &driver::locate, "name"_a, nb::call_guard<Unlocked>());
@@ -69,7 +69,7 @@ void bind_member(nb::module_& module) {
       .def_ro("element", &Member::element)
       .def_ro("stored", &Member::stored)
       .def_ro("kept", &Member::kept)
-      .def_ro("refused", &Member::refused)
+      .def_prop_ro("refused", [](const Member& self) { return self.rejection.reason(); })
       .def_ro("has_elements", &Member::has_elements)
       .def_prop_ro("fill", [](const Member& self) { return nb::bytes(self.fill.data(), self.fill.size()); });
 }

@@ -1,5 +1,8 @@
-/// Functions that throw an Error whose message consists of several parts.
+/// Functions that throw an Error whose message consists of several parts, and reasons for such errors.
 #pragma once
+
+#include <string>
+#include <utility>
 
 #include "base/text.hpp"
 #include "plait/error.hpp"
@@ -18,5 +21,37 @@ template <typename... Parts>
 [[noreturn]] void throw_system_error(int code, const Parts&... parts) {
   throw Error(ErrorKind::kSystem, text(parts...), code);
 }
+
+/// States why something cannot be done; a default-constructed Rejection says that it can.  Example:
+///
+///   Rejection check(const Entry& entry) {
+///     if (entry.encrypted()) return Rejection::because("it is encrypted; write it without a password");
+///     return {};
+///   }
+///   if (const Rejection rejection = check(entry)) rejection.raise(file, ": ");
+class [[nodiscard]] Rejection {
+ public:
+  Rejection() = default;
+  /// Rejects for a reason, a clause that completes an error, or allows if the reason is empty.
+  explicit Rejection(std::string reason) : reason_(std::move(reason)) {}
+  /// Rejects for the reason that text() makes of the parts.
+  template <typename... Parts>
+  static Rejection because(const Parts&... parts) {
+    return Rejection(text(parts...));
+  }
+
+  /// True if it rejects.
+  explicit operator bool() const { return !reason_.empty(); }
+  /// The reason; empty if it does not reject.
+  const std::string& reason() const { return reason_; }
+  /// Throws the reason after a prefix, of whose parts text() makes one.  errors  kArgument, always.
+  template <typename... Parts>
+  [[noreturn]] void raise(const Parts&... prefix) const {
+    throw_argument_error(prefix..., reason_);
+  }
+
+ private:
+  std::string reason_;
+};
 
 }  // namespace plait::base

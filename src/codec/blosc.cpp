@@ -51,7 +51,7 @@ class BloscCodec : public Codec {
     if (options_.element_bytes < 1 || options_.element_bytes > kMostElement) options_.element_bytes = 1;
   }
   std::string words() const override { return base::text("blosc ", options_.compressor); }
-  std::string missing() const override { return loaded() == nullptr ? kMissing : ""; }
+  base::Rejection missing_library() const override { return base::Rejection(loaded() == nullptr ? kMissing : ""); }
   std::size_t most_encoded(std::size_t bytes) const override { return bytes + kHead; }
   std::size_t encode(std::span<const std::byte> plain, std::span<std::byte> room) const override {
     if (plain.size() > std::numeric_limits<int>::max() - kHead)

@@ -25,9 +25,9 @@ std::string Chain::words() const {
   return out;
 }
 
-std::string Chain::missing() const {
+base::Rejection Chain::missing_library() const {
   for (const auto& one : codecs_)
-    if (std::string found = one->missing(); !found.empty()) return found;
+    if (base::Rejection missing = one->missing_library()) return missing;
   return {};
 }
 

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "base/errors.hpp"
+
 namespace plait::codec {
 
 /// One step.  Without state: any number of threads may use it.
@@ -16,8 +18,8 @@ class Codec {
   virtual ~Codec() = default;
   /// What it is, for people: `zstd`.
   virtual std::string words() const = 0;
-  /// Names the library that the codec needs and that is not installed, with advice; empty if the codec can be used.
-  virtual std::string missing() const { return {}; }
+  /// Names the library that the codec needs if it is not installed, with advice.
+  virtual base::Rejection missing_library() const { return {}; }
   /// The most bytes that encode() makes of so many.
   virtual std::size_t most_encoded(std::size_t bytes) const = 0;
   /// How many it makes of so many, where that depends on nothing else.
@@ -44,8 +46,8 @@ class Chain {
   const std::vector<std::shared_ptr<const Codec>>& codecs() const { return codecs_; }
   /// `not packed`, `zstd`, `shuffle, gzip`.
   std::string words() const;
-  /// Returns missing() of the first codec that cannot be used; empty if all can be used.
-  std::string missing() const;
+  /// Returns missing_library() of the first codec that cannot be used.
+  base::Rejection missing_library() const;
   /// The most bytes that so many become; of the whole chain, or of its first `steps` codecs.
   std::size_t most_encoded(std::size_t bytes) const { return most_encoded(bytes, codecs_.size()); }
   std::size_t most_encoded(std::size_t bytes, std::size_t steps) const;

@@ -20,6 +20,7 @@ namespace plait::container {
 
 namespace {
 
+using base::Rejection;
 using base::text;
 using Json = nlohmann::ordered_json;
 
@@ -248,22 +249,22 @@ ArrayAttributes attributes_of_json(const Json& object) {
   return found;
 }
 
-std::string refused_by_json(const ArrayAttribute& attribute) {
-  if (!attribute.refused.empty()) return attribute.refused;
+Rejection json_rejection(const ArrayAttribute& attribute) {
+  if (!attribute.refused.empty()) return Rejection(attribute.refused);
   const std::size_t nesting = attribute.is_json() ? nesting_of(attribute.texts.front()) : attribute.shape.size();
   if (nesting + kAround > kMostNesting)
-    return text("it is nested ", nesting, " deep, and Plait reads at most ", kMostNesting - kAround);
+    return Rejection::because("it is nested ", nesting, " deep, and Plait reads at most ", kMostNesting - kAround);
   if (attribute.is_texts() || attribute.is_json()) return {};
   if (attribute.dtype.size() < 2 || std::string_view("biufc").find(attribute.dtype[1]) == std::string_view::npos)
-    return text("JSON has no place for values of the type ", attribute.dtype);
+    return Rejection::because("JSON has no place for values of the type ", attribute.dtype);
   return {};
 }
 
 Json json_of_attributes(const ArrayAttributes& attributes, const std::string& where) {
   Json object = Json::object();
   for (const ArrayAttribute& one : attributes) {
-    if (const std::string why = refused_by_json(one); !why.empty())
-      base::throw_argument_error(where, ": the attribute \"", one.name, "\" cannot be written: ", why,
+    if (const Rejection rejection = json_rejection(one))
+      base::throw_argument_error(where, ": the attribute \"", one.name, "\" cannot be written: ", rejection.reason(),
                                  "; leave it out");
     if (one.is_json()) {
       Json value = Json::parse(marked_json(one.texts.front()), nullptr, false);

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/errors.hpp"
 #include "plait/array_description.hpp"
 
 namespace plait::container {
@@ -27,8 +28,8 @@ ArrayAttributes attributes_of_json(const nlohmann::ordered_json& object);
 /// An object with them, for json_text().  errors  kArgument: a type that JSON has not; nested too deep.
 nlohmann::ordered_json json_of_attributes(const ArrayAttributes& attributes, const std::string& where);
 
-/// Why JSON cannot have it; empty: it can.
-std::string refused_by_json(const ArrayAttribute& attribute);
+/// Why JSON cannot have an attribute.
+base::Rejection json_rejection(const ArrayAttribute& attribute);
 
 /// The value of an attribute that is one number; NaN and infinities are as fill values of Zarr spell them.
 nlohmann::json json_of_number(const ArrayAttribute& attribute);

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/errors.hpp"
 #include "plait/array_description.hpp"
 
 namespace plait::container {
@@ -37,8 +38,8 @@ struct Member : Content {
   std::string kept{};       ///< how they are kept there, in words
   /// Where in the head of a new file the place of the array is written, for formats that know it only at the end.
   std::int64_t told_at = 0;
-  /// Why it cannot be opened; empty: it can.
-  std::string refused{};
+  /// Why it cannot be opened.
+  base::Rejection rejection{};
   /// False for an array that has a name and attributes, but no shape and no elements (a null dataspace of HDF5).
   bool has_elements = true;
 };

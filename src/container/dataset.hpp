@@ -32,7 +32,7 @@ class AttributeWriter {
   /// Called before any change of elements takes effect.  One rank calls it, when all ranks have written.
   /// errors  kSystem: why write() would fail, as far as this can be known.
   virtual void prepare() = 0;
-  /// Changes the attributes, which Format::rejected_attribute() permits.  The rank that has called prepare() calls it.
+  /// Changes the attributes, which Format::attribute_rejection() permits.  The rank that has called prepare() calls it.
   /// errors  kSystem.
   virtual void write(const AttributeChanges& changes) = 0;
 };

@@ -4,9 +4,9 @@
 
 namespace plait::container {
 
-std::string Format::rejected_attribute(const std::string& name, const ArrayAttribute& /*attribute*/,
-                                       bool /*of_group*/) const {
-  return base::text("files such as ", name, " have no attributes");
+base::Rejection Format::attribute_rejection(const std::string& name, const ArrayAttribute& /*attribute*/,
+                                            bool /*of_group*/) const {
+  return base::Rejection::because("files such as ", name, " have no attributes");
 }
 
 }  // namespace plait::container

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/errors.hpp"
 #include "container/content.hpp"
 #include "container/dataset.hpp"
 #include "container/folder_format.hpp"
@@ -116,8 +117,9 @@ class Format {
                                               std::string_view /*encoded*/) const {
     return create(name, options);
   }
-  /// Returns why a new file of that name does not keep an attribute, of a group or of an array; empty: it does.
-  virtual std::string rejected_attribute(const std::string& name, const ArrayAttribute& attribute, bool of_group) const;
+  /// Returns why a new file of that name cannot have an attribute, of a group or of an array.
+  virtual base::Rejection attribute_rejection(const std::string& name, const ArrayAttribute& attribute,
+                                              bool of_group) const;
 
   /// nullptr: its files are ordinary files.
   virtual const FolderFormat* folder() const { return nullptr; }

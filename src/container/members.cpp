@@ -37,7 +37,7 @@ const Member& chosen(const std::vector<Member>& members, const std::string& path
   const auto found = array ? std::ranges::find(members, *array, &Member::name) : members.begin();
   if (found == members.end())
     base::throw_argument_error(file, " holds no array \"", *array, "\"; it holds: ", names_shown(members));
-  if (!found->refused.empty()) base::throw_argument_error(file, "::", found->name, ": ", found->refused);
+  if (found->rejection) found->rejection.raise(file, "::", found->name, ": ");
   return *found;
 }
 

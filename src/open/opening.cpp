@@ -87,8 +87,8 @@ void fields(Codec& codec, base::Record<Codec, FoundArray>& found) {
 void check_attributes(const std::string& name, const Format& made, const FileOptions& wanted) {
   const auto check = [&](const ArrayAttributes& attributes, bool of_group) {
     for (const ArrayAttribute& one : attributes)
-      if (const std::string why = made.rejected_attribute(name, one, of_group); !why.empty())
-        base::throw_argument_error(name, ": the attribute \"", one.name, "\" cannot be written: ", why,
+      if (const base::Rejection rejection = made.attribute_rejection(name, one, of_group))
+        base::throw_argument_error(name, ": the attribute \"", one.name, "\" cannot be written: ", rejection.reason(),
                                    "; leave it out");
   };
   check(wanted.attributes, false);

@@ -89,7 +89,7 @@ class AttributeReader {
   void read_numbers(bool is_null) {
     Element element = element_of(hdf5_, type_.id());
     found_.dtype = std::move(element.dtype);
-    found_.refused = std::move(element.refused);
+    found_.refused = element.rejection.reason();
     const auto bytes = static_cast<std::size_t>(element.bytes);
     if (!found_.refused.empty() || is_null || !has_room(bytes)) return;
     found_.values.resize(static_cast<std::size_t>(count_of(found_)) * bytes);

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/errors.hpp"
 #include "container/encoding.hpp"
 #include "plait/file_options.hpp"
 
@@ -66,9 +67,9 @@ constexpr TextPadding last_value(TextPadding /*any*/) { return TextPadding::kSpa
 struct Dataset {
   ArrayType type;
   TextPadding padding = TextPadding::kNull;
-  std::string element;   ///< the type's name in h5dump, without `H5T_`
-  std::string refused;   ///< why it cannot be opened; empty if it can
-  bool is_null = false;  ///< its dataspace is null: it has no shape and no elements
+  std::string element;        ///< the type's name in h5dump, without `H5T_`
+  base::Rejection rejection;  ///< why it cannot be opened
+  bool is_null = false;       ///< its dataspace is null: it has no shape and no elements
   std::int64_t stored = 0;
   std::vector<std::byte> fill;  ///< one element
   bool has_own_fill = false;    ///< the file states a fill value; not packed()
@@ -89,7 +90,7 @@ struct Dataset {
   ArrayAttributes attributes;           ///< not packed()
   std::string path;                     ///< in the file; not packed()
   std::int64_t header = 0;              ///< where its object header lies in the file; not packed()
-  std::string unchangeable;             ///< why its chunks cannot get other offsets; empty: they can.  Not packed().
+  base::Rejection relocation;           ///< why its chunks cannot get other offsets; not packed()
   std::int64_t tree_children = 64;      ///< most of a node of a chunk index; not packed()
   std::optional<Changes> changes;       ///< of one that is being changed so
 

@@ -19,8 +19,8 @@ char order_of(const Library& hdf5, hid_t type, std::size_t bytes) {
 
 std::string_view end_of(char order) { return order == '<' ? "LE" : order == '>' ? "BE" : ""; }
 
-Element refused(std::string words, const std::string& why) {
-  return {{}, std::move(words), 0, text(why, ", which Plait does not read; use h5py for it")};
+Element unsupported(std::string words, const std::string& why) {
+  return {{}, std::move(words), 0, base::Rejection::because(why, ", which Plait does not read; use h5py for it")};
 }
 
 Element integer_of(const Library& hdf5, hid_t type, bool is_signed, const char* kind) {
@@ -29,8 +29,8 @@ Element integer_of(const Library& hdf5, hid_t type, bool is_signed, const char* 
   std::string words = text(kind, bytes * 8, end_of(order));
   const bool whole = hdf5->H5Tget_precision(type) == bytes * 8 && hdf5->H5Tget_offset(type) == 0;
   if (!whole || order == '?' || (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8))
-    return refused(std::move(words), text("its elements are integers of ", hdf5->H5Tget_precision(type), " bits in ",
-                                          bytes, bytes == 1 ? " byte" : " bytes"));
+    return unsupported(std::move(words), text("its elements are integers of ", hdf5->H5Tget_precision(type),
+                                              " bits in ", bytes, bytes == 1 ? " byte" : " bytes"));
   return {text(order, is_signed ? 'i' : 'u', bytes), std::move(words), static_cast<std::int64_t>(bytes), {}};
 }
 
@@ -56,9 +56,9 @@ Element float_of(const Library& hdf5, hid_t type) {
             static_cast<std::int64_t>(bytes),
             {}};
   }
-  return refused(text("FLOAT", bytes * 8, end_of(order)),
-                 text("its elements are floats of ", exponent_bits, " bits of exponent and ", mantissa_bits,
-                      " of mantissa in ", bytes, bytes == 1 ? " byte" : " bytes"));
+  return unsupported(text("FLOAT", bytes * 8, end_of(order)),
+                     text("its elements are floats of ", exponent_bits, " bits of exponent and ", mantissa_bits,
+                          " of mantissa in ", bytes, bytes == 1 ? " byte" : " bytes"));
 }
 
 std::string member_name(const Library& hdf5, hid_t type, unsigned number) {
@@ -70,10 +70,10 @@ std::string member_name(const Library& hdf5, hid_t type, unsigned number) {
 }
 
 Element complex_of(const Element& part) {
-  if (!part.refused.empty()) return part;
+  if (part.rejection) return part;
   const std::int64_t bytes = 2 * part.bytes;
   if (part.dtype.size() < 3 || part.dtype[1] != 'f' || part.bytes < 4)
-    return refused(text("COMPLEX_", part.words), "its elements are complex numbers of parts that NumPy has not");
+    return unsupported(text("COMPLEX_", part.words), "its elements are complex numbers of parts that NumPy has not");
   return {text(part.dtype[0], 'c', bytes), text("COMPLEX_", part.words), bytes, {}};
 }
 
@@ -90,7 +90,7 @@ Element compound_of(const Library& hdf5, hid_t type) {
         hdf5->H5Tget_class(imaginary.id()) == H5T_FLOAT) {
       const Element part = float_of(hdf5, real.id());
       const auto bytes = static_cast<std::size_t>(part.bytes);
-      if (part.refused.empty() && part.dtype == float_of(hdf5, imaginary.id()).dtype &&
+      if (!part.rejection && part.dtype == float_of(hdf5, imaginary.id()).dtype &&
           hdf5->H5Tget_member_offset(type, 0) == 0 && hdf5->H5Tget_member_offset(type, 1) == bytes &&
           hdf5->H5Tget_size(type) == 2 * bytes)
         return complex_of(part);
@@ -99,7 +99,7 @@ Element compound_of(const Library& hdf5, hid_t type) {
   std::string names;
   for (int i = 0; i < count && i < 4; ++i)
     base::append_parts(names, i == 0 ? "" : ", ", member_name(hdf5, type, static_cast<unsigned>(i)));
-  return refused("COMPOUND", text("its elements are records (", names, count > 4 ? ", ..." : "", ")"));
+  return unsupported("COMPOUND", text("its elements are records (", names, count > 4 ? ", ..." : "", ")"));
 }
 
 /// NumPy's bool is what h5py writes as FALSE and TRUE.
@@ -138,12 +138,12 @@ Element element_of(const Library& hdf5, hid_t type) {
     case H5T_OPAQUE: return uninterpreted(hdf5, type, 'V', "OPAQUE");
     case H5T_STRING:
       if (hdf5->H5Tis_variable_str(type) <= 0) return uninterpreted(hdf5, type, 'S', "STRING");
-      return refused("STRING VARIABLE", "its elements are texts of any length");
-    case H5T_REFERENCE: return refused("REFERENCE", "its elements are references to other objects");
-    case H5T_VLEN: return refused("VLEN", "its elements are sequences of any length");
-    case H5T_ARRAY: return refused("ARRAY", "its elements are arrays themselves");
-    case H5T_TIME: return refused("TIME", "its elements are times in HDF5's own format");
-    default: return refused("UNKNOWN", "its elements have a type that this version of HDF5 does not describe");
+      return unsupported("STRING VARIABLE", "its elements are texts of any length");
+    case H5T_REFERENCE: return unsupported("REFERENCE", "its elements are references to other objects");
+    case H5T_VLEN: return unsupported("VLEN", "its elements are sequences of any length");
+    case H5T_ARRAY: return unsupported("ARRAY", "its elements are arrays themselves");
+    case H5T_TIME: return unsupported("TIME", "its elements are times in HDF5's own format");
+    default: return unsupported("UNKNOWN", "its elements have a type that this version of HDF5 does not describe");
   }
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "base/errors.hpp"
 #include "container/hdf5/library.hpp"
 
 namespace plait::container::hdf5 {
@@ -12,12 +13,11 @@ struct Element {
   std::string dtype;  ///< as .npy files spell it
   std::string words;  ///< as h5dump calls it, without `H5T_`
   std::int64_t bytes = 0;
-  /// Why arrays of it cannot be opened; empty: they can.
-  std::string refused;
+  base::Rejection rejection;  ///< why arrays of it cannot be opened
 };
 
 /// Integers and floats of both byte orders, booleans and other enumerations, complex numbers (of HDF5 2.0, and pairs
-/// `r` and `i`), texts of fixed length, and opaque bytes; all others are refused.
+/// `r` and `i`), texts of fixed length, and opaque bytes; all others are rejected.
 Element element_of(const Library& hdf5, hid_t type);
 
 }  // namespace plait::container::hdf5

@@ -26,6 +26,7 @@ namespace plait::container::hdf5 {
 
 namespace {
 
+using base::Rejection;
 using base::text;
 
 constexpr std::size_t kDeepest = 200;
@@ -37,7 +38,7 @@ std::string& link_out() {
   return name;
 }
 
-herr_t refuse_link_out(const char* /*from*/, const char* /*link*/, const char* to, const char* /*object*/, unsigned*,
+herr_t reject_link_out(const char* /*from*/, const char* /*link*/, const char* to, const char* /*object*/, unsigned*,
                        hid_t, void*) {
   link_out() = to;
   return -1;
@@ -82,7 +83,7 @@ HdfFile::HdfFile(store::Store& store, const std::string& path, For what)
 
 void HdfFile::finish_opening() {
   inside_ = Handle(hdf5_->H5Pcreate(hdf5_->H5P_CLS_LINK_ACCESS_ID_g), hdf5_->H5Pclose);
-  if (!inside_ || hdf5_->H5Pset_elink_cb(inside_.id(), refuse_link_out, nullptr) < 0) damaged("its links");
+  if (!inside_ || hdf5_->H5Pset_elink_cb(inside_.id(), reject_link_out, nullptr) < 0) damaged("its links");
   const Handle root(hdf5_->H5Oopen(file_.id(), "/", 0), hdf5_->H5Oclose);
   of_netcdf_ = is_netcdf_name(path_) || hdf5_->H5Aexists(root.id(), "_NCProperties") > 0;
 }
@@ -163,7 +164,7 @@ std::vector<NamedDataset> HdfFile::datasets(std::string_view group) {
   visit(top, [&](const std::string& name, hid_t object, haddr_t address, int kind) {
     if (kind == H5I_GROUP) groups_.push_back({name, attributes_of(hdf5_, object, of_netcdf_)});
     if (kind < 0) {
-      found.emplace_back(name).dataset.refused = text("it cannot be opened", hdf5_.why());
+      found.emplace_back(name).dataset.rejection = Rejection::because("it cannot be opened", hdf5_.why());
       dimensions.emplace_back();
     }
     if (kind != H5I_DATASET) return;
@@ -171,7 +172,7 @@ std::vector<NamedDataset> HdfFile::datasets(std::string_view group) {
     defined.add(object, address, name);
     if (is_only_dimension(hdf5_, object)) return;
     NamedDataset& one = found.emplace_back(name);
-    one.dataset = describe_or_refuse(object, one.name);
+    one.dataset = describe_or_reject(object, one.name);
     one.attributes = attributes_of(hdf5_, object, of_netcdf_);
     dimensions.push_back(read_dimensions(hdf5_, object, address, one.dataset.type.shape.size()));
   });
@@ -232,7 +233,7 @@ Dataset HdfFile::dataset(std::string_view name) {
     if (scales.needs_all(its, found)) add_all_scales(scales);
     scales.extend_records(its, found);
   }
-  if (!found.refused.empty()) base::throw_argument_error(shown, ": ", found.refused);
+  if (found.rejection) found.rejection.raise(shown, ": ");
   found.attributes = attributes_of(hdf5_, object.id(), of_netcdf_);
   found.path = stored;
   found.header = static_cast<std::int64_t>(address_of(object.id()));
@@ -243,13 +244,13 @@ Dataset HdfFile::dataset(std::string_view name) {
   return found;
 }
 
-Dataset HdfFile::describe_or_refuse(hid_t dataset, const std::string& name) const {
+Dataset HdfFile::describe_or_reject(hid_t dataset, const std::string& name) const {
   try {
     return describe(dataset, shown_name(path_, name));
   } catch (const Error& error) {
     if (error.system_code() != EIO) throw;
     Dataset unreadable;
-    unreadable.refused = text("it cannot be read", hdf5_.why());
+    unreadable.rejection = Rejection::because("it cannot be read", hdf5_.why());
     return unreadable;
   }
 }
@@ -261,18 +262,18 @@ Dataset HdfFile::describe(hid_t dataset, const std::string& shown) const {
   if (!properties || !type) damaged(text("the dataset ", shown));
   Element element = element_of(hdf5_, type.id());
   found.element = std::move(element.words);
-  found.refused = std::move(element.refused);
+  found.rejection = std::move(element.rejection);
   found.type.dtype = std::move(element.dtype);
   found.type.element_bytes = element.bytes;
   found.stored = static_cast<std::int64_t>(hdf5_->H5Dget_storage_size(dataset));
   describe_space(dataset, found);
-  const auto refused = [&](const std::string& why) {
-    if (found.refused.empty()) found.refused = why;
+  const auto reject = [&](const char* reason) {
+    if (!found.rejection) found.rejection = Rejection(reason);
   };
   switch (hdf5_->H5Pget_layout(properties.id())) {
     case H5D_CONTIGUOUS:
       if (hdf5_->H5Pget_external_count(properties.id()) > 0) {
-        refused("its elements lie in other files, which Plait does not follow; copy it by h5repack");
+        reject("its elements lie in other files, which Plait does not follow; copy it by h5repack");
       } else if (const haddr_t at = hdf5_->H5Dget_offset(dataset); at != HADDR_UNDEF) {
         found.storage = Storage::kWhole;
         found.offset = static_cast<std::int64_t>(at);
@@ -284,16 +285,16 @@ Dataset HdfFile::describe(hid_t dataset, const std::string& shown) const {
       describe_chunks(properties.id(), found, shown);
       break;
     case H5D_VIRTUAL:
-      refused(
+      reject(
           "it is a virtual dataset, a view of others that may lie in other files; open those, or copy it by "
           "h5repack");
       break;
-    default: refused("its layout is of a kind that Plait does not read; copy it by h5repack"); break;
+    default: reject("its layout is of a kind that Plait does not read; copy it by h5repack"); break;
   }
-  if (!found.refused.empty()) return found;
+  if (found.rejection) return found;
   const std::optional<std::int64_t> bytes = bytes_of(found.type.shape, found.type.element_bytes);
   if (!bytes) {
-    found.refused = "it has more than 2^63 - 1 bytes";
+    found.rejection = Rejection("it has more than 2^63 - 1 bytes");
     return found;
   }
   found.padding = padding_of(type.id());
@@ -324,7 +325,7 @@ void HdfFile::describe_space(hid_t dataset, Dataset& found) const {
   std::array<hsize_t, kMaxDimensions> most{};
   if (kind != H5S_SIMPLE || count < 0 || count > kMaxDimensions ||
       hdf5_->H5Sget_simple_extent_dims(space.id(), extents.data(), most.data()) < 0) {
-    found.refused = "it has no shape (a null dataspace), and so no elements";
+    found.rejection = Rejection("it has no shape (a null dataspace), and so no elements");
     found.is_null = kind == H5S_NULL;
     return;
   }
@@ -359,15 +360,15 @@ void HdfFile::describe_chunks(hid_t properties, Dataset& found, const std::strin
                          values.begin() + static_cast<std::ptrdiff_t>(std::min(value_count, values.size())));
     name.back() = '\0';
     filter.name = name.data();
-    if (found.refused.empty()) found.refused = why_not(filter);
+    if (!found.rejection) found.rejection = filter_rejection(filter);
   }
-  if (!found.refused.empty()) return;
+  if (found.rejection) return;
   const std::optional<std::int64_t> bytes = bytes_of(found.chunk, found.type.element_bytes);
   if (bytes.value_or(0) == 0 || !found.chunks_fit())
-    found.refused = "its chunks have no bytes, or more than 2^63 - 1 in all";
+    found.rejection = Rejection("its chunks have no bytes, or more than 2^63 - 1 in all");
   else if (*bytes > kMostPacked && !found.filters.empty())
-    found.refused = text("its chunks have ", *bytes, " bytes, and Plait unpacks at most ", kMostPacked,
-                         "; copy it by h5repack into smaller ones");
+    found.rejection = Rejection::because("its chunks have ", *bytes, " bytes, and Plait unpacks at most ", kMostPacked,
+                                         "; copy it by h5repack into smaller ones");
 }
 
 void HdfFile::read_fill(hid_t type, hid_t properties, Dataset& found) const {
@@ -376,7 +377,7 @@ void HdfFile::read_fill(hid_t type, hid_t properties, Dataset& found) const {
   found.has_own_fill =
       hdf5_->H5Pfill_value_defined(properties, &defined) >= 0 && defined == H5D_FILL_VALUE_USER_DEFINED;
   if (found.has_own_fill && hdf5_->H5Pget_fill_value(properties, type, found.fill.data()) < 0)
-    found.refused = "its fill value cannot be read";
+    found.rejection = Rejection("its fill value cannot be read");
   found.pad_with_null(found.fill);
 }
 

@@ -57,8 +57,8 @@ class HdfFile {
   Handle open_object(const std::string& name, const std::string& shown) const;
   std::uint64_t address_of(hid_t object) const;
   Dataset describe(hid_t dataset, const std::string& shown) const;
-  /// Describes a dataset.  If it is damaged, states the reason in Dataset::refused, so that listings can go on.
-  Dataset describe_or_refuse(hid_t dataset, const std::string& name) const;
+  /// Describes a dataset.  If it is damaged, states the reason in Dataset::rejection, so that listings can go on.
+  Dataset describe_or_reject(hid_t dataset, const std::string& name) const;
   TextPadding padding_of(hid_t type) const;
   void describe_space(hid_t dataset, Dataset& found) const;
   void describe_chunks(hid_t properties, Dataset& found, const std::string& shown) const;

@@ -60,9 +60,10 @@ void HdfFile::describe_file(Dataset& found) const {
       hdf5_->H5Pget_istore_k(creation.id(), &half) < 0)
     damaged("the properties of the file");
   if (user_block > 0)
-    found.unchangeable = text("its file begins with a block of ", user_block, " bytes of a user's own");
+    found.relocation =
+        base::Rejection::because("its file begins with a block of ", user_block, " bytes of a user's own");
   if (kept || strategy == H5F_FSPACE_STRATEGY_PAGE)
-    found.unchangeable = "its file is organized in pages, or says which parts of it are free";
+    found.relocation = base::Rejection("its file is organized in pages, or says which parts of it are free");
   found.tree_children = 2 * std::int64_t{half};
 }
 

@@ -84,19 +84,20 @@ std::string filter_words(const Filter& filter) {
   return text(one->name, ' ', filter.values.front());
 }
 
-std::string why_not(const Filter& filter) {
+base::Rejection filter_rejection(const Filter& filter) {
   const KnownFilter* const one = known(filter);
-  if (one != nullptr && one->codec != nullptr) return one->codec(filter)->missing();
+  if (one != nullptr && one->codec != nullptr) return one->codec(filter)->missing_library();
   const std::string name = one != nullptr ? std::string(one->name) : filter.name;
-  return text("its chunks are packed by filter ", filter.id, name.empty() ? "" : " (", name, name.empty() ? "" : ")",
-              ", which Plait does not unpack; copy it by h5repack (with hdf5plugin's filters) to another one: shuffle, "
-              "deflate, fletcher32, lzf, szip, lz4, zstd or blosc");
+  return base::Rejection::because(
+      "its chunks are packed by filter ", filter.id, name.empty() ? "" : " (", name, name.empty() ? "" : ")",
+      ", which Plait does not unpack; copy it by h5repack (with hdf5plugin's filters) to another one: shuffle, "
+      "deflate, fletcher32, lzf, szip, lz4, zstd or blosc");
 }
 
 codec::Chain chain_of(const std::vector<Filter>& filters, std::uint32_t left_out) {
   std::vector<CodecPointer> codecs;
   for (std::size_t i = 0; i < filters.size(); ++i) {
-    if (const std::string why = why_not(filters[i]); !why.empty()) base::throw_argument_error(why);
+    if (const base::Rejection rejection = filter_rejection(filters[i])) rejection.raise();
     if (i >= 32 || (left_out >> i & 1U) == 0) codecs.push_back(known(filters[i])->codec(filters[i]));
   }
   return codec::Chain(std::move(codecs));

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/errors.hpp"
 #include "codec/codec.hpp"
 #include "container/hdf5/dataset.hpp"
 
@@ -16,9 +17,9 @@ inline constexpr std::int64_t kMostPacked = std::int64_t{2} << 30;
 
 /// `deflate 4`; `filter 32008 (bitshuffle)` of one that is not known.
 std::string filter_words(const Filter& filter);
-/// Why chunks with it cannot be unpacked; empty: they can.
-std::string why_not(const Filter& filter);
-/// Those that are not left out (bit i: filter i), in their order.  errors  kArgument: why_not().
+/// Why chunks with it cannot be unpacked.
+base::Rejection filter_rejection(const Filter& filter);
+/// Those that are not left out (bit i: filter i), in their order.  errors  kArgument: filter_rejection().
 codec::Chain chain_of(const std::vector<Filter>& filters, std::uint32_t left_out);
 
 /// Of those that Plait only unpacks, for chunks that it writes: bit i, filter i.

@@ -47,9 +47,9 @@ class Hdf5 : public Format {
                                                  std::string_view encoded) const override {
     return attach_file(name, options, encoded);
   }
-  std::string rejected_attribute(const std::string& name, const ArrayAttribute& attribute,
-                                 bool /*of_group*/) const override {
-    return refused_by_hdf5(attribute, is_netcdf_name(name));
+  base::Rejection attribute_rejection(const std::string& name, const ArrayAttribute& attribute,
+                                      bool /*of_group*/) const override {
+    return hdf5_rejection(attribute, is_netcdf_name(name));
   }
 };
 

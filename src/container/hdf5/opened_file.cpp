@@ -28,7 +28,7 @@ Member member_of(NamedDataset& found) {
   member.attributes = std::move(found.attributes);
   member.element = std::move(dataset.element);
   member.stored = dataset.stored;
-  member.refused = std::move(dataset.refused);
+  member.rejection = std::move(dataset.rejection);
   member.has_elements = !dataset.is_null;
   return member;
 }
@@ -54,7 +54,7 @@ OpenedDataset::OpenedDataset(Content content, const std::shared_ptr<ChangedDatas
 std::string OpenedDataset::encoded() const { return packed(dataset_->dataset()); }
 
 void OpenedDataset::prepare_changes() {
-  if (const std::string why = dataset_->refuses_writes(); !why.empty()) base::throw_argument_error(why);
+  dataset_->check_writable();
   if (changed_) changed_->prepare();
 }
 
@@ -91,8 +91,7 @@ OpenedHdfFile::OpenedHdfFile(std::shared_ptr<store::Store> store, std::string na
 std::vector<Member> OpenedHdfFile::arrays() {
   const auto array = array_name(name_).array;
   std::vector<Member> members = members_of(HdfFile(*store_, file_).datasets(array.value_or("")));
-  if (array && members.size() == 1 && !members.front().refused.empty())
-    base::throw_argument_error(name_, ": ", members.front().refused);
+  if (array && members.size() == 1 && members.front().rejection) members.front().rejection.raise(name_, ": ");
   return members;
 }
 

@@ -94,22 +94,24 @@ std::unique_ptr<store::Pending> DatasetStore::submit_read(std::vector<ReadSegmen
   return std::make_unique<PendingPieces>(*this, std::move(pending), std::move(made));
 }
 
-std::string DatasetStore::refuses_writes() const {
-  const char* why = nullptr;
+void DatasetStore::check_writable() const {
+  const char* why = "";
   if (dataset_.storage == Storage::kInside) why = "it lies within the description of the dataset (compact)";
   if (dataset_.storage == Storage::kNone && size_ > 0)
     why = "it has no place in the file yet, as nothing has been written";
   if (!dataset_.stored_shape.empty()) why = "it has fewer records in the file than its unlimited dimension";
   if (dataset_.padding == TextPadding::kSpace) why = "its texts are padded with blanks";
-  return why == nullptr ? std::string() : not_changed(why);
+  check_changeable(base::Rejection(why));
 }
 
-std::string DatasetStore::not_changed(std::string_view why) const {
-  return text(name_, " cannot be changed in place: ", why, "; copy it to a new file, or write it by h5py");
+void DatasetStore::check_changeable(const base::Rejection& rejection) const {
+  if (rejection)
+    base::throw_argument_error(name_, " cannot be changed in place: ", rejection.reason(),
+                               "; copy it to a new file, or write it by h5py");
 }
 
 std::unique_ptr<store::Pending> DatasetStore::submit_write(std::vector<WriteSegment> segments) {
-  if (const std::string why = refuses_writes(); !why.empty()) base::throw_argument_error(why);
+  check_writable();
   std::vector<WriteSegment> pieces;
   for (const WriteSegment& segment : segments) {
     check(segment.offset, segment.bytes);

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/errors.hpp"
 #include "codec/codec.hpp"
 #include "container/hdf5/dataset.hpp"
 #include "store/store.hpp"
@@ -39,12 +40,12 @@ class DatasetStore : public store::Store {
   std::int64_t size() override { return size_; }
   bool grows() const override { return false; }
   std::unique_ptr<store::Pending> submit_read(std::vector<store::ReadSegment> segments) override;
-  /// errors  kArgument: refuses_writes().
+  /// errors  As check_writable().
   std::unique_ptr<store::Pending> submit_write(std::vector<store::WriteSegment> segments) override;
   void sync() override { file_->sync(); }
 
-  /// Why elements cannot be changed in place; empty: they can.
-  std::string refuses_writes() const;
+  /// errors  kArgument: elements cannot be changed in place.
+  void check_writable() const;
 
   /// Reads where nothing lies as it is in the file.  recent: the chunk that this batch has unpacked last; other threads
   /// may unpack others meanwhile.
@@ -60,7 +61,8 @@ class DatasetStore : public store::Store {
   const std::shared_ptr<store::Store>& shared_file() const { return file_; }
   Dataset& changed_dataset() { return dataset_; }
   std::int64_t chunk_bytes() const { return chunk_bytes_; }
-  std::string not_changed(std::string_view why) const;
+  /// Throws if there is a reason why the dataset cannot be changed in place.  errors  kArgument.
+  void check_changeable(const base::Rejection& rejection) const;
 
  private:
   /// Reads strings of a contiguous dataset, and pads them with NUL.

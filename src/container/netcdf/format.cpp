@@ -32,8 +32,8 @@ class Classic : public Format {
   std::unique_ptr<NewFile> create(const std::string& name, const FileOptions& /*options*/) const override {
     base::throw_argument_error(name, ": new files of classic netCDF are not written; Plait writes netCDF-4");
   }
-  std::string rejected_attribute(const std::string& /*name*/, const ArrayAttribute& /*attribute*/,
-                                 bool /*of_group*/) const override {
+  base::Rejection attribute_rejection(const std::string& /*name*/, const ArrayAttribute& /*attribute*/,
+                                      bool /*of_group*/) const override {
     return {};  // the format has attributes of all kinds, but no writer here
   }
 };

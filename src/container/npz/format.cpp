@@ -28,6 +28,7 @@ namespace plait::container::npz {
 
 namespace {
 
+using base::Rejection;
 using base::text;
 using gzip::GzipStore;
 
@@ -35,16 +36,16 @@ constexpr std::string_view kNpy = ".npy";
 constexpr std::int64_t kAlignment = 64;
 constexpr std::int64_t kBlock = std::int64_t{4} << 20;
 
-/// Why an entry cannot be read; empty: it can.
-std::string refused(const Entry& entry) {
-  if (entry.encrypted()) return "it is encrypted; write the archive without a password";
+/// Why an entry cannot be read.
+Rejection entry_rejection(const Entry& entry) {
+  if (entry.encrypted()) return Rejection("it is encrypted; write the archive without a password");
   if (entry.method != kStored && entry.method != kDeflated)
-    return text(
+    return Rejection::because(
         "it is packed by the method ", entry.method,
         " of zip files, and Plait unpacks deflated ones only; write it by numpy.savez or numpy.savez_compressed");
   if (entry.method == kStored && entry.packed != entry.unpacked)
-    return text("it is stored, but the directory says that ", entry.packed, " bytes hold ", entry.unpacked,
-                "; copy or download the file again");
+    return Rejection::because("it is stored, but the directory says that ", entry.packed, " bytes hold ",
+                              entry.unpacked, "; copy or download the file again");
   return {};
 }
 
@@ -60,7 +61,7 @@ std::vector<Member> members_of(const std::vector<Entry>& entries, const std::str
     member.name = npy::is_utf8(name) ? std::string(name) : npy::utf8_of_latin1(name);
     member.stored = entry.packed;
     member.kept = entry.method == kStored ? "stored" : entry.method == kDeflated ? "deflated" : "packed otherwise";
-    member.refused = refused(entry);
+    member.rejection = entry_rejection(entry);
     found.push_back(&entry);
   }
   if (members.empty() && !entries.empty())
@@ -87,7 +88,7 @@ std::vector<Member> list(store::Store& store, const std::string& file) {
   for (std::size_t i = 0; i < members.size(); ++i) {
     Member& member = members[i];
     const Entry& entry = *found[i];
-    if (!member.refused.empty()) continue;
+    if (member.rejection) continue;
     const std::string name = text(file, "::", member.name);
     const std::shared_ptr<PartStore> part = part_of(whole, entry, file, name);
     try {
@@ -113,7 +114,7 @@ std::vector<Member> list(store::Store& store, const std::string& file) {
       if (entry.method == kStored) member.data_offset += part->rows().begin;
       member.element = header.descr;
     } catch (const Error& error) {  // others can be read
-      member.refused = error.what();
+      member.rejection = Rejection(error.what());
     }
   }
   return members;

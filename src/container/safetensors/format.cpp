@@ -104,11 +104,11 @@ class Safetensors : public Format {
       made.file_bytes = std::max(made.file_bytes, member.data_offset + member.stored);
     return std::make_unique<NewFile>(std::move(made));
   }
-  std::string rejected_attribute(const std::string& /*path*/, const ArrayAttribute& attribute,
-                                 bool of_group) const override {
-    if (!of_group) return "safetensors files have no attributes of arrays";
+  base::Rejection attribute_rejection(const std::string& /*path*/, const ArrayAttribute& attribute,
+                                      bool of_group) const override {
+    if (!of_group) return base::Rejection("safetensors files have no attributes of arrays");
     if (attribute.is_texts() && attribute.shape.empty() && attribute.refused.empty()) return {};
-    return "safetensors files have texts as attributes of the file, and nothing else";
+    return base::Rejection("safetensors files have texts as attributes of the file, and nothing else");
   }
 };
 

@@ -187,15 +187,17 @@ Member member_of(const Told& told, std::int64_t data_begin, std::int64_t data_by
   member.data_offset = data_begin + begin;
   const auto* type = std::ranges::find(kTypes, told.type, &ElementType::name);
   if (type == kTypes.end()) {
-    member.refused = text("elements of the type ", told.type,
-                          " are not known to Plait; convert the array with a program that knows them");
+    member.rejection =
+        base::Rejection::because("elements of the type ", told.type,
+                                 " are not known to Plait; convert the array with a program that knows them");
     return member;
   }
   member.type.dtype = type->dtype;
   member.type.element_bytes = type->bits / 8;
   if (type->bits % 8 != 0) {
-    member.refused = text("elements of the type ", told.type, " have ", type->bits,
-                          " bits, and Plait moves whole bytes; convert the array with a program that knows them");
+    member.rejection = base::Rejection::because(
+        "elements of the type ", told.type, " have ", type->bits,
+        " bits, and Plait moves whole bytes; convert the array with a program that knows them");
     return member;
   }
   if (bytes_of(told.shape, type->bits / 8) != member.stored)

@@ -24,6 +24,7 @@ namespace plait::container::zarr {
 namespace {
 
 namespace fs = std::filesystem;
+using base::Rejection;
 using base::text;
 
 constexpr int kDeepest = 32;
@@ -62,7 +63,7 @@ Member member_of(store::ObjectStore& objects, const std::string& object, const s
     try {
       read();
     } catch (const Error& error) {  // the other fields can still be read
-      if (member.refused.empty()) member.refused = error.what();
+      if (!member.rejection) member.rejection = Rejection(error.what());
     }
   };
   Metadata metadata;
@@ -71,8 +72,10 @@ Member member_of(store::ObjectStore& objects, const std::string& object, const s
   attempt([&] { take_attributes(member, attributes_in(content, objects, object), content, file); });
   member.element = metadata.element;
   member.stored = bytes_below(objects, object.substr(0, object.rfind('/') + 1));
-  if (member.refused.empty()) member.kept = chunks_text(metadata);
-  if (member.refused.empty()) member.refused = metadata.packing.missing();
+  if (!member.rejection) {
+    member.kept = chunks_text(metadata);
+    member.rejection = metadata.packing.missing_library();
+  }
   return member;
 }
 
@@ -100,7 +103,7 @@ void collect(store::ObjectStore& objects, const std::string& prefix, const std::
     Member& member = members.emplace_back();
     member.name = name;
     member.kept = "chunks";
-    member.refused = failure.what();
+    member.rejection = Rejection(failure.what());
     return;
   }
   if (std::ranges::count(prefix, '/') == kDeepest || members.size() > kMostArrays)
@@ -225,9 +228,9 @@ class Zarr : public Format, public FolderFormat {
     return std::make_unique<ZarrNewFile>(new_array(name, options),
                                          keeps ? store::Sharing::kResumable : store::Sharing::kPrivate);
   }
-  std::string rejected_attribute(const std::string& /*name*/, const ArrayAttribute& attribute,
-                                 bool /*of_group*/) const override {
-    return refused_by_json(attribute);
+  Rejection attribute_rejection(const std::string& /*name*/, const ArrayAttribute& attribute,
+                                bool /*of_group*/) const override {
+    return json_rejection(attribute);
   }
   const FolderFormat* folder() const override { return this; }
   std::string file_of(std::string_view path, std::optional<std::string_view> array) const override {

@@ -144,7 +144,7 @@ void parse_2(const Document& document, Metadata& found) {
 }  // namespace
 
 void Metadata::check_codecs(const std::string& file) const {
-  if (const std::string missing = packing.missing(); !missing.empty()) base::throw_argument_error(file, ": ", missing);
+  if (const base::Rejection missing = packing.missing_library()) missing.raise(file, ": ");
 }
 
 std::string Metadata::words() const {

@@ -31,11 +31,12 @@ std::uint64_t sum_of(const ArrayAttribute& value) {
 
 void File::Impl::check_attribute(const std::string& name, const ArrayAttribute* value) const {
   if (value != nullptr) container::check_attributes({*value}, path_);
-  std::string why = value == nullptr ? std::string() : format_->rejected_attribute(path_, *value, false);
-  if (why.empty() && dataset_->attribute_writer() == nullptr)
-    why = "attributes of files of this format do not change in place; copy the array to a new file";
-  if (why.empty()) return;
-  base::throw_argument_error(path_, ": the attribute \"", name, "\" cannot be changed: ", why);
+  base::Rejection rejection;
+  if (value != nullptr) rejection = format_->attribute_rejection(path_, *value, false);
+  if (!rejection && dataset_->attribute_writer() == nullptr)
+    rejection =
+        base::Rejection("attributes of files of this format do not change in place; copy the array to a new file");
+  if (rejection) rejection.raise(path_, ": the attribute \"", name, "\" cannot be changed: ");
 }
 
 void File::Impl::change_attribute(const std::string& name, const std::optional<ArrayAttribute>& value) {

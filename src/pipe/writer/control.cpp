@@ -214,21 +214,21 @@ void WriterControl::abort(const std::string& why) noexcept {
   }
 }
 
-std::string WriterControl::mismatch(const AttachRequest& reader) const {
-  if (type_.element_bytes == 0) return "";  // each step says what it has
+base::Rejection WriterControl::mismatch(const AttachRequest& reader) const {
+  if (type_.element_bytes == 0) return {};  // each step says what it has
   const bool same = reader.dtype.empty() || type_.dtype.empty() || reader.dtype == type_.dtype;
   const bool fits = same || copy::ElementCast::find(type_.dtype, reader.dtype, reader.casting);
-  if (fits && (!reader.shape || *reader.shape == type_.shape)) return "";
+  if (fits && (!reader.shape || *reader.shape == type_.shape)) return {};
   std::string casting;
   if (!fits && reader.casting != copy::Casting::kNo) {
     casting = text("; casting=", to_string(reader.casting), " does not convert ", type_.dtype, " to ", reader.dtype);
   } else if (!fits && copy::ElementCast::find(type_.dtype, reader.dtype, copy::Casting::kSameKind)) {
     casting = text("; to have elements converted, let the reader open pipe:", options_.name, "?casting=same_kind");
   }
-  return text(shown_, ": the two ends differ: ", who_, " writes ", words(type_), ", but ", reader.who, " reads ",
-              shape_to_string(reader.shape.value_or(type_.shape)), ' ',
-              reader.dtype.empty() ? type_.dtype : reader.dtype,
-              "; let both say the same, or the reader neither shape nor dtype", casting);
+  return base::Rejection::because(shown_, ": the two ends differ: ", who_, " writes ", words(type_), ", but ",
+                                  reader.who, " reads ", shape_to_string(reader.shape.value_or(type_.shape)), ' ',
+                                  reader.dtype.empty() ? type_.dtype : reader.dtype,
+                                  "; let both say the same, or the reader neither shape nor dtype", casting);
 }
 
 /// For steps from those on that are held now.
@@ -248,22 +248,22 @@ void WriterControl::attach(const std::shared_ptr<Peer>& peer, std::span<const st
   if (readers_.contains(peer->number()))
     base::throw_system_error(EPROTO, "a reader registered twice over one connection");
   const auto request = base::decode<AttachRequest>(body, kOtherEnd);
-  std::string why = mismatch(request);
+  base::Rejection rejection = mismatch(request);
   int code = EINVAL;
   look_at_boards();
   if (schedule_.over()) {
     // The reader waits for the next writer of the name.
-    why = text("the writer of ", shown_, ", ", who_, ", has just closed it");
+    rejection = base::Rejection::because("the writer of ", shown_, ", ", who_, ", has just closed it");
     code = ECONNREFUSED;
   } else if (!aborted_.empty()) {
-    why = aborted_;
+    rejection = base::Rejection(aborted_);
     code = ECONNREFUSED;
-  } else if (!why.empty() && options_.when_full == WhenFull::kWait && std::cmp_less(come_, options_.readers)) {
+  } else if (rejection && options_.when_full == WhenFull::kWait && std::cmp_less(come_, options_.readers)) {
     // It was to be one of those that the writer waits for; anybody else who is mistaken stops nobody.
-    trouble_ = why;
+    trouble_ = rejection.reason();
   }
-  if (!why.empty()) {
-    const std::string answer = base::encode(Refusal{code, why});
+  if (rejection) {
+    const std::string answer = base::encode(Refusal{code, rejection.reason()});
     send(*peer, Frame::kRefused, std::as_bytes(std::span(answer)));
     peer->close();
   } else {

@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 
+#include "base/errors.hpp"
 #include "pipe/board.hpp"
 #include "pipe/description.hpp"
 #include "pipe/messages.hpp"
@@ -66,8 +67,8 @@ class WriterControl {
     bool joined() const { return board && board->joined(); }
   };
   void attach(const std::shared_ptr<transport::native::Peer>& peer, std::span<const std::byte> body);
-  /// Why what a reader expects is not met; empty: it is.
-  std::string mismatch(const AttachRequest& reader) const;
+  /// Why what a reader expects is not met.
+  base::Rejection mismatch(const AttachRequest& reader) const;
   /// Sends a reader that waits what there is for it.
   void serve(Reader& reader);
   void serve_all();

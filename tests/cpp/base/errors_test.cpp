@@ -56,5 +56,26 @@ TEST(Errors, OfMissingFoldersHaveACodeAndAHint) {
                "exist");
 }
 
+TEST(Rejection, AllowsByDefault) {
+  const Rejection allowed;
+  EXPECT_FALSE(allowed);
+  EXPECT_EQ(allowed.reason(), "");
+  EXPECT_FALSE(Rejection(""));
+}
+
+TEST(Rejection, StatesAReason) {
+  const Rejection rejection = Rejection::because("it has ", 3, " dimensions");
+  EXPECT_TRUE(rejection);
+  EXPECT_EQ(rejection.reason(), "it has 3 dimensions");
+}
+
+TEST(Rejection, IsThrownAsAnArgumentError) {
+  const auto error = thrown([] { Rejection("it is encrypted").raise("a.npz", "::", 7, ": "); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->kind(), ErrorKind::kArgument);
+  EXPECT_EQ(error->system_code(), 0);
+  EXPECT_STREQ(error->what(), "a.npz::7: it is encrypted");
+}
+
 }  // namespace
 }  // namespace plait::base

@@ -77,7 +77,7 @@ ChangedDataset::~ChangedDataset() {
 
 void ChangedDataset::prepare() {
   Dataset& own = changed_dataset();
-  if (!own.unchangeable.empty()) base::throw_argument_error(not_changed(own.unchangeable));
+  check_changeable(own.relocation);
   lock_ = locked(file().name(), name());
   // Others may have changed it since it was read.
   if (const Dataset now = HdfFile(file(), file().name()).dataset(own.path);
@@ -85,7 +85,7 @@ void ChangedDataset::prepare() {
     base::throw_system_error(EBUSY, name(), " has been changed by another program while it was opened; open it again");
   old_size_ = file().size();
   fields_ = find_fields(file(), own.header);
-  if (!fields_.why.empty()) base::throw_argument_error(not_changed(fields_.why));
+  check_changeable(fields_.rejection);
   old_length_ = read_number(file(), fields_.length);
   old_index_ = read_number(file(), fields_.index);
   // What lies behind the end has no meaning, but may have been left by a program that was killed.

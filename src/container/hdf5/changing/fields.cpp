@@ -120,7 +120,8 @@ class HeaderReader {
     if (message.size() < 16) damaged(file_, "a message", at);
     const std::uint64_t version = number_in(message, 0, 1);
     if (version > 3 || version == 0)
-      fields_.why = "its index is one of those that HDF5 has had since 1.10 (written with libver=\"latest\")";
+      fields_.rejection =
+          base::Rejection("its index is one of those that HDF5 has had since 1.10 (written with libver=\"latest\")");
     // The version, the kind and the number of dimensions, or all these and 5 more bytes.
     fields_.index.at = at + (version < 3 ? 8 : 3);
     if (!is_second_) return;
@@ -204,7 +205,8 @@ ChangedFields find_fields(store::Store& file, std::int64_t header) {
   if (!is_old) fields.length = {fields.length.at, 0, 48};
   if (version > 3 || number_in(front, sizes, 1) != kNumberBytes || number_in(front, sizes + 1, 1) != kNumberBytes ||
       number_in(front, base, kNumberBytes) != 0) {
-    fields.why = "its file has offsets of another size than 8 bytes, or a front of a version that Plait does not know";
+    fields.rejection = base::Rejection(
+        "its file has offsets of another size than 8 bytes, or a superblock of a version that Plait does not know");
     return fields;
   }
   HeaderReader(file, fields).read(header);

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 
+#include "base/errors.hpp"
 #include "store/store.hpp"
 
 namespace plait::container::hdf5 {
@@ -23,9 +24,9 @@ std::uint64_t read_number(store::Store& file, const NumberField& field);
 void write_number(store::Store& file, const NumberField& field, std::uint64_t value);
 
 struct ChangedFields {
-  NumberField length;  ///< of the file, in its superblock, of versions 0 to 3
-  NumberField index;   ///< where the index of the chunks of a dataset is: a B-tree of version 1
-  std::string why;     ///< there is none, because the file says so otherwise; empty: these are they
+  NumberField length;         ///< of the file, in its superblock, of versions 0 to 3
+  NumberField index;          ///< where the index of the chunks of a dataset is: a B-tree of version 1
+  base::Rejection rejection;  ///< why the file has no such numbers
 };
 
 /// header: where the object header of the dataset, of version 1 or 2, begins.

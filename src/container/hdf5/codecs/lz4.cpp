@@ -40,7 +40,9 @@ Decompress& decompress() {
 class Lz4 : public codec::Codec {
  public:
   std::string words() const override { return "lz4"; }
-  std::string missing() const override { return loaded_lz4() == nullptr ? kLz4Missing : ""; }
+  base::Rejection missing_library() const override {
+    return base::Rejection(loaded_lz4() == nullptr ? kLz4Missing : "");
+  }
   std::size_t most_encoded(std::size_t bytes) const override { return bytes + bytes / 128 + 64; }
   std::size_t encode(std::span<const std::byte> /*plain*/, std::span<std::byte> /*room*/) const override {
     base::throw_argument_error("lz4 is only unpacked; choose another filter");

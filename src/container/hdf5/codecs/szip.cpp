@@ -50,7 +50,9 @@ class Szip : public codec::Codec {
     std::copy_n(values.begin(), std::min(values.size(), values_.size()), values_.begin());
   }
   std::string words() const override { return "szip"; }
-  std::string missing() const override { return loaded_szip() == nullptr ? kSzipMissing : ""; }
+  base::Rejection missing_library() const override {
+    return base::Rejection(loaded_szip() == nullptr ? kSzipMissing : "");
+  }
   std::size_t most_encoded(std::size_t bytes) const override { return bytes + bytes / 8 + 64; }
   std::size_t encode(std::span<const std::byte> /*plain*/, std::span<std::byte> /*room*/) const override {
     base::throw_argument_error("szip is only unpacked; choose another filter");

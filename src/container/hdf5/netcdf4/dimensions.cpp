@@ -216,7 +216,7 @@ bool ScaleTable::needs_all(const Dimensions& dimensions, const Dataset& dataset)
 }
 
 void ScaleTable::extend_records(const Dimensions& dimensions, Dataset& dataset) {
-  if (dataset.storage != Storage::kChunks || !dataset.refused.empty()) return;
+  if (dataset.storage != Storage::kChunks || dataset.rejection) return;
   const Extents stored = dataset.type.shape;
   for (const std::int64_t unlimited : dataset.unlimited) {
     const auto d = static_cast<std::size_t>(unlimited);
@@ -226,7 +226,8 @@ void ScaleTable::extend_records(const Dimensions& dimensions, Dataset& dataset) 
   if (dataset.type.shape == stored) return;
   dataset.stored_shape = stored;
   if (!dataset.has_own_fill) dataset.missing = netcdf_fill(dataset.type.dtype);
-  if (!dataset.chunks_fit()) dataset.refused = "it has more than 2^63 - 1 bytes, with its missing records";
+  if (!dataset.chunks_fit())
+    dataset.rejection = base::Rejection("it has more than 2^63 - 1 bytes, with its missing records");
 }
 
 std::int64_t ScaleTable::records(haddr_t scale) {

@@ -17,6 +17,7 @@ namespace plait::container::hdf5 {
 
 namespace {
 
+using base::Rejection;
 using base::text;
 
 /// The library keeps attributes in messages of less than 64 KiB, in the format that all versions read.
@@ -83,27 +84,30 @@ Handle type_in_netcdf(const Library& hdf5, hid_t object, const std::string& dtyp
 
 }  // namespace
 
-std::string refused_by_hdf5(const ArrayAttribute& attribute, bool of_netcdf) {
-  if (!attribute.refused.empty()) return attribute.refused;
-  if (is_internal(attribute.name, false)) return "HDF5 and netCDF-4 keep dimensions under this name";
+Rejection hdf5_rejection(const ArrayAttribute& attribute, bool of_netcdf) {
+  if (!attribute.refused.empty()) return Rejection(attribute.refused);
+  if (is_internal(attribute.name, false)) return Rejection("HDF5 and netCDF-4 keep dimensions under this name");
   if (attribute.shape.size() > H5S_MAX_RANK)
-    return text("it has ", attribute.shape.size(), " dimensions, and HDF5's attributes at most ", H5S_MAX_RANK);
+    return Rejection::because("it has ", attribute.shape.size(), " dimensions, and HDF5's attributes at most ",
+                              H5S_MAX_RANK);
   if (attribute.is_json())
-    return "HDF5's attributes are numbers and texts, and lists of these, but this is nested, null or of several types";
+    return Rejection(
+        "HDF5's attributes are numbers and texts, and lists of these, but this is nested, null or of several types");
   if (attribute.is_texts()) {
     for (const std::string& one : attribute.texts)
-      if (one.find('\0') != std::string::npos) return "HDF5's texts have no bytes of zero";
-    if (attribute.texts.size() > kMostBytes / 16) return text("it has more than ", kMostBytes / 16, " texts");
+      if (one.find('\0') != std::string::npos) return Rejection("HDF5's texts have no bytes of zero");
+    if (attribute.texts.size() > kMostBytes / 16)
+      return Rejection::because("it has more than ", kMostBytes / 16, " texts");
     return {};
   }
   if (attribute.values.size() > kMostBytes)
-    return text("it has ", attribute.values.size(), " bytes, and HDF5's attributes at most ", kMostBytes);
+    return Rejection::because("it has ", attribute.values.size(), " bytes, and HDF5's attributes at most ", kMostBytes);
   const bool known =
       attribute.dtype.size() > 2 && std::string_view("biufcSV").find(attribute.dtype[1]) != std::string_view::npos;
-  if (!known) return text("HDF5 has no values of the type ", attribute.dtype);
+  if (!known) return Rejection::because("HDF5 has no values of the type ", attribute.dtype);
   const std::string_view kind = std::string_view(attribute.dtype).substr(1);
   if (of_netcdf && (kind == "f12" || kind == "f16" || kind == "c24" || kind == "c32"))
-    return text("netCDF has no numbers of the type ", attribute.dtype);
+    return Rejection::because("netCDF has no numbers of the type ", attribute.dtype);
   return {};
 }
 
@@ -135,9 +139,9 @@ void write_plain_text(const Library& hdf5, hid_t object, const std::string& name
 
 void write_attribute(const Library& hdf5, hid_t object, const ArrayAttribute& attribute, bool of_netcdf,
                      const std::string& shown) {
-  if (const std::string why = refused_by_hdf5(attribute, of_netcdf); !why.empty())
-    base::throw_argument_error(shown, ": the attribute \"", attribute.name, "\" cannot be written: ", why,
-                               "; leave it out");
+  if (const Rejection rejection = hdf5_rejection(attribute, of_netcdf))
+    base::throw_argument_error(shown, ": the attribute \"", attribute.name,
+                               "\" cannot be written: ", rejection.reason(), "; leave it out");
   if (attribute.is_texts()) return write_texts(hdf5, object, attribute, of_netcdf, shown);
   const ArrayAttribute made = of_netcdf ? as_in_netcdf(attribute) : attribute;
   const Handle type = of_netcdf ? type_in_netcdf(hdf5, object, made.dtype) : new_type(hdf5, made.dtype);

@@ -3,17 +3,18 @@
 
 #include <string>
 
+#include "base/errors.hpp"
 #include "container/hdf5/library.hpp"
 #include "plait/array_description.hpp"
 
 namespace plait::container::hdf5 {
 
-/// Why HDF5 files, or those of netCDF, do not keep an attribute; empty: they do.
-std::string refused_by_hdf5(const ArrayAttribute& attribute, bool of_netcdf);
+/// Why HDF5 files, or those of netCDF, cannot have an attribute.
+base::Rejection hdf5_rejection(const ArrayAttribute& attribute, bool of_netcdf);
 
 /// Writes one.  of_netcdf: as netCDF has it, a list of numbers or a text of a fixed length; complex numbers and bytes
 /// have a type with a name in the file, without which netCDF's library does not see them.
-/// errors  kArgument: refused_by_hdf5().  kSystem: the library fails.
+/// errors  kArgument: hdf5_rejection().  kSystem: the library fails.
 void write_attribute(const Library& hdf5, hid_t object, const ArrayAttribute& attribute, bool of_netcdf,
                      const std::string& shown);
 
