@@ -229,9 +229,9 @@ plait_status plait_explain(const plait_file* file, const plait_layout* layout, c
 plait_status plait_file_times(const plait_file* file, double* io, double* copy, double* wait, double* total);
 /** For a caller that finds its own arguments wrong: makes the call that the other ranks make next fail with this error
  *  on all ranks.  Returns PLAIT_ERROR_ARGUMENT. */
-plait_status plait_file_refuse(plait_file* file, const char* message);
+plait_status plait_file_fail(plait_file* file, const char* message);
 /** The same for the calls that take the communicator itself. */
-plait_status plait_comm_refuse(const plait_comm* comm, const char* message);
+plait_status plait_comm_fail(const plait_comm* comm, const char* message);
 
 /* ---- Requests ---- */
 
@@ -271,8 +271,8 @@ plait_status plait_stream_start_write(plait_stream* stream, const void* data, in
 plait_status plait_stream_tell(const plait_stream* stream, int64_t* element);
 /** Mode 0: of this rank.  Mode 1: of all.  Modes 2 to 4: collective. */
 plait_status plait_stream_seek(plait_stream* stream, int64_t element);
-/** As plait_file_refuse; in modes 0 and 1 for this process alone. */
-plait_status plait_stream_refuse(plait_stream* stream, const char* message);
+/** As plait_file_fail; in modes 0 and 1 for this process alone. */
+plait_status plait_stream_fail(plait_stream* stream, const char* message);
 
 /* ---- Redistribution: copies arrays in memory from one layout to another ---- */
 
@@ -312,8 +312,8 @@ plait_status plait_redistribution_start(plait_redistribution* plan, const void* 
 plait_status plait_redistribution_start_parts(plait_redistribution* plan, const plait_const_part* from,
                                               int64_t from_count, const plait_part* to, int64_t to_count,
                                               plait_request** request);
-/** As plait_file_refuse. */
-plait_status plait_redistribution_refuse(plait_redistribution* plan, const char* message);
+/** As plait_file_fail. */
+plait_status plait_redistribution_fail(plait_redistribution* plan, const char* message);
 /** Describes the messages, runs and staging memory of this rank, as text.  Not collective. */
 plait_status plait_redistribution_explain(const plait_redistribution* plan, char** text);
 

@@ -1,5 +1,6 @@
 // Reading and writing.
 
+#include "base/errors.hpp"
 #include "local_arrays.hpp"
 #include "objects.hpp"
 #include "options.hpp"
@@ -15,9 +16,10 @@ namespace {
 
 Region region_of(const plait_access& access) {
   if (access.region == nullptr && access.slices != 0)
-    refuse(plait::base::text("a region of ", access.slices, " slices was given, but region is NULL"));
+    plait::base::throw_argument_error("a region of ", access.slices, " slices was given, but region is NULL");
   if (access.slices < 0 || access.slices > plait::kMaxDimensions)
-    refuse(plait::base::text("a region has ", access.slices, " slices; there may be 0 to ", plait::kMaxDimensions));
+    plait::base::throw_argument_error("a region has ", access.slices, " slices; there may be 0 to ",
+                                      plait::kMaxDimensions);
   Region region;
   for (int i = 0; i < access.slices; ++i) {
     const plait_slice& slice = access.region[i];
@@ -46,7 +48,7 @@ struct Given {
 template <typename Part, typename CheckOutput, typename Find>
 Wanted<Part> wanted(const Given& call, CheckOutput&& check_output, Find&& parts) {
   File& own = file_of(call.file);
-  const auto tell = [&](const std::string& message, int code) { own.refuse(message, code); };
+  const auto tell = [&](const std::string& message, int code) { own.fail(message, code); };
   return checked(tell, [&] {
     check_output();
     const Layout& layout_given = layout_of(call.layout);

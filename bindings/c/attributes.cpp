@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/checked.hpp"
+#include "base/errors.hpp"
 #include "container/attributes.hpp"
 #include "container/attributes_json.hpp"
 #include "container/npy/header.hpp"
@@ -15,7 +16,6 @@
 
 using namespace plait::c;
 using plait::ArrayAttribute;
-using plait::base::text;
 
 namespace {
 
@@ -26,9 +26,11 @@ const ArrayAttribute& array_attribute_of(const plait_file* file, const char* nam
   if (found == nullptr) {
     std::string all;
     for (const ArrayAttribute& one : own.attributes()) all += (all.empty() ? "" : ", ") + one.name;
-    refuse(text(own.path(), " has no attribute \"", wanted, "\"; it has ", all.empty() ? "none" : all));
+    plait::base::throw_argument_error(own.path(), " has no attribute \"", wanted, "\"; it has ",
+                                      all.empty() ? "none" : all);
   }
-  if (!found->refused.empty()) refuse(text("the attribute \"", wanted, "\" cannot be read: ", found->refused));
+  if (!found->refused.empty())
+    plait::base::throw_argument_error("the attribute \"", wanted, "\" cannot be read: ", found->refused);
   return *found;
 }
 
@@ -37,12 +39,13 @@ template <typename Value, typename Take>
 void hand_out_numbers(const ArrayAttribute& from, std::string_view kinds, Value* values, std::int64_t room,
                       const Take& take) {
   if (from.is_texts() || from.is_json() || kinds.find(from.dtype[1]) == std::string_view::npos)
-    refuse(text("the attribute \"", from.name, "\" is ", from.dtype, ", not ",
-                kinds.find('f') == std::string_view::npos ? "integers" : "reals", "; ask plait_file_attribute_type"));
+    plait::base::throw_argument_error("the attribute \"", from.name, "\" is ", from.dtype, ", not ",
+                                      kinds.find('f') == std::string_view::npos ? "integers" : "reals",
+                                      "; ask plait_file_attribute_type");
   const std::int64_t count = plait::container::count_of(from);
   if (count > room)
-    refuse(text("values has room for ", room, " numbers, but the attribute \"", from.name, "\" has ", count,
-                "; make it larger"));
+    plait::base::throw_argument_error("values has room for ", room, " numbers, but the attribute \"", from.name,
+                                      "\" has ", count, "; make it larger");
   if (count == 0) return;
   Value* const into = &output(values, "values");
   const auto bytes = static_cast<std::size_t>(plait::container::npy::element_bytes_of(from.dtype));
@@ -58,7 +61,7 @@ template <typename Value>
 plait_status set_checked(plait_file* file, Value&& value) {
   return guarded(file, [&] {
     plait::File& own = file_of(file);
-    const auto tell = [&own](const std::string& message, int code) { own.refuse(message, code); };
+    const auto tell = [&own](const std::string& message, int code) { own.fail(message, code); };
     own.set_attribute(checked(tell, value));
   });
 }
@@ -74,8 +77,8 @@ plait_status plait_file_attribute_name(const plait_file* file, int number, char*
   return guarded(file, [&] {
     const auto& all = file_of(file).attributes();
     if (number < 0 || static_cast<std::size_t>(number) >= all.size())
-      refuse(
-          text("the array has ", all.size(), " attributes, but number ", number, " was asked for; they count from 0"));
+      plait::base::throw_argument_error("the array has ", all.size(), " attributes, but number ", number,
+                                        " was asked for; they count from 0");
     hand_out_text(name, "name", [&] { return all[static_cast<std::size_t>(number)].name; });
   });
 }
@@ -97,8 +100,8 @@ plait_status plait_file_attribute_integers(const plait_file* file, const char* n
       const nlohmann::json number = plait::container::json_of_number(one);
       if (number.is_boolean()) return static_cast<std::int64_t>(number.get<bool>());
       if (number.is_number_unsigned() && number.get<std::uint64_t>() > INT64_MAX)
-        refuse(text("the attribute \"", one.name, "\" is ", number.get<std::uint64_t>(),
-                    ", more than an int64_t has; get it as a real"));
+        plait::base::throw_argument_error("the attribute \"", one.name, "\" is ", number.get<std::uint64_t>(),
+                                          ", more than an int64_t has; get it as a real");
       return number.get<std::int64_t>();
     });
   });
@@ -119,10 +122,11 @@ plait_status plait_file_attribute_text(const plait_file* file, const char* name,
   return guarded(file, [&] {
     const ArrayAttribute& found = array_attribute_of(file, name);
     if (!found.is_texts() && !found.is_json())
-      refuse(text("the attribute \"", found.name, "\" is ", found.dtype, ", not text; ask plait_file_attribute_type"));
+      plait::base::throw_argument_error("the attribute \"", found.name, "\" is ", found.dtype,
+                                        ", not text; ask plait_file_attribute_type");
     if (number < 0 || static_cast<std::size_t>(number) >= found.texts.size())
-      refuse(text("the attribute \"", found.name, "\" has ", found.texts.size(), " texts, but number ", number,
-                  " was asked for; they count from 0"));
+      plait::base::throw_argument_error("the attribute \"", found.name, "\" has ", found.texts.size(),
+                                        " texts, but number ", number, " was asked for; they count from 0");
     hand_out_text(value, "text", [&] { return found.texts[static_cast<std::size_t>(number)]; });
   });
 }
@@ -133,9 +137,10 @@ plait_status plait_file_set_attribute(plait_file* file, const char* name, const 
     ArrayAttribute made{
         text_of(name, "name"), text_of(dtype, "dtype"), extents_of(shape, dimensions, "shape"), {}, {}, {}};
     std::int64_t bytes = plait::container::npy::element_bytes_of(made.dtype);
-    if (bytes < 1) refuse(text("dtype \"", made.dtype, "\" is no type of numbers; give one such as \"<f8\""));
+    if (bytes < 1)
+      plait::base::throw_argument_error("dtype \"", made.dtype, "\" is no type of numbers; give one such as \"<f8\"");
     for (const std::int64_t extent : made.shape) {
-      if (extent < 0) refuse(text("shape has the size ", extent, "; sizes are 0 or more"));
+      if (extent < 0) plait::base::throw_argument_error("shape has the size ", extent, "; sizes are 0 or more");
       bytes = plait::base::checked_multiply(bytes, extent, "bytes of the attribute");
     }
     if (bytes > 0) {
@@ -154,7 +159,7 @@ plait_status plait_file_set_attribute_text(plait_file* file, const char* name, c
 plait_status plait_file_remove_attribute(plait_file* file, const char* name) {
   return guarded(file, [&] {
     plait::File& own = file_of(file);
-    const auto tell = [&own](const std::string& message, int code) { own.refuse(message, code); };
+    const auto tell = [&own](const std::string& message, int code) { own.fail(message, code); };
     own.remove_attribute(checked(tell, [&] { return text_of(name, "name"); }));
   });
 }

@@ -35,10 +35,10 @@ plait_status plait_comm_size(const plait_comm* comm, int* size) {
   return guarded(comm, [&] { output(size, "size") = comm_of(comm).size(); });
 }
 
-plait_status plait_comm_refuse(const plait_comm* comm, const char* message) {
+plait_status plait_comm_fail(const plait_comm* comm, const char* message) {
   return guarded(comm, [&] {
     const std::string text = message == nullptr ? "wrong arguments" : message;
-    plait::refuse_redistribute(text, comm_of(comm));
+    plait::fail_redistribute(text, comm_of(comm));
   });
 }
 

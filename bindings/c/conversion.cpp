@@ -1,3 +1,4 @@
+#include "base/errors.hpp"
 #include "objects.hpp"
 
 using namespace plait::c;
@@ -8,7 +9,8 @@ namespace {
 void hand_out(const std::vector<plait::Message>& messages, int64_t room, plait_traffic* traffic, int64_t* count) {
   const auto found = static_cast<std::int64_t>(messages.size());
   if ((traffic != nullptr || room != 0) && room < found)
-    refuse(plait::base::text("traffic has room for ", room, " messages, but there are ", found, "; make it larger"));
+    plait::base::throw_argument_error("traffic has room for ", room, " messages, but there are ", found,
+                                      "; make it larger");
   if (room >= found)
     for (std::size_t i = 0; i < messages.size(); ++i)
       (&output(traffic, "traffic"))[i] = {messages[i].rank, messages[i].elements, messages[i].runs};

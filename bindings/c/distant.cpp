@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "base/errors.hpp"
 #include "objects.hpp"
 #include "options.hpp"
 
@@ -23,7 +24,7 @@ DistantMode mode_named(const char* mode) {
   if (name == "r") return DistantMode::kRead;
   if (name == "r+") return DistantMode::kReadWrite;
   if (name == "w") return DistantMode::kWrite;
-  refuse(plait::base::text("mode \"", name, "\" is not known; use \"r\", \"r+\" or \"w\""));
+  plait::base::throw_argument_error("mode \"", name, "\" is not known; use \"r\", \"r+\" or \"w\"");
 }
 
 DistantOptions wanted_of(const char* path, const char* mode, const plait_dio_options* options) {
@@ -60,7 +61,7 @@ plait_status plait_dio_open(const char* path, const char* mode, const plait_comm
   return guarded(comm, [&] {
     const plait::Comm& own = comm_of(comm);
     DistantOptions wanted;
-    const auto tell = [&](const std::string& message, int code) { DistantFile::refuse_open(message, own, code); };
+    const auto tell = [&](const std::string& message, int code) { DistantFile::fail_open(message, own, code); };
     auto made = checked(tell, [&] {
       output(handle, "handle");
       wanted = wanted_of(path, mode, options);
@@ -137,7 +138,7 @@ plait_status plait_dio_waitall(plait_request** requests, int count) {
   Failure told;
   const plait_status checked = guarded(nullptr, [&] {
     if (count > 0) given(requests, "requests", "the requests to wait for");
-    if (count < 0) refuse(plait::base::text(count, " requests were given; pass 0 or more"));
+    if (count < 0) plait::base::throw_argument_error(count, " requests were given; pass 0 or more");
   });
   if (checked != PLAIT_OK) return checked;
   for (int i = 0; i < count; ++i) {

@@ -19,20 +19,20 @@ Mode mode_named(const std::string& name) {
   if (name == "r") return Mode::kRead;
   if (name == "w") return Mode::kWrite;
   if (name == "r+") return Mode::kReadWrite;
-  refuse(plait::base::text("mode \"", name, R"(" is not known; use "r", "w" or "r+")"));
+  plait::base::throw_argument_error("mode \"", name, R"(" is not known; use "r", "w" or "r+")");
 }
 
 Order order_named(const std::string& name) {
   if (name == "C" || name == "c") return Order::kC;
   if (name == "F" || name == "f") return Order::kFortran;
-  refuse(plait::base::text("order \"", name, R"(" is not known; use "C" or "F")"));
+  plait::base::throw_argument_error("order \"", name, R"(" is not known; use "C" or "F")");
 }
 
 FileOptions file_options(const plait_open_options* options) {
   const plait_open_options given = options_of(options, "plait_open_options");
   FileOptions result;
   if (given.shape == nullptr && given.dimensions != 0)
-    refuse(plait::base::text("a shape of ", given.dimensions, " dimensions was given, but shape is NULL"));
+    plait::base::throw_argument_error("a shape of ", given.dimensions, " dimensions was given, but shape is NULL");
   if (given.shape != nullptr) result.shape = extents_of(given.shape, given.dimensions, "shape");
   if (given.dtype != nullptr) result.dtype = given.dtype;
   result.element_bytes = given.element_bytes;
@@ -42,8 +42,8 @@ FileOptions file_options(const plait_open_options* options) {
   if (given.strategy != nullptr) result.strategy = given.strategy;
   constexpr std::string_view kStrategies[] = {"", "automatic", "direct", "two-phase"};
   if (std::find(std::begin(kStrategies), std::end(kStrategies), result.strategy) == std::end(kStrategies))
-    refuse(plait::base::text("strategy \"", result.strategy,
-                             R"(" is not known; use "direct", "two-phase" or "automatic")"));
+    plait::base::throw_argument_error("strategy \"", result.strategy,
+                                      R"(" is not known; use "direct", "two-phase" or "automatic")");
   result.readers = given.readers;
   if (given.chunk != nullptr) result.chunk = extents_of(given.chunk, given.dimensions, "chunk");
   if (given.shard != nullptr) result.shard = extents_of(given.shard, given.dimensions, "shard");
@@ -70,7 +70,7 @@ plait_status plait_open(const char* url, const char* mode, const plait_comm* com
       Mode mode;
       FileOptions options;
     };
-    const auto tell = [&](const std::string& message, int code) { File::refuse_open(message, everyone, code); };
+    const auto tell = [&](const std::string& message, int code) { File::fail_open(message, everyone, code); };
     Wanted wanted = checked(tell, [&] {
       output(file, "file");
       return Wanted{std::make_unique<plait_file>(), text_of(url, "url"), mode_named(text_of(mode, "mode")),
@@ -111,8 +111,8 @@ plait_status plait_file_shape(const plait_file* file, int room, int64_t* shape) 
   return guarded(file, [&] {
     const plait::Extents& own = file_of(file).type().shape;
     if (room < static_cast<int>(own.size()))
-      refuse(plait::base::text("shape has room for ", room, " numbers, but the array has ", own.size(),
-                               " dimensions; make it larger"));
+      plait::base::throw_argument_error("shape has room for ", room, " numbers, but the array has ", own.size(),
+                                        " dimensions; make it larger");
     if (!own.empty()) std::copy(own.begin(), own.end(), &output(shape, "shape"));
   });
 }
@@ -140,6 +140,6 @@ plait_status plait_file_times(const plait_file* file, double* io, double* copy, 
   });
 }
 
-plait_status plait_file_refuse(plait_file* file, const char* message) {
-  return guarded(file, [&] { file_of(file).refuse(message == nullptr ? "wrong arguments" : message); });
+plait_status plait_file_fail(plait_file* file, const char* message) {
+  return guarded(file, [&] { file_of(file).fail(message == nullptr ? "wrong arguments" : message); });
 }

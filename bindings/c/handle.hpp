@@ -33,8 +33,6 @@ plait_status record(const Handle* handle) noexcept;
 /// Lets go of what this thread remembers of a handle that ends.
 void forget(const Handle* handle) noexcept;
 
-[[noreturn]] inline void refuse(const std::string& message) { base::throw_argument_error(message); }
-
 /// The body of a function: no exception leaves it.
 template <typename Body>
 plait_status guarded(const Handle* handle, Body&& body) noexcept {
@@ -64,13 +62,13 @@ decltype(auto) checked(Tell&& tell, Body&& body) {
     message = base::text("an argument cannot be used: ", error.what());
   }
   tell(message, code);
-  refuse(message);
+  base::throw_argument_error(message);
 }
 
 /// The thing behind a pointer of the caller's.
 template <typename Value>
 Value& given(Value* value, const char* name, const char* from) {
-  if (value == nullptr) refuse(base::text(name, " is NULL; pass ", from));
+  if (value == nullptr) base::throw_argument_error(name, " is NULL; pass ", from);
   return *value;
 }
 

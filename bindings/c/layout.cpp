@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "base/errors.hpp"
 #include "local_arrays.hpp"
 #include "objects.hpp"
 #include "options.hpp"
@@ -15,7 +16,8 @@ template <typename Values, typename Number>
 void hand_out(const Values& values, std::int64_t room, Number* numbers, const char* name) {
   const auto count = static_cast<std::int64_t>(values.size());
   if (room < count)
-    refuse(plait::base::text(name, " has room for ", room, " numbers, but there are ", count, "; make it larger"));
+    plait::base::throw_argument_error(name, " has room for ", room, " numbers, but there are ", count,
+                                      "; make it larger");
   if (count > 0) std::copy(values.begin(), values.end(), &output(numbers, name));
 }
 
@@ -104,12 +106,13 @@ plait_status plait_layout_indices(const plait_layout* layout, int64_t rank, int 
   return guarded(layout, [&] {
     const Layout& own = layout_of(layout);
     if (dimension < 0 || dimension >= own.dimensions())
-      refuse(plait::base::text("dimension ", dimension, " of a layout with ", own.dimensions(), "; they begin with 0"));
+      plait::base::throw_argument_error("dimension ", dimension, " of a layout with ", own.dimensions(),
+                                        "; they begin with 0");
     const plait::IndexSet set = own.index_sets(rank)[static_cast<std::size_t>(dimension)];
     const std::int64_t count = set.size();
     if (room < count)
-      refuse(plait::base::text("indices has room for ", room, " numbers, but rank ", rank, " owns ", count,
-                               " indices of dimension ", dimension, "; make it larger"));
+      plait::base::throw_argument_error("indices has room for ", room, " numbers, but rank ", rank, " owns ", count,
+                                        " indices of dimension ", dimension, "; make it larger");
     if (count == 0) return;
     int64_t* out = &output(indices, "indices");
     for (std::int64_t at = set.next(set.begin); at < set.end; at = set.next(at)) {

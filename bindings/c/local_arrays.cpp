@@ -3,6 +3,7 @@
 #include <cstddef>
 
 #include "base/checked.hpp"
+#include "base/errors.hpp"
 #include "core/comm/local_arrays.hpp"
 #include "handle.hpp"
 
@@ -30,12 +31,14 @@ std::int64_t spread_bytes(const Layout& layout, std::int64_t rank, const Extents
 
 void check_room(std::int64_t room, std::int64_t needed, const std::string& whose) {
   if (room == PLAIT_UNKNOWN) return;
-  if (room < 0) refuse(base::text(whose, " has ", room, " bytes; give their number, or PLAIT_UNKNOWN"));
-  if (room < needed) refuse(base::text(whose, " has ", room, " bytes, but needs ", needed, "; make it larger"));
+  if (room < 0) plait::base::throw_argument_error(whose, " has ", room, " bytes; give their number, or PLAIT_UNKNOWN");
+  if (room < needed)
+    plait::base::throw_argument_error(whose, " has ", room, " bytes, but needs ", needed, "; make it larger");
 }
 
 void check_element_bytes(std::int64_t element_bytes) {
-  if (element_bytes < 1) refuse(base::text("an element cannot have ", element_bytes, " bytes; give 1 or more"));
+  if (element_bytes < 1)
+    plait::base::throw_argument_error("an element cannot have ", element_bytes, " bytes; give 1 or more");
 }
 
 std::string ranks_text(const std::vector<std::int64_t>& ranks, const Layout& layout) {
@@ -49,8 +52,8 @@ std::vector<ArrayPart<Byte>> dense(const Layout& layout, const Comm& comm, std::
   const std::vector<std::int64_t> ranks = ranks_held(layout, comm);
   const std::int64_t needed = bytes_held(layout, ranks, element_bytes);
   if (given.data == nullptr && needed > 0)
-    refuse(base::text(given.name, " is NULL, but ", ranks_text(ranks, layout), " need", ranks.size() == 1 ? "s " : " ",
-                      needed, " bytes; pass the local array"));
+    plait::base::throw_argument_error(given.name, " is NULL, but ", ranks_text(ranks, layout), " need",
+                                      ranks.size() == 1 ? "s " : " ", needed, " bytes; pass the local array");
   check_room(given.bytes, needed, base::text(given.name, ", for ", ranks_text(ranks, layout), ','));
   std::vector<ArrayPart<Byte>> parts;
   auto* at = static_cast<Byte*>(given.data);
@@ -66,12 +69,13 @@ std::vector<ArrayPart<Byte>> listed(const Layout& layout, const Comm& comm, std:
                                     const Listed<Part>& given) {
   check_element_bytes(element_bytes);
   if (given.count < 0 || (given.count > 0 && given.parts == nullptr))
-    refuse(base::text(given.name, given.parts == nullptr ? " is NULL" : " are listed", ", but there are to be ",
-                      given.count, "; pass as many as this process has"));
+    plait::base::throw_argument_error(given.name, given.parts == nullptr ? " is NULL" : " are listed",
+                                      ", but there are to be ", given.count, "; pass as many as this process has");
   const std::vector<std::int64_t> ranks = ranks_held(layout, comm);
   if (static_cast<std::size_t>(given.count) != ranks.size())
-    refuse(base::text(given.name, ": ", given.count, " local arrays were given, but this process holds ", ranks.size(),
-                      " of the layout ", to_string(layout)));
+    plait::base::throw_argument_error(given.name, ": ", given.count,
+                                      " local arrays were given, but this process holds ", ranks.size(),
+                                      " of the layout ", to_string(layout));
   std::vector<ArrayPart<Byte>> result;
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     const Part& part = given.parts[i];
@@ -80,7 +84,8 @@ std::vector<ArrayPart<Byte>> listed(const Layout& layout, const Comm& comm, std:
     const std::int64_t needed = part.steps == nullptr ? dense_bytes(layout, ranks[i], element_bytes)
                                                       : spread_bytes(layout, ranks[i], steps, element_bytes);
     if (part.data == nullptr && needed > 0)
-      refuse(base::text(given.name, ": the local array of rank ", ranks[i], " is NULL, but has ", needed, " bytes"));
+      plait::base::throw_argument_error(given.name, ": the local array of rank ", ranks[i], " is NULL, but has ",
+                                        needed, " bytes");
     check_room(part.bytes, needed, base::text(given.name, ": the local array of rank ", ranks[i]));
     result.push_back({static_cast<Byte*>(part.data), std::move(steps)});
   }

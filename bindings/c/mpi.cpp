@@ -2,6 +2,7 @@
 
 #include "plait/mpi.hpp"
 
+#include "base/errors.hpp"
 #include "objects.hpp"
 #include "plait_mpi.h"
 #include "transport/mpi/finalize.hpp"
@@ -18,7 +19,8 @@ plait_status make(plait_comm** comm, Find&& communicator) {
     // A handle of a program that has not started MPI, or has ended it, may not even be looked at.
     const MPI_Comm given =
         plait::transport::mpi::mpi_runs() ? communicator() : MPI_COMM_WORLD;  // make_comm says that MPI is not running
-    if (given == MPI_COMM_NULL) refuse("the MPI communicator is MPI_COMM_NULL; pass one that this process is in");
+    if (given == MPI_COMM_NULL)
+      plait::base::throw_argument_error("the MPI communicator is MPI_COMM_NULL; pass one that this process is in");
     auto handle = std::make_unique<plait_comm>(plait::Comm());
     handle->comm = plait::make_comm(given);
     plait_comm*& result = output(comm, "comm");  // only now, for the others are in make_comm too

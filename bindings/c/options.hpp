@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "base/errors.hpp"
 #include "handle.hpp"
 #include "plait/layout.hpp"
 
@@ -21,11 +22,11 @@ Options options_of(const Options* options, const char* type) {
   std::memcpy(&size, options, sizeof size);
   constexpr std::size_t kMost = 4096;  // no version has more; such a size was never set
   if (size < sizeof(Options) || size > kMost)
-    refuse(
-        base::text("the size in ", type, " is ", size, "; set it to sizeof(", type, "), which is ", sizeof(Options)));
+    base::throw_argument_error("the size in ", type, " is ", size, "; set it to sizeof(", type, "), which is ",
+                               sizeof(Options));
   const auto* bytes = reinterpret_cast<const unsigned char*>(options);
   if (std::any_of(bytes + sizeof(Options), bytes + size, [](unsigned char byte) { return byte != 0; }))
-    refuse(base::text(type, " has members that Plait ", plait_version(), " does not know; set them to 0"));
+    base::throw_argument_error(type, " has members that Plait ", plait_version(), " does not know; set them to 0");
   std::memcpy(&result, options, sizeof(Options));
   return result;
 }
@@ -33,7 +34,7 @@ Options options_of(const Options* options, const char* type) {
 /// `count` numbers at `numbers`, one for each dimension.
 inline Extents extents_of(const std::int64_t* numbers, int count, const char* name) {
   if (count < 0 || count > kMaxDimensions)
-    refuse(base::text(name, " has ", count, " dimensions; there may be 0 to ", kMaxDimensions));
+    base::throw_argument_error(name, " has ", count, " dimensions; there may be 0 to ", kMaxDimensions);
   if (count == 0) return {};
   const std::int64_t* first = &given(numbers, name, "one number for each dimension");
   return {first, first + count};

@@ -1,5 +1,6 @@
 #include "plait/redistribute.hpp"
 
+#include "base/errors.hpp"
 #include "local_arrays.hpp"
 #include "objects.hpp"
 #include "options.hpp"
@@ -24,7 +25,8 @@ RedistributionOptions redistribution_options(const plait_redistribute_options* o
                                     extents_of(given.source_origin, given.dimensions, "source_origin"),
                                     extents_of(given.target_origin, given.dimensions, "target_origin")};
   } else if (given.dimensions != 0 || given.source_origin != nullptr || given.target_origin != nullptr) {
-    refuse("dimensions or origins of a section were given, but section is NULL; give its shape");
+    plait::base::throw_argument_error(
+        "dimensions or origins of a section were given, but section is NULL; give its shape");
   }
   return result;
 }
@@ -66,9 +68,7 @@ plait_status redistribute(const plait_comm* comm, const Ends& ends, int64_t elem
       Parts parts;
       RedistributionOptions options;
     };
-    const auto tell = [&](const std::string& message, int code) {
-      plait::refuse_redistribute(message, everyone, code);
-    };
+    const auto tell = [&](const std::string& message, int code) { plait::fail_redistribute(message, everyone, code); };
     const Wanted call = checked(tell, [&] {
       const Layout& source_given = layout_of(ends.source, "source");
       const Layout& target_given = layout_of(ends.target, "target");
@@ -86,7 +86,7 @@ plait_redistribution& plan_of(plait_redistribution* plan) {
 
 template <typename Find, typename Also>
 Parts parts_of(plait_redistribution& own, Find&& find, Also&& also) {
-  const auto tell = [&](const std::string& message, int code) { own.plan->refuse(message, code); };
+  const auto tell = [&](const std::string& message, int code) { own.plan->fail(message, code); };
   return checked(tell, [&] {
     also();
     return find(*own.source, *own.target, own.comm, own.element_bytes);
@@ -139,9 +139,7 @@ plait_status plait_redistribution_create(const plait_comm* comm, const plait_lay
   return guarded(comm, [&] {
     const Comm& everyone = comm_of(comm);
     std::unique_ptr<plait_redistribution> handle;
-    const auto tell = [&](const std::string& message, int code) {
-      plait::refuse_redistribute(message, everyone, code);
-    };
+    const auto tell = [&](const std::string& message, int code) { plait::fail_redistribute(message, everyone, code); };
     const RedistributionOptions wanted = checked(tell, [&] {
       output(plan, "plan");
       handle = std::make_unique<plait_redistribution>();
@@ -179,8 +177,8 @@ plait_status plait_redistribution_start_parts(plait_redistribution* plan, const 
   return start(plan, request, listed_arrays(from, from_count, to, to_count));
 }
 
-plait_status plait_redistribution_refuse(plait_redistribution* plan, const char* message) {
-  return guarded(plan, [&] { plan_of(plan).plan->refuse(message == nullptr ? "wrong arguments" : message); });
+plait_status plait_redistribution_fail(plait_redistribution* plan, const char* message) {
+  return guarded(plan, [&] { plan_of(plan).plan->fail(message == nullptr ? "wrong arguments" : message); });
 }
 
 plait_status plait_redistribution_explain(const plait_redistribution* plan, char** text) {

@@ -1,3 +1,4 @@
+#include "base/errors.hpp"
 #include "objects.hpp"
 
 using namespace plait::c;
@@ -27,7 +28,7 @@ plait_status plait_request_elements(plait_request* request, int64_t* elements) {
   return guarded(request, [&] {
     plait_request& own = request_of(request);
     output(elements, "elements");
-    if (!own.counts) refuse("the request is not of a stream; only those count elements");
+    if (!own.counts) plait::base::throw_argument_error("the request is not of a stream; only those count elements");
     *elements = wait(own);
   });
 }

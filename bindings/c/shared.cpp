@@ -1,5 +1,6 @@
 // Memory that the processes of a node share.
 
+#include "base/errors.hpp"
 #include "local_arrays.hpp"
 #include "objects.hpp"
 
@@ -13,9 +14,7 @@ plait_status share(const plait_comm* comm, plait_shared** shared, Bytes&& wanted
   return guarded(comm, [&] {
     const plait::Comm& everyone = comm_of(comm);
     std::unique_ptr<plait_shared> handle;
-    const auto tell = [&](const std::string& message, int code) {
-      plait::refuse_redistribute(message, everyone, code);
-    };
+    const auto tell = [&](const std::string& message, int code) { plait::fail_redistribute(message, everyone, code); };
     const std::int64_t bytes = checked(tell, [&] {
       output(shared, "shared");
       handle = std::make_unique<plait_shared>();
@@ -38,7 +37,7 @@ plait_status plait_empty(const plait_comm* comm, const plait_layout* layout, int
 
 plait_status plait_empty_bytes(const plait_comm* comm, int64_t bytes, plait_shared** shared) {
   return share(comm, shared, [&](const plait::Comm&) {
-    if (bytes < 0) refuse(plait::base::text("memory of ", bytes, " bytes cannot be made; give 0 or more"));
+    if (bytes < 0) plait::base::throw_argument_error("memory of ", bytes, " bytes cannot be made; give 0 or more");
     return bytes;
   });
 }

@@ -2,13 +2,13 @@
 
 #include <utility>
 
+#include "base/errors.hpp"
 #include "container/array_type.hpp"
 #include "objects.hpp"
 #include "options.hpp"
 
 using namespace plait::c;
 using plait::Attribute;
-using plait::base::text;
 
 namespace {
 
@@ -17,7 +17,8 @@ plait_status put(plait_file* file, const char* name, Value&& value) {
   return guarded(file, [&] {
     const plait::File& own = file_of(file);
     if (own.mode() == plait::Mode::kRead)
-      refuse(text(own.path(), " is open for reading; attributes are given by the writer of a step"));
+      plait::base::throw_argument_error(own.path(),
+                                        " is open for reading; attributes are given by the writer of a step");
     file->next[text_of(name, "name")] = value();
   });
 }
@@ -28,17 +29,19 @@ const Attribute& attribute_of(const plait_file* file, const char* name) {
   if (found != step.attributes.end()) return found->second;
   std::string all;
   for (const auto& [known, value] : step.attributes) all += (all.empty() ? "" : ", ") + known;
-  refuse(text("step ", step.number, " has no attribute \"", name, "\"; it has ", all.empty() ? "none" : all));
+  plait::base::throw_argument_error("step ", step.number, " has no attribute \"", name, "\"; it has ",
+                                    all.empty() ? "none" : all);
 }
 
-[[noreturn]] void refuse_type(const char* name, const Attribute& attribute, const char* wanted) {
+[[noreturn]] void throw_wrong_type(const char* name, const Attribute& attribute, const char* wanted) {
   constexpr const char* kTypes[] = {"an integer", "a real", "a text"};
-  refuse(text("the attribute \"", name, "\" is ", kTypes[attribute.index()], ", but ", wanted, " was asked for"));
+  plait::base::throw_argument_error("the attribute \"", name, "\" is ", kTypes[attribute.index()], ", but ", wanted,
+                                    " was asked for");
 }
 
 /// For errors that other ranks are to hear of.
 auto telling(plait::File& file) {
-  return [&file](const std::string& message, int code) { file.refuse(message, code); };
+  return [&file](const std::string& message, int code) { file.fail(message, code); };
 }
 
 }  // namespace
@@ -75,7 +78,7 @@ plait_status plait_get_integer(const plait_file* file, const char* name, int64_t
   return guarded(file, [&] {
     const Attribute& found = attribute_of(file, name);
     const auto* number = std::get_if<std::int64_t>(&found);
-    if (number == nullptr) refuse_type(name, found, "an integer");
+    if (number == nullptr) throw_wrong_type(name, found, "an integer");
     output(value, "value") = *number;
   });
 }
@@ -89,7 +92,7 @@ plait_status plait_get_real(const plait_file* file, const char* name, double* va
     } else if (const auto* real = std::get_if<double>(&found)) {
       result = *real;
     } else {
-      refuse_type(name, found, "a real");
+      throw_wrong_type(name, found, "a real");
     }
   });
 }
@@ -99,7 +102,7 @@ plait_status plait_get_text(const plait_file* file, const char* name, char** val
   return guarded(file, [&] {
     const Attribute& found = attribute_of(file, name);
     const auto* text = std::get_if<std::string>(&found);
-    if (text == nullptr) refuse_type(name, found, "a text");
+    if (text == nullptr) throw_wrong_type(name, found, "a text");
     hand_out_text(value, "value", [&] { return *text; });
   });
 }
@@ -130,7 +133,8 @@ plait_status plait_variable_name(const plait_file* file, int number, char** name
   return guarded(file, [&] {
     const auto& all = file_of(file).step().variables;
     if (number < 0 || static_cast<std::size_t>(number) >= all.size())
-      refuse(text("the step has ", all.size(), " arrays, but number ", number, " was asked for; they count from 0"));
+      plait::base::throw_argument_error("the step has ", all.size(), " arrays, but number ", number,
+                                        " was asked for; they count from 0");
     hand_out_text(name, "name", [&] { return all[static_cast<std::size_t>(number)]; });
   });
 }

@@ -1,5 +1,6 @@
 #include "plait/stream.hpp"
 
+#include "base/errors.hpp"
 #include "objects.hpp"
 
 struct plait_stream : plait::c::Handle {
@@ -15,7 +16,7 @@ namespace {
 Stream& stream_of(plait_stream* stream) { return *given(stream, "stream", "the handle from plait_stream_open").stream; }
 
 auto telling(Stream& stream) {
-  return [&stream](const std::string& message, int code) { stream.refuse(message, code); };
+  return [&stream](const std::string& message, int code) { stream.fail(message, code); };
 }
 
 template <typename Begin>
@@ -41,11 +42,11 @@ plait_status plait_stream_open(plait_file* file, int mode, plait_stream** stream
   if (stream != nullptr) *stream = nullptr;
   return guarded(file, [&] {
     plait::File& own = file_of(file);
-    const auto tell = [&](const std::string& message, int code) { own.refuse(message, code); };
+    const auto tell = [&](const std::string& message, int code) { own.fail(message, code); };
     auto handle = checked(tell, [&] {
       output(stream, "stream");
       if (mode < PLAIT_STREAM_OWN || mode > PLAIT_STREAM_SAME)
-        refuse(plait::base::text("streams have the modes 0 to 4, but mode ", mode, " was given"));
+        plait::base::throw_argument_error("streams have the modes 0 to 4, but mode ", mode, " was given");
       return std::make_unique<plait_stream>();
     });
     handle->stream.emplace(own, static_cast<StreamMode>(mode));
@@ -92,6 +93,6 @@ plait_status plait_stream_seek(plait_stream* stream, int64_t element) {
   return guarded(stream, [&] { stream_of(stream).seek(element); });
 }
 
-plait_status plait_stream_refuse(plait_stream* stream, const char* message) {
-  return guarded(stream, [&] { stream_of(stream).refuse(message == nullptr ? "wrong arguments" : message); });
+plait_status plait_stream_fail(plait_stream* stream, const char* message) {
+  return guarded(stream, [&] { stream_of(stream).fail(message == nullptr ? "wrong arguments" : message); });
 }

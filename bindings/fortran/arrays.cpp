@@ -72,9 +72,9 @@ plait_status access_file(plait_file* file, const Wanted& wanted, plait_request**
   if (plait_layout_ranks(wanted.layout, &ranks, &end) != PLAIT_OK ||
       plait_layout_has_rank(wanted.layout, wanted.rank, &mine) != PLAIT_OK ||
       plait_layout_dimensions(wanted.layout, &dimensions) != PLAIT_OK)
-    return plait_file_refuse(file, "the layout is not made; call plait_parse first");
+    return plait_file_fail(file, "the layout is not made; call plait_parse first");
   if (wanted.alone && ranks > 1)
-    return plait_file_refuse(
+    return plait_file_fail(
         file, text("the layout has ", ranks, " ranks, but the file was opened by one process; open it with plait_world")
                   .c_str());
   Extents shape(static_cast<std::size_t>(dimensions));
@@ -82,7 +82,7 @@ plait_status access_file(plait_file* file, const Wanted& wanted, plait_request**
   if (mine != 0) {
     plait_layout_padded_shape(wanted.layout, wanted.rank, dimensions, shape.data());
     if (const Rejection rejection = array_rejection(*wanted.array, shape, element_bytes, wanted.rank))
-      return plait_file_refuse(file, rejection.reason().c_str());
+      return plait_file_fail(file, rejection.reason().c_str());
     for (int d = 0; d < dimensions; ++d)
       steps.push_back(wanted.array->base_addr == nullptr ? 0 : wanted.array->dim[d].sm);
   }
@@ -105,8 +105,8 @@ plait_status access_file(plait_file* file, const Wanted& wanted, plait_request**
 }
 
 /// The new file's, of which all ranks hear before any of them opens it.
-plait_status refuse_open(const plait_comm* comm, const char* message) {
-  return plait::c::guarded(comm, [&] { plait::File::refuse_open(message, plait::c::comm_of(comm)); });
+plait_status fail_open(const plait_comm* comm, const char* message) {
+  return plait::c::guarded(comm, [&] { plait::File::fail_open(message, plait::c::comm_of(comm)); });
 }
 
 }  // namespace
@@ -119,15 +119,15 @@ plait_status plait_fortran_open(const char* url, const char* mode, Ticket comm_t
                                 const char* order, std::int64_t offset, std::int64_t memory, const char* strategy,
                                 std::int64_t readers, const char* wrong, Ticket* file) {
   const plait_comm* const comm = find<plait_comm>(comm_ticket);
-  if (*wrong != '\0') return refuse_open(comm, wrong);
+  if (*wrong != '\0') return fail_open(comm, wrong);
   try {
     if (const plait_file* const used = find<plait_file>(*file); used != nullptr)
-      plait::c::refuse(text("the handle is that of an open file, ", used->file->path(),
-                            "; call plait_close first, or use another variable"));
+      plait::base::throw_argument_error("the handle is that of an open file, ", used->file->path(),
+                                        "; call plait_close first, or use another variable");
     Table<plait_file>::instance().reserve();
     plait::fortran::watch_the_end();
   } catch (const std::exception& error) {
-    return refuse_open(comm, error.what());
+    return fail_open(comm, error.what());
   }
   plait_open_options options{};
   options.size = sizeof options;
@@ -154,9 +154,9 @@ plait_status plait_fortran_access(Ticket file_ticket, Ticket layout, const CFI_c
                                   const std::int64_t* step, int fill_halo, int write, const char* wrong,
                                   Ticket* request) {
   plait_file* const file = find<plait_file>(file_ticket);
-  if (*wrong != '\0') return plait_file_refuse(file, wrong);
+  if (*wrong != '\0') return plait_file_fail(file, wrong);
   if (request != nullptr && find<plait_request>(*request) != nullptr)
-    return plait_file_refuse(file, "the request is in use; call plait_wait first, or use another variable");
+    return plait_file_fail(file, "the request is in use; call plait_wait first, or use another variable");
   const Wanted wanted{
       find<plait_layout>(layout), array, rank, alone != 0, slices, first, count, step, fill_halo, write != 0};
   try {
@@ -165,7 +165,7 @@ plait_status plait_fortran_access(Ticket file_ticket, Ticket layout, const CFI_c
     return plait::fortran::keep<plait_request>(
         request, [&](plait_request** started) { return access_file(file, wanted, started); });
   } catch (const std::exception& error) {
-    return plait_file_refuse(file, error.what());
+    return plait_file_fail(file, error.what());
   }
 }
 

@@ -17,7 +17,6 @@
 namespace {
 
 using plait::c::guarded;
-using plait::c::refuse;
 using plait::fortran::find;
 using plait::fortran::keep;
 using plait::fortran::Table;
@@ -32,7 +31,7 @@ plait_status start(Ticket* request, Begin&& begin) {
   if (request == nullptr) return begin(nullptr);
   const plait_status status = guarded(nullptr, [&] {
     if (find<plait_request>(*request) != nullptr)
-      refuse("the request is in use; call plait_dio_wait first, or use another variable");
+      plait::base::throw_argument_error("the request is in use; call plait_dio_wait first, or use another variable");
     Table<plait_request>::instance().reserve();
   });
   return status == PLAIT_OK ? keep<plait_request>(request, begin) : status;
@@ -42,7 +41,7 @@ plait_status start(Ticket* request, Begin&& begin) {
 template <typename Make>
 plait_status make_alone(Ticket* dio, Make&& make) {
   const plait_status status = guarded(nullptr, [&] {
-    if (find<plait_dio>(*dio) != nullptr) refuse(kInUse);
+    if (find<plait_dio>(*dio) != nullptr) plait::base::throw_argument_error(kInUse);
     Table<plait_dio>::instance().reserve();
     plait::fortran::watch_the_end();
   });
@@ -62,10 +61,10 @@ plait_status plait_fortran_dio_open(const char* path, const char* mode, Ticket c
   // What goes wrong here is told to the other ranks, which open already.
   const plait_status status = guarded(comm, [&] {
     const auto tell = [&](const std::string& message, int code) {
-      plait::DistantFile::refuse_open(message, plait::c::comm_of(comm), code);
+      plait::DistantFile::fail_open(message, plait::c::comm_of(comm), code);
     };
     plait::c::checked(tell, [&] {
-      if (find<plait_dio>(*dio) != nullptr) refuse(kInUse);
+      if (find<plait_dio>(*dio) != nullptr) plait::base::throw_argument_error(kInUse);
       Table<plait_dio>::instance().reserve();
       plait::fortran::watch_the_end();
     });

@@ -7,6 +7,7 @@
 
 #include <cstdio>
 
+#include "base/errors.hpp"
 #include "objects.hpp"
 #include "primitives1993/runtime.hpp"
 #include "transport/mpi/finalize.hpp"
@@ -115,8 +116,8 @@ plait_status plait_fortran_stream_close(Ticket* stream) {
 }
 
 /// An error of this rank alone, with the given text.
-plait_status plait_fortran_refuse(const char* message) {
-  return plait::c::guarded(nullptr, [&] { plait::c::refuse(message); });
+plait_status plait_fortran_fail(const char* message) {
+  return plait::c::guarded(nullptr, [&] { plait::base::throw_argument_error(message); });
 }
 
 /// Tells an error that nobody asks for: that of a collective call, of which this process has the number `rank`, on rank

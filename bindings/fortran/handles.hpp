@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/errors.hpp"
 #include "handle.hpp"
 
 namespace plait::fortran {
@@ -81,7 +82,7 @@ plait_status finish(Ticket* ticket, const char* what, End&& end) {
   if (*ticket != nullptr && thing == nullptr) {
     *ticket = nullptr;
     return c::guarded(nullptr,
-                      [&] { c::refuse(base::text(what, " was ended already, through a copy of the handle")); });
+                      [&] { base::throw_argument_error(what, " was ended already, through a copy of the handle"); });
   }
   const plait_status status = end(&thing);
   if (thing == nullptr) Table<Type>::instance().drop(std::exchange(*ticket, nullptr));

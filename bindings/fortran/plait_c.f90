@@ -108,7 +108,7 @@ module plait_c
       type(c_ptr), value :: layout
       type(c_ptr) :: found
     end function
-    integer(c_int) function c_refuse(message) bind(c, name='plait_fortran_refuse')
+    integer(c_int) function c_fail(message) bind(c, name='plait_fortran_fail')
       import :: c_char, c_int
       character(kind=c_char), intent(in) :: message(*)
     end function

@@ -121,7 +121,7 @@ contains
     if (present(shape)) then
       call widen(shape, extents, valid)
       if (.not. valid) then
-        call report(c_refuse(c_text('shape must be integers of 8 to 64 bits')), stat, errmsg)
+        call report(c_fail(c_text('shape must be integers of 8 to 64 bits')), stat, errmsg)
         return
       end if
       dimensions = size(extents, kind=c_int)

@@ -3,7 +3,7 @@ module plait_steps
   use, intrinsic :: iso_c_binding
   use, intrinsic :: iso_fortran_env, only: int32, int64, real32, real64
   use plait_core
-  use plait_c, only: c_refuse, c_text_free
+  use plait_c, only: c_fail, c_text_free
   use plait_files
   implicit none
   private
@@ -234,7 +234,7 @@ contains
     wide = value
     call get_int64(file, name, wide, stat, errmsg)
     if (wide > huge(value) .or. wide < -int(huge(value), int64) - 1) then
-      call report(c_refuse(c_text('the attribute "' // trim(name) // '" has more than 32 bits; get it as integer(int64)')), &
+      call report(c_fail(c_text('the attribute "' // trim(name) // '" has more than 32 bits; get it as integer(int64)')), &
         stat, errmsg)
     else
       value = int(wide, int32)

@@ -39,7 +39,7 @@ struct Transfer {
 plait_status move(plait_stream* stream, const Transfer& what, plait_request** request) {
   Rejection rejection;
   const std::int64_t elements = elements_of(what.array, what.element_bytes, rejection);
-  if (elements < 0) return plait_stream_refuse(stream, rejection.reason().c_str());
+  if (elements < 0) return plait_stream_fail(stream, rejection.reason().c_str());
   void* const data = what.array.base_addr;
   if (what.write) {
     *what.done = elements;
@@ -57,11 +57,11 @@ extern "C" {
 plait_status plait_fortran_stream_open(Ticket file_ticket, int mode, Ticket* stream) {
   plait_file* const file = find<plait_file>(file_ticket);
   if (find<plait_stream>(*stream) != nullptr)
-    return plait_file_refuse(file, "the handle is that of an open stream; call plait_stream_close first");
+    return plait_file_fail(file, "the handle is that of an open stream; call plait_stream_close first");
   try {
     Table<plait_stream>::instance().reserve();
   } catch (const std::exception& error) {
-    return plait_file_refuse(file, error.what());
+    return plait_file_fail(file, error.what());
   }
   return plait::fortran::keep<plait_stream>(
       stream, [&](plait_stream** opened) { return plait_stream_open(file, mode, opened); });
@@ -72,7 +72,7 @@ plait_status plait_fortran_stream(Ticket stream_ticket, const CFI_cdesc_t* array
                                   std::int64_t* done, Ticket* request) {
   plait_stream* const stream = find<plait_stream>(stream_ticket);
   if (request != nullptr && find<plait_request>(*request) != nullptr)
-    return plait_stream_refuse(stream, "the request is in use; call plait_wait first, or use another variable");
+    return plait_stream_fail(stream, "the request is in use; call plait_wait first, or use another variable");
   const Transfer what{*array, element_bytes, write != 0, done};
   try {
     if (request == nullptr) return move(stream, what, nullptr);
@@ -80,7 +80,7 @@ plait_status plait_fortran_stream(Ticket stream_ticket, const CFI_cdesc_t* array
     return plait::fortran::keep<plait_request>(request,
                                                [&](plait_request** started) { return move(stream, what, started); });
   } catch (const std::exception& error) {
-    return plait_stream_refuse(stream, error.what());
+    return plait_stream_fail(stream, error.what());
   }
 }
 

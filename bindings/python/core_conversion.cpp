@@ -81,7 +81,7 @@ void bind_conversion(nb::module_& module) {
       "r modulo the number of replicas.  With `fill_halo` the halo of the target is filled as well.\n"
       "The layouts may be texts.  Raises plait.ArgumentError if the shapes differ.");
   module.def("compose", [](const nb::args& found, const nb::kwargs& named) -> nb::object {
-    refuse_call("compose(source, target, *, fill_halo=False)", found, named);
+    throw_call_error("compose(source, target, *, fill_halo=False)", found, named);
   });
 }
 

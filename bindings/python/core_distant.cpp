@@ -51,12 +51,12 @@ void bind_distant(nb::module_& module) {
             try {
               options = options_of(path, mode, temporary);
             } catch (const Error& error) {
-              DistantFile::refuse_open(error.what(), comm, error.system_code());
+              DistantFile::fail_open(error.what(), comm, error.system_code());
             }
             return DistantFile::open(options, comm);
           },
           "path"_a, "mode"_a, "temporary"_a, "comm"_a)
-      .def_static("refuse_open", &DistantFile::refuse_open, nb::sig(kRefuseOpen), "message"_a, "comm"_a, "code"_a = 0,
+      .def_static("fail_open", &DistantFile::fail_open, nb::sig(kFailOpen), "message"_a, "comm"_a, "code"_a = 0,
                   Released())
       .def_static(
           "offer",

@@ -155,7 +155,7 @@ void bind_file(nb::module_& module) {
           },
           "name"_a, "shape"_a.none() = nb::none(), "dtype"_a = "", "element_bytes"_a = 0)
       .def_prop_ro("variable", &File::variable)
-      .def("refuse", &File::refuse, nb::sig(kRefuse), "message"_a, "code"_a = 0, nb::call_guard<Unlocked>())
+      .def("fail", &File::fail, nb::sig(kFail), "message"_a, "code"_a = 0, nb::call_guard<Unlocked>())
       .def(
           "explain",
           [](const File& self, const Layout& layout, const Sequence& region, bool write, bool fill_halo) {
@@ -180,9 +180,8 @@ void bind_file(nb::module_& module) {
 
   module.def("open", &open, "path"_a, "mode"_a, "comm"_a, "options"_a);
   module.def("new_array", &new_array, "path"_a, "options"_a);
-  module.def("refuse", &File::refuse_open,
-             nb::sig("def refuse(message: str, comm: Comm, code: int = 0) -> typing.NoReturn"), "message"_a, "comm"_a,
-             "code"_a = 0, nb::call_guard<Unlocked>());
+  module.def("fail", &File::fail_open, nb::sig("def fail(message: str, comm: Comm, code: int = 0) -> typing.NoReturn"),
+             "message"_a, "comm"_a, "code"_a = 0, nb::call_guard<Unlocked>());
 }
 
 }  // namespace plait::python

@@ -15,18 +15,18 @@ class Merger {
   template <typename Value>
   void set(std::optional<Value>& target, const std::optional<Value>& given, const char* what) const {
     if (!given) return;
-    if (target && *target != *given) refuse(what);
+    if (target && *target != *given) throw_contradiction(what);
     target = given;
   }
   template <typename Value>
   void set(std::vector<Value>& target, const std::optional<std::vector<Value>>& given, const char* what) const {
     if (!given) return;
-    if (!target.empty() && target != *given) refuse(what);
+    if (!target.empty() && target != *given) throw_contradiction(what);
     target = *given;
   }
 
  private:
-  [[noreturn]] void refuse(const char* what) const {
+  [[noreturn]] void throw_contradiction(const char* what) const {
     base::throw_argument_error(std::string(what) + " is given twice and differs: in the text \"" + text_ +
                                "\" and as an argument; leave one of them out");
   }

@@ -84,7 +84,7 @@ void bind_redistribute(nb::module_& module) {
             return self.start(parts_of<const std::byte>(from), parts_of<std::byte>(to));
           },
           "from_"_a, "to"_a)
-      .def("refuse", &Redistribution::refuse, nb::sig(kRefuse), "message"_a, "code"_a = 0, nb::call_guard<Unlocked>())
+      .def("fail", &Redistribution::fail, nb::sig(kFail), "message"_a, "code"_a = 0, nb::call_guard<Unlocked>())
       .def("explain", &Redistribution::explain, nb::call_guard<Unlocked>());
 
   module.def("shared_bytes", &shared_bytes, "bytes"_a, "comm"_a);
@@ -108,9 +108,9 @@ void bind_redistribute(nb::module_& module) {
       },
       "target"_a, "source"_a, "bytes"_a, "past_caches"_a);
   module.def("tell", &tell, "call"_a, "text"_a, "root"_a, "comm"_a, nb::call_guard<Unlocked>());
-  module.def("refuse_redistribute", &refuse_redistribute,
-             nb::sig("def refuse_redistribute(message: str, comm: Comm, code: int = 0) -> typing.NoReturn"),
-             "message"_a, "comm"_a, "code"_a = 0, nb::call_guard<Unlocked>());
+  module.def("fail_redistribute", &fail_redistribute,
+             nb::sig("def fail_redistribute(message: str, comm: Comm, code: int = 0) -> typing.NoReturn"), "message"_a,
+             "comm"_a, "code"_a = 0, nb::call_guard<Unlocked>());
   module.def(
       "redistribute",
       [](const Layout& source, const Sequence& from, const Layout& target, const Sequence& to,

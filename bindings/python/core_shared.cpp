@@ -56,13 +56,13 @@ void bind_shared(nb::module_& module) {
               options.mode = mode_of(mode);
               options.place = place_of(place);
             } catch (const Error& error) {
-              SharedFile::refuse_open(error.what(), comm, error.system_code());
+              SharedFile::fail_open(error.what(), comm, error.system_code());
             }
             return SharedFile::open(options, comm);
           },
           "path"_a, "mode"_a, "persistent"_a, "atomic"_a, "request"_a, "unit"_a, "limit"_a, "expected"_a, "place"_a,
           "comm"_a)
-      .def_static("refuse_open", &SharedFile::refuse_open, nb::sig(kRefuseOpen), "message"_a, "comm"_a, "code"_a = 0,
+      .def_static("fail_open", &SharedFile::fail_open, nb::sig(kFailOpen), "message"_a, "comm"_a, "code"_a = 0,
                   Released())
       .def_prop_ro("is_open", &SharedFile::is_open)
       .def_prop_ro("one", &SharedFile::one)
@@ -95,7 +95,7 @@ void bind_shared(nb::module_& module) {
           "offset"_a, "data"_a, "bytes"_a, Released())
       .def("size", &SharedFile::size, Released())
       .def("resize", &SharedFile::resize, "bytes"_a, Released())
-      .def("refuse", &SharedFile::refuse, nb::sig(kRefuse), "message"_a, "code"_a = 0, Released())
+      .def("fail", &SharedFile::fail, nb::sig(kFail), "message"_a, "code"_a = 0, Released())
       .def("sync", &SharedFile::sync, Released())
       .def("read_only", &SharedFile::read_only)
       .def("close", &SharedFile::close, Released())

@@ -66,7 +66,7 @@ void bind_stream(nb::module_& module) {
       .def("tell", &Stream::tell, nb::call_guard<Unlocked>())
       .def("seek", &Stream::seek, "element"_a, nb::call_guard<Unlocked>())
       .def("close", &Stream::close, nb::call_guard<Unlocked>())
-      .def("refuse", &Stream::refuse, nb::sig(kRefuse), "message"_a, "code"_a = 0, nb::call_guard<Unlocked>());
+      .def("fail", &Stream::fail, nb::sig(kFail), "message"_a, "code"_a = 0, nb::call_guard<Unlocked>());
 }
 
 }  // namespace plait::python

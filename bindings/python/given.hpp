@@ -14,7 +14,7 @@ namespace plait::python {
 std::string shown(nanobind::handle value);
 
 /// Raises plait.ArgumentTypeError.
-[[noreturn]] void refuse_type(const std::string& text);
+[[noreturn]] void throw_type_error(const std::string& text);
 
 /// An argument of any type, that is a T or else is refused by the name that it has for the caller.
 template <typename T>
@@ -26,7 +26,7 @@ struct Given {
   ///         not a whole number; give a rank".
   const T& as(const char* name, const char* wanted) const {
     if (value) return *value;
-    refuse_type(std::string(name) + '=' + shown(found) + ' ' + wanted);
+    throw_type_error(std::string(name) + '=' + shown(found) + ' ' + wanted);
   }
 };
 
@@ -40,20 +40,20 @@ std::optional<T> as(const Perhaps<T>& given, const char* name, const char* wante
 }
 
 /// Raises what a call with missing, misspelt or too many arguments is: a TypeError that says how it is called.
-[[noreturn]] void refuse_call(const char* call, const nanobind::args& found, const nanobind::kwargs& named);
+[[noreturn]] void throw_call_error(const char* call, const nanobind::args& found, const nanobind::kwargs& named);
 
 /// Adds to a method the form that takes all else.  `call` is how it is called, such as "indices(rank)".
 template <typename Class>
 void def_else(Class& target, const char* name, const char* call) {
   target.def(name,
              [call](const nanobind::object&, const nanobind::args& found,
-                    const nanobind::kwargs& named) -> nanobind::object { refuse_call(call, found, named); });
+                    const nanobind::kwargs& named) -> nanobind::object { throw_call_error(call, found, named); });
 }
 
 template <typename Class>
 void def_static_else(Class& target, const char* name, const char* call) {
   target.def_static(name, [call](const nanobind::args& found, const nanobind::kwargs& named) -> nanobind::object {
-    refuse_call(call, found, named);
+    throw_call_error(call, found, named);
   });
 }
 
@@ -61,7 +61,7 @@ void def_static_else(Class& target, const char* name, const char* call) {
 template <typename Type, typename Class>
 void def_init_else(Class& target, const char* call) {
   target.def("__init__", [call](Type*, const nanobind::args& found, const nanobind::kwargs& named) {
-    refuse_call(call, found, named);
+    throw_call_error(call, found, named);
   });
 }
 

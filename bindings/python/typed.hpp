@@ -29,7 +29,7 @@ using AttributeDict = nanobind::typed<nanobind::dict, std::string, Attribute>;
 constexpr const char* kNumber = "is not a whole number; give one, such as 0";
 
 constexpr const char* kEqual = "def __eq__(self, other: object, /) -> bool";
-constexpr const char* kRefuse = "def refuse(self, message: str, code: int = 0) -> typing.NoReturn";
-constexpr const char* kRefuseOpen = "def refuse_open(message: str, comm: Comm, code: int = 0) -> typing.NoReturn";
+constexpr const char* kFail = "def fail(self, message: str, code: int = 0) -> typing.NoReturn";
+constexpr const char* kFailOpen = "def fail_open(message: str, comm: Comm, code: int = 0) -> typing.NoReturn";
 
 }  // namespace plait::python

@@ -67,8 +67,8 @@ class DistantFile {
   /// Opens or creates this rank's file and registers it.  Collective, with the same mode on all ranks.
   /// errors  The same on every rank.  kSystem: a file cannot be opened; a rank has no socket to be called by.
   static DistantFile open(const DistantOptions& options, const Comm& comm = Comm());
-  /// Makes the open() that the other ranks call fail with an error of this rank.  errors  As File::refuse_open.
-  [[noreturn]] static void refuse_open(const std::string& message, const Comm& comm, int system_code = 0);
+  /// Makes the open() that the other ranks call fail with an error of this rank.  errors  As File::fail_open.
+  [[noreturn]] static void fail_open(const std::string& message, const Comm& comm, int system_code = 0);
 
   /// Registers a file of this rank under a name, with which other ranks can find it.  Not collective; a DistantFile
   /// must have been opened on the communicator before.

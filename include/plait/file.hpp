@@ -81,8 +81,8 @@ class File {
   ///         kSystem: missing file or folder, no permission, a short or damaged file, no space for a new one.
   static File open(const std::string& path, Mode mode, const FileOptions& options = {}, const Comm& comm = {});
   /// Makes the open() that the other ranks call fail with an error of this rank: all ranks throw it.  Its kind is
-  /// kArgument, or kSystem if a system_code such as ENOMEM is given.  The other refuse functions work alike.
-  [[noreturn]] static void refuse_open(const std::string& message, const Comm& comm, int system_code = 0);
+  /// kArgument, or kSystem if a system_code such as ENOMEM is given.  The other fail functions work alike.
+  [[noreturn]] static void fail_open(const std::string& message, const Comm& comm, int system_code = 0);
 
   File(File&&) noexcept;
   File& operator=(File&&) noexcept;
@@ -150,7 +150,7 @@ class File {
 
   /// Makes the call that the other ranks make next fail with an error of this rank: all ranks throw it.  For callers
   /// that find their own arguments wrong, so that the other ranks do not wait for them.
-  [[noreturn]] void refuse(const std::string& message, int system_code = 0);
+  [[noreturn]] void fail(const std::string& message, int system_code = 0);
 
   /// Describes what read() or write() would do, as text.  Not collective; waits for accesses that were started.
   std::string explain(const Layout& layout, const Region& region = {}, bool write = false,

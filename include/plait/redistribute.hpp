@@ -48,8 +48,8 @@ Request start_redistribute(const Layout& source, std::vector<ConstPart> source_p
                            std::vector<MutablePart> target_parts, std::int64_t element_bytes, const Comm& comm = {},
                            const RedistributionOptions& options = {});
 
-/// Makes the call that the other ranks make next fail with an error of this rank, as File::refuse_open.
-[[noreturn]] void refuse_redistribute(const std::string& message, const Comm& comm, int system_code = 0);
+/// Makes the call that the other ranks make next fail with an error of this rank, as File::fail_open.
+[[noreturn]] void fail_redistribute(const std::string& message, const Comm& comm, int system_code = 0);
 
 /// Broadcasts a text of at most 8000 bytes from rank `root`.  Collective; the ranks check that they pass the same
 /// `call`.
@@ -96,8 +96,8 @@ class Redistribution {
   void run(std::span<const ConstPart> source_parts, std::span<const MutablePart> target_parts);
   /// The nonblocking version, carried out by the Comm's thread.
   Request start(std::vector<ConstPart> source_parts, std::vector<MutablePart> target_parts);
-  /// Makes the run that the other ranks make next fail with an error of this rank, as File::refuse_open.
-  [[noreturn]] void refuse(const std::string& message, int system_code = 0);
+  /// Makes the run that the other ranks make next fail with an error of this rank, as File::fail_open.
+  [[noreturn]] void fail(const std::string& message, int system_code = 0);
 
   /// Describes the messages, runs, copies and staging memory of this rank, as text.  Not collective.
   std::string explain() const;

@@ -66,8 +66,8 @@ class SharedFile {
   ///         which they were written), several files of that name.
   static SharedFile open(const SharedFileOptions& options, const Comm& comm = Comm());
 
-  /// Makes the open() that the other ranks call fail with an error of this rank.  errors  As File::refuse_open.
-  [[noreturn]] static void refuse_open(const std::string& message, const Comm& comm, int system_code = 0);
+  /// Makes the open() that the other ranks call fail with an error of this rank.  errors  As File::fail_open.
+  [[noreturn]] static void fail_open(const std::string& message, const Comm& comm, int system_code = 0);
 
   SharedFile(SharedFile&&) noexcept;
   SharedFile& operator=(SharedFile&&) noexcept;
@@ -101,8 +101,8 @@ class SharedFile {
   ///         kSystem: a component that cannot be resized; the size is then between the old and the new one.
   void resize(std::int64_t bytes);
   /// Makes the collective call that the other ranks make next fail with an error of this rank.
-  /// errors  Always, as File::refuse_open; the same on every rank.
-  [[noreturn]] void refuse(const std::string& message, int system_code = 0);
+  /// errors  Always, as File::fail_open; the same on every rank.
+  [[noreturn]] void fail(const std::string& message, int system_code = 0);
   /// Makes all waited-for writes, of any rank, durable.  Not collective.
   /// cost    A message to the owner of each component, or for one file to each node, and the time of their disks.
   void sync();

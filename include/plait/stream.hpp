@@ -120,9 +120,9 @@ class Stream {
   void close();
   bool is_open() const;
 
-  /// Reports that the arguments of a call are wrong, as File::refuse_open.  In collective modes the call that the other
+  /// Reports that the arguments of a call are wrong, as File::fail_open.  In collective modes the call that the other
   /// ranks make fails with this error on all of them.
-  [[noreturn]] void refuse(const std::string& message, int system_code = 0);
+  [[noreturn]] void fail(const std::string& message, int system_code = 0);
 
  private:
   std::shared_ptr<Impl> impl_;

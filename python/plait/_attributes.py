@@ -74,16 +74,16 @@ class FileAttributes(Attributes, MutableMapping[str, Any]):
 
     def __setitem__(self, name: str, value: Any) -> None:
         """Give the array an attribute, or one that it has another value."""
-        with checks(self._core.refuse):
+        with checks(self._core.fail):
             stored = stored_of(name, value)
-        call(self._core.refuse, self._core.set_attribute, stored)
+        call(self._core.fail, self._core.set_attribute, stored)
         self._stored[name] = stored
 
     def __delitem__(self, name: str) -> None:
         """Remove an attribute. Raises KeyError where there is none."""
         if name not in self._stored:
             raise KeyError(name)
-        call(self._core.refuse, self._core.remove_attribute, name)
+        call(self._core.fail, self._core.remove_attribute, name)
         del self._stored[name]
 
     def __repr__(self) -> str:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from ._abandon import abandon
 from ._arguments.buffers import address, to_fill, to_write, whole
-from ._guard import call, refuse_here
+from ._guard import call, fail_here
 from ._request import Request
 
 __all__ = ["ByteFile", "Out"]
@@ -86,21 +86,21 @@ class ByteFile(Generic[Core]):
 
     def _read(self, offset: int, out: Any, *where: int) -> Any:
         array, result = to_fill(out)
-        call(refuse_here, self._core.read, whole(offset, "offset"), address(array), array.nbytes, *where)
+        call(fail_here, self._core.read, whole(offset, "offset"), address(array), array.nbytes, *where)
         return result
 
     def _write(self, offset: int, data: Any, *where: int) -> None:
         array = to_write(data)
-        call(refuse_here, self._core.write, whole(offset, "offset"), address(array), array.nbytes, *where)
+        call(fail_here, self._core.write, whole(offset, "offset"), address(array), array.nbytes, *where)
 
     def _iread(self, offset: int, out: Any, *where: int) -> Request[Any]:
         array, result = to_fill(out)
         begin = whole(offset, "offset")
-        start = partial(call, refuse_here, self._core.start_read, begin, address(array), array.nbytes, *where)
+        start = partial(call, fail_here, self._core.start_read, begin, address(array), array.nbytes, *where)
         return Request(start, self, [array], result)
 
     def _iwrite(self, offset: int, data: Any, *where: int) -> Request[None]:
         array = to_write(data)
         begin = whole(offset, "offset")
-        start = partial(call, refuse_here, self._core.start_write, begin, address(array), array.nbytes, *where)
+        start = partial(call, fail_here, self._core.start_write, begin, address(array), array.nbytes, *where)
         return Request(start, self, [array], None)

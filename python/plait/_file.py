@@ -24,7 +24,7 @@ from ._arguments.values import Array
 from ._arguments.words import shape_text
 from ._core import Layout
 from ._errors import ArgumentError, ArgumentTypeError, naming
-from ._guard import Refuse, call, checks, refuse_here
+from ._guard import Reporter, call, checks, fail_here
 from ._held import flag_of
 from ._indexing.array_like import ArrayLike
 from ._request import Request
@@ -157,7 +157,7 @@ class File(ArrayLike, Accessed, Stepped):
         """
         self._select(variable)
         layout, slices, arrays, fill = self._prepare(layout, out, region, "out", fill_halo)
-        call(self._core.refuse, self._core.read, layout, parts_of(arrays), slices, fill)
+        call(self._core.fail, self._core.read, layout, parts_of(arrays), slices, fill)
         return self._as_given(arrays, out)
 
     def write(
@@ -182,7 +182,7 @@ class File(ArrayLike, Accessed, Stepped):
         """
         self._select(variable, array, layout)
         layout, slices, arrays, _ = self._prepare(layout, array, region, "array")
-        call(self._core.refuse, self._core.write, layout, parts_of(arrays), slices)
+        call(self._core.fail, self._core.write, layout, parts_of(arrays), slices)
 
     @overload
     def iread(
@@ -211,14 +211,14 @@ class File(ArrayLike, Accessed, Stepped):
         """Start a :meth:`read`; its result is that of ``wait()``. Started accesses are carried out in order."""
         self._select(VARIABLE)
         layout, slices, arrays, fill = self._prepare(layout, out, region, "out", fill_halo)
-        start = partial(call, self._core.refuse, self._core.start_read, layout, parts_of(arrays), slices, fill)
+        start = partial(call, self._core.fail, self._core.start_read, layout, parts_of(arrays), slices, fill)
         return Request(start, self, arrays, self._as_given(arrays, out))
 
     def iwrite(self, array: Arrays, layout: LayoutLike | None = None, region: Region | None = None) -> Request[None]:
         """Start a :meth:`write`. Do not change the array before ``wait()`` has returned."""
         self._select(VARIABLE, array, layout)
         layout, slices, arrays, _ = self._prepare(layout, array, region, "array")
-        start = partial(call, self._core.refuse, self._core.start_write, layout, parts_of(arrays), slices)
+        start = partial(call, self._core.fail, self._core.start_write, layout, parts_of(arrays), slices)
         return Request(start, self, arrays, None)
 
     def explain(
@@ -233,11 +233,11 @@ class File(ArrayLike, Accessed, Stepped):
 
         The time, in seconds, is predicted. Not collective.
         """
-        with checks(refuse_here):
+        with checks(fail_here):
             slices = slices_of(region, self.shape)
             wanted = self._layout_for(layout, slices)
             flags = flag_of(write, "write"), flag_of(fill_halo, "fill_halo")
-        return call(refuse_here, self._core.explain, wanted, slices, *flags)
+        return call(fail_here, self._core.explain, wanted, slices, *flags)
 
     def last_times(self) -> dict[str, float]:
         """Return how many seconds this process's last access took. Not collective.
@@ -319,12 +319,12 @@ class File(ArrayLike, Accessed, Stepped):
         array: Arrays | None = None,
         layout: LayoutLike | None = None,
         *,
-        refuse: Refuse | None = None,
+        fail: Reporter | None = None,
     ) -> None:
         """Let the next access mean an array of a pipe's step."""
         if isinstance(variable, str) and variable == self._variable:
             return
-        with checks(refuse or self._core.refuse):
+        with checks(fail or self._core.fail):
             variable_name(variable)
             known = self._types.get(variable)
             if self._mode == "w" and known is None:
@@ -337,7 +337,7 @@ class File(ArrayLike, Accessed, Stepped):
                 shape = layout.shape if isinstance(layout, Layout) else first.shape
                 known = self._types[variable] = (list(shape), *descr_of(first.dtype))
             given = known if self._mode == "w" and known else ()
-            call(refuse_here, self._core.select_variable, variable, *given)
+            call(fail_here, self._core.select_variable, variable, *given)
             self._variable = variable
             self._take_type()
 
@@ -347,7 +347,7 @@ class File(ArrayLike, Accessed, Stepped):
         self._variable = next(iter(types))
 
     def _select_data(self) -> None:
-        self._select(VARIABLE, refuse=refuse_here)
+        self._select(VARIABLE, fail=fail_here)
 
     def _loses_steps(self) -> bool:
         return not self.in_step and _core.comes_in_steps(self.url)
@@ -366,7 +366,7 @@ class File(ArrayLike, Accessed, Stepped):
             fits = given.shape == known[1] and given.dtype == self._dtype
             if fits and (given.flags.writeable or not writable):
                 return known[0], [], [given], False
-        with checks(self._core.refuse):
+        with checks(self._core.fail):
             fill = flag_of(fill_halo, "fill_halo")
             found = self._checked(layout, given, region, what, writable)
             if region is None and len(found[2]) == 1:

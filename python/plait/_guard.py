@@ -16,7 +16,7 @@ _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
 
 
-class Refuse(Protocol):
+class Reporter(Protocol):
     """Brings an error's words to the agreement, and raises it on every rank: a store's where the system has a code."""
 
     def __call__(self, message: str, *, code: int = 0) -> NoReturn:
@@ -51,8 +51,8 @@ class agreed_already:  # noqa: N801
 class checks:  # noqa: N801
     """A block in front of a collective call: what it raises is raised on all ranks, so that none waits for this one."""
 
-    def __init__(self, refuse: Refuse) -> None:
-        self._refuse = refuse
+    def __init__(self, fail: Reporter) -> None:
+        self._fail = fail
 
     def __enter__(self) -> None:
         """Begin the block."""
@@ -64,11 +64,11 @@ class checks:  # noqa: N801
         if isinstance(error, AgreedError):
             raise error.error from None
         if isinstance(error, Exception):
-            self._refuse(words_of(error), code=_code_of(error))
+            self._fail(words_of(error), code=_code_of(error))
 
 
 def call(
-    refuse: Refuse, function: Callable[_Arguments, _Result], *args: _Arguments.args, **kwargs: _Arguments.kwargs
+    fail: Reporter, function: Callable[_Arguments, _Result], *args: _Arguments.args, **kwargs: _Arguments.kwargs
 ) -> _Result:
     """Call a function of the core.
 
@@ -88,7 +88,7 @@ def call(
         message = f"{name}({given}) has an argument of a wrong type, or a number or text that is out of range"
     except Exception as error:
         message, code = words_of(error), _code_of(error)
-    return refuse(_plain(message), code=code)
+    return fail(_plain(message), code=code)
 
 
 def alone(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
@@ -152,7 +152,7 @@ def _signature(function: Callable[..., object]) -> str:
     return str(inspect.signature(function).replace(return_annotation=inspect.Signature.empty)).replace("'", "")
 
 
-def refuse_here(message: str, *, code: int = 0) -> NoReturn:
+def fail_here(message: str, *, code: int = 0) -> NoReturn:
     """Raise the error on this rank alone: for calls that are not collective."""
     raise store_error(message, code) if code else ArgumentError(message)
 

@@ -36,8 +36,8 @@ def shared_arrays(needed: LocalArrays, comm: _core.Comm, alone: bool) -> list[Ar
     """Make local arrays in memory that the node shares. Collective."""
     layout, ranks, dtype = needed.layout, needed.ranks, needed.dtype
     sizes = [math.prod(layout.padded_shape(rank)) * dtype.itemsize for rank in ranks]
-    refuse = partial(_core.refuse_redistribute, comm=comm)
-    memories = [call(refuse, _core.shared_bytes, size, comm) for size in (sizes if alone else sizes or [0])]
+    fail = partial(_core.fail_redistribute, comm=comm)
+    memories = [call(fail, _core.shared_bytes, size, comm) for size in (sizes if alone else sizes or [0])]
     return [
         in_order(memory[:size].view(dtype), layout.padded_shape(rank), layout.dimension_order)
         for memory, size, rank in zip(memories, sizes, ranks, strict=False)

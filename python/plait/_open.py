@@ -111,8 +111,8 @@ def open(
     the file cannot be opened. Every rank raises the same error.
     """
     own = comm_of(comm)
-    refuse = partial(_core.refuse, comm=own)
-    with checks(refuse):
+    fail = partial(_core.fail, comm=own)
+    with checks(fail):
         path = with_format(path_of(url), format)
         offset, readers = whole(offset, "offset"), whole(readers, "readers")
         most = whole(bytes_of(memory, "memory"), "memory")
@@ -146,7 +146,7 @@ def open(
             unlimited=unlimited,
         )
     with naming(path):
-        core = call(refuse, _core.open, path, mode, own, options)
+        core = call(fail, _core.open, path, mode, own, options)
     file = File(core, mode, own, alone=comm is None)
     if comm is None and mode == "r" and not comes_in_steps(path):
         told = {"shape": shape, "dtype": dtype, "order": order, "offset": offset, "memory": most}

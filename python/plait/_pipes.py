@@ -12,7 +12,7 @@ from . import _core
 from ._arguments.array_types import type_of
 from ._arguments.buffers import path_of
 from ._errors import naming
-from ._guard import call, checks, refuse_here
+from ._guard import call, checks, fail_here
 from ._steps import Attribute
 
 
@@ -87,10 +87,10 @@ def pipe_status(url: str | os.PathLike[str]) -> PipeStatus:
     Raises plait.StoreError that is also a FileNotFoundError if no program writes to the pipe, another StoreError if the
     writer does not answer, and plait.ArgumentError if the name is not that of a pipe.
     """
-    with checks(refuse_here):
+    with checks(fail_here):
         path = path_of(url)
     with naming(path):
-        found = call(refuse_here, _core.pipe_status, path)
+        found = call(fail_here, _core.pipe_status, path)
     return PipeStatus(
         found.name,
         found.folder,
@@ -117,7 +117,7 @@ def pipe_names() -> list[str]:
 
     Not collective. Raises plait.StoreError if the folder does not exist, or if other users may read it.
     """
-    return list(call(refuse_here, _core.pipe_names))
+    return list(call(fail_here, _core.pipe_names))
 
 
 def _program(found: _core.PipeProgram) -> PipeProgram:

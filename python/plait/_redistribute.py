@@ -22,7 +22,7 @@ from ._arguments.words import shape_text
 from ._comm import CommLike, comm_of
 from ._core import Layout
 from ._errors import ArgumentError
-from ._guard import Refuse, agreed_already, call, checks
+from ._guard import Reporter, agreed_already, call, checks
 from ._held import (
     as_given,
     check_room,
@@ -49,7 +49,7 @@ def empty(layout: LayoutLike, dtype: npt.DTypeLike, comm: CommLike = None) -> Ar
     rank). Raises plait.StoreError on all ranks if a node has too little shared memory.
     """
     own = comm_of(comm)
-    with checks(_refuse_on(own)):
+    with checks(_fail_on(own)):
         layout = layout_of(layout)
         wanted = checked_dtype(dtype_of(dtype))
         ranks = ranks_taking_part(layout, own, comm is None)
@@ -86,7 +86,7 @@ def redistribute(
     """
     ends = _Ends(src, dst, source_region, target_region)
     move = _Move(_Given(array, out), ends, comm, _Options(memory, fill_halo))
-    call(move.refuse, _core.redistribute, *move.arguments)
+    call(move.fail, _core.redistribute, *move.arguments)
     return move.result
 
 
@@ -109,7 +109,7 @@ def iredistribute(
     """
     ends = _Ends(src, dst, source_region, target_region)
     move = _Move(_Given(array, out), ends, comm, _Options(memory, fill_halo))
-    start = partial(call, move.refuse, _core.start_redistribute, *move.arguments)
+    start = partial(call, move.fail, _core.start_redistribute, *move.arguments)
     return Request(start, move, move.arrays, move.result)
 
 
@@ -136,8 +136,8 @@ class Redistribution:
         """Plan. Raises plait.ArgumentError if layouts and ranks do not fit together."""
         self._comm = comm_of(comm)
         self._alone = comm is None
-        self._refuse = _refuse_on(self._comm)
-        with checks(self._refuse):
+        self._fail = _fail_on(self._comm)
+        with checks(self._fail):
             self._dtype = checked_dtype(dtype_of(dtype))
             ends = _Ends(src, dst, source_region, target_region)
             self._layouts = ends.layouts()
@@ -152,7 +152,7 @@ class Redistribution:
             name = name_of(self._dtype)
         src, dst = self._layouts
         self._core: _core.Redistribution | None = call(
-            self._refuse, _core.Redistribution, src, dst, self._dtype.itemsize, self._comm, most, name, filled, section
+            self._fail, _core.Redistribution, src, dst, self._dtype.itemsize, self._comm, most, name, filled, section
         )
         self._own: list[list[Array] | None] = [None, None]
         # A rank that a layout leaves out cannot tell by its own None whether the others use theirs: made now.
@@ -179,7 +179,7 @@ class Redistribution:
         Either all ranks pass an array, or none does. Returns ``out``, or :attr:`target`.
         """
         core, parts, _, result = self._prepare(array, out)
-        call(core.refuse, core.run, *parts)
+        call(core.fail, core.run, *parts)
         return result
 
     def start(self, array: Arrays | None = None, out: Arrays | None = None) -> Request[Array | Any]:
@@ -188,7 +188,7 @@ class Redistribution:
         Neither read nor change the arrays before ``wait()`` has returned.
         """
         core, parts, arrays, result = self._prepare(array, out)
-        return Request(partial(call, core.refuse, core.start, *parts), self, arrays, result)
+        return Request(partial(call, core.fail, core.start, *parts), self, arrays, result)
 
     def explain(self) -> str:
         """Describe the messages, copies and staging memory of this rank, as text. Not collective."""
@@ -226,9 +226,9 @@ class Redistribution:
     def _prepare(
         self, array: Arrays | None, out: Arrays | None
     ) -> tuple[_core.Redistribution, tuple[Parts, Parts], list[Array], Any]:
-        with checks(self._refuse):
+        with checks(self._fail):
             core = self._open()
-        with checks(core.refuse):
+        with checks(core.fail):
             sources, source_parts = self._side(0, array, "array", writable=False)
             targets, target_parts = self._side(1, out, "out", writable=True)
         result = as_given(targets, self._alone) if out is None else out
@@ -315,8 +315,8 @@ class _Move:
         own = comm_of(comm)
         alone = comm is None
         array, out = given.array, given.out
-        self.refuse = _refuse_on(own)
-        with checks(self.refuse):
+        self.fail = _fail_on(own)
+        with checks(self.fail):
             layouts = ends.layouts(array.shape if alone and isinstance(array, np.ndarray) else None)
             held = [ranks_taking_part(layout, own, alone) for layout in layouts]
             section = ends.section(*layouts)
@@ -336,9 +336,9 @@ class _Move:
         )  # fmt: skip
 
 
-def _refuse_on(comm: _core.Comm) -> Refuse:
+def _fail_on(comm: _core.Comm) -> Reporter:
     """What raises an error of this rank in a redistribution on all ranks."""
-    return partial(_core.refuse_redistribute, comm=comm)
+    return partial(_core.fail_redistribute, comm=comm)
 
 
 def _first_dtype(given: Arrays | None) -> np.dtype[Any] | None:

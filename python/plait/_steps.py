@@ -15,7 +15,7 @@ from ._arguments.array_types import descr_of, extents_of
 from ._arguments.words import shown
 from ._core import File as CoreFile
 from ._errors import ArgumentError
-from ._guard import Refuse, call, checks, refuse_here
+from ._guard import Reporter, call, checks, fail_here
 
 VARIABLE = "data"
 """The array of a file, and the first one of a pipe's step."""
@@ -92,9 +92,9 @@ class Stepped(ABC):
         what is written later replaces it, and attributes are not kept.
         Raises plait.StoreError if the program at the other end has failed or cannot be reached.
         """
-        with checks(self._core.refuse):
+        with checks(self._core.fail):
             values = attributes_of(attributes)
-        found = call(self._core.refuse, self._core.begin_step, values)
+        found = call(self._core.fail, self._core.begin_step, values)
         if found is None:
             return None
         number, known, variables = found
@@ -109,7 +109,7 @@ class Stepped(ABC):
         queue.
         """
         self._step = None
-        call(self._core.refuse, self._core.end_step)
+        call(self._core.fail, self._core.end_step)
 
     @property
     def in_step(self) -> bool:
@@ -125,14 +125,14 @@ class Stepped(ABC):
 
         All ranks call it, also those that have no part of the array.
         """
-        with checks(self._core.refuse):
+        with checks(self._core.fail):
             self._types[variable_name(variable)] = (extents_of(shape), *descr_of(dtype))
             if variable == self._variable:
                 self._variable = ""  # so that the next access takes what has been said
 
     def type_of(self, variable: str = VARIABLE) -> tuple[tuple[int, ...], np.dtype[Any]]:
         """Return the shape and dtype of an array; in a pipe, of one of the step that has begun. Not collective."""
-        self._select(variable, refuse=refuse_here)
+        self._select(variable, fail=fail_here)
         return self.shape, self.dtype
 
     @property
@@ -146,7 +146,7 @@ class Stepped(ABC):
         """The type of its elements."""
 
     @abstractmethod
-    def _select(self, variable: str, *, refuse: Refuse | None = None) -> None:
+    def _select(self, variable: str, *, fail: Reporter | None = None) -> None:
         """Let the next access mean an array of a pipe's step."""
 
     @abstractmethod

@@ -68,7 +68,7 @@ class Stream:
         ranks raise the same error, and the position does not move.
         """
         number, target = self._checked_read(count, out)
-        return target[: call(self._core.refuse, self._core.read, _address(target), number)]
+        return target[: call(self._core.fail, self._core.read, _address(target), number)]
 
     def write(self, array: npt.ArrayLike) -> None:
         """Write all elements of an array, in C order.
@@ -77,7 +77,7 @@ class Stream:
         file's array, nothing is written, the position does not move, and plait.ArgumentError is raised.
         """
         source = self._checked_write(array)
-        call(self._core.refuse, self._core.write, _address(source), source.size)
+        call(self._core.fail, self._core.write, _address(source), source.size)
 
     def iread(self, count: int, out: Array | None = None) -> Request[Array]:
         """Start a :meth:`read`, and return a Request whose ``wait()`` returns the result.
@@ -85,13 +85,13 @@ class Stream:
         Requests that were started on a stream are carried out in order.
         """
         number, target = self._checked_read(count, out)
-        start = partial(call, self._core.refuse, self._core.start_read, _address(target), number)
+        start = partial(call, self._core.fail, self._core.start_read, _address(target), number)
         return _StreamRequest(start, self, [target], target)
 
     def iwrite(self, array: npt.ArrayLike) -> Request[None]:
         """Start a :meth:`write`. Do not change the array before ``wait()`` has returned."""
         source = self._checked_write(array)
-        start = partial(call, self._core.refuse, self._core.start_write, _address(source), source.size)
+        start = partial(call, self._core.fail, self._core.start_write, _address(source), source.size)
         return Request(start, self, [source], None)
 
     def tell(self) -> int:
@@ -104,9 +104,9 @@ class Stream:
         Mode 0 moves this rank's own position, mode 1 that of all ranks at once; otherwise the call is collective, with
         equal arguments.
         """
-        with checks(self._core.refuse):
+        with checks(self._core.fail):
             number = whole(element, "element")
-        call(self._core.refuse, self._core.seek, number)
+        call(self._core.fail, self._core.seek, number)
 
     def close(self) -> None:
         """Wait for the requests that this rank has started, and close the stream on this rank; the file stays open.
@@ -131,7 +131,7 @@ class Stream:
 
     def _checked_read(self, count: int, out: Array | None) -> tuple[int, Array]:
         """Return the number of elements, and memory for those of them that the file can have."""
-        with checks(self._core.refuse):
+        with checks(self._core.fail):
             number = whole(count, "count")
             if out is None:
                 return number, new_array([max(min(number, self._elements), 0)], self._dtype)
@@ -146,7 +146,7 @@ class Stream:
             return number, out.reshape(-1)
 
     def _checked_write(self, array: npt.ArrayLike) -> Array:
-        with checks(self._core.refuse):
+        with checks(self._core.fail):
             source: Array = np.ascontiguousarray(array_of(array, "array", self._dtype))
             self._check_dtype(source, "array")
             return source.reshape(-1)
@@ -165,11 +165,11 @@ class _StreamRequest(Request[Array]):
 
 def open_stream(file: File, core: _core.File, mode: int, dtype: np.dtype[Any]) -> Stream:
     """Open a stream on a file. Collective, also where one rank has found its mode wrong."""
-    with checks(core.refuse):
+    with checks(core.fail):
         number = whole(mode, "mode")
         if not 0 <= number <= 4:
             raise ArgumentError(f"streams have the modes 0 to 4, but mode={number} was given; use one of these")
-    return Stream(file, call(core.refuse, _core.Stream, core, number), dtype)
+    return Stream(file, call(core.fail, _core.Stream, core, number), dtype)
 
 
 def _address(array: Array) -> int:

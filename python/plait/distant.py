@@ -16,7 +16,7 @@ from ._arguments.words import kind
 from ._byte_file import ByteFile, Out
 from ._comm import CommLike, comm_of
 from ._errors import ArgumentError, naming
-from ._guard import alone, call, checks, refuse_here
+from ._guard import alone, call, checks, fail_here
 from ._held import flag_of
 from ._request import Request
 
@@ -45,7 +45,7 @@ class DistantFile(ByteFile[_core.DistantFile]):
     @alone
     def direct(self, rank: int) -> bool:
         """Return whether this process accesses the file of a rank without sending a message."""
-        return call(refuse_here, self._core.direct, whole(rank, "rank"))
+        return call(fail_here, self._core.direct, whole(rank, "rank"))
 
     @overload
     def read(self, offset: int, out: int, rank: int | None = ...) -> npt.NDArray[np.uint8]: ...
@@ -86,23 +86,23 @@ class DistantFile(ByteFile[_core.DistantFile]):
     @alone
     def sync(self, rank: int | None = None) -> None:
         """Make what has been written, and waited for, durable on the disk of a rank."""
-        call(refuse_here, self._core.sync, self._rank_of(rank))
+        call(fail_here, self._core.sync, self._rank_of(rank))
 
     @alone
     def isync(self, rank: int | None = None) -> Request[None]:
         """Start a :meth:`sync`."""
         server = self._rank_of(rank)
-        return Request(lambda: call(refuse_here, self._core.start_sync, server), self, [], None)
+        return Request(lambda: call(fail_here, self._core.start_sync, server), self, [], None)
 
     @alone
     def size(self, rank: int | None = None) -> int:
         """Return the size in bytes of the file of a rank."""
-        return call(refuse_here, self._core.size, self._rank_of(rank))
+        return call(fail_here, self._core.size, self._rank_of(rank))
 
     @alone
     def resize(self, size: int, rank: int | None = None) -> None:
         """Set the size in bytes of the file of a rank; new bytes are zero."""
-        call(refuse_here, self._core.resize, whole(size, "size"), self._rank_of(rank))
+        call(fail_here, self._core.resize, whole(size, "size"), self._rank_of(rank))
 
     def close(self) -> None:
         """Wait for this rank's requests and close the handle. Collective if :func:`open` made it."""
@@ -152,12 +152,12 @@ def open(path: PathLike | None, mode: str = "r", *, comm: CommLike = None, tempo
     Raises the same error on every rank.
     """
     own = comm_of(comm)
-    refuse = partial(_core.DistantFile.refuse_open, comm=own)
-    with checks(refuse):
+    fail = partial(_core.DistantFile.fail_open, comm=own)
+    with checks(fail):
         name = "" if path is None else text_of(path)
         how, briefly = text_of(mode, "mode"), flag_of(temporary, "temporary")
     with naming(name):
-        return DistantFile(call(refuse, _core.DistantFile.open, name, how, briefly, own), own)
+        return DistantFile(call(fail, _core.DistantFile.open, name, how, briefly, own), own)
 
 
 def offer(name: str, path: PathLike, mode: str = "r", *, comm: CommLike = None, temporary: bool = False) -> DistantFile:
@@ -167,10 +167,10 @@ def offer(name: str, path: PathLike, mode: str = "r", *, comm: CommLike = None, 
     name is taken.
     """
     own = comm_of(comm)
-    with checks(refuse_here):
+    with checks(fail_here):
         given = text_of(name, "name"), text_of(path), text_of(mode, "mode"), flag_of(temporary, "temporary")
     with naming(given[1]):
-        return DistantFile(call(refuse_here, _core.DistantFile.offer, *given, own), own)
+        return DistantFile(call(fail_here, _core.DistantFile.offer, *given, own), own)
 
 
 def find(name: str, *, comm: CommLike = None) -> DistantFile:
@@ -179,9 +179,9 @@ def find(name: str, *, comm: CommLike = None) -> DistantFile:
     Raises plait.ArgumentError if no rank offers that name.
     """
     own = comm_of(comm)
-    with checks(refuse_here):
+    with checks(fail_here):
         wanted = text_of(name, "name")
-    return DistantFile(call(refuse_here, _core.DistantFile.find, wanted, own), own)
+    return DistantFile(call(fail_here, _core.DistantFile.find, wanted, own), own)
 
 
 def wait_all(requests: Iterable[Request[Any]]) -> list[Any]:

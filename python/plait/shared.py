@@ -13,7 +13,7 @@ from ._arguments.buffers import whole
 from ._byte_file import ByteFile, Out
 from ._comm import CommLike, comm_of
 from ._errors import naming
-from ._guard import alone, call, checks, refuse_here
+from ._guard import alone, call, checks, fail_here
 from ._held import flag_of
 from ._request import Request
 from .distant import PathLike, text_of, wait_all
@@ -53,7 +53,7 @@ class SharedFile(ByteFile[_core.SharedFile]):
     @alone
     def home(self, component: int) -> int:
         """Return the rank that has a component on its disk."""
-        return call(refuse_here, self._core.home, whole(component, "component"))
+        return call(fail_here, self._core.home, whole(component, "component"))
 
     @overload
     def read(self, offset: int, out: int) -> npt.NDArray[np.uint8]: ...
@@ -98,9 +98,9 @@ class SharedFile(ByteFile[_core.SharedFile]):
 
     def resize(self, size: int) -> None:
         """Set the size in bytes; new bytes are zero. Collective."""
-        with checks(self._core.refuse):
+        with checks(self._core.fail):
             wanted = whole(size, "size")
-        call(self._core.refuse, self._core.resize, wanted)
+        call(self._core.fail, self._core.resize, wanted)
 
     def sync(self) -> None:
         """Make all writes that any rank has waited for durable. Not collective."""
@@ -157,8 +157,8 @@ def open(
     Raises the same error on every rank.
     """
     own = comm_of(comm)
-    refuse = partial(_core.SharedFile.refuse_open, comm=own)
-    with checks(refuse):
+    fail = partial(_core.SharedFile.fail_open, comm=own)
+    with checks(fail):
         name = text_of(path)
         numbers = {
             what: 0 if value is None else whole(value, what)
@@ -168,7 +168,7 @@ def open(
         flags = flag_of(persistent, "persistent"), flag_of(atomic, "atomic")
     with naming(name):
         core = call(
-            refuse,
+            fail,
             _core.SharedFile.open,
             path=name,
             mode=words[0],

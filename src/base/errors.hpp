@@ -22,6 +22,12 @@ template <typename... Parts>
   throw Error(ErrorKind::kSystem, text(parts...), code);
 }
 
+/// Throws an error of the same kind and system code with another message, that of the parts.  errors  Always.
+template <typename... Parts>
+[[noreturn]] void rethrow(const Error& error, const Parts&... parts) {
+  throw Error(error.kind(), text(parts...), error.system_code());
+}
+
 /// States why something cannot be done; a default-constructed Rejection says that it can.  Example:
 ///
 ///   Rejection check(const Entry& entry) {

@@ -25,7 +25,7 @@ std::array<CodecLevels, 5> codec_levels() {
           CodecLevels{"blosc-zstd", 0, 9, 5}};
 }
 
-[[noreturn]] void refuse(std::string_view text) {
+[[noreturn]] void throw_unknown_codec(std::string_view text) {
   base::throw_argument_error(
       "codec \"", text,
       "\" is not known; use \"none\", \"zstd\", \"gzip\", \"blosc\" or \"blosc-zstd\", with a level "
@@ -39,12 +39,12 @@ Spec parse_spec(std::string_view text) {
   const std::string_view name = text.substr(0, text.find(':'));
   const auto all = codec_levels();
   const auto* found = std::ranges::find(all, name, &CodecLevels::name);
-  if (found == all.end()) refuse(text);
+  if (found == all.end()) throw_unknown_codec(text);
   Spec spec{std::string(name), found->default_level};
   if (name.size() == text.size()) return spec;
   const char* const last = text.data() + text.size();
   const auto [end, error] = std::from_chars(text.data() + name.size() + 1, last, spec.level);
-  if (error != std::errc() || end != last) refuse(text);
+  if (error != std::errc() || end != last) throw_unknown_codec(text);
   if (spec.level < found->min_level || spec.level > found->max_level)
     base::throw_argument_error("codec \"", text, "\": the level of ", name, " is from ", found->min_level, " to ",
                                found->max_level, "; give one of these");
@@ -62,7 +62,7 @@ std::shared_ptr<const Codec> Spec::codec() const {
   if (name == "zlib") return zlib(level);
   if (name == "zstd") return zstd(level);
   if (const auto compressor = blosc_compressor()) return blosc({*compressor, level});
-  refuse(name);
+  throw_unknown_codec(name);
 }
 
 }  // namespace plait::codec

@@ -66,7 +66,7 @@ class Collective {
     collective::give_up(transport, number, error);
   }
   /// Brings an error of this worker to the call that the others make, whichever it is.
-  static void refuse(transport::Transport& transport, const std::exception_ptr& error) {
+  static void fail(transport::Transport& transport, const std::exception_ptr& error) {
     prepare(transport);
     agree(transport, error);
   }

@@ -45,13 +45,13 @@ DistantFile DistantFile::open(const DistantOptions& options, const Comm& comm) {
   return DistantFile(std::move(impl));
 }
 
-void DistantFile::refuse_open(const std::string& message, const Comm& comm, int system_code) {
-  const Error error = core::refusal(message, system_code);
+void DistantFile::fail_open(const std::string& message, const Comm& comm, int system_code) {
+  const Error error = core::call_error(message, system_code);
   distant::in_turn(comm, [&] {
     transport::Transport& transport = core::transport_of(comm);
     distant::start_service(transport);
     transport.next_number();
-    collective::Collective::refuse(transport, std::make_exception_ptr(error));
+    collective::Collective::fail(transport, std::make_exception_ptr(error));
   });
   throw error;
 }

@@ -175,12 +175,12 @@ std::exception_ptr DistantFile::Impl::drop() {
 }
 
 void DistantFile::Impl::check(int rank, std::int64_t offset, std::int64_t bytes, const void* buffer) const {
-  const auto refuse = [](const std::string& what) { base::throw_argument_error(what); };
-  if (!open_) refuse("the distant file has been closed; open another one");
+  if (!open_) base::throw_argument_error("the distant file has been closed; open another one");
   if (server_ >= 0 ? rank != server_ : rank < 0 || rank >= ranks_) {
     if (server_ >= 0)
-      refuse(text("the file \"", name_, "\" is at home on rank ", server_, ", but rank ", rank, " was named"));
-    refuse(text("rank ", rank, " was named, but the communicator has the ranks 0 to ", ranks_ - 1));
+      base::throw_argument_error("the file \"", name_, "\" is at home on rank ", server_, ", but rank ", rank,
+                                 " was named");
+    base::throw_argument_error("rank ", rank, " was named, but the communicator has the ranks 0 to ", ranks_ - 1);
   }
   distant::check_stretch(offset, bytes, buffer);
 }
@@ -347,20 +347,20 @@ distant::Entry DistantFile::Impl::ask_directory(RequestKind kind, const std::str
   return found;
 }
 
-void DistantFile::Impl::refuse_taken(const std::string& name, int by) {
+void DistantFile::Impl::throw_name_taken(const std::string& name, int by) {
   base::throw_argument_error("rank ", by, " offers a file as \"", name,
                              "\" already; choose another name, or close that");
 }
 
 void DistantFile::Impl::check_free(const std::string& name) {
   const distant::Entry now = ask_directory(RequestKind::kFind, name, {});
-  if (now.rank >= 0) refuse_taken(name, static_cast<int>(now.rank));
+  if (now.rank >= 0) throw_name_taken(name, static_cast<int>(now.rank));
 }
 
 void DistantFile::Impl::offer_as(const std::string& name) {
   const distant::Entry mine{rank_, number_};
   const distant::Entry now = ask_directory(RequestKind::kRegister, name, mine);
-  if (now != mine) refuse_taken(name, static_cast<int>(now.rank));
+  if (now != mine) throw_name_taken(name, static_cast<int>(now.rank));
   name_ = name;
   server_ = rank_;
 }

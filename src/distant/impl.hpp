@@ -94,7 +94,7 @@ class DistantFile::Impl {
   DistantRequest remotely(const distant::Head& head, int rank, std::byte* into, const std::byte* from);
   distant::Entry ask_directory(distant::RequestKind kind, const std::string& name, const distant::Entry& entry);
   void forget_name();
-  [[noreturn]] static void refuse_taken(const std::string& name, int by);
+  [[noreturn]] static void throw_name_taken(const std::string& name, int by);
 
   const base::Owner owner_;
   Comm comm_;  // keeps the transport

@@ -105,7 +105,7 @@ void DistantRequest::Impl::wait() {
   if (const auto active = active_.lock()) active->look_until([this] { return done(); });
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] { return ended_; });
-  if (failure_) throw Error(failure_->kind, failure_->text, failure_->code);
+  if (failure_) failure_->raise();
 }
 
 bool DistantRequest::Impl::done() const {

@@ -189,7 +189,7 @@ void Server::serve_file(const Job& job) {
   try {
     begin_access(job);
   } catch (...) {  // before anything has been begun
-    refuse(job, std::current_exception());
+    reject(job, std::current_exception());
   }
 }
 
@@ -263,7 +263,7 @@ void Server::carry_out(const Job& job, base::FunctionRef<std::size_t()> work) {
   try {
     bytes = work();
   } catch (...) {
-    return refuse(job, std::current_exception());
+    return reject(job, std::current_exception());
   }
   answer(job, bytes);
 }
@@ -273,8 +273,8 @@ void Server::answer(const Job& job, std::size_t bytes) {
       [&] { job.active->answer(job.arrival, {job.buffer, bytes}, [this, buffer = job.buffer] { release(buffer); }); });
 }
 
-void Server::refuse(const Job& job, const std::exception_ptr& error) {
-  surely([&] { job.active->refuse(job.arrival, failure_of(error)); });
+void Server::reject(const Job& job, const std::exception_ptr& error) {
+  surely([&] { job.active->reject(job.arrival, failure_of(error)); });
   release(job.buffer);
 }
 

@@ -67,7 +67,7 @@ class Server : public transport::CallService {
   void begin_access(const Job& job);
   void serve_name(const Job& job);
   void answer(const Job& job, std::size_t bytes);
-  void refuse(const Job& job, const std::exception_ptr& error);
+  void reject(const Job& job, const std::exception_ptr& error);
   void carry_out(const Job& job, base::FunctionRef<std::size_t()> work);
   std::shared_ptr<const LocalFile> file_of(const Job& job) const;
   std::byte* new_buffer();

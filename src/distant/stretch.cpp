@@ -9,10 +9,9 @@
 namespace plait::distant {
 
 void check_stretch(std::int64_t offset, std::int64_t bytes, const void* buffer) {
-  const auto refuse = [](const std::string& what) { base::throw_argument_error(what); };
-  if (offset < 0) refuse(base::text("offset ", offset, " was given; offsets begin with 0"));
-  if (bytes < 0) refuse(base::text(bytes, " bytes were asked for; pass 0 or more"));
-  if (bytes > 0 && buffer == nullptr) refuse(base::text("no buffer was given for ", bytes, " bytes"));
+  if (offset < 0) base::throw_argument_error("offset ", offset, " was given; offsets begin with 0");
+  if (bytes < 0) base::throw_argument_error(bytes, " bytes were asked for; pass 0 or more");
+  if (bytes > 0 && buffer == nullptr) base::throw_argument_error("no buffer was given for ", bytes, " bytes");
   base::checked_add(offset, bytes, "the end of an access to a file");
 }
 

@@ -14,8 +14,6 @@ using base::text;
 
 namespace {
 
-[[noreturn]] void refuse(const std::string& message) { base::throw_argument_error(message); }
-
 std::size_t at(int dimension) { return static_cast<std::size_t>(dimension); }
 
 }  // namespace
@@ -49,9 +47,10 @@ bool Layout::has_halo() const {
 Extents Layout::coordinates(std::int64_t rank) const {
   if (!has_rank(rank)) {
     const bool first_ones = ranks_end() == size();
-    refuse(text("rank ", rank, " is not in the layout ", spelling(*this), "; ",
-                first_ones ? text("its ranks are 0 to ", size() - 1)
-                           : text("it has ", size(), " ranks, of which the largest is ", ranks_end() - 1)));
+    base::throw_argument_error("rank ", rank, " is not in the layout ", spelling(*this), "; ",
+                               first_ones
+                                   ? text("its ranks are 0 to ", size() - 1)
+                                   : text("it has ", size(), " ranks, of which the largest is ", ranks_end() - 1));
   }
   const Extents on_axes = resolved_->map.coordinates(rank);
   Extents result(shape().size(), 0);
@@ -152,12 +151,13 @@ namespace {
 
 Extents coordinates_of_element(const Layout& layout, std::span<const std::int64_t> index) {
   if (index.size() != layout.shape().size())
-    refuse(text("the index ", base::tuple_text(index), " has length ", index.size(), ", but the array has ",
-                layout.shape().size(), " dimensions; give one index for each"));
+    base::throw_argument_error("the index ", base::tuple_text(index), " has length ", index.size(),
+                               ", but the array has ", layout.shape().size(), " dimensions; give one index for each");
   Extents result(index.size());
   for (std::size_t d = 0; d < index.size(); ++d) {
     if (index[d] < 0 || index[d] >= layout.shape()[d])
-      refuse(text("the index ", base::tuple_text(index), " lies outside the array ", shape_to_string(layout.shape())));
+      base::throw_argument_error("the index ", base::tuple_text(index), " lies outside the array ",
+                                 shape_to_string(layout.shape()));
     result[d] = layout.owner(static_cast<int>(d), index[d]);
   }
   return result;
@@ -180,8 +180,8 @@ std::int64_t Layout::owner(std::span<const std::int64_t> index) const {
 Extents Layout::to_local(std::span<const std::int64_t> index, std::int64_t rank) const {
   const Extents wanted = coordinates_of_element(*this, index);
   if (coordinates(rank) != wanted)
-    refuse(text("rank ", rank, " does not own the element ", base::tuple_text(index), "; rank ", rank_at(wanted),
-                " does"));
+    base::throw_argument_error("rank ", rank, " does not own the element ", base::tuple_text(index), "; rank ",
+                               rank_at(wanted), " does");
   const std::vector<IndexSet> sets = index_sets(rank);
   Extents local(sets.size());
   for (std::size_t d = 0; d < sets.size(); ++d) local[d] = sets[d].rank_of(index[d]);
@@ -193,8 +193,8 @@ Extents Layout::to_global(std::span<const std::int64_t> local, std::int64_t rank
   bool inside = local.size() == sets.size();
   for (std::size_t d = 0; inside && d < sets.size(); ++d) inside = local[d] >= 0 && local[d] < sets[d].size();
   if (!inside)
-    refuse(text("the local index ", base::tuple_text(local), " lies outside the local array ",
-                shape_to_string(local_shape(rank)), " of rank ", rank));
+    base::throw_argument_error("the local index ", base::tuple_text(local), " lies outside the local array ",
+                               shape_to_string(local_shape(rank)), " of rank ", rank);
   Extents index(sets.size());
   for (std::size_t d = 0; d < sets.size(); ++d) index[d] = sets[d].at(local[d]);
   return index;

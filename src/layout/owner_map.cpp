@@ -24,15 +24,10 @@
 
 #include "base/checked.hpp"
 #include "base/errors.hpp"
-#include "base/text.hpp"
 
 namespace plait::layout {
 
-using base::text;
-
 namespace {
-
-[[noreturn]] void refuse(const std::string& message) { base::throw_argument_error(message); }
 
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
@@ -43,33 +38,35 @@ void sort_unique(std::vector<std::int64_t>& values) {
 
 void check_gen_block(const Distribution& distribution, std::int64_t size, std::int64_t extent, int dimension) {
   if (static_cast<std::int64_t>(distribution.sizes.size()) != extent)
-    refuse(text("dimension ", dimension, ": gen_block has ", distribution.sizes.size(), " sizes for ", extent,
-                " coordinates; give one size for each"));
+    base::throw_argument_error("dimension ", dimension, ": gen_block has ", distribution.sizes.size(), " sizes for ",
+                               extent, " coordinates; give one size for each");
   std::int64_t sum = 0;
   for (const std::int64_t part : distribution.sizes) {
-    if (part < 0) refuse(text("dimension ", dimension, ": gen_block has the negative size ", part));
+    if (part < 0) base::throw_argument_error("dimension ", dimension, ": gen_block has the negative size ", part);
     sum = base::checked_add(sum, part, "gen_block sizes");
   }
   if (sum != size)
-    refuse(text("dimension ", dimension, ": the gen_block sizes sum to ", sum, ", but the dimension has ", size,
-                " indices; make the two equal"));
+    base::throw_argument_error("dimension ", dimension, ": the gen_block sizes sum to ", sum,
+                               ", but the dimension has ", size, " indices; make the two equal");
 }
 
 void check_owners(const Distribution& distribution, std::int64_t size, std::int64_t extent, int dimension) {
   std::int64_t sum = 0;
   for (const OwnerRun& run : distribution.owners) {
-    if (run.count < 1) refuse(text("dimension ", dimension, ": indirect has the count ", run.count, "; use 1 or more"));
+    if (run.count < 1)
+      base::throw_argument_error("dimension ", dimension, ": indirect has the count ", run.count, "; use 1 or more");
     if (run.owner < 0 || run.owner >= extent)
-      refuse(text("dimension ", dimension, ": indirect names the coordinate ", run.owner, ", but there are ", extent,
-                  " coordinates; use 0 to ", extent - 1));
+      base::throw_argument_error("dimension ", dimension, ": indirect names the coordinate ", run.owner,
+                                 ", but there are ", extent, " coordinates; use 0 to ", extent - 1);
     sum = base::checked_add(sum, run.count, "indices of an indirect map");
   }
   if (distribution.repeats && sum == 0 && size > 0)
-    refuse(text("dimension ", dimension,
-                ": the indirect map has nothing before the ... that could be repeated; list owners first"));
+    base::throw_argument_error(
+        "dimension ", dimension,
+        ": the indirect map has nothing before the ... that could be repeated; list owners first");
   if (!distribution.repeats && sum != size)
-    refuse(text("dimension ", dimension, ": the indirect map has ", sum, " indices, but the dimension has ", size,
-                "; end it with ... to repeat it"));
+    base::throw_argument_error("dimension ", dimension, ": the indirect map has ", sum,
+                               " indices, but the dimension has ", size, "; end it with ... to repeat it");
 }
 
 void check(const Distribution& distribution, std::int64_t size, std::int64_t extent, int dimension) {
@@ -77,16 +74,17 @@ void check(const Distribution& distribution, std::int64_t size, std::int64_t ext
     case Distribution::Kind::kBlock: {
       const std::int64_t needed = base::ceil_divide(size, extent);
       if (distribution.block < 0)
-        refuse(text("dimension ", dimension, ": block(", distribution.block, ") has a negative size"));
+        base::throw_argument_error("dimension ", dimension, ": block(", distribution.block, ") has a negative size");
       if (distribution.block != 0 && distribution.block < needed)
-        refuse(text("dimension ", dimension, ": block(", distribution.block, ") on ", extent,
-                    " coordinates holds only ", distribution.block * extent, " of ", size, " indices; use block(",
-                    needed, ") or more"));
+        base::throw_argument_error("dimension ", dimension, ": block(", distribution.block, ") on ", extent,
+                                   " coordinates holds only ", distribution.block * extent, " of ", size,
+                                   " indices; use block(", needed, ") or more");
       return;
     }
     case Distribution::Kind::kCyclic:
       if (distribution.block < 1)
-        refuse(text("dimension ", dimension, ": cyclic(", distribution.block, ") needs a block of 1 or more"));
+        base::throw_argument_error("dimension ", dimension, ": cyclic(", distribution.block,
+                                   ") needs a block of 1 or more");
       return;
     case Distribution::Kind::kGenBlock: return check_gen_block(distribution, size, extent, dimension);
     case Distribution::Kind::kIndirect: return check_owners(distribution, size, extent, dimension);
@@ -311,11 +309,11 @@ OwnerMapPtr make_owner_map(const Distribution& distribution, const OwnerMapSize&
   using Kind = Distribution::Kind;
   const bool indirect = distribution.kind == Kind::kIndirect;
   if (indirect && !turn.plain())
-    refuse(
-        text("dimension ", dimension, ": an indirect map names the coordinates itself; leave out source and reverse"));
+    base::throw_argument_error("dimension ", dimension,
+                               ": an indirect map names the coordinates itself; leave out source and reverse");
   if (turn.source < 0 || turn.source >= extents[0])
-    refuse(text("dimension ", dimension, ": the source ", turn.source, " is not one of its coordinates 0 to ",
-                extents[0] - 1));
+    base::throw_argument_error("dimension ", dimension, ": the source ", turn.source,
+                               " is not one of its coordinates 0 to ", extents[0] - 1);
   const std::int64_t template_size = base::checked_add(size, offset, "indices of a template");
   check(distribution, template_size, extents[0], dimension);
   const bool plain = distribution.inner.empty() && !indirect;

@@ -9,13 +9,11 @@
 
 namespace plait::layout {
 
-using base::text;
-
 RankMap::RankMap(Extents grid, bool fortran, Extents list, const Extents& pinned)
     : grid_(std::move(grid)), pinned_(pinned.empty() ? Extents(grid_.size(), -1) : pinned) {
-  const auto refuse = [](const std::string& message) { base::throw_argument_error(message); };
   for (const std::int64_t extent : grid_)
-    if (extent < 1) refuse(text("the grid ", base::tuple_text(grid_), " has an extent below 1; use 1 or more"));
+    if (extent < 1)
+      base::throw_argument_error("the grid ", base::tuple_text(grid_), " has an extent below 1; use 1 or more");
   positions_ = base::checked_product(grid_, "number of ranks");
   steps_.resize(grid_.size());
   std::int64_t step = 1;
@@ -27,19 +25,19 @@ RankMap::RankMap(Extents grid, bool fortran, Extents list, const Extents& pinned
   }
   if (!list.empty()) {
     if (static_cast<std::int64_t>(list.size()) != positions_)
-      refuse(text("ranks lists ", list.size(), " ranks, but the grid ", base::tuple_text(grid_), " has ", positions_,
-                  " positions; give one rank for each"));
+      base::throw_argument_error("ranks lists ", list.size(), " ranks, but the grid ", base::tuple_text(grid_), " has ",
+                                 positions_, " positions; give one rank for each");
     auto made = std::make_shared<List>();
     for (std::size_t i = 0; i < list.size(); ++i) {
-      if (list[i] < 0) refuse(text("ranks lists the negative rank ", list[i]));
-      if (list[i] == INT64_MAX) refuse(text("ranks lists the rank ", list[i], "; use ranks below it"));
+      if (list[i] < 0) base::throw_argument_error("ranks lists the negative rank ", list[i]);
+      if (list[i] == INT64_MAX) base::throw_argument_error("ranks lists the rank ", list[i], "; use ranks below it");
       made->at.emplace_back(list[i], static_cast<std::int64_t>(i));
     }
     std::sort(made->at.begin(), made->at.end());
     for (std::size_t i = 1; i < made->at.size(); ++i)
       if (made->at[i].first == made->at[i - 1].first)
-        refuse(text("ranks lists the rank ", made->at[i].first, " twice, at positions ", made->at[i - 1].second,
-                    " and ", made->at[i].second));
+        base::throw_argument_error("ranks lists the rank ", made->at[i].first, " twice, at positions ",
+                                   made->at[i - 1].second, " and ", made->at[i].second);
     made->ranks = std::move(list);
     list_ = std::move(made);
   }

@@ -25,8 +25,6 @@ using base::text;
 
 namespace {
 
-[[noreturn]] void refuse(const std::string& message) { base::throw_argument_error(message); }
-
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
 bool is_distributed(const Distribution& distribution) { return distribution.kind != Distribution::Kind::kCollapsed; }
@@ -36,8 +34,8 @@ std::vector<bool> flags(const std::vector<int>& numbers, std::size_t count, cons
   std::vector<bool> result(count, false);
   for (const int number : numbers) {
     if (number < 0 || at(number) >= count)
-      refuse(text(what, " names the ", of, ' ', number, ", but there are ", count, ", counted from 0"));
-    if (result[at(number)]) refuse(text(what, " names the ", of, ' ', number, " twice"));
+      base::throw_argument_error(what, " names the ", of, ' ', number, ", but there are ", count, ", counted from 0");
+    if (result[at(number)]) base::throw_argument_error(what, " names the ", of, ' ', number, " twice");
     result[at(number)] = true;
   }
   return result;
@@ -55,7 +53,8 @@ std::vector<AxesOfLevels> assign_axes(const std::vector<Distribution>& distribut
   for (std::size_t d = 0; d < distributions.size(); ++d) {
     if (!is_distributed(distributions[d])) {
       if (!distributions[d].axes.empty() || !distributions[d].inner.empty())
-        refuse(text("dimension ", d, ": * is not distributed, so it takes no grid axis and no inner distribution"));
+        base::throw_argument_error("dimension ", d,
+                                   ": * is not distributed, so it takes no grid axis and no inner distribution");
       continue;
     }
     result[d].resize(1 + distributions[d].inner.size());
@@ -64,7 +63,7 @@ std::vector<AxesOfLevels> assign_axes(const std::vector<Distribution>& distribut
     for (std::size_t i = 0; i < distributions[d].inner.size(); ++i) {
       const Distribution& inner = distributions[d].inner[i];
       if (!is_distributed(inner))
-        refuse(text("dimension ", d, ": * cannot follow /; use a distribution such as block"));
+        base::throw_argument_error("dimension ", d, ": * cannot follow /; use a distribution such as block");
       levels.push_back(&inner);
       targets.push_back(&result[d][i + 1]);
     }
@@ -73,11 +72,12 @@ std::vector<AxesOfLevels> assign_axes(const std::vector<Distribution>& distribut
   const std::int64_t free = std::count(replicated.begin(), replicated.end(), false);
   if (named == 0) {
     if (free != static_cast<std::int64_t>(levels.size()))
-      refuse(text("the grid ", base::tuple_text(grid), " has ", free, free == 1 ? " axis" : " axes",
-                  free == static_cast<std::int64_t>(grid.size()) ? "" : " that are not replicated",
-                  ", but the number of distributed dimensions is ", levels.size(),
-                  "; give one grid extent for each dimension that is not *, and name the axes that hold copies, as in "
-                  "replicate=(1)"));
+      base::throw_argument_error(
+          "the grid ", base::tuple_text(grid), " has ", free, free == 1 ? " axis" : " axes",
+          free == static_cast<std::int64_t>(grid.size()) ? "" : " that are not replicated",
+          ", but the number of distributed dimensions is ", levels.size(),
+          "; give one grid extent for each dimension that is not *, and name the axes that hold copies, as in "
+          "replicate=(1)");
     int axis = 0;
     for (std::vector<int>* target : targets) {
       while (replicated[at(axis)]) ++axis;
@@ -86,27 +86,29 @@ std::vector<AxesOfLevels> assign_axes(const std::vector<Distribution>& distribut
     return result;
   }
   if (named != static_cast<std::int64_t>(levels.size()))
-    refuse("some distributions name their grid axes with @ and some do not; name those of all or of none");
+    base::throw_argument_error(
+        "some distributions name their grid axes with @ and some do not; name those of all or of none");
   std::vector<bool> used(grid.size(), false);
   for (std::size_t i = 0; i < levels.size(); ++i) {
     for (const int axis : levels[i]->axes) {
       if (axis < 0 || at(axis) >= grid.size())
-        refuse(text(to_string(*levels[i]), " names the grid axis ", axis, ", but the grid ", base::tuple_text(grid),
-                    " has the axes 0 to ", static_cast<std::int64_t>(grid.size()) - 1));
+        base::throw_argument_error(to_string(*levels[i]), " names the grid axis ", axis, ", but the grid ",
+                                   base::tuple_text(grid), " has the axes 0 to ",
+                                   static_cast<std::int64_t>(grid.size()) - 1);
       if (replicated[at(axis)])
-        refuse(
-            text("the grid axis ", axis, " is used by a distribution and by replicate; name it in only one of them"));
-      if (used[at(axis)]) refuse(text("the grid axis ", axis, " is named twice"));
+        base::throw_argument_error("the grid axis ", axis,
+                                   " is used by a distribution and by replicate; name it in only one of them");
+      if (used[at(axis)]) base::throw_argument_error("the grid axis ", axis, " is named twice");
       used[at(axis)] = true;
     }
     *targets[i] = levels[i]->axes;
   }
   for (std::size_t axis = 0; axis < grid.size(); ++axis)
     if (!used[axis] && !replicated[axis])
-      refuse(text("no distribution uses the grid axis ", axis,
-                  "; name it with @, or as one that holds copies with "
-                  "replicate=(",
-                  axis, ")"));
+      base::throw_argument_error("no distribution uses the grid axis ", axis,
+                                 "; name it with @, or as one that holds copies with "
+                                 "replicate=(",
+                                 axis, ")");
   return result;
 }
 
@@ -128,8 +130,8 @@ Extents spread(const Extents& given, const std::vector<Distribution>& distributi
   if (given.size() == distributions.size()) return given;
   const auto distributed = std::count_if(distributions.begin(), distributions.end(), is_distributed);
   if (!distributed_only || static_cast<std::int64_t>(given.size()) != distributed)
-    refuse(text(what, '=', base::tuple_text(given), " has length ", given.size(), "; give one entry for each of the ",
-                distributions.size(), " dimensions"));
+    base::throw_argument_error(what, '=', base::tuple_text(given), " has length ", given.size(),
+                               "; give one entry for each of the ", distributions.size(), " dimensions");
   Extents result(distributions.size(), 0);
   std::size_t next = 0;
   for (std::size_t d = 0; d < distributions.size(); ++d)
@@ -164,8 +166,8 @@ OwnerMapPtr aligned_map(const Distribution& distribution, const OwnerMapSize& of
 
 void check_inside(const Alignment& alignment, std::size_t d, std::int64_t size, std::int64_t extent) {
   const auto leaves = [&](std::int64_t index, const std::string& image) {
-    refuse(text("alignment, template dimension ", d, ": index ", index, " of dimension ", alignment.dimension,
-                " lies at ", image, ", outside the template's 0 to ", extent - 1));
+    base::throw_argument_error("alignment, template dimension ", d, ": index ", index, " of dimension ",
+                               alignment.dimension, " lies at ", image, ", outside the template's 0 to ", extent - 1);
   };
   for (const std::int64_t index : {std::int64_t{0}, size - 1}) {
     if (size == 0) return;
@@ -180,7 +182,8 @@ void check_inside(const Alignment& alignment, std::size_t d, std::int64_t size, 
 std::vector<int> checked_order(const std::vector<int>& order, std::size_t dimensions) {
   const std::vector<bool> seen = flags(order, dimensions, "order", "dimension");
   if (order.size() != dimensions)
-    refuse(text("order lists ", order.size(), " of the ", dimensions, " dimensions; list each once, slowest first"));
+    base::throw_argument_error("order lists ", order.size(), " of the ", dimensions,
+                               " dimensions; list each once, slowest first");
   return order;
 }
 
@@ -196,17 +199,20 @@ bool consecutive(const OwnerMap& owner_map) {
 void check_halo(const ResolvedLayout& layout, std::size_t d) {
   const Halo halo = layout.halo[d];
   if (halo.lo < 0 || halo.hi < 0)
-    refuse(text("dimension ", d, ": the halo ", halo.lo, ':', halo.hi, " is negative; use widths of 0 or more"));
+    base::throw_argument_error("dimension ", d, ": the halo ", halo.lo, ':', halo.hi,
+                               " is negative; use widths of 0 or more");
   if (halo == Halo{} || layout.shape[d] == 0) return;
   const OwnerMap& owner_map = *layout.owner_maps[d];
   if (!consecutive(owner_map))
-    refuse(text("dimension ", d,
-                ": a halo needs blocks of consecutive indices, but its distribution is cyclic; use block, "
-                "balanced or gen_block"));
+    base::throw_argument_error(
+        "dimension ", d,
+        ": a halo needs blocks of consecutive indices, but its distribution is cyclic; use block, "
+        "balanced or gen_block");
   const std::int64_t longest = owner_map.longest();
   if (halo.lo > longest || halo.hi > longest)
-    refuse(text("dimension ", d, ": the halo ", halo.lo, ':', halo.hi, " is wider than the largest block, which has ",
-                longest, " indices; use a width of at most that"));
+    base::throw_argument_error("dimension ", d, ": the halo ", halo.lo, ':', halo.hi,
+                               " is wider than the largest block, which has ", longest,
+                               " indices; use a width of at most that");
   base::checked_add(base::checked_add(longest, halo.lo, "padded extent"), halo.hi, "padded extent");
 }
 
@@ -214,7 +220,8 @@ void check_halo(const ResolvedLayout& layout, std::size_t d) {
 void set_owner_maps(ResolvedLayout& layout, const std::vector<AxesOfLevels>& axes, const std::vector<Turn>& turns,
                     const Extents& offsets) {
   for (std::size_t d = 0; d < layout.shape.size(); ++d) {
-    if (offsets[d] < 0) refuse(text("dimension ", d, ": the offset ", offsets[d], " is negative; use 0 or more"));
+    if (offsets[d] < 0)
+      base::throw_argument_error("dimension ", d, ": the offset ", offsets[d], " is negative; use 0 or more");
     layout.owner_maps.push_back(make_owner_map(layout.distributions[d],
                                                {layout.shape[d], extents_of(axes[d], layout.map.grid()),
                                                 is_distributed(layout.distributions[d]) ? offsets[d] : 0},
@@ -238,13 +245,15 @@ Extents set_aligned_owner_maps(ResolvedLayout& layout, const std::vector<AxesOfL
     const int dimension = static_cast<int>(t);
     if (alignment.kind == Alignment::Kind::kDimension) {
       if (alignment.dimension < 0 || at(alignment.dimension) >= layout.shape.size())
-        refuse(text("alignment, template dimension ", t, ": there is no dimension d", alignment.dimension));
+        base::throw_argument_error("alignment, template dimension ", t, ": there is no dimension d",
+                                   alignment.dimension);
       if (alignment.scale == 0)
-        refuse(text("alignment, template dimension ", t,
-                    ": the factor is 0; use another factor, or a number alone for a fixed index"));
+        base::throw_argument_error("alignment, template dimension ", t,
+                                   ": the factor is 0; use another factor, or a number alone for a fixed index");
       OwnerMapPtr& owner_map = layout.owner_maps[at(alignment.dimension)];
       if (owner_map)
-        refuse(text("alignment: dimension ", alignment.dimension, " is aligned with two template dimensions"));
+        base::throw_argument_error("alignment: dimension ", alignment.dimension,
+                                   " is aligned with two template dimensions");
       const std::int64_t size = layout.shape[at(alignment.dimension)];
       check_inside(alignment, t, size, extent);
       owner_map = aligned_map(distribution, {extent, extents, 0}, turns[t], dimension, {size, alignment});
@@ -257,8 +266,8 @@ Extents set_aligned_owner_maps(ResolvedLayout& layout, const std::vector<AxesOfL
     std::int64_t coordinate = 0;
     if (alignment.kind == Alignment::Kind::kConstant) {
       if (alignment.offset < 0 || alignment.offset >= extent)
-        refuse(text("alignment, template dimension ", t, ": the index ", alignment.offset,
-                    " lies outside the template's 0 to ", extent - 1));
+        base::throw_argument_error("alignment, template dimension ", t, ": the index ", alignment.offset,
+                                   " lies outside the template's 0 to ", extent - 1);
       coordinate = owner_map->owner(alignment.offset);
     }
     // The axes of a dimension are digits of its coordinate, the last one the least significant.
@@ -298,22 +307,23 @@ ResolvedLayout resolve(LayoutArguments arguments) {
   const std::size_t dimensions = result.shape.size();
   const bool aligned = !result.options.align.empty();
   if (dimensions > kMaxDimensions)
-    refuse(text("the shape has ", dimensions, " dimensions; at most ", kMaxDimensions, " are supported"));
+    base::throw_argument_error("the shape has ", dimensions, " dimensions; at most ", kMaxDimensions, " are supported");
   if (aligned != !result.options.template_shape.empty() ||
       result.options.align.size() != result.options.template_shape.size())
-    refuse(text("align has length ", result.options.align.size(), ", but the template has ",
-                result.options.template_shape.size(),
-                " dimensions; give both, with one entry of align for each dimension of the template"));
+    base::throw_argument_error("align has length ", result.options.align.size(), ", but the template has ",
+                               result.options.template_shape.size(),
+                               " dimensions; give both, with one entry of align for each dimension of the template");
   const Extents& whole = aligned ? result.options.template_shape : result.shape;
   if (result.distributions.size() != whole.size())
-    refuse(text("the ", aligned ? "template " : "shape ", shape_to_string(whole), " has ", whole.size(),
-                whole.size() == 1 ? " dimension" : " dimensions", ", but the number of distributions is ",
-                result.distributions.size(), "; give one for each dimension"));
+    base::throw_argument_error("the ", aligned ? "template " : "shape ", shape_to_string(whole), " has ", whole.size(),
+                               whole.size() == 1 ? " dimension" : " dimensions",
+                               ", but the number of distributions is ", result.distributions.size(),
+                               "; give one for each dimension");
   for (std::size_t d = 0; d < dimensions; ++d)
     if (result.shape[d] < 0)
-      refuse(text("dimension ", d, " has the negative size ", result.shape[d], "; use 0 or more"));
+      base::throw_argument_error("dimension ", d, " has the negative size ", result.shape[d], "; use 0 or more");
   for (std::size_t d = 0; d < whole.size(); ++d)
-    if (whole[d] < 0) refuse(text("template dimension ", d, " has the negative size ", whole[d]));
+    if (whole[d] < 0) base::throw_argument_error("template dimension ", d, " has the negative size ", whole[d]);
   result.elements = base::checked_product(result.shape, "number of elements");
   base::checked_product(whole, "number of elements of the template");
 
@@ -323,7 +333,7 @@ ResolvedLayout resolve(LayoutArguments arguments) {
   const Extents sources = spread(result.options.source, result.distributions, "source", true);
   const Extents offsets = spread(result.options.offset, result.distributions, "offset", false);
   if (aligned && !result.options.offset.empty())
-    refuse("offset and align were both given; put the offset into align, as in d0+2");
+    base::throw_argument_error("offset and align were both given; put the offset into align, as in d0+2");
   const std::vector<bool> reverse = flags(result.options.reverse, whole.size(), "reverse", "dimension");
   std::vector<Turn> turns;
   for (std::size_t d = 0; d < whole.size(); ++d) turns.push_back({sources[d], reverse[d]});
@@ -352,8 +362,8 @@ ResolvedLayout resolve(LayoutArguments arguments) {
   result.order = result.options.order.empty() ? dimensions_in(order, static_cast<int>(dimensions))
                                               : checked_order(result.options.order, dimensions);
   if (!result.options.halo.empty() && result.options.halo.size() != dimensions)
-    refuse(text("halo has length ", result.options.halo.size(), "; give one entry for each of the ", dimensions,
-                " dimensions"));
+    base::throw_argument_error("halo has length ", result.options.halo.size(), "; give one entry for each of the ",
+                               dimensions, " dimensions");
   result.halo = result.options.halo;
   result.halo.resize(dimensions);
   result.periodic = flags(result.options.periodic, dimensions, "periodic", "dimension");

@@ -33,8 +33,6 @@ namespace {
 using base::text;
 using plan::CostModel;
 
-[[noreturn]] void refuse(const std::string& message) { base::throw_argument_error(message); }
-
 std::string_view stripped(std::string_view line) {
   const auto blank = [](char c) { return c == ' ' || c == '\t' || c == '\r'; };
   while (!line.empty() && blank(line.front())) line.remove_prefix(1);
@@ -53,12 +51,13 @@ class Values {
 
   double number(const char* name) const {
     const auto found = values_.find(name);
-    if (found == values_.end()) refuse(text(path_, " has no ", name));
+    if (found == values_.end()) base::throw_argument_error(path_, " has no ", name);
     double value = 0;
     const std::string& written = found->second.written;
     const auto [end, error] = std::from_chars(written.data(), written.data() + written.size(), value);
     if (error != std::errc() || end != written.data() + written.size())
-      refuse(text(path_, ", line ", found->second.line, ": ", name, " is ", written, ", and a number was expected"));
+      base::throw_argument_error(path_, ", line ", found->second.line, ": ", name, " is ", written,
+                                 ", and a number was expected");
     return value;
   }
 
@@ -68,8 +67,8 @@ class Values {
     if (found == values_.end()) return std::nullopt;
     const std::string& written = found->second.written;
     if (written.size() < 2 || written.front() != '"' || written.find('"', 1) != written.size() - 1)
-      refuse(text(path_, ", line ", found->second.line, ": ", name, " is ", written,
-                  ", and a text in quotes was expected"));
+      base::throw_argument_error(path_, ", line ", found->second.line, ": ", name, " is ", written,
+                                 ", and a text in quotes was expected");
     return written.substr(1, written.size() - 2);
   }
 
@@ -89,7 +88,8 @@ class Values {
     const bool in_quotes = !value.empty() && value.front() == '"';
     const std::size_t comment = value.find('#', in_quotes ? value.find('"', 1) : 0);
     if (comment != std::string_view::npos) value = stripped(value.substr(0, comment));
-    if (value.empty()) refuse(text(path_, ", line ", number, ": \"", line, "\" is not of the form name = value"));
+    if (value.empty())
+      base::throw_argument_error(path_, ", line ", number, ": \"", line, "\" is not of the form name = value");
     values_[std::string(stripped(line.substr(0, sign)))] = {std::string(value), number};
   }
 
@@ -135,11 +135,11 @@ std::shared_ptr<const CostModel> named_costs(const std::string& path) {
   const std::string remedy =
       "; name a file that `plait model calibrate` has written, use \"builtin\" for the built-in constants, or unset it";
   const std::optional<std::string> content = content_of(path);
-  if (!content) refuse(text(front, "the file cannot be read", remedy));
+  if (!content) base::throw_argument_error(front, "the file cannot be read", remedy);
   try {
     return std::make_shared<const CostModel>(parse_costs(*content, path, {}, false));
   } catch (const Error& error) {
-    refuse(text(front, error.what(), remedy));
+    base::throw_argument_error(front, error.what(), remedy);
   }
 }
 
@@ -172,22 +172,23 @@ Machine this_machine() {
 CostModel parse_costs(const std::string& content, const std::string& path, const Machine& machine, bool measured_here) {
   const Values values(content, path);
   if (const double version = values.number("version"); version != static_cast<double>(kCostsVersion))
-    refuse(text(path, " is of version ", version, ", and this Plait uses version ", kCostsVersion));
+    base::throw_argument_error(path, " is of version ", version, ", and this Plait uses version ", kCostsVersion);
   CostModel model;
   model.source = path;
   for (const plan::CostTerm& term : plan::kCostTerms) {
     const double value = values.number(term.name);
     if (!(value >= term.least && value <= term.most))
-      refuse(text(path, ", line ", values.line_of(term.name), ": ", term.name, " is ", value, ", and a number from ",
-                  term.least, " to ", term.most, " was expected"));
+      base::throw_argument_error(path, ", line ", values.line_of(term.name), ": ", term.name, " is ", value,
+                                 ", and a number from ", term.least, " to ", term.most, " was expected");
     model.*term.value = value;
   }
   if (!measured_here) return model;
   const std::string processor = values.quoted("processor").value_or("");
   if (processor != machine.processor)
-    refuse(text(path, " was measured on another processor (", processor, ", and this is ", machine.processor, ")"));
+    base::throw_argument_error(path, " was measured on another processor (", processor, ", and this is ",
+                               machine.processor, ")");
   if (const double cores = values.number("cores"); cores != static_cast<double>(machine.cores))
-    refuse(text(path, " was measured with ", cores, " cores, and this host has ", machine.cores));
+    base::throw_argument_error(path, " was measured with ", cores, " cores, and this host has ", machine.cores);
   return model;
 }
 

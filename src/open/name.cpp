@@ -18,8 +18,6 @@ using base::text;
 
 namespace {
 
-[[noreturn]] void refuse(const std::string& message) { base::throw_argument_error(message); }
-
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -45,8 +43,9 @@ std::vector<std::string_view> known_schemes() {
 void check_scheme(const std::string& name, std::string_view scheme) {
   const std::string_view rest = std::string_view(name).substr(scheme.size() + 1);
   if (rest.starts_with("//"))
-    refuse(text(name, " is a URL, but Plait opens only files of file systems; give the path of one, or ./", name,
-                " for a file of that name"));
+    base::throw_argument_error(name,
+                               " is a URL, but Plait opens only files of file systems; give the path of one, or ./",
+                               name, " for a file of that name");
   const std::vector<std::string_view> known = known_schemes();
   std::string lower;
   for (const char c : scheme) lower += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
@@ -55,9 +54,9 @@ void check_scheme(const std::string& name, std::string_view scheme) {
   const std::string guess = far(nearest) <= std::min<std::size_t>(2, scheme.size() - 1)
                                 ? text("; did you mean ", nearest, rest, '?')
                                 : std::string("; leave it out to open an ordinary file.");
-  refuse(text(name, " begins with ", scheme, ":, which is not a kind of store; the kinds are ", base::list_text(known),
-              guess, " For a file of exactly that name write ",
-              container::format_named(name).traits().suffix.empty() ? "raw:" : "./", name));
+  base::throw_argument_error(name, " begins with ", scheme, ":, which is not a kind of store; the kinds are ",
+                             base::list_text(known), guess, " For a file of exactly that name write ",
+                             container::format_named(name).traits().suffix.empty() ? "raw:" : "./", name);
 }
 
 /// Rejects the name of an array in a file that holds only one array, such as `a.npy::x`.
@@ -67,8 +66,8 @@ void check_array_part(const std::string& name) {
   const container::Format& holds = container::format_named(file);
   if (holds.traits().names_arrays || holds.traits().suffix.empty() || &holds == &container::format_named(name)) return;
   if (container::array_name(name).array) return;  // its content is of another format than its suffix
-  refuse(text(name, ": ", holds.traits().kind,
-              " holds one array, which has no name; leave out ::", std::string_view(name).substr(file.size() + 2)));
+  base::throw_argument_error(name, ": ", holds.traits().kind, " holds one array, which has no name; leave out ::",
+                             std::string_view(name).substr(file.size() + 2));
 }
 
 /// Rejects the name of an array in a file that exists and that a new one, of the format of its ending, would replace.
@@ -77,9 +76,9 @@ void check_replaced(const std::string& name) {
   if (!parts.array || container::format_named(name).traits().names_arrays) return;
   const std::string file(parts.file);
   const std::string_view format = container::format_at(file).traits().name;
-  refuse(text(name, ": a new file would replace ", file, ", which is ", container::format_at(file).traits().kind,
-              ", although its name ends otherwise; write ", format, ':', name,
-              " to replace it by a new one, or choose another name"));
+  base::throw_argument_error(name, ": a new file would replace ", file, ", which is ",
+                             container::format_at(file).traits().kind, ", although its name ends otherwise; write ",
+                             format, ':', name, " to replace it by a new one, or choose another name");
 }
 
 void check_plain_name(const std::string& name, bool is_new) {
@@ -88,10 +87,11 @@ void check_plain_name(const std::string& name, bool is_new) {
   if (!is_new || !container::format_named(name).traits().suffix.empty()) return;
   const std::string_view path = std::string_view(name).substr(0, name.find("::"));
   if (const std::string_view format = container::foreign_by_name(path); !format.empty())
-    refuse(text(name, ": the name ends like those of ", format,
-                " files, which Plait does not write by that name; choose a name that ends with .npy, .npz, "
-                ".safetensors, .h5, .nc or .zarr, or state the format of the new file, as in format=\"hdf5\" or hdf5:",
-                name, ", or write raw:", name, " for elements without a header"));
+    base::throw_argument_error(
+        name, ": the name ends like those of ", format,
+        " files, which Plait does not write by that name; choose a name that ends with .npy, .npz, "
+        ".safetensors, .h5, .nc or .zarr, or state the format of the new file, as in format=\"hdf5\" or hdf5:",
+        name, ", or write raw:", name, " for elements without a header");
 }
 
 void check_name_behind_prefix(const std::string& name, bool is_new) {
@@ -100,25 +100,27 @@ void check_name_behind_prefix(const std::string& name, bool is_new) {
   const container::Format& named = container::format_named(path);
   if (driver::driver_of(name).contents() == driver::Contents::kByName && !named.traits().suffix.empty()) return;
   if (!named.traits().suffix.empty() && named.traits().suffix != container::kHeaderName)
-    refuse(text(name, ": names that end with ", named.traits().suffix, " stand for ordinary files only",
-                is_new ? "; choose another name" : "; rename it, or leave out the prefix"));
+    base::throw_argument_error(name, ": names that end with ", named.traits().suffix, " stand for ordinary files only",
+                               is_new ? "; choose another name" : "; rename it, or leave out the prefix");
   const std::string_view format = container::foreign_by_name(path);
   if (named.traits().suffix.empty() && !format.empty())
-    refuse(text(name, ": the name ends like those of ", format,
-                " files, which Plait does not read or write in stores of this kind",
-                is_new ? "; choose another name" : "; rename it, or leave out the prefix"));
+    base::throw_argument_error(name, ": the name ends like those of ", format,
+                               " files, which Plait does not read or write in stores of this kind",
+                               is_new ? "; choose another name" : "; rename it, or leave out the prefix");
 }
 
 }  // namespace
 
 void check_name(const std::string& name, bool is_new) {
   if (store::is_raw(name)) {
-    if (name.size() == store::kRaw.size()) refuse("there is no name after raw:; give one, as in raw:field.bin");
+    if (name.size() == store::kRaw.size())
+      base::throw_argument_error("there is no name after raw:; give one, as in raw:field.bin");
     return;
   }
   const bool plain = driver::driver_of(name).prefix().empty();
   if (const container::ArrayName parts = container::array_name(name); plain && parts.format != nullptr) {
-    if (parts.file.empty()) refuse(text("there is no name after ", name, "; give one, as in ", name, "field"));
+    if (parts.file.empty())
+      base::throw_argument_error("there is no name after ", name, "; give one, as in ", name, "field");
     return;
   }
   const std::string_view scheme = scheme_of(name);

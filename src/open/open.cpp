@@ -20,13 +20,11 @@ namespace {
 
 using base::text;
 
-[[noreturn]] void refuse(const std::string& message) { base::throw_argument_error(message); }
-
 plan::Strategy strategy_named(const std::string& name) {
   if (name.empty() || name == "automatic") return plan::Strategy::kAutomatic;
   if (name == "direct") return plan::Strategy::kDirect;
   if (name == "two-phase") return plan::Strategy::kTwoPhase;
-  refuse(text("strategy \"", name, "\" is not known; use \"direct\", \"two-phase\" or \"automatic\""));
+  base::throw_argument_error("strategy \"", name, "\" is not known; use \"direct\", \"two-phase\" or \"automatic\"");
 }
 
 plan::AccessOptions access_options(const FileOptions& options) {
@@ -38,10 +36,13 @@ plan::AccessOptions access_options(const FileOptions& options) {
     char* end = nullptr;
     result.memory_bytes = std::strtoll(memory, &end, 10);
     if (*end != '\0' || result.memory_bytes < 1)
-      refuse(text("PLAIT_MEMORY=", memory, " is not a number of bytes; use one such as 33554432, or unset it"));
+      base::throw_argument_error("PLAIT_MEMORY=", memory,
+                                 " is not a number of bytes; use one such as 33554432, or unset it");
   }
-  if (result.memory_bytes < 0) refuse(text("memory=", result.memory_bytes, " is negative; give a number of bytes"));
-  if (options.readers < 0) refuse(text("readers=", options.readers, " is negative; give a number of ranks, or 0"));
+  if (result.memory_bytes < 0)
+    base::throw_argument_error("memory=", result.memory_bytes, " is negative; give a number of bytes");
+  if (options.readers < 0)
+    base::throw_argument_error("readers=", options.readers, " is negative; give a number of ranks, or 0");
   result.readers = options.readers;
   result.costs = open::costs_here();
   return result;
@@ -59,7 +60,8 @@ void check_kept(const FileOptions& options, const std::string& path, Mode mode) 
                             : !options.attributes.empty() || !options.groups.empty() ? "attributes"
                                                                                      : nullptr;
   if (given != nullptr)
-    refuse(text(path, ": ", given, " was given, which a new file is told; leave it out, or use mode \"w\""));
+    base::throw_argument_error(path, ": ", given,
+                               " was given, which a new file is told; leave it out, or use mode \"w\"");
 }
 
 /// What says how elements are kept: all ranks need the same of it.
@@ -108,8 +110,8 @@ void open_source(File::Impl& file, const FileOptions& options, transport::Transp
       [&] {
         // The system would take what stands in front of it for the name.
         if (file.path().find('\0') != std::string::npos)
-          refuse(text("the name of the file, which begins with \"", file.path().c_str(),
-                      "\", contains a null character; leave that out"));
+          base::throw_argument_error("the name of the file, which begins with \"", file.path().c_str(),
+                                     "\", contains a null character; leave that out");
         open::check_name(file.path(), file.mode() == Mode::kWrite);
         check_kept(options, file.path(), file.mode());
         if (transport.rank() == 0) access = access_options(options);

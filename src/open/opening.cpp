@@ -197,8 +197,7 @@ void FileOpening::explain(const Error& error, store::Store& store) const {
       looks_like == nullptr ? std::string(", which Plait does not read; use a library for that format")
       : stated != nullptr   ? text("; leave out ", stated->traits().name, ':')
                             : text("; give it a name that ends with ", looks_like->traits().suffix);
-  throw Error(error.kind(), text(error.what(), ". Its first bytes are those of ", format, " files", remedy),
-              error.system_code());
+  base::rethrow(error, error.what(), ". Its first bytes are those of ", format, " files", remedy);
 }
 
 std::string FileOpening::told() const {

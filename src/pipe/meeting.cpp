@@ -63,15 +63,15 @@ std::optional<Invitation> parse(const std::string& file) {
 }  // namespace
 
 void check_pipe_name(std::string_view name, std::string_view shown) {
-  const auto refuse = [&](std::string_view why) {
+  const auto fail = [&](std::string_view why) {
     base::throw_argument_error(shown, ": ", why, "; write a name such as pipe:flow");
   };
-  if (name.empty()) refuse("pipe: has no name behind it");
-  if (name.find('/') != std::string_view::npos) refuse("the name of a pipe has no / in it");
-  if (name.front() == '.') refuse("the name of a pipe does not begin with a dot");
-  if (name.size() > NAME_MAX - kSuffix.size() - 32) refuse(text("a name of ", name.size(), " bytes is too long"));
+  if (name.empty()) fail("pipe: has no name behind it");
+  if (name.find('/') != std::string_view::npos) fail("the name of a pipe has no / in it");
+  if (name.front() == '.') fail("the name of a pipe does not begin with a dot");
+  if (name.size() > NAME_MAX - kSuffix.size() - 32) fail(text("a name of ", name.size(), " bytes is too long"));
   if (std::ranges::any_of(name, [](char one) { return static_cast<unsigned char>(one) < ' '; }))
-    refuse("the name has control characters in it");
+    fail("the name has control characters in it");
 }
 
 MeetingFile::MeetingFile(const std::string& name, const Invitation& invitation) : path_(path_of(name)) {

@@ -12,7 +12,7 @@ namespace plait::pipe {
 
 namespace {
 
-[[noreturn]] void refuse_option(const std::string& url, const store::UrlOption& option, const char* expected) {
+[[noreturn]] void throw_invalid_option(const std::string& url, const store::UrlOption& option, const char* expected) {
   base::throw_argument_error(url, ": ", option.key, '=', option.value, " is not ", expected);
 }
 
@@ -25,7 +25,8 @@ bool parse_number(std::string_view text, Number& number) {
 int count_of(const std::string& url, const store::UrlOption& option, int least, const char* expected) {
   constexpr int kMost = 1 << 20;
   int number = 0;
-  if (!parse_number(option.value, number) || number < least || number > kMost) refuse_option(url, option, expected);
+  if (!parse_number(option.value, number) || number < least || number > kMost)
+    throw_invalid_option(url, option, expected);
   return number;
 }
 
@@ -36,7 +37,7 @@ void set_ports(Options& options, const std::string& url, const store::UrlOption&
   const std::string_view last = dash == std::string_view::npos ? value : value.substr(dash + 1);
   if (!parse_number(value.substr(0, dash), options.first_port) || !parse_number(last, options.last_port) ||
       options.first_port < 1 || options.last_port > kMost || options.first_port > options.last_port)
-    refuse_option(url, option, "a range of ports, such as 4700-4800");
+    throw_invalid_option(url, option, "a range of ports, such as 4700-4800");
 }
 
 }  // namespace
@@ -52,12 +53,13 @@ Options parse_options(const std::string& url) {
     } else if (option.key == "readers") {
       options.readers = count_of(url, option, 0, "a number of programs, 0 or more");
     } else if (option.key == "drop") {
-      if (option.value != "oldest" && option.value != "none") refuse_option(url, option, "\"oldest\" or \"none\"");
+      if (option.value != "oldest" && option.value != "none")
+        throw_invalid_option(url, option, "\"oldest\" or \"none\"");
       options.when_full = option.value == "oldest" ? WhenFull::kDropOldest : WhenFull::kWait;
     } else if (option.key == "timeout") {
       double seconds = 0;
       if (!parse_number(option.value, seconds) || !(seconds >= 0) || !std::isfinite(seconds))
-        refuse_option(url, option, "a number of seconds");
+        throw_invalid_option(url, option, "a number of seconds");
       options.timeout = std::chrono::duration<double>(std::min(seconds, 1e9));
     } else if (option.key == "network") {
       options.network = store::unescaped(option.value, url);
@@ -65,7 +67,7 @@ Options parse_options(const std::string& url) {
       set_ports(options, url, option);
     } else if (option.key == "casting") {
       const auto casting = copy::parse_casting(option.value);
-      if (!casting) refuse_option(url, option, "\"no\", \"safe\" or \"same_kind\"");
+      if (!casting) throw_invalid_option(url, option, "\"no\", \"safe\" or \"same_kind\"");
       options.casting = *casting;
     } else {
       base::throw_argument_error(url, ": the option \"", option.key,

@@ -87,9 +87,7 @@ PipeStatus pipe_status(const std::string& url) {
     status = parse_status(ask_writer(*invitation, url, until));
   } catch (const Error& error) {
     if (!pipe::find_invitation(options.name)) throw absent();  // it has ended meanwhile
-    throw Error(error.kind(),
-                base::text(url, ": its writer, ", invitation->who, ", does not tell who is there: ", error.what()),
-                error.system_code());
+    base::rethrow(error, url, ": its writer, ", invitation->who, ", does not tell who is there: ", error.what());
   }
   status.name = options.name;
   status.folder = folder;

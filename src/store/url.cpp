@@ -60,18 +60,18 @@ std::int64_t bytes_of_option(const UrlOption& option, const std::string& url) {
 }
 
 Url parse_url(const std::string& url, std::string_view scheme, const std::string& example) {
-  const auto refuse = [&url](const auto&... why) { base::throw_argument_error(url, ": ", why...); };
+  const auto fail = [&url](const auto&... why) { base::throw_argument_error(url, ": ", why...); };
   const std::string_view rest = std::string_view(url).substr(scheme.size());
   const std::size_t question = rest.find('?');
   Url result;
   result.path = unescaped(rest.substr(0, question), url);
-  if (result.path.empty()) refuse("there is no name after ", scheme, "; give one, as in ", example);
+  if (result.path.empty()) fail("there is no name after ", scheme, "; give one, as in ", example);
   if (question == std::string_view::npos || question + 1 == rest.size()) return result;
   for (const std::string& option : split(rest.substr(question + 1), '&')) {
     const std::size_t equals = option.find('=');
     UrlOption next{option.substr(0, equals), equals == std::string::npos ? "" : option.substr(equals + 1)};
     if (std::ranges::any_of(result.options, [&](const UrlOption& old) { return old.key == next.key; }))
-      refuse(next.key, "= is given twice; give it once");
+      fail(next.key, "= is given twice; give it once");
     result.options.push_back(std::move(next));
   }
   return result;

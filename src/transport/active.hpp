@@ -19,6 +19,9 @@ struct CallFailure {
   ErrorKind kind = ErrorKind::kSystem;
   int code = 0;
   std::string text;
+
+  /// errors  Always.
+  [[noreturn]] void raise() const { throw Error(kind, text, code); }
 };
 
 /// What a call asks for: a few bytes whose meaning the layer above knows.
@@ -53,7 +56,7 @@ class Active;
 class CallService {
  public:
   virtual ~CallService() = default;
-  /// A call has come: Active::take its payload, if it has one, then Active::answer or refuse it, now or later.
+  /// A call has come: Active::take its payload, if it has one, then Active::answer or reject it, now or later.
   virtual void arrived(Active& active, const Arrival& arrival) = 0;
   /// A worker that has called has ended or left; answers to it go nowhere.
   virtual void left(int worker) = 0;
@@ -79,7 +82,7 @@ class Active {
   /// Sends what fills the caller's room; `sent` is called once `data` may be changed, on any thread.
   virtual void answer(const Arrival& arrival, std::span<const std::byte> data, std::function<void()> sent) = 0;
   /// Fails the call, whose payload has been taken.
-  virtual void refuse(const Arrival& arrival, const CallFailure& failure) = 0;
+  virtual void reject(const Arrival& arrival, const CallFailure& failure) = 0;
 
   /// Ends service and handler thread; calls that are under way fail, here and elsewhere.  Once it has returned, the
   /// service is not called any more.

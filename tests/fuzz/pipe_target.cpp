@@ -51,7 +51,7 @@ void run_hello(std::string_view bytes) {
     rest = rest.subspan(count);
     const Greeting::Step outcome = greeting.took(count);
     demand_of_pipe(outcome != Greeting::Step::kProved, "a stranger proved what it cannot know");
-    if (outcome == Greeting::Step::kRefuse || outcome == Greeting::Step::kTell) return;
+    if (outcome == Greeting::Step::kFail || outcome == Greeting::Step::kTell) return;
   }
 }
 

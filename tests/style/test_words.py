@@ -16,6 +16,9 @@ GONE = re.compile(
     r"\b(Wish|Flight|Lane|Guest|Doorbells?|Approach|Reaching|During|Asked|JointStore|JointScheme|JointOpener)\b"
 )
 
+#: An error is thrown, a call fails, what cannot be used is rejected.
+REFUSE = re.compile(r"(?<![A-Za-z])[rR]efuse(?![a-z])|[a-z]Refuse(?![a-z])")
+
 HOME = re.compile(r"(?<![A-Za-z])homes?(?![a-z])|(?<![A-Za-z])Homes?(?![a-z:])|[a-z]Homes?(?![a-z])")
 #: What is public, what its errors and descriptions say, and folders of people.
 HOME_STAYS = re.compile(
@@ -89,6 +92,7 @@ def test_replaced_words_are_gone(path: Path) -> None:
     found = [] if path in HAS_ENGINES else lines_with(read(path), ENGINE, ENGINE_STAYS)
     if path in PROGRAMS:
         found += lines_with(without_prose(path), GONE, NOTHING)
+        found += lines_with(without_prose(path), REFUSE, NOTHING)
         found += lines_with(read(path), HOME, HOME_STAYS)
     assert not found, f"{path} has words that docs/decisions/0025-words.md replaces: {found}"
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/checked.hpp"
+#include "base/errors.hpp"
 #include "base/text.hpp"
 #include "primitives1993/lists.hpp"
 
@@ -14,11 +15,11 @@ namespace {
 std::int64_t processors_of(std::int64_t entry, std::int64_t code, std::size_t d) {
   if (code == kCollapsed && (entry == kNone || entry == 0 || entry == 1)) return 1;
   if (code == kCollapsed)
-    refuse(base::text("dimension ", d + 1, " is not distributed (distr_info 0), but proc_info(", d + 1, ") is ", entry,
-                      "; give it one processor"));
+    base::throw_argument_error("dimension ", d + 1, " is not distributed (distr_info 0), but proc_info(", d + 1,
+                               ") is ", entry, "; give it one processor");
   if (entry < 1)
-    refuse(base::text("proc_info(", d + 1, ") is ", entry, "; dimension ", d + 1,
-                      " is distributed and needs at least one processor"));
+    base::throw_argument_error("proc_info(", d + 1, ") is ", entry, "; dimension ", d + 1,
+                               " is distributed and needs at least one processor");
   return entry;
 }
 
@@ -79,28 +80,28 @@ MappedArray make_array(const std::string& name, const MapLists& lists, std::int6
   for (std::size_t d = 0; d < array.size.size(); ++d) {
     const std::int64_t code = distr_info[d];
     if (code < kCollapsed || code > kBlockCyclic)
-      refuse(base::text("distr_info(", d + 1, ") is ", code,
-                        "; use 0 (not distributed), 1 (BLOCK), 2 (CYCLIC) or 3 (BLOCK-CYCLIC)"));
+      base::throw_argument_error("distr_info(", d + 1, ") is ", code,
+                                 "; use 0 (not distributed), 1 (BLOCK), 2 (CYCLIC) or 3 (BLOCK-CYCLIC)");
     if (code == kBlockCyclic && block_size[d] < 1)
-      refuse(base::text("block_size(", d + 1, ") is ", block_size[d],
-                        "; a BLOCK-CYCLIC dimension needs blocks of at least 1"));
+      base::throw_argument_error("block_size(", d + 1, ") is ", block_size[d],
+                                 "; a BLOCK-CYCLIC dimension needs blocks of at least 1");
     array.codes.push_back(code);
     array.blocks.push_back(code == kBlockCyclic ? block_size[d] : kNone);
     array.grid.push_back(processors_of(proc_info[d], code, d));
   }
   const std::int64_t processors = base::checked_product(array.grid, "processors of the grid");
   if (processors != ranks)
-    refuse(base::text("proc_info ", base::tuple_text(array.grid), " has ", processors,
-                      " processors, but the program runs on ", ranks, "; give one whose product is ", ranks));
+    base::throw_argument_error("proc_info ", base::tuple_text(array.grid), " has ", processors,
+                               " processors, but the program runs on ", ranks, "; give one whose product is ", ranks);
   return array;
 }
 
 const Layout& layout_of(MappedArray& array, const Grid& grid, std::int64_t descriptor) {
   if (array.layout && array.grid_version == grid.version) return *array.layout;
   if (without_ones(array.grid) != without_ones(grid.shape))
-    refuse(base::text("array '", array.name, "' (descriptor ", descriptor, ") is mapped to the processors ",
-                      base::tuple_text(array.grid), ", but the grid in force is ", base::tuple_text(grid.shape),
-                      "; call proc_map with the array's proc_info first"));
+    base::throw_argument_error("array '", array.name, "' (descriptor ", descriptor, ") is mapped to the processors ",
+                               base::tuple_text(array.grid), ", but the grid in force is ",
+                               base::tuple_text(grid.shape), "; call proc_map with the array's proc_info first");
   std::vector<Distribution> distributions;
   Extents axes;
   for (std::size_t d = 0; d < array.size.size(); ++d) {
@@ -123,12 +124,13 @@ Extents local_steps(const Extents& shape, const Extents& largest, const Declared
   const std::int64_t size2 = local.size2;
   const std::int64_t elements = base::checked_product(shape, "number of local elements");
   if (size1 < 0 || size2 < 0)
-    refuse(base::text("a local array of ", size1, " x ", size2, " elements is impossible; give its declared sizes"));
+    base::throw_argument_error("a local array of ", size1, " x ", size2,
+                               " elements is impossible; give its declared sizes");
   const std::int64_t room = base::checked_multiply(size1, size2, "elements of the local array");
   if (elements > room)
-    refuse(base::text("the share of ", array, " is ", shape_to_string(shape), ", which is ", elements,
-                      " elements, but the local array of ", size1, " x ", size2, " has room for ", room,
-                      "; declare it larger"));
+    base::throw_argument_error("the share of ", array, " is ", shape_to_string(shape), ", which is ", elements,
+                               " elements, but the local array of ", size1, " x ", size2, " has room for ", room,
+                               "; declare it larger");
   if (elements == 0) return {};
   const bool of_largest = base::checked_product(largest, "number of local elements") <= room;
   Extents declared = of_largest ? largest : shape;
@@ -139,11 +141,12 @@ Extents local_steps(const Extents& shape, const Extents& largest, const Declared
   } else if (!is_folded(declared, size1, size2)) {
     const bool matrix_too = shape.front() < size1 && elements > shape.front() && fits(shape, size1, size2);
     if (shape.size() > 2 || matrix_too)
-      refuse(base::text("the position of the share ", shape_to_string(shape), " of ", array, " in a local array of ",
-                        size1, " x ", size2, " is not clear; declare the array for the largest share, ",
-                        shape_to_string(largest), ", with at least ", largest.front(), " x ",
-                        base::checked_product(largest, "number of local elements") / largest.front(),
-                        ", or pass its number of elements and 1 for a dense one"));
+      base::throw_argument_error("the position of the share ", shape_to_string(shape), " of ", array,
+                                 " in a local array of ", size1, " x ", size2,
+                                 " is not clear; declare the array for the largest share, ", shape_to_string(largest),
+                                 ", with at least ", largest.front(), " x ",
+                                 base::checked_product(largest, "number of local elements") / largest.front(),
+                                 ", or pass its number of elements and 1 for a dense one");
     return {};
   }
   Extents steps;

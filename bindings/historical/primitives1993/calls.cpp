@@ -9,6 +9,7 @@
 #include <iterator>
 
 #include "base/checked.hpp"
+#include "base/errors.hpp"
 #include "base/text.hpp"
 #include "collective/agree.hpp"
 #include "primitives1993/lists.hpp"
@@ -23,7 +24,7 @@ constexpr std::int64_t kLeastWindow = 4;
 std::int64_t memory_of(std::int64_t io_size, std::int64_t element_bytes) {
   if (io_size == kNone) return 0;
   if (io_size < 1)
-    refuse(base::text("io_size is ", io_size, "; give the elements of io_buffer, or -1 for the default"));
+    base::throw_argument_error("io_size is ", io_size, "; give the elements of io_buffer, or -1 for the default");
   return base::checked_multiply(std::max(io_size, kLeastWindow), element_bytes, "bytes of io_buffer");
 }
 
@@ -55,8 +56,9 @@ std::int64_t bytes_of_type(const std::string& plain) {
     const auto [stop, error] = std::from_chars(begin, end, bytes);
     if (error == std::errc() && stop == end && bytes >= 1) return bytes;
   }
-  refuse(base::text("the type '", plain, "' is not known; use INTEGER*n, REAL*n, COMPLEX*n, LOGICAL*n or CHARACTER*n, ",
-                    "with n the bytes of an element"));
+  base::throw_argument_error("the type '", plain,
+                             "' is not known; use INTEGER*n, REAL*n, COMPLEX*n, LOGICAL*n or CHARACTER*n, ",
+                             "with n the bytes of an element");
 }
 
 }  // namespace
@@ -128,7 +130,7 @@ void access_array(bool write, const DeclaredArray& local, std::int64_t descripto
                         memory_of(io_size, mapped.element_bytes));
     bytes = base::checked_multiply(layout->elements(), mapped.element_bytes, "bytes of the array");
   });
-  if (mine) refuse_together(state, mine);
+  if (mine) fail_together(state, mine);
   auto* const data = static_cast<std::byte*>(local.data);
   if (write) {
     const ConstPart part{data, std::move(steps)};
@@ -143,14 +145,14 @@ void access_array(bool write, const DeclaredArray& local, std::int64_t descripto
 MappedArray& array_of(Runtime& state, std::int64_t descriptor) {
   const auto known = static_cast<std::int64_t>(state.arrays.size());
   if (descriptor >= 1 && descriptor <= known) return state.arrays[static_cast<std::size_t>(descriptor - 1)];
-  refuse(base::text("there is no array descriptor ", descriptor, "; ",
-                    known == 0 ? "none has been made" : base::text("there are 1 to ", known),
-                    "; call array_map first"));
+  base::throw_argument_error("there is no array descriptor ", descriptor, "; ",
+                             known == 0 ? "none has been made" : base::text("there are 1 to ", known),
+                             "; call array_map first");
 }
 
 const Grid& grid_of(const Runtime& state) {
   if (state.grid) return *state.grid;
-  refuse("there is no processor grid; call proc_map first");
+  base::throw_argument_error("there is no processor grid; call proc_map first");
 }
 
 }  // namespace plait::primitives

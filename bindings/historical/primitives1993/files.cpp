@@ -21,18 +21,19 @@ namespace plait::primitives {
 namespace {
 
 void check_codes(std::int64_t access, std::int64_t form, std::int64_t status) {
-  if (access != 0 && access != 1) refuse(base::text("access is ", access, "; use 0 (SEQUENTIAL) or 1 (DIRECT)"));
-  if (form == 1) refuse("form is 1 (FORMATTED), but only 0 (UNFORMATTED) is supported");
-  if (form != 0) refuse(base::text("form is ", form, "; use 0 (UNFORMATTED)"));
-  if (status != 0 && status != 1) refuse(base::text("status is ", status, "; use 0 (OLD) or 1 (NEW)"));
+  if (access != 0 && access != 1)
+    base::throw_argument_error("access is ", access, "; use 0 (SEQUENTIAL) or 1 (DIRECT)");
+  if (form == 1) base::throw_argument_error("form is 1 (FORMATTED), but only 0 (UNFORMATTED) is supported");
+  if (form != 0) base::throw_argument_error("form is ", form, "; use 0 (UNFORMATTED)");
+  if (status != 0 && status != 1) base::throw_argument_error("status is ", status, "; use 0 (OLD) or 1 (NEW)");
 }
 
 void check_numbers(std::int64_t disks, std::int64_t processors, int ranks) {
   if (disks != kNone && disks < 1)
-    refuse(base::text("no_of_disks is ", disks, "; use -1 for all disks, or their number"));
+    base::throw_argument_error("no_of_disks is ", disks, "; use -1 for all disks, or their number");
   if (processors != kNone && (processors < 1 || processors > ranks))
-    refuse(base::text("no_of_processors is ", processors, ", but the program runs on ", ranks, "; use 1 to ", ranks,
-                      ", or -1 for all"));
+    base::throw_argument_error("no_of_processors is ", processors, ", but the program runs on ", ranks, "; use 1 to ",
+                               ranks, ", or -1 for all");
 }
 
 /// Whether a new file's name is free.
@@ -49,8 +50,8 @@ void check_not_made(const Runtime& state, const std::string& path) {
   };
   for (const auto& [number, unit] : state.units)
     if (unit.status == 1 && unit.file.is_open() && whole_path(unit.path) == whole_path(path))
-      refuse(base::text("cannot open ", path, " with status NEW: unit ", number,
-                        " is making it already; call pclose for that unit first, or use another name"));
+      base::throw_argument_error("cannot open ", path, " with status NEW: unit ", number,
+                                 " is making it already; call pclose for that unit first, or use another name");
 }
 
 /// The name to open a unit's file by, and the number of disks that it lies on.
@@ -64,8 +65,8 @@ struct Location {
 Location new_location(const std::string& path, std::int64_t wanted) {
   if (Unit::names_pipe(path)) return {path, 0};
   if (path.starts_with("stripe:"))
-    refuse(base::text(
-        path, ": popen takes the name of the file without disks; give no_of_disks, and the disks in PLAIT_DISKS"));
+    base::throw_argument_error(
+        path, ": popen takes the name of the file without disks; give no_of_disks, and the disks in PLAIT_DISKS");
   check_new(path);
   std::vector<std::string> folders = plait::disks();
   if (folders.empty() || store::is_raw(path)) return {path, 1};
@@ -112,10 +113,11 @@ std::int64_t open_unit(std::int64_t unit, const std::string& path, const OpenCod
   const auto mine = collective::caught([&] {
     check_codes(codes.access, codes.form, codes.status);
     check_numbers(codes.disks, codes.processors, state.comm.size());
-    if (unit < 0) refuse(base::text("unit ", unit, " is negative; use 0 or more"));
-    if (path.empty()) refuse("the name of the file is empty");
+    if (unit < 0) base::throw_argument_error("unit ", unit, " is negative; use 0 or more");
+    if (path.empty()) base::throw_argument_error("the name of the file is empty");
     if (const auto known = state.units.find(unit); known != state.units.end())
-      refuse(base::text("unit ", unit, " is open on ", known->second.path, "; call pclose first, or use another unit"));
+      base::throw_argument_error("unit ", unit, " is open on ", known->second.path,
+                                 "; call pclose first, or use another unit");
     if (codes.status == 1) check_not_made(state, path);
     if (state.comm.rank() == 0) location = codes.status == 1 ? new_location(path, codes.disks) : old_location(path);
   });
@@ -145,7 +147,7 @@ void close_unit(std::int64_t unit) {
   });
   // One that exists by now is someone else's; the unit stays as it is.
   if (made) agree(state, base::text("pclose(", unit, ')'), mine);
-  if (mine) refuse_together(state, mine);
+  if (mine) fail_together(state, mine);
   Unit& closing = state.units.at(unit);
   File& file = closing.file;
   if (!file.is_open()) {  // on every rank alike
@@ -169,9 +171,9 @@ const Unit& unit_of(Runtime& state, std::int64_t number) {
   if (found != state.units.end()) return found->second;
   Extents known;
   for (const auto& [open, unit] : state.units) known.push_back(open);
-  refuse(base::text("unit ", number, " is not open; ",
-                    known.empty() ? "no unit is" : base::text("open are ", base::tuple_text(known)),
-                    "; call popen first"));
+  base::throw_argument_error("unit ", number, " is not open; ",
+                             known.empty() ? "no unit is" : base::text("open are ", base::tuple_text(known)),
+                             "; call popen first");
 }
 
 Extents table_of(const Unit& unit) {

@@ -1,6 +1,7 @@
 #include "primitives1993/grid.hpp"
 
 #include "base/checked.hpp"
+#include "base/errors.hpp"
 #include "base/text.hpp"
 #include "primitives1993/lists.hpp"
 
@@ -38,11 +39,11 @@ void check_user_map(const Extents& map, std::int64_t ranks) {
   std::vector<std::int64_t> seen(static_cast<std::size_t>(ranks), -1);
   for (std::size_t i = 0; i < map.size(); ++i) {
     if (map[i] < 0 || map[i] >= ranks)
-      refuse(base::text("user_map(", i + 1, ") is ", map[i], "; the ranks are 0 to ", ranks - 1));
+      base::throw_argument_error("user_map(", i + 1, ") is ", map[i], "; the ranks are 0 to ", ranks - 1);
     std::int64_t& first = seen[static_cast<std::size_t>(map[i])];
     if (first >= 0)
-      refuse(base::text("user_map names rank ", map[i], " twice, in entries ", first + 1, " and ", i + 1,
-                        "; name each of the ", ranks, " ranks once"));
+      base::throw_argument_error("user_map names rank ", map[i], " twice, in entries ", first + 1, " and ", i + 1,
+                                 "; name each of the ", ranks, " ranks once");
     first = static_cast<std::int64_t>(i);
   }
 }
@@ -55,19 +56,21 @@ Grid make_grid(const Extents& proc_info, std::int64_t mode, const Extents& user_
   grid.mode = mode;
   const std::int64_t positions = base::checked_product(proc_info, "processors of the grid");
   if (positions != ranks)
-    refuse(base::text("the grid ", base::tuple_text(proc_info), " has ", positions,
-                      " processors, but the program runs on ", ranks, "; give a proc_info whose product is ", ranks));
+    base::throw_argument_error("the grid ", base::tuple_text(proc_info), " has ", positions,
+                               " processors, but the program runs on ", ranks, "; give a proc_info whose product is ",
+                               ranks);
   grid.ranks.resize(static_cast<std::size_t>(ranks));
   if (mode == kUserMap) {
     if (static_cast<std::int64_t>(user_map.size()) != ranks)
-      refuse(
-          base::text("map_mode is -1, but there is no user_map; give the rank of each of the ", ranks, " positions"));
+      base::throw_argument_error("map_mode is -1, but there is no user_map; give the rank of each of the ", ranks,
+                                 " positions");
     check_user_map(user_map, ranks);
     grid.ranks = user_map;
     return grid;
   }
   if (mode != kColumnMajor && mode != kRowMajor && mode != kSnake)
-    refuse(base::text("map_mode is ", mode, "; use -1 (user_map), 0 (column-major), 1 (row-major) or 2 (snake)"));
+    base::throw_argument_error("map_mode is ", mode,
+                               "; use -1 (user_map), 0 (column-major), 1 (row-major) or 2 (snake)");
   for (std::int64_t number = 0; number < ranks; ++number) {
     const std::int64_t position = mode == kColumnMajor ? number
                                   : mode == kRowMajor  ? row_major_position(proc_info, number)

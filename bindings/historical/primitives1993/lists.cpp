@@ -6,8 +6,6 @@
 
 namespace plait::primitives {
 
-void refuse(const std::string& message) { base::throw_argument_error(message); }
-
 Extents entries_of(const Extents& list, std::string_view what) {
   Extents result;
   for (std::size_t i = 0; i < list.size(); ++i) {

@@ -15,9 +15,6 @@ inline constexpr int kMostDimensions = 7;
 /// Don't care, and the end of a list.
 inline constexpr std::int64_t kNone = -1;
 
-/// errors  kArgument with this message, always.
-[[noreturn]] void refuse(const std::string& message);
-
 /// The seven entries of a caller's list in 64 bits.  Nothing behind a -1 is looked at, so that a shorter list may end.
 template <typename Integer>
 Extents seven(const Integer* list) {

@@ -144,7 +144,7 @@ void agree(Runtime& state, const std::string& call, const std::exception_ptr& mi
   });
 }
 
-void refuse_together(Runtime& state, const std::exception_ptr& mine) {
+void fail_together(Runtime& state, const std::exception_ptr& mine) {
   agree(state, std::string(), mine);
   std::rethrow_exception(mine);
 }

@@ -62,7 +62,7 @@ Runtime& started();
 /// Returns where all ranks have made the same call and none of them brings an error; otherwise all throw the same one.
 void agree(Runtime& state, const std::string& call, const std::exception_ptr& mine);
 /// Takes part in the call that the other ranks are at with an error of this one.
-[[noreturn]] void refuse_together(Runtime& state, const std::exception_ptr& mine);
+[[noreturn]] void fail_together(Runtime& state, const std::exception_ptr& mine);
 
 /// A text of rank 0.  Collective.
 std::string from_rank_0(Runtime& state, const std::string& mine);
@@ -74,7 +74,7 @@ void together(Check&& check) {
   try {
     check();
   } catch (...) {
-    refuse_together(state, std::current_exception());
+    fail_together(state, std::current_exception());
   }
 }
 

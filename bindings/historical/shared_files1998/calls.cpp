@@ -18,8 +18,6 @@ namespace {
 
 using base::text;
 
-[[noreturn]] void refuse(const std::string& message, int code = 0) { throw Error(ErrorKind::kArgument, message, code); }
-
 /// A stretch of a file, as programs give it, and the memory for it.
 struct Stretch {
   std::int64_t handle;
@@ -35,7 +33,7 @@ int start(Code otherwise, const Stretch& of, int& id, Begin&& begin) noexcept {
   return guarded(otherwise, [&] {
     const std::int64_t at = whole(of.offset, "offset");
     const std::int64_t size = whole(of.bytes, "bytes");
-    if (of.buffer == nullptr && size > 0) refuse(text("no buffer was given for ", size, " bytes"));
+    if (of.buffer == nullptr && size > 0) throw_error(text("no buffer was given for ", size, " bytes"));
     id = keep({begin(*open_file_of(of.handle), at, size), otherwise == kNoWrite});
   });
 }
@@ -74,7 +72,7 @@ int start_write(std::int64_t handle, double offset, double bytes, const void* bu
   return start(kNoWrite, {handle, offset, bytes, buffer}, id,
                [&](SharedEntry& entry, std::int64_t at, std::int64_t size) {
                  if (!entry.writable)
-                   refuse(text(entry.path, " is open for reading only; call SF_Open to write again"), EROFS);
+                   throw_error(text(entry.path, " is open for reading only; call SF_Open to write again"), EROFS);
                  return entry.file->start_write(at, buffer, size);
                });
 }
@@ -91,7 +89,7 @@ int wait(std::int64_t id) noexcept {
   const int found = guarded(kNoRequest, [&] {
     pending = take(id);
     if (!pending)
-      refuse(text("there is no request ", id, " under way; pass one that SF_Read or SF_Write returned"), ESRCH);
+      throw_error(text("there is no request ", id, " under way; pass one that SF_Read or SF_Write returned"), ESRCH);
   });
   if (found != kOk) return found;
   return guarded(pending->writes ? kNoWrite : kNoRead, [&] { pending->request.wait(); });
@@ -100,22 +98,22 @@ int wait(std::int64_t id) noexcept {
 template <typename Integer>
 int wait_all(Integer* ids, std::int64_t count) noexcept {
   return guarded(kFailed, [&] {
-    if (count < 0) refuse(text(count, " requests were given; pass 0 or more"));
-    if (count > 0 && ids == nullptr) refuse("the list of requests is missing");
+    if (count < 0) throw_error(text(count, " requests were given; pass 0 or more"));
+    if (count > 0 && ids == nullptr) throw_error("the list of requests is missing");
     std::string first;
     for (std::int64_t i = 0; i < count; ++i) {
       const int code = wait(std::exchange(ids[i], Integer{kNoId}));
       if (code != kOk && first.empty()) first = text_of(code);
     }
-    if (!first.empty()) refuse(first);
+    if (!first.empty()) throw_error(first);
   });
 }
 
 template int wait_all(std::int32_t* ids, std::int64_t count) noexcept;
 template int wait_all(std::int64_t* ids, std::int64_t count) noexcept;
 
-int refuse_argument(const char* message) noexcept {
-  return guarded(kFailed, [&] { refuse(message); });
+int reject_argument(const char* message) noexcept {
+  return guarded(kFailed, [&] { throw_error(message); });
 }
 
 std::size_t put_text(std::int64_t code, char* buffer, std::size_t room) noexcept {

@@ -25,7 +25,7 @@ template <typename Integer>
 int wait_all(Integer* ids, std::int64_t count) noexcept;
 
 /// What is wrong with an argument of a call, as an error of it.
-int refuse_argument(const char* message) noexcept;
+int reject_argument(const char* message) noexcept;
 
 /// The text of a code in so many bytes; returns how many it has.
 std::size_t put_text(std::int64_t code, char* buffer, std::size_t room) noexcept;

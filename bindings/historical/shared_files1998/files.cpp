@@ -31,8 +31,6 @@ Table& table() {
   return *held;
 }
 
-[[noreturn]] void refuse(const std::string& message, int code = 0) { throw Error(ErrorKind::kArgument, message, code); }
-
 std::shared_ptr<SharedEntry> find(std::int64_t handle) {
   if (handle >= 0) return nullptr;  // any number, of which kFirstHandle might not be taken away
   const std::lock_guard lock(table().mutex);
@@ -49,15 +47,15 @@ std::int64_t free_slot() {
 }
 
 void check_free(const std::string& path, std::int64_t slot) {
-  if (slot >= kMostFiles) refuse(text("there are ", slot, " shared files already; destroy some first"));
+  if (slot >= kMostFiles) throw_error(text("there are ", slot, " shared files already; destroy some first"));
   const std::lock_guard lock(table().mutex);
   for (const auto& [other, entry] : table().entries)
     if (entry->path == path)
-      refuse(text(path, " exists already, with the handle ", other + kFirstHandle, "; destroy that first"));
+      throw_error(text(path, " exists already, with the handle ", other + kFirstHandle, "; destroy that first"));
 }
 
 SharedFileOptions options_of(const Wanted& wanted, std::int64_t slot) {
-  if (wanted.name == nullptr || *wanted.name == '\0') refuse("the name of the file is empty; pass one");
+  if (wanted.name == nullptr || *wanted.name == '\0') throw_error("the name of the file is empty; pass one");
   SharedFileOptions options;
   options.path = text(wanted.name, '.', wanted.suffix.value_or(slot));
   options.mode = SharedFileMode::kWrite;
@@ -121,13 +119,13 @@ void destroy(std::int64_t handle) {
 std::shared_ptr<SharedEntry> file_of(std::int64_t handle) {
   std::shared_ptr<SharedEntry> entry = find(handle);
   if (!entry)
-    refuse(text("the handle ", handle, " does not belong to a shared file; pass one that SF_Create returned"));
+    throw_error(text("the handle ", handle, " does not belong to a shared file; pass one that SF_Create returned"));
   return entry;
 }
 
 std::shared_ptr<SharedEntry> open_file_of(std::int64_t handle) {
   std::shared_ptr<SharedEntry> entry = file_of(handle);
-  if (!entry->open) refuse(text(entry->path, " is closed; call SF_Open first"));
+  if (!entry->open) throw_error(text(entry->path, " is closed; call SF_Open first"));
   return entry;
 }
 

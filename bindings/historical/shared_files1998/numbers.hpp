@@ -16,22 +16,27 @@ namespace plait::ga {
 /// Up to here every whole number has a double of its own.
 inline constexpr double kMostWhole = 9007199254740992.0;
 
-[[noreturn]] inline void refuse_number(double number, const char* what, const char* wanted) {
+/// Reports wrong arguments, with a code that tells programs what is wrong.  errors  kArgument, always.
+[[noreturn]] inline void throw_error(const std::string& message, int code = 0) {
+  throw Error(ErrorKind::kArgument, message, code);
+}
+
+[[noreturn]] inline void throw_invalid_number(double number, const char* what, const char* wanted) {
   std::array<char, 32> digits;
   std::snprintf(digits.data(), digits.size(), "%.17g", number);
-  throw Error(ErrorKind::kArgument, base::text(what, ' ', digits.data(), ": pass ", wanted), EDOM);
+  throw_error(base::text(what, ' ', digits.data(), ": pass ", wanted), EDOM);
 }
 
 /// A size or offset.  errors  kArgument, EDOM: what is not exactly one.
 inline std::int64_t whole(double number, const char* what) {
   if (!(number >= 0 && number <= kMostWhole && std::floor(number) == number))
-    refuse_number(number, what, "a whole number from 0 to 2^53");
+    throw_invalid_number(number, what, "a whole number from 0 to 2^53");
   return static_cast<std::int64_t>(number);
 }
 
 /// A size that need not be exact: 0 where it is not known, or so large that it says nothing.
 inline std::int64_t hint(double number, const char* what) {
-  if (std::isnan(number)) refuse_number(number, what, "a number, or -1 where it is not known");
+  if (std::isnan(number)) throw_invalid_number(number, what, "a number, or -1 where it is not known");
   constexpr double kMost = 9.2e18;
   return number <= 0 || number > kMost ? 0 : static_cast<std::int64_t>(number);
 }

@@ -38,17 +38,17 @@ int SF_Rwtor(int handle) { return ga::make_read_only(handle); }
 int SF_Fsync(int handle) { return ga::sync_file(handle); }
 
 int SF_Write(int handle, SFsize_t offset, SFsize_t bytes, const void* buffer, int* req_id) {
-  if (req_id == nullptr) return ga::refuse_argument("req_id is NULL; pass the address of a variable for the request");
+  if (req_id == nullptr) return ga::reject_argument("req_id is NULL; pass the address of a variable for the request");
   return ga::start_write(handle, offset, bytes, buffer, *req_id);
 }
 
 int SF_Read(int handle, SFsize_t offset, SFsize_t bytes, void* buffer, int* req_id) {
-  if (req_id == nullptr) return ga::refuse_argument("req_id is NULL; pass the address of a variable for the request");
+  if (req_id == nullptr) return ga::reject_argument("req_id is NULL; pass the address of a variable for the request");
   return ga::start_read(handle, offset, bytes, buffer, *req_id);
 }
 
 int SF_Wait(int* req_id) {
-  if (req_id == nullptr) return ga::refuse_argument("req_id is NULL; pass the address of a request");
+  if (req_id == nullptr) return ga::reject_argument("req_id is NULL; pass the address of a request");
   const int id = *req_id;
   *req_id = ga::kNoId;
   return ga::wait(id);

@@ -183,8 +183,8 @@ def copy(
     ``progress`` raised it.
     """
     own = comm_of(comm)
-    refuse = partial(_core.refuse, comm=own)
-    with checks(refuse):
+    fail = partial(_core.fail, comm=own)
+    with checks(fail):
         most = _bytes_of_memory(memory)
         _check_kinds(layout, progress)
         kept = Wanted(target_order, chunks, shards, codec)
@@ -207,7 +207,7 @@ def copy(
         job.choose(chosen, shaping, raw=raw, layout=layout)
         job.adapt(unpack=flag_of(unpack, "unpack"), skip=flag_of(skip_unsupported, "skip_unsupported"))
         job.check(dry_run=dry_run, verify=verify, resume=resume)
-    done = job.run(own, refuse, progress)
+    done = job.run(own, fail, progress)
     return Copied(
         done.first.shape,
         done.first.dtype,

@@ -8,7 +8,7 @@ from typing import Any
 
 from .._arguments.buffers import path_of
 from .._errors import ArgumentError
-from .._guard import Refuse
+from .._guard import Reporter
 from .._location import comes_in_steps, same_components, same_location
 from .names import TargetName
 from .serial import RawSource, SerialSource, is_stream
@@ -64,11 +64,11 @@ def without_streams(sources: Sequence[Any]) -> Sequence[Any]:
     return sources
 
 
-def source_of(sources: Sequence[Any], told: Told, raw: bool, refuse: Refuse) -> Source:
+def source_of(sources: Sequence[Any], told: Told, raw: bool, fail: Reporter) -> Source:
     if is_stream(sources[0]):
         return (RawSource if raw else SerialSource)(sources[0], told.shape, told.dtype, told.order)
     if comes_in_steps(sources[0]):
         return PipeSource(sources[0], told)
     if len(sources) == 1 and holds_arrays(sources[0]):
-        return NamedSource(sources[0], told, refuse)
+        return NamedSource(sources[0], told, fail)
     return FileSource(sources, told)

@@ -11,7 +11,7 @@ from typing import Any
 from .. import _core
 from .._comm import comm_of
 from .._errors import ArgumentError
-from .._guard import Refuse, checks
+from .._guard import Reporter, checks
 from .._location import comes_in_steps
 from .checking import Checks
 from .chosen import Chosen
@@ -107,7 +107,7 @@ class Job:
             is_stream(self.sources[0]) or is_stream(self.target) or comes_in_steps(self.name.text if self.name else "")
         )
 
-    def run(self, comm: _core.Comm, refuse: Refuse, progress: Progress | None) -> Done:
+    def run(self, comm: _core.Comm, fail: Reporter, progress: Progress | None) -> Done:
         """Carry it out.  Collective."""
         begin = time.perf_counter()
         alone = self.told.comm is None
@@ -116,11 +116,11 @@ class Job:
         # repeatedly.
         staging = max(self.told.memory // (2 if alone else 4) // comm.size, _LEAST_STAGING)
         threads = 1 if self._alone else min(os.cpu_count() or 1, _MOST_THREADS)
-        ranks = Ranks(comm, alone, threads if alone else comm.size, refuse)
+        ranks = Ranks(comm, alone, threads if alone else comm.size, fail)
         mover = Mover(ranks, self.layout, self.told.memory, progress)
         text = self.name.text if self.name else ""
-        mover.journal = open_journal(self, comm, refuse) if text and not self.dry_run else None
-        run = Run(self, mover, Scratch(self.told.comm, staging, text), refuse)
+        mover.journal = open_journal(self, comm, fail) if text and not self.dry_run else None
+        run = Run(self, mover, Scratch(self.told.comm, staging, text), fail)
         try:
             first = run.all(replace(self.told, memory=staging))
         except BaseException:
@@ -137,9 +137,9 @@ class Job:
 class Run:
     """A copy that is being carried out."""
 
-    def __init__(self, job: Job, mover: Mover, scratch: Scratch, refuse: Refuse) -> None:
+    def __init__(self, job: Job, mover: Mover, scratch: Scratch, fail: Reporter) -> None:
         """Take what is wanted, and what moves it."""
-        self._job, self._mover, self._scratch, self._refuse = job, mover, scratch, refuse
+        self._job, self._mover, self._scratch, self._fail = job, mover, scratch, fail
         self.plan: list[ArrayPlan] = []
         """With `dry_run` what would be done."""
         self.steps = 0
@@ -153,13 +153,13 @@ class Run:
         with self._source_of(told) as opened:
             source: Source = opened
             if job.unpack and job.concat is None:
-                source = UnpackedSource(source, self._refuse)
+                source = UnpackedSource(source, self._fail)
             if job.shaping.changes:
-                source = ShapedSource(source, job.shaping, self._refuse)
+                source = ShapedSource(source, job.shaping, self._fail)
             found = Checks(job.chosen, job.skip, source.name, _shown_target(job))
             with self._target_of(opened, told) as target:
                 for step in source.steps():
-                    with checks(self._refuse):
+                    with checks(self._fail):
                         arrays = found.arrays(step, source, target)
                         if isinstance(source, ShapedSource):
                             source.check(arrays)
@@ -179,8 +179,8 @@ class Run:
     def _source_of(self, told: Told) -> Source:
         job = self._job
         if job.concat is not None:
-            return JoinedSource(job.sources, job.concat, told, self._refuse, unpack=job.unpack)
-        return source_of(job.sources, told, job.raw, self._refuse)
+            return JoinedSource(job.sources, job.concat, told, self._fail, unpack=job.unpack)
+        return source_of(job.sources, told, job.raw, self._fail)
 
     def _target_of(self, opened: Source, told: Told) -> Target:
         job = self._job

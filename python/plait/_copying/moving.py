@@ -17,7 +17,7 @@ from .._arguments.arrays import LocalArrays, new_arrays, ranks_held
 from .._arguments.values import Array
 from .._core import Layout
 from .._errors import ArgumentError, Error
-from .._guard import Refuse, checks
+from .._guard import Reporter, checks
 from .boxes import Boxes, Kept, Moved, predicted
 from .passes import buffers, passes
 from .plans import ArrayPlan, Route, described
@@ -37,7 +37,7 @@ class Ranks:
     alone: bool
     count: int
     """Among how many a window is divided."""
-    refuse: Refuse
+    fail: Reporter
     """Brings what one of them finds wrong to the others."""
 
 
@@ -119,7 +119,7 @@ class Mover:
         from .verifying import compare
 
         given = Kept(array.order, array.chunks, array.packed, axes=array.axes)
-        with checks(self._ranks.refuse):
+        with checks(self._ranks.fail):
             # Two windows are held at once.
             moved = Moved(array.shape, 2 * array.dtype.itemsize + array.beside)
             ends = (given, kept or Kept(array.order))
@@ -132,7 +132,7 @@ class Mover:
                 arrays = found[name] = self._arrays_of(name, layout, array.dtype)
                 end.read(array, layout, self._given(arrays), window.region)
             self.differs = True  # unless this returns: another rank may have found it
-            with checks(self._ranks.refuse):
+            with checks(self._ranks.fail):
                 ranks = ranks_held(layout, self._ranks.comm, self._ranks.alone)
                 for rank, one, other in zip(ranks, found["source"], found["target"], strict=True):
                     compare(array, (one, other), partial(_to_global, layout, rank), window)
@@ -152,14 +152,14 @@ class Mover:
         if source.serial or target.serial or same or kept is None or self._layout is not None:
             return self._stretches(array, given, kept or Kept(array.order))
         itemsize = array.dtype.itemsize + array.beside
-        with checks(self._ranks.refuse):
+        with checks(self._ranks.fail):
             memory = self._window_bytes(array, (given, kept))
             plan = passes(Moved(array.shape, itemsize), given, kept, memory, scratch.possible(array))
         return Route(plan.passes, plan.between)
 
     def _stretches(self, array: StepArray, given: Kept, kept: Kept) -> Route:
         itemsize = array.dtype.itemsize + array.beside
-        with checks(self._ranks.refuse):
+        with checks(self._ranks.fail):
             parts = cut(
                 Stored(array.shape, array.order, itemsize, array.chunks),
                 self._ranks.count,
@@ -193,7 +193,7 @@ class Mover:
         """An earlier copy has chosen the windows."""
         most = max(int(np.prod(parts.window, dtype=np.int64)) for parts in route.passes)
         needed = most * (array.dtype.itemsize + array.beside)
-        with checks(self._ranks.refuse):
+        with checks(self._ranks.fail):
             if 2 * needed > self._memory:
                 raise ArgumentError(
                     f"memory={self._memory} bytes are less than the copy that is resumed was begun with, which has "

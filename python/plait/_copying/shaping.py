@@ -14,7 +14,7 @@ from .._arguments.dtypes import dtype_of
 from .._arguments.words import shown
 from .._core import Layout
 from .._errors import ArgumentError
-from .._guard import Refuse, checks
+from .._guard import Reporter, checks
 from .steps import GivenStep, Region, Source, StepArray, WrappedSource
 
 Cast = Literal["safe", "same_kind", "unsafe"]
@@ -138,9 +138,9 @@ class _View:
 class ShapedSource(WrappedSource):
     """A source of which something is taken."""
 
-    def __init__(self, source: Source, shaping: Shaping, refuse: Refuse) -> None:
+    def __init__(self, source: Source, shaping: Shaping, fail: Reporter) -> None:
         """Take the source, and what is wanted of it."""
-        super().__init__(source, refuse)
+        super().__init__(source, fail)
         self._shaping = shaping
         self._views: dict[str, _View] = {}
         self._read: list[np.ndarray[Any, Any]] = []  # before it is cast
@@ -228,7 +228,7 @@ class ShapedSource(WrappedSource):
             self._source.read(array, layout, out, region)
             return
         given = [] if out is None else out if isinstance(out, list) else [out]
-        with checks(self._refuse):
+        with checks(self._fail):
             if [(one.shape, one.strides, one.dtype) for one in self._read] != [
                 (*_dense(one, array.dtype), array.dtype) for one in given
             ]:
@@ -237,7 +237,7 @@ class ShapedSource(WrappedSource):
         taken: Any = None if out is None else self._read if isinstance(out, list) else self._read[0]
         self._source.read(array, layout, taken, region)
         # Texts may spell no number.
-        with checks(self._refuse), np.errstate(all="ignore"):
+        with checks(self._fail), np.errstate(all="ignore"):
             for one, other in zip(given, self._read, strict=True):
                 # Of complex numbers that become real ones, NumPy would warn.
                 real = other.dtype.kind == "c" and one.dtype.kind not in "cb"

@@ -18,7 +18,7 @@ from .._comm import CommLike
 from .._core import Layout
 from .._errors import ArgumentError, Error, store_error
 from .._file import File
-from .._guard import Refuse, checks
+from .._guard import Reporter, checks
 from .._joined import concat
 from .._location import locate
 from .._open import open
@@ -110,13 +110,13 @@ class NamedSource:
     whole = False
     serial = False
 
-    def __init__(self, name: str | os.PathLike[str], told: Told, refuse: Refuse) -> None:
+    def __init__(self, name: str | os.PathLike[str], told: Told, fail: Reporter) -> None:
         """Look at what it holds."""
         self.name = os.fsdecode(name)
-        self._told, self._refuse = told, refuse
+        self._told, self._fail = told, fail
         self._file: File | None = None
         self._opened = ""
-        with checks(refuse):
+        with checks(fail):
             self._arrays = arrays_in(self.name)
             if not self._arrays:
                 raise ArgumentError(f"{self.name} holds no array; nothing was copied")
@@ -176,7 +176,7 @@ class NamedSource:
             root = len(self._arrays) == 1 and not self._arrays[0].name
             self._file = self._told.open(f"{self._path}{BETWEEN}{'' if root else array.name}")
             self._opened = array.name
-            with checks(self._refuse):
+            with checks(self._fail):
                 if _state_of(self._on_disk) != self._state:
                     raise store_error(
                         f"{self._path} has been changed or replaced during the copy; copy it again", errno.ESTALE
@@ -198,10 +198,10 @@ class JoinedSource:
     whole = False
     serial = False
 
-    def __init__(self, names: Sequence[str], axis: int | str, told: Told, refuse: Refuse, *, unpack: bool) -> None:
+    def __init__(self, names: Sequence[str], axis: int | str, told: Told, fail: Reporter, *, unpack: bool) -> None:
         """Look at all of them."""
         self.name = names[0] if len(names) == 1 else f"the array joined from {names[0]} and {len(names) - 1} more"
-        with checks(refuse):
+        with checks(fail):
             known = arrays_in(names[0]) if holds_arrays(names[0]) else ()
         self._joined = concat(
             names,

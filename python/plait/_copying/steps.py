@@ -13,7 +13,7 @@ import numpy as np
 from .._arrays_in import GroupInfo
 from .._attributes import Attributes
 from .._core import Layout
-from .._guard import Refuse
+from .._guard import Reporter
 from .._steps import Attribute
 from .boxes import Kept
 
@@ -136,9 +136,9 @@ class WrappedSource:
 
     whole = False
 
-    def __init__(self, source: Source, refuse: Refuse) -> None:
+    def __init__(self, source: Source, fail: Reporter) -> None:
         """Wrap the source."""
-        self._source, self._refuse = source, refuse
+        self._source, self._fail = source, fail
         self.name = source.name
         self.serial = source.serial
 

@@ -14,7 +14,7 @@ from .._comm import CommLike, comm_of
 from .._core import Layout
 from .._errors import ArgumentError
 from .._file import File
-from .._guard import refuse_here
+from .._guard import fail_here
 from .._location import locate_new
 from .._open import Unfinished, open
 from .._steps import VARIABLE
@@ -90,7 +90,7 @@ class Making:
         """Return how one of several arrays is kept in a target."""
         told = self.wanted.options(file.url, array)
         packed = self.wanted.codec not in (None, "none")
-        file._select(array.name, refuse=refuse_here)
+        file._select(array.name, fail=fail_here)
         return Kept(told["order"], file._core.chunk or None, packed)
 
     def open_all(
@@ -152,7 +152,7 @@ def _hierarchy_of(name: str) -> str:
     return file if between and array.strip("/") and locate_new(file).adds_arrays else ""
 
 
-def _refuse_fields_of_arrays(name: TargetName) -> None:
+def _reject_fields_of_arrays(name: TargetName) -> None:
     """Refuse a name that gives each step or array a name in one and the same file, which each would replace.
 
     errors  ArgumentError
@@ -181,7 +181,7 @@ class FileTarget:
         """Take the name."""
         self._holds = holds_names(name.text)
         self._groups = self._holds and locate_new(name.text).adds_arrays
-        _refuse_fields_of_arrays(name)
+        _reject_fields_of_arrays(name)
         self.several = name.has_variable or self._holds
         self._name, self._making, self._apart = name, making, apart
         self._files: dict[str, File] = {}

@@ -11,23 +11,23 @@ import numpy as np
 from .._attributes import Attributes, given_attributes
 from .._core import Layout
 from .._decoding import Packing, has_fill_of_zarr_2
-from .._guard import Refuse, checks
+from .._guard import Reporter, checks
 from .steps import GivenStep, Region, Source, StepArray, WrappedSource
 
 
 class UnpackedSource(WrappedSource):
     """A source whose packed arrays are decoded."""
 
-    def __init__(self, source: Source, refuse: Refuse) -> None:
+    def __init__(self, source: Source, fail: Reporter) -> None:
         """Wrap the source."""
-        super().__init__(source, refuse)
+        super().__init__(source, fail)
         self._packed: dict[str, tuple[StepArray, Packing]] = {}
 
     def steps(self) -> Iterator[GivenStep]:
         """Yield the steps, with their arrays as they are after decoding."""
         for step in self._source.steps():
             self._packed = {}
-            with checks(self._refuse):
+            with checks(self._fail):
                 arrays = tuple(self._decoded(array) for array in step.arrays)
             yield replace(step, arrays=arrays)
 
@@ -38,11 +38,11 @@ class UnpackedSource(WrappedSource):
             return
         stored, packing = self._packed[array.name]
         targets = [] if out is None else out if isinstance(out, list) else [out]
-        with checks(self._refuse):
+        with checks(self._fail):
             arrays = [np.empty_like(target, dtype=stored.dtype) for target in targets]
         taken: Any = None if out is None else arrays if isinstance(out, list) else arrays[0]
         self._source.read(stored, layout, taken, region)
-        with checks(self._refuse), np.errstate(all="ignore"):
+        with checks(self._fail), np.errstate(all="ignore"):
             for encoded, target in zip(arrays, targets, strict=True):
                 packing.decode(encoded, target)
 

@@ -135,7 +135,7 @@ class Concatenation(Measured, Accessed):
 
     def explain(self, layout: LayoutLike | None = None, region: Region | None = None) -> str:
         """Describe what :meth:`read` would do, part by part, as :meth:`plait.File.explain` does. Collective."""
-        with checks(self._refuse):
+        with checks(self._fail):
             slices = slices_of(region, self._shape)
             wanted = self._layout_for(layout, slices)
         with self._turn:
@@ -199,8 +199,8 @@ class Concatenation(Measured, Accessed):
             f"{shape_text(self._shape)} {self._dtype}>"
         )
 
-    def _refuse(self, message: str, *, code: int = 0) -> Any:
-        return _core.refuse(message, self._comm, code)
+    def _fail(self, message: str, *, code: int = 0) -> Any:
+        return _core.fail(message, self._comm, code)
 
     def _check_open(self) -> None:
         if self._closed:
@@ -209,7 +209,7 @@ class Concatenation(Measured, Accessed):
     def _prepare(
         self, layout: LayoutLike | None, out: Arrays | None, region: Region | None
     ) -> tuple[Layout, Slices, list[Array]]:
-        with checks(self._refuse):
+        with checks(self._fail):
             self._check_open()
             return self._checked(layout, out, region, "out", writable=True)
 
@@ -234,14 +234,14 @@ class Concatenation(Measured, Accessed):
     def _staged(self, piece: Piece, views: list[Array]) -> list[Array]:
         """Return the arrays that a part is read into: the views themselves if its elements need no decoding."""
         decoding = self._decodings[piece.part]
-        with checks(self._refuse):
+        with checks(self._fail):
             return views if decoding.is_identity else [decoding.new_stored(view) for view in views]
 
     def _decode(self, piece: Piece, section: Layout, staged: list[Array], views: list[Array]) -> None:
         decoding = self._decodings[piece.part]
         if decoding.is_identity:
             return
-        with checks(self._refuse):
+        with checks(self._fail):
             ranks = ranks_held(section, self._comm, self._alone)
             for rank, stored, view in zip(ranks, staged, views, strict=True):
                 inner = owned(section, rank)

@@ -72,9 +72,9 @@ def concat(
     plait.StoreError for one that cannot be opened.
     """
     own = comm_of(comm)
-    refuse = partial(_core.refuse, comm=own)
+    fail = partial(_core.fail, comm=own)
     names = names_of_parts(sources, own)
-    with checks(refuse):
+    with checks(fail):
         for name in names:
             if comes_in_steps(name):
                 raise ArgumentError(f"{name} is a pipe, whose arrays come once; join arrays in files")
@@ -88,18 +88,18 @@ def concat(
 
 def _joined(names: list[str], axis: int | str, comm: CommLike, told: dict[str, Any], *, unpack: bool) -> Concatenation:
     own = comm_of(comm)
-    refuse = partial(_core.refuse, comm=own)
+    fail = partial(_core.fail, comm=own)
     first = open(names[0], comm=comm, **told)
     seen: list[tuple[tuple[int, ...], np.dtype[Any]]] = []
 
     def opened(number: int) -> File:
         file = open(names[number], comm=comm, **told)
         if number < len(seen):
-            with checks(refuse):
+            with checks(fail):
                 check_unchanged(file, *seen[number])
         return file
 
-    with checks(refuse):
+    with checks(fail):
         most = _most_open(first, whole(bytes_of(told["memory"], "memory"), "memory"))
     files = OpenParts(opened, most)
     files.keep(0, first)
@@ -107,11 +107,11 @@ def _joined(names: list[str], axis: int | str, comm: CommLike, told: dict[str, A
     parts: list[Part] = []
     decodings: list[PartDecoding] = []
     try:
-        with checks(refuse):
+        with checks(fail):
             along = _axis_of(axis, first, names[0])
         for number, name in enumerate(names):
             found = files.get(number)
-            with checks(refuse):
+            with checks(fail):
                 _check_shapes(found, first, along)
                 packing, time = meanings.take(found.url, found.attrs, found.dtype, found.shape)
                 decoded = found.dtype if packing is None else packing.dtype
@@ -120,7 +120,7 @@ def _joined(names: list[str], axis: int | str, comm: CommLike, told: dict[str, A
             seen.append((found.shape, found.dtype))
             begin = parts[-1].end if parts else 0
             parts.append(Part(name, begin, begin + found.shape[along]))
-        with checks(refuse):
+        with checks(fail):
             joined = JoinedParts(tuple(parts), *_decoded(decodings, meanings, first))
     except BaseException:
         files.close()

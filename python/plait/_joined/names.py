@@ -30,8 +30,8 @@ def names_of_parts(sources: Any, comm: _core.Comm) -> list[str]:
 
     errors  plait.ArgumentError: none, or something that is no name; the same on every rank
     """
-    refuse = partial(_core.refuse, comm=comm)
-    with checks(refuse):
+    fail = partial(_core.fail, comm=comm)
+    with checks(fail):
         given = [sources] if isinstance(sources, (str, bytes, os.PathLike)) else sources
         if not isinstance(given, Sequence):
             raise ArgumentError(

@@ -48,7 +48,7 @@ class GzipDataset : public Dataset {
 class GzipFile : public OpenedFile {
  public:
   GzipFile(std::shared_ptr<store::Store> store, std::string name) : store_(std::move(store)), name_(std::move(name)) {}
-  void check_changeable() const override { refuse_write(name_); }
+  void check_changeable() const override { throw_read_only(name_); }
   std::unique_ptr<Dataset> dataset(const FileOptions& stated) override {
     check_packed_name(store_->name());
     check_front(*store_, format());
@@ -81,7 +81,7 @@ class Gzip : public Format {
     return std::make_unique<GzipDataset>(std::move(content), std::move(inflated));
   }
   std::unique_ptr<NewFile> create(const std::string& name, const FileOptions& /*options*/) const override {
-    refuse_write(name);
+    throw_read_only(name);
   }
 };
 

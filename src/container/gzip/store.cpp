@@ -28,7 +28,7 @@ class PendingInflation : public store::Pending {
 
 }  // namespace
 
-void refuse_write(const std::string& name) {
+void throw_read_only(const std::string& name) {
   base::throw_argument_error(name, ": gzipped files are only read; write ", name.substr(0, name.size() - 3),
                              " and gzip that, or write raw:", name, " for elements as they are");
 }
@@ -48,7 +48,7 @@ std::unique_ptr<store::Pending> GzipStore::submit_read(std::vector<store::ReadSe
 }
 
 std::unique_ptr<store::Pending> GzipStore::submit_write(std::vector<store::WriteSegment> /*segments*/) {
-  refuse_write(name());
+  throw_read_only(name());
 }
 
 std::unique_ptr<Inflater> GzipStore::take(std::int64_t offset) {

@@ -45,6 +45,6 @@ class GzipStore : public store::Store {
   std::vector<std::unique_ptr<Inflater>> idle_;  // the last used last; some 170 KiB each
 };
 
-[[noreturn]] void refuse_write(const std::string& name);
+[[noreturn]] void throw_read_only(const std::string& name);
 
 }  // namespace plait::container::gzip

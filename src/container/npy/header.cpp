@@ -125,7 +125,7 @@ Header parse_header(std::span<const std::byte> bytes, const std::string& path) {
   try {
     header.element_bytes = element_bytes_of(header.descr);
   } catch (const Error& error) {
-    throw Error(error.kind(), base::text("cannot open ", path, ": ", error.what()));
+    base::rethrow(error, "cannot open ", path, ": ", error.what());
   }
   header.order = fortran->integer != 0 ? Order::kFortran : Order::kC;
   for (const Literal& extent : shape->items) {

@@ -76,9 +76,9 @@ class Handler {
   bool number_unsigned(json::number_unsigned_t value) {
     if (list_ == nullptr) return wrong(text("the number ", value));
     if (value > static_cast<json::number_unsigned_t>(INT64_MAX))
-      return refuse("the number ", value, " is larger than any file");
+      return fail("the number ", value, " is larger than any file");
     list_->push_back(static_cast<std::int64_t>(value));
-    return list_->size() <= kMaxDimensions || refuse("a list has more than ", kMaxDimensions, " numbers");
+    return list_->size() <= kMaxDimensions || fail("a list has more than ", kMaxDimensions, " numbers");
   }
   bool number_float(json::number_float_t /*value*/, const std::string& written) {
     return wrong(text("the number ", written));
@@ -102,7 +102,7 @@ class Handler {
   bool end_object() {
     --depth_;
     if (depth_ == 1 && !metadata_ && arrays_.back().keys.size() < 3)
-      return refuse("the array \"", arrays_.back().name, "\" lacks dtype, shape or data_offsets");
+      return fail("the array \"", arrays_.back().name, "\" lacks dtype, shape or data_offsets");
     return true;
   }
   bool start_array(std::size_t /*size*/) {
@@ -119,27 +119,27 @@ class Handler {
     key_ = name;
     if (depth_ == 1) {
       metadata_ = name == kMetadata;
-      if (!names_.insert(name).second) return refuse("the name \"", name, "\" stands there twice");
+      if (!names_.insert(name).second) return fail("the name \"", name, "\" stands there twice");
       if (!metadata_) arrays_.push_back({name, {}, {}, {}, {}, position()});
       return true;
     }
     if (metadata_) return true;
     if (name != "dtype" && name != "shape" && name != "data_offsets")
-      return refuse("the array \"", arrays_.back().name, "\" has the key \"", name,
-                    "\", which the format does not define");
+      return fail("the array \"", arrays_.back().name, "\" has the key \"", name,
+                  "\", which the format does not define");
     return arrays_.back().keys.insert(name).second ||
-           refuse("the array \"", arrays_.back().name, "\" has the key \"", name, "\" twice");
+           fail("the array \"", arrays_.back().name, "\" has the key \"", name, "\" twice");
   }
   bool parse_error(std::size_t /*position*/, const std::string& /*token*/, const json::exception& error) {
     // The library's words begin with its name and the position in its terms.
     const std::string_view what = error.what();
     const std::size_t said = what.find("syntax error");
-    return refuse("it is not JSON (", said == std::string_view::npos ? what : what.substr(said), ')');
+    return fail("it is not JSON (", said == std::string_view::npos ? what : what.substr(said), ')');
   }
 
   /// Throws a mistake in the file.
   template <typename... Parts>
-  [[noreturn]] bool refuse(const Parts&... why) const {
+  [[noreturn]] bool fail(const Parts&... why) const {
     base::throw_system_error(EIO, "cannot open ", file_, " as safetensors: its header is wrong at byte ", position(),
                              ": ", why..., "; copy or download the file again");
   }
@@ -147,10 +147,10 @@ class Handler {
  private:
   std::int64_t position() const { return kLengthBytes + (seen_ - begin_); }
   bool wrong(const std::string& what) const {
-    if (depth_ == 0) return refuse("found ", what, " where an object with the names of arrays was expected");
-    if (metadata_) return refuse("found ", what, " in ", kMetadata, ", which has texts only");
-    if (depth_ == 1) return refuse("the array \"", key_, "\" is ", what, " instead of an object");
-    return refuse("\"", key_, "\" of the array \"", arrays_.back().name, "\" has ", what);
+    if (depth_ == 0) return fail("found ", what, " where an object with the names of arrays was expected");
+    if (metadata_) return fail("found ", what, " in ", kMetadata, ", which has texts only");
+    if (depth_ == 1) return fail("the array \"", key_, "\" is ", what, " instead of an object");
+    return fail("\"", key_, "\" of the array \"", arrays_.back().name, "\" has ", what);
   }
 
   std::vector<Told> arrays_;

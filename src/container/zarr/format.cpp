@@ -163,7 +163,7 @@ class ZarrFile : public OpenedFile {
   std::unique_ptr<Dataset> dataset(const FileOptions& /*stated*/) override {
     const std::string file = store_->name();
     const std::string content = content_of(*store_);
-    if (is_group(content, file)) refuse_group();
+    if (is_group(content, file)) throw_is_group();
     Metadata metadata = parse_metadata(content, file);
     metadata.check_codecs(name_);
     const std::shared_ptr<ChunkStore> chunks = chunks_of(*store_, std::move(metadata), content);
@@ -175,7 +175,7 @@ class ZarrFile : public OpenedFile {
   }
 
  private:
-  [[noreturn]] void refuse_group() {
+  [[noreturn]] void throw_is_group() {
     const std::vector<Member> members = arrays();
     std::string names;
     for (std::size_t i = 0; i < std::min<std::size_t>(members.size(), 12); ++i)

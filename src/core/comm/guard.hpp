@@ -10,20 +10,20 @@
 
 namespace plait::core {
 
-/// What a caller has found wrong before a call: with a code of the system the fault is not the arguments'.
-inline Error refusal(const std::string& message, int system_code) {
+/// The error of a call that a caller has found wrong before it made it: kSystem if there is a code of the system.
+inline Error call_error(const std::string& message, int system_code) {
   return {system_code == 0 ? ErrorKind::kArgument : ErrorKind::kSystem, message, system_code};
 }
 
-/// Brings a refusal of this rank to the agreement that the others are at, in its turn.
-[[noreturn]] void refuse(const Comm& comm, const std::string& message, int system_code);
+/// Fails the call that the other ranks make, with an error of this rank.
+[[noreturn]] void fail(const Comm& comm, const std::string& message, int system_code);
 
-/// Takes its turn behind what was started before, and brings a refusal along.
-[[noreturn]] void refuse_in_turn(const Comm& comm, const std::string& message, int system_code);
+/// The same, after the calls that were started before.
+[[noreturn]] void fail_in_turn(const Comm& comm, const std::string& message, int system_code);
 
 /// Brings what went wrong on this rank, before or beside what it agrees on, to the agreement that the others are at.
 /// errors  Always an Error, the same on all ranks.
-[[noreturn]] void refuse(const Comm& comm, const std::exception_ptr& error);
+[[noreturn]] void fail(const Comm& comm, const std::exception_ptr& error);
 
 /// Runs a call that all ranks of `comm` make, in its turn or to start it.  Its body agrees on its Errors; what else it
 /// throws, as for want of memory or of a thread, all ranks get as the same Error.
@@ -34,7 +34,7 @@ auto guarded(const Comm& comm, Body&& body) {
   } catch (const Error&) {
     throw;
   } catch (...) {
-    refuse(comm, std::current_exception());
+    fail(comm, std::current_exception());
   }
 }
 

@@ -41,22 +41,21 @@ int useful_threads(std::int64_t elements, std::int64_t element_bytes) {
 
 std::vector<copy::LocalArray> local_arrays(const Layout& layout, std::span<const MutablePart> parts,
                                            std::int64_t element_bytes, const Comm& comm) {
-  const auto refuse = [](const std::string& message) { base::throw_argument_error(message); };
   check_ranks(layout, comm);
   const std::vector<std::int64_t> ranks = ranks_held(layout, comm);
   if (parts.size() != ranks.size())
-    refuse(base::text(parts.size(), " local arrays were given for ", ranks.size(),
-                      comm.alone() ? " ranks of " : " ranks of this process in ", to_string(layout)));
+    base::throw_argument_error(parts.size(), " local arrays were given for ", ranks.size(),
+                               comm.alone() ? " ranks of " : " ranks of this process in ", to_string(layout));
   std::vector<copy::LocalArray> arrays;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const Extents shape = layout.padded_shape(ranks[i]);
     Extents steps = parts[i].steps;
     if (steps.empty()) steps = plan::in_bytes(plan::dense_strides(shape, layout.order()), element_bytes);
     if (static_cast<int>(steps.size()) != layout.dimensions())
-      refuse(base::text("the local array of rank ", ranks[i], " has ", steps.size(), " dimensions, but the layout has ",
-                        layout.dimensions()));
+      base::throw_argument_error("the local array of rank ", ranks[i], " has ", steps.size(),
+                                 " dimensions, but the layout has ", layout.dimensions());
     if (parts[i].data == nullptr && base::checked_product(shape, "number of local elements") > 0)
-      refuse(base::text("the local array of rank ", ranks[i], " is missing"));
+      base::throw_argument_error("the local array of rank ", ranks[i], " is missing");
     arrays.push_back({ranks[i], parts[i].data, std::move(steps)});
   }
   return arrays;

@@ -29,8 +29,8 @@ File::~File() {
   base::let_go(impl_, impl_->owner());
 }
 
-void File::refuse_open(const std::string& message, const Comm& comm, int system_code) {
-  core::refuse_in_turn(comm, message, system_code);
+void File::fail_open(const std::string& message, const Comm& comm, int system_code) {
+  core::fail_in_turn(comm, message, system_code);
 }
 
 void File::select(const ArrayType& type, std::int64_t offset, std::int64_t memory) {
@@ -55,8 +55,8 @@ void File::select_variable(const std::string& name, const std::optional<ArrayTyp
 
 const std::string& File::variable() const { return impl_->variable(); }
 
-void File::refuse(const std::string& message, int system_code) {
-  impl_->turn().run([&] { impl_->refuse(message, system_code); });
+void File::fail(const std::string& message, int system_code) {
+  impl_->turn().run([&] { impl_->fail_call(message, system_code); });
   __builtin_unreachable();
 }
 

@@ -102,7 +102,7 @@ class File::Impl {
   void sync();
   const core::Source* source() const { return source_.get(); }
   void abandon(const std::string& why);
-  void refuse(const std::string& message, int system_code);
+  void fail_call(const std::string& message, int system_code);
   /// Draws the consequences of a failed collective for later ones.
   void after_failure(const Error& error, bool write);
   /// Calls `body` with this process's transport, or one of a process that is alone.

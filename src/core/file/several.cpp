@@ -28,14 +28,15 @@ std::int64_t bytes_of(const ArrayType& type) {
 }  // namespace
 
 void File::Impl::select(const ArrayType& wanted, std::int64_t offset, std::int64_t memory) {
-  const auto refuse = [this](const std::string& what) { base::throw_argument_error(path_ + ": " + what); };
   check_open();
-  if (!array_.several) refuse("one of several arrays was selected, but the file was not opened for several");
+  if (!array_.several)
+    base::throw_argument_error(path_, ": one of several arrays was selected, but the file was not opened for several");
   if (wanted.element_bytes < 1 || offset < 0 || memory < 0)
-    refuse(base::text("found elements of ", wanted.element_bytes, " bytes, offset ", offset, " and memory=", memory,
-                      "; elements have 1 byte or more, and the others are 0 or more"));
+    base::throw_argument_error(path_, ": found elements of ", wanted.element_bytes, " bytes, offset ", offset,
+                               " and memory=", memory, "; elements have 1 byte or more, and the others are 0 or more");
   for (const std::int64_t extent : wanted.shape)
-    if (extent < 0) refuse(base::text("the shape ", shape_to_string(wanted.shape), " has a negative size"));
+    if (extent < 0)
+      base::throw_argument_error(path_, ": the shape ", shape_to_string(wanted.shape), " has a negative size");
   base::checked_add(offset, bytes_of(wanted), "bytes of the file");
   array_.type = wanted;
   if (channel() != nullptr) return;  // it has no offsets
@@ -50,18 +51,18 @@ void File::Impl::set_members(std::vector<container::Member> members) {
 }
 
 void File::Impl::select_member(const std::string& name, const std::optional<ArrayType>& type) {
-  const auto refuse = [&](const auto&... why) {
+  const auto fail = [&](const auto&... why) {
     base::throw_argument_error(path_, ": the array \"", name, "\" ", why...);
   };
   const auto found = std::ranges::find(members_, name, &container::Member::name);
   if (found == members_.end())
-    refuse("is none of the ", members_.size(), " arrays that the file is opened for; the first one is \"",
-           members_.front().name, '"');
+    fail("is none of the ", members_.size(), " arrays that the file is opened for; the first one is \"",
+         members_.front().name, '"');
   const container::Content& content = *found;
   if (type && (type->shape != content.type.shape || type->element_bytes != content.type.element_bytes))
-    refuse("was opened with the shape ", shape_to_string(content.type.shape), " and elements of ",
-           content.type.element_bytes, " bytes, but ", shape_to_string(type->shape), " and ", type->element_bytes,
-           " were given; leave them out or correct them");
+    fail("was opened with the shape ", shape_to_string(content.type.shape), " and elements of ",
+         content.type.element_bytes, " bytes, but ", shape_to_string(type->shape), " and ", type->element_bytes,
+         " were given; leave them out or correct them");
   array_.type = content.type;
   array_.data_offset = content.data_offset;
   array_.chunk = content.chunk_shape();

@@ -76,10 +76,10 @@ void File::Impl::after_failure(const Error& error, bool write) {
   }
 }
 
-void File::Impl::refuse(const std::string& message, int system_code) {
+void File::Impl::fail_call(const std::string& message, int system_code) {
   check_open();
   try {
-    core::refuse(comm_, message, system_code);
+    core::fail(comm_, message, system_code);
   } catch (const Error& error) {
     after_failure(error, false);
     throw;
@@ -159,11 +159,9 @@ void File::Impl::change_attributes(const std::function<void(container::Attribute
   } catch (const Error& error) {
     // Where another one has its name, what was written is in the former one.
     if (!dirty_ || error.system_code() == ESTALE) throw;
-    throw Error(error.kind(),
-                base::text(error.what(), deferred_changes() != nullptr && !committed
-                                             ? "; nothing that was written is in the file"
-                                             : "; the elements that were written are in the file"),
-                error.system_code());
+    base::rethrow(error, error.what(),
+                  deferred_changes() != nullptr && !committed ? "; nothing that was written is in the file"
+                                                              : "; the elements that were written are in the file");
   }
 }
 

@@ -85,33 +85,32 @@ void File::Impl::end_step() {
 
 void File::Impl::select_variable(const std::string& name, const std::optional<ArrayType>& type) {
   check_open();
-  const auto refuse = [&](const auto&... why) {
+  const auto fail = [&](const auto&... why) {
     base::throw_argument_error(path_, ": the array \"", name, "\" ", why...);
   };
-  if (name.empty()) refuse("has an empty name; give one");
+  if (name.empty()) fail("has an empty name; give one");
   if (!members_.empty()) return select_member(name, type);
   if (channel() == nullptr) {
     if (name != kOneVariable)
-      refuse("does not exist: this file has one array, \"", kOneVariable,
-             "\"; pipes have several, and new files that are opened for several");
+      fail("does not exist: this file has one array, \"", kOneVariable,
+           "\"; pipes have several, and new files that are opened for several");
     return;
   }
   if (mode_ == Mode::kRead && !steps_.inside && name == kOneVariable) {
     array_.type = steps_.types.at(name);  // as far as is known before the next step
   } else if (mode_ == Mode::kRead) {
-    if (!steps_.inside) refuse("can be read only within a step; call begin_step() first");
+    if (!steps_.inside) fail("can be read only within a step; call begin_step() first");
     const auto found = channel()->find(name);
     if (!found) {
       std::string all;
       for (const std::string& one : steps_.step.variables) all += (all.empty() ? "" : ", ") + one;
-      refuse("is not in step ", steps_.step.number, ", which has: ", all.empty() ? "none" : all);
+      fail("is not in step ", steps_.step.number, ", which has: ", all.empty() ? "none" : all);
     }
     array_.type = *found;
   } else {
-    if (type && type->element_bytes < 1)
-      refuse("was given elements of ", type->element_bytes, " bytes; give 1 or more");
+    if (type && type->element_bytes < 1) fail("was given elements of ", type->element_bytes, " bytes; give 1 or more");
     const auto known = steps_.types.find(name);
-    if (!type && known == steps_.types.end()) refuse("is new; give its shape and the type of its elements");
+    if (!type && known == steps_.types.end()) fail("is new; give its shape and the type of its elements");
     const Order order = array_.type.order;  // of the file
     array_.type = type ? *type : known->second;
     array_.type.order = order;
@@ -134,7 +133,7 @@ void File::Impl::check_same(const ArrayType& expected) {
       base::text(path_, ": the array \"", steps_.variable, "\" of step ", steps_.step.number, " is ", words(*found),
                  ", but the read expected ", words(expected), "; call begin_step() to learn what each step holds");
   array_.type = expected;  // so that the next step is compared as well
-  throw Error(ErrorKind::kArgument, text);
+  base::throw_argument_error(text);
 }
 
 core::Transfer File::Impl::transfer_of(const AccessRequest& request, std::span<const copy::LocalArray> arrays,

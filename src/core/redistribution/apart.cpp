@@ -52,30 +52,31 @@ class Parts {
   void check() {
     for (const Part& part : parts_)
       if (part.filled && base::overlaps_itself(part.box()))
-        refuse(base::text("the array of rank ", part.rank,
-                          " that is to be filled has elements that share memory; pass one in which each element has "
-                          "bytes of its own"));
+        base::throw_argument_error(
+            "the array of rank ", part.rank,
+            " that is to be filled has elements that share memory; pass one in which each element has "
+            "bytes of its own");
     std::sort(parts_.begin(), parts_.end(), [](auto& a, auto& b) { return a.bounds.low < b.bounds.low; });
     std::vector<const Part*> open;  // parts that end behind where the next one begins
     for (const Part& part : parts_) {
       std::erase_if(open, [&](const Part* before) { return before->bounds.high <= part.bounds.low; });
       for (const Part* before : open)
-        if ((part.filled || before->filled) && base::share_memory(part.box(), before->box())) refuse(part, *before);
+        if ((part.filled || before->filled) && base::share_memory(part.box(), before->box()))
+          throw_shared(part, *before);
       open.push_back(&part);
     }
   }
 
  private:
-  [[noreturn]] static void refuse(const std::string& message) { base::throw_argument_error(message); }
-
-  [[noreturn]] static void refuse(const Part& a, const Part& b) {
+  [[noreturn]] static void throw_shared(const Part& a, const Part& b) {
     if (a.filled && b.filled)
-      refuse(base::text("the arrays of ranks ", std::min(a.rank, b.rank), " and ", std::max(a.rank, b.rank),
-                        " that are to be filled share memory; pass arrays that lie apart"));
-    refuse(base::text("the target array of rank ", a.filled ? a.rank : b.rank,
-                      " shares memory with the source array of rank ", a.filled ? b.rank : a.rank,
-                      ", whose elements would be overwritten before they have been moved; pass another target, or a "
-                      "copy of the source"));
+      base::throw_argument_error("the arrays of ranks ", std::min(a.rank, b.rank), " and ", std::max(a.rank, b.rank),
+                                 " that are to be filled share memory; pass arrays that lie apart");
+    base::throw_argument_error(
+        "the target array of rank ", a.filled ? a.rank : b.rank, " shares memory with the source array of rank ",
+        a.filled ? b.rank : a.rank,
+        ", whose elements would be overwritten before they have been moved; pass another target, or a "
+        "copy of the source");
   }
 
   /// Narrows a part to what its rank owns of a box: its members below lie in front of the box in its local array.

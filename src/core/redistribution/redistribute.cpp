@@ -23,8 +23,6 @@ namespace plait {
 
 namespace {
 
-[[noreturn]] void refuse_argument(const std::string& message) { base::throw_argument_error(message); }
-
 plan::Pairs pairs_of(const Layout& source, const Layout& target, const RedistributionOptions& options) {
   plan::SectionPair section;
   if (options.section)
@@ -34,10 +32,9 @@ plan::Pairs pairs_of(const Layout& source, const Layout& target, const Redistrib
 
 void check_sizes(const Layout& source, const Layout& target, std::int64_t element_bytes, const Comm& comm,
                  std::int64_t memory) {
-  if (element_bytes < 1)
-    refuse_argument(base::text("an element cannot have ", element_bytes, " bytes; give 1 or more"));
+  if (element_bytes < 1) base::throw_argument_error("an element cannot have ", element_bytes, " bytes; give 1 or more");
   if (memory < 0)
-    refuse_argument(base::text("memory=", memory, " is negative; give a number of bytes, or 0 for 32 MiB"));
+    base::throw_argument_error("memory=", memory, " is negative; give a number of bytes, or 0 for 32 MiB");
   for (const Layout* layout : {&source, &target}) core::check_ranks(*layout, comm);
 }
 
@@ -182,8 +179,8 @@ Request start_redistribute(const Layout& source, std::vector<ConstPart> source_p
   });
 }
 
-void refuse_redistribute(const std::string& message, const Comm& comm, int system_code) {
-  core::refuse_in_turn(comm, message, system_code);
+void fail_redistribute(const std::string& message, const Comm& comm, int system_code) {
+  core::fail_in_turn(comm, message, system_code);
 }
 
 class Redistribution::Impl {
@@ -272,9 +269,9 @@ Request Redistribution::start(std::vector<ConstPart> source_parts, std::vector<M
   return core::guarded(impl_->comm(), [&] { return impl_->start(std::move(source_parts), std::move(target_parts)); });
 }
 
-void Redistribution::refuse(const std::string& message, int system_code) {
-  impl_->worker().run([&] { core::refuse(impl_->comm(), message, system_code); });
-  throw core::refusal(message, system_code);
+void Redistribution::fail(const std::string& message, int system_code) {
+  impl_->worker().run([&] { core::fail(impl_->comm(), message, system_code); });
+  throw core::call_error(message, system_code);
 }
 
 std::string Redistribution::explain() const { return impl_->explain(); }

@@ -46,17 +46,17 @@ void Stream::Impl::check_not_closed() const {
 }
 
 void Stream::Impl::check(const Call& call, bool needs_data) const {
-  const auto refuse = [](const std::string& message) { base::throw_argument_error(message); };
   check_not_closed();
   if (call.write && file_mode_ == Mode::kRead)
-    refuse(text(path_, " is open for reading; open it with mode \"r+\" or \"w\" to write"));
+    base::throw_argument_error(path_, " is open for reading; open it with mode \"r+\" or \"w\" to write");
   if (!call.write && file_mode_ == Mode::kWrite)
-    refuse(text(path_, " is open in mode \"w\", in which streams cannot read; open it with mode \"r\" or \"r+\""));
+    base::throw_argument_error(
+        path_, " is open in mode \"w\", in which streams cannot read; open it with mode \"r\" or \"r+\"");
   if (call.elements < 0)
-    refuse(text(name(), ": ", call.elements, " elements cannot be ", call.write ? "written" : "read",
-                "; give a number of 0 or more"));
+    base::throw_argument_error(name(), ": ", call.elements, " elements cannot be ", call.write ? "written" : "read",
+                               "; give a number of 0 or more");
   if (needs_data && call.data == nullptr && call.elements > 0)
-    refuse(text(name(), ": the pointer to ", call.elements, " elements is null; pass their memory"));
+    base::throw_argument_error(name(), ": the pointer to ", call.elements, " elements is null; pass their memory");
 }
 
 void Stream::Impl::check_position(std::int64_t element) const {
@@ -162,8 +162,8 @@ void Stream::close() {
   impl_->here().settle();
   impl_->close();
 }
-void Stream::refuse(const std::string& message, int system_code) {
-  impl_->here().refuse(message, system_code);
+void Stream::fail(const std::string& message, int system_code) {
+  impl_->here().fail(message, system_code);
   __builtin_unreachable();
 }
 

@@ -193,8 +193,8 @@ void CollectiveStream::seek(std::int64_t element) {
   guarded(file().comm(), [&] { file().turn().run(move); });
 }
 
-void CollectiveStream::refuse(const std::string& message, int system_code) {
-  file().turn().run([&] { file().refuse(message, system_code); });
+void CollectiveStream::fail(const std::string& message, int system_code) {
+  file().turn().run([&] { file().fail_call(message, system_code); });
   __builtin_unreachable();
 }
 

@@ -37,7 +37,7 @@ class Stream::Impl {
   virtual StreamRequest start(const Call& call) = 0;
   virtual std::int64_t tell() = 0;
   virtual void seek(std::int64_t element) = 0;
-  [[noreturn]] virtual void refuse(const std::string& message, int system_code) = 0;
+  [[noreturn]] virtual void fail(const std::string& message, int system_code) = 0;
   /// Waits for what was started.
   virtual void settle() = 0;
 
@@ -103,7 +103,7 @@ class IndependentStream : public Stream::Impl {
   StreamRequest start(const Call& call) override;
   std::int64_t tell() override;
   void seek(std::int64_t element) override;
-  [[noreturn]] void refuse(const std::string& message, int system_code) override;
+  [[noreturn]] void fail(const std::string& message, int system_code) override;
   void settle() override;
 
  private:
@@ -127,7 +127,7 @@ class CollectiveStream : public Stream::Impl {
   StreamRequest start(const Call& call) override;
   std::int64_t tell() override;
   void seek(std::int64_t element) override;
-  [[noreturn]] void refuse(const std::string& message, int system_code) override;
+  [[noreturn]] void fail(const std::string& message, int system_code) override;
   void settle() override;
 
  private:

@@ -88,7 +88,7 @@ void IndependentStream::seek(std::int64_t element) {
   position_.seek(element);
 }
 
-void IndependentStream::refuse(const std::string& message, int system_code) { throw refusal(message, system_code); }
+void IndependentStream::fail(const std::string& message, int system_code) { throw call_error(message, system_code); }
 
 void IndependentStream::settle() {
   worker_.run([] {});

@@ -64,19 +64,19 @@ std::string list_text(const std::vector<int>& sorted) {
   return result;
 }
 
-[[noreturn]] void refuse(const std::string& path, const std::string& why, int code = ENOENT) {
+[[noreturn]] void throw_unopened(const std::string& path, const std::string& why, int code = ENOENT) {
   base::throw_system_error(code, "cannot open the shared file ", path, ": ", why);
 }
 
-[[noreturn]] void refuse_incomplete(const std::string& path, const Candidate& candidate) {
+[[noreturn]] void throw_incomplete(const std::string& path, const Candidate& candidate) {
   std::map<std::string, std::vector<int>> missing;
   for (std::size_t i = 0; i < candidate.seen_by.size(); ++i)
     if (candidate.seen_by[i].empty()) missing[candidate.file.host(static_cast<int>(i))].push_back(static_cast<int>(i));
   std::string where;
   for (const auto& [host, components] : missing)
     where += text(where.empty() ? "" : "; ", list_text(components), ", written on host ", host);
-  refuse(path, text("of its ", candidate.file.components, " components (id ", candidate.file.id, ") no rank sees ",
-                    where, "; run on these hosts too, or copy what is missing"));
+  throw_unopened(path, text("of its ", candidate.file.components, " components (id ", candidate.file.id,
+                            ") no rank sees ", where, "; run on these hosts too, or copy what is missing"));
 }
 
 std::vector<int> servers_of(const Candidate& file, std::size_t ranks) {
@@ -107,11 +107,12 @@ Choice choose(const std::string& path, SharedFilePlace place, const std::vector<
   const bool anywhere = std::ranges::any_of(sights, [](const Sight& sight) { return sight.plain.has_value(); });
   const bool plain = alike && anywhere && place != SharedFilePlace::kStriped;
   const auto not_alike = [&] {
-    refuse(path,
-           text("ranks 0 and ", other - sights.begin(),
-                " do not see the same ordinary file there; put it where all ranks see it, and wait for programs that "
-                "replace it"),
-           ESTALE);
+    throw_unopened(
+        path,
+        text("ranks 0 and ", other - sights.begin(),
+             " do not see the same ordinary file there; put it where all ranks see it, and wait for programs that "
+             "replace it"),
+        ESTALE);
   };
   std::map<Key, Candidate> striped;
   if (place != SharedFilePlace::kOne) striped = candidates_of(sights);
@@ -124,26 +125,27 @@ Choice choose(const std::string& path, SharedFilePlace place, const std::vector<
     if (file.complete() && !replaced.contains(file.file.id)) complete.push_back(&file);
 
   if (complete.size() > 1)
-    refuse(path,
-           text("several striped files have this name: those with the ids ", complete[0]->file.id, " (written on ",
-                complete[0]->hosts_text(), ") and ", complete[1]->file.id, " (written on ", complete[1]->hosts_text(),
-                "); remove the components of one"),
-           EEXIST);
+    throw_unopened(path,
+                   text("several striped files have this name: those with the ids ", complete[0]->file.id,
+                        " (written on ", complete[0]->hosts_text(), ") and ", complete[1]->file.id, " (written on ",
+                        complete[1]->hosts_text(), "); remove the components of one"),
+                   EEXIST);
   if (!complete.empty() && plain)
-    refuse(path,
-           "an ordinary file and a striped one have this name; choose one by place=one or place=striped, or "
-           "remove one",
-           EEXIST);
+    throw_unopened(path,
+                   "an ordinary file and a striped one have this name; choose one by place=one or place=striped, or "
+                   "remove one",
+                   EEXIST);
   if (!complete.empty()) {
     const Candidate& chosen = *complete.front();
     return {false, chosen.file.id, chosen.file.unit, servers_of(chosen, sights.size()), chosen.file.limit};
   }
   if (plain) return {true, {}, 0, {0}, 0};
-  if (!striped.empty()) refuse_incomplete(path, striped.begin()->second);
+  if (!striped.empty()) throw_incomplete(path, striped.begin()->second);
   if (anywhere && place != SharedFilePlace::kStriped) not_alike();
-  refuse(path, place == SharedFilePlace::kOne       ? "there is no such file"
-               : place == SharedFilePlace::kStriped ? "no rank sees a component of it"
-                                                    : "there is no such file, and no rank sees a component of one");
+  throw_unopened(path, place == SharedFilePlace::kOne ? "there is no such file"
+                       : place == SharedFilePlace::kStriped
+                           ? "no rank sees a component of it"
+                           : "there is no such file, and no rank sees a component of one");
 }
 
 }  // namespace plait::distant::shared

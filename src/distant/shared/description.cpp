@@ -36,7 +36,7 @@ bool is_id(std::string_view text) {
   return text.size() == kIdDigits && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
-[[noreturn]] void refuse(const std::string& path, const std::string& why) {
+[[noreturn]] void throw_damaged(const std::string& path, const std::string& why) {
   base::throw_system_error(EBADMSG, "cannot use ", path, ": ", why, "; restore it, or write the shared file anew");
 }
 
@@ -58,9 +58,9 @@ std::string Description::to_text() const {
 Description parse(const std::string& text, const std::string& path) {
   std::string_view rest = text;
   const auto line = [&](std::string_view word) {
-    if (!take(rest, word)) refuse(path, base::text("it lacks the line that begins with \"", word, '"'));
+    if (!take(rest, word)) throw_damaged(path, base::text("it lacks the line that begins with \"", word, '"'));
     const std::size_t end = rest.find('\n');
-    if (end == std::string_view::npos) refuse(path, "it ends within a line");
+    if (end == std::string_view::npos) throw_damaged(path, "it ends within a line");
     const std::string_view value = rest.substr(0, end);
     rest.remove_prefix(end + 1);
     return value;
@@ -68,12 +68,12 @@ Description parse(const std::string& text, const std::string& path) {
   const auto number = [&](std::string_view word, auto& value, std::int64_t least) {
     std::string_view digits = line(word);
     if (!take_number(digits, value) || !digits.empty() || value < least)
-      refuse(path, base::text("the line that begins with \"", word, "\" has no number of at least ", least));
+      throw_damaged(path, base::text("the line that begins with \"", word, "\" has no number of at least ", least));
   };
   const auto id = [&](std::string_view word) {
     const std::string_view value = line(word);
     if (!is_id(value))
-      refuse(path, base::text("the line that begins with \"", word, "\" has no id of ", kIdDigits, " digits"));
+      throw_damaged(path, base::text("the line that begins with \"", word, "\" has no id of ", kIdDigits, " digits"));
     return std::string(value);
   };
   int version = 0;
@@ -85,7 +85,8 @@ Description parse(const std::string& text, const std::string& path) {
   result.id = id("id ");
   number("components ", result.components, 1);
   if (result.components > kMostComponents)
-    refuse(path, base::text("it lists ", result.components, " components, but ", kMostComponents, " is the limit"));
+    throw_damaged(path,
+                  base::text("it lists ", result.components, " components, but ", kMostComponents, " is the limit"));
   number("unit ", result.unit, 1);
   number("component ", result.component, 0);
   if (version >= 2) number("limit ", result.limit, 1);
@@ -95,17 +96,17 @@ Description parse(const std::string& text, const std::string& path) {
     Hosts hosts;
     if (!take_number(run, hosts.first) || !take(run, " ") || !take_number(run, hosts.last) || !take(run, " ") ||
         hosts.first != next || hosts.last < next)
-      refuse(path, base::text("the line with component ", next, "'s host is malformed"));
+      throw_damaged(path, base::text("the line with component ", next, "'s host is malformed"));
     hosts.name = run;
     result.hosts.push_back(std::move(hosts));
   }
   if (result.hosts.empty() || result.hosts.back().last != result.components - 1)
-    refuse(path, "it does not list the hosts of all components");
+    throw_damaged(path, "it does not list the hosts of all components");
   while (rest.starts_with("replaced ")) result.replaced.push_back(id("replaced "));
-  if (!line("end").empty() || !rest.empty()) refuse(path, "it has text after its last line");
+  if (!line("end").empty() || !rest.empty()) throw_damaged(path, "it has text after its last line");
   if (result.component >= result.components)
-    refuse(path, base::text("its component number is ", result.component, ", but there are ", result.components,
-                            " components"));
+    throw_damaged(path, base::text("its component number is ", result.component, ", but there are ", result.components,
+                                   " components"));
   return result;
 }
 

@@ -139,10 +139,10 @@ void SharedFile::Impl::resize(std::int64_t bytes) {
   known_.raise(bytes);
 }
 
-void SharedFile::Impl::refuse_call(const std::string& message, int system_code) {
+void SharedFile::Impl::fail_call(const std::string& message, int system_code) {
   check_given_up();
   outstanding_->wait_for_all();
-  collective::Collective::refuse(*transport_, std::make_exception_ptr(core::refusal(message, system_code)));
+  collective::Collective::fail(*transport_, std::make_exception_ptr(core::call_error(message, system_code)));
 }
 
 void SharedFile::Impl::close() {

@@ -34,7 +34,7 @@ class SharedFile::Impl {
   void watch_new() {
     if (options_.mode == SharedFileMode::kWrite && options_.atomic && rank_ == 0) watch_.begin(options_.path);
   }
-  [[noreturn]] static void refuse_open(const std::string& message, const Comm& comm, int system_code);
+  [[noreturn]] static void fail_open(const std::string& message, const Comm& comm, int system_code);
 
   bool is_open() const { return open_ && owner_.here(); }
   const base::Owner& owner() const { return owner_; }
@@ -53,7 +53,7 @@ class SharedFile::Impl {
   DistantRequest start(const distant::shared::Extent& extent, bool writes);
   std::int64_t size();
   void resize(std::int64_t bytes);
-  void refuse_call(const std::string& message, int system_code);
+  void fail_call(const std::string& message, int system_code);
   void sync();
   void read_only() { read_only_ = true; }
   void close();

@@ -51,19 +51,19 @@ std::int64_t unit_for(const SharedFileOptions& options) {
 }
 
 void check_options(const SharedFileOptions& options) {
-  const auto refuse = [](const std::string& what) { base::throw_argument_error(what); };
-  if (shared::name_of(options.path).empty()) refuse(text("\"", options.path, "\" names no file; pass the path of one"));
+  if (shared::name_of(options.path).empty())
+    base::throw_argument_error("\"", options.path, "\" names no file; pass the path of one");
   if (options.path.find('\0') != std::string::npos)
-    refuse(text("the path ", options.path.c_str(), " contains a NUL character; leave that out"));
+    base::throw_argument_error("the path ", options.path.c_str(), " contains a NUL character; leave that out");
   const auto at_least_0 = [&](const char* what, std::int64_t value) {
-    if (value < 0) refuse(text(what, "=", value, " was given for a shared file; pass 0 or more"));
+    if (value < 0) base::throw_argument_error(what, "=", value, " was given for a shared file; pass 0 or more");
   };
   at_least_0("request", options.request);
   at_least_0("unit", options.unit);
   at_least_0("limit", options.limit);
   at_least_0("expected", options.expected);
   if (options.atomic && (!options.persistent || options.mode != SharedFileMode::kWrite))
-    refuse("atomic was asked for, which is for persistent files in mode \"w\"");
+    base::throw_argument_error("atomic was asked for, which is for persistent files in mode \"w\"");
 }
 
 }  // namespace
@@ -96,10 +96,10 @@ void SharedFile::Impl::open() {
   open_ = true;
 }
 
-void SharedFile::Impl::refuse_open(const std::string& message, const Comm& comm, int system_code) {
+void SharedFile::Impl::fail_open(const std::string& message, const Comm& comm, int system_code) {
   const Impl impl({}, comm, core::transport_of(comm).next_number());  // makes the calls that an open begins with
-  const Error error = core::refusal(message, system_code);
-  collective::Collective::refuse(*impl.transport_, std::make_exception_ptr(error));
+  const Error error = core::call_error(message, system_code);
+  collective::Collective::fail(*impl.transport_, std::make_exception_ptr(error));
   throw error;
 }
 

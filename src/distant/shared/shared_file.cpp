@@ -32,9 +32,9 @@ SharedFile SharedFile::open(const SharedFileOptions& options, const Comm& comm) 
   return SharedFile(std::move(impl));
 }
 
-void SharedFile::refuse_open(const std::string& message, const Comm& comm, int system_code) {
-  distant::in_turn(comm, [&] { Impl::refuse_open(message, comm, system_code); });
-  throw core::refusal(message, system_code);  // never: this rank brings the error along
+void SharedFile::fail_open(const std::string& message, const Comm& comm, int system_code) {
+  distant::in_turn(comm, [&] { Impl::fail_open(message, comm, system_code); });
+  throw core::call_error(message, system_code);  // never: this rank brings the error along
 }
 
 bool SharedFile::is_open() const { return impl_->is_open(); }
@@ -59,9 +59,9 @@ std::int64_t SharedFile::size() { return impl_->here().size(); }
 void SharedFile::resize(std::int64_t bytes) {
   distant::in_turn(impl_->here().comm(), [&] { impl_->resize(bytes); });
 }
-void SharedFile::refuse(const std::string& message, int system_code) {
-  distant::in_turn(impl_->here().comm(), [&] { impl_->refuse_call(message, system_code); });
-  throw core::refusal(message, system_code);  // never: this rank brings the error along
+void SharedFile::fail(const std::string& message, int system_code) {
+  distant::in_turn(impl_->here().comm(), [&] { impl_->fail_call(message, system_code); });
+  throw core::call_error(message, system_code);  // never: this rank brings the error along
 }
 void SharedFile::sync() { impl_->here().sync(); }
 void SharedFile::read_only() { impl_->here().read_only(); }

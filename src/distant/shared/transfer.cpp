@@ -72,8 +72,7 @@ void Transfer::run() {
     try {
       access(*parts_.direct(batch.component), batch, false);
     } catch (const Error& error) {
-      const transport::CallFailure failure = told(batch, {error.kind(), error.system_code(), error.what()});
-      throw Error(failure.kind, failure.text, failure.code);
+      told(batch, {error.kind(), error.system_code(), error.what()}).raise();
     }
   }
   known_.raise(end_);

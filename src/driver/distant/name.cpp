@@ -22,25 +22,25 @@ SharedFilePlace parse_place(const std::string& value, const std::string& url) {
 }  // namespace
 
 Name parse_name(const std::string& url) {
-  const auto refuse = [&url](const auto&... why) { base::throw_argument_error(url, ": ", why...); };
+  const auto fail = [&url](const auto&... why) { base::throw_argument_error(url, ": ", why...); };
   const store::Url told = store::parse_url(url, kScheme, "distant:field?folder=/var/tmp");
   Name name;
   name.path = told.path;
   for (const store::UrlOption& option : told.options) {
     if (option.key == "folder") {
       name.folder = store::unescaped(option.value, url);
-      if (name.folder.empty()) refuse("folder= is empty; give the folder that exists on each rank's own disk");
+      if (name.folder.empty()) fail("folder= is empty; give the folder that exists on each rank's own disk");
     } else if (option.key == "unit") {
       name.unit = store::bytes_of_option(option, url);
     } else if (option.key == "place") {
       name.place = parse_place(option.value, url);
     } else {
-      refuse("the option \"", option.key, "\" is not known; use folder=, unit= and place=, separated by &");
+      fail("the option \"", option.key, "\" is not known; use folder=, unit= and place=, separated by &");
     }
   }
   if (!name.folder.empty() && fs::path(name.path).is_absolute())
-    refuse("folder=", name.folder, " was given, but ", name.path,
-           " is an absolute path; leave out folder=, or give a name alone");
+    fail("folder=", name.folder, " was given, but ", name.path,
+         " is an absolute path; leave out folder=, or give a name alone");
   return name;
 }
 

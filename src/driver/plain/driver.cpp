@@ -43,10 +43,8 @@ std::string opened_path_of(const std::string& name) {
 [[noreturn]] void say_what_folder(const Error& error, const std::string& path) {
   const std::string_view format = container::foreign_folder(path);
   if (format.empty()) throw error;
-  throw Error(error.kind(),
-              base::text(error.what(), ". Its content is of the format ", format,
-                         ", which Plait does not read; use a library for that format"),
-              error.system_code());
+  base::rethrow(error, error.what(), ". Its content is of the format ", format,
+                ", which Plait does not read; use a library for that format");
 }
 
 /// Reports a missing file `FILE::NAME`, with the reason if FILE exists but its format does not name arrays.

@@ -51,16 +51,16 @@ std::string list_text(const std::vector<fs::path>& paths) {
 
 /// What a name says beyond NAME must be what the description says.
 void compare(const Name& name, const Description& found) {
-  const auto refuse = [&](const auto&... what) {
+  const auto fail = [&](const auto&... what) {
     base::throw_argument_error(name.shown(), what..., " was given; leave it out or correct it");
   };
-  if (name.unit != 0 && name.unit != found.unit) refuse(" has stripes of ", found.unit, " bytes, but unit=", name.unit);
+  if (name.unit != 0 && name.unit != found.unit) fail(" has stripes of ", found.unit, " bytes, but unit=", name.unit);
   if (name.disks.empty()) return;
   std::vector<std::string> used;
   for (const std::string& component : found.components) used.push_back(fs::path(component).parent_path().string());
   const std::vector<fs::path> has = folders(used);
   const std::vector<fs::path> given = folders(name.disks);
-  if (has != given) refuse(" lies on the disks ", list_text(has), ", but disks=", list_text(given));
+  if (has != given) fail(" lies on the disks ", list_text(has), ", but disks=", list_text(given));
 }
 
 struct FoundStripes {

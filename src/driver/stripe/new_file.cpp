@@ -33,12 +33,12 @@ using store::stripe::StripedStore;
 namespace {
 
 std::vector<std::string> chosen_disks(const Name& name) {
-  const auto refuse = [&name](const auto&... why) { base::throw_argument_error(name.shown(), ": ", why...); };
+  const auto fail = [&name](const auto&... why) { base::throw_argument_error(name.shown(), ": ", why...); };
   std::vector<std::string> chosen = name.disks.empty() ? disks() : name.disks;
   if (chosen.empty())
-    refuse("no disks are given; write them as in ", name.shown(), "?disks=/mnt/a,/mnt/b, or set PLAIT_DISKS");
+    fail("no disks are given; write them as in ", name.shown(), "?disks=/mnt/a,/mnt/b, or set PLAIT_DISKS");
   if (chosen.size() > store::stripe::kMostDisks)
-    refuse(chosen.size(), " disks; at most ", store::stripe::kMostDisks, " are supported");
+    fail(chosen.size(), " disks; at most ", store::stripe::kMostDisks, " are supported");
   for (std::string& disk : chosen) disk = fs::absolute(disk).string();
   store::stripe::check_disks(chosen, name.shown());
   for (std::string& disk : chosen) {
@@ -46,7 +46,7 @@ std::vector<std::string> chosen_disks(const Name& name) {
     std::error_code error;
     disk = fs::canonical(disk, error).string();
     if (error) throw posix::system_error(base::text("write ", name.shown(), " to a disk"), error.value());
-    if (disk.find('\n') != std::string::npos) refuse("the name of a disk contains a line break; use another folder");
+    if (disk.find('\n') != std::string::npos) fail("the name of a disk contains a line break; use another folder");
   }
   return chosen;
 }

@@ -8,27 +8,24 @@
 
 namespace plait {
 
-using base::text;
-
 namespace {
 
 constexpr int kMostBits = 62;
 
-[[noreturn]] void refuse(const std::string& message) { base::throw_argument_error(message); }
-
 void check_number(std::int64_t number, int bits, const char* what) {
   if (number < 0 || number >> bits != 0)
-    refuse(text("the ", what, " ", number, " does not fit into ", bits, " bits; it must be from 0 to ",
-                (std::int64_t{1} << bits) - 1));
+    base::throw_argument_error("the ", what, " ", number, " does not fit into ", bits, " bits; it must be from 0 to ",
+                               (std::int64_t{1} << bits) - 1);
 }
 
 void check_pattern(std::string_view pattern, int bits, const char* what) {
   if (static_cast<int>(pattern.size()) != bits)
-    refuse(text("the pattern \"", pattern, "\" of the ", what, " has ", pattern.size(), " characters; expected ", bits,
-                ", one for each bit"));
+    base::throw_argument_error("the pattern \"", pattern, "\" of the ", what, " has ", pattern.size(),
+                               " characters; expected ", bits, ", one for each bit");
   for (const char c : pattern)
     if (c != '0' && c != '1' && std::isalpha(static_cast<unsigned char>(c)) == 0)
-      refuse(text("the pattern \"", pattern, "\" of the ", what, " has '", c, "' in it; expected 0, 1 or a letter"));
+      base::throw_argument_error("the pattern \"", pattern, "\" of the ", what, " has '", c,
+                                 "' in it; expected 0, 1 or a letter");
 }
 
 }  // namespace
@@ -36,15 +33,17 @@ void check_pattern(std::string_view pattern, int bits, const char* what) {
 BitPermutation::BitPermutation(std::vector<int> unit, std::vector<int> position, int source_unit_bits)
     : unit_(std::move(unit)), position_(std::move(position)), source_unit_bits_(source_unit_bits) {
   const std::size_t bits = unit_.size() + position_.size();
-  if (bits > kMostBits) refuse(text("a bit permutation of ", bits, " bits; at most ", kMostBits, " are supported"));
+  if (bits > kMostBits)
+    base::throw_argument_error("a bit permutation of ", bits, " bits; at most ", kMostBits, " are supported");
   if (source_unit_bits < 0 || static_cast<std::size_t>(source_unit_bits) > bits)
-    refuse(text("a bit permutation of ", bits, " bits cannot have ", source_unit_bits, " bits of the source's unit"));
+    base::throw_argument_error("a bit permutation of ", bits, " bits cannot have ", source_unit_bits,
+                               " bits of the source's unit");
   std::vector<bool> seen(bits, false);
   for (const std::vector<int>* part : {&unit_, &position_})
     for (const int bit : *part) {
       if (bit < 0 || static_cast<std::size_t>(bit) >= bits || seen[static_cast<std::size_t>(bit)])
-        refuse(
-            text("bit ", bit, " is named twice or is not one of the bits 0 to ", bits - 1, "; name each of them once"));
+        base::throw_argument_error("bit ", bit, " is named twice or is not one of the bits 0 to ", bits - 1,
+                                   "; name each of them once");
       seen[static_cast<std::size_t>(bit)] = true;
     }
 }
@@ -70,9 +69,9 @@ BitPermutation BitPermutation::inverse() const {
 BitPermutation BitPermutation::then(const BitPermutation& other) const {
   if (static_cast<int>(unit_.size()) != other.source_unit_bits() ||
       static_cast<int>(position_.size()) != other.source_position_bits())
-    refuse(text("the first permutation ends in ", unit_.size(), " bits of a unit and ", position_.size(),
-                " of a position, but the second one starts from ", other.source_unit_bits(), " and ",
-                other.source_position_bits()));
+    base::throw_argument_error("the first permutation ends in ", unit_.size(), " bits of a unit and ", position_.size(),
+                               " of a position, but the second one starts from ", other.source_unit_bits(), " and ",
+                               other.source_position_bits());
   std::vector<int> middle(unit_);  // most significant first
   middle.insert(middle.end(), position_.begin(), position_.end());
   std::reverse(middle.begin(), middle.end());

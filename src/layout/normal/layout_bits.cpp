@@ -22,7 +22,7 @@ bool power_of_two(std::int64_t n) { return n > 0 && (n & (n - 1)) == 0; }
 
 int log_of(std::int64_t power) { return std::countr_zero(static_cast<std::uint64_t>(power)); }
 
-[[noreturn]] void refuse(const Layout& layout, const std::string& why) {
+[[noreturn]] void throw_no_permutation(const Layout& layout, const std::string& why) {
   base::throw_argument_error("the layout ", to_string(layout), " is not a permutation of bits: ", why);
 }
 
@@ -41,22 +41,24 @@ std::string order_text(const Layout& layout) {
 void check_sizes(const Layout& layout) {
   for (int d = 0; d < layout.dimensions(); ++d)
     if (const std::int64_t size = layout.shape()[at(d)]; !power_of_two(size))
-      refuse(layout, text("dimension ", d, " has the size ", size, ", which is not a power of two"));
+      throw_no_permutation(layout, text("dimension ", d, " has the size ", size, ", which is not a power of two"));
   if (!power_of_two(layout.size())) {
     for (int d = 0; d < layout.dimensions(); ++d)
       if (const std::int64_t extent = layout.coordinates_in(d); !power_of_two(extent))
-        refuse(layout,
-               text("dimension ", d, " is distributed over ", extent, " coordinates, which is not a power of two"));
-    refuse(layout, text("it has ", layout.size(), " ranks, which is not a power of two"));
+        throw_no_permutation(layout, text("dimension ", d, " is distributed over ", extent,
+                                          " coordinates, which is not a power of two"));
+    throw_no_permutation(layout, text("it has ", layout.size(), " ranks, which is not a power of two"));
   }
   if (layout.replicas() > 1)
-    refuse(layout, text("its ", layout.size(), " ranks hold ", layout.replicas(), " copies of the array"));
+    throw_no_permutation(layout,
+                         text("its ", layout.size(), " ranks hold ", layout.replicas(), " copies of the array"));
   if (layout.ranks_end() != layout.size())
-    refuse(layout, text("its ", layout.size(), " ranks go up to ", layout.ranks_end() - 1, "; they must be 0 to ",
-                        layout.size() - 1));
+    throw_no_permutation(layout, text("its ", layout.size(), " ranks go up to ", layout.ranks_end() - 1,
+                                      "; they must be 0 to ", layout.size() - 1));
   if (layout.has_halo())
-    refuse(layout, text("it has a halo: the local array ", shape_to_string(layout.padded_shape(0)),
-                        " of rank 0 is larger than what the rank owns, ", shape_to_string(layout.local_shape(0))));
+    throw_no_permutation(
+        layout, text("it has a halo: the local array ", shape_to_string(layout.padded_shape(0)),
+                     " of rank 0 is larger than what the rank owns, ", shape_to_string(layout.local_shape(0))));
 }
 
 /// Rank and position of an element.
@@ -109,7 +111,7 @@ std::string spelled(const Layout& layout, const std::vector<IndexBit>& unit) {
 }
 
 /// Names an index that breaks the permutation, of those that are looked at.
-[[noreturn]] void refuse_unlike(const Layout& layout, const Layout& wanted) {
+[[noreturn]] void throw_different(const Layout& layout, const Layout& wanted) {
   for (int d = 0; d < layout.dimensions(); ++d) {
     Extents index(at(layout.dimensions()), 0);
     const std::int64_t size = layout.shape()[at(d)];
@@ -118,11 +120,12 @@ std::string spelled(const Layout& layout, const std::vector<IndexBit>& unit) {
       const std::int64_t found = layout.owner(index);
       const std::int64_t expected = wanted.owner(index);
       if (found != expected)
-        refuse(layout, text("in dimension ", d, " of size ", size, ", index ", i, " lies on rank ", found,
-                            ", but by its bits it would lie on rank ", expected));
+        throw_no_permutation(layout, text("in dimension ", d, " of size ", size, ", index ", i, " lies on rank ", found,
+                                          ", but by its bits it would lie on rank ", expected));
     }
   }
-  refuse(layout, text("its ranks do not lie as in ", to_string(wanted), ", where the elements of single bits agree"));
+  throw_no_permutation(
+      layout, text("its ranks do not lie as in ", to_string(wanted), ", where the elements of single bits agree"));
 }
 
 }  // namespace
@@ -131,8 +134,8 @@ BitPermutation bit_permutation(const Layout& layout, Order order) {
   check_sizes(layout);
   Extents index(at(layout.dimensions()), 0);
   if (const UnitPosition first = position_of(layout, index); first != UnitPosition{})
-    refuse(layout, text("element 0 lies at position ", first.position, " of rank ", first.unit,
-                        "; it must be the first one of rank 0"));
+    throw_no_permutation(layout, text("element 0 lies at position ", first.position, " of rank ", first.unit,
+                                      "; it must be the first one of rank 0"));
   // Bits of the number of an element, least significant first.
   std::vector<IndexBit> bits;
   for (int i = 0; i < layout.dimensions(); ++i) {
@@ -152,18 +155,19 @@ BitPermutation bit_permutation(const Layout& layout, Order order) {
     const bool single = power_of_two(number) && (found.unit == 0 || found.position == 0);
     const bool fresh = single && at(log_of(number)) < part.size() && part[part.size() - 1 - at(log_of(number))] < 0;
     if (!fresh)
-      refuse(layout, text("in dimension ", d, " of size ", layout.shape()[at(d)], ", index ", std::int64_t{1} << b,
-                          " lies at position ", found.position, " of rank ", found.unit,
-                          ", but it must be one bit of the rank or the position, and another one for each such index"));
+      throw_no_permutation(
+          layout, text("in dimension ", d, " of size ", layout.shape()[at(d)], ", index ", std::int64_t{1} << b,
+                       " lies at position ", found.position, " of rank ", found.unit,
+                       ", but it must be one bit of the rank or the position, and another one for each such index"));
     part[part.size() - 1 - at(log_of(number))] = static_cast<int>(k);
   }
   if (std::count(unit.begin(), unit.end(), -1) > 0)
-    refuse(layout,
-           text("it has ", layout.size(), " ranks for ", layout.elements(), " elements, so some ranks are empty"));
+    throw_no_permutation(
+        layout, text("it has ", layout.size(), " ranks for ", layout.elements(), " elements, so some ranks are empty"));
   std::vector<IndexBit> distributed;
   for (const int k : unit) distributed.push_back(bits[at(k)]);
   const Layout wanted = Layout::parse(spelled(layout, distributed), layout.shape());
-  if (wanted != layout) refuse_unlike(layout, wanted);
+  if (wanted != layout) throw_different(layout, wanted);
   return {std::move(unit), std::move(position)};
 }
 

@@ -4,13 +4,11 @@
 #include <utility>
 
 #include "base/errors.hpp"
-#include "base/text.hpp"
 #include "pipe/protocol.hpp"
 #include "plait/error.hpp"
 
 namespace plait::pipe {
 
-using base::text;
 using transport::native::Clock;
 using transport::native::Endpoints;
 using transport::native::FrameHead;
@@ -40,7 +38,8 @@ void take_body(Link& link, const FrameHead& head, std::string& body) {
   link.take(parts, no_limit());
   if (head.kind != static_cast<std::uint32_t>(Frame::kRefused)) return;
   const auto [code, why] = base::decode<Refusal>(body, kOtherEnd);
-  throw Error(code == 0 || code == EINVAL ? ErrorKind::kArgument : ErrorKind::kSystem, why, code == EINVAL ? 0 : code);
+  if (code == 0 || code == EINVAL) base::throw_argument_error(why);
+  base::throw_system_error(code, why);
 }
 
 }  // namespace
@@ -110,8 +109,7 @@ std::unique_ptr<Link> Partners::connect(const Endpoints& to, std::int64_t proces
   try {
     return Link::connect(to, key_, Clock::now() + kConnecting);
   } catch (const Error& error) {
-    throw Error(error.kind(), text(shown_, ": cannot reach process ", process, " of the writer: ", error.what()),
-                error.system_code());
+    base::rethrow(error, shown_, ": cannot reach process ", process, " of the writer: ", error.what());
   }
 }
 

@@ -75,8 +75,7 @@ std::unique_ptr<Link> Reader::call_on(const Invitation& writer, Clock::time_poin
   try {
     return Link::connect(writer.endpoints, writer.key, until);
   } catch (const Error& error) {
-    throw Error(error.kind(), text(shown_, ": cannot reach the writer, ", writer.who, ": ", error.what()),
-                error.system_code());
+    base::rethrow(error, shown_, ": cannot reach the writer, ", writer.who, ": ", error.what());
   }
 }
 

@@ -29,16 +29,16 @@ namespace plan {
 namespace {
 
 void check_slice(const Slice& slice, std::size_t dimension, std::int64_t size) {
-  const auto refuse = [&](const std::string& found) {
+  const auto fail = [&](const std::string& found) {
     base::throw_argument_error("region, dimension ", dimension, ": ", found, ", but the dimension has ", size,
                                " indices; use a slice inside it with a step of 1 or more");
   };
-  if (slice.step < 1) refuse(base::text("the step is ", slice.step));
-  if (slice.count < 0 || slice.start < 0) refuse(base::text("start ", slice.start, ", count ", slice.count));
-  if (slice.single && slice.count != 1) refuse("a single index with a count other than 1");
+  if (slice.step < 1) fail(base::text("the step is ", slice.step));
+  if (slice.count < 0 || slice.start < 0) fail(base::text("start ", slice.start, ", count ", slice.count));
+  if (slice.single && slice.count != 1) fail("a single index with a count other than 1");
   if (slice.count == 0) return;
   const bool inside = slice.start < size && slice.count - 1 <= (size - 1 - slice.start) / slice.step;
-  if (!inside) refuse(base::text("start ", slice.start, ", count ", slice.count, ", step ", slice.step));
+  if (!inside) fail(base::text("start ", slice.start, ", count ", slice.count, ", step ", slice.step));
 }
 
 }  // namespace

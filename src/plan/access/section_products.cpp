@@ -14,13 +14,13 @@ namespace plait::plan {
 namespace {
 
 void check(const Layout& layout, const Extents& origin, const Extents& shape, const char* what) {
-  const auto refuse = [&] {
+  const auto fail = [&] {
     base::throw_argument_error("the ", what, " region of ", shape_to_string(shape), " elements from ",
                                base::tuple_text(origin), " does not lie in ", to_string(layout));
   };
-  if (origin.size() != layout.shape().size() || shape.size() != origin.size()) refuse();
+  if (origin.size() != layout.shape().size() || shape.size() != origin.size()) fail();
   for (std::size_t d = 0; d < origin.size(); ++d)
-    if (origin[d] < 0 || shape[d] < 0 || shape[d] > layout.shape()[d] - origin[d]) refuse();
+    if (origin[d] < 0 || shape[d] < 0 || shape[d] > layout.shape()[d] - origin[d]) fail();
 }
 
 /// Where in a rank's local array the first element of the section lies: behind the halo and what it owns before it.

@@ -75,10 +75,9 @@ class Run {
     }
     for (const Task& task : tasks_) task.check();
     if (ended_ < tasks_.size())  // never a wrong figure
-      throw Error(ErrorKind::kSystem,
-                  base::text("the simulated access came to an end while ", tasks_.size() - ended_,
-                             " ranks had not; this is a mistake of Plait's, please report it with the layout and the "
-                             "machine file"));
+      base::throw_system_error(0, "the simulated access came to an end while ", tasks_.size() - ended_,
+                               " ranks had not; this is a mistake of Plait's, please report it with the layout and the "
+                               "machine file");
     outcome_.drained = std::max(outcome_.elapsed, files_.last());
     outcome_.links = network_.links();
     outcome_.devices = files_.uses();

@@ -11,8 +11,6 @@ namespace plait::simulation {
 
 namespace {
 
-[[noreturn]] void refuse(const std::string& message) { base::throw_argument_error(message); }
-
 /// Bytes in a unit; 0: no unit.
 double unit_bytes(std::string_view unit) {
   constexpr std::string_view kLetters = "KMGT";
@@ -29,13 +27,13 @@ Parameters::Parameters(std::string_view policy, std::string_view text, std::stri
   for (std::size_t k = 0; k < given_.size(); ++k) {
     const std::string& name = given_[k].name;
     if (std::ranges::find(defaults_, name, &Parameter::name) == defaults_.end())
-      refuse(base::text(
+      base::throw_argument_error(
           "the replacement policy ", policy_, " has no parameter '", name, "'; ",
-          known.empty() ? std::string("it has none") : base::text("it is asked for as ", policy_, '?', known)));
+          known.empty() ? std::string("it has none") : base::text("it is asked for as ", policy_, '?', known));
     if (std::ranges::find(given_.begin(), given_.begin() + static_cast<std::ptrdiff_t>(k), name, &Parameter::name) !=
         given_.begin() + static_cast<std::ptrdiff_t>(k))
-      refuse(base::text("the parameter '", name, "' of the replacement policy ", policy_,
-                        " is given twice; give it once"));
+      base::throw_argument_error("the parameter '", name, "' of the replacement policy ", policy_,
+                                 " is given twice; give it once");
   }
 }
 
@@ -46,7 +44,8 @@ std::vector<Parameters::Parameter> Parameters::split(std::string_view policy, st
     text.remove_prefix(std::min(text.size(), one.size() + 1));
     const std::size_t equal = one.find('=');
     if (equal == std::string_view::npos || equal == 0)
-      refuse(base::text("'", one, "' is no parameter of the replacement policy ", policy, "; write name=value"));
+      base::throw_argument_error("'", one, "' is no parameter of the replacement policy ", policy,
+                                 "; write name=value");
     all.push_back({std::string(one.substr(0, equal)), std::string(one.substr(equal + 1))});
   }
   return all;
@@ -65,24 +64,25 @@ Slot Parameters::blocks(std::string_view name, const CacheShape& shape, std::uin
       std::from_chars(value.data(), value.data() + value.size(), amount, std::chars_format::fixed);
   const std::string_view unit = value.substr(static_cast<std::size_t>(end - value.data()));
   if (error != std::errc() || !(amount >= 0) || !std::isfinite(amount))
-    refuse(base::text(what, " is no amount; give a share of the cache such as 25%, or bytes such as 4MiB"));
+    base::throw_argument_error(what, " is no amount; give a share of the cache such as 25%, or bytes such as 4MiB");
   if (unit.empty())
-    refuse(base::text(what, " has no unit; give a share of the cache such as 25%, or bytes such as 4MiB"));
+    base::throw_argument_error(what, " has no unit; give a share of the cache such as 25%, or bytes such as 4MiB");
   double blocks = 0;
   if (unit == "%") {
     blocks = shape.slots * amount / 100;
   } else {
     const double bytes = unit_bytes(unit);
-    if (bytes == 0) refuse(base::text(what, " has the unit '", unit, "'; units are %, B, KiB, MiB, GiB and TiB"));
+    if (bytes == 0)
+      base::throw_argument_error(what, " has the unit '", unit, "'; units are %, B, KiB, MiB, GiB and TiB");
     if (shape.block == 0)
-      refuse(
-          base::text(what, " is in bytes, but the blocks of this cache have no size; give a share of it such as 25%"));
+      base::throw_argument_error(
+          what, " is in bytes, but the blocks of this cache have no size; give a share of it such as 25%");
     blocks = amount * bytes / static_cast<double>(shape.block);
   }
-  if (amount == 0) refuse(base::text(what, " is nothing; give more than 0"));
+  if (amount == 0) base::throw_argument_error(what, " is nothing; give more than 0");
   if (blocks > static_cast<double>(shape.slots) * most)
-    refuse(base::text(what, " is more than ", most == 1 ? std::string() : base::text(most, " times "), "the cache of ",
-                      shape.slots, " blocks; give less"));
+    base::throw_argument_error(what, " is more than ", most == 1 ? std::string() : base::text(most, " times "),
+                               "the cache of ", shape.slots, " blocks; give less");
   return std::max<Slot>(1, static_cast<Slot>(blocks));
 }
 

@@ -14,8 +14,6 @@ namespace {
 
 constexpr std::int64_t kLargestStripe = std::int64_t{1} << 40;  // so that a row of stripes is a number too
 
-[[noreturn]] void refuse(const std::string& message) { base::throw_argument_error(message); }
-
 /// ` (did you mean X?)`, or nothing.
 std::string suggestion(std::string_view word, std::span<const std::string_view> known) {
   const std::string_view near = base::nearest(word, known);
@@ -41,11 +39,11 @@ DeviceArguments::DeviceArguments(std::string_view device, std::span<const Device
   for (const auto& [name, value] : given) {
     const auto found = std::ranges::find(values_, name, [](const auto& one) { return one.first; });
     if (found == values_.end())
-      refuse(base::text("the device '", device, "' has no parameter '", name, "'; it has ", base::list_text(names),
-                        suggestion(name, names)));
+      base::throw_argument_error("the device '", device, "' has no parameter '", name, "'; it has ",
+                                 base::list_text(names), suggestion(name, names));
     if (!std::isfinite(value) || value < 0 || value > 1e15)
-      refuse(base::text("found ", name, '=', value, " of the device '", device,
-                        "', expected a number from 0 to 1e15; correct it"));
+      base::throw_argument_error("found ", name, '=', value, " of the device '", device,
+                                 "', expected a number from 0 to 1e15; correct it");
     found->second = value;
   }
 }
@@ -61,16 +59,16 @@ Time DeviceArguments::time(std::string_view name) const {
 std::int64_t DeviceArguments::count(std::string_view name) const {
   const double value = number(name);
   if (value < 1 || value != std::floor(value))
-    refuse(base::text("found ", name, '=', value, " of the device '", device_,
-                      "', expected a whole number of 1 or above; correct it"));
+    base::throw_argument_error("found ", name, '=', value, " of the device '", device_,
+                               "', expected a whole number of 1 or above; correct it");
   return static_cast<std::int64_t>(value);
 }
 
 double DeviceArguments::rate(std::string_view name) const {
   const double value = number(name);
   if (value < 1)
-    refuse(base::text("found ", name, '=', value, " of the device '", device_,
-                      "', expected a rate of at least one byte a second; correct it"));
+    base::throw_argument_error("found ", name, '=', value, " of the device '", device_,
+                               "', expected a rate of at least one byte a second; correct it");
   return value;
 }
 
@@ -82,12 +80,13 @@ std::unique_ptr<Device> make_device(const DeviceSpec& spec, const DeviceSite& si
     const DeviceArguments arguments(kind->name, kind->parameters, spec.values);
     if (spec.count == 1) return kind->make(site, arguments);
     if (spec.count < 1 || spec.count > 65536 || spec.stripe < 1 || spec.stripe > kLargestStripe)
-      refuse(base::text("found ", spec.count, " devices with stripes of ", spec.stripe,
-                        " bytes, expected 1 to 65536 devices, and a stripe of 1 byte to 1 TiB for several; set both"));
+      base::throw_argument_error(
+          "found ", spec.count, " devices with stripes of ", spec.stripe,
+          " bytes, expected 1 to 65536 devices, and a stripe of 1 byte to 1 TiB for several; set both");
     return std::make_unique<StripedDevice>(site, spec, *kind, arguments);
   }
-  refuse(base::text("there is no device '", spec.kind, "'; use one of ", base::list_text(names),
-                    suggestion(spec.kind, names)));
+  base::throw_argument_error("there is no device '", spec.kind, "'; use one of ", base::list_text(names),
+                             suggestion(spec.kind, names));
 }
 
 }  // namespace plait::simulation

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/text.hpp"
+#include "base/errors.hpp"
 #include "plait/error.hpp"
 #include "simulation/devices/flushed.hpp"
 
@@ -96,9 +96,9 @@ ReplayOutcome Replay::run(const std::function<void(double)>& progress) {
     cache_.flush();
   }
   if (!finished)  // never a wrong figure
-    throw Error(ErrorKind::kSystem, base::text("the replay came to an end while ", processes_.size() - ended_,
-                                               " programs had not; this is a mistake of Plait's, please report it with "
-                                               "the trace and the machine file"));
+    base::throw_system_error(0, "the replay came to an end while ", processes_.size() - ended_,
+                             " programs had not; this is a mistake of Plait's, please report it with the trace and the "
+                             "machine file");
   outcome_.drained = std::max(outcome_.elapsed, last_operation_);
   outcome_.interrupts = processors_.interrupts();
   outcome_.switches = processors_.switches();

@@ -13,7 +13,7 @@ namespace {}  // namespace
 bool is_name(std::string_view url) { return url.starts_with(kScheme); }
 
 Name parse_name(const std::string& url) {
-  const auto refuse = [&url](const auto&... why) { base::throw_argument_error(url, ": ", why...); };
+  const auto fail = [&url](const auto&... why) { base::throw_argument_error(url, ": ", why...); };
   Url told = parse_url(url, kScheme, "stripe:field.bin?disks=/mnt/a,/mnt/b");
   Name name;
   name.path = std::move(told.path);
@@ -21,14 +21,13 @@ Name parse_name(const std::string& url) {
     if (option.key == "disks") {
       name.disks = split(option.value, ',');
       for (std::string& disk : name.disks) {
-        if (disk.empty())
-          refuse("disks=", option.value, " has a disk without a name; give folders, separated by commas");
+        if (disk.empty()) fail("disks=", option.value, " has a disk without a name; give folders, separated by commas");
         disk = unescaped(disk, url);
       }
     } else if (option.key == "unit") {
       name.unit = bytes_of_option(option, url);
     } else {
-      refuse("the option \"", option.key, "\" is not known; use disks= and unit=, separated by &");
+      fail("the option \"", option.key, "\" is not known; use disks= and unit=, separated by &");
     }
   }
   return name;

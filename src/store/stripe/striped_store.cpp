@@ -5,6 +5,7 @@
 #include <exception>
 #include <utility>
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
 #include "plait/error.hpp"
 #include "store/stripe/request_split.hpp"
@@ -72,7 +73,7 @@ class PendingRounds : public Pending {
 class PendingError : public Pending {
  public:
   explicit PendingError(Error error) : error_(std::move(error)) {}
-  void complete() override { throw Error(error_); }
+  void complete() override { throw error_; }
 
  private:
   Error error_;
@@ -91,7 +92,7 @@ StripedStore::StripedStore(const Description& description, Access access, std::s
     for (const std::string& component : description.components)
       components_.push_back(std::make_unique<posix::PosixStore>(component, access, read_ahead));
   } catch (const Error& error) {
-    throw Error(error.kind(), base::text(shown_, ": ", error.what()), error.system_code());
+    base::rethrow(error, shown_, ": ", error.what());
   }
 }
 

@@ -35,7 +35,7 @@ class LineReader : public Reader {
   virtual void note_counts() = 0;
 
   template <typename... Parts>
-  [[noreturn]] void refuse(const Parts&... parts) const {
+  [[noreturn]] void fail(const Parts&... parts) const {
     base::throw_argument_error("line ", source_->lines(), " of the trace ", source_->name(), ": ", parts...);
   }
   /// Keeps a note for people; of very many, the first.

@@ -101,14 +101,13 @@ Number number(std::string_view key, std::string_view text) {
 
 std::unique_ptr<Reader> workload(std::string_view name, const WorkloadOptions& options) {
   const Spec& spec = find_spec(name);
-  const auto refuse = [&](std::string_view what, auto value, std::string_view range) {
+  const auto fail = [&](std::string_view what, auto value, std::string_view range) {
     base::throw_argument_error("a workload's ", what, " is ", range, ", not ", value);
   };
-  if (options.copies < 1 || options.copies > kMostCopies) refuse("number of copies", options.copies, "from 1 to 4096");
-  if (options.burst < 0 || options.burst > 1000)
-    refuse("burst", options.burst, "from 1 to 1000 thousandths of a cycle");
+  if (options.copies < 1 || options.copies > kMostCopies) fail("number of copies", options.copies, "from 1 to 4096");
+  if (options.burst < 0 || options.burst > 1000) fail("burst", options.burst, "from 1 to 1000 thousandths of a cycle");
   if (options.offset != kUnknown && (options.offset < 0 || options.offset / 1000 > kLatest / options.copies))
-    refuse("offset", options.offset, base::text("from 0 ns to ", kLatest / options.copies * 1000 + 999, " ns"));
+    fail("offset", options.offset, base::text("from 0 ns to ", kLatest / options.copies * 1000 + 999, " ns"));
   return std::make_unique<WorkloadReader>(spec, options);
 }
 

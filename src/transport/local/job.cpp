@@ -18,7 +18,7 @@ constexpr std::string_view kAdvice =
     "; start the processes with plait run, or give each of them PLAIT_JOB (a name of your choice, the same for all), "
     "PLAIT_SIZE (how many they are) and PLAIT_RANK (0, 1, ..., another one for each)";
 
-[[noreturn]] void refuse(const std::string& what) { base::throw_argument_error(what, kAdvice); }
+[[noreturn]] void throw_invalid_job(const std::string& what) { base::throw_argument_error(what, kAdvice); }
 
 std::string_view setting(const char* name) {
   const char* const found = std::getenv(name);
@@ -27,11 +27,11 @@ std::string_view setting(const char* name) {
 
 int number(const char* name, int least, int most) {
   const std::string_view text = setting(name);
-  if (text.empty()) refuse(base::text("PLAIT_SIZE is set, but ", name, " is not"));
+  if (text.empty()) throw_invalid_job(base::text("PLAIT_SIZE is set, but ", name, " is not"));
   int value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || value < least || value > most)
-    refuse(base::text(name, " is '", text, "', and must be a number from ", least, " to ", most));
+    throw_invalid_job(base::text(name, " is '", text, "', and must be a number from ", least, " to ", most));
   return value;
 }
 
@@ -39,21 +39,21 @@ int number(const char* name, int least, int most) {
 
 std::optional<Job> job_of_environment() {
   if (setting("PLAIT_SIZE").empty()) {
-    if (!setting("PLAIT_RANK").empty()) refuse("PLAIT_RANK is set, but PLAIT_SIZE is not");
+    if (!setting("PLAIT_RANK").empty()) throw_invalid_job("PLAIT_RANK is set, but PLAIT_SIZE is not");
     return std::nullopt;
   }
   Job job;
   job.size = number("PLAIT_SIZE", 1, kMostProcesses);
   job.rank = number("PLAIT_RANK", 0, job.size - 1);
   job.name = setting("PLAIT_JOB");
-  if (job.name.empty()) refuse("PLAIT_SIZE is set, but PLAIT_JOB is not");
+  if (job.name.empty()) throw_invalid_job("PLAIT_SIZE is set, but PLAIT_JOB is not");
   constexpr std::size_t kMostName = NAME_MAX - 32;
   const bool strange =
       job.name.front() == '.' || job.name.size() > kMostName ||
       std::ranges::any_of(job.name, [](char one) { return one == '/' || static_cast<unsigned char>(one) < ' '; });
   if (strange)
-    refuse(base::text("PLAIT_JOB is '", job.name, "', and must be a name of at most ", kMostName,
-                      " characters, without '/' and with no '.' in front"));
+    throw_invalid_job(base::text("PLAIT_JOB is '", job.name, "', and must be a name of at most ", kMostName,
+                                 " characters, without '/' and with no '.' in front"));
   return job;
 }
 

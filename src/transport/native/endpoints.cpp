@@ -37,7 +37,7 @@ std::string_view take_word(std::string_view& text) {
   return word;
 }
 
-[[noreturn]] void refuse_endpoints(std::string_view text, std::string_view why) {
+[[noreturn]] void throw_invalid_endpoints(std::string_view text, std::string_view why) {
   base::throw_argument_error("'", text.substr(0, 200), "' does not say where a process may be reached: ", why,
                              "; expected its host's mark and name, and addresses as local:NAME, tcp:10.0.0.1:4711 or "
                              "tcp:[2001:db8::1]:4711, with a blank between two");
@@ -52,19 +52,19 @@ std::string Endpoints::text() const {
 }
 
 Endpoints Endpoints::parse(std::string_view text) {
-  if (text.size() > kMostText) refuse_endpoints(text, base::text("it has ", text.size(), " characters"));
+  if (text.size() > kMostText) throw_invalid_endpoints(text, base::text("it has ", text.size(), " characters"));
   if (!std::all_of(text.begin(), text.end(), [](char one) { return one == ' ' || plain(one); }))
-    refuse_endpoints("...", "it has characters other than those of ASCII");
+    throw_invalid_endpoints("...", "it has characters other than those of ASCII");
   std::string_view rest = text;
   Endpoints found;
   found.host = take_word(rest);
   found.name = take_word(rest);
-  if (found.host.empty() || found.name.empty()) refuse_endpoints(text, "the host or its name is missing");
-  if (std::max(found.host.size(), found.name.size()) > kMostWord) refuse_endpoints(text, "a name is too long");
-  if (text.back() == ' ') refuse_endpoints(text, "it ends in a blank");
+  if (found.host.empty() || found.name.empty()) throw_invalid_endpoints(text, "the host or its name is missing");
+  if (std::max(found.host.size(), found.name.size()) > kMostWord) throw_invalid_endpoints(text, "a name is too long");
+  if (text.back() == ' ') throw_invalid_endpoints(text, "it ends in a blank");
   while (!rest.empty()) {
     const std::string_view word = take_word(rest);
-    if (!Address::parse(word)) refuse_endpoints(text, base::text("'", word.substr(0, 120), "' is no address"));
+    if (!Address::parse(word)) throw_invalid_endpoints(text, base::text("'", word.substr(0, 120), "' is no address"));
     found.addresses.emplace_back(word);
   }
   return found;

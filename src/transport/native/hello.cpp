@@ -69,10 +69,10 @@ Greeting::Step Greeting::took(std::size_t bytes) {
   filled_ += bytes;
   // What does not begin as a hello does is refused before there is a whole one.
   const std::size_t begun = std::min(filled_, Hello::kMagic.size());
-  if (!greeted_ && std::memcmp(client_.magic.data(), Hello::kMagic.data(), begun) != 0) return Step::kRefuse;
+  if (!greeted_ && std::memcmp(client_.magic.data(), Hello::kMagic.data(), begun) != 0) return Step::kFail;
   if (!room().empty()) return Step::kMore;
   if (!greeted_) return greet();
-  return same(proof_, expected_) ? Step::kProved : Step::kRefuse;
+  return same(proof_, expected_) ? Step::kProved : Step::kFail;
 }
 
 Greeting::Step Greeting::greet() {

@@ -64,7 +64,7 @@ class Greeting {
   enum class Step : std::uint8_t {
     kMore,    ///< more bytes are to come, into room()
     kAnswer,  ///< answer() is to be sent, and more is to come
-    kRefuse,  ///< the connection is to be closed
+    kFail,    ///< the connection is to be closed
     kTell,    ///< the same, once answer() has been sent: it tells another version of Plait why
     kProved,
   };

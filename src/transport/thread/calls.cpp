@@ -57,7 +57,7 @@ class ThreadActive : public Active {
     }
     sent();
   }
-  void refuse(const Arrival& arrival, const CallFailure& failure) override { fail(arrival.id, failure); }
+  void reject(const Arrival& arrival, const CallFailure& failure) override { fail(arrival.id, failure); }
 
   void stop() noexcept override {
     own_queue().close();

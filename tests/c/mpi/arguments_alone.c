@@ -339,7 +339,7 @@ void mpi_wrong_handles(void) {
   CHECK_FAILS(plait_comm_rank(everyone, NULL), PLAIT_ERROR_ARGUMENT, "NULL");
   CHECK_FAILS(plait_comm_size(everyone, NULL), PLAIT_ERROR_ARGUMENT, "NULL");
   CHECK_FAILS(plait_comm_barrier(NULL), PLAIT_ERROR_ARGUMENT, "NULL");
-  CHECK_FAILS(plait_comm_refuse(NULL, "x"), PLAIT_ERROR_ARGUMENT, "NULL");
+  CHECK_FAILS(plait_comm_fail(NULL, "x"), PLAIT_ERROR_ARGUMENT, "NULL");
   CHECK_FAILS(plait_request_wait(NULL), PLAIT_ERROR_ARGUMENT, "NULL");
   CHECK_FAILS(plait_request_test(NULL, &flag), PLAIT_ERROR_ARGUMENT, "NULL");
   CHECK_FAILS(plait_request_elements(NULL, &bytes), PLAIT_ERROR_ARGUMENT, "NULL");

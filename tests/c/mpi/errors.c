@@ -98,20 +98,20 @@ void mpi_refusals(void) {
   int64_t count = 0;
   double* values = oracle_filled(&rows, rank, rank, &count);
   double* moved = room((size_t)count * 8);
-  ALL_FAIL(odd() ? plait_comm_refuse(everyone, "no file today")
-                 : plait_open(scratch("r.npy"), "w", everyone, &options, &file),
-           PLAIT_ERROR_ARGUMENT, "no file today");
-  ALL_FAIL(odd() ? plait_comm_refuse(everyone, "no memory today") : plait_empty_bytes(everyone, 10, &shared),
+  ALL_FAIL(
+      odd() ? plait_comm_fail(everyone, "no file today") : plait_open(scratch("r.npy"), "w", everyone, &options, &file),
+      PLAIT_ERROR_ARGUMENT, "no file today");
+  ALL_FAIL(odd() ? plait_comm_fail(everyone, "no memory today") : plait_empty_bytes(everyone, 10, &shared),
            PLAIT_ERROR_ARGUMENT, "no memory today");
-  ALL_FAIL(odd() ? plait_comm_refuse(everyone, "no move today")
+  ALL_FAIL(odd() ? plait_comm_fail(everyone, "no move today")
                  : plait_redistribute(everyone, layout, values, count * 8, layout, moved, count * 8, 8, NULL),
            PLAIT_ERROR_ARGUMENT, "no move today");
   CHECK(file == NULL && shared == NULL);
   CHECK_OK(plait_open(scratch("r.npy"), "w", everyone, &options, &file));
-  ALL_FAIL(odd() ? plait_file_refuse(file, "no data today") : plait_write(file, layout, values, count * 8),
+  ALL_FAIL(odd() ? plait_file_fail(file, "no data today") : plait_write(file, layout, values, count * 8),
            PLAIT_ERROR_ARGUMENT, "no data today");
   CHECK_CONTAINS(plait_message(file), "no data today");
-  ALL_FAIL(odd() ? plait_file_refuse(file, "not yet") : plait_close(&file), PLAIT_ERROR_ARGUMENT, "not yet");
+  ALL_FAIL(odd() ? plait_file_fail(file, "not yet") : plait_close(&file), PLAIT_ERROR_ARGUMENT, "not yet");
   CHECK(file != NULL);
   CHECK_OK(plait_write(file, layout, values, count * 8));
   CHECK_OK(plait_close(&file));

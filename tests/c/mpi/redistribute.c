@@ -102,7 +102,7 @@ void mpi_redistribute_mistakes(void) {
   CHECK(shared == NULL);
   CHECK_OK(plait_redistribution_create(everyone, layout, layout, 8, NULL, &plan));
   ALL_FAIL(plait_redistribution_run(plan, values, odd ? 2 : bytes, moved, bytes), PLAIT_ERROR_ARGUMENT, "2 bytes");
-  ALL_FAIL(odd ? plait_redistribution_refuse(plan, "not like this")
+  ALL_FAIL(odd ? plait_redistribution_fail(plan, "not like this")
                : plait_redistribution_run(plan, values, bytes, moved, bytes),
            PLAIT_ERROR_ARGUMENT, "not like this");
   CHECK_OK(plait_redistribution_run(plan, values, bytes, moved, bytes));

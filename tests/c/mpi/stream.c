@@ -111,8 +111,7 @@ void mpi_stream_mistakes(void) {
   plait_status status = plait_stream_start_read(stream, values, EACH, odd ? NULL : &request);
   if (!odd) status = plait_request_free(&request);
   ALL_FAIL(status, PLAIT_ERROR_ARGUMENT, "request is NULL");
-  ALL_FAIL(odd ? plait_stream_refuse(stream, "not now") : plait_stream_seek(stream, 3), PLAIT_ERROR_ARGUMENT,
-           "not now");
+  ALL_FAIL(odd ? plait_stream_fail(stream, "not now") : plait_stream_seek(stream, 3), PLAIT_ERROR_ARGUMENT, "not now");
   CHECK_CONTAINS(plait_message(stream), "not now");
   CHECK_OK(plait_stream_tell(stream, &done));
   CHECK_EQUAL(done, 0);

@@ -115,9 +115,9 @@ void access_errors(void) {
   CHECK_FAILS(plait_explain(file, layout, NULL, 0, NULL), PLAIT_ERROR_ARGUMENT, "text is NULL");
   CHECK_FAILS(plait_file_shape(file, 1, &number), PLAIT_ERROR_ARGUMENT, "room for 1");
   CHECK_FAILS(plait_file_dtype(file, NULL), PLAIT_ERROR_ARGUMENT, "dtype is NULL");
-  CHECK_FAILS(plait_file_refuse(file, "all is wrong"), PLAIT_ERROR_ARGUMENT, "all is wrong");
-  CHECK_FAILS(plait_comm_refuse(plait_alone(), "all is bad"), PLAIT_ERROR_ARGUMENT, "all is bad");
-  CHECK_FAILS(plait_comm_refuse(plait_alone(), NULL), PLAIT_ERROR_ARGUMENT, "wrong arguments");
+  CHECK_FAILS(plait_file_fail(file, "all is wrong"), PLAIT_ERROR_ARGUMENT, "all is wrong");
+  CHECK_FAILS(plait_comm_fail(plait_alone(), "all is bad"), PLAIT_ERROR_ARGUMENT, "all is bad");
+  CHECK_FAILS(plait_comm_fail(plait_alone(), NULL), PLAIT_ERROR_ARGUMENT, "wrong arguments");
   CHECK_OK(plait_write(file, layout, values, sizeof values)); /* the file is as good as before */
   CHECK_OK(plait_close(&file));
   CHECK_FAILS(plait_close(&file), PLAIT_ERROR_ARGUMENT, "file is NULL");
@@ -141,8 +141,8 @@ void message_belongs(void) {
   CHECK_OK(plait_open(scratch("one.npy"), "w", plait_alone(), &options, &file));
   CHECK_OK(plait_open(scratch("other.npy"), "w", plait_alone(), &options, &other));
   CHECK(strcmp(plait_message(file), "") == 0 && plait_system_code(file) == 0);
-  CHECK_FAILS(plait_file_refuse(file, "first"), PLAIT_ERROR_ARGUMENT, "first");
-  CHECK_FAILS(plait_file_refuse(other, "second"), PLAIT_ERROR_ARGUMENT, "second");
+  CHECK_FAILS(plait_file_fail(file, "first"), PLAIT_ERROR_ARGUMENT, "first");
+  CHECK_FAILS(plait_file_fail(other, "second"), PLAIT_ERROR_ARGUMENT, "second");
   CHECK_CONTAINS(plait_message(file), "first");
   CHECK_CONTAINS(plait_message(other), "second");
   CHECK(strcmp(plait_message(layout), "") == 0);

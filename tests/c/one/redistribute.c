@@ -148,7 +148,7 @@ void redistribute_plan(void) {
   CHECK_FAILS(plait_redistribution_run_parts(plan, from, 2, to, 3), PLAIT_ERROR_ARGUMENT, "3 local arrays");
   CHECK_FAILS(plait_redistribution_run(NULL, values, 504, moved, 504), PLAIT_ERROR_ARGUMENT, "plan is NULL");
   CHECK_FAILS(plait_redistribution_start(plan, values, 504, moved, 504, NULL), PLAIT_ERROR_ARGUMENT, "request is NULL");
-  CHECK_FAILS(plait_redistribution_refuse(plan, "not now"), PLAIT_ERROR_ARGUMENT, "not now");
+  CHECK_FAILS(plait_redistribution_fail(plan, "not now"), PLAIT_ERROR_ARGUMENT, "not now");
   CHECK_CONTAINS(plait_message(plan), "not now");
   CHECK_OK(plait_redistribution_free(&plan)); /* waits for what was started */
   CHECK(plan == NULL);

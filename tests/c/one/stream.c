@@ -94,7 +94,7 @@ void stream_errors(void) {
   CHECK(request == NULL);
   CHECK_FAILS(plait_stream_seek(stream, 11), PLAIT_ERROR_ARGUMENT, "11");
   CHECK_FAILS(plait_stream_tell(stream, NULL), PLAIT_ERROR_ARGUMENT, "element is NULL");
-  CHECK_FAILS(plait_stream_refuse(stream, "no"), PLAIT_ERROR_ARGUMENT, "no");
+  CHECK_FAILS(plait_stream_fail(stream, "no"), PLAIT_ERROR_ARGUMENT, "no");
   CHECK_CONTAINS(plait_message(stream), "no");
   CHECK_OK(plait_stream_tell(stream, &done));
   CHECK_EQUAL(done, 0);

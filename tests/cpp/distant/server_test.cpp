@@ -43,7 +43,7 @@ class Held : public Active {
   void answer(const Arrival& arrival, std::span<const std::byte> data, std::function<void()> sent) override {
     answers.push_back({arrival.from, data.data(), data.size(), std::move(sent)});
   }
-  void refuse(const Arrival& arrival, const CallFailure& failure) override {
+  void reject(const Arrival& arrival, const CallFailure& failure) override {
     refused.emplace_back(arrival.from, failure);
   }
   void stop() noexcept override {}

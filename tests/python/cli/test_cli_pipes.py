@@ -299,10 +299,10 @@ def test_info_of_numbers_that_json_does_not_have():
         with plait.open("pipe:flow") as reader:
             reader.read()
 
-    def refuse(word):
+    def fail(word):
         raise AssertionError(word)
 
-    attributes = json.loads(text, parse_constant=refuse)["pipe"]["attributes"]
+    attributes = json.loads(text, parse_constant=fail)["pipe"]["attributes"]
     assert attributes == {"residual": "nan", "limit": "inf", "step": 3}
 
 

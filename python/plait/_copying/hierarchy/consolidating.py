@@ -32,7 +32,7 @@ _LOCKED_BYTE = (1 << 63) - 1
 
 def consolidate(target: str, comm: _core.Comm) -> None:
     """Consolidate the metadata of a hierarchy.  Collective."""
-    with checks(partial(_core.refuse, comm=comm)):
+    with checks(partial(_core.fail, comm=comm)):
         if comm.rank == 0:
             consolidate_here(Path(locate(target).path))
         with agreed_already():

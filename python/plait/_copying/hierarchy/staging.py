@@ -42,11 +42,11 @@ class Stage:
         """Make the folder.  Collective."""
         self._target, self._comm = target, comm
         self._format = _FORMAT if target.startswith(_FORMAT) else ""
-        self._refuse = partial(_core.refuse, comm=comm)
+        self._fail = partial(_core.fail, comm=comm)
         self._lock = -1
         self._folder: Path | None = None
         self._additions: Additions | None = None
-        with checks(self._refuse):
+        with checks(self._fail):
             self._root = path = Path(locate_new(target).path)
             if path.is_symlink():
                 self._root = Path(os.path.realpath(path))
@@ -83,7 +83,7 @@ class Stage:
             self._additions.end()
             return
         assert self._made is not None
-        with checks(self._refuse):
+        with checks(self._fail):
             if self._folder is not None:
                 try:
                     self._rename(self._made)

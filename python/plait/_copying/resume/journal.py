@@ -20,7 +20,7 @@ from typing import Any
 from ... import _core
 from ..._errors import ArgumentError, Error
 from ..._file import File
-from ..._guard import Refuse, checks
+from ..._guard import Reporter, checks
 from ..._open import Unfinished
 from ..boxes import Boxes, Kept
 from ..plans import Route
@@ -47,13 +47,13 @@ class _Known:
 class Journal:
     """Of one copy.  Its methods are collective."""
 
-    def __init__(self, comm: _core.Comm, refuse: Refuse, path: Path, job: dict[str, Any]) -> None:
+    def __init__(self, comm: _core.Comm, fail: Reporter, path: Path, job: dict[str, Any]) -> None:
         """Open it, or begin one.
 
         job     what the copy is of, and how
         errors  ArgumentError: there is one of another copy.  StoreError: EBUSY, another program has it open
         """
-        self._comm, self._refuse, self._path = comm, refuse, path
+        self._comm, self._fail, self._path = comm, fail, path
         self._first = comm.rank == 0
         self._file = -1
         self._known: dict[str, _Known] = {}
@@ -67,12 +67,12 @@ class Journal:
         self._boot = boot_id() if len(hosts) == 1 else ""
         text = ""
         try:
-            with checks(refuse):
+            with checks(fail):
                 if self._first:
                     text = self._open(job)
             self._take(self._tell(text))
             self._lost = self._tell("lost" if self._lost else "") != ""
-            with checks(refuse):
+            with checks(fail):
                 if self._first and self._lost:
                     # From here on lines are of another start of the host, or of another host.
                     self._rewrite()
@@ -150,7 +150,7 @@ class Journal:
         name  by which its unfinished bytes can be removed
         make  opens it: anew, "keep", or going on, "continue"
         """
-        with checks(self._refuse):
+        with checks(self._fail):
             if self._first and name not in self._names:
                 self._names.append(name)
                 self._write({"name": name})
@@ -184,7 +184,7 @@ class Journal:
         known = self._known.get(key)
         if known is None or known.route is None:
             known = self._begin_array(key, file, told_route(route))
-            with checks(self._refuse):
+            with checks(self._fail):
                 if self._first:
                     self._write({"key": key, "file": known.file, "route": known.route})
         assert known.route is not None
@@ -197,14 +197,14 @@ class Journal:
         if scratch not in self._known:
             self._begin_array(scratch, file, None)
             self._known[key].done.clear()
-            with checks(self._refuse):
+            with checks(self._fail):
                 if self._first:
                     self._rewrite()
         return file
 
     def _begin_array(self, key: str, file: File, route: dict[str, Any] | None) -> _Known:
         number = ""
-        with checks(self._refuse):
+        with checks(self._fail):
             if self._first:
                 number = json.dumps(_number_of(file._core.unfinished_path))
         known = self._known[key] = _Known(json.loads(self._tell(number)), route)
@@ -223,7 +223,7 @@ class Journal:
         if units is not None:
             again, broken = units.unfinished(parts, done)
             done -= again
-            with checks(self._refuse):
+            with checks(self._fail):
                 if self._first:
                     if again:
                         self._rewrite()
@@ -235,7 +235,7 @@ class Journal:
         """A window has been written.  last: on rank 0, the copy ends behind it before it is done."""
         self._known[key].done.setdefault(number, set()).add(window)
         due = False
-        with checks(self._refuse):
+        with checks(self._fail):
             if self._first:
                 self._write({"key": key, "pass": number, "window": window})
                 due = last or time.monotonic() >= self._next_sync
@@ -250,7 +250,7 @@ class Journal:
         for file in dict.fromkeys(file for file, _ in self._opened.values() if not file.closed):
             file._core.sync()
         took = time.monotonic() - begin
-        with checks(self._refuse):
+        with checks(self._fail):
             if self._first:
                 self._write({"synced": True})
                 os.fsync(self._file)
@@ -258,7 +258,7 @@ class Journal:
 
     def finish(self, keys: list[str]) -> None:
         """Arrays are there under their names."""
-        with checks(self._refuse):
+        with checks(self._fail):
             for key in keys:
                 self._opened.pop(key, None)
                 self._known.setdefault(key, _Known()).finished = True
@@ -271,7 +271,7 @@ class Journal:
         self._known.pop(key, None)
         with contextlib.suppress(Error):  # it has failed on another rank
             file._core.abandon("it was no longer needed")
-        with checks(self._refuse):
+        with checks(self._fail):
             if self._first:
                 _core.remove_unfinished(file.url)
 

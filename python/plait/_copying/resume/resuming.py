@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ... import _core
 from ..._arrays_in import BETWEEN, arrays_in
 from ..._errors import ArgumentError, Error
-from ..._guard import Refuse, checks
+from ..._guard import Reporter, checks
 from ..._location import locate, locate_new, path_of
 from ..names import array_part
 from .journal import Journal
@@ -24,7 +24,7 @@ _MARK = ".plait-copy"
 _LONGEST = 200  # bytes of a name that gets the mark
 
 
-def open_journal(job: Job, comm: _core.Comm, refuse: Refuse) -> Journal | None:
+def open_journal(job: Job, comm: _core.Comm, fail: Reporter) -> Journal | None:
     """Return the journal of a copy that may be resumed; of another one, remove what an earlier one to the target left.
 
     Collective.
@@ -32,7 +32,7 @@ def open_journal(job: Job, comm: _core.Comm, refuse: Refuse) -> Journal | None:
     """
     assert job.name is not None
     described: dict[str, Any] = {}
-    with checks(refuse):
+    with checks(fail):
         path = _path_of(job.name.text)
         if path is None:
             return None
@@ -44,7 +44,7 @@ def open_journal(job: Job, comm: _core.Comm, refuse: Refuse) -> Journal | None:
             described = _described(job)
         if not job.resume and comm.rank == 0:
             clear(path)
-    return Journal(comm, refuse, path, described) if resumes else None
+    return Journal(comm, fail, path, described) if resumes else None
 
 
 def settle_stopped(target: str) -> None:

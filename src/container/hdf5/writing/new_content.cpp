@@ -160,12 +160,9 @@ bool comes_later(const Member& member) {
 }
 
 NewContent new_content(const std::string& path, const FileOptions& options) {
-  const auto refuse_shards = [&](bool given) {
-    if (given)
-      base::throw_argument_error(path, ": shards were given, which Plait writes to .zarr only; leave them out");
-  };
-  refuse_shards(options.shard.has_value() ||
-                std::ranges::any_of(options.arrays, [](const ArrayDescription& one) { return one.shard.has_value(); }));
+  const auto has_shards = [](const ArrayProperties& array) { return array.shard.has_value(); };
+  if (has_shards(options) || std::ranges::any_of(options.arrays, has_shards))
+    base::throw_argument_error(path, ": shards were given, which Plait writes to .zarr only; leave them out");
   if (!options.arrays.empty() &&
       (!options.attributes.empty() || !options.dimension_names.empty() || !options.unlimited.empty()))
     base::throw_argument_error(

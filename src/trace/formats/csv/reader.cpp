@@ -37,17 +37,17 @@ class CsvReader : public LineReader {
       base::throw_argument_error("a unit of time has 1 ns to ", kMostTick, " ns, not ", tick_);
     std::string_view line;
     while (true) {
-      if (!source().line(line)) refuse("there is no header line");
+      if (!source().line(line)) fail("there is no header line");
       if (line.starts_with("\xEF\xBB\xBF")) line.remove_prefix(3);
       if (blank(line)) continue;
       if (line.front() != '#') break;
       take_remark_line(line.substr(1));
     }
     separator_ = options.separator == 0 ? separator_of(line) : options.separator;
-    if (!split(line, separator_, cells_, store_)) refuse("the header has a quote without its other half");
+    if (!split(line, separator_, cells_, store_)) fail("the header has a quote without its other half");
     columns_ = columns_of(cells_);
     if (!has(columns_, Column::kStart) || !has(columns_, Column::kKind))
-      refuse("the header needs at least the columns start and kind; it is '", line.substr(0, 200), "'");
+      fail("the header needs at least the columns start and kind; it is '", line.substr(0, 200), "'");
     for (std::size_t i = 0; i < columns_.size(); ++i)
       if (columns_[i] == Column::kNone) note(base::text("the column '", printable(cells_[i]), "' is not read"));
     has_result_ = has(columns_, Column::kResult);
@@ -64,7 +64,7 @@ class CsvReader : public LineReader {
       long_line_ = line;  // a quoted cell goes on in the next line
       std::string_view more;
       do {
-        if (long_line_.size() > Source::kLongest) refuse("a quote has no other half");
+        if (long_line_.size() > Source::kLongest) fail("a quote has no other half");
         if (!source().line(more)) {
           cut_ = true;
           return false;
@@ -94,7 +94,7 @@ class CsvReader : public LineReader {
 
   void take_cells(Event& event) {
     if (cells_.size() != columns_.size())
-      refuse("there are ", cells_.size(), " cells, and ", columns_.size(), " columns in the header");
+      fail("there are ", cells_.size(), " cells, and ", columns_.size(), " columns in the header");
     event = Event();
     std::string_view name;
     bool no_result = false;
@@ -116,13 +116,13 @@ class CsvReader : public LineReader {
           if (const auto kind = kind_of(cell))
             event.kind = *kind;
           else
-            refuse("'", printable(cell), "' is not a kind of event; expected read, write, open, close or the like");
+            fail("'", printable(cell), "' is not a kind of event; expected read, write, open, close or the like");
           break;
         case Column::kInterface:
           if (const auto interface = interface_of(cell))
             event.interface = *interface;
           else
-            refuse("'", printable(cell), "' is not an interface; expected posix, stdio, mpi-io, plait or the like");
+            fail("'", printable(cell), "' is not an interface; expected posix, stdio, mpi-io, plait or the like");
           break;
         case Column::kOffset: event.offset = number(cell, kUnknown, "offset"); break;
         case Column::kLength: event.length = number(cell, 0, "length"); break;
@@ -150,7 +150,7 @@ class CsvReader : public LineReader {
 
   std::uint64_t natural(std::string_view cell, std::uint64_t most, std::string_view column) const {
     const auto value = natural_of(cell, most);
-    if (!value) refuse("the column ", column, " holds '", printable(cell), "'; expected a number of at most ", most);
+    if (!value) fail("the column ", column, " holds '", printable(cell), "'; expected a number of at most ", most);
     return *value;
   }
   std::uint32_t natural32(std::string_view cell, std::string_view column) const {
@@ -159,7 +159,7 @@ class CsvReader : public LineReader {
   std::int64_t number(std::string_view cell, std::int64_t missing, std::string_view column) const {
     if (cell.empty()) return missing;
     const auto value = number_of(cell);
-    if (!value) refuse("the column ", column, " holds '", printable(cell), "'; expected a whole number");
+    if (!value) fail("the column ", column, " holds '", printable(cell), "'; expected a whole number");
     return *value;
   }
 
@@ -190,14 +190,14 @@ class CsvReader : public LineReader {
     double real = 0;
     const auto done = std::from_chars(cell.data(), end, real);
     good = done.ec == std::errc() && done.ptr == end && std::abs(real * static_cast<double>(tick_)) < 9e18;
-    if (!good || large) refuse("the column ", column, " holds '", printable(cell), "'; expected a time");
+    if (!good || large) fail("the column ", column, " holds '", printable(cell), "'; expected a time");
     return std::llround(real * static_cast<double>(tick_));
   }
 
   std::uint16_t flags(std::string_view cell) {
     if (cell == flags_text_) return flags_;
     const auto value = flags_of(cell);
-    if (!value) refuse("the column flags holds '", printable(cell), "'; expected words such as logical|direct");
+    if (!value) fail("the column flags holds '", printable(cell), "'; expected words such as logical|direct");
     flags_text_ = cell;
     return flags_ = *value;
   }
@@ -223,9 +223,9 @@ class CsvReader : public LineReader {
       std::string_view value;
       while (pairs.next(key, value)) {
         if (key == "version" && value != "1")
-          refuse("the trace is of Plait's version ", printable(value), " of CSV; this Plait reads version 1");
+          fail("the trace is of Plait's version ", printable(value), " of CSV; this Plait reads version 1");
         if (key == "tick" && !tick_is_given_ && (!parse_number(value, tick_) || tick_ < 1 || tick_ > kMostTick))
-          refuse("the unit of time is '", printable(value), "' ns; expected at least 1");
+          fail("the unit of time is '", printable(value), "' ns; expected at least 1");
       }
       return;
     }
@@ -240,7 +240,7 @@ class CsvReader : public LineReader {
     Pairs pairs(text);
     const std::string_view keyword = pairs.word();
     if (take_comment_of_ours(keyword, pairs) == Remarked::kWrong)
-      refuse("the comment cannot be understood: ", printable(text));
+      fail("the comment cannot be understood: ", printable(text));
   }
 
   bool ends_itself() const override { return ours_; }

@@ -121,20 +121,23 @@ Numbers::Found Numbers::next(std::uint64_t& value) {
 }
 
 void Dialect::check() const {
-  const auto refuse = [](const auto&... parts) { base::throw_argument_error(parts...); };
-  if (base != 10 && base != 16) refuse("numbers of a 1992 trace have the base 10 or 16, not ", base);
+  if (base != 10 && base != 16)
+    base::throw_argument_error("numbers of a 1992 trace have the base 10 or 16, not ", base);
   const bool blank = separator == ' ' || separator == '\t';
   if (!blank && std::string_view(",;:|/&=_~^!*@$").find(separator) == std::string_view::npos)
-    refuse("fields of a 1992 trace cannot be separated by '", separator,
-           "'; take a blank, a tab or one of ,;:|/&=_~^!*@$");
-  if (tick < 1 || tick > 1'000'000'000'000'000) refuse("a unit of time has 1 ns to 10^15 ns, not ", tick);
-  if (block < 1 || block > (std::int64_t{1} << 40)) refuse("a block has 1 byte to 1 TiB, not ", block);
+    base::throw_argument_error("fields of a 1992 trace cannot be separated by '", separator,
+                               "'; take a blank, a tab or one of ,;:|/&=_~^!*@$");
+  if (tick < 1 || tick > 1'000'000'000'000'000)
+    base::throw_argument_error("a unit of time has 1 ns to 10^15 ns, not ", tick);
+  if (block < 1 || block > (std::int64_t{1} << 40))
+    base::throw_argument_error("a block has 1 byte to 1 TiB, not ", block);
   const bool printable =
       std::all_of(comment.begin(), comment.end(), [](char letter) { return letter > 0x20 && letter < 0x7f; });
-  if (!printable || comment.size() > 32) refuse("a comment begins with up to 32 printable characters without blanks");
+  if (!printable || comment.size() > 32)
+    base::throw_argument_error("a comment begins with up to 32 printable characters without blanks");
   std::uint64_t value = 0;
   if (Numbers(comment, base, separator).next(value) == Numbers::Found::kNumber && value != record_type::kComment)
-    refuse("a comment that begins with '", comment, "' would look like a record");
+    base::throw_argument_error("a comment that begins with '", comment, "' would look like a record");
 }
 
 std::string Dialect::mark() const {

@@ -68,36 +68,36 @@ class Reader1992 : public LineReader {
     const Found found = numbers.next(value);
     if (found == Found::kNumber && value <= most) return value;
     if (found == Found::kNumber || found == Found::kTooLarge)
-      refuse("the field ", field, " is larger than ", most, ", the largest that there can be");
+      fail("the field ", field, " is larger than ", most, ", the largest that there can be");
     if (found == Found::kEnd)
-      refuse("the record ends before its field ", field, "; its compression flags say that it is there");
-    refuse("expected the field ", field, ", a number of base ", dialect_.base, ", at '", numbers.rest().substr(0, 20),
-           "'");
+      fail("the record ends before its field ", field, "; its compression flags say that it is there");
+    fail("expected the field ", field, ", a number of base ", dialect_.base, ", at '", numbers.rest().substr(0, 20),
+         "'");
   }
 
   std::int64_t scaled(std::uint64_t value, std::int64_t unit, std::string_view field) const {
     std::int64_t product = 0;
     if (value > kMost || __builtin_mul_overflow(static_cast<std::int64_t>(value), unit, &product))
-      refuse("the field ", field, ", ", value, " units of ", unit, ", is past 64 bits");
+      fail("the field ", field, ", ", value, " units of ", unit, ", is past 64 bits");
     return product;
   }
 
   std::int64_t later(std::int64_t from, std::uint64_t difference, std::string_view field) const {
     std::int64_t sum = 0;
     if (difference > kMost || __builtin_add_overflow(from, static_cast<std::int64_t>(difference), &sum))
-      refuse("the times of the field ", field, " add up past 64 bits");
+      fail("the times of the field ", field, " add up past 64 bits");
     return sum;
   }
 
   void take_record(Numbers& numbers, Found found, std::uint64_t type, Event& event) {
     if (found == Found::kTooLarge || (found == Found::kNumber && type > 0xff))
-      refuse("the record type is larger than 255; perhaps the numbers are not of base ", dialect_.base);
+      fail("the record type is larger than 255; perhaps the numbers are not of base ", dialect_.base);
     if (found != Found::kNumber)
-      refuse("expected a record type of base ", dialect_.base, ", found '", numbers.rest().substr(0, 20), "'");
+      fail("expected a record type of base ", dialect_.base, ", found '", numbers.rest().substr(0, 20), "'");
     const std::uint64_t flags = number(numbers, "compression", kMost);
     if ((flags & ~std::uint64_t{compression::kDefined}) != 0)
-      refuse("the compression flags ", flags, " hold bits that mean nothing; perhaps the numbers are not of base ",
-             dialect_.base);
+      fail("the compression flags ", flags, " hold bits that mean nothing; perhaps the numbers are not of base ",
+           dialect_.base);
     const bool has_offset = (flags & compression::kNoBlock) == 0;
     const bool has_length = (flags & compression::kNoLength) == 0;
     // Structure order; which file it is comes behind what depends on it.
@@ -116,7 +116,7 @@ class Reader1992 : public LineReader {
     const std::uint64_t cpu_field = number(numbers, "processTime", kMost);
     std::uint64_t beyond = 0;
     if (numbers.next(beyond) != Found::kEnd)
-      refuse("the record has more fields than its compression flags, ", flags, ", leave");
+      fail("the record has more fields than its compression flags, ", flags, ", leave");
 
     const bool logical = (type & flag::kLogical) != 0;
     const std::int64_t offset_unit =
@@ -135,16 +135,16 @@ class Reader1992 : public LineReader {
     FileState& file = State::touch(process, number_of_file, known);
     std::int64_t offset = has_offset ? scaled(offset_field, offset_unit, "offset") : known ? file.next : 0;
     if (!has_offset && ((!known && process.dropped) || offset < 0))
-      refuse("the record leaves out its offset, and the end of the previous record is not known: file ", number_of_file,
-             " of process ", process_number,
-             known ? " ends past 64 bits" : " is not among the last 32 files of the process");
+      fail("the record leaves out its offset, and the end of the previous record is not known: file ", number_of_file,
+           " of process ", process_number,
+           known ? " ends past 64 bits" : " is not among the last 32 files of the process");
     if (!has_length && !known)
-      refuse("the record leaves out its length, and there is no earlier record of file ", number_of_file,
-             " of process ", process_number, " to take it from");
+      fail("the record leaves out its length, and there is no earlier record of file ", number_of_file, " of process ",
+           process_number, " to take it from");
     const std::int64_t length = has_length ? scaled(length_field, length_unit, "length") : file.length;
     if (!has_operation && !known && process.dropped)
-      refuse("the record leaves out its operationId, and file ", number_of_file, " of process ", process_number,
-             " is not among the last 32 files of the process");
+      fail("the record leaves out its operationId, and file ", number_of_file, " of process ", process_number,
+           " is not among the last 32 files of the process");
     const std::uint64_t operation = has_operation ? operation_field : file.operation;
 
     if (!process.has_record) tell_process(process_number);
@@ -175,7 +175,7 @@ class Reader1992 : public LineReader {
   /// A time of a comment, which may be negative or not known.
   std::int64_t ticks(std::int64_t value) const {
     std::int64_t product = 0;
-    if (__builtin_mul_overflow(value, dialect_.tick, &product)) refuse("the time ", value, " is past 64 bits");
+    if (__builtin_mul_overflow(value, dialect_.tick, &product)) fail("the time ", value, " is past 64 bits");
     return product;
   }
   std::int64_t ticks_or_unknown(std::int64_t value) const { return value == kUnknown ? kUnknown : ticks(value); }
@@ -207,7 +207,7 @@ class Reader1992 : public LineReader {
     } else if (keyword != "plait-1992") {
       good = take_comment_of_ours(keyword, pairs) != Remarked::kWrong;
     }
-    if (!good) refuse("the comment '", keyword, "' cannot be understood: ", text.substr(0, 200));
+    if (!good) fail("the comment '", keyword, "' cannot be understood: ", text.substr(0, 200));
     return false;
   }
 

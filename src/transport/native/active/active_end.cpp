@@ -203,8 +203,8 @@ void ActiveEnd::answer(const Arrival& arrival, std::span<const std::byte> data, 
   sent();
 }
 
-void ActiveEnd::refuse(const Arrival& arrival, const CallFailure& failure) {
-  if (const auto callee = callee_of(arrival.from)) callee->refuse(arrival.id, failure);
+void ActiveEnd::reject(const Arrival& arrival, const CallFailure& failure) {
+  if (const auto callee = callee_of(arrival.from)) callee->reject(arrival.id, failure);
 }
 
 }  // namespace plait::transport::native

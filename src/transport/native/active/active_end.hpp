@@ -42,7 +42,7 @@ class ActiveEnd : public Active, public PeerEvents {
   void look_until(base::FunctionRef<bool()> done) override;
   void take(const Arrival& arrival, std::span<std::byte> into, std::function<void(bool)> done) override;
   void answer(const Arrival& arrival, std::span<const std::byte> data, std::function<void()> sent) override;
-  void refuse(const Arrival& arrival, const CallFailure& failure) override;
+  void reject(const Arrival& arrival, const CallFailure& failure) override;
   void stop() noexcept override;
   /// Of all ends of this process, where the program ends.
   static void stop_all();

@@ -38,7 +38,7 @@ class Callee : public EventHandler, private FrameTaker, public std::enable_share
 
   void take(std::span<std::byte> into, std::function<void(bool)> done);
   void answer(std::uint64_t call, std::span<const std::byte> data, std::function<void()> sent);
-  void refuse(std::uint64_t call, const CallFailure& failure);
+  void reject(std::uint64_t call, const CallFailure& failure);
   void tell_loss(int lost);
   bool is_silent() const { return connection_->is_silent(); }
   bool far() const { return !connection_->near(); }

@@ -50,7 +50,7 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(' ') - first + 1);
 }
 
-[[noreturn]] void refuse_choice(std::string_view choice, const std::vector<host::Interface>& all) {
+[[noreturn]] void throw_unknown_network(std::string_view choice, const std::vector<host::Interface>& all) {
   std::string there;
   for (const host::Interface& one : all) {
     if (!there.empty()) there += ", ";
@@ -84,7 +84,7 @@ std::vector<host::NetworkAddress> choose_addresses(const std::vector<host::Inter
     const auto network = parse_network(word);
     const bool any = network ? choose([&](const host::Interface& one) { return network->has(one.address); })
                              : choose([&](const host::Interface& one) { return one.name == word; });
-    if (!any) refuse_choice(word, all);
+    if (!any) throw_unknown_network(word, all);
   }
   return found;
 }

@@ -25,7 +25,7 @@ bool answer(int socket, std::span<const std::byte> bytes) {
 bool Strangers::make_room(Clock::time_point now) {
   if (all_.size() < most_) return true;
   if (now < room_from()) return false;
-  refuse(all_.begin());
+  reject(all_.begin());
   return true;
 }
 
@@ -46,14 +46,14 @@ Strangers::Outcome Strangers::hear(std::uint64_t id) {
     const ssize_t got = ::recv(socket.number(), room.data(), room.size(), MSG_DONTWAIT);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return Outcome::kWaits;
-    const auto step = got > 0 ? greeting.took(static_cast<std::size_t>(got)) : Greeting::Step::kRefuse;
+    const auto step = got > 0 ? greeting.took(static_cast<std::size_t>(got)) : Greeting::Step::kFail;
     if (step == Greeting::Step::kProved && answer(socket.number(), std::as_bytes(std::span(kAcceptance))))
       return Outcome::kProved;
     const bool told = step == Greeting::Step::kAnswer || step == Greeting::Step::kTell
                           ? answer(socket.number(), greeting.answer())
                           : step == Greeting::Step::kMore;
     if (told && step != Greeting::Step::kTell) continue;
-    refuse(found);
+    reject(found);
     return Outcome::kRefused;
   }
 }
@@ -61,14 +61,14 @@ Strangers::Outcome Strangers::hear(std::uint64_t id) {
 Strangers::Stranger Strangers::take(std::uint64_t id) { return std::move(all_.extract(id).mapped()); }
 
 void Strangers::expire(Clock::time_point now) {
-  while (!all_.empty() && all_.begin()->second.since + hello_ <= now) refuse(all_.begin());
+  while (!all_.empty() && all_.begin()->second.since + hello_ <= now) reject(all_.begin());
 }
 
 Clock::time_point Strangers::limit() const {
   return all_.empty() ? Clock::time_point::max() : all_.begin()->second.since + hello_;
 }
 
-void Strangers::refuse(std::map<std::uint64_t, Stranger>::iterator one) {
+void Strangers::reject(std::map<std::uint64_t, Stranger>::iterator one) {
   all_.erase(one);
   ++refused_;
 }

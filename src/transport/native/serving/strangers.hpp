@@ -48,7 +48,7 @@ class Strangers {
   void clear() { all_.clear(); }
 
  private:
-  void refuse(std::map<std::uint64_t, Stranger>::iterator one);
+  void reject(std::map<std::uint64_t, Stranger>::iterator one);
 
   const Key key_;
   const std::size_t most_;

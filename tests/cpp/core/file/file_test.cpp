@@ -178,7 +178,7 @@ TEST_F(Files, ACallOnAClosedFileIsRefused) {
   expect_refused([&] { file.read(layout, mutable_parts(locals)); }, "is closed");
   expect_refused([&] { file.write(layout, const_parts(locals)); }, "is closed");
   expect_refused([&] { file.start_read(layout, mutable_parts(locals)).wait(); }, "is closed");
-  expect_refused([&] { file.refuse("anything"); }, "is closed");
+  expect_refused([&] { file.fail("anything"); }, "is closed");
   expect_refused([&] { static_cast<void>(file.explain(layout)); }, "is closed");
 }
 
@@ -197,7 +197,7 @@ TEST_F(Files, PartsThatDoNotFitAreRefused) {
   const Layout small({8, 5}, {Distribution::block_of(), {}}, {2});
   expect_refused([&] { file.read(small, mutable_parts(locals)); }, "8x5");
   expect_refused([&] { file.read(small, mutable_parts(locals), {{0, 8, 1, false}, {0, 7, 1, false}}); }, "");
-  expect_refused([&] { file.refuse("my own words"); }, "my own words");
+  expect_refused([&] { file.fail("my own words"); }, "my own words");
   EXPECT_NO_THROW(file.read(layout, mutable_parts(locals)));
 }
 

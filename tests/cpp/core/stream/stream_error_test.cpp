@@ -42,7 +42,7 @@ TEST_F(StreamErrors, ArgumentsAreChecked) {
       if (mode != StreamMode::kShared) {  // where another rank may be further
         EXPECT_EQ(stream.tell(), 0);
       }
-      expect_refused([&] { stream.refuse("my own words"); }, "my own words");
+      expect_refused([&] { stream.fail("my own words"); }, "my own words");
       stream.seek(20);
       EXPECT_EQ(stream.read(bytes(some), 4), 0);
       file.close();
@@ -73,7 +73,7 @@ TEST_F(StreamErrors, AMistakeOfOneRankIsRefusedOnAll) {
         expect_refused([&] { stream.read(bytes(some), wrong ? -1 : 2); }, "-1 elements cannot be read");
         expect_refused([&] { wrong ? stream.seek(30) : stream.seek(3); }, "element 30 is not in the array");
         expect_refused([&] { stream.seek(wrong ? 2 : 3); }, "the ranks of a collective call differ");
-        expect_refused([&] { wrong ? stream.refuse("a bad array") : (void)stream.read(bytes(some), 2); },
+        expect_refused([&] { wrong ? stream.fail("a bad array") : (void)stream.read(bytes(some), 2); },
                        "a bad array (on rank 1)");
         if (wrong) stream.close();
         expect_refused([&] { stream.read(bytes(some), 2); }, "is closed; open another one (on rank 1)");

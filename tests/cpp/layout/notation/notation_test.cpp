@@ -50,43 +50,43 @@ TEST(Notation, PartsThatMayBeLeftOut) {
 }
 
 TEST(Notation, SaysWhereItStumbles) {
-  const auto refuse = [](const char* text, const std::string& part) {
+  const auto expect_error = [](const char* text, const std::string& part) {
     SCOPED_TRACE(text);
     expect_refused([&] { (void)Layout::parse(text); }, part);
   };
-  refuse("", "position 1: found the end of the text, expected a shape such as 8x12, or '('");
-  refuse("8x12", "position 5: found the end of the text, expected '(' before the distributions");
-  refuse("8x (block)", "position 4: found \"(\", expected the size of a dimension");
-  refuse("8xx (block)", "position 3: found \"x\"");
-  refuse("huge (block)", "position 1: found \"huge\", expected a shape such as 8x12");
-  refuse("8x12 (block, rows) onto (2, 2)",
-         "position 14: found \"rows\", expected *, block, block(m), balanced, cyclic");
-  refuse("8x12 (block, ) onto (2, 2)", "position 14: found \")\"");
-  refuse("8x12 (block cyclic)", "position 13: found \"cyclic\", expected ',' or ')'");
-  refuse("8x12 (block, cyclic", "position 20: found the end of the text, expected ',' or ')'");
-  refuse("8 (cyclic(0)) onto (2)", "position 11: found \"0\", expected a block size of 1 or more");
-  refuse("8 (cyclic(-1)) onto (2)", "position 11: found \"-\", expected a block size of 1 or more");
-  refuse("8 (block()) onto (2)", "position 10: found \")\", expected a block size");
-  refuse("8 (block(2) onto (2)", "position 13: found \"onto\"");
-  refuse("8 (block(2, 3)) onto (2)", "position 11: found \",\", expected ')'");
-  refuse("8 (balanced(2)) onto (2)", "position 12: found \"(\"");
-  refuse("8 (gen_block) onto (2)", "position 13: found \")\", expected '(' before the block sizes");
-  refuse("8 (gen_block(3 5)) onto (2)", "position 16: found \"5\"");
-  refuse("8 (block) onto (x)", "position 17: found \"x\", expected a grid extent");
-  refuse("8 (block) onto", "position 15: found the end of the text, expected a grid such as (2, 2)");
-  refuse("8 (block) onto (2) onto (2)", "position 20: found \"onto\", expected onto (grid), ranks=");
-  refuse("8 (block) onto (2) halo=1", "position 25: found \"1\"");
-  refuse("8 (block) onto (2) ranks", "position 25: found the end of the text, expected '='");
-  refuse("8 (block) onto (2) ranks=X", "position 26: found \"X\", expected C or F");
-  refuse("8 (block) onto (2) order=C order=F", "each at most once");
-  refuse("8 (block) onto (2))", "position 19: found \")\"");
-  refuse("99999999999999999999 (block) onto (2)",
-         "position 1: found \"99999999999999999999\", expected a number below 2^63");
-  refuse("8 (cyclic(9223372036854775808)) onto (2)", "expected a number below 2^63");
-  refuse("(block) onto (2)", "no shape; put it in front");
-  refuse("8 (block)", "has no grid; add one");
-  refuse("-8 (block) onto (2)", "negative size -8");
-  refuse("8 (block, block) onto (2, 2)", "the shape 8 has 1 dimension, but the number of distributions is 2");
+  expect_error("", "position 1: found the end of the text, expected a shape such as 8x12, or '('");
+  expect_error("8x12", "position 5: found the end of the text, expected '(' before the distributions");
+  expect_error("8x (block)", "position 4: found \"(\", expected the size of a dimension");
+  expect_error("8xx (block)", "position 3: found \"x\"");
+  expect_error("huge (block)", "position 1: found \"huge\", expected a shape such as 8x12");
+  expect_error("8x12 (block, rows) onto (2, 2)",
+               "position 14: found \"rows\", expected *, block, block(m), balanced, cyclic");
+  expect_error("8x12 (block, ) onto (2, 2)", "position 14: found \")\"");
+  expect_error("8x12 (block cyclic)", "position 13: found \"cyclic\", expected ',' or ')'");
+  expect_error("8x12 (block, cyclic", "position 20: found the end of the text, expected ',' or ')'");
+  expect_error("8 (cyclic(0)) onto (2)", "position 11: found \"0\", expected a block size of 1 or more");
+  expect_error("8 (cyclic(-1)) onto (2)", "position 11: found \"-\", expected a block size of 1 or more");
+  expect_error("8 (block()) onto (2)", "position 10: found \")\", expected a block size");
+  expect_error("8 (block(2) onto (2)", "position 13: found \"onto\"");
+  expect_error("8 (block(2, 3)) onto (2)", "position 11: found \",\", expected ')'");
+  expect_error("8 (balanced(2)) onto (2)", "position 12: found \"(\"");
+  expect_error("8 (gen_block) onto (2)", "position 13: found \")\", expected '(' before the block sizes");
+  expect_error("8 (gen_block(3 5)) onto (2)", "position 16: found \"5\"");
+  expect_error("8 (block) onto (x)", "position 17: found \"x\", expected a grid extent");
+  expect_error("8 (block) onto", "position 15: found the end of the text, expected a grid such as (2, 2)");
+  expect_error("8 (block) onto (2) onto (2)", "position 20: found \"onto\", expected onto (grid), ranks=");
+  expect_error("8 (block) onto (2) halo=1", "position 25: found \"1\"");
+  expect_error("8 (block) onto (2) ranks", "position 25: found the end of the text, expected '='");
+  expect_error("8 (block) onto (2) ranks=X", "position 26: found \"X\", expected C or F");
+  expect_error("8 (block) onto (2) order=C order=F", "each at most once");
+  expect_error("8 (block) onto (2))", "position 19: found \")\"");
+  expect_error("99999999999999999999 (block) onto (2)",
+               "position 1: found \"99999999999999999999\", expected a number below 2^63");
+  expect_error("8 (cyclic(9223372036854775808)) onto (2)", "expected a number below 2^63");
+  expect_error("(block) onto (2)", "no shape; put it in front");
+  expect_error("8 (block)", "has no grid; add one");
+  expect_error("-8 (block) onto (2)", "negative size -8");
+  expect_error("8 (block, block) onto (2, 2)", "the shape 8 has 1 dimension, but the number of distributions is 2");
   expect_refused([] { (void)Layout::parse("8x12 (*, *)", {8, 11}); }, "is of an array 8x12, but the array is 8x11");
 }
 

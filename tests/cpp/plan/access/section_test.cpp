@@ -144,19 +144,19 @@ TEST(Section, BoxesOfEveryRange) {
 }
 
 TEST(Section, SaysWhatIsWrong) {
-  const auto refuse = [](const Region& region, const std::string& part) {
+  const auto expect_error = [](const Region& region, const std::string& part) {
     expect_refused([&] { Section({10, 6}, Order::kC, region); }, part);
   };
-  refuse({{0, 10, 1, false}}, "the region [0:10] has 1 dimensions, but the array 10x6 has 2");
-  refuse({{0, 11, 1, false}, {0, 6, 1, false}},
-         "region, dimension 0: start 0, count 11, step 1, but the dimension has 10");
-  refuse({{0, 10, 1, false}, {0, 3, 3, false}}, "dimension 1: start 0, count 3, step 3");
-  refuse({{0, 10, 1, false}, {6, 1, 1, true}}, "dimension 1: start 6, count 1");
-  refuse({{0, 10, 0, false}, {0, 6, 1, false}}, "the step is 0");
-  refuse({{-1, 2, 1, false}, {0, 6, 1, false}}, "start -1, count 2");
-  refuse({{0, -2, 1, false}, {0, 6, 1, false}}, "start 0, count -2");
-  refuse({{0, 2, 1, true}, {0, 6, 1, false}}, "a single index with a count other than 1");
-  refuse({{0, INT64_MAX, INT64_MAX, false}, {0, 6, 1, false}}, "dimension 0");
+  expect_error({{0, 10, 1, false}}, "the region [0:10] has 1 dimensions, but the array 10x6 has 2");
+  expect_error({{0, 11, 1, false}, {0, 6, 1, false}},
+               "region, dimension 0: start 0, count 11, step 1, but the dimension has 10");
+  expect_error({{0, 10, 1, false}, {0, 3, 3, false}}, "dimension 1: start 0, count 3, step 3");
+  expect_error({{0, 10, 1, false}, {6, 1, 1, true}}, "dimension 1: start 6, count 1");
+  expect_error({{0, 10, 0, false}, {0, 6, 1, false}}, "the step is 0");
+  expect_error({{-1, 2, 1, false}, {0, 6, 1, false}}, "start -1, count 2");
+  expect_error({{0, -2, 1, false}, {0, 6, 1, false}}, "start 0, count -2");
+  expect_error({{0, 2, 1, true}, {0, 6, 1, false}}, "a single index with a count other than 1");
+  expect_error({{0, INT64_MAX, INT64_MAX, false}, {0, 6, 1, false}}, "dimension 0");
 }
 
 TEST(Section, HugeNumbersDoNotOverflow) {

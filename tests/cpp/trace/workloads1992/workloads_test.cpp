@@ -222,7 +222,7 @@ TEST(WorkloadTest, NamesOfTracesOpenThem) {
   EXPECT_EQ(sum(*named).first, sum(*made).first);
 }
 
-TEST(WorkloadTest, RefuseWhatCannotBe) {
+TEST(WorkloadTest, RejectWhatCannotBe) {
   const auto message = [](const std::string& name) -> std::string {
     try {
       plait::trace::open_trace(name);

@@ -89,7 +89,7 @@ def own_loader() -> bytes:
 
 @pytest.mark.parametrize("name", ["odd-loader.so.1", "ld-linux-x86-64.so.2"])
 @pytest.mark.parametrize("child", [False, True])
-def test_a_loader_that_may_refuse_the_library_is_not_asked_to_load_it(tmp_path: Path, name: str, child: bool) -> None:
+def test_a_loader_that_may_reject_the_library_is_not_asked_to_load_it(tmp_path: Path, name: str, child: bool) -> None:
     loader = tmp_path / name
     loader.write_bytes(re.sub(rb"release version 2\.\d\d", b"release version 2.17", own_loader()))
     loader.chmod(0o755)

@@ -71,7 +71,7 @@ class Echo : public CallService {
   static std::size_t room_of(const Arrival& arrival) { return static_cast<std::size_t>(arrival.room_bytes); }
   static std::byte byte_of(const Arrival& arrival) { return arrival.head[0]; }
   void answer(Active& active, const Arrival& arrival, const std::shared_ptr<Bytes>& body) {
-    if (byte_of(arrival) == std::byte{9}) return active.refuse(arrival, {ErrorKind::kSystem, EBADF, "not here"});
+    if (byte_of(arrival) == std::byte{9}) return active.reject(arrival, {ErrorKind::kSystem, EBADF, "not here"});
     body->resize(room_of(arrival));
     ++unsent;
     active.answer(arrival, *body, [this, body] { --unsent; });
