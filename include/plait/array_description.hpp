@@ -17,10 +17,12 @@ struct ArrayAttribute {
   std::string name;
   /// The type of its numbers as .npy files spell it (`<f4`); kTexts; or kJson.
   std::string dtype;
-  Extents shape{};                   ///< of its values, the last dimension fastest; empty: there is one
-  std::vector<std::byte> values{};   ///< numbers
-  std::vector<std::string> texts{};  ///< texts in UTF-8; of kJson one, as JSON spells it
-  /// Why its value cannot be read; empty: it can.
+  /// The shape of its values, the last dimension fastest; it is empty if there is one value.
+  Extents shape{};
+  std::vector<std::byte> values{};  ///< the numbers
+  /// The texts in UTF-8; a kJson attribute has one, which is JSON.
+  std::vector<std::string> texts{};
+  /// The reason why the value cannot be read; it is empty if the value can be read.
   std::string refused{};
 
   static constexpr const char* kTexts = "text";
@@ -50,15 +52,15 @@ struct GroupDimension {
 struct GroupAttributes {
   std::string group;  ///< its path, without a slash in front
   ArrayAttributes attributes;
-  /// Those that a file defines in this group, in its order, without those of the groups above; new files define
-  /// dimensions by the names that their arrays have for them.
+  /// The dimensions that a file defines in this group, in its order, without those of the groups above.  New files take
+  /// them from the dimension names of their arrays.
   std::vector<GroupDimension> dimensions{};
 };
 
 /// The shape and element type of an array in a file.
 struct ArrayType {
   Extents shape;
-  /// The type of an element as .npy files spell it (`<f8`), or empty where only its size is known.
+  /// The type of an element as .npy files spell it (`<f8`); it is empty if only the size is known.
   std::string dtype;
   std::int64_t element_bytes = 0;
   Order order = Order::kC;
@@ -66,22 +68,23 @@ struct ArrayType {
 
 /// The properties of an array apart from its type: how a file stores the array, and what it means.
 struct ArrayProperties {
-  /// Formats that keep an array in chunks, such as Zarr: the shape of a chunk, one number of 1 or more for each dimension.
-  /// Not given for a new array: chunks of about 8 MiB that are contiguous in the array's order, as far as can be.
-  /// Empty, for HDF5: the array is kept in one piece, whatever its fill value; elements that are not written are 0 then.
-  /// An existing array without chunks has no value here.
+  /// The shape of a chunk in formats such as Zarr, one number of 1 or more for each dimension.  A new array without it
+  /// gets chunks of about 8 MiB, contiguous in the array's order if possible.  If it is empty, HDF5 stores the array
+  /// contiguously, whatever its fill value; elements that are not written are 0 then.  An existing array without chunks
+  /// has no value here.
   std::optional<Extents> chunk{};
-  /// The shape of a shard, a file that holds many chunks; each size is a multiple of the chunk's.  Not given: none.
+  /// The shape of a shard, a file that holds many chunks; each size is a multiple of the chunk's.  Arrays without
+  /// shards have no value here.
   std::optional<Extents> shard{};
-  /// How each chunk is compressed: `none`, `zstd:3`, `gzip:5`, with a level or without one.  Empty: not at all.
+  /// The codec of each chunk: `none`, `zstd:3`, `gzip:5`, with a level or without one.  Empty means `none`.
   std::string codec{};
-  /// The value of elements that are not written, as JSON spells it: `0`, `1.5`, `NaN`, `-Infinity`, `true`, `[0, 1]` of a
-  /// complex type.  Empty: zero.
+  /// The value of elements that are not written, as JSON spells it: `0`, `1.5`, `NaN`, `-Infinity`, `true`, `[0, 1]` of
+  /// a complex type.  Empty means zero.
   std::string fill_value{};
-  /// The names of the dimensions, one for each; empty: they have none.
+  /// The names of the dimensions, one for each; the list is empty if they have no names.
   std::vector<std::string> dimension_names{};
-  /// The numbers of the dimensions that other programs may extend, ascending, of HDF5 and netCDF-4 files, where the array
-  /// lies in chunks then.  In Zarr every dimension may be extended, so nothing is kept there.
+  /// The numbers of the unlimited dimensions, ascending, in HDF5 and netCDF-4 files, which store such arrays in chunks.
+  /// In Zarr every dimension may be extended, so the list is empty there.
   std::vector<std::int64_t> unlimited{};
   ArrayAttributes attributes{};
 

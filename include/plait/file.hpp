@@ -46,7 +46,7 @@ class Request {
   explicit Request(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
   /// Waits for the access.  errors  What the blocking call would throw, each time it is called.
   void wait();
-  /// Whether wait() would return at once.
+  /// Returns true if wait() would return at once.
   bool test() const;
 
  private:
@@ -93,14 +93,14 @@ class File {
   const std::string& path() const;
   Mode mode() const;
   const ArrayType& type() const;
-  /// The shape of the chunks that the array lies in, as in Zarr's formats; empty: it lies in one piece.
+  /// Returns the shape of the chunks that the array is stored in, as in Zarr; it is empty if the array has no chunks.
   const Extents& chunk() const;
-  /// Those of the array; none in formats that have none.
+  /// Returns the attributes of the array; there are none in formats without attributes.
   const ArrayAttributes& attributes() const;
-  /// Mode `r+` of HDF5, netCDF-4 and Zarr: gives the array an attribute, or another value to one that it has, or removes
-  /// one.  attributes() has it at once; the file has all changes when it is closed, after those of elements.  Collective.
-  /// errors  kArgument: a value that the format does not keep; a format or a mode in which attributes do not change;
-  ///         there is none of that name to remove.
+  /// Sets or removes an attribute of the array in mode `r+` of HDF5, netCDF-4 and Zarr.  attributes() changes at once;
+  /// the file changes when it is closed, after the elements.  Collective.
+  /// errors  kArgument: the format cannot store the value; attributes do not change in this format or mode; the
+  ///         attribute to remove does not exist.
   void set_attribute(const ArrayAttribute& attribute);
   void remove_attribute(const std::string& name);
 
@@ -111,11 +111,11 @@ class File {
   ///         failed.  The contents of the parts are undefined after either.
   void read(const Layout& layout, std::span<const MutablePart> parts, const Region& region = {},
             bool fill_halo = false);
-  /// The reverse.  A failed write in mode `w` discards the new file.
+  /// Writes the elements that the ranks own to the region.  A failed write in mode `w` discards the new file.
   void write(const Layout& layout, std::span<const ConstPart> parts, const Region& region = {});
 
-  /// Nonblocking versions: a thread of this File carries the accesses out in order.  With MPI that thread may call MPI
-  /// as well, so initialise MPI with MPI_THREAD_MULTIPLE.
+  /// Start an access and return at once.  A thread of this File carries the accesses out in order.  With MPI that
+  /// thread may call MPI as well, so initialise MPI with MPI_THREAD_MULTIPLE.
   Request start_read(const Layout& layout, std::vector<MutablePart> parts, const Region& region = {},
                      bool fill_halo = false);
   Request start_write(const Layout& layout, std::vector<ConstPart> parts, const Region& region = {});
@@ -139,7 +139,7 @@ class File {
   /// the queue.  Collective.
   /// errors  kArgument: no step has begun.  kSystem: a write to the step has failed; the readers do not get it.
   void end_step();
-  /// The step that began last.
+  /// Returns the step that began last.
   const Step& step() const;
   /// Makes the following accesses refer to the array `name` of the step; before the first such call that is `data`.  A
   /// writer must pass the array's `type` when it selects a name for the first time; a reader learns it from type().
@@ -157,15 +157,15 @@ class File {
                       bool fill_halo = false) const;
   AccessTimes last_times() const;
 
-  /// Makes what was written so far durable, under whatever name it has yet.  Collective.  errors  kSystem.
+  /// Makes what was written so far durable, also under its temporary name.  Collective.  errors  kSystem.
   void sync();
-  /// Mode `w`, rank 0: whether this File goes on with what an earlier program left, and the path of what is unfinished;
-  /// else no and empty.
+  /// Returns true on rank 0 if this File, in mode `w`, continues what an earlier program left.
   bool continued() const;
+  /// Returns the path of the unfinished file on rank 0 in mode `w`; else an empty text.
   std::string unfinished_path() const;
 
-  /// Mode `w`: syncs the new file and gives it its name.  Otherwise syncs what was written in place.  Waits for what
-  /// was started on the File's streams (plait/stream.hpp) and closes them.
+  /// Syncs the file, and gives a new one its name.  Waits for accesses of the File's streams (plait/stream.hpp) and
+  /// closes the streams.
   /// errors  kSystem; the error of a started write that failed and was not waited for, which leaves the file as it was
   ///         before; the error of a part of a new file that a stream of any rank could not write: the file is
   ///         discarded.

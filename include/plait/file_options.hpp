@@ -11,40 +11,51 @@
 
 namespace plait {
 
+/// The mode in which a file is opened.
 enum class Mode : std::uint8_t {
-  kRead,      ///< `r`
-  kWrite,     ///< `w`: a new file, which appears whole when the File is closed, or not at all
-  kReadWrite  ///< `r+`: parts of an existing array, in place; packed HDF5 datasets change when the File is closed
+  kRead,  ///< `r`: reads an existing file
+  /// `w`: writes a new file.  It appears as a whole when the File is closed, or not at all.
+  kWrite,
+  /// `r+`: changes parts of an existing array in place.  Compressed HDF5 datasets change when the File is closed.
+  kReadWrite
 };
 
-/// The properties are those of the one array of a new file, and the defaults of `arrays`.
+/// The options of File::open().  The properties are those of the one array of a new file, and the defaults of `arrays`.
 struct FileOptions : ArrayProperties {
-  /// What the array is: needed for raw files and in mode `w`; checked against a .npy file's own header otherwise.
+  /// The shape of the array.  Raw files and mode `w` need shape and dtype; they must agree with a file that states
+  /// them.
   std::optional<Extents> shape;
+  /// The type of an element as .npy files spell it.
   std::optional<std::string> dtype;
-  /// Needed with a dtype that is not a simple .npy spelling; 0: derived from dtype.  Checked if the file states it.
+  /// The bytes of an element; 0 derives them from dtype.  A dtype that is no simple .npy spelling needs them.  They
+  /// must agree with a file that states them.
   std::int64_t element_bytes = 0;
-  std::optional<Order> order;  ///< of the array in the file; default C; a .npy file states its own
-  std::int64_t offset = 0;     ///< raw files: where the array begins, in bytes
-  /// The raw file holds several arrays, one after the other; File::select() chooses one of them at a time.  The file
-  /// may be longer than this array, and writing extends it.  Of a pipe each step may then be another array.
+  /// The order of the array in the file, C by default.  A .npy file states its own.
+  std::optional<Order> order;
+  /// The byte at which the array of a raw file begins.
+  std::int64_t offset = 0;
+  /// True if the raw file holds several arrays, one after the other.  File::select() chooses one of them at a time.
+  /// The file may be longer than this array, and writing extends it.  Each step of a pipe may then hold another array.
   bool several = false;
-  /// Mode `w` of formats whose files hold arrays under names: what the new file is to hold, instead of the one array
-  /// that shape, dtype and order describe.  The first one is selected; File::select_variable() selects another.
+  /// The arrays of a new file, for formats that hold arrays under names.  They replace the one array that shape, dtype
+  /// and order describe.  The file is opened with the first one; File::select_variable() selects another.
   std::vector<ArrayDescription> arrays{};
-  /// Mode `w`: what is written stays when the File is not closed, or its program is killed, under a temporary name beside
-  /// `path`, and no other program may write that name so meanwhile.  For ordinary files, folders and striped files.
+  /// True if a new file stays under a temporary name beside `path` when the File is not closed or the program is
+  /// killed.  No other program may write the same name meanwhile.  Ordinary files, folders and striped files can stay.
   bool keeps_unfinished = false;
-  /// The same, going on with what an earlier program has left so, where that has the same size and the same head.
-  /// Elements that were being written when it ended have any values, and of chunks that were, a reader may find damaged
-  /// ones: write all of these again.
+  /// True if a new file continues what an earlier program left under the temporary name, if that has the same size and
+  /// header.  Elements that were being written when that program ended have any values, and their chunks may be
+  /// damaged; write all of them again.
   bool continues = false;
-  /// Mode `w` of formats that have groups: their attributes.  Groups that are named are made.
+  /// The groups of a new file with their attributes, for formats that have groups.  Groups that do not exist are made.
   std::vector<GroupAttributes> groups{};
-  /// Staging memory of a rank in bytes; 0: PLAIT_MEMORY from the environment of rank 0, or 32 MiB.
+  /// The staging memory of a rank in bytes; 0 takes PLAIT_MEMORY from the environment of rank 0, or else 32 MiB.
   std::int64_t memory = 0;
-  std::string strategy;      ///< "", "direct" or "two-phase"; "": PLAIT_STRATEGY of rank 0, or automatic
-  std::int64_t readers = 0;  ///< ranks that access the store in two-phase accesses; 0: chosen by the library
+  /// The strategy, "direct" or "two-phase".  An empty text takes PLAIT_STRATEGY from the environment of rank 0, or else
+  /// lets the library choose.
+  std::string strategy;
+  /// The number of ranks that access the store in two-phase accesses; 0 lets the library choose.
+  std::int64_t readers = 0;
 };
 
 }  // namespace plait
