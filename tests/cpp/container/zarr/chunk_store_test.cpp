@@ -246,8 +246,16 @@ TEST_P(ChunksInObjects, ReadersTakeWhatIsThereNow) {
   }
 }
 
-TEST_P(ChunksInObjects, ChunksAreReadByOneRequestEach) {
-  if (kind_ == Kind::kFolder) GTEST_SKIP() << "a folder counts no requests";
+/// Object stores in memory count requests, folders do not.
+class ChunksInMemory : public ChunksInObjects {};
+
+INSTANTIATE_TEST_SUITE_P(Kinds, ChunksInMemory,
+                         testing::Combine(testing::Values(Kind::kMemory, Kind::kMemoryInPlace),
+                                          testing::Values(Stored::kPlain, Stored::kPacked, Stored::kPlainShards,
+                                                          Stored::kPackedShards)),
+                         name_of);
+
+TEST_P(ChunksInMemory, ChunksAreReadByOneRequestEach) {
   make();
   const auto store = opened(false);
   const auto requests = [&](std::int64_t offset, std::size_t count) {
