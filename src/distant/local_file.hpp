@@ -31,7 +31,7 @@ class LocalFile {
   const std::string& path() const { return path_; }
   FileIdentity identity() const;
   /// What tells it apart on all hosts that see it.
-  store::posix::Identity identity_anywhere() const { return store::posix::identity_of(file_.number(), where_); }
+  store::Identity identity_anywhere() const { return store::posix::identity_of(file_.number(), where_); }
 
   void read(std::int64_t offset, std::span<std::byte> into) const;
   /// Puts zeros for what is behind the end of the file.

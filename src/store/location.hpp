@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "store/posix/identity.hpp"
+#include "store/identity.hpp"
 #include "store/store.hpp"
 
 namespace plait::store {
@@ -15,7 +15,7 @@ struct Location {
   std::string path;     ///< absolute: processes may stand in different folders
   std::string details;  ///< what else its driver has to say
   /// The files that hold the bytes, as the one who found them has them open; empty: new ones, which nobody replaces.
-  std::vector<posix::Identity> files;
+  std::vector<Identity> files;
 };
 
 template <class Codec>
@@ -36,8 +36,8 @@ inline constexpr int kMostSameAttempts = 20;
 
 /// errors  kSystem, ESTALE: the files that this process has open are not those that another one found, because they
 ///         have been replaced, or because another host has others under the name.  `shown` is the name for errors.
-void expect_same_files(const Location& expected, const std::vector<posix::Identity>& found, const std::string& shown);
+void expect_same_files(const Location& expected, const std::vector<Identity>& found, const std::string& shown);
 /// Whether files may be those of a location, which have been written since.
-bool may_be_same_files(const Location& opened, const std::vector<posix::Identity>& found);
+bool may_be_same_files(const Location& opened, const std::vector<Identity>& found);
 
 }  // namespace plait::store

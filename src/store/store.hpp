@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "store/posix/identity.hpp"
+#include "store/identity.hpp"
 
 namespace plait::store {
 
@@ -63,7 +63,7 @@ class Store {
   /// kept.
   virtual void forget() noexcept {}
   /// The ordinary file that has these bytes at the same offsets, under name(); empty: there is none.  errors  kSystem.
-  virtual std::optional<posix::Identity> file_identity() const { return {}; }
+  virtual std::optional<Identity> file_identity() const { return {}; }
   /// Returns once all completed writes survive a loss of power.
   virtual void sync() = 0;
 

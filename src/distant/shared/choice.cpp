@@ -101,7 +101,7 @@ std::vector<int> servers_of(const Candidate& file, std::size_t ranks) {
 Choice choose(const std::string& path, SharedFilePlace place, const std::vector<Sight>& sights) {
   const auto other = std::ranges::find_if(sights, [&](const Sight& sight) {
     const auto& first = sights.front().plain;
-    return sight.plain.has_value() != first.has_value() || (first && !store::posix::same_file(*sight.plain, *first));
+    return sight.plain.has_value() != first.has_value() || (first && !store::same_file(*sight.plain, *first));
   });
   const bool alike = other == sights.end();
   const bool anywhere = std::ranges::any_of(sights, [](const Sight& sight) { return sight.plain.has_value(); });

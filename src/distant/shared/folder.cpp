@@ -20,6 +20,7 @@
 #include "distant/local_file.hpp"
 #include "plait/error.hpp"
 #include "store/posix/descriptor.hpp"
+#include "store/posix/identity.hpp"
 #include "store/posix/replacement.hpp"
 
 namespace plait::distant::shared {

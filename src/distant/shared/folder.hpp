@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "distant/shared/description.hpp"
+#include "store/identity.hpp"
 #include "store/posix/descriptor.hpp"
-#include "store/posix/identity.hpp"
 
 namespace plait::distant::shared {
 
@@ -27,7 +27,7 @@ void fields(Codec& codec, base::Record<Codec, Seen>& seen) {
 
 /// What one rank sees under a name.
 struct Sight {
-  std::optional<store::posix::Identity> plain;  ///< an ordinary file
+  std::optional<store::Identity> plain;  ///< an ordinary file
   std::vector<Seen> striped;
   bool operator==(const Sight&) const = default;
 };

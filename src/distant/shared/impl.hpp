@@ -64,7 +64,7 @@ class SharedFile::Impl {
   bool make_one(collective::Collective& call);
   void open_one(collective::Collective& call, const std::string& path);
   /// Makes sure that each rank has opened that one file.  errors  kSystem: ESTALE.
-  void expect_one(collective::Collective& call, const store::posix::Identity& file);
+  void expect_one(collective::Collective& call, const store::Identity& file);
   void make_striped(collective::Collective& call);
   void open_existing(collective::Collective& call);
   void open_chosen(collective::Collective& call, const distant::shared::Sight& sight);

@@ -144,10 +144,10 @@ bool SharedFile::Impl::make_one(collective::Collective& call) {
     // What is replaced stays where a rank cannot use the new one.
     call.step([&] { distant::LocalFile(path, DistantMode::kReadWrite, rank_, false); });
     const std::string made = collective::tell(
-        *transport_, [&] { return base::encode(new_one_ ? new_one_->identity() : store::posix::Identity{}); });
+        *transport_, [&] { return base::encode(new_one_ ? new_one_->identity() : store::Identity{}); });
     commit_one(call);
     open_one(call, options_.path);
-    expect_one(call, base::decode<store::posix::Identity>(made, base::kAnotherRank));
+    expect_one(call, base::decode<store::Identity>(made, base::kAnotherRank));
     return true;
   }
   open_one(call, path);
@@ -177,9 +177,9 @@ void SharedFile::Impl::open_one(collective::Collective& call, const std::string&
   syncing_ = std::move(ranks);
 }
 
-void SharedFile::Impl::expect_one(collective::Collective& call, const store::posix::Identity& file) {
+void SharedFile::Impl::expect_one(collective::Collective& call, const store::Identity& file) {
   call.step([&] {
-    if (store::posix::same_file(parts_.direct(0)->identity_anywhere(), file)) return;
+    if (store::same_file(parts_.direct(0)->identity_anywhere(), file)) return;
     base::throw_system_error(ESTALE, "cannot open the shared file ", options_.path, " on rank ", rank_, " (host ",
                              distant::host_name(), "): another program replaces it; open it once that has ended");
   });
@@ -252,7 +252,7 @@ void SharedFile::Impl::open_chosen(collective::Collective& call, const shared::S
   if (choice.one) {
     one_ = true;
     open_one(call, options_.path);
-    expect_one(call, sight.plain.value_or(store::posix::Identity{}));
+    expect_one(call, sight.plain.value_or(store::Identity{}));
   } else {
     id_ = choice.id;
     unit_ = choice.unit;

@@ -40,16 +40,6 @@ Identity identity_of(int file, const std::string& shown) {
   return {numbers_by_itself(file) ? 0 : found.st_ino, birth_of(file), found.st_size, nanoseconds(found.st_mtim)};
 }
 
-bool same_file(const Identity& one, const Identity& other) {
-  if (one.number != other.number) return false;
-  if (one.born != 0 && other.born != 0) return one.born == other.born;
-  return one.bytes == other.bytes && one.changed == other.changed;
-}
-
-bool may_be_same_file(const Identity& one, const Identity& other) {
-  return one.number == other.number && (one.born == 0 || other.born == 0 || one.born == other.born);
-}
-
 void check_not_replaced(int file, const Identity& expected, const std::string& shown) {
   if (!same_file(identity_of(file, shown), expected))
     base::throw_system_error(ESTALE, shown, " has been replaced while it was opened; open it again");

@@ -101,8 +101,8 @@ std::string StripedStore::description() const {
                     components_.size() == 1 ? " disk" : " disks");
 }
 
-std::vector<posix::Identity> StripedStore::identities() const {
-  std::vector<posix::Identity> result;
+std::vector<Identity> StripedStore::identities() const {
+  std::vector<Identity> result;
   for (const auto& component : components_) result.push_back(component->identity());
   return result;
 }

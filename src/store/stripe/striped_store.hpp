@@ -28,7 +28,7 @@ class StripedStore : public Store {
   std::int64_t size() override { return bytes_; }
   bool grows() const override { return false; }
   /// Of its components.  errors  kSystem.
-  std::vector<posix::Identity> identities() const;
+  std::vector<Identity> identities() const;
   /// errors  kSystem, at completion: also segments that lie outside of the file, which has the size that its
   ///         description says.
   std::unique_ptr<Pending> submit_read(std::vector<ReadSegment> segments) override;

@@ -12,6 +12,7 @@
 #include "container/hdf5/changing/journal.hpp"
 #include "container/hdf5/changing/private_image.hpp"
 #include "container/hdf5/file.hpp"
+#include "store/posix/identity.hpp"
 #include "store/posix/temporary.hpp"
 
 namespace plait::container::hdf5 {

@@ -87,7 +87,7 @@ std::vector<std::byte> encode(int file, const std::string& path, const FileChang
     append(bytes, std::span<const std::byte>(change.before));
     append(bytes, std::span<const std::byte>(change.after));
   }
-  const store::posix::Identity identity = store::posix::identity_of(file, path);
+  const store::Identity identity = store::posix::identity_of(file, path);
   Header header{kMagic,
                 static_cast<std::int64_t>(bytes.size()),
                 identity.number,
@@ -103,7 +103,7 @@ std::vector<std::byte> encode(int file, const std::string& path, const FileChang
 }
 
 /// Empty: incomplete, or of a file that has been replaced.
-std::optional<FileChanges> decode(std::span<const std::byte> all, const store::posix::Identity& identity) {
+std::optional<FileChanges> decode(std::span<const std::byte> all, const store::Identity& identity) {
   Header header;
   if (all.size() < sizeof header) return {};
   std::memcpy(&header, all.data(), sizeof header);

@@ -13,6 +13,7 @@
 #include "base/text.hpp"
 #include "plait/error.hpp"
 #include "store/posix/descriptor.hpp"
+#include "store/posix/identity.hpp"
 
 namespace plait::store::folder {
 
@@ -23,7 +24,7 @@ using base::text;
 using posix::PosixStore;
 
 /// Without a value: there is no such folder.
-posix::Identity folder_identity(const std::string& folder) {
+Identity folder_identity(const std::string& folder) {
   try {
     return posix::identity_of(posix::open_file(folder, O_RDONLY | O_DIRECTORY).number(), folder);
   } catch (const Error& error) {
@@ -66,7 +67,7 @@ bool FolderObjects::examine(PosixStore& file, const GetOptions& options, GetResu
     result.bytes = file.size();
     return true;
   }
-  const posix::Identity identity = file.identity();
+  const Identity identity = file.identity();
   result.bytes = identity.bytes;
   result.identity = to_object_identity(identity);
   if (options.if_match != nullptr && result.identity != *options.if_match)
@@ -139,10 +140,10 @@ void FolderObjects::list(const std::string& prefix, ListDepth depth,
 
 void FolderObjects::check() {
   if (sharing_ != Sharing::kShared) return;
-  const posix::Identity now = folder_identity(name());
+  const Identity now = folder_identity(name());
   if (now.number == folder_.number && now.born == folder_.born) return;
   base::throw_system_error(ESTALE, "cannot write ", name(), ": it has been ",
-                           now == posix::Identity{} ? "removed" : "replaced",
+                           now == Identity{} ? "removed" : "replaced",
                            " by another program since it was opened; open it again, and write again");
 }
 

@@ -11,15 +11,15 @@
 #include <string>
 #include <vector>
 
+#include "store/identity.hpp"
 #include "store/objects/folder/changes_folder.hpp"
 #include "store/objects/folder/unsynced_files.hpp"
 #include "store/objects/object_store.hpp"
-#include "store/posix/identity.hpp"
 #include "store/posix/posix_store.hpp"
 
 namespace plait::store::folder {
 
-inline ObjectIdentity to_object_identity(const posix::Identity& file) {
+inline ObjectIdentity to_object_identity(const Identity& file) {
   return {{static_cast<std::int64_t>(file.number), file.born, file.bytes, file.changed}, {}};
 }
 
@@ -65,7 +65,7 @@ class FolderObjects : public ObjectStore {
   void rename(const std::string& made, const std::string& path) const;
 
   Sharing sharing_;
-  posix::Identity folder_;  // in a shared folder
+  Identity folder_;  // in a shared folder
   ChangesFolder changes_;
   UnsyncedFiles unsynced_;
 };

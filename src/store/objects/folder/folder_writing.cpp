@@ -15,6 +15,7 @@
 #include "store/objects/folder/folder_objects.hpp"
 #include "store/posix/byte_lock.hpp"
 #include "store/posix/descriptor.hpp"
+#include "store/posix/identity.hpp"
 #include "store/posix/replacement.hpp"
 #include "store/posix/temporary.hpp"
 

@@ -24,7 +24,7 @@ using plait::distant::shared::parse;
 using plait::distant::shared::recognise;
 using plait::distant::shared::Seen;
 using plait::distant::shared::Sight;
-using plait::store::posix::Identity;
+using plait::store::Identity;
 
 const std::string kOld = "0123456789abcdef";
 const std::string kNew = "00000000000000ff";
