@@ -4,7 +4,7 @@
 
 namespace plait::container::hdf5 {
 
-ChunkCoordinates::ChunkCoordinates(const Library& hdf5, hid_t id, const Dataset& dataset)
+ChunkCoordinates::ChunkCoordinates(const Library& hdf5, hid_t id, const HdfDataset& dataset)
     : chunk_(dataset.chunk), grid_(dataset.grid()) {
   H5D_chunk_index_t index = H5D_CHUNK_IDX_BTREE;
   if (hdf5->H5Dget_chunk_index_type(id, &index) < 0 || index != H5D_CHUNK_IDX_EARRAY) return;

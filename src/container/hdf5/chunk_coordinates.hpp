@@ -23,7 +23,7 @@ namespace plait::container::hdf5 {
 /// computes k from the coordinates, and can.
 class ChunkCoordinates {
  public:
-  ChunkCoordinates(const Library& hdf5, hid_t id, const Dataset& dataset);
+  ChunkCoordinates(const Library& hdf5, hid_t id, const HdfDataset& dataset);
 
   /// The number of the chunk whose first element is reported at `first`; below 0: it is outside of the array.
   std::int64_t number(const hsize_t* first) const;

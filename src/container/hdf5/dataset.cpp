@@ -20,13 +20,13 @@ std::uint64_t further(std::int64_t one, std::int64_t than) {
 
 }  // namespace
 
-Extents Dataset::grid() const {
+Extents HdfDataset::grid() const {
   Extents result(chunk.size());
   for (std::size_t d = 0; d < chunk.size(); ++d) result[d] = type.shape[d] / chunk[d] + (type.shape[d] % chunk[d] != 0);
   return result;
 }
 
-std::int64_t Dataset::bytes_inside(std::int64_t number) const {
+std::int64_t HdfDataset::bytes_inside(std::int64_t number) const {
   std::int64_t bytes = type.element_bytes;
   const Extents all = grid();
   for (std::size_t d = all.size(); d-- > 0; number /= all[d])
@@ -34,13 +34,13 @@ std::int64_t Dataset::bytes_inside(std::int64_t number) const {
   return bytes;
 }
 
-std::int64_t Dataset::chunk_bytes() const {
+std::int64_t HdfDataset::chunk_bytes() const {
   std::int64_t bytes = type.element_bytes;  // which have been found to fit
   for (const std::int64_t extent : chunk) bytes *= extent;
   return bytes;
 }
 
-bool Dataset::chunks_fit() const {
+bool HdfDataset::chunks_fit() const {
   const std::optional<std::int64_t> bytes = bytes_of(chunk, type.element_bytes);
   std::int64_t all = bytes.value_or(0);
   bool fits = bytes.has_value();
@@ -48,7 +48,7 @@ bool Dataset::chunks_fit() const {
   return fits;
 }
 
-void Dataset::pad_with_null(std::span<std::byte> texts) const {
+void HdfDataset::pad_with_null(std::span<std::byte> texts) const {
   const auto bytes = static_cast<std::size_t>(type.element_bytes);
   for (std::size_t begin = 0; padding != TextPadding::kNull && begin < texts.size(); begin += bytes) {
     const std::span<std::byte> text = texts.subspan(begin, bytes);
@@ -61,7 +61,7 @@ void Dataset::pad_with_null(std::span<std::byte> texts) const {
   }
 }
 
-bool Dataset::has_missing(std::int64_t number) const {
+bool HdfDataset::has_missing(std::int64_t number) const {
   if (stored_shape.empty()) return false;
   const Extents all = grid();
   for (std::size_t d = stored_shape.size(); d-- > 0; number /= all[d])
@@ -69,7 +69,7 @@ bool Dataset::has_missing(std::int64_t number) const {
   return false;
 }
 
-void Dataset::fill_missing(std::int64_t number, std::span<std::byte> into) const {
+void HdfDataset::fill_missing(std::int64_t number, std::span<std::byte> into) const {
   const std::vector<std::byte>& value = missing.empty() ? fill : missing;
   const Extents all = grid();
   Extents limit(chunk.size());  // elements of the chunk that are in the file, along each dimension
@@ -89,14 +89,14 @@ void Dataset::fill_missing(std::int64_t number, std::span<std::byte> into) const
   }
 }
 
-bool Dataset::needs_room() const {
+bool HdfDataset::needs_room() const {
   if (storage != Storage::kChunks) return false;
   std::int64_t all = 1;
   for (const std::int64_t count : grid()) all *= count;  // which has been found to fit
   return !filters.empty() || static_cast<std::int64_t>(chunks.size()) != all;
 }
 
-std::string Dataset::kept() const {
+std::string HdfDataset::kept() const {
   if (chunk.empty())
     return storage == Storage::kInside ? "compact" : storage == Storage::kNone ? "not written" : "contiguous";
   std::string out = "chunks ";
@@ -161,14 +161,14 @@ void chunk_fields(Codec& codec, base::Record<Codec, std::vector<Chunk>>& chunks)
 }  // namespace
 
 template <class Codec>
-void fields(Codec& codec, base::Record<Codec, Dataset>& dataset) {
+void fields(Codec& codec, base::Record<Codec, HdfDataset>& dataset) {
   codec(dataset.type, dataset.fill, dataset.stored_shape, dataset.missing, dataset.storage, dataset.padding,
         dataset.offset, dataset.inside, dataset.chunk, dataset.filters, dataset.edges_packed, dataset.changes);
   chunk_fields(codec, dataset.chunks);
 }
 
-std::string packed(const Dataset& dataset) { return base::encode(dataset); }
+std::string packed(const HdfDataset& dataset) { return base::encode(dataset); }
 
-Dataset unpacked(std::string_view bytes) { return base::decode<Dataset>(bytes, base::kAnotherRank); }
+HdfDataset unpacked(std::string_view bytes) { return base::decode<HdfDataset>(bytes, base::kAnotherRank); }
 
 }  // namespace plait::container::hdf5

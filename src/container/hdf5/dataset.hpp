@@ -64,7 +64,8 @@ enum class TextPadding : std::uint8_t {
 
 constexpr TextPadding last_value(TextPadding /*any*/) { return TextPadding::kSpace; }
 
-struct Dataset {
+/// A dataset as its file describes it.
+struct HdfDataset {
   ArrayType type;
   TextPadding padding = TextPadding::kNull;
   std::string element;        ///< the type's name in h5dump, without `H5T_`
@@ -114,10 +115,10 @@ struct Dataset {
 };
 
 template <class Codec>
-void fields(Codec& codec, base::Record<Codec, Dataset>& dataset);
+void fields(Codec& codec, base::Record<Codec, HdfDataset>& dataset);
 /// What other ranks need of a dataset, as bytes: some 5 for each chunk.
-std::string packed(const Dataset& dataset);
+std::string packed(const HdfDataset& dataset);
 /// errors  kSystem, EIO: they are not what packed() gives.
-Dataset unpacked(std::string_view bytes);
+HdfDataset unpacked(std::string_view bytes);
 
 }  // namespace plait::container::hdf5

@@ -21,6 +21,7 @@
 #include "container/hdf5/writing/new_content.hpp"
 #include "plait/error.hpp"
 #include "plait/layout.hpp"
+#include "store/posix/identity.hpp"
 
 namespace plait::container::hdf5 {
 
@@ -220,13 +221,13 @@ std::pair<Handle, std::string> HdfFile::open_array(std::string_view name) const 
   return {std::move(object), std::move(path)};
 }
 
-Dataset HdfFile::dataset(std::string_view name) {
+HdfDataset HdfFile::dataset(std::string_view name) {
   while (name.starts_with('/')) name.remove_prefix(1);
   const std::string shown = shown_name(path_, name);
   const auto [object, stored] = open_array(name);
   const int kind = object ? hdf5_->H5Iget_type(object.id()) : -1;
   if (kind != H5I_DATASET) not_there(shown, kind);
-  Dataset found = describe(object.id(), shown);
+  HdfDataset found = describe(object.id(), shown);
   if (!found.unlimited.empty()) {
     ScaleTable scales(hdf5_, file_.id(), descriptor_);
     const Dimensions its = read_dimensions(hdf5_, object.id(), address_of(object.id()), found.type.shape.size());
@@ -244,19 +245,19 @@ Dataset HdfFile::dataset(std::string_view name) {
   return found;
 }
 
-Dataset HdfFile::describe_or_reject(hid_t dataset, const std::string& name) const {
+HdfDataset HdfFile::describe_or_reject(hid_t dataset, const std::string& name) const {
   try {
     return describe(dataset, shown_name(path_, name));
   } catch (const Error& error) {
     if (error.system_code() != EIO) throw;
-    Dataset unreadable;
+    HdfDataset unreadable;
     unreadable.rejection = Rejection::because("it cannot be read", hdf5_.why());
     return unreadable;
   }
 }
 
-Dataset HdfFile::describe(hid_t dataset, const std::string& shown) const {
-  Dataset found;
+HdfDataset HdfFile::describe(hid_t dataset, const std::string& shown) const {
+  HdfDataset found;
   const Handle properties(hdf5_->H5Dget_create_plist(dataset), hdf5_->H5Pclose);
   const Handle type(hdf5_->H5Dget_type(dataset), hdf5_->H5Tclose);
   if (!properties || !type) damaged(text("the dataset ", shown));
@@ -316,7 +317,7 @@ TextPadding HdfFile::padding_of(hid_t type) const {
   return padding == H5T_STR_NULLTERM && hdf5_->H5Tget_size(type) > 1 ? TextPadding::kTerminated : TextPadding::kNull;
 }
 
-void HdfFile::describe_space(hid_t dataset, Dataset& found) const {
+void HdfFile::describe_space(hid_t dataset, HdfDataset& found) const {
   const Handle space(hdf5_->H5Dget_space(dataset), hdf5_->H5Sclose);
   const int kind = space ? hdf5_->H5Sget_simple_extent_type(space.id()) : -1;
   if (kind == H5S_SCALAR) return;
@@ -335,7 +336,7 @@ void HdfFile::describe_space(hid_t dataset, Dataset& found) const {
   }
 }
 
-void HdfFile::describe_chunks(hid_t properties, Dataset& found, const std::string& shown) const {
+void HdfFile::describe_chunks(hid_t properties, HdfDataset& found, const std::string& shown) const {
   std::array<hsize_t, kMaxDimensions> extents{};
   const int count = hdf5_->H5Pget_chunk(properties, kMaxDimensions, extents.data());
   if (count < 0 || static_cast<std::size_t>(count) != found.type.shape.size()) damaged(text("the chunks of ", shown));
@@ -371,7 +372,7 @@ void HdfFile::describe_chunks(hid_t properties, Dataset& found, const std::strin
                                          "; copy it by h5repack into smaller ones");
 }
 
-void HdfFile::read_fill(hid_t type, hid_t properties, Dataset& found) const {
+void HdfFile::read_fill(hid_t type, hid_t properties, HdfDataset& found) const {
   found.fill.assign(static_cast<std::size_t>(found.type.element_bytes), std::byte{0});
   H5D_fill_value_t defined = H5D_FILL_VALUE_UNDEFINED;
   found.has_own_fill =

@@ -19,8 +19,8 @@ class ChunkCoordinates;
 class PrivateImage;
 
 struct NamedDataset {
-  std::string name;  ///< its path in the file, without the slash in front
-  Dataset dataset;   ///< without chunks
+  std::string name;    ///< its path in the file, without the slash in front
+  HdfDataset dataset;  ///< without chunks
   ArrayAttributes attributes;
 };
 
@@ -47,7 +47,7 @@ class HdfFile {
   /// Looks at one with all its chunks.
   /// errors  kArgument: there is none of that name; a link leads out of the file; a type, layout or filter that is not
   ///         supported.  kSystem: damaged, or chunks outside of the file.
-  Dataset dataset(std::string_view name);
+  HdfDataset dataset(std::string_view name);
   /// Changes attributes of a dataset, and closes the file.  errors  kSystem: the library fails.
   void change_attributes(const std::string& name, const AttributeChanges& changes);
 
@@ -56,19 +56,19 @@ class HdfFile {
   void finish_opening();
   Handle open_object(const std::string& name, const std::string& shown) const;
   std::uint64_t address_of(hid_t object) const;
-  Dataset describe(hid_t dataset, const std::string& shown) const;
-  /// Describes a dataset.  If it is damaged, states the reason in Dataset::rejection, so that listings can go on.
-  Dataset describe_or_reject(hid_t dataset, const std::string& name) const;
+  HdfDataset describe(hid_t dataset, const std::string& shown) const;
+  /// Describes a dataset.  If it is damaged, states the reason in HdfDataset::rejection, so that listings can go on.
+  HdfDataset describe_or_reject(hid_t dataset, const std::string& name) const;
   TextPadding padding_of(hid_t type) const;
-  void describe_space(hid_t dataset, Dataset& found) const;
-  void describe_chunks(hid_t properties, Dataset& found, const std::string& shown) const;
+  void describe_space(hid_t dataset, HdfDataset& found) const;
+  void describe_chunks(hid_t properties, HdfDataset& found, const std::string& shown) const;
   /// What a change of its chunks has to know of the file.
-  void describe_file(Dataset& found) const;
-  void read_fill(hid_t dataset, hid_t properties, Dataset& found) const;
-  void read_index(hid_t dataset, Dataset& found, const std::string& shown) const;
+  void describe_file(HdfDataset& found) const;
+  void read_fill(hid_t dataset, hid_t properties, HdfDataset& found) const;
+  void read_index(hid_t dataset, HdfDataset& found, const std::string& shown) const;
   /// Compares the data of a few chunks with the data that the library reads at their coordinates.
   /// errors  kSystem: they differ.
-  void check_offsets(hid_t dataset, const Dataset& found, const ChunkCoordinates& coordinates,
+  void check_offsets(hid_t dataset, const HdfDataset& found, const ChunkCoordinates& coordinates,
                      const std::string& shown) const;
   using Visitor = std::function<void(const std::string& path, hid_t object, haddr_t address, int kind)>;
   /// Visits an object and, if it is a group, all objects that its hard links lead to, each once, in the order of

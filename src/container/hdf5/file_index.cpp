@@ -26,7 +26,7 @@ constexpr hsize_t kMostLookedUp = 50'000;
 class Listing {
  public:
   /// short_sizes: the library gives 32 bits of a size.
-  Listing(Dataset& dataset, const ChunkCoordinates& coordinates, bool short_sizes)
+  Listing(HdfDataset& dataset, const ChunkCoordinates& coordinates, bool short_sizes)
       : dataset_(dataset), coordinates_(coordinates), short_sizes_(short_sizes) {}
 
   void take(const hsize_t* first, unsigned left_out, haddr_t address, hsize_t bytes) {
@@ -41,14 +41,14 @@ class Listing {
   }
 
  private:
-  Dataset& dataset_;
+  HdfDataset& dataset_;
   const ChunkCoordinates& coordinates_;
   const bool short_sizes_;
 };
 
 }  // namespace
 
-void HdfFile::describe_file(Dataset& found) const {
+void HdfFile::describe_file(HdfDataset& found) const {
   const Handle creation(hdf5_->H5Fget_create_plist(file_.id()), hdf5_->H5Pclose);
   hsize_t user_block = 0;
   H5F_fspace_strategy_t strategy = H5F_FSPACE_STRATEGY_FSM_AGGR;
@@ -67,7 +67,7 @@ void HdfFile::describe_file(Dataset& found) const {
   found.tree_children = 2 * std::int64_t{half};
 }
 
-void HdfFile::read_index(hid_t dataset, Dataset& found, const std::string& shown) const {
+void HdfFile::read_index(hid_t dataset, HdfDataset& found, const std::string& shown) const {
   const ChunkCoordinates coordinates(hdf5_, dataset, found);
   Listing listing(found, coordinates, !hdf5_.at_least(2, 0, 0));
   const Handle creation(hdf5_->H5Fget_create_plist(file_.id()), hdf5_->H5Pclose);
@@ -115,7 +115,7 @@ void HdfFile::read_index(hid_t dataset, Dataset& found, const std::string& shown
   if (coordinates.are_corrected()) check_offsets(dataset, found, coordinates, shown);
 }
 
-void HdfFile::check_offsets(hid_t dataset, const Dataset& found, const ChunkCoordinates& coordinates,
+void HdfFile::check_offsets(hid_t dataset, const HdfDataset& found, const ChunkCoordinates& coordinates,
                             const std::string& shown) const {
   constexpr std::size_t kSamples = 3;
   constexpr std::int64_t kMaxSampleBytes = std::int64_t{1} << 20U;  // of larger ones only the size is compared

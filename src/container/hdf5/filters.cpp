@@ -135,7 +135,7 @@ std::vector<Filter> filters_of(std::string_view codec, std::int64_t element_byte
   return filters;
 }
 
-std::string chunk_words(const Dataset& dataset, std::int64_t number) {
+std::string chunk_words(const HdfDataset& dataset, std::int64_t number) {
   const Extents grid = dataset.grid();
   Extents index(grid.size());
   for (std::size_t d = grid.size(); d-- > 0;) {

@@ -30,6 +30,6 @@ std::uint32_t only_unpacked(const std::vector<Filter>& filters);
 std::vector<Filter> filters_of(std::string_view codec, std::int64_t element_bytes);
 
 /// `chunk (4, 2)`, of the index that its number stands for.
-std::string chunk_words(const Dataset& dataset, std::int64_t number);
+std::string chunk_words(const HdfDataset& dataset, std::int64_t number);
 
 }  // namespace plait::container::hdf5

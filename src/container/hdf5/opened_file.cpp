@@ -14,7 +14,7 @@ namespace plait::container::hdf5 {
 namespace {
 
 Member member_of(NamedDataset& found) {
-  Dataset& dataset = found.dataset;
+  HdfDataset& dataset = found.dataset;
   Member member;
   member.name = std::move(found.name);
   member.kept = dataset.kept();
@@ -75,7 +75,7 @@ void OpenedDataset::write(const AttributeChanges& changes) {
   change_stored_attributes(dataset_->file(), file_, dataset_->dataset().path, changes);
 }
 
-std::unique_ptr<container::Dataset> opened(Content content, std::shared_ptr<store::Store> file, Dataset dataset,
+std::unique_ptr<container::Dataset> opened(Content content, std::shared_ptr<store::Store> file, HdfDataset dataset,
                                            const std::string& path) {
   if (dataset.needs_room()) {
     const auto changed = std::make_shared<ChangedDataset>(std::move(file), std::move(dataset), path);
@@ -103,9 +103,8 @@ std::vector<GroupAttributes> OpenedHdfFile::groups() {
 
 std::unique_ptr<container::Dataset> OpenedHdfFile::dataset(const FileOptions& /*stated*/) {
   const auto array = array_name(name_).array;
-  const std::string name =
-      array ? std::string(*array) : chosen(members_of(HdfFile(*store_, file_).datasets("")), name_).name;
-  Dataset found = HdfFile(*store_, file_).dataset(name);
+  HdfFile file(*store_, file_);
+  HdfDataset found = file.dataset(array ? std::string(*array) : chosen(members_of(file.datasets("")), name_).name);
   Content content(found.type, 0);
   if (!found.chunk.empty()) content.chunk = found.chunk;
   content.packed = !found.filters.empty();

@@ -39,7 +39,7 @@ class OpenedDataset : public container::Dataset, public DeferredChanges, public 
 };
 
 /// Opens a dataset that was found in a file.
-std::unique_ptr<container::Dataset> opened(Content content, std::shared_ptr<store::Store> file, Dataset dataset,
+std::unique_ptr<container::Dataset> opened(Content content, std::shared_ptr<store::Store> file, HdfDataset dataset,
                                            const std::string& path);
 
 class OpenedHdfFile : public OpenedFile {

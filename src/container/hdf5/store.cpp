@@ -41,7 +41,7 @@ class PendingPieces : public store::Pending {
 
 }  // namespace
 
-DatasetStore::DatasetStore(std::shared_ptr<store::Store> file, Dataset dataset, std::string name)
+DatasetStore::DatasetStore(std::shared_ptr<store::Store> file, HdfDataset dataset, std::string name)
     : file_(std::move(file)), dataset_(std::move(dataset)), name_(std::move(name)) {
   if (dataset_.storage == Storage::kChunks) {
     chunk_bytes_ = size_ = dataset_.chunk_bytes();

@@ -30,9 +30,9 @@ struct Unpacked {
 class DatasetStore : public store::Store {
  public:
   /// file: with the bytes.  name: that of the file and the dataset.
-  DatasetStore(std::shared_ptr<store::Store> file, Dataset dataset, std::string name);
+  DatasetStore(std::shared_ptr<store::Store> file, HdfDataset dataset, std::string name);
 
-  const Dataset& dataset() const { return dataset_; }
+  const HdfDataset& dataset() const { return dataset_; }
   /// The whole file.
   store::Store& file() const { return *file_; }
   const std::string& name() const override { return name_; }
@@ -59,7 +59,7 @@ class DatasetStore : public store::Store {
   void unpack(const Chunk& chunk, std::span<std::byte> into) const;
   void fill(const store::ReadSegment& piece) const;
   const std::shared_ptr<store::Store>& shared_file() const { return file_; }
-  Dataset& changed_dataset() { return dataset_; }
+  HdfDataset& changed_dataset() { return dataset_; }
   std::int64_t chunk_bytes() const { return chunk_bytes_; }
   /// Throws if there is a reason why the dataset cannot be changed in place.  errors  kArgument.
   void check_changeable(const base::Rejection& rejection) const;
@@ -71,7 +71,7 @@ class DatasetStore : public store::Store {
   void read_chunk(std::int64_t number, const store::ReadSegment& piece, std::shared_ptr<const Unpacked>& recent);
 
   std::shared_ptr<store::Store> file_;
-  Dataset dataset_;
+  HdfDataset dataset_;
   std::string name_;
   std::int64_t chunk_bytes_ = 0;
   std::int64_t size_ = 0;

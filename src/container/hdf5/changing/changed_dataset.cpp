@@ -76,11 +76,11 @@ ChangedDataset::~ChangedDataset() {
 }
 
 void ChangedDataset::prepare() {
-  Dataset& own = changed_dataset();
+  HdfDataset& own = changed_dataset();
   check_changeable(own.relocation);
   lock_ = locked(file().name(), name());
   // Others may have changed it since it was read.
-  if (const Dataset now = HdfFile(file(), file().name()).dataset(own.path);
+  if (const HdfDataset now = HdfFile(file(), file().name()).dataset(own.path);
       now.header != own.header || packed(now) != packed(own))
     base::throw_system_error(EBUSY, name(), " has been changed by another program while it was opened; open it again");
   old_size_ = file().size();

@@ -206,7 +206,7 @@ haddr_t ScaleTable::record_scale(const Dimensions& dimensions, std::size_t d) co
   return its == 0 && dimensions.is_scale && d == 0 ? dimensions.address : its;
 }
 
-bool ScaleTable::needs_all(const Dimensions& dimensions, const Dataset& dataset) const {
+bool ScaleTable::needs_all(const Dimensions& dimensions, const HdfDataset& dataset) const {
   if (dimensions.needs_numbers()) return true;
   if (!dimensions.is_scale && dimensions.scales.empty() && dimensions.numbers.empty()) return false;
   return !std::ranges::all_of(dataset.unlimited, [&](std::int64_t d) {
@@ -215,7 +215,7 @@ bool ScaleTable::needs_all(const Dimensions& dimensions, const Dataset& dataset)
   });
 }
 
-void ScaleTable::extend_records(const Dimensions& dimensions, Dataset& dataset) {
+void ScaleTable::extend_records(const Dimensions& dimensions, HdfDataset& dataset) {
   if (dataset.storage != Storage::kChunks || dataset.rejection) return;
   const Extents stored = dataset.type.shape;
   for (const std::int64_t unlimited : dataset.unlimited) {

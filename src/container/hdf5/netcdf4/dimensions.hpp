@@ -62,10 +62,10 @@ class ScaleTable {
   /// The names of `count` dimensions, each empty without one; none at all if no dimension has one.
   std::vector<std::string> names(const Dimensions& dimensions, std::size_t count);
   /// True if add() must have seen all datasets of the file before names() and extend_records() are called for a dataset.
-  bool needs_all(const Dimensions& dimensions, const Dataset& dataset) const;
+  bool needs_all(const Dimensions& dimensions, const HdfDataset& dataset) const;
   /// Gives unlimited dimensions of netCDF the length of the longest dataset that has them: of those that add() has seen,
   /// and those that the scale refers to.
-  void extend_records(const Dimensions& dimensions, Dataset& dataset);
+  void extend_records(const Dimensions& dimensions, HdfDataset& dataset);
   /// The length of the longest dataset that has the dimension of a scale; 0 if netCDF's library has not written it.
   std::int64_t records(haddr_t scale);
 

@@ -19,7 +19,7 @@ struct Child {
 
 class TreeWriter {
  public:
-  explicit TreeWriter(const Dataset& dataset)
+  explicit TreeWriter(const HdfDataset& dataset)
       : dataset_(dataset), grid_(dataset.grid()), most_(static_cast<std::size_t>(dataset.tree_children)) {}
 
   /// Bytes of a key: size, filters that are left out, and the first element, with a number for the bytes of elements.
@@ -63,7 +63,7 @@ class TreeWriter {
     append_number(out_, 0, 8);
   }
 
-  const Dataset& dataset_;
+  const HdfDataset& dataset_;
   const Extents grid_;
   const std::size_t most_;
   std::vector<std::byte> out_;
@@ -75,7 +75,7 @@ void append_number(std::vector<std::byte>& out, std::uint64_t value, int bytes) 
   for (int i = 0; i < bytes; ++i) out.push_back(static_cast<std::byte>(value >> (8 * i)));
 }
 
-ChunkTree make_tree(const Dataset& dataset, std::span<const Chunk> chunks, std::int64_t at) {
+ChunkTree make_tree(const HdfDataset& dataset, std::span<const Chunk> chunks, std::int64_t at) {
   TreeWriter writer(dataset);
   const auto node_bytes = static_cast<std::int64_t>(writer.node_bytes());
   const auto most = static_cast<std::size_t>(dataset.tree_children);

@@ -19,7 +19,7 @@ struct ChunkTree {
 /// A tree for chunks of `dataset` by ascending number, to be written at offset `at`, whose nodes have room for the
 /// dataset's tree_children.  There is one chunk at least.
 /// cost    Some 50 bytes for each chunk of three dimensions.
-ChunkTree make_tree(const Dataset& dataset, std::span<const Chunk> chunks, std::int64_t at);
+ChunkTree make_tree(const HdfDataset& dataset, std::span<const Chunk> chunks, std::int64_t at);
 
 /// Appends a number of so many bytes, the least first.
 void append_number(std::vector<std::byte>& out, std::uint64_t value, int bytes);

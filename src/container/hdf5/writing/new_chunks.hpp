@@ -20,7 +20,7 @@ namespace plait::container::hdf5 {
 
 /// A dataset in chunks of a new file.
 struct NewDataset {
-  Dataset dataset;
+  HdfDataset dataset;
   std::int64_t begin = 0;    ///< of its chunks in the store
   std::int64_t told_at = 0;  ///< where 8 bytes of the file are to say where its index is
 };
@@ -54,7 +54,7 @@ class NewChunks : public store::Store, private WholeChunks {
 
  private:
   struct Part {
-    Dataset dataset;
+    HdfDataset dataset;
     codec::Chain codecs;
     std::int64_t begin = 0;
     std::int64_t bytes = 0;  ///< of all chunks in the store

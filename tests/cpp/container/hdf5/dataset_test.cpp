@@ -15,8 +15,8 @@ namespace {
 
 using namespace plait::container::hdf5;
 
-Dataset dataset_with(std::int64_t chunks) {
-  Dataset dataset;
+HdfDataset dataset_with(std::int64_t chunks) {
+  HdfDataset dataset;
   dataset.type = {{chunks * 8, 30}, ">f8", 8, plait::Order::kC};
   dataset.fill = {std::byte{1}, std::byte{2}, std::byte{0}, std::byte{0xff}};
   dataset.storage = Storage::kChunks;
@@ -34,10 +34,10 @@ Dataset dataset_with(std::int64_t chunks) {
   return dataset;
 }
 
-TEST(Hdf5Dataset, IsTheSameForWhoeverIsTold) {
+TEST(HdfDataset, IsTheSameForWhoeverIsTold) {
   for (const std::int64_t chunks : {0, 1, 2, 1000}) {
-    const Dataset given = dataset_with(chunks);
-    const Dataset found = unpacked(packed(given));
+    const HdfDataset given = dataset_with(chunks);
+    const HdfDataset found = unpacked(packed(given));
     EXPECT_EQ(found.type.shape, given.type.shape);
     EXPECT_EQ(found.type.dtype, given.type.dtype);
     EXPECT_EQ(found.fill, given.fill);
@@ -55,9 +55,9 @@ TEST(Hdf5Dataset, IsTheSameForWhoeverIsTold) {
   }
 }
 
-TEST(Hdf5Dataset, TakesFewBytesForAChunk) { EXPECT_LT(packed(dataset_with(100'000)).size(), 450'000U); }
+TEST(HdfDataset, TakesFewBytesForAChunk) { EXPECT_LT(packed(dataset_with(100'000)).size(), 450'000U); }
 
-TEST(Hdf5Dataset, ThatIsCutOffIsAnError) {
+TEST(HdfDataset, ThatIsCutOffIsAnError) {
   const std::string whole = packed(dataset_with(40));
   for (std::size_t length = 0; length < whole.size(); ++length)
     EXPECT_THROW(unpacked(std::string_view(whole).substr(0, length)), plait::Error) << length;
