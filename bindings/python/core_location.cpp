@@ -100,7 +100,7 @@ void bind_location(nb::module_& module) {
                      return *self.only_order == Order::kC ? "C" : "F";
                    })
       .def_ro("keeps_unfinished", &Located::keeps_unfinished)
-      .def_ro("tells", &Located::tells);
+      .def_ro("states_type", &Located::states_type);
   bind_member(module);
   module.def("arrays_in", &driver::arrays_in, "name"_a, nb::call_guard<Unlocked>());
   module.def("remove_unfinished", &driver::remove_unfinished, "name"_a, nb::call_guard<Unlocked>());

@@ -50,7 +50,7 @@ std::optional<std::int64_t> bytes_of(const Extents& shape, std::int64_t element_
   return fits ? std::optional(bytes) : std::nullopt;
 }
 
-void check_told(const Content& found, const std::string& path, const FileOptions& options) {
+void check_options(const Content& found, const std::string& path, const FileOptions& options) {
   const ArrayType& type = found.type;
   if (options.several)
     base::throw_argument_error(path,
@@ -64,7 +64,7 @@ void check_told(const Content& found, const std::string& path, const FileOptions
                                " was given; leave it out or correct it");
   if (options.offset != 0)
     base::throw_argument_error(path, ": offset=", options.offset,
-                               " was given, but the header tells where the array begins; leave it out");
+                               " was given, but the header states where the array begins; leave it out");
   if (options.dtype && !npy::same_descr(*options.dtype, type.dtype))
     base::throw_argument_error(path, " holds elements of dtype ", type.dtype, ", but ", *options.dtype,
                                " was given; leave it out or correct it");
@@ -74,14 +74,14 @@ void check_told(const Content& found, const std::string& path, const FileOptions
 }
 
 void check_size(const Content& content, std::int64_t size, const std::string& path, const FileOptions& options,
-                bool tells) {
+                bool is_stated) {
   const std::int64_t needed = content.bytes();
   const std::string what = text("an array ", shape_to_string(content.type.shape), " of ", content.type.element_bytes,
                                 "-byte elements from offset ", content.data_offset, " on ");
   if (size < needed)
     base::throw_system_error(0, path, " has ", size, " bytes, but ", what, "needs ", needed,
-                             tells ? "; it has been truncated" : "; it is truncated, or shape or dtype are wrong");
-  if (size > needed && !tells && !options.several)
+                             is_stated ? "; it has been truncated" : "; it is truncated, or shape or dtype are wrong");
+  if (size > needed && !is_stated && !options.several)
     base::throw_argument_error(path, " has ", size, " bytes, but ", what, "has ", needed,
                                "; give the shape and dtype that it was written with");
 }

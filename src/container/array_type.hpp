@@ -17,14 +17,14 @@ ArrayType described_type(const FileOptions& options, const std::string& path, bo
 /// Bytes of the elements of an array; nothing where they are more than 2^63 - 1, or a size is negative.
 std::optional<std::int64_t> bytes_of(const Extents& shape, std::int64_t element_bytes);
 
-/// Compares what the caller says with what a file of a format that tells holds.
+/// Compares the options of the caller with an array that its file describes.
 /// errors  kArgument: another shape, order or type of elements, or what only raw files have.
-void check_told(const Content& found, const std::string& path, const FileOptions& options);
+void check_options(const Content& found, const std::string& path, const FileOptions& options);
 
 /// Compares the size of a file with its array.
-/// tells: whether the file said what it holds.
+/// is_stated: whether the file states the type of its array.
 /// errors  kSystem: it is too short.  kArgument: it is longer, which only a file for several arrays may be.
 void check_size(const Content& content, std::int64_t size, const std::string& path, const FileOptions& options,
-                bool tells);
+                bool is_stated);
 
 }  // namespace plait::container

@@ -20,7 +20,7 @@ struct NewFolder {
   /// Whether what has the name when it appears may be replaced; empty: whatever it is.
   std::function<bool()> replaces;
   /// Called when it has appeared, to drop copies of metadata that lack it; empty: there are none.
-  std::function<void()> settle;
+  std::function<void()> on_appearance;
 };
 
 /// What only formats of folders can do.

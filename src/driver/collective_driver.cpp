@@ -13,16 +13,16 @@ std::unique_ptr<core::Source> CollectiveDriver::open(Opening& opening) const {
     if (is_new) made = opening.make();
   });
   std::unique_ptr<core::Source> source = open_together(opening, made.bytes);
-  std::string told;
+  std::string encoded;
   call.step([&] {
     if (!first) return;
     if (!is_new) opening.inspect(source->store());
-    told = opening.told();
+    encoded = opening.encode();
     if (made.head.empty()) return;
     source->store()->write({{0, made.head.data(), static_cast<std::int64_t>(made.head.size())}});
   });
-  told = collective::broadcast_text(call.transport(), told);
-  call.step([&] { opening.adopt(told, *source); });
+  encoded = collective::broadcast_text(call.transport(), encoded);
+  call.step([&] { opening.adopt(encoded, *source); });
   return source;
 }
 

@@ -40,10 +40,10 @@ class Opening {
   virtual void inspect(const std::shared_ptr<store::Store>& store) = 0;
   /// What the caller says of it.
   virtual const FileOptions& options() const = 0;
-  /// What make() or inspect() came to, for the other ranks.
-  virtual std::string told() const = 0;
-  /// Takes what rank 0 told, with this rank's end of the store.
-  virtual void adopt(const std::string& told, const core::Source& source) = 0;
+  /// Encodes the result of make() or inspect() for the other ranks.
+  virtual std::string encode() const = 0;
+  /// Takes the result that rank 0 has encoded, with this rank's end of the store.
+  virtual void adopt(const std::string& encoded, const core::Source& source) = 0;
   /// Takes what all ranks know of a source without a store.
   virtual void adopt(const ArrayType& type) = 0;
 };
@@ -57,12 +57,12 @@ class Driver {
   virtual Contents contents() const = 0;
   /// Opens the store on every rank.  Collective.  errors  The same on every rank.
   virtual std::unique_ptr<core::Source> open(Opening& opening) const = 0;
-  /// Where a name of the kind leads, for those who show a store or tell two names apart.  Opens it for nobody: nothing
+  /// Where a name of the kind leads, for callers that show a store or distinguish two names.  Opens it for nobody: nothing
   /// need be there, and what is damaged has no components.  Not collective.
-  /// By default to something without files, which is known by its name in front of a `?`.
+  /// By default to something without files, which is known by its name before a `?`.
   /// errors  kArgument: a name that cannot be.
   virtual Located locate(const std::string& name) const;
-  /// The files beside `path`, which is a real one, that hold the bytes of a store of the kind there, or tell of them.
+  /// The files beside `path`, which is a real one, that hold or describe the bytes of a store of the kind there.
   /// Not collective.  By default none.
   virtual std::vector<std::string> files_beside(const std::string& /*path*/) const { return {}; }
 };

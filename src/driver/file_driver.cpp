@@ -15,15 +15,15 @@ namespace plait::driver {
 
 namespace {
 
-/// What rank 0 tells the others.
+/// What rank 0 broadcasts.
 struct Findings {
-  std::string told;
+  std::string array;  ///< as Opening::encode()
   store::Location location;
 };
 
 template <class Codec>
 void fields(Codec& codec, base::Record<Codec, Findings>& findings) {
-  codec(findings.told, findings.location);
+  codec(findings.array, findings.location);
 }
 
 /// One rank's end of the store; rank 0 holds a new file, too.
@@ -41,7 +41,7 @@ class FileSource : public core::Source {
   bool continued() const override { return made_ && made_->continued(); }
   std::string unfinished_path() const override { return made_ ? made_->location().path : std::string(); }
 
-  /// Rank 0 finds the store, or makes it, and everyone hears what it came to.  Collective.
+  /// Finds or makes the store on rank 0, and broadcasts the findings.  Collective.
   Findings look(Opening& opening);
   /// Everyone opens it; rank 0 has an existing one open, so that nothing else can be taken for it.  Collective.
   void open(const Findings& found, Opening& opening);
@@ -72,7 +72,7 @@ Findings FileSource::look(Opening& opening) {
       store_ = std::move(there.store);
       opening.inspect(store_);
     }
-    found.told = opening.told();
+    found.array = opening.encode();
     if (!alone) encoded = base::encode(found);
   });
   if (alone) return found;
@@ -82,7 +82,7 @@ Findings FileSource::look(Opening& opening) {
 void FileSource::open(const Findings& found, Opening& opening) {
   opening.call().step([&] {
     if (!store_) store_ = driver_.open(found.location, opening.mode() != Mode::kRead);
-    opening.adopt(found.told, *this);
+    opening.adopt(found.array, *this);
   });
 }
 

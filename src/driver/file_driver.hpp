@@ -1,4 +1,4 @@
-/// Stores that one process finds or makes, and the others open by what it tells them.
+/// Stores that one process finds or makes, and the others open by what it broadcasts.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@ namespace plait::driver {
 class FileDriver : public Driver {
  public:
   std::unique_ptr<core::Source> open(Opening& opening) const final;
-  /// By default to the file whose path stands behind the prefix, with `%XX` resolved, in front of a `?`.
+  /// By default to the file whose path stands between the prefix and a `?`, with `%XX` resolved.
   Located locate(const std::string& name) const override;
 
   /// Opens an existing one.  Not collective.

@@ -26,7 +26,7 @@ const FileDriver* recognizing(const std::string& path) {
     for (const Driver* driver : drivers())
       if (const auto* files = dynamic_cast<const FileDriver*>(driver); files != nullptr && files->recognizes(file))
         return files;
-  } catch (const Error&) {  // it is not there, or cannot be read: opening it tells
+  } catch (const Error&) {  // it is not there, or cannot be read: opening it reports why
   }
   return nullptr;
 }

@@ -29,7 +29,7 @@ void remove_unfinished(const std::string& name);
 /// errors  As arrays_in().
 std::vector<GroupAttributes> groups_in(const std::string& name);
 
-/// The files beside its path that hold its bytes or tell of them, by any driver: they may go where something else is
+/// The files beside its path that hold or describe its bytes, by any driver: they may go where something else is
 /// written to that path, whatever the name for it.  Not collective.  Without those that this process does not see.
 std::vector<std::string> files_beside(const Located& found);
 

@@ -131,15 +131,15 @@ std::optional<std::string> content_of(const std::string& path) {
 }
 
 std::shared_ptr<const CostModel> named_costs(const std::string& path) {
-  const std::string front = text("PLAIT_MODEL=", path, ": ");
+  const std::string prefix = text("PLAIT_MODEL=", path, ": ");
   const std::string remedy =
       "; name a file that `plait model calibrate` has written, use \"builtin\" for the built-in constants, or unset it";
   const std::optional<std::string> content = content_of(path);
-  if (!content) base::throw_argument_error(front, "the file cannot be read", remedy);
+  if (!content) base::throw_argument_error(prefix, "the file cannot be read", remedy);
   try {
     return std::make_shared<const CostModel>(parse_costs(*content, path, {}, false));
   } catch (const Error& error) {
-    base::throw_argument_error(front, error.what(), remedy);
+    base::throw_argument_error(prefix, error.what(), remedy);
   }
 }
 

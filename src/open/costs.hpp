@@ -13,7 +13,7 @@
 
 namespace plait::open {
 
-/// What this host is, to tell whether constants were measured on it.
+/// Identifies this host, so that constants that another host has measured are not used.
 struct Machine {
   std::string host;
   std::string processor;  ///< as it calls itself; empty where that is not known
@@ -30,7 +30,7 @@ inline constexpr std::int64_t kCostsVersion = 1;
 plan::CostModel parse_costs(const std::string& text, const std::string& path, const Machine& machine,
                             bool measured_here);
 
-/// Where this host's constants are kept: plait/model/HOST.toml in $XDG_CACHE_HOME, or in ~/.cache; empty where there is
+/// The file of this host's constants: plait/model/HOST.toml in $XDG_CACHE_HOME, or in ~/.cache; empty where there is
 /// neither.
 std::string costs_path();
 

@@ -21,7 +21,7 @@ namespace {
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// What stands in front of the first colon, if it looks like a scheme; a single letter, as of a time or a drive, does
+/// What stands before the first colon, if it looks like a scheme; a single letter, as of a time or a drive, does
 /// not unless a URL follows.
 std::string_view scheme_of(std::string_view name) {
   const std::size_t colon = name.find(':');

@@ -48,8 +48,8 @@ plan::AccessOptions access_options(const FileOptions& options) {
   return result;
 }
 
-/// What only new files are told.
-void check_kept(const FileOptions& options, const std::string& path, Mode mode) {
+/// Rejects options that only new files take.
+void check_options_of_new(const FileOptions& options, const std::string& path, Mode mode) {
   if (mode == Mode::kWrite) return;
   const char* const given = options.chunk                                            ? "a shape of chunks"
                             : options.shard                                          ? "a shape of shards"
@@ -61,10 +61,10 @@ void check_kept(const FileOptions& options, const std::string& path, Mode mode) 
                                                                                      : nullptr;
   if (given != nullptr)
     base::throw_argument_error(path, ": ", given,
-                               " was given, which a new file is told; leave it out, or use mode \"w\"");
+                               " was given, which only a new file takes; leave it out, or use mode \"w\"");
 }
 
-/// What says how elements are kept: all ranks need the same of it.
+/// Describes how elements are stored; all ranks must give the same.
 std::string fill_text(const ArrayAttributes& attributes) {
   std::string out;
   for (const ArrayAttribute& one : attributes) {
@@ -108,12 +108,12 @@ void open_source(File::Impl& file, const FileOptions& options, transport::Transp
   collective::Collective call(
       transport, [&] { return call_text(file, options); },
       [&] {
-        // The system would take what stands in front of it for the name.
+        // The system would take what stands before it for the name.
         if (file.path().find('\0') != std::string::npos)
           base::throw_argument_error("the name of the file, which begins with \"", file.path().c_str(),
                                      "\", contains a null character; leave that out");
         open::check_name(file.path(), file.mode() == Mode::kWrite);
-        check_kept(options, file.path(), file.mode());
+        check_options_of_new(options, file.path(), file.mode());
         if (transport.rank() == 0) access = access_options(options);
       });
   // Counted where all ranks are known to open: one that refuses its arguments never comes here.

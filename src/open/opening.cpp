@@ -116,7 +116,7 @@ std::unique_ptr<container::NewFile> new_file(const std::string& name, Contents c
     base::throw_argument_error(
         name,
         ": chunks, shards, a codec, a fill value, unlimited dimensions or names of dimensions were given, but a "
-        "file of this name keeps its array in one piece and states none of them; leave them out, or give a name "
+        "file of this name stores its array in one piece and states none of them; leave them out, or give a name "
         "that ends with .zarr");
   check_attributes(name, made, wanted);
   return made.create(name, wanted);
@@ -150,10 +150,9 @@ store::NewFileOptions FileOpening::make() {
   const container::NewContent& made = new_file_->content();
   content_ = static_cast<const container::Content&>(made);
   if ((options_.keeps_unfinished || options_.continues) && !driver::driver_of(name()).locate(name()).keeps_unfinished)
-    base::throw_argument_error(
-        name(),
-        ": what is unfinished of a store of this kind is not kept; leave that out, or give the name of "
-        "another kind of file, such as one that ends with .npy or .zarr");
+    base::throw_argument_error(name(),
+                               ": a store of this kind does not stay unfinished; leave that out, or give the name of "
+                               "another kind of file, such as one that ends with .npy or .zarr");
   return {made.file_bytes != 0 ? made.file_bytes : made.bytes(), made.head,          comm().alone(),
           options_.keeps_unfinished || options_.continues,       options_.continues, &made.groups};
 }
@@ -176,7 +175,7 @@ void FileOpening::look(const std::shared_ptr<store::Store>& store) {
   if (mode() == Mode::kReadWrite) dataset_->prepare_changes();
   content_ = dataset_->content();
   const bool states_type = format_->traits().states_type;
-  if (states_type) container::check_told(content_, name(), options_);
+  if (states_type) container::check_options(content_, name(), options_);
   container::check_size(content_, dataset_->store()->size(), name(), options_, states_type);
 }
 
@@ -200,7 +199,7 @@ void FileOpening::explain(const Error& error, store::Store& store) const {
   base::rethrow(error, error.what(), ". Its first bytes are those of ", format, " files", remedy);
 }
 
-std::string FileOpening::told() const {
+std::string FileOpening::encode() const {
   FoundArray found;
   found.format = std::ranges::find(container::formats(), format_) - container::formats().begin();
   found.content = content_;
@@ -210,8 +209,8 @@ std::string FileOpening::told() const {
   return base::encode(found);
 }
 
-std::string FileOpening::take(const std::string& told) {
-  auto found = base::decode<FoundArray>(told, base::kAnotherRank);
+std::string FileOpening::decode(const std::string& encoded) {
+  auto found = base::decode<FoundArray>(encoded, base::kAnotherRank);
   format_ = container::formats()[static_cast<std::size_t>(found.format)];
   content_ = std::move(found.content);
   access_.memory_bytes = found.access.memory_bytes;
@@ -234,9 +233,9 @@ std::unique_ptr<container::Dataset> FileOpening::attach(std::shared_ptr<store::S
   return new_file_->dataset(std::move(store));
 }
 
-void FileOpening::adopt(const std::string& told, const core::Source& source) {
+void FileOpening::adopt(const std::string& encoded, const core::Source& source) {
   if (call_.transport().rank() != 0)
-    dataset_ = attach(source.store(), take(told));
+    dataset_ = attach(source.store(), decode(encoded));
   else if (new_file_)
     dataset_ = new_file_->dataset(source.store());
   const container::Content& content = dataset_->content();

@@ -27,8 +27,8 @@ class FileOpening : public driver::Opening {
   collective::Collective& call() const override { return call_; }
   store::NewFileOptions make() override;
   void inspect(const std::shared_ptr<store::Store>& store) override;
-  std::string told() const override;
-  void adopt(const std::string& told, const core::Source& source) override;
+  std::string encode() const override;
+  void adopt(const std::string& encoded, const core::Source& source) override;
   const FileOptions& options() const override { return options_; }
   void adopt(const ArrayType& type) override { file_.set_type(type, options_.several); }
   /// Ends the opening of a file whose ranks count together.  Collective, when all have it.
@@ -38,8 +38,8 @@ class FileOpening : public driver::Opening {
   const container::Format& format_of(store::Store& store) const;
   /// True if the caller describes raw elements: the name has no known suffix, and shape and type match the file's size.
   bool is_described_as_raw(store::Store& store) const;
-  /// Takes from rank 0 what told() gave there; returns what follows for the format.
-  std::string take(const std::string& told);
+  /// Takes over the result that rank 0 has encoded; returns the part that the format has encoded.
+  std::string decode(const std::string& encoded);
   /// Opens the array that rank 0 has opened or described.
   std::unique_ptr<container::Dataset> attach(std::shared_ptr<store::Store> store, std::string_view encoded);
   /// errors  As OpenedFile::dataset(), with a word on what the bytes look like where they are no array.

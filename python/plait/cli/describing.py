@@ -91,7 +91,7 @@ def _store(found: Located, name: str, told: dict[str, Any]) -> Document:
             array |= described(file.attrs) if found.names_arrays else {}
     except plait.ArgumentError as error:
         # The bytes are there, whatever they are.
-        if found.tells or "shape" in told or "dtype" in told or not os.path.isfile(found.path):
+        if found.states_type or "shape" in told or "dtype" in told or not os.path.isfile(found.path):
             raise
         note = str(error)
     parts = [{"path": part.path, "size": part.bytes} for part in found.components]

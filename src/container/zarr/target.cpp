@@ -231,7 +231,7 @@ NewFolder new_folder(std::string_view path, std::optional<std::string_view> arra
   made.replaces = [objects, prefix] {
     return kind_of(*objects, prefix) != Kind::kGroup || !holds_folders(*objects, prefix);
   };
-  made.settle = [above] {
+  made.on_appearance = [above] {
     for (const fs::path& group : above) drop_consolidated(*store::open_objects(group.string(), Sharing::kShared));
   };
   return made;

@@ -23,10 +23,10 @@ SharedFilePlace parse_place(const std::string& value, const std::string& url) {
 
 Name parse_name(const std::string& url) {
   const auto fail = [&url](const auto&... why) { base::throw_argument_error(url, ": ", why...); };
-  const store::Url told = store::parse_url(url, kScheme, "distant:field?folder=/var/tmp");
+  const store::Url parsed = store::parse_url(url, kScheme, "distant:field?folder=/var/tmp");
   Name name;
-  name.path = told.path;
-  for (const store::UrlOption& option : told.options) {
+  name.path = parsed.path;
+  for (const store::UrlOption& option : parsed.options) {
     if (option.key == "folder") {
       name.folder = store::unescaped(option.value, url);
       if (name.folder.empty()) fail("folder= is empty; give the folder that exists on each rank's own disk");

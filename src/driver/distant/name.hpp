@@ -14,8 +14,8 @@ inline constexpr std::string_view kScheme = "distant:";
 /// What such a name says.
 struct Name {
   std::string path;       ///< NAME
-  std::string folder;     ///< empty: not told
-  std::int64_t unit = 0;  ///< 0: not told
+  std::string folder;     ///< empty: not stated
+  std::int64_t unit = 0;  ///< 0: not stated
   SharedFilePlace place = SharedFilePlace::kDetect;
 };
 

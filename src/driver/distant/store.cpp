@@ -49,7 +49,7 @@ class PendingRequests : public store::Pending {
     error_ = collective::caught([this] { begin(); });
   }
   /// Memory that requests reach may go once nothing is under way, also where nobody completes them.
-  ~PendingRequests() override { settle(); }
+  ~PendingRequests() override { wait_for_all(); }
   PendingRequests(const PendingRequests&) = delete;
   PendingRequests& operator=(const PendingRequests&) = delete;
 
@@ -62,7 +62,7 @@ class PendingRequests : public store::Pending {
         begin();
       });
     }
-    settle();
+    wait_for_all();
     if (error_) std::rethrow_exception(error_);
   }
 
@@ -71,7 +71,7 @@ class PendingRequests : public store::Pending {
     for (; begun_ < segments_.size() && under_way_.size() < kAhead; ++begun_)
       under_way_.push_back(start(file_, segments_[begun_]));
   }
-  void settle() noexcept {
+  void wait_for_all() noexcept {
     for (DistantRequest& request : under_way_) collective::caught([&] { request.wait(); });
     under_way_.clear();
   }

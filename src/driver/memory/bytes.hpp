@@ -20,7 +20,7 @@ struct SharedBytes {
 };
 
 /// New bytes, all zero.  Collective.  `shown` is the name for errors.
-/// errors  kArgument: ranks of several nodes.  kSystem: no room.
+/// errors  kArgument: ranks of several nodes.  kSystem: not enough memory.
 std::shared_ptr<SharedBytes> make_bytes(collective::Collective& call, std::int64_t bytes, const std::string& shown);
 
 /// Those that this process knows by a name; nullptr: none.  threads  Any.

@@ -129,7 +129,7 @@ Located locate(const std::string& name, const container::Format& holds) {
   // Each array in a folder has a path of its own, so that two arrays are not taken for the same file.
   if (by_name && holds.folder() != nullptr && parts.array)
     found.path = real_path(std::filesystem::path(holds.folder()->file_of(path, parts.array)).parent_path().string());
-  found.tells = traits.states_type;
+  found.states_type = traits.states_type;
   found.keeps_chunks = by_name && traits.keeps_chunks;
   found.adds_arrays = by_name && holds.folder() != nullptr;
   found.names_arrays = by_name && traits.names_arrays;

@@ -33,7 +33,7 @@ class NewPlainFolder : public store::NewFile {
   }
   void commit() override {
     objects_->commit([this] { return !wanted_.replaces || wanted_.replaces(); });
-    if (wanted_.settle) wanted_.settle();
+    if (wanted_.on_appearance) wanted_.on_appearance();
   }
   void discard() noexcept override { objects_->discard(); }
   bool continued() const override { return objects_->continued(); }

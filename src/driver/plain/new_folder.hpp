@@ -11,7 +11,7 @@
 
 namespace plait::driver::plain {
 
-/// Begins a new array of a format of folders.  Its location is the file that tells what is inside, which begins with
+/// Begins a new array of a format of folders.  Its location is the file that describes the content, which begins with
 /// the head of `options`; whatever else belongs to the array lies beside it.
 /// errors  As FileDriver::create() and FolderFormat::new_folder().
 std::unique_ptr<store::NewFile> make_new_folder(const container::FolderFormat& format, std::string_view path,

@@ -84,7 +84,7 @@ FoundStripes find_striped(const Name& name, StripedStore::Access access) {
   }
 }
 
-/// Nothing where there is none, or one that cannot be read: opening it tells.
+/// Nothing where there is none, or one that cannot be read: opening it reports why.
 std::optional<Description> readable_description(const std::string& path) {
   try {
     return store::stripe::description_at(path);
@@ -139,7 +139,7 @@ class StripeDriver : public FileDriver {
     found.kind = base::text(container::raw::format().traits().kind, " in a striped file");
     found.name = url;
     found.path = real_path(name.path);
-    found.tells = false;
+    found.states_type = false;
     found.keeps_unfinished = true;
     if (const auto description = readable_description(name.path)) {
       found.unit = description->unit;

@@ -68,7 +68,7 @@ Description description_of(const Name& name, const std::string& basename, std::i
   return result;
 }
 
-/// The component files have their final names from the start.  A temporary description tells of them before they are
+/// The component files have their final names from the start.  A temporary description lists them before they are
 /// made and until its renaming makes the file appear, so that one of a killed process can be cleared away by the next
 /// new file of the same name.
 class NewStripedFile : public store::NewFile {

@@ -65,12 +65,12 @@ TEST_F(LocatedStores, OrdinaryFilesAreWhatTheirNamesSay) {
       const Located found = locate(path(name));
       expect_whole(found, kind, path(name));
       EXPECT_EQ(found.name, path(name));
-      EXPECT_EQ(found.tells, name == "a.npy");
+      EXPECT_EQ(found.states_type, name == "a.npy");
       EXPECT_TRUE(files_beside(found).empty());
       const Located raw = locate("raw:" + path(name));
       expect_whole(raw, "raw elements", path(name));
       EXPECT_EQ(raw.name, "raw:" + path(name));
-      EXPECT_FALSE(raw.tells);
+      EXPECT_FALSE(raw.states_type);
     }
 }
 
@@ -106,7 +106,7 @@ TEST_F(LocatedStores, StripedFilesHaveComponents) {
     EXPECT_EQ(found.path, path("a"));
     EXPECT_EQ(found.name, name == path("a") ? named("a") : name);
     EXPECT_EQ(found.unit, 16);
-    EXPECT_FALSE(found.tells);
+    EXPECT_FALSE(found.states_type);
     ASSERT_EQ(found.components.size(), 2U);
     for (int i = 0; i < 2; ++i) {
       const ComponentFile& component = found.components[static_cast<std::size_t>(i)];
@@ -176,7 +176,7 @@ TEST_F(LocatedStores, DistantArraysHaveTheComponentsThatAreSeen) {
     EXPECT_EQ(found.kind, kDistant);
     EXPECT_EQ(found.path, path("d"));
     EXPECT_EQ(found.name, name);
-    EXPECT_TRUE(found.tells);
+    EXPECT_TRUE(found.states_type);
     ASSERT_EQ(found.components.size(), 2U);
     EXPECT_EQ(found.components[0].path, path("d.c0of3" + id));
     EXPECT_EQ(found.components[0].bytes, 4);

@@ -221,7 +221,7 @@ def test_what_cannot_be_written(tmp_path, name, how, says):
 
 def test_attributes_are_for_new_files(tmp_path):
     np.save(tmp_path / "a.npy", np.zeros(3))
-    with pytest.raises(plait.ArgumentError, match="attributes was given, which a new file is told"):
+    with pytest.raises(plait.ArgumentError, match="attributes was given, which only a new file takes"):
         plait.open(tmp_path / "a.npy", attributes={"x": 1})
 
 

@@ -161,5 +161,5 @@ def test_dimensions_that_cannot_be(tmp_path, name, options, says):
 def test_only_new_files_are_told(tmp_path):
     with plait.open(tmp_path / "a.h5", "w", shape=(3,), dtype="f4") as file:
         file.write(np.zeros(3, "f4"))
-    with pytest.raises(plait.ArgumentError, match="unlimited dimensions was given, which a new file is told"):
+    with pytest.raises(plait.ArgumentError, match="unlimited dimensions was given, which only a new file takes"):
         plait.open(tmp_path / "a.h5", unlimited=(0,))
