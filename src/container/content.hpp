@@ -36,8 +36,9 @@ struct Member : Content {
   std::string element{};    ///< what the format calls the type of its elements
   std::int64_t stored = 0;  ///< bytes that the array takes in the file
   std::string kept{};       ///< how they are kept there, in words
-  /// Where in the head of a new file the place of the array is written, for formats that know it only at the end.
-  std::int64_t told_at = 0;
+  /// The offset in the header of a new file at which the offset of the array is written, in formats that know it only at
+  /// the end.
+  std::int64_t address_field = 0;
   /// Why it cannot be opened.
   base::Rejection rejection{};
   /// False for an array that has a name and attributes, but no shape and no elements (a null dataspace of HDF5).

@@ -1,4 +1,4 @@
-/// Files of formats that Plait does not read: told by their names and by how they begin, so that nobody takes their
+/// Files of formats that Plait does not read: recognized by their names and first bytes, so that no caller takes their
 /// bytes for elements.
 #pragma once
 

@@ -16,7 +16,7 @@ constexpr std::int64_t kInputBytes = std::int64_t{64} << 10;
 constexpr std::size_t kWindowBytes = std::size_t{32} << 10;
 constexpr int kWholeMembers = 16 + MAX_WBITS;
 constexpr int kBareBlocks = -MAX_WBITS;
-// What zlib's data_type tells besides the bits that are left of a byte.
+// The flags in zlib's data_type, besides the bits that are left of a byte.
 constexpr int kLastBlock = 64;
 constexpr int kAfterBlock = 128;
 

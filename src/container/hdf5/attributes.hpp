@@ -10,7 +10,7 @@ namespace plait::container::hdf5 {
 
 /// All of an object, but for those by which HDF5 and netCDF-4 keep dimensions.  Types that have no value in Plait are
 /// there with the reason.
-/// of_netcdf: where lists of one number are numbers, as netCDF does not tell them apart.
+/// of_netcdf: lists of one number become numbers, because netCDF does not distinguish them.
 ArrayAttributes attributes_of(const Library& hdf5, hid_t object, bool of_netcdf);
 
 /// Whether an attribute belongs to the description of dimensions, and is none of a user's.

@@ -79,8 +79,8 @@ Loaded loaded_from(void* library, const std::string& path) {
 }
 
 Loaded load() {
-  const char* told = std::getenv("PLAIT_HDF5");
-  const std::string path = told != nullptr && *told != '\0' ? std::string(told) : surroundings().library();
+  const char* setting = std::getenv("PLAIT_HDF5");
+  const std::string path = setting != nullptr && *setting != '\0' ? std::string(setting) : surroundings().library();
   if (!path.empty()) {
     if (void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) return loaded_from(library, path);
     const char* why = ::dlerror();

@@ -38,7 +38,7 @@ constexpr std::array kTypes{
 constexpr std::size_t kClassicTypes = 6;
 
 /// A variable as the header has it.
-struct Told {
+struct StatedVariable {
   std::string name;
   const ElementType* type = nullptr;
   Extents shape;
@@ -62,8 +62,8 @@ class HeaderReader {
   void dimensions();
   ArrayAttributes attributes();
   void variables();
-  Told variable();
-  void shape(Told& told);
+  StatedVariable read_variable();
+  void shape(StatedVariable& variable);
   /// The records of all variables that grow: what one takes, and how many there are.
   void records();
   void check_apart();
@@ -78,7 +78,7 @@ class HeaderReader {
   std::optional<std::size_t> record_dimension_;
   Extents dimensions_;
   std::vector<std::string> names_;  // of these
-  std::vector<Told> variables_;
+  std::vector<StatedVariable> variables_;
 };
 
 std::int64_t HeaderReader::list(std::uint64_t tag, std::int64_t least, const char* what) {
@@ -141,48 +141,49 @@ ArrayAttributes HeaderReader::attributes() {
   return found;
 }
 
-void HeaderReader::shape(Told& told) {
+void HeaderReader::shape(StatedVariable& variable) {
   const std::int64_t at = in_.position();
   const std::int64_t count = in_.count(word_, word_, "dimensions of a variable");
   if (count > static_cast<std::int64_t>(kMaxDimensions))
-    in_.damaged_at(at,
-                   text("\"", told.name, "\" has ", count, " dimensions; at most ", kMaxDimensions, " are supported"));
+    in_.damaged_at(
+        at, text("\"", variable.name, "\" has ", count, " dimensions; at most ", kMaxDimensions, " are supported"));
   for (std::int64_t d = 0; d < count; ++d) {
     const std::int64_t its = in_.position();
     const std::uint64_t number = in_.number(word_);
     if (number >= dimensions_.size())
-      in_.damaged_at(its, text("\"", told.name, "\" has the dimension ", number, " of ", dimensions_.size()));
+      in_.damaged_at(its, text("\"", variable.name, "\" has the dimension ", number, " of ", dimensions_.size()));
     const bool record = number == record_dimension_;
-    if (record && d > 0) in_.damaged_at(its, text("\"", told.name, "\" has the record dimension behind another one"));
-    told.grows = told.grows || record;
-    told.dimension_names.push_back(names_[static_cast<std::size_t>(number)]);
-    told.shape.push_back(record ? 1 : dimensions_[static_cast<std::size_t>(number)]);
+    if (record && d > 0)
+      in_.damaged_at(its, text("\"", variable.name, "\" has the record dimension behind another one"));
+    variable.grows = variable.grows || record;
+    variable.dimension_names.push_back(names_[static_cast<std::size_t>(number)]);
+    variable.shape.push_back(record ? 1 : dimensions_[static_cast<std::size_t>(number)]);
   }
 }
 
-Told HeaderReader::variable() {
-  Told told;
-  told.name = in_.name(word_);
-  shape(told);
-  told.attributes = attributes();
-  told.type = &type();
+StatedVariable HeaderReader::read_variable() {
+  StatedVariable variable;
+  variable.name = in_.name(word_);
+  shape(variable);
+  variable.attributes = attributes();
+  variable.type = &type();
   (void)in_.number(word_);  // its size, which follows from the shape and is wrong for large ones
-  told.position = in_.position();
+  variable.position = in_.position();
   const std::uint64_t begin = in_.number(version_ == 1 ? 4 : 8);
-  const auto bytes = bytes_of(told.shape, told.type->bytes);
+  const auto bytes = bytes_of(variable.shape, variable.type->bytes);
   if (!bytes || begin > static_cast<std::uint64_t>(INT64_MAX - 4) ||
       *bytes > INT64_MAX - 4 - static_cast<std::int64_t>(begin))
-    in_.damaged_at(told.position, text("\"", told.name, "\" ends behind byte 2^63"));
-  told.begin = static_cast<std::int64_t>(begin);
-  told.bytes = *bytes;
-  return told;
+    in_.damaged_at(variable.position, text("\"", variable.name, "\" ends behind byte 2^63"));
+  variable.begin = static_cast<std::int64_t>(begin);
+  variable.bytes = *bytes;
+  return variable;
 }
 
 void HeaderReader::records() {
   std::int64_t count = 0;
   std::int64_t first = INT64_MAX;
-  const Told* only = nullptr;
-  for (const Told& one : variables_) {
+  const StatedVariable* only = nullptr;
+  for (const StatedVariable& one : variables_) {
     if (!one.grows) continue;
     only = &one;
     ++count;
@@ -203,10 +204,10 @@ void HeaderReader::records() {
 
 /// errors  kSystem: two variables in one place, or one in the header.
 void HeaderReader::check_apart() {
-  std::ranges::stable_sort(variables_, {}, &Told::begin);
+  std::ranges::stable_sort(variables_, {}, &StatedVariable::begin);
   std::int64_t behind[2] = {in_.position(), in_.position()};
   std::int64_t first_record = -1;
-  for (const Told& one : variables_) {
+  for (const StatedVariable& one : variables_) {
     std::int64_t& end = behind[one.grows ? 1 : 0];
     if (one.bytes > 0 && one.begin < end)
       in_.damaged_at(one.position, text("\"", one.name, "\" begins at byte ", one.begin,
@@ -217,7 +218,7 @@ void HeaderReader::check_apart() {
       in_.damaged_at(one.position, text("\"", one.name, "\" ends ", end - first_record, " bytes behind the front of a ",
                                         "record, which has ", record_bytes_));
   }
-  for (const Told& one : variables_)
+  for (const StatedVariable& one : variables_)
     if (first_record >= 0 && !one.grows && one.bytes > 0 && one.begin + one.bytes > first_record &&
         one.begin < first_record + *record_count_ * record_bytes_)
       in_.damaged_at(one.position, text("\"", one.name, "\" lies at bytes ", one.begin, " to ", one.begin + one.bytes,
@@ -241,14 +242,14 @@ Header HeaderReader::read() {
   Header result;
   result.attributes = attributes();
   const std::int64_t variables = list(kVariableTag, 4 * word_ + 8, "variables");
-  for (std::int64_t i = 0; i < variables; ++i) variables_.push_back(variable());
+  for (std::int64_t i = 0; i < variables; ++i) variables_.push_back(read_variable());
   records();
   check_apart();
   for (std::size_t i = 0; i < names_.size(); ++i) {
     const bool grows = i == record_dimension_;
     result.dimensions.push_back({names_[i], grows ? record_count_.value_or(0) : dimensions_[i], grows});
   }
-  for (Told& one : variables_) {
+  for (StatedVariable& one : variables_) {
     Variable& next = result.variables.emplace_back();
     const std::int64_t rows = one.grows ? *record_count_ : 1;
     const bool together = !one.grows || rows <= 1 || one.bytes == record_bytes_ || one.bytes == 0;

@@ -68,8 +68,8 @@ std::unique_ptr<NewFile> Npy::create(const std::string& name, const FileOptions&
   made.type = described_type(options, name, true);
   reject_several(name, options);
   if (made.type.dtype.empty()) base::throw_argument_error(name, ": a .npy file needs a dtype");
-  if (const std::int64_t told = element_bytes_of(made.type.dtype); told != made.type.element_bytes)
-    base::throw_argument_error(name, ": elements of dtype ", made.type.dtype, " have ", told, " bytes, but ",
+  if (const std::int64_t bytes_of_dtype = element_bytes_of(made.type.dtype); bytes_of_dtype != made.type.element_bytes)
+    base::throw_argument_error(name, ": elements of dtype ", made.type.dtype, " have ", bytes_of_dtype, " bytes, but ",
                                made.type.element_bytes, " were given; leave them out or correct them");
   made.head = make_header(made.type.dtype, made.type.order, made.type.shape);
   made.data_offset = static_cast<std::int64_t>(made.head.size());

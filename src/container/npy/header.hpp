@@ -21,7 +21,7 @@ struct Header {
   std::int64_t data_offset = 0;
 };
 
-/// Bytes from the front of a file that tell how long its header is; pass what there is of the file's first bytes.
+/// Bytes at the beginning of a file that state how long its header is; pass what there is of the file's first bytes.
 inline constexpr std::size_t kPreambleBytes = 12;
 /// errors  kSystem: `path` is not a .npy file, or of a version that is not known.
 std::int64_t header_bytes(std::span<const std::byte> preamble, const std::string& path);

@@ -51,7 +51,7 @@ struct Extent {
   std::int64_t begin = 0;
   std::int64_t bytes = 0;
   std::int64_t count = 0;
-  std::int64_t end = 0;  ///< where what tells of it begins
+  std::int64_t end = 0;  ///< where its end record begins
 };
 
 /// What the 64-bit extensions say, in front of the end at `end`; nothing: they are not there.

@@ -283,8 +283,8 @@ std::unique_ptr<NewFile> Npz::create(const std::string& path, const FileOptions&
   std::int64_t end = 0;
   for (Member& member : made.members) {
     ArrayType& type = member.type;
-    if (const std::int64_t told = npy::element_bytes_of(type.dtype); told != type.element_bytes)
-      base::throw_argument_error(file, "::", member.name, ": elements of dtype ", type.dtype, " have ", told,
+    if (const std::int64_t bytes_of_dtype = npy::element_bytes_of(type.dtype); bytes_of_dtype != type.element_bytes)
+      base::throw_argument_error(file, "::", member.name, ": elements of dtype ", type.dtype, " have ", bytes_of_dtype,
                                  " bytes, but ", type.element_bytes, " were given; leave them out or correct them");
     if (member.name.size() + kNpy.size() > UINT16_MAX)
       base::throw_argument_error(path, ": the name of an array has ", member.name.size(),

@@ -26,7 +26,7 @@ using nlohmann::json;
 constexpr const char* kMetadata = "__metadata__";
 constexpr std::int64_t kAlignment = 64;
 
-/// Characters one after the other; tells how far the parser has come.
+/// Characters one after the other; counts how far the parser has come.
 class Counting {
  public:
   using iterator_category = std::input_iterator_tag;
@@ -49,8 +49,8 @@ class Counting {
   const char** seen_;
 };
 
-/// An array as the JSON tells of it.
-struct Told {
+/// An array as the JSON describes it.
+struct StatedArray {
   std::string name;
   std::string type;
   Extents shape;
@@ -65,9 +65,9 @@ class Handler {
   Handler(const std::string& file, std::string_view whole) : seen_(whole.data()), file_(file), begin_(whole.data()) {}
 
   /// What has been found.
-  std::vector<Told>& arrays() { return arrays_; }
+  std::vector<StatedArray>& arrays() { return arrays_; }
   ArrayAttributes& texts() { return texts_; }
-  /// Where the parser is to tell how far it has come.
+  /// Where the parser records how far it has come.
   const char** seen() { return &seen_; }
 
   bool null() { return wrong("null"); }
@@ -153,7 +153,7 @@ class Handler {
     return fail("\"", key_, "\" of the array \"", arrays_.back().name, "\" has ", what);
   }
 
-  std::vector<Told> arrays_;
+  std::vector<StatedArray> arrays_;
   ArrayAttributes texts_;
   const char* seen_;
   const std::string& file_;
@@ -165,30 +165,30 @@ class Handler {
   std::vector<std::int64_t>* list_ = nullptr;
 };
 
-[[noreturn]] void contradicts(const std::string& file, const Told& told, const std::string& what) {
-  base::throw_system_error(EIO, "cannot open ", file, " as safetensors: at byte ", told.position,
-                           " of its header the array \"", told.name, "\" ", what, "; copy or download the file again");
+[[noreturn]] void contradicts(const std::string& file, const StatedArray& array, const std::string& what) {
+  base::throw_system_error(EIO, "cannot open ", file, " as safetensors: at byte ", array.position,
+                           " of its header the array \"", array.name, "\" ", what, "; copy or download the file again");
 }
 
-Member member_of(const Told& told, std::int64_t data_begin, std::int64_t data_bytes, const std::string& file) {
-  if (told.offsets.size() != 2)
-    contradicts(file, told, text("has ", told.offsets.size(), " data_offsets instead of 2"));
-  const std::int64_t begin = told.offsets[0];
-  const std::int64_t end = told.offsets[1];
-  if (begin > end) contradicts(file, told, text("begins at ", begin, ", behind its end at ", end));
+Member member_of(const StatedArray& array, std::int64_t data_begin, std::int64_t data_bytes, const std::string& file) {
+  if (array.offsets.size() != 2)
+    contradicts(file, array, text("has ", array.offsets.size(), " data_offsets instead of 2"));
+  const std::int64_t begin = array.offsets[0];
+  const std::int64_t end = array.offsets[1];
+  if (begin > end) contradicts(file, array, text("begins at ", begin, ", behind its end at ", end));
   if (end > data_bytes)
-    contradicts(file, told, text("ends at byte ", end, " behind the header, but the file at byte ", data_bytes));
+    contradicts(file, array, text("ends at byte ", end, " behind the header, but the file at byte ", data_bytes));
   Member member;
-  member.name = told.name;
-  member.element = told.type;
+  member.name = array.name;
+  member.element = array.type;
   member.stored = end - begin;
   member.kept = "as it is";
-  member.type.shape = told.shape;
+  member.type.shape = array.shape;
   member.data_offset = data_begin + begin;
-  const auto* type = std::ranges::find(kTypes, told.type, &ElementType::name);
+  const auto* type = std::ranges::find(kTypes, array.type, &ElementType::name);
   if (type == kTypes.end()) {
     member.rejection =
-        base::Rejection::because("elements of the type ", told.type,
+        base::Rejection::because("elements of the type ", array.type,
                                  " are not known to Plait; convert the array with a program that knows them");
     return member;
   }
@@ -196,14 +196,14 @@ Member member_of(const Told& told, std::int64_t data_begin, std::int64_t data_by
   member.type.element_bytes = type->bits / 8;
   if (type->bits % 8 != 0) {
     member.rejection = base::Rejection::because(
-        "elements of the type ", told.type, " have ", type->bits,
+        "elements of the type ", array.type, " have ", type->bits,
         " bits, and Plait moves whole bytes; convert the array with a program that knows them");
     return member;
   }
-  if (bytes_of(told.shape, type->bits / 8) != member.stored)
-    contradicts(file, told,
-                text("takes ", member.stored, " bytes, which is not the size of ", shape_to_string(told.shape),
-                     " elements of the type ", told.type));
+  if (bytes_of(array.shape, type->bits / 8) != member.stored)
+    contradicts(file, array,
+                text("takes ", member.stored, " bytes, which is not the size of ", shape_to_string(array.shape),
+                     " elements of the type ", array.type));
   return member;
 }
 
@@ -226,9 +226,10 @@ Header parse_header(std::string_view json_text, std::int64_t file_bytes, const s
   const auto json_bytes = static_cast<std::int64_t>(json_text.size());
   const std::int64_t data_begin = kLengthBytes + json_bytes;
   std::vector<Member> members;
-  std::vector<Told>& arrays = handler.arrays();
+  std::vector<StatedArray>& arrays = handler.arrays();
   members.reserve(arrays.size());
-  for (const Told& told : arrays) members.push_back(member_of(told, data_begin, file_bytes - data_begin, file));
+  for (const StatedArray& array : arrays)
+    members.push_back(member_of(array, data_begin, file_bytes - data_begin, file));
   // Arrays without bytes may stand where another one begins.
   std::vector<std::size_t> order(members.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
@@ -238,12 +239,12 @@ Header parse_header(std::string_view json_text, std::int64_t file_bytes, const s
   std::vector<Member> sorted;
   sorted.reserve(order.size());
   for (const std::size_t i : order) {
-    const Told& told = arrays[i];
-    if (told.offsets[0] != behind)
-      contradicts(file, told,
-                  text("begins at byte ", told.offsets[0],
+    const StatedArray& array = arrays[i];
+    if (array.offsets[0] != behind)
+      contradicts(file, array,
+                  text("begins at byte ", array.offsets[0],
                        " behind the header, but what is in front of it ends at byte ", behind));
-    behind = told.offsets[1];
+    behind = array.offsets[1];
     sorted.push_back(std::move(members[i]));
   }
   if (behind != file_bytes - data_begin)

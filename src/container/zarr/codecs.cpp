@@ -73,18 +73,19 @@ class Codecs {
     for (const json& codec : codecs) {
       if (!codec.is_object()) document_.damaged("a codec is ", shown(codec), " instead of an object");
       const std::string name = document_.string(codec, "name");
-      const json told = configuration_of(document_, codec);
+      const json configuration = configuration_of(document_, codec);
       if (!bytes && name == "transpose") {
-        transpose(told);
+        transpose(configuration);
       } else if (!bytes && name == "bytes") {
         bytes = true;
-        read_endian(told);
+        read_endian(configuration);
       } else if (!bytes && name == "sharding_indexed") {
         if (in_shard) document_.unsupported("its shards hold shards");
         if (codecs.size() > 1) document_.unsupported("its shards have other codecs beside sharding_indexed");
-        return shard(told);
+        return shard(configuration);
       } else {
-        std::shared_ptr<const codec::Codec> one = bytes ? packer(name, told, element_bytes_of(found_)) : nullptr;
+        std::shared_ptr<const codec::Codec> one =
+            bytes ? packer(name, configuration, element_bytes_of(found_)) : nullptr;
         if (!one) document_.unsupported("its chunks have the codec ", name);
         packers.push_back(std::move(one));
       }
@@ -104,15 +105,15 @@ class Codecs {
   bool little() const { return little_; }
 
  private:
-  void read_endian(const json& told) {
-    if (!told.contains("endian")) return;
-    const std::string endian = document_.string(told, "endian");
+  void read_endian(const json& configuration) {
+    if (!configuration.contains("endian")) return;
+    const std::string endian = document_.string(configuration, "endian");
     if (endian != "little" && endian != "big") document_.damaged("\"endian\" is ", endian);
     little_ = endian == "little";
   }
 
-  void transpose(const json& told) {
-    const Extents order = document_.extents(told, "order", 0);
+  void transpose(const json& configuration) {
+    const Extents order = document_.extents(configuration, "order", 0);
     std::vector<std::size_t> next;
     for (const std::int64_t one : order)
       if (one < static_cast<std::int64_t>(order_.size())) next.push_back(static_cast<std::size_t>(one));
@@ -120,16 +121,16 @@ class Codecs {
     std::ranges::sort(sorted);
     if (order.size() != order_.size() || sorted.size() != order.size() ||
         std::ranges::adjacent_find(sorted) != sorted.end())
-      document_.damaged("\"order\" of the codec transpose is ", shown(told["order"]), ", which does not have each of ",
-                        order_.size(), " dimensions once");
+      document_.damaged("\"order\" of the codec transpose is ", shown(configuration["order"]),
+                        ", which does not have each of ", order_.size(), " dimensions once");
     for (std::size_t& one : next) one = order_[one];
     order_ = std::move(next);
   }
 
-  void shard(const json& told) {
+  void shard(const json& configuration) {
     Shards shards;
     shards.shape = found_.chunk;
-    found_.chunk = document_.extents(told, "chunk_shape", 1);
+    found_.chunk = document_.extents(configuration, "chunk_shape", 1);
     if (found_.chunk.size() != shards.shape.size())
       document_.damaged("shards have ", shards.shape.size(), " dimensions, but the chunks in them ",
                         found_.chunk.size());
@@ -141,11 +142,11 @@ class Codecs {
       if (__builtin_mul_overflow(shards.count, shards.chunks[d], &shards.count) || shards.count > kMostInShard)
         document_.unsupported("its shards hold more than ", kMostInShard, " chunks");
     }
-    const std::string location = word(told, "index_location", "end");
+    const std::string location = word(configuration, "index_location", "end");
     if (location != "end" && location != "start") document_.damaged("\"index_location\" is ", location);
     shards.index_at_end = location == "end";
-    read_index(document_.member(told, "index_codecs"), shards);
-    const json inner = document_.member(told, "codecs");
+    read_index(document_.member(configuration, "index_codecs"), shards);
+    const json inner = document_.member(configuration, "codecs");
     found_.shards = std::move(shards);
     read(inner, true);
   }
@@ -156,13 +157,13 @@ class Codecs {
     bool bytes = false;
     for (const json& codec : codecs) {
       const std::string name = document_.string(codec, "name");
-      const json told = configuration_of(document_, codec);
-      if (!bytes && name == "bytes" && word(told, "endian", "little") == "little")
+      const json configuration = configuration_of(document_, codec);
+      if (!bytes && name == "bytes" && word(configuration, "endian", "little") == "little")
         bytes = true;
       else if (bytes && name == "crc32c")
         packers.push_back(codec::crc32c());
       else
-        document_.unsupported("the indices of its shards have the codec ", name, " ", shown(told));
+        document_.unsupported("the indices of its shards have the codec ", name, " ", shown(configuration));
     }
     if (!bytes) document_.damaged("\"index_codecs\" has no codec bytes");
     shards.index = codec::Chain(std::move(packers));

@@ -65,8 +65,9 @@ void read_chunk_keys(const Document& document, const json& root, Metadata& found
   const std::string encoding = keys.is_object() ? document.string(keys, "name") : keys.dump();
   if (encoding != "default" && encoding != "v2") document.unsupported("its chunks have names of the kind ", encoding);
   found.separator = encoding == "default" ? '/' : '.';
-  if (const auto told = keys.find("configuration"); told != keys.end() && told->contains("separator")) {
-    const std::string separator = document.string(*told, "separator");
+  if (const auto configuration = keys.find("configuration");
+      configuration != keys.end() && configuration->contains("separator")) {
+    const std::string separator = document.string(*configuration, "separator");
     if (separator != "/" && separator != ".") document.damaged("\"separator\" is ", separator);
     found.separator = separator[0];
   }

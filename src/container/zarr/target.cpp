@@ -215,9 +215,9 @@ NewFolder new_folder(std::string_view path, std::optional<std::string_view> arra
   for (std::size_t i = 0; i < next; ++i) name /= parts[i];
   const fs::path begin = name;
   for (; next < parts.size(); name /= parts[next], inside /= parts[next], ++next) {
-    const auto told = groups.find(name.string());
+    const auto given = groups.find(name.string());
     made.others.emplace_back((inside / kNewest).string(),
-                             told == groups.end() ? new_group({}, std::string(path)) : told->second);
+                             given == groups.end() ? new_group({}, std::string(path)) : given->second);
   }
   // Groups beside the array in the same new folder.
   for (const auto& [group, metadata] : groups) {

@@ -145,7 +145,7 @@ void ChangedDataset::forget() noexcept {
 }
 
 void ChangedDataset::check_alone() const {
-  // The library would cut off what lies behind the end that the file tells, so it is not asked.
+  // The library would cut off what lies behind the end that the superblock states, so it is not called.
   if (!uses_file_locks()) return;
   const bool others = ::flock(lock_->number(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
   (void)::flock(lock_->number(), LOCK_SH | LOCK_NB);

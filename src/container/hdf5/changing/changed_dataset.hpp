@@ -17,7 +17,7 @@
 
 namespace plait::container::hdf5 {
 
-/// Changed chunks are appended behind the end that the file tells, packed by whoever writes them; whoever writes a part
+/// Changed chunks are appended behind the end that the superblock states, packed by whoever writes them; whoever writes a part
 /// of one reads the rest first.  When all have written, one rank appends an index of all chunks and lets the dataset
 /// point to that: until then every reader, and whoever opens the file after a crash, sees the chunks as they were.  The
 /// room of the former chunks and index stays unused.
@@ -30,8 +30,8 @@ class ChangedDataset : public DatasetStore, private WholeChunks {
   ChangedDataset(const ChangedDataset&) = delete;
   ChangedDataset& operator=(const ChangedDataset&) = delete;
 
-  /// Finds out where changes are to be told, and keeps others from changing chunks of the file meanwhile.  One rank calls
-  /// it, before the dataset is told to the others.
+  /// Finds the fields that a change updates, and locks the file against other programs that change chunks.  One rank
+  /// calls it, before the dataset is broadcast.
   /// errors  kArgument: the file is kept in a way that does not permit it.  kSystem: damaged; another program changes it.
   void prepare();
   /// Before the first write, on every rank.  alone: whether no other process writes.

@@ -56,7 +56,7 @@ class NewHdfFile : public container::NewFile {
     const auto chunks = std::make_shared<NewChunks>(std::move(store), std::move(chunked), content().file_bytes);
     return std::make_unique<ChunkedDataset>(
         content(), chunks, std::ranges::any_of(content().members, comes_later),
-        content().head.empty() ? 0 : length_told_in(content().head, chunks->name()));
+        content().head.empty() ? 0 : find_length_field(content().head, chunks->name()));
   }
 };
 
@@ -68,11 +68,11 @@ std::unique_ptr<container::NewFile> create_file(const std::string& path, const F
   assign_offsets(made, static_cast<std::int64_t>(file.head.size()));
   for (std::size_t i = 0; i < made.members.size(); ++i) {
     Member& one = made.members[i];
-    one.told_at = file.told_at[i];
+    one.address_field = file.address_fields[i];
     if (!one.in_chunks() && one.data_offset != 0)
-      put_number(file.head, one.told_at, static_cast<std::uint64_t>(one.data_offset));
+      put_number(file.head, one.address_field, static_cast<std::uint64_t>(one.data_offset));
   }
-  put_number(file.head, length_told_in(file.head, path), static_cast<std::uint64_t>(made.file_bytes));
+  put_number(file.head, find_length_field(file.head, path), static_cast<std::uint64_t>(made.file_bytes));
   write_filled_scalars(made, file.head);
   made.head = std::move(file.head);
   return std::make_unique<NewHdfFile>(std::move(made));

@@ -51,7 +51,7 @@ NewChunks::NewChunks(std::shared_ptr<store::Store> file, std::vector<NewDataset>
   std::int64_t first = 0;
   for (NewDataset& one : datasets) {
     Part& part = parts_.emplace_back();
-    part.told_at = one.told_at;
+    part.address_field = one.address_field;
     part.begin = one.begin;
     part.codecs = chain_of(one.dataset.filters, 0);
     part.chunk_bytes = part.bytes = one.dataset.chunk_bytes();
@@ -159,7 +159,7 @@ void NewChunks::read_old(std::int64_t number, std::span<std::byte> chunk) {
   part.codecs.decode(packed, chunk, text(chunk_words(part.dataset, number - part.first), " of ", name()));
 }
 
-void NewChunks::finish(std::int64_t length_told_at) {
+void NewChunks::finish(std::int64_t length_field) {
   settle();
   const bool packs = std::ranges::any_of(parts_, [&](const Part& part) { return part.begin >= begin_; });
   std::vector<Chunk> written = packs ? log_.all() : std::vector<Chunk>();
@@ -183,11 +183,11 @@ void NewChunks::finish(std::int64_t length_told_at) {
     std::vector<std::byte> root;
     append_number(root, static_cast<std::uint64_t>(tree.root), 8);
     file_->write(
-        {{end, tree.nodes.data(), static_cast<std::int64_t>(tree.nodes.size())}, {part.told_at, root.data(), 8}});
+        {{end, tree.nodes.data(), static_cast<std::int64_t>(tree.nodes.size())}, {part.address_field, root.data(), 8}});
     end += static_cast<std::int64_t>(tree.nodes.size());
   }
   append_number(length, static_cast<std::uint64_t>(end), 8);
-  file_->write({{length_told_at, length.data(), 8}});
+  file_->write({{length_field, length.data(), 8}});
 }
 
 }  // namespace plait::container::hdf5

@@ -21,8 +21,8 @@ namespace plait::container::hdf5 {
 /// A dataset in chunks of a new file.
 struct NewDataset {
   HdfDataset dataset;
-  std::int64_t begin = 0;    ///< of its chunks in the store
-  std::int64_t told_at = 0;  ///< where 8 bytes of the file are to say where its index is
+  std::int64_t begin = 0;          ///< of its chunks in the store
+  std::int64_t address_field = 0;  ///< where 8 bytes of the file are to say where its index is
 };
 
 /// A new file in which some datasets lie in chunks.  What begins in front of `begin` lies in the file as it is, chunks
@@ -48,9 +48,9 @@ class NewChunks : public store::Store, private WholeChunks {
   void forget() noexcept override { open_.forget(); }
   void sync() override { file_->sync(); }
 
-  /// Writes the indices, when all ranks have written: the file is whole then.  length_told_at: where 8 bytes of it say
+  /// Writes the indices, when all ranks have written: the file is whole then.  length_field: where 8 bytes of it say
   /// how long it is.  One rank calls it.  errors  kSystem: also chunks that are missing.
-  void finish(std::int64_t length_told_at);
+  void finish(std::int64_t length_field);
 
  private:
   struct Part {
@@ -60,7 +60,7 @@ class NewChunks : public store::Store, private WholeChunks {
     std::int64_t bytes = 0;  ///< of all chunks in the store
     std::int64_t chunk_bytes = 0;
     std::int64_t first = 0;  ///< the number of its first chunk among those of all parts
-    std::int64_t told_at = 0;
+    std::int64_t address_field = 0;
   };
   // Of all parts, these.
   std::int64_t chunk_bytes(std::int64_t number) const override { return part_of(number).chunk_bytes; }

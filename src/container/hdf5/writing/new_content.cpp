@@ -235,7 +235,7 @@ std::vector<NewDataset> chunked_in(const NewContent& made) {
     next.dataset.fill = one.fill;
     next.dataset.filters = filters_of(one.codec, one.type.element_bytes);
     next.begin = one.data_offset;
-    next.told_at = one.told_at;
+    next.address_field = one.address_field;
   }
   std::ranges::stable_sort(found, {}, &NewDataset::begin);
   return found;

@@ -336,7 +336,8 @@ NewFile make_file(const WantedFile& wanted) {
     headers = describing.describe();
   }
   made.head = memory.read();
-  for (const std::int64_t header : headers) made.told_at.push_back(address_told_in(made.head, header, wanted.path));
+  for (const std::int64_t header : headers)
+    made.address_fields.push_back(find_address_field(made.head, header, wanted.path));
   return made;
 }
 

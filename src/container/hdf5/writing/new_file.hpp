@@ -24,7 +24,7 @@ struct NewFile {
   std::vector<std::byte> head;  ///< all that describes them
   /// Of each array: where in the head 8 bytes are to say at which offset it begins, or the index of its chunks; until then
   /// they say that it is nowhere.
-  std::vector<std::int64_t> told_at;
+  std::vector<std::int64_t> address_fields;
 };
 
 /// Makes datasets, with the groups above them and attributes, which all versions of the library from 1.8 on read: each in

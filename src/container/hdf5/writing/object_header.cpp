@@ -40,7 +40,7 @@ class HeaderBytes {
 
 }  // namespace
 
-std::int64_t address_told_in(std::span<const std::byte> head, std::int64_t header, const std::string& path) {
+std::int64_t find_address_field(std::span<const std::byte> head, std::int64_t header, const std::string& path) {
   const HeaderBytes bytes(head, path);
   if (bytes.number(header, 1) != 1) bytes.unknown();
   std::vector<std::pair<std::int64_t, std::int64_t>> blocks{
@@ -68,7 +68,7 @@ std::int64_t address_told_in(std::span<const std::byte> head, std::int64_t heade
   bytes.unknown();
 }
 
-std::int64_t length_told_in(std::span<const std::byte> head, const std::string& path) {
+std::int64_t find_length_field(std::span<const std::byte> head, const std::string& path) {
   constexpr std::int64_t kVersion = 8;
   constexpr std::int64_t kLength = 40;
   const HeaderBytes bytes(head, path);
