@@ -56,11 +56,11 @@ class Store {
   virtual bool grows() const { return true; }
   virtual std::unique_ptr<Pending> submit_read(std::vector<ReadSegment> segments) = 0;
   virtual std::unique_ptr<Pending> submit_write(std::vector<WriteSegment> segments) = 0;
-  /// Called when an access that wrote has ended: writes what has been kept of it, to put it together with others, so that
+  /// Called when an access that wrote has ended: writes what has been buffered to combine it with other writes, so that
   /// other processes find it.  errors  kSystem.
-  virtual void settle() {}
-  /// Called instead where such an access has failed, when none of its writes is under way any more: drops what has been
-  /// kept.
+  virtual void flush() {}
+  /// Called instead if such an access has failed, when none of its writes is under way any more: discards what has been
+  /// buffered.
   virtual void forget() noexcept {}
   /// The ordinary file that has these bytes at the same offsets, under name(); empty: there is none.  errors  kSystem.
   virtual std::optional<Identity> file_identity() const { return {}; }

@@ -97,8 +97,8 @@ std::unique_ptr<store::Pending> ChunkStore::submit_write(std::vector<WriteSegmen
   return std::make_unique<PendingChunkWrites>(*this, std::move(segments));
 }
 
-void ChunkStore::settle() {
-  chunks_.settle();
+void ChunkStore::flush() {
+  chunks_.flush();
   // A file that was replaced twice may look as before.
   const std::scoped_lock lock(mutex_);
   last_ = nullptr;

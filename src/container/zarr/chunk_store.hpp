@@ -42,7 +42,7 @@ class ChunkStore : public store::Store {
   /// The same.  Segments of one chunk that follow each other are written together: a chunk is read, packed and written
   /// once for all of them.
   std::unique_ptr<store::Pending> submit_write(std::vector<store::WriteSegment> segments) override;
-  void settle() override;
+  void flush() override;
   void forget() noexcept override { chunks_.discard(); }
   void sync() override { objects().sync(); }
 

@@ -66,13 +66,13 @@ std::int64_t execute_write(collective::Collective& call, access::Move& move, sto
   call.step(
       [&] {
         move.run();
-        if (!threads) store.settle();
+        if (!threads) store.flush();
         nanoseconds = -since_agreed.nanoseconds();
       },
       nanoseconds);
   if (threads)
     call.step([&] {
-      if (call.transport().rank() == 0) store.settle();
+      if (call.transport().rank() == 0) store.flush();
     });
   return nanoseconds;
 }

@@ -134,9 +134,9 @@ void ChangedDataset::put(std::int64_t number, std::span<const std::byte> chunk) 
   log_->append(number, chain_of(dataset().filters, left_out).encode(chunk), left_out);
 }
 
-void ChangedDataset::settle() {
+void ChangedDataset::flush() {
   log_->mend();
-  open_.settle();
+  open_.flush();
 }
 
 void ChangedDataset::forget() noexcept {

@@ -46,7 +46,7 @@ class ChangedDataset : public DatasetStore, private WholeChunks {
 
   std::unique_ptr<store::Pending> submit_read(std::vector<store::ReadSegment> segments) override;
   std::unique_ptr<store::Pending> submit_write(std::vector<store::WriteSegment> segments) override;
-  void settle() override;
+  void flush() override;
   void forget() noexcept override;
 
  private:

@@ -8,7 +8,7 @@ namespace plait::container::hdf5 {
 namespace {
 
 constexpr std::size_t kMaxFiles = 8;
-constexpr std::time_t kSettledSeconds = 2;
+constexpr std::time_t kStableSeconds = 2;
 
 bool same_time(const timespec& a, const timespec& b) { return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec; }
 
@@ -22,7 +22,7 @@ bool same_state(const struct stat& a, const struct stat& b) {
 RecordCounts::RecordCounts(int descriptor) {
   if (::fstat(descriptor, &state_) != 0) return;
   // A clock that was set back, or that of a file server, makes a file seem younger than it is.
-  is_settled_ = std::max(state_.st_mtim.tv_sec, state_.st_ctim.tv_sec) + kSettledSeconds < std::time(nullptr);
+  is_stable_ = std::max(state_.st_mtim.tv_sec, state_.st_ctim.tv_sec) + kStableSeconds < std::time(nullptr);
 }
 
 std::vector<RecordCounts::File>& RecordCounts::files() {
@@ -31,7 +31,7 @@ std::vector<RecordCounts::File>& RecordCounts::files() {
 }
 
 RecordCounts::File* RecordCounts::known() const {
-  if (!is_settled_) return nullptr;
+  if (!is_stable_) return nullptr;
   std::vector<File>& all = files();
   const auto found = std::ranges::find_if(all, [&](const File& one) { return same_state(one.state, state_); });
   if (found == all.end()) return nullptr;
@@ -47,7 +47,7 @@ std::optional<std::int64_t> RecordCounts::find(haddr_t scale) const {
 }
 
 void RecordCounts::add(haddr_t scale, std::int64_t records) const {
-  if (!is_settled_) return;
+  if (!is_stable_) return;
   File* file = known();
   if (file == nullptr) {
     if (files().size() == kMaxFiles) files().erase(files().begin());

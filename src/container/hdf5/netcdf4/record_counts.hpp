@@ -37,7 +37,7 @@ class RecordCounts {
   File* known() const;
 
   struct stat state_{};
-  bool is_settled_ = false;
+  bool is_stable_ = false;
 };
 
 }  // namespace plait::container::hdf5

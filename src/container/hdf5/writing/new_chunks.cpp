@@ -160,7 +160,7 @@ void NewChunks::read_old(std::int64_t number, std::span<std::byte> chunk) {
 }
 
 void NewChunks::finish(std::int64_t length_field) {
-  settle();
+  flush();
   const bool packs = std::ranges::any_of(parts_, [&](const Part& part) { return part.begin >= begin_; });
   std::vector<Chunk> written = packs ? log_.all() : std::vector<Chunk>();
   std::int64_t end = packs ? log_.end() : begin_;

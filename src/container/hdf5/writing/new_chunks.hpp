@@ -42,9 +42,9 @@ class NewChunks : public store::Store, private WholeChunks {
   std::int64_t size() override { return size_; }
   bool grows() const override { return false; }
   std::unique_ptr<store::Pending> submit_read(std::vector<store::ReadSegment> segments) override;
-  /// Packed chunks are written when the batch is completed if all of them is there, else by settle() at the latest.
+  /// Packed chunks are written when the batch is completed if all of them is there, else by flush() at the latest.
   std::unique_ptr<store::Pending> submit_write(std::vector<store::WriteSegment> segments) override;
-  void settle() override { open_.settle(); }
+  void flush() override { open_.flush(); }
   void forget() noexcept override { open_.forget(); }
   void sync() override { file_->sync(); }
 

@@ -71,7 +71,7 @@ void OpenChunks::drop(Entry one) {
   open_.erase(one);
 }
 
-void OpenChunks::settle() {
+void OpenChunks::flush() {
   const std::scoped_lock lock(mutex_);
   while (!open_.empty()) close(open_.begin());
 }

@@ -39,7 +39,7 @@ class OpenChunks {
   /// Reads a piece of a chunk, by the offset in it.  Whether it is open.
   bool read(std::int64_t number, const store::ReadSegment& piece);
   /// Puts all that are open.
-  void settle();
+  void flush();
   /// Drops them.
   void forget() noexcept;
 

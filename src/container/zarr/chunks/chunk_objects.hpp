@@ -83,7 +83,7 @@ class ChunkObjects {
   /// at a time writes to a shard in between.
   /// errors  kSystem: objects whose contents have not got their names are as they were; also if another program has
   ///         changed an object of which put() has used elements, or has replaced the array.
-  void settle();
+  void flush();
   /// Drops the new contents.
   void discard() noexcept;
 
@@ -117,7 +117,7 @@ class ChunkObjects {
   bool writes_shards_in_place() const { return fresh_ && objects_->writes_in_place(); }
   std::shared_ptr<OpenShard> open_shard(std::int64_t number);
   ChunkResult read_from_shard(const ChunkLocation& location, PartOf part, const ChunkReadOptions& options);
-  /// Reads a chunk that has been put into a new content since the last settle(); false: it has not.
+  /// Reads a chunk that has been put into a new content since the last flush(); false: it has not.
   bool read_new(const ChunkLocation& location, PartOf part);
   ChunkResult read_in_place(const ChunkLocation& location, PartOf part);
   /// Reads the index again if another process may have changed it.  Under the shard's lock.
@@ -133,7 +133,7 @@ class ChunkObjects {
   std::int64_t write_index(OpenShard& shard, base::FunctionRef<void(std::vector<store::WriteSegment>)> write) const;
   /// Appends the retained chunks and the index.  Under the shard's lock.  Returns the condition for commit().
   store::Condition complete(OpenShard& shard, const std::string& object) const;
-  void settle_shards();
+  void flush_shards();
 
   std::shared_ptr<store::ObjectStore> objects_;
   const Metadata& metadata_;

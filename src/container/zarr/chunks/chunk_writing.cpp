@@ -62,12 +62,12 @@ void ChunkObjects::commit_chunks() {
   new_bytes_ = 0;
 }
 
-void ChunkObjects::settle() {
+void ChunkObjects::flush() {
   {
     const std::scoped_lock lock(new_mutex_);
     commit_chunks();
   }
-  if (metadata_.shards) settle_shards();
+  if (metadata_.shards) flush_shards();
   discard();
 }
 

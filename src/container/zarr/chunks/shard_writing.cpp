@@ -157,7 +157,7 @@ Condition ChunkObjects::complete(OpenShard& shard, const std::string& object) co
   return former;
 }
 
-void ChunkObjects::settle_shards() {
+void ChunkObjects::flush_shards() {
   std::vector<std::pair<std::int64_t, std::shared_ptr<OpenShard>>> all;
   {
     const std::scoped_lock lock(mutex_);

@@ -54,7 +54,7 @@ class ChunksInObjects : public WithObjects, public testing::WithParamInterface<P
   void make(Sharing sharing = Sharing::kPrivate) const {
     const auto store = opened(true, sharing);
     write(*store, 0, 1);
-    store->settle();
+    store->flush();
     store->sync();
   }
   static void write(ChunkStore& store, std::int64_t chunk, int value) {
@@ -106,7 +106,7 @@ TEST_P(ChunksInObjects, NewArraysAreReadBack) {
     std::vector<int> values(kChunks * kChunkBytes / 4);
     for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<int>(i);
     write_part(*store, 0, values);
-    store->settle();
+    store->flush();
     EXPECT_EQ(read(*store, 0, values.size()), values);
     store->sync();
     const auto found = opened(false);
@@ -121,10 +121,10 @@ TEST_P(ChunksInObjects, NewArraysAreWrittenInPartsAndAgain) {
   write_part(*store, 4, {1, 2});
   write_part(*store, kChunkBytes - 4, {3, 4, 5});
   EXPECT_EQ(read(*store, 0, 4), (std::vector<int>{7, 1, 2, 7}));
-  store->settle();
+  store->flush();
   write_part(*store, 8, {6});
   write(*store, 4, 9);
-  store->settle();
+  store->flush();
   store->sync();
   const auto found = opened(false);
   EXPECT_EQ(read(*found, 0, 11), (std::vector<int>{7, 1, 6, 7, 7, 7, 7, 3, 4, 5, 7}));
@@ -146,7 +146,7 @@ TEST_P(ChunksInObjects, ChangesTakeEffectWhenAnAccessEnds) {
   EXPECT_EQ(read(*store, 0, 1)[0], 2);
   EXPECT_EQ(read(*other, 0, 1)[0], 1);
   EXPECT_EQ(read(*other, 5 * kChunkBytes, 1)[0], 7);
-  store->settle();
+  store->flush();
   store->sync();
   EXPECT_EQ(read(*other, 0, 1)[0], 2);
   EXPECT_EQ(read(*other, 5 * kChunkBytes, 1)[0], 3);
@@ -163,7 +163,7 @@ TEST_P(ChunksInObjects, FailedAccessesChangeNothing) {
   write(*store, 3, 2);
   store->forget();
   EXPECT_EQ(read(*store, 0, 1)[0], 1);
-  store->settle();
+  store->flush();
   EXPECT_EQ(first_elements(), (std::vector<int>{1, 7, 7, 7, 7, 7}));
 }
 
@@ -174,7 +174,7 @@ TEST_P(ChunksInObjects, PartsOfChunksChange) {
   write_part(*store, 16, {4});
   write_part(*store, 2 * kChunkBytes + 4, {5});
   write_part(*store, 2 * kChunkBytes, {6});
-  store->settle();
+  store->flush();
   EXPECT_EQ(read(*store, 0, 6), (std::vector<int>{1, 1, 2, 3, 4, 1}));
   EXPECT_EQ(read(*store, 2 * kChunkBytes, 3), (std::vector<int>{6, 5, 7}));
   EXPECT_EQ(first_elements(), (std::vector<int>{1, 7, 6, 7, 7, 7}));
@@ -186,9 +186,9 @@ TEST_P(ChunksInObjects, TheSecondOfTwoProgramsIsToldNotToOverwriteParts) {
   const auto other = opened(false);
   write_part(*one, 0, {2});
   write_part(*other, 4, {3});
-  one->settle();
+  one->flush();
   const bool in_place = stored() == Stored::kPlain && one->objects().writes_in_place();
-  const std::string error = error_of([&] { other->settle(); });
+  const std::string error = error_of([&] { other->flush(); });
   if (in_place) {
     EXPECT_EQ(error, "no error");
   } else {
@@ -197,7 +197,7 @@ TEST_P(ChunksInObjects, TheSecondOfTwoProgramsIsToldNotToOverwriteParts) {
   }
   EXPECT_EQ(read(*opened(false), 0, 3), (std::vector<int>{2, in_place ? 3 : 1, 1}));
   write_part(*other, 4, {4});
-  other->settle();
+  other->flush();
   EXPECT_EQ(read(*opened(false), 0, 3), (std::vector<int>{2, 4, 1}));
 }
 
@@ -207,14 +207,14 @@ TEST_P(ChunksInObjects, ProgramsThatWriteWholeChunksOfOneShardLoseNothing) {
   const auto other = opened(false);
   write(*one, 1, 2);
   write(*other, 2, 3);
-  one->settle();
-  other->settle();
+  one->flush();
+  other->flush();
   EXPECT_EQ(first_elements(), (std::vector<int>{1, 2, 3, 7, 7, 7}));
   for (int value = 4; value < 8; ++value) {
     write(*one, 0, value);
     write(*other, 1, -value);
-    other->settle();
-    one->settle();
+    other->flush();
+    one->flush();
   }
   EXPECT_EQ(first_elements(), (std::vector<int>{7, -7, 3, 7, 7, 7}));
 }
@@ -240,7 +240,7 @@ TEST_P(ChunksInObjects, ReadersTakeWhatIsThereNow) {
     const auto writer = opened(false);
     write(*writer, 0, value);
     if (value % 2 == 0) write_part(*writer, kChunkBytes + 4, {value});
-    writer->settle();
+    writer->flush();
     EXPECT_EQ(read(*reader, 4, 2), (std::vector<int>{value, value}));
     EXPECT_EQ(read(*reader, kChunkBytes, 2), (std::vector<int>{7, value / 2 * 2}));
   }

@@ -39,10 +39,10 @@ class NewHierarchies : public WithObjects, public testing::WithParamInterface<Ki
     ChunkStore chunks(store::open_objects(location, Sharing::kPrivate), parse_metadata(text, path), text, true);
     const std::vector<int> values(8, value);
     chunks.write({{0, reinterpret_cast<const std::byte*>(values.data()), 32}});
-    chunks.settle();
+    chunks.flush();
     chunks.sync();
     made->commit(folder.replaces);
-    folder.settle();
+    folder.on_appearance();
   }
   int first_element(const std::string& array) const {
     const auto found = store::open_objects(root() + "/h.zarr/" + array, Sharing::kShared);
