@@ -68,7 +68,7 @@ void bind_member(nb::module_& module) {
       .def_ro("offset", &Member::data_offset)
       .def_ro("element", &Member::element)
       .def_ro("stored", &Member::stored)
-      .def_ro("kept", &Member::kept)
+      .def_ro("kept", &Member::storage)
       .def_prop_ro("refused", [](const Member& self) { return self.rejection.reason(); })
       .def_ro("has_elements", &Member::has_elements)
       .def_prop_ro("fill", [](const Member& self) { return nb::bytes(self.fill.data(), self.fill.size()); });

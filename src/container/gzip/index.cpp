@@ -22,12 +22,12 @@ constexpr std::size_t kMostInflation = 1032;
 
 /// Leaves every second one out.
 void thin_out(std::vector<RestartPoint>& points) {
-  std::size_t kept = 0;
+  std::size_t remaining = 0;
   for (std::size_t i = 0; i < points.size(); i += 2) {
-    if (i != kept) points[kept] = std::move(points[i]);
-    ++kept;
+    if (i != remaining) points[remaining] = std::move(points[i]);
+    ++remaining;
   }
-  points.resize(kept);
+  points.resize(remaining);
 }
 
 /// An index is mostly windows: pieces of the content, which has been found worth packing.

@@ -67,7 +67,7 @@ std::unique_ptr<Inflater> GzipStore::take(std::int64_t offset) {
   return std::make_unique<Inflater>(*file_, index_.packed, point, index_.framing);
 }
 
-void GzipStore::keep(std::unique_ptr<Inflater> inflater) {
+void GzipStore::recycle(std::unique_ptr<Inflater> inflater) {
   std::unique_ptr<Inflater> oldest;  // goes when the lock is free
   const std::scoped_lock lock(mutex_);
   if (idle_.size() == kMostIdle) {
@@ -85,7 +85,7 @@ void GzipStore::inflate(const store::ReadSegment& segment) {
   std::unique_ptr<Inflater> inflater = take(segment.offset);
   inflater->skip_to(segment.offset);
   inflater->read_whole(segment.data, segment.bytes);
-  keep(std::move(inflater));
+  recycle(std::move(inflater));
 }
 
 }  // namespace plait::container::gzip

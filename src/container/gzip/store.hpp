@@ -37,7 +37,7 @@ class GzipStore : public store::Store {
  private:
   /// One that stands at `offset` or can be brought there by inflating less than from the next restart point.
   std::unique_ptr<Inflater> take(std::int64_t offset);
-  void keep(std::unique_ptr<Inflater> inflater);
+  void recycle(std::unique_ptr<Inflater> inflater);
 
   std::shared_ptr<store::Store> file_;
   Index index_;

@@ -96,7 +96,7 @@ bool HdfDataset::needs_room() const {
   return !filters.empty() || static_cast<std::int64_t>(chunks.size()) != all;
 }
 
-std::string HdfDataset::kept() const {
+std::string HdfDataset::describe_storage() const {
   if (chunk.empty())
     return storage == Storage::kInside ? "compact" : storage == Storage::kNone ? "not written" : "contiguous";
   std::string out = "chunks ";

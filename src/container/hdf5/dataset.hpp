@@ -44,7 +44,7 @@ enum class Storage : std::uint8_t {
 
 constexpr Storage last_value(Storage /*any*/) { return Storage::kChunks; }
 
-/// Of changes that are kept apart until the end: where in the file they begin, and what marks them (ChunkLog).
+/// Changes that are appended to the file until they are committed: where they begin, and what marks them (ChunkLog).
 struct Changes {
   std::int64_t begin = 0;
   std::uint64_t mark = 0;
@@ -111,7 +111,7 @@ struct HdfDataset {
   /// Bytes of a chunk that lie in the array.
   std::int64_t bytes_inside(std::int64_t number) const;
   /// `chunks 4x3, shuffle, deflate 4`.
-  std::string kept() const;
+  std::string describe_storage() const;
 };
 
 template <class Codec>

@@ -24,7 +24,7 @@ struct NamedDataset {
   ArrayAttributes attributes;
 };
 
-/// An open file.  Closed again soon: what was read from it is kept as plain values.
+/// An open file.  It is closed again soon: callers store plain values that were read from it.
 class HdfFile {
  public:
   enum class For : std::uint8_t { kReading, kChanging };

@@ -52,17 +52,17 @@ void HdfFile::describe_file(HdfDataset& found) const {
   const Handle creation(hdf5_->H5Fget_create_plist(file_.id()), hdf5_->H5Pclose);
   hsize_t user_block = 0;
   H5F_fspace_strategy_t strategy = H5F_FSPACE_STRATEGY_FSM_AGGR;
-  bool kept = false;
+  bool persistent = false;
   hsize_t threshold = 0;
   unsigned half = 0;
   if (!creation || hdf5_->H5Pget_userblock(creation.id(), &user_block) < 0 ||
-      hdf5_->H5Pget_file_space_strategy(creation.id(), &strategy, &kept, &threshold) < 0 ||
+      hdf5_->H5Pget_file_space_strategy(creation.id(), &strategy, &persistent, &threshold) < 0 ||
       hdf5_->H5Pget_istore_k(creation.id(), &half) < 0)
     damaged("the properties of the file");
   if (user_block > 0)
     found.relocation =
         base::Rejection::because("its file begins with a block of ", user_block, " bytes of a user's own");
-  if (kept || strategy == H5F_FSPACE_STRATEGY_PAGE)
+  if (persistent || strategy == H5F_FSPACE_STRATEGY_PAGE)
     found.relocation = base::Rejection("its file is organized in pages, or says which parts of it are free");
   found.tree_children = 2 * std::int64_t{half};
 }

@@ -17,7 +17,7 @@ Member member_of(NamedDataset& found) {
   HdfDataset& dataset = found.dataset;
   Member member;
   member.name = std::move(found.name);
-  member.kept = dataset.kept();
+  member.storage = dataset.describe_storage();
   member.type = std::move(dataset.type);
   member.data_offset = dataset.storage == Storage::kWhole ? dataset.offset : 0;
   if (!dataset.chunk.empty()) member.chunk = std::move(dataset.chunk);

@@ -51,7 +51,7 @@ DatasetStore::DatasetStore(std::shared_ptr<store::Store> file, HdfDataset datase
   }
 }
 
-std::string DatasetStore::description() const { return text("HDF5, ", dataset_.kept()); }
+std::string DatasetStore::description() const { return text("HDF5, ", dataset_.describe_storage()); }
 
 void DatasetStore::check(std::int64_t offset, std::int64_t bytes) const {
   if (offset >= 0 && offset <= size_ && bytes <= size_ - offset) return;

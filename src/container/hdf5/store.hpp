@@ -26,7 +26,7 @@ struct Unpacked {
 
 /// Chunks lie one behind another, each in the room of a whole one; what is nowhere in the file has the fill value.
 /// Elements that are not packed are read and written where they lie; packed chunks are unpacked whole, and the last one
-/// is kept, for reads that need several pieces of it.
+/// is cached, for reads that need several pieces of it.
 class DatasetStore : public store::Store {
  public:
   /// file: with the bytes.  name: that of the file and the dataset.

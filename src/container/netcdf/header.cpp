@@ -259,7 +259,7 @@ Header HeaderReader::read() {
     member.name = std::move(one.name);
     member.element = one.type->name;
     member.stored = one.bytes * rows;
-    member.kept = together ? "contiguous" : text("records, each ", record_bytes_, " bytes behind the last");
+    member.storage = together ? "contiguous" : text("records, each ", record_bytes_, " bytes behind the last");
     member.type = {std::move(one.shape), std::string(one.type->dtype), one.type->bytes, Order::kC};
     if (one.grows) {
       member.type.shape.front() = rows;

@@ -60,7 +60,7 @@ std::vector<Member> members_of(const std::vector<Entry>& entries, const std::str
     const std::string_view name = std::string_view(entry.name).substr(0, entry.name.size() - kNpy.size());
     member.name = npy::is_utf8(name) ? std::string(name) : npy::utf8_of_latin1(name);
     member.stored = entry.packed;
-    member.kept = entry.method == kStored ? "stored" : entry.method == kDeflated ? "deflated" : "packed otherwise";
+    member.storage = entry.method == kStored ? "stored" : entry.method == kDeflated ? "deflated" : "packed otherwise";
     member.rejection = entry_rejection(entry);
     found.push_back(&entry);
   }
@@ -295,7 +295,7 @@ std::unique_ptr<NewFile> Npz::create(const std::string& path, const FileOptions&
     const Entry& entry =
         entries.emplace_back(entry_of(member, end, base::checked_add(head, *bytes, "bytes of the file")));
     member.stored = entry.packed;
-    member.kept = "stored";
+    member.storage = "stored";
     member.element = type.dtype;
     member.data_offset = begin_of(entry) + head;
     end = base::checked_add(begin_of(entry), entry.packed, "bytes of the file");

@@ -182,7 +182,7 @@ Member member_of(const StatedArray& array, std::int64_t data_begin, std::int64_t
   member.name = array.name;
   member.element = array.type;
   member.stored = end - begin;
-  member.kept = "as it is";
+  member.storage = "as it is";
   member.type.shape = array.shape;
   member.data_offset = data_begin + begin;
   const auto* type = std::ranges::find(kTypes, array.type, &ElementType::name);

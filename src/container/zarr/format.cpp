@@ -58,7 +58,7 @@ Content found_in(const Metadata& metadata) {
 Member member_of(store::ObjectStore& objects, const std::string& object, const std::string& content) {
   const std::string file = objects.name_of(object);
   Member member;
-  member.kept = "chunks";
+  member.storage = "chunks";
   const auto attempt = [&](const auto& read) {
     try {
       read();
@@ -73,7 +73,7 @@ Member member_of(store::ObjectStore& objects, const std::string& object, const s
   member.element = metadata.element;
   member.stored = bytes_below(objects, object.substr(0, object.rfind('/') + 1));
   if (!member.rejection) {
-    member.kept = chunks_text(metadata);
+    member.storage = chunks_text(metadata);
     member.rejection = metadata.packing.missing_library();
   }
   return member;
@@ -102,7 +102,7 @@ void collect(store::ObjectStore& objects, const std::string& prefix, const std::
   } catch (const Error& failure) {  // the other arrays can still be read
     Member& member = members.emplace_back();
     member.name = name;
-    member.kept = "chunks";
+    member.storage = "chunks";
     member.rejection = Rejection(failure.what());
     return;
   }

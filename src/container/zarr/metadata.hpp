@@ -47,7 +47,7 @@ struct Metadata {
   bool plain() const { return packing.empty() && transposed.empty(); }
   /// errors  kArgument: the library of a codec is not installed.
   void check_codecs(const std::string& file) const;
-  /// How chunks are kept, in words.
+  /// Describes how chunks are stored.
   std::string words() const;
 };
 

@@ -30,7 +30,7 @@ using store::WriteSegment;
 std::int64_t aligned(std::int64_t offset) { return offset + (8 - offset % 8) % 8; }
 
 /// Keeps others from changing the file: programs with HDF5's library, which lock it to write, and those with Plait.  Where
-/// the file system has no locks nobody is kept from anything.
+/// the file system has no locks, changes of several programs are not detected.
 store::posix::Descriptor locked(const std::string& file, const std::string& name) {
   store::posix::Descriptor descriptor = store::posix::open_file(file, O_RDWR);
   const bool others = ::flock(descriptor.number(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;

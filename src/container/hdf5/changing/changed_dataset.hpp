@@ -32,7 +32,7 @@ class ChangedDataset : public DatasetStore, private WholeChunks {
 
   /// Finds the fields that a change updates, and locks the file against other programs that change chunks.  One rank
   /// calls it, before the dataset is broadcast.
-  /// errors  kArgument: the file is kept in a way that does not permit it.  kSystem: damaged; another program changes it.
+  /// errors  kArgument: the layout of the file does not permit it.  kSystem: damaged; another program changes it.
   void prepare();
   /// Before the first write, on every rank.  alone: whether no other process writes.
   void share(std::unique_ptr<transport::Counter> counter, bool alone);

@@ -68,7 +68,8 @@ NewChunks::NewChunks(std::shared_ptr<store::Store> file, std::vector<NewDataset>
 }
 
 std::string NewChunks::description() const {
-  return text("HDF5, ", parts_.size() == 1 ? parts_.front().dataset.kept() : text(parts_.size(), " arrays in chunks"));
+  return text("HDF5, ", parts_.size() == 1 ? parts_.front().dataset.describe_storage()
+                                           : text(parts_.size(), " arrays in chunks"));
 }
 
 const NewChunks::Part* NewChunks::part_at(std::int64_t offset) const {

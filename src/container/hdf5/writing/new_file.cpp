@@ -107,20 +107,20 @@ Extents chunk_of_empty(const Extents& shape) {
   return chunk;
 }
 
-/// How a dataset is kept.  type: of its elements.
+/// How a dataset is stored.  type: of its elements.
 Handle creation_of(const Library& hdf5, const Member& member, hid_t type) {
-  Handle kept = list_of(hdf5, hdf5->H5P_CLS_DATASET_CREATE_ID_g);
-  bool said = hdf5->H5Pset_obj_track_times(kept.id(), false) >= 0;
-  if (!member.fill.empty()) said = said && hdf5->H5Pset_fill_value(kept.id(), type, member.fill.data()) >= 0;
-  if (!member.in_chunks() && member.unlimited.empty()) return said ? std::move(kept) : Handle();
+  Handle creation = list_of(hdf5, hdf5->H5P_CLS_DATASET_CREATE_ID_g);
+  bool said = hdf5->H5Pset_obj_track_times(creation.id(), false) >= 0;
+  if (!member.fill.empty()) said = said && hdf5->H5Pset_fill_value(creation.id(), type, member.fill.data()) >= 0;
+  if (!member.in_chunks() && member.unlimited.empty()) return said ? std::move(creation) : Handle();
   const Extents chunk = member.in_chunks() ? *member.chunk : chunk_of_empty(member.type.shape);
   const std::vector<hsize_t> extents(chunk.begin(), chunk.end());
-  said = said && hdf5->H5Pset_chunk(kept.id(), static_cast<int>(extents.size()), extents.data()) >= 0;
+  said = said && hdf5->H5Pset_chunk(creation.id(), static_cast<int>(extents.size()), extents.data()) >= 0;
   // Optional: the library that describes the dataset may not have it.
   for (const Filter& filter : filters_of(member.codec, member.type.element_bytes))
-    said = said && hdf5->H5Pset_filter(kept.id(), static_cast<int>(filter.id), H5Z_FLAG_OPTIONAL, filter.values.size(),
-                                       filter.values.data()) >= 0;
-  return said ? std::move(kept) : Handle();
+    said = said && hdf5->H5Pset_filter(creation.id(), static_cast<int>(filter.id), H5Z_FLAG_OPTIONAL,
+                                       filter.values.size(), filter.values.data()) >= 0;
+  return said ? std::move(creation) : Handle();
 }
 
 /// Groups with those above them.
@@ -204,10 +204,11 @@ class Describing {
       base::throw_argument_error(shown(one.name), ": HDF5 has no elements of dtype ", array.dtype,
                                  "; use numbers, booleans, or bytes of a fixed length");
     const Handle space = growing_space(hdf5_, array.shape, one.unlimited);
-    const Handle kept = creation_of(hdf5_, one, type.id());
-    const Handle dataset(hdf5_->H5Dcreate2(file_.id(), name.c_str(), type.id(), space.id(), linked_.id(), kept.id(), 0),
-                         hdf5_->H5Dclose);
-    if (!space || !kept || !dataset) failed(hdf5_, shown(one.name));
+    const Handle creation = creation_of(hdf5_, one, type.id());
+    const Handle dataset(
+        hdf5_->H5Dcreate2(file_.id(), name.c_str(), type.id(), space.id(), linked_.id(), creation.id(), 0),
+        hdf5_->H5Dclose);
+    if (!space || !creation || !dataset) failed(hdf5_, shown(one.name));
     addresses_.push_back(address_of(dataset.id(), one.name));
     for (const ArrayAttribute& its : one.attributes)
       write_attribute(hdf5_, dataset.id(), its, wanted_.of_netcdf, shown(one.name));
@@ -217,12 +218,12 @@ class Describing {
     const Handle type = new_type(hdf5_, ">f4");
     const std::vector<std::int64_t> unlimited(scale.unlimited ? 1 : 0, 0);
     const Handle space = growing_space(hdf5_, {scale.length}, unlimited);
-    const Handle kept = list_of(hdf5_, hdf5_->H5P_CLS_DATASET_CREATE_ID_g);
+    const Handle creation = list_of(hdf5_, hdf5_->H5P_CLS_DATASET_CREATE_ID_g);
     constexpr hsize_t kChunk = 1024;
-    bool said = hdf5_->H5Pset_obj_track_times(kept.id(), false) >= 0;
-    if (scale.unlimited) said = said && hdf5_->H5Pset_chunk(kept.id(), 1, &kChunk) >= 0;
+    bool said = hdf5_->H5Pset_obj_track_times(creation.id(), false) >= 0;
+    if (scale.unlimited) said = said && hdf5_->H5Pset_chunk(creation.id(), 1, &kChunk) >= 0;
     const Handle dataset(
-        said ? hdf5_->H5Dcreate2(file_.id(), scale.name.c_str(), type.id(), space.id(), linked_.id(), kept.id(), 0)
+        said ? hdf5_->H5Dcreate2(file_.id(), scale.name.c_str(), type.id(), space.id(), linked_.id(), creation.id(), 0)
              : -1,
         hdf5_->H5Dclose);
     if (!dataset) failed(hdf5_, shown(scale.name));

@@ -9,7 +9,7 @@ namespace plait::container::hdf5 {
 
 namespace {
 
-/// What is written in parts is kept until it is whole, but not more than this at once.
+/// The limit of the bytes of chunks that are buffered because they were written in part.
 constexpr std::int64_t kMostOpenBytes = std::int64_t{16} << 20;
 constexpr std::size_t kLeastOpen = 2;
 
