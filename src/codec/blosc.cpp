@@ -53,28 +53,28 @@ class BloscCodec : public Codec {
   std::string words() const override { return base::text("blosc ", options_.compressor); }
   base::Rejection missing_library() const override { return base::Rejection(loaded() == nullptr ? kMissing : ""); }
   std::size_t most_encoded(std::size_t bytes) const override { return bytes + kHead; }
-  std::size_t encode(std::span<const std::byte> plain, std::span<std::byte> room) const override {
+  std::size_t encode(std::span<const std::byte> plain, std::span<std::byte> output) const override {
     if (plain.size() > std::numeric_limits<int>::max() - kHead)
       base::throw_argument_error("blosc packs at most 2 GiB at once, but a chunk has ", plain.size(),
                                  " bytes; give smaller chunks");
     const int made =
         library().compress(options_.level, options_.shuffle, static_cast<std::size_t>(options_.element_bytes),
-                           plain.size(), plain.data(), room.data(), room.size(), options_.compressor.c_str(), 0, 1);
+                           plain.size(), plain.data(), output.data(), output.size(), options_.compressor.c_str(), 0, 1);
     if (made <= 0)
       base::throw_system_error(ENOTSUP, "blosc cannot pack by ", options_.compressor,
                                "; install a libblosc that has it");
     return static_cast<std::size_t>(made);
   }
-  std::size_t decode(std::span<const std::byte> packed, std::span<std::byte> room,
+  std::size_t decode(std::span<const std::byte> packed, std::span<std::byte> output,
                      const std::string& what) const override {
     const Blosc& blosc = library();
     std::size_t bytes = 0;
     if (packed.size() < kHead || blosc.validate(packed.data(), packed.size(), &bytes) < 0)
       damaged(what, "it is no blosc data of ", packed.size(), " bytes");
-    if (bytes > room.size()) damaged(what, "it has ", bytes, " bytes, more than the ", room.size(), " of a chunk");
-    const int made = blosc.decompress(packed.data(), room.data(), room.size(), 1);
+    if (bytes > output.size()) damaged(what, "it has ", bytes, " bytes, more than the ", output.size(), " of a chunk");
+    const int made = blosc.decompress(packed.data(), output.data(), output.size(), 1);
     if (made < 0 || static_cast<std::size_t>(made) != bytes)
-      damaged(what, "it is no blosc data of ", room.size(), " bytes (code ", made,
+      damaged(what, "it is no blosc data of ", output.size(), " bytes (code ", made,
               "), or packed in a way that this libblosc lacks");
     return bytes;
   }

@@ -2,18 +2,18 @@
 #include <array>
 
 #include "base/text.hpp"
+#include "codec/buffer.hpp"
 #include "codec/codec.hpp"
 #include "codec/damaged.hpp"
-#include "codec/room.hpp"
 
 namespace plait::codec {
 
 namespace {
 
 /// Two in turn: what a step reads and what it makes.
-std::array<Room, 2>& rooms() {
-  thread_local std::array<Room, 2> rooms;
-  return rooms;
+std::array<Buffer, 2>& buffers() {
+  thread_local std::array<Buffer, 2> buffers;
+  return buffers;
 }
 
 }  // namespace
@@ -47,8 +47,8 @@ std::optional<std::size_t> Chain::always_encoded(std::size_t bytes) const {
 
 std::span<const std::byte> Chain::encode(std::span<const std::byte> plain) const {
   for (std::size_t i = 0; i < codecs_.size(); ++i) {
-    const std::span<std::byte> room = rooms()[i % 2].of(codecs_[i]->most_encoded(plain.size()));
-    plain = room.first(codecs_[i]->encode(plain, room));
+    const std::span<std::byte> output = buffers()[i % 2].of(codecs_[i]->most_encoded(plain.size()));
+    plain = output.first(codecs_[i]->encode(plain, output));
   }
   return plain;
 }
@@ -60,9 +60,9 @@ void Chain::decode(std::span<const std::byte> packed, std::span<std::byte> chunk
   }
   for (std::size_t i = codecs_.size(); i-- > 0;) {
     // Nobody has packed more than this.
-    const std::span<std::byte> room = i == 0 ? chunk : rooms()[i % 2].of(most_encoded(chunk.size(), i));
-    made = codecs_[i]->decode(packed, room, what);
-    packed = room.first(made);
+    const std::span<std::byte> output = i == 0 ? chunk : buffers()[i % 2].of(most_encoded(chunk.size(), i));
+    made = codecs_[i]->decode(packed, output, what);
+    packed = output.first(made);
   }
   if (made != chunk.size()) damaged(what, "it has ", made, " bytes, but a chunk has ", chunk.size());
 }

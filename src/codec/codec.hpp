@@ -24,13 +24,13 @@ class Codec {
   virtual std::size_t most_encoded(std::size_t bytes) const = 0;
   /// How many it makes of so many, where that depends on nothing else.
   virtual std::optional<std::size_t> always_encoded(std::size_t /*bytes*/) const { return std::nullopt; }
-  /// Packs `plain` into `room`, which has most_encoded() bytes.  Returns how many it made.
+  /// Packs `plain` into `output`, which has most_encoded() bytes.  Returns how many it made.
   /// errors  kArgument: it only unpacks.  kSystem: what it needs is not there; std::bad_alloc.
-  virtual std::size_t encode(std::span<const std::byte> plain, std::span<std::byte> room) const = 0;
-  /// Unpacks into `room` and returns how many bytes it made, never more than fit.  what: is unpacked, for errors, such
-  /// as `the chunk a.zarr/c/0`.
+  virtual std::size_t encode(std::span<const std::byte> plain, std::span<std::byte> output) const = 0;
+  /// Unpacks into `output` and returns how many bytes it made, never more than fit.  what: is unpacked, for errors:
+  /// `the chunk a.zarr/c/0`.
   /// errors  kSystem: damaged, or more than fits; what it needs is not there.
-  virtual std::size_t decode(std::span<const std::byte> packed, std::span<std::byte> room,
+  virtual std::size_t decode(std::span<const std::byte> packed, std::span<std::byte> output,
                              const std::string& what) const = 0;
 };
 

@@ -51,24 +51,24 @@ class Crc32c : public Codec {
   std::string words() const override { return "crc32c"; }
   std::size_t most_encoded(std::size_t bytes) const override { return bytes + kSum; }
   std::optional<std::size_t> always_encoded(std::size_t bytes) const override { return bytes + kSum; }
-  std::size_t encode(std::span<const std::byte> plain, std::span<std::byte> room) const override {
-    std::ranges::copy(plain, room.begin());
+  std::size_t encode(std::span<const std::byte> plain, std::span<std::byte> output) const override {
+    std::ranges::copy(plain, output.begin());
     const std::uint32_t sum = crc32c_of(plain);
-    for (std::size_t i = 0; i < kSum; ++i) room[plain.size() + i] = static_cast<std::byte>(sum >> (8 * i) & 0xff);
+    for (std::size_t i = 0; i < kSum; ++i) output[plain.size() + i] = static_cast<std::byte>(sum >> (8 * i) & 0xff);
     return plain.size() + kSum;
   }
-  std::size_t decode(std::span<const std::byte> packed, std::span<std::byte> room,
+  std::size_t decode(std::span<const std::byte> packed, std::span<std::byte> output,
                      const std::string& what) const override {
     if (packed.size() < kSum) damaged(what, "it has ", packed.size(), " bytes, less than its check sum");
     const std::span<const std::byte> plain = packed.first(packed.size() - kSum);
-    if (plain.size() > room.size())
-      damaged(what, "it has ", plain.size(), " bytes in front of its check sum, more than ", room.size());
+    if (plain.size() > output.size())
+      damaged(what, "it has ", plain.size(), " bytes in front of its check sum, more than ", output.size());
     std::uint32_t told = 0;
     for (std::size_t i = 0; i < kSum; ++i) told |= static_cast<std::uint32_t>(packed[plain.size() + i]) << (8 * i);
     if (const std::uint32_t sum = crc32c_of(plain); sum != told)
       damaged(what, "its check sum is ", base::hexadecimal_text(told), ", but its bytes have ",
               base::hexadecimal_text(sum));
-    std::ranges::copy(plain, room.begin());
+    std::ranges::copy(plain, output.begin());
     return plain.size();
   }
 

@@ -28,16 +28,16 @@ class Inflation {
   Inflation(const Inflation&) = delete;
   Inflation& operator=(const Inflation&) = delete;
 
-  std::size_t run(std::span<const std::byte> packed, std::span<std::byte> room, const std::string& what) {
+  std::size_t run(std::span<const std::byte> packed, std::span<std::byte> output, const std::string& what) {
     std::size_t taken = 0;
     std::size_t made = 0;
     std::byte behind{};  // where a byte too many goes
     for (int result = Z_OK; result != Z_STREAM_END;) {
       const std::size_t in = std::min(packed.size() - taken, kMostAtOnce);
-      const std::size_t out = std::min(room.size() - made, kMostAtOnce);
+      const std::size_t out = std::min(output.size() - made, kMostAtOnce);
       zlib_.next_in = bytes_of(packed.data() + taken);
       zlib_.avail_in = static_cast<uInt>(in);
-      zlib_.next_out = bytes_of(out > 0 ? room.data() + made : &behind);
+      zlib_.next_out = bytes_of(out > 0 ? output.data() + made : &behind);
       zlib_.avail_out = out > 0 ? static_cast<uInt>(out) : 1;
       result = inflate(&zlib_, Z_NO_FLUSH);
       const std::size_t now = (out > 0 ? out : 1) - zlib_.avail_out;
@@ -45,10 +45,10 @@ class Inflation {
       if (result == Z_MEM_ERROR) throw std::bad_alloc();
       if (result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR)
         damaged(what, "it is damaged at byte ", taken, " (", zlib_.msg == nullptr ? "no such data" : zlib_.msg, ')');
-      if (out == 0 && now > 0) damaged(what, "it has more than the ", room.size(), " bytes of a chunk");
+      if (out == 0 && now > 0) damaged(what, "it has more than the ", output.size(), " bytes of a chunk");
       made += out > 0 ? now : 0;
       if (result == Z_BUF_ERROR || (taken == packed.size() && now == 0 && result != Z_STREAM_END))
-        damaged(what, "it ends at byte ", packed.size(), " after ", made, " bytes of ", room.size());
+        damaged(what, "it ends at byte ", packed.size(), " after ", made, " bytes of ", output.size());
     }
     return made;
   }
@@ -68,20 +68,20 @@ class Deflation {
   Deflation(const Deflation&) = delete;
   Deflation& operator=(const Deflation&) = delete;
 
-  std::size_t run(std::span<const std::byte> plain, std::span<std::byte> room) {
+  std::size_t run(std::span<const std::byte> plain, std::span<std::byte> output) {
     std::size_t taken = 0;
     std::size_t made = 0;
     for (int result = Z_OK; result != Z_STREAM_END;) {
       const std::size_t in = std::min(plain.size() - taken, kMostAtOnce);
-      const std::size_t out = std::min(room.size() - made, kMostAtOnce);
+      const std::size_t out = std::min(output.size() - made, kMostAtOnce);
       zlib_.next_in = bytes_of(plain.data() + taken);
       zlib_.avail_in = static_cast<uInt>(in);
-      zlib_.next_out = bytes_of(room.data() + made);
+      zlib_.next_out = bytes_of(output.data() + made);
       zlib_.avail_out = static_cast<uInt>(out);
       result = deflate(&zlib_, taken + in == plain.size() ? Z_FINISH : Z_NO_FLUSH);
       taken += in - zlib_.avail_in;
       made += out - zlib_.avail_out;
-      if (result != Z_OK && result != Z_STREAM_END) throw std::bad_alloc();  // the room is enough
+      if (result != Z_OK && result != Z_STREAM_END) throw std::bad_alloc();  // the output is large enough
     }
     return made;
   }
@@ -98,18 +98,18 @@ class Deflate : public Codec {
     constexpr std::size_t kFrame = 32;                                           // of gzip, and more than that of zlib
     return bytes + (bytes >> 12) + (bytes >> 14) + (bytes >> 25) + 13 + kFrame;  // as compressBound()
   }
-  std::size_t encode(std::span<const std::byte> plain, std::span<std::byte> room) const override {
+  std::size_t encode(std::span<const std::byte> plain, std::span<std::byte> output) const override {
     if (const LibDeflate* const fast = libdeflate()) {
       const std::unique_ptr<void, void (*)(void*)> own(fast->make_packer(level_), fast->free_packer);
       if (!own) throw std::bad_alloc();
       const auto pack = gzip_ ? fast->gzip_pack : fast->zlib_pack;
-      // It may want more room than zlib for what cannot be packed.
-      if (const std::size_t made = pack(own.get(), plain.data(), plain.size(), room.data(), room.size()); made > 0)
+      // It may want more space than zlib for what cannot be packed.
+      if (const std::size_t made = pack(own.get(), plain.data(), plain.size(), output.data(), output.size()); made > 0)
         return made;
     }
-    return Deflation(level_, window_bits()).run(plain, room);
+    return Deflation(level_, window_bits()).run(plain, output);
   }
-  std::size_t decode(std::span<const std::byte> packed, std::span<std::byte> room,
+  std::size_t decode(std::span<const std::byte> packed, std::span<std::byte> output,
                      const std::string& what) const override {
     if (const LibDeflate* const fast = libdeflate()) {
       const std::unique_ptr<void, void (*)(void*)> own(fast->make_unpacker(), fast->free_unpacker);
@@ -117,10 +117,11 @@ class Deflate : public Codec {
       const auto unpack = gzip_ ? fast->gzip_unpack : fast->zlib_unpack;
       std::size_t taken = 0;
       std::size_t made = 0;
-      if (unpack(own.get(), packed.data(), packed.size(), room.data(), room.size(), &taken, &made) == 0) return made;
+      if (unpack(own.get(), packed.data(), packed.size(), output.data(), output.size(), &taken, &made) == 0)
+        return made;
     }
     // zlib says what is wrong with it, and where.
-    return Inflation(window_bits()).run(packed, room, what);
+    return Inflation(window_bits()).run(packed, output, what);
   }
 
  private:

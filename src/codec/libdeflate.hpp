@@ -10,12 +10,12 @@ namespace plait::codec {
 struct LibDeflate {
   void* (*make_packer)(int level);  ///< 0 to 12; null: no memory
   void (*free_packer)(void*);
-  /// Bytes made; 0: there is too little room.
+  /// Bytes made; 0: there is too little space.
   std::size_t (*zlib_pack)(void*, const void*, std::size_t, void*, std::size_t);
   std::size_t (*gzip_pack)(void*, const void*, std::size_t, void*, std::size_t);
   void* (*make_unpacker)();
   void (*free_unpacker)(void*);
-  /// 0: done, with the bytes taken and made; else it is damaged, or more than the room.
+  /// 0: done, with the bytes taken and made; else it is damaged, or more than the output.
   int (*zlib_unpack)(void*, const void*, std::size_t, void*, std::size_t, std::size_t*, std::size_t*);
   int (*gzip_unpack)(void*, const void*, std::size_t, void*, std::size_t, std::size_t*, std::size_t*);
 };

@@ -27,26 +27,27 @@ class Zstd : public Codec {
   Zstd(int level, bool checksum) : level_(level), checksum_(checksum) {}
   std::string words() const override { return "zstd"; }
   std::size_t most_encoded(std::size_t bytes) const override { return ZSTD_compressBound(bytes); }
-  std::size_t encode(std::span<const std::byte> plain, std::span<std::byte> room) const override {
+  std::size_t encode(std::span<const std::byte> plain, std::span<std::byte> output) const override {
     const auto held = contexts();
     auto& context = held->packing;
     if (!context) context.reset(ZSTD_createCCtx());
     if (!context) throw std::bad_alloc();
     ZSTD_CCtx_setParameter(context.get(), ZSTD_c_compressionLevel, level_);
     ZSTD_CCtx_setParameter(context.get(), ZSTD_c_checksumFlag, checksum_ ? 1 : 0);
-    const std::size_t made = ZSTD_compress2(context.get(), room.data(), room.size(), plain.data(), plain.size());
-    if (ZSTD_isError(made) != 0) throw std::bad_alloc();  // the room is enough
+    const std::size_t made = ZSTD_compress2(context.get(), output.data(), output.size(), plain.data(), plain.size());
+    if (ZSTD_isError(made) != 0) throw std::bad_alloc();  // the output is large enough
     return made;
   }
-  std::size_t decode(std::span<const std::byte> packed, std::span<std::byte> room,
+  std::size_t decode(std::span<const std::byte> packed, std::span<std::byte> output,
                      const std::string& what) const override {
     const auto held = contexts();
     auto& context = held->unpacking;
     if (!context) context.reset(ZSTD_createDCtx());
     if (!context) throw std::bad_alloc();
-    const std::size_t made = ZSTD_decompressDCtx(context.get(), room.data(), room.size(), packed.data(), packed.size());
+    const std::size_t made =
+        ZSTD_decompressDCtx(context.get(), output.data(), output.size(), packed.data(), packed.size());
     if (ZSTD_isError(made) != 0)
-      damaged(what, "it is no zstd data of ", room.size(), " bytes (", ZSTD_getErrorName(made), ')');
+      damaged(what, "it is no zstd data of ", output.size(), " bytes (", ZSTD_getErrorName(made), ')');
     return made;
   }
 

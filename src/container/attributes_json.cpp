@@ -24,8 +24,8 @@ using base::Rejection;
 using base::text;
 using Json = nlohmann::ordered_json;
 
-/// In front of the words for numbers that JSON does not have, where they stand as texts meanwhile; and once more in
-/// front of texts that begin so.
+/// Marks the words for numbers that JSON does not have while they are texts.  Other texts that begin with it get it
+/// twice.
 constexpr char kMark = '\x01';
 constexpr std::string_view kQuotedMark = "\"\\u0001";  // as JSON spells its beginning
 /// Of lists and objects around the value of an attribute: the metadata, and the object of attributes.
@@ -78,11 +78,11 @@ double real_of_half(std::uint16_t bits) {
 
 /// One number of so many bytes, of which `kind` says what they are.
 Json json_of_bytes(std::span<const std::byte> bytes, char kind, bool big) {
-  std::array<std::byte, 16> room{};
-  std::ranges::copy(bytes, room.begin());
-  if (big) std::reverse(room.begin(), room.begin() + static_cast<std::ptrdiff_t>(bytes.size()));
+  std::array<std::byte, 16> buffer{};
+  std::ranges::copy(bytes, buffer.begin());
+  if (big) std::reverse(buffer.begin(), buffer.begin() + static_cast<std::ptrdiff_t>(bytes.size()));
   std::uint64_t bits = 0;
-  std::memcpy(&bits, room.data(), 8);
+  std::memcpy(&bits, buffer.data(), 8);
   const std::size_t size = bytes.size();
   switch (kind) {
     case 'b': return bits != 0;
@@ -97,7 +97,7 @@ Json json_of_bytes(std::span<const std::byte> bytes, char kind, bool big) {
   if (size == 4) return json_of_real(std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
   if (size == 8) return json_of_real(std::bit_cast<double>(bits));
   long double wide = 0;
-  std::memcpy(&wide, room.data(), std::min(sizeof(wide), size));
+  std::memcpy(&wide, buffer.data(), std::min(sizeof(wide), size));
   return json_of_real(static_cast<double>(wide));
 }
 

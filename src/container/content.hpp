@@ -36,8 +36,8 @@ struct Member : Content {
   std::string element{};    ///< what the format calls the type of its elements
   std::int64_t stored = 0;  ///< bytes that the array takes in the file
   std::string storage{};    ///< how they are stored, for people: `contiguous`
-  /// The offset in the header of a new file at which the offset of the array is written, in formats that know it only at
-  /// the end.
+  /// The position in the header of a new file at which the offset of the array is written, in formats that know it only
+  /// at the end.
   std::int64_t address_field = 0;
   /// Why it cannot be opened.
   base::Rejection rejection{};

@@ -71,8 +71,8 @@ std::optional<std::uint64_t> bits_of(const json& value, char kind, std::size_t b
   const std::size_t bits = 8 * bytes;
   if (value.is_number_unsigned()) {
     const auto number = value.get<std::uint64_t>();
-    const std::size_t room = kind == 'u' ? bits : bits - 1;
-    return room == 64 || number >> room == 0 ? std::optional(number) : std::nullopt;
+    const std::size_t digits = kind == 'u' ? bits : bits - 1;
+    return digits == 64 || number >> digits == 0 ? std::optional(number) : std::nullopt;
   }
   // What version 2 writes for 0 where the type is of whole numbers.
   if (value.is_number_float() && value.get<double>() == 0) return 0;

@@ -115,12 +115,12 @@ std::string_view foreign_by_name(std::string_view path) {
 }
 
 std::string_view foreign_by_content(store::Store& store) {
-  std::array<char, 32> room{};
-  const auto length = std::min<std::int64_t>(store.size(), room.size());
-  store.read({{0, reinterpret_cast<std::byte*>(room.data()), length}});
-  const std::string_view front(room.data(), static_cast<std::size_t>(length));
+  std::array<char, 32> buffer{};
+  const auto length = std::min<std::int64_t>(store.size(), buffer.size());
+  store.read({{0, reinterpret_cast<std::byte*>(buffer.data()), length}});
+  const std::string_view header(buffer.data(), static_cast<std::size_t>(length));
   for (const Signature& signature : kSignatures)
-    if (front.starts_with(signature.bytes)) return signature.format;
+    if (header.starts_with(signature.bytes)) return signature.format;
   return {};
 }
 

@@ -21,7 +21,7 @@
 namespace plait::container {
 
 /// Bytes that contain the signatures of all formats, including HDF5's after a user block of up to 4096 bytes.
-inline constexpr std::size_t kFrontBytes = 4096 + 8;
+inline constexpr std::size_t kHeaderBytes = 4096 + 8;
 
 /// An existing file of a format.  One rank opens it, and lets it go when it has what it needs.
 class OpenedFile {
@@ -92,11 +92,11 @@ class Format {
 
   const FormatTraits& traits() const { return traits_; }
 
-  /// Returns true if a file that begins with these bytes has this format.  front: kFrontBytes, or the whole file.
-  virtual bool begins(std::span<const std::byte> front) const = 0;
+  /// Returns true if a file that begins with these bytes has this format.  header: kHeaderBytes, or the whole file.
+  virtual bool begins(std::span<const std::byte> header) const = 0;
   /// Returns true if a file that has a name of this format contains this format.  May search the store for signatures
-  /// that begins() does not see in `front`.  errors  kSystem.
-  virtual bool recognizes(store::Store& /*store*/, std::span<const std::byte> front) const { return begins(front); }
+  /// that begins() does not see in `header`.  errors  kSystem.
+  virtual bool recognizes(store::Store& /*store*/, std::span<const std::byte> header) const { return begins(header); }
 
   /// Opens an existing file on one rank.  name: of the file, or of an array in it.  store: the file; of a folder, the
   /// one that describes it.

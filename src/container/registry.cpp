@@ -56,7 +56,7 @@ bool names_arrays(std::string_view file) {
   });
 }
 
-/// The format that a name states in front, `FORMAT:NAME`; nullptr: none.
+/// The format that a name states in header, `FORMAT:NAME`; nullptr: none.
 const Format* stated_format(std::string_view name) {
   const std::size_t colon = name.find(':');
   if (colon == std::string_view::npos || name.substr(colon).starts_with("::") || name.substr(colon).starts_with("://"))
@@ -68,12 +68,12 @@ const Format* stated_format(std::string_view name) {
 
 /// Returns the format that a store contains, of those that share the name of `named`; if it contains none of them, the
 /// last of these.
-const Format& variant_in(store::Store& store, const Format& named, const Front& front) {
-  if (named.recognizes(store, front.bytes())) return named;
+const Format& variant_in(store::Store& store, const Format& named, const FileHeader& header) {
+  if (named.recognizes(store, header.bytes())) return named;
   const Format* last = &named;
   for (const Format* one : formats()) {
     if (named.traits().name.empty() || one->traits().name != named.traits().name) continue;
-    if (one->recognizes(store, front.bytes())) return *one;
+    if (one->recognizes(store, header.bytes())) return *one;
     last = one;
   }
   return *last;
@@ -88,7 +88,7 @@ const Format* format_at_path(const std::string& path, const Format* stated = nul
   if (!std::filesystem::is_regular_file(status)) return nullptr;
   try {
     store::posix::PosixStore store(path, store::posix::PosixStore::Access::kRead);
-    return stated != nullptr ? &variant_in(store, *stated, Front(store)) : &format_of(path, store);
+    return stated != nullptr ? &variant_in(store, *stated, FileHeader(store)) : &format_of(path, store);
   } catch (const Error&) {  // opening it reports why
     return nullptr;
   }
@@ -131,8 +131,8 @@ const Format& format_named(std::string_view name) {
 }
 
 const Format* format_of_content(store::Store& store) {
-  const Front front(store);
-  return format_with([&](const Format& one) { return one.begins(front.bytes()); });
+  const FileHeader header(store);
+  return format_with([&](const Format& one) { return one.begins(header.bytes()); });
 }
 
 const Format* format_of_folder(const std::string& folder) {
@@ -145,17 +145,17 @@ const Format* format_of_folder(const std::string& folder) {
 const Format& format_of(std::string_view name, store::Store& store) {
   const ArrayName parts = array_name(name);
   const Format& named = format_named(name);
-  if (parts.format != nullptr) return variant_in(store, named, Front(store));
+  if (parts.format != nullptr) return variant_in(store, named, FileHeader(store));
   const std::filesystem::path path(parts.file);
   std::error_code error;
   if (std::filesystem::is_directory(path, error))
     if (const Format* const folder = format_of_folder(path.string()); folder != nullptr) return *folder;
-  const Front front(store);
-  if (named.recognizes(store, front.bytes())) return named;
-  const Format* found = format_with([&](const Format& one) { return one.begins(front.bytes()); });
-  if (found == nullptr) found = format_with([&](const Format& one) { return one.recognizes(store, front.bytes()); });
+  const FileHeader header(store);
+  if (named.recognizes(store, header.bytes())) return named;
+  const Format* found = format_with([&](const Format& one) { return one.begins(header.bytes()); });
+  if (found == nullptr) found = format_with([&](const Format& one) { return one.recognizes(store, header.bytes()); });
   // Raw elements have no signature, packed or not: their name says what they are.
-  return found != nullptr && found->traits().states_type ? *found : variant_in(store, named, front);
+  return found != nullptr && found->traits().states_type ? *found : variant_in(store, named, header);
 }
 
 const Format& format_at(std::string_view name) {
@@ -164,12 +164,12 @@ const Format& format_at(std::string_view name) {
   return found != nullptr ? *found : format_named(name);
 }
 
-Front::Front(store::Store& store) {
-  const auto bytes = std::min<std::int64_t>(store.size(), kFrontBytes);
-  store.read({{0, room_.data(), bytes}});
+FileHeader::FileHeader(store::Store& store) {
+  const auto bytes = std::min<std::int64_t>(store.size(), kHeaderBytes);
+  store.read({{0, bytes_.data(), bytes}});
   length_ = static_cast<std::size_t>(bytes);
 }
 
-bool begins_as(const Format& format, store::Store& store) { return format.begins(Front(store).bytes()); }
+bool begins_as(const Format& format, store::Store& store) { return format.begins(FileHeader(store).bytes()); }
 
 }  // namespace plait::container

@@ -52,15 +52,15 @@ const Format& format_at(std::string_view name);
 /// Returns the format of a folder by the files in it; nullptr if it has none.
 const Format* format_of_folder(const std::string& folder);
 /// The first bytes of a store, read once.
-class Front {
+class FileHeader {
  public:
   /// errors  kSystem.
-  explicit Front(store::Store& store);
+  explicit FileHeader(store::Store& store);
   /// As many as Format::begins() takes, or all that there are.
-  std::span<const std::byte> bytes() const { return std::span(room_).first(length_); }
+  std::span<const std::byte> bytes() const { return std::span(bytes_).first(length_); }
 
  private:
-  std::array<std::byte, kFrontBytes> room_{};
+  std::array<std::byte, kHeaderBytes> bytes_{};
   std::size_t length_ = 0;
 };
 

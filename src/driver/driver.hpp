@@ -57,8 +57,8 @@ class Driver {
   virtual Contents contents() const = 0;
   /// Opens the store on every rank.  Collective.  errors  The same on every rank.
   virtual std::unique_ptr<core::Source> open(Opening& opening) const = 0;
-  /// Where a name of the kind leads, for callers that show a store or distinguish two names.  Opens it for nobody: nothing
-  /// need be there, and what is damaged has no components.  Not collective.
+  /// Returns where a name of the kind leads, for callers that show a store or distinguish two names.  Nothing need be
+  /// there, and a damaged store has no components.  Not collective.
   /// By default to something without files, which is known by its name before a `?`.
   /// errors  kArgument: a name that cannot be.
   virtual Located locate(const std::string& name) const;

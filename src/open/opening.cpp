@@ -190,7 +190,8 @@ void FileOpening::explain(const Error& error, store::Store& store) const {
   }
   const std::string_view format = container::foreign_by_content(store);
   const Format* looks_like = container::format_of_content(store);
-  if (format.empty() || format_ == nullptr || format_->recognizes(store, container::Front(store).bytes())) throw error;
+  if (format.empty() || format_ == nullptr || format_->recognizes(store, container::FileHeader(store).bytes()))
+    throw error;
   const Format* stated = container::array_name(name()).format;
   const std::string remedy =
       looks_like == nullptr ? std::string(", which Plait does not read; use a library for that format")

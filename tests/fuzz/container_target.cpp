@@ -47,7 +47,7 @@ std::shared_ptr<MemoryStore> stored(std::string_view bytes) {
   return store;
 }
 
-std::vector<std::byte> front_of(store::Store& view, const Content& content) {
+std::vector<std::byte> header_of(store::Store& view, const Content& content) {
   std::vector<std::byte> bytes(static_cast<std::size_t>(std::min(kMostRead, content.bytes() - content.data_offset)));
   view.read({{content.data_offset, bytes.data(), static_cast<std::int64_t>(bytes.size())}});
   return bytes;
@@ -75,8 +75,8 @@ void open_array(const Format& format, const std::shared_ptr<MemoryStore>& file, 
     const std::unique_ptr<container::Dataset> other = format.attach(content, file, path, dataset->encoded());
     std::vector<std::byte> one;
     std::vector<std::byte> two;
-    const std::string first = error_of([&] { one = front_of(*dataset->store(), content); });
-    const std::string second = error_of([&] { two = front_of(*other->store(), content); });
+    const std::string first = error_of([&] { one = header_of(*dataset->store(), content); });
+    const std::string second = error_of([&] { two = header_of(*other->store(), content); });
     demand_of_file(first == second && one == two, "another rank reads something else");
   });
 }
@@ -84,7 +84,7 @@ void open_array(const Format& format, const std::shared_ptr<MemoryStore>& file, 
 void run(const Format& format, std::string_view bytes) {
   const std::shared_ptr<MemoryStore> file = stored(bytes);
   const std::string name = "input" + std::string(format.traits().suffix);
-  (void)format.begins(std::as_bytes(std::span(bytes)).first(std::min(bytes.size(), container::kFrontBytes)));
+  (void)format.begins(std::as_bytes(std::span(bytes)).first(std::min(bytes.size(), container::kHeaderBytes)));
   std::vector<Member> members;
   const std::string error = error_of([&] { members = format.open(file, name)->arrays(); });
   demand_of_file(error.empty() || error.find(name) != std::string::npos, "an error names no file");

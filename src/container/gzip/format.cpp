@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view kSuffix = ".gz";
 /// The signature, and the only method of packing that there is.
-constexpr std::string_view kFront = "\x1f\x8b\x08";
+constexpr std::string_view kSignature = "\x1f\x8b\x08";
 
 /// What is packed may have a header, which would pass for elements.
 void check_packed_name(const std::string& name) {
@@ -29,7 +29,7 @@ void check_packed_name(const std::string& name) {
                              "by gunzip first");
 }
 
-void check_front(store::Store& file, const Format& format) {
+void check_signature(store::Store& file, const Format& format) {
   if (begins_as(format, file)) return;
   base::throw_system_error(0, "cannot open ", file.name(), " as gzipped elements: it does not begin like a ",
                            "gzip file; rename it, or write raw:", file.name(), " for elements as they are");
@@ -51,7 +51,7 @@ class GzipFile : public OpenedFile {
   void check_changeable() const override { throw_read_only(name_); }
   std::unique_ptr<Dataset> dataset(const FileOptions& stated) override {
     check_packed_name(store_->name());
-    check_front(*store_, format());
+    check_signature(*store_, format());
     Index index = make_index(*store_);
     auto store = std::make_shared<GzipStore>(store_, std::move(index));
     return std::make_unique<GzipDataset>(raw::stated_content(name_, stated), std::move(store));
@@ -68,9 +68,9 @@ class Gzip : public Format {
       : Format({.suffix = kSuffix,
                 .kind = base::text(raw::format().traits().kind, ", packed by gzip"),
                 .states_type = false}) {}
-  bool begins(std::span<const std::byte> front) const override {
-    return front.size() >= kFront.size() &&
-           std::equal(kFront.begin(), kFront.end(), reinterpret_cast<const char*>(front.data()));
+  bool begins(std::span<const std::byte> header) const override {
+    return header.size() >= kSignature.size() &&
+           std::equal(kSignature.begin(), kSignature.end(), reinterpret_cast<const char*>(header.data()));
   }
   std::unique_ptr<OpenedFile> open(std::shared_ptr<store::Store> store, const std::string& name) const override {
     return std::make_unique<GzipFile>(std::move(store), name);

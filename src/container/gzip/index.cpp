@@ -67,13 +67,13 @@ std::string Index::to_text() const {
 }
 
 Index Index::parse(std::string_view text) {
-  base::Decoder front(text, base::kAnotherRank);
+  base::Decoder decoder(text, base::kAnotherRank);
   std::size_t bytes = 0;
-  front(bytes);
+  decoder(bytes);
   const std::string_view packed = text.substr(sizeof bytes);
-  if (bytes / kMostInflation > packed.size()) front.fail("it states more than deflate can hold");
+  if (bytes / kMostInflation > packed.size()) decoder.fail("it states more than deflate can hold");
   auto index = base::decode<Index>(inflated(packed, bytes), base::kAnotherRank);
-  if (index.points.empty()) front.fail("an index has no restart point");
+  if (index.points.empty()) decoder.fail("an index has no restart point");
   return index;
 }
 

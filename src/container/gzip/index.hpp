@@ -11,13 +11,13 @@
 
 namespace plait::container::gzip {
 
-/// The state of an inflater between two blocks of a member, or in front of a member.
+/// The state of an inflater between two blocks of a member, or before a member.
 struct RestartPoint {
-  std::int64_t packed = 0;    ///< bytes of the file in front of it; the last one may be half used
-  std::int64_t unpacked = 0;  ///< bytes of the content in front of it
+  std::int64_t packed = 0;    ///< bytes of the file before it; the last one may be half used
+  std::int64_t unpacked = 0;  ///< bytes of the content before it
   int bits = 0;               ///< of the byte before `packed` that belong to what follows
   bool inside = false;        ///< of a member; else a header follows
-  std::string window;         ///< the content in front of it that is referred to, of this member: 32 KiB at most
+  std::string window;         ///< the content before it that is referred to, of this member: 32 KiB at most
 };
 
 template <class Codec>
@@ -38,7 +38,7 @@ struct Index {
   std::int64_t packed = 0;    ///< bytes of the file
   std::int64_t unpacked = 0;  ///< bytes of the content
   Framing framing = Framing::kGzip;
-  /// Ascending; the first one is the front of the file.  At most kMostPoints, whatever the size of the file.
+  /// Ascending; the first one is the beginning of the file.  At most kMostPoints, whatever the size of the file.
   std::vector<RestartPoint> points;
 
   /// The last one that is not behind `offset`.

@@ -36,7 +36,7 @@ Inflater::Inflater(store::Store& file, std::int64_t packed, const RestartPoint& 
       loaded_(from.packed),
       unpacked_(from.unpacked),
       checked_(!from.inside),
-      at_front_(!from.inside),
+      at_header_(!from.inside),
       input_(static_cast<std::size_t>(kInputBytes)) {
   int begun = 0;
   if (from.bits > 0) {
@@ -102,7 +102,7 @@ void Inflater::end_member() {
   if (ended_) return;
   expect_ok(inflateReset2(&zlib_, kWholeMembers));
   checked_ = true;
-  at_front_ = true;
+  at_header_ = true;
 }
 
 std::int64_t Inflater::read(std::byte* data, std::int64_t bytes, bool stop_at_blocks) {
@@ -111,7 +111,7 @@ std::int64_t Inflater::read(std::byte* data, std::int64_t bytes, bool stop_at_bl
     // Without a frame the end may be in what zlib has taken already.
     const bool more = load();
     if (!more && framing_ == Framing::kGzip) expect_more();
-    at_front_ = false;
+    at_header_ = false;
     const std::int64_t most = std::min<std::int64_t>(bytes - done, std::numeric_limits<uInt>::max());
     zlib_.next_out = reinterpret_cast<Bytef*>(data + done);
     zlib_.avail_out = static_cast<uInt>(most);
@@ -145,13 +145,13 @@ void Inflater::skip_to(std::int64_t position) {
 }
 
 bool Inflater::can_restart() const {
-  if (ended_ || at_front_) return !ended_;
+  if (ended_ || at_header_) return !ended_;
   return (zlib_.data_type & kAfterBlock) != 0 && (zlib_.data_type & kLastBlock) == 0;
 }
 
 RestartPoint Inflater::restart_point() {
-  RestartPoint point{packed_position(), unpacked_, 0, !at_front_, {}};
-  if (at_front_) return point;
+  RestartPoint point{packed_position(), unpacked_, 0, !at_header_, {}};
+  if (at_header_) return point;
   point.bits = zlib_.data_type & 7;
   std::array<Bytef, kWindowBytes> window;
   uInt length = 0;

@@ -23,7 +23,7 @@ class Inflater {
   Inflater(const Inflater&) = delete;
   Inflater& operator=(const Inflater&) = delete;
 
-  /// Bytes of the content in front of what comes next.
+  /// Bytes of the content before what comes next.
   std::int64_t position() const { return unpacked_; }
   /// Whether the content is at its end.
   bool ended() const { return ended_; }
@@ -52,10 +52,10 @@ class Inflater {
   store::Store& file_;
   std::int64_t packed_;
   Framing framing_;
-  std::int64_t loaded_;    // bytes of the file in front of what is loaded next
-  std::int64_t unpacked_;  // of the content
-  bool checked_ = true;    // zlib reads header and check sums of this member itself
-  bool at_front_ = false;  // of a member
+  std::int64_t loaded_;     // bytes of the file before what is loaded next
+  std::int64_t unpacked_;   // of the content
+  bool checked_ = true;     // zlib reads header and check sums of this member itself
+  bool at_header_ = false;  // of a member
   bool ended_ = false;
   std::vector<std::byte> input_;
   std::vector<std::byte> skipped_;

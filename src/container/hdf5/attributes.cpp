@@ -74,7 +74,7 @@ class AttributeReader {
     return true;
   }
   /// Bytes of all values, if these can be.
-  bool has_room(std::size_t bytes) {
+  bool fits_limits(std::size_t bytes) {
     std::int64_t lists = 1;
     bool fits = true;
     for (const std::int64_t extent : found_.shape)
@@ -91,7 +91,7 @@ class AttributeReader {
     found_.dtype = std::move(element.dtype);
     found_.refused = element.rejection.reason();
     const auto bytes = static_cast<std::size_t>(element.bytes);
-    if (!found_.refused.empty() || is_null || !has_room(bytes)) return;
+    if (!found_.refused.empty() || is_null || !fits_limits(bytes)) return;
     found_.values.resize(static_cast<std::size_t>(count_of(found_)) * bytes);
     if (!found_.values.empty() && hdf5_->H5Aread(attribute_.id(), type_.id(), found_.values.data()) < 0)
       found_.refused = text("it cannot be read", hdf5_.why());
@@ -101,7 +101,7 @@ class AttributeReader {
     if (is_null) return found_.texts.emplace_back(), static_cast<void>(0);
     const bool any_length = hdf5_->H5Tis_variable_str(type_.id()) > 0;
     const std::size_t bytes = any_length ? sizeof(char*) : hdf5_->H5Tget_size(type_.id());
-    if (!has_room(bytes)) return;
+    if (!fits_limits(bytes)) return;
     const auto count = static_cast<std::size_t>(count_of(found_));
     if (count == 0) return;
     if (any_length) {

@@ -12,9 +12,9 @@ namespace plait::container::hdf5 {
 /// Turns the coordinates that H5Dchunk_iter() and H5Dget_chunk_info() report into the numbers of chunks.
 ///
 /// Both are wrong for extensible arrays whose unlimited dimension is not the first (HDF5 1.10.0 to 2.0.0).  Such an
-/// array stores chunk k at element k, where k numbers the chunks with the unlimited dimension moved to the front.  The
+/// array stores chunk k at element k, where k numbers the chunks with the unlimited dimension first.  The
 /// library walks the elements and counts coordinates as if that dimension were in its own position.  Reading back k
-/// from these coordinates, and unravelling it with the dimension in front, gives the true ones.
+/// from these coordinates, and unravelling it with the dimension first, gives the true ones.
 ///
 /// Example: shape (4, 4), chunks (2, 2), maximum shape (4, unlimited): a grid of 2x2 chunks with 2 rows at most.  The
 /// library reports element k = 2 at (0, 2), as dimension 1 never ends.  True is column 2 / 2 = 1, row 2 % 2 = 0.

@@ -89,7 +89,7 @@ void HdfDataset::fill_missing(std::int64_t number, std::span<std::byte> into) co
   }
 }
 
-bool HdfDataset::needs_room() const {
+bool HdfDataset::needs_offsets() const {
   if (storage != Storage::kChunks) return false;
   std::int64_t all = 1;
   for (const std::int64_t count : grid()) all *= count;  // which has been found to fit

@@ -96,7 +96,7 @@ struct HdfDataset {
   std::optional<Changes> changes;       ///< of one that is being changed so
 
   /// Whether changed chunks may need other offsets: they are packed, or some have none yet.
-  bool needs_room() const;
+  bool needs_offsets() const;
   /// Chunks along each dimension.
   Extents grid() const;
   std::int64_t chunk_bytes() const;

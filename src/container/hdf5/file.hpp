@@ -19,7 +19,7 @@ class ChunkCoordinates;
 class PrivateImage;
 
 struct NamedDataset {
-  std::string name;    ///< its path in the file, without the slash in front
+  std::string name;    ///< its path in the file, without the leading slash
   HdfDataset dataset;  ///< without chunks
   ArrayAttributes attributes;
 };

@@ -29,9 +29,9 @@ class Hdf5 : public Format {
                 .keeps_chunks = true,
                 .keeps_unfinished = false,  // the index of chunks is in memory until the file is closed
                 .only_order = Order::kC}) {}
-  bool begins(std::span<const std::byte> front) const override { return is_hdf5(front); }
-  bool recognizes(store::Store& store, std::span<const std::byte> front) const override {
-    return begins(front) || begins_later(store);
+  bool begins(std::span<const std::byte> header) const override { return is_hdf5(header); }
+  bool recognizes(store::Store& store, std::span<const std::byte> header) const override {
+    return begins(header) || begins_later(store);
   }
   std::unique_ptr<OpenedFile> open(std::shared_ptr<store::Store> store, const std::string& name) const override {
     return std::make_unique<OpenedHdfFile>(std::move(store), name);
@@ -65,8 +65,8 @@ std::span<const Format* const> formats() {
   return kFormats;
 }
 
-bool is_hdf5(std::span<const std::byte> front) {
-  const std::string_view text(reinterpret_cast<const char*>(front.data()), front.size());
+bool is_hdf5(std::span<const std::byte> header) {
+  const std::string_view text(reinterpret_cast<const char*>(header.data()), header.size());
   for (std::size_t at = 0; at < text.size(); at = at == 0 ? kSmallestUserBlock : 2 * at)
     if (text.substr(at).starts_with(kSignature)) return true;
   return false;
@@ -78,7 +78,7 @@ bool begins_later(store::Store& store) {
   std::vector<store::ReadSegment> segments;
   constexpr auto kBytes = static_cast<std::int64_t>(kSignature.size());
   const std::int64_t size = store.size();
-  for (std::int64_t at = kFrontBytes - kBytes; at <= (size - kBytes) / 2;) {
+  for (std::int64_t at = kHeaderBytes - kBytes; at <= (size - kBytes) / 2;) {
     at *= 2;
     segments.push_back({at, found[segments.size()].data(), kBytes});
   }

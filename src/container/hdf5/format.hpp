@@ -13,8 +13,8 @@ std::span<const Format* const> formats();
 
 /// True if the bytes are the beginning of an HDF5 file: the signature is at byte 0 or, after a user block, at byte 512,
 /// 1024, 2048 and so on.
-bool is_hdf5(std::span<const std::byte> front);
-/// True if a store contains an HDF5 file after a user block that is longer than kFrontBytes.  errors  kSystem.
+bool is_hdf5(std::span<const std::byte> header);
+/// True if a store contains an HDF5 file after a user block that is longer than kHeaderBytes.  errors  kSystem.
 bool begins_later(store::Store& store);
 
 }  // namespace plait::container::hdf5

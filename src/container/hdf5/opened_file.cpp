@@ -77,7 +77,7 @@ void OpenedDataset::write(const AttributeChanges& changes) {
 
 std::unique_ptr<container::Dataset> opened(Content content, std::shared_ptr<store::Store> file, HdfDataset dataset,
                                            const std::string& path) {
-  if (dataset.needs_room()) {
+  if (dataset.needs_offsets()) {
     const auto changed = std::make_shared<ChangedDataset>(std::move(file), std::move(dataset), path);
     return std::make_unique<OpenedDataset>(std::move(content), changed, path);
   }

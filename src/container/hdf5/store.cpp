@@ -8,8 +8,8 @@
 
 #include "base/errors.hpp"
 #include "base/text.hpp"
+#include "codec/buffer.hpp"
 #include "codec/damaged.hpp"
-#include "codec/room.hpp"
 #include "container/array_type.hpp"
 #include "container/chunk_pieces.hpp"
 #include "container/hdf5/filters.hpp"
@@ -170,8 +170,8 @@ void DatasetStore::unpack(const Chunk& chunk, std::span<std::byte> into) const {
   // Nothing that is worth packing grows by more.
   if (chunk.bytes > chunk_bytes_ + chunk_bytes_ / 8 + 4096)
     codec::damaged(what, "it has ", chunk.bytes, " bytes, more than what it holds, ", chunk_bytes_);
-  static thread_local codec::Room room;
-  const std::span<std::byte> packed = room.of(static_cast<std::size_t>(chunk.bytes));
+  static thread_local codec::Buffer buffer;
+  const std::span<std::byte> packed = buffer.of(static_cast<std::size_t>(chunk.bytes));
   file_->read({{chunk.offset, packed.data(), chunk.bytes}});
   codecs.decode(packed, into, what);
   dataset_.pad_with_null(into);

@@ -24,7 +24,7 @@ struct Unpacked {
   std::vector<std::byte> bytes;
 };
 
-/// Chunks lie one behind another, each in the room of a whole one; what is nowhere in the file has the fill value.
+/// Chunks lie one behind another, each in the space of a whole one; what is nowhere in the file has the fill value.
 /// Elements that are not packed are read and written where they lie; packed chunks are unpacked whole, and the last one
 /// is cached, for reads that need several pieces of it.
 class DatasetStore : public store::Store {

@@ -15,11 +15,11 @@ namespace {
 class Classic : public Format {
  public:
   Classic() : Format({.name = "netcdf", .suffix = ".nc", .kind = "a netCDF file", .names_arrays = true}) {}
-  bool begins(std::span<const std::byte> front) const override {
-    constexpr std::string_view kFront = "CDF";
-    return front.size() > kFront.size() &&
-           std::equal(kFront.begin(), kFront.end(), reinterpret_cast<const char*>(front.data())) &&
-           (front[3] == std::byte{1} || front[3] == std::byte{2} || front[3] == std::byte{5});
+  bool begins(std::span<const std::byte> header) const override {
+    constexpr std::string_view kSignature = "CDF";
+    return header.size() > kSignature.size() &&
+           std::equal(kSignature.begin(), kSignature.end(), reinterpret_cast<const char*>(header.data())) &&
+           (header[3] == std::byte{1} || header[3] == std::byte{2} || header[3] == std::byte{5});
   }
   std::unique_ptr<OpenedFile> open(std::shared_ptr<store::Store> store, const std::string& name) const override {
     return std::make_unique<ClassicFile>(std::move(store), name);

@@ -194,7 +194,7 @@ void HeaderReader::records() {
   // A record of one variable alone is not filled up.
   if (count == 1) record_bytes_ = only->bytes;
   if (count == 0) return;
-  if (!record_count_) {  // whoever wrote it could not go back to its front
+  if (!record_count_) {  // whoever wrote it could not go back to its header
     record_count_ = record_bytes_ == 0 ? 0 : std::max<std::int64_t>(0, size_ - first) / record_bytes_;
   }
   std::int64_t all = 0;

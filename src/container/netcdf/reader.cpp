@@ -43,11 +43,11 @@ void Reader::read(std::byte* data, std::int64_t bytes) {
 }
 
 std::uint64_t Reader::number(int bytes) {
-  std::array<std::byte, 8> room{};
-  read(room.data(), bytes);
+  std::array<std::byte, 8> buffer{};
+  read(buffer.data(), bytes);
   std::uint64_t number = 0;
   for (int i = 0; i < bytes; ++i)
-    number = number << 8 | std::to_integer<std::uint64_t>(room[static_cast<std::size_t>(i)]);
+    number = number << 8 | std::to_integer<std::uint64_t>(buffer[static_cast<std::size_t>(i)]);
   return number;
 }
 

@@ -14,7 +14,7 @@ namespace plait::container::netcdf {
 /// Bytes with what fills them up to a whole number of 4.
 inline std::int64_t padded(std::int64_t bytes) { return bytes + (4 - bytes % 4) % 4; }
 
-/// Reads a file from its front on.
+/// Reads a file from its first byte on.
 class Reader {
  public:
   Reader(store::Store& store, const std::string& file) : store_(store), file_(file), size_(store.size()) {}

@@ -53,9 +53,9 @@ class NpyFile : public OpenedFile {
 class Npy : public Format {
  public:
   Npy() : Format({.name = "npy", .suffix = ".npy", .kind = "a .npy file"}) {}
-  bool begins(std::span<const std::byte> front) const override {
-    return front.size() >= kSignature.size() &&
-           std::equal(kSignature.begin(), kSignature.end(), reinterpret_cast<const char*>(front.data()));
+  bool begins(std::span<const std::byte> header) const override {
+    return header.size() >= kSignature.size() &&
+           std::equal(kSignature.begin(), kSignature.end(), reinterpret_cast<const char*>(header.data()));
   }
   std::unique_ptr<OpenedFile> open(std::shared_ptr<store::Store> store, const std::string& name) const override {
     return std::make_unique<NpyFile>(std::move(store), name);

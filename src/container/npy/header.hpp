@@ -29,7 +29,7 @@ std::int64_t header_bytes(std::span<const std::byte> preamble, const std::string
 /// Reads a whole header.  errors  kSystem: damaged; kArgument: elements that are Python objects.
 Header parse_header(std::span<const std::byte> bytes, const std::string& path);
 
-/// The bytes in front of the data: padded to a multiple of 64, and of the first version that can hold them, as NumPy
+/// The bytes before the data: padded to a multiple of 64, and of the first version that can hold them, as NumPy
 /// does: 1, 2 where the header is long, 3 where a name is not Latin-1.
 /// errors  kArgument: a descr that is no UTF-8.
 std::vector<std::byte> make_header(const std::string& descr, Order order, const Extents& shape);

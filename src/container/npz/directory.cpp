@@ -54,7 +54,7 @@ struct Extent {
   std::int64_t end = 0;  ///< where its end record begins
 };
 
-/// What the 64-bit extensions say, in front of the end at `end`; nothing: they are not there.
+/// What the 64-bit extensions say, before the end at `end`; nothing: they are not there.
 std::optional<Extent> find_wide(store::Store& store, std::int64_t end, const std::string& file) {
   const std::int64_t at = end - kLocatorBytes;
   if (at < 0) return std::nullopt;
@@ -145,9 +145,9 @@ void check_apart(const std::vector<Entry>& entries, const Extent& where, const s
   for (std::size_t i = 0; i < order.size(); ++i) {
     const std::int64_t end = i + 1 < order.size() ? order[i + 1]->header : where.begin;
     const Entry& one = *order[i];
-    const std::int64_t front = kLocalBytes + static_cast<std::int64_t>(one.name.size());
-    if (one.header < 0 || one.packed < 0 || one.unpacked < 0 || one.header > end || front > end - one.header ||
-        one.packed > end - one.header - front)
+    const std::int64_t header_bytes = kLocalBytes + static_cast<std::int64_t>(one.name.size());
+    if (one.header < 0 || one.packed < 0 || one.unpacked < 0 || one.header > end || header_bytes > end - one.header ||
+        one.packed > end - one.header - header_bytes)
       damaged(file, where.begin, "the directory says that \"", one.name, "\" has ", one.packed, " bytes behind byte ",
               one.header, ", which is more than lies in front of byte ", end);
   }

@@ -1,5 +1,5 @@
-/// The directory at the end of zip files (PKWARE's APPNOTE 6.3, with the 64-bit extensions), and what stands in front
-/// of each file in them.
+/// The directory at the end of zip files (PKWARE's APPNOTE 6.3, with the 64-bit extensions), and the header
+/// before each file in them.
 #pragma once
 
 #include <cstddef>
@@ -36,7 +36,7 @@ std::vector<Entry> read_directory(store::Store& store, const std::string& file);
 /// Where the bytes of an entry begin.  errors  kSystem: its header is damaged.
 std::int64_t data_begin(store::Store& store, const Entry& entry, const std::string& file);
 
-/// What stands in front of the content, with blanks in it such that the content begins at `begin` where the header is
+/// What stands before the content, with blanks in it such that the content begins at `begin` where the header is
 /// to lie at `entry.header`.  By 8 bytes or more apart from the shortest one, or by none.
 std::vector<std::byte> local_header(const Entry& entry, std::int64_t begin);
 /// The shortest one has so many bytes.

@@ -97,9 +97,9 @@ std::vector<Member> list(store::Store& store, const std::string& file) {
       const auto read = [&] {
         const auto bytes = static_cast<std::int64_t>(head.size());
         if (entry.method == kStored) return part->read({{0, head.data(), bytes}});
-        gzip::RestartPoint front;
-        front.inside = true;
-        gzip::Inflater(*part, entry.packed, front, gzip::Framing::kNone).read_whole(head.data(), bytes);
+        gzip::RestartPoint start;
+        start.inside = true;
+        gzip::Inflater(*part, entry.packed, start, gzip::Framing::kNone).read_whole(head.data(), bytes);
       };
       read();
       const std::int64_t length = npy::header_bytes(head, name);
@@ -223,8 +223,8 @@ void write_directory(store::Store& store, const std::vector<Member>& members) {
       at += bytes;
     }
     entry.check_sum = static_cast<std::uint32_t>(sum);
-    const std::vector<std::byte> front = local_header(entry, begin);
-    store.write({{entry.header, front.data(), static_cast<std::int64_t>(front.size())},
+    const std::vector<std::byte> header = local_header(entry, begin);
+    store.write({{entry.header, header.data(), static_cast<std::int64_t>(header.size())},
                  {begin, head.data(), static_cast<std::int64_t>(head.size())}});
   }
   const std::vector<std::byte> last = directory(entries, end);
@@ -254,10 +254,10 @@ class NpzNewFile : public NewFile {
 class Npz : public Format {
  public:
   Npz() : Format({.name = "npz", .suffix = ".npz", .kind = "a .npz file", .names_arrays = true}) {}
-  bool begins(std::span<const std::byte> front) const override {
-    constexpr std::string_view kFront = "PK\x03\x04";
-    return front.size() >= kFront.size() &&
-           std::equal(kFront.begin(), kFront.end(), reinterpret_cast<const char*>(front.data()));
+  bool begins(std::span<const std::byte> header) const override {
+    constexpr std::string_view kSignature = "PK\x03\x04";
+    return header.size() >= kSignature.size() &&
+           std::equal(kSignature.begin(), kSignature.end(), reinterpret_cast<const char*>(header.data()));
   }
   std::unique_ptr<OpenedFile> open(std::shared_ptr<store::Store> store, const std::string& name) const override {
     return std::make_unique<NpzFile>(std::move(store), name);

@@ -25,7 +25,7 @@ class RawFile : public OpenedFile {
 class Raw : public Format {
  public:
   Raw() : Format({.kind = "raw elements", .states_type = false}) {}
-  bool begins(std::span<const std::byte> /*front*/) const override { return false; }
+  bool begins(std::span<const std::byte> /*header*/) const override { return false; }
   std::unique_ptr<OpenedFile> open(std::shared_ptr<store::Store> store, const std::string& name) const override {
     return std::make_unique<RawFile>(std::move(store), name);
   }

@@ -31,9 +31,9 @@ Header read(store::Store& store, const std::string& file) {
                              "; copy or download the file again");
   };
   if (size < kLengthBytes) damaged("it has ", size, " bytes, too few for the length of a header");
-  std::array<std::byte, kLengthBytes> front{};
-  store.read({{0, front.data(), kLengthBytes}});
-  const std::uint64_t length = number_of(front);
+  std::array<std::byte, kLengthBytes> header{};
+  store.read({{0, header.data(), kLengthBytes}});
+  const std::uint64_t length = number_of(header);
   if (length > static_cast<std::uint64_t>(kMostHeaderBytes))
     damaged("byte 0 says that the header has ", length, " bytes, but the format permits ", kMostHeaderBytes);
   const auto bytes = static_cast<std::int64_t>(length);
@@ -69,14 +69,14 @@ class Safetensors : public Format {
                 .kind = "a .safetensors file",
                 .names_arrays = true,
                 .only_order = Order::kC}) {}
-  bool begins(std::span<const std::byte> front) const override {
+  bool begins(std::span<const std::byte> header) const override {
     // The length of the header is one that the format permits, and the header is a JSON object: it has at least two
     // characters, and the second one is not a control character, unlike in binary integers.
-    if (front.size() < kLengthBytes + 2 || number_of(front) > static_cast<std::uint64_t>(kMostHeaderBytes))
+    if (header.size() < kLengthBytes + 2 || number_of(header) > static_cast<std::uint64_t>(kMostHeaderBytes))
       return false;
-    const std::string_view json(reinterpret_cast<const char*>(front.data()) + kLengthBytes,
-                                front.size() - kLengthBytes);
-    const std::string_view begin = json.substr(0, static_cast<std::size_t>(number_of(front)));
+    const std::string_view json(reinterpret_cast<const char*>(header.data()) + kLengthBytes,
+                                header.size() - kLengthBytes);
+    const std::string_view begin = json.substr(0, static_cast<std::size_t>(number_of(header)));
     const auto is_text = [](char c) { return static_cast<unsigned char>(c) >= ' ' || c == '\n' || c == '\t'; };
     return begin.size() >= 2 && begin[0] == '{' && std::string_view("\" }\n\t").find(begin[1]) != begin.npos &&
            std::ranges::all_of(begin, is_text);

@@ -12,7 +12,7 @@
 
 namespace plait::container::safetensors {
 
-/// The length in front of the JSON.
+/// The length before the JSON.
 inline constexpr std::int64_t kLengthBytes = 8;
 /// The longest header that the format permits.
 inline constexpr std::int64_t kMostHeaderBytes = 100'000'000;
@@ -28,7 +28,7 @@ struct Header {
 /// cost    In the order of the header's length, in time and in memory.
 Header parse_header(std::string_view json, std::int64_t file_bytes, const std::string& file);
 
-/// The bytes in front of the arrays, a multiple of 64, and where each array lies.  Arrays with large elements come
+/// The bytes before the arrays, a multiple of 64, and where each array lies.  Arrays with large elements come
 /// first, so that each one begins at a multiple of the size of its elements.  texts: for `__metadata__`, each of one text.
 /// errors  kArgument: types and orders that the format has not; too many arrays.
 std::vector<std::byte> make_header(std::vector<Member>& members, const ArrayAttributes& texts, const std::string& path);

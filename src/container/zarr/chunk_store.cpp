@@ -7,7 +7,7 @@
 
 #include "base/errors.hpp"
 #include "base/text.hpp"
-#include "codec/room.hpp"
+#include "codec/buffer.hpp"
 #include "container/chunk_pieces.hpp"
 #include "container/zarr/transposed.hpp"
 
@@ -55,15 +55,15 @@ class PendingChunkWrites : public store::Pending {
 };
 
 /// Memory of a thread for whole chunks: packed, and as they are.
-struct Rooms {
-  codec::Room packed;
-  codec::Room plain;
-  codec::Room transposed;
+struct Buffers {
+  codec::Buffer packed;
+  codec::Buffer plain;
+  codec::Buffer transposed;
 };
 
-Rooms& chunk_rooms() {
-  thread_local Rooms rooms;
-  return rooms;
+Buffers& chunk_buffers() {
+  thread_local Buffers buffers;
+  return buffers;
 }
 
 }  // namespace
@@ -149,7 +149,7 @@ ChunkResult ChunkStore::read_whole(std::int64_t number, const ChunkReadOptions& 
       base::throw_system_error(EIO, "cannot read ", chunks_.describe(number), ": it has ", bytes,
                                " bytes, more than what it holds, ", metadata_.chunk_bytes,
                                "; copy or download it again");
-    packed = chunk_rooms().packed.of(static_cast<std::size_t>(bytes));
+    packed = chunk_buffers().packed.of(static_cast<std::size_t>(bytes));
     return packed;
   };
   return chunks_.read(number, memory, options);
@@ -158,7 +158,7 @@ ChunkResult ChunkStore::read_whole(std::int64_t number, const ChunkReadOptions& 
 void ChunkStore::unpack(std::int64_t number, std::span<const std::byte> packed, std::span<std::byte> chunk) const {
   const std::string what = chunks_.describe(number);
   if (metadata_.transposed.empty()) return metadata_.packing.decode(packed, chunk, what);
-  const std::span<std::byte> stored = chunk_rooms().transposed.of(chunk.size());
+  const std::span<std::byte> stored = chunk_buffers().transposed.of(chunk.size());
   metadata_.packing.decode(packed, stored, what);
   transpose(metadata_, Towards::kArray, stored, chunk);
 }
@@ -227,7 +227,7 @@ void ChunkStore::write_chunk(std::int64_t number, const std::vector<WriteSegment
   if (whole) {
     plain = {parts[0].data, size};
   } else {
-    const std::span<std::byte> chunk = chunk_rooms().plain.of(size);
+    const std::span<std::byte> chunk = chunk_buffers().plain.of(size);
     std::int64_t given = 0;
     for (const WriteSegment& part : parts) given += part.bytes;
     from = read_former(number, given, chunk);
@@ -236,7 +236,7 @@ void ChunkStore::write_chunk(std::int64_t number, const std::vector<WriteSegment
     plain = chunk;
   }
   if (!metadata_.transposed.empty()) {
-    const std::span<std::byte> stored = chunk_rooms().transposed.of(size);
+    const std::span<std::byte> stored = chunk_buffers().transposed.of(size);
     transpose(metadata_, Towards::kFile, plain, stored);
     plain = stored;
   }

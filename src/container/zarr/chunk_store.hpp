@@ -22,9 +22,9 @@ struct Unpacked {
   std::unique_ptr<std::byte[]> bytes;
 };
 
-/// Each chunk takes the room of a whole one; what no file holds has the value that the metadata gives it.  Chunks that
-/// are not packed are read and written where their elements are stored; the others are unpacked whole, and the last one is cached
-/// for reads that need several pieces of it.  Of a chunk that is written in part, the rest is read first.
+/// Each chunk takes the space of a whole one; what no file holds has the value that the metadata gives it.  Chunks that
+/// are not packed are read and written where their elements are stored; the others are unpacked whole, and the last one
+/// is cached for reads that need several pieces of it.  Of a chunk that is written in part, the rest is read first.
 class ChunkStore : public store::Store {
  public:
   /// objects: of the array.  text: its metadata, for other ranks.  fresh: as for ChunkObjects.

@@ -211,7 +211,7 @@ class Zarr : public Format, public FolderFormat {
   Zarr()
       : Format(
             {.name = "zarr", .suffix = ".zarr", .kind = "a Zarr folder", .names_arrays = true, .keeps_chunks = true}) {}
-  bool begins(std::span<const std::byte> /*front*/) const override { return false; }
+  bool begins(std::span<const std::byte> /*header*/) const override { return false; }
   std::unique_ptr<OpenedFile> open(std::shared_ptr<store::Store> store, const std::string& name) const override {
     return std::make_unique<ZarrFile>(std::move(store), name);
   }

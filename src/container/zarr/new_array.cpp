@@ -100,14 +100,14 @@ Ordered names_json(const std::string& path, const FileOptions& options, std::siz
 Extents usual_chunk(const ArrayType& type, std::int64_t bytes) {
   const std::size_t dimensions = type.shape.size();
   Extents chunk(dimensions, 1);
-  std::int64_t room = std::max<std::int64_t>(bytes / std::max<std::int64_t>(type.element_bytes, 1), 1);
+  std::int64_t capacity = std::max<std::int64_t>(bytes / std::max<std::int64_t>(type.element_bytes, 1), 1);
   for (std::size_t i = dimensions; i-- > 0;) {
     const std::size_t d = type.order == Order::kC ? i : dimensions - 1 - i;
     const std::int64_t size = std::max<std::int64_t>(type.shape[d], 1);
     // Of equal parts, so that the last one is not a small rest.
-    chunk[d] = base::ceil_divide(size, base::ceil_divide(size, std::min(size, room)));
-    room /= chunk[d];
-    if (room < 2) break;
+    chunk[d] = base::ceil_divide(size, base::ceil_divide(size, std::min(size, capacity)));
+    capacity /= chunk[d];
+    if (capacity < 2) break;
   }
   return chunk;
 }

@@ -1,4 +1,4 @@
-// Codecs and chains of them: what is packed comes back, damage is told, nothing is written behind the room.
+// Codecs and chains of them: what is packed comes back, damage is told, nothing is written behind the output.
 #include "codec/codec.hpp"
 
 #include <gtest/gtest.h>
@@ -50,10 +50,10 @@ TEST(Codec, WhatIsPackedComesBack) {
           EXPECT_EQ(packed.size(), *always);
         }
         const std::vector<std::byte> kept(packed.begin(), packed.end());
-        std::vector<std::byte> room(size + 1, std::byte{0x5a});
-        chain.decode(kept, std::span(room).first(size), "the chunk");
-        EXPECT_TRUE(std::equal(plain.begin(), plain.end(), room.begin())) << chain.words();
-        EXPECT_EQ(room.back(), std::byte{0x5a});
+        std::vector<std::byte> output(size + 1, std::byte{0x5a});
+        chain.decode(kept, std::span(output).first(size), "the chunk");
+        EXPECT_TRUE(std::equal(plain.begin(), plain.end(), output.begin())) << chain.words();
+        EXPECT_EQ(output.back(), std::byte{0x5a});
       }
 }
 
@@ -63,14 +63,14 @@ TEST(Codec, AnotherSizeIsAnError) {
     const auto packed = chain.encode(plain);
     const std::vector<std::byte> kept(packed.begin(), packed.end());
     for (const std::size_t size : {std::size_t{0}, std::size_t{999}, std::size_t{1001}}) {
-      std::vector<std::byte> room(size + 1, std::byte{0x5a});
+      std::vector<std::byte> output(size + 1, std::byte{0x5a});
       try {
-        chain.decode(kept, std::span(room).first(size), "the chunk x");
+        chain.decode(kept, std::span(output).first(size), "the chunk x");
         ADD_FAILURE() << chain.words();
       } catch (const Error& error) {
         EXPECT_NE(std::string(error.what()).find("the chunk x"), std::string::npos) << error.what();
       }
-      EXPECT_EQ(room.back(), std::byte{0x5a});
+      EXPECT_EQ(output.back(), std::byte{0x5a});
     }
   }
 }
@@ -80,14 +80,14 @@ TEST(Codec, EveryCutAndEveryBitOfACheckSumIsNoticed) {
   const std::vector<std::byte> plain = bytes_of(37, 256);
   const auto packed = chain.encode(plain);
   const std::vector<std::byte> kept(packed.begin(), packed.end());
-  std::vector<std::byte> room(plain.size());
+  std::vector<std::byte> output(plain.size());
   for (std::size_t bit = 0; bit < 8 * kept.size(); ++bit) {
     std::vector<std::byte> changed = kept;
     changed[bit / 8] ^= static_cast<std::byte>(1U << bit % 8);
-    EXPECT_THROW(chain.decode(changed, room, "the chunk"), Error);
+    EXPECT_THROW(chain.decode(changed, output, "the chunk"), Error);
   }
   for (std::size_t size = 0; size < kept.size(); ++size)
-    EXPECT_THROW(chain.decode(std::span(kept).first(size), room, "the chunk"), Error);
+    EXPECT_THROW(chain.decode(std::span(kept).first(size), output, "the chunk"), Error);
 }
 
 // RFC 3720, appendix B.4.

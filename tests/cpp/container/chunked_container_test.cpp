@@ -62,7 +62,7 @@ class TilesFile : public plait::container::OpenedFile {
 class Tiles : public plait::container::Format {
  public:
   Tiles() : Format({.suffix = ".tiles", .kind = "a .tiles file"}) {}
-  bool begins(std::span<const std::byte> /*front*/) const override { return false; }
+  bool begins(std::span<const std::byte> /*header*/) const override { return false; }
   std::unique_ptr<plait::container::OpenedFile> open(std::shared_ptr<plait::store::Store> store,
                                                      const std::string& /*name*/) const override {
     return std::make_unique<TilesFile>(std::move(store));

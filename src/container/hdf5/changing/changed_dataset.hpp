@@ -17,10 +17,10 @@
 
 namespace plait::container::hdf5 {
 
-/// Changed chunks are appended behind the end that the superblock states, packed by whoever writes them; whoever writes a part
-/// of one reads the rest first.  When all have written, one rank appends an index of all chunks and lets the dataset
-/// point to that: until then every reader, and whoever opens the file after a crash, sees the chunks as they were.  The
-/// room of the former chunks and index stays unused.
+/// Changed chunks are appended after the end that the superblock states.  The rank that writes a chunk packs it; if it
+/// writes a part, it reads the rest first.  When all have written, one rank appends an index of all chunks and lets the
+/// dataset point to that.  Until then every reader, also after a crash, sees the chunks as they were.  The space of the
+/// former chunks and index stays unused.
 /// threads  Any number at once, on different chunks.
 class ChangedDataset : public DatasetStore, private WholeChunks {
  public:

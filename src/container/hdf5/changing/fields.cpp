@@ -53,11 +53,11 @@ class HeaderReader {
 
   void read(std::int64_t header) {
     constexpr std::int64_t kFirstBytes = 16;  // of version 1; version 2 has more at most by these
-    const std::vector<std::byte> front = block_of(file_, header, kFirstBytes);
-    if (std::memcmp(front.data(), "OHDR", 4) == 0)
-      read_second(header, front);
-    else if (front[0] == std::byte{1})
-      blocks_.push_back({header + kFirstBytes, static_cast<std::int64_t>(number_in(front, 8, 4)), 0});
+    const std::vector<std::byte> first = block_of(file_, header, kFirstBytes);
+    if (std::memcmp(first.data(), "OHDR", 4) == 0)
+      read_second(header, first);
+    else if (first[0] == std::byte{1})
+      blocks_.push_back({header + kFirstBytes, static_cast<std::int64_t>(number_in(first, 8, 4)), 0});
     else
       damaged(file_, "the header of the dataset", header);
     for (std::size_t i = 0; i < blocks_.size(); ++i) {
@@ -71,10 +71,10 @@ class HeaderReader {
   struct Block {
     std::int64_t begin = 0;  ///< of its messages
     std::int64_t bytes = 0;
-    std::int64_t front = 0;  ///< bytes in front of them that the check sum covers; of version 1: 0
+    std::int64_t prefix = 0;  ///< bytes before them that the check sum covers; of version 1: 0
   };
-  void read_second(std::int64_t header, std::span<const std::byte> front) {
-    const auto flags = number_in(front, 5, 1);
+  void read_second(std::int64_t header, std::span<const std::byte> first) {
+    const auto flags = number_in(first, 5, 1);
     is_second_ = true;
     has_order_ = (flags & 4U) != 0;
     const std::int64_t before = 6 + ((flags & 0x20U) != 0 ? 16 : 0) + ((flags & 0x10U) != 0 ? 4 : 0);
@@ -88,8 +88,8 @@ class HeaderReader {
   bool take_messages(const Block block) {
     const std::vector<std::byte> bytes = block_of(file_, block.begin, block.bytes);
     if (is_second_) {
-      const std::int64_t all = block.front + block.bytes + kSumBytes;
-      check_sum(file_, block_of(file_, block.begin - block.front, all), block.begin - block.front);
+      const std::int64_t all = block.prefix + block.bytes + kSumBytes;
+      check_sum(file_, block_of(file_, block.begin - block.prefix, all), block.begin - block.prefix);
     }
     const std::size_t head = !is_second_ ? 8 : has_order_ ? 6 : 4;
     for (std::size_t at = 0; at + head <= bytes.size();) {
@@ -125,8 +125,8 @@ class HeaderReader {
     // The version, the kind and the number of dimensions, or all these and 5 more bytes.
     fields_.index.at = at + (version < 3 ? 8 : 3);
     if (!is_second_) return;
-    fields_.index.block = block.begin - block.front;
-    fields_.index.block_bytes = block.front + block.bytes + kSumBytes;
+    fields_.index.block = block.begin - block.prefix;
+    fields_.index.block_bytes = block.prefix + block.bytes + kSumBytes;
   }
 
   store::Store& file_;
@@ -165,7 +165,7 @@ std::uint32_t lookup3(std::span<const std::byte> bytes) {
   std::memcpy(rest.data(), bytes.data(), bytes.size());
   for (std::size_t i = 0; i < 3; ++i) state[i] += word_at(rest, 4 * i);
   for (std::size_t i = 0; i < kFinal.size(); ++i) {
-    // c, a, b, c, a, b, c: each takes in the one in front of it.
+    // c, a, b, c, a, b, c: each takes in the one before it.
     std::uint32_t& one = state[(i + 2) % 3];
     const std::uint32_t before = state[(i + 1) % 3];
     one ^= before;
@@ -193,9 +193,9 @@ void write_number(store::Store& file, const NumberField& field, std::uint64_t va
 }
 
 ChangedFields find_fields(store::Store& file, std::int64_t header) {
-  constexpr std::int64_t kFrontBytes = 64;
-  const std::vector<std::byte> front = block_of(file, 0, kFrontBytes);
-  const std::uint64_t version = number_in(front, 8, 1);
+  constexpr std::int64_t kSuperblockBytes = 64;
+  const std::vector<std::byte> superblock = block_of(file, 0, kSuperblockBytes);
+  const std::uint64_t version = number_in(superblock, 8, 1);
   const bool is_old = version < 2;
   ChangedFields fields;
   // Sizes of offsets and lengths, the base address, the length of the file.
@@ -203,8 +203,8 @@ ChangedFields find_fields(store::Store& file, std::int64_t header) {
   const std::size_t base = version == 0 ? 24 : version == 1 ? 28 : 12;
   fields.length.at = static_cast<std::int64_t>(base) + 16;
   if (!is_old) fields.length = {fields.length.at, 0, 48};
-  if (version > 3 || number_in(front, sizes, 1) != kNumberBytes || number_in(front, sizes + 1, 1) != kNumberBytes ||
-      number_in(front, base, kNumberBytes) != 0) {
+  if (version > 3 || number_in(superblock, sizes, 1) != kNumberBytes ||
+      number_in(superblock, sizes + 1, 1) != kNumberBytes || number_in(superblock, base, kNumberBytes) != 0) {
     fields.rejection = base::Rejection(
         "its file has offsets of another size than 8 bytes, or a superblock of a version that Plait does not know");
     return fields;

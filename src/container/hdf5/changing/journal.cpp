@@ -44,8 +44,8 @@ struct Header {
 
 std::uint64_t sum_of(Header header, std::span<const std::byte> bytes) {
   header.sum = 0;
-  const std::uint64_t front = codec::crc32c_of(std::as_bytes(std::span(&header, 1)));
-  return front << 32U | codec::crc32c_of(bytes);
+  const std::uint64_t header_sum = codec::crc32c_of(std::as_bytes(std::span(&header, 1)));
+  return header_sum << 32U | codec::crc32c_of(bytes);
 }
 
 template <typename T>

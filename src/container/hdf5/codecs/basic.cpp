@@ -14,7 +14,7 @@ namespace {
 
 using codec::damaged;
 using Bytes = std::span<const std::byte>;
-using Room = std::span<std::byte>;
+using Output = std::span<std::byte>;
 
 /// Element i's byte b moves from `from[i * inner + b * outer]`; the sizes of common elements are known when compiling.
 template <std::size_t kBytes>
@@ -35,32 +35,32 @@ class Shuffle : public codec::Codec {
   std::size_t most_encoded(std::size_t bytes) const override { return bytes; }
   std::optional<std::size_t> always_encoded(std::size_t bytes) const override { return bytes; }
 
-  std::size_t encode(Bytes plain, Room room) const override {
+  std::size_t encode(Bytes plain, Output output) const override {
     const std::size_t count = plain.size() / bytes_;
     switch (bytes_) {
-      case 2: scatter_elements<2>(plain.data(), room.data(), count); break;
-      case 4: scatter_elements<4>(plain.data(), room.data(), count); break;
-      case 8: scatter_elements<8>(plain.data(), room.data(), count); break;
+      case 2: scatter_elements<2>(plain.data(), output.data(), count); break;
+      case 4: scatter_elements<4>(plain.data(), output.data(), count); break;
+      case 8: scatter_elements<8>(plain.data(), output.data(), count); break;
       default:
         for (std::size_t b = 0; b < bytes_; ++b)
-          for (std::size_t i = 0; i < count; ++i) room[b * count + i] = plain[i * bytes_ + b];
+          for (std::size_t i = 0; i < count; ++i) output[b * count + i] = plain[i * bytes_ + b];
     }
-    std::ranges::copy(plain.subspan(count * bytes_), room.data() + count * bytes_);
+    std::ranges::copy(plain.subspan(count * bytes_), output.data() + count * bytes_);
     return plain.size();
   }
-  std::size_t decode(Bytes packed, Room room, const std::string& what) const override {
-    if (packed.size() > room.size())
-      damaged(what, "it has ", packed.size(), " bytes, more than the ", room.size(), " that a chunk has");
+  std::size_t decode(Bytes packed, Output output, const std::string& what) const override {
+    if (packed.size() > output.size())
+      damaged(what, "it has ", packed.size(), " bytes, more than the ", output.size(), " that a chunk has");
     const std::size_t count = packed.size() / bytes_;
     switch (bytes_) {
-      case 2: gather_elements<2>(packed.data(), room.data(), count); break;
-      case 4: gather_elements<4>(packed.data(), room.data(), count); break;
-      case 8: gather_elements<8>(packed.data(), room.data(), count); break;
+      case 2: gather_elements<2>(packed.data(), output.data(), count); break;
+      case 4: gather_elements<4>(packed.data(), output.data(), count); break;
+      case 8: gather_elements<8>(packed.data(), output.data(), count); break;
       default:
         for (std::size_t b = 0; b < bytes_; ++b)
-          for (std::size_t i = 0; i < count; ++i) room[i * bytes_ + b] = packed[b * count + i];
+          for (std::size_t i = 0; i < count; ++i) output[i * bytes_ + b] = packed[b * count + i];
     }
-    std::ranges::copy(packed.subspan(count * bytes_), room.data() + count * bytes_);
+    std::ranges::copy(packed.subspan(count * bytes_), output.data() + count * bytes_);
     return packed.size();
   }
 
@@ -75,22 +75,22 @@ class Fletcher32 : public codec::Codec {
   std::size_t most_encoded(std::size_t bytes) const override { return bytes + kSumBytes; }
   std::optional<std::size_t> always_encoded(std::size_t bytes) const override { return bytes + kSumBytes; }
 
-  std::size_t encode(Bytes plain, Room room) const override {
-    std::ranges::copy(plain, room.begin());
+  std::size_t encode(Bytes plain, Output output) const override {
+    std::ranges::copy(plain, output.begin());
     const std::uint32_t sum = fletcher32_of(plain);
-    for (std::size_t i = 0; i < kSumBytes; ++i) room[plain.size() + i] = static_cast<std::byte>(sum >> (8 * i));
+    for (std::size_t i = 0; i < kSumBytes; ++i) output[plain.size() + i] = static_cast<std::byte>(sum >> (8 * i));
     return plain.size() + kSumBytes;
   }
-  std::size_t decode(Bytes packed, Room room, const std::string& what) const override {
-    if (packed.size() < kSumBytes || packed.size() - kSumBytes > room.size())
-      damaged(what, "it has ", packed.size(), " bytes, but a chunk and its check sum have ", room.size() + kSumBytes);
+  std::size_t decode(Bytes packed, Output output, const std::string& what) const override {
+    if (packed.size() < kSumBytes || packed.size() - kSumBytes > output.size())
+      damaged(what, "it has ", packed.size(), " bytes, but a chunk and its check sum have ", output.size() + kSumBytes);
     const Bytes plain = packed.first(packed.size() - kSumBytes);
     std::uint32_t stored = 0;
     for (std::size_t i = 0; i < kSumBytes; ++i)
       stored |= std::to_integer<std::uint32_t>(packed[plain.size() + i]) << (8 * i);
     if (const std::uint32_t sum = fletcher32_of(plain); sum != stored)
       damaged(what, "its check sum (fletcher32) is ", sum, ", but ", stored, " was stored with it");
-    std::ranges::copy(plain, room.begin());
+    std::ranges::copy(plain, output.begin());
     return plain.size();
   }
 };
@@ -99,12 +99,12 @@ class Lzf : public codec::Codec {
  public:
   std::string words() const override { return "lzf"; }
   std::size_t most_encoded(std::size_t bytes) const override { return bytes + bytes / 16 + 64; }
-  std::size_t encode(Bytes /*plain*/, Room /*room*/) const override {
+  std::size_t encode(Bytes /*plain*/, Output /*output*/) const override {
     base::throw_argument_error("lzf is only unpacked; choose another filter");
   }
-  /// A control byte below 32 stands in front of so many bytes and one more; another one has the length of a repetition
+  /// A control byte below 32 stands before so many bytes and one more; another one has the length of a repetition
   /// in its top 3 bits (7: another byte is added), and the distance in the others and the byte that follows.
-  std::size_t decode(Bytes packed, Room room, const std::string& what) const override {
+  std::size_t decode(Bytes packed, Output output, const std::string& what) const override {
     std::size_t in = 0;
     std::size_t out = 0;
     const auto next = [&] {
@@ -115,9 +115,9 @@ class Lzf : public codec::Codec {
       const std::size_t control = next();
       if (control < 32) {
         const std::size_t count = control + 1;
-        if (count > packed.size() - in || count > room.size() - out)
+        if (count > packed.size() - in || count > output.size() - out)
           damaged(what, "byte ", in - 1, " announces ", count, " bytes, more than there are or than a chunk has");
-        std::memcpy(room.data() + out, packed.data() + in, count);
+        std::memcpy(output.data() + out, packed.data() + in, count);
         in += count;
         out += count;
         continue;
@@ -125,10 +125,10 @@ class Lzf : public codec::Codec {
       std::size_t count = (control >> 5) + 2;
       if (count == 9) count += next();
       const std::size_t distance = ((control & 31) << 8) + next() + 1;
-      if (distance > out || count > room.size() - out)
+      if (distance > out || count > output.size() - out)
         damaged(what, "byte ", in - 1, " repeats ", count, " bytes at a distance of ", distance, ", and ", out,
-                " bytes of ", room.size(), " are there");
-      for (std::size_t i = 0; i < count; ++i, ++out) room[out] = room[out - distance];
+                " bytes of ", output.size(), " are there");
+      for (std::size_t i = 0; i < count; ++i, ++out) output[out] = output[out - distance];
     }
     return out;
   }

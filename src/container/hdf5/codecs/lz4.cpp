@@ -44,12 +44,12 @@ class Lz4 : public codec::Codec {
     return base::Rejection(loaded_lz4() == nullptr ? kLz4Missing : "");
   }
   std::size_t most_encoded(std::size_t bytes) const override { return bytes + bytes / 128 + 64; }
-  std::size_t encode(std::span<const std::byte> /*plain*/, std::span<std::byte> /*room*/) const override {
+  std::size_t encode(std::span<const std::byte> /*plain*/, std::span<std::byte> /*output*/) const override {
     base::throw_argument_error("lz4 is only unpacked; choose another filter");
   }
   /// The bytes in all (8 bytes) and of a block (4), then of each block its packed size (4) and so many bytes, which are
   /// not packed if they are as many as the block has; numbers have the greatest byte first.
-  std::size_t decode(std::span<const std::byte> packed, std::span<std::byte> room,
+  std::size_t decode(std::span<const std::byte> packed, std::span<std::byte> output,
                      const std::string& what) const override {
     std::size_t in = 0;
     const auto number = [&](std::size_t bytes) {
@@ -60,8 +60,8 @@ class Lz4 : public codec::Codec {
     };
     const std::uint64_t all = number(8);
     const std::uint64_t block = number(4);
-    if (all > room.size() || (block == 0 && all > 0) || block > std::numeric_limits<int>::max())
-      codec::damaged(what, "it announces ", all, " bytes in blocks of ", block, ", but a chunk has ", room.size());
+    if (all > output.size() || (block == 0 && all > 0) || block > std::numeric_limits<int>::max())
+      codec::damaged(what, "it announces ", all, " bytes in blocks of ", block, ", but a chunk has ", output.size());
     for (std::size_t out = 0; out < all;) {
       const std::size_t bytes = std::min<std::size_t>(block, all - out);
       const std::uint64_t length = number(4);
@@ -69,8 +69,8 @@ class Lz4 : public codec::Codec {
         codec::damaged(what, "a block at byte ", in, " has ", length, " bytes, more than there are");
       const std::span<const std::byte> from = packed.subspan(in, length);
       if (length == bytes) {
-        std::ranges::copy(from, room.begin() + static_cast<std::ptrdiff_t>(out));
-      } else if (decompress()(reinterpret_cast<const char*>(from.data()), reinterpret_cast<char*>(room.data() + out),
+        std::ranges::copy(from, output.begin() + static_cast<std::ptrdiff_t>(out));
+      } else if (decompress()(reinterpret_cast<const char*>(from.data()), reinterpret_cast<char*>(output.data() + out),
                               static_cast<int>(length), static_cast<int>(bytes)) != static_cast<int>(bytes)) {
         codec::damaged(what, "a block at byte ", in, " is no lz4 data of ", bytes, " bytes");
       }

@@ -23,7 +23,7 @@ struct SzipParameters {
   int pixels_per_scanline;
 };
 
-/// SZ_BufftoBuffDecompress: to, its room and then its bytes, from, its bytes, parameters; returns 0 where all is well.
+/// SZ_BufftoBuffDecompress: to, the output and its bytes, from, its bytes, parameters; returns 0 where all is well.
 using SzipDecompress = int(void*, std::size_t*, const void*, std::size_t, SzipParameters*);
 
 constexpr const char* kSzipMissing =
@@ -54,21 +54,21 @@ class Szip : public codec::Codec {
     return base::Rejection(loaded_szip() == nullptr ? kSzipMissing : "");
   }
   std::size_t most_encoded(std::size_t bytes) const override { return bytes + bytes / 8 + 64; }
-  std::size_t encode(std::span<const std::byte> /*plain*/, std::span<std::byte> /*room*/) const override {
+  std::size_t encode(std::span<const std::byte> /*plain*/, std::span<std::byte> /*output*/) const override {
     base::throw_argument_error("szip is only unpacked; choose another filter");
   }
-  std::size_t decode(std::span<const std::byte> packed, std::span<std::byte> room,
+  std::size_t decode(std::span<const std::byte> packed, std::span<std::byte> output,
                      const std::string& what) const override {
     constexpr std::size_t kNumberBytes = 4;
     if (packed.size() < kNumberBytes)
       codec::damaged(what, "it has ", packed.size(), " bytes, too few for the number that szip begins with");
     std::size_t bytes = 0;
     for (std::size_t i = 0; i < kNumberBytes; ++i) bytes |= std::to_integer<std::size_t>(packed[i]) << (8 * i);
-    if (bytes > room.size()) codec::damaged(what, "it announces ", bytes, " bytes, but a chunk has ", room.size());
+    if (bytes > output.size()) codec::damaged(what, "it announces ", bytes, " bytes, but a chunk has ", output.size());
     SzipParameters parameters = checked(what);
     std::size_t made = bytes;
-    const int status =
-        szip_decompress()(room.data(), &made, packed.data() + kNumberBytes, packed.size() - kNumberBytes, &parameters);
+    const int status = szip_decompress()(output.data(), &made, packed.data() + kNumberBytes,
+                                         packed.size() - kNumberBytes, &parameters);
     if (status != 0 || made != bytes) codec::damaged(what, "it is no szip data of ", bytes, " bytes");
     return bytes;
   }

@@ -13,34 +13,34 @@ namespace plait::container::hdf5 {
 
 namespace {
 
-/// In front of each packed chunk: the mark, its number, how many bytes follow, filters that are left out.
-constexpr std::int64_t kFrontBytes = 32;
+/// Before each packed chunk: the mark, its number, how many bytes follow, filters that are left out.
+constexpr std::int64_t kHeaderBytes = 32;
 /// The number of what could not be written.
 constexpr std::int64_t kNoChunk = -1;
 
-std::uint64_t number_in(std::span<const std::byte> front, std::size_t at) {
+std::uint64_t number_in(std::span<const std::byte> header, std::size_t at) {
   std::uint64_t value = 0;
-  for (std::size_t i = 0; i < 8; ++i) value |= std::to_integer<std::uint64_t>(front[at + i]) << (8 * i);
+  for (std::size_t i = 0; i < 8; ++i) value |= std::to_integer<std::uint64_t>(header[at + i]) << (8 * i);
   return value;
 }
 
 }  // namespace
 
-void ChunkLog::write_front(std::int64_t at, std::int64_t number, std::int64_t bytes, std::uint32_t left_out) {
-  std::vector<std::byte> front;
+void ChunkLog::write_header(std::int64_t at, std::int64_t number, std::int64_t bytes, std::uint32_t left_out) {
+  std::vector<std::byte> header;
   for (const std::uint64_t value :
        {mark_, static_cast<std::uint64_t>(number), static_cast<std::uint64_t>(bytes), std::uint64_t{left_out}})
-    append_number(front, value, 8);
-  file_->write({{at, front.data(), kFrontBytes}});
+    append_number(header, value, 8);
+  file_->write({{at, header.data(), kHeaderBytes}});
 }
 
 void ChunkLog::append(std::int64_t number, std::span<const std::byte> packed, std::uint32_t left_out) {
   const auto bytes = static_cast<std::int64_t>(packed.size());
-  const std::int64_t at = begin_ + counter_->fetch_add(kFrontBytes + bytes);
+  const std::int64_t at = begin_ + counter_->fetch_add(kHeaderBytes + bytes);
   try {
-    // The front comes last: who finds it finds the chunk.
-    file_->write({{at + kFrontBytes, packed.data(), bytes}});
-    write_front(at, number, bytes, left_out);
+    // The header comes last: who finds it finds the chunk.
+    file_->write({{at + kHeaderBytes, packed.data(), bytes}});
+    write_header(at, number, bytes, left_out);
   } catch (const Error&) {
     {
       const std::scoped_lock lock(mutex_);
@@ -50,21 +50,21 @@ void ChunkLog::append(std::int64_t number, std::span<const std::byte> packed, st
     throw;
   }
   const std::scoped_lock lock(mutex_);
-  take({number, at + kFrontBytes, bytes, left_out});
+  take({number, at + kHeaderBytes, bytes, left_out});
 }
 
 void ChunkLog::mend() noexcept {
   const std::scoped_lock lock(mutex_);
   try {
     for (; !unmarked_.empty(); unmarked_.pop_back())
-      write_front(unmarked_.back().offset, kNoChunk, unmarked_.back().bytes, 0);
-  } catch (const std::exception&) {  // there is no space yet: others find no front, and say so
+      write_header(unmarked_.back().offset, kNoChunk, unmarked_.back().bytes, 0);
+  } catch (const std::exception&) {  // there is no space yet: others find no header, and say so
   }
 }
 
 void ChunkLog::take(const Chunk& chunk) {
   const auto [known, is_new] = last_.try_emplace(chunk.number, chunk);
-  // What has been given room later has been written later, as accesses follow each other.
+  // What has been given space later has been written later, as accesses follow each other.
   if (!is_new && known->second.offset < chunk.offset) known->second = chunk;
 }
 
@@ -76,18 +76,18 @@ void ChunkLog::look() {
 void ChunkLog::look_locked() {
   if (alone_) return;
   const std::int64_t behind = end();
-  std::array<std::byte, kFrontBytes> front{};
-  while (looked_ + kFrontBytes <= behind) {
-    // What others have room for and have not written yet is no chunk of this rank's.
-    if (file_->size() < looked_ + kFrontBytes) return;
-    file_->read({{looked_, front.data(), kFrontBytes}});
-    if (number_in(front, 0) != mark_) return;
-    const auto number = static_cast<std::int64_t>(number_in(front, 8));
-    const auto bytes = static_cast<std::int64_t>(number_in(front, 16));
-    if (bytes < 0 || bytes > behind - looked_ - kFrontBytes) return;  // half written
+  std::array<std::byte, kHeaderBytes> header{};
+  while (looked_ + kHeaderBytes <= behind) {
+    // What others have space for and have not written yet is no chunk of this rank's.
+    if (file_->size() < looked_ + kHeaderBytes) return;
+    file_->read({{looked_, header.data(), kHeaderBytes}});
+    if (number_in(header, 0) != mark_) return;
+    const auto number = static_cast<std::int64_t>(number_in(header, 8));
+    const auto bytes = static_cast<std::int64_t>(number_in(header, 16));
+    if (bytes < 0 || bytes > behind - looked_ - kHeaderBytes) return;  // half written
     if (number != kNoChunk)
-      take({number, looked_ + kFrontBytes, bytes, static_cast<std::uint32_t>(number_in(front, 24))});
-    looked_ += kFrontBytes + bytes;
+      take({number, looked_ + kHeaderBytes, bytes, static_cast<std::uint32_t>(number_in(header, 24))});
+    looked_ += kHeaderBytes + bytes;
   }
 }
 

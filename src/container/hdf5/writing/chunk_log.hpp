@@ -16,13 +16,13 @@
 
 namespace plait::container::hdf5 {
 
-/// Chunks follow each other in the file as they come: a counter that all ranks share says where there is room, and a
-/// front of 24 bytes says what each is, so that any rank finds out by going from one to the next.  Of chunks that are
+/// Chunks follow each other in the file as they come: a counter that all ranks share says where there is space, and a
+/// header of 24 bytes says what each is, so that any rank finds out by going from one to the next.  Of chunks that are
 /// appended several times the last one counts.
 /// threads  Any number at once, on different chunks.
 class ChunkLog {
  public:
-  /// begin: where in the file the first one goes.  mark: what fronts begin with, which nothing else there does.
+  /// begin: where in the file the first one goes.  mark: what headers begin with, which nothing else there does.
   ChunkLog(std::shared_ptr<store::Store> file, std::int64_t begin, std::uint64_t mark)
       : file_(std::move(file)), begin_(begin), mark_(mark), looked_(begin) {}
   /// Before the first call of another one.  alone: whether no other process appends.
@@ -47,7 +47,7 @@ class ChunkLog {
   std::int64_t end() const { return begin_ + counter_->load(); }
 
  private:
-  void write_front(std::int64_t at, std::int64_t number, std::int64_t bytes, std::uint32_t left_out);
+  void write_header(std::int64_t at, std::int64_t number, std::int64_t bytes, std::uint32_t left_out);
   /// Under the mutex.
   void take(const Chunk& chunk);
   void look_locked();
@@ -60,7 +60,7 @@ class ChunkLog {
   mutable std::mutex mutex_;
   std::int64_t looked_;  // so far
   std::unordered_map<std::int64_t, Chunk> last_;
-  std::vector<Chunk> unmarked_;  // without a front, of this rank
+  std::vector<Chunk> unmarked_;  // without a header, of this rank
 };
 
 }  // namespace plait::container::hdf5

@@ -16,7 +16,7 @@ struct ChunkTree {
   std::int64_t root = 0;         ///< where that lies in the file
 };
 
-/// A tree for chunks of `dataset` by ascending number, to be written at offset `at`, whose nodes have room for the
+/// A tree for chunks of `dataset` by ascending number, to be written at offset `at`, whose nodes have capacity for the
 /// dataset's tree_children.  There is one chunk at least.
 /// cost    Some 50 bytes for each chunk of three dimensions.
 ChunkTree make_tree(const HdfDataset& dataset, std::span<const Chunk> chunks, std::int64_t at);

@@ -1,4 +1,4 @@
-/// The chunks of a new dataset, packed by all ranks and written where they find room.
+/// The chunks of a new dataset, packed by all ranks and written where there is space.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ struct NewDataset {
   std::int64_t address_field = 0;  ///< where 8 bytes of the file are to say where its index is
 };
 
-/// A new file in which some datasets lie in chunks.  What begins in front of `begin` lies in the file as it is, chunks
+/// A new file in which some datasets lie in chunks.  What begins before `begin` lies in the file as it is, chunks
 /// that are not packed one behind another.  Packed ones, and those that have a value where nobody writes, have addresses
 /// behind that in the store only, and follow each other in the file as they come (ChunkLog).  Who writes a part of a chunk
 /// reads the rest first; the chunk is written anew then, and the last one counts.

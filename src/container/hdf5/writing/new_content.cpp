@@ -31,7 +31,7 @@ constexpr std::int64_t kPage = 4096;
 constexpr std::int64_t kLine = 64;
 constexpr const char* kFillName = "_FillValue";
 
-/// Without the slash in front, which may be left out.
+/// Removes the leading slash, which is optional.
 std::string bare(const std::string& name) { return name.starts_with('/') ? name.substr(1) : name; }
 
 std::int64_t rounded(std::int64_t value, std::int64_t unit) {

@@ -30,7 +30,7 @@ using base::text;
 
 constexpr unsigned kKeepsOrder = H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED;
 
-/// A file in memory, or beside other temporary ones, of which only what has been written takes room.  Its name goes as
+/// A file in memory, or beside other temporary ones, of which only what has been written takes space.  Its name goes as
 /// soon as the library has it open, which does not take files without one.
 class MemoryFile {
  public:
@@ -101,9 +101,10 @@ Handle growing_space(const Library& hdf5, const Extents& shape, const std::vecto
 
 /// Chunks of an array that has no elements yet, in which others will put them.
 Extents chunk_of_empty(const Extents& shape) {
-  std::int64_t room = 1024;
+  std::int64_t capacity = 1024;
   Extents chunk(shape.size(), 1);
-  for (std::size_t d = shape.size(); d-- > 0; room /= chunk[d]) chunk[d] = std::clamp<std::int64_t>(shape[d], 1, room);
+  for (std::size_t d = shape.size(); d-- > 0; capacity /= chunk[d])
+    chunk[d] = std::clamp<std::int64_t>(shape[d], 1, capacity);
   return chunk;
 }
 

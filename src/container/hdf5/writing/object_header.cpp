@@ -72,7 +72,7 @@ std::int64_t find_length_field(std::span<const std::byte> head, const std::strin
   constexpr std::int64_t kVersion = 8;
   constexpr std::int64_t kLength = 40;
   const HeaderBytes bytes(head, path);
-  if (bytes.number(kVersion, 1) != 0) other_words(path, "the front of the file");
+  if (bytes.number(kVersion, 1) != 0) other_words(path, "the superblock");
   return kLength;
 }
 

@@ -3,7 +3,7 @@
 #include <cstring>
 #include <utility>
 
-#include "codec/room.hpp"
+#include "codec/buffer.hpp"
 
 namespace plait::container::hdf5 {
 
@@ -26,8 +26,8 @@ void OpenChunks::write(std::int64_t number, std::span<const store::WriteSegment>
   const std::int64_t all = chunks_.chunk_bytes(number);
   if (bytes == all && parts.size() == 1)
     return chunks_.put(number, {parts.front().data, static_cast<std::size_t>(bytes)});
-  static thread_local codec::Room room;
-  const std::span<std::byte> chunk = room.of(static_cast<std::size_t>(all));
+  static thread_local codec::Buffer buffer;
+  const std::span<std::byte> chunk = buffer.of(static_cast<std::size_t>(all));
   if (bytes < all) chunks_.fill_chunk(number, chunk);
   for (const store::WriteSegment& one : parts)
     std::memcpy(chunk.data() + one.offset, one.data, static_cast<std::size_t>(one.bytes));

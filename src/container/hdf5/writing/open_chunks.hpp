@@ -28,7 +28,7 @@ class WholeChunks {
 };
 
 /// Whoever writes a part of a chunk has the rest read first, and the chunk is put when all of it has been written, or at
-/// the end.  Chunks that are open take 16 MiB, or the room of two.
+/// the end.  Chunks that are open take 16 MiB, or the space of two.
 /// threads  Any number at once, on different chunks.
 class OpenChunks {
  public:

@@ -6,7 +6,7 @@
 
 #include "base/errors.hpp"
 #include "base/text.hpp"
-#include "codec/room.hpp"
+#include "codec/buffer.hpp"
 #include "container/zarr/chunks/chunk_objects.hpp"
 
 namespace plait::container::zarr {
@@ -97,11 +97,11 @@ void ChunkObjects::put(std::int64_t number, std::span<const std::byte> packed, c
 void ChunkObjects::fill_whole(NewObject& content) const {
   if (std::ranges::all_of(metadata_.fill, [](std::byte one) { return one == std::byte{}; }))
     return content.resize(metadata_.chunk_bytes);
-  codec::Room room;
+  codec::Buffer buffer;
   constexpr std::int64_t kBlock = std::int64_t{1} << 20;
   const auto element = static_cast<std::int64_t>(metadata_.fill.size());
   const std::int64_t block = std::min(metadata_.chunk_bytes, std::max(kBlock / element, std::int64_t{1}) * element);
-  const std::span<std::byte> filled = room.of(static_cast<std::size_t>(block));
+  const std::span<std::byte> filled = buffer.of(static_cast<std::size_t>(block));
   for (std::size_t i = 0; i < filled.size(); ++i) filled[i] = metadata_.fill[i % metadata_.fill.size()];
   for (std::int64_t at = 0; at < metadata_.chunk_bytes; at += block)
     content.write({{at, filled.data(), std::min(block, metadata_.chunk_bytes - at)}}, Part::kMore);

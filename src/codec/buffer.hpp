@@ -11,12 +11,12 @@ namespace plait::codec {
 
 /// Grows and is used again; what was in it goes then.  It is mapped: threads come and go with each access, and the
 /// allocator would keep what they have freed in an arena for each of them.
-class Room {
+class Buffer {
  public:
-  Room() = default;
-  ~Room() { release(); }
-  Room(const Room&) = delete;
-  Room& operator=(const Room&) = delete;
+  Buffer() = default;
+  ~Buffer() { release(); }
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
 
   std::span<std::byte> of(std::size_t bytes) {
     if (bytes > bytes_) {
