@@ -63,10 +63,10 @@ class Crc32c : public Codec {
     const std::span<const std::byte> plain = packed.first(packed.size() - kSum);
     if (plain.size() > output.size())
       damaged(what, "it has ", plain.size(), " bytes in front of its check sum, more than ", output.size());
-    std::uint32_t told = 0;
-    for (std::size_t i = 0; i < kSum; ++i) told |= static_cast<std::uint32_t>(packed[plain.size() + i]) << (8 * i);
-    if (const std::uint32_t sum = crc32c_of(plain); sum != told)
-      damaged(what, "its check sum is ", base::hexadecimal_text(told), ", but its bytes have ",
+    std::uint32_t stored = 0;
+    for (std::size_t i = 0; i < kSum; ++i) stored |= static_cast<std::uint32_t>(packed[plain.size() + i]) << (8 * i);
+    if (const std::uint32_t sum = crc32c_of(plain); sum != stored)
+      damaged(what, "its check sum is ", base::hexadecimal_text(stored), ", but its bytes have ",
               base::hexadecimal_text(sum));
     std::ranges::copy(plain, output.begin());
     return plain.size();

@@ -19,6 +19,15 @@ GONE = re.compile(
 #: An error is thrown, a call fails, what cannot be used is rejected.
 REFUSE = re.compile(r"(?<![A-Za-z])[rR]efuse(?![a-z])|[a-z]Refuse(?![a-z])")
 
+#: What is encoded, flushed or stored, capacities and headers have the names that they have elsewhere.
+STORED = re.compile(
+    r"(?<![A-Za-z])(?:told|tells?|untold|settled?|settles|kept|rooms?|front)(?![a-z])"
+    r"|(?:Told|Tells?|Settled?|Kept|Rooms?|Front)(?![a-z])"
+)
+#: Functions of the standard library and of other folders.
+STORED_STAYS = re.compile(r"(?:\.|->|pop_)front\(|\bUntold\b|\belements_with_room\b")
+STORING = re.compile(r"src/(?:container|codec|driver|open)/")
+
 HOME = re.compile(r"(?<![A-Za-z])homes?(?![a-z])|(?<![A-Za-z])Homes?(?![a-z:])|[a-z]Homes?(?![a-z])")
 #: What is public, what its errors and descriptions say, and folders of people.
 HOME_STAYS = re.compile(
@@ -110,6 +119,44 @@ def test_names_say_which_kind_of_place(path: Path) -> None:
     found = lines_with(without_prose(path), PLACE, PLACE_STAYS)
     found += lines_with(comments(path), PLACE, PLACE_IN_PROSE)
     assert not found, f"{path}: say slot, address, offset, position, location or what else is meant: {found}"
+
+
+@pytest.mark.parametrize("path", [path for path in PROGRAMS if STORING.match(str(path))], ids=str)
+def test_stores_and_formats_have_the_words_of_the_field(path: Path) -> None:
+    found = lines_with(without_prose(path), STORED, STORED_STAYS) + lines_with(comments(path), STORED, STORED_STAYS)
+    assert not found, f"{path}: say encode, report, flush, storage, capacity or header: {found}"
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("std::string told() const;", True),
+        ("std::int64_t address_told_in(int head);", True),
+        ("struct Told {", True),
+        ("void settle() override;", True),
+        ("codec::Room room;", True),
+        ("constexpr int kFrontBytes = 8;", True),
+        ("// What is kept of a chunk.", True),
+        ("chunks.front().offset + list.pop_front();", False),
+        ("const core::Untold by_the_array;", False),
+        ("constexpr auto kFrontier = 1;", False),
+    ],
+)
+def test_words_for_what_is_stored_are_found(text: str, found: bool) -> None:
+    assert bool(lines_with(text, STORED, STORED_STAYS)) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("int refuse_open(int code);", True),
+        ("struct Refuse {", True),
+        ("list.refused", False),
+        ("int fail_open(int code);", False),
+    ],
+)
+def test_refuse_is_found(text: str, found: bool) -> None:
+    assert bool(lines_with(text, REFUSE, NOTHING)) == found
 
 
 @pytest.mark.parametrize(
