@@ -1,8 +1,11 @@
 """HDF5's library: which one is loaded, when, and what it makes of damaged files."""
 
+import ctypes
 import os
+import struct
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +16,9 @@ from hdf5_files import CHUNK, array_of, made
 import plait
 
 h5py = pytest.importorskip("h5py")
+
+IN_CLOSE_NOWRITE, IN_OPEN = 0x10, 0x20
+INOTIFY_EVENT = struct.Struct("iIII")
 
 
 def run(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -123,3 +129,28 @@ def test_files_that_are_changed(tmp_path, libver):
             except plait.Error as error:
                 said = str(error)
             assert str(path) in said
+
+
+def opens(path: Path, call: Callable[[], object]) -> int:
+    """Count how often a file is opened anew while `call` runs; the kernel merges opens without a close between them."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    watcher = libc.inotify_init1(os.O_NONBLOCK)
+    assert libc.inotify_add_watch(watcher, os.fsencode(path), IN_CLOSE_NOWRITE | IN_OPEN) >= 0
+    call()
+    events = os.read(watcher, 1 << 16)
+    os.close(watcher)
+    return sum(mask & IN_OPEN != 0 for _, mask, _, _ in INOTIFY_EVENT.iter_unpack(events))
+
+
+def test_a_file_without_an_array_name_is_opened_as_often_as_with_one(tmp_path):
+    path = tmp_path / "a.h5"
+    with plait.open(path, "w", shape=(4, 6), dtype="f8") as file:
+        file.write(np.zeros((4, 6)))
+
+    def read(name: str) -> None:
+        with plait.open(name) as file:
+            assert file.read().shape == (4, 6)
+
+    named = opens(path, lambda: read(f"{path}::data"))
+    assert named >= 2  # by Plait and by the library
+    assert opens(path, lambda: read(str(path))) == named

@@ -255,7 +255,7 @@ def test_options_that_others_do_not_have(tmp_path):
     for options in ({"chunks": 2}, {"codec": "zstd"}, {"fill_value": 1}, {"dimension_names": ["x"]}):
         assert "stores its array in one piece" in refused(tmp_path / "a.npy", "w", shape=(3,), dtype="f4", **options)
     written(tmp_path / "a.zarr", array_of())
-    assert 'which only a new file takes; leave it out, or use mode "w"' in refused(tmp_path / "a.zarr", chunks=(1, 1, 1))
+    assert 'only a new file takes; leave it out, or use mode "w"' in refused(tmp_path / "a.zarr", chunks=(1, 1, 1))
 
 
 def test_chunks_that_are_damaged_are_not_written_in_part(tmp_path):
