@@ -34,4 +34,4 @@ __all__ = ["bench_command"]
     },
 )
 def bench_command() -> None:
-    """Measure Plait on this machine, and MPI where it can do the same."""
+    """Measure Plait on this machine, and MPI if it can do the same."""

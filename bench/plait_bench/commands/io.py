@@ -33,7 +33,9 @@ Examples:
 @click.option(
     "--doubles", type=click.IntRange(min=1), help="Measure an array of doubles of this many rows and columns."
 )
-@click.option("--bytes", "bytes_", type=click.IntRange(min=1), help="The same for an array of bytes.")
+@click.option(
+    "--bytes", "bytes_", type=click.IntRange(min=1), help="Measure an array of bytes of this many rows and columns."
+)
 @click.option("--ranks", type=click.IntRange(min=1), default=4, show_default=True, help="Number of MPI processes.")
 @click.option("--rounds", type=click.IntRange(min=1), default=5, show_default=True, help="Measurements of each access.")
 @click.option(
@@ -56,7 +58,7 @@ Examples:
 @click.option("--memory", metavar="BYTES", help="Memory of each rank for windows, as for plait.open().")
 @click.option("--cold", is_flag=True, help="Let nothing of the file be in the page cache when it is read.")
 @click.option(
-    "--busy", type=click.IntRange(min=0), default=0, help="Run so many other programs that compute beside it."
+    "--busy", type=click.IntRange(min=0), default=0, help="Run this many other programs that compute at the same time."
 )
 def io_command(
     size: int | None,

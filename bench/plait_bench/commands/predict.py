@@ -36,12 +36,12 @@ Examples:
     multiple=True,
     default=("10MB/s,100", "20MB/s,50", "50MB/s,200"),
     show_default=True,
-    help="A disk for which is predicted; repeatable.",
+    help="A disk to predict for; repeatable.",
 )
-@click.option("--program", "programs", metavar="NAME", multiple=True, help="Only this one; repeatable.")
+@click.option("--program", "programs", metavar="NAME", multiple=True, help="Run only this program; repeatable.")
 @click.option("--rounds", type=click.IntRange(min=1), default=1, show_default=True, help="Runs of each program.")
 @click.option(
-    "--seconds", type=click.FloatRange(1, 600), default=20.0, show_default=True, help="Of the calibration, about."
+    "--seconds", type=click.FloatRange(1, 600), default=20.0, show_default=True, help="About how long to calibrate."
 )
 @click.option(
     "--dir",

@@ -41,14 +41,16 @@ class _Number(_Type):
 
 @click.command("simulate", epilog=_EXAMPLES)
 @click.option("--requests", type=_Number(), default="2M", show_default=True, help="Requests of each measurement.")
-@click.option("--objects", type=_Number(), default="100k", show_default=True, help="Blocks that are asked for.")
-@click.option("--cache", type=_Number(), default="10k", show_default=True, help="Blocks that fit into the cache.")
+@click.option("--objects", type=_Number(), default="100k", show_default=True, help="Number of different blocks.")
+@click.option(
+    "--cache", type=_Number(), default="10k", show_default=True, help="Number of blocks that fit into the cache."
+)
 @click.option(
     "--skew", type=click.FloatRange(min=0), default=1.0, show_default=True, help="Exponent of Zipf's law; 0: uniform."
 )
 @click.option("--policies", metavar="LIST", help="Replacement policies, between commas.  [default: all]")
 @click.option("--rounds", type=click.IntRange(min=1), default=3, show_default=True, help="Samples of each measurement.")
-@click.option("--seed", type=int, default=1, show_default=True, help="Of the requests.")
+@click.option("--seed", type=int, default=1, show_default=True, help="Seed of the requests.")
 @json_option
 def simulate_command(policies: str | None, json_: str | None, **options: Any) -> None:
     """Count the hits of requests whose blocks are popular by Zipf's law, by each replacement policy.

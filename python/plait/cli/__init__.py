@@ -34,19 +34,26 @@ class _Main(Commands):
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     later={
         "completion": ("plait.cli.completion", "Print the completion script of a shell."),
-        "copy": ("plait.cli.copy", "Copy an array from one store to another."),
+        "copy": ("plait.cli.copy", "Copy, convert and rechunk arrays."),
         "demo": ("plait.cli.demo", "Write and read real data under eight distributions."),
         "info": ("plait.cli.info", "Show what a store holds, and which programs use a pipe."),
-        "layout": ("plait.cli.layout", "Draw who owns what, and what a conversion moves."),
+        "layout": ("plait.cli.layout", "Draw which rank owns what, and what a conversion moves."),
         "model": ("plait.cli.model", "Predict the time of reading and writing an array."),
         "run": ("plait.cli.run", "Start ranks of a program without MPI."),
-        "simulate": ("plait.cli.simulate", "Replay traces on another machine; cache, policies, devices."),
-        "trace": ("plait.cli.trace", "Record programs' I/O, read any trace, show what it means."),
+        "simulate": ("plait.cli.simulate", "Replay traces with another cache, policy or device."),
+        "trace": ("plait.cli.trace", "Record the I/O of programs, and show what traces mean."),
     },
 )
 @click.version_option(plait.__version__, prog_name="plait")
 def main() -> None:
     """Plait moves distributed arrays between programs, disks and machines.
 
-    Say how the data lies at each end; Plait finds the shortest way across.
+    State the layout of the data at each end, and Plait moves it in a few large requests.
+
+    \b
+    Examples:
+      plait copy field.npy field.zarr --chunks 64,64,64 --codec zstd:3
+      plait trace record -o run.plait -- mpiexec -n 4 ./simulation
+      plait trace report run.plait
+      plait layout "(block, cyclic(3)) onto (2, 2)" 8x12
     """

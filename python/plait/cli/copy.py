@@ -49,8 +49,8 @@ Examples:
 @click.option(
     "--shape", type=Shape(), help="Shape of the array in SOURCE, if SOURCE does not state it, such as 6000x5000."
 )
-@click.option("--dtype", metavar="TYPE", help="Type of its elements, as NumPy spells it, such as f8 or >i4.")
-@click.option("--order", type=click.Choice(["C", "F"]), help="Order of its elements; C if not given.")
+@click.option("--dtype", metavar="TYPE", help="Type of the elements, as NumPy spells it, such as f8 or >i4.")
+@click.option("--order", type=click.Choice(["C", "F"]), help="Order of the elements.  [default: C]")
 @click.option("--offset", type=click.IntRange(min=0), help="Where the array begins in SOURCE, in bytes.")
 @click.option("--layout", metavar="TEXT", help="How the ranks hold each window, such as '(block, cyclic) onto (2, 2)'.")
 @click.option(
@@ -60,7 +60,7 @@ Examples:
     "--variable",
     multiple=True,
     metavar="NAME",
-    help="Copy this array of a pipe's steps, or of a file that holds several; may be repeated.  [default: all]",
+    help="Copy this array of a file, or of the steps of a pipe, that has several; may be repeated.  [default: all]",
 )
 @click.option("--steps", type=click.IntRange(min=1), help="Copy this many steps.  [default: all]")
 @click.option(
@@ -69,14 +69,16 @@ Examples:
 @click.option(
     "--chunks",
     type=Sizes(),
-    help="Shape of the chunks in a TARGET that keeps them, such as .zarr: 64,64,64, or time=48,lat=4 by the names of "
-    "dimensions, the others being whole; -1 is all of one.  [default: those of SOURCE, or about 8 MiB]",
+    help="Shape of the chunks in a TARGET that has chunks, such as .zarr: 64,64,64, or time=48,lat=4 by the names of "
+    "dimensions, where the others are whole; -1 is a whole dimension.  [default: those of SOURCE, or about 8 MiB]",
 )
 @click.option(
-    "--shards", type=Sizes(), help="Shape of its shards, files of many chunks, in the same way.  [default: none]"
+    "--shards",
+    type=Sizes(),
+    help="Shape of the shards, which are files of many chunks, written like --chunks.  [default: none]",
 )
 @click.option(
-    "--codec", metavar="NAME[:LEVEL]", help="How its chunks are packed: none, zstd:3, gzip:5.  [default: none]"
+    "--codec", metavar="NAME[:LEVEL]", help="Compression of the chunks, such as zstd:3 or gzip:5.  [default: none]"
 )
 @click.option(
     "--format",
@@ -101,15 +103,15 @@ Examples:
 @click.option(
     "--cast",
     type=click.Choice(["safe", "same_kind", "unsafe"]),
-    help="Which conversions to that type are permitted, as for numpy.can_cast.  With it --dtype is the type in TARGET "
-    "where --target-dtype is not given.  [default: safe]",
+    help="Which conversions to that type are permitted, as for numpy.can_cast.  Without "
+    "--target-dtype, --dtype then is the type in TARGET.  [default: safe]",
 )
-@click.option("--dry-run", is_flag=True, help="Say what would be read and written, how often, and write nothing.")
+@click.option("--dry-run", is_flag=True, help="Print what would be read and written, and how often; write nothing.")
 @click.option("--verify", is_flag=True, help="Read TARGET back and compare it with SOURCE before it gets its name.")
 @click.option(
     "--resume",
     is_flag=True,
-    help="Keep what is done where the copy is interrupted, and go on with what an interrupted one has left.",
+    help="Keep what is done if the copy is interrupted, and continue an interrupted one.",
 )
 @click.option(
     "--concat",
@@ -133,11 +135,14 @@ Examples:
 def copy_command(
     sources: tuple[str, ...], target: str, ranks: int | None, json_: bool, format_: str | None, **given: Any
 ) -> None:
-    """Copy the array in SOURCE to TARGET. Both are names as for plait.open, or - for standard input or output.
+    """Copy the array in SOURCE to TARGET, and convert, rechunk or reorder it on the way.
 
-    The array is copied in windows that fit into the memory, and keeps its shape, its type with the byte order, and the
-    order of its elements. TARGET appears whole or not at all, and replaces an existing file of that name. The ranks
-    that mpiexec or --ranks has started copy together.
+    SOURCE and TARGET are names as for plait.open, or - for standard input or output.  The suffix of TARGET determines
+    its format.
+
+    The array is copied in windows that fit into --memory.  It keeps its shape, its type with the byte order, and the
+    order of its elements, unless an option changes them.  TARGET appears whole or not at all, and replaces an existing
+    file of that name.  The ranks that mpiexec or --ranks has started copy together.
 
     From a pipe every step is copied: into one file for each step if TARGET has {step} in its name, such as
     'field-{step:04}.npy', and {variable} if steps have several arrays. Several sources become the steps of a pipe. On

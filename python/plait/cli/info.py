@@ -33,12 +33,12 @@ Examples:
 @click.command("info", epilog=_EXAMPLES)
 @click.argument("names", metavar="[NAME]...", type=StoreName(), nargs=-1)
 @click.option("--shape", type=Shape(), help="Shape of the array in NAME, if NAME does not state it, such as 6000x5000.")
-@click.option("--dtype", metavar="TYPE", help="Type of its elements, as NumPy spells it, such as f8 or >i4.")
-@click.option("--order", type=click.Choice(["C", "F"]), help="Order of its elements; C if not given.")
+@click.option("--dtype", metavar="TYPE", help="Type of the elements, as NumPy spells it, such as f8 or >i4.")
+@click.option("--order", type=click.Choice(["C", "F"]), help="Order of the elements.  [default: C]")
 @click.option("--offset", type=click.IntRange(min=0), help="Where the array begins, in bytes.")
 @click.option("--json", "json_", is_flag=True, help="Print JSON: one object for each NAME, each on one line.")
 def info_command(names: tuple[str, ...], json_: bool, **given: Any) -> None:
-    """Show what each NAME holds. A NAME is as for plait.open; without one, show all pipes that have a writer.
+    """Show what each NAME contains. A NAME is as for plait.open; without one, show all pipes that have a writer.
 
     For a pipe, show its writer and readers, how much has gone through, the queue, and the newest step. The command does
     not become a reader, and the programs do not wait for it.

@@ -53,7 +53,7 @@ def layout_command(
     dtype: str | None,
     png: Path | None,
 ) -> None:
-    """Draw who owns what in a LAYOUT of an array of the given SHAPE.
+    """Draw which rank owns each element of an array of SHAPE under LAYOUT.
 
     SHAPE is written like 8x12; it may also be the beginning of the layout's text.  With a second layout, draw both, and
     show what each rank sends to each other rank when the array goes from the first layout to the second.  With

@@ -30,7 +30,7 @@ _MOST_RANKS = 4096
     "-n",
     "--ranks",
     type=click.IntRange(1, _MOST_RANKS),
-    help="How many ranks; by default as many as there are cores to run on.",
+    help="Number of ranks.  [default: the available cores]",
 )
 @click.option("-l", "--label", is_flag=True, help="Begin each line of output with the rank that wrote it.")
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="[--] PROGRAM [ARGUMENTS]...")

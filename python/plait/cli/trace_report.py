@@ -84,7 +84,7 @@ def _options(command: Command) -> Command:
             "--html",
             type=file,
             metavar="FILE",
-            help="Write a page that needs no network; - writes it to standard output.",
+            help="Write a self-contained page; - writes it to standard output.",
         ),
     ]
     for option in reversed(made):
@@ -170,7 +170,7 @@ def _deliver(document: Report | Comparison, json_: str | None, html: str | None)
     default="laptop-nvme",
     show_default=True,
     shell_complete=complete_machines,
-    help="A machine file, or a name, of `plait simulate`: what advice gains is predicted for it.",
+    help="Machine file or name, as for `plait simulate`, for which the gains of advice are predicted.",
 )
 @click.option(
     "--gains",
@@ -178,13 +178,13 @@ def _deliver(document: Report | Comparison, json_: str | None, html: str | None)
     default=10.0,
     show_default=True,
     metavar="SECONDS",
-    help="That predicting gains may take; 0: no gains.",
+    help="Most time to spend on predicting gains; 0 for no gains.",
 )
 def report_command(trace: str, top: int, json_: str | None, html: str | None, **options: Any) -> None:
     """Show what a trace means: its totals, rates, order, files, cycles, and what to look at first.
 
-    TRACE is a trace of any format that Plait reads.  It is read once, front to back; where that takes little time,
-    once more to predict what the advice would gain.
+    TRACE is a trace of any format that Plait reads.  It is read once from front to back, and, if that takes little
+    time, once more to predict the gains of the advice.
     """
     from plait.trace.analysis.text import rendered
 
@@ -205,7 +205,7 @@ def report_command(trace: str, top: int, json_: str | None, html: str | None, **
     "--all",
     "everything",
     is_flag=True,
-    help="Leave out only the files of --exclude, and show also what did not change.",
+    help="Leave out only the files of --exclude, and also show what did not change.",
 )
 def compare_command(a: str, b: str, json_: str | None, html: str | None, **options: Any) -> None:
     """Show what changed from trace A to trace B: times, rates, sizes, order, cycles, files."""

@@ -19,7 +19,7 @@ Examples:
     "model",
     cls=Commands,
     later={
-        "calibrate": ("plait.cli.model.calibrate", "Measure what choosing a strategy assumes of this host."),
+        "calibrate": ("plait.cli.model.calibrate", "Measure the constants of the cost model on this host."),
         "delta": ("plait.cli.model.delta", "Compare the model with the measurements of 1993."),
         "predict": ("plait.cli.model.predict", "Predict times for many numbers of ranks."),
     },
@@ -35,7 +35,7 @@ def _names(_: click.Context, __: click.Parameter, incomplete: str) -> list[Compl
     return [CompletionItem(name) for name in examples() if name.startswith(incomplete)]
 
 
-@model_command.command("machine", short_help="Print a machine file to begin with.", epilog=_EXAMPLES)
+@model_command.command("machine", short_help="Print a machine file as a starting point.", epilog=_EXAMPLES)
 @click.argument("name", required=False, shell_complete=_names)
 def machine_command(name: str | None) -> None:
     """Print the file of a machine that comes with Plait, with comments; without NAME, list which there are."""

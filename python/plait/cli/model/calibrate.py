@@ -59,7 +59,7 @@ def calibrate_command(
     show: bool,
     reset: bool,
 ) -> None:
-    """Measure the constants of the cost model by which Plait chooses strategies, and keep them for this host.
+    """Measure the constants of the cost model by which Plait chooses strategies, and store them for this host.
 
     It takes less than a minute on a machine that has nothing else to do.  From then on every program of this user on
     this host plans with them; PLAIT_MODEL names another file, or says "builtin" to go without.

@@ -29,7 +29,9 @@ Examples:
 
 @click.command("delta", epilog=_EXAMPLES)
 @click.option(
-    "--figure", type=click.Path(dir_okay=False, path_type=Path), help="Also draw it: SVG if FILE ends so, else PNG."
+    "--figure",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Also write a chart: SVG if FILE ends with .svg, else PNG.",
 )
 @click.option("--json", "json_", is_flag=True, help="Print JSON: one object with parameters, rows and errors.")
 def delta_command(figure: Path | None, json_: bool) -> None:

@@ -79,11 +79,19 @@ class _Ranks(_Type):
 @click.command("predict", epilog=_EXAMPLES)
 @click.argument("machine", type=_MachineName())
 @click.option("--shape", type=Shape(), required=True, help="Shape of the array, such as 6000x5000.")
-@click.option("--layout", required=True, metavar="LAYOUT", help='How it is distributed, such as "(*, cyclic)".')
-@click.option("--ranks", type=_Ranks(), default="1..10000", show_default=True, help="Numbers of ranks: 16,64 or 1..99.")
-@click.option("--dtype", metavar="TYPE", default="f8", show_default=True, help="Type of its elements, such as f8.")
-@click.option("--order", type=click.Choice(["C", "F"]), default="C", show_default=True, help="Its order in the file.")
-@click.option("--disks", type=click.IntRange(min=1), help="Disks that the file lies on.  [default: all]")
+@click.option(
+    "--layout", required=True, metavar="LAYOUT", help='Layout of the array without a grid, such as "(*, cyclic)".'
+)
+@click.option(
+    "--ranks", type=_Ranks(), default="1..10000", show_default=True, help="Numbers of ranks, such as 16,64 or 1..99."
+)
+@click.option("--dtype", metavar="TYPE", default="f8", show_default=True, help="Type of the elements, such as f8.")
+@click.option(
+    "--order", type=click.Choice(["C", "F"]), default="C", show_default=True, help="Order of the elements in the file."
+)
+@click.option(
+    "--disks", type=click.IntRange(min=1), help="Number of disks over which the file is striped.  [default: all]"
+)
 @click.option(
     "--compute",
     type=click.FloatRange(min=0),
@@ -93,7 +101,9 @@ class _Ranks(_Type):
     help="Time that one processor would compute; the speed-up S counts it.",
 )
 @click.option(
-    "--figure", type=click.Path(dir_okay=False, path_type=Path), help="Also draw it: SVG if FILE ends so, else PNG."
+    "--figure",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Also write a chart: SVG if FILE ends with .svg, else PNG.",
 )
 @click.option("--json", "json_", is_flag=True, help="Print JSON: one object with the machine and the rows.")
 def predict_command(
@@ -115,9 +125,9 @@ def predict_command(
     power of ten are predicted.
 
     R_io is the number of requests of the rank that makes the most.  S_io is the speed-up of the faster way to read over
-    one rank, and S, with --compute, that of the whole program; alpha_d and alpha_p are the I/O speed-ups with twice the
-    ranks and with twice the disks, from which follows what the I/O is bound by.  Nothing is measured: the times are as
-    good as the numbers of the file.
+    one rank, and S, with --compute, that of the whole program.  alpha_d and alpha_p are the I/O speed-ups with twice
+    the ranks and with twice the disks; they show what limits the I/O.  Nothing is measured: the times are only as good
+    as the numbers in the file.
     """
     from plait.model import Problem, predict
 

@@ -32,7 +32,7 @@ class _Simulate(Commands):
     later={
         "advise": ("plait.cli.simulate.advise", "Rank what would make a traced program faster."),
         "calibrate": ("plait.cli.simulate.calibrate", "Measure this machine into a machine file."),
-        "machine": ("plait.cli.simulate.machine", "Print a machine file to begin with."),
+        "machine": ("plait.cli.simulate.machine", "Print a machine file as a starting point."),
         "paper": ("plait.cli.simulate.paper", "Redo the simulations of a paper of 1992."),
         "replay": ("plait.cli.simulate.replay", "Replay traces on a machine; the default."),
         "run": ("plait.cli.simulate.run", "Simulate an access of an array by many ranks."),

@@ -22,7 +22,11 @@ Examples:
 @click.command("advise", epilog=_EXAMPLES)
 @click.argument("traces", nargs=-1, required=True, type=click.Path())
 @click.option(
-    "--machine", default="laptop-nvme", show_default=True, shell_complete=complete_machines, help="A file, or a name."
+    "--machine",
+    default="laptop-nvme",
+    show_default=True,
+    shell_complete=complete_machines,
+    help="A machine file, or the name of one that comes with Plait.",
 )
 @machine_options
 @click.option("--json", "json_", is_flag=True, help="Print JSON: one object with the changes and the model's error.")
@@ -30,14 +34,14 @@ Examples:
     "--html",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Also write a page that needs no network.",
+    help="Also write a self-contained page.",
 )
 def advise_command(
     traces: tuple[str, ...], machine: str, json_: bool, html: Path | None, **options: str | None
 ) -> None:
-    """Try changes to TRACES' programs and to the machine, each alone, and rank them by the seconds that they save.
+    """Try changes to the programs in TRACES and to the machine, one at a time, and rank them by the seconds saved.
 
-    Before that the recorded run is replayed with its measured times, which says what the model does not explain.
+    First the recorded run is replayed with its measured times, which shows how much of it the model does not explain.
     """
     from plait import simulate
 

@@ -18,8 +18,15 @@ Examples:
 
 @click.command("calibrate", epilog=_EXAMPLES)
 @click.argument("folder", type=click.Path(file_okay=False, exists=True))
-@click.option("--seconds", type=click.FloatRange(1, 600), default=20.0, show_default=True, help="About so long.")
-@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Write the file here.")
+@click.option(
+    "--seconds", type=click.FloatRange(1, 600), default=20.0, show_default=True, help="About how long to measure."
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write the machine file to FILE.  [default: standard output]",
+)
 def calibrate_command(folder: str, seconds: float, output: Path | None) -> None:
     """Measure this machine and the device of FOLDER, and print a machine file.
 

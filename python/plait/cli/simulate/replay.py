@@ -22,23 +22,29 @@ Examples:
 """
 
 _OPTIONS = {
-    "cache": ("SIZE", "Of the cache, such as 32MiB; 0: none."),
-    "policy": ("NAME", "Which block makes room for another, such as lru, 2q, arc or sieve."),
-    "read_ahead": ("HOW", "none, one, many, same-size, stride or adaptive; many?1MiB and adaptive?1MiB say how much."),
-    "write": ("WHEN", "through, behind, delayed or full."),
-    "block": ("SIZE", "Of a block of the cache."),
-    "process_limit": ("SIZE", "That one process may have in the cache."),
-    "delay": ("TIME", "The age at which delayed writes go to the device."),
-    "dirty_limit": ("SHARE", "Of the cache, above which writers wait, such as 20%."),
-    "device": ("DEVICE", "Such as ssd?channels=4&read_latency=80us; `plait simulate machine --keys` lists them."),
-    "stripes": ("N", "Devices alike, over which bytes lie in stripes."),
-    "servers": ("N", "Servers of a parallel file system."),
-    "tier": ("SIZE", "Of a fast device before the slow one, such as 256MiB?kind=ssd; 0: none."),
-    "cpus": ("N", "Processors."),
-    "quantum": ("TIME", "For which a process runs while others are ready."),
-    "aggregate": ("SIZE", "Up to which requests that follow each other become one."),
+    "cache": ("SIZE", "Size of the cache, such as 32MiB; 0 for no cache."),
+    "policy": ("NAME", "Replacement policy of the cache, such as lru, 2q, arc or sieve."),
+    "read_ahead": (
+        "HOW",
+        "Read-ahead: none, one, many, same-size, stride or adaptive; many?1MiB and adaptive?1MiB set the amount.",
+    ),
+    "write": ("WHEN", "When writes go to the device: through, behind, delayed or full."),
+    "block": ("SIZE", "Size of a block of the cache."),
+    "process_limit": ("SIZE", "Most that one process may have in the cache."),
+    "delay": ("TIME", "Age at which delayed writes go to the device."),
+    "dirty_limit": ("SHARE", "Share of the cache that may be dirty before writers wait, such as 20%."),
+    "device": (
+        "DEVICE",
+        "The device, such as ssd?channels=4&read_latency=80us; `plait simulate machine --keys` lists all.",
+    ),
+    "stripes": ("N", "Number of equal devices over which files are striped."),
+    "servers": ("N", "Number of servers of a parallel file system."),
+    "tier": ("SIZE", "Size of a fast device in front of the slow one, such as 256MiB?kind=ssd; 0 for none."),
+    "cpus": ("N", "Number of processors."),
+    "quantum": ("TIME", "Time for which a process runs while others are ready."),
+    "aggregate": ("SIZE", "Size up to which consecutive requests are merged."),
     "asynchronous": ("WHICH", "Requests that programs do not wait for: none, reads, writes or all."),
-    "waits": ("WHAT", "keep or drop the time that is neither computing nor I/O."),
+    "waits": ("WHAT", "Whether to keep or drop the time that is neither computing nor I/O."),
 }
 
 
@@ -47,7 +53,7 @@ def machine_options(command: Any) -> Any:
     command = click.option(
         "--file",
         metavar="GLOB",
-        help="Only files whose names match lie on the device; calls on others take what they took.",
+        help="Only files whose names match are on the device; calls on other files take their recorded time.",
     )(command)
     for name, (metavar, text) in reversed(_OPTIONS.items()):
         command = click.option(f"--{name.replace('_', '-')}", name, metavar=metavar, help=text)(command)
@@ -57,19 +63,25 @@ def machine_options(command: Any) -> Any:
 @click.command("replay", epilog=_EXAMPLES)
 @click.argument("traces", nargs=-1, required=True, type=click.Path())
 @click.option(
-    "--machine", default="laptop-nvme", show_default=True, shell_complete=complete_machines, help="A file, or a name."
+    "--machine",
+    default="laptop-nvme",
+    show_default=True,
+    shell_complete=complete_machines,
+    help="A machine file, or the name of one that comes with Plait.",
 )
 @machine_options
-@click.option("--measured", is_flag=True, help="Let each request take what it took when it was recorded.")
-@click.option("--json", "json_", is_flag=True, help="Print JSON: the document, or one row for each variant.")
+@click.option("--measured", is_flag=True, help="Use the recorded time of each request.")
+@click.option("--json", "json_", is_flag=True, help="Print the document as JSON, or one row for each variant.")
 @click.option(
-    "--plot", type=click.Path(dir_okay=False, path_type=Path), help="Also draw it: SVG if FILE ends so, else PNG."
+    "--plot",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Also write a chart: SVG if FILE ends with .svg, else PNG.",
 )
 @click.option(
     "--html",
     type=click.Path(dir_okay=False, allow_dash=True),
     metavar="FILE",
-    help="Also write a page that needs no network; - writes it to standard output instead of the text.",
+    help="Also write a self-contained page; - writes it to standard output instead of the text.",
 )
 def replay_command(traces: tuple[str, ...], machine: str, measured: bool, file: str | None, **options: Any) -> None:
     """Replay TRACES, which run at once, on a machine, and print what that would take.

@@ -25,26 +25,43 @@ _PREPOSITIONS = {"read": "from", "write": "to"}
 
 @click.command("run", epilog=_EXAMPLES)
 @click.argument("access", nargs=-1, required=True, metavar="-- read LAYOUT from STORE | write LAYOUT to STORE")
-@click.option("--ranks", type=click.IntRange(min=1), help="Of the communicator; by default those of the layout.")
+@click.option("--ranks", type=click.IntRange(min=1), help="Ranks of the communicator.  [default: those of the layout]")
 @click.option(
-    "--machine", default="cluster", show_default=True, shell_complete=complete_machines, help="A file, or a name."
+    "--machine",
+    default="cluster",
+    show_default=True,
+    shell_complete=complete_machines,
+    help="A machine file, or the name of one that comes with Plait.",
 )
-@click.option("--per-node", type=click.IntRange(min=0), help="Ranks that share a node; 0: all.  Else the machine says.")
-@click.option("--cached", is_flag=True, help="What is read is in the memory of each node already.")
-@click.option("--strategy", type=click.Choice(["automatic", "direct", "two-phase"]), default="automatic")
-@click.option("--memory", type=Bytes(), help="Staging memory of a rank, such as 16M.")
-@click.option("--readers", type=click.IntRange(min=1), help="Ranks that touch the file.")
-@click.option("--windows", type=click.IntRange(min=1), help="Simulate only the first so many windows of each reader.")
-@click.option("--json", "json_", is_flag=True, help="Print JSON: the document.")
 @click.option(
-    "--plot", type=click.Path(dir_okay=False, path_type=Path), help="Also draw it: SVG if FILE ends so, else PNG."
+    "--per-node",
+    type=click.IntRange(min=0),
+    help="Ranks on each node; 0 for all on one.  [default: as in the machine file]",
+)
+@click.option("--cached", is_flag=True, help="Assume that the file is in the page cache of each node.")
+@click.option(
+    "--strategy",
+    type=click.Choice(["automatic", "direct", "two-phase"]),
+    default="automatic",
+    help="Strategy of the access.",
+)
+@click.option("--memory", type=Bytes(), help="Staging memory of a rank, such as 16M.")
+@click.option("--readers", type=click.IntRange(min=1), help="Number of ranks that read or write the file.")
+@click.option(
+    "--windows", type=click.IntRange(min=1), help="Simulate only this many windows of each reader, from the first."
+)
+@click.option("--json", "json_", is_flag=True, help="Print the document as JSON.")
+@click.option(
+    "--plot",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Also write a chart: SVG if FILE ends with .svg, else PNG.",
 )
 def run_command(access: tuple[str, ...], json_: bool, plot: Path | None, **options: Any) -> None:
-    """Simulate a collective read or write, as Plait would carry it out on a machine that need not be at hand.
+    """Simulate a collective read or write as Plait would carry it out on a described machine.
 
-    LAYOUT says how ranks hold the array, as "(block, cyclic(8)) onto (8, 8)"; the shape is the store's.  STORE is a
-    file, or what one would be: "big.npy?shape=100000x100000&dtype=float32"; without dtype float64, and order=F,
-    offset=128 and chunks=1000x1000 may follow.
+    LAYOUT states how ranks hold the array, as "(block, cyclic(8)) onto (8, 8)"; STORE has its shape.  STORE is a file,
+    or describes one that does not exist: "big.npy?shape=100000x100000&dtype=float32".  The default of dtype is float64;
+    order=F, offset=128 and chunks=1000x1000 may follow.
     """
     from plait import simulate
 
