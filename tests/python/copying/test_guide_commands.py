@@ -21,7 +21,7 @@ TABLE = np.arange(60 * 40, dtype="i4").reshape(60, 40)
 
 def commands():
     """The right side of the table."""
-    section = GUIDE.read_text(encoding="utf-8").split("## What others do by these commands", 1)[1].split("\n## ", 1)[0]
+    section = GUIDE.read_text(encoding="utf-8").split("## The same with other tools", 1)[1].split("\n## ", 1)[0]
     return [line.rsplit("|", 2)[1].strip().strip("`") for line in section.splitlines() if line.startswith("| `")]
 
 
