@@ -143,12 +143,12 @@ def copy(
     steps     the number of steps to copy; by default all
     raw       whether the binary stream at one end has elements without ``.npy`` headers
     target_order  the order of the elements in the target, "C" or "F"; by default that in the source
-    chunks    the shape of the chunks in a target that keeps them, such as ``.zarr``: one size for each dimension, or a
-              mapping of names of dimensions to sizes, those that are left out being whole; -1 is all of a dimension.
+    chunks    the shape of the chunks in a target that has them, such as ``.zarr``: one size for each dimension, or a
+              mapping of dimension names to sizes, where the others are whole; -1 is a whole dimension.
               Sizes by numbers apply to arrays with as many dimensions; sizes by names do not change one-dimensional
               arrays if others extend along their dimension. By default the chunks of the source, or else about 8 MiB
     shards    the shape of its shards, files that hold many chunks each; by default there are none
-    codec     how its chunks are packed, as in :func:`plait.open`; by default not at all
+    codec     the compression of its chunks, as in :func:`plait.open`; by default none
     region    the part of each array to copy: slices, one for each dimension or by the names of dimensions, or a text
               such as ``"time=0:100,lat=10:20"`` or ``"0:100,:"``; steps above 1 are taken. By default all of it
     axes      the axes in a new order, as :func:`numpy.transpose` takes them, or the names of the dimensions in theirs;
@@ -158,11 +158,10 @@ def copy(
               :func:`numpy.can_cast`. With ``cast`` and no ``target_dtype``, ``dtype`` is the type in the target
     dry_run   write nothing: the result's ``plan`` says what would be done
     verify    read the target back before it gets its name, and compare each element with the source, which is read
-              again; not a number equals itself. A difference is a plait.StoreError that says where, and there is no
-              target
-    resume    leave what is done beside the target, under temporary names, where the copy is interrupted, and go on with
-              what an earlier one of the same source and arguments has left so. Targets of kinds that cannot be gone on
-              with, such as HDF5 files, are copied as without it
+              again; NaN equals NaN. A difference is a plait.StoreError that states its position, and there is no target
+    resume    if the copy is interrupted, keep what is done next to the target, under temporary names, and continue an
+              earlier copy of the same source and arguments. Copies into targets that cannot be continued, such as HDF5
+              files, start over
     concat    the dimension along which the arrays of all sources, given as to :func:`plait.concat`, are joined to the
               one that is copied: its number or its name
     unpack    decode packed elements to floating point: ``scale_factor`` and ``add_offset`` are applied, and elements

@@ -19,7 +19,7 @@ _PIECE = 1 << 15  # elements compared at once, so that little memory is taken be
 def compare(
     array: StepArray, both: tuple[Array, Array], to_global: Callable[[Sequence[int]], tuple[int, ...]], window: Window
 ) -> None:
-    """Compare a part of a window of the source with that of the target; not a number equals itself.
+    """Compare a part of a window of the source with that of the target; NaN equals NaN.
 
     to_global  gives the index in the window of an index in the part
     errors     StoreError: an element differs
