@@ -142,7 +142,7 @@ plait_status plait_fortran_open(const char* url, const char* mode, Ticket comm_t
   options.strategy = *strategy == '\0' ? nullptr : strategy;
   options.readers = readers;
   return plait::fortran::keep<plait_file>(file, [&](plait_file** opened) {
-    const plait::core::Untold by_the_module;  // which tells of what its own handles lose
+    const plait::core::SilentScope by_the_module;  // which tells of what its own handles lose
     return plait_open(url, mode, comm, &options, opened);
   });
 }

@@ -94,7 +94,7 @@ File open_file(const Runtime& state, const std::string& path, std::int64_t statu
     options.readers = processors;
     options.strategy = "two-phase";
   }
-  const core::Untold by_its_unit;  // the runtime tells of units that are not closed
+  const core::SilentScope by_its_unit;  // the runtime tells of units that are not closed
   if (status == 1) return File::open(path, Mode::kWrite, options, state.comm);
   if (Unit::names_pipe(path)) return File::open(path, Mode::kRead, options, state.comm);
   try {

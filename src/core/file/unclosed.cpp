@@ -11,7 +11,7 @@
 
 namespace plait::core {
 
-thread_local int Untold::depth_ = 0;
+thread_local int SilentScope::depth_ = 0;
 
 /// All that are watched for in this process.
 class NewFiles {
@@ -32,7 +32,7 @@ class NewFiles {
       watch->watching_ = false;
       files.clearing_ = watch;
       lock.unlock();
-      watch->tell();
+      watch->warn();
       if (watch->clear_) watch->clear_();
       lock.lock();
       files.clearing_ = nullptr;
@@ -65,11 +65,11 @@ class NewFiles {
 
 NewFileWatch::~NewFileWatch() {
   if (!begun_ || !owner_.here()) return;
-  if (NewFiles::instance().end(*this) && !Untold::here() && std::uncaught_exceptions() <= exceptions_) tell();
+  if (NewFiles::instance().end(*this) && !SilentScope::is_active() && std::uncaught_exceptions() <= exceptions_) warn();
 }
 
 void NewFileWatch::begin(const std::string& name, std::function<void()> clear) noexcept try {
-  if (Untold::here()) return;
+  if (SilentScope::is_active()) return;
   // Once, for the children of this process as well.
   [[maybe_unused]] static const int registered = std::atexit(NewFiles::at_exit);
   name_ = name;
@@ -83,7 +83,7 @@ void NewFileWatch::end() noexcept {
   if (begun_ && owner_.here()) NewFiles::instance().end(*this);
 }
 
-void NewFileWatch::tell() const noexcept {
+void NewFileWatch::warn() const noexcept {
   std::fprintf(stderr, "plait: %s was opened in mode w and never closed: %s; close it (in Python a with block does)\n",
                name_.c_str(),
                name_.starts_with("pipe:") ? "its readers get an error" : "nothing was written under that name");

@@ -1,4 +1,4 @@
-/// New files that nobody closes, of which nothing stays: that is told.
+/// Warnings about new files that the program never closes.
 #pragma once
 
 #include <functional>
@@ -8,10 +8,10 @@
 
 namespace plait::core {
 
-/// A new file under construction, as the process that makes it has it.
+/// A new file under construction, in the process that makes it.
 ///
-/// Where it is neither closed nor given up until it is destroyed, or until the program ends, a line on the standard
-/// error says so, once: not in forked children, nor where an exception destroys it, which says enough.
+/// If it is neither closed nor abandoned before it is destroyed or the program ends, a line on the standard error warns
+/// of that, once.  Forked children do not warn, and neither does a destructor that an exception runs.
 class NewFileWatch {
  public:
   NewFileWatch() = default;
@@ -19,15 +19,15 @@ class NewFileWatch {
   NewFileWatch(const NewFileWatch&) = delete;
   NewFileWatch& operator=(const NewFileWatch&) = delete;
 
-  /// `clear` is called where the program ends first, after the line: it removes what has been made, if it can.
-  /// Without memory for it nothing is watched for.
+  /// clear: called after the warning if the program ends; it removes the unfinished file, if it can.  Without memory
+  /// there is no warning.
   void begin(const std::string& name, std::function<void()> clear = nullptr) noexcept;
-  /// It has been closed, or given up.
+  /// The file has been closed or abandoned.
   void end() noexcept;
 
  private:
   friend class NewFiles;
-  void tell() const noexcept;
+  void warn() const noexcept;
 
   base::Owner owner_;
   bool begun_ = false;
@@ -37,15 +37,15 @@ class NewFileWatch {
   std::function<void()> clear_;
 };
 
-/// While it lives, what this thread begins and destroys is not told: the caller tells it in its own words, or watches
-/// for a whole of which the file is a part.
-class Untold {
+/// A scope in which this thread begins and destroys new files without warnings: the caller warns itself, or watches
+/// something of which the file is a part.
+class SilentScope {
  public:
-  Untold() noexcept { ++depth_; }
-  ~Untold() { --depth_; }
-  Untold(const Untold&) = delete;
-  Untold& operator=(const Untold&) = delete;
-  static bool here() noexcept { return depth_ > 0; }
+  SilentScope() noexcept { ++depth_; }
+  ~SilentScope() { --depth_; }
+  SilentScope(const SilentScope&) = delete;
+  SilentScope& operator=(const SilentScope&) = delete;
+  static bool is_active() noexcept { return depth_ > 0; }
 
  private:
   static thread_local int depth_;

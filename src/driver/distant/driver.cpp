@@ -110,7 +110,7 @@ std::unique_ptr<core::Source> DistantDriver::open_together(const Opening& openin
     wanted.unit = name.unit != 0 ? name.unit : unit_for(bytes, transport.size());
     wanted.expected = bytes;
   }
-  const core::Untold by_the_array;  // the array's file is watched for as a whole
+  const core::SilentScope by_the_array;  // the array's file is watched for as a whole
   SharedFile file = SharedFile::open(wanted, opening.comm());
   if (is_new) {
     file.resize(bytes);
