@@ -75,7 +75,7 @@ std::string fill_text(const ArrayAttributes& attributes) {
   return out;
 }
 
-std::string call_text(const File::Impl& file, const FileOptions& options) {
+std::string call_text(const core::FileContext& file, const FileOptions& options) {
   const char* const mode = file.mode() == Mode::kRead ? "r" : file.mode() == Mode::kWrite ? "w" : "r+";
   std::string out = text("open(", file.path(), ", mode ", mode);
   const auto add = [&](const auto&... parts) { base::append_parts(out, parts...); };
@@ -105,22 +105,23 @@ std::string call_text(const File::Impl& file, const FileOptions& options) {
 /// Collective.
 void open_source(File::Impl& file, const FileOptions& options, transport::Transport& transport) {
   plan::AccessOptions access;
+  core::FileContext& context = file.context();
   collective::Collective call(
-      transport, [&] { return call_text(file, options); },
+      transport, [&] { return call_text(context, options); },
       [&] {
         // The system would take what stands before it for the name.
-        if (file.path().find('\0') != std::string::npos)
-          base::throw_argument_error("the name of the file, which begins with \"", file.path().c_str(),
+        if (context.path().find('\0') != std::string::npos)
+          base::throw_argument_error("the name of the file, which begins with \"", context.path().c_str(),
                                      "\", contains a null character; leave that out");
-        open::check_name(file.path(), file.mode() == Mode::kWrite);
-        check_options_of_new(options, file.path(), file.mode());
+        open::check_name(context.path(), context.mode() == Mode::kWrite);
+        check_options_of_new(options, context.path(), context.mode());
         if (transport.rank() == 0) access = access_options(options);
       });
   // Counted where all ranks are known to open: one that refuses its arguments never comes here.
-  file.set_number(transport.next_number());
-  const driver::Driver& driver = driver::driver_of(file.path());
+  context.set_number(transport.next_number());
+  const driver::Driver& driver = driver::driver_of(context.path());
   open::FileOpening opening(file, options, call, driver.contents(), access);
-  file.set_source(driver.open(opening));
+  file.storage().open(driver.open(opening));
   opening.share();
 }
 
@@ -131,19 +132,20 @@ File File::open(const std::string& path, Mode mode, const FileOptions& options, 
     base::begin_recording(comm.alone() ? -1 : comm.rank());
     const base::RecordedCall asked;
     auto impl = std::make_unique<Impl>(path, mode, comm);
-    const unsigned flags = impl->together_flags() | (mode == Mode::kRead    ? unsigned{PLAIT_EVENT_READ_ONLY}
-                                                     : mode == Mode::kWrite ? unsigned{PLAIT_EVENT_CREATE}
-                                                                            : 0U);
+    const unsigned flags = impl->context().collective_flag() | (mode == Mode::kRead    ? unsigned{PLAIT_EVENT_READ_ONLY}
+                                                                : mode == Mode::kWrite ? unsigned{PLAIT_EVENT_CREATE}
+                                                                                       : 0U);
     const auto open = [&] {
-      core::keep(
-          asked, {PLAIT_EVENT_OPEN, impl->recorded(), flags}, [] { return core::Extent{-1, 0}; },
+      core::record_call(
+          asked, {PLAIT_EVENT_OPEN, impl->context().trace_number(), flags}, [] { return core::Extent{-1, 0}; },
           [&] {
-            impl->with_transport([&](transport::Transport& transport) { open_source(*impl, options, transport); });
+            impl->context().with_transport(
+                [&](transport::Transport& transport) { open_source(*impl, options, transport); });
             return 0;
           });
     };
-    impl->worker().run(open);
-    impl->watch_new();
+    impl->context().worker().run(open);
+    impl->storage().watch_new();
     return File(std::move(impl));
   });
 }

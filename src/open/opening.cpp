@@ -248,7 +248,7 @@ void FileOpening::adopt(const std::string& encoded, const core::Source& source) 
 
 void FileOpening::share() {
   if (mode() == Mode::kRead || format_ == nullptr) return;
-  container::DeferredChanges* const changes = file_.deferred_changes();
+  container::DeferredChanges* const changes = file_.storage().deferred_changes();
   if (changes == nullptr || !changes->needs_counter()) return;
   transport::Transport& transport = call_.transport();
   call_.step([&] { changes->share(transport.counter(), transport.size() == 1); });

@@ -21,9 +21,9 @@ class FileOpening : public driver::Opening {
   FileOpening(File::Impl& file, const FileOptions& options, collective::Collective& call, driver::Contents contents,
               plan::AccessOptions access);
 
-  const std::string& name() const override { return file_.path(); }
-  Mode mode() const override { return file_.mode(); }
-  const Comm& comm() const override { return file_.comm(); }
+  const std::string& name() const override { return file_.context().path(); }
+  Mode mode() const override { return file_.context().mode(); }
+  const Comm& comm() const override { return file_.context().comm(); }
   collective::Collective& call() const override { return call_; }
   store::NewFileOptions make() override;
   void inspect(const std::shared_ptr<store::Store>& store) override;

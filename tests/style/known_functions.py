@@ -34,7 +34,6 @@ KNOWN_PARAMETERS = {
 KNOWN_METHODS = {
     "plait::DistantFile::Impl": 43,
     "plait::File": 31,
-    "plait::File::Impl": 66,
     "plait::Layout": 41,
     "plait::SharedFile::Impl": 42,
     "plait::access::WindowMove": 31,

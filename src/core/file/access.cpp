@@ -1,6 +1,10 @@
 // Reads and writes of a File.
 //
-// The steps of an access; the numbers are at the code of each step:
+// Problem: each worker has a part of an array in memory, and the file has the whole.  A worker is a rank, or a thread if
+// the process is alone.  All workers plan alike, so they must make the same call; and if one fails, all must throw the
+// same Error.
+//
+// Order; the numbers are at the code of each phase:
 //
 //   1. Record   A trace gets an event with the extent of the call, and with its result or its error.
 //   2. Plan     This process checks its arguments and finds the plan of an earlier equal access, or makes a new plan.
@@ -11,20 +15,33 @@
 //   6. Finish   All workers learn whether every part has succeeded, and how long the slowest worker has taken.
 //   7. Learn    The plan takes that time, which is the same on all ranks, into account for its next strategy.
 //
-// A worker is a rank, or a thread if the process is alone.  Threads share steps 1 to 3 and 7.  A direct read does not
-// depend on other workers, so it executes first and needs one agreement instead of two.
+// Threads share phases 1 to 3 and 7.  A direct read does not depend on other workers, so it executes first and needs one
+// agreement instead of two.
+//
+// Errors: one of phase 2 goes to the next agreement, in phase 3 or 4.  A worker that fails in phase 5 still does its part
+// of the exchange, and its error goes to phase 6.  After phase 4 a write may have changed the store: if it fails, the
+// store discards what it has not committed, and a new file fails for good (FileStorage::handle_error).
+//
+// Lifetime: the caller's arrays, the request and the plan outlive the access.  Each worker allocates its Move, with its
+// buffers, before phase 4, so that a lack of memory is an error of that agreement, and frees it after phase 6.  Shared
+// windows belong to the transport, which keeps them for the next access.
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
-#include <span>
+#include <exception>
+#include <memory>
 #include <utility>
+#include <vector>
 
 #include "access/access.hpp"
 #include "base/errors.hpp"
-#include "base/function_ref.hpp"
+#include "base/text.hpp"
 #include "collective/agree.hpp"
+#include "collective/stopwatch.hpp"
 #include "core/comm/internals.hpp"
 #include "core/comm/local_arrays.hpp"
+#include "core/file/channel_access.hpp"
 #include "core/file/impl.hpp"
 #include "core/file/recorded.hpp"
 #include "core/redistribution/apart.hpp"
@@ -33,220 +50,277 @@
 namespace plait {
 
 using core::AccessRequest;
-using core::Action;
 using core::Workers;
 
 namespace {
 
-/// Agrees on a call, whose text is made only if there are other workers, or on the error of this worker.
-collective::Collective agree_on_call(transport::Transport& transport, base::FunctionRef<std::string()> text,
-                                     const std::exception_ptr& error) {
-  return {transport, text, [&] {
-            if (error) std::rethrow_exception(error);
-          }};
-}
-
-/// Executes and finishes a read.  Returns the nanoseconds of the worker that has called last.
-std::int64_t execute_read(collective::Collective& call, access::Move& move, const collective::Elapsed& since_call) {
-  std::int64_t nanoseconds = 0;
-  call.step(
-      [&] {
-        move.run();
-        nanoseconds = since_call.nanoseconds();
-      },
-      nanoseconds);
-  return nanoseconds;
-}
-
-/// Executes and finishes a write.  Threads share a store, which one of them commits once all have written.  Returns the
-/// nanoseconds of the slowest worker, negative: workers agree on the smallest number.
-std::int64_t execute_write(collective::Collective& call, access::Move& move, store::Store& store, bool threads) {
-  const collective::Elapsed since_agreed;
-  std::int64_t nanoseconds = 0;
-  call.step(
-      [&] {
-        move.run();
-        if (!threads) store.flush();
-        nanoseconds = -since_agreed.nanoseconds();
-      },
-      nanoseconds);
-  if (threads)
-    call.step([&] {
-      if (call.transport().rank() == 0) store.flush();
-    });
-  return nanoseconds;
-}
-
-/// The times of the slowest worker, and the total of this process.
-AccessTimes longest_times(std::span<const collective::Times> workers, double total) {
-  const auto longest =
-      std::max_element(workers.begin(), workers.end(), [](const auto& a, const auto& b) { return a.total < b.total; });
-  return {longest->io, longest->copy, longest->wait, total};
-}
-
-}  // namespace
-
-Workers File::Impl::workers_for(const Layout& layout) const {
-  if (!comm_.alone()) {
-    const transport::Transport& transport = core::transport_of(comm_);
-    return {comm_.size(), false, transport.nodes_apart(), transport.nodes()};
+/// The ranks, or as many threads as are useful for the elements.
+Workers choose_workers(const Layout& layout, const core::SelectedArray& array, const Comm& comm) {
+  if (!comm.alone()) {
+    const transport::Transport& transport = core::transport_of(comm);
+    return {comm.size(), false, transport.nodes_apart(), transport.nodes()};
   }
-  constexpr std::int64_t kLeastMemory = std::int64_t{1} << 20;  // less is not worth sharing out
-  const std::int64_t memory = array_.options.memory_bytes;
-  const bool small = memory != 0 && memory < kLeastMemory;
-  std::int64_t number = small ? 1 : core::useful_threads(layout.elements(), array_.type.element_bytes);
-  // Each works on whole chunks, of which windows have to have room for one.
-  if (array_.packed) {
-    std::int64_t chunk = array_.type.element_bytes;
-    for (const std::int64_t extent : array_.chunk) chunk *= extent;
-    const std::int64_t room = (memory == 0 ? plan::kDefaultMemory : memory) / plan::kSlots;
-    number = std::clamp<std::int64_t>(room / std::max<std::int64_t>(chunk, 1), 1, number);
+  constexpr std::int64_t kMinShared = std::int64_t{1} << 20;  // less memory is not worth dividing
+  const std::int64_t memory = array.options.memory_bytes;
+  const bool small = memory != 0 && memory < kMinShared;
+  std::int64_t number = small ? 1 : core::useful_threads(layout.elements(), array.type.element_bytes);
+  // Each thread works on whole compressed chunks, and its windows need the capacity of one.
+  if (array.packed) {
+    std::int64_t chunk = array.type.element_bytes;
+    for (const std::int64_t extent : array.chunk) chunk *= extent;
+    const std::int64_t capacity = (memory == 0 ? plan::kDefaultMemory : memory) / plan::kSlots;
+    number = std::clamp<std::int64_t>(capacity / std::max<std::int64_t>(chunk, 1), 1, number);
   }
   return {static_cast<int>(number), true, false};
 }
 
-std::string File::Impl::call_text(const AccessRequest& request) const {
-  std::string array;
-  if (channel() != nullptr)
-    array = base::text(", array \"", steps_.variable, "\" of elements of ", array_.type.element_bytes, " bytes ",
-                       array_.type.dtype);
-  else if (array_.several || !members_.empty())
-    array = base::text(", elements of ", array_.type.element_bytes, " bytes at offset ", array_.data_offset,
-                       ", memory ", array_.options.memory_bytes);
-  return base::text(request.action == Action::kWrite  ? "write"
-                    : request.action == Action::kFill ? "read with halos"
-                                                      : "read",
-                    '(', to_string(request.layout), ", region ", to_string(request.region), array, ") of ", name());
+/// One read or write of the elements in a store.
+class StoreAccess {
+ public:
+  /// writing: becomes true when the store may have changed.
+  StoreAccess(File::Impl& file, const AccessRequest& request, const base::RecordedCall& call,
+              std::atomic<bool>& writing)
+      : file_(file),
+        array_(file.selection().array()),
+        request_(request),
+        call_(call),
+        writing_(writing),
+        workers_(choose_workers(request.layout, array_, comm())),
+        times_(is_team() ? static_cast<std::size_t>(workers_.number) : 1) {}
+
+  /// Phases 2 to 7.  Returns the times of the slowest worker.
+  AccessTimes run();
+
+ private:
+  const Comm& comm() const { return file_.context().comm(); }
+  store::Store& store() const { return *file_.storage().store(); }
+  bool is_team() const { return workers_.threads && workers_.number > 1; }
+  bool is_direct_read() const;
+  std::string describe() const;
+
+  void plan();
+  bool must_extend() const;
+  void extend();
+  void run_workers();
+  void run_worker(transport::Transport& transport);
+  /// Makes the move of a worker, and executes a direct read.  Returns the error, or that of phase 2.
+  std::exception_ptr prepare(transport::Transport& transport, collective::Times& times,
+                             std::unique_ptr<access::Move>& move);
+  /// nanoseconds: becomes the smallest number of all workers.
+  collective::Collective agree(transport::Transport& transport, const std::exception_ptr& error,
+                               std::int64_t& nanoseconds) const;
+  std::int64_t execute_read(collective::Collective& call, access::Move& move,
+                            const collective::Elapsed& since_call) const;
+  std::int64_t execute_write(collective::Collective& call, access::Move& move) const;
+
+  File::Impl& file_;
+  const core::SelectedArray& array_;
+  const AccessRequest& request_;
+  const base::RecordedCall& call_;
+  std::atomic<bool>& writing_;
+  const Workers workers_;
+  std::vector<collective::Times> times_;  // of each worker
+  core::PlannedAccess* planned_ = nullptr;
+  std::vector<copy::LocalArray> arrays_;
+  std::exception_ptr error_;  // of phase 2
+};
+
+AccessTimes StoreAccess::run() {
+  const collective::Elapsed since_start;
+  error_ = collective::caught([this] { plan(); });  // 2. Plan
+  if (must_extend()) extend();                      // 3. Extend
+  run_workers();                                    // 4. Agree, 5. Execute, 6. Finish
+  const double total = 1e-9 * static_cast<double>(since_start.nanoseconds());
+  planned_->learn(times_.front().common);  // 7. Learn
+  const auto slowest = std::ranges::max_element(times_, {}, &collective::Times::total);
+  return {slowest->io, slowest->copy, slowest->wait, total};
 }
 
-void File::Impl::check_mode(bool write) const {
-  if (write && mode_ == Mode::kRead)
-    base::throw_argument_error(path_, " is open for reading; open it with mode \"r+\" or \"w\" to write");
+bool StoreAccess::is_direct_read() const {
+  return !request_.writes() && planned_->next().strategy() == plan::Strategy::kDirect;
 }
 
-void File::Impl::access(const AccessRequest& request, const base::RecordedCall& asked, unsigned flags) {
-  const core::RecordedAs event{request.writes() ? PLAIT_EVENT_WRITE : PLAIT_EVENT_READ, recorded_,
-                               flags | together_flags()};
-  const auto extent = [&] {
-    return core::asked_extent(array_.section(request.region), request.layout, comm_.alone() ? -1 : comm_.rank(),
-                              array_.type.element_bytes, array_.data_offset);
-  };
-  const auto carry_out = [&] {
-    check_open();
-    std::atomic<bool> begun{false};
-    try {
-      if (channel() != nullptr)
-        transfer(request);
-      else
-        run(request, asked, begun);
-    } catch (const Error& error) {
-      // An error that another rank brings from another call than this write has let nothing be written.
-      after_failure(error, begun);
-      throw;
-    }
-    return asked.kept() ? extent().bytes : 0;
-  };
-  core::keep(asked, event, extent, carry_out);  // 1. Record
+std::string StoreAccess::describe() const {
+  const bool chosen = array_.several || file_.selection().has_members();
+  return base::text(
+      request_.describe(chosen ? base::text(", elements of ", array_.type.element_bytes, " bytes at offset ",
+                                            array_.data_offset, ", memory ", array_.options.memory_bytes)
+                               : std::string()),
+      " of ", file_.context().name());
 }
 
-void File::Impl::run(const AccessRequest& request, const base::RecordedCall& asked, std::atomic<bool>& begun) {
-  const Workers workers = workers_for(request.layout);
-  const bool team = workers.threads && workers.number > 1;
-  std::vector<collective::Times> spent(team ? static_cast<std::size_t>(workers.number) : 1);
-  const collective::Elapsed since_begin;
+void StoreAccess::plan() {
+  if (request_.writes()) file_.context().check_writable();
+  core::AccessPlans& plans = file_.plans();
+  if (!comm().alone()) plans.forget_after(core::transport_of(comm()).failures());
+  planned_ = &plans.plan(array_, request_, workers_, [this] { return describe(); });
+  arrays_ = core::local_arrays(request_.layout, request_.parts, array_.type.element_bytes, comm());
+  if (!request_.writes())
+    core::check_filled(request_.layout, arrays_, request_.action == core::Action::kFill, array_.type.element_bytes);
+}
 
-  // 2. Plan.  Other ranks learn of an error in step 3 or 4.
-  Ready ready;
-  const auto prepared = collective::caught([&] { ready = make_ready(request, workers); });
+bool StoreAccess::must_extend() const {
+  return request_.writes() && array_.several && file_.context().mode() == Mode::kWrite && !store().grows() &&
+         file_.selection().end_offset() > store().size();
+}
 
-  // 3. Extend
-  if (needs_room(request.writes()))
-    with_transport([&](transport::Transport& transport) {
-      collective::Collective call = agree_on_call(transport, [&] { return call_text(request); }, prepared);
-      begun = true;
-      make_room(call);
-    });
+void StoreAccess::extend() {
+  file_.context().with_transport([this](transport::Transport& transport) {
+    collective::Collective call(
+        transport, [this] { return describe(); },
+        [this] {
+          if (error_) std::rethrow_exception(error_);
+        });
+    writing_ = true;
+    file_.storage().resize(call, file_.selection().end_offset());
+  });
+}
 
-  // 4. Agree, 5. Execute, 6. Finish
-  const auto work = [&](transport::Transport& transport) {
-    const base::OperationScope during(asked);
-    const auto worker = team ? static_cast<std::size_t>(transport.rank()) : 0;
-    run_worker(transport, request, {ready, prepared, spent[worker], begun});
-  };
-  if (team && prepared) std::rethrow_exception(prepared);
+void StoreAccess::run_workers() {
+  const auto work = [this](transport::Transport& transport) { run_worker(transport); };
+  if (is_team() && error_) std::rethrow_exception(error_);
   try {
-    if (team)
-      transport::thread::run_team(workers.number, work);
+    if (is_team())
+      transport::thread::run_team(workers_.number, work);
     else
-      with_transport(work);
+      file_.context().with_transport(work);
   } catch (...) {
-    if (begun && request.writes()) store_->forget();
+    if (writing_) store().forget();
     throw;
   }
-  const double total = 1e-9 * static_cast<double>(since_begin.nanoseconds());
-
-  // 7. Learn
-  ready.planned->learn(spent.front().common);
-  times_ = longest_times(spent, total);
 }
 
-File::Impl::Ready File::Impl::make_ready(const AccessRequest& request, const Workers& workers) {
-  check_mode(request.writes());
-  Ready ready;
-  if (!comm_.alone()) plans_.forget_after(core::transport_of(comm_).failures());
-  ready.planned = &plans_.plan(array_, request, workers, [&] { return call_text(request); });
-  ready.arrays = core::local_arrays(request.layout, request.parts, array_.type.element_bytes, comm_);
-  if (!request.writes())
-    core::check_filled(request.layout, ready.arrays, request.action == Action::kFill, array_.type.element_bytes);
-  return ready;
-}
-
-void File::Impl::run_worker(transport::Transport& transport, const AccessRequest& request, const Part& part) {
-  const collective::Stopwatch watch(part.spent.total);
+void StoreAccess::run_worker(transport::Transport& transport) {
+  const base::OperationScope during(call_);
+  collective::Times& times = times_[is_team() ? static_cast<std::size_t>(transport.rank()) : 0];
+  const collective::Stopwatch watch(times.total);
   const collective::Elapsed since_call;
   std::unique_ptr<access::Move> move;
-  bool independent = false;
-  std::exception_ptr error = part.prepared;
-  if (!error)
-    error = collective::caught([&] {
-      const plan::AccessPlan& plan = part.ready.planned->next();
-      const access::Access access{plan,          *store_,   array_.data_offset, transport, part.ready.arrays,
-                                  comm_.alone(), part.spent};
-      move = request.writes() ? access::make_write(access) : access::make_read(access);
-      independent = !request.writes() && plan.strategy() == plan::Strategy::kDirect;
-      if (independent) move->run();  // 5. Execute, before the only agreement of a direct read
-    });
+  const std::exception_ptr error = prepare(transport, times, move);  // 5. Execute, if it is a direct read
 
   // 4. Agree
   std::int64_t nanoseconds = -since_call.nanoseconds();
-  collective::Collective call = error ? agree_on_call(
-                                            transport, [&] { return call_text(request); }, error)
-                                      : collective::Collective(transport, part.ready.planned->call(), nanoseconds);
-  if (request.writes()) {
-    part.begun = true;
-    dirty_ = true;
-    // 5. Execute, 6. Finish
-    nanoseconds = execute_write(call, *move, *store_, comm_.alone() && transport.size() > 1);
-  } else if (!independent) {
+  collective::Collective call = agree(transport, error, nanoseconds);
+  // 5. Execute, 6. Finish
+  if (request_.writes())
+    nanoseconds = execute_write(call, *move);
+  else if (!is_direct_read())
     nanoseconds = execute_read(call, *move, since_call);
+  times.common = static_cast<double>(std::abs(nanoseconds)) * 1e-9;
+}
+
+std::exception_ptr StoreAccess::prepare(transport::Transport& transport, collective::Times& times,
+                                        std::unique_ptr<access::Move>& move) {
+  if (error_) return error_;
+  try {
+    const access::Access access{planned_->next(), store(), array_.data_offset, transport, arrays_,
+                                comm().alone(),   times};
+    move = request_.writes() ? access::make_write(access) : access::make_read(access);
+    if (is_direct_read()) move->run();
+  } catch (...) {
+    return std::current_exception();
   }
-  part.spent.common = static_cast<double>(std::abs(nanoseconds)) * 1e-9;
+  return nullptr;
+}
+
+collective::Collective StoreAccess::agree(transport::Transport& transport, const std::exception_ptr& error,
+                                          std::int64_t& nanoseconds) const {
+  if (!error) return {transport, planned_->call(), nanoseconds};
+  return {transport, [this] { return describe(); }, [&] { std::rethrow_exception(error); }};
+}
+
+/// Returns the nanoseconds of the worker that has called last: workers agree on the smallest number.
+std::int64_t StoreAccess::execute_read(collective::Collective& call, access::Move& move,
+                                       const collective::Elapsed& since_call) const {
+  std::int64_t nanoseconds = 0;
+  const auto execute = [&] {
+    move.run();
+    nanoseconds = since_call.nanoseconds();
+  };
+  call.step(execute, nanoseconds);
+  return nanoseconds;
+}
+
+/// Returns the nanoseconds of the slowest worker, negative.  Threads share a store, which one of them commits once all
+/// have written.
+std::int64_t StoreAccess::execute_write(collective::Collective& call, access::Move& move) const {
+  writing_ = true;
+  file_.storage().mark_written();
+  const bool is_shared = is_team();
+  const collective::Elapsed since_agreed;
+  std::int64_t nanoseconds = 0;
+  const auto execute = [&] {
+    move.run();
+    if (!is_shared) store().flush();
+    nanoseconds = -since_agreed.nanoseconds();
+  };
+  const auto commit = [&] {
+    if (call.transport().rank() == 0) store().flush();
+  };
+  call.step(execute, nanoseconds);
+  if (is_shared) call.step(commit);
+  return nanoseconds;
+}
+
+/// The bytes that this process asks for; offset -1 if the request is wrong.
+core::Extent find_extent(const AccessRequest& request, const core::SelectedArray& array, const Comm& comm) {
+  try {
+    return core::requested_extent(array.section(request.region), request.layout, comm.alone() ? -1 : comm.rank(),
+                                  array.type.element_bytes, array.data_offset);
+  } catch (const Error&) {
+    return {-1, 0};
+  }
+}
+
+}  // namespace
+
+void File::Impl::access(const AccessRequest& request, const base::RecordedCall& call, unsigned flags) {
+  const base::OperationScope during(call);
+  // 1. Record
+  const auto record = [&](std::int64_t failure) {
+    if (!call.kept()) return;
+    const core::Extent extent = find_extent(request, selection_.array(), context_.comm());
+    core::record(call,
+                 {request.writes() ? PLAIT_EVENT_WRITE : PLAIT_EVENT_READ, context_.trace_number(),
+                  flags | context_.collective_flag()},
+                 extent, failure != 0 ? failure : extent.bytes);
+  };
+  try {
+    execute(request, call);
+  } catch (const Error& error) {
+    record(core::failure_of(error));
+    throw;
+  }
+  record(0);
+}
+
+void File::Impl::execute(const AccessRequest& request, const base::RecordedCall& call) {
+  storage_.check_open();
+  std::atomic<bool> writing{false};
+  try {
+    times_ = storage_.channel() != nullptr
+                 ? core::ChannelAccess(context_, *storage_.channel(), steps_, selection_, request).run()
+                 : StoreAccess(*this, request, call, writing).run();
+  } catch (const Error& error) {
+    // If another rank has made another call than this write, nothing was written.
+    storage_.handle_error(error, writing);
+    throw;
+  }
 }
 
 std::string File::Impl::explain(const AccessRequest& request) const {
-  check_open();
-  if (channel() != nullptr) {
-    std::vector<copy::LocalArray> arrays;
-    for (const std::int64_t rank : core::ranks_held(request.layout, comm_)) arrays.push_back({rank, nullptr, {}});
-    collective::Times spent;
-    return channel()->explain(transfer_of(request, arrays, spent));
-  }
-  const Workers workers = workers_for(request.layout);
-  const bool remembers = comm_.alone() || plans_.is_valid_after(core::transport_of(comm_).failures());
-  const core::PlannedAccess* const kept = remembers ? plans_.kept(array_, request, workers) : nullptr;
-  std::string text = kept != nullptr ? kept->next().explain(path_) + kept->explain()
-                                     : core::make_plan(array_, request, workers).explain(path_);
-  if (const std::string store = store_->description(); !store.empty()) text += "store      " + store + '\n';
+  storage_.check_open();
+  const core::SelectedArray& array = selection_.array();
+  const Comm& comm = context_.comm();
+  if (const core::Channel* const pipe = storage_.channel(); pipe != nullptr)
+    return core::explain(*pipe, selection_, request, comm);
+  const Workers workers = choose_workers(request.layout, array, comm);
+  const bool remembers = comm.alone() || plans_.is_valid_after(core::transport_of(comm).failures());
+  const core::PlannedAccess* const planned = remembers ? plans_.kept(array, request, workers) : nullptr;
+  const std::string& path = context_.path();
+  std::string text = planned != nullptr ? planned->next().explain(path) + planned->explain()
+                                        : core::make_plan(array, request, workers).explain(path);
+  if (const std::string store = storage_.store()->description(); !store.empty()) text += "store      " + store + '\n';
   return text;
 }
 

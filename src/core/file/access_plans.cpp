@@ -16,6 +16,11 @@ Extents strides_of(const AccessRequest& request, const Workers& workers) {
 
 }  // namespace
 
+std::string AccessRequest::describe(const std::string& array) const {
+  const char* const name = action == Action::kWrite ? "write" : action == Action::kFill ? "read with halos" : "read";
+  return base::text(name, '(', to_string(layout), ", region ", to_string(region), array, ')');
+}
+
 plan::AccessPlan make_plan(const SelectedArray& array, const AccessRequest& request, const Workers& workers) {
   plan::AccessOptions options = array.options;
   if (workers.threads) {

@@ -24,6 +24,8 @@ struct AccessRequest {
   Action action;
   const std::vector<MutablePart>& parts;  ///< local arrays of this process
   bool writes() const { return action == Action::kWrite; }
+  /// Describes the call.  array: a clause about the array, or nothing.
+  std::string describe(const std::string& array) const;
 };
 
 /// Who carries an access out: the ranks of a communicator, or threads of a process that is alone.

@@ -20,13 +20,13 @@ File& File::operator=(File&& other) noexcept {
 }
 File::~File() {
   if (!impl_) return;
-  if (impl_->owner().here()) {
+  if (impl_->context().owner().here()) {
     // What was started on the File's own arrays ends before they go.
     collective::caught([this] { impl_->streams().settle(); });
-    collective::caught([this] { impl_->worker().settle(); });
+    collective::caught([this] { impl_->context().worker().settle(); });
     impl_->streams().detach();
   }
-  base::let_go(impl_, impl_->owner());
+  base::let_go(impl_, impl_->context().owner());
 }
 
 void File::fail_open(const std::string& message, const Comm& comm, int system_code) {
@@ -34,79 +34,81 @@ void File::fail_open(const std::string& message, const Comm& comm, int system_co
 }
 
 void File::select(const ArrayType& type, std::int64_t offset, std::int64_t memory) {
-  core::guarded(impl_->comm(), [&] { impl_->turn().run([&] { impl_->select(type, offset, memory); }); });
+  impl_->context().call([&] { impl_->select(type, offset, memory); });
 }
 
 bool File::begin_step(const Attributes& attributes) {
   bool more = false;
-  core::guarded(impl_->comm(), [&] { impl_->turn().run([&] { more = impl_->begin_step(attributes); }); });
+  impl_->context().call([&] { more = impl_->steps().begin(attributes); });
   return more;
 }
 
 void File::end_step() {
-  core::guarded(impl_->comm(), [&] { impl_->turn().run([&] { impl_->end_step(); }); });
+  impl_->context().call([&] { impl_->steps().end(); });
 }
 
-const Step& File::step() const { return impl_->step(); }
+const Step& File::step() const { return impl_->steps().current(); }
 
 void File::select_variable(const std::string& name, const std::optional<ArrayType>& type) {
-  core::guarded(impl_->comm(), [&] { impl_->turn().run([&] { impl_->select_variable(name, type); }); });
+  impl_->context().call([&] { impl_->select_variable(name, type); });
 }
 
-const std::string& File::variable() const { return impl_->variable(); }
+const std::string& File::variable() const { return impl_->selection().variable(); }
 
 void File::fail(const std::string& message, int system_code) {
-  impl_->turn().run([&] { impl_->fail_call(message, system_code); });
+  impl_->context().turn().run([&] { impl_->fail_call(message, system_code); });
   __builtin_unreachable();
 }
 
-const std::string& File::path() const { return impl_->path(); }
-Mode File::mode() const { return impl_->mode(); }
-const ArrayType& File::type() const { return impl_->array().type; }
-const Extents& File::chunk() const { return impl_->array().chunk; }
-const ArrayAttributes& File::attributes() const { return impl_->attributes(); }
-bool File::is_open() const { return impl_->is_open() && impl_->owner().here(); }
+const std::string& File::path() const { return impl_->context().path(); }
+Mode File::mode() const { return impl_->context().mode(); }
+const ArrayType& File::type() const { return impl_->selection().array().type; }
+const Extents& File::chunk() const { return impl_->selection().array().chunk; }
+const ArrayAttributes& File::attributes() const { return impl_->attributes().current(); }
+bool File::is_open() const { return impl_->storage().is_open() && impl_->context().owner().here(); }
 AccessTimes File::last_times() const {
   AccessTimes times;
-  impl_->turn().run([&] { times = impl_->times(); });
+  impl_->context().turn().run([&] { times = impl_->times(); });
   return times;
 }
 
 void File::read(const Layout& layout, std::span<const MutablePart> parts, const Region& region, bool fill_halo) {
   const Action action = fill_halo ? Action::kFill : Action::kRead;
-  const base::RecordedCall asked;
-  core::guarded(impl_->comm(), [&] {
+  const base::RecordedCall call;
+  impl_->context().call([&] {
     const std::vector<MutablePart> arrays(parts.begin(), parts.end());
-    impl_->turn().run([&] { impl_->access({layout, region, action, arrays}, asked); });
+    impl_->access({layout, region, action, arrays}, call);
   });
 }
 
 void File::write(const Layout& layout, std::span<const ConstPart> parts, const Region& region) {
-  const base::RecordedCall asked;
-  core::guarded(impl_->comm(), [&] {
+  const base::RecordedCall call;
+  impl_->context().call([&] {
     const std::vector<MutablePart> arrays = core::as_mutable(parts);
-    impl_->turn().run([&] { impl_->access({layout, region, Action::kWrite, arrays}, asked); });
+    impl_->access({layout, region, Action::kWrite, arrays}, call);
   });
 }
 
 Request File::start_read(const Layout& layout, std::vector<MutablePart> parts, const Region& region, bool fill_halo) {
   const Action action = fill_halo ? Action::kFill : Action::kRead;
-  const base::RecordedCall asked;
-  return core::guarded(impl_->comm(), [&] {
-    return Request(impl_->turn().start([file = impl_.get(), layout, parts = std::move(parts), region, action, asked] {
-      file->access({layout, region, action, parts}, asked, PLAIT_EVENT_ASYNCHRONOUS);
-    }));
+  const base::RecordedCall call;
+  return core::guarded(impl_->context().comm(), [&] {
+    return Request(
+        impl_->context().turn().start([file = impl_.get(), layout, parts = std::move(parts), region, action, call] {
+          file->access({layout, region, action, parts}, call, PLAIT_EVENT_ASYNCHRONOUS);
+        }));
   });
 }
 
 Request File::start_write(const Layout& layout, std::vector<ConstPart> parts, const Region& region) {
-  const base::RecordedCall asked;
-  return core::guarded(impl_->comm(), [&] {
+  const base::RecordedCall call;
+  return core::guarded(impl_->context().comm(), [&] {
     impl_->writes().reserve();
-    auto write = impl_->turn().start([file = impl_.get(), layout, parts = core::as_mutable(parts), region, asked] {
-      file->access({layout, region, Action::kWrite, parts}, asked, PLAIT_EVENT_ASYNCHRONOUS);
-    });
-    impl_->writes().keep(write);
+    auto write =
+        impl_->context().turn().start([file = impl_.get(), layout, parts = core::as_mutable(parts), region, call] {
+          file->access({layout, region, Action::kWrite, parts}, call, PLAIT_EVENT_ASYNCHRONOUS);
+        });
+    impl_->writes().add(write);
     return Request(std::move(write));
   });
 }
@@ -114,45 +116,54 @@ Request File::start_write(const Layout& layout, std::vector<ConstPart> parts, co
 std::string File::explain(const Layout& layout, const Region& region, bool write, bool fill_halo) const {
   const Action action = write ? Action::kWrite : fill_halo ? Action::kFill : Action::kRead;
   std::string text;
-  impl_->turn().run([&] { text = impl_->explain({layout, region, action, {}}); });
+  impl_->context().turn().run([&] { text = impl_->explain({layout, region, action, {}}); });
   return text;
 }
 
+void File::set_attribute(const ArrayAttribute& attribute) {
+  impl_->context().call([&] { impl_->attributes().edit(attribute.name, attribute); });
+}
+
+void File::remove_attribute(const std::string& name) {
+  impl_->context().call([&] { impl_->attributes().edit(name, std::nullopt); });
+}
+
 void File::close() {
-  impl_->owner().check(impl_->path());
+  impl_->context().owner().check(impl_->context().path());
   impl_->streams().settle();
-  const base::RecordedCall asked;
-  impl_->worker().settle();
+  const base::RecordedCall call;
+  impl_->context().worker().settle();
   const std::exception_ptr failure = collective::caught([&] {
-    if (!impl_->is_open()) return impl_->close();  // again: no event, and nobody to wait for
-    impl_->worker().run([&] {
-      core::keep(
-          asked, {PLAIT_EVENT_CLOSE, impl_->recorded(), impl_->together_flags()}, [] { return core::Extent{-1, 0}; },
+    if (!impl_->storage().is_open()) return impl_->close();  // again: no event, and nobody to wait for
+    impl_->context().worker().run([&] {
+      core::record_call(
+          call, {PLAIT_EVENT_CLOSE, impl_->context().trace_number(), impl_->context().collective_flag()},
+          [] { return core::Extent{-1, 0}; },
           [&] {
             impl_->close();
             return 0;
           });
     });
   });
-  if (!impl_->is_open()) impl_->streams().release();
+  if (!impl_->storage().is_open()) impl_->streams().release();
   if (failure) std::rethrow_exception(failure);
 }
 
 void File::sync() {
-  core::guarded(impl_->comm(), [&] { impl_->turn().run([&] { impl_->sync(); }); });
+  impl_->context().call([&] { impl_->sync(); });
 }
 
-bool File::continued() const { return impl_->source() != nullptr && impl_->source()->continued(); }
+bool File::continued() const { return impl_->storage().source() != nullptr && impl_->storage().source()->continued(); }
 std::string File::unfinished_path() const {
-  return impl_->source() == nullptr ? std::string() : impl_->source()->unfinished_path();
+  return impl_->storage().source() == nullptr ? std::string() : impl_->storage().source()->unfinished_path();
 }
 
 void File::abandon(const std::string& why) {
-  if (!impl_->owner().here()) return;
+  if (!impl_->context().owner().here()) return;
   impl_->streams().settle();
-  impl_->worker().settle();
+  impl_->context().worker().settle();
   impl_->abandon(why);
-  if (!impl_->is_open()) impl_->streams().release();
+  if (!impl_->storage().is_open()) impl_->streams().release();
 }
 
 }  // namespace plait

@@ -5,8 +5,8 @@
 
 namespace plait::core {
 
-Extent asked_extent(const plan::Section& section, const Layout& layout, std::int64_t rank, std::int64_t element_bytes,
-                    std::int64_t data_offset) {
+Extent requested_extent(const plan::Section& section, const Layout& layout, std::int64_t rank,
+                        std::int64_t element_bytes, std::int64_t data_offset) {
   if (rank < 0) {
     std::int64_t elements = 0;
     for (const std::int64_t one : layout.rank_numbers()) elements += layout.local_elements(one);

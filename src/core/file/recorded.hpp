@@ -1,4 +1,4 @@
-/// What a File and its streams tell a trace of.
+/// The events of a File and its streams in a trace.
 #pragma once
 
 #include <cerrno>
@@ -14,48 +14,52 @@
 
 namespace plait::core {
 
-/// The bytes that this process asks for in one access, and where the first of them lies.
+/// The bytes that this process requests in one access, and the offset of the first of them.
 struct Extent {
   std::int64_t offset = 0;
   std::int64_t bytes = 0;
 };
 /// rank: -1 for all ranks of the layout.
-Extent asked_extent(const plan::Section& section, const Layout& layout, std::int64_t rank, std::int64_t element_bytes,
-                    std::int64_t data_offset);
+Extent requested_extent(const plan::Section& section, const Layout& layout, std::int64_t rank,
+                        std::int64_t element_bytes, std::int64_t data_offset);
 
-/// The errno that an event has as its result, negative.
+/// The result of an event that has failed: an errno, negative.
 inline std::int64_t failure_of(const Error& error) {
   if (error.system_code() != 0) return -error.system_code();
   return error.kind() == ErrorKind::kArgument ? -EINVAL : -EIO;
 }
 
-/// What the event of a call says beside where and how much.
-struct RecordedAs {
+/// The event of a call without its extent and its result.
+struct CallEvent {
   plait_event_kind kind;
   std::uint32_t file = 0;
   unsigned flags = 0;
 };
 
-/// Runs `body`, which returns the bytes that it moved, and ends what was asked with them or with its error.
-/// find_extent() gives the Extent, and is asked behind `body`.
+/// Adds the event of a call to the trace.  result: bytes, or a failure_of() an error.
+inline void record(const base::RecordedCall& call, const CallEvent& event, const Extent& extent, std::int64_t result) {
+  call.end(event.kind, {event.file, extent.offset, extent.bytes, result}, event.flags);
+}
+
+/// Runs `body`, which returns the bytes that it has moved, and adds the event of the call with them or with its error.
+/// find_extent: returns the Extent; called after `body`.
 template <typename FindExtent, typename Body>
-void keep(const base::RecordedCall& asked, const RecordedAs& as, FindExtent&& find_extent, Body&& body) {
-  const base::OperationScope during(asked);
-  if (!asked.kept()) {
+void record_call(const base::RecordedCall& call, const CallEvent& event, FindExtent&& find_extent, Body&& body) {
+  const base::OperationScope during(call);
+  if (!call.kept()) {
     body();
     return;
   }
   try {
     const std::int64_t moved = body();
-    const Extent extent = find_extent();
-    asked.end(as.kind, {as.file, extent.offset, extent.bytes, moved}, as.flags);
+    record(call, event, find_extent(), moved);
   } catch (const Error& error) {
     Extent extent{-1, 0};
     try {
       extent = find_extent();
-    } catch (const Error&) {  // what was asked for cannot be
+    } catch (const Error&) {  // the request is wrong
     }
-    asked.end(as.kind, {as.file, extent.offset, extent.bytes, failure_of(error)}, as.flags);
+    record(call, event, extent, failure_of(error));
     throw;
   }
 }

@@ -1,9 +1,14 @@
-/// The array of a file that reads and writes are of.
+/// The array of a file that reads and writes refer to.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "container/content.hpp"
+#include "core/file/channel.hpp"
 #include "plait/file.hpp"
 #include "plan/access/access.hpp"
 #include "store/store.hpp"
@@ -13,18 +18,54 @@ namespace plait::core {
 struct SelectedArray {
   ArrayType type;
   std::int64_t data_offset = 0;
-  Extents chunk;  ///< the shape of the chunks that the array lies in; empty: none
-  Extents shard;  ///< that of the shards that the chunks lie in; empty: none
+  Extents chunk;  ///< the shape of the chunks that the array is stored in; empty: none
+  Extents shard;  ///< the shape of the shards that the chunks are stored in; empty: none
   plan::AccessOptions options;
-  bool several = false;             ///< raw arrays behind each other, of which `type` and `data_offset` name one
-  std::int64_t opening_memory = 0;  ///< what File::select() falls back to
+  bool several = false;             ///< raw arrays one after another, of which `type` and `data_offset` name one
+  std::int64_t opening_memory = 0;  ///< the default of File::select()
   bool packed = false;              ///< a part of a chunk costs as much as all of it
 
   /// What an access to a region touches.  errors  kArgument: the region does not fit the array.
   plan::Section section(const Region& region) const { return {type.shape, type.order, region, chunk, shard}; }
 };
 
-/// Takes the unit that shares are multiples of from the store's stripes and the elements.
-void conform(SelectedArray& array, const store::Store& store);
+/// The selection of one array among those of a file: a raw file may contain several, one after another, a new file
+/// several with names, and each step of a pipe has its own.
+class ArraySelection {
+ public:
+  /// path: of the file, for errors.
+  explicit ArraySelection(const std::string& path) : path_(path) {}
+
+  const SelectedArray& array() const { return array_; }
+  /// The name of the array.
+  const std::string& variable() const { return variable_; }
+  /// The offset of the first byte after the array.
+  std::int64_t end_offset() const;
+
+  /// Selects the array that has been opened in `store`.
+  void set_array(SelectedArray array, const store::Store& store);
+  /// Selects an array without a store.  several: the type differs from step to step.
+  void set_type(const ArrayType& type, bool several);
+  /// The arrays of a new file that is to contain several with names.
+  void set_members(std::vector<container::Member> members) { members_ = std::move(members); }
+  bool has_members() const { return !members_.empty(); }
+
+  /// As File::select().  store: nullptr for a pipe, where only the type counts.
+  void select(const ArrayType& type, std::int64_t offset, std::int64_t memory, const store::Store* store);
+  /// Selects an array of a new file, the first one if `name` is empty, and returns its content.
+  /// errors  kArgument: no array has the name, or another type than `type`.
+  const container::Content& select_member(const std::string& name, const std::optional<ArrayType>& type,
+                                          const store::Store& store);
+  /// Selects an array of a step.
+  void select_variable(const std::string& name, const ArrayType& type);
+  /// Replaces the type of the array: another step has begun.
+  void update_type(const ArrayType& type) { array_.type = type; }
+
+ private:
+  const std::string& path_;
+  SelectedArray array_;
+  std::string variable_{kOneVariable};
+  std::vector<container::Member> members_;
+};
 
 }  // namespace plait::core

@@ -17,13 +17,13 @@ using base::text;
 
 Stream::Impl::Impl(File::Impl& file, StreamMode mode, std::int64_t number)
     : number_(number),
-      path_(file.path()),
-      file_mode_(file.mode()),
-      element_bytes_(file.array().type.element_bytes),
-      data_offset_(file.array().data_offset),
-      end_(base::checked_product(file.array().type.shape, "elements of the array")),
-      recorded_(file.recorded()),
-      store_(file.store()),
+      path_(file.context().path()),
+      file_mode_(file.context().mode()),
+      element_bytes_(file.selection().array().type.element_bytes),
+      data_offset_(file.selection().array().data_offset),
+      end_(base::checked_product(file.selection().array().type.shape, "elements of the array")),
+      recorded_(file.context().trace_number()),
+      store_(file.storage().store()),
       mode_(mode),
       file_(&file) {}
 
@@ -81,22 +81,22 @@ void Stream::Impl::write_store(std::int64_t first, const std::byte* data, std::i
 namespace core {
 
 std::shared_ptr<Stream::Impl> open_stream(File::Impl& file, StreamMode mode) {
-  file.check_open();
   std::shared_ptr<Stream::Impl> stream;
   const auto open = [&](transport::Transport& transport) {
     collective::Collective call(
-        transport, [&] { return text("open a stream in mode ", static_cast<int>(mode), " on ", file.name()); },
+        transport,
+        [&] { return text("open a stream in mode ", static_cast<int>(mode), " on ", file.context().name()); },
         [&] {
           if (static_cast<int>(mode) > static_cast<int>(StreamMode::kSame))
             base::throw_argument_error("streams have the modes 0 to 4, but mode ", static_cast<int>(mode),
                                        " was given");
-          if (!file.store())
-            base::throw_argument_error(file.path(),
+          if (!file.storage().store())
+            base::throw_argument_error(file.context().path(),
                                        " has no streams of elements, because its arrays "
                                        "come step by step; read or write those with a layout");
-          if (!file.array().chunk.empty())
+          if (!file.selection().array().chunk.empty())
             base::throw_argument_error(
-                file.path(),
+                file.context().path(),
                 " keeps its array in chunks, and streams need elements that follow each other in the "
                 "file; read or write with a layout and a region");
         });
@@ -115,12 +115,7 @@ std::shared_ptr<Stream::Impl> open_stream(File::Impl& file, StreamMode mode) {
       file.streams().add(stream);
     });
   };
-  try {
-    file.with_transport(open);
-  } catch (const Error& error) {
-    file.after_failure(error, false);
-    throw;
-  }
+  file.storage().call_together(open);
   return stream;
 }
 
@@ -128,7 +123,7 @@ std::shared_ptr<Stream::Impl> open_stream(File::Impl& file, StreamMode mode) {
 
 Stream::Stream(File& file, StreamMode mode) {
   File::Impl& inner = *file.impl_;
-  core::guarded(inner.comm(), [&] { inner.turn().run([&] { impl_ = core::open_stream(inner, mode); }); });
+  inner.context().call([&] { impl_ = core::open_stream(inner, mode); });
 }
 
 Stream::Stream(Stream&&) noexcept = default;

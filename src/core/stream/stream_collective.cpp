@@ -19,13 +19,13 @@ using base::text;
 using collective::caught;
 
 void CollectiveStream::together(const std::function<void(transport::Transport&, bool& begun)>& body) {
-  file().check_open();
+  file().storage().check_open();
   bool begun = false;
   try {
-    file().with_transport([&](transport::Transport& transport) { body(transport, begun); });
+    file().context().with_transport([&](transport::Transport& transport) { body(transport, begun); });
   } catch (const Error& error) {
     // An error that another rank brings from another call than this write has let nothing be written.
-    file().after_failure(error, begun);
+    file().storage().handle_error(error, begun);
     throw;
   }
 }
@@ -34,7 +34,7 @@ std::string CollectiveStream::words(const Call& call) const {
   // Mode 2 lets the lengths differ.
   const std::string length = mode() == StreamMode::kOrdered ? "" : text(call.elements, " elements");
   return text(call.write ? "write(" : "read(", length, ") on stream ", number_, " (mode ", static_cast<int>(mode()),
-              mode() == StreamMode::kOrdered ? "" : ": equal lengths", ") of ", file().name());
+              mode() == StreamMode::kOrdered ? "" : ": equal lengths", ") of ", file().context().name());
 }
 
 collective::Collective CollectiveStream::begin(transport::Transport& transport, const Call& call,
@@ -50,7 +50,7 @@ collective::Collective CollectiveStream::begin(transport::Transport& transport, 
 std::int64_t CollectiveStream::run(const Call& call, const base::RecordedCall& asked, unsigned flags) {
   std::int64_t elements = 0;
   first_ = position_;
-  keep(
+  record_call(
       asked,
       {call.write ? PLAIT_EVENT_WRITE : PLAIT_EVENT_READ, recorded_,
        flags | PLAIT_EVENT_COLLECTIVE | PLAIT_EVENT_AT_POSITION},
@@ -94,7 +94,7 @@ std::int64_t CollectiveStream::ordered(transport::Transport& transport, const Ca
     together.step([&] { throw beyond_the_end(text("the ranks' ", sums.all), position_); });
   const std::int64_t first = position_ + std::min(sums.before, left());
   const std::int64_t elements = std::min(wanted, end_ - first);
-  if (call.write) file().mark_written();
+  if (call.write) file().storage().mark_written();
   together.step([&] {
     lacking.rethrow();
     store_stretch(call, first, elements);
@@ -122,7 +122,7 @@ std::int64_t CollectiveStream::equal(transport::Transport& transport, const Call
   const std::int64_t most = left() / transport.size();  // that each rank can move in full
   if (call.write) {
     if (call.elements > most) throw beyond_the_end(text(transport.size(), " times ", call.elements), position_);
-    file().mark_written();
+    file().storage().mark_written();
     together.step(move);
   }
   position_ += call.elements > most ? left() : call.elements * transport.size();
@@ -137,11 +137,11 @@ std::int64_t CollectiveStream::same(transport::Transport& transport, const Call&
   if (call.write) {
     together.step([&] {
       if (transport.rank() != 0) return;
-      file().mark_written();
+      file().storage().mark_written();
       write_store(position_, call.data, elements);
     });
   } else {
-    const std::int64_t memory = file().array().options.memory_bytes;
+    const std::int64_t memory = file().selection().array().options.memory_bytes;
     together.step([&] {
       access::read_same(transport, *store_, {offset_of(position_), call.data, elements * element_bytes_},
                         memory == 0 ? plan::kDefaultMemory : memory);
@@ -154,18 +154,18 @@ std::int64_t CollectiveStream::same(transport::Transport& transport, const Call&
 std::int64_t CollectiveStream::transfer(const Call& call) {
   std::int64_t elements = 0;
   const base::RecordedCall asked;
-  guarded(file().comm(), [&] { file().turn().run([&] { elements = run(call, asked, 0); }); });
+  file().context().call([&] { elements = run(call, asked, 0); });
   return elements;
 }
 
 StreamRequest CollectiveStream::start(const Call& call) {
   const base::RecordedCall asked;
-  return guarded(file().comm(), [&] {
+  return guarded(file().context().comm(), [&] {
     auto elements = std::make_shared<std::int64_t>(0);
     if (call.write) file().writes().reserve();
-    auto request =
-        file().turn().start([this, call, elements, asked] { *elements = run(call, asked, PLAIT_EVENT_ASYNCHRONOUS); });
-    if (call.write) file().writes().keep(request);
+    auto request = file().context().turn().start(
+        [this, call, elements, asked] { *elements = run(call, asked, PLAIT_EVENT_ASYNCHRONOUS); });
+    if (call.write) file().writes().add(request);
     last_ = request;
     return StreamRequest(Request(std::move(request)), std::move(elements));
   });
@@ -173,7 +173,7 @@ StreamRequest CollectiveStream::start(const Call& call) {
 
 std::int64_t CollectiveStream::tell() {
   check_not_closed();
-  file().check_open_here();
+  file().storage().check_open_here();
   settle();
   return position_;
 }
@@ -183,18 +183,18 @@ void CollectiveStream::seek(std::int64_t element) {
     together([&](transport::Transport& transport, bool&) {
       std::string spoken;
       const std::exception_ptr mine = caught([&] {
-        spoken = text("seek(", element, ") on stream ", number_, " of ", file().name());
+        spoken = text("seek(", element, ") on stream ", number_, " of ", file().context().name());
         check_position(element);
       });
       const collective::Collective seeking(transport, spoken, mine);
     });
     position_ = element;
   };
-  guarded(file().comm(), [&] { file().turn().run(move); });
+  file().context().call(move);
 }
 
 void CollectiveStream::fail(const std::string& message, int system_code) {
-  file().turn().run([&] { file().fail_call(message, system_code); });
+  file().context().turn().run([&] { file().fail_call(message, system_code); });
   __builtin_unreachable();
 }
 

@@ -45,7 +45,7 @@ class Stream::Impl {
     closed_ = true;
     release();
   }
-  bool is_open() const { return !closed_ && file_ != nullptr && file_->is_open() && owner_.here(); }
+  bool is_open() const { return !closed_ && file_ != nullptr && file_->storage().is_open() && owner_.here(); }
   /// The File goes: no call can reach it any more.
   void detach() {
     file_ = nullptr;

@@ -15,7 +15,7 @@ IndependentStream::IndependentStream(File::Impl& file, StreamMode mode, std::int
 
 void IndependentStream::check_usable() const {
   check_not_closed();
-  file().check_open_here();
+  file().storage().check_open_here();
 }
 
 SharedPosition::Stretch IndependentStream::claim(const Call& call) {
@@ -25,7 +25,7 @@ SharedPosition::Stretch IndependentStream::claim(const Call& call) {
   std::optional<SharedPosition::Stretch> stretch;
   claimed(call, [&] { stretch = position_.take_all(call.elements); });
   if (!stretch) throw beyond_the_end(base::text(call.elements), position_.tell());
-  file().mark_written();
+  file().storage().mark_written();
   return *stretch;
 }
 
@@ -42,7 +42,7 @@ void IndependentStream::claimed(const Call& call, Body&& body) {
 
 void IndependentStream::carry_out(const Call& call, const SharedPosition::Stretch& stretch,
                                   const base::RecordedCall& asked, unsigned flags) {
-  keep(
+  record_call(
       asked, {call.write ? PLAIT_EVENT_WRITE : PLAIT_EVENT_READ, recorded_, flags | PLAIT_EVENT_AT_POSITION},
       [&] { return Extent{offset_of(stretch.first), asked_bytes(call)}; },
       [&] {
@@ -72,7 +72,7 @@ StreamRequest IndependentStream::start(const Call& call) {
     request = worker_.start([this, call, stretch, asked] {
       claimed(call, [&] { carry_out(call, stretch, asked, PLAIT_EVENT_ASYNCHRONOUS); });
     });
-    if (call.write) file().writes().keep(request);
+    if (call.write) file().writes().add(request);
   });
   return {Request(std::move(request)), std::move(elements)};
 }

@@ -1,4 +1,4 @@
-#include "core/file/pending_writes.hpp"
+#include "core/comm/pending_writes.hpp"
 
 #include <utility>
 
@@ -10,7 +10,7 @@ void PendingWrites::reserve() {
   writes_.reserve(writes_.size() + 1);
 }
 
-void PendingWrites::keep(const std::shared_ptr<Request::Impl>& write) {
+void PendingWrites::add(const std::shared_ptr<Request::Impl>& write) {
   const std::scoped_lock lock(mutex_);
   std::erase_if(writes_, [](const auto& old) { return old->settled(); });
   writes_.push_back(write);
@@ -21,7 +21,7 @@ void PendingWrites::lose(const std::exception_ptr& error) {
   if (!lost_) lost_ = error;
 }
 
-std::exception_ptr PendingWrites::untold_error() {
+std::exception_ptr PendingWrites::unreported_error() {
   const std::scoped_lock lock(mutex_);
   std::exception_ptr first = std::exchange(lost_, nullptr);
   for (const auto& write : writes_)

@@ -1,0 +1,54 @@
+/// Attributes of an open array, and their changes.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/function_ref.hpp"
+#include "container/format.hpp"
+#include "core/file/context.hpp"
+#include "core/file/storage.hpp"
+#include "plait/array_description.hpp"
+
+namespace plait::core {
+
+/// The attributes of the selected array.  Edits are visible at once; the file gets them when it is closed.
+class AttributeEdits {
+ public:
+  AttributeEdits(FileContext& context, const FileStorage& storage) : context_(context), storage_(storage) {}
+
+  /// Begins with the attributes of an array that has been opened, in a file of `format`.
+  void begin(const container::Format& format, const ArrayAttributes& attributes);
+  /// Replaces the attributes by those of another array of a new file, which has no edits.
+  void show(const ArrayAttributes& attributes) { attributes_ = attributes; }
+  /// The attributes with all edits.
+  const ArrayAttributes& current() const { return attributes_; }
+  bool empty() const { return changes_.empty(); }
+
+  /// Gives the array the attribute, or removes it if there is no value.  Collective.
+  /// errors  kArgument: as of File::set_attribute() and File::remove_attribute().
+  void edit(const std::string& name, const std::optional<ArrayAttribute>& value);
+
+  /// Checks that write() can succeed.  One rank calls it, before any change of elements takes effect.
+  void prepare() const;
+  /// Writes the edits.  The rank that has called prepare() calls it, after changes of elements have taken effect.
+  /// errors  kSystem: with a clause that says whether the elements are in the file.
+  void write() const;
+
+ private:
+  /// errors  kArgument: this File cannot edit the attribute.  value: nullptr to remove it.
+  void check(const std::string& name, const ArrayAttribute* value) const;
+  /// Describes an edit; the descriptions of different edits differ.
+  std::string describe(const std::string& name, const std::optional<ArrayAttribute>& value) const;
+  /// Calls `body`, and adds to its error whether the elements are in the file.
+  void report_elements(bool committed, base::FunctionRef<void(container::AttributeWriter&)> body) const;
+
+  FileContext& context_;
+  const FileStorage& storage_;
+  const container::Format* format_ = nullptr;  // pipes have none
+  ArrayAttributes attributes_;
+  AttributeChanges changes_;  // the same on every rank
+};
+
+}  // namespace plait::core

@@ -1,0 +1,50 @@
+#include "core/file/context.hpp"
+
+#include <exception>
+
+#include "base/errors.hpp"
+#include "base/text.hpp"
+#include "collective/agree.hpp"
+#include "core/comm/guard.hpp"
+#include "core/comm/internals.hpp"
+#include "transport/thread/team.hpp"
+
+namespace plait::core {
+
+FileContext::FileContext(const std::string& path, Mode mode, const Comm& comm)
+    : comm_(comm),
+      path_(path),
+      mode_(mode),
+      worker_(comm.alone() ? base::make_owned<Worker>() : worker_of(comm)),
+      trace_number_(base::recorded_name(path)) {}
+
+std::string FileContext::name() const { return base::text(path_, " (opened as number ", number_, ')'); }
+
+void FileContext::check_writable() const {
+  if (mode_ == Mode::kRead)
+    base::throw_argument_error(path_, " is open for reading; open it with mode \"r+\" or \"w\" to write");
+}
+
+bool FileContext::is_abandoned() const { return comm_.size() > 1 && transport_of(comm_).given_up().contains(number_); }
+
+void FileContext::call(base::FunctionRef<void()> body) const {
+  try {
+    turn().run(body);
+  } catch (const Error&) {
+    throw;
+  } catch (...) {
+    fail(comm_, std::current_exception());
+  }
+}
+
+void FileContext::with_transport(base::FunctionRef<void(transport::Transport&)> body) {
+  if (comm_.alone()) {
+    if (!keeps_transport_) return body(*transport::thread::make_alone());
+    if (!alone_) alone_ = transport::thread::make_alone();
+    body(*alone_);
+  } else {
+    collective::together(transport_of(comm_), [&] { body(transport_of(comm_)); });
+  }
+}
+
+}  // namespace plait::core

@@ -1,0 +1,82 @@
+#include "core/file/storage.hpp"
+
+#include <cerrno>
+#include <utility>
+
+#include "base/errors.hpp"
+
+namespace plait::core {
+
+void FileStorage::open(std::unique_ptr<Source> source) {
+  source_ = std::move(source);
+  if (channel() != nullptr) context_.keep_transport();
+  open_ = true;
+}
+
+void FileStorage::set_dataset(std::unique_ptr<container::Dataset> dataset) {
+  dataset_ = std::move(dataset);
+  store_ = dataset_->store();
+}
+
+void FileStorage::watch_new() noexcept {
+  if (context_.mode() != Mode::kWrite || context_.comm().rank() != 0) return;
+  watch_.begin(context_.path(), [this] {
+    if (source_) context_.worker().run_if_idle([this] { source_->discard(); });
+  });
+}
+
+void FileStorage::check_open() const {
+  if (context_.is_abandoned())
+    base::throw_system_error(ECANCELED, context_.path(), " was abandoned by a rank; open it again");
+  check_open_here();
+}
+
+void FileStorage::check_open_here() const {
+  if (failed_)
+    base::throw_argument_error(
+        context_.path(), ": an earlier collective call failed, after which the file cannot be used; open it again");
+  if (!open_) base::throw_argument_error(context_.path(), " is closed; open it again");
+}
+
+void FileStorage::call_together(base::FunctionRef<void(transport::Transport&)> body) {
+  check_open();
+  try {
+    context_.with_transport(body);
+  } catch (const Error& error) {
+    handle_error(error, false);
+    throw;
+  }
+}
+
+void FileStorage::handle_error(const Error& error, bool write) {
+  const bool incomplete = write && context_.mode() == Mode::kWrite && error.kind() == ErrorKind::kSystem;
+  if (incomplete || error.system_code() == EOWNERDEAD || context_.is_abandoned()) fail(error.what());
+}
+
+void FileStorage::fail(const char* why) {
+  if (Channel* const pipe = channel(); pipe != nullptr) pipe->abort(why);
+  failed_ = true;
+  end();
+}
+
+void FileStorage::end() noexcept {
+  open_ = false;
+  watch_.end();
+  source_ = nullptr;
+  dataset_ = nullptr;
+  store_ = nullptr;
+}
+
+void FileStorage::resize(collective::Collective& call, std::int64_t bytes) {
+  source_->resize(call, bytes);
+  store_ = source_->store();
+  dataset_ = std::make_unique<container::Dataset>(dataset_->content(), store_);
+}
+
+void FileStorage::sync() const {
+  if (!store_) return;
+  store_->sync();
+  if (source_->store() && has_view()) source_->store()->sync();
+}
+
+}  // namespace plait::core

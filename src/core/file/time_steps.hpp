@@ -1,0 +1,64 @@
+/// The time steps of a File.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "collective/collective.hpp"
+#include "core/file/context.hpp"
+#include "core/file/selected_array.hpp"
+#include "core/file/storage.hpp"
+#include "plait/file.hpp"
+#include "plait/step.hpp"
+
+namespace plait::core {
+
+/// The position of a File among the time steps of its pipe.
+///
+/// A program begins and ends steps itself, or each access is a step of its own, which it enters and leaves.  A file that
+/// is no pipe has one step, which is read once and written any number of times.
+class TimeSteps {
+ public:
+  TimeSteps(FileContext& context, FileStorage& storage, ArraySelection& selection)
+      : context_(context), storage_(storage), selection_(selection) {}
+
+  /// The step that began last.
+  const Step& current() const { return step_; }
+  bool is_inside() const { return inside_; }
+  /// The type of the array that a pipe has before its first step.
+  void set_type(const ArrayType& type) { types_[kOneVariable] = type; }
+
+  /// As File::begin_step() and File::end_step().  Collective.
+  bool begin(const Attributes& attributes);
+  void end();
+  /// Enters the next step; returns false if no more steps will come.  Part of a collective call.
+  bool enter(collective::Collective& call, const Attributes& attributes);
+  /// Passes the step on, or discards it if a write has failed.  Part of a collective call.
+  /// errors  kSystem: the step was discarded.
+  void leave(collective::Collective& call);
+  /// Makes leave() discard the step: a write has failed.
+  void spoil() { spoiled_ = true; }
+
+  /// As File::select_variable() of a pipe.
+  void select_variable(const std::string& name, const std::optional<ArrayType>& type);
+
+ private:
+  /// The type of an array that a reader selects.
+  ArrayType find_type(const std::string& name) const;
+  /// The type of an array that a writer selects, for the first time with its `type`.
+  const ArrayType& define_type(const std::string& name, const std::optional<ArrayType>& type);
+
+  FileContext& context_;
+  FileStorage& storage_;
+  ArraySelection& selection_;
+  Step step_;
+  bool inside_ = false;   // a step that the program has begun
+  bool spoiled_ = false;  // a write to the step has failed
+  bool ended_ = false;    // a reader has read the last step
+  std::int64_t next_ = 0;
+  std::map<std::string, ArrayType> types_;  // known outside of steps
+};
+
+}  // namespace plait::core
