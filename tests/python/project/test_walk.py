@@ -1,15 +1,19 @@
-"""The architecture page: what it names exists, and the walk from a read to the bytes is short."""
+"""The architecture page: what it names exists, and the walk from a read to the bytes is short and without gaps."""
 
 from __future__ import annotations
 
 import re
+from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
+lizard = pytest.importorskip("lizard", reason="lizard is not installed; make setup installs it")
+
 ROOT = Path(__file__).parents[3]
 TEXT = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
-MOST_FILES = 7
+MAX_FILES = 12
 
 
 def section(title: str) -> str:
@@ -17,25 +21,117 @@ def section(title: str) -> str:
     return TEXT.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
 
 
-def walk() -> list[tuple[str, str]]:
-    """File and symbol of each step."""
-    return re.findall(r"^\| +\d+ \| `([^`]+)` \| `([^`]+)` \|", section("The walk"), re.MULTILINE)
+class Row(NamedTuple):
+    """A file of the walk: the function that the walk enters, and the calls by which it leaves."""
+
+    file: str
+    symbol: str
+    calls: list[str]
+
+    @property
+    def function(self) -> str:
+        return re.split(r"::|\.", self.symbol)[-1]
 
 
-def test_the_walk_is_short() -> None:
-    files = [file for file, _ in walk()]
-    assert 3 <= len(files) <= MOST_FILES
-    assert len(set(files)) == len(files), "each file of the walk is opened once"
+#: The text of each function of a file; functions of one name are one text.
+Functions = dict[str, str]
 
 
-@pytest.mark.parametrize(("file", "symbol"), walk())
-def test_each_step_is_there(file: str, symbol: str) -> None:
+def walks() -> list[list[Row]]:
+    """The walk of a direct read, and the part in which a two-phase read differs."""
+    row = re.compile(r"^\| \d+ \| `([^`]+)` \| `([^`]+)` \| ([^|]+) \|", re.MULTILINE)
+    tables = section("The walk").split("\n| row |")[1:]
+    return [
+        [Row(file, symbol, re.findall("`([^`]+)`", calls)) for file, symbol, calls in row.findall(table)]
+        for table in tables
+    ]
+
+
+@cache
+def functions_in(file: str) -> Functions:
     text = (ROOT / file).read_text(encoding="utf-8")
-    *scopes, function = re.split(r"::|\.", symbol)
-    missing = [scope for scope in scopes if not re.search(rf"\b{scope}\b", text)]
-    assert not missing, f"{file} does not mention {missing}"
-    # A definition: `def read(`, `void run(`, `void WindowCopier::window_to_array(`.
-    assert re.search(rf"^ *[\w:<>&*~ ]+\b{function}\(", text, re.MULTILINE), f"{file} does not define {function}"
+    lines = text.splitlines()
+    # Methods that a binding defines.
+    texts: Functions = dict(re.findall(r"^ +\.def\(\s*\"(\w+)\",(.*?)(?=^ +\.def)", text, re.MULTILINE | re.DOTALL))
+    for function in lizard.analyze_file(str(ROOT / file)).function_list:
+        name = re.split(r"::|\.", function.name)[-1]
+        texts[name] = "\n".join([texts.get(name, ""), *lines[function.start_line - 1 : function.end_line]])
+    return texts
+
+
+def reachable(functions: Functions, name: str) -> str:
+    """The text of a function, and of the functions of the same file that it calls."""
+    reached, ahead = {name}, [name]
+    while ahead:
+        called = functions.keys() & set(re.findall(r"\w+(?=\()", functions.get(ahead.pop(), "")))
+        ahead += called - reached
+        reached |= called
+    return "\n".join(functions.get(function, "") for function in reached)
+
+
+def gaps(walk: list[tuple[Row, Functions]]) -> list[str]:
+    """Rows whose function does not exist, does not make its calls, or is used by no row before."""
+    found, before = [], ""
+    for row, functions in walk:
+        text = reachable(functions, row.function)
+        if row.function not in functions:
+            found.append(f"{row.file} does not define {row.symbol}")
+        if before and not re.search(rf"\b{row.function}[(<]", before):
+            found.append(f"no file before {row.file} uses {row.symbol}")
+        found += [f"{row.symbol} in {row.file} does not call {call}" for call in row.calls if call not in text]
+        before += text
+    return found
+
+
+@pytest.mark.parametrize("walk", walks(), ids=["direct", "two-phase"])
+def test_the_walk_is_short(walk: list[Row]) -> None:
+    files = [row.file for row in walk]
+    assert 3 <= len(files) <= MAX_FILES
+    assert len(set(files)) == len(files), "each file of the walk is opened once"
+    assert all(row.calls for row in walk)
+
+
+@pytest.mark.parametrize("walk", walks(), ids=["direct", "two-phase"])
+def test_each_file_of_the_walk_calls_the_next(walk: list[Row]) -> None:
+    assert not gaps([(row, functions_in(row.file)) for row in walk])
+
+
+def test_the_walk_begins_in_python_and_ends_in_the_system() -> None:
+    direct, two_phase = walks()
+    assert direct[0].file.endswith(".py")
+    assert {row.file for row in direct[-2:] + two_phase[-1:] if "::pread(" in row.calls} == {
+        "src/store/posix/posix_store.cpp"
+    }
+    assert two_phase[0].file in [row.file for row in direct]
+
+
+WALK = [
+    Row("a.py", "File.read", ["second()"]),
+    Row("b.cpp", "Store::second", ["task()"]),
+    Row("c.cpp", "last", ["pread("]),
+]
+FUNCTIONS: list[Functions] = [
+    {"read": "def read(): helper()", "helper": "def helper(): second(); last()", "spare": "def spare(): second()"},
+    {"second": "void Store::second() { task(); }"},
+    {"last": "void last() { pread(); }"},
+]
+
+
+@pytest.mark.parametrize(
+    ("row", "changed", "gap"),
+    [
+        (0, {}, None),
+        (0, {"helper": "def helper(): last()"}, "File.read in a.py does not call second()"),
+        (0, {"read": "def read(): pass"}, "File.read in a.py does not call second()"),
+        (0, {"helper": "def helper(): second()"}, "no file before c.cpp uses last"),
+        (1, {"second": "void Store::second() {}"}, "Store::second in b.cpp does not call task()"),
+        (2, {"last": ""}, "last in c.cpp does not call pread("),
+    ],
+)
+def test_planted_gaps_are_found(row: int, changed: Functions, gap: str | None) -> None:
+    functions = [{**known, **(changed if row == number else {})} for number, known in enumerate(FUNCTIONS)]
+    found = gaps(list(zip(WALK, functions, strict=True)))
+    assert gap in found if gap else not found
 
 
 def test_named_paths_exist() -> None:
