@@ -59,7 +59,7 @@ class DirectPart {
     plan::for_each_direct_nest(access_.plan, array_.rank, array_.steps, [&](plan::Nest& nest) {
       if (auto rows = plan::find_scattered_rows(nest, access_.plan)) return move_rows(*rows);
       const std::int64_t run = plan::take_run(nest, access_.plan.element_bytes());
-      plan::for_each_step(nest, [&](std::int64_t file, std::int64_t position) {
+      plan::for_each_iteration(nest, [&](std::int64_t file, std::int64_t position) {
         batch_.push_back({access_.data_offset + file, array_.data + position, run});
         if (batch_.size() == plan::kBatch) submit_batch();
       });

@@ -30,10 +30,10 @@ NodeExchange::NodeExchange(const Access& access)
   if (!access.transport.nodes_apart() || access.plan.each_node()) return;
   steps_ = access.plan.windows();
   if (!access.arrays.empty()) mine_.emplace_back(access.plan, access.arrays[0].rank);
-  const auto bytes =
-      static_cast<std::size_t>(access.plan.window() * access.plan.most_positions() * access.plan.element_bytes());
-  outgoing_.allocate(access.plan.in_flight(), bytes);
-  incoming_.allocate(access.plan.in_flight(), bytes);
+  const auto bytes = static_cast<std::size_t>(access.plan.window_elements() * access.plan.owners().max_positions() *
+                                              access.plan.element_bytes());
+  outgoing_.allocate(access.plan.staging().in_flight(), bytes);
+  incoming_.allocate(access.plan.staging().in_flight(), bytes);
 }
 
 NodeExchange::Peer NodeExchange::peer(int worker, std::int64_t elements, bool behind) const {
@@ -47,7 +47,7 @@ std::size_t NodeExchange::bytes(const Peer& peer) const {
 }
 
 NodeExchange::Range NodeExchange::window_of(int worker, std::int64_t step) const {
-  return access_.plan.window(access_.plan.reader_at(worker), step);
+  return access_.plan.window(access_.plan.reader_ranks().reader_at(worker), step);
 }
 
 bool NodeExchange::elsewhere(std::int64_t worker) const {
@@ -58,7 +58,7 @@ std::vector<NodeExchange::Peer> NodeExchange::owners_of_my_window(std::int64_t s
   const Range range = window_of(access_.transport.rank(), step);
   std::vector<Peer> result;
   if (range.empty()) return result;
-  for (const plan::RankPart& part : access_.plan.parts(range))
+  for (const plan::RankPart& part : access_.plan.owners().parts(range))
     if (elsewhere(part.rank)) result.push_back(peer(static_cast<int>(part.rank), part.elements, behind));
   return result;
 }

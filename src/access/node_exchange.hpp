@@ -16,7 +16,7 @@ namespace plait::access {
 /// Messages of all workers have one order: by steps, and in a step by rounds, in round d of which each worker sends to
 /// the worker d behind it and receives from the one d before it (the pairwise exchange of Bordawekar 1993, figure 16,
 /// for any number of workers); pairs that have nothing in common are skipped.  A worker starts its sends in this order
-/// and its receives in this order, neither waiting for the other, AccessPlan::in_flight() each way at a time.  So nobody
+/// and its receives in this order, neither waiting for the other, Staging::in_flight() each way at a time.  So nobody
 /// is flooded, links carry both ways at once, and of all messages the first one that has not come can always go on.
 /// pre     Where nodes are apart each worker holds the one rank of its own number.
 class NodeExchange {
@@ -41,7 +41,7 @@ class NodeExchange {
   bool done() const { return sends_.step == steps_ && receives_.step == steps_ && !under_way(); }
 
  private:
-  using Range = plan::AccessPlan::Range;
+  using Range = plan::PositionRange;
   /// A worker on another node, by its distance in the schedule.
   struct Peer {
     std::int64_t distance = 0;

@@ -20,27 +20,26 @@ class WindowCopier {
   WindowCopier(const plan::AccessPlan& plan, std::int64_t rank);
 
   /// The window holds all elements of the range, in order of their positions.
-  void window_to_array(plan::AccessPlan::Range range, const std::byte* window, const copy::LocalArray& array) const;
-  void array_to_window(plan::AccessPlan::Range range, const copy::LocalArray& array, std::byte* window) const;
+  void window_to_array(plan::PositionRange range, const std::byte* window, const copy::LocalArray& array) const;
+  void array_to_window(plan::PositionRange range, const copy::LocalArray& array, std::byte* window) const;
 
   /// A packed message holds the rank's elements of the range alone, in one order that only these four functions know.
   /// Each returns the bytes of the message.
-  std::int64_t pack_from_window(plan::AccessPlan::Range range, const std::byte* window, std::byte* packed) const;
-  std::int64_t unpack_to_array(plan::AccessPlan::Range range, const std::byte* packed,
-                               const copy::LocalArray& array) const;
-  std::int64_t pack_from_array(plan::AccessPlan::Range range, const copy::LocalArray& array, std::byte* packed) const;
-  std::int64_t unpack_to_window(plan::AccessPlan::Range range, const std::byte* packed, std::byte* window) const;
+  std::int64_t pack_from_window(plan::PositionRange range, const std::byte* window, std::byte* packed) const;
+  std::int64_t unpack_to_array(plan::PositionRange range, const std::byte* packed, const copy::LocalArray& array) const;
+  std::int64_t pack_from_array(plan::PositionRange range, const copy::LocalArray& array, std::byte* packed) const;
+  std::int64_t unpack_to_window(plan::PositionRange range, const std::byte* packed, std::byte* window) const;
 
   const std::vector<plan::Holding>& holdings() const { return holdings_; }
 
  private:
   template <typename Visit>
-  void for_each_product(plan::AccessPlan::Range range, const Extents& array_steps, Visit&& visit) const;
+  void for_each_product(plan::PositionRange range, const Extents& array_strides, Visit&& visit) const;
 
   const plan::AccessPlan& plan_;
   std::vector<plan::Holding> holdings_;
-  Extents window_steps_;  // bytes, one for each section dimension
-  Extents no_steps_;
+  Extents window_strides_;  // bytes, one for each section dimension
+  Extents no_strides_;
   copy::Landing array_landing_ = copy::Landing::kCaches;
 };
 

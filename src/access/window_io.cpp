@@ -10,7 +10,7 @@ namespace plait::access {
 namespace {
 
 using plan::FileRun;
-using Range = plan::AccessPlan::Range;
+using Range = plan::PositionRange;
 
 }  // namespace
 

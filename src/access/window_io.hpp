@@ -18,20 +18,20 @@ class WindowIo {
       : plan_(plan), store_(store), data_offset_(data_offset), sieve_(static_cast<std::size_t>(plan.sieve_bytes())) {}
 
   /// Tells the store which range will be wanted next, so that its disk can begin.
-  void start_read(plan::AccessPlan::Range range, std::byte* window);
+  void start_read(plan::PositionRange range, std::byte* window);
   /// Completes the started read.
   void finish_read();
-  void write(plan::AccessPlan::Range range, const std::byte* window);
+  void write(plan::PositionRange range, const std::byte* window);
 
  private:
-  void read_in_batches(plan::AccessPlan::Range range, std::byte* window);
-  void read_by_sieve(plan::AccessPlan::Range range, std::byte* window);
+  void read_in_batches(plan::PositionRange range, std::byte* window);
+  void read_by_sieve(plan::PositionRange range, std::byte* window);
 
   const plan::AccessPlan& plan_;
   store::Store& store_;
   std::int64_t data_offset_;
   std::unique_ptr<store::Pending> pending_;
-  plan::AccessPlan::Range range_;
+  plan::PositionRange range_;
   std::byte* window_ = nullptr;
   std::vector<std::byte> sieve_;
 };

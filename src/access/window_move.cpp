@@ -26,7 +26,7 @@ WindowMove::WindowMove(const Access& access)
       plan_(access_.plan),
       transport_(access_.transport),
       sharers_(access_.sees_all_arrays ? 1 : transport_.node_size()),
-      slot_bytes_(plan_.window() * plan_.element_bytes()),
+      slot_bytes_(plan_.window_elements() * plan_.element_bytes()),
       served_(served_peers()),
       progress_(static_cast<std::size_t>(transport_.node_size())) {
   for (const copy::LocalArray& array : access_.arrays) copiers_.emplace_back(plan_, array.rank);
@@ -35,24 +35,26 @@ WindowMove::WindowMove(const Access& access)
     std::int64_t steps = plan_.windows();
     while (steps > 0 && range_of(i, steps - 1).empty()) --steps;
     progress(i).steps = steps;
-    if (plan_.each_node()) wanting_.push_back(plan_.holdings(transport_.worker_on_node(i)));
+    if (plan_.each_node()) wanting_.push_back(plan_.owners().holdings(transport_.worker_on_node(i)));
   }
 }
 
 /// Where each node reads for itself, its first workers are the readers, as many on each node.
 std::int64_t WindowMove::reader_of(int peer) const {
   return plan_.each_node() ? std::min<std::int64_t>(peer, plan_.readers())
-                           : plan_.reader_at(transport_.worker_on_node(peer));
+                           : plan_.reader_ranks().reader_at(transport_.worker_on_node(peer));
 }
 
 int WindowMove::served_peers() const {
   if (plan_.each_node()) return transport_.node_size();
   if (reader_of(me()) == plan_.readers()) return 0;
-  return plan_.moves_alone() ? 1 : transport_.node_size();
+  return plan_.shares().moves_alone() ? 1 : transport_.node_size();
 }
 
 bool WindowMove::wanted(Range range) const {
-  const auto owns_some = [&](const plan::Holding& one) { return plan_.next_owned(one.sets, range.begin) < range.end; };
+  const auto owns_some = [&](const plan::Holding& one) {
+    return plan_.owners().next_owned(one.sets, range.begin) < range.end;
+  };
   return !plan_.each_node() || std::ranges::any_of(wanting_, [&](const std::vector<plan::Holding>& own) {
     return std::ranges::any_of(own, owns_some);
   });

@@ -30,7 +30,7 @@ class WindowMove : public Move {
   void run() final;
 
  protected:
-  using Range = plan::AccessPlan::Range;
+  using Range = plan::PositionRange;
 
   explicit WindowMove(const Access& access);
 

@@ -4,7 +4,7 @@
 #include "base/errors.hpp"
 #include "base/text.hpp"
 #include "container/npy/header.hpp"
-#include "plan/access/chunks.hpp"
+#include "plan/section/chunks.hpp"
 
 namespace plait::container {
 

@@ -13,7 +13,7 @@
 
 namespace plait::container {
 
-/// An array, and where it lies: from an offset on, as a whole or chunk by chunk, as plan/access/chunks.hpp says.
+/// An array, and where it lies: from an offset on, as a whole or chunk by chunk, as plan/section/chunks.hpp says.
 struct Content : ArrayDescription {
   std::int64_t data_offset = 0;
   /// Whether a part of a chunk costs as much as all of it, because it is compressed as a whole.

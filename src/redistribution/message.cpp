@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "copy/strided_copy.hpp"
-#include "plan/access/section.hpp"
 #include "plan/conversion/partners.hpp"
+#include "plan/section/section.hpp"
 #include "redistribution/families.hpp"
 
 namespace plait::redistribution {

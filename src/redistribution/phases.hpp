@@ -7,8 +7,8 @@
 
 #include "collective/first_error.hpp"
 #include "copy/local_array.hpp"
-#include "plan/access/access.hpp"
-#include "plan/access/section_products.hpp"
+#include "plan/access/staging.hpp"
+#include "plan/section/section_products.hpp"
 #include "redistribution/message.hpp"
 #include "transport/gates.hpp"
 #include "transport/transport.hpp"

@@ -10,7 +10,7 @@
 
 #include "collective/agree.hpp"
 #include "copy/local_array.hpp"
-#include "plan/access/section_products.hpp"
+#include "plan/section/section_products.hpp"
 #include "redistribution/gather.hpp"
 #include "redistribution/pairwise.hpp"
 #include "redistribution/phases.hpp"

@@ -37,7 +37,6 @@ KNOWN_METHODS = {
     "plait::Layout": 41,
     "plait::SharedFile::Impl": 42,
     "plait::access::WindowMove": 31,
-    "plait::plan::AccessPlan": 59,
     "plait::simulation::BufferCache": 35,
     "plait::simulation::Rank": 33,
     "plait::transport::native::ActiveEnd": 39,

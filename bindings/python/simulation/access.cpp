@@ -10,6 +10,7 @@
 #include "bind.hpp"
 #include "module.hpp"
 #include "plait/layout.hpp"
+#include "plan/access/explain_access.hpp"
 #include "simulation/access/simulated_access.hpp"
 #include "simulation_values.hpp"
 #include "string.hpp"
@@ -117,7 +118,7 @@ nb::dict run(const Layout& layout, const nb::dict& given, const nb::dict& machin
   std::string explained;
   {
     const Unlocked unlocked;
-    explained = plan_on(asked, settings).explain(store);
+    explained = plan::explain(plan_on(asked, settings), store);
     outcome = simulate_access(asked, settings, [&](double share) {
       const nb::gil_scoped_acquire locked;
       if (PyErr_CheckSignals() != 0) nb::raise_python_error();

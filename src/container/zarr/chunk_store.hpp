@@ -1,4 +1,4 @@
-/// The chunks of an array as one store, in the order of plan/access/chunks.hpp.
+/// The chunks of an array as one store, in the order of plan/section/chunks.hpp.
 #pragma once
 
 #include <cstddef>

@@ -45,6 +45,7 @@
 #include "core/file/impl.hpp"
 #include "core/file/recorded.hpp"
 #include "core/redistribution/apart.hpp"
+#include "plan/access/explain_access.hpp"
 #include "transport/thread/team.hpp"
 
 namespace plait {
@@ -318,8 +319,8 @@ std::string File::Impl::explain(const AccessRequest& request) const {
   const bool remembers = comm.alone() || plans_.is_valid_after(core::transport_of(comm).failures());
   const core::PlannedAccess* const planned = remembers ? plans_.kept(array, request, workers) : nullptr;
   const std::string& path = context_.path();
-  std::string text = planned != nullptr ? planned->next().explain(path) + planned->explain()
-                                        : core::make_plan(array, request, workers).explain(path);
+  std::string text = planned != nullptr ? plan::explain(planned->next(), path) + planned->explain()
+                                        : plan::explain(core::make_plan(array, request, workers), path);
   if (const std::string store = storage_.store()->description(); !store.empty()) text += "store      " + store + '\n';
   return text;
 }

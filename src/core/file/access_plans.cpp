@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "plan/access/planner.hpp"
+#include "plan/access/prediction.hpp"
 
 namespace plait::core {
 
@@ -28,11 +30,10 @@ plan::AccessPlan make_plan(const SelectedArray& array, const AccessRequest& requ
     options.readers = std::min<std::int64_t>(options.readers, workers.number);
   }
   options.fill_halo = request.action == Action::kFill;
-  return {array.section(request.region),
-          request.layout,
-          {array.type.element_bytes, array.data_offset, workers.number, workers.nodes_apart, request.writes(),
-           workers.nodes, workers.threads, strides_of(request, workers)},
-          options};
+  return plan::plan_access(array.section(request.region), request.layout,
+                           {array.type.element_bytes, array.data_offset, workers.number, workers.nodes_apart,
+                            request.writes(), workers.nodes, workers.threads, strides_of(request, workers)},
+                           options);
 }
 
 PlannedAccess::PlannedAccess(const SelectedArray& array, const AccessRequest& request, const Workers& workers,
@@ -48,25 +49,25 @@ PlannedAccess::PlannedAccess(const SelectedArray& array, const AccessRequest& re
   const Strategy mine = modelled.strategy();
   const bool each_node = modelled.each_node();
   ways_.push_back({mine, 0, each_node, {}, std::move(words)});
-  if (modelled.is_open()) {
-    std::vector<double> predicted{modelled.predicted_seconds(mine)};
+  if (plan::has_alternatives(modelled)) {
+    std::vector<double> predicted{plan::predicted_seconds(modelled, mine)};
     const auto add = [&](Way way, double seconds) {
       predicted.push_back(seconds);
       ways_.push_back(std::move(way));
     };
     if (mine != Strategy::kDirect)
-      add({Strategy::kDirect, 0, false, {}, {}}, modelled.predicted_seconds(Strategy::kDirect));
+      add({Strategy::kDirect, 0, false, {}, {}}, plan::predicted_seconds(modelled, Strategy::kDirect));
     if (mine == Strategy::kDirect || each_node)
-      add({Strategy::kTwoPhase, 0, false, {}, {}}, modelled.predicted_seconds_by(modelled.most_readers()));
-    if (!each_node && modelled.may_read_in_each_node())
-      add({Strategy::kTwoPhase, 0, true, {}, {}}, modelled.predicted_seconds_in_each_node());
+      add({Strategy::kTwoPhase, 0, false, {}, {}}, plan::predicted_seconds_by(modelled, modelled.max_readers()));
+    if (!each_node && plan::can_read_in_each_node(modelled))
+      add({Strategy::kTwoPhase, 0, true, {}, {}}, plan::predicted_seconds_in_each_node(modelled));
     std::int64_t before = 0;
-    for (const std::int64_t readers : {std::int64_t{1}, std::int64_t{workers.number / 2}, modelled.most_readers()}) {
+    for (const std::int64_t readers : {std::int64_t{1}, std::int64_t{workers.number / 2}, modelled.max_readers()}) {
       const bool another = readers < modelled.readers() || (request.writes() && readers > modelled.readers());
       if (array.options.readers != 0 || workers.threads || !another) continue;
-      if (readers <= before || readers > modelled.most_readers()) continue;
+      if (readers <= before || readers > modelled.max_readers()) continue;
       before = readers;
-      add({Strategy::kTwoPhase, readers, false, {}, {}}, modelled.predicted_seconds_by(readers));
+      add({Strategy::kTwoPhase, readers, false, {}, {}}, plan::predicted_seconds_by(modelled, readers));
     }
     choice_.emplace(predicted);
   }

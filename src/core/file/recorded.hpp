@@ -10,7 +10,7 @@
 #include "plait/error.hpp"
 #include "plait/layout.hpp"
 #include "plait/region.hpp"
-#include "plan/access/section.hpp"
+#include "plan/section/section.hpp"
 
 namespace plait::core {
 

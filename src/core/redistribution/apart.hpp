@@ -6,7 +6,7 @@
 
 #include "copy/local_array.hpp"
 #include "plait/layout.hpp"
-#include "plan/access/section_products.hpp"
+#include "plan/section/section_products.hpp"
 
 namespace plait::core {
 

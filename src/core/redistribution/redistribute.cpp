@@ -15,8 +15,8 @@
 #include "core/comm/local_arrays.hpp"
 #include "core/comm/worker.hpp"
 #include "core/redistribution/apart.hpp"
-#include "plan/access/section_products.hpp"
 #include "plan/conversion/partners.hpp"
+#include "plan/section/section_products.hpp"
 #include "redistribution/redistribute.hpp"
 
 namespace plait {

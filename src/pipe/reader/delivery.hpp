@@ -15,8 +15,8 @@
 #include "pipe/description.hpp"
 #include "pipe/reader/partners.hpp"
 #include "plait/region.hpp"
-#include "plan/access/access.hpp"
-#include "plan/access/region_pairs.hpp"
+#include "plan/access/costs.hpp"
+#include "plan/section/region_pairs.hpp"
 #include "redistribution/gather.hpp"
 #include "redistribution/message.hpp"
 

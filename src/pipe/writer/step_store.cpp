@@ -6,8 +6,8 @@
 
 #include "base/errors.hpp"
 #include "copy/strided_copy.hpp"
-#include "plan/access/region_pairs.hpp"
 #include "plan/conversion/partners.hpp"
+#include "plan/section/region_pairs.hpp"
 
 namespace plait::pipe {
 

@@ -1,74 +1,91 @@
+#include "plan/access/explain_access.hpp"
+
 #include <algorithm>
 
 #include "base/text.hpp"
-#include "plan/access/access.hpp"
+#include "plan/access/prediction.hpp"
 #include "plan/access/run_counter.hpp"
 
 namespace plait::plan {
 
-const char* to_string(Strategy strategy) {
-  switch (strategy) {
-    case Strategy::kDirect: return "direct";
-    case Strategy::kTwoPhase: return "two-phase";
-    case Strategy::kAutomatic: break;
-  }
-  return "automatic";
-}
-
 namespace {
+
+using base::append_parts;
+using base::bytes_text;
+using base::time_text;
 
 std::string count_text(std::int64_t count, const char* noun) {
   return base::text(count, ' ', noun, count == 1 ? "" : "s");
 }
 
+std::string predicted_text(const AccessPlan& plan, Strategy strategy) {
+  return time_text(predicted_seconds(plan, strategy));
+}
+
+/// Describes the strategy, and the reason for it.
+void append_strategy(const AccessPlan& plan, std::string& out) {
+  const AccessOptions& options = plan.options();
+  const Strategy strategy = plan.strategy();
+  append_parts(out, "strategy   ", to_string(strategy));
+  if (options.as_measured && options.readers > 0) append_parts(out, " by ", options.readers);
+  if (plan.each_node()) append_parts(out, " in each node");
+  if (options.strategy == Strategy::kAutomatic && plan.section().chunks) {
+    append_parts(out, ", as chunks need, predicted ", predicted_text(plan, strategy));
+  } else if (options.strategy == Strategy::kAutomatic && reads_from_disk(plan)) {
+    append_parts(out, ", as the file was not cached when it was opened");
+  } else if (options.strategy == Strategy::kAutomatic) {
+    const Strategy other = strategy == Strategy::kDirect ? Strategy::kTwoPhase : Strategy::kDirect;
+    append_parts(out, ", predicted ", predicted_text(plan, strategy), "; ", to_string(other), " would take ",
+                 predicted_text(plan, other));
+  } else {
+    append_parts(out, options.as_measured ? ", as measured, predicted " : ", as asked, predicted ",
+                 predicted_text(plan, strategy));
+  }
+}
+
+/// Describes the readers or writers and their windows, the chunks, and the exchange.
+void append_two_phase(const AccessPlan& plan, std::string& out) {
+  const AccessTask& task = plan.task();
+  const Section& section = plan.section();
+  const std::int64_t bytes = plan.element_bytes();
+  const std::int64_t nodes = plan.reader_ranks().nodes();
+  append_parts(out, task.write ? "writers    " : "readers    ", plan.readers(), " of ", task.workers,
+               plan.each_node() ? base::text(" in each of ", task.nodes->size(), " nodes")
+               : nodes > 1      ? base::text(" on ", nodes, " nodes")
+                                : "",
+               ", ", bytes_text(std::min(plan.shares().share_elements(), section.elements) * bytes), " each in ",
+               count_text(plan.windows(), "window"), " of at most ", bytes_text(plan.window_elements() * bytes), ", ",
+               count_text(requests(plan, plan.strategy()), "request"), '\n');
+  if (section.chunks)
+    append_parts(out, "chunks     ", section.chunks->count(), " of ", bytes_text(section.chunks->room() * bytes),
+                 ", each touched by one rank\n");
+  append_parts(out, "exchange   at most ", count_text(RunCounter(plan, largest_rank(plan.layout())).in_window(), "run"),
+               " a rank, ",
+               plan.each_node() ? "through shared windows of each node, which reads for itself all that its ranks want"
+               : task.nodes_apart ? "through shared windows inside a node and packed messages between nodes"
+               : task.workers > 1 ? "through windows that all see, without messages"
+                                  : "inside the process",
+               '\n');
+}
+
 }  // namespace
 
-std::string AccessPlan::explain(const std::string& store_name) const {
-  using base::bytes_text;
-  using base::time_text;
+std::string explain(const AccessPlan& plan, const std::string& store_name) {
+  const bool write = plan.task().write;
   std::string out;
-  const auto add = [&](const auto&... parts) { base::append_parts(out, parts...); };
-  add(write_ ? "write      " : "read       ", to_string(layout_), write_ ? " into " : " from ", store_name, ", ",
-      section_.elements, " elements of ", bytes_text(element_bytes_), '\n');
-  add("strategy   ", to_string(strategy_));
-  if (options_.as_measured && options_.readers > 0) add(" by ", options_.readers);
-  if (each_node_) add(" in each node");
-  if (options_.strategy == Strategy::kAutomatic && section_.chunks) {
-    add(", as chunks need, predicted ", time_text(predicted_seconds(strategy_)));
-  } else if (options_.strategy == Strategy::kAutomatic && reads_from_disk()) {
-    add(", as the file was not cached when it was opened");
-  } else if (options_.strategy == Strategy::kAutomatic) {
-    const Strategy other = strategy_ == Strategy::kDirect ? Strategy::kTwoPhase : Strategy::kDirect;
-    add(", predicted ", time_text(predicted_seconds(strategy_)), "; ", to_string(other), " would take ",
-        time_text(predicted_seconds(other)));
+  append_parts(out, write ? "write      " : "read       ", to_string(plan.layout()), write ? " into " : " from ",
+               store_name, ", ", plan.section().elements, " elements of ", bytes_text(plan.element_bytes()), '\n');
+  append_strategy(plan, out);
+  const std::string& source = plan.costs().source;
+  append_parts(out, "\nconstants  ", source.empty() ? "built in" : base::text("of ", source), '\n');
+  if (plan.strategy() == Strategy::kDirect) {
+    append_parts(out, "requests   at most ", requests(plan, plan.strategy()), " a rank, each straight ",
+                 write ? "from" : "into", " its array\n");
   } else {
-    add(options_.as_measured ? ", as measured, predicted " : ", as asked, predicted ",
-        time_text(predicted_seconds(strategy_)));
+    append_two_phase(plan, out);
   }
-  add("\nconstants  ", model_.source.empty() ? "built in" : base::text("of ", model_.source), '\n');
-  if (strategy_ == Strategy::kDirect) {
-    add("requests   at most ", requests(strategy_), " a rank, each straight ", write_ ? "from" : "into",
-        " its array\n");
-  } else {
-    add(write_ ? "writers    " : "readers    ", readers_, " of ", workers_,
-        each_node_            ? base::text(" in each of ", nodes_->size(), " nodes")
-        : spread_.nodes() > 1 ? base::text(" on ", spread_.nodes(), " nodes")
-                              : "",
-        ", ", bytes_text(std::min(share_, section_.elements) * element_bytes_), " each in ",
-        count_text(windows_, "window"), " of at most ", bytes_text(window_ * element_bytes_), ", ",
-        count_text(requests(strategy_), "request"), '\n');
-    if (section_.chunks)
-      add("chunks     ", section_.chunks->count(), " of ", bytes_text(section_.chunks->room() * element_bytes_),
-          ", each touched by one rank\n");
-    add("exchange   at most ", count_text(RunCounter(*this, largest_rank()).in_window(), "run"), " a rank, ",
-        each_node_     ? "through shared windows of each node, which reads for itself all that its ranks want"
-        : nodes_apart_ ? "through shared windows inside a node and packed messages between nodes"
-        : workers_ > 1 ? "through windows that all see, without messages"
-                       : "inside the process",
-        '\n');
-  }
-  add("memory     ", bytes_text(staging_bytes()), " of staging a rank, of ",
-      bytes_text(options_.memory_bytes == 0 ? kDefaultMemory : options_.memory_bytes), " allowed\n");
+  append_parts(out, "memory     ", bytes_text(plan.staging_bytes()), " of staging a rank, of ",
+               bytes_text(plan.staging().memory_bytes()), " allowed\n");
   return out;
 }
 

@@ -1,4 +1,4 @@
-/// What an access asks a store for: the stretches of the file, in the order and the batches in which they are asked for.
+/// The requests of an access to a store: the stretches of the file, in their order and batches.
 #pragma once
 
 #include <algorithm>
@@ -19,9 +19,9 @@ inline constexpr std::size_t kBatch = 1024;
 /// Calls `visit(group)` for each group of runs of a range that one read covers: short ones near each other.  The group
 /// is a std::span<const FileRun>.
 template <typename Visit>
-void for_each_cover(const AccessPlan& plan, AccessPlan::Range range, Visit&& visit) {
+void for_each_cover(const AccessPlan& plan, PositionRange range, Visit&& visit) {
   const std::int64_t bytes = plan.element_bytes();
-  // What lies between two chunks may be other ranks' chunks.
+  // Bytes between two chunks may be other ranks' chunks.
   const std::int64_t chunk = plan.section().chunks ? plan.section().chunks->room() : 0;
   const std::int64_t most = plan.sieve_bytes();
   std::vector<FileRun> group;
@@ -41,9 +41,9 @@ void for_each_cover(const AccessPlan& plan, AccessPlan::Range range, Visit&& vis
   visit_group();
 }
 
-/// Calls visit(position on side a, position on side b) for each step of a nest, ascending on side a.
+/// Calls visit(position on side a, position on side b) for each iteration of a nest, ascending on side a.
 template <typename Visit>
-void for_each_step(Nest& nest, Visit&& visit) {
+void for_each_iteration(Nest& nest, Visit&& visit) {
   std::sort(nest.loops.begin(), nest.loops.end(),
             [](const NestLoop& a, const NestLoop& b) { return a.a_step > b.a_step; });
   std::vector<std::int64_t> index(nest.loops.size(), 0);
@@ -67,22 +67,22 @@ void for_each_step(Nest& nest, Visit&& visit) {
 
 /// Calls `visit(Nest&)` for each product of pieces that a rank reads or writes directly; `visit` may change the nest.
 /// Side a is the file from the beginning of its array, side b the local array, both in bytes.
-/// steps  Of the local array, in bytes, one for each dimension of the layout.
+/// strides  Of the local array, in bytes, one for each dimension of the layout.
 template <typename Visit>
-void for_each_direct_nest(const AccessPlan& plan, std::int64_t rank, const Extents& steps, Visit&& visit) {
+void for_each_direct_nest(const AccessPlan& plan, std::int64_t rank, const Extents& strides, Visit&& visit) {
   const Section& section = plan.section();
   const std::int64_t base = section.origin * plan.element_bytes();
-  const Extents array_strides = plan.local_strides(steps);
-  for (const Holding& own : plan.holdings(rank)) {
+  const Extents array_strides = plan.owners().local_strides(strides);
+  for (const Holding& holding : plan.owners().holdings(rank)) {
     std::vector<Pieces> pieces;
-    Extents file_steps;
+    Extents file_strides;
     std::int64_t first_position = 0;
-    for (std::size_t d = 0; d < own.sets.size(); ++d) {
-      pieces.push_back(intersect(IndexSet::range(0, section.shape[d]), own.sets[d]));
-      file_steps.push_back(section.steps[d] * plan.element_bytes());
-      first_position += own.positions[d] * array_strides[d];
+    for (std::size_t d = 0; d < holding.sets.size(); ++d) {
+      pieces.push_back(intersect(IndexSet::range(0, section.shape[d]), holding.sets[d]));
+      file_strides.push_back(section.strides[d] * plan.element_bytes());
+      first_position += holding.positions[d] * array_strides[d];
     }
-    for_each_nest(pieces, file_steps, array_strides, [&](Nest& nest) {
+    for_each_nest(pieces, file_strides, array_strides, [&](Nest& nest) {
       nest.a += base;
       nest.b += first_position;
       visit(nest);

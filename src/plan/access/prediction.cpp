@@ -1,16 +1,40 @@
-// What an access is predicted to take.
+// Predicted times of an access.
+//
+// The time of a strategy is that of the rank with the largest part: its requests of the store, the bytes between store
+// and memory, its copies between windows and arrays, and, in two phases, its waits for the other ranks, one for each
+// window.
+//
+// Example: 4 ranks of one node read 1000x1000 doubles in rows, `(block, *) onto (4)`, with the built-in constants.
+// Direct access is one request of 0.5 us and 2 MB into the array at 6 GB/s: 0.33 ms.  Two-phase access reads as many
+// bytes into windows, and copies them to the arrays at 15 GB/s: about 0.13 ms more, besides 9 us of waits for 2
+// windows.
+
+#include "plan/access/prediction.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 #include "base/checked.hpp"
 #include "layout/owner_map.hpp"
-#include "plan/access/access.hpp"
 #include "plan/access/run_counter.hpp"
 
 namespace plait::plan {
 
 namespace {
+
+/// Windows speed up reading from a disk for so many bytes or more: a disk waits less for requests of whole windows than
+/// for those of runs, and the model knows of no disk.
+constexpr std::int64_t kMinFromDisk = std::int64_t{16} << 20;
+/// A local array of no more bytes is in the caches if it is read again and again: then windows in the caches save
+/// nothing.  A larger one is read from memory when it is written to a file.
+constexpr double kCachedBytes = 8 << 20;
+/// Requests of fewer bytes cost file systems on other nodes more by their number than by their bytes.
+constexpr std::int64_t kShortRun = 16 << 10;
+/// A writer that finds the lock of its file held sleeps, and this is the time to wake it.
+constexpr double kWakingSeconds = 20e-6;
+/// More writers are chosen if they take this part of the time of fewer ones at most: the time of several depends more
+/// on how near to each other the cores are.
+constexpr double kMoreWriters = 0.9;
 
 std::int64_t coordinate_of_longest(const layout::OwnerMap& owner_map) {
   const auto* blocks = dynamic_cast<const layout::BlockOwnerMap*>(&owner_map);
@@ -22,57 +46,120 @@ std::int64_t coordinate_of_longest(const layout::OwnerMap& owner_map) {
   return coordinate;
 }
 
+std::int64_t elements(const AccessPlan& plan) { return plan.section().elements; }
+
+std::int64_t section_bytes(const AccessPlan& plan) { return elements(plan) * plan.element_bytes(); }
+
+/// Returns the bytes of a rank's local array.
+std::int64_t array_bytes(const AccessPlan& plan, std::int64_t rank) {
+  return plan.layout().local_elements(rank) * plan.element_bytes();
+}
+
+/// Returns the time of one request of the store, without its bytes.
+double request_seconds(const AccessPlan& plan) {
+  return plan.task().write ? plan.costs().write_request_seconds : plan.costs().request_seconds;
+}
+
+/// Returns the requests of a reader of a share: one for each window, or for each run that is contiguous in the file.
+std::int64_t requests_of_share(const AccessPlan& plan, std::int64_t share, std::int64_t windows) {
+  const std::int64_t run = std::max<std::int64_t>(plan.section().contiguous_elements(), 1);
+  return std::max(windows, base::ceil_divide(share, run));
+}
+
+/// Returns the shortest time of the messages between nodes: that of the bytes that leave a node, on its link.
+double exchange_seconds(const AccessPlan& plan) {
+  const WindowSample& sample = plan.sample();
+  if (sample.elements == 0) return 0;
+  const double bytes = static_cast<double>(section_bytes(plan)) / static_cast<double>(plan.task().nodes->size());
+  return bytes * static_cast<double>(sample.on_other_nodes) / static_cast<double>(sample.elements) /
+         plan.costs().network_bytes_per_second;
+}
+
+bool reads_short_runs(const AccessPlan& plan) {
+  const std::int64_t bytes = array_bytes(plan, largest_rank(plan.layout()));
+  return !plan.task().write && bytes / std::max<std::int64_t>(requests(plan, Strategy::kDirect), 1) < kShortRun;
+}
+
+/// Returns the time that a worker copies between windows and the local arrays of its ranks.
+double copy_seconds(const AccessPlan& plan) {
+  const CostModel& costs = plan.costs();
+  const AccessTask& task = plan.task();
+  const std::int64_t rank = largest_rank(plan.layout());
+  // Threads copy for all ranks whatever is in the windows that they take.
+  const std::int64_t ranks = plan.layout().size();
+  const double hosted = task.threads ? static_cast<double>(ranks) / static_cast<double>(task.workers)
+                                     : static_cast<double>(base::ceil_divide(ranks, task.workers));
+  const auto array = static_cast<double>(array_bytes(plan, rank));
+  const double rate = task.write && array > kCachedBytes
+                          ? std::min(costs.copy_bytes_per_second, costs.store_bytes_per_second)
+                          : costs.copy_bytes_per_second;
+  return hosted * (static_cast<double>(RunCounter(plan, rank).in_window()) * costs.run_seconds + array / rate);
+}
+
+double two_phase_seconds(const AccessPlan& plan, std::int64_t readers, std::int64_t share, std::int64_t windows) {
+  const CostModel& costs = plan.costs();
+  const AccessTask& task = plan.task();
+  const double copying = copy_seconds(plan);
+  const auto touched = static_cast<double>(requests_of_share(plan, share, windows));
+  const double waiting = task.workers > 1 ? static_cast<double>(windows + 1) * costs.step_seconds : 0;
+  const bool queue = writes_queue(plan);
+  // If other ranks do not read, a reader has more of the memory and the cores that all share: measured, half of theirs.
+  const std::int64_t least = task.write ? share : std::min(share, base::ceil_divide(elements(plan), task.workers));
+  const double moved = queue ? static_cast<double>(elements(plan)) : static_cast<double>(share + least) / 2;
+  const double moving = moved * static_cast<double>(plan.element_bytes()) / costs.window_bytes_per_second;
+  if (!queue) return touched * request_seconds(plan) + moving + copying + waiting;
+  if (readers == 1) return touched * costs.request_seconds + moving + copying + waiting;
+  // While one of them writes, the others fill the next windows.
+  const double first = copying / static_cast<double>(std::max<std::int64_t>(windows, 1));
+  return touched * (costs.write_request_seconds + kWakingSeconds) + moving + first + waiting;
+}
+
+/// Returns the time of two-phase access by another number of readers than the plan's, without messages between nodes.
+double two_phase_seconds_by(const AccessPlan& plan, std::int64_t readers) {
+  const std::int64_t share = base::ceil_divide(elements(plan), readers);
+  return two_phase_seconds(plan, readers, share, base::ceil_divide(share, plan.window_elements()));
+}
+
 }  // namespace
 
-std::int64_t AccessPlan::largest_rank() const {
-  Extents coordinates(layout_.shape().size(), 0);
-  for (int d = 0; d < layout_.dimensions(); ++d)
-    coordinates[static_cast<std::size_t>(d)] = coordinate_of_longest(layout::owner_map_of(layout_, d));
-  return layout_.rank_at(coordinates);
+std::int64_t largest_rank(const Layout& layout) {
+  Extents coordinates(layout.shape().size(), 0);
+  for (int d = 0; d < layout.dimensions(); ++d)
+    coordinates[static_cast<std::size_t>(d)] = coordinate_of_longest(layout::owner_map_of(layout, d));
+  return layout.rank_at(coordinates);
 }
 
-double AccessPlan::runs_per_element() const {
-  const std::int64_t rank = largest_rank();
-  return static_cast<double>(RunCounter(*this, rank).in_window()) /
-         static_cast<double>(std::max<std::int64_t>(layout_.local_elements(rank), 1));
+double runs_per_element(const AccessPlan& plan) {
+  const std::int64_t rank = largest_rank(plan.layout());
+  return static_cast<double>(RunCounter(plan, rank).in_window()) /
+         static_cast<double>(std::max<std::int64_t>(plan.layout().local_elements(rank), 1));
 }
 
-std::int64_t AccessPlan::requests(Strategy strategy) const {
-  if (section_.elements == 0) return 0;
-  if (strategy == Strategy::kDirect) return RunCounter(*this, largest_rank()).direct().requests;
-  const std::int64_t run = std::max<std::int64_t>(section_.contiguous_elements(), 1);
-  return std::max(windows_, base::ceil_divide(share_, run));
+std::int64_t requests(const AccessPlan& plan, Strategy strategy) {
+  if (elements(plan) == 0) return 0;
+  if (strategy == Strategy::kDirect) return RunCounter(plan, largest_rank(plan.layout())).direct().requests;
+  return requests_of_share(plan, plan.shares().share_elements(), plan.windows());
 }
 
-namespace {
-
-/// A local array of no more bytes is in the caches where it is read again and again: then nothing is gained by windows
-/// that are.  One of more bytes is read from memory when it is written to a file.
-constexpr double kCachedBytes = 8 << 20;
-/// Requests of fewer bytes cost file systems on other nodes more by their number than by what they bring.
-constexpr std::int64_t kShortRun = 16 << 10;
-/// What a writer that finds the lock of its file held waits in vain, as it has to be woken.
-constexpr double kWakingSeconds = 20e-6;
-/// How much sooner more writers have to be done than fewer: theirs depends more on how near to each other the cores are.
-constexpr double kMoreWriters = 0.9;
-
-}  // namespace
-
-/// Whether those who write at the same time wait for each other: systems lock a file for each write.
-bool AccessPlan::writes_queue() const {
-  return write_ && workers_ > 1 && !threads_ && !nodes_apart_ && !section_.chunks &&
-         options_.storage_unit == kStorageUnit;
+bool reads_from_disk(const AccessPlan& plan) {
+  return plan.options().cold && !plan.task().write && elements(plan) >= kMinFromDisk / plan.element_bytes();
 }
 
-/// Writers that others write together with can do no more than one of them, but it writes nothing while it copies: so one
-/// is enough for a single window only.
-std::int64_t AccessPlan::best_writers() const {
-  std::int64_t best = readers_;
-  double least = predicted_seconds(Strategy::kTwoPhase);
-  for (const std::int64_t writers : {workers_ / 2, std::int64_t{1}}) {
+bool writes_queue(const AccessPlan& plan) {
+  const AccessTask& task = plan.task();
+  return task.write && task.workers > 1 && !task.threads && !task.nodes_apart && !plan.section().chunks &&
+         plan.options().storage_unit == kStorageUnit;
+}
+
+// Several writers of one file transfer no more bytes than one of them, but one of them writes nothing while it copies:
+// so one is enough for a single window only.
+std::int64_t best_writers(const AccessPlan& plan) {
+  std::int64_t best = plan.readers();
+  double least = predicted_seconds(plan, Strategy::kTwoPhase);
+  for (const std::int64_t writers : {plan.task().workers / 2, std::int64_t{1}}) {
     if (writers < 1 || writers >= best) continue;
-    if (writers == 1 && section_.elements * element_bytes_ > kWindowBytes) continue;
-    const double seconds = predicted_seconds_by(writers);
+    if (writers == 1 && section_bytes(plan) > kWindowBytes) continue;
+    const double seconds = predicted_seconds_by(plan, writers);
     if (least < kMoreWriters * seconds) continue;
     best = writers;
     least = seconds;
@@ -80,104 +167,51 @@ std::int64_t AccessPlan::best_writers() const {
   return best;
 }
 
-double AccessPlan::predicted_seconds(Strategy strategy) const {
-  if (section_.elements == 0) return 0;
-  // What short requests take where other nodes have the file, nobody knows: no less than messages would.
-  if (strategy == Strategy::kDirect) return direct_seconds() + (reads_short_runs() ? exchange_seconds_ : 0);
-  if (each_node_) return predicted_seconds_in_each_node();
-  return two_phase_seconds(readers_, std::min(share_, section_.elements), windows_) + exchange_seconds_;
+double predicted_seconds(const AccessPlan& plan, Strategy strategy) {
+  if (elements(plan) == 0) return 0;
+  // The time of short requests to a file system on other nodes is unknown: it is at least that of messages.
+  if (strategy == Strategy::kDirect)
+    return direct_seconds(plan) + (reads_short_runs(plan) ? exchange_seconds(plan) : 0);
+  if (plan.each_node()) return predicted_seconds_in_each_node(plan);
+  const std::int64_t share = std::min(plan.shares().share_elements(), elements(plan));
+  return two_phase_seconds(plan, plan.readers(), share, plan.windows()) + exchange_seconds(plan);
 }
 
-bool AccessPlan::reads_short_runs() const {
-  const std::int64_t bytes = layout_.local_elements(largest_rank()) * element_bytes_;
-  return !write_ && bytes / std::max<std::int64_t>(requests(Strategy::kDirect), 1) < kShortRun;
+double predicted_seconds_by(const AccessPlan& plan, std::int64_t readers) {
+  if (elements(plan) == 0) return 0;
+  return two_phase_seconds_by(plan, readers) + exchange_seconds(plan);
 }
 
-double AccessPlan::predicted_seconds_by(std::int64_t readers) const {
-  if (section_.elements == 0) return 0;
-  const std::int64_t share = base::ceil_divide(section_.elements, readers);
-  return two_phase_seconds(readers, share, base::ceil_divide(share, window_)) + exchange_seconds_;
+// If the file is in the page cache of each node, reading it again costs little.  If it is not, the bytes that a node
+// reads for its ranks come over its link, as the messages of other nodes would.  Unless the file was found cold, the
+// first access shows which is true: until then the prediction is the geometric mean of both.
+double predicted_seconds_in_each_node(const AccessPlan& plan) {
+  if (elements(plan) == 0) return 0;
+  const double cached = two_phase_seconds_by(plan, plan.readers_in_each_node());
+  const double others = 1 - 1 / static_cast<double>(plan.task().nodes->size());
+  const double bytes = static_cast<double>(section_bytes(plan)) * others;
+  const double cold = cached + bytes / plan.costs().network_bytes_per_second;
+  return reads_from_disk(plan) ? cold : std::sqrt(cached * cold);
 }
 
-/// What the messages between nodes take at least: those that leave a node, by its link.  How much of a window is of
-/// other nodes is taken from the first windows of a few readers, as a look at all would cost more with more ranks.
-double AccessPlan::exchange_seconds() const {
-  if (!nodes_apart_ || !nodes_ || section_.elements == 0) return 0;
-  std::int64_t all = 0;
-  std::int64_t elsewhere = 0;
-  std::int64_t last = -1;
-  for (const std::int64_t reader : {std::int64_t{0}, readers_ / 2, readers_ - 1}) {
-    if (reader == last) continue;
-    last = reader;
-    const std::size_t node = spread_.node_of(rank_of_reader(reader));
-    for (const RankPart& part : parts(window(reader, 0))) {
-      all += part.elements;
-      if (spread_.node_of(part.rank) != node) elsewhere += part.elements;
-    }
-  }
-  if (all == 0) return 0;
-  const double bytes = static_cast<double>(section_.elements * element_bytes_) / static_cast<double>(nodes_->size());
-  return bytes * static_cast<double>(elsewhere) / static_cast<double>(all) / model_.network_bytes_per_second;
-}
-
-/// Where the file is in the page cache of each node, reading it again costs little; where it is not, what a node reads
-/// for others comes by its link as what they would send does.  Where the file was not found cold, nobody knows before it
-/// has been tried: the prediction lies in the middle, as many times as long as the one as the other is longer.
-double AccessPlan::predicted_seconds_in_each_node() const {
-  if (section_.elements == 0) return 0;
-  const std::int64_t readers = readers_of_each_node();
-  const std::int64_t share = base::ceil_divide(section_.elements, readers);
-  const double cached = two_phase_seconds(readers, share, base::ceil_divide(share, window_));
-  const double others = 1 - 1 / static_cast<double>(nodes_->size());
-  const double bytes = static_cast<double>(section_.elements * element_bytes_) * others;
-  const double cold = cached + bytes / model_.network_bytes_per_second;
-  return reads_from_disk() ? cold : std::sqrt(cached * cold);
-}
-
-double AccessPlan::direct_seconds() const {
-  const std::int64_t rank = largest_rank();
-  const DirectRuns runs = RunCounter(*this, rank).direct();
-  const auto hosted = static_cast<double>(base::ceil_divide(layout_.size(), workers_));
-  const double array = static_cast<double>(layout_.local_elements(rank) * element_bytes_);
-  const double request = write_ ? model_.write_request_seconds : model_.request_seconds;
+double direct_seconds(const AccessPlan& plan) {
+  const CostModel& costs = plan.costs();
+  const AccessTask& task = plan.task();
+  const std::int64_t rank = largest_rank(plan.layout());
+  const DirectRuns runs = RunCounter(plan, rank).direct();
+  const auto hosted = static_cast<double>(base::ceil_divide(plan.layout().size(), task.workers));
+  const auto array = static_cast<double>(array_bytes(plan, rank));
   // Writers on several nodes take the locks of the file from each other, request by request.
-  const double taking_turns = write_ && nodes_apart_ ? static_cast<double>(workers_) : 1;
-  const double touching = hosted * static_cast<double>(runs.requests) * request * taking_turns;
-  const double rate = array > kCachedBytes ? model_.store_bytes_per_second
-                                           : std::max(model_.store_bytes_per_second, model_.window_bytes_per_second);
-  const double copying = runs.requests == runs.runs ? 0
-                                                    : static_cast<double>(runs.runs) * model_.run_seconds +
-                                                          array / model_.copy_bytes_per_second;
-  const double own = hosted * (array / rate + copying);
-  const double all = static_cast<double>(section_.elements * element_bytes_) / model_.window_bytes_per_second;
-  return touching + (writes_queue() ? std::max(own, all) : own);
-}
-
-double AccessPlan::two_phase_seconds(std::int64_t readers, std::int64_t share, std::int64_t windows) const {
-  const std::int64_t rank = largest_rank();
-  // Threads copy for all ranks whatever is in the windows that they take.
-  const double hosted = threads_ ? static_cast<double>(layout_.size()) / static_cast<double>(workers_)
-                                 : static_cast<double>(base::ceil_divide(layout_.size(), workers_));
-  const double array = static_cast<double>(layout_.local_elements(rank) * element_bytes_);
-  const double rate = write_ && array > kCachedBytes
-                          ? std::min(model_.copy_bytes_per_second, model_.store_bytes_per_second)
-                          : model_.copy_bytes_per_second;
-  const double copying =
-      hosted * (static_cast<double>(RunCounter(*this, rank).in_window()) * model_.run_seconds + array / rate);
-  const std::int64_t run = std::max<std::int64_t>(section_.contiguous_elements(), 1);
-  const auto touched = static_cast<double>(std::max(windows, base::ceil_divide(share, run)));
-  const double waiting = workers_ > 1 ? static_cast<double>(windows + 1) * model_.step_seconds : 0;
-  const bool queue = writes_queue();
-  // Readers have more of what all share, memory and cores, where others do not read: half of it, as measured.
-  const std::int64_t least = write_ ? share : std::min(share, base::ceil_divide(section_.elements, workers_));
-  const double moved = queue ? static_cast<double>(section_.elements) : static_cast<double>(share + least) / 2;
-  const double moving = moved * static_cast<double>(element_bytes_) / model_.window_bytes_per_second;
-  if (!queue)
-    return touched * (write_ ? model_.write_request_seconds : model_.request_seconds) + moving + copying + waiting;
-  if (readers == 1) return touched * model_.request_seconds + moving + copying + waiting;
-  // While one of them writes the others fill the next windows.
-  const double first = copying / static_cast<double>(std::max<std::int64_t>(windows, 1));
-  return touched * (model_.write_request_seconds + kWakingSeconds) + moving + first + waiting;
+  const double taking_turns = task.write && task.nodes_apart ? static_cast<double>(task.workers) : 1;
+  const double touching = hosted * static_cast<double>(runs.requests) * request_seconds(plan) * taking_turns;
+  const double rate = array > kCachedBytes ? costs.store_bytes_per_second
+                                           : std::max(costs.store_bytes_per_second, costs.window_bytes_per_second);
+  const double copying = runs.requests == runs.runs
+                             ? 0
+                             : static_cast<double>(runs.runs) * costs.run_seconds + array / costs.copy_bytes_per_second;
+  const double one_rank = hosted * (array / rate + copying);
+  const double all_ranks = static_cast<double>(section_bytes(plan)) / costs.window_bytes_per_second;
+  return touching + (writes_queue(plan) ? std::max(one_rank, all_ranks) : one_rank);
 }
 
 }  // namespace plait::plan

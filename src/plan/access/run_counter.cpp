@@ -10,11 +10,12 @@ namespace plait::plan {
 RunCounter::RunCounter(const AccessPlan& plan, std::int64_t rank)
     : plan_(plan),
       rank_(rank),
-      holdings_(plan.holdings(rank)),
-      file_strides_(in_bytes(plan.section().steps, plan.element_bytes())),
+      holdings_(plan.owners().holdings(rank)),
+      file_strides_(in_bytes(plan.section().strides, plan.element_bytes())),
       dense_strides_(in_bytes(dense_strides(plan.section().shape), plan.element_bytes())) {
   const Extents dense = dense_strides(plan.layout().padded_shape(rank), plan.layout().order());
-  array_strides_ = plan.local_strides(plan.strides().empty() ? in_bytes(dense, plan.element_bytes()) : plan.strides());
+  const Extents& strides = plan.task().strides;
+  array_strides_ = plan.owners().local_strides(strides.empty() ? in_bytes(dense, plan.element_bytes()) : strides);
 }
 
 DirectRuns RunCounter::direct() const {

@@ -4,8 +4,12 @@
 #include <cstdint>
 
 #include "plan/access/access.hpp"
+#include "plan/conversion/spans.hpp"
 
 namespace plait::plan {
+
+/// Runs of so many bytes cost no more as segments of a direct request than in a copy from a buffer.
+inline constexpr std::int64_t kLongRun = 256;
 
 /// The size of a rank's direct access.  If there are fewer requests than runs, it moves rows through a buffer.
 struct DirectRuns {

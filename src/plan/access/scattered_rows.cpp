@@ -1,12 +1,14 @@
 #include "plan/access/scattered_rows.hpp"
 
+#include "plan/access/run_counter.hpp"
+
 namespace plait::plan {
 
 std::optional<ScatteredRows> find_scattered_rows(const Nest& nest, const AccessPlan& plan) {
   Nest runs = nest;
   const std::int64_t run = take_run(runs, plan.element_bytes());
   if (run >= kLongRun) return std::nullopt;
-  const std::int64_t buffer = plan.direct_buffer_bytes();
+  const std::int64_t buffer = plan.staging().direct_buffer_bytes();
   ScatteredRows found;
   found.rest = nest;
   std::vector<NestLoop>& loops = found.rest.loops;

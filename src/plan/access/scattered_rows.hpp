@@ -33,7 +33,7 @@ struct ScatteredRows {
   template <typename Visit>
   void for_each_block(Visit&& visit) const {
     Nest outer = rest;
-    for_each_step(outer, [&](std::int64_t file, std::int64_t array) {
+    for_each_iteration(outer, [&](std::int64_t file, std::int64_t array) {
       for (std::int64_t first = 0; first < rows.count; first += rows_at_once)
         visit(file + first * rows.a_step, array + first * rows.b_step, std::min(rows_at_once, rows.count - first));
     });

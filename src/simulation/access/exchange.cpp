@@ -14,10 +14,10 @@ Rank::Peer Rank::peer_of(std::int64_t rank, std::int64_t elements, bool behind) 
 
 std::vector<Rank::Peer> Rank::owners(std::int64_t step, bool behind) const {
   std::vector<Peer> result;
-  const std::int64_t reader = context_.plan.reader_at(number_);
+  const std::int64_t reader = context_.plan.reader_ranks().reader_at(number_);
   const Range range = context_.plan.window(reader, step);
   if (range.empty()) return result;
-  for (const plan::RankPart& part : context_.plan.parts(range))
+  for (const plan::RankPart& part : context_.plan.owners().parts(range))
     if (part.rank / context_.on_node != node_.number) result.push_back(peer_of(part.rank, part.elements, behind));
   return result;
 }

@@ -58,13 +58,13 @@ inline FileRequests direct_requests_of(const plan::AccessPlan& plan, std::int64_
       });
     }
     const std::int64_t run = plan::take_run(nest, plan.element_bytes());
-    plan::for_each_step(nest, [&](std::int64_t file, std::int64_t position) { add(file, position, run); });
+    plan::for_each_iteration(nest, [&](std::int64_t file, std::int64_t position) { add(file, position, run); });
   });
   return all;
 }
 
 /// Those of a window, as access::WindowIo makes them.
-inline FileRequests requests_of(const plan::AccessPlan& plan, plan::AccessPlan::Range range, bool write,
+inline FileRequests requests_of(const plan::AccessPlan& plan, plan::PositionRange range, bool write,
                                 std::int64_t data_offset) {
   const std::int64_t bytes = plan.element_bytes();
   FileRequests all;

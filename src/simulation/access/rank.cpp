@@ -18,11 +18,11 @@ Rank::Rank(Context& context, Node& node, std::int64_t number)
       node_(node),
       number_(number),
       me_(static_cast<std::size_t>(number % context.on_node)),
-      served_(context.plan.each_node()                                   ? node.windows.size()
-              : context.plan.reader_at(number) == context.plan.readers() ? 0
-              : context.plan.cuts_chunks()                               ? 1
-                                                                         : node.windows.size()),
-      holdings_(context.plan.holdings(number)),
+      served_(context.plan.each_node()                                                  ? node.windows.size()
+              : context.plan.reader_ranks().reader_at(number) == context.plan.readers() ? 0
+              : context.plan.shares().cuts_chunks()                                     ? 1
+                                                                                        : node.windows.size()),
+      holdings_(context.plan.owners().holdings(number)),
       visited_(node.windows.size(), 0) {}
 
 void Rank::add(Phase phase, Time from) {
@@ -161,7 +161,7 @@ Task Rank::work_until(std::int64_t step) {
       if (!visitable(one)) continue;
       const std::int64_t visiting = visited_[one]++;
       const std::int64_t elements =
-          context_.plan.elements(holdings_, context_.plan.window(node_.windows[one].reader, visiting));
+          context_.plan.owners().elements(holdings_, context_.plan.window(node_.windows[one].reader, visiting));
       if (elements > 0) co_await spend(Phase::kCopy, copying(elements));
       if (one != me_ || !apart()) count_visit(one, visiting);
       worked = true;
@@ -189,8 +189,8 @@ bool Rank::wanted(Range range) const {
   const plan::AccessPlan& plan = context_.plan;
   const std::int64_t first = node_.number * context_.on_node;
   for (std::size_t i = 0; i < node_.windows.size(); ++i)
-    for (const plan::Holding& own : plan.holdings(first + static_cast<std::int64_t>(i)))
-      if (plan.next_owned(own.sets, range.begin) < range.end) return true;
+    for (const plan::Holding& own : plan.owners().holdings(first + static_cast<std::int64_t>(i)))
+      if (plan.owners().next_owned(own.sets, range.begin) < range.end) return true;
   return false;
 }
 

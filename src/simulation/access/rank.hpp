@@ -45,7 +45,7 @@ class Rank {
   void wake();
 
  private:
-  using Range = plan::AccessPlan::Range;
+  using Range = plan::PositionRange;
   struct Peer {
     std::int32_t distance = 0;
     std::int32_t rank = 0;

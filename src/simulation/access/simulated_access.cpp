@@ -11,6 +11,8 @@
 #include "base/text.hpp"
 #include "base/wide.hpp"
 #include "plait/error.hpp"
+#include "plan/access/planner.hpp"
+#include "plan/access/prediction.hpp"
 #include "simulation/access/rank.hpp"
 
 namespace plait::simulation {
@@ -35,8 +37,9 @@ std::int64_t messages_of_step(const plan::AccessPlan& plan, std::int64_t on_node
   std::int64_t found = 0;
   for (std::int64_t k = 0; k < samples; ++k) {
     const std::int64_t reader = k * plan.readers() / samples;
-    const std::int64_t node = plan.rank_of_reader(reader) / on_node;
-    for (const plan::RankPart& part : plan.parts(plan.window(reader, 0))) found += part.rank / on_node != node ? 1 : 0;
+    const std::int64_t node = plan.reader_ranks().rank_of(reader) / on_node;
+    for (const plan::RankPart& part : plan.owners().parts(plan.window(reader, 0)))
+      found += part.rank / on_node != node ? 1 : 0;
   }
   return samples == 0 ? 0 : found * plan.readers() / samples;
 }
@@ -95,7 +98,7 @@ class Run {
   double copy_per_element() const {
     const plan::CostModel& costs = settings_.costs;
     return static_cast<double>(plan_.element_bytes()) / costs.copy_bytes_per_second +
-           plan_.runs_per_element() * costs.run_seconds;
+           plan::runs_per_element(plan_) * costs.run_seconds;
   }
 
   /// How many windows of each reader are simulated.
@@ -103,10 +106,10 @@ class Run {
     outcome_.windows = plan_.strategy() == plan::Strategy::kDirect ? 0 : plan_.windows();
     outcome_.simulated = outcome_.windows;
     if (outcome_.windows == 0) {
-      const std::int64_t requests = plan_.requests(plan::Strategy::kDirect);
-      if (base::Wide{requests} * plan_.workers() > kMostRequests)
+      const std::int64_t requests = plan::requests(plan_, plan::Strategy::kDirect);
+      if (base::Wide{requests} * plan_.task().workers > kMostRequests)
         base::throw_argument_error("found a direct access of up to ", requests, " requests on each of ",
-                                   plan_.workers(), " ranks, expected at most ", kMostRequests,
+                                   plan_.task().workers, " ranks, expected at most ", kMostRequests,
                                    " together; use fewer ranks, or the strategy two-phase");
       return;
     }
@@ -126,7 +129,8 @@ class Run {
       for (std::size_t k = 0; k < node.windows.size(); ++k) {
         Windows& one = node.windows[k];
         const auto number = static_cast<std::int64_t>(k);
-        one.reader = plan_.each_node() ? std::min(number, plan_.readers()) : plan_.reader_at(first + number);
+        one.reader =
+            plan_.each_node() ? std::min(number, plan_.readers()) : plan_.reader_ranks().reader_at(first + number);
         one.steps = outcome_.simulated;
         while (one.steps > 0 && plan_.window(one.reader, one.steps - 1).empty()) --one.steps;
         all_windows_ += one.steps;
@@ -201,10 +205,9 @@ plan::AccessPlan plan_on(const AccessRequest& request, const AccessSettings& set
   }
   plan::AccessOptions options = request.options;
   options.costs = std::make_shared<plan::CostModel>(settings.costs);
-  return {request.section,
-          request.layout,
-          {request.element_bytes, request.data_offset, request.ranks, nodes != nullptr, request.write, nodes},
-          options};
+  return plan::plan_access(
+      request.section, request.layout,
+      {request.element_bytes, request.data_offset, request.ranks, nodes != nullptr, request.write, nodes}, options);
 }
 
 AccessOutcome simulate_access(const AccessRequest& request, const AccessSettings& settings,

@@ -22,7 +22,7 @@ struct AccessRequest {
 };
 
 /// The plan that the ranks of such a machine would make.
-/// errors  kArgument: as AccessPlan, and ranks of the layout that there are not.
+/// errors  kArgument: as plan_access(), and ranks of the layout that there are not.
 plan::AccessPlan plan_on(const AccessRequest& request, const AccessSettings& settings);
 
 /// What the ranks of an access do (src/access), driven by its plan: windows that are claimed, filled, visited and

@@ -6,7 +6,7 @@
 namespace plait::simulation {
 
 StepTally::StepTally(const plan::AccessPlan& plan, bool write, std::int64_t on_node, Resumer& resumer, Network& network)
-    : plan_(plan), write_(write), on_node_(on_node), network_(network), barrier_(resumer, plan.workers(), 0) {}
+    : plan_(plan), write_(write), on_node_(on_node), network_(network), barrier_(resumer, plan.task().workers, 0) {}
 
 const StepTally::Share& StepTally::share(std::int64_t step, std::int64_t rank) {
   return at(step).ranks[static_cast<std::size_t>(rank)];
@@ -32,17 +32,17 @@ const StepTally::Step& StepTally::at(std::int64_t step) {
 }
 
 void StepTally::count(Step& step) const {
-  step.ranks.assign(static_cast<std::size_t>(plan_.workers()), {});
+  step.ranks.assign(static_cast<std::size_t>(plan_.task().workers), {});
   step.nodes.assign(static_cast<std::size_t>(network_.nodes()), {});
   step.bytes = 0;
   const auto nodes = static_cast<std::size_t>(network_.nodes());
   std::vector<std::pair<std::int64_t, std::int64_t>> other(nodes);  // messages and bytes between this node and others
   for (std::int64_t reader = 0; reader < plan_.readers(); ++reader) {
-    const plan::AccessPlan::Range range = plan_.window(reader, step.number);
+    const plan::PositionRange range = plan_.window(reader, step.number);
     if (range.empty()) continue;
-    const std::int64_t rank = plan_.rank_of_reader(reader);
+    const std::int64_t rank = plan_.reader_ranks().rank_of(reader);
     std::ranges::fill(other, std::pair<std::int64_t, std::int64_t>{});
-    for (const plan::RankPart& part : plan_.parts(range)) {
+    for (const plan::RankPart& part : plan_.owners().parts(range)) {
       if (part.rank / on_node_ == rank / on_node_) continue;
       Share& from = step.ranks[static_cast<std::size_t>(write_ ? part.rank : rank)];
       Share& to = step.ranks[static_cast<std::size_t>(write_ ? rank : part.rank)];

@@ -13,7 +13,7 @@
 #include "collective/collective.hpp"
 #include "job_case.hpp"
 #include "plait/error.hpp"
-#include "plan/access/access.hpp"
+#include "plan/access/planner.hpp"
 #include "store/memory/memory_store.hpp"
 #include "transport/thread/team.hpp"
 #include "wrapped_transport.hpp"
@@ -45,7 +45,7 @@ constexpr std::byte kUntouched{0xE1};
 void access_as(Transport& transport, const Case& access, const AccessOptions& options, MemoryStore& store,
                std::span<const LocalArray> arrays, bool sees_all, bool write) {
   plait::collective::prepare(transport);
-  const AccessPlan plan(
+  const AccessPlan plan = plan_access(
       Section(access.file_shape, access.file_order, access.region), access.layout,
       {access.element_bytes, access.offset, transport.size(), transport.nodes_apart(), write, transport.nodes()},
       options);

@@ -8,6 +8,7 @@
 #include "chunk_case.hpp"
 #include "collective/agree.hpp"
 #include "collective/collective.hpp"
+#include "plan/access/planner.hpp"
 #include "transport/thread/team.hpp"
 #include "wrapped_transport.hpp"
 
@@ -44,9 +45,9 @@ std::vector<std::unique_ptr<ChunkedStore>> carry_out(const ChunkedCase& access, 
   const auto work = [&](Transport& transport) {
     plait::collective::prepare(transport);
     const auto me = static_cast<std::size_t>(transport.rank());
-    const AccessPlan plan(Section(access.file_shape, access.file_order, access.region, access.chunk), access.layout,
-                          {access.element_bytes, access.offset, workers, transport.nodes_apart(), write},
-                          access.options);
+    const AccessPlan plan =
+        plan_access(Section(access.file_shape, access.file_order, access.region, access.chunk), access.layout,
+                    {access.element_bytes, access.offset, workers, transport.nodes_apart(), write}, access.options);
     plait::collective::Times times;
     const plait::access::Access parts{plan,  *views[me], access.offset, transport, std::span(arrays).subspan(me, 1),
                                       false, times};

@@ -13,6 +13,7 @@
 #include "access_case.hpp"
 #include "collective/agree.hpp"
 #include "collective/collective.hpp"
+#include "plan/access/planner.hpp"
 #include "store/memory/memory_store.hpp"
 #include "transport/thread/team.hpp"
 #include "wrapped_transport.hpp"
@@ -102,15 +103,16 @@ int most_under_way(const AccessOptions& options, bool write) {
     // Of what is written, these two own elements of their own node's shares only.
     if (write && (team.rank() == 0 || team.rank() == 3)) transport.let_messages_come();
     plait::collective::prepare(transport);
-    const AccessPlan plan(Section(access.file_shape, access.file_order, access.region), access.layout,
-                          {access.element_bytes, access.offset, kWorkers, true, write, transport.nodes()}, options);
+    const AccessPlan plan =
+        plan_access(Section(access.file_shape, access.file_order, access.region), access.layout,
+                    {access.element_bytes, access.offset, kWorkers, true, write, transport.nodes()}, options);
     plait::collective::Times times;
     const auto mine = std::span(arrays).subspan(static_cast<std::size_t>(team.rank()), 1);
     const plait::access::Access parts{plan, store, access.offset, transport, mine, false, times};
     const auto move = write ? plait::access::make_write(parts) : plait::access::make_read(parts);
     plait::collective::agree(transport, "the same", nullptr);
     plait::collective::agree(transport, plait::collective::caught([&] { move->run(); }));
-    EXPECT_LE(std::max(transport.sends.most, transport.receives.most), plan.in_flight());
+    EXPECT_LE(std::max(transport.sends.most, transport.receives.most), plan.staging().in_flight());
     EXPECT_EQ(transport.sends.now + transport.receives.now, 0);
     most[static_cast<std::size_t>(team.rank())] = std::max(transport.sends.most, transport.receives.most);
   });

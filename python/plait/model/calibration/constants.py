@@ -1,6 +1,6 @@
 """From measured accesses to the constants of the cost model.
 
-The model (`AccessPlan::predicted_seconds`) says of a rank
+The model (`plan::predicted_seconds`) says of a rank
 
     direct      requests · request + part / store
     two-phase   requests · request + share / window + runs · run + part / copy + (steps + 1) · step

@@ -19,7 +19,7 @@ class ChunkNames {
   /// metadata: must outlive this.
   explicit ChunkNames(const Metadata& metadata) : metadata_(metadata) {}
 
-  /// number: of a chunk in the order of plan/access/chunks.hpp.
+  /// number: of a chunk in the order of plan/section/chunks.hpp.
   ChunkLocation location(std::int64_t number) const;
   std::string object(std::int64_t object) const;
   std::string object(const ChunkLocation& location) const { return object(location.object); }

@@ -8,7 +8,8 @@
 #include <random>
 #include <set>
 
-#include "plan/access/access.hpp"
+#include "plan/access/explain_access.hpp"
+#include "plan/access/planner.hpp"
 
 namespace {
 
@@ -130,13 +131,13 @@ TEST(Readers, OfAMillionRanksAreFoundByArithmetic) {
 
 TEST(Readers, OfAPlanAreExplained) {
   const Layout layout({1000, 1000}, {Distribution::cyclic(), Distribution::collapsed()}, {8});
-  const AccessPlan plan(plait::plan::Section({1000, 1000}, plait::Order::kC, {}), layout,
-                        {8, 0, 8, true, false, nodes_of({0, 0, 0, 0, 1, 1, 1, 1})},
-                        {plait::plan::Strategy::kTwoPhase, 0, 2});
-  EXPECT_EQ(plan.rank_of_reader(1), 4);
-  EXPECT_EQ(plan.reader_at(4), 1);
-  EXPECT_EQ(plan.reader_at(1), plan.readers());
-  EXPECT_NE(plan.explain("a").find("readers    2 of 8 on 2 nodes, "), std::string::npos) << plan.explain("a");
+  const AccessPlan plan =
+      plan_access(plait::plan::Section({1000, 1000}, plait::Order::kC, {}), layout,
+                  {8, 0, 8, true, false, nodes_of({0, 0, 0, 0, 1, 1, 1, 1})}, {plait::plan::Strategy::kTwoPhase, 0, 2});
+  EXPECT_EQ(plan.reader_ranks().rank_of(1), 4);
+  EXPECT_EQ(plan.reader_ranks().reader_at(4), 1);
+  EXPECT_EQ(plan.reader_ranks().reader_at(1), plan.readers());
+  EXPECT_NE(explain(plan, "a").find("readers    2 of 8 on 2 nodes, "), std::string::npos) << explain(plan, "a");
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "plan/access/planner.hpp"
 #include "plan/conversion/partners.hpp"
 
 namespace {
@@ -27,14 +28,14 @@ AccessPlan one_rank_plan(const std::string& layout, std::int64_t element_bytes, 
   AccessOptions options;
   options.memory_bytes = memory;
   const Layout whole = Layout::parse(layout);
-  return {Section(whole.shape(), Order::kC, {}), whole, {element_bytes, 0, 1}, options};
+  return plan_access(Section(whole.shape(), Order::kC, {}), whole, {element_bytes, 0, 1}, options);
 }
 
 /// Maps each element of the file to its position in memory, by the nest and by the rows.
 using Pairs = std::set<std::pair<std::int64_t, std::int64_t>>;
 
 void add_steps(Nest nest, Pairs& pairs) {
-  plait::plan::for_each_step(nest, [&](std::int64_t file, std::int64_t array) { pairs.emplace(file, array); });
+  plait::plan::for_each_iteration(nest, [&](std::int64_t file, std::int64_t array) { pairs.emplace(file, array); });
 }
 
 Pairs by_rows(ScatteredRows rows, std::int64_t& stretches) {
@@ -48,7 +49,7 @@ Pairs by_rows(ScatteredRows rows, std::int64_t& stretches) {
     });
     Nest block{0, array, rows.row};
     if (count > 1) block.loops.push_back({count, rows.row_bytes, rows.rows.b_step});
-    plait::plan::for_each_step(block, [&](std::int64_t at, std::int64_t position) {
+    plait::plan::for_each_iteration(block, [&](std::int64_t at, std::int64_t position) {
       EXPECT_TRUE(pairs.emplace(file_of.at(at), position).second);
     });
   });

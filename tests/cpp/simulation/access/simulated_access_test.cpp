@@ -11,6 +11,7 @@
 #include "access_case.hpp"
 #include "collective/agree.hpp"
 #include "collective/collective.hpp"
+#include "plan/access/planner.hpp"
 #include "store/memory/memory_store.hpp"
 #include "transport/thread/team.hpp"
 #include "wrapped_transport.hpp"
@@ -93,7 +94,7 @@ void carry_out(const Case& access, const plan::AccessOptions& options, int worke
   transport::thread::run_team(workers, [&](transport::Transport& team) {
     wrapped::SeveralNodes nodes(team, on_node);
     CountingTransport counting(nodes, seen);
-    const plan::AccessPlan plan(
+    const plan::AccessPlan plan = plan::plan_access(
         plan::Section(access.file_shape, access.file_order, access.region), access.layout,
         {access.element_bytes, access.offset, workers, counting.nodes_apart(), write, counting.nodes()}, options);
     collective::Times times;

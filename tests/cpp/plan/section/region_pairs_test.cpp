@@ -1,4 +1,4 @@
-#include "plan/access/region_pairs.hpp"
+#include "plan/section/region_pairs.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,12 +1,13 @@
 // Arrays in chunks: sections, shares and windows against lists of elements.
-#include "plan/access/chunks.hpp"
+#include "plan/section/chunks.hpp"
 
 #include <gtest/gtest.h>
 
 #include <map>
 
 #include "chunk_case.hpp"
-#include "plan/access/access.hpp"
+#include "plan/access/explain_access.hpp"
+#include "plan/access/planner.hpp"
 
 namespace {
 
@@ -24,6 +25,7 @@ using plait::plan::Box;
 using plait::plan::Chunks;
 using plait::plan::FileRun;
 using plait::plan::Holding;
+using plait::plan::PositionRange;
 using plait::plan::Section;
 using plait::plan::Strategy;
 
@@ -79,7 +81,7 @@ void check_section(const Section& section, const Elements& elements) {
           std::int64_t position = begin + box.position;
           Extents there = box.lo;
           for (std::size_t d = 0; d < index.size(); ++d) {
-            position += index[d] * box.steps[d];
+            position += index[d] * box.strides[d];
             there[d] += index[d];
           }
           ASSERT_EQ(indices[at(position)], there);
@@ -95,21 +97,21 @@ void check_section(const Section& section, const Elements& elements) {
 void check_shares(const AccessPlan& plan) {
   const Chunks& chunks = *plan.section().chunks;
   std::int64_t next = 0;
-  for (std::int64_t reader = 0; reader < plan.workers(); ++reader) {
-    const AccessPlan::Range share = plan.share(reader);
+  for (std::int64_t reader = 0; reader < plan.task().workers; ++reader) {
+    const PositionRange share = plan.share(reader);
     ASSERT_EQ(share.begin, next);
     ASSERT_EQ(chunks.position_of(chunks.number_at(share.begin)), share.begin);
     ASSERT_EQ(share.empty(), reader >= plan.readers() || plan.section().elements == 0);
     bool ended = false;
     for (std::int64_t number = 0; number < plan.windows(); ++number) {
-      const AccessPlan::Range window = plan.window(reader, number);
-      ASSERT_LE(window.size(), plan.window());
+      const PositionRange window = plan.window(reader, number);
+      ASSERT_LE(window.size(), plan.window_elements());
       ASSERT_FALSE(ended && !window.empty()) << "a window is behind one that is empty";
       ended = window.empty();
       if (ended) continue;
       ASSERT_EQ(window.begin, next);
       next = window.end;
-      if (plan.window() >= chunks.largest()) {
+      if (plan.window_elements() >= chunks.largest()) {
         ASSERT_EQ(chunks.position_of(chunks.number_at(window.begin)), window.begin);
         ASSERT_EQ(chunks.position_of(chunks.number_at(window.end)), window.end);
       }
@@ -142,16 +144,17 @@ void check_shards(const AccessPlan& plan, const Elements& elements, std::int64_t
 
 void check_owners(const AccessPlan& plan, const Elements& elements) {
   for (std::int64_t rank = 0; rank < plan.layout().size(); ++rank) {
-    for (const Holding& own : plan.holdings(rank)) {
+    for (const Holding& own : plan.owners().holdings(rank)) {
       std::int64_t owned = plan.section().elements;
       std::int64_t position = plan.section().elements;
       for (auto element = elements.rbegin(); element != elements.rend(); ++element) {
         bool mine = true;
         for (std::size_t d = 0; d < own.sets.size(); ++d) mine = mine && own.sets[d].contains(element->second[d]);
         if (mine) owned = position - 1;
-        ASSERT_EQ(plan.next_owned(own.sets, --position), owned) << "rank " << rank << ", position " << position;
+        ASSERT_EQ(plan.owners().next_owned(own.sets, --position), owned)
+            << "rank " << rank << ", position " << position;
         if (mine) {
-          const auto parts = plan.parts({position, position + 1});
+          const auto parts = plan.owners().parts({position, position + 1});
           ASSERT_EQ(parts, (std::vector<plait::plan::RankPart>{{rank, 1}}));
         }
       }
@@ -175,8 +178,8 @@ TEST(Chunks, PositionsSharesAndWindowsGoChunkByChunk) {
                                     << ", shards " << plait::shape_to_string(shard) << ", readers " << options.readers
                                     << ", memory " << options.memory_bytes);
     const Elements elements = elements_of(access, chunk, shard);
-    const AccessPlan plan(Section(access.file_shape, access.file_order, access.region, chunk, shard), access.layout,
-                          {access.element_bytes, access.offset, 4, false, true}, options);
+    const AccessPlan plan = plan_access(Section(access.file_shape, access.file_order, access.region, chunk, shard),
+                                        access.layout, {access.element_bytes, access.offset, 4, false, true}, options);
     ASSERT_EQ(plan.strategy(), Strategy::kTwoPhase);
     ASSERT_NO_FATAL_FAILURE(check_section(plan.section(), elements));
     ASSERT_NO_FATAL_FAILURE(check_shares(plan));
@@ -192,9 +195,9 @@ TEST(Chunks, ThreadsOfAProcessAndReadersShareShards) {
   const plait::Layout layout({64, 64}, {plait::Distribution::collapsed(), plait::Distribution::collapsed()}, {});
   AccessOptions options;
   options.readers = 4;
-  EXPECT_EQ(AccessPlan(section, layout, {8, 0, 4, false, true}, options).readers(), 2);
-  EXPECT_EQ(AccessPlan(section, layout, {8, 0, 4, false, false}, options).readers(), 4);
-  EXPECT_EQ(AccessPlan(section, layout, {8, 0, 4, false, true, nullptr, true}, options).readers(), 4);
+  EXPECT_EQ(plan_access(section, layout, {8, 0, 4, false, true}, options).readers(), 2);
+  EXPECT_EQ(plan_access(section, layout, {8, 0, 4, false, false}, options).readers(), 4);
+  EXPECT_EQ(plan_access(section, layout, {8, 0, 4, false, true, nullptr, true}, options).readers(), 4);
 }
 
 TEST(Chunks, OfSomeRowsAreThoseOfTheExample) {
@@ -226,14 +229,15 @@ TEST(Chunks, CostNothingThatGrowsWithTheirNumber) {
 TEST(Chunks, AreLargerThanAWindowWhereMemoryAllowsIt) {
   const Section section({4096, 4096}, Order::kC, {}, {1024, 1024});
   const plait::Layout layout({4096, 4096}, {plait::Distribution::collapsed(), plait::Distribution::collapsed()}, {});
-  const AccessPlan large(section, layout, {8, 0, 3, false, true}, {});
-  EXPECT_EQ(large.window(), 1024 * 1024);
+  const AccessPlan large = plan_access(section, layout, {8, 0, 3, false, true}, {});
+  EXPECT_EQ(large.window_elements(), 1024 * 1024);
   EXPECT_EQ(large.windows(), 6);  // 16 chunks for 3 readers
-  EXPECT_NE(large.explain("a").find("16 of 8 MiB, each touched by one rank"), std::string::npos) << large.explain("a");
+  EXPECT_NE(explain(large, "a").find("16 of 8 MiB, each touched by one rank"), std::string::npos)
+      << explain(large, "a");
   AccessOptions little;
   little.memory_bytes = 1 << 20;
-  const AccessPlan pieces(section, layout, {8, 0, 3, false, true}, little);
-  EXPECT_EQ(pieces.window(), 1 << 16);
+  const AccessPlan pieces = plan_access(section, layout, {8, 0, 3, false, true}, little);
+  EXPECT_EQ(pieces.window_elements(), 1 << 16);
   EXPECT_EQ(pieces.share(0).size(), 6 * 1024 * 1024);
 }
 
@@ -244,7 +248,7 @@ TEST(Chunks, ThatCannotBeAreRefused) {
   direct.strategy = Strategy::kDirect;
   const Section section({4}, Order::kC, {}, {3});
   const plait::Layout layout({4}, {plait::Distribution::collapsed()}, {});
-  expect_refused([&] { AccessPlan(section, layout, {8, 0, 1, false, false}, direct); }, "the array lies in chunks");
+  expect_refused([&] { plan_access(section, layout, {8, 0, 1, false, false}, direct); }, "the array lies in chunks");
 }
 
 }  // namespace

@@ -1,13 +1,13 @@
-#include "plan/access/region_pairs.hpp"
+#include "plan/section/region_pairs.hpp"
 
 #include <utility>
 
 #include "layout/section.hpp"
 #include "plait/conversion.hpp"
-#include "plan/access/section.hpp"
 #include "plan/conversion/message_ranks.hpp"
 #include "plan/conversion/partners.hpp"
 #include "plan/conversion/spans.hpp"
+#include "plan/section/section.hpp"
 
 namespace plait::plan {
 

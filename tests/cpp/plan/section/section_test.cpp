@@ -1,5 +1,5 @@
 // Sections, boxes and stretches of a file against lists of file positions.
-#include "plan/access/section.hpp"
+#include "plan/section/section.hpp"
 
 #include <gtest/gtest.h>
 
@@ -58,7 +58,7 @@ void check(const Extents& shape, Order order, const Region& region) {
     std::int64_t file = section.origin;
     Extents layout_index(section.layout_shape.size());
     for (std::size_t d = 0; d < index.size(); ++d) {
-      file += index[d] * section.steps[d];
+      file += index[d] * section.strides[d];
       const int dimension = section.layout_dimension[d];
       if (dimension >= 0) layout_index[at(dimension)] = index[d];
     }

@@ -1,4 +1,4 @@
-#include "plan/access/section_products.hpp"
+#include "plan/section/section_products.hpp"
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-#include "plan/access/section.hpp"
+#include "plan/section/section.hpp"
 
 #include <algorithm>
 
@@ -50,7 +50,7 @@ Section::Section(const Extents& file_shape, Order file_order, const Region& regi
                                shape_to_string(file_shape), " has ", file_shape.size(), "; give one slice for each");
   const std::size_t dimensions = file_shape.size();
   shape.resize(dimensions);
-  steps.resize(dimensions);
+  strides.resize(dimensions);
   layout_dimension.assign(dimensions, -1);
   std::vector<int> layout_of(dimensions, -1);
   std::vector<Slice> slices(dimensions);
@@ -69,7 +69,7 @@ Section::Section(const Extents& file_shape, Order file_order, const Region& regi
   for (std::size_t i = dimensions; i-- > 0;) {
     const std::size_t d = file_order == Order::kC ? i : dimensions - 1 - i;
     shape[i] = slices[d].count;
-    steps[i] = distance * slices[d].step;
+    strides[i] = distance * slices[d].step;
     origin += distance * slices[d].start;
     layout_dimension[i] = layout_of[d];
     distance = base::checked_multiply(distance, file_shape[d], "elements of the file");
@@ -88,7 +88,7 @@ Section::Section(const Extents& file_shape, Order file_order, const Region& regi
   Slices all;
   for (const Slice& slice : slices) {
     all.start.push_back(slice.start);
-    all.step.push_back(slice.step);
+    all.stride.push_back(slice.step);
     all.count.push_back(slice.count);
   }
   chunks.emplace(array, part, std::move(all), whole);
@@ -102,13 +102,13 @@ void Section::check_layout(const Layout& layout) const {
 }
 
 std::int64_t Section::contiguous_elements() const {
-  return chunks ? chunks->contiguous_elements() : plan::contiguous_elements(shape, steps);
+  return chunks ? chunks->contiguous_elements() : plan::contiguous_elements(shape, strides);
 }
 
 std::int64_t Section::file_position(const Extents& index) const {
   if (chunks) return chunks->file_position(index);
   std::int64_t position = origin;
-  for (std::size_t d = 0; d < index.size(); ++d) position += index[d] * steps[d];
+  for (std::size_t d = 0; d < index.size(); ++d) position += index[d] * strides[d];
   return position;
 }
 
@@ -117,26 +117,26 @@ std::vector<Box> Section::boxes(std::int64_t begin, std::int64_t end) const {
   std::vector<Box> result;
   for_each_part(*chunks, begin, end, [&](const ChunkPart& part, std::int64_t from, std::int64_t to) {
     Extents dense(part.shape.size());
-    std::int64_t step = 1;
-    for (std::size_t d = dense.size(); d-- > 0; step *= part.shape[d]) dense[d] = step;
+    std::int64_t stride = 1;
+    for (std::size_t d = dense.size(); d-- > 0; stride *= part.shape[d]) dense[d] = stride;
     for (Box& box : boxes_of(part.shape, from, to)) {
       for (std::size_t d = 0; d < dense.size(); ++d) {
         box.lo[d] += part.lo[d];
         box.hi[d] += part.lo[d];
       }
       box.position += part.position + from - begin;
-      box.steps = dense;
+      box.strides = dense;
       result.push_back(std::move(box));
     }
   });
   return result;
 }
 
-std::int64_t contiguous_elements(const Extents& shape, const Extents& steps) {
+std::int64_t contiguous_elements(const Extents& shape, const Extents& strides) {
   std::int64_t run = 1;
   for (std::size_t d = shape.size(); d-- > 0;) {
     if (shape[d] == 1) continue;
-    if (steps[d] != run) break;
+    if (strides[d] != run) break;
     run *= shape[d];
   }
   return run;

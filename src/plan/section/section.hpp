@@ -9,9 +9,17 @@
 
 #include "plait/layout.hpp"
 #include "plait/region.hpp"
-#include "plan/access/chunks.hpp"
+#include "plan/section/chunks.hpp"
 
 namespace plait::plan {
+
+/// A range of a section's positions.
+struct PositionRange {
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+  std::int64_t size() const { return end - begin; }
+  bool empty() const { return begin >= end; }
+};
 
 /// A stretch of positions as an N-dimensional box of the section: [lo, hi) in each dimension.  `position` counts from
 /// the beginning of the range that was cut.
@@ -19,7 +27,7 @@ struct Box {
   Extents lo;
   Extents hi;
   std::int64_t position = 0;
-  Extents steps{};  ///< positions from a neighbour to the next; empty: as in a dense array of the section's shape
+  Extents strides{};  ///< positions from a neighbour to the next; empty: as in a dense array of the section's shape
 };
 
 /// The elements of a region, as a dense array of their own: `shape` has all dimensions of the file's array, slowest in
@@ -27,8 +35,8 @@ struct Box {
 /// elements in file order; ranges of positions are what readers and windows are cut from.
 struct Section {
   Extents shape;                 ///< elements, slowest first
-  std::optional<Chunks> chunks;  ///< where the file's array lies in chunks; `steps` and `origin` say nothing then
-  Extents steps;                 ///< file distance of neighbours in each dimension, in elements
+  std::optional<Chunks> chunks;  ///< if the file's array is stored in chunks; `strides` and `origin` are unused then
+  Extents strides;               ///< file distance of neighbours in each dimension, in elements
   std::int64_t origin = 0;       ///< file position of the first element, in elements
   std::int64_t elements = 1;
   std::vector<int>
@@ -65,13 +73,14 @@ struct FileRun {
   std::int64_t elements = 0;
 };
 
-/// The same of a box with such steps between neighbours in the file.
-std::int64_t contiguous_elements(const Extents& shape, const Extents& steps);
+/// Returns how many elements of a box are contiguous in the file wherever a dimension is walked whole.
+/// strides  File distance of neighbours in each dimension, in elements.
+std::int64_t contiguous_elements(const Extents& shape, const Extents& strides);
 
-/// A box of elements in the file: `steps` between neighbours, the first one at the position `origin`.
+/// A box of elements in the file, with `strides` between neighbours and the first one at the position `origin`.
 struct FileBox {
   const Extents& shape;
-  const Extents& steps;
+  const Extents& strides;
   std::int64_t origin;
 };
 
@@ -79,8 +88,8 @@ struct FileBox {
 /// ascending.
 template <typename Visit>
 void for_each_run_of_box(const FileBox& box, std::int64_t begin, std::int64_t end, Visit&& visit) {
-  const auto& [shape, steps, origin] = box;
-  const std::int64_t run = contiguous_elements(shape, steps);
+  const auto& [shape, strides, origin] = box;
+  const std::int64_t run = contiguous_elements(shape, strides);
   if (run == 0 || begin >= end) return;
   // One run for each combination of the slower dimensions.
   std::size_t slow = shape.size();
@@ -89,7 +98,7 @@ void for_each_run_of_box(const FileBox& box, std::int64_t begin, std::int64_t en
     std::int64_t index = position / run;
     std::int64_t file = origin + position % run;
     for (std::size_t d = slow; d-- > 0;) {
-      file += index % shape[d] * steps[d];
+      file += index % shape[d] * strides[d];
       index /= shape[d];
     }
     const std::int64_t left = run - position % run;
@@ -117,11 +126,11 @@ void for_each_part(const Chunks& chunks, std::int64_t begin, std::int64_t end, V
 template <typename Visit>
 void for_each_file_run(const Section& section, std::int64_t begin, std::int64_t end, Visit&& visit) {
   if (!section.chunks) {
-    for_each_run_of_box({section.shape, section.steps, section.origin}, begin, end, visit);
+    for_each_run_of_box({section.shape, section.strides, section.origin}, begin, end, visit);
     return;
   }
   for_each_part(*section.chunks, begin, end, [&](const ChunkPart& part, std::int64_t from, std::int64_t to) {
-    for_each_run_of_box({part.shape, part.steps, part.file}, from, to, [&](const FileRun& run) {
+    for_each_run_of_box({part.shape, part.strides, part.file}, from, to, [&](const FileRun& run) {
       visit(FileRun{run.file, run.position + part.position, run.elements});
     });
   });

@@ -1,12 +1,20 @@
 // Chunks of a section: which elements of each chunk are in the section, and at which positions.
 //
-// An array may have more chunks than memory can list, so every answer is computed from the numbers of one chunk.  The
-// chunks that have elements of the section form a grid, whose lines in one dimension are called rows here.  Chunk numbers
-// count the grid in file order, shard by shard.  The elements before a box follow from the rows before it: dimension by
-// dimension, the rows before it times the elements of the box in slower dimensions and of the section in faster ones.
+// The problem.  An array stored in chunks is read and written chunk by chunk, so positions of a section count the
+// elements of the first chunk, then those of the second one, and so on.  Chunks at the edges of the array or of the
+// section have fewer elements of it than others, and an array may have more chunks than memory can list.  So both the
+// chunk of a position and the first position of a chunk are computed from the numbers of one chunk.
+//
+// The idea.  The chunks that have elements of the section form a grid, whose lines in one dimension are called rows
+// here.  The elements before a box of the grid are those of the rows before it in each dimension, where the box's own
+// rows bound the slower dimensions: `slower` is the product of the box's extents in the slower dimensions and `faster`
+// the product of the section's extents in the faster ones, so that the dimension adds slower * (indices before the box)
+// * faster.  Divisions by slower * faster invert this, from the slowest dimension to the fastest.  Shards are boxes of
+// chunks, so the same sum counts the elements before a shard, then those before the chunk within its shard; and with
+// rows instead of indices it counts chunks.
 //
 // Example: rows 1 to 3 of a 5x6 array in chunks of 2x4 elements.  Each chunk takes 8 elements in the file, also at the
-// edges.  The section has 18 elements, in 4 of the 6 chunks:
+// edges.  The section has 3x6 = 18 elements, in 4 of the 6 chunks:
 //
 //   chunk  of the array          shape in the section  first position  first element in the file
 //   0      row 1, columns 0-3    1x4                    0               4
@@ -14,9 +22,16 @@
 //   2      rows 2-3, columns 0-3 2x4                    6              16
 //   3      rows 2-3, columns 4-5 2x2                   14              24
 //
-// number_at(13) is 2: chunk 2 has the positions 6 to 13.
+// position_of(3): the first dimension has 1 index before chunk 3, which adds 1 * 1 * 6 = 6 (slower = 1, faster = 6);
+// the second one has 4 columns before it, which adds 2 * 4 * 1 = 8 (slower = 2, faster = 1): 14.  number_at(13) inverts
+// this: 13 / (1 * 6) = 2 is an index of the second row of chunks, which begins at index 1, so 13 - 1 * 6 = 7 positions
+// are left within this row of 2 indices; 7 / (2 * 1) = 3 is a column of the first column of chunks, so the chunk is
+// number 2.
+//
+// In shards of 4x4 elements the order is shard by shard.  The chunks of columns 0-3 come first: numbers 0 and 1 are
+// then the 1x4 and the 2x4 elements of the first shard, with the positions 0 to 11, and the second shard has 12 to 17.
 
-#include "plan/access/chunks.hpp"
+#include "plan/section/chunks.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -43,7 +58,7 @@ void check_shard(const Extents& chunk, const Extents& shard) {
                              shape_to_string(chunk), "; give multiples of these sizes");
 }
 
-/// The extents of the array when its last units are filled up.
+/// Returns the extents of the array, rounded up to whole units.
 Extents filled_up(const Extents& array, const Extents& unit) {
   Extents whole;
   for (std::size_t d = 0; d < array.size(); ++d)
@@ -90,23 +105,24 @@ Chunks::Chunks(const Extents& array, const Extents& chunk, Slices slices, const 
     shard_rows_.push_back(rows_of(shard_, d));
     count_ *= rows_[d];
     shards_ *= shard_rows_[d];
-    largest_ *= std::min(count, base::ceil_divide(chunk[d], slices_.step[d]));
+    largest_ *= std::min(count, base::ceil_divide(chunk[d], slices_.stride[d]));
     elements_ *= count;
   }
 }
 
-// Where the step is longer than a box, boxes between two indices have nothing of the section, and each index has a row
-// of its own.
+// If the stride is longer than a box, there are boxes without an element between two indices, and each index has a row
+// of its own.  Otherwise rows count boxes from the one that has the first index: with a stride of 3 from index 2 on and
+// boxes of 4, the indices 2, 5, 8 and 11 are in the rows 0, 1, 2 and 2.
 
 std::int64_t Chunks::row_of(const Extents& box, std::size_t d, std::int64_t index) const {
-  if (slices_.step[d] > box[d]) return index;
-  return (slices_.start[d] + index * slices_.step[d]) / box[d] - slices_.start[d] / box[d];
+  if (slices_.stride[d] > box[d]) return index;
+  return (slices_.start[d] + index * slices_.stride[d]) / box[d] - slices_.start[d] / box[d];
 }
 
 std::int64_t Chunks::row_begin(const Extents& box, std::size_t d, std::int64_t row) const {
-  if (row == 0 || slices_.step[d] > box[d]) return std::min(row, slices_.count[d]);
+  if (row == 0 || slices_.stride[d] > box[d]) return std::min(row, slices_.count[d]);
   const std::int64_t first = (slices_.start[d] / box[d] + row) * box[d];
-  return std::min(base::ceil_divide(first - slices_.start[d], slices_.step[d]), slices_.count[d]);
+  return std::min(base::ceil_divide(first - slices_.start[d], slices_.stride[d]), slices_.count[d]);
 }
 
 std::int64_t Chunks::rows_of(const Extents& box, std::size_t d) const {
@@ -116,7 +132,7 @@ std::int64_t Chunks::rows_of(const Extents& box, std::size_t d) const {
 std::int64_t Chunks::contiguous_elements() const {
   std::int64_t run = 1;
   for (std::size_t d = chunk_.size(); d-- > 0;) {
-    if (slices_.step[d] > 1) break;
+    if (slices_.stride[d] > 1) break;
     run *= std::min(chunk_[d], slices_.count[d]);
     if (slices_.count[d] < chunk_[d]) break;
   }
@@ -126,7 +142,7 @@ std::int64_t Chunks::contiguous_elements() const {
 std::int64_t Chunks::file_position(const Extents& index) const {
   std::int64_t position = 0;
   for (std::size_t d = 0; d < index.size(); ++d) {
-    const std::int64_t in_array = slices_.start[d] + index[d] * slices_.step[d];
+    const std::int64_t in_array = slices_.start[d] + index[d] * slices_.stride[d];
     const std::int64_t in_shard = in_array % shard_[d];
     position += in_array / shard_[d] * shard_strides_[d] + in_shard / chunk_[d] * chunk_strides_[d] +
                 in_shard % chunk_[d] * strides_[d];
@@ -150,8 +166,8 @@ Extents Chunks::shard_rows_of(const Extents& rows) const {
   return result;
 }
 
-// In front of a box lie those of lower rows, in each dimension those that agree in all slower ones: `slower` counts what
-// lies in the boxes of the slower dimensions' rows, `faster` all of the faster dimensions.
+// These two count chunks as the prologue counts elements: before a shard come the chunks of lower rows of shards, in
+// each dimension those that agree with it in all slower ones; `slower` has the shard's extents and `faster` the grid's.
 
 Extents Chunks::rows_at(std::int64_t number, Rows& shard) const {
   const std::size_t dimensions = chunk_.size();
@@ -194,24 +210,24 @@ ChunkPart Chunks::part(std::int64_t number) const {
   ChunkPart part{Extents(dimensions), Extents(dimensions), Extents(dimensions), 0, 0, 1};
   Rows shard;
   const Extents rows = rows_at(number, shard);
-  Extents front(dimensions);  // the first index of the shard
+  Extents first(dimensions);  // index of the shard
   std::int64_t whole = 1;     // elements that the section has of the shard
   std::int64_t faster = elements_;
   for (std::size_t d = 0; d < dimensions; ++d) {
     part.lo[d] = row_begin(chunk_, d, rows[d]);
     part.shape[d] = row_begin(chunk_, d, rows[d] + 1) - part.lo[d];
-    part.steps[d] = strides_[d] * slices_.step[d];
-    front[d] = row_begin(chunk_, d, shard.lo[d]);
+    part.strides[d] = strides_[d] * slices_.stride[d];
+    first[d] = row_begin(chunk_, d, shard.lo[d]);
     faster /= slices_.count[d];
-    part.position += whole * front[d] * faster;
-    whole *= row_begin(chunk_, d, shard.lo[d] + shard.count[d]) - front[d];
+    part.position += whole * first[d] * faster;
+    whole *= row_begin(chunk_, d, shard.lo[d] + shard.count[d]) - first[d];
   }
   part.file = file_position(part.lo);
   std::int64_t slower = 1;
   faster = whole;
   for (std::size_t d = 0; d < dimensions; ++d) {
-    faster /= row_begin(chunk_, d, shard.lo[d] + shard.count[d]) - front[d];
-    part.position += slower * (part.lo[d] - front[d]) * faster;
+    faster /= row_begin(chunk_, d, shard.lo[d] + shard.count[d]) - first[d];
+    part.position += slower * (part.lo[d] - first[d]) * faster;
     slower *= part.shape[d];
   }
   part.elements = slower;
@@ -225,16 +241,16 @@ std::int64_t Chunks::position_of(std::int64_t number) const {
 std::int64_t Chunks::number_at(std::int64_t position) const {
   if (position >= elements_) return count_;
   const std::size_t dimensions = chunk_.size();
-  Extents front(dimensions);
+  Extents first(dimensions);
   Extents size(dimensions);
   std::int64_t slower = 1;
   std::int64_t faster = elements_;
   for (std::size_t d = 0; d < dimensions; ++d) {
     faster /= slices_.count[d];
     const std::int64_t row = row_of(shard_, d, position / (slower * faster));
-    front[d] = row_begin(shard_, d, row);
-    size[d] = row_begin(shard_, d, row + 1) - front[d];
-    position -= slower * front[d] * faster;
+    first[d] = row_begin(shard_, d, row);
+    size[d] = row_begin(shard_, d, row + 1) - first[d];
+    position -= slower * first[d] * faster;
     slower *= size[d];
   }
   Extents rows(dimensions);
@@ -242,9 +258,9 @@ std::int64_t Chunks::number_at(std::int64_t position) const {
   slower = 1;
   for (std::size_t d = 0; d < dimensions; ++d) {
     faster /= size[d];
-    rows[d] = row_of(chunk_, d, front[d] + position / (slower * faster));
+    rows[d] = row_of(chunk_, d, first[d] + position / (slower * faster));
     const std::int64_t lo = row_begin(chunk_, d, rows[d]);
-    position -= slower * (lo - front[d]) * faster;
+    position -= slower * (lo - first[d]) * faster;
     slower *= row_begin(chunk_, d, rows[d] + 1) - lo;
   }
   return number_of(rows);
@@ -279,7 +295,7 @@ std::int64_t Chunks::next_wanted(std::int64_t number,
           return row_of(chunk_, d, index) - rows.lo[d];
         });
     if (found < product(rows.count)) return first_in_shard(shard) + found;
-    // Those that have nothing in one of the dimensions are passed over.
+    // Shards without a wanted index in one of the dimensions are passed over.
     shard = next_of_product(shard_rows_, shard + 1, [&](std::size_t d, std::int64_t row) -> std::int64_t {
       const std::int64_t index = row < shard_rows_[d] ? next(d, row_begin(shard_, d, row)) : slices_.count[d];
       return index < slices_.count[d] ? row_of(shard_, d, index) : shard_rows_[d];
@@ -298,8 +314,10 @@ std::int64_t next_of_product(const Extents& shape, std::int64_t position,
     index[d] = position % shape[d];
     position /= shape[d];
   }
-  // The first dimension whose index is not wanted moves up to the next wanted one and resets all faster ones; where there
-  // is none, the next slower dimension moves on.
+  // The first dimension whose index is not wanted moves up to the next wanted one and resets all faster ones.  If it
+  // has none, the next slower dimension moves on.  Example: of a 3x4 array the rows 0 and 2 and the column 1 are
+  // wanted, and position 2 is index (0, 2).  Column 2 has no wanted one after it, so the row moves to (1, 0), which is
+  // not wanted either, to (2, 0), and the column to (2, 1): position 9.
   std::size_t d = 0;
   while (d < dimensions) {
     const std::int64_t found = next(d, index[d]);

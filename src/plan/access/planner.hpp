@@ -1,0 +1,17 @@
+/// The choice of a plan: the strategy and the readers by which an access is predicted to be fastest.
+#pragma once
+
+#include "plan/access/access.hpp"
+
+namespace plait::plan {
+
+/// Makes the plan of an access.  Deterministic: all ranks make the same plan from the same arguments.
+/// errors  kArgument: as AccessPlan, and a direct access to an array in chunks.
+AccessPlan plan_access(Section section, Layout layout, const AccessTask& task, const AccessOptions& options);
+
+/// True if the caller leaves the strategy to the cost model, and another one than the plan's is possible.
+bool has_alternatives(const AccessPlan& plan);
+/// True if each node could read everything that its ranks need.
+bool can_read_in_each_node(const AccessPlan& plan);
+
+}  // namespace plait::plan

@@ -1,0 +1,35 @@
+/// Predicted times of an access: functions of a plan's geometry and of what its options assume of the machine.
+#pragma once
+
+#include <cstdint>
+
+#include "plan/access/access.hpp"
+
+namespace plait::plan {
+
+/// Returns the predicted time of a strategy, from the rank with the largest part.
+double predicted_seconds(const AccessPlan& plan, Strategy strategy);
+/// Returns the predicted time of two-phase access by another number of readers than the plan's.
+double predicted_seconds_by(const AccessPlan& plan, std::int64_t readers);
+/// Returns the predicted time of two-phase access in which each node reads for its ranks.
+/// pre  can_read_in_each_node(plan)
+double predicted_seconds_in_each_node(const AccessPlan& plan);
+/// Returns the predicted time of direct access if the store is local.  predicted_seconds() adds the time of messages to
+/// short requests between nodes.
+double direct_seconds(const AccessPlan& plan);
+
+/// Returns how many requests of the store the rank with the largest part makes under a strategy.
+std::int64_t requests(const AccessPlan& plan, Strategy strategy);
+/// Returns the runs between windows and the local array of the rank with the largest part, divided by its elements.
+double runs_per_element(const AccessPlan& plan);
+/// Returns a rank that owns as many elements as any other.
+std::int64_t largest_rank(const Layout& layout);
+
+/// True if the access reads from a disk.
+bool reads_from_disk(const AccessPlan& plan);
+/// True if ranks that write at the same time wait for each other: systems lock a file for each write.
+bool writes_queue(const AccessPlan& plan);
+/// Returns the number of writers, at most the plan's, by which a write is predicted to be fastest.
+std::int64_t best_writers(const AccessPlan& plan);
+
+}  // namespace plait::plan

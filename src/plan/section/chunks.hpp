@@ -1,0 +1,121 @@
+/// Arrays that are stored chunk by chunk, and the part of each chunk that is in a section.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/function_ref.hpp"
+#include "plait/layout.hpp"
+
+namespace plait::plan {
+
+/// A slice of each dimension of an array, slowest first: `count` elements from `start` on, `stride` indices apart.
+struct Slices {
+  Extents start;
+  Extents stride;
+  Extents count;
+};
+
+/// The part of a chunk that is in a section: a box.
+struct ChunkPart {
+  Extents lo;                 ///< index of its first element in the section
+  Extents shape;              ///< elements, 1 or more in each dimension
+  Extents strides;            ///< file distance of neighbours in each dimension, in elements
+  std::int64_t file = 0;      ///< file position of its first element, in elements
+  std::int64_t position = 0;  ///< position of its first element in the section
+  std::int64_t elements = 1;
+};
+
+/// The chunks of an array are boxes of one shape.  The file has them one after another, slowest dimension first, and so
+/// are the elements of each.  Every chunk takes as many elements of the file as a whole one; at the upper edges of the
+/// array some of them are unused.
+///
+/// Chunks may be stored in shards, which are larger boxes of whole chunks: the file has the shards in the order in
+/// which it would have chunks, and each shard has its chunks in the same order.
+///
+/// The chunks that have elements of the section are numbered in file order.  The section's positions count its elements
+/// in file order as well: those of chunk 0, those of chunk 1, and so on.
+/// cost    O(dimensions) in time and memory, independent of the number of chunks.
+class Chunks {
+ public:
+  /// shard   Empty if there are no shards.
+  /// errors  kArgument: a chunk with another number of dimensions, or with an empty one; a shard that does not consist
+  /// of
+  ///         whole chunks.
+  Chunks(const Extents& array, const Extents& chunk, Slices slices, const Extents& shard = {});
+
+  /// Returns the number of chunks that have elements of the section.
+  std::int64_t count() const { return count_; }
+  /// Returns the maximum of elements that the section has of one chunk.
+  std::int64_t largest() const { return largest_; }
+  /// Returns the number of elements of a whole chunk.
+  std::int64_t room() const { return room_; }
+  /// Returns how many elements of the section are contiguous in the file, in a chunk without an edge of the array.
+  std::int64_t contiguous_elements() const;
+
+  ChunkPart part(std::int64_t number) const;
+  /// Returns the position of a chunk's first element, and the number of elements for count().
+  std::int64_t position_of(std::int64_t number) const;
+  /// Returns the number of the chunk that has a position, and count() for the number of elements.
+  std::int64_t number_at(std::int64_t position) const;
+  /// Returns the file position of an element of the section.
+  std::int64_t file_position(const Extents& index) const;
+
+  /// True if chunks are stored in shards.
+  bool in_shards() const { return in_shards_; }
+  /// Returns the number of shards that have elements of the section.
+  std::int64_t shards() const { return shards_; }
+  /// Returns the first chunk of a shard, and count() for shards().
+  std::int64_t first_in_shard(std::int64_t shard) const;
+  std::int64_t shard_of(std::int64_t number) const;
+
+  /// Returns the first chunk from `number` on that has wanted indices in all dimensions, or count().
+  /// next    Returns the first wanted index of a dimension from an index on, or the section's extent or more.
+  std::int64_t next_wanted(std::int64_t number, base::FunctionRef<std::int64_t(std::size_t, std::int64_t)> next) const;
+
+ private:
+  // Rows of chunks or shards along a dimension, counted from the first one that has elements of the section: the row of
+  // an index, the first index of a row, and the number of rows.
+  std::int64_t row_of(const Extents& box, std::size_t d, std::int64_t index) const;
+  std::int64_t row_begin(const Extents& box, std::size_t d, std::int64_t row) const;
+  std::int64_t rows_of(const Extents& box, std::size_t d) const;
+
+  /// The chunk rows of a shard: a range in each dimension.
+  struct Rows {
+    Extents lo;
+    Extents count;
+  };
+  /// Returns the chunk rows of the shard in these rows of shards.
+  Rows rows_of_shard(const Extents& shard_rows) const;
+  /// Returns the row of a chunk in each dimension, and the chunk rows of its shard.
+  Extents rows_at(std::int64_t number, Rows& shard) const;
+  std::int64_t number_of(const Extents& rows) const;
+  Extents shard_rows_of(const Extents& rows) const;
+
+  Slices slices_;
+  Extents chunk_;
+  Extents shard_;          // the whole array if there are no shards
+  Extents strides_;        // file distance of neighbours in a chunk
+  Extents chunk_strides_;  // file distance of neighbouring chunks of a shard
+  Extents shard_strides_;
+  Extents rows_;
+  Extents shard_rows_;
+  std::int64_t room_ = 1;
+  std::int64_t count_ = 1;
+  std::int64_t largest_ = 1;
+  std::int64_t elements_ = 1;
+  std::int64_t shards_ = 1;
+  bool in_shards_ = false;
+};
+
+/// Returns the number of elements in the file of an array that is stored in chunks, and these in shards; empty extents
+/// mean that there are none.  errors  kArgument: as for Chunks, and more than 2^63 - 1.
+std::int64_t elements_with_room(const Extents& array, const Extents& chunk, const Extents& shard = {});
+
+/// Returns the first position from `position` on of a dense array of this shape, slowest dimension first, whose index
+/// is wanted in each dimension, or the number of elements.
+/// next    Returns the first wanted index of a dimension from an index on, or the extent.
+std::int64_t next_of_product(const Extents& shape, std::int64_t position,
+                             base::FunctionRef<std::int64_t(std::size_t, std::int64_t)> next);
+
+}  // namespace plait::plan
