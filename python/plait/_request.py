@@ -46,16 +46,27 @@ class Request(Generic[_Result]):
             raise
 
     def wait(self) -> _Result:
-        """Wait for the access and return what the blocking call would; raise what it would raise."""
+        """Wait for the access and return what the blocking call would; raise what it would raise.
+
+        Ctrl-C ends the wait, and the access fails. One that is busy with a disk goes on, and may be waited for again.
+        """
         try:
             elements = self._started().wait()
         finally:
-            _forget(self)
+            # An interrupted wait may leave an access under way, which uses the arrays until it ends.
+            if self._ended():
+                _forget(self)
         return self._finished(elements)
 
     def test(self) -> bool:
         """Tell whether :meth:`wait` would return at once."""
         return self._started().test()
+
+    def _ended(self) -> bool:
+        try:
+            return self.test()
+        except Error:  # in a child of the process that started it
+            return True
 
     def _started(self) -> _Started:
         assert self._request is not None

@@ -12,15 +12,32 @@ namespace plait::base {
 namespace {
 
 std::atomic<InterruptionCheck> interruption_check{nullptr};
+thread_local const InterruptionScope* current_scope = nullptr;
+thread_local int uninterrupted_scopes = 0;
 
 }  // namespace
 
 void set_interruption_check(InterruptionCheck check) noexcept { interruption_check = check; }
 
+bool can_be_interrupted() noexcept { return interruption_check.load() != nullptr; }
+
 bool interrupted() {
+  if (uninterrupted_scopes > 0) return false;
+  for (const InterruptionScope* scope = current_scope; scope != nullptr; scope = scope->outer_)
+    if (scope->wanted_()) return true;
   const InterruptionCheck check = interruption_check;
   return check != nullptr && check();
 }
+
+InterruptionScope::InterruptionScope(FunctionRef<bool()> wanted) noexcept : wanted_(wanted), outer_(current_scope) {
+  current_scope = this;
+}
+
+InterruptionScope::~InterruptionScope() { current_scope = outer_; }
+
+UninterruptedScope::UninterruptedScope() noexcept { ++uninterrupted_scopes; }
+
+UninterruptedScope::~UninterruptedScope() { --uninterrupted_scopes; }
 
 void check_interruption() {
   if (interrupted()) throw_system_error(EINTR, "interrupted while it waited");

@@ -1,7 +1,12 @@
 /// Getting out of a wait that may last for hours, where the user of a program wants so.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
+#include <condition_variable>
+#include <mutex>
+
+#include "base/function_ref.hpp"
 
 namespace plait::base {
 
@@ -11,8 +16,35 @@ using InterruptionCheck = bool (*)();
 /// Before other threads wait; nullptr: no wait ends so.
 void set_interruption_check(InterruptionCheck check) noexcept;
 
+/// Whether waits of this program can end so.
+bool can_be_interrupted() noexcept;
+
 /// Whether the wait is to end.
 bool interrupted();
+
+/// While it lives, waits of this thread also end when `wanted` returns true: a thread that waits for this one may get the
+/// signal in its place.
+class InterruptionScope {
+ public:
+  explicit InterruptionScope(FunctionRef<bool()> wanted) noexcept;
+  ~InterruptionScope();
+  InterruptionScope(const InterruptionScope&) = delete;
+  InterruptionScope& operator=(const InterruptionScope&) = delete;
+
+ private:
+  FunctionRef<bool()> wanted_;
+  const InterruptionScope* outer_;
+  friend bool interrupted();
+};
+
+/// While it lives, no wait of this thread is interrupted: for destructors, from which nothing can be thrown.
+class UninterruptedScope {
+ public:
+  UninterruptedScope() noexcept;
+  ~UninterruptedScope();
+  UninterruptedScope(const UninterruptedScope&) = delete;
+  UninterruptedScope& operator=(const UninterruptedScope&) = delete;
+};
 
 /// Where there is nothing that a signal ends by itself, it is asked so often.
 inline constexpr std::chrono::milliseconds kBetweenInterruptions{100};
@@ -35,6 +67,27 @@ class InterruptionTimer {
  private:
   Clock::time_point asked_ = Clock::now();
 };
+
+/// Waits on a condition variable until `done`.  If the wait is to end before that, calls `interrupt` under the lock,
+/// which makes what is waited for end soon, and calls it again now and then until it has ended.  Returns whether it was
+/// called.
+template <typename Done, typename Interrupt>
+bool wait_or_interrupt(std::condition_variable& changed, std::unique_lock<std::mutex>& lock, const Done& done,
+                       const Interrupt& interrupt) {
+  // Twice as often as other waits, as what is waited for may itself have to ask; and soon at first: of many waits after
+  // an interruption each one is short.
+  std::chrono::milliseconds between{2};
+  bool called = false;
+  for (; !changed.wait_for(lock, between, done); between = std::min(2 * between, kBetweenInterruptions / 2)) {
+    if (!called) {
+      lock.unlock();  // a signal's handler may use what the lock protects
+      called = interrupted();
+      lock.lock();
+    }
+    if (called && !done()) interrupt();
+  }
+  return called;
+}
 
 /// Sleeps for `time`.
 /// errors  kSystem, EINTR: the wait is to end.

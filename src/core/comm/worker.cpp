@@ -1,15 +1,24 @@
 #include "core/comm/worker.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <new>
 #include <set>
 #include <utility>
 
 #include "base/wait/blocking_wait.hpp"
+#include "base/wait/interruption.hpp"
 #include "collective/agree.hpp"
 #include "transport/ending.hpp"
 
 namespace plait {
+
+namespace {
+
+/// For a wait that was interrupted after all was well, so that what the signal's handler has raised is raised.
+[[noreturn]] void throw_interrupted() { base::throw_system_error(EINTR, "interrupted while it waited"); }
+
+}  // namespace
 
 void Request::Impl::finish(std::optional<Failure> failure) {
   {
@@ -21,21 +30,34 @@ void Request::Impl::finish(std::optional<Failure> failure) {
 }
 
 void Request::Impl::wait() {
+  // An access that waits for others ends sooner.
+  constexpr std::chrono::milliseconds kUntilItEnds{150};
+  using Clock = std::chrono::steady_clock;
   check_owner();
   const base::BlockingWait blocking;
+  auto limit = Clock::time_point::max();
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return done_; });
-  if (!failure_) return;
-  const Error error(failure_->kind, failure_->text, failure_->code);
-  told_ = true;
-  throw error;
+  const auto ended = [&] { return done_ || Clock::now() > limit; };
+  const bool interrupted = base::wait_or_interrupt(changed_, lock, ended, [&] {
+    interruption_->interrupt_up_to(number_);
+    limit = std::min(limit, Clock::now() + kUntilItEnds);
+  });
+  if (!done_) base::throw_system_error(EINTR, "interrupted while it waited for an access, which goes on");
+  if (failure_) {
+    const Error error(failure_->kind, failure_->text, failure_->code);
+    told_ = true;
+    throw error;
+  }
+  if (interrupted) throw_interrupted();
 }
 
 void Request::Impl::wait_done() {
   check_owner();
   const base::BlockingWait blocking;
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return done_; });
+  if (base::wait_or_interrupt(
+          changed_, lock, [this] { return done_; }, [this] { interruption_->interrupt_up_to(number_); }))
+    throw_interrupted();
 }
 
 bool Request::Impl::done() const {
@@ -108,18 +130,23 @@ Worker::~Worker() {
 
 std::shared_ptr<Request::Impl> Worker::add(std::function<void()> body, bool tells) {
   check_owner();
-  auto request = base::make_owned<Request::Impl>();
   if (!background_) {
+    auto request = base::make_owned<Request::Impl>(interruption_, 0);
     std::optional<Request::Impl::Failure> failure;
-    run([&] { failure = carry_out({std::move(body), request, tells}); });
+    run([&] { failure = carry_out({std::move(body), request, 0, tells}); });
+    // What the signal's handler has raised is raised now, where it has come.
+    if (failure && failure->code == EINTR && base::interrupted())
+      throw Error(failure->kind, failure->text, failure->code);
     request->finish(std::move(failure));
     return request;
   }
+  std::shared_ptr<Request::Impl> request;
   {
     const std::scoped_lock lock(mutex_);
+    request = base::make_owned<Request::Impl>(interruption_, ++numbers_);
     // The thread first: where there can be none, no task must stay behind.
     if (!thread_.joinable()) thread_ = std::thread([this] { loop(); });
-    tasks_.push_back({std::move(body), request, tells});
+    tasks_.push_back({std::move(body), request, numbers_, tells});
     if (!tells) ++unsettled_;
   }
   changed_.notify_all();
@@ -130,10 +157,11 @@ std::shared_ptr<Request::Impl> Worker::start(std::function<void()> task) { retur
 
 void Worker::tell(std::function<void()> task) { add(std::move(task), true); }
 
-void Worker::settle() {
+bool Worker::settle() {
   const base::BlockingWait blocking;
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return unsettled_ == 0; });
+  return base::wait_or_interrupt(
+      changed_, lock, [this] { return unsettled_ == 0; }, [this] { interruption_->interrupt_up_to(numbers_); });
 }
 
 void Worker::finish() {
@@ -161,7 +189,9 @@ std::optional<Request::Impl::Failure> Worker::carry_out(const Task& task) noexce
     }
     return made;
   };
+  const auto wanted = [this, &task] { return interruption_->covers(task.number); };
   try {
+    const base::InterruptionScope scope(wanted);
     task.body();
   } catch (const Error& error) {
     return failure(error.kind(), error.what(), error.system_code());
@@ -177,6 +207,7 @@ std::optional<Request::Impl::Failure> Worker::carry_out(const Task& task) noexce
 
 void Worker::run(base::FunctionRef<void()> task) {
   check_owner();
+  std::uint64_t number = 0;
   {
     std::unique_lock lock(mutex_);
     if (busy_ && runner_ == std::this_thread::get_id()) {
@@ -184,26 +215,15 @@ void Worker::run(base::FunctionRef<void()> task) {
       return task();
     }
     if (busy_ || !tasks_.empty()) {
-      if (!thread_.joinable()) {  // another caller's task runs on that caller's thread
-        changed_.wait(lock, [this] { return !busy_; });
-      } else {
+      if (thread_.joinable()) {
         lock.unlock();
-        // As it was thrown: what is no Error has not been agreed on.
-        std::exception_ptr failure;
-        const auto kept = [&task, &failure] {
-          try {
-            task();
-          } catch (...) {
-            failure = std::current_exception();
-          }
-        };
-        start([&kept] { kept(); })->wait();
-        if (failure) std::rethrow_exception(failure);
-        return;
+        return run_queued(task);
       }
+      wait_for_caller(lock);
     }
     busy_ = true;
     runner_ = std::this_thread::get_id();
+    number = ++numbers_;
   }
   const auto finished = [this] {
     {
@@ -212,13 +232,37 @@ void Worker::run(base::FunctionRef<void()> task) {
     }
     changed_.notify_all();
   };
+  const auto wanted = [this, number] { return interruption_->covers(number); };
   try {
+    const base::InterruptionScope scope(wanted);
     task();
   } catch (...) {
     finished();
     throw;
   }
   finished();
+}
+
+void Worker::run_queued(base::FunctionRef<void()> task) {
+  // As it was thrown: what is no Error has not been agreed on.
+  std::exception_ptr failure;
+  const auto kept = [&task, &failure] {
+    try {
+      task();
+    } catch (...) {
+      failure = std::current_exception();
+    }
+  };
+  // The task uses what is the caller's, so it is waited for to its end, which an interruption brings about.
+  const std::exception_ptr interruption = collective::caught([&] { start([&kept] { kept(); })->wait_done(); });
+  if (failure) std::rethrow_exception(failure);
+  if (interruption) std::rethrow_exception(interruption);
+}
+
+void Worker::wait_for_caller(std::unique_lock<std::mutex>& lock) {
+  const bool interrupted = base::wait_or_interrupt(
+      changed_, lock, [this] { return !busy_; }, [this] { interruption_->interrupt_up_to(numbers_); });
+  if (interrupted) throw_interrupted();
 }
 
 bool Worker::run_if_idle(base::FunctionRef<void()> task) {

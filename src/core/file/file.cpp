@@ -1,7 +1,10 @@
 #include "plait/file.hpp"
 
+#include <cerrno>
 #include <utility>
 
+#include "base/errors.hpp"
+#include "base/wait/interruption.hpp"
 #include "collective/agree.hpp"
 #include "core/comm/guard.hpp"
 #include "core/comm/local_arrays.hpp"
@@ -11,6 +14,15 @@
 namespace plait {
 
 using core::Action;
+
+namespace {
+
+/// For a wait for accesses that was interrupted, after what followed it.
+[[noreturn]] void throw_interrupted(const std::string& path) {
+  base::throw_system_error(EINTR, "interrupted while it waited for accesses to ", path);
+}
+
+}  // namespace
 
 File::File(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 File::File(File&&) noexcept = default;
@@ -22,6 +34,7 @@ File::~File() {
   if (!impl_) return;
   if (impl_->context().owner().here()) {
     // What was started on the File's own arrays ends before they go.
+    const base::UninterruptedScope uninterrupted;
     collective::caught([this] { impl_->streams().settle(); });
     collective::caught([this] { impl_->context().worker().settle(); });
     impl_->streams().detach();
@@ -132,7 +145,7 @@ void File::close() {
   impl_->context().owner().check(impl_->context().path());
   impl_->streams().settle();
   const base::RecordedCall call;
-  impl_->context().worker().settle();
+  const bool interrupted = impl_->context().worker().settle();
   const std::exception_ptr failure = collective::caught([&] {
     if (!impl_->storage().is_open()) return impl_->close();  // again: no event, and nobody to wait for
     impl_->context().worker().run([&] {
@@ -147,6 +160,7 @@ void File::close() {
   });
   if (!impl_->storage().is_open()) impl_->streams().release();
   if (failure) std::rethrow_exception(failure);
+  if (interrupted) throw_interrupted(impl_->context().path());
 }
 
 void File::sync() {
@@ -160,10 +174,13 @@ std::string File::unfinished_path() const {
 
 void File::abandon(const std::string& why) {
   if (!impl_->context().owner().here()) return;
-  impl_->streams().settle();
-  impl_->context().worker().settle();
+  const std::exception_ptr interruption = collective::caught([this] {
+    impl_->streams().settle();
+    if (impl_->context().worker().settle()) throw_interrupted(impl_->context().path());
+  });
   impl_->abandon(why);
   if (!impl_->storage().is_open()) impl_->streams().release();
+  if (interruption) std::rethrow_exception(interruption);
 }
 
 }  // namespace plait

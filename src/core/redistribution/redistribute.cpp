@@ -8,6 +8,7 @@
 #include "base/errors.hpp"
 #include "base/process.hpp"
 #include "base/text.hpp"
+#include "base/wait/interruption.hpp"
 #include "collective/agree.hpp"
 #include "collective/collective.hpp"
 #include "core/comm/guard.hpp"
@@ -215,6 +216,7 @@ class Redistribution::Impl {
   }
 
   ~Impl() {
+    const base::UninterruptedScope uninterrupted;
     for (const auto& request : started_) collective::caught([&] { request->wait(); });
   }
   Impl(const Impl&) = delete;

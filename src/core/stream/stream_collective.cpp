@@ -199,8 +199,7 @@ void CollectiveStream::fail(const std::string& message, int system_code) {
 }
 
 void CollectiveStream::settle() {
-  if (last_) last_->wait_done();
-  last_ = nullptr;
+  if (const auto last = std::exchange(last_, nullptr)) last->wait_done();
 }
 
 }  // namespace plait::core

@@ -3,6 +3,7 @@
 
 #include <mpi.h>
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <span>
@@ -47,7 +48,7 @@ class PeerLiveness : public Liveness {
   std::vector<std::shared_ptr<const base::ProcessWatch>> peers_;
   std::function<void()> look_;
   Losses* losses_ = nullptr;
-  bool interrupted_ = false;
+  std::atomic<bool> interrupted_{false};  // by a wait on any thread
 };
 
 }  // namespace plait::transport::mpi
