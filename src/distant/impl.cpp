@@ -9,6 +9,7 @@
 
 #include "base/errors.hpp"
 #include "base/text.hpp"
+#include "base/wait/interruption.hpp"
 #include "collective/collective.hpp"
 #include "core/comm/giving_up.hpp"
 #include "core/comm/internals.hpp"
@@ -131,7 +132,7 @@ void DistantFile::Impl::abandon() noexcept {
 }
 
 void DistantFile::Impl::end() {
-  outstanding_->wait_for_all();
+  outstanding_->wait_for_all_or_interrupt();
   std::exception_ptr failed;
   std::optional<collective::Collective> closing;
   if (together()) {
@@ -217,6 +218,7 @@ void DistantFile::Impl::begin_call(distant::Head head, int rank, std::span<std::
   call.head = distant::packed(head);
   call.payload = payload;
   call.room = room;
+  call.request = done.request();
   call.done = std::move(done);
   service_->active()->call(std::move(call));
 }
@@ -340,6 +342,7 @@ distant::Entry DistantFile::Impl::ask_directory(RequestKind kind, const std::str
     call.head = distant::packed({kind, entry.file, entry.rank, 0});
     call.payload = std::as_bytes(std::span(name));
     if (kind != RequestKind::kForget) call.room = std::as_writable_bytes(std::span(&found, 1));
+    call.request = done.request();
     call.done = std::move(done);
     service_->active()->call(std::move(call));
   });
@@ -378,6 +381,7 @@ void DistantFile::Impl::find_by(const std::string& name) {
 }
 
 void DistantFile::Impl::forget_name() {
+  const base::UninterruptedScope uninterrupted;  // also in destructors, and nobody hears of its error
   collective::caught([this] { ask_directory(RequestKind::kForget, name_, {rank_, number_}); });
 }
 

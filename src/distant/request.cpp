@@ -1,8 +1,13 @@
 #include "distant/request.hpp"
 
 #include <algorithm>
+#include <cerrno>
+#include <limits>
 #include <utility>
+#include <vector>
 
+#include "base/errors.hpp"
+#include "base/wait/interruption.hpp"
 #include "base/wait/patiently.hpp"
 #include "collective/agree.hpp"
 #include "distant/server.hpp"
@@ -12,20 +17,33 @@ namespace plait {
 
 namespace distant {
 
-void Outstanding::begin() {
+void Outstanding::begin(DistantRequest::Impl& request) {
   const std::scoped_lock lock(mutex_);
-  ++count_;
+  requests_.insert(&request);
 }
 
-void Outstanding::end() {
+void Outstanding::end(DistantRequest::Impl& request) {
   const std::scoped_lock lock(mutex_);
-  --count_;
+  requests_.erase(&request);
   changed_.notify_all();
 }
 
 void Outstanding::wait_for_all() {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return count_ == 0; });
+  changed_.wait(lock, [this] { return requests_.empty(); });
+}
+
+void Outstanding::wait_for_all_or_interrupt() {
+  std::unique_lock lock(mutex_);
+  const auto none = [this] { return requests_.empty(); };
+  const bool interrupted = base::wait_or_interrupt(changed_, lock, none, [&] {
+    std::vector<std::shared_ptr<DistantRequest::Impl>> all;
+    for (DistantRequest::Impl* const one : requests_) all.push_back(one->shared_from_this());
+    lock.unlock();
+    for (const auto& one : all) one->cancel();
+    lock.lock();
+  });
+  if (interrupted) base::throw_system_error(EINTR, "interrupted while it waited for accesses to distant files");
 }
 
 }  // namespace distant
@@ -36,7 +54,7 @@ void DistantRequest::Impl::start(std::int64_t bytes, std::int64_t piece, int ahe
   ahead_ = ahead;
   begin_ = std::move(begin);
   order_ = std::move(order);
-  outstanding_->begin();
+  outstanding_->begin(*this);
   go_on();
 }
 
@@ -68,13 +86,14 @@ void DistantRequest::Impl::go_on() {
   const auto outstanding = outstanding_;
   changed_.notify_all();
   lock.unlock();
-  outstanding->end();
+  outstanding->end(*this);
 }
 
 std::optional<transport::CallFailure> DistantRequest::Impl::begin_piece(std::int64_t at, std::int64_t bytes) {
   const std::exception_ptr error = collective::caught([&] {
-    begin_(at, bytes,
-           [self = shared_from_this(), at](const transport::CallFailure* failure) { self->piece_ended(at, failure); });
+    begin_(at, bytes, Done(this, [self = shared_from_this(), at](const transport::CallFailure* failure) {
+             self->piece_ended(at, failure);
+           }));
   });
   if (!error) return std::nullopt;
   return distant::failure_of(error);
@@ -104,8 +123,31 @@ void DistantRequest::Impl::wait() {
   check_owner();
   if (const auto active = active_.lock()) active->look_until([this] { return done(); });
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return ended_; });
+  // Calls that are just being sent cannot be cancelled, so that this may happen several times.
+  const auto interrupt = [&] {
+    lock.unlock();
+    cancel();
+    lock.lock();
+  };
+  const bool interrupted = base::wait_or_interrupt(changed_, lock, [this] { return ended_; }, interrupt);
   if (failure_) failure_->raise();
+  if (interrupted) base::throw_system_error(EINTR, "interrupted while it waited for an access to a distant file");
+}
+
+void DistantRequest::Impl::cancel() noexcept {
+  const auto why = base::patiently("cancel an access", [] {
+    return transport::CallFailure{ErrorKind::kSystem, EINTR, "the access to a distant file was interrupted"};
+  });
+  {
+    const std::scoped_lock lock(mutex_);
+    if (ended_) return;
+    all_begun_ = true;
+    if (!failure_) {
+      failure_ = why;
+      failed_position_ = std::numeric_limits<std::int64_t>::max();
+    }
+  }
+  if (const auto active = active_.lock()) active->cancel(this, why);
 }
 
 bool DistantRequest::Impl::done() const {

@@ -6,7 +6,9 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 
 #include "base/process.hpp"
 #include "plait/distant.hpp"
@@ -17,14 +19,17 @@ namespace plait::distant {
 /// The requests of a file that have not ended.
 class Outstanding {
  public:
-  void begin();
-  void end();
+  void begin(DistantRequest::Impl& request);
+  void end(DistantRequest::Impl& request);
+  /// Is not interrupted.
   void wait_for_all();
+  /// errors  kSystem, EINTR: the wait was interrupted, and what could be cancelled was.
+  void wait_for_all_or_interrupt();
 
  private:
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::int64_t count_ = 0;
+  std::set<DistantRequest::Impl*> requests_;
 };
 
 }  // namespace plait::distant
@@ -36,7 +41,20 @@ class DistantRequest::Impl : public std::enable_shared_from_this<Impl> {
  public:
   /// Begins `bytes` bytes from `offset` on, of a piece; calls `done`, which throws nothing, once, now or later, on any
   /// thread.  What it throws itself, which it may before it has begun anything, is why the piece fails.
-  using Done = std::function<void(const transport::CallFailure*)>;
+  class Done {
+   public:
+    using Function = std::function<void(const transport::CallFailure*)>;
+    Done(const void* request, Function function) : request_(request), function_(std::move(function)) {}
+    void operator()(const transport::CallFailure* failure) const { function_(failure); }
+    /// The request, for Call::request.
+    const void* request() const { return request_; }
+    /// Another function of the same request.
+    Done with(Function function) const { return {request_, std::move(function)}; }
+
+   private:
+    const void* request_;
+    Function function_;
+  };
   using Begin = std::function<void(std::int64_t at, std::int64_t bytes, Done done)>;
   /// Where the piece at `at` stands among those that fail: the first one's error is that of the request.
   using Order = std::function<std::int64_t(std::int64_t at)>;
@@ -50,8 +68,12 @@ class DistantRequest::Impl : public std::enable_shared_from_this<Impl> {
   /// Carries out `bytes` bytes in pieces, `ahead` of them at a time, at least one piece.
   /// Without `order` pieces stand in the order of their offsets.
   void start(std::int64_t bytes, std::int64_t piece, int ahead, Begin begin, Order order = nullptr);
+  /// If the wait is interrupted, calls to other ranks are cancelled and no further piece is begun.
+  /// errors  What has failed first; kSystem, EINTR: the wait was interrupted.  Either way the request has ended.
   void wait();
   bool done() const;
+  /// Makes the request end soon: only a disk of this process may still be at work for it.
+  void cancel() noexcept;
 
  private:
   void check_owner() const { owner_.check("the request", "start it anew in this process"); }

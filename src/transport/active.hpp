@@ -36,6 +36,7 @@ struct Call {
   std::span<std::byte> room;           ///< the answer's data are put here directly, and fill it
   /// Called once, on any thread, with nullptr where the call was answered.  It throws nothing and waits for nothing.
   std::function<void(const CallFailure*)> done;
+  const void* request = nullptr;  ///< the request that it is a part of, for Active::cancel
 };
 /// The longest payload and room of a call.
 inline constexpr std::int64_t kMostCallBytes = std::int64_t{1} << 30;
@@ -75,6 +76,14 @@ class Active {
   /// Looks for answers until `done` says so, or for some microseconds, so that a thread that waits need not be woken: a
   /// small access takes less, and waking a thread costs as much.
   virtual void look_until(base::FunctionRef<bool()> done) = 0;
+
+  /// Fails the calls of a request that have not been answered, and lets go of their memory.  The other worker carries
+  /// out what has been sent to it all the same.  A call that is just being sent, or for whose bytes there is no memory,
+  /// goes on; so do all where workers are threads.
+  virtual void cancel(const void* request, const CallFailure& why) noexcept {
+    (void)request;
+    (void)why;
+  }
 
   /// For the service: receives the payload into `into`, as long as it is, then calls `done` on the handler thread,
   /// with false where the caller has gone.

@@ -93,11 +93,11 @@ std::int64_t SharedFile::Impl::size() {
   std::int64_t result = 0;
   const auto request = base::make_owned<DistantRequest::Impl>(outstanding_, service_->active());
   request->start(1, 1, 1, [this, &result](std::int64_t, std::int64_t, DistantRequest::Impl::Done done) {
-    distant::shared::ask_end(
-        parts_, [&result, done = std::move(done)](const transport::CallFailure* failure, std::int64_t end) {
-          result = end;
-          done(failure);
-        });
+    distant::shared::ask_end(parts_, done.request(),
+                             [&result, done](const transport::CallFailure* failure, std::int64_t end) {
+                               result = end;
+                               done(failure);
+                             });
   });
   request->wait();
   known_.raise(result);
@@ -119,7 +119,7 @@ void SharedFile::Impl::sync() {
 
 void SharedFile::Impl::resize(std::int64_t bytes) {
   check_given_up();
-  outstanding_->wait_for_all();
+  outstanding_->wait_for_all_or_interrupt();
   collective::Collective call(
       *transport_, [&] { return text("resize the shared file ", options_.path, " to ", bytes, " bytes"); },
       [&] {
@@ -147,7 +147,7 @@ void SharedFile::Impl::fail_call(const std::string& message, int system_code) {
 
 void SharedFile::Impl::close() {
   check_open();
-  outstanding_->wait_for_all();
+  outstanding_->wait_for_all_or_interrupt();
   const std::exception_ptr error = collective::caught([&] {
     check_given_up();
     // Nobody has anything under way any more before a file goes.

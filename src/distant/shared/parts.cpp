@@ -46,7 +46,7 @@ struct Question {
 
 }  // namespace
 
-void ask_end(const Parts& parts, EndKnown done) {
+void ask_end(const Parts& parts, const void* request, EndKnown done) {
   const auto question = std::make_shared<Question>();
   const int components = parts.stripes().components();
   question->lengths.resize(static_cast<std::size_t>(components));
@@ -73,7 +73,7 @@ void ask_end(const Parts& parts, EndKnown done) {
         length = file->size();
       } else {
         parts.file(i).begin_call({RequestKind::kSize, 0, 0, sizeof length}, parts.server(i),
-                                 std::as_writable_bytes(std::span(&length, 1)), {}, answered);
+                                 std::as_writable_bytes(std::span(&length, 1)), {}, {request, answered});
       }
     });
     if (error) {  // of this one alone: others may have been asked

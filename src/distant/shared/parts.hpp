@@ -64,9 +64,9 @@ class KnownEnd {
   std::atomic<std::int64_t> value_{0};
 };
 
-/// Asks all components how long they are.  `done` gets the end of the file, once, on any thread, and throws nothing.
+/// Asks all components how long they are, as a part of a request.  `done` gets the end of the file, once, on any thread, and throws nothing.
 /// errors  std::bad_alloc: nothing has been asked, and `done` is not called.
 using EndKnown = std::function<void(const transport::CallFailure*, std::int64_t end)>;
-void ask_end(const Parts& parts, EndKnown done);
+void ask_end(const Parts& parts, const void* request, EndKnown done);
 
 }  // namespace plait::distant::shared

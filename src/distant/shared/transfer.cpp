@@ -102,9 +102,9 @@ DistantRequest Transfer::start(std::shared_ptr<Outstanding> outstanding,
       [self](std::int64_t at, std::int64_t, Done done) {
         const auto index = static_cast<std::size_t>(at);
         self->begin(index, index == self->demanding_,
-                    [self, index, done = std::move(done)](const transport::CallFailure* failure) {
+                    done.with([self, index, done](const transport::CallFailure* failure) {
                       self->ended(index, failure, done);
-                    });
+                    }));
       },
       [self](std::int64_t at) { return self->offset_of(self->batches_[static_cast<std::size_t>(at)]); });
   return DistantRequest(std::move(request));
@@ -141,10 +141,10 @@ void Transfer::begin_call(const Batch& batch, bool demanding, Done done) {
       std::memcpy(&buffer[position - batch.position], extent_.from + at, static_cast<std::size_t>(bytes));
     });
     return call({}, span_of(std::as_const(buffer).get(), batch.bytes),
-                [buffer, done = std::move(done)](const transport::CallFailure* failure) { done(failure); });
+                done.with([buffer, done](const transport::CallFailure* failure) { done(failure); }));
   }
   call(span_of(buffer.get(), batch.bytes), {},
-       [self = shared_from_this(), &batch, buffer, done = std::move(done)](const transport::CallFailure* failure) {
+       done.with([self = shared_from_this(), &batch, buffer, done](const transport::CallFailure* failure) {
          if (failure == nullptr)
            self->parts_.stripes().each_part(batch, self->extent_.offset,
                                             [&](std::int64_t position, std::int64_t at, std::int64_t bytes) {
@@ -152,7 +152,7 @@ void Transfer::begin_call(const Batch& batch, bool demanding, Done done) {
                                                           static_cast<std::size_t>(bytes));
                                             });
          done(failure);
-       });
+       }));
 }
 
 void Transfer::ended(std::size_t index, const transport::CallFailure* failure, const Done& done) {
@@ -176,9 +176,10 @@ void Transfer::batch_done() {
 /// The last component does not reach as far; another one may reach further.
 void Transfer::ask_whether_zero(std::size_t index, const Done& done) {
   base::patiently("ask where a shared file ends", [&] {
-    ask_end(parts_, [self = shared_from_this(), index, done](const transport::CallFailure* failure, std::int64_t end) {
-      failure != nullptr ? self->failed(index, *failure, done) : self->read_zeros(index, end, done);
-    });
+    ask_end(parts_, done.request(),
+            [self = shared_from_this(), index, done](const transport::CallFailure* failure, std::int64_t end) {
+              failure != nullptr ? self->failed(index, *failure, done) : self->read_zeros(index, end, done);
+            });
   });
 }
 
@@ -190,11 +191,11 @@ void Transfer::read_zeros(std::size_t index, std::int64_t end, const Done& done)
     return done(&past);
   }
   const std::exception_ptr error = collective::caught([&] {
-    begin(index, false, [self = shared_from_this(), index, done](const transport::CallFailure* failure) {
+    begin(index, false, done.with([self = shared_from_this(), index, done](const transport::CallFailure* failure) {
       if (failure != nullptr) return self->failed(index, *failure, done);
       self->batch_done();
       done(nullptr);
-    });
+    }));
   });
   if (error) failed(index, failure_of(error), done);
 }

@@ -120,6 +120,20 @@ void ActiveEnd::start(Transport& transport) {
   if (!std::exchange(running_ends().watched, true)) at_ending(EndingStage::kThreads, stop_all);
 }
 
+void ActiveEnd::cancel(const void* request, const CallFailure& why) noexcept {
+  std::vector<Caller*> calling;
+  {
+    const std::scoped_lock lock(mutex_);
+    try {
+      for (const auto& [rank, of] : ranks_)
+        if (of.caller) calling.push_back(of.caller.get());
+    } catch (const std::bad_alloc&) {
+      return;
+    }
+  }
+  for (Caller* caller : calling) caller->cancel(request, why);
+}
+
 CallFailure ActiveEnd::stopped() {
   return base::patiently("end what ranks wait for", [] {
     return CallFailure{ErrorKind::kSystem, ESHUTDOWN,

@@ -39,6 +39,7 @@ class ActiveEnd : public Active, public PeerEvents {
   void start(Transport& transport);
 
   void call(Call call) override;
+  void cancel(const void* request, const CallFailure& why) noexcept override;
   void look_until(base::FunctionRef<bool()> done) override;
   void take(const Arrival& arrival, std::span<std::byte> into, std::function<void(bool)> done) override;
   void answer(const Arrival& arrival, std::span<const std::byte> data, std::function<void()> sent) override;
@@ -98,7 +99,6 @@ class ActiveEnd : public Active, public PeerEvents {
   std::vector<std::pair<int, OfRank*>> all_ranks();
   Connections connections();
   std::vector<int> lost();
-  bool any_far();
 
   const base::Owner owner_;
   bool stopping_ = false;  // under the lock of all running ends, these two

@@ -261,13 +261,10 @@ Clock::time_point ActiveEnd::look_at_clock(Clock::time_point now) {
     silence_ = now;
     look_for_silence();
   }
-  return any_far() ? std::min(next, silence_ + kBetweenSilences) : next;
-}
-
-bool ActiveEnd::any_far() {
-  const Connections all = connections();
-  return std::any_of(all.calling.begin(), all.calling.end(), [](const Caller* one) { return one->far(); }) ||
-         std::any_of(all.served.begin(), all.served.end(), [](const auto& one) { return one->far(); });
+  const Connections open = connections();
+  const auto is_far = [](const auto& one) { return one->far(); };
+  const bool any_far = std::ranges::any_of(open.calling, is_far) || std::ranges::any_of(open.served, is_far);
+  return any_far ? std::min(next, silence_ + kBetweenSilences) : next;
 }
 
 void ActiveEnd::look_for_silence() {

@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <functional>
+#include <iterator>
+#include <new>
 #include <string>
 #include <utility>
 
@@ -31,6 +34,48 @@ bool Caller::call(Call call) {
   for (const Pending& failed : one) failed.call.done(&why_gone_);  // which stays as it is
   if (!frames.empty()) connection->send(frames);
   return connect;
+}
+
+void Caller::cancel(const void* request, const CallFailure& why) noexcept {
+  Line failed;
+  {
+    const std::scoped_lock receiving(receiving_);  // nothing is being put into a caller's room any more
+    const std::scoped_lock lock(mutex_);
+    for (auto one = waiting_.begin(); one != waiting_.end();) {
+      const auto next = std::next(one);
+      if (one->call.request == request) failed.splice(failed.end(), waiting_, one);
+      one = next;
+    }
+    for (Pending& pending : under_way_)
+      if (pending.call.request == request) detach(pending, failed);
+  }
+  for (const Pending& one : failed) one.call.done(&why);
+}
+
+/// Under both locks.  Moves a call that is under way to a line, and leaves one in its place that waits for the answer
+/// with memory of its own: the connection goes on with the frames that it has begun.
+bool Caller::detach(Pending& pending, Line& detached) noexcept {
+  Line moved;
+  std::shared_ptr<std::vector<std::byte>> memory;
+  const Call& call = pending.call;
+  const std::size_t sending = pending.sent ? 0 : call.payload.size();
+  std::function<void(const CallFailure*)> ended;
+  try {
+    memory = std::make_shared<std::vector<std::byte>>(sending + call.room.size());
+    ended = [memory](const CallFailure*) {};
+    moved.emplace_back(Call{});
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+  const std::span<std::byte> payload = std::span(*memory).first(sending);
+  const std::span<std::byte> room = std::span(*memory).subspan(sending);
+  std::copy_n(call.payload.begin(), sending, payload.begin());
+  // A frame that is in no line is on its way into one, or has just been sent.
+  if (sending > 0 && !connection_->replace_body(pending.tag, payload)) return false;
+  connection_->redirect(pending.tag, room);
+  moved.front().call = std::exchange(pending.call, Call{call.to, call.head, payload, room, std::move(ended)});
+  detached.splice(detached.end(), moved);
+  return true;
 }
 
 bool Caller::watch() {

@@ -23,6 +23,8 @@ class Caller : private FrameTaker {
 
   Caller(PeerEvents& events, int rank, int most_slots) : events_(events), rank_(rank), most_slots_(most_slots) {}
 
+  /// Fails the calls of a request, as Active::cancel.
+  void cancel(const void* request, const CallFailure& why) noexcept;
   /// Whether a connection is to be made: the first call says so.  errors  std::bad_alloc: nothing has been begun.
   bool call(Call call);
   /// The same without a call, to notice the end of the rank.
@@ -63,6 +65,7 @@ class Caller : private FrameTaker {
   std::optional<std::span<std::byte>> begun(const FrameHead& head, std::span<const std::byte> front) override;
   void whole(const FrameHead& head) override;
 
+  bool detach(Pending& pending, Line& detached) noexcept;
   bool begin_connecting();
   void start_waiting(FrameLine& frames);
   Line::iterator find(std::uint64_t tag);

@@ -77,6 +77,16 @@ void Connection::flush() noexcept {
   tell(ended);
 }
 
+bool Connection::replace_body(std::uint64_t tag, std::span<const std::byte> body) noexcept {
+  const std::scoped_lock lock(mutex_);
+  for (OutgoingFrame& frame : line_) {
+    if (frame.head.tag != tag || frame.body.size() != body.size()) continue;
+    frame.body = body;
+    return true;
+  }
+  return false;
+}
+
 /// Under the lock.  A socket that is broken is left to who receives.
 void Connection::flush_into(FrameLine& ended) {
   for (std::size_t sent = 0; !line_.empty() && sent < kTurnBytes;) {

@@ -52,6 +52,10 @@ class Connection {
   /// Sends what is in line, as far as the system takes it.
   void flush() noexcept;
   ReceiveResult receive(FrameTaker& taker);
+  /// For who receives: puts the rest of a body elsewhere, as FrameInput::redirect.
+  void redirect(std::uint64_t tag, std::span<std::byte> body) { input_.redirect(tag, body); }
+  /// Sends the body of a frame in line from other memory, which has the same bytes.  Returns whether it is in line.
+  bool replace_body(std::uint64_t tag, std::span<const std::byte> body) noexcept;
   /// Where the rest of the body is to be put for which the taker had no room.
   ReceiveResult resume(std::span<std::byte> rest, FrameTaker& taker);
   /// Whether the other end's host does not answer.

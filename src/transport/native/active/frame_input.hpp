@@ -43,6 +43,11 @@ class FrameInput {
   /// Where the rest of the body is to be put that was begun last.
   Outcome resume(std::span<std::byte> rest, FrameTaker& taker);
 
+  /// Puts what is still to come of the body of the frame of this tag into other memory of the same size.
+  void redirect(std::uint64_t tag, std::span<std::byte> body) {
+    if (state_ == State::kRest && head_.tag == tag) rest_ = body.last(rest_.size());
+  }
+
  private:
   enum class State : std::uint8_t { kHead, kFront, kRest, kStalled };
 
