@@ -2,10 +2,16 @@
 
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <condition_variable>
+#include <exception>
+#include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
+#include <new>
+#include <span>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -13,6 +19,8 @@
 
 #include "base/errors.hpp"
 #include "base/process.hpp"
+#include "base/task_queue.hpp"
+#include "base/wait/interruption.hpp"
 #include "transport/ending.hpp"
 #include "transport/mpi/call.hpp"
 #include "transport/mpi/check.hpp"
@@ -27,6 +35,72 @@ constexpr int kCounters = 2048;
 constexpr auto kBeat = std::chrono::microseconds(500);
 
 }  // namespace
+
+/// Makes calls that may wait for other processes, and cannot be interrupted, on a thread of its own, where a caller may
+/// leave them.
+/// threads  Any number at once; close() apart.
+class InterruptibleCalls {
+ public:
+  ~InterruptibleCalls() { close(); }
+
+  /// Returns what `body` returns.  It uses nothing of the caller's, who may be gone when it runs.
+  /// errors  What `body` throws; kSystem, EINTR: the wait was interrupted, and the call is made all the same.
+  std::int64_t run(std::function<std::int64_t()> body) {
+    if (!base::can_be_interrupted()) return body();
+    auto call = std::make_shared<PendingCall>();
+    {
+      const std::scoped_lock lock(starting_);
+      if (!thread_.joinable()) thread_ = std::thread([this] { queue_.run(); });
+    }
+    const bool open = queue_.put([call, body = std::move(body)] {
+      std::int64_t result = 0;
+      std::exception_ptr error;
+      try {
+        result = body();
+      } catch (...) {
+        error = std::current_exception();
+      }
+      const std::scoped_lock lock(call->mutex);
+      call->result = result;
+      call->error = error;
+      call->ended = true;
+      call->changed.notify_all();
+    });
+    if (!open) base::throw_system_error(0, "MPI has ended; use streams before MPI_Finalize");
+    bool left = false;
+    std::unique_lock lock(call->mutex);
+    base::wait_or_interrupt(call->changed, lock, [&] { return call->ended || left; }, [&] { left = true; });
+    if (left) base::throw_system_error(EINTR, "interrupted while it waited for the rank that holds a shared position");
+    if (call->error) std::rethrow_exception(call->error);
+    return call->result;
+  }
+  /// Makes a call behind those that were left; at once where none can be left.
+  void leave(std::function<void()> body) noexcept {
+    if (!base::can_be_interrupted()) return body();
+    try {
+      queue_.put(std::move(body));
+    } catch (const std::bad_alloc&) {  // a counter more stays in the window
+    }
+  }
+  /// Waits for calls that were left.
+  void close() noexcept {
+    queue_.close();
+    if (thread_.joinable()) thread_.join();
+  }
+
+ private:
+  struct PendingCall {
+    std::mutex mutex;
+    std::condition_variable changed;
+    bool ended = false;
+    std::int64_t result = 0;
+    std::exception_ptr error;
+  };
+
+  base::TaskQueue queue_;
+  std::mutex starting_;
+  std::thread thread_;
+};
 
 /// One window and, on process 0, the thread that keeps it going.
 class CounterWindow {
@@ -75,28 +149,34 @@ class CounterWindow {
   }
   /// Releases a counter on this process.
   void release(int slot) noexcept {
-    static const std::int64_t kOneLess = -1;
-    const std::scoped_lock lock(calling_);
-    if (window_ == MPI_WIN_NULL) return;
-    call(MPI_Accumulate, &kOneLess, 1, MPI_INT64_T, 0, slot * kWords + 1, 1, MPI_INT64_T, MPI_SUM, window_);
+    const std::unique_lock lock(calling_, std::try_to_lock);
+    if (lock.owns_lock()) return accumulate(slot);
+    calls_.leave([this, slot] {
+      const std::scoped_lock waited(calling_);
+      accumulate(slot);
+    });
   }
   /// One atomic operation; returns what was there before.
   std::int64_t change(int word, MPI_Op operation, std::int64_t by) {
-    const std::scoped_lock lock(calling_);
-    check_there();
-    std::int64_t before = 0;
-    check(call(MPI_Fetch_and_op, &by, &before, MPI_INT64_T, 0, word, operation, window_), "MPI_Fetch_and_op");
-    check(call(MPI_Win_flush, 0, window_), "MPI_Win_flush");
-    return before;
+    return calls_.run([this, word, operation, by] {
+      const std::scoped_lock lock(calling_);
+      check_there();
+      std::int64_t before = 0;
+      check(call(MPI_Fetch_and_op, &by, &before, MPI_INT64_T, 0, word, operation, window_), "MPI_Fetch_and_op");
+      check(call(MPI_Win_flush, 0, window_), "MPI_Win_flush");
+      return before;
+    });
   }
   std::int64_t compare_swap(int word, std::int64_t expected, std::int64_t wanted) {
-    const std::scoped_lock lock(calling_);
-    check_there();
-    std::int64_t before = 0;
-    check(call(MPI_Compare_and_swap, &wanted, &expected, &before, MPI_INT64_T, 0, word, window_),
-          "MPI_Compare_and_swap");
-    check(call(MPI_Win_flush, 0, window_), "MPI_Win_flush");
-    return before;
+    return calls_.run([this, word, expected, wanted] {
+      const std::scoped_lock lock(calling_);
+      check_there();
+      std::int64_t before = 0;
+      check(call(MPI_Compare_and_swap, &wanted, &expected, &before, MPI_INT64_T, 0, word, window_),
+            "MPI_Compare_and_swap");
+      check(call(MPI_Win_flush, 0, window_), "MPI_Win_flush");
+      return before;
+    });
   }
 
   /// Stops the thread; at MPI_Finalize, where all processes come, also frees the window.
@@ -110,6 +190,7 @@ class CounterWindow {
   }
   void free_together() noexcept {
     end();
+    calls_.close();
     const std::scoped_lock lock(calling_);
     if (window_ == MPI_WIN_NULL) return;
     call(MPI_Win_unlock_all, window_);
@@ -118,6 +199,12 @@ class CounterWindow {
   }
 
  private:
+  /// Under the lock of calls.
+  void accumulate(int slot) noexcept {
+    static const std::int64_t kOneLess = -1;
+    if (window_ == MPI_WIN_NULL) return;
+    call(MPI_Accumulate, &kOneLess, 1, MPI_INT64_T, 0, slot * kWords + 1, 1, MPI_INT64_T, MPI_SUM, window_);
+  }
   void start_beating() {
     if (thread_.joinable()) thread_.join();  // it has ended for want of counters
     try {
@@ -161,6 +248,7 @@ class CounterWindow {
   bool beats_ = false;
   bool ending_ = false;
   std::thread thread_;
+  InterruptibleCalls calls_;  // last: it ends before what its calls use
 };
 
 namespace {
@@ -212,7 +300,22 @@ class RemoteCounter : public Counter {
 
 }  // namespace
 
-std::unique_ptr<Counter> make_remote_counter(MPI_Comm everyone) {
+namespace {
+
+void meet(MPI_Comm everyone, Notices& notices) {
+  MPI_Request coming = MPI_REQUEST_NULL;
+  check(call(MPI_Ibarrier, everyone, &coming), "MPI_Ibarrier");
+  notices.wait(std::span(&coming, 1), "MPI_Ibarrier");
+}
+
+}  // namespace
+
+std::unique_ptr<Counter> make_remote_counter(MPI_Comm everyone, Notices& notices) {
+  // No call to make a window can be interrupted.  Once all have come here none of them waits for long.  One that is
+  // interrupted in the first barrier may have let the others pass it; in the second one they find that it has left.
+  meet(everyone, notices);
+  const base::UninterruptedScope uninterrupted;
+  meet(everyone, notices);
   Windows& all = windows();
   // Process 0 chooses for all: other threads may be making counters, in another order on each process.
   std::array<std::int64_t, 4> chosen{};  // the name of a window, the slot in it, whether it is to be made

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "transport/counter.hpp"
+#include "transport/mpi/liveness/notices.hpp"
 
 namespace plait::transport::mpi {
 
@@ -18,8 +19,12 @@ namespace plait::transport::mpi {
 /// Freeing a window is collective, but counters go when their owners like: windows are kept until MPI_Finalize.  All
 /// communicators of the same processes in the same order share theirs, each of which has room for 2048 counters.
 ///
-/// Collective over `everyone`.
-/// errors  kArgument, on all: MPI runs below MPI_THREAD_MULTIPLE.  kSystem, on all: MPI could make no window.
-std::unique_ptr<Counter> make_remote_counter(MPI_Comm everyone);
+/// MPI cannot be interrupted in an atomic operation.  In programs whose waits can be, another thread makes these calls,
+/// and an interrupted wait leaves its call to that thread: whether the counter changes is not known then.
+///
+/// Collective over `everyone`, whose `notices` end the wait for the other processes.
+/// errors  kArgument, on all: MPI runs below MPI_THREAD_MULTIPLE.  kSystem, on all: MPI could make no window, or a
+///         process has left or was interrupted.
+std::unique_ptr<Counter> make_remote_counter(MPI_Comm everyone, Notices& notices);
 
 }  // namespace plait::transport::mpi

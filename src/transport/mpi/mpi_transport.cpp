@@ -89,7 +89,7 @@ class MpiTransport : public Transport, public node::GroupMeeting, public node::L
   std::shared_ptr<const std::vector<IndexSet>> nodes() const override { return nodes_; }
 
   SharedWindows& windows(std::int64_t bytes) override { return node::at_least(windows_, *this, bytes); }
-  Gates& gates() override { return *group_; }
+  Gates& gates() override { return group(); }
   std::unique_ptr<SharedPart> share(std::int64_t bytes) override { return node::share(*this, bytes, node_group_); }
   std::int64_t node_group() const override { return node_group_; }
   std::span<std::byte> note(int node_rank) override { return group_->note(node_rank); }
@@ -103,7 +103,10 @@ class MpiTransport : public Transport, public node::GroupMeeting, public node::L
     return start_receive(everyone_.get(), from, bytes, *notices_);
   }
 
-  void await(base::FunctionRef<bool()> done) override { notices_->wait_until(done); }
+  void await(base::FunctionRef<bool()> done) override {
+    liveness_->check_uninterrupted();
+    notices_->wait_until(done);
+  }
 
   bool messages_abandoned() const override { return notices_->given_up(); }
 
@@ -143,12 +146,13 @@ class MpiTransport : public Transport, public node::GroupMeeting, public node::L
   }
 
   std::unique_ptr<Counter> counter() override {
+    check_taking_part();
     if (nodes_apart()) {
       if (!threads_)
         base::throw_argument_error(
             "between nodes a position that all ranks share needs MPI_THREAD_MULTIPLE, and MPI was initialised for "
             "less; call MPI_Init_thread, or use streams of another mode than 1");
-      return make_remote_counter(everyone_.get());
+      return make_remote_counter(everyone_.get(), *notices_);
     }
     return node::make_counter(*this);
   }
