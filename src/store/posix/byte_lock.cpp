@@ -5,6 +5,9 @@
 
 #include <cerrno>
 
+#include "base/wait/interruption.hpp"
+#include "base/wait/lock_wait.hpp"
+
 namespace plait::store::posix {
 
 namespace {
@@ -34,7 +37,11 @@ Descriptor lock_name(const std::string& path) {
   for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
     file = Descriptor(::open(path.c_str(), O_RDWR | O_CLOEXEC));
     if (file.number() < 0) break;
-    (void)lock_byte(file.number(), kLockedBytes - 1, Wait::kYes);
+    if (base::can_be_interrupted()) {
+      base::wait_for_lock([&] { return lock_byte(file.number(), kLockedBytes - 1, Wait::kNo); });
+    } else {
+      (void)lock_byte(file.number(), kLockedBytes - 1, Wait::kYes);
+    }
     // The one that had it before may have given the name to another file.
     struct stat locked{};
     struct stat named{};

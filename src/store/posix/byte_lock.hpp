@@ -19,6 +19,7 @@ enum class Wait : std::uint8_t { kNo, kYes };
 bool lock_byte(int file, std::int64_t number, Wait wait);
 /// Waits for the lock of a file that nobody replaces who does not hold it, and holds it until the descriptor is closed.
 /// Goes on without one, as above and where the file cannot be opened for writing.
+/// errors  kSystem, EINTR: the wait is to end.
 Descriptor lock_name(const std::string& path);
 void unlock_byte(int file, std::int64_t number) noexcept;
 

@@ -16,6 +16,8 @@
 #include "base/files/allot.hpp"
 #include "base/files/write_all.hpp"
 #include "base/text.hpp"
+#include "base/wait/interruption.hpp"
+#include "base/wait/lock_wait.hpp"
 #include "codec/crc32c.hpp"
 #include "store/posix/descriptor.hpp"
 #include "store/posix/identity.hpp"
@@ -158,8 +160,13 @@ State compare(int file, const FileChanges& changes, const std::string& path) {
   return any_old ? State::kUnchanged : State::kChanged;
 }
 
+/// Whether an attempt has ended: with the lock, or because the file system has none.
+bool try_lock(int journal, int how) { return ::flock(journal, how) == 0 || (errno != EINTR && errno != EWOULDBLOCK); }
+
+/// errors  kSystem, EINTR: the wait is to end.
 void lock(int journal) {
-  while (::flock(journal, LOCK_EX) != 0 && errno == EINTR) {
+  if (base::can_be_interrupted()) return base::wait_for_lock([&] { return try_lock(journal, LOCK_EX | LOCK_NB); });
+  while (!try_lock(journal, LOCK_EX)) {
   }
 }
 
@@ -169,6 +176,7 @@ Descriptor new_journal(int file, const std::string& name) {
   for (int i = 0; i < kMostTrials; ++i) {
     Descriptor journal(::open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
     if (journal.number() < 0) return {};
+    // If the wait is interrupted, the program that has the lock removes this journal, which is empty.
     lock(journal.number());
     struct stat seen{};
     // Before the lock, a program that opens the file may have removed it as incomplete.

@@ -1,0 +1,22 @@
+#include "base/wait/lock_wait.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "base/wait/interruption.hpp"
+
+namespace plait::base {
+
+void wait_for_lock(FunctionRef<bool()> try_lock) {
+  constexpr std::chrono::microseconds kLongestNap{10'000};
+  std::chrono::microseconds nap{50};
+  InterruptionTimer timer;
+  while (!try_lock()) {
+    if (timer.is_due()) check_interruption();
+    std::this_thread::sleep_for(nap);
+    nap = std::min(2 * nap, kLongestNap);
+  }
+}
+
+}  // namespace plait::base
