@@ -1,7 +1,8 @@
-"""What `plait info` says of attributes."""
+"""What `plait info` says of attributes, and of the dimensions of groups."""
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 import plait
@@ -22,7 +23,19 @@ def described(attributes: plait.Attributes) -> Document:
 
 def groups_of(name: str) -> list[Document]:
     """Return the groups of a file."""
-    return [{"name": group.name, **described(group.attributes)} for group in plait.groups_in(name)]
+    return [
+        {"name": group.name, "dimensions": [asdict(one) for one in group.dimensions], **described(group.attributes)}
+        for group in plait.groups_in(name)
+    ]
+
+
+def print_dimensions(document: Document) -> None:
+    """Print the dimensions that each group defines."""
+    for group in document.get("groups") or []:
+        _print_values(
+            f"dimensions of group /{shown(group['name'])}",
+            {one["name"]: f"{one['length']:,}{', unlimited' * one['unlimited']}" for one in group["dimensions"]},
+        )
 
 
 def print_attributes(document: Document) -> None:
@@ -38,6 +51,10 @@ def print_attributes(document: Document) -> None:
 def _print(head: str, document: Document) -> None:
     values = {name: _words(value) for name, value in document.get("attributes", {}).items()}
     values |= {name: f"cannot be read: {why}" for name, why in document.get("refused_attributes", {}).items()}
+    _print_values(head, values)
+
+
+def _print_values(head: str, values: dict[str, str]) -> None:
     if not values:
         return
     output().print(head, soft_wrap=True, markup=False)

@@ -43,7 +43,7 @@ def info_command(names: tuple[str, ...], json_: bool, **given: Any) -> None:
     For a pipe, show its writer and readers, how much has gone through, the queue, and the newest step. The command does
     not become a reader, and the programs do not wait for it.
     """
-    from plait.cli.attributes import print_attributes
+    from plait.cli.attributes import print_attributes, print_dimensions
     from plait.cli.describing import describe
 
     told = {name: value for name, value in given.items() if value is not None}
@@ -61,6 +61,7 @@ def info_command(names: tuple[str, ...], json_: bool, **given: Any) -> None:
         if document.get("arrays"):
             _print_arrays(document["arrays"])
         if document["kind"] != "pipe":
+            print_dimensions(document)
             print_attributes(document)
     if number < 0 and not json_:
         click.echo("nobody writes to a pipe")
