@@ -39,7 +39,7 @@ using ArrayAttributes = std::vector<ArrayAttribute>;
 /// New values of attributes, by their names; without a value the attribute is removed.
 using AttributeChanges = std::map<std::string, std::optional<ArrayAttribute>>;
 
-/// A dimension that a group of an HDF5 or netCDF file defines.
+/// A dimension that a group of an HDF5 or netCDF file defines, or of Zarr that netCDF's library has written.
 struct GroupDimension {
   std::string name;
   std::int64_t length = 0;

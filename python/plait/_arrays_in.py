@@ -78,7 +78,7 @@ class GroupInfo:
     attributes: Attributes
     """Its attributes."""
     dimensions: tuple[DimensionInfo, ...] = ()
-    """The dimensions that it defines, of HDF5 and netCDF, without those of the groups above it."""
+    """The dimensions that it defines, of HDF5, netCDF and NCZarr, without those of the groups above it."""
 
 
 def arrays_in(url: str | os.PathLike[str]) -> tuple[ArrayInfo, ...]:

@@ -14,6 +14,7 @@
 #include "container/zarr/attributes.hpp"
 #include "container/zarr/chunk_store.hpp"
 #include "container/zarr/metadata.hpp"
+#include "container/zarr/nczarr.hpp"
 #include "container/zarr/new_array.hpp"
 #include "container/zarr/target.hpp"
 #include "plait/error.hpp"
@@ -54,10 +55,28 @@ Content found_in(const Metadata& metadata) {
   return found;
 }
 
-/// Describes an array that cannot be opened, with the metadata that was read before the error.
-Member member_of(store::ObjectStore& objects, const std::string& object, const std::string& content) {
-  const std::string file = objects.name_of(object);
+/// Describes the attributes of an array, and its dimensions as far as they are kept there.  Returns the paths of those
+/// that netCDF's library has named.
+std::vector<std::string> describe_attributes(Content& found, const StoredMetadata& array) {
+  ArrayAttributes attributes = attributes_in(array.text, array.objects, array.object);
+  std::vector<std::string> references = dimension_references(array, attributes, found.type.shape.size());
+  name_dimensions(found, references);
+  remove_nczarr_attributes(attributes);
+  take_attributes(found, std::move(attributes), array.text, array.objects.name_of(array.object));
+  return references;
+}
+
+/// An array of a hierarchy, and the paths of its dimensions where netCDF's library has stated them.
+struct ListedArray {
   Member member;
+  std::vector<std::string> references;
+};
+
+/// Describes an array that cannot be opened, with the metadata that was read before the error.
+ListedArray array_of(store::ObjectStore& objects, const std::string& object, const std::string& content) {
+  const std::string file = objects.name_of(object);
+  ListedArray found;
+  Member& member = found.member;
   member.storage = "chunks";
   const auto attempt = [&](const auto& read) {
     try {
@@ -69,19 +88,20 @@ Member member_of(store::ObjectStore& objects, const std::string& object, const s
   Metadata metadata;
   attempt([&] { parse_metadata(content, file, metadata); });
   static_cast<Content&>(member) = found_in(metadata);
-  attempt([&] { take_attributes(member, attributes_in(content, objects, object), content, file); });
+  attempt([&] { found.references = describe_attributes(member, {content, objects, object}); });
   member.element = metadata.element;
   member.stored = bytes_below(objects, object.substr(0, object.rfind('/') + 1));
   if (!member.rejection) {
     member.storage = chunks_text(metadata);
     member.rejection = metadata.packing.missing_library();
   }
-  return member;
+  return found;
 }
 
 /// What is found in a hierarchy.
 struct Found {
   std::vector<Member> members;
+  std::vector<std::vector<std::string>> references;  ///< of each member
   std::vector<GroupAttributes> groups;
 };
 
@@ -94,16 +114,22 @@ void collect(store::ObjectStore& objects, const std::string& prefix, const std::
     const std::optional<StoredText> content = read_text(objects, object);
     if (!content) return;
     if (!is_group(content->text, objects.name_of(object))) {
-      members.push_back(member_of(objects, object, content->text));
+      ListedArray array = array_of(objects, object, content->text);
+      members.push_back(std::move(array.member));
       members.back().name = name;
+      found.references.push_back(std::move(array.references));
       return;
     }
-    found.groups.push_back({name, attributes_in(content->text, objects, object)});
+    GroupAttributes group{name, attributes_in(content->text, objects, object), {}};
+    group.dimensions = dimensions_of_group({content->text, objects, object}, group.attributes);
+    remove_nczarr_attributes(group.attributes);
+    found.groups.push_back(std::move(group));
   } catch (const Error& failure) {  // the other arrays can still be read
     Member& member = members.emplace_back();
     member.name = name;
     member.storage = "chunks";
     member.rejection = Rejection(failure.what());
+    found.references.emplace_back();
     return;
   }
   if (std::ranges::count(prefix, '/') == kDeepest || members.size() > kMostArrays)
@@ -124,6 +150,8 @@ Found found_below(const store::Store& store, const std::string& file) {
   Found found;
   collect(*store::open_objects(folder.string(), store::Sharing::kPrivate), {}, name == "." ? std::string() : name,
           found);
+  for (std::size_t i = 0; i < found.members.size(); ++i)
+    found.members[i].unlimited = unlimited_dimensions(found.references[i], found.groups);
   return found;
 }
 
@@ -170,7 +198,7 @@ class ZarrFile : public OpenedFile {
     store::ObjectStore& objects = chunks->objects();
     const std::string object = metadata_object(objects, {});
     Content found = found_in(chunks->metadata());
-    take_attributes(found, attributes_in(content, objects, object), content, objects.name_of(object));
+    describe_attributes(found, {content, objects, object});
     return std::make_unique<ZarrDataset>(std::move(found), chunks);
   }
 
@@ -230,6 +258,8 @@ class Zarr : public Format, public FolderFormat {
   }
   Rejection attribute_rejection(const std::string& /*name*/, const ArrayAttribute& attribute,
                                 bool /*of_group*/) const override {
+    if (is_nczarr_attribute(attribute.name))
+      return Rejection("netCDF's library keeps an attribute of this name for itself");
     return json_rejection(attribute);
   }
   const FolderFormat* folder() const override { return this; }

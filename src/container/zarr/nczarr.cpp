@@ -1,0 +1,109 @@
+#include "container/zarr/nczarr.hpp"
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+
+#include "container/attributes.hpp"
+#include "container/zarr/target.hpp"
+
+namespace plait::container::zarr {
+
+namespace {
+
+using Ordered = nlohmann::ordered_json;
+
+/// How versions of the library call what they state.
+struct Names {
+  std::array<const char*, 2> members;  ///< of the attributes, or of the metadata
+  const char* object;                  ///< next to the metadata
+};
+constexpr Names kOfArrays{{"_nczarr_array", "_NCZARR_ARRAY"}, ".nczarray"};
+constexpr Names kOfGroups{{"_nczarr_group", "_NCZARR_GROUP"}, ".nczgroup"};
+
+/// Null where it is damaged: without it the array is one of Zarr.
+Ordered parse(std::string_view text) { return Ordered::parse(text, nullptr, false); }
+
+/// What the library states of an array or group; no object where it states nothing.
+Ordered stated(const StoredMetadata& metadata, const ArrayAttributes& attributes, const Names& names) {
+  for (const char* const name : names.members)
+    if (const ArrayAttribute* const found = find_attribute(attributes, name); found != nullptr && found->is_json())
+      return parse(found->texts.front());
+  const Ordered root = parse(metadata.text);
+  for (const char* const name : names.members)
+    if (root.is_object() && root.contains(name)) return root[name];
+  if (metadata.object.ends_with("zarr.json")) return {};
+  const std::string folder = metadata.object.substr(0, metadata.object.rfind('/') + 1);
+  const std::optional<StoredText> found = read_text(metadata.objects, folder + names.object);
+  return found ? parse(found->text) : Ordered();
+}
+
+/// The member that newer versions call by the first name; null where there is none.
+Ordered member(const Ordered& of, const char* name, const char* older) {
+  if (!of.is_object()) return {};
+  const auto found = of.contains(name) ? of.find(name) : of.find(older);
+  return found == of.end() ? Ordered() : *found;
+}
+
+bool is_length(const Ordered& value) { return value.is_number_unsigned() || (value.is_number_integer() && value >= 0); }
+
+}  // namespace
+
+bool is_nczarr_attribute(std::string_view name) {
+  return name.starts_with("_nczarr_") || name.starts_with("_NCZARR_") || name == "_NCProperties";
+}
+
+std::vector<std::string> dimension_references(const StoredMetadata& array, const ArrayAttributes& attributes,
+                                              std::size_t rank) {
+  const Ordered found = member(stated(array, attributes, kOfArrays), "dimension_references", "dimrefs");
+  if (!found.is_array() || found.size() != rank) return {};
+  std::vector<std::string> references;
+  for (const Ordered& one : found) {
+    if (!one.is_string()) return {};
+    references.push_back(one.get<std::string>());
+  }
+  return references;
+}
+
+std::vector<GroupDimension> dimensions_of_group(const StoredMetadata& group, const ArrayAttributes& attributes) {
+  const Ordered found = member(stated(group, attributes, kOfGroups), "dimensions", "dims");
+  std::vector<GroupDimension> dimensions;
+  if (!found.is_object()) return dimensions;
+  for (const auto& [name, value] : found.items()) {
+    const Ordered length = value.is_object() ? member(value, "size", "size") : value;
+    if (!is_length(length)) continue;
+    const Ordered unlimited = member(value, "unlimited", "unlimited");
+    dimensions.push_back({name, length.get<std::int64_t>(), unlimited == 1 || unlimited == true});
+  }
+  return dimensions;
+}
+
+void remove_nczarr_attributes(ArrayAttributes& attributes) {
+  std::erase_if(attributes, [](const ArrayAttribute& one) { return is_nczarr_attribute(one.name); });
+}
+
+void name_dimensions(Content& found, const std::vector<std::string>& references) {
+  if (references.empty() || !found.dimension_names.empty()) return;
+  for (const std::string& one : references) found.dimension_names.push_back(one.substr(one.rfind('/') + 1));
+}
+
+std::vector<std::int64_t> unlimited_dimensions(const std::vector<std::string>& references,
+                                               const std::vector<GroupAttributes>& groups) {
+  std::vector<std::int64_t> unlimited;
+  for (std::size_t d = 0; d < references.size(); ++d) {
+    const std::string_view path = references[d];
+    const std::size_t cut = path.rfind('/');
+    if (cut == std::string_view::npos) continue;
+    const std::string_view group = cut == 0 ? std::string_view() : path.substr(1, cut - 1);
+    for (const GroupAttributes& one : groups)
+      if (one.group == group && std::ranges::any_of(one.dimensions, [&](const GroupDimension& dimension) {
+            return dimension.unlimited && dimension.name == path.substr(cut + 1);
+          }))
+        unlimited.push_back(static_cast<std::int64_t>(d));
+  }
+  return unlimited;
+}
+
+}  // namespace plait::container::zarr

@@ -1,0 +1,45 @@
+/// What netCDF's library adds to Zarr to keep its own model, NCZarr: dimensions of groups, and which of them arrays have.
+///
+/// In the array `g/w` of `lat` and `lon`, of which the group `g` defines `lon`, versions of the library write
+///   from 4.9.3 on  `"_nczarr_array": {"dimension_references": ["/lat", "/g/lon"], ...}` in `g/w/.zattrs`,
+///   from 4.8.1 on  `"_NCZARR_ARRAY"`, later `"_nczarr_array": {"dimrefs": ["/lat", "/g/lon"], ...}` in `g/w/.zarray`,
+///   in 4.8.0       `{"dimrefs": ["/lat", "/g/lon"], ...}` in the object `g/w/.nczarray`,
+/// and in the same way `"_nczarr_group": {"dimensions": {"lon": 4}, ...}`, before 4.9.3 `"dims"`, of the group `g`.  A
+/// dimension that may grow has `{"size": 4, "unlimited": 1}` for its length.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "container/content.hpp"
+#include "plait/array_description.hpp"
+#include "store/objects/object_store.hpp"
+
+namespace plait::container::zarr {
+
+/// The metadata of an array or group: its text, and the object that has it.
+struct StoredMetadata {
+  std::string_view text;
+  store::ObjectStore& objects;
+  const std::string& object;
+};
+
+/// True for attributes that netCDF's library keeps for itself and shows to nobody.
+bool is_nczarr_attribute(std::string_view name);
+
+/// The dimensions that an array refers to, by their paths; none if the library has stated none for each of `rank`.
+std::vector<std::string> dimension_references(const StoredMetadata& array, const ArrayAttributes& attributes,
+                                              std::size_t rank);
+/// The dimensions that a group defines.
+std::vector<GroupDimension> dimensions_of_group(const StoredMetadata& group, const ArrayAttributes& attributes);
+/// Removes the attributes that the library keeps for itself.
+void remove_nczarr_attributes(ArrayAttributes& attributes);
+
+/// Names an array's dimensions by the last parts of their paths.
+void name_dimensions(Content& found, const std::vector<std::string>& references);
+/// The numbers of the dimensions that may grow, as far as `groups` define them.
+std::vector<std::int64_t> unlimited_dimensions(const std::vector<std::string>& references,
+                                               const std::vector<GroupAttributes>& groups);
+
+}  // namespace plait::container::zarr
