@@ -2,11 +2,16 @@
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "bind.hpp"
 #include "container/hdf5/netcdf4/netcdf_fill.hpp"
@@ -14,6 +19,8 @@
 #include "driver/locating.hpp"
 #include "driver/pipe/driver.hpp"
 #include "driver/registry.hpp"
+#include "store/objects/object_store.hpp"
+#include "store/objects/open_objects.hpp"
 #include "string.hpp"
 #include "typed.hpp"
 #include "unlocked.hpp"
@@ -61,6 +68,49 @@ void bind_formats(nb::module_& module) {
       "name"_a);
 }
 
+using store::ObjectStore;
+
+/// All bytes of an object; nothing if it does not exist.
+std::optional<nb::bytes> get(ObjectStore& objects, const std::string& object) {
+  std::vector<std::byte> bytes;
+  bool found = false;
+  {
+    const Unlocked unlocked;
+    const auto memory = [&](std::int64_t size) {
+      bytes.resize(static_cast<std::size_t>(size));
+      return std::span(bytes);
+    };
+    found = objects.get_whole(object, memory, {}).found();
+  }
+  if (!found) return std::nullopt;
+  return nb::bytes(bytes.data(), bytes.size());
+}
+
+void put(ObjectStore& objects, const std::string& object, const nb::bytes& content) {
+  const std::span bytes(static_cast<const std::byte*>(content.data()), content.size());
+  const Unlocked unlocked;
+  objects.put(object, bytes);
+}
+
+std::vector<std::string> names(ObjectStore& objects) {
+  std::vector<std::string> result;
+  objects.list({}, store::ListDepth::kAll, [&](const store::ListedObject& object) { result.push_back(object.name); });
+  return result;
+}
+
+/// Objects of object stores, for the modules of the package and for tests.
+void bind_objects(nb::module_& module) {
+  nb::class_<ObjectStore>(module, "ObjectStore")
+      .def("get", &get, "object"_a)
+      .def("put", &put, "object"_a, "content"_a)
+      .def("names", &names, nb::call_guard<Unlocked>())
+      .def("remove", &ObjectStore::remove, "object"_a, nb::call_guard<Unlocked>());
+  module.def(
+      "open_objects",
+      [](const std::string& location) { return store::open_objects(location, store::Sharing::kShared); }, "location"_a,
+      nb::call_guard<Unlocked>());
+}
+
 void bind_member(nb::module_& module) {
   using container::Member;
   nb::class_<Member, ArrayDescription>(module, "Member")
@@ -106,6 +156,7 @@ void bind_location(nb::module_& module) {
   module.def("remove_unfinished", &driver::remove_unfinished, "name"_a, nb::call_guard<Unlocked>());
   module.def("groups_in", &driver::groups_in, "name"_a, nb::call_guard<Unlocked>());
   bind_formats(module);
+  bind_objects(module);
   module.def("locate_new", &driver::locate_new, "name"_a, nb::call_guard<Unlocked>());
   module.def("files_beside", &driver::files_beside, "found"_a, nb::call_guard<Unlocked>());
   module.def(

@@ -67,6 +67,8 @@ def open(
               other modes find them in the file NAME;
               ``distant:NAME?folder=/disk``: an array on the ranks' own disks, which stores its shape and dtype;
               ``memory:NAME``: an array in memory, which exists until this process ends; for trials and tests;
+              ``memory://BUCKET/KEY.zarr::array``: an array in a Zarr hierarchy in an object store in memory, which
+              exists until this process ends; for tests and small programs;
               ``pipe:NAME``: a pipe to another program, which opens the same name in the opposite mode
     mode      "r" reads; "w" makes a new file, which appears whole when it is closed, or not at all; "r+" reads and
               writes parts of an existing array in place

@@ -23,14 +23,20 @@ struct NewFolder {
   std::function<void()> on_appearance;
 };
 
-/// What only formats of folders can do.
+/// The file or object that describes an array or a group.
+struct FolderMetadata {
+  std::string location;
+  bool exists = false;
+};
+
+/// What only formats of folders, or of several objects, can do.
 class FolderFormat {
  public:
   virtual ~FolderFormat() = default;
-  /// Returns the file that describes the content, for the path of a folder and the name of an array in it.  A folder
-  /// that contains this file has this format.
-  /// errors  kArgument: a name that cannot be.
-  virtual std::string file_of(std::string_view path, std::optional<std::string_view> array) const = 0;
+  /// Returns the metadata of an array or group, or what that of a new one would be; for the path of a folder or the URL of
+  /// objects, and the name of an array in it.  A folder that contains this file has this format.
+  /// errors  kArgument: a name that cannot be.  kSystem.
+  virtual FolderMetadata metadata_of(std::string_view path, std::optional<std::string_view> array) const = 0;
   /// Where a new array goes.  One rank calls it.  groups: texts of their metadata, by names, for those that are made
   /// with it.
   /// errors  kArgument: a name that cannot be, or something in the way that is no such array.  kSystem.

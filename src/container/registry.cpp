@@ -15,6 +15,7 @@
 #include "container/safetensors/format.hpp"
 #include "container/zarr/format.hpp"
 #include "plait/error.hpp"
+#include "store/objects/object_url.hpp"
 #include "store/posix/posix_store.hpp"
 
 namespace plait::container {
@@ -82,6 +83,7 @@ const Format& variant_in(store::Store& store, const Format& named, const FileHea
 /// Returns the format of an existing file or folder; nullptr if it cannot be read, or is a folder of no format.
 /// stated: the format that the name states; nullptr: none.
 const Format* format_at_path(const std::string& path, const Format* stated = nullptr) {
+  if (store::is_url(path)) return stated != nullptr ? stated : format_of_folder(path);
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(path, error);
   if (std::filesystem::is_directory(status)) return stated != nullptr ? stated : format_of_folder(path);
@@ -97,7 +99,8 @@ const Format* format_at_path(const std::string& path, const Format* stated = nul
 /// By the content of a file.  name: the whole name, which may be that of a file as well.
 bool holds_named_arrays(std::string_view name, std::string_view file) {
   std::error_code error;
-  if (file.empty() || std::filesystem::exists(std::filesystem::path(name), error)) return false;
+  if (file.empty() || (!store::is_url(name) && std::filesystem::exists(std::filesystem::path(name), error)))
+    return false;
   const Format* const found = format_at_path(std::string(file));
   return found != nullptr && found->traits().names_arrays;
 }
@@ -136,9 +139,8 @@ const Format* format_of_content(store::Store& store) {
 }
 
 const Format* format_of_folder(const std::string& folder) {
-  std::error_code error;
   return format_with([&](const Format& one) {
-    return one.folder() != nullptr && std::filesystem::exists(one.folder()->file_of(folder, std::nullopt), error);
+    return one.folder() != nullptr && one.folder()->metadata_of(folder, std::nullopt).exists;
   });
 }
 
@@ -146,10 +148,11 @@ const Format& format_of(std::string_view name, store::Store& store) {
   const ArrayName parts = array_name(name);
   const Format& named = format_named(name);
   if (parts.format != nullptr) return variant_in(store, named, FileHeader(store));
-  const std::filesystem::path path(parts.file);
+  const std::string path(parts.file);
   std::error_code error;
-  if (std::filesystem::is_directory(path, error))
-    if (const Format* const folder = format_of_folder(path.string()); folder != nullptr) return *folder;
+  if (store::is_url(path) && named.folder() != nullptr) return named;
+  if (store::is_url(path) || std::filesystem::is_directory(path, error))
+    if (const Format* const folder = format_of_folder(path); folder != nullptr) return *folder;
   const FileHeader header(store);
   if (named.recognizes(store, header.bytes())) return named;
   const Format* found = format_with([&](const Format& one) { return one.begins(header.bytes()); });

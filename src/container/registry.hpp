@@ -49,7 +49,8 @@ const Format& format_named(std::string_view path);
 const Format& format_of(std::string_view name, store::Store& store);
 /// Returns the format of an existing file by its name; if it cannot be read, as for a new file.  cost  Opens it.
 const Format& format_at(std::string_view name);
-/// Returns the format of a folder by the files in it; nullptr if it has none.
+/// Returns the format of a folder by the files in it, or of a URL by the objects below it; nullptr if it has none.
+/// errors  kSystem; kArgument: a URL that cannot be.
 const Format* format_of_folder(const std::string& folder);
 /// The first bytes of a store, read once.
 class FileHeader {

@@ -61,6 +61,7 @@ Findings FileSource::look(Opening& opening) {
   Findings found;
   std::string encoded;
   call.step([&] {
+    driver_.check_ranks(opening.name(), call.transport());
     if (call.transport().rank() != 0) return;
     if (opening.mode() == Mode::kWrite) {
       made_ = driver_.create(opening.name(), opening.make());

@@ -18,6 +18,9 @@ class FileDriver : public Driver {
   /// By default to the file whose path stands between the prefix and a `?`, with `%XX` resolved.
   Located locate(const std::string& name) const override;
 
+  /// Checks whether these ranks can open a store of that name together.  The same on every rank.
+  /// errors  kArgument.
+  virtual void check_ranks(const std::string& /*name*/, const transport::Transport& /*transport*/) const {}
   /// Opens an existing one.  Not collective.
   /// errors  kArgument: a name that cannot be, or that says otherwise than what is there.  kSystem: it is not there,
   ///         not permitted, or damaged.

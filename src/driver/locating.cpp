@@ -6,6 +6,7 @@
 
 #include "container/foreign.hpp"
 #include "container/registry.hpp"
+#include "driver/objects/driver.hpp"
 #include "driver/plain/driver.hpp"
 #include "driver/registry.hpp"
 #include "driver/replacing.hpp"
@@ -31,11 +32,19 @@ const FileDriver* recognizing(const std::string& path) {
   return nullptr;
 }
 
+/// The driver of a name that says nothing of the content; nullptr for a name with the prefix of another driver.
+const FileDriver* driver_by_content(const std::string& name) {
+  const Driver& driver = driver_of(name);
+  if (&driver == &objects::driver()) return &objects::driver();
+  return driver.prefix().empty() ? &plain::driver() : nullptr;
+}
+
 }  // namespace
 
 Located locate(const std::string& name) {
   const Driver& driver = driver_of(name);
   Located found = driver.locate(name);
+  if (&driver == &objects::driver()) return objects::locate(name, container::format_at(name));
   // Of all others the prefix says what it is.
   if (!driver.prefix().empty()) return found;
   const FileDriver* const meant = recognizing(found.path);
@@ -45,9 +54,10 @@ Located locate(const std::string& name) {
 Located locate_new(const std::string& name) { return driver_of(name).locate(name); }
 
 std::vector<container::Member> arrays_in(const std::string& name) {
-  if (!driver_of(name).prefix().empty()) return {};
+  const FileDriver* const files = driver_by_content(name);
+  if (files == nullptr) return {};
   const container::Format& format = container::format_at(name);
-  const std::shared_ptr<store::Store> opened = plain::driver().find(name, false).store;
+  const std::shared_ptr<store::Store> opened = files->find(name, false).store;
   container::check_content(name, format);
   if (!format.traits().names_arrays) return {};
   return format.open(opened, name)->arrays();
@@ -68,10 +78,11 @@ void remove_unfinished(const std::string& name) {
 }
 
 std::vector<GroupAttributes> groups_in(const std::string& name) {
-  if (!driver_of(name).prefix().empty()) return {};
+  const FileDriver* const files = driver_by_content(name);
+  if (files == nullptr) return {};
   const container::Format& format = container::format_at(name);
-  const std::string whole = plain::locate(name, format).file;
-  const std::shared_ptr<store::Store> opened = plain::driver().find(whole, false).store;
+  const std::string whole = plain::describe(name, format).file;
+  const std::shared_ptr<store::Store> opened = files->find(whole, false).store;
   if (!format.traits().names_arrays) return {};
   return format.open(opened, whole)->groups();
 }

@@ -2,23 +2,28 @@
 
 #include "driver/distant/driver.hpp"
 #include "driver/memory/driver.hpp"
+#include "driver/objects/driver.hpp"
 #include "driver/pipe/driver.hpp"
 #include "driver/plain/driver.hpp"
 #include "driver/stripe/driver.hpp"
+#include "store/objects/object_url.hpp"
 
 namespace plait::driver {
 
 std::span<const Driver* const> drivers() {
   static const Driver* const kDrivers[] = {
-      &plain::raw_driver(), &stripe::driver(), &distant::driver(), &memory::driver(), &pipe::driver(), &plain::driver(),
+      &plain::raw_driver(), &stripe::driver(),  &distant::driver(), &memory::driver(),
+      &pipe::driver(),      &objects::driver(), &plain::driver(),
   };
   return kDrivers;
 }
 
 const Driver& driver_of(std::string_view name) {
+  // `memory://BUCKET/KEY` is no array of the driver `memory:`; other prefixes keep the names that begin with them.
+  const bool in_memory = name.starts_with(memory::driver().prefix()) && store::is_url(name);
   for (const Driver* driver : drivers())
-    if (name.starts_with(driver->prefix())) return *driver;
-  return *drivers().back();
+    if (!driver->prefix().empty() && name.starts_with(driver->prefix()) && !in_memory) return *driver;
+  return objects::is_name(name) ? objects::driver() : plain::driver();
 }
 
 std::string_view without_prefix(std::string_view name) { return name.substr(driver_of(name).prefix().size()); }

@@ -9,7 +9,9 @@
 #include "base/text.hpp"
 #include "container/foreign.hpp"
 #include "container/registry.hpp"
+#include "driver/objects/driver.hpp"
 #include "driver/registry.hpp"
+#include "store/objects/open_objects.hpp"
 #include "store/url.hpp"
 
 namespace plait::open {
@@ -21,16 +23,15 @@ namespace {
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// What stands before the first colon, if it looks like a scheme; a single letter, as of a time or a drive, does
-/// not unless a URL follows.
+/// What stands before the first colon, if it looks like the prefix of a driver; a single letter, as of a time or a
+/// drive, does not.
 std::string_view scheme_of(std::string_view name) {
   const std::size_t colon = name.find(':');
   if (colon == std::string_view::npos || colon == 0) return {};
   const std::string_view scheme = name.substr(0, colon);
   if (!is_letter(scheme[0])) return {};
-  const bool url = name.substr(colon).starts_with("://");
-  const auto fits = [&](char c) { return is_letter(c) || is_digit(c) || c == '+' || (url && (c == '-' || c == '.')); };
-  return std::ranges::all_of(scheme, fits) && (url || scheme.size() > 1) ? scheme : std::string_view();
+  const auto fits = [&](char c) { return is_letter(c) || is_digit(c) || c == '+'; };
+  return std::ranges::all_of(scheme, fits) && scheme.size() > 1 ? scheme : std::string_view();
 }
 
 std::vector<std::string_view> known_schemes() {
@@ -42,10 +43,6 @@ std::vector<std::string_view> known_schemes() {
 
 void check_scheme(const std::string& name, std::string_view scheme) {
   const std::string_view rest = std::string_view(name).substr(scheme.size() + 1);
-  if (rest.starts_with("//"))
-    base::throw_argument_error(name,
-                               " is a URL, but Plait opens only files of file systems; give the path of one, or ./",
-                               name, " for a file of that name");
   const std::vector<std::string_view> known = known_schemes();
   std::string lower;
   for (const char c : scheme) lower += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
@@ -94,6 +91,14 @@ void check_plain_name(const std::string& name, bool is_new) {
         name, ", or write raw:", name, " for elements without a header");
 }
 
+/// What to do about `memory:/bucket/a.zarr`, which was a URL before it became a path of the standard library.
+std::string url_advice(const std::string& name) {
+  for (const store::ObjectStoreKind* kind : store::object_store_kinds())
+    if (name.starts_with(text(kind->scheme, ":/")))
+      return text("; for an object store write ", kind->scheme, "://BUCKET/KEY.zarr, as a text and not as a path");
+  return {};
+}
+
 void check_name_behind_prefix(const std::string& name, bool is_new) {
   const std::string_view whole = driver::without_prefix(name);
   const std::string_view path = whole.substr(0, whole.find('?'));
@@ -101,7 +106,8 @@ void check_name_behind_prefix(const std::string& name, bool is_new) {
   if (driver::driver_of(name).contents() == driver::Contents::kByName && !named.traits().suffix.empty()) return;
   if (!named.traits().suffix.empty() && named.traits().suffix != container::kHeaderName)
     base::throw_argument_error(name, ": names that end with ", named.traits().suffix, " stand for ordinary files only",
-                               is_new ? "; choose another name" : "; rename it, or leave out the prefix");
+                               is_new ? "; choose another name" : "; rename it, or leave out the prefix",
+                               url_advice(name));
   const std::string_view format = container::foreign_by_name(path);
   if (named.traits().suffix.empty() && !format.empty())
     base::throw_argument_error(name, ": the name ends like those of ", format,
@@ -117,6 +123,7 @@ void check_name(const std::string& name, bool is_new) {
       base::throw_argument_error("there is no name after raw:; give one, as in raw:field.bin");
     return;
   }
+  if (&driver::driver_of(name) == &driver::objects::driver()) return driver::objects::check_name(name, is_new);
   const bool plain = driver::driver_of(name).prefix().empty();
   if (const container::ArrayName parts = container::array_name(name); plain && parts.format != nullptr) {
     if (parts.file.empty())

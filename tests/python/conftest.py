@@ -1,5 +1,6 @@
 """What the tests of the package share."""
 
+import itertools
 import os
 import signal
 from pathlib import Path
@@ -12,6 +13,7 @@ from levels import (  # noqa: F401
     pytest_collection_modifyitems,
     pytest_pycollect_makeitem,
 )
+from zarr_locations import Location, MemoryPath
 
 settings.register_profile(
     "fixed",
@@ -33,6 +35,22 @@ def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name)
     # It has Python write a line in pieces, and lines of several ranks then meet within each other.
     monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)
+
+
+_buckets = itertools.count()
+
+
+@pytest.fixture(params=["folder", "memory"])
+def location(request: pytest.FixtureRequest, tmp_path: Path):
+    """Where a test has Zarr arrays: an empty folder, or a location in memory (zarr_locations.py)."""
+    if request.param == "folder":
+        folder = tmp_path / "location"
+        folder.mkdir()
+        yield folder
+        return
+    location: Location = MemoryPath(f"memory://bucket-{next(_buckets)}/location")
+    yield location
+    location.clear()
 
 
 @pytest.fixture

@@ -186,7 +186,9 @@ class NamedSource:
 
 
 def _state_of(path: str) -> tuple[int, ...]:
-    """Return what changes where a file is replaced or written; of a folder, which one it is."""
+    """Return what changes where a file is replaced or written; of a folder, which one it is; of no path, nothing."""
+    if not path:
+        return ()
     found = os.stat(path)
     which = (found.st_dev, found.st_ino)
     return which if stat.S_ISDIR(found.st_mode) else (*which, found.st_size, found.st_mtime_ns)

@@ -15,7 +15,7 @@ from .._core import Layout
 from .._errors import ArgumentError
 from .._file import File
 from .._guard import fail_here
-from .._location import locate_new
+from .._location import locate_new, path_of
 from .._open import Unfinished, open
 from .._steps import VARIABLE
 from .attributes import Kept as KeptAttributes
@@ -23,6 +23,7 @@ from .boxes import Kept
 from .describing import described
 from .hierarchy.consolidating import consolidate
 from .hierarchy.folders import check_mount_point
+from .hierarchy.objects import ObjectAdditions
 from .hierarchy.staging import Stage
 from .names import Apart, TargetName
 from .resume.journal import Journal
@@ -192,6 +193,7 @@ class FileTarget:
         self._root = ""  # the hierarchy that gets several arrays
         self._consolidated: list[str] = []  # hierarchies to be consolidated at the end
         self._stage: Stage | None = None
+        self._additions: ObjectAdditions | None = None  # to a hierarchy in an object store
         self._groups_given: tuple[GroupInfo, ...] = ()
         self._number = 0
         self._keys: list[str] = []  # of arrays that are not there yet
@@ -207,6 +209,8 @@ class FileTarget:
         self._stack.__exit__(kind, error, trace)
         if self._stage is not None:
             self._stage.discard(error)
+        if self._additions is not None and comm_of(self._making.comm).rank == 0:
+            self._additions.remove()
 
     def check(self, step: GivenStep, arrays: tuple[StepArray, ...]) -> None:
         """Refuse names that lead to a source, or twice to one file."""
@@ -242,7 +246,10 @@ class FileTarget:
         self._groups_given = _groups_of(step, arrays)
         self._in_group = self._groups and len(arrays) > 1
         if self._root and self._making.stages:
-            self._stage = Stage(self._root, comm_of(self._making.comm))
+            if path_of(self._root) is not None:
+                self._stage = Stage(self._root, comm_of(self._making.comm))
+            else:
+                self._additions = ObjectAdditions(self._root)
         # What comes without a name of its own gets the one that the format has for it.
         if (
             self._holds
@@ -265,6 +272,8 @@ class FileTarget:
             if self._stage is not None:
                 self._stage.begin_array(array.name)
                 name = self._stage.path
+            elif self._additions is not None:
+                self._additions.record(array.name)
             name += BETWEEN + array.name
         key = key_of(self._number, array)
         with self._naming():
@@ -302,6 +311,7 @@ class FileTarget:
     def finish(self) -> None:
         """Let the files appear."""
         self._finish()
+        self._additions = None
         if self._stage is not None:
             self._stage.commit()
             self._stage = None

@@ -81,8 +81,8 @@ def _store(found: Located, name: str, told: dict[str, Any]) -> Document:
     note = None
     if found.names_arrays and found.file == found.name:
         held = [_held(one) for one in plait.arrays_in(name)]
-        folder = os.path.isdir(found.path)
-        size = sum(one["stored"] for one in held) if folder else os.stat(found.path).st_size
+        in_one_file = os.path.isfile(found.path)
+        size = os.stat(found.path).st_size if in_one_file else sum(one["stored"] for one in held)
         return {"name": name, "kind": found.kind, **array, "size": size, "arrays": held, "groups": groups_of(name)}
     try:
         with plait.open(found.name, **told) as file:
@@ -97,7 +97,7 @@ def _store(found: Located, name: str, told: dict[str, Any]) -> Document:
     parts = [{"path": part.path, "size": part.bytes} for part in found.components]
     if parts:
         size = sum(part.bytes or 0 for part in found.components)
-    elif found.names_arrays and os.path.isdir(found.path):
+    elif found.names_arrays and not os.path.isfile(found.path):
         size = sum(one.stored for one in plait.arrays_in(name))
     else:
         size = os.stat(found.path).st_size if found.path else array["bytes"]

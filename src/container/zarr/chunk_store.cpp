@@ -7,8 +7,8 @@
 
 #include "base/errors.hpp"
 #include "base/text.hpp"
-#include "codec/buffer.hpp"
 #include "container/chunk_pieces.hpp"
+#include "container/zarr/chunk_buffers.hpp"
 #include "container/zarr/transposed.hpp"
 
 namespace plait::container::zarr {
@@ -22,10 +22,7 @@ class PendingChunkReads : public store::Pending {
  public:
   PendingChunkReads(ChunkStore& store, std::vector<ReadSegment> segments)
       : store_(store), segments_(std::move(segments)) {}
-  void complete() override {
-    std::shared_ptr<const Unpacked> recent;
-    for (const ReadSegment& segment : segments_) store_.read_segment(segment, recent);
-  }
+  void complete() override { store_.read_segments(segments_); }
 
  private:
   ChunkStore& store_;
@@ -53,18 +50,6 @@ class PendingChunkWrites : public store::Pending {
   ChunkStore& store_;
   std::vector<WriteSegment> segments_;
 };
-
-/// Memory of a thread for whole chunks: packed, and as they are.
-struct Buffers {
-  codec::Buffer packed;
-  codec::Buffer plain;
-  codec::Buffer transposed;
-};
-
-Buffers& chunk_buffers() {
-  thread_local Buffers buffers;
-  return buffers;
-}
 
 }  // namespace
 
@@ -136,82 +121,34 @@ std::int64_t ChunkStore::inside(std::int64_t number) const {
   return bytes;
 }
 
-void ChunkStore::read_stored(std::int64_t number, const ReadSegment& piece) {
-  if (!chunks_.read_part(number, piece)) fill(piece.offset, {piece.data, static_cast<std::size_t>(piece.bytes)});
-}
-
-ChunkResult ChunkStore::read_whole(std::int64_t number, const ChunkReadOptions& options, std::span<std::byte>& packed) {
-  const auto memory = [&](std::int64_t bytes) {
-    // Nothing that is worth packing grows by more.
-    const auto plain = static_cast<std::size_t>(metadata_.chunk_bytes);
-    const auto most = static_cast<std::int64_t>(metadata_.packing.most_encoded(plain));
-    if (bytes > most + most / 8 + 4096)
-      base::throw_system_error(EIO, "cannot read ", chunks_.describe(number), ": it has ", bytes,
-                               " bytes, more than what it holds, ", metadata_.chunk_bytes,
-                               "; copy or download it again");
-    packed = chunk_buffers().packed.of(static_cast<std::size_t>(bytes));
-    return packed;
-  };
-  return chunks_.read(number, memory, options);
+void ChunkStore::check_packed(std::int64_t number, std::int64_t bytes) const {
+  // Nothing that is worth packing grows by more.
+  const auto plain = static_cast<std::size_t>(metadata_.chunk_bytes);
+  const auto most = static_cast<std::int64_t>(metadata_.packing.most_encoded(plain));
+  if (bytes > most + most / 8 + 4096)
+    base::throw_system_error(EIO, "cannot read ", chunks_.describe(number), ": it has ", bytes,
+                             " bytes, more than what it holds, ", metadata_.chunk_bytes, "; copy or download it again");
 }
 
 void ChunkStore::unpack(std::int64_t number, std::span<const std::byte> packed, std::span<std::byte> chunk) const {
   const std::string what = chunks_.describe(number);
   if (metadata_.transposed.empty()) return metadata_.packing.decode(packed, chunk, what);
-  const std::span<std::byte> stored = chunk_buffers().transposed.of(chunk.size());
+  const std::span<std::byte> stored = ChunkBuffers::of_thread().transposed.of(chunk.size());
   metadata_.packing.decode(packed, stored, what);
   transpose(metadata_, Towards::kArray, stored, chunk);
 }
 
-void ChunkStore::read_packed(std::int64_t number, const ReadSegment& piece, std::shared_ptr<const Unpacked>& recent) {
-  const auto size = static_cast<std::size_t>(metadata_.chunk_bytes);
-  const bool whole = piece.bytes == metadata_.chunk_bytes;
-  if (!recent || recent->number != number) {
-    std::shared_ptr<const Unpacked> last;
-    if (!whole) {
-      const std::scoped_lock lock(mutex_);
-      last = last_;
-    }
-    const bool usable = last && last->number == number;
-    std::span<std::byte> packed;
-    const ChunkResult found =
-        read_whole(number, {.identity = !whole, .unless = usable ? &last->identity : nullptr}, packed);
-    if (found.status == ChunkStatus::kMissing)
-      return fill(piece.offset, {piece.data, static_cast<std::size_t>(piece.bytes)});
-    if (whole) return unpack(number, packed, {piece.data, size});
-    if (found.status == ChunkStatus::kSame) {
-      recent = std::move(last);
-    } else {
-      auto made = std::make_shared<Unpacked>();
-      made->number = number;
-      made->identity = found.identity;
-      made->bytes = std::make_unique_for_overwrite<std::byte[]>(size);
-      unpack(number, packed, {made->bytes.get(), size});
-      recent = std::move(made);
-      const std::scoped_lock lock(mutex_);
-      // A chunk that is written in place may be written again before clocks have moved on.
-      if (!chunks_.fresh() && recent->identity != store::ObjectIdentity{}) last_ = recent;
-    }
-  }
-  std::memcpy(piece.data, recent->bytes.get() + piece.offset, static_cast<std::size_t>(piece.bytes));
-}
-
-void ChunkStore::read_segment(const ReadSegment& segment, std::shared_ptr<const Unpacked>& recent) {
-  check("read", segment.offset, segment.bytes);
-  for_each_chunk(metadata_.chunk_bytes, segment.offset, segment.bytes,
-                 [&](std::int64_t number, std::int64_t within, std::int64_t done, std::int64_t bytes) {
-                   const ReadSegment piece{within, segment.data + done, bytes};
-                   metadata_.plain() ? read_stored(number, piece) : read_packed(number, piece, recent);
-                 });
-}
-
 store::Condition ChunkStore::read_former(std::int64_t number, std::int64_t given, std::span<std::byte> chunk) {
-  std::span<std::byte> packed;
+  PackedBuffer packed;
   ChunkResult found;
   const bool needed = given < inside(number);
-  if (needed) found = read_whole(number, {.identity = !chunks_.fresh()}, packed);
+  const auto memory = [&](std::int64_t bytes) {
+    check_packed(number, bytes);
+    return packed.of(static_cast<std::size_t>(bytes));
+  };
+  if (needed) found = chunks_.read(number, memory, {.identity = !chunks_.fresh()});
   if (found.status == ChunkStatus::kRead)
-    unpack(number, packed, chunk);
+    unpack(number, packed.bytes(), chunk);
   else if (given < std::ssize(chunk))
     fill(0, chunk);
   if (!needed || chunks_.fresh()) return std::nullopt;
@@ -227,7 +164,7 @@ void ChunkStore::write_chunk(std::int64_t number, const std::vector<WriteSegment
   if (whole) {
     plain = {parts[0].data, size};
   } else {
-    const std::span<std::byte> chunk = chunk_buffers().plain.of(size);
+    const std::span<std::byte> chunk = ChunkBuffers::of_thread().plain.of(size);
     std::int64_t given = 0;
     for (const WriteSegment& part : parts) given += part.bytes;
     from = read_former(number, given, chunk);
@@ -236,7 +173,7 @@ void ChunkStore::write_chunk(std::int64_t number, const std::vector<WriteSegment
     plain = chunk;
   }
   if (!metadata_.transposed.empty()) {
-    const std::span<std::byte> stored = chunk_buffers().transposed.of(size);
+    const std::span<std::byte> stored = ChunkBuffers::of_thread().transposed.of(size);
     transpose(metadata_, Towards::kFile, plain, stored);
     plain = stored;
   }

@@ -46,9 +46,9 @@ class ChunkStore : public store::Store {
   void forget() noexcept override { chunks_.discard(); }
   void sync() override { objects().sync(); }
 
-  /// recent: the chunk that this batch has unpacked last; other threads may unpack others meanwhile.
+  /// Reads a batch: each chunk once for segments that follow each other, and many chunks at once if the objects can.
   /// errors  kSystem: not inside; a chunk that is damaged or of another size, by the name of its file.
-  void read_segment(const store::ReadSegment& segment, std::shared_ptr<const Unpacked>& recent);
+  void read_segments(std::span<const store::ReadSegment> segments);
   /// Offsets in the chunk.  errors  The same.
   void write_chunk(std::int64_t number, const std::vector<store::WriteSegment>& parts);
 
@@ -56,10 +56,20 @@ class ChunkStore : public store::Store {
   void check(const char* what, std::int64_t offset, std::int64_t bytes);
 
  private:
-  void read_stored(std::int64_t number, const store::ReadSegment& piece);
-  void read_packed(std::int64_t number, const store::ReadSegment& piece, std::shared_ptr<const Unpacked>& recent);
-  /// Reads the packed bytes of a chunk, which are in this thread's memory until it reads another one.
-  ChunkResult read_whole(std::int64_t number, const ChunkReadOptions& options, std::span<std::byte>& packed);
+  /// The pieces of a batch that follow each other in one chunk, by their offsets in it.
+  struct PiecesOfChunk {
+    std::int64_t number = 0;
+    std::vector<store::ReadSegment> pieces;
+    bool whole(std::int64_t chunk_bytes) const { return pieces.size() == 1 && pieces[0].bytes == chunk_bytes; }
+  };
+  void read_plain(std::span<const PiecesOfChunk> chunks);
+  void read_packed(std::span<const PiecesOfChunk> chunks);
+  /// Unpacks a chunk that was read in part, or takes `last` if it is still the same, and copies the pieces.
+  void copy_pieces(const PiecesOfChunk& chunk, const ChunkResult& found, std::span<const std::byte> packed,
+                   std::shared_ptr<const Unpacked> last);
+  void fill_pieces(const PiecesOfChunk& chunk) const;
+  /// errors  kSystem: a chunk with more packed bytes than its elements can take.
+  void check_packed(std::int64_t number, std::int64_t bytes) const;
   void unpack(std::int64_t number, std::span<const std::byte> packed, std::span<std::byte> chunk) const;
   /// Reads the elements that a partly written chunk retains.  Returns the condition for put().
   store::Condition read_former(std::int64_t number, std::int64_t given, std::span<std::byte> chunk);

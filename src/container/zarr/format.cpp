@@ -18,6 +18,7 @@
 #include "container/zarr/new_array.hpp"
 #include "container/zarr/target.hpp"
 #include "plait/error.hpp"
+#include "store/objects/object_url.hpp"
 #include "store/objects/open_objects.hpp"
 
 namespace plait::container::zarr {
@@ -175,7 +176,9 @@ class ZarrDataset : public Dataset, public AttributeWriter {
 
 /// The folder of an array whose metadata a store has.  Chunks are opened when they are read, and the working directory
 /// may be another one by then.
-std::string location_of(const store::Store& metadata) { return fs::absolute(metadata.name()).parent_path().string(); }
+std::string location_of(const store::Store& metadata) {
+  return fs::path(store::absolute_location(metadata.name())).parent_path().string();
+}
 
 std::shared_ptr<ChunkStore> chunks_of(const store::Store& store, Metadata metadata, const std::string& content) {
   return std::make_shared<ChunkStore>(store::open_objects(location_of(store), store::Sharing::kShared),
@@ -196,7 +199,7 @@ class ZarrFile : public OpenedFile {
     metadata.check_codecs(name_);
     const std::shared_ptr<ChunkStore> chunks = chunks_of(*store_, std::move(metadata), content);
     store::ObjectStore& objects = chunks->objects();
-    const std::string object = metadata_object(objects, {});
+    const std::string object = file.substr(file.rfind('/') + 1);
     Content found = found_in(chunks->metadata());
     describe_attributes(found, {content, objects, object});
     return std::make_unique<ZarrDataset>(std::move(found), chunks);
@@ -263,8 +266,8 @@ class Zarr : public Format, public FolderFormat {
     return json_rejection(attribute);
   }
   const FolderFormat* folder() const override { return this; }
-  std::string file_of(std::string_view path, std::optional<std::string_view> array) const override {
-    return metadata_file(folder_of(path, array));
+  FolderMetadata metadata_of(std::string_view path, std::optional<std::string_view> array) const override {
+    return find_metadata(folder_of(path, array));
   }
   NewFolder new_folder(std::string_view path, std::optional<std::string_view> array,
                        const std::map<std::string, std::string>& groups) const override {

@@ -17,6 +17,7 @@
 #include "container/zarr/metadata.hpp"
 #include "container/zarr/new_array.hpp"
 #include "plait/error.hpp"
+#include "store/objects/object_url.hpp"
 #include "store/objects/open_objects.hpp"
 
 namespace plait::container::zarr {
@@ -107,8 +108,11 @@ std::string metadata_object(ObjectStore& objects, const std::string& prefix) {
   return text(prefix, kNewest);
 }
 
-std::string metadata_file(const fs::path& folder) {
-  return (folder / metadata_object(*store::open_objects(folder.string(), Sharing::kPrivate), {})).string();
+FolderMetadata find_metadata(const fs::path& folder) {
+  const std::shared_ptr<ObjectStore> objects = store::open_objects(folder.string(), Sharing::kPrivate);
+  for (const std::string_view name : kFiles)
+    if (objects->contains(std::string(name))) return {(folder / name).string(), true};
+  return {(folder / kNewest).string(), false};
 }
 
 namespace {
@@ -161,8 +165,8 @@ std::string_view bare(std::string_view name) {
 }
 
 void for_each_above(const std::string& location, base::FunctionRef<bool(const std::string&)> visit) {
-  for (fs::path above = fs::path(location).parent_path(); above.has_relative_path(); above = above.parent_path())
-    if (!visit(above.string())) return;
+  for (std::string above = store::parent_location(location); !above.empty(); above = store::parent_location(above))
+    if (!visit(above)) return;
 }
 
 void drop_consolidated_above(const std::string& location) {

@@ -36,7 +36,7 @@ std::string opened_path_of(const std::string& name) {
   std::error_code error;
   if (std::filesystem::is_regular_file(std::string(parts.file), error)) return std::string(parts.file);
   const container::FolderFormat* const folder = container::format_at(name).folder();
-  return folder != nullptr ? folder->file_of(parts.file, parts.array) : std::string(parts.file);
+  return folder != nullptr ? folder->metadata_of(parts.file, parts.array).location : std::string(parts.file);
 }
 
 /// A folder may be what other libraries keep an array in.
@@ -62,7 +62,7 @@ std::string opened_path_of(const std::string& name) {
 bool is_of_folder(const std::string& path) {
   const std::string folder = std::filesystem::path(path).parent_path().string();
   const container::Format* const format = container::format_of_folder(folder);
-  return format != nullptr && format->folder()->file_of(folder, std::nullopt) == path;
+  return format != nullptr && format->folder()->metadata_of(folder, std::nullopt).location == path;
 }
 
 class PlainDriver : public FileDriver {
@@ -115,7 +115,7 @@ class PlainDriver : public FileDriver {
 
 }  // namespace
 
-Located locate(const std::string& name, const container::Format& holds) {
+Located describe(const std::string& name, const container::Format& holds) {
   const bool by_name = !store::is_raw(name);
   const container::ArrayName parts = container::array_name(name);
   const std::string path = path_of(name);
@@ -125,16 +125,25 @@ Located locate(const std::string& name, const container::Format& holds) {
   const std::string stated = parts.format == nullptr ? std::string() : base::text(parts.format->traits().name, ':');
   found.file = by_name ? stated + path : name;
   found.name = by_name && !parts.array ? found.file : name;
-  found.path = real_path(path);
-  // Each array in a folder has a path of its own, so that two arrays are not taken for the same file.
-  if (by_name && holds.folder() != nullptr && parts.array)
-    found.path = real_path(std::filesystem::path(holds.folder()->file_of(path, parts.array)).parent_path().string());
   found.states_type = traits.states_type;
   found.keeps_chunks = by_name && traits.keeps_chunks;
   found.adds_arrays = by_name && holds.folder() != nullptr;
   found.names_arrays = by_name && traits.names_arrays;
   found.keeps_unfinished = !by_name || traits.keeps_unfinished;
   found.only_order = by_name ? traits.only_order : std::nullopt;
+  return found;
+}
+
+Located locate(const std::string& name, const container::Format& holds) {
+  Located found = describe(name, holds);
+  const std::string path = path_of(name);
+  const container::ArrayName parts = container::array_name(name);
+  // Each array in a folder has a path of its own, so that two arrays are not taken for the same file.
+  if (!store::is_raw(name) && holds.folder() != nullptr && parts.array)
+    found.path = real_path(
+        std::filesystem::path(holds.folder()->metadata_of(path, parts.array).location).parent_path().string());
+  else
+    found.path = real_path(path);
   return found;
 }
 

@@ -60,6 +60,15 @@ struct GetOptions {
   const ObjectIdentity* if_none_match = nullptr;
 };
 
+/// One read of a batch (ObjectStore::get_all): ranges of an object as for get(), or all of it.
+struct GetRequest {
+  std::string object{};
+  std::vector<ReadSegment> ranges{};
+  bool whole = false;
+  GetOptions options{};
+  GetResult result{};
+};
+
 /// Whether more of a content follows.
 enum class Part : std::uint8_t { kMore, kLast };
 
@@ -136,6 +145,15 @@ class ObjectStore {
   /// Reads all of an object into the memory that `memory` returns for its size; `memory` may throw.  errors  kSystem.
   virtual GetResult get_whole(const std::string& object, base::FunctionRef<std::span<std::byte>(std::int64_t)> memory,
                               const GetOptions& options) = 0;
+  /// Carries out the reads of a batch, in any order: a network has many requests under way, a folder one.
+  /// memory  returns memory for a whole object, given its size.  The memory is in use until `done`.
+  /// done    is called when the result of a request is set.
+  /// Both are called on the caller's thread, with requests of the batch, and may throw; get_all() then returns when no
+  /// request uses its memory.
+  /// errors  kSystem: other reads of the batch may have been carried out or not.  What the callbacks throw.
+  using GetMemory = base::FunctionRef<std::span<std::byte>(GetRequest&, std::int64_t)>;
+  using GetDone = base::FunctionRef<void(GetRequest&)>;
+  virtual void get_all(std::span<GetRequest> requests, GetMemory memory, GetDone done);
   /// The identity of an object; without a value if it does not exist.  errors  kSystem.
   virtual ObjectIdentity identity(const std::string& object) = 0;
   virtual bool contains(const std::string& object) = 0;

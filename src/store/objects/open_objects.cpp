@@ -3,7 +3,11 @@
 #include <utility>
 #include <vector>
 
+#include "base/errors.hpp"
+#include "base/nearest.hpp"
 #include "store/objects/folder/folder_objects.hpp"
+#include "store/objects/memory/buckets.hpp"
+#include "store/objects/object_url.hpp"
 
 namespace plait::store {
 
@@ -27,9 +31,27 @@ AddedObjectStores::AddedObjectStores(std::string prefix, Open open) {
 
 AddedObjectStores::~AddedObjectStores() { added_stores().pop_back(); }
 
+std::span<const ObjectStoreKind* const> object_store_kinds() {
+  static const ObjectStoreKind* const kKinds[] = {&memory::kind()};
+  return kKinds;
+}
+
+const ObjectStoreKind& object_store_kind(std::string_view url) {
+  const std::string_view scheme = url_scheme(url);
+  for (const ObjectStoreKind* kind : object_store_kinds())
+    if (kind->scheme == scheme) return *kind;
+  std::vector<std::string_view> known;
+  for (const ObjectStoreKind* kind : object_store_kinds()) known.push_back(kind->scheme);
+  base::throw_argument_error(url, " is a URL, but Plait has no object store for ", scheme,
+                             "://; the schemes that it knows: ", base::list_text(known),
+                             "; give a URL with one of these, the path of a file, or ./", url,
+                             " for a file of that name");
+}
+
 std::shared_ptr<ObjectStore> open_objects(const std::string& location, Sharing sharing) {
   for (const Added& added : added_stores())
     if (location.starts_with(added.prefix)) return added.open(location);
+  if (is_url(location)) return object_store_kind(location).open(location, sharing);
   return std::make_shared<folder::FolderObjects>(location, sharing);
 }
 

@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -21,7 +25,27 @@ using plait::store::Sharing;
 enum class Kind : std::uint8_t {
   kFolder,
   kMemory,  ///< objects are replaced as a whole, as in a network
-  kMemoryInPlace
+  kMemoryInPlace,
+  kConcurrent  ///< kMemory with all reads of a batch under way at once
+};
+
+/// Completes the last read of a batch first, when all are under way.
+class ConcurrentObjects : public plait::store::memory::MemoryObjects {
+ public:
+  using MemoryObjects::MemoryObjects;
+  void get_all(std::span<plait::store::GetRequest> requests, GetMemory memory, GetDone done) override {
+    largest_batch_ = std::max(largest_batch_, requests.size());
+    for (plait::store::GetRequest& request : requests) {
+      const auto memory_of_one = [&](std::int64_t bytes) { return memory(request, bytes); };
+      request.result = request.whole ? get_whole(request.object, memory_of_one, request.options)
+                                     : get(request.object, request.ranges, request.options);
+    }
+    for (std::size_t i = requests.size(); i-- > 0;) done(requests[i]);
+  }
+  std::size_t largest_batch() const { return largest_batch_; }
+
+ private:
+  std::size_t largest_batch_ = 0;
 };
 
 /// The tests of each kind have locations below root(), which open_objects() opens.
@@ -29,7 +53,8 @@ class WithObjects : public plait_test::InFolder {
  protected:
   explicit WithObjects(Kind kind) : kind_(kind) {
     if (kind == Kind::kFolder) return;
-    const auto open = [this](const std::string& location) {
+    const auto open = [this](const std::string& location) -> std::shared_ptr<ObjectStore> {
+      if (kind_ == Kind::kConcurrent) return std::make_shared<ConcurrentObjects>(bucket_, location, false);
       return std::make_shared<plait::store::memory::MemoryObjects>(bucket_, location, kind_ == Kind::kMemoryInPlace);
     };
     added_ = std::make_unique<plait::store::AddedObjectStores>(path("in-memory"), open);
@@ -62,7 +87,7 @@ inline std::string text_of(ObjectStore& objects, const std::string& object) {
 }
 
 inline std::string name_of(const testing::TestParamInfo<Kind>& info) {
-  constexpr std::array<const char*, 3> kNames{"Folder", "Memory", "MemoryInPlace"};
+  constexpr std::array<const char*, 4> kNames{"Folder", "Memory", "MemoryInPlace", "Concurrent"};
   return kNames[static_cast<std::size_t>(info.param)];
 }
 

@@ -1,4 +1,4 @@
-"""Arrays in the memory of a node: `memory:NAME`."""
+"""Arrays in memory: of a node, `memory:NAME`, and of a process, `memory://BUCKET/KEY.zarr`."""
 
 import numpy as np
 import pytest
@@ -47,3 +47,16 @@ def test_ranks_of_several_nodes_share_no_memory(apart) -> None:
     error_everywhere(
         apart, lambda: plait.open("memory:far", **options), plait.ArgumentError, "is in the memory of one node"
     )
+
+
+def test_object_stores_in_memory_are_for_one_process() -> None:
+    url = "memory://mpi/a.zarr"
+    with plait.open(url, "w", shape=(2,), dtype="i4", comm=MPI.COMM_SELF) as file:
+        file.write(np.full(2, COMM.rank, "i4"), plait.Layout((2,), "(block)", grid=(1,)))
+    if COMM.size > 1:
+        says = "memory:// belong to one process, but these ranks are several"
+        error_everywhere(COMM, lambda: plait.open(url, comm=COMM), plait.ArgumentError, says)
+        how = {"mode": "w", "comm": COMM, "shape": (2,), "dtype": "i4"}
+        error_everywhere(COMM, lambda: plait.open(url, **how), plait.ArgumentError, says)
+    with plait.open(url, comm=MPI.COMM_SELF) as file:
+        assert file.read(plait.Layout((2,), "(block)", grid=(1,)))[1] == COMM.rank

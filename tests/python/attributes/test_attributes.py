@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+from zarr_locations import others
 
 import plait
 
@@ -150,9 +151,9 @@ def test_what_netcdf_writes(tmp_path, form):
 
 
 @pytest.mark.parametrize("form", [2, 3])
-def test_what_zarr_writes(tmp_path, form):
+def test_what_zarr_writes(location, form):
     zarr = pytest.importorskip("zarr")
-    root = zarr.open_group(tmp_path / "a.zarr", mode="w", zarr_format=form, attributes={"title": "all"})
+    root = zarr.open_group(others(location / "a.zarr"), mode="w", zarr_format=form, attributes={"title": "all"})
     given = {
         "units": "K",
         "nan": math.nan,
@@ -163,19 +164,19 @@ def test_what_zarr_writes(tmp_path, form):
         "texts": ["a", "b"],
     }
     root.create_group("g").create_array("x", shape=(3,), dtype="i4", attributes=given)[:] = 1
-    found = plait.open(f"{tmp_path}/a.zarr::/g/x").attrs
+    found = plait.open(f"{location}/a.zarr::/g/x").attrs
     check(found, given)
-    groups = {group.name: dict(group.attributes) for group in plait.groups_in(tmp_path / "a.zarr")}
+    groups = {group.name: dict(group.attributes) for group in plait.groups_in(location / "a.zarr")}
     assert groups == {"": {"title": "all"}, "g": {}}
 
 
-def test_what_zarr_reads(tmp_path):
+def test_what_zarr_reads(location):
     zarr = pytest.importorskip("zarr")
     plain = {"units": "K", "n": [1, 2], "nested": NESTED, "nan": math.nan}
     how = {"attributes": plain, "group_attributes": {"": {"a": 1}, "g": {"b": "c"}}}
-    with plait.open(f"{tmp_path}/a.zarr::/g/x", "w", shape=3, dtype="i4", **how) as file:
+    with plait.open(f"{location}/a.zarr::/g/x", "w", shape=3, dtype="i4", **how) as file:
         file.write(np.arange(3, dtype="i4"))
-    root = zarr.open_group(tmp_path / "a.zarr", mode="r")
+    root = zarr.open_group(others(location / "a.zarr"), mode="r")
     assert dict(root.attrs) == {"a": 1}
     assert dict(root["g"].attrs) == {"b": "c"}
     found = dict(root["g/x"].attrs)
@@ -183,12 +184,12 @@ def test_what_zarr_reads(tmp_path):
     assert found == {name: value for name, value in plain.items() if name != "nan"}
 
 
-def test_names_of_dimensions_that_xarray_keeps_in_version_2(tmp_path):
+def test_names_of_dimensions_that_xarray_keeps_in_version_2(location):
     zarr = pytest.importorskip("zarr")
-    root = zarr.open_group(tmp_path / "a.zarr", mode="w", zarr_format=2)
+    root = zarr.open_group(others(location / "a.zarr"), mode="w", zarr_format=2)
     one = root.create_array("x", shape=(3, 4), dtype="f4", fill_value=math.nan)
     one.attrs.update({"_ARRAY_DIMENSIONS": ["time", "lat"], "units": "m"})
-    (found,) = plait.arrays_in(tmp_path / "a.zarr")
+    (found,) = plait.arrays_in(location / "a.zarr")
     assert found.dimension_names == ("time", "lat")
     assert sorted(found.attributes) == ["_FillValue", "units"]
     assert math.isnan(found.attributes["_FillValue"])
@@ -225,14 +226,14 @@ def test_attributes_are_for_new_files(tmp_path):
         plait.open(tmp_path / "a.npy", attributes={"x": 1})
 
 
-def test_damaged_attributes_of_zarr(tmp_path):
-    with plait.open(tmp_path / "a.zarr", "w", shape=3, dtype="f4") as file:
+def test_damaged_attributes_of_zarr(location):
+    with plait.open(location / "a.zarr", "w", shape=3, dtype="f4") as file:
         file.write(np.zeros(3, "f4"))
-    metadata = tmp_path / "a.zarr" / "zarr.json"
+    metadata = location / "a.zarr" / "zarr.json"
     told = json.loads(metadata.read_text())
     metadata.write_text(json.dumps(told | {"attributes": [1]}))
     with pytest.raises(plait.StoreError, match='"attributes" is no object'):
-        plait.open(tmp_path / "a.zarr")
+        plait.open(location / "a.zarr")
 
 
 def test_texts_of_safetensors(tmp_path):

@@ -2,10 +2,10 @@
 
 import fcntl
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
+from zarr_locations import Location, others
 
 import plait
 
@@ -20,7 +20,7 @@ VALUES = {
 }
 
 
-def make(path: Path, **options: object) -> None:
+def make(path: Location, **options: object) -> None:
     with plait.open(f"{path}::a", "w", shape=(6,), dtype="f4", attributes={"old": 1, "units": "m"}, **options) as file:
         file.write(np.arange(6, dtype="f4"))
 
@@ -69,16 +69,16 @@ def test_what_is_given_up_changes_nothing(tmp_path):
             assert plain(file.attrs) == {"old": 1, "units": "m"}
 
 
-def test_every_other_byte_of_zarrs_metadata_stays(tmp_path):
-    make(tmp_path / "a.zarr")
-    metadata = tmp_path / "a.zarr/a/zarr.json"
+def test_every_other_byte_of_zarrs_metadata_stays(location):
+    make(location / "a.zarr")
+    metadata = location / "a.zarr/a/zarr.json"
     text = metadata.read_text()
     attributes = '{"big": 123456789012345678901234567890, "nan" : NaN,"nested":{"units":1}, "q\\"": [ ], "units": "m"}'
     begin = text.index('"attributes":') + len('"attributes":')
     end = text.index("}", begin) + 1
     metadata.write_text(text[:begin] + " " + attributes + text[end:])
     before = metadata.read_text()
-    with plait.open(f"{tmp_path}/a.zarr::a", "r+") as file:
+    with plait.open(f"{location}/a.zarr::a", "r+") as file:
         file.attrs["units"] = [1, 2]
         file.attrs['q"'] = "new"
         file.attrs["nothing"] = None
@@ -88,32 +88,32 @@ def test_every_other_byte_of_zarrs_metadata_stays(tmp_path):
 
 
 @pytest.mark.parametrize("version", [2, 3])
-def test_names_that_zarr_spells_with_escapes(tmp_path, version):
+def test_names_that_zarr_spells_with_escapes(location, version):
     zarr = pytest.importorskip("zarr")
     attributes = {"größe": 1, "a/b": 2, 'q"': 3}
-    zarr.create_array(tmp_path / "a.zarr", shape=(3,), dtype="f4", zarr_format=version, attributes=attributes)
+    zarr.create_array(others(location / "a.zarr"), shape=(3,), dtype="f4", zarr_format=version, attributes=attributes)
     for expected in ({"größe": 7, "a/b": 2}, {"a/b": 2}):
-        with plait.open(tmp_path / "a.zarr", "r+") as file:
+        with plait.open(location / "a.zarr", "r+") as file:
             if "größe" in expected:
                 file.attrs["größe"] = 7
                 del file.attrs['q"']
             else:
                 del file.attrs["größe"]
-        assert dict(zarr.open_array(tmp_path / "a.zarr", mode="r").attrs) == expected
-        assert plain(plait.open(tmp_path / "a.zarr").attrs) == expected
+        assert dict(zarr.open_array(others(location / "a.zarr"), mode="r").attrs) == expected
+        assert plain(plait.open(location / "a.zarr").attrs) == expected
 
 
-def test_zarrs_second_version(tmp_path):
+def test_zarrs_second_version(location):
     zarr = pytest.importorskip("zarr")
-    made = zarr.create_array(tmp_path / "a.zarr", shape=(3,), dtype="f4", zarr_format=2)
+    made = zarr.create_array(others(location / "a.zarr"), shape=(3,), dtype="f4", zarr_format=2)
     made[...] = 1
     for value in ("K", "m"):
-        with plait.open(tmp_path / "a.zarr", "r+") as file:
+        with plait.open(location / "a.zarr", "r+") as file:
             file.attrs["units"] = value
-        assert dict(zarr.open_array(tmp_path / "a.zarr", mode="r").attrs) == {"units": value}
-    with plait.open(tmp_path / "a.zarr", "r+") as file:
+        assert dict(zarr.open_array(others(location / "a.zarr"), mode="r").attrs) == {"units": value}
+    with plait.open(location / "a.zarr", "r+") as file:
         del file.attrs["units"]
-    assert dict(zarr.open_array(tmp_path / "a.zarr", mode="r").attrs) == {}
+    assert dict(zarr.open_array(others(location / "a.zarr"), mode="r").attrs) == {}
 
 
 @pytest.mark.parametrize("version", [2, 3])

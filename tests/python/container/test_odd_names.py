@@ -13,17 +13,17 @@ xarray = pytest.importorskip("xarray")
 
 @pytest.mark.parametrize("kind", ["NETCDF3_CLASSIC", "NETCDF4"])
 @pytest.mark.filterwarnings("ignore:Duplicate dimension names")
-def test_two_dimensions_of_one_name(tmp_path, kind):
+def test_two_dimensions_of_one_name(tmp_path, location, kind):
     with netcdf.Dataset(tmp_path / "a.nc", "w", format=kind) as file:
         file.createDimension("x", 3)
         file.createVariable("covariance", "f4", ("x", "x"))[:] = np.arange(9).reshape(3, 3)
         file.createVariable("x", "f4", ("x",))[:] = 1
-    plait.copy(tmp_path / "a.nc", tmp_path / "b.zarr")
-    plait.copy(tmp_path / "b.zarr", tmp_path / "c.nc")
-    for name in ("a.nc", "b.zarr", "c.nc"):
-        names = {one.name: one.dimension_names for one in plait.arrays_in(tmp_path / name)}
+    plait.copy(tmp_path / "a.nc", location / "b.zarr")
+    plait.copy(location / "b.zarr", tmp_path / "c.nc")
+    for name in (tmp_path / "a.nc", location / "b.zarr", tmp_path / "c.nc"):
+        names = {one.name: one.dimension_names for one in plait.arrays_in(name)}
         assert names == {"covariance": ("x", "x"), "x": ("x",)}
-        with xarray.open_dataset(tmp_path / name, engine="plait") as data:
+        with xarray.open_dataset(name, engine="plait") as data:
             assert data["covariance"].dims == ("x", "x")
     with netcdf.Dataset(tmp_path / "c.nc") as file:
         assert file.variables["covariance"].dimensions == ("x", "x")

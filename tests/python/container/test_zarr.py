@@ -3,16 +3,16 @@
 import gzip
 import json
 import shutil
-import subprocess
 import zlib
-from pathlib import Path
 
 import numpy as np
 import pytest
 from array_reads import check_parts, refused
+from zarr_locations import Location, others
 
 import plait
 from plait._copying.windows import Stored, cut
+from plait.cli.describing import describe
 
 zarr = pytest.importorskip("zarr")
 zstd = pytest.importorskip("zstandard")
@@ -24,9 +24,9 @@ def array_of(dtype: str, shape: tuple[int, ...] = SHAPE) -> np.ndarray:
     return np.random.default_rng(1).integers(0, 2 if "b" in dtype else 90, shape).astype(dtype)
 
 
-def made(path: Path, array: np.ndarray, **options: object) -> Path:
+def made(path: Location, array: np.ndarray, **options: object) -> Location:
     options = {"chunks": CHUNK, "compressors": None, **options}
-    stored = zarr.create_array(path, shape=array.shape, dtype=array.dtype, **options)
+    stored = zarr.create_array(others(path), shape=array.shape, dtype=array.dtype, **options)
     stored[...] = array
     return path
 
@@ -49,36 +49,36 @@ def compressor(name: str, version: int) -> object:
     ["bool", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8", "c8", "c16"],
 )
 @pytest.mark.parametrize("endian", ["<", ">"])
-def test_types_of_version_3(tmp_path, dtype, endian):
+def test_types_of_version_3(location, dtype, endian):
     array = array_of(dtype).astype(np.dtype(dtype).newbyteorder(endian))
     serializer = zarr.codecs.BytesCodec(endian="little" if endian == "<" else "big")
-    check(made(tmp_path / "a.zarr", array.astype(dtype), serializer=serializer), array)
+    check(made(location / "a.zarr", array.astype(dtype), serializer=serializer), array)
 
 
 @pytest.mark.parametrize("dtype", ["|b1", "|i1", "<i2", ">i4", ">u8", "<f4", ">f8", "<c16"])
 @pytest.mark.parametrize("order", ["C", "F"])
-def test_types_and_orders_of_version_2(tmp_path, dtype, order):
+def test_types_and_orders_of_version_2(location, dtype, order):
     array = array_of(dtype)
-    path = made(tmp_path / "a.zarr", array, zarr_format=2, order=order)
+    path = made(location / "a.zarr", array, zarr_format=2, order=order)
     check(path, array)
     assert plait.open(path).order == order
 
 
 @pytest.mark.parametrize(("version", "name"), [(2, "gzip"), (2, "zlib"), (2, "zstd"), (3, "gzip"), (3, "zstd")])
-def test_packed_chunks(tmp_path, version, name):
+def test_packed_chunks(location, version, name):
     array = array_of("f4")
-    path = made(tmp_path / "a.zarr", array, compressors=compressor(name, version), zarr_format=version)
+    path = made(location / "a.zarr", array, compressors=compressor(name, version), zarr_format=version)
     check(path, array)
     assert plait.arrays_in(path)[0].kept == f"chunks 4x3x10, {name}"
 
 
 @pytest.mark.parametrize("separator", [".", "/"])
 @pytest.mark.parametrize("version", [2, 3])
-def test_names_of_chunks(tmp_path, version, separator):
+def test_names_of_chunks(location, version, separator):
     array = array_of("i4")
     kind = "v2" if version == 2 else "default"
     encoding = {"name": kind, "separator": separator}
-    check(made(tmp_path / "a.zarr", array, zarr_format=version, chunk_key_encoding=encoding), array)
+    check(made(location / "a.zarr", array, zarr_format=version, chunk_key_encoding=encoding), array)
 
 
 @pytest.mark.parametrize(
@@ -90,29 +90,29 @@ def test_names_of_chunks(tmp_path, version, separator):
 )  # fmt: skip
 @pytest.mark.parametrize("version", [2, 3])
 @pytest.mark.parametrize("endian", ["little", "big"])
-def test_chunks_that_are_missing(tmp_path, dtype, value, version, endian):
+def test_chunks_that_are_missing(location, dtype, value, version, endian):
     kind = np.dtype(dtype).newbyteorder("<" if endian == "little" else ">")
     options = {"serializer": zarr.codecs.BytesCodec(endian=endian)} if version == 3 else {}
     stored = zarr.create_array(
-        tmp_path / "a.zarr", shape=SHAPE, chunks=CHUNK, dtype=kind if version == 2 else dtype, compressors=None,
+        others(location / "a.zarr"), shape=SHAPE, chunks=CHUNK, dtype=kind if version == 2 else dtype, compressors=None,
         fill_value=np.dtype(dtype).type(value), zarr_format=version, **options,
     )  # fmt: skip
     stored[5:6, 3:5] = 1
-    np.testing.assert_array_equal(plait.open(tmp_path / "a.zarr").read(), stored[...])
+    np.testing.assert_array_equal(plait.open(location / "a.zarr").read(), stored[...])
 
 
-def test_scalars_and_empty_arrays(tmp_path):
+def test_scalars_and_empty_arrays(location):
     for name, shape in (("a", ()), ("b", (0, 3)), ("c", (1,))):
-        stored = zarr.create_array(tmp_path / f"{name}.zarr", shape=shape, dtype="i4", compressors=None)
+        stored = zarr.create_array(others(location / f"{name}.zarr"), shape=shape, dtype="i4", compressors=None)
         stored[...] = 7
-        found = plait.open(tmp_path / f"{name}.zarr").read()
+        found = plait.open(location / f"{name}.zarr").read()
         np.testing.assert_array_equal(found, np.full(shape, 7, "i4"))
 
 
 @pytest.mark.parametrize("version", [2, 3])
-def test_groups(tmp_path, version):
-    path = tmp_path / "a.zarr"
-    root = zarr.open_group(path, mode="w", zarr_format=version)
+def test_groups(tmp_path, location, version):
+    path = location / "a.zarr"
+    root = zarr.open_group(others(path), mode="w", zarr_format=version)
     arrays = {"t": array_of("f4"), "group/inner/u": array_of("i2"), "group/v": array_of("f8", (3, 4, 5))}
     for name, array in arrays.items():
         root.create_array(
@@ -133,9 +133,9 @@ def test_groups(tmp_path, version):
     np.testing.assert_array_equal(np.load(tmp_path / "t.npy"), arrays["t"])
 
 
-def test_an_array_alone_is_copied(tmp_path):
+def test_an_array_alone_is_copied(tmp_path, location):
     array = array_of("f4")
-    path = made(tmp_path / "a.zarr", array, compressors=zarr.codecs.ZstdCodec())
+    path = made(location / "a.zarr", array, compressors=zarr.codecs.ZstdCodec())
     for target in ("b.npy", "c.npz", "d.safetensors"):
         plait.copy(path, tmp_path / target, memory="8K")
     np.testing.assert_array_equal(np.load(tmp_path / "b.npy"), array)
@@ -147,9 +147,9 @@ def whole(shape: tuple[int, ...], _dimension: int) -> plait.Layout:
     return plait.Layout(shape, ["*"] * len(shape))
 
 
-def test_windows_of_copies_are_of_whole_chunks(tmp_path):
+def test_windows_of_copies_are_of_whole_chunks(tmp_path, location):
     array = np.arange(50 * 40, dtype="f8").reshape(50, 40)
-    path = made(tmp_path / "a.zarr", array, chunks=(6, 15))
+    path = made(location / "a.zarr", array, chunks=(6, 15))
     with plait.open(path) as file:
         assert file.chunks == (6, 15)
     (told,) = plait.arrays_in(path)
@@ -164,15 +164,15 @@ def test_windows_of_copies_are_of_whole_chunks(tmp_path):
     np.testing.assert_array_equal(np.load(tmp_path / "a.npy"), array)
 
 
-def test_names(tmp_path):
-    path = made(tmp_path / "a.zarr", array_of("f4"))
+def test_names(location):
+    path = made(location / "a.zarr", array_of("f4"))
     assert plait.open(f"{path}/").shape == SHAPE
     assert '".." is no part of the name' in refused(plait.ArgumentError, f"{path}::/../a.zarr")
     with pytest.raises(FileNotFoundError):
         plait.open(f"{path}::/missing")
 
 
-def changed(path: Path, **values: object) -> Path:
+def changed(path: Location, **values: object) -> Location:
     document = json.loads((path / "zarr.json").read_text())
     for name, value in values.items():
         if value is None:
@@ -243,18 +243,18 @@ def sharded(chunk: list[int], codec: str = "zstd", index: str = "crc32c") -> lis
         ),
     ],
 )
-def test_metadata_that_cannot_be_read(tmp_path, values, kind, says):
-    path = changed(made(tmp_path / "a.zarr", array_of("f4")), **values)
+def test_metadata_that_cannot_be_read(location, values, kind, says):
+    path = changed(made(location / "a.zarr", array_of("f4")), **values)
     text = refused(kind, path)
     assert says in text
     assert f"{path}/zarr.json" in text
 
 
 @pytest.mark.parametrize("value", [{"a": 1}, {"must_understand": True}, {}, "text", 1, [], None])
-def test_extensions_that_readers_must_understand(tmp_path, value):
-    array = made(tmp_path / "a.zarr", array_of("f4"))
-    group = tmp_path / "g.zarr"
-    zarr.open_group(group, mode="w").create_array("b", shape=(2,), dtype="i4")
+def test_extensions_that_readers_must_understand(location, value):
+    array = made(location / "a.zarr", array_of("f4"))
+    group = location / "g.zarr"
+    zarr.open_group(others(group), mode="w").create_array("b", shape=(2,), dtype="i4")
     for path in (array, group):
         document = json.loads((path / "zarr.json").read_text())
         (path / "zarr.json").write_text(json.dumps({**document, "ext": value}))
@@ -263,24 +263,24 @@ def test_extensions_that_readers_must_understand(tmp_path, value):
         assert [one.refused for one in plait.arrays_in(path)] == [text]
 
 
-def test_extensions_that_readers_may_ignore(tmp_path):
+def test_extensions_that_readers_may_ignore(location):
     array = array_of("f4")
-    path = changed(made(tmp_path / "a.zarr", array), ext={"must_understand": False, "a": 1})
+    path = changed(made(location / "a.zarr", array), ext={"must_understand": False, "a": 1})
     check(path, array)
-    group = zarr.open_group(tmp_path / "g.zarr", mode="w")
+    group = zarr.open_group(others(location / "g.zarr"), mode="w")
     group.create_array("b", shape=(2,), dtype="i4")
-    zarr.consolidate_metadata(tmp_path / "g.zarr")
-    changed(tmp_path / "g.zarr", ext={"must_understand": False})
-    assert [one.refused for one in plait.arrays_in(tmp_path / "g.zarr")] == [""]
+    zarr.consolidate_metadata(others(location / "g.zarr"))
+    changed(location / "g.zarr", ext={"must_understand": False})
+    assert [one.refused for one in plait.arrays_in(location / "g.zarr")] == [""]
 
 
 @pytest.mark.parametrize(
     ("text", "value"),
     [("NaN", np.nan), ("Infinity", np.inf), ("-Infinity", -np.inf), ("[-32767]", -32767), ("[NaN]", np.nan)],
 )
-def test_fill_values_that_other_writers_spell(tmp_path, text, value):
-    path = tmp_path / "a.zarr"
-    zarr.create_array(path, shape=(3,), dtype="f4", zarr_format=2)
+def test_fill_values_that_other_writers_spell(location, text, value):
+    path = location / "a.zarr"
+    zarr.create_array(others(path), shape=(3,), dtype="f4", zarr_format=2)
     document = json.loads((path / ".zarray").read_text())
     (path / ".zarray").write_text(json.dumps({**document, "fill_value": "?"}).replace('"?"', text))
     with plait.open(path) as file:
@@ -289,11 +289,11 @@ def test_fill_values_that_other_writers_spell(tmp_path, text, value):
 
 @pytest.mark.parametrize("version", [2, 3])
 @pytest.mark.parametrize("fault", ["codec", "type"])
-def test_arrays_that_cannot_be_opened_are_described(tmp_path, version, fault):
-    path = tmp_path / "a.zarr"
+def test_arrays_that_cannot_be_opened_are_described(location, version, fault):
+    path = location / "a.zarr"
     names = {"dimension_names": ["y", "x"]} if version == 3 else {}
     attributes = {"units": "m", **({} if names else {"_ARRAY_DIMENSIONS": ["y", "x"]})}
-    zarr.create_array(path, shape=(3, 4), dtype="f4", zarr_format=version, attributes=attributes, **names)
+    zarr.create_array(others(path), shape=(3, 4), dtype="f4", zarr_format=version, attributes=attributes, **names)
     file = path / ("zarr.json" if version == 3 else ".zarray")
     document = json.loads(file.read_text())
     if fault == "type":
@@ -309,21 +309,20 @@ def test_arrays_that_cannot_be_opened_are_described(tmp_path, version, fault):
     assert (one.dtype, one.element) == (
         (None, "unknown") if fault == "type" else ("f4", "float32" if version == 3 else "<f4")
     )
-    done = subprocess.run(["plait", "info", "--json", path], capture_output=True, text=True, check=True)
-    assert json.loads(done.stdout)["arrays"][0]["shape"] == [3, 4]
+    assert describe(str(path), {})["arrays"][0]["shape"] == [3, 4]
 
 
-def test_metadata_that_is_no_json(tmp_path):
-    path = made(tmp_path / "a.zarr", array_of("f4"))
+def test_metadata_that_is_no_json(location):
+    path = made(location / "a.zarr", array_of("f4"))
     for text in ("", "{", "[" * 100_000, "3", '{"a": '):
         (path / "zarr.json").write_text(text)
         assert str(path) in refused(plait.StoreError, path)
 
 
 @pytest.mark.parametrize("name", ["gzip", "zstd"])
-def test_chunks_that_are_damaged(tmp_path, name):
+def test_chunks_that_are_damaged(location, name):
     array = array_of("f4")
-    path = made(tmp_path / "a.zarr", array, compressors=compressor(name, 3))
+    path = made(location / "a.zarr", array, compressors=compressor(name, 3))
     chunk = path / "c" / "1" / "1" / "0"
     whole = chunk.read_bytes()
     pack = zstd.ZstdCompressor().compress if name == "zstd" else gzip.compress
@@ -334,16 +333,16 @@ def test_chunks_that_are_damaged(tmp_path, name):
         assert plait.open(path).read(region=np.s_[0]).tolist() == array[0].tolist()
 
 
-def test_chunks_of_another_size(tmp_path):
-    path = made(tmp_path / "a.zarr", array_of("f4"))
+def test_chunks_of_another_size(location):
+    path = made(location / "a.zarr", array_of("f4"))
     chunk = path / "c" / "1" / "1" / "0"
     chunk.write_bytes(chunk.read_bytes()[:-1])
     assert f"cannot read the chunk {chunk}: it has 479 bytes, but a chunk has 480" in refused(plait.StoreError, path)
 
 
-def test_zlib_is_what_version_2_says(tmp_path):
+def test_zlib_is_what_version_2_says(location):
     pytest.importorskip("numcodecs")
-    path = made(tmp_path / "a.zarr", array_of("f4"), compressors=compressor("zlib", 2), zarr_format=2)
+    path = made(location / "a.zarr", array_of("f4"), compressors=compressor("zlib", 2), zarr_format=2)
     chunk = path / "0.0.0"
     assert len(zlib.decompress(chunk.read_bytes())) == 480
     chunk.write_bytes(gzip.compress(bytes(480)))
@@ -367,8 +366,8 @@ def test_a_folder_that_has_gone_is_not_one_without_chunks(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["data_type", "fill_value", "attributes"])
-def test_metadata_that_is_nested_without_end(tmp_path, name):
-    path = made(tmp_path / "a.zarr", array_of("i4"))
+def test_metadata_that_is_nested_without_end(location, name):
+    path = made(location / "a.zarr", array_of("i4"))
     whole = json.loads((path / "zarr.json").read_text())
     whole[name] = "?"
     deep = 2_000_000
@@ -376,19 +375,19 @@ def test_metadata_that_is_nested_without_end(tmp_path, name):
     assert "it is nested deeper than 256" in refused(plait.StoreError, path)
 
 
-def test_attributes_that_json_cannot_say(tmp_path):
-    path = made(tmp_path / "a.zarr", array_of("f4"))
+def test_attributes_that_json_cannot_say(location):
+    path = made(location / "a.zarr", array_of("f4"))
     whole = json.loads((path / "zarr.json").read_text())
     whole["attributes"] = {"a": float("nan"), "b": [float("inf"), -float("inf")], "NaN": 'a "NaN"'}
     (path / "zarr.json").write_text(json.dumps(whole))
     check(path, array_of("f4"))
 
 
-def test_arrays_beside_one_whose_metadata_is_damaged(tmp_path):
-    root = zarr.open_group(tmp_path / "a.zarr", mode="w")
+def test_arrays_beside_one_whose_metadata_is_damaged(location):
+    root = zarr.open_group(others(location / "a.zarr"), mode="w")
     root.create_array("good", shape=(2,), dtype="i4")
     root.create_array("bad", shape=(2,), dtype="i4")
-    (tmp_path / "a.zarr/bad/zarr.json").write_text("{")
-    listed = {one.name: one.refused for one in plait.arrays_in(f"{tmp_path}/a.zarr/")}
+    (location / "a.zarr/bad/zarr.json").write_text("{")
+    listed = {one.name: one.refused for one in plait.arrays_in(f"{location}/a.zarr/")}
     assert listed["good"] == ""
     assert "it is not JSON" in listed["bad"]

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from compiling import compiled
+from zarr_locations import Location, entries, others
 
 import plait
 
@@ -20,13 +21,13 @@ SHAPE = (8, 8)
 KINDS = [{"codec": "zstd:1"}, {"codec": "none"}, {"codec": "zstd:1", "shards": (4, 8)}]
 
 
-def make(path: Path, **options: object) -> None:
+def make(path: Location, **options: object) -> None:
     with plait.open(path, "w", shape=SHAPE, dtype="i4", chunks=(2, 4), **options) as file:
         file.write(np.zeros(SHAPE, "i4"))
 
 
-def content(path: Path) -> np.ndarray:
-    return zarr.open_array(path, mode="r")[...]
+def content(path: Location) -> np.ndarray:
+    return zarr.open_array(others(path), mode="r")[...]
 
 
 @pytest.mark.sampled(1)
@@ -64,13 +65,13 @@ def test_files_are_synced_before_they_get_their_names(tmp_path, options, rows):
 
 
 @pytest.mark.parametrize("options", KINDS)
-def test_nothing_is_left_beside_the_chunks(tmp_path, options):
-    path = tmp_path / "a.zarr"
+def test_nothing_is_left_beside_the_chunks(location, options):
+    path = location / "a.zarr"
     make(path, **options)
     with plait.open(path, "r+") as file:
         for value in range(1, 4):
             file.write(np.full((3, 8), value, "i4"), region=np.s_[value : value + 3])
-            assert sorted(os.listdir(path)) == ["c", "zarr.json"]
+            assert entries(path) == ["c", "zarr.json"]
             assert (content(path)[value : value + 3] == value).all()
 
 
@@ -161,8 +162,8 @@ def test_kills_leave_no_folder_for_ever(tmp_path, options):
 
 
 @pytest.mark.parametrize("options", KINDS)
-def test_programs_that_change_whole_chunks_do_not_disturb_each_other(tmp_path, options):
-    path = tmp_path / "a.zarr"
+def test_programs_that_change_whole_chunks_do_not_disturb_each_other(location, options):
+    path = location / "a.zarr"
     make(path, **options)
     with plait.open(path, "r+") as one, plait.open(path, "r+") as other:
         for value in range(1, 5):
@@ -273,9 +274,9 @@ def test_attributes_do_not_go_to_an_array_that_has_replaced_the_one_they_are_of(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_elements_and_attributes_of_several_programs(tmp_path, kind):
+def test_elements_and_attributes_of_several_programs(location, kind):
     """Metadata gets a new file where attributes change, which is not another array."""
-    path = tmp_path / "a.zarr"
+    path = location / "a.zarr"
     make(path, **kind)
     with plait.open(path, "r+") as one, plait.open(path, "r+") as other:
         one.write(np.ones((4, 8), "i4"), region=np.s_[:4])
@@ -284,7 +285,7 @@ def test_elements_and_attributes_of_several_programs(tmp_path, kind):
         one.write(np.ones((4, 8), "i4"), region=np.s_[4:])
         one.attrs["name"] = "t"
     assert (content(path) == 1).all()
-    assert dict(zarr.open_array(path, mode="r").attrs) == {"units": "K", "name": "t"}
+    assert dict(zarr.open_array(others(path), mode="r").attrs) == {"units": "K", "name": "t"}
 
 
 ATTRIBUTES = """

@@ -1,10 +1,10 @@
 """Zarr's shards: what Plait writes into them zarr-python reads."""
 
-import os
 import random
 
 import numpy as np
 import pytest
+from zarr_locations import entries, others, version
 
 import plait
 
@@ -26,12 +26,12 @@ def opened(path: object, array: np.ndarray, **options: object) -> plait.File:
 @pytest.mark.parametrize("codec", ["none", "zstd:3", "gzip:1"])
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("chunks", [(2, 3, 5), (4, 6, 10), (1, 1, 1)])
-def test_shards(tmp_path, codec, order, chunks):
+def test_shards(location, codec, order, chunks):
     array = array_of()
-    path = tmp_path / "a.zarr"
+    path = location / "a.zarr"
     with opened(path, array, chunks=chunks, shards=(4, 6, 10), codec=codec, order=order) as file:
         file.write(array)
-    stored = zarr.open_array(path, mode="r")
+    stored = zarr.open_array(others(path), mode="r")
     assert (stored.chunks, stored.shards) == (chunks, (4, 6, 10))
     np.testing.assert_array_equal(stored[...], array)
     with plait.open(path) as file:
@@ -47,11 +47,11 @@ def drawn(chance):
     return shape, chunks, shards, array_of(chance.choice(["<i2", ">f8", "|u1"]), shape)
 
 
-def test_random_shards_and_regions(tmp_path, effort):
+def test_random_shards_and_regions(location, effort):
     chance = random.Random(11)
     for number in range(effort.choose(8, 40)):
         shape, chunks, shards, array = drawn(chance)
-        path = tmp_path / f"{number}.zarr"
+        path = location / f"{number}.zarr"
         how = {"codec": chance.choice(["none", "zstd:1"]), "order": chance.choice("CF")}
         expected = np.full(shape, 7, array.dtype)
         with opened(path, array, chunks=chunks, shards=shards, fill_value=7, memory=4096, **how) as file:
@@ -60,50 +60,52 @@ def test_random_shards_and_regions(tmp_path, effort):
                 file.write(np.ascontiguousarray(array[region]), region=region)
                 expected[region] = array[region]
                 np.testing.assert_array_equal(file.read(), expected)
-        np.testing.assert_array_equal(zarr.open_array(path, mode="r")[...], expected)
+        np.testing.assert_array_equal(zarr.open_array(others(path), mode="r")[...], expected)
 
 
-def test_chunks_that_are_written_again_take_their_old_room_where_they_fit(tmp_path):
+def test_chunks_that_are_written_again_take_their_old_room_where_they_fit(location):
     array = array_of()
-    path = tmp_path / "a.zarr"
+    path = location / "a.zarr"
     with opened(path, array, chunks=(2, 3, 5), shards=(14, 9, 10)) as file:
         file.write(array * 0)
         for _ in range(3):
             file.write(array)
-    np.testing.assert_array_equal(zarr.open_array(path, mode="r")[...], array)
-    assert (path / "c/0/0/0").stat().st_size == 7 * 3 * 2 * 2 * 3 * 5 * 4 + 16 * 42 + 4
+    np.testing.assert_array_equal(zarr.open_array(others(path), mode="r")[...], array)
+    assert len((path / "c/0/0/0").read_bytes()) == 7 * 3 * 2 * 2 * 3 * 5 * 4 + 16 * 42 + 4
 
 
 @pytest.mark.parametrize("index", ["start", "end"])
-def test_changed_shards_keep_the_packed_bytes_of_other_chunks(tmp_path, index):
+def test_changed_shards_keep_the_packed_bytes_of_other_chunks(location, index):
     """What is not written is not decoded: a chunk that is no zstd stays what it is."""
-    path = tmp_path / "a.zarr"
+    path = location / "a.zarr"
     codec = codecs.ShardingCodec(
         chunk_shape=(2, 2), codecs=[codecs.BytesCodec(), codecs.ZstdCodec()], index_location=index
     )
-    zarr.create_array(path, shape=(8, 8), chunks=(4, 4), dtype="i4", serializer=codec, compressors=None)[...] = 5
+    zarr.create_array(others(path), shape=(8, 8), chunks=(4, 4), dtype="i4", serializer=codec, compressors=None)[
+        ...
+    ] = 5
     shard = path / "c/0/0"
     damaged = bytearray(shard.read_bytes())
     last = len(damaged) - 20 if index == "end" else 48  # the entry of the last of 4 chunks, with a check sum behind it
     offset, length = (int.from_bytes(damaged[at : at + 8], "little") for at in (last, last + 8))
     damaged[offset : offset + length] = b"x" * length
     shard.write_bytes(damaged)
-    other = (path / "c/1/1").stat().st_ino
+    other = version(path / "c/1/1")
     with plait.open(path, "r+") as file:
         file.write(np.full((3, 1), 7, "i4"), region=np.s_[:3, :1])
         assert file.read(region=np.s_[:4, :2]).tolist() == [[7, 5], [7, 5], [7, 5], [5, 5]]
         with pytest.raises(plait.StoreError, match="chunk 3 of the shard"):
             file.read(region=np.s_[2:4, 2:4])
     assert b"x" * length in shard.read_bytes()
-    assert (path / "c/1/1").stat().st_ino == other
-    assert sorted(os.listdir(path)) == ["c", "zarr.json"]
+    assert version(path / "c/1/1") == other
+    assert entries(path) == ["c", "zarr.json"]
 
 
-def test_random_changes_of_shards(tmp_path, effort):
+def test_random_changes_of_shards(location, effort):
     chance = random.Random(12)
     for number in range(effort.choose(5, 40)):
         shape, chunks, shards, array = drawn(chance)
-        path = tmp_path / f"{number}.zarr"
+        path = location / f"{number}.zarr"
         how = {"codec": chance.choice(["none", "zstd:1"]), "order": chance.choice("CF"), "fill_value": 7}
         expected = np.full(shape, 7, array.dtype)
         with opened(path, array, chunks=chunks, shards=shards, **how) as file:
@@ -116,12 +118,12 @@ def test_random_changes_of_shards(tmp_path, effort):
                 expected[region] = value
                 file.write(np.ascontiguousarray(expected[region]), region=region)
                 np.testing.assert_array_equal(file.read(), expected)
-                np.testing.assert_array_equal(zarr.open_array(path, mode="r")[...], expected)
+                np.testing.assert_array_equal(zarr.open_array(others(path), mode="r")[...], expected)
 
 
-def test_a_shard_that_cannot_be_made_anew_stays(tmp_path):
+def test_a_shard_that_cannot_be_made_anew_stays(location):
     array = array_of()
-    path = tmp_path / "a.zarr"
+    path = location / "a.zarr"
     with opened(path, array, chunks=(2, 3, 5), shards=(4, 6, 10), codec="zstd") as file:
         file.write(array)
     shard = path / "c/0/0/0"
@@ -133,18 +135,18 @@ def test_a_shard_that_cannot_be_made_anew_stays(tmp_path):
         file.write(-array[4:], region=np.s_[4:])
     assert shard.read_bytes() == before
     np.testing.assert_array_equal(plait.open(path).read(region=np.s_[4:]), -array[4:])
-    assert sorted(os.listdir(path)) == ["c", "zarr.json"]
+    assert entries(path) == ["c", "zarr.json"]
 
 
-def test_copies_into_and_out_of_shards(tmp_path):
+def test_copies_into_and_out_of_shards(tmp_path, location):
     array = array_of("f4", (40, 33, 24))
     np.save(tmp_path / "a.npy", array)
     plait.copy(
-        tmp_path / "a.npy", tmp_path / "b.zarr", chunks=(4, 4, 4), shards=(16, 32, 8), codec="zstd", memory="32K"
+        tmp_path / "a.npy", location / "b.zarr", chunks=(4, 4, 4), shards=(16, 32, 8), codec="zstd", memory="32K"
     )
-    np.testing.assert_array_equal(zarr.open_array(tmp_path / "b.zarr", mode="r")[...], array)
-    plait.copy(tmp_path / "b.zarr", tmp_path / "c.zarr", chunks=(8, 8, 8), shards=(24, 24, 24), memory="64K")
-    np.testing.assert_array_equal(zarr.open_array(tmp_path / "c.zarr", mode="r")[...], array)
-    plait.copy(tmp_path / "c.zarr", tmp_path / "d.npy", memory="32K")
+    np.testing.assert_array_equal(zarr.open_array(others(location / "b.zarr"), mode="r")[...], array)
+    plait.copy(location / "b.zarr", location / "c.zarr", chunks=(8, 8, 8), shards=(24, 24, 24), memory="64K")
+    np.testing.assert_array_equal(zarr.open_array(others(location / "c.zarr"), mode="r")[...], array)
+    plait.copy(location / "c.zarr", tmp_path / "d.npy", memory="32K")
     np.testing.assert_array_equal(np.load(tmp_path / "d.npy"), array)
-    assert len(os.listdir(tmp_path)) == 4
+    assert entries(location) == ["b.zarr", "c.zarr"]

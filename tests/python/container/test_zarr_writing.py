@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from zarr_locations import Location, entries, others
 
 import plait
 
@@ -29,8 +30,8 @@ def written(path: Path | str, array: np.ndarray, **options: object) -> None:
         file.write(array)
 
 
-def read_by_others(path: Path | str) -> np.ndarray:
-    return zarr.open_array(path, mode="r")[...]
+def read_by_others(path: Location) -> np.ndarray:
+    return zarr.open_array(others(path), mode="r")[...]
 
 
 def refused(*arguments: object, kind: type[plait.Error] = plait.ArgumentError, **options: object) -> str:
@@ -42,12 +43,12 @@ def refused(*arguments: object, kind: type[plait.Error] = plait.ArgumentError, *
 @pytest.mark.sampled(14)
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("codec", [None, "zstd:3", "gzip"])
-def test_types_and_codecs(tmp_path, dtype, codec):
+def test_types_and_codecs(location, dtype, codec):
     array = array_of(dtype)
     for order in ("C", "F"):
-        path = tmp_path / f"{order}.zarr"
+        path = location / f"{order}.zarr"
         written(path, array, chunks=(4, 3, 10), codec=codec, order=order)
-        stored = zarr.open_array(path, mode="r")
+        stored = zarr.open_array(others(path), mode="r")
         assert (stored.chunks, stored.dtype.newbyteorder("=")) == ((4, 3, 10), array.dtype.newbyteorder("="))
         np.testing.assert_array_equal(stored[...], array)
         with plait.open(path) as file:
@@ -58,21 +59,21 @@ def test_types_and_codecs(tmp_path, dtype, codec):
 @pytest.mark.sampled(5)
 @pytest.mark.parametrize("shape", [(), (1,), (5,), (0, 3), (3, 0), (6, 11), (2, 3, 4, 5)])
 @pytest.mark.parametrize("chunk", [1, 2, 5, 100])
-def test_chunk_edges_that_divide_nothing(tmp_path, shape, chunk):
+def test_chunk_edges_that_divide_nothing(location, shape, chunk):
     array = array_of("<i4", shape)
     for codec in ("none", "zstd"):
-        path = tmp_path / f"{codec}.zarr"
+        path = location / f"{codec}.zarr"
         written(path, array, chunks=(chunk,) * len(shape), codec=codec)
         np.testing.assert_array_equal(read_by_others(path), array)
 
 
-def test_random_arrays_and_layouts(tmp_path, effort):
+def test_random_arrays_and_layouts(location, effort):
     chance = random.Random(7)
     for number in range(effort.choose(10, 60)):
         shape = tuple(chance.randint(1, 9) for _ in range(chance.randint(1, 4)))
         chunks = tuple(chance.randint(1, 10) for _ in shape)
         array = array_of(chance.choice(TYPES), shape)
-        path = tmp_path / f"{number}.zarr"
+        path = location / f"{number}.zarr"
         how = [chance.choice(["block", "cyclic", "cyclic(2)", "*"]) for _ in shape]
         grid = tuple(chance.randint(1, 3) for one in how if one != "*")
         layout = plait.Layout(shape, how, grid=grid) if grid else plait.Layout(shape, how)
@@ -88,10 +89,10 @@ def test_random_arrays_and_layouts(tmp_path, effort):
             array[region] = 0
             np.testing.assert_array_equal(file.read(), array)
         np.testing.assert_array_equal(read_by_others(path), array)
-        assert not list(path.glob(".plait*"))
+        assert entries(path) == ["c", "zarr.json"]
 
 
-def test_default_chunks_are_contiguous_and_alike(tmp_path):
+def test_default_chunks_are_contiguous_and_alike(location):
     for shape, order, expected in [
         ((100, 100), "C", (100, 100)),
         ((3000, 2048), "C", (1000, 2048)),
@@ -99,10 +100,10 @@ def test_default_chunks_are_contiguous_and_alike(tmp_path):
         ((3, 5_000_000), "C", (1, 1_666_667)),
         ((20, 3, 1024, 1024), "C", (1, 2, 1024, 1024)),
     ]:
-        path = tmp_path / "a.zarr"
+        path = location / "a.zarr"
         with plait.open(path, "w", shape=shape, dtype="f4", order=order) as file:
             assert file.chunks == expected
-        assert zarr.open_array(path, mode="r").chunks == expected
+        assert zarr.open_array(others(path), mode="r").chunks == expected
 
 
 @pytest.mark.parametrize(
@@ -111,8 +112,8 @@ def test_default_chunks_are_contiguous_and_alike(tmp_path):
      ("c16", complex(np.nan, np.inf)), ("i2", np.int16(-7))],
 )  # fmt: skip
 @pytest.mark.parametrize("codec", ["none", "gzip:1"])
-def test_what_nobody_writes_has_the_fill_value(tmp_path, dtype, value, codec):
-    path = tmp_path / "a.zarr"
+def test_what_nobody_writes_has_the_fill_value(location, dtype, value, codec):
+    path = location / "a.zarr"
     with plait.open(path, "w", shape=SHAPE, dtype=dtype, chunks=(4, 3, 10), fill_value=value, codec=codec) as file:
         file.write(np.ones((1, 2, 10), dtype), region=np.s_[5:6, 3:5])
     expected = np.full(SHAPE, value, dtype)
@@ -121,46 +122,46 @@ def test_what_nobody_writes_has_the_fill_value(tmp_path, dtype, value, codec):
     np.testing.assert_array_equal(plait.open(path).read(), expected)
 
 
-def test_names_of_dimensions(tmp_path):
-    path = tmp_path / "a.zarr"
+def test_names_of_dimensions(location):
+    path = location / "a.zarr"
     written(path, array_of(), dimension_names=["time", "", "lat"])
-    assert zarr.open_array(path, mode="r").metadata.dimension_names == ("time", None, "lat")
+    assert zarr.open_array(others(path), mode="r").metadata.dimension_names == ("time", None, "lat")
     assert plait.arrays_in(path)[0].dimension_names == ("time", "", "lat")
 
 
-def test_arrays_in_groups(tmp_path):
-    path = tmp_path / "a.zarr"
+def test_arrays_in_groups(location):
+    path = location / "a.zarr"
     arrays = {"group/inner/u": array_of("<i2"), "group/v": array_of("<f8"), "t": array_of()}
     for name, array in arrays.items():
         written(f"{path}::/{name}", array, codec="zstd")
-    root = zarr.open_group(path, mode="r")
+    root = zarr.open_group(others(path), mode="r")
     for name, array in arrays.items():
         np.testing.assert_array_equal(root[name][...], array)
     written(f"{path}::group/v", arrays["t"])
     np.testing.assert_array_equal(root["group/v"][...], arrays["t"])
     np.testing.assert_array_equal(root["group/inner/u"][...], arrays["group/inner/u"])
-    assert sorted(os.listdir(tmp_path)) == ["a.zarr"]
+    assert entries(location) == ["a.zarr"]
 
 
-def test_groups_keep_their_attributes_and_forget_what_they_know_of_all_arrays(tmp_path):
-    path = tmp_path / "a.zarr"
+def test_groups_keep_their_attributes_and_forget_what_they_know_of_all_arrays(location):
+    path = location / "a.zarr"
     attributes = {"title": "x", "number": 2.5, "digits": 2**80 + 1, "nan": float("nan")}
-    root = zarr.open_group(path, mode="w", attributes=attributes)
+    root = zarr.open_group(others(path), mode="w", attributes=attributes)
     root.create_array("one", shape=(2,), dtype="i4")
-    zarr.consolidate_metadata(path)
+    zarr.consolidate_metadata(others(path))
     before = json.loads((path / "zarr.json").read_text())
     written(f"{path}::/two", array_of())
-    found = zarr.open_group(path, mode="r")
+    found = zarr.open_group(others(path), mode="r")
     assert sorted(found.array_keys()) == ["one", "two"]
     assert repr(dict(found.attrs)) == repr(attributes)
     del before["consolidated_metadata"]
     assert repr(json.loads((path / "zarr.json").read_text())) == repr(before)
 
 
-def test_arrays_of_version_2_are_written_in_place(tmp_path):
+def test_arrays_of_version_2_are_written_in_place(location):
     array = array_of()
-    path = tmp_path / "a.zarr"
-    zarr.create_array(path, shape=SHAPE, dtype="f4", chunks=(4, 3, 10), zarr_format=2, order="F")[...] = 0
+    path = location / "a.zarr"
+    zarr.create_array(others(path), shape=SHAPE, dtype="f4", chunks=(4, 3, 10), zarr_format=2, order="F")[...] = 0
     with plait.open(path, "r+") as file:
         file.write(array)
     np.testing.assert_array_equal(read_by_others(path), array)
@@ -246,9 +247,9 @@ def test_a_group_that_gets_arrays_meanwhile_stays(tmp_path):
         ({"chunks": (3, 3, 3), "shards": (4, 6, 10)}, "are not made of whole chunks"),
     ],
 )
-def test_options_that_cannot_be(tmp_path, options, says):
-    assert says in refused(tmp_path / "a.zarr", "w", **{"shape": SHAPE, "dtype": "f4", **options})
-    assert os.listdir(tmp_path) == []
+def test_options_that_cannot_be(location, options, says):
+    assert says in refused(location / "a.zarr", "w", **{"shape": SHAPE, "dtype": "f4", **options})
+    assert entries(location) == []
 
 
 def test_options_that_others_do_not_have(tmp_path):
@@ -258,8 +259,8 @@ def test_options_that_others_do_not_have(tmp_path):
     assert 'only a new file takes; leave it out, or use mode "w"' in refused(tmp_path / "a.zarr", chunks=(1, 1, 1))
 
 
-def test_chunks_that_are_damaged_are_not_written_in_part(tmp_path):
-    path = tmp_path / "a.zarr"
+def test_chunks_that_are_damaged_are_not_written_in_part(location):
+    path = location / "a.zarr"
     written(path, array_of(), chunks=(4, 3, 10), codec="zstd")
     chunk = path / "c/1/1/0"
     chunk.write_bytes(b"nothing")
@@ -270,8 +271,8 @@ def test_chunks_that_are_damaged_are_not_written_in_part(tmp_path):
     np.testing.assert_array_equal(read_by_others(path), array_of())
 
 
-def test_what_is_read_in_r_plus_is_what_others_have_written(tmp_path):
-    path = tmp_path / "a.zarr"
+def test_what_is_read_in_r_plus_is_what_others_have_written(location):
+    path = location / "a.zarr"
     written(path, array_of(), chunks=(13, 7, 10), codec="gzip")
     with plait.open(path, "r+") as file, plait.open(path) as reader:
         for value in range(5):
@@ -326,8 +327,8 @@ def test_kills_at_any_moment(tmp_path, mode, codec):
     assert os.listdir(tmp_path) == ["a.zarr"]
 
 
-def test_metadata_is_what_the_specification_says(tmp_path):
-    path = tmp_path / "a.zarr"
+def test_metadata_is_what_the_specification_says(location):
+    path = location / "a.zarr"
     written(path, array_of(), chunks=(4, 3, 10), codec="zstd:7", order="F")
     told = json.loads((path / "zarr.json").read_text())
     assert told["codecs"] == [

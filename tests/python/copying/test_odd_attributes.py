@@ -24,9 +24,9 @@ TEXTS = {
 }
 
 
-def test_texts_like_the_words_for_numbers_stay_texts():
+def test_texts_like_the_words_for_numbers_stay_texts(location):
     with plait.open(
-        "a.zarr",
+        location / "a.zarr",
         "w",
         shape=(2,),
         dtype="f4",
@@ -34,11 +34,11 @@ def test_texts_like_the_words_for_numbers_stay_texts():
         dimension_names=["\x01NaN"],
     ) as file:
         file.write(np.ones(2, "f4"))
-    raw = json.loads(Path("a.zarr/zarr.json").read_text())["attributes"]
+    raw = json.loads((location / "a.zarr/zarr.json").read_text())["attributes"]
     assert raw.pop("real")[0] == math.inf
     assert raw == TEXTS
-    plait.copy("a.zarr", "b.zarr")
-    for name in ("a.zarr", "b.zarr"):
+    plait.copy(location / "a.zarr", location / "b.zarr")
+    for name in (location / "a.zarr", location / "b.zarr"):
         with plait.open(name) as file:
             found = dict(file.attrs)
         real = found.pop("real")
@@ -56,14 +56,16 @@ def nested(depth):
 
 
 @pytest.mark.parametrize("depth", [62, 254])
-def test_attributes_may_nest_deep(depth):
+def test_attributes_may_nest_deep(location, depth):
     deep = {"deep": nested(depth)}
-    with plait.open("a.zarr::/g/x", "w", shape=(2,), dtype="f4", attributes=deep, group_attributes={"g": deep}):
+    with plait.open(
+        f"{location}/a.zarr::/g/x", "w", shape=(2,), dtype="f4", attributes=deep, group_attributes={"g": deep}
+    ):
         pass
-    with plait.open("a.zarr::/y", "w", shape=(2,), dtype="f4"):
+    with plait.open(f"{location}/a.zarr::/y", "w", shape=(2,), dtype="f4"):
         pass
-    plait.copy("a.zarr", "b.zarr")
-    for name in ("a.zarr", "b.zarr"):
+    plait.copy(location / "a.zarr", location / "b.zarr")
+    for name in (location / "a.zarr", location / "b.zarr"):
         assert dict(plait.open(f"{name}::/g/x").attrs) == deep
         assert {one.name: dict(one.attributes) for one in plait.groups_in(name)} == {"": {}, "g": deep}
 

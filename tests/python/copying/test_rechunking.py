@@ -11,6 +11,7 @@ import sys
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from zarr_locations import entries
 
 import plait
 from plait._copying.boxes import Kept, Moved, boxes
@@ -32,23 +33,25 @@ def written(path, array, **options):
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("memory", [1 << 12, 1 << 14, 1 << 20])
 @pytest.mark.parametrize("codecs", list(itertools.product(["none", "zstd:1"], repeat=2)))
-def test_chunks_become_others(tmp_path, memory, codecs, effort):
+def test_chunks_become_others(location, memory, codecs, effort):
     array = array_of()
-    written(tmp_path / "a.zarr", array, chunks=(4, 45, 3), codec=codecs[0])
+    written(location / "a.zarr", array, chunks=(4, 45, 3), codec=codecs[0])
     for number, chunks in enumerate([(60, 2, 8), (7, 7, 7), *effort.choose([], [(1, 1, 1)]), (60, 45, 8)]):
-        target = tmp_path / f"{number}.zarr"
-        plait.copy(tmp_path / "a.zarr", target, chunks=chunks, codec=codecs[1], memory=memory)
+        target = location / f"{number}.zarr"
+        plait.copy(location / "a.zarr", target, chunks=chunks, codec=codecs[1], memory=memory)
         with plait.open(target) as file:
             assert file.chunks == chunks
             np.testing.assert_array_equal(file.read(), array)
-    assert len(os.listdir(tmp_path)) == effort.choose(4, 5)
+    assert len(entries(location)) == effort.choose(4, 5)
 
 
 @pytest.mark.parametrize("orders", list(itertools.product("CF", repeat=2)))
 @pytest.mark.parametrize("ends", list(itertools.product([".npy", ".zarr"], repeat=2)))
-def test_orders_become_others(tmp_path, orders, ends):
+def test_orders_become_others(tmp_path, location, orders, ends):
     array = array_of("<i2")
-    source, target = tmp_path / f"a{ends[0]}", tmp_path / f"b{ends[1]}"
+    source, target = (
+        (tmp_path if end == ".npy" else location) / f"{name}{end}" for name, end in zip("ab", ends, strict=True)
+    )
     written(source, array, order=orders[0])
     plait.copy(source, target, target_order=orders[1], memory="8K")
     with plait.open(target) as file:
@@ -56,21 +59,21 @@ def test_orders_become_others(tmp_path, orders, ends):
         np.testing.assert_array_equal(file.read(), array)
 
 
-def test_chunks_and_names_of_the_source_are_kept(tmp_path):
-    written(tmp_path / "a.zarr", array_of(), chunks=(7, 8, 3), dimension_names=["t", "y", "x"])
-    plait.copy(tmp_path / "a.zarr", tmp_path / "b.zarr", codec="zstd")
-    (told,) = plait.arrays_in(tmp_path / "b.zarr")
+def test_chunks_and_names_of_the_source_are_kept(location):
+    written(location / "a.zarr", array_of(), chunks=(7, 8, 3), dimension_names=["t", "y", "x"])
+    plait.copy(location / "a.zarr", location / "b.zarr", codec="zstd")
+    (told,) = plait.arrays_in(location / "b.zarr")
     assert (told.chunks, told.dimension_names, told.packed) == ((7, 8, 3), ("t", "y", "x"), True)
 
 
-def test_chunks_by_names_of_dimensions(tmp_path):
-    written(tmp_path / "a.zarr", array_of(), chunks=(7, 8, 3), dimension_names=["t", "y", "x"])
-    run = CliRunner().invoke(main, ["copy", f"{tmp_path}/a.zarr", f"{tmp_path}/b.zarr", "--chunks", "t=16,x=4"])
+def test_chunks_by_names_of_dimensions(location):
+    written(location / "a.zarr", array_of(), chunks=(7, 8, 3), dimension_names=["t", "y", "x"])
+    run = CliRunner().invoke(main, ["copy", f"{location}/a.zarr", f"{location}/b.zarr", "--chunks", "t=16,x=4"])
     assert run.exit_code == 0, run.output
-    assert plait.open(tmp_path / "b.zarr").chunks == (16, 45, 4)
-    run = CliRunner().invoke(main, ["copy", f"{tmp_path}/a.zarr", f"{tmp_path}/c.zarr", "--chunks", "-1,5x2"])
+    assert plait.open(location / "b.zarr").chunks == (16, 45, 4)
+    run = CliRunner().invoke(main, ["copy", f"{location}/a.zarr", f"{location}/c.zarr", "--chunks", "-1,5x2"])
     assert run.exit_code == 0, run.output
-    assert plait.open(tmp_path / "c.zarr").chunks == (60, 5, 2)
+    assert plait.open(location / "c.zarr").chunks == (60, 5, 2)
 
 
 @pytest.mark.parametrize(
@@ -83,12 +86,12 @@ def test_chunks_by_names_of_dimensions(tmp_path):
         ({"target_order": "c"}, "target_order='c' is not known"),
     ],
 )
-def test_options_that_cannot_be(tmp_path, options, says):
-    written(tmp_path / "a.zarr", array_of())
+def test_options_that_cannot_be(location, options, says):
+    written(location / "a.zarr", array_of())
     with pytest.raises(plait.ArgumentError) as told:
-        plait.copy(tmp_path / "a.zarr", tmp_path / "b.zarr", **options)
+        plait.copy(location / "a.zarr", location / "b.zarr", **options)
     assert says.replace("a.zarr", "data") in str(told.value)
-    assert os.listdir(tmp_path) == ["a.zarr"]
+    assert entries(location) == ["a.zarr"]
 
 
 def test_targets_that_have_no_choice(tmp_path):
@@ -100,20 +103,20 @@ def test_targets_that_have_no_choice(tmp_path):
         plait.copy(tmp_path / "a.npy", tmp_path / "b.safetensors", target_order="F")
 
 
-def test_all_arrays_of_a_file(tmp_path):
+def test_all_arrays_of_a_file(tmp_path, location):
     arrays = {"t": array_of(), "group/u": array_of("i2", (9, 4)), "scalar": array_of("f8", ())}
     np.savez(tmp_path / "a.npz", **arrays)
-    plait.copy(tmp_path / "a.npz", tmp_path / "b.zarr", codec="gzip:1")
-    plait.copy(tmp_path / "b.zarr", tmp_path / "c.npz")
+    plait.copy(tmp_path / "a.npz", location / "b.zarr", codec="gzip:1")
+    plait.copy(location / "b.zarr", tmp_path / "c.npz")
     with np.load(tmp_path / "c.npz") as found:
         assert sorted(found) == sorted(arrays)
         for name, array in arrays.items():
             np.testing.assert_array_equal(found[name], array)
-            np.testing.assert_array_equal(plait.open(f"{tmp_path}/b.zarr::/{name}").read(), array)
-    plait.copy(f"{tmp_path}/b.zarr::/t", f"{tmp_path}/b.zarr::/again")
-    np.testing.assert_array_equal(plait.open(f"{tmp_path}/b.zarr::/again").read(), arrays["t"])
+            np.testing.assert_array_equal(plait.open(f"{location}/b.zarr::/{name}").read(), array)
+    plait.copy(f"{location}/b.zarr::/t", f"{location}/b.zarr::/again")
+    np.testing.assert_array_equal(plait.open(f"{location}/b.zarr::/again").read(), arrays["t"])
     with pytest.raises(plait.ArgumentError, match="is the source itself"):
-        plait.copy(f"{tmp_path}/b.zarr::/t", f"{tmp_path}/b.zarr::t")
+        plait.copy(f"{location}/b.zarr::/t", f"{location}/b.zarr::t")
 
 
 def touches(shape, windows, chunks):

@@ -5,6 +5,7 @@ import threading
 
 import numpy as np
 import pytest
+from zarr_locations import others
 
 import plait
 
@@ -18,8 +19,9 @@ def _xarray():
     xarray = pytest.importorskip("xarray", reason="xarray is not installed")
 
 
-def written(folder):
-    """A dataset in the formats whose dimensions have names; the names of the files."""
+def written(folder, location=None):
+    """A dataset in the formats whose dimensions have names; the names of the files.  location: of the one in Zarr"""
+    location = location or folder
     made = xarray.Dataset(
         {"t2m": (("time", "lat", "lon"), FIELD), "level": ((), 7)},
         coords={"time": np.arange(10), "lat": np.linspace(-90, 90, 6), "lon": np.arange(8) * 45.0},
@@ -30,7 +32,7 @@ def written(folder):
         names.append(folder / "a.nc")
     for name, array in made.variables.items():
         with plait.open(
-            f"{folder}/b.zarr::{name}",
+            f"{location}/b.zarr::{name}",
             "w",
             shape=array.shape,
             dtype=array.dtype,
@@ -38,11 +40,11 @@ def written(folder):
             chunks=(5, 3, 8)[: array.ndim] if array.ndim == 3 else None,
         ) as file:
             file.write(array.values)
-    return made, [*names, folder / "b.zarr"]
+    return made, [*names, location / "b.zarr"]
 
 
-def test_named_dimensions_and_coordinates(tmp_path):
-    made, names = written(tmp_path)
+def test_named_dimensions_and_coordinates(tmp_path, location):
+    made, names = written(tmp_path, location)
     for name in names:
         with xarray.open_dataset(name, engine="plait") as found:
             xarray.testing.assert_equal(found, made)
@@ -54,7 +56,7 @@ def test_named_dimensions_and_coordinates(tmp_path):
 
 
 @pytest.mark.parametrize("how", ["netcdf4", "scipy", "zarr"])
-def test_attributes_are_decoded_by_xarray(tmp_path, how):
+def test_attributes_are_decoded_by_xarray(tmp_path, location, how):
     """Packed numbers, missing values, times and coordinates of two dimensions, beside xarray's own reading."""
     pytest.importorskip({"netcdf4": "netCDF4", "scipy": "scipy", "zarr": "zarr"}[how])
     field = np.round(FIELD * 100)
@@ -68,12 +70,14 @@ def test_attributes_are_decoded_by_xarray(tmp_path, how):
         attrs={"title": "a test", "number": 3},
     )
     packed = {"t2m": {"dtype": "i2", "scale_factor": 0.5, "add_offset": 10.0, "_FillValue": -99}}
-    name = tmp_path / ("a.zarr" if how == "zarr" else "a.nc")
+    name = location / "a.zarr" if how == "zarr" else tmp_path / "a.nc"
     if how == "zarr":
-        made.to_zarr(name, encoding=packed, consolidated=False)
+        made.to_zarr(others(name), encoding=packed, consolidated=False)
     else:
         made.to_netcdf(name, engine=how, encoding=packed)
-    with xarray.open_dataset(name, engine=how, **({"consolidated": False} if how == "zarr" else {})) as expected:
+    with xarray.open_dataset(
+        others(name), engine=how, **({"consolidated": False} if how == "zarr" else {})
+    ) as expected:
         with xarray.open_dataset(name, engine="plait") as found:
             xarray.testing.assert_allclose(found, expected)
             assert set(found.coords) == set(expected.coords)
@@ -86,8 +90,8 @@ def test_attributes_are_decoded_by_xarray(tmp_path, how):
             assert (found["t2m"].values[2, 1] == -99).all()
 
 
-def test_nothing_is_read_before_it_is_asked_for(tmp_path, monkeypatch):
-    _, names = written(tmp_path)
+def test_nothing_is_read_before_it_is_asked_for(tmp_path, location, monkeypatch):
+    _, names = written(tmp_path, location)
     read = []
     index = plait.File.__getitem__
     monkeypatch.setattr(plait.File, "__getitem__", lambda self, key: read.append(self.url) or index(self, key))
@@ -109,8 +113,8 @@ def test_nothing_is_read_before_it_is_asked_for(tmp_path, monkeypatch):
     ],
     ids=str,
 )
-def test_indexing(tmp_path, index):
-    made, names = written(tmp_path)
+def test_indexing(tmp_path, location, index):
+    made, names = written(tmp_path, location)
     with xarray.open_dataset(names[-1], engine="plait") as found:
         xarray.testing.assert_equal(found["t2m"].isel(index), made["t2m"].isel(index))
         points = xarray.DataArray([2, 5, 5], dims="point")
@@ -145,11 +149,11 @@ def test_formats_without_names(tmp_path):
         np.testing.assert_array_equal(found["data"], arrays["a"])
 
 
-def test_groups(tmp_path):
+def test_groups(tmp_path, location):
     for name in ("g/x", "g/y", "z"):
-        with plait.open(f"{tmp_path}/a.zarr::{name}", "w", shape=(2,), dtype="i4") as file:
+        with plait.open(f"{location}/a.zarr::{name}", "w", shape=(2,), dtype="i4") as file:
             file.write(np.full(2, len(name), "i4"))
-    name = tmp_path / "a.zarr"
+    name = location / "a.zarr"
     assert set(xarray.open_dataset(name, engine="plait")) == {"z"}
     assert set(xarray.open_dataset(name, engine="plait", group="/g")) == {"x", "y"}
     assert set(xarray.open_dataset(f"{name}::/g", engine="plait")) == {"x", "y"}
@@ -168,7 +172,7 @@ def test_groups(tmp_path):
         xarray.open_dataset(f"{name}::/none", engine="plait")
 
 
-def test_attributes_are_decoded(tmp_path):
+def test_attributes_are_decoded(tmp_path, location):
     pytest.importorskip("netCDF4")
     made = xarray.Dataset(
         {
@@ -181,28 +185,28 @@ def test_attributes_are_decoded(tmp_path):
     )
     encoding = {"t": {"dtype": "i2", "scale_factor": 0.5, "_FillValue": -99}, "p": {"_FillValue": -1.0}}
     made.to_netcdf(tmp_path / "a.nc", engine="netcdf4", encoding=encoding)
-    names = ["a.nc"]
+    names = [tmp_path / "a.nc"]
     try:
         import zarr  # noqa: F401
     except ImportError:
         pass
     else:
         for number in (2, 3):
-            names.append(f"a{number}.zarr")
-            made.to_zarr(tmp_path / names[-1], zarr_format=number, encoding=encoding)
+            names.append(location / f"a{number}.zarr")
+            made.to_zarr(others(names[-1]), zarr_format=number, encoding=encoding)
     for name in names:
-        with xarray.open_dataset(tmp_path / name, engine="plait") as found:
+        with xarray.open_dataset(name, engine="plait") as found:
             xarray.testing.assert_identical(found, made)
-        with xarray.open_dataset(tmp_path / name, engine="plait", mask_and_scale=False) as found:
+        with xarray.open_dataset(name, engine="plait", mask_and_scale=False) as found:
             assert found["t"].dtype == np.int16
             np.testing.assert_array_equal(found["t"], [[2, -99], [6, 9]])
 
 
-def test_groups_with_dimensions_without_names_make_a_tree(tmp_path):
+def test_groups_with_dimensions_without_names_make_a_tree(location):
     for name, shape in (("x", (2, 3)), ("g/y", (4,)), ("g/z", (3, 3))):
-        with plait.open(f"{tmp_path}/a.zarr::{name}", "w", shape=shape, dtype="i4") as file:
+        with plait.open(f"{location}/a.zarr::{name}", "w", shape=shape, dtype="i4") as file:
             file.write(np.ones(shape, "i4"))
-    tree = xarray.open_datatree(tmp_path / "a.zarr", engine="plait")
+    tree = xarray.open_datatree(location / "a.zarr", engine="plait")
     assert tree["x"].dims == ("phony_dim_3", "phony_dim_4")
     assert tree["g/y"].dims == ("phony_dim_0",)
     assert tree["g/z"].dims == ("phony_dim_1", "phony_dim_2")

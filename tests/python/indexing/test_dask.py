@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from zarr_locations import MemoryPath
 
 import plait
 
@@ -18,10 +19,12 @@ def _dask():
 
 
 @pytest.mark.parametrize("scheduler", ["threads", "processes"])
-def test_chunks_are_those_of_the_file(tmp_path, scheduler):
-    with plait.open(tmp_path / "a.zarr", "w", shape=FIELD.shape, dtype="f8", chunks=(16, 7), codec="zstd:1") as file:
+def test_chunks_are_those_of_the_file(location, scheduler):
+    if scheduler == "processes" and isinstance(location, MemoryPath):
+        pytest.skip("objects in memory belong to one process")
+    with plait.open(location / "a.zarr", "w", shape=FIELD.shape, dtype="f8", chunks=(16, 7), codec="zstd:1") as file:
         file.write(FIELD)
-    with plait.open(tmp_path / "a.zarr") as file:
+    with plait.open(location / "a.zarr") as file:
         lazy = dask.from_array(file, chunks=file.chunks)
         assert lazy.chunks == ((16, 16, 8), (7, 7, 7, 7, 2))
         result = (lazy[::2] + lazy[1::2]).sum(axis=0).compute(scheduler=scheduler, num_workers=2)

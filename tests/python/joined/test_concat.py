@@ -38,10 +38,10 @@ def saved(folder, arrays, how="npy"):
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("axis", [0, 1, 2, -1])
 @pytest.mark.parametrize("how", ["npy", "zarr"])
-def test_reads_are_those_of_the_whole(tmp_path, axis, how):
+def test_reads_are_those_of_the_whole(tmp_path, location, axis, how):
     arrays = parts_along(axis % 3)
     whole = np.concatenate(arrays, axis)
-    with plait.concat(saved(tmp_path, arrays, how), axis) as joined:
+    with plait.concat(saved(location if how == "zarr" else tmp_path, arrays, how), axis) as joined:
         assert (joined.shape, joined.dtype, joined.axis) == (whole.shape, whole.dtype, axis % 3)
         assert [part.end - part.begin for part in joined.parts] == list(SIZES)
         np.testing.assert_array_equal(joined.read(), whole)
@@ -232,11 +232,11 @@ def test_threads_and_pickles(tmp_path):
         assert re.fullmatch(r"<plait.Concatenation of 5 arrays along 1 4x13x6 float64>", repr(joined))
 
 
-def test_dask_takes_it(tmp_path):
+def test_dask_takes_it(location):
     array = pytest.importorskip("dask.array", reason="dask is not installed")
     arrays = parts_along(0)
     whole = np.concatenate(arrays)
-    with plait.concat(saved(tmp_path, arrays, "zarr")) as joined:
+    with plait.concat(saved(location, arrays, "zarr")) as joined:
         lazy = array.from_array(joined, chunks=joined.chunks)
         assert lazy.chunksize == joined.chunks
         np.testing.assert_array_equal((lazy * 2).sum(axis=1).compute(), (whole * 2).sum(axis=1))

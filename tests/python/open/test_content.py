@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from zarr_locations import others
 
 import plait
 
@@ -124,9 +125,9 @@ def test_archives(tmp_path, kind, ending):
 
 @pytest.mark.parametrize("name", ["a", "a.ZARR", "a.mat", "a.zarr"])
 @pytest.mark.parametrize("version", [2, 3])
-def test_zarr(tmp_path, name, version):
-    path = tmp_path / name
-    zarr.open_group(path, mode="w", zarr_format=version).create_array("g/v", data=ARRAY)
+def test_zarr(tmp_path, location, name, version):
+    path = location / name
+    zarr.open_group(others(path), mode="w", zarr_format=version).create_array("g/v", data=ARRAY)
     for url in (f"{path}::/g/v", f"{path}/g/v", f"{path}/g/v/", f"{path}/g::v"):
         np.testing.assert_array_equal(plait.open(url).read(), ARRAY)
     for url in (path, f"{path}/"):
@@ -136,7 +137,7 @@ def test_zarr(tmp_path, name, version):
     with plait.open(f"{path}::/g/v", "r+") as file:
         file.write(-ARRAY)
         file.attrs["units"] = "m"
-    np.testing.assert_array_equal(zarr.open_group(path)["g/v"][...], -ARRAY)
+    np.testing.assert_array_equal(zarr.open_group(others(path))["g/v"][...], -ARRAY)
 
 
 def test_elements_that_look_like_a_header(tmp_path):

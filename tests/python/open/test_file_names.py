@@ -112,7 +112,9 @@ def test_schemes_that_are_not_known(tmp_path, monkeypatch, name, mode):
 @pytest.mark.parametrize("mode", ["r", "w"])
 def test_urls(tmp_path, monkeypatch, name, mode):
     monkeypatch.chdir(tmp_path)
-    assert f"{name} is a URL, but Plait opens only files of file systems" in refused(name, mode)
+    text = refused(name, mode)
+    assert f"{name} is a URL, but Plait has no object store for {name.partition('/')[0]}//; " in text
+    assert f"the schemes that it knows: memory; give a URL with one of these, the path of a file, or ./{name} " in text
     assert not os.listdir(tmp_path)
 
 

@@ -17,7 +17,11 @@ def check_mount_point(target: str) -> None:
     errors  StoreError: EBUSY
     """
     found = locate_new(target)
-    if not found.adds_arrays or not os.path.ismount(os.path.realpath(path := locate_new(found.file).path)):
+    if (
+        not found.adds_arrays
+        or not found.path
+        or not os.path.ismount(os.path.realpath(path := locate_new(found.file).path))
+    ):
         return
     raise store_error(
         f"cannot write to {target}: {path} is a mount point, whose folder cannot be replaced; give a path in it, such "

@@ -14,6 +14,19 @@ using base::text;
 using store::GetStatus;
 using store::ReadSegment;
 
+/// Reads one chunk of a batch that does not go through ObjectStore::get_all().
+void read_one(ChunkObjects& chunks, ChunkRequest& chunk, ChunkObjects::ChunkMemory memory) {
+  if (chunk.parts.empty()) {
+    const auto memory_of_one = [&](std::int64_t bytes) { return memory(chunk, bytes); };
+    chunk.result = chunks.read(chunk.number, memory_of_one, {.identity = chunk.identity, .unless = chunk.unless});
+    return;
+  }
+  for (const ReadSegment& part : chunk.parts) {
+    if (!chunks.read_part(chunk.number, part)) return;
+    chunk.result.status = ChunkStatus::kRead;
+  }
+}
+
 }  // namespace
 
 std::string ChunkObjects::describe(std::int64_t number) const {
@@ -67,6 +80,42 @@ bool ChunkObjects::read_part(std::int64_t number, const ReadSegment& part) {
   if (got.status == GetStatus::kMissing) return false;
   if (got.bytes != metadata_.chunk_bytes) throw_size("read", number, got.bytes);
   return true;
+}
+
+void ChunkObjects::read_all(std::span<ChunkRequest> chunks, ChunkMemory memory, ChunkDone done) {
+  std::vector<store::GetRequest> requests;
+  std::vector<ChunkRequest*> asked;  // by the index of the request
+  const auto has_new = [this](std::int64_t number) {
+    if (fresh_) return false;
+    const std::scoped_lock lock(new_mutex_);
+    return new_.contains(number);
+  };
+  for (ChunkRequest& chunk : chunks) {
+    if (metadata_.shards || has_new(chunk.number)) {
+      read_one(*this, chunk, memory);
+      done(chunk);
+      continue;
+    }
+    requests.push_back({.object = names_.object(chunk.number),
+                        .ranges = chunk.parts,
+                        .whole = chunk.parts.empty(),
+                        .options = {.identity = chunk.identity, .if_none_match = chunk.unless}});
+    asked.push_back(&chunk);
+  }
+  const auto chunk_of = [&](const store::GetRequest& request) -> ChunkRequest& {
+    return *asked[static_cast<std::size_t>(&request - requests.data())];
+  };
+  objects_->get_all(
+      requests, [&](store::GetRequest& request, std::int64_t bytes) { return memory(chunk_of(request), bytes); },
+      [&](store::GetRequest& request) {
+        ChunkRequest& chunk = chunk_of(request);
+        store::GetResult& got = request.result;
+        if (!request.whole && got.status != GetStatus::kMissing && got.bytes != metadata_.chunk_bytes)
+          throw_size("read", chunk.number, got.bytes);
+        if (got.status != GetStatus::kMissing)
+          chunk.result = {got.found() ? ChunkStatus::kRead : ChunkStatus::kSame, std::move(got.identity)};
+        done(chunk);
+      });
 }
 
 ChunkResult ChunkObjects::read_from_shard(const ChunkLocation& location, PartOf part, const ChunkReadOptions& options) {

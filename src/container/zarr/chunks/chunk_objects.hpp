@@ -35,6 +35,16 @@ struct ChunkResult {
   store::ObjectIdentity identity{};
 };
 
+/// A chunk that is read with others, see ChunkObjects::read_all().
+struct ChunkRequest {
+  std::int64_t number = 0;
+  /// Parts of a chunk that is stored as it is, by their offsets in it; empty: the stored bytes of all of it.
+  std::vector<store::ReadSegment> parts{};
+  bool identity = false;                          ///< the result has the identity
+  const store::ObjectIdentity* unless = nullptr;  ///< kSame if the chunk's object still has this identity
+  ChunkResult result{};
+};
+
 struct ChunkReadOptions {
   bool identity = false;
   const store::ObjectIdentity* unless = nullptr;  ///< kSame if the chunk's object still has this identity
@@ -69,6 +79,14 @@ class ChunkObjects {
   /// Reads a part of a chunk that is stored as it is; false: no object holds the chunk.
   /// errors  As read(); also a chunk of another size.
   bool read_part(std::int64_t number, const store::ReadSegment& part);
+
+  /// Reads chunks, many at once if the store can.
+  /// memory  returns memory for the stored bytes of a chunk without parts, given their number; in use until `done`.
+  /// done    is called when the result of a chunk is set.
+  /// errors  As read() and read_part(); what the callbacks throw.
+  using ChunkMemory = base::FunctionRef<std::span<std::byte>(ChunkRequest&, std::int64_t)>;
+  using ChunkDone = base::FunctionRef<void(ChunkRequest&)>;
+  void read_all(std::span<ChunkRequest> chunks, ChunkMemory memory, ChunkDone done);
 
   /// Writes a whole chunk; in a shard it goes after the others, unless it fits where it was before.
   /// from: if it contains elements of the chunk that was read, the identity from read().

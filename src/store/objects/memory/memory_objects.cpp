@@ -110,11 +110,13 @@ GetResult MemoryObjects::get_whole(const std::string& object,
 
 ObjectIdentity MemoryObjects::identity(const std::string& object) {
   const std::scoped_lock lock(bucket_->mutex);
+  ++bucket_->heads;
   return identity_of(*bucket_, name_of(object));
 }
 
 bool MemoryObjects::contains(const std::string& object) {
   const std::scoped_lock lock(bucket_->mutex);
+  ++bucket_->heads;
   return bucket_->objects.contains(name_of(object));
 }
 

@@ -24,6 +24,7 @@ struct Bucket {
   std::map<std::string, Object> objects;
   std::int64_t versions = 0;  ///< contents that were ever put
   std::int64_t gets = 0;      ///< requests so far
+  std::int64_t heads = 0;
   std::int64_t puts = 0;
 };
 

@@ -88,17 +88,17 @@ class ChunksInObjects : public WithObjects, public testing::WithParamInterface<P
 };
 
 std::string name_of(const testing::TestParamInfo<Parameter>& info) {
-  constexpr std::array<const char*, 3> kKinds{"Folder", "Memory", "MemoryInPlace"};
+  constexpr std::array<const char*, 4> kKinds{"Folder", "Memory", "MemoryInPlace", "Concurrent"};
   constexpr std::array<const char*, 4> kStored{"Plain", "Packed", "PlainShards", "PackedShards"};
   return std::string(kKinds[static_cast<std::size_t>(std::get<Kind>(info.param))]) +
          kStored[static_cast<std::size_t>(std::get<Stored>(info.param))];
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, ChunksInObjects,
-                         testing::Combine(testing::Values(Kind::kFolder, Kind::kMemory, Kind::kMemoryInPlace),
-                                          testing::Values(Stored::kPlain, Stored::kPacked, Stored::kPlainShards,
-                                                          Stored::kPackedShards)),
-                         name_of);
+INSTANTIATE_TEST_SUITE_P(
+    Kinds, ChunksInObjects,
+    testing::Combine(testing::Values(Kind::kFolder, Kind::kMemory, Kind::kMemoryInPlace, Kind::kConcurrent),
+                     testing::Values(Stored::kPlain, Stored::kPacked, Stored::kPlainShards, Stored::kPackedShards)),
+    name_of);
 
 TEST_P(ChunksInObjects, NewArraysAreReadBack) {
   for (const Sharing sharing : {Sharing::kPrivate, Sharing::kResumable}) {
@@ -268,6 +268,36 @@ TEST_P(ChunksInMemory, ChunksAreReadByOneRequestEach) {
   EXPECT_EQ(requests(0, kChunkBytes / 4), 1);
   EXPECT_EQ(requests(4, 2), 1);
   EXPECT_EQ(requests(kChunkBytes / 2, 3), 1);
+}
+
+TEST_P(ChunksInObjects, ABatchReadsEachChunkOnceAndAllTogether) {
+  make();
+  {
+    const auto changed = opened(false);
+    for (const std::int64_t chunk : {1, 4}) write(*changed, chunk, static_cast<int>(chunk) + 1);
+    changed->flush();
+  }
+  const auto store = opened(false);
+  std::vector<int> values(18, -1);
+  const auto segment = [&](std::int64_t offset, std::size_t at, std::size_t count) {
+    return store::ReadSegment{offset, reinterpret_cast<std::byte*>(values.data() + at),
+                              static_cast<std::int64_t>(4 * count)};
+  };
+  const std::int64_t before = bucket_->gets;
+  // Two pieces of chunk 0, the end of chunk 1, chunk 2, which is missing, and chunk 4 as a whole.
+  store->read({segment(0, 0, 1), segment(8, 1, 2), segment(2 * kChunkBytes - 12, 3, 6), segment(4 * kChunkBytes, 9, 8),
+               segment(5 * kChunkBytes, 17, 1)});
+  EXPECT_EQ(values, (std::vector<int>{1, 1, 1, 2, 2, 2, 7, 7, 7, 5, 5, 5, 5, 5, 5, 5, 5, 7}));
+  if (kind_ != Kind::kFolder && !has_shards()) {
+    EXPECT_EQ(bucket_->gets - before, 5);
+  }
+  if (kind_ == Kind::kConcurrent && !has_shards()) {
+    EXPECT_EQ(dynamic_cast<ConcurrentObjects&>(store->objects()).largest_batch(), 5U);
+  }
+  // Pieces of one chunk that follow each other in two batches.
+  store->read({segment(4, 0, 1)});
+  store->read({segment(0, 1, 1), segment(kChunkBytes, 2, 1)});
+  EXPECT_EQ(values[0] + values[1] + values[2], 4);
 }
 
 }  // namespace

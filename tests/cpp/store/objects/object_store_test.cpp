@@ -41,12 +41,44 @@ class ObjectStores : public WithObjects, public testing::WithParamInterface<Kind
   std::shared_ptr<ObjectStore> objects_ = objects("a");
 };
 
-INSTANTIATE_TEST_SUITE_P(Kinds, ObjectStores, testing::Values(Kind::kFolder, Kind::kMemory, Kind::kMemoryInPlace),
+INSTANTIATE_TEST_SUITE_P(Kinds, ObjectStores,
+                         testing::Values(Kind::kFolder, Kind::kMemory, Kind::kMemoryInPlace, Kind::kConcurrent),
                          object_case::name_of);
 
 std::byte* at(std::string& text, std::size_t offset) { return reinterpret_cast<std::byte*>(text.data() + offset); }
 const std::byte* at(const std::string& text, std::size_t offset) {
   return reinterpret_cast<const std::byte*>(text.data() + offset);
+}
+
+TEST_P(ObjectStores, ReadManyObjectsInOneCall) {
+  objects_->put("a", text_bytes("0123456789"));
+  objects_->put("b", text_bytes("abc"));
+  const ObjectIdentity identity = objects_->identity("b");
+  std::string ranges(5, ' ');
+  std::string whole(3, ' ');
+  std::vector<plait::store::GetRequest> requests(5);
+  requests[0] = {.object = "a", .ranges = {{7, at(ranges, 0), 2}, {-3, at(ranges, 2), 3}}};
+  requests[1] = {.object = "b", .whole = true, .options = {.identity = true}};
+  requests[2] = {.object = "c", .whole = true};
+  requests[3] = {.object = "b", .whole = true, .options = {.if_none_match = &identity}};
+  requests[4] = {.object = "b", .ranges = {{2, at(ranges, 0), 2}}};
+  std::vector<bool> seen(requests.size());
+  const auto memory = [&](plait::store::GetRequest& request, std::int64_t bytes) {
+    EXPECT_EQ(&request, &requests[1]);
+    EXPECT_EQ(bytes, 3);
+    return std::as_writable_bytes(std::span(whole));
+  };
+  objects_->get_all(requests, memory, [&](plait::store::GetRequest& request) {
+    seen[static_cast<std::size_t>(&request - requests.data())] = true;
+  });
+  EXPECT_EQ(seen, std::vector<bool>(5, true));
+  EXPECT_EQ(ranges, "78789");
+  EXPECT_EQ(whole, "abc");
+  constexpr std::array kExpected{GetStatus::kRead, GetStatus::kRead, GetStatus::kMissing, GetStatus::kMatch,
+                                 GetStatus::kOutside};
+  for (std::size_t i = 0; i < requests.size(); ++i) EXPECT_EQ(requests[i].result.status, kExpected[i]) << i;
+  EXPECT_EQ(requests[1].result.identity, identity);
+  EXPECT_EQ(requests[0].result.bytes, 10);
 }
 
 TEST_P(ObjectStores, ReadsRangesIntoMemory) {

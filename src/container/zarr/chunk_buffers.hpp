@@ -1,0 +1,59 @@
+/// Memory of a thread for whole chunks.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "codec/buffer.hpp"
+
+namespace plait::container::zarr {
+
+struct ChunkBuffers {
+  codec::Buffer plain;
+  codec::Buffer transposed;
+  std::vector<std::unique_ptr<codec::Buffer>> packed;  ///< those that no read uses
+
+  static ChunkBuffers& of_thread() {
+    thread_local ChunkBuffers buffers;
+    return buffers;
+  }
+};
+
+/// A buffer for packed bytes, which goes back to the thread that has taken it.
+class PackedBuffer {
+ public:
+  PackedBuffer() = default;
+  ~PackedBuffer() { release(); }
+  PackedBuffer(const PackedBuffer&) = delete;
+  PackedBuffer& operator=(const PackedBuffer&) = delete;
+
+  std::span<std::byte> of(std::size_t bytes) {
+    std::vector<std::unique_ptr<codec::Buffer>>& unused = ChunkBuffers::of_thread().packed;
+    if (!buffer_ && !unused.empty()) {
+      buffer_ = std::move(unused.back());
+      unused.pop_back();
+    }
+    if (!buffer_) buffer_ = std::make_unique<codec::Buffer>();
+    return bytes_ = buffer_->of(bytes);
+  }
+  /// What of() has returned last.
+  std::span<const std::byte> bytes() const { return bytes_; }
+  void release() noexcept {
+    if (!buffer_) return;
+    try {
+      ChunkBuffers::of_thread().packed.push_back(std::move(buffer_));
+    } catch (...) {  // no memory for the list: the buffer is freed
+    }
+    buffer_ = nullptr;
+    bytes_ = {};
+  }
+
+ private:
+  std::unique_ptr<codec::Buffer> buffer_;
+  std::span<std::byte> bytes_;
+};
+
+}  // namespace plait::container::zarr

@@ -1,0 +1,98 @@
+// Reads of chunks: a batch of segments becomes one request for each chunk, and the store has as many under way as it can.
+//
+// Example: chunks of 100 bytes, segments [250, 290) and [290, 420).  The pieces are [50, 90) and [90, 100) of chunk 2,
+// [0, 100) of chunk 3 and [0, 20) of chunk 4.  If chunks are stored as they are, chunk 2 is read by one request with two
+// ranges.  If they are packed, three chunks are read whole; chunk 3 is unpacked into the caller's memory, the other two
+// are unpacked elsewhere, and the pieces are copied.
+
+#include <cstring>
+#include <utility>
+
+#include "container/chunk_pieces.hpp"
+#include "container/zarr/chunk_buffers.hpp"
+#include "container/zarr/chunk_store.hpp"
+
+namespace plait::container::zarr {
+
+void ChunkStore::read_segments(std::span<const store::ReadSegment> segments) {
+  std::vector<PiecesOfChunk> chunks;
+  for (const store::ReadSegment& segment : segments) {
+    check("read", segment.offset, segment.bytes);
+    for_each_chunk(metadata_.chunk_bytes, segment.offset, segment.bytes,
+                   [&](std::int64_t number, std::int64_t within, std::int64_t done, std::int64_t bytes) {
+                     if (chunks.empty() || chunks.back().number != number) chunks.push_back({number, {}});
+                     chunks.back().pieces.push_back({within, segment.data + done, bytes});
+                   });
+  }
+  metadata_.plain() ? read_plain(chunks) : read_packed(chunks);
+}
+
+void ChunkStore::fill_pieces(const PiecesOfChunk& chunk) const {
+  for (const store::ReadSegment& piece : chunk.pieces)
+    fill(piece.offset, {piece.data, static_cast<std::size_t>(piece.bytes)});
+}
+
+void ChunkStore::read_plain(std::span<const PiecesOfChunk> chunks) {
+  std::vector<ChunkRequest> requests(chunks.size());
+  for (std::size_t i = 0; i < chunks.size(); ++i) {
+    requests[i].number = chunks[i].number;
+    requests[i].parts = chunks[i].pieces;
+  }
+  const auto no_memory = [](ChunkRequest& /*request*/, std::int64_t /*bytes*/) { return std::span<std::byte>(); };
+  chunks_.read_all(requests, no_memory, [&](ChunkRequest& request) {
+    if (request.result.status == ChunkStatus::kMissing)
+      fill_pieces(chunks[static_cast<std::size_t>(&request - &requests[0])]);
+  });
+}
+
+void ChunkStore::read_packed(std::span<const PiecesOfChunk> chunks) {
+  std::shared_ptr<const Unpacked> last;
+  {
+    const std::scoped_lock lock(mutex_);
+    last = last_;
+  }
+  std::vector<ChunkRequest> requests(chunks.size());
+  for (std::size_t i = 0; i < chunks.size(); ++i) {
+    requests[i].number = chunks[i].number;
+    requests[i].identity = !chunks[i].whole(metadata_.chunk_bytes);
+    if (requests[i].identity && last && last->number == chunks[i].number) requests[i].unless = &last->identity;
+  }
+  std::vector<PackedBuffer> buffers(chunks.size());
+  const auto index = [&](const ChunkRequest& request) { return static_cast<std::size_t>(&request - &requests[0]); };
+  const auto memory = [&](ChunkRequest& request, std::int64_t bytes) {
+    check_packed(request.number, bytes);
+    return buffers[index(request)].of(static_cast<std::size_t>(bytes));
+  };
+  chunks_.read_all(requests, memory, [&](ChunkRequest& request) {
+    const PiecesOfChunk& chunk = chunks[index(request)];
+    PackedBuffer& packed = buffers[index(request)];
+    const store::ReadSegment& first = chunk.pieces[0];
+    if (request.result.status == ChunkStatus::kMissing)
+      fill_pieces(chunk);
+    else if (chunk.whole(metadata_.chunk_bytes))
+      unpack(chunk.number, packed.bytes(), {first.data, static_cast<std::size_t>(first.bytes)});
+    else
+      copy_pieces(chunk, request.result, packed.bytes(), last);
+    packed.release();
+  });
+}
+
+void ChunkStore::copy_pieces(const PiecesOfChunk& chunk, const ChunkResult& found, std::span<const std::byte> packed,
+                             std::shared_ptr<const Unpacked> last) {
+  if (found.status == ChunkStatus::kRead) {
+    const auto size = static_cast<std::size_t>(metadata_.chunk_bytes);
+    auto made = std::make_shared<Unpacked>();
+    made->number = chunk.number;
+    made->identity = found.identity;
+    made->bytes = std::make_unique_for_overwrite<std::byte[]>(size);
+    unpack(chunk.number, packed, {made->bytes.get(), size});
+    last = std::move(made);
+    const std::scoped_lock lock(mutex_);
+    // A chunk that is written in place may be written again before clocks have moved on.
+    if (!chunks_.fresh() && last->identity != store::ObjectIdentity{}) last_ = last;
+  }
+  for (const store::ReadSegment& piece : chunk.pieces)
+    std::memcpy(piece.data, last->bytes.get() + piece.offset, static_cast<std::size_t>(piece.bytes));
+}
+
+}  // namespace plait::container::zarr

@@ -1,0 +1,117 @@
+#include "driver/objects/driver.hpp"
+
+#include <cerrno>
+#include <utility>
+
+#include "base/errors.hpp"
+#include "base/text.hpp"
+#include "container/registry.hpp"
+#include "driver/plain/driver.hpp"
+#include "driver/plain/new_folder.hpp"
+#include "store/objects/object_bytes.hpp"
+#include "store/objects/object_url.hpp"
+#include "store/objects/open_objects.hpp"
+#include "store/url.hpp"
+
+namespace plait::driver::objects {
+
+namespace {
+
+const store::ObjectStoreKind& kind_of(const std::string& name) {
+  return store::object_store_kind(container::array_name(name).file);
+}
+
+[[noreturn]] void reject_format(const std::string& name, const container::Format& format) {
+  base::throw_argument_error(name, ": the name is that of ", format.traits().kind,
+                             ", which is one object, but in object stores Plait reads and writes only Zarr; give a "
+                             "name that ends with .zarr, put zarr: in front of the URL, or use a file");
+}
+
+/// errors  kSystem, ENOENT: always; the text says how much of the name exists.
+[[noreturn]] void throw_missing(const std::string& name, const container::FolderFormat* format) {
+  const container::ArrayName parts = container::array_name(name);
+  if (parts.array && format != nullptr && format->metadata_of(parts.file, std::nullopt).exists)
+    base::throw_system_error(ENOENT, "cannot open ", name, ": ", parts.file, " has no array or group of this name; ",
+                             "plait.arrays_in() lists the arrays that it has");
+  const std::string_view why = kind_of(name).missing;
+  base::throw_system_error(ENOENT, "cannot open ", name, ": there is no Zarr array or group at ", parts.file,
+                           why.empty() ? "" : " (", why, why.empty() ? "" : ")", "; check the name");
+}
+
+class ObjectsDriver : public FileDriver {
+ public:
+  std::string_view prefix() const override { return {}; }
+  Contents contents() const override { return Contents::kByName; }
+  void check_ranks(const std::string& name, const transport::Transport& transport) const override {
+    const store::ObjectStoreKind& kind = kind_of(name);
+    if (!kind.one_process || transport.size() == 1 || (transport.one_process() && !transport.nodes_apart())) return;
+    base::throw_argument_error(name, ": the objects of ", kind.scheme,
+                               ":// belong to one process, but these ranks are several; open it with ranks that are "
+                               "threads of one process, with a communicator of one rank, or use a folder");
+  }
+
+  store::Found find(const std::string& name, bool /*writable*/) const override {
+    // A suffix that stands for a FolderFormat saves the requests by which format_at() looks for metadata.
+    const container::Format& named = container::format_named(name);
+    const container::Format& format = named.folder() != nullptr ? named : container::format_at(name);
+    const container::FolderFormat* const folder = format.folder();
+    if (folder == nullptr && !format.traits().suffix.empty()) reject_format(name, format);
+    if (folder == nullptr) throw_missing(name, nullptr);
+    const container::ArrayName parts = container::array_name(name);
+    const container::FolderMetadata metadata = folder->metadata_of(parts.file, parts.array);
+    if (!metadata.exists) throw_missing(name, folder);
+    return {{metadata.location, {}, {}}, std::make_unique<store::ObjectBytes>(metadata.location)};
+  }
+  std::unique_ptr<store::Store> open(const store::Location& location, bool /*writable*/) const override {
+    return std::make_unique<store::ObjectBytes>(location.path);
+  }
+  std::unique_ptr<store::NewFile> create(const std::string& name, const store::NewFileOptions& options) const override {
+    const container::ArrayName parts = container::array_name(name);
+    const container::Format& format = container::format_named(name);
+    if (format.folder() == nullptr) reject_format(name, format);
+    return plain::make_new_folder(*format.folder(), parts.file, parts.array, options);
+  }
+  Located locate(const std::string& name) const override {
+    return objects::locate(name, container::format_named(name));
+  }
+};
+
+}  // namespace
+
+bool is_name(std::string_view name) {
+  if (store::is_url(name)) return true;
+  const std::size_t colon = name.find(':');
+  return colon != std::string_view::npos && store::is_url(name.substr(colon + 1)) &&
+         container::array_name(name).format != nullptr;
+}
+
+const FileDriver& driver() {
+  static const ObjectsDriver kDriver;
+  return kDriver;
+}
+
+Located locate(const std::string& name, const container::Format& holds) {
+  check_name(name, false);
+  Located found = plain::describe(name, holds);
+  const container::ArrayName parts = container::array_name(name);
+  found.id = parts.file;
+  while (found.id.ends_with('/')) found.id.pop_back();
+  if (holds.folder() != nullptr) {
+    found.kind = base::text("Zarr in ", kind_of(name).scheme, "://");
+    for (const std::string& part : store::split(parts.array.value_or(""), '/'))
+      if (!part.empty()) base::append_parts(found.id, '/', part);
+  }
+  found.keeps_unfinished = false;
+  return found;
+}
+
+void check_name(const std::string& name, bool is_new) {
+  const std::string_view url = container::array_name(name).file;
+  (void)store::object_store_kind(url);
+  (void)store::parse_object_url(url);
+  if (!is_new) return;
+  const container::Format& format = container::format_named(name);
+  if (format.folder() == nullptr) reject_format(name, format);
+}
+
+}  // namespace plait::driver::objects

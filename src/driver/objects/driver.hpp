@@ -1,0 +1,23 @@
+/// Arrays in object stores, by URLs such as `memory://bucket/data.zarr`.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "container/format.hpp"
+#include "driver/file_driver.hpp"
+
+namespace plait::driver::objects {
+
+/// Returns true if a name leads to an object store, known or not: a URL, optionally with a format prefix.
+bool is_name(std::string_view name);
+/// Handles such names.  Arrays consist of several objects, so their format is a FolderFormat.
+const FileDriver& driver();
+/// Locates arrays that have, or will have, the given format.  errors  kArgument: a URL that cannot be.
+Located locate(const std::string& name, const container::Format& holds);
+/// Checks a name without a look at the store.
+/// is_new: whether an array is to be made.
+/// errors  kArgument: an unknown scheme; no bucket or key; a new array in a format that is one object.
+void check_name(const std::string& name, bool is_new);
+
+}  // namespace plait::driver::objects

@@ -1,0 +1,44 @@
+/// The content of one object as a store.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "store/objects/object_store.hpp"
+#include "store/store.hpp"
+
+namespace plait::store {
+
+/// A small object that is only read, such as the metadata of an array: one request reads all of it, when it is used first.
+class ObjectBytes : public Store {
+ public:
+  /// location: of the object, which need not exist.  errors  As open_objects().
+  explicit ObjectBytes(std::string location);
+
+  const std::string& name() const override { return location_; }
+  /// errors  kSystem: ENOENT.  EFBIG: more than kMaxBytes.
+  std::int64_t size() override;
+  bool grows() const override { return false; }
+  std::unique_ptr<Pending> submit_read(std::vector<ReadSegment> segments) override;
+  std::unique_ptr<Pending> submit_write(std::vector<WriteSegment> segments) override;
+  void sync() override {}
+
+  static constexpr std::int64_t kMaxBytes = std::int64_t{32} << 20;
+
+ private:
+  class Read;
+  /// The bytes of the object; none if it does not exist.
+  const std::optional<std::vector<std::byte>>& content();
+  const std::vector<std::byte>& existing();
+
+  std::string location_;
+  std::mutex mutex_;
+  bool read_ = false;
+  std::optional<std::vector<std::byte>> content_;
+};
+
+}  // namespace plait::store

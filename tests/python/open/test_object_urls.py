@@ -1,0 +1,210 @@
+"""Arrays in object stores: URLs such as memory://bucket/data.zarr wherever Plait takes a name."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from forking import in_child
+from zarr_locations import MemoryPath
+
+import plait
+from plait.cli.describing import describe
+
+WHOLE = np.arange(60, dtype="i4").reshape(10, 6)
+
+
+@pytest.fixture
+def bucket():
+    """An empty location in memory."""
+    location = MemoryPath("memory://urls/run")
+    yield location
+    location.clear()
+
+
+def write(url, array=WHOLE, **options):
+    with plait.open(url, "w", shape=array.shape, dtype=array.dtype, **options) as file:
+        file.write(array)
+
+
+def test_what_is_written_is_read_and_changed(bucket):
+    url = f"{bucket}/a.zarr"
+    write(url, chunks=(4, 3), codec="zstd", attributes={"units": "K"})
+    with plait.open(url, "r+") as file:
+        assert file.chunks == (4, 3)
+        file.write(WHOLE[2:5] * 2, region=np.s_[2:5])
+        file.attrs["units"] = "m"
+        del file.attrs["units"]
+        file.attrs["long_name"] = "depth"
+    with plait.open(url) as file:
+        expected = WHOLE.copy()
+        expected[2:5] *= 2
+        np.testing.assert_array_equal(file.read(), expected)
+        assert dict(file.attrs) == {"long_name": "depth"}
+    write(url, WHOLE[:2])
+    assert plait.open(url).shape == (2, 6)
+
+
+def test_an_array_that_is_not_written_to_its_end_is_not_there(bucket):
+    url = f"{bucket}/a.zarr"
+    file = plait.open(url, "w", shape=WHOLE.shape, dtype="i4")
+    file.write(WHOLE)
+    with pytest.raises(FileNotFoundError):
+        plait.open(url)
+    file.__exit__(KeyError, KeyError(), None)
+    assert bucket.names() == []
+
+
+def test_hierarchies_are_listed_and_described(bucket):
+    url = f"{bucket}/data.zarr"
+    write(f"{url}::/ocean/depth", attributes={"units": "m"}, dimension_names=["x", "y"])
+    write(f"{url}::/ocean/deep/t", WHOLE * 2)
+    write(f"{url}::/land", WHOLE[0])
+    assert [one.name for one in plait.arrays_in(url)] == ["land", "ocean/deep/t", "ocean/depth"]
+    assert [one.name for one in plait.groups_in(url)] == ["", "ocean", "ocean/deep"]
+    told = describe(url, {})
+    assert told["kind"] == "Zarr in memory://"
+    assert [one["shape"] for one in told["arrays"]] == [[6], [10, 6], [10, 6]]
+    assert told["size"] == sum(one["stored"] for one in told["arrays"]) > 0
+    one = describe(f"{url}::/ocean/depth", {})
+    assert (one["shape"], one["attributes"]) == ([10, 6], {"units": "m"})
+    assert one["size"] > 240
+
+
+def test_copies(bucket, tmp_path):
+    np.savez(tmp_path / "a.npz", x=WHOLE, y=WHOLE[0], z=WHOLE * 3)
+    plait.copy(tmp_path / "a.npz", f"{bucket}/a.zarr", codec="gzip")
+    plait.copy(f"{bucket}/a.zarr", f"{bucket}/b.zarr", chunks=(2, 2), variable=["x", "z"])
+    plait.copy(f"{bucket}/b.zarr", tmp_path / "c.zarr")
+    assert [one.name for one in plait.arrays_in(tmp_path / "c.zarr")] == ["x", "z"]
+    np.testing.assert_array_equal(plait.open(f"{tmp_path}/c.zarr::z").read(), WHOLE * 3)
+    plait.copy(tmp_path / "a.npz", f"{bucket}/b.zarr")  # grows, and replaces arrays
+    assert [one.name for one in plait.arrays_in(f"{bucket}/b.zarr")] == ["x", "y", "z"]
+    np.testing.assert_array_equal(plait.open(f"{bucket}/b.zarr::y").read(), WHOLE[0])
+    with pytest.raises(plait.ArgumentError, match="is the source itself"):
+        plait.copy(f"{bucket}/b.zarr::x", f"{bucket}/b.zarr::/x")
+    assert not [one for one in os.listdir() if "zarr" in one]
+
+
+@pytest.mark.parametrize("existing", [False, True])
+def test_copies_that_fail_remove_what_they_have_added(bucket, tmp_path, existing):
+    url = f"{bucket}/a.zarr"
+    if existing:
+        write(f"{url}::/old/one")
+    before = {name: (bucket / "a.zarr" / name).read_bytes() for name in (bucket / "a.zarr").names()}
+    with plait.open(f"{tmp_path}/s.zarr::/g/x", "w", shape=(4,), dtype="i4", group_attributes={"": {"a": 1}}) as file:
+        file.write(np.arange(4, dtype="i4"))
+    for name in ("g/deep/y", "old/z"):
+        write(f"{tmp_path}/s.zarr::/{name}")
+
+    def stop(_done, _total):
+        if "a.zarr/g/deep/y/zarr.json" in bucket.names():
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        plait.copy(tmp_path / "s.zarr", url, progress=stop)
+    assert {name: (bucket / "a.zarr" / name).read_bytes() for name in (bucket / "a.zarr").names()} == before
+
+
+def test_joined(bucket):
+    for number in range(3):
+        write(f"{bucket}/{number}.zarr", WHOLE + number, dimension_names=["time", "x"])
+    with plait.concat([f"{bucket}/{number}.zarr" for number in range(3)], "time") as joined:
+        np.testing.assert_array_equal(joined.read(), np.concatenate([WHOLE, WHOLE + 1, WHOLE + 2]))
+
+
+def test_names_without_a_suffix(bucket):
+    write(f"zarr:{bucket}/plain")
+    for url in (f"{bucket}/plain", f"{bucket}/plain/", f"zarr:{bucket}/plain"):
+        np.testing.assert_array_equal(plait.open(url).read(), WHOLE)
+    write(f"{bucket}/other", format="zarr")
+    np.testing.assert_array_equal(plait.open(f"{bucket}/other", format="zarr").read(), WHOLE)
+    write(f"zarr:{bucket}/groups::/g/a")
+    np.testing.assert_array_equal(plait.open(f"{bucket}/groups::/g/a").read(), WHOLE)
+
+
+@pytest.mark.parametrize("name", ["a.npy", "a.h5::/x", "a.nc", "a.npz", "a.safetensors", "a.gz"])
+@pytest.mark.parametrize("mode", ["r", "w"])
+def test_formats_of_one_object(bucket, name, mode):
+    url = f"{bucket}/{name}"
+    with pytest.raises(plait.ArgumentError) as told:
+        plait.open(url, mode, **({"shape": 3, "dtype": "i4"} if mode == "w" else {}))
+    assert str(told.value).startswith(f"{url}: the name is that of ")
+    assert "in object stores Plait reads and writes only Zarr; give a name that ends with .zarr" in str(told.value)
+    assert bucket.names() == []
+
+
+def test_what_is_not_there(bucket):
+    write(f"{bucket}/a.zarr::/x")
+    with pytest.raises(FileNotFoundError) as told:
+        plait.open(f"{bucket}/a.zarr::/y")
+    assert f"{bucket}/a.zarr has no array or group of this name" in str(told.value)
+    for url in (f"{bucket}/b.zarr", f"{bucket}/b", f"{bucket}/b.zarr::/y"):
+        with pytest.raises(FileNotFoundError) as told:
+            plait.open(url)
+        assert "there is no Zarr array or group at" in str(told.value)
+        assert "objects in memory exist only in the process that has written them" in str(told.value)
+    with pytest.raises(FileNotFoundError):
+        plait.arrays_in(f"{bucket}/b.zarr")
+
+
+@pytest.mark.parametrize(
+    ("url", "says"),
+    [
+        ("memory://", "the name has no bucket"),
+        ("memory:///a.zarr", "the name has no bucket"),
+        ("memory://bucket", "the name has no key after the bucket"),
+        ("memory://bucket//a.zarr", '"" is no part of the key'),
+        ("memory://bucket/../a.zarr", '".." is no part of the key'),
+        ("s3://bucket/a.zarr", "has no object store for s3://; the schemes that it knows: memory; "),
+        ("zarr:s3://bucket/a", "has no object store for s3://"),
+        ("MEMORY://bucket/a.zarr", "has no object store for MEMORY://"),
+    ],
+)
+def test_urls_that_cannot_be(url, says):
+    with pytest.raises(plait.ArgumentError) as told:
+        plait.open(url)
+    assert says in str(told.value)
+    for call in (plait.arrays_in, plait.groups_in, lambda name: plait.copy(name, "never.npy")):
+        with pytest.raises(plait.ArgumentError) as told:
+            call(url)
+        assert says in str(told.value)
+
+
+@pytest.mark.parametrize("mode", ["r", "w"])
+def test_paths_have_lost_a_slash(mode):
+    with pytest.raises(plait.ArgumentError) as told:
+        plait.open(Path("memory://bucket/a.zarr"), mode, **({"shape": 3, "dtype": "i4"} if mode == "w" else {}))
+    assert "; for an object store write memory://BUCKET/KEY.zarr, as a text and not as a path" in str(told.value)
+
+
+def test_arrays_of_the_driver_for_memory_are_others(bucket):
+    write("memory:urls", WHOLE)
+    write("memory:/urls/run/a", WHOLE * 2)
+    with pytest.raises(FileNotFoundError):
+        plait.open(f"{bucket}/a")
+    np.testing.assert_array_equal(plait.open("memory:urls").read(), WHOLE)
+    np.testing.assert_array_equal(plait.open("memory:/urls/run/a").read(), WHOLE * 2)
+
+
+def test_files_whose_names_look_alike(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("./memory:a.npy", "./memory:/b.npy", "12:30.npy", "data.zarr::/memory:/x"):
+        os.makedirs("memory:", exist_ok=True)
+        write(name)
+        np.testing.assert_array_equal(plait.open(name).read(), WHOLE)
+    assert sorted(os.listdir()) == ["12:30.npy", "data.zarr", "memory:", "memory:a.npy"]
+
+
+def test_a_child_begins_without_objects(bucket):
+    url = f"{bucket}/a.zarr"
+    write(url)
+
+    def child():
+        with pytest.raises(FileNotFoundError):
+            plait.open(url)
+        write(url, WHOLE * 2)
+        np.testing.assert_array_equal(plait.open(url).read(), WHOLE * 2)
+
+    in_child(child)
+    np.testing.assert_array_equal(plait.open(url).read(), WHOLE)
