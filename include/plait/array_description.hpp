@@ -91,6 +91,20 @@ struct ArrayProperties {
   const ArrayProperties& properties() const { return *this; }
 };
 
+/// Calls visit(name, words, member) for each property: its name, what errors call it, and the member that holds it.
+/// The encoder of records, the checks of open() and the Python bindings use this function, so that a new property is
+/// added here alone.
+template <class Visit>
+constexpr void for_each_property(const Visit& visit) {
+  visit("chunks", "a shape of chunks", &ArrayProperties::chunk);
+  visit("shards", "a shape of shards", &ArrayProperties::shard);
+  visit("codec", "a codec", &ArrayProperties::codec);
+  visit("fill_value", "a fill value", &ArrayProperties::fill_value);
+  visit("dimension_names", "names of dimensions", &ArrayProperties::dimension_names);
+  visit("unlimited", "unlimited dimensions", &ArrayProperties::unlimited);
+  visit("attributes", "attributes", &ArrayProperties::attributes);
+}
+
 /// An array of a file.
 struct ArrayDescription : ArrayProperties {
   std::string name{};  ///< in a file that holds several arrays; else empty

@@ -58,4 +58,7 @@ struct FileOptions : ArrayProperties {
   std::int64_t readers = 0;
 };
 
+/// The options that make a new file for the array; its name is not among them.
+FileOptions options_for(const ArrayDescription& array);
+
 }  // namespace plait

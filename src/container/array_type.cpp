@@ -6,6 +6,20 @@
 #include "container/npy/header.hpp"
 #include "plan/section/chunks.hpp"
 
+namespace plait {
+
+FileOptions options_for(const ArrayDescription& array) {
+  FileOptions options;
+  static_cast<ArrayProperties&>(options) = array.properties();
+  options.shape = array.type.shape;
+  options.dtype = array.type.dtype;
+  options.element_bytes = array.type.element_bytes;
+  options.order = array.type.order;
+  return options;
+}
+
+}  // namespace plait
+
 namespace plait::container {
 
 using base::text;

@@ -29,8 +29,7 @@ void fields(Codec& codec, base::Record<Codec, ArrayAttribute>& attribute) {
 
 template <class Codec>
 void fields(Codec& codec, base::Record<Codec, ArrayProperties>& array) {
-  codec(array.chunk, array.shard, array.codec, array.fill_value, array.dimension_names, array.unlimited,
-        array.attributes);
+  for_each_property([&](const char*, const char*, auto member) { codec(array.*member); });
 }
 
 template <class Codec>

@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "container/array_type.hpp"
 #include "container/npy/encoding.hpp"
+#include "container/properties.hpp"
 #include "container/registry.hpp"
 
 namespace plait::container {
@@ -62,17 +63,10 @@ std::vector<Member> members_of_new(const std::string& path, const FileOptions& o
   }
   std::set<std::string_view> names;
   for (const ArrayDescription& given : options.arrays) {
-    FileOptions its;
-    its.shape = given.type.shape;
-    its.dtype = given.type.dtype;
-    its.element_bytes = given.type.element_bytes;
-    its.order = given.type.order;
     Member& one = members.emplace_back();
     static_cast<ArrayDescription&>(one) = given;
-    if (!one.chunk) one.chunk = options.chunk;
-    if (one.codec.empty()) one.codec = options.codec;
-    if (one.fill_value.empty()) one.fill_value = options.fill_value;
-    one.type = described_type(its, text(path, "::", given.name), true);
+    take_defaults(one, options);
+    one.type = described_type(options_for(given), text(path, "::", given.name), true);
     if (!names.insert(given.name).second)
       base::throw_argument_error(path, ": two arrays have the name \"", given.name, "\"; give each a name of its own");
   }

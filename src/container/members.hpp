@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "container/content.hpp"
+#include "plait/file_options.hpp"
 
 namespace plait::container {
 

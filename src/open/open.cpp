@@ -5,6 +5,7 @@
 #include "base/errors.hpp"
 #include "base/text.hpp"
 #include "collective/collective.hpp"
+#include "container/properties.hpp"
 #include "core/comm/guard.hpp"
 #include "core/file/impl.hpp"
 #include "core/file/recorded.hpp"
@@ -51,28 +52,11 @@ plan::AccessOptions access_options(const FileOptions& options) {
 /// Rejects options that only new files take.
 void check_options_of_new(const FileOptions& options, const std::string& path, Mode mode) {
   if (mode == Mode::kWrite) return;
-  const char* const given = options.chunk                                            ? "a shape of chunks"
-                            : options.shard                                          ? "a shape of shards"
-                            : !options.codec.empty()                                 ? "a codec"
-                            : !options.fill_value.empty()                            ? "a fill value"
-                            : !options.dimension_names.empty()                       ? "names of dimensions"
-                            : !options.unlimited.empty()                             ? "unlimited dimensions"
-                            : !options.attributes.empty() || !options.groups.empty() ? "attributes"
-                                                                                     : nullptr;
+  const char* const property = container::given_property(options);
+  const char* const given = property == nullptr && !options.groups.empty() ? "attributes" : property;
   if (given != nullptr)
     base::throw_argument_error(path, ": ", given,
                                " was given, which only a new file takes; leave it out, or use mode \"w\"");
-}
-
-/// Describes how elements are stored; all ranks must give the same.
-std::string fill_text(const ArrayAttributes& attributes) {
-  std::string out;
-  for (const ArrayAttribute& one : attributes) {
-    if (one.name != "_FillValue") continue;
-    base::append_parts(out, ", ", one.name, ' ', one.dtype, ' ', shape_to_string(one.shape));
-    for (const std::byte byte : one.values) base::append_parts(out, ' ', std::to_integer<int>(byte));
-  }
-  return out;
 }
 
 std::string call_text(const core::FileContext& file, const FileOptions& options) {
@@ -86,16 +70,8 @@ std::string call_text(const core::FileContext& file, const FileOptions& options)
   if (options.several) add(", several arrays");
   for (const ArrayDescription& one : options.arrays)
     add(", array ", one.name, ' ', shape_to_string(one.type.shape), ' ', one.type.dtype, ' ', one.type.element_bytes,
-        ' ', static_cast<int>(one.type.order), ' ', one.chunk ? shape_to_string(*one.chunk) : std::string(), ' ',
-        one.codec, ' ', one.fill_value, fill_text(one.attributes));
-  if (options.chunk) add(", chunks ", shape_to_string(*options.chunk));
-  if (options.shard) add(", shards ", shape_to_string(*options.shard));
-  if (!options.codec.empty()) add(", codec ", options.codec);
-  if (!options.fill_value.empty()) add(", fill value ", options.fill_value);
-  for (const std::string& one : options.dimension_names) add(", dimension ", one);
-  for (const std::int64_t one : options.unlimited) add(", dimension ", one, " without a limit");
-  // By their number: what most of them say is the business of the rank that writes it.
-  if (!options.attributes.empty()) add(", attributes ", options.attributes.size(), fill_text(options.attributes));
+        ' ', static_cast<int>(one.type.order), container::properties_text(one));
+  add(container::properties_text(options));
   if (!options.groups.empty()) add(", groups ", options.groups.size());
   add(", offset ", options.offset, ", memory ", options.memory, ", strategy ",
       options.strategy.empty() ? "automatic" : options.strategy, ", readers ", options.readers, ')');

@@ -13,6 +13,7 @@
 #include "container/array_type.hpp"
 #include "container/encoding.hpp"
 #include "container/foreign.hpp"
+#include "container/properties.hpp"
 #include "container/raw/format.hpp"
 #include "container/registry.hpp"
 #include "driver/registry.hpp"
@@ -108,11 +109,8 @@ std::unique_ptr<container::NewFile> new_file(const std::string& name, Contents c
         name,
         ": several arrays were given, but a file of this name holds one; give a name that ends with "
         ".npz or .safetensors");
-  const auto keeps = [](const ArrayProperties& given) {
-    return given.chunk || given.shard || !given.codec.empty() || !given.fill_value.empty() ||
-           !given.dimension_names.empty() || !given.unlimited.empty();
-  };
-  if (!made.traits().keeps_chunks && (keeps(wanted) || std::ranges::any_of(wanted.arrays, keeps)))
+  if (!made.traits().keeps_chunks &&
+      (container::describes_storage(wanted) || std::ranges::any_of(wanted.arrays, container::describes_storage)))
     base::throw_argument_error(
         name,
         ": chunks, shards, a codec, a fill value, unlimited dimensions or names of dimensions were given, but a "

@@ -1,0 +1,80 @@
+#include "container/properties.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "base/text.hpp"
+
+namespace plait::container {
+
+namespace {
+
+template <class Value>
+bool is_given(const std::optional<Value>& value) {
+  return value.has_value();
+}
+
+template <class Values>
+bool is_given(const Values& values) {
+  return !values.empty();
+}
+
+void append_value(std::string& out, const std::optional<Extents>& shape) { out += shape_to_string(*shape); }
+
+void append_value(std::string& out, const std::string& text) { out += text; }
+
+template <class Value>
+void append_value(std::string& out, const std::vector<Value>& values) {
+  for (std::size_t i = 0; i < values.size(); ++i) base::append_parts(out, i == 0 ? "" : " ", values[i]);
+}
+
+/// Only the number of attributes, as rank 0 alone writes them; but each rank needs the fill value.
+void append_value(std::string& out, const ArrayAttributes& attributes) {
+  base::append_parts(out, attributes.size());
+  for (const ArrayAttribute& one : attributes) {
+    if (one.name != "_FillValue") continue;
+    base::append_parts(out, ", ", one.name, ' ', one.dtype, ' ', shape_to_string(one.shape));
+    for (const std::byte byte : one.values) base::append_parts(out, ' ', std::to_integer<int>(byte));
+  }
+}
+
+}  // namespace
+
+const char* given_property(const ArrayProperties& array) {
+  const char* given = nullptr;
+  for_each_property([&](const char*, const char* words, auto member) {
+    if (given == nullptr && is_given(array.*member)) given = words;
+  });
+  return given;
+}
+
+bool describes_storage(const ArrayProperties& array) {
+  bool found = false;
+  for_each_property([&](const char*, const char*, auto member) {
+    if constexpr (!std::is_same_v<decltype(member), ArrayAttributes ArrayProperties::*>)
+      found = found || is_given(array.*member);
+  });
+  return found;
+}
+
+void take_defaults(ArrayProperties& array, const ArrayProperties& defaults) {
+  for_each_property([&](const char*, const char*, auto member) {
+    if (!is_given(array.*member)) array.*member = defaults.*member;
+  });
+}
+
+std::string properties_text(const ArrayProperties& array) {
+  std::string out;
+  for_each_property([&](const char* name, const char*, auto member) {
+    if (!is_given(array.*member)) return;
+    base::append_parts(out, ", ", name, ' ');
+    append_value(out, array.*member);
+  });
+  return out;
+}
+
+}  // namespace plait::container
