@@ -3,15 +3,21 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/operators.h>
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <cerrno>
+#include <optional>
 #include <string>
-#include <tuple>
+#include <string_view>
+#include <type_traits>
 #include <vector>
 
+#include "base/encoding/decoder.hpp"
+#include "base/encoding/encoder.hpp"
 #include "base/errors.hpp"
 #include "bind.hpp"
+#include "container/content.hpp"
+#include "container/encoding.hpp"
 #include "plait/array_description.hpp"
 #include "plait/file_options.hpp"
 #include "string.hpp"
@@ -36,7 +42,24 @@ std::vector<std::byte> values_of(const nb::bytes& bytes) {
 }
 nb::bytes bytes_of_values(const ArrayAttribute& self) { return nb::bytes(self.values.data(), self.values.size()); }
 
-using AttributeState = std::tuple<std::string, std::string, Extents, nb::bytes, std::vector<std::string>, std::string>;
+const base::EncodingSource kPickle{"a pickled attribute", "pickle and read it with the same Plait", EINVAL};
+
+using OptionalTuple = std::optional<NumberTuple>;
+
+/// Properties as Python has them: sizes and names are tuples.
+NumberTuple to_python(const std::vector<std::int64_t>& numbers) { return to_tuple(numbers); }
+OptionalTuple to_python(const std::optional<Extents>& shape) {
+  return shape ? OptionalTuple(to_tuple(*shape)) : std::nullopt;
+}
+TextTuple to_python(const std::vector<std::string>& texts) {
+  nb::list list;
+  for (const std::string& text : texts) list.append(nb::cast(text));
+  return TextTuple(nb::tuple(list));
+}
+template <class Value>
+const Value& to_python(const Value& value) {
+  return value;
+}
 
 void bind_attribute(nb::module_& module) {
   nb::class_<ArrayAttribute> attribute(module, "ArrayAttribute");
@@ -59,11 +82,12 @@ void bind_attribute(nb::module_& module) {
       .def(nb::self == nb::self, nb::sig(kEqual))
       .def("__getstate__",
            [](const ArrayAttribute& self) {
-             return AttributeState(self.name, self.dtype, self.shape, bytes_of_values(self), self.texts, self.refused);
+             const std::string encoded = base::encode(self);
+             return nb::bytes(encoded.data(), encoded.size());
            })
-      .def("__setstate__", [](ArrayAttribute& self, const AttributeState& state) {
-        const auto& [name, dtype, shape, values, texts, refused] = state;
-        new (&self) ArrayAttribute{name, dtype, shape, values_of(values), texts, refused};
+      .def("__setstate__", [](ArrayAttribute& self, const nb::bytes& state) {
+        new (&self)
+            ArrayAttribute(base::decode<ArrayAttribute>(std::string_view(state.c_str(), state.size()), kPickle));
       });
   nb::class_<GroupDimension>(module, "GroupDimension")
       .def_ro("name", &GroupDimension::name)
@@ -81,35 +105,67 @@ void bind_attribute(nb::module_& module) {
       .def_ro("dimensions", &GroupAttributes::dimensions);
 }
 
+void bind_type(nb::module_& module) {
+  nb::class_<ArrayType>(module, "ArrayType")
+      .def(
+          "__init__",
+          [](ArrayType* self, const Extents& shape, const std::string& dtype, std::int64_t element_bytes,
+             const std::string& order) { new (self) ArrayType{shape, dtype, element_bytes, order_of(order)}; },
+          "shape"_a, "dtype"_a, "element_bytes"_a, "order"_a = "C")
+      .def_prop_ro("shape", [](const ArrayType& self) { return to_tuple(self.shape); })
+      .def_ro("dtype", &ArrayType::dtype)
+      .def_ro("element_bytes", &ArrayType::element_bytes)
+      .def_prop_ro("order", [](const ArrayType& self) { return order_text(self.order); });
+}
+
+void bind_array(nb::module_& module) {
+  nb::class_<ArrayProperties> properties(module, "ArrayProperties");
+  for_each_property([&](const char* name, const char*, auto member) {
+    using Value = std::remove_cvref_t<decltype(ArrayProperties().*member)>;
+    properties.def_prop_rw(
+        name, [member](const ArrayProperties& self) { return to_python(self.*member); },
+        [member](ArrayProperties& self, const Value& value) { self.*member = value; },
+        nb::for_setter(nb::arg(name).none(std::is_same_v<Value, std::optional<Extents>>)));
+  });
+  nb::class_<ArrayDescription, ArrayProperties>(module, "ArrayDescription")
+      .def(nb::init<>())
+      .def(nb::init<const ArrayDescription&>(), "other"_a)
+      .def_rw("name", &ArrayDescription::name)
+      .def_rw("type", &ArrayDescription::type)
+      .def_prop_ro("shape", [](const ArrayDescription& self) { return to_tuple(self.type.shape); })
+      .def_prop_ro("order", [](const ArrayDescription& self) { return order_text(self.type.order); });
+  using container::Content;
+  nb::class_<Content, ArrayDescription>(module, "Content")
+      .def(
+          "__init__",
+          [](Content* self, const Extents& shape, const std::string& order, std::int64_t element_bytes,
+             const std::optional<Extents>& chunks, bool packed) {
+            new (self) Content(ArrayType{shape, "", element_bytes, order_of(order)}, 0);
+            self->chunk = chunks;
+            self->packed = packed;
+          },
+          "shape"_a = Extents(), "order"_a = "C", "element_bytes"_a = 0, "chunks"_a.none() = nb::none(),
+          "packed"_a = false)
+      .def(nb::init<const Content&>(), "other"_a)
+      .def_ro("offset", &Content::data_offset)
+      .def_rw("packed", &Content::packed)
+      .def_prop_rw(
+          "fill", [](const Content& self) { return nb::bytes(self.fill.data(), self.fill.size()); },
+          [](Content& self, const nb::bytes& fill) { self.fill = values_of(fill); });
+}
+
 }  // namespace
 
 void bind_description(nb::module_& module) {
   bind_attribute(module);
-  nb::class_<ArrayProperties>(module, "ArrayProperties")
-      .def_rw("chunk", &ArrayProperties::chunk)
-      .def_rw("shard", &ArrayProperties::shard)
-      .def_rw("codec", &ArrayProperties::codec)
-      .def_rw("fill_value", &ArrayProperties::fill_value)
-      .def_rw("dimension_names", &ArrayProperties::dimension_names)
-      .def_rw("unlimited", &ArrayProperties::unlimited)
-      .def_rw("attributes", &ArrayProperties::attributes);
-  nb::class_<ArrayDescription, ArrayProperties>(module, "ArrayDescription")
-      .def(nb::init<>())
-      .def_rw("name", &ArrayDescription::name)
-      .def_prop_rw(
-          "shape", [](const ArrayDescription& self) { return self.type.shape; },
-          [](ArrayDescription& self, const Extents& shape) { self.type.shape = shape; })
-      .def_prop_rw(
-          "dtype", [](const ArrayDescription& self) { return self.type.dtype; },
-          [](ArrayDescription& self, const std::string& dtype) { self.type.dtype = dtype; })
-      .def_prop_rw(
-          "element_bytes", [](const ArrayDescription& self) { return self.type.element_bytes; },
-          [](ArrayDescription& self, std::int64_t bytes) { self.type.element_bytes = bytes; })
-      .def_prop_rw(
-          "order", [](const ArrayDescription& self) { return order_text(self.type.order); },
-          [](ArrayDescription& self, const std::string& order) { self.type.order = order_of(order); });
+  bind_type(module);
+  bind_array(module);
   nb::class_<FileOptions, ArrayProperties>(module, "FileOptions")
       .def(nb::init<>())
+      .def(
+          "__init__",
+          [](FileOptions* self, const ArrayDescription& array) { new (self) FileOptions(options_for(array)); },
+          "array"_a)
       .def_rw("shape", &FileOptions::shape)
       .def_rw("dtype", &FileOptions::dtype)
       .def_rw("element_bytes", &FileOptions::element_bytes)

@@ -40,14 +40,10 @@ Mode mode_named(const std::string& name) {
   base::throw_argument_error("mode \"" + name + "\" is not known; use \"r\", \"w\" or \"r+\"");
 }
 
-/// How a new array would be kept: the shapes of chunks and shards, its order, whether chunks are packed.
-using NewArray = nb::typed<nb::tuple, NumberTuple, NumberTuple, nb::str, bool>;
-
-NewArray new_array(const std::string& path, const FileOptions& options) {
+/// How a new array would be stored.
+container::Content new_array(const std::string& path, const FileOptions& options) {
   const auto file = open::new_file(path, driver::driver_of(path).contents(), options);
-  const container::NewContent& made = file->content();
-  return NewArray(nb::make_tuple(to_tuple(made.chunk_shape()), to_tuple(made.shard_shape()),
-                                 made.type.order == Order::kC ? "C" : "F", made.packed));
+  return static_cast<const container::Content&>(file->content());
 }
 
 File open(const std::string& path, const std::string& mode, const Comm& comm, const FileOptions& given) {
@@ -94,8 +90,7 @@ void bind_file(nb::module_& module) {
   nb::class_<File>(module, "File")
       .def_prop_ro("path", &File::path)
       .def_prop_ro("shape", [](const File& self) { return to_tuple(self.type().shape); })
-      .def_prop_ro("dtype", [](const File& self) { return self.type().dtype; })
-      .def_prop_ro("element_bytes", [](const File& self) { return self.type().element_bytes; })
+      .def_prop_ro("type", [](const File& self) { return self.type(); })
       .def_prop_ro("order", [](const File& self) { return self.type().order == Order::kC ? "C" : "F"; })
       .def_prop_ro("chunk", [](const File& self) { return to_tuple(self.chunk()); })
       .def_prop_ro("attributes", [](const File& self) { return self.attributes(); })
@@ -146,14 +141,11 @@ void bind_file(nb::module_& module) {
       .def("end_step", &File::end_step, nb::call_guard<Unlocked>())
       .def(
           "select_variable",
-          [](File& self, const std::string& name, const std::optional<Extents>& shape, const std::string& dtype,
-             std::int64_t element_bytes) {
-            std::optional<ArrayType> type;
-            if (shape) type = ArrayType{*shape, dtype, element_bytes, Order::kC};
+          [](File& self, const std::string& name, const std::optional<ArrayType>& type) {
             const Unlocked release;
             self.select_variable(name, type);
           },
-          "name"_a, "shape"_a.none() = nb::none(), "dtype"_a = "", "element_bytes"_a = 0)
+          "name"_a, "type"_a.none() = nb::none())
       .def_prop_ro("variable", &File::variable)
       .def("fail", &File::fail, nb::sig(kFail), "message"_a, "code"_a = 0, nb::call_guard<Unlocked>())
       .def(

@@ -113,15 +113,12 @@ void bind_objects(nb::module_& module) {
 
 void bind_member(nb::module_& module) {
   using container::Member;
-  nb::class_<Member, ArrayDescription>(module, "Member")
-      .def_ro("packed", &Member::packed)
-      .def_ro("offset", &Member::data_offset)
+  nb::class_<Member, container::Content>(module, "Member")
       .def_ro("element", &Member::element)
       .def_ro("stored", &Member::stored)
       .def_ro("kept", &Member::storage)
       .def_prop_ro("refused", [](const Member& self) { return self.rejection.reason(); })
-      .def_ro("has_elements", &Member::has_elements)
-      .def_prop_ro("fill", [](const Member& self) { return nb::bytes(self.fill.data(), self.fill.size()); });
+      .def_ro("has_elements", &Member::has_elements);
 }
 
 }  // namespace

@@ -18,12 +18,6 @@ using namespace nb::literals;
 
 namespace plait::python {
 
-namespace {
-
-NumberTuple shape_of(const ArrayType& type) { return to_tuple(type.shape); }
-
-}  // namespace
-
 void bind_pipe(nb::module_& module) {
   nb::class_<PipeProgram>(module, "PipeProgram")
       .def_ro("name", &PipeProgram::name)
@@ -35,17 +29,13 @@ void bind_pipe(nb::module_& module) {
       .def_ro("next_step", &PipeReader::next_step);
   nb::class_<PipeVariable>(module, "PipeVariable")
       .def_ro("name", &PipeVariable::name)
-      .def_prop_ro("shape", [](const PipeVariable& self) { return shape_of(self.type); })
-      .def_prop_ro("dtype", [](const PipeVariable& self) { return self.type.dtype; })
-      .def_prop_ro("element_bytes", [](const PipeVariable& self) { return self.type.element_bytes; })
+      .def_ro("type", &PipeVariable::type)
       .def_ro("layout", &PipeVariable::layout);
   nb::class_<PipeStatus>(module, "PipeStatus")
       .def_ro("name", &PipeStatus::name)
       .def_ro("folder", &PipeStatus::folder)
       .def_ro("writer", &PipeStatus::writer)
-      .def_prop_ro("shape", [](const PipeStatus& self) { return shape_of(self.type); })
-      .def_prop_ro("dtype", [](const PipeStatus& self) { return self.type.dtype; })
-      .def_prop_ro("element_bytes", [](const PipeStatus& self) { return self.type.element_bytes; })
+      .def_ro("type", &PipeStatus::type)
       .def_ro("readers", &PipeStatus::readers)
       .def_ro("steps", &PipeStatus::steps)
       .def_ro("held", &PipeStatus::held)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -90,6 +90,11 @@ def arrays_in(url: str | os.PathLike[str]) -> tuple[ArrayInfo, ...]:
     Raises plait.ArgumentError for a file of another format and for an array that it does not hold, and plait.StoreError
     if the file cannot be read or is damaged.
     """
+    return tuple(_info(one) for one in members_in(url))
+
+
+def members_in(url: str | os.PathLike[str]) -> list[_core.Member]:
+    """Return the arrays as the library describes them; errors as of :func:`arrays_in`."""
     path = path_of(url)
     with naming(path):
         members = _core.arrays_in(path)
@@ -98,7 +103,7 @@ def arrays_in(url: str | os.PathLike[str]) -> tuple[ArrayInfo, ...]:
             f"{path} holds one array, which has no name ({found.kind}); open it, or give a file in a format that "
             "names its arrays, such as HDF5, netCDF, Zarr, .npz or safetensors"
         )
-    return tuple(_info(one) for one in members)
+    return members
 
 
 def groups_in(url: str | os.PathLike[str]) -> tuple[GroupInfo, ...]:
@@ -121,33 +126,31 @@ def groups_in(url: str | os.PathLike[str]) -> tuple[GroupInfo, ...]:
         )
 
 
-def _fill_of(one: _core.Member, dtype: np.dtype[Any] | None) -> Any:
-    if dtype is None or dtype.kind not in "biufcSV" or not any(one.fill):
+def element_type(one: _core.Member) -> tuple[np.dtype[Any] | None, str]:
+    """Return the type of the elements, None if Plait does not know it; and why the array cannot be opened, if so."""
+    try:
+        return type_of(one.type) if one.type.dtype else None, one.refused
+    except ArgumentError as error:  # the other arrays can be read
+        return None, one.refused or str(error)
+
+
+def fill_of(content: _core.Content, dtype: np.dtype[Any] | None) -> Any:
+    """Return the value of elements that are not written; None if that is zero, or not known."""
+    if dtype is None or dtype.kind not in "biufcSV" or not any(content.fill):
         return None
-    return np.frombuffer(one.fill, dtype)[0]
+    return np.frombuffer(content.fill, dtype)[0]
 
 
 def _info(one: _core.Member) -> ArrayInfo:
-    dtype, refused = None, one.refused
-    try:
-        dtype = type_of(one.dtype, one.element_bytes) if one.dtype else None
-    except ArgumentError as error:  # the other arrays can be read
-        refused = refused or str(error)
-    return ArrayInfo(
-        one.name,
-        tuple(one.shape),
-        dtype,
-        one.order,
-        one.offset,
-        one.element,
-        one.stored,
-        one.kept,
-        tuple(one.chunk) if one.chunk else None,
-        one.packed,
-        tuple(one.dimension_names),
-        refused,
-        _fill_of(one, dtype),
-        Attributes(one.attributes),
-        tuple(one.unlimited),
-        one.has_elements,
-    )
+    dtype, refused = element_type(one)
+    own = {
+        "dtype": dtype,
+        "refused": refused,
+        "chunks": one.chunks or None,
+        "fill_value": fill_of(one, dtype),
+        "attributes": Attributes(one.attributes),
+    }
+    return ArrayInfo(**{name: own[name] if name in own else getattr(one, name) for name in _FIELDS})
+
+
+_FIELDS = tuple(one.name for one in fields(ArrayInfo))

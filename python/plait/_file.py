@@ -16,7 +16,7 @@ import numpy as np
 from . import _core
 from ._abandon import abandon
 from ._arguments.accessed import Accessed
-from ._arguments.array_types import descr_of, type_of
+from ._arguments.array_types import array_type, type_of
 from ._arguments.arrays import Arrays, parts_of
 from ._arguments.layouts import LayoutLike
 from ._arguments.region import Region, Slices, slices_of
@@ -44,7 +44,7 @@ def _opened_dtype(core: _core.File) -> np.dtype[Any]:
     errors  ArgumentError
     """
     try:
-        return type_of(core.dtype, core.element_bytes)
+        return type_of(core.type)
     except ArgumentError as error:
         core.close()
         raise ArgumentError(f"{core.path}: {error}") from error.__cause__
@@ -69,7 +69,7 @@ class File(ArrayLike, Accessed, Stepped):
         self._known: dict[int, tuple[Layout, tuple[int, ...]]] = {}
         self._step = None
         self._variable = VARIABLE
-        self._types = {VARIABLE: (list(core.shape), core.dtype, core.element_bytes)}
+        self._types = {VARIABLE: core.type}
         #: What opens it again in another process, and with what; None where nothing does.
         self._again: tuple[Callable[..., File], tuple[Any, ...]] | None = None
         #: Whether nobody is to close it.
@@ -335,13 +335,12 @@ class File(ArrayLike, Accessed, Stepped):
                         f"call define({variable!r}, shape, dtype) first"
                     )
                 shape = layout.shape if isinstance(layout, Layout) else first.shape
-                known = self._types[variable] = (list(shape), *descr_of(first.dtype))
-            given = known if self._mode == "w" and known else ()
-            call(fail_here, self._core.select_variable, variable, *given)
+                known = self._types[variable] = array_type(shape, first.dtype)
+            call(fail_here, self._core.select_variable, variable, known if self._mode == "w" else None)
             self._variable = variable
             self._take_type()
 
-    def _name_arrays(self, types: dict[str, tuple[list[int], str, int]]) -> None:
+    def _name_arrays(self, types: dict[str, _core.ArrayType]) -> None:
         """Take what a new file is to hold under names; the first one is selected."""
         self._types = types
         self._variable = next(iter(types))
@@ -353,7 +352,7 @@ class File(ArrayLike, Accessed, Stepped):
         return not self.in_step and _core.comes_in_steps(self.url)
 
     def _take_type(self) -> None:
-        self._dtype = type_of(self._core.dtype, self._core.element_bytes)
+        self._dtype = type_of(self._core.type)
         self._known.clear()
 
     def _prepare(

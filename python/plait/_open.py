@@ -10,9 +10,9 @@ from typing import Any, Literal
 import numpy.typing as npt
 
 from . import _core
-from ._arguments.array_types import descr_of, extents_of
+from ._arguments.array_types import array_type, descr_of, extents_of
 from ._arguments.buffers import path_of, whole
-from ._arguments.keeping import assign, set_properties
+from ._arguments.keeping import PROPERTIES, assign, set_properties
 from ._arguments.sizes import bytes_of
 from ._arguments.words import shown
 from ._attributes import given_groups
@@ -26,7 +26,6 @@ from ._steps import variable_name
 Unfinished = Literal["remove", "keep", "continue"]
 ArrayLike = tuple[Any, ...] | list[Any] | Mapping[str, Any]
 """Shape, dtype and perhaps order of a new array; or these and what is said of one array, by the names of arguments."""
-_KEEPING = ("chunks", "codec", "fill_value", "dimension_names", "attributes", "unlimited")
 
 
 def open(
@@ -137,24 +136,31 @@ def open(
         options.strategy = strategy or ""
         options.keeps_unfinished, options.continues = unfinished == "keep", unfinished == "continue"
         options.groups = given_groups(group_attributes)
-        set_properties(
-            options,
-            chunks=chunks,
-            shards=shards,
-            codec=codec,
-            fill_value=fill_value,
-            dimension_names=dimension_names,
-            attributes=attributes,
-            unlimited=unlimited,
-        )
-    with naming(path):
-        core = call(fail, _core.open, path, mode, own, options)
-    file = File(core, mode, own, alone=comm is None)
+        properties = {
+            "chunks": chunks,
+            "shards": shards,
+            "codec": codec,
+            "fill_value": fill_value,
+            "dimension_names": dimension_names,
+            "unlimited": unlimited,
+            "attributes": attributes,
+        }
+        set_properties(options, properties)
+    file = open_as(path, mode, comm, options)
     if comm is None and mode == "r" and not comes_in_steps(path):
         told = {"shape": shape, "dtype": dtype, "order": order, "offset": offset, "memory": most}
         file._again = _open_again, (path, {**told, "strategy": strategy, "readers": readers})
+    return file
+
+
+def open_as(path: str, mode: str, comm: CommLike, options: _core.FileOptions) -> File:
+    """Open a file with options that have been checked. Collective over ``comm``; errors as of :func:`open`."""
+    own = comm_of(comm)
+    with naming(path):
+        core = call(partial(_core.fail, comm=own), _core.open, path, mode, own, options)
+    file = File(core, mode, own, alone=comm is None)
     if options.arrays:
-        file._name_arrays({one.name: (one.shape, one.dtype, one.element_bytes) for one in options.arrays})
+        file._name_arrays({one.name: one.type for one in options.arrays})
     return file
 
 
@@ -180,16 +186,16 @@ def _checked(
 
 
 def _described(name: str, array: ArrayLike, order: str | None) -> _core.ArrayDescription:
-    told: Mapping[str, Any] = {}
+    properties: Mapping[str, Any] = {}
     if isinstance(array, Mapping):
-        told = array
-        unknown = set(told) - {"shape", "dtype", "order", *_KEEPING}
-        if unknown or not {"shape", "dtype"} <= set(told):
+        unknown = set(array) - {"shape", "dtype", "order", *PROPERTIES}
+        if unknown or not {"shape", "dtype"} <= set(array):
             raise ArgumentError(
-                f"arrays[{name!r}] has {', '.join(map(repr, told)) or 'nothing'}; give 'shape' and 'dtype', and if "
-                f"wanted 'order', {', '.join(map(repr, _KEEPING))}"
+                f"arrays[{name!r}] has {', '.join(map(repr, array)) or 'nothing'}; give 'shape' and 'dtype', and if "
+                f"wanted 'order', {', '.join(map(repr, PROPERTIES))}"
             )
-        array = (told["shape"], told["dtype"], *([told["order"]] if told.get("order") else []))
+        properties = {key: value for key, value in array.items() if key in PROPERTIES}
+        array = (array["shape"], array["dtype"], *([array["order"]] if array.get("order") else []))
     if not isinstance(array, (tuple, list)) or not 2 <= len(array) <= 3:
         raise ArgumentError(f"arrays[{name!r}] is {shown(array)}; give (shape, dtype) or (shape, dtype, order)")
     its = array[2] if len(array) == 3 else order or "C"
@@ -197,8 +203,6 @@ def _described(name: str, array: ArrayLike, order: str | None) -> _core.ArrayDes
         raise ArgumentError(f'arrays[{name!r}] has the order {shown(its)}; use "C" or "F"')
     described = _core.ArrayDescription()
     described.name = variable_name(name)
-    assign(described, "shape", extents_of(array[0]))
-    described.dtype, described.element_bytes = descr_of(array[1])
-    described.order = its
-    set_properties(described, **{key: told[key] for key in _KEEPING if told.get(key) is not None})
+    described.type = array_type(array[0], array[1], its)
+    set_properties(described, properties)
     return described

@@ -95,8 +95,8 @@ def pipe_status(url: str | os.PathLike[str]) -> PipeStatus:
         found.name,
         found.folder,
         _program(found.writer),
-        tuple(found.shape),
-        type_of(found.dtype, found.element_bytes),
+        found.type.shape,
+        type_of(found.type),
         tuple(PipeReader(_program(reader.program), reader.next_step) for reader in found.readers),
         found.steps,
         found.held,
@@ -105,10 +105,7 @@ def pipe_status(url: str | os.PathLike[str]) -> PipeStatus:
         found.bytes,
         found.newest,
         dict(found.attributes),
-        tuple(
-            PipeVariable(one.name, tuple(one.shape), type_of(one.dtype, one.element_bytes), one.layout)
-            for one in found.variables
-        ),
+        tuple(PipeVariable(one.name, one.type.shape, type_of(one.type), one.layout) for one in found.variables),
     )
 
 

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ._arguments.array_types import descr_of, extents_of
+from ._arguments.array_types import array_type
 from ._arguments.words import shown
+from ._core import ArrayType
 from ._core import File as CoreFile
 from ._errors import ArgumentError
 from ._guard import Reporter, call, checks, fail_here
@@ -79,7 +80,7 @@ class Stepped(ABC):
     _core: CoreFile
     _step: Step | None
     _variable: str
-    _types: dict[str, tuple[list[int], str, int]]
+    _types: dict[str, ArrayType]
 
     def begin_step(self, attributes: Mapping[str, Attribute] | None = None) -> Step | None:
         """Begin a step of a pipe, and return it. Collective.
@@ -126,7 +127,7 @@ class Stepped(ABC):
         All ranks call it, also those that have no part of the array.
         """
         with checks(self._core.fail):
-            self._types[variable_name(variable)] = (extents_of(shape), *descr_of(dtype))
+            self._types[variable_name(variable)] = array_type(shape, dtype)
             if variable == self._variable:
                 self._variable = ""  # so that the next access takes what has been said
 

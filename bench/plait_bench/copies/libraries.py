@@ -21,11 +21,13 @@ def by_plait(row: Row, source: str, target: str, memory: int) -> None:
 
 def _windows(row: Row, memory: int) -> Iterator[tuple[slice, ...]]:
     """The windows that Plait would choose for one pass, for libraries that choose none."""
-    from plait._copying.boxes import Kept, Moved, boxes
+    from plait._copying.boxes import boxes, make_storage
+    from plait._core import Content
 
     target = row.target
-    kept = Kept(target.order, target.shards or target.chunks, target.codec != "none" or target.shards is not None)
-    for window in boxes(Moved(row.shape, ITEMSIZE), row.source.kept, kept, memory).windows():
+    packed = target.codec != "none" or target.shards is not None
+    storage = make_storage(target.order, target.shards or target.chunks, packed)
+    for window in boxes(Content(row.shape, element_bytes=ITEMSIZE), row.source.storage, storage, memory).windows():
         yield window.region
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import plait
-from plait._copying.boxes import Kept
+from plait._copying.boxes import Storage, make_storage
 
 ITEMSIZE = 4
 VARIABLE = "data"
@@ -30,9 +30,9 @@ class End:
     order: str = "C"
 
     @property
-    def kept(self) -> Kept:
-        """As windows are planned for it."""
-        return Kept(self.order, self.chunks, self.codec != "none")
+    def storage(self) -> Storage:
+        """Its storage, for which windows are planned."""
+        return make_storage(self.order, self.chunks, self.codec != "none")
 
     @property
     def packer(self) -> tuple[str, int]:

@@ -10,18 +10,32 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .._core import ArrayType
 from .._errors import ArgumentError
 from .dtypes import dtype_of
 from .words import shown
 
 
-def type_of(descr: str, element_bytes: int) -> np.dtype[Any]:
-    """Return the dtype that .npy headers spell so, or raw bytes where there is no spelling.
+def array_type(shape: Sequence[int] | int, dtype: npt.DTypeLike, order: str = "C") -> ArrayType:
+    """Return the shape and dtype of an array as the library takes them.
+
+    errors  ArgumentError
+    """
+    sizes = extents_of(shape)
+    try:
+        return ArrayType(sizes, *descr_of(dtype), order)
+    except TypeError:  # of the conversion
+        raise ArgumentError(f"shape={shown(sizes)} has a number that is out of range") from None
+
+
+def type_of(array: ArrayType) -> np.dtype[Any]:
+    """Return the dtype of the elements, or raw bytes if .npy headers have no spelling for it.
 
     errors  ArgumentError: NumPy does not support the type, at least on this kind of machine
     """
+    descr = array.dtype
     if not descr:
-        return np.dtype((np.void, element_bytes))
+        return np.dtype((np.void, array.element_bytes))
     try:
         literal: Any = ast.literal_eval(descr) if descr.startswith("[") else descr
         return np.lib.format.descr_to_dtype(literal)

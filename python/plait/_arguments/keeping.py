@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import operator
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from .._attributes import given_attributes
@@ -13,43 +13,21 @@ from .._core import ArrayProperties
 from .._errors import ArgumentError
 from .words import shown
 
+PROPERTIES = tuple(name for name in vars(ArrayProperties) if not name.startswith("_"))
+"""The names of all properties of an array, as C++ lists them (for_each_property)."""
 
-def set_properties(
-    target: ArrayProperties,
-    *,
-    chunks: Sequence[int] | int | None = None,
-    shards: Sequence[int] | int | None = None,
-    codec: str | None = None,
-    fill_value: object = None,
-    dimension_names: Sequence[str] | None = None,
-    attributes: Mapping[str, Any] | None = None,
-    unlimited: Sequence[int] | int | None = None,
-) -> None:
-    """Check what a caller says of a new array, and set it.
+
+def set_properties(target: ArrayProperties, given: Mapping[str, Any]) -> None:
+    """Check the properties that a caller gives, and set them; None leaves a property as it is.
 
     errors  ArgumentError
     """
-    if codec is not None and (not isinstance(codec, str) or not codec):
-        raise ArgumentError(f'codec={shown(codec)} is not a codec; give a text such as "zstd:3"')
-    names = dimension_names
-    if names is not None and (
-        isinstance(names, str) or not isinstance(names, Iterable) or not all(isinstance(name, str) for name in names)
-    ):
-        raise ArgumentError(f"dimension_names={shown(names)} are not names; give one text for each dimension")
-    values = {
-        "chunk": _extents("chunks", chunks),
-        "shard": _extents("shards", shards),
-        "codec": codec or "",
-        "fill_value": _fill_text(fill_value),
-        "dimension_names": list(names or ()),
-        "attributes": given_attributes(attributes),
-        "unlimited": _numbers(unlimited),
-    }
-    for name, value in values.items():
-        assign(target, name, value)
+    for name, value in given.items():
+        if value is not None:
+            assign(target, name, _CONVERSIONS[name](name, value) if name in _CONVERSIONS else value)
 
 
-def assign(target: ArrayProperties, name: str, value: object) -> None:
+def assign(target: object, name: str, value: object) -> None:
     """Set a value of the core.
 
     errors  ArgumentError: it does not fit
@@ -62,32 +40,8 @@ def assign(target: ArrayProperties, name: str, value: object) -> None:
         ) from None
 
 
-def _numbers(dimensions: Sequence[int] | int | None) -> list[int]:
-    given: Iterable[Any] = (
-        () if dimensions is None else dimensions if isinstance(dimensions, Iterable) else (dimensions,)
-    )
-    try:
-        return sorted(operator.index(one) for one in given)
-    except TypeError:
-        raise ArgumentError(
-            f"unlimited={shown(dimensions)} are no dimensions; give their numbers, such as (0,)"
-        ) from None
-
-
-def _extents(name: str, shape: Sequence[int] | int | None) -> list[int] | None:
-    if shape is None:
-        return None
-    sizes: Iterable[Any] = shape if isinstance(shape, Iterable) and not isinstance(shape, (str, bytes)) else [shape]
-    try:
-        return [operator.index(size) for size in sizes]
-    except TypeError:
-        raise ArgumentError(f"{name}={shown(shape)} is not a shape; give whole numbers, such as (64, 64)") from None
-
-
-def _fill_text(value: object) -> str:
+def fill_text(value: Any) -> str:
     """Return a number as JSON, with words such as ``NaN`` if JSON does not have the number, or bytes in hexadecimal."""
-    if value is None:
-        return ""
     plain = value.item() if hasattr(value, "item") else value
     if isinstance(plain, bytes):
         return f"0x{plain.hex()}"
@@ -104,3 +58,43 @@ def _part(value: float) -> float | str:
     if math.isfinite(value):
         return value
     return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+
+
+def _codec(name: str, codec: Any) -> str:
+    if not isinstance(codec, str) or not codec:
+        raise ArgumentError(f'{name}={shown(codec)} is not a codec; give a text such as "zstd:3"')
+    return codec
+
+
+def _names(name: str, names: Any) -> list[str]:
+    if isinstance(names, str) or not isinstance(names, Iterable) or not all(isinstance(one, str) for one in names):
+        raise ArgumentError(f"{name}={shown(names)} are not names; give one text for each dimension")
+    return list(names)
+
+
+def _numbers(name: str, dimensions: Any) -> list[int]:
+    given: Iterable[Any] = dimensions if isinstance(dimensions, Iterable) else (dimensions,)
+    try:
+        return sorted(operator.index(one) for one in given)
+    except TypeError:
+        raise ArgumentError(f"{name}={shown(dimensions)} are no dimensions; give their numbers, such as (0,)") from None
+
+
+def _extents(name: str, shape: Any) -> list[int]:
+    sizes: Iterable[Any] = shape if isinstance(shape, Iterable) and not isinstance(shape, (str, bytes)) else [shape]
+    try:
+        return [operator.index(size) for size in sizes]
+    except TypeError:
+        raise ArgumentError(f"{name}={shown(shape)} is not a shape; give whole numbers, such as (64, 64)") from None
+
+
+_CONVERSIONS: dict[str, Callable[[str, Any], object]] = {
+    "chunks": _extents,
+    "shards": _extents,
+    "codec": _codec,
+    "fill_value": lambda _, value: fill_text(value),
+    "dimension_names": _names,
+    "unlimited": _numbers,
+    "attributes": lambda _, attributes: given_attributes(attributes),
+}
+"""What checks and converts the properties whose values Python has in another form than C++."""

@@ -21,17 +21,17 @@ from .._guard import agreed_already, checks
 from .._held import flag_of
 from .._joined import names_of_parts
 from .._location import with_format
-from .chosen import Chosen, names_of
 from .ends import check_names, check_streams, without_streams
 from .job import Job
 from .moving import Progress
 from .names import TargetName
 from .plans import ArrayPlan
+from .selection import Selection, names_of
 from .serial import is_stream
 from .shaping import Axes, Cast, RegionLike, Shaping
-from .sources import Told
+from .sources import SourceOptions
 from .steps import Skipped
-from .wanted import Extents, Wanted
+from .storage_request import Extents, StorageRequest
 
 MEMORY = 256 << 20
 """Bytes that all ranks together take for a copy, where nothing else is said."""
@@ -186,11 +186,11 @@ def copy(
     with checks(fail):
         most = _bytes_of_memory(memory)
         _check_kinds(layout, progress)
-        kept = Wanted(target_order, chunks, shards, codec)
+        storage = StorageRequest(target_order, chunks, shards, codec)
         if cast is not None and target_dtype is None:
             dtype, target_dtype = None, dtype
         shaping = Shaping.of(region, axes, target_dtype, cast)
-        chosen = Chosen(names_of(variable), None if steps is None else whole(steps, "steps"))
+        chosen = Selection(names_of(variable), None if steps is None else whole(steps, "steps"))
         if chosen.steps is not None and chosen.steps < 1:
             raise ArgumentError(f"steps={steps} copies nothing; give 1 or more, or leave it out for all")
         check_streams(source, target, raw=raw, shared=own.size > 1 or layout is not None)
@@ -201,8 +201,8 @@ def copy(
                 sources = [*names_of_parts(without_streams(sources), own)]
         check_names(sources, target, joined=concat is not None)
         name = None if is_stream(target) else TargetName(target)  # type: ignore[arg-type]
-        told = Told(comm, shape, dtype, order, offset, most)
-        job = Job(sources, target, name, told, kept, concat)
+        told = SourceOptions(comm, shape, dtype, order, offset, most)
+        job = Job(sources, target, name, told, storage, concat)
         job.choose(chosen, shaping, raw=raw, layout=layout)
         job.adapt(unpack=flag_of(unpack, "unpack"), skip=flag_of(skip_unsupported, "skip_unsupported"))
         job.check(dry_run=dry_run, verify=verify, resume=resume)

@@ -9,31 +9,34 @@ from typing import Any
 import numpy as np
 
 from .. import _core
-from .._arrays_in import BETWEEN, GroupInfo
-from .._attributes import Attributes
+from .._arrays_in import BETWEEN, GroupInfo, fill_of
+from .._core import ArrayAttribute, Content, GroupAttributes
 from .._location import locate_new
 from .steps import StepArray
 
 _MOST_SHOWN = 8
 
 
-class Kept:
-    """Attributes as a target keeps them; it remembers which ones it does not."""
+class TargetAttributes:
+    """Selects the attributes that a target can store, and remembers the others."""
 
     def __init__(self) -> None:
         """Begin a copy."""
         self._lost: dict[str, list[str]] = {}
 
-    def of_array(self, target: str, array: StepArray) -> Attributes:
-        """Return those of an array that the target keeps."""
-        return self._kept(target, array.attributes, array.name, of_group=False)
+    def of_array(self, target: str, array: StepArray) -> list[ArrayAttribute]:
+        """Return those of an array that the target can store."""
+        return self._storable(target, array.content.attributes, array.name, of_group=False)
 
-    def of_groups(self, target: str, groups: Iterable[GroupInfo], arrays: Sequence[str]) -> dict[str, Attributes]:
-        """Return those of groups that the target keeps.  arrays: names of those that are copied with them."""
+    def of_groups(self, target: str, groups: Iterable[GroupInfo], arrays: Sequence[str]) -> list[GroupAttributes]:
+        """Return the groups and those of their attributes that the target can store.
+
+        arrays  names of arrays that are copied with them
+        """
         # An array that is all of a hierarchy of folders lies where its groups would.
         found = locate_new(target)
         alone = found.adds_arrays and BETWEEN not in target
-        kept = {}
+        made = []
         for group in groups:
             if alone:
                 why = dict.fromkeys(group.attributes, "the target is an array and no group")
@@ -42,10 +45,10 @@ class Kept:
             if group.name and not found.keeps_chunks:
                 self._remember(f"group /{group.name}", dict.fromkeys(group.attributes, "the target has no groups"))
                 continue
-            its = self._kept(target, group.attributes, f"group /{group.name}", of_group=True)
+            its = self._storable(target, group.attributes.stored, f"group /{group.name}", of_group=True)
             if its or any(name.startswith(f"{group.name}/") for name in arrays) or found.keeps_chunks:
-                kept[group.name] = its
-        return kept if found.keeps_chunks or any(kept.values()) else {}
+                made.append(GroupAttributes(group.name.strip("/"), its))
+        return made if found.keeps_chunks or any(group.attributes for group in made) else []
 
     def tell(self) -> None:
         """Warn of what is not kept."""
@@ -56,13 +59,14 @@ class Kept:
             warnings.warn(f"attributes are not copied: {shown}: {why}", UserWarning, stacklevel=2)
         self._lost.clear()
 
-    def _kept(self, target: str, attributes: Attributes, whose: str, *, of_group: bool) -> Attributes:
-        stored = attributes.stored
+    def _storable(
+        self, target: str, stored: list[ArrayAttribute], whose: str, *, of_group: bool
+    ) -> list[ArrayAttribute]:
         if not stored:
-            return attributes
+            return stored
         refused = _core.refused_attributes(target, stored, of_group)
         self._remember(whose, {one.name: why for one, why in zip(stored, refused, strict=True) if why})
-        return Attributes(one for one, why in zip(stored, refused, strict=True) if not why)
+        return [one for one, why in zip(stored, refused, strict=True) if not why]
 
     def _remember(self, whose: str, why: dict[str, str]) -> None:
         for name, one in why.items():
@@ -71,13 +75,12 @@ class Kept:
                 names.append(shown)
 
 
-def fill_of(array: StepArray) -> Any:
-    """Return what elements have that nobody has written; None where the array's type has no such value."""
-    if array.fill_value is None:
-        return None
-    if array.dtype.kind in "SV":
-        return array.fill_value.tobytes()
+def cast_fill(content: Content, source: np.dtype[Any], target: np.dtype[Any]) -> bytes:
+    """Return the fill value of an array as an element of another type; empty if that has no such value."""
+    value = fill_of(content, source)
+    if value is None or "V" in (source.kind, target.kind):
+        return b""
     with np.errstate(all="ignore"):
-        cast = np.asarray(array.fill_value).astype(array.dtype)
-    same = cast == array.fill_value or (cast != cast and array.fill_value != array.fill_value)
-    return cast[()] if same else None
+        cast = np.asarray(value).astype(target)
+    same = cast == value or (cast != cast and value != value)
+    return cast.tobytes() if same else b""

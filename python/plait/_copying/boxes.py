@@ -10,10 +10,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
+from .._core import Content
 from .._errors import ArgumentError
 from .windows import Window
 
@@ -32,18 +34,33 @@ _MOST_COMBINATIONS = 200_000
 _MOST_COUNTED = 1 << 16
 
 
-@dataclass(frozen=True)
-class Kept:
-    """How one end keeps an array."""
+@dataclass(frozen=True, eq=False)
+class Storage:
+    """How one end of a copy stores an array."""
 
-    order: str
-    chunks: tuple[int, ...] | None = None
-    packed: bool = False
-    """Whether a part of a chunk costs a whole one."""
-    shards: tuple[int, ...] | None = None
-    """The shape of its shards, files of many chunks."""
+    content: Content
     axes: tuple[int, ...] | None = None
-    """The dimensions from the slowest to the fastest, where `order` does not say so."""
+    """The dimensions from the slowest to the fastest, if they are not in the order of the content."""
+
+    @cached_property
+    def chunks(self) -> tuple[int, ...] | None:
+        """The shape of the chunks; None for an array in one piece."""
+        return self.content.chunks or None
+
+    @property
+    def shards(self) -> tuple[int, ...] | None:
+        """The shape of the shards, files of many chunks; None if there are none."""
+        return self.content.shards or None
+
+    @cached_property
+    def packed(self) -> bool:
+        """Whether a part of a chunk costs a whole one."""
+        return self.content.packed
+
+    @cached_property
+    def order(self) -> str:
+        """The order of the elements, or of the chunks, in the file."""
+        return self.content.order
 
     def fastest_first(self, dimensions: int) -> list[int]:
         """Return the dimensions in the order in which its elements lie."""
@@ -51,12 +68,9 @@ class Kept:
         return list(reversed(slow if self.axes is None else self.axes))
 
 
-@dataclass(frozen=True)
-class Moved:
-    """What is copied."""
-
-    shape: tuple[int, ...]
-    itemsize: int
+def make_storage(order: str, chunks: tuple[int, ...] | None = None, packed: bool = False) -> Storage:
+    """Return the storage of an array of which only the order and the chunks matter."""
+    return Storage(Content(order=order, chunks=chunks, packed=packed))
 
 
 @dataclass(frozen=True)
@@ -80,13 +94,13 @@ class Boxes:
             yield Window(region, tuple(part.stop - part.start for part in region))
 
 
-def boxes(array: Moved, source: Kept, target: Kept, memory: int) -> Boxes:
+def boxes(array: Content, source: Storage, target: Storage, memory: int) -> Boxes:
     """Choose the windows of at most `memory` bytes through which a copy is predicted to be fastest.
 
     cost  Some milliseconds, whatever the size of the array.
     errors  ArgumentError: not even one element fits
     """
-    shape, itemsize = array.shape, array.itemsize
+    shape, itemsize = array.shape, array.type.element_bytes
     if math.prod(shape) == 0 or not shape:
         return Boxes(shape, tuple(max(size, 1) for size in shape), source.order, 0.0)
     if memory < itemsize:
@@ -95,7 +109,7 @@ def boxes(array: Moved, source: Kept, target: Kept, memory: int) -> Boxes:
         )
     most = _MOST_TRIED.get(len(shape), _FEWEST_TRIED)
     tried = [
-        _sizes(size, [kept.chunks[d] for kept in (source, target) if kept.chunks], most, memory // itemsize)
+        _sizes(size, [end.chunks[d] for end in (source, target) if end.chunks], most, memory // itemsize)
         for d, size in enumerate(shape)
     ]
     _bound(tried, order=source.order)
@@ -108,19 +122,19 @@ def boxes(array: Moved, source: Kept, target: Kept, memory: int) -> Boxes:
     return Boxes(shape, window, source.order, float(seconds[best]))
 
 
-def predicted(array: Moved, source: Kept, target: Kept, window: tuple[int, ...]) -> float:
+def predicted(array: Content, source: Storage, target: Storage, window: tuple[int, ...]) -> float:
     """Return how many seconds a copy through windows of one shape is predicted to take."""
     if math.prod(array.shape) == 0 or not window:
         return 0.0
     return float(_predicted(array, source, target, [[size] for size in window]).item())
 
 
-def _predicted(array: Moved, source: Kept, target: Kept, tried: list[list[int]]) -> _Seconds:
+def _predicted(array: Content, source: Storage, target: Storage, tried: list[list[int]]) -> _Seconds:
     grids = _grids(tried)
     counts = _product([np.ceil(size / grid) for size, grid in zip(array.shape, grids, strict=True)])
     seconds: _Seconds = counts * _WINDOW
-    for kept, writes in ((source, False), (target, True)):
-        seconds = seconds + _seconds(kept, writes, array, tried, grids)
+    for end, writes in ((source, False), (target, True)):
+        seconds = seconds + _seconds(end, writes, array, tried, grids)
     return seconds
 
 
@@ -133,14 +147,14 @@ def touches(shape: tuple[int, ...], unit: tuple[int, ...], window: tuple[int, ..
     return math.prod(_touched(*sizes) for sizes in zip(shape, unit, window, strict=True))
 
 
-def stretches(shape: tuple[int, ...], kept: Kept, window: tuple[int, ...]) -> int:
+def stretches(shape: tuple[int, ...], stored: Storage, window: tuple[int, ...]) -> int:
     """Return in how many contiguous pieces an end has the elements of all windows."""
     elements = math.prod(shape)
     if elements == 0 or not shape:
         return min(elements, 1)
-    whole = kept.chunks or shape
+    whole = stored.chunks or shape
     parts = [np.array(min(size, most), np.float64) for size, most in zip(window, whole, strict=True)]
-    return max(round(elements / float(_run(kept.fastest_first(len(shape)), list(whole), parts))), 1)
+    return max(round(elements / float(_run(stored.fastest_first(len(shape)), list(whole), parts))), 1)
 
 
 def _sizes(size: int, units: list[int], most: int, elements: int) -> list[int]:
@@ -181,26 +195,27 @@ def _product(parts: list[_Seconds]) -> _Seconds:
     return result
 
 
-def _seconds(kept: Kept, writes: bool, array: Moved, tried: list[list[int]], grids: list[_Seconds]) -> _Seconds:
+def _seconds(stored: Storage, writes: bool, array: Content, tried: list[list[int]], grids: list[_Seconds]) -> _Seconds:
     """Return what one end takes, for each combination of sizes."""
-    total = math.prod(array.shape) * array.itemsize
-    fastest = kept.fastest_first(len(array.shape))
-    if kept.chunks is None:
-        runs = math.prod(array.shape) / _run(fastest, list(array.shape), grids)
+    shape, itemsize = array.shape, array.type.element_bytes
+    total = math.prod(shape) * itemsize
+    fastest = stored.fastest_first(len(shape))
+    if stored.chunks is None:
+        runs = math.prod(shape) / _run(fastest, list(shape), grids)
         return runs * _REQUEST + total / _MOVED
     touched = []
     for d, sizes in enumerate(tried):
-        row = np.array([_touched(array.shape[d], kept.chunks[d], one) for one in sizes], np.float64)
+        row = np.array([_touched(shape[d], stored.chunks[d], one) for one in sizes], np.float64)
         touched.append(row.reshape(grids[d].shape))
     chunks = _product(touched)
-    if not kept.packed:
-        inside = [np.minimum(grid, unit) for grid, unit in zip(grids, kept.chunks, strict=True)]
-        runs = math.prod(array.shape) / _run(fastest, list(kept.chunks), inside)
+    if not stored.packed:
+        inside = [np.minimum(grid, unit) for grid, unit in zip(grids, stored.chunks, strict=True)]
+        runs = math.prod(shape) / _run(fastest, list(stored.chunks), inside)
         return runs * _REQUEST + chunks * _OPENING + total / _MOVED
-    size = math.prod(kept.chunks) * array.itemsize
+    size = math.prod(stored.chunks) * itemsize
     if not writes:
         return chunks * (size / _DECODED + _OPENING)
-    once = math.prod(-(-extent // unit) for extent, unit in zip(array.shape, kept.chunks, strict=True))
+    once = math.prod(-(-extent // unit) for extent, unit in zip(shape, stored.chunks, strict=True))
     return chunks * (size / _ENCODED + _OPENING) + (chunks - once) * size / _DECODED
 
 

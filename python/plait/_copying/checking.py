@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from .._errors import ArgumentError
-from .chosen import Chosen
+from .selection import Selection
 from .shaping import ShapedSource
-from .steps import GivenStep, Skipped, Source, StepArray, Target
+from .steps import Skipped, Source, SourceStep, StepArray, Target
 
 _MAX_LISTED = 20
 _LINE = "\n  "
@@ -19,7 +19,7 @@ _LINE = "\n  "
 class Checks:
     """Finds the arrays of each step that cannot be copied, and rejects them or leaves them out."""
 
-    chosen: Chosen
+    chosen: Selection
     skip: bool
     """Whether arrays that cannot be copied are left out."""
     source: str
@@ -27,7 +27,7 @@ class Checks:
     skipped: list[Skipped] = field(default_factory=list)
     """All arrays that were left out."""
 
-    def arrays(self, step: GivenStep, source: Source, target: Target) -> tuple[StepArray, ...]:
+    def arrays(self, step: SourceStep, source: Source, target: Target) -> tuple[StepArray, ...]:
         """Return the arrays of a step that are copied.
 
         errors  ArgumentError: some arrays cannot be copied and are not to be left out, or no array remains; lists them
@@ -74,9 +74,11 @@ class Checks:
 
 def _with_coordinates(arrays: tuple[StepArray, ...]) -> tuple[StepArray, ...]:
     """Mark the arrays of array dimension along which other arrays extend."""
-    shared = {name for array in arrays if len(array.shape) > 1 for name in array.dimension_names}
+    shared = {name for array in arrays if len(array.shape) > 1 for name in array.content.dimension_names}
     return tuple(
-        replace(array, is_coordinate=True) if len(array.shape) == 1 and shared & {*array.dimension_names} else array
+        replace(array, is_coordinate=True)
+        if len(array.shape) == 1 and shared & {*array.content.dimension_names}
+        else array
         for array in arrays
     )
 

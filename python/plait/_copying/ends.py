@@ -12,7 +12,7 @@ from .._guard import Reporter
 from .._location import comes_in_steps, same_components, same_location
 from .names import TargetName
 from .serial import RawSource, SerialSource, is_stream
-from .sources import FileSource, NamedSource, PipeSource, Told, holds_arrays
+from .sources import FileSource, NamedSource, PipeSource, SourceOptions, holds_arrays
 from .steps import Source
 
 
@@ -64,7 +64,7 @@ def without_streams(sources: Sequence[Any]) -> Sequence[Any]:
     return sources
 
 
-def source_of(sources: Sequence[Any], told: Told, raw: bool, fail: Reporter) -> Source:
+def source_of(sources: Sequence[Any], told: SourceOptions, raw: bool, fail: Reporter) -> Source:
     if is_stream(sources[0]):
         return (RawSource if raw else SerialSource)(sources[0], told.shape, told.dtype, told.order)
     if comes_in_steps(sources[0]):

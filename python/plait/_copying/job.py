@@ -14,7 +14,6 @@ from .._errors import ArgumentError
 from .._guard import Reporter, checks
 from .._location import comes_in_steps
 from .checking import Checks
-from .chosen import Chosen
 from .ends import source_of
 from .moving import Mover, Progress, Ranks
 from .names import Apart, TargetName
@@ -22,13 +21,14 @@ from .planned import PlannedMaking
 from .plans import ArrayPlan
 from .resume.resuming import open_journal
 from .scratch import Scratch
+from .selection import Selection
 from .serial import SerialTarget, is_stream, stream_name
 from .shaping import ShapedSource, Shaping
-from .sources import JoinedSource, PipeSource, Told
-from .steps import GivenStep, Skipped, Source, StepArray, Target
+from .sources import JoinedSource, PipeSource, SourceOptions
+from .steps import Skipped, Source, SourceStep, StepArray, Target
+from .storage_request import StorageRequest
 from .targets import FileTarget, Making, PipeTarget, key_of
 from .unpacking import UnpackedSource
-from .wanted import Wanted
 
 _MOST_THREADS = 8
 _LEAST_STAGING = 64 << 10
@@ -56,12 +56,12 @@ class Job:
     target: Any
     name: TargetName | None
     """None of a stream."""
-    told: Told
+    told: SourceOptions
     """Its memory is that of the whole copy."""
-    kept: Wanted
+    storage: StorageRequest
     concat: int | str | None = None
     """The dimension along which the sources are joined to one array."""
-    chosen: Chosen = field(default_factory=lambda: Chosen(None, None))
+    chosen: Selection = field(default_factory=lambda: Selection(None, None))
     shaping: Shaping = field(default_factory=Shaping)
     raw: bool = False
     layout: str | None = None
@@ -72,7 +72,7 @@ class Job:
     verify: bool = False
     resume: bool = False
 
-    def choose(self, chosen: Chosen, shaping: Shaping, *, raw: bool, layout: str | None) -> None:
+    def choose(self, chosen: Selection, shaping: Shaping, *, raw: bool, layout: str | None) -> None:
         """Take what is wanted of the source, and how ranks hold it."""
         self.chosen, self.shaping, self.raw, self.layout = chosen, shaping, raw, layout
 
@@ -147,7 +147,7 @@ class Run:
         self.skipped: list[Skipped] = []
         """The arrays that were left out."""
 
-    def all(self, told: Told) -> StepArray:
+    def all(self, told: SourceOptions) -> StepArray:
         """Copy all steps.  Returns the first array."""
         job = self._job
         with self._source_of(told) as opened:
@@ -176,17 +176,17 @@ class Run:
         assert first is not None  # files and streams have an array in each step
         return first
 
-    def _source_of(self, told: Told) -> Source:
+    def _source_of(self, told: SourceOptions) -> Source:
         job = self._job
         if job.concat is not None:
             return JoinedSource(job.sources, job.concat, told, self._fail, unpack=job.unpack)
         return source_of(job.sources, told, job.raw, self._fail)
 
-    def _target_of(self, opened: Source, told: Told) -> Target:
+    def _target_of(self, opened: Source, told: SourceOptions) -> Target:
         job = self._job
         journal = self._mover.journal
         stages = journal is None and not job.dry_run
-        making = (PlannedMaking if job.dry_run else Making)(told.comm, told.memory, job.kept, journal, stages)
+        making = (PlannedMaking if job.dry_run else Making)(told.comm, told.memory, job.storage, journal, stages)
         if job.name is None:
             return SerialTarget(job.target, job.raw)
         if comes_in_steps(job.name.text):
@@ -194,7 +194,7 @@ class Run:
             return PipeTarget(job.name.text, making, first)
         return FileTarget(job.name, making, Apart(job.sources if not is_stream(job.sources[0]) else []))
 
-    def _step(self, step: GivenStep, arrays: tuple[StepArray, ...], source: Source, target: Target) -> None:
+    def _step(self, step: SourceStep, arrays: tuple[StepArray, ...], source: Source, target: Target) -> None:
         mover, journal = self._mover, self._mover.journal
         mover.begin(arrays)
         keys = {array.name: key_of(step.number, array) for array in arrays}
@@ -205,13 +205,13 @@ class Run:
             if array.name in there:
                 mover.pass_over(array)
                 continue
-            kept = target.begin_array(array)
+            stored = target.begin_array(array)
             if self._job.dry_run:
-                self.plan.append(mover.plan(step.number, array, (source, target), kept, self._scratch))
+                self.plan.append(mover.plan(step.number, array, (source, target), stored, self._scratch))
                 continue
-            mover.move(array, (source, target), kept, self._scratch, keys[array.name])
+            mover.move(array, (source, target), stored, self._scratch, keys[array.name])
             if self._job.verify and isinstance(target, FileTarget):  # no other is asked for it
-                mover.verify(array, source, target, kept)
+                mover.verify(array, source, target, stored)
         target.end()
 
 

@@ -18,13 +18,13 @@ from .._arguments.values import Array
 from .._core import Layout
 from .._errors import ArgumentError, Error
 from .._guard import Reporter, checks
-from .boxes import Boxes, Kept, Moved, predicted
+from .boxes import Boxes, Storage, make_storage, predicted
 from .passes import buffers, passes
-from .plans import ArrayPlan, Route, described
+from .plans import ArrayPlan, Route, planned
 from .resume.journal import Journal, Windows
 from .scratch import Scratch
 from .steps import Reads, Source, StepArray, Target, Writes
-from .windows import Stored, Window, cut
+from .windows import Window, cut
 
 Progress = Callable[[int, int], None]
 
@@ -69,29 +69,27 @@ class Mover:
         self.first = self.first or arrays[0] if arrays else self.first
 
     def plan(
-        self, step: int, array: StepArray, ends: tuple[Source, Target], kept: Kept | None, scratch: Scratch
+        self, step: int, array: StepArray, ends: tuple[Source, Target], stored: Storage | None, scratch: Scratch
     ) -> ArrayPlan:
         """Return what move() would do."""
-        route = self._route(array, ends, kept, scratch)
-        source = Kept(array.order, array.chunks, array.packed, axes=array.axes)
-        return described(step, array, route, source, kept or Kept(array.order))
+        return planned(step, array, self._route(array, ends, stored, scratch), stored or make_storage(array.order))
 
     def move(
-        self, array: StepArray, ends: tuple[Source, Target], kept: Kept | None, scratch: Scratch, key: str
+        self, array: StepArray, ends: tuple[Source, Target], stored: Storage | None, scratch: Scratch, key: str
     ) -> None:
         """Copy an array.
 
-        kept  as the target keeps it, None where it has no choice of its own
-        key   its name in the journal
+        stored  how the target stores it, None where the target has no choice
+        key     its name in the journal
         """
         source, target = ends
-        route = self._route(array, ends, kept, scratch)
+        route = self._route(array, ends, stored, scratch)
         if route.whole:
             slowest = 0 if array.order == "C" else len(array.shape) - 1
             self._move(array, self._layout_of(array, array.shape, slowest), source, target, None)
             self._count(array.bytes)
             return
-        entry = None if self.journal is None else self.journal.enter(key, route, kept)
+        entry = None if self.journal is None else self.journal.enter(key, route, stored)
         if entry is not None:
             route = entry.route
             self._check_memory(array, route)
@@ -111,19 +109,17 @@ class Mover:
         """Leave out an array that is there already."""
         self._count(array.bytes, resumed=True)
 
-    def verify(self, array: StepArray, source: Reads, target: Reads, kept: Kept | None) -> None:
+    def verify(self, array: StepArray, source: Reads, target: Reads, stored: Storage | None) -> None:
         """Read an array back from the target, which has no name yet, and compare it with the source once more.
 
         errors  StoreError: an element differs
         """
         from .verifying import compare
 
-        given = Kept(array.order, array.chunks, array.packed, axes=array.axes)
         with checks(self._ranks.fail):
+            ends = (array, stored or make_storage(array.order))
             # Two windows are held at once.
-            moved = Moved(array.shape, 2 * array.dtype.itemsize + array.beside)
-            ends = (given, kept or Kept(array.order))
-            parts = passes(moved, *ends, self._window_bytes(array, ends), False).passes[0]
+            parts = passes(array.in_memory(2), *ends, self._window_bytes(array, ends), False).passes[0]
         self._held.clear()
         for window in parts.windows():
             layout = self._plain_layout(array, window.shape, self._dimension(array, window))
@@ -139,41 +135,40 @@ class Mover:
         self._held.clear()
         self.differs = False
 
-    def _route(self, array: StepArray, ends: tuple[Source, Target], kept: Kept | None, scratch: Scratch) -> Route:
+    def _route(self, array: StepArray, ends: tuple[Source, Target], stored: Storage | None, scratch: Scratch) -> Route:
         source, target = ends
-        given = Kept(array.order, array.chunks, array.packed, axes=array.axes)
         if target.whole:
             return Route(
                 (Boxes(array.shape, tuple(max(size, 1) for size in array.shape), array.order, 0.0),), whole=True
             )
-        same = kept is None or (
-            kept.chunks is None and given.chunks is None and given.axes is None and kept.order == given.order
+        same = stored is None or (
+            stored.chunks is None and array.chunks is None and array.axes is None and stored.order == array.order
         )
-        if source.serial or target.serial or same or kept is None or self._layout is not None:
-            return self._stretches(array, given, kept or Kept(array.order))
-        itemsize = array.dtype.itemsize + array.beside
+        if source.serial or target.serial or same or stored is None or self._layout is not None:
+            return self._stretches(array, stored or make_storage(array.order))
         with checks(self._ranks.fail):
-            memory = self._window_bytes(array, (given, kept))
-            plan = passes(Moved(array.shape, itemsize), given, kept, memory, scratch.possible(array))
+            memory = self._window_bytes(array, (array, stored))
+            plan = passes(array.in_memory(), array, stored, memory, scratch.possible(array))
         return Route(plan.passes, plan.between)
 
-    def _stretches(self, array: StepArray, given: Kept, kept: Kept) -> Route:
-        itemsize = array.dtype.itemsize + array.beside
+    def _stretches(self, array: StepArray, stored: Storage) -> Route:
+        moved = array.in_memory()
+        moved.chunks = array.chunks
         with checks(self._ranks.fail):
             parts = cut(
-                Stored(array.shape, array.order, itemsize, array.chunks),
+                moved,
                 self._ranks.count,
-                self._window_bytes(array, (given, kept)),
+                self._window_bytes(array, (array, stored)),
                 lambda shape, dimension: self._layout_of(array, shape, dimension),
             )
         window = [1 if d in parts.slow else max(size, 1) for d, size in enumerate(array.shape)]
         if array.shape:
             window[parts.dimension] = max(parts.count, 1)
         shape = tuple(window)
-        seconds = predicted(Moved(array.shape, array.dtype.itemsize), given, kept, shape)
+        seconds = predicted(array.content, array, stored, shape)
         return Route((Boxes(array.shape, shape, array.order, seconds),), dimension=parts.dimension)
 
-    def _window_bytes(self, array: StepArray, ends: tuple[Kept, Kept]) -> int:
+    def _window_bytes(self, array: StepArray, ends: tuple[Storage, Storage]) -> int:
         """Return the memory for windows; warns once if the chunks of both ends need more than the limit."""
         cores = os.cpu_count() or 1 if self._ranks.alone else 1
         found = buffers(array.dtype.itemsize, ends, self._ranks.comm.size, self._memory, cores)

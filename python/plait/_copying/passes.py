@@ -10,7 +10,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from .boxes import Boxes, Kept, Moved, boxes
+from .._core import Content
+from .boxes import Boxes, Storage, boxes, make_storage
 
 _LEAST_GAIN = 0.8
 """Writing twice must save so much: disks are slower than the page cache."""
@@ -50,7 +51,7 @@ class Buffers:
         return min(limit // 2, max(limit - self.chunks - self.threads, self.largest)) if self.chunks else limit // 2
 
 
-def buffers(itemsize: int, ends: tuple[Kept, Kept], processes: int, limit: int, cores: int) -> Buffers:
+def buffers(itemsize: int, ends: tuple[Storage, Storage], processes: int, limit: int, cores: int) -> Buffers:
     """Return the buffers for the compressed chunks of both ends.
 
     limit  bytes of memory for the copy
@@ -74,7 +75,7 @@ class Plan:
     """The shape of the chunks of the array in between; None where there is one pass."""
 
 
-def passes(array: Moved, source: Kept, target: Kept, memory: int, twice: bool) -> Plan:
+def passes(array: Content, source: Storage, target: Storage, memory: int, twice: bool) -> Plan:
     """Choose what is predicted to be faster.  twice: whether there may be an array in between.
 
     errors  ArgumentError: the memory holds no element
@@ -83,11 +84,11 @@ def passes(array: Moved, source: Kept, target: Kept, memory: int, twice: bool) -
     if not twice or not (source.packed or target.packed):
         return Plan((once,), None)
     # The windows of each end alone, with something in between that takes any part equally well.
-    loose = Kept(source.order, axes=source.axes)
+    loose = Storage(Content(order=source.order), source.axes)
     first = boxes(array, source, loose, memory)
     second = boxes(array, loose, target, memory)
     chunks = tuple(max(min(a, b), 1) for a, b in zip(first.window, second.window, strict=True))
-    between = Kept(source.order, chunks)
+    between = make_storage(source.order, chunks)
     parts = tuple(boxes(array, one, other, memory) for one, other in ((source, between), (between, target)))
     if sum(one.seconds for one in parts) < _LEAST_GAIN * once.seconds:
         return Plan(parts, chunks)

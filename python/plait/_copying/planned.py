@@ -1,30 +1,27 @@
-"""Targets of which it is only told how they would be: for a copy that writes nothing."""
+"""Targets of copies that write nothing: how they would store their arrays."""
 
 from __future__ import annotations
 
-import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
-from .._arrays_in import GroupInfo
-from .._location import locate_new
-from .boxes import Kept
-from .describing import described
+from .._core import Content, FileOptions
+from .boxes import Storage
 from .steps import StepArray
 from .targets import Making
 
 
-@dataclass(frozen=True)
-class _NoFile:
-    """What stands for a file that nobody opens."""
+@dataclass(frozen=True, eq=False)
+class PlannedFile:
+    """A file that a copy would make."""
 
     url: str
-    order: str
-    chunks: tuple[int, ...] | None = None
-    shards: tuple[int, ...] | None = None
+    content: Content | None
+    """How it would store its array; None if it holds several."""
 
-    def __enter__(self) -> _NoFile:
+    def __enter__(self) -> PlannedFile:
         return self
 
     def __exit__(
@@ -38,27 +35,12 @@ class PlannedMaking(Making):
 
     writes = False
 
-    def open(
-        self, name: str | os.PathLike[str], array: StepArray, key: str = "", groups: tuple[GroupInfo, ...] = ()
-    ) -> Any:
-        """Look whether a target can be as it is wanted, as far as its name and its options tell."""
-        told = self.wanted.options(name, array)
-        beside = self.options(os.fsdecode(name), (array,), groups)
-        path = os.fsdecode(name)
-        attributes = {"attributes": beside["attributes"][array.name], "group_attributes": beside["group_attributes"]}
-        made = described(path, array, told, **attributes)
-        return _NoFile(path, made.order, made.chunks, made.shards)
+    def open(self, name: str, options: FileOptions, keys: Sequence[str] = ("",)) -> Any:
+        """Check whether a target can be made, as far as its name and its options show."""
+        return PlannedFile(name, None if options.arrays else self.new_content(name, options))
 
-    def kept(self, file: Any, array: StepArray) -> Kept:
-        """Return how a target would keep its array."""
-        return Kept(file.order, file.chunks, self.wanted.codec not in (None, "none"), shards=file.shards)
-
-    def kept_in(self, file: Any, array: StepArray) -> Kept:
-        """Return how one of several arrays would be kept in a target."""
-        found = self.open(file.url, array)
-        return self.kept(found, array)
-
-    def open_all(self, name: str, arrays: tuple[StepArray, ...], keys: list[str], groups: tuple[GroupInfo, ...]) -> Any:
-        """Take a target that holds arrays under names."""
-        self.options(name, arrays, groups)
-        return _NoFile(name, locate_new(name).only_order or "C")
+    def stored(self, file: Any, array: StepArray) -> Storage:
+        """Return how a target would store an array."""
+        content = file.content or self.new_content(file.url, self.options(file.url, array, ()))
+        content.packed = self.storage.packs
+        return Storage(content)

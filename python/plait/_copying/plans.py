@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .boxes import Boxes, Kept, Moved, predicted, stretches, touches
+from .._core import Content
+from .boxes import Boxes, Storage, predicted, stretches, touches
 from .steps import StepArray
 
 
@@ -73,13 +74,12 @@ class Route:
     """Whether the array is moved in one piece."""
 
 
-def described(step: int, array: StepArray, route: Route, source: Kept, target: Kept) -> ArrayPlan:
-    """Return what a route costs.  source, target: how the ends keep the array."""
-    ends = [source, target]
+def planned(step: int, array: StepArray, route: Route, target: Storage) -> ArrayPlan:
+    """Return what a route costs.  target: how the target stores the array."""
+    ends: list[Storage] = [array, target]
     if route.between is not None:
-        ends.insert(1, Kept(source.order, route.between, axes=source.axes))
+        ends.insert(1, Storage(Content(order=array.order, chunks=route.between), array.axes))
     names = ["source", *["scratch"] * (len(ends) - 2), "target"]
-    moved = Moved(array.shape, array.dtype.itemsize)
     passes = []
     for number, parts in enumerate(route.passes):
         one, other = ends[number], ends[number + 1]
@@ -89,9 +89,9 @@ def described(step: int, array: StepArray, route: Route, source: Kept, target: K
                 names[number + 1],
                 parts.window,
                 math.prod(-(-size // step) for size, step in zip(array.shape, parts.window, strict=True)),
-                _end(moved, one, parts.window, False),
-                _end(moved, other, parts.window, True),
-                None if route.whole else predicted(moved, one, other, parts.window),
+                _end(array.content, one, parts.window, False),
+                _end(array.content, other, parts.window, True),
+                None if route.whole else predicted(array.content, one, other, parts.window),
             )
         )
     most = max((math.prod(one.window) for one in passes), default=0)
@@ -106,15 +106,16 @@ def described(step: int, array: StepArray, route: Route, source: Kept, target: K
     )
 
 
-def _end(array: Moved, kept: Kept, window: tuple[int, ...], writes: bool) -> EndPlan:
-    total = math.prod(array.shape) * array.itemsize
-    if kept.chunks is None or total == 0:
-        count = stretches(array.shape, kept, window)
+def _end(array: Content, stored: Storage, window: tuple[int, ...], writes: bool) -> EndPlan:
+    shape, itemsize = array.shape, array.type.element_bytes
+    total = math.prod(shape) * itemsize
+    if stored.chunks is None or total == 0:
+        count = stretches(shape, stored, window)
         return EndPlan("stretches", None, count, count, total)
-    unit = kept.chunks if kept.shards is None or not writes else kept.shards
-    once = math.prod(-(-size // one) for size, one in zip(array.shape, unit, strict=True))
-    times = touches(array.shape, unit, window)
+    unit = stored.chunks if stored.shards is None or not writes else stored.shards
+    once = math.prod(-(-size // one) for size, one in zip(shape, unit, strict=True))
+    times = touches(shape, unit, window)
     moved = total
-    if kept.packed:
-        moved = touches(array.shape, kept.chunks, window) * math.prod(kept.chunks) * array.itemsize
-    return EndPlan("chunks" if unit is kept.chunks else "shards", unit, once, times, moved)
+    if stored.packed:
+        moved = touches(shape, stored.chunks, window) * math.prod(stored.chunks) * itemsize
+    return EndPlan("chunks" if unit is stored.chunks else "shards", unit, once, times, moved)

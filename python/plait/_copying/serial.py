@@ -21,8 +21,8 @@ from .._arguments.dtypes import dtype_of
 from .._core import Layout
 from .._errors import ArgumentError, Error, StoreError, store_error
 from .._steps import VARIABLE
-from .boxes import Kept
-from .steps import GivenStep, Region, StepArray
+from .boxes import Storage
+from .steps import Region, SourceStep, StepArray
 
 _MAGIC = b"\x93NUMPY"
 _LONGEST_HEADER = 1 << 20
@@ -73,10 +73,10 @@ class SerialSource:
     ) -> None:
         """Leave the stream, which is the caller's, open."""
 
-    def steps(self) -> Iterator[GivenStep]:
+    def steps(self) -> Iterator[SourceStep]:
         """Return the arrays, until the stream ends where one begins."""
         while (array := self._next()) is not None:
-            yield GivenStep(self._number, (array,))
+            yield SourceStep(self._number, (array,))
             self._number += 1
         if self._number == 0:
             raise store_error(f"{self.name} is empty; nothing was copied")
@@ -137,7 +137,7 @@ class SerialSource:
             )
         shape, fortran, dtype = self._parsed(major, count + self._take(length, "the header"))
         self._check(shape, dtype)
-        return StepArray(VARIABLE, shape, dtype, "F" if fortran else "C")
+        return StepArray.of(VARIABLE, shape, dtype, "F" if fortran else "C")
 
     def _parsed(self, major: int, header: bytes) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
         read = np.lib.format.read_array_header_1_0 if major == 1 else np.lib.format.read_array_header_2_0
@@ -177,7 +177,7 @@ class RawSource(SerialSource):
         if super()._fill(memoryview(first)) == 0:
             return None
         self._first = bytes(first)
-        return StepArray(VARIABLE, self._shape, self._dtype, self._order or "C")
+        return StepArray.of(VARIABLE, self._shape, self._dtype, self._order or "C")
 
     def _fill(self, memory: memoryview) -> int:
         if not self._first:
@@ -215,17 +215,17 @@ class SerialTarget:
                 os.ftruncate(self._stream.fileno(), self._begun)
                 os.lseek(self._stream.fileno(), self._begun, os.SEEK_SET)
 
-    def check(self, step: GivenStep, arrays: tuple[StepArray, ...]) -> None:
+    def check(self, step: SourceStep, arrays: tuple[StepArray, ...]) -> None:
         """Take any: a stream has no name."""
 
-    def check_array(self, step: GivenStep, array: StepArray) -> None:
+    def check_array(self, step: SourceStep, array: StepArray) -> None:
         """Accept every array: NumPy's format has all types."""
 
-    def begin(self, step: GivenStep, arrays: tuple[StepArray, ...]) -> None:
+    def begin(self, step: SourceStep, arrays: tuple[StepArray, ...]) -> None:
         """Begin the next array."""
         self._number = step.number
 
-    def begin_array(self, array: StepArray) -> Kept | None:
+    def begin_array(self, array: StepArray) -> Storage | None:
         """Write its header."""
         self._begun = _end_of_file(self._stream)
         if not self._raw:

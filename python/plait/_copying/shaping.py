@@ -10,12 +10,14 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from .._arguments.array_types import array_type
 from .._arguments.dtypes import dtype_of
 from .._arguments.words import shown
 from .._core import Layout
 from .._errors import ArgumentError
 from .._guard import Reporter, checks
-from .steps import GivenStep, Region, Source, StepArray, WrappedSource
+from .attributes import cast_fill
+from .steps import Region, Source, SourceStep, StepArray, WrappedSource
 
 Cast = Literal["safe", "same_kind", "unsafe"]
 RegionLike = str | Mapping[str, slice | str] | Sequence[slice]
@@ -145,7 +147,7 @@ class ShapedSource(WrappedSource):
         self._views: dict[str, _View] = {}
         self._read: list[np.ndarray[Any, Any]] = []  # before it is cast
 
-    def steps(self) -> Iterator[GivenStep]:
+    def steps(self) -> Iterator[SourceStep]:
         """Return the steps, with the arrays as they are copied."""
         for step in self._source.steps():
             self._views = {array.name: self._view(array) for array in step.arrays}
@@ -156,7 +158,7 @@ class ShapedSource(WrappedSource):
 
         errors  ArgumentError
         """
-        names = {name for array in arrays for name in self._views[array.name].source.dimension_names}
+        names = {name for array in arrays for name in self._views[array.name].source.content.dimension_names}
         wanted = [*self._shaping.region] if isinstance(self._shaping.region, Mapping) else []
         if self._shaping.axes is not None and isinstance(self._shaping.axes[0], str):
             wanted += [str(name) for name in self._shaping.axes]
@@ -193,9 +195,10 @@ class ShapedSource(WrappedSource):
                 "choose arrays by variable="
             )
         if axes is not None and isinstance(axes[0], str):
-            has = [name in axes for name in array.dimension_names]
+            names = array.content.dimension_names
+            has = [name in axes for name in names]
             if any(has) and not all(has):
-                missing = next(name for name, there in zip(array.dimension_names, has, strict=True) if not there)
+                missing = next(name for name, there in zip(names, has, strict=True) if not there)
                 raise ArgumentError(
                     f"axes leaves out the dimension {shown(missing)} of {array.name}; name all dimensions of it"
                 )
@@ -245,7 +248,7 @@ class ShapedSource(WrappedSource):
 
     def _view(self, array: StepArray) -> _View:
         region, axes = self._shaping.region, self._shaping.axes
-        dimensions, names = len(array.shape), array.dimension_names
+        dimensions, names = len(array.shape), array.content.dimension_names
         order = list(range(dimensions))
         if axes is not None and len(axes) == dimensions and isinstance(axes[0], int):
             order = [int(axis) for axis in axes]
@@ -261,16 +264,20 @@ class ShapedSource(WrappedSource):
             begin, end, step = part.indices(size)
             slices.append(slice(begin, end, step))
         shape = [len(range(part.start, part.stop, part.step)) for part in slices]
-        dtype = self._shaping.dtype
+        dtype = self._shaping.dtype or array.dtype
+        content = array.content_with(
+            type=array_type([shape[d] for d in order], dtype, array.order),
+            chunks=None if array.chunks is None else [max(min(array.chunks[d], shape[d]), 1) for d in order],
+            dimension_names=[names[d] for d in order] if names else [],
+            unlimited=sorted(order.index(d) for d in array.content.unlimited),
+        )
+        if dtype != array.dtype:
+            content.fill = cast_fill(array.content, array.dtype, dtype)
         shaped = replace(
             array,
-            shape=tuple(shape[d] for d in order),
-            dtype=array.dtype if dtype is None else dtype,
-            chunks=None if array.chunks is None else tuple(max(min(array.chunks[d], shape[d]), 1) for d in order),
-            dimension_names=tuple(names[d] for d in order) if names else (),
-            unlimited=tuple(sorted(order.index(d) for d in array.unlimited)),
+            content=content,
             axes=None if order == sorted(order) else _slowest_first(array, order),
-            beside=array.dtype.itemsize if dtype is not None and dtype != array.dtype else 0,
+            beside=array.dtype.itemsize if dtype != array.dtype else 0,
         )
         return _View(array, shaped, tuple(slices), tuple(order))
 

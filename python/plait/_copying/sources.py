@@ -7,15 +7,16 @@ import errno
 import os
 import stat
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Literal
 
 import numpy.typing as npt
 
-from .._arrays_in import BETWEEN, arrays_in, groups_in
+from .._arguments.array_types import array_type, type_of
+from .._arrays_in import BETWEEN, element_type, fill_of, groups_in, members_in
 from .._comm import CommLike
-from .._core import Layout
+from .._core import ArrayType, Content, Layout
 from .._errors import ArgumentError, Error, store_error
 from .._file import File
 from .._guard import Reporter, checks
@@ -24,11 +25,11 @@ from .._location import locate
 from .._open import open
 from .._steps import VARIABLE
 from .serial import NoReaderError
-from .steps import GivenStep, Region, StepArray, UnreadableArray
+from .steps import Region, SourceStep, StepArray, UnreadableArray
 
 
 @dataclass(frozen=True)
-class Told:
+class SourceOptions:
     """What a caller says of what is read, and how it is opened."""
 
     comm: CommLike
@@ -57,7 +58,7 @@ class FileSource:
     whole = False
     serial = False
 
-    def __init__(self, names: Sequence[str | os.PathLike[str]], told: Told) -> None:
+    def __init__(self, names: Sequence[str | os.PathLike[str]], told: SourceOptions) -> None:
         """Take their names."""
         self.name = os.fsdecode(names[0])
         self._names, self._told = names, told
@@ -84,11 +85,11 @@ class FileSource:
         """Close the one that is open."""
         self._stack.__exit__(kind, error, trace)
 
-    def steps(self) -> Iterator[GivenStep]:
+    def steps(self) -> Iterator[SourceStep]:
         """Open one after the other."""
         for number, name in enumerate(self._names):
             self._file = self._stack.enter_context(self._told.open(name))
-            yield GivenStep(number, (_array_of(self._file, VARIABLE),), is_all=len(self._names) == 1)
+            yield SourceStep(number, (_array_of(self._file, VARIABLE),), is_all=len(self._names) == 1)
             self._stack.close()
 
     def read(self, array: StepArray, layout: Layout, out: Any, region: Region) -> None:
@@ -110,14 +111,14 @@ class NamedSource:
     whole = False
     serial = False
 
-    def __init__(self, name: str | os.PathLike[str], told: Told, fail: Reporter) -> None:
+    def __init__(self, name: str | os.PathLike[str], told: SourceOptions, fail: Reporter) -> None:
         """Look at what it holds."""
         self.name = os.fsdecode(name)
         self._told, self._fail = told, fail
         self._file: File | None = None
         self._opened = ""
         with checks(fail):
-            self._arrays = arrays_in(self.name)
+            self._arrays = members_in(self.name)
             if not self._arrays:
                 raise ArgumentError(f"{self.name} holds no array; nothing was copied")
             found = locate(self.name)
@@ -137,36 +138,20 @@ class NamedSource:
         if self._file is not None:
             self._file.__exit__(kind, error, trace)
 
-    def steps(self) -> Iterator[GivenStep]:
+    def steps(self) -> Iterator[SourceStep]:
         """Return all of it."""
-        arrays = [
-            StepArray(
-                one.name or VARIABLE,
-                one.shape,
-                one.dtype,
-                one.order,
-                one.chunks,
-                one.packed,
-                one.dimension_names,
-                fill_value=one.fill_value,
-                attributes=one.attributes,
-                unlimited=one.unlimited,
-                named=bool(one.name),
-            )
-            for one in self._arrays
-            if one.dtype is not None and not one.refused
-        ]
-        unreadable = [
-            UnreadableArray(
-                one.name or VARIABLE,
-                f"{self._path}{BETWEEN if one.name else ''}{one.name}: "
-                f"{one.refused or f'elements of type {one.element} cannot be read'}",
-                has_elements=one.has_elements,
-            )
-            for one in self._arrays
-            if one.dtype is None or one.refused
-        ]
-        yield GivenStep(0, tuple(arrays), groups=self._groups, unreadable=tuple(unreadable), is_all=True)
+        arrays, unreadable = [], []
+        for one in self._arrays:
+            name, (dtype, refused) = one.name or VARIABLE, element_type(one)
+            if dtype is None or refused:
+                reason = refused or f"elements of type {one.element} cannot be read"
+                reason = f"{self._path}{BETWEEN if one.name else ''}{one.name}: {reason}"
+                unreadable.append(UnreadableArray(name, reason, has_elements=one.has_elements))
+            else:
+                arrays.append(
+                    StepArray(_content_of(one, array_type(one.shape, dtype, one.order)), named=bool(one.name))
+                )
+        yield SourceStep(0, tuple(arrays), groups=self._groups, unreadable=tuple(unreadable), is_all=True)
 
     def read(self, array: StepArray, layout: Layout, out: Any, region: Region) -> None:
         """Read an array, or a window of it."""
@@ -200,11 +185,13 @@ class JoinedSource:
     whole = False
     serial = False
 
-    def __init__(self, names: Sequence[str], axis: int | str, told: Told, fail: Reporter, *, unpack: bool) -> None:
+    def __init__(
+        self, names: Sequence[str], axis: int | str, told: SourceOptions, fail: Reporter, *, unpack: bool
+    ) -> None:
         """Look at all of them."""
         self.name = names[0] if len(names) == 1 else f"the array joined from {names[0]} and {len(names) - 1} more"
         with checks(fail):
-            known = arrays_in(names[0]) if holds_arrays(names[0]) else ()
+            known = members_in(names[0]) if holds_arrays(names[0]) else []
         self._joined = concat(
             names,
             axis,
@@ -217,20 +204,10 @@ class JoinedSource:
             unpack=unpack,
         )
         whole = self._joined
-        self._array = StepArray(VARIABLE, whole.shape, whole.dtype, whole.order, attributes=whole.attrs)
-        self._array = replace(self._array, beside=whole._stored_bytes)
-        if len(known) == 1:
-            one = known[0]
-            self._array = replace(
-                self._array,
-                name=one.name or VARIABLE,
-                chunks=one.chunks,
-                packed=one.packed,
-                dimension_names=one.dimension_names,
-                fill_value=one.fill_value if one.dtype == whole.dtype else None,
-                unlimited=one.unlimited,
-                named=bool(one.name),
-            )
+        one = known[0] if len(known) == 1 else Content()
+        content = _content_of(one, array_type(whole.shape, whole.dtype, whole.order))
+        content.attributes = whole.attrs.stored
+        self._array = StepArray(content, beside=whole._stored_bytes, named=bool(one.name))
 
     def __enter__(self) -> JoinedSource:
         """Return itself."""
@@ -242,9 +219,9 @@ class JoinedSource:
         """Close the parts."""
         self._joined.close()
 
-    def steps(self) -> Iterator[GivenStep]:
+    def steps(self) -> Iterator[SourceStep]:
         """Return the whole."""
-        yield GivenStep(0, (self._array,), is_all=True)
+        yield SourceStep(0, (self._array,), is_all=True)
 
     def read(self, array: StepArray, layout: Layout, out: Any, region: Region) -> None:
         """Read it, or a window of it."""
@@ -257,7 +234,7 @@ class PipeSource:
     whole = False
     serial = False
 
-    def __init__(self, name: str | os.PathLike[str], told: Told) -> None:
+    def __init__(self, name: str | os.PathLike[str], told: SourceOptions) -> None:
         """Take its name."""
         self.name = os.fsdecode(name)
         self._file = told.open(name)
@@ -286,15 +263,15 @@ class PipeSource:
     @property
     def opened(self) -> StepArray:
         """The array that the pipe was opened for."""
-        return StepArray(VARIABLE, self._file.shape, self._file.dtype, self._order)
+        return StepArray.of(VARIABLE, self._file.shape, self._file.dtype, self._order)
 
-    def steps(self) -> Iterator[GivenStep]:
+    def steps(self) -> Iterator[SourceStep]:
         """Return the steps as they come."""
         count = 0
         for step in self._file:
             count += 1
             arrays = tuple(_array_of(self._file, name, self._order) for name in step.variables)
-            yield GivenStep(step.number, arrays, step.attributes)
+            yield SourceStep(step.number, arrays, step.attributes)
         if count == 0:
             raise store_error(f"{self.name}: its writer has closed it without a step; nothing was copied")
 
@@ -305,7 +282,21 @@ class PipeSource:
 
 def _array_of(file: File, name: str, order: str | None = None) -> StepArray:
     shape, dtype = file.type_of(name)
-    return StepArray(name, shape, dtype, order or file.order, attributes=file.attrs)
+    array = StepArray.of(name, shape, dtype, order or file.order)
+    array.content.attributes = file.attrs.stored
+    return array
+
+
+def _content_of(array: Content, described: ArrayType) -> Content:
+    """Return the description of an array that is read with this shape and type.
+
+    It has a fill value only if the value is known, is not zero, and is of this type.
+    """
+    content = Content(array)
+    content.name, content.type = array.name or VARIABLE, described
+    if content.fill and (type_of(array.type) != type_of(described) or fill_of(array, type_of(described)) is None):
+        content.fill = b""
+    return content
 
 
 def _words(array: StepArray) -> str:

@@ -5,54 +5,73 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from types import TracebackType
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
+from .._arguments.array_types import array_type, type_of
 from .._arrays_in import GroupInfo
-from .._attributes import Attributes
-from .._core import Layout
+from .._core import Content, Layout
 from .._guard import Reporter
 from .._steps import Attribute
-from .boxes import Kept
+from .boxes import Storage
 
 _Wrapped = TypeVar("_Wrapped", bound="WrappedSource")
 Region = tuple[slice, ...] | None
 """A window of an array, or all of it."""
 
 
-@dataclass(frozen=True)
-class StepArray:
-    """An array of a step."""
+@dataclass(frozen=True, eq=False)
+class StepArray(Storage):
+    """An array of a step: its description, and what a copy knows besides."""
 
-    name: str
-    shape: tuple[int, ...]
-    dtype: np.dtype[Any]
-    order: str
-    chunks: tuple[int, ...] | None = None
-    """The shape of the chunks that it lies in, if it does."""
-    packed: bool = False
-    """Whether a part of a chunk costs as much as all of it."""
-    dimension_names: tuple[str, ...] = ()
-    axes: tuple[int, ...] | None = None
-    """Its dimensions from the slowest to the fastest where it is read, where `order` does not say so."""
     beside: int = 0
     """Bytes for each element that reading it takes in addition."""
-    fill_value: Any = None
-    """What elements have that nobody has written; None: zero, or it is not known."""
-    attributes: Attributes = field(default_factory=Attributes, compare=False)
-    unlimited: tuple[int, ...] = ()
-    """The numbers of the dimensions that may be extended."""
     is_coordinate: bool = False
     """Whether it has one dimension, and arrays with more dimensions that are copied with it have that one too."""
     named: bool = False
     """Whether the source has the name for it, so that a target keeps the name."""
 
+    @classmethod
+    def of(cls, name: str, shape: tuple[int, ...], dtype: npt.DTypeLike, order: str = "C") -> StepArray:
+        """Describe an array of which nothing else is known.  errors  ArgumentError"""
+        content = Content()
+        content.name, content.type = name, array_type(shape, dtype, order)
+        return cls(content)
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self.content.name
+
+    @cached_property
+    def shape(self) -> tuple[int, ...]:
+        """Its shape."""
+        return self.content.shape
+
+    @cached_property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of its elements."""
+        return type_of(self.content.type)
+
     @property
     def bytes(self) -> int:
-        """Of its elements."""
+        """The number of bytes of its elements."""
         return math.prod(self.shape) * self.dtype.itemsize
+
+    def content_with(self, **values: Any) -> Content:
+        """Return a copy of the description in which some members have other values."""
+        content = Content(self.content)
+        for name, value in values.items():
+            setattr(content, name, value)
+        return content
+
+    def in_memory(self, copies: int = 1) -> Content:
+        """Return an array of the shape whose elements take what copies of an element take while they are moved."""
+        return Content(self.shape, self.order, copies * self.dtype.itemsize + self.beside)
 
 
 @dataclass(frozen=True)
@@ -72,7 +91,7 @@ class UnreadableArray(Skipped):
 
 
 @dataclass(frozen=True)
-class GivenStep:
+class SourceStep:
     """A step that is being read."""
 
     number: int
@@ -127,7 +146,7 @@ class Source(Ending, Reads, Protocol):
     def __enter__(self) -> Source:
         """Open it."""
 
-    def steps(self) -> Iterator[GivenStep]:
+    def steps(self) -> Iterator[SourceStep]:
         """Return the steps one after the other; the arrays of one are read before the next is asked for."""
 
 
@@ -163,19 +182,19 @@ class Target(Ending, Writes, Protocol):
     def __enter__(self) -> Target:
         """Open it, as far as it can be before there is a step."""
 
-    def check(self, step: GivenStep, arrays: tuple[StepArray, ...]) -> None:
+    def check(self, step: SourceStep, arrays: tuple[StepArray, ...]) -> None:
         """Look whether these arrays of a step can be written, before any rank begins.  errors  ArgumentError"""
 
-    def check_array(self, step: GivenStep, array: StepArray) -> None:
+    def check_array(self, step: SourceStep, array: StepArray) -> None:
         """Check whether an array of a step can be written, without writing anything.  errors  ArgumentError"""
 
-    def begin(self, step: GivenStep, arrays: tuple[StepArray, ...]) -> None:
+    def begin(self, step: SourceStep, arrays: tuple[StepArray, ...]) -> None:
         """Begin a step with these of its arrays.
 
         errors  ArgumentError: it has room for no other
         """
 
-    def begin_array(self, array: StepArray) -> Kept | None:
+    def begin_array(self, array: StepArray) -> Storage | None:
         """Begin one of them.
 
         Returns how it is kept there; None where only whole arrays are written, or the elements one after the other.

@@ -4,31 +4,32 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, ClassVar
 
+from .. import _core
+from .._arguments.buffers import path_of
 from .._arrays_in import BETWEEN, GroupInfo
 from .._comm import CommLike, comm_of
-from .._core import Layout
+from .._core import ArrayDescription, Content, FileOptions, Layout
 from .._errors import ArgumentError
 from .._file import File
 from .._guard import fail_here
 from .._location import locate_new, path_of
-from .._open import Unfinished, open
+from .._open import Unfinished, open_as
 from .._steps import VARIABLE
-from .attributes import Kept as KeptAttributes
-from .boxes import Kept
-from .describing import described
+from .attributes import TargetAttributes
+from .boxes import Storage
 from .hierarchy.consolidating import consolidate
 from .hierarchy.folders import check_mount_point
 from .hierarchy.objects import ObjectAdditions
 from .hierarchy.staging import Stage
 from .names import Apart, TargetName
 from .resume.journal import Journal
-from .steps import GivenStep, Region, StepArray
-from .wanted import Wanted
+from .steps import Region, SourceStep, StepArray
+from .storage_request import StorageRequest
 
 
 @dataclass(frozen=True)
@@ -37,93 +38,61 @@ class Making:
 
     comm: CommLike
     memory: int
-    wanted: Wanted = field(default_factory=Wanted)
+    storage: StorageRequest = field(default_factory=StorageRequest)
     journal: Journal | None = None
     """Of a copy that may be resumed."""
     stages: bool = True
     """Whether new hierarchies appear as a whole; in copies that may be resumed, they grow array by array."""
     writes: ClassVar[bool] = True
-    attributes: KeptAttributes = field(default_factory=KeptAttributes)
-
-    def options(self, name: str, arrays: tuple[StepArray, ...], groups: tuple[GroupInfo, ...]) -> dict[str, Any]:
-        """Return what a file is told of its arrays' attributes, by their names, and of those of groups."""
-        told: dict[str, Any] = {array.name: self.attributes.of_array(name, array) for array in arrays}
-        names = [array.name for array in arrays]
-        return {"attributes": told, "group_attributes": self.attributes.of_groups(name, groups, names) or None}
+    attributes: TargetAttributes = field(default_factory=TargetAttributes)
 
     def check(self, name: str, array: StepArray) -> None:
         """Check whether a target accepts an array, without opening the target.  errors  ArgumentError"""
-        described(name, array, self.wanted.options(name, array))
+        self.new_content(name, FileOptions(self.storage.describe(name, array)))
 
-    def open(
-        self, name: str | os.PathLike[str], array: StepArray, key: str = "", groups: tuple[GroupInfo, ...] = ()
-    ) -> File:
-        """Open a target for an array.  key: its name in the journal.  groups: those that it is in."""
-        told = self.wanted.options(name, array)
-        beside = self.options(os.fsdecode(name), (array,), groups)
-        told |= {"attributes": beside["attributes"][array.name] or None}
-        told |= {"group_attributes": beside["group_attributes"]}
+    def new_content(self, name: str, options: FileOptions) -> Content:
+        """Return how a target would store a new array, without opening the target.  errors  ArgumentError"""
+        return _core.new_array(name, options)
 
-        def make(unfinished: Unfinished) -> File:
-            return open(
-                name,
-                "w",
-                comm=self.comm,
-                shape=array.shape,
-                dtype=array.dtype,
-                memory=self.memory,
-                unfinished=unfinished,
-                **told,
-            )
+    def options(self, name: str, array: StepArray, groups: tuple[GroupInfo, ...]) -> FileOptions:
+        """Return the options that make a target for an array.  groups: those that it is in."""
+        options = FileOptions(self._described(name, array))
+        options.groups = self.attributes.of_groups(name, groups, [array.name])
+        return options
 
-        return self._opened([key], os.fsdecode(name), make)
+    def options_of_all(self, name: str, arrays: tuple[StepArray, ...], groups: tuple[GroupInfo, ...]) -> FileOptions:
+        """Return the options that make a target for arrays under names."""
+        options = FileOptions()
+        options.arrays = [self._described(name, array) for array in arrays]
+        options.groups = self.attributes.of_groups(name, groups, [array.name for array in arrays])
+        return options
 
-    def _opened(self, keys: list[str], name: str, make: Callable[[Unfinished], File]) -> File:
-        return make("remove") if self.journal is None else self.journal.open(keys, name, make)
+    def _described(self, name: str, array: StepArray) -> ArrayDescription:
+        described = self.storage.describe(name, array)
+        described.attributes = self.attributes.of_array(name, array)
+        return described
 
-    def kept(self, file: File, array: StepArray) -> Kept:
-        """Return how a target keeps its array."""
-        packed = self.wanted.codec not in (None, "none")
-        shards = self.wanted.options(file.url, array).get("shards")
-        return Kept(file.order, file._core.chunk or None, packed, shards=shards)
-
-    def kept_in(self, file: File, array: StepArray) -> Kept:
-        """Return how one of several arrays is kept in a target."""
-        told = self.wanted.options(file.url, array)
-        packed = self.wanted.codec not in (None, "none")
-        file._select(array.name, fail=fail_here)
-        return Kept(told["order"], file._core.chunk or None, packed)
-
-    def open_all(
-        self, name: str, arrays: tuple[StepArray, ...], keys: list[str], groups: tuple[GroupInfo, ...]
-    ) -> File:
-        """Open a target that holds arrays under names."""
-        beside = self.options(name, arrays, groups)
-        held = {}
-        for array in arrays:
-            told = self.wanted.options(name, array)
-            if told.pop("shards", None) is not None:
-                raise ArgumentError(
-                    f"shards were given, but {name} has none; leave them out, or give a target that ends with .zarr"
-                )
-            its = {"shape": array.shape, "dtype": array.dtype, "attributes": beside["attributes"][array.name] or None}
-            held[array.name] = {**told, **its}
+    def open(self, name: str, options: FileOptions, keys: Sequence[str] = ("",)) -> File:
+        """Open a target.  keys: the names of its arrays in the journal."""
+        options.memory = self.memory
 
         def make(unfinished: Unfinished) -> File:
-            return open(
-                name,
-                "w",
-                comm=self.comm,
-                arrays=held,
-                memory=self.memory,
-                unfinished=unfinished,
-                group_attributes=beside["group_attributes"],
-            )
+            options.keeps_unfinished, options.continues = unfinished == "keep", unfinished == "continue"
+            return open_as(path_of(name), "w", self.comm, options)
 
-        return self._opened(keys, name, make)
+        return make("remove") if self.journal is None else self.journal.open(list(keys), name, make)
+
+    def stored(self, file: File, array: StepArray) -> Storage:
+        """Return how a target stores an array."""
+        if array.name in file._types:  # one of several
+            file._select(array.name, fail=fail_here)
+        described = self.storage.describe(file.url, array)
+        content = Content(array.shape, described.order, 0, file._core.chunk, self.storage.packs)
+        content.shards = described.shards
+        return Storage(content)
 
 
-def _groups_of(step: GivenStep, arrays: tuple[StepArray, ...]) -> tuple[GroupInfo, ...]:
+def _groups_of(step: SourceStep, arrays: tuple[StepArray, ...]) -> tuple[GroupInfo, ...]:
     """Return the groups that go with these arrays of a step: all of them with all arrays."""
     if len(arrays) == len(step.arrays):
         return step.groups
@@ -212,9 +181,9 @@ class FileTarget:
         if self._additions is not None and comm_of(self._making.comm).rank == 0:
             self._additions.remove()
 
-    def check(self, step: GivenStep, arrays: tuple[StepArray, ...]) -> None:
+    def check(self, step: SourceStep, arrays: tuple[StepArray, ...]) -> None:
         """Refuse names that lead to a source, or twice to one file."""
-        self._making.wanted.check_names(arrays)
+        self._making.storage.check_names(arrays)
         names = [self._name.of(step.number, array.name) for array in arrays]
         for name in dict.fromkeys(names):
             self._apart.check(name)
@@ -225,14 +194,14 @@ class FileTarget:
         if len(set(names)) < len(names) and not self._holds:
             raise ArgumentError(f"{self._name.text} is one file for several arrays; put {{variable}} into its name")
 
-    def check_array(self, step: GivenStep, array: StepArray) -> None:
+    def check_array(self, step: SourceStep, array: StepArray) -> None:
         """Check whether an array can be written."""
         name = self._name.of(step.number, array.name)
         if self._holds and not self._name.has_variable and array.name != VARIABLE:
             name += BETWEEN + array.name
         self._making.check(name, array)
 
-    def begin(self, step: GivenStep, arrays: tuple[StepArray, ...]) -> None:
+    def begin(self, step: SourceStep, arrays: tuple[StepArray, ...]) -> None:
         """Take a step."""
         if self._taken and not self._name.has_step:
             raise ArgumentError(
@@ -259,13 +228,13 @@ class FileTarget:
         ):
             name = self._name.of(step.number, "")
             self._keys = [key_of(step.number, array) for array in arrays]
-            made = self._making.open_all(name, arrays, self._keys, self._groups_given)
-            self._all = self._stack.enter_context(made)
+            options = self._making.options_of_all(name, arrays, self._groups_given)
+            self._all = self._stack.enter_context(self._making.open(name, options, self._keys))
 
-    def begin_array(self, array: StepArray) -> Kept | None:
+    def begin_array(self, array: StepArray) -> Storage | None:
         """Make its file."""
         if self._all is not None:
-            return self._making.kept_in(self._all, array)
+            return self._making.stored(self._all, array)
         name = self._name.of(self._number, array.name)
         if self._in_group:
             self._finish()
@@ -277,12 +246,13 @@ class FileTarget:
             name += BETWEEN + array.name
         key = key_of(self._number, array)
         with self._naming():
-            file = self._stack.enter_context(self._making.open(name, array, key, self._groups_given))
+            options = self._making.options(name, array, self._groups_given)
+            file = self._stack.enter_context(self._making.open(name, options, [key]))
         if self._stage is not None:
             self._stage.record_array(file._core.unfinished_path)
         self._keys.append(key)
         self._files[array.name] = file
-        return self._making.kept(file, array)
+        return self._making.stored(file, array)
 
     def _naming(self) -> contextlib.AbstractContextManager[None]:
         return contextlib.nullcontext() if self._stage is None else self._stage.naming()
@@ -357,20 +327,21 @@ class PipeTarget:
         if self._file is not None and not self._file.closed:
             self._file.__exit__(kind, error, trace)
 
-    def check(self, step: GivenStep, arrays: tuple[StepArray, ...]) -> None:
+    def check(self, step: SourceStep, arrays: tuple[StepArray, ...]) -> None:
         """Take any: a pipe is no source's file."""
 
-    def check_array(self, step: GivenStep, array: StepArray) -> None:
+    def check_array(self, step: SourceStep, array: StepArray) -> None:
         """Accept every array: pipes have all types."""
 
-    def begin(self, step: GivenStep, arrays: tuple[StepArray, ...]) -> None:
+    def begin(self, step: SourceStep, arrays: tuple[StepArray, ...]) -> None:
         """Begin the same step; its number is this pipe's own."""
         if self._file is None:
-            self._file = self._making.open(self._name, self._opened or arrays[0])
-            self._types[VARIABLE] = self._opened or arrays[0]
+            first = self._types[VARIABLE] = self._opened or arrays[0]
+            name = os.fsdecode(self._name)
+            self._file = self._making.open(name, self._making.options(name, first, ()))
         self._file.begin_step(step.attributes)
 
-    def begin_array(self, array: StepArray) -> Kept | None:
+    def begin_array(self, array: StepArray) -> Storage | None:
         """Say what it is where that is new."""
         assert self._file is not None
         known = self._types.get(array.name)

@@ -8,11 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from .._arguments.array_types import array_type
+from .._arguments.values import Array
+from .._arrays_in import fill_of
 from .._attributes import Attributes, given_attributes
 from .._core import Layout
 from .._decoding import Packing, has_fill_of_zarr_2
 from .._guard import Reporter, checks
-from .steps import GivenStep, Region, Source, StepArray, WrappedSource
+from .steps import Region, Source, SourceStep, StepArray, WrappedSource
 
 
 class UnpackedSource(WrappedSource):
@@ -23,7 +26,7 @@ class UnpackedSource(WrappedSource):
         super().__init__(source, fail)
         self._packed: dict[str, tuple[StepArray, Packing]] = {}
 
-    def steps(self) -> Iterator[GivenStep]:
+    def steps(self) -> Iterator[SourceStep]:
         """Yield the steps, with their arrays as they are after decoding."""
         for step in self._source.steps():
             self._packed = {}
@@ -47,8 +50,9 @@ class UnpackedSource(WrappedSource):
                 packing.decode(encoded, target)
 
     def _decoded(self, array: StepArray) -> StepArray:
-        attributes = array.attributes
-        fill = array.fill_value if has_fill_of_zarr_2(attributes) else None
+        attributes = Attributes(array.content.attributes)
+        value = fill_of(array.content, array.dtype)
+        fill = value if has_fill_of_zarr_2(attributes) else None
         packing = Packing.of(array.dtype, attributes, fill, f"{self.name}: {array.name}")
         if packing is None:
             return array
@@ -56,18 +60,15 @@ class UnpackedSource(WrappedSource):
         decoded = packing.decoded_attributes(attributes)
         if packing.missing:
             decoded["_FillValue"] = packing.dtype.type(np.nan)
-        return replace(
-            array,
-            dtype=packing.dtype,
-            attributes=Attributes([*given_attributes(decoded), *(one for one in attributes.stored if one.refused)]),
-            beside=array.beside + array.dtype.itemsize,
-            fill_value=_decoded_fill(array, packing),
+        content = array.content_with(
+            type=array_type(array.shape, packing.dtype, array.order),
+            fill=b"" if value is None else _decoded_fill(np.asarray(value, array.dtype), packing),
+            attributes=[*given_attributes(decoded), *(one for one in attributes.stored if one.refused)],
         )
+        return replace(array, content=content, beside=array.beside + array.dtype.itemsize)
 
 
-def _decoded_fill(array: StepArray, packing: Packing) -> Any:
-    if array.fill_value is None:
-        return None
+def _decoded_fill(value: Array, packing: Packing) -> bytes:
     decoded = np.empty((), packing.dtype)
-    packing.decode(np.asarray(array.fill_value, array.dtype), decoded)
-    return decoded[()]
+    packing.decode(value, decoded)
+    return decoded.tobytes()

@@ -6,24 +6,13 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from .._core import Layout
+from .._core import Content, Layout
 from .._errors import ArgumentError
 
 _SMALL = 1 << 20  # bytes that are not worth distributing over all ranks
 
 MakeLayout = Callable[[tuple[int, ...], int], Layout]
 """Called with the shape of a window and the dimension that is cut: how the ranks hold the window."""
-
-
-@dataclass(frozen=True)
-class Stored:
-    """An array as its file holds it."""
-
-    shape: tuple[int, ...]
-    order: str
-    itemsize: int
-    chunks: tuple[int, ...] | None = None
-    """The shape of the chunks that it lies in, if it does."""
 
 
 @dataclass(frozen=True)
@@ -73,12 +62,12 @@ class Cut:
                 return
 
 
-def cut(array: Stored, ranks: int, memory: int, make_layout: MakeLayout) -> Cut:
+def cut(array: Content, ranks: int, memory: int, make_layout: MakeLayout) -> Cut:
     """Choose the longest windows of which the ranks' parts fit `memory`, and that each of `ranks` has a part of.
 
     Raises plait.ArgumentError where not even one element fits.
     """
-    shape, itemsize = array.shape, array.itemsize
+    shape, itemsize, chunks = array.shape, array.type.element_bytes, array.chunks
     dimensions = list(range(len(shape))) if array.order == "C" else list(reversed(range(len(shape))))
     if math.prod(shape) == 0 or not dimensions:
         return Cut(shape, (), 0, 1)
@@ -95,17 +84,17 @@ def cut(array: Stored, ranks: int, memory: int, make_layout: MakeLayout) -> Cut:
         if found is None or (found.count < ranks and count > found.count):
             found = Cut(shape, slow, dimension, count)
         if found.count >= ranks or slab * size <= _SMALL:
-            return _of_whole_chunks(found, array.chunks)
+            return _of_whole_chunks(found, chunks)
     if found is None:
         raise ArgumentError(
             f"the memory for windows, {memory} bytes, holds no element of {itemsize} bytes; give more with memory="
         )
-    return _of_whole_chunks(found, array.chunks)
+    return _of_whole_chunks(found, chunks)
 
 
 def _of_whole_chunks(found: Cut, chunks: tuple[int, ...] | None) -> Cut:
     """Shorten windows to whole chunks where they have one at least, so that fewer chunks are in two windows."""
-    if chunks is None or chunks[found.dimension] >= found.count:
+    if not chunks or chunks[found.dimension] >= found.count:
         return found
     return Cut(found.shape, found.slow, found.dimension, found.count - found.count % chunks[found.dimension])
 

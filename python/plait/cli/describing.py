@@ -7,6 +7,7 @@ import os
 from typing import Any
 
 import plait
+from plait._arguments.keeping import PROPERTIES
 from plait._attributes import json_value
 from plait._core import Located
 from plait._location import comes_in_steps, locate
@@ -69,10 +70,8 @@ def _held(one: plait.ArrayInfo) -> Document:
     held = _array(None if one.refused and not one.shape else one.shape, dtype, one.order)
     told: Document = {"element": one.element, "offset": one.offset, "stored": one.stored, "kept": one.kept}
     held["bytes"] = math.prod(one.shape) * one.dtype.itemsize if one.dtype is not None else None
-    told["chunks"] = None if one.chunks is None else list(one.chunks)
-    told["dimension_names"] = list(one.dimension_names)
-    told["unlimited"] = list(one.unlimited)
-    told["fill_value"] = json_value(one.fill_value)
+    properties = {name: getattr(one, name) for name in PROPERTIES if hasattr(one, name) and name != "attributes"}
+    told |= {name: list(value) if isinstance(value, tuple) else json_value(value) for name, value in properties.items()}
     return {"name": one.name, **held, **told, **described(one.attributes), "refused": one.refused or None}
 
 

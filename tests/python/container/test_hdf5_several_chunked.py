@@ -222,6 +222,7 @@ def test_options_of_arrays_that_cannot_be(tmp_path):
         ({"a": {**one, "fill_value": 1e300}, "b": {**one, "dtype": "i4", "fill_value": 0.5}}, "the fill value 0.5", {}),
         ({"a": {**one, "dimension_names": ("x",)}}, "1 names were given for 2 dimensions", {}),
         ({"a": one}, "several", {"attributes": {"x": 1}}),
+        ({"a": {**one, "shards": (3, 3)}}, "shards were given, which Plait writes to .zarr only", {}),
     ):
         with pytest.raises(plait.ArgumentError) as told:
             plait.open(tmp_path / "a.h5", "w", arrays=arrays, **how)

@@ -11,7 +11,8 @@ from array_reads import check_parts, refused
 from zarr_locations import Location, others
 
 import plait
-from plait._copying.windows import Stored, cut
+from plait._copying.windows import cut
+from plait._core import Content
 from plait.cli.describing import describe
 
 zarr = pytest.importorskip("zarr")
@@ -154,7 +155,7 @@ def test_windows_of_copies_are_of_whole_chunks(tmp_path, location):
         assert file.chunks == (6, 15)
     (told,) = plait.arrays_in(path)
     assert told.chunks == (6, 15)
-    stored = Stored((50, 40), "C", 8, told.chunks)
+    stored = Content((50, 40), "C", 8, told.chunks)
     begins = [window.region[0].start for window in cut(stored, 2, 5000, whole).windows()]
     assert begins == [0, 12, 24, 36, 48]
     begins = [window.region[0].start for window in cut(stored, 2, 1300, whole).windows()]

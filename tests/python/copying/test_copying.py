@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import plait
-from plait._copying.windows import Stored, cut
+from plait._copying.windows import cut
+from plait._core import Content
 from plait._location import path_of, same_location
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
@@ -42,7 +43,7 @@ def test_windows_cover_the_array_once_in_the_order_of_the_file(shape, order, ite
 
     positions = np.arange(math.prod(shape)).reshape(shape, order=order)
     found = []
-    for window in cut(Stored(shape, order, itemsize), ranks, room, layout_of).windows():
+    for window in cut(Content(shape, order, itemsize), ranks, room, layout_of).windows():
         part = positions[window.region]
         assert part.shape == window.shape
         assert 0 < part.size == window.elements <= room // itemsize
@@ -55,14 +56,14 @@ def test_windows_are_as_long_as_the_memory_allows():
         distributions = ["balanced" if d == dimension else "*" for d in range(2)]
         return plait.Layout(window, distributions, grid=(4,))
 
-    rows = cut(Stored((1000, 500), "C", 8), 4, 1 << 20, layout_of)
+    rows = cut(Content((1000, 500), "C", 8), 4, 1 << 20, layout_of)
     assert (rows.slow, rows.dimension, rows.count) == ((), 0, 260)  # 262 rows of 4000 bytes, 65 for each rank
-    few = cut(Stored((3, 10_000_000), "C", 8), 4, 1 << 20, layout_of)
+    few = cut(Content((3, 10_000_000), "C", 8), 4, 1 << 20, layout_of)
     assert (few.slow, few.dimension, few.count) == ((0,), 1, 131_072)
-    columns = cut(Stored((1000, 500), "F", 8), 4, 1 << 20, layout_of)
+    columns = cut(Content((1000, 500), "F", 8), 4, 1 << 20, layout_of)
     assert (columns.slow, columns.dimension, columns.count) == ((), 1, 128)
     with pytest.raises(plait.ArgumentError, match="31 bytes, holds no element of 32 bytes"):
-        cut(Stored((1000, 500), "C", 32), 1, 31, layout_of)
+        cut(Content((1000, 500), "C", 32), 1, 31, layout_of)
 
 
 URLS = ["{0}/b.npy", "{0}/b.bin", "stripe:{0}/b.s?disks={0}/x,{0}/y&unit=100", "distant:b.d?folder={0}&place=striped"]

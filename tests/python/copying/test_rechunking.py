@@ -14,8 +14,9 @@ from click.testing import CliRunner
 from zarr_locations import entries
 
 import plait
-from plait._copying.boxes import Kept, Moved, boxes
+from plait._copying.boxes import boxes, make_storage
 from plait._copying.passes import passes
+from plait._core import Content
 from plait.cli import main
 
 SHAPE = (60, 45, 8)
@@ -134,7 +135,7 @@ def test_windows_cover_the_array_once(effort):
     for _ in range(effort.choose(6, 60)):
         shape = tuple(chance.randint(1, 30) for _ in range(chance.randint(1, 4)))
         ends = [
-            Kept(
+            make_storage(
                 chance.choice("CF"),
                 tuple(chance.randint(1, 20) for _ in shape) if chance.random() < 0.7 else None,
                 chance.random() < 0.5,
@@ -143,7 +144,7 @@ def test_windows_cover_the_array_once(effort):
         ]
         memory = chance.choice([8, 100, 3000, 1 << 20])
         seen = np.zeros(shape, int)
-        for part in boxes(Moved(shape, 8), ends[0], ends[1], memory).windows():
+        for part in boxes(Content(shape, "C", 8), ends[0], ends[1], memory).windows():
             seen[part.region] += 1
             assert 8 * part.elements <= memory
         assert (seen == 1).all()
@@ -151,16 +152,18 @@ def test_windows_cover_the_array_once(effort):
 
 def test_chunks_are_touched_once_where_memory_allows():
     rows, columns = (16, 512), (512, 16)
-    plan = boxes(Moved((512, 512), 4), Kept("C", rows, True), Kept("C", columns, True), 1 << 20)
+    plan = boxes(Content((512, 512), "C", 4), make_storage("C", rows, True), make_storage("C", columns, True), 1 << 20)
     assert touches((512, 512), plan.windows(), rows) == 32
     assert touches((512, 512), plan.windows(), columns) == 32
-    plan = boxes(Moved((512, 512), 4), Kept("C", rows, True), Kept("C"), 1 << 17)
+    plan = boxes(Content((512, 512), "C", 4), make_storage("C", rows, True), make_storage("C"), 1 << 17)
     assert touches((512, 512), plan.windows(), rows) == 32
 
 
 def test_two_passes_where_neither_end_fits():
     shape, rows, columns = (4096, 4096), (16, 4096), (4096, 16)
-    packed = passes(Moved(shape, 4), Kept("C", rows, True), Kept("C", columns, True), 4 << 20, True)
+    packed = passes(
+        Content(shape, "C", 4), make_storage("C", rows, True), make_storage("C", columns, True), 4 << 20, True
+    )
     assert packed.between is not None
     assert [
         touches(shape, one.windows(), chunks) for one, chunks in zip(packed.passes, (rows, columns), strict=True)
@@ -168,9 +171,22 @@ def test_two_passes_where_neither_end_fits():
         256,
         256,
     ]
-    assert passes(Moved(shape, 4), Kept("C", rows, True), Kept("C", columns, True), 4 << 20, False).between is None
-    assert passes(Moved(shape, 4), Kept("C", rows), Kept("C", columns), 4 << 20, True).between is None
-    assert passes(Moved(shape, 4), Kept("C", rows, True), Kept("C", rows, True), 4 << 20, True).between is None
+    assert (
+        passes(
+            Content(shape, "C", 4), make_storage("C", rows, True), make_storage("C", columns, True), 4 << 20, False
+        ).between
+        is None
+    )
+    assert (
+        passes(Content(shape, "C", 4), make_storage("C", rows), make_storage("C", columns), 4 << 20, True).between
+        is None
+    )
+    assert (
+        passes(
+            Content(shape, "C", 4), make_storage("C", rows, True), make_storage("C", rows, True), 4 << 20, True
+        ).between
+        is None
+    )
 
 
 LIMITED = """
@@ -225,7 +241,7 @@ def test_a_copy_that_is_killed_leaves_nothing_that_looks_like_an_array(tmp_path,
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_many_dimensions_are_no_more_to_try(order):
     shape = (2,) * 30
-    plan = boxes(Moved(shape, 1), Kept(order), Kept("C", (1,) * 30, True), 1 << 20)
+    plan = boxes(Content(shape, "C", 1), make_storage(order), make_storage("C", (1,) * 30, True), 1 << 20)
     assert plan.window != shape
     assert all(1 <= size <= 2 for size in plan.window)
 

@@ -22,7 +22,7 @@ from ..._errors import ArgumentError, Error
 from ..._file import File
 from ..._guard import Reporter, checks
 from ..._open import Unfinished
-from ..boxes import Boxes, Kept
+from ..boxes import Boxes, Storage, make_storage
 from ..plans import Route
 from .journal_lines import boot_id, busy, cannot_open, lock, make_durable, route_of, told_route, valid, was, whole_lines
 from .units import Units
@@ -173,7 +173,7 @@ class Journal:
             self._opened[key] = (file, key in self._known)
         return file
 
-    def enter(self, key: str, route: Route, kept: Kept | None) -> Entry | None:
+    def enter(self, key: str, route: Route, stored: Storage | None) -> Entry | None:
         """Begin or go on with the windows of an array that has been opened; None of one that has not.
 
         route  that which is chosen where there is none yet
@@ -188,7 +188,7 @@ class Journal:
                 if self._first:
                     self._write({"key": key, "file": known.file, "route": known.route})
         assert known.route is not None
-        return Entry(self, key, route_of(known.route), kept)
+        return Entry(self, key, route_of(known.route), stored)
 
     def enter_scratch(self, key: str, name: str, make: Callable[[Unfinished], File]) -> File:
         """Open the array in between of two passes; where that of the earlier copy is gone, both begin anew."""
@@ -210,16 +210,16 @@ class Journal:
         known = self._known[key] = _Known(json.loads(self._tell(number)), route)
         return known
 
-    def windows(self, key: str, file_key: str, number: int, ends: tuple[Boxes, Kept | None]) -> set[int]:
+    def windows(self, key: str, file_key: str, number: int, ends: tuple[Boxes, Storage | None]) -> set[int]:
         """Return the windows of a pass that need not be moved again, and remove files that may not be whole.
 
         file_key  that of the file that the pass writes
-        ends      the windows, and how that file is kept
+        ends      the windows, and how that file stores the array
         """
-        parts, kept = ends
+        parts, stored = ends
         done = self._known[key].done.setdefault(number, set())
         file, continued = self._opened[file_key]
-        units = Units.of(file, kept, lost=self._lost) if continued else None
+        units = Units.of(file, stored, lost=self._lost) if continued else None
         if units is not None:
             again, broken = units.unfinished(parts, done)
             done -= again
@@ -326,17 +326,17 @@ class Journal:
 class Entry:
     """The windows of one array."""
 
-    def __init__(self, journal: Journal, key: str, route: Route, kept: Kept | None) -> None:
+    def __init__(self, journal: Journal, key: str, route: Route, stored: Storage | None) -> None:
         """Take how the target keeps the array."""
         self.journal, self.key, self.route = journal, key, route
-        self._kept = kept
+        self._stored = stored
 
     def windows(self, number: int) -> Windows:
         """Return those of a pass, once what it writes to is open."""
         last = number == len(self.route.passes) - 1
         key = self.key if last else scratch_key(self.key)
-        kept = self._kept if last else Kept("C", self.route.between)
-        return Windows(self, number, self.journal.windows(self.key, key, number, (self.route.passes[number], kept)))
+        stored = self._stored if last else make_storage("C", self.route.between)
+        return Windows(self, number, self.journal.windows(self.key, key, number, (self.route.passes[number], stored)))
 
 
 class Windows:

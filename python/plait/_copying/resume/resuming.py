@@ -89,9 +89,9 @@ def _described(job: Job) -> dict[str, Any]:
         "region": _text(shaping.region),
         "axes": _text(shaping.axes),
         "type": _text(shaping.dtype, *(["unpacked"] if job.unpack else [])),
-        "order": _text(job.kept.order),
-        "chunks": _text(job.kept.chunks, job.kept.shards),
-        "codec": _text(job.kept.codec),
+        "order": _text(job.storage.order),
+        "chunks": _text(job.storage.chunks, job.storage.shards),
+        "codec": _text(job.storage.codec),
     }
 
 

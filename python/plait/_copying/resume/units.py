@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from ..._file import File
-from ..boxes import Boxes, Kept
+from ..boxes import Boxes, Storage
 
 _CHANGES = ".plait-changes"  # where chunks are before they are renamed
 
@@ -29,15 +29,15 @@ class Units:
         self._grid = () if shards is None else tuple(-(-size // one) for size, one in zip(shape, shards, strict=True))
 
     @classmethod
-    def of(cls, file: File, kept: Kept | None, *, lost: bool) -> Units | None:
+    def of(cls, file: File, stored: Storage | None, *, lost: bool) -> Units | None:
         """Return those of a new file; None of one whose elements lie in one piece, where any can be written again.
 
         lost  whether the host may have lost something of files that were written
         """
-        if kept is None or kept.chunks is None:
+        if stored is None or stored.chunks is None:
             return None
         path = file._core.unfinished_path
-        files = kept.shards or (kept.chunks if lost else None)
+        files = stored.shards or (stored.chunks if lost else None)
         return cls(file.shape, files, Path(path).parent if path else None)
 
     def unfinished(self, parts: Boxes, done: set[int]) -> tuple[set[int], list[tuple[int, ...]]]:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
+
+import numpy as np
 
 from .._amounts import count
+from .._arguments.keeping import fill_text, set_properties
 from .._arguments.words import kind, shown
+from .._core import ArrayDescription, ArrayType
 from .._errors import ArgumentError
 from .._location import locate_new
-from .attributes import fill_of
 from .steps import StepArray
 
 Extents = Mapping[str, int] | Sequence[int]
@@ -19,8 +22,8 @@ Extents = Mapping[str, int] | Sequence[int]
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """What the caller asks for."""
+class StorageRequest:
+    """How a caller asks for arrays to be stored in the target."""
 
     order: Literal["C", "F"] | None = None
     chunks: Extents | None = None
@@ -43,6 +46,11 @@ class Wanted:
             raise ArgumentError(f'codec={shown(self.codec)} is not a codec; give a text such as "zstd:3"')
 
     @property
+    def packs(self) -> bool:
+        """Whether chunks are to be compressed."""
+        return self.codec not in (None, "none")
+
+    @property
     def chunked(self) -> bool:
         """Whether anything is asked for that only arrays in chunks have."""
         return (self.chunks, self.shards, self.codec) != (None, None, None)
@@ -52,7 +60,7 @@ class Wanted:
 
         errors  ArgumentError
         """
-        has = dict.fromkeys(name for array in arrays for name in array.dimension_names)
+        has = dict.fromkeys(name for array in arrays for name in array.content.dimension_names)
         for what, given in (("chunks", self.chunks), ("shards", self.shards)):
             strangers = [one for one in given if one not in has] if isinstance(given, Mapping) else []
             if strangers:
@@ -69,8 +77,8 @@ class Wanted:
                     + "; give one for each dimension of an array"
                 )
 
-    def options(self, target: str | os.PathLike[str], array: StepArray) -> dict[str, Any]:
-        """Return what :func:`plait.open` is told of a new array.
+    def describe(self, target: str | os.PathLike[str], array: StepArray) -> ArrayDescription:
+        """Return the description of a new array in the target, without attributes.
 
         errors  ArgumentError: what the target cannot have
         """
@@ -81,23 +89,27 @@ class Wanted:
                 f"{os.fsdecode(target)} has its arrays in order {order}, but target_order={self.order} was given; "
                 "leave it out, or give another kind of target"
             )
-        told: dict[str, Any] = {"order": order}
+        described = ArrayDescription(array.content) if found.keeps_chunks else ArrayDescription()
+        its = array.content.type
+        described.name, described.type = array.name, ArrayType(its.shape, its.dtype, its.element_bytes, order)
         if not found.keeps_chunks:
             if self.chunked:
                 raise ArgumentError(
                     f"chunks, shards or a codec were given, but {os.fsdecode(target)} keeps its arrays in one piece; "
                     "leave them out, or give a target that ends with .zarr"
                 )
-            return told
-        told["chunks"] = _sizes(self.chunks, array) or array.chunks
-        told["shards"] = _sizes(self.shards, array)
-        told["codec"] = self.codec
-        told["dimension_names"] = array.dimension_names or None
-        told["fill_value"] = fill_of(array)
-        told["unlimited"] = array.unlimited or None
-        if not array.unlimited and not found.adds_arrays and told["chunks"] is None and self.codec in (None, "none"):
-            told["chunks"] = ()  # in one piece, as in the source
-        return told
+            return described
+        described.chunks = described.shards = None
+        described.codec = described.fill_value = ""
+        described.attributes = []
+        chunks = _sizes(self.chunks, array) or array.chunks
+        set_properties(described, {"chunks": chunks, "shards": _sizes(self.shards, array), "codec": self.codec})
+        if not described.unlimited and not found.adds_arrays and chunks is None and not self.packs:
+            described.chunks = ()  # in one piece, as in the source
+        fill = array.content.fill
+        if fill:
+            described.fill_value = fill_text(fill if array.dtype.kind in "SV" else np.frombuffer(fill, array.dtype)[0])
+        return described
 
 
 def _sizes(given: Extents | None, array: StepArray) -> tuple[int, ...] | None:
@@ -109,7 +121,7 @@ def _sizes(given: Extents | None, array: StepArray) -> tuple[int, ...] | None:
     if given is None:
         return None
     if isinstance(given, Mapping):
-        names = array.dimension_names
+        names = array.content.dimension_names
         if array.is_coordinate or not any(one in names for one in given):
             return None
         sizes = [given.get(one, -1) for one in names]

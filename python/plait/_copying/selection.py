@@ -7,21 +7,21 @@ from dataclasses import dataclass
 
 from .._arguments.words import shown
 from .._errors import ArgumentError
-from .steps import GivenStep, StepArray, Target, UnreadableArray
+from .steps import SourceStep, StepArray, Target, UnreadableArray
 
 
 @dataclass(frozen=True)
-class Chosen:
+class Selection:
     """Which steps and arrays are copied."""
 
     variables: tuple[str, ...] | None
     steps: int | None
 
-    def unreadable(self, step: GivenStep) -> tuple[UnreadableArray, ...]:
+    def unreadable(self, step: SourceStep) -> tuple[UnreadableArray, ...]:
         """Return the selected arrays that cannot be read."""
         return tuple(one for one in step.unreadable if self.variables is None or one.name in self.variables)
 
-    def readable(self, step: GivenStep, source: str) -> tuple[StepArray, ...]:
+    def readable(self, step: SourceStep, source: str) -> tuple[StepArray, ...]:
         """Return the selected arrays of a step that can be read.  errors  ArgumentError"""
         arrays = {array.name: array for array in step.arrays}
         known = {*arrays, *(one.name for one in step.unreadable)}
@@ -32,7 +32,7 @@ class Chosen:
                 )
         return tuple(arrays[name] for name in self.variables or arrays if name in arrays)
 
-    def check_number(self, step: GivenStep, chosen: Sequence[StepArray], source: str, target: Target) -> None:
+    def check_number(self, step: SourceStep, chosen: Sequence[StepArray], source: str, target: Target) -> None:
         """Check whether a target accepts that many arrays.  errors  ArgumentError"""
         if len(chosen) > 1 and not target.several:
             raise ArgumentError(

@@ -1,0 +1,88 @@
+"""How many files a property of arrays takes: docs/decisions/0075-array-descriptions.md.
+
+A property, such as the fill value, is a member of ArrayProperties. Formats read and write it; other code shall pass the
+description of the array as a whole. The test counts the production files outside the formats' folders
+(src/container/*/) that name a property in their code: as an identifier, or as a key in Python. These are the files that
+a further property takes besides the formats: a text named "units", say, that all formats store.
+
+The count leaves out:
+- comments, and the words of messages;
+- python/plait/_core.pyi, which scripts/stubs.py writes;
+- the files in COMPUTING, which compute with the values of these properties, as nothing computes with units;
+- tests and documentation.
+
+It includes the C interface where that has the property. The Fortran interface has none of them.
+"""
+
+import ast
+import io
+import re
+import tokenize
+from pathlib import Path
+
+import pytest
+from sources import ROOT, files_with, read
+
+MOST_FILES = 6
+COMPUTING = {
+    "bindings/python/core_description.cpp": "binds the dimensions of groups, which may be unlimited as well",
+    "python/plait/_copying/checking.py": "finds coordinates by the names of dimensions",
+    "python/plait/_copying/shaping.py": "puts dimensions in another order",
+    "python/plait/_copying/storage_request.py": "takes chunks by the names of dimensions, and makes texts of fill values",
+    "python/plait/_datasets/backend.py": "gives xarray the unlimited dimensions of a group",
+    "python/plait/_datasets/dimensions.py": "names dimensions by whether they are unlimited",
+    "python/plait/_datasets/found.py": "makes coordinates, and missing values of fill values",
+    "python/plait/_joined/joining.py": "finds an axis by its name",
+    "python/plait/_joined/meaning.py": "compares fill values with missing values",
+}
+NOT_CODE = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:[^"\\\n]|\\.)*"', re.DOTALL)
+
+
+def names_in_python(text: str) -> set[str]:
+    """The identifiers, and the texts that may be keys."""
+    tokens = list(tokenize.generate_tokens(io.StringIO(text).readline))
+    names = {token.string for token in tokens if token.type == tokenize.NAME}
+    keys = {token.string for token in tokens if token.type == tokenize.STRING and token.string[0] in "\"'"}
+    return names | {str(ast.literal_eval(key)) for key in keys}
+
+
+def names_in(path: Path) -> set[str]:
+    if path.suffix == ".py":
+        return names_in_python(read(path))
+    comments = re.compile(r"![^\n]*") if path.suffix == ".f90" else NOT_CODE
+    return set(re.findall(r"\w+", comments.sub(" ", read(path))))
+
+
+def is_of_a_format(path: Path) -> bool:
+    return path.parts[:2] == ("src", "container") and len(path.parts) > 3
+
+
+SOURCES = [
+    path
+    for path in files_with({".hpp", ".cpp", ".h", ".inl", ".f90", ".py"}, "src", "include", "bindings", "python")
+    if not is_of_a_format(path)
+]
+
+
+@pytest.mark.parametrize("name", ["unlimited", "fill_value", "dimension_names"])
+def test_few_files_name_a_property(name):
+    naming = {path.as_posix() for path in SOURCES if name in names_in(path)}
+    carrying = naming - set(COMPUTING)
+    assert "include/plait/array_description.hpp" in carrying
+    assert len(carrying) <= MOST_FILES, f"pass descriptions as a whole instead of {name} in some of {sorted(carrying)}"
+
+
+def test_files_that_compute_are_named_by_need():
+    names = {"unlimited", "fill_value", "dimension_names"}
+    assert [path for path in COMPUTING if not names & names_in(Path(path))] == []
+
+
+def test_all_properties_are_arguments_of_open():
+    header = (ROOT / "include/plait/array_description.hpp").read_text()
+    members = re.search(r"^struct ArrayProperties \{\n(.*?)^\};", header, re.M | re.S).group(1)
+    declared = re.findall(r"^  [\w:<>]+ (\w+)\{\};", members, re.M)
+    listed = re.findall(r'visit\("(\w+)", "[^"]+", &ArrayProperties::(\w+)\)', header)
+    assert [member for _, member in listed] == declared
+    source = ast.parse(read(Path("python/plait/_open.py")))
+    (function,) = (node for node in source.body if isinstance(node, ast.FunctionDef) and node.name == "open")
+    assert {name for name, _ in listed} <= {argument.arg for argument in function.args.kwonlyargs}
