@@ -1,12 +1,10 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <cstring>
 #include <optional>
-#include <tuple>
 
 #include "base/memory/recycled.hpp"
 #include "bind.hpp"
@@ -24,18 +22,13 @@ namespace plait::python {
 
 namespace {
 
-/// (shape, origin in the source, origin in the target)
-using SectionTuple = std::tuple<Extents, Extents, Extents>;
-
-RedistributionOptions options_of(std::int64_t memory, const std::string& dtype, bool fill_halo,
-                                 const std::optional<SectionTuple>& section) {
+/// What a redistribution moves: the layouts, the bytes and the name of an element, and the options.
+struct RedistributionCall {
+  Layout source;
+  Layout target;
+  std::int64_t element_bytes = 0;
   RedistributionOptions options;
-  options.memory = memory;
-  options.element_name = dtype;
-  options.fill_halo = fill_halo;
-  if (section) options.section = Section{std::get<0>(*section), std::get<1>(*section), std::get<2>(*section)};
-  return options;
-}
+};
 
 /// Bytes that all processes of a node see; they live as long as anything that refers to them.
 nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<1>> shared_bytes(std::int64_t bytes, const Comm& comm) {
@@ -55,20 +48,42 @@ nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<1>> recycled_bytes(std::int64_t by
   return nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<1>>(memory->data(), {static_cast<std::size_t>(bytes)}, owner);
 }
 
+void bind_call(nb::module_& module) {
+  nb::class_<Section>(module, "Section")
+      .def(
+          "__init__",
+          [](Section* self, const Extents& shape, const Extents& source_origin, const Extents& target_origin) {
+            new (self) Section{shape, source_origin, target_origin};
+          },
+          "shape"_a, "source_origin"_a, "target_origin"_a);
+  nb::class_<RedistributionOptions>(module, "RedistributionOptions")
+      .def(nb::init<>())
+      .def_rw("memory", &RedistributionOptions::memory)
+      .def_rw("element_name", &RedistributionOptions::element_name)
+      .def_rw("fill_halo", &RedistributionOptions::fill_halo)
+      .def_rw("section", &RedistributionOptions::section);
+  nb::class_<RedistributionCall>(module, "RedistributionCall")
+      .def(
+          "__init__",
+          [](RedistributionCall* self, const Layout& source, const Layout& target, std::int64_t element_bytes,
+             const RedistributionOptions& options) {
+            new (self) RedistributionCall{source, target, element_bytes, options};
+          },
+          "source"_a, "target"_a, "element_bytes"_a, "options"_a);
+}
+
 }  // namespace
 
 void bind_redistribute(nb::module_& module) {
+  bind_call(module);
   nb::class_<Redistribution>(module, "Redistribution")
       .def(
           "__init__",
-          [](Redistribution* self, const Layout& source, const Layout& target, std::int64_t element_bytes,
-             const Comm& comm, std::int64_t memory, const std::string& dtype, bool fill_halo,
-             const std::optional<SectionTuple>& section) {
-            const auto options = options_of(memory, dtype, fill_halo, section);
+          [](Redistribution* self, const RedistributionCall& call, const Comm& comm) {
             const Unlocked release;
-            new (self) Redistribution(source, target, element_bytes, comm, options);
+            new (self) Redistribution(call.source, call.target, call.element_bytes, comm, call.options);
           },
-          "source"_a, "target"_a, "element_bytes"_a, "comm"_a, "memory"_a, "dtype"_a, "fill_halo"_a, "section"_a.none())
+          "call"_a, "comm"_a)
       .def(
           "run",
           [](Redistribution& self, const Sequence& from, const Sequence& to) {
@@ -113,27 +128,20 @@ void bind_redistribute(nb::module_& module) {
              "comm"_a, "code"_a = 0, nb::call_guard<Unlocked>());
   module.def(
       "redistribute",
-      [](const Layout& source, const Sequence& from, const Layout& target, const Sequence& to,
-         std::int64_t element_bytes, const Comm& comm, std::int64_t memory, const std::string& dtype, bool fill_halo,
-         const std::optional<SectionTuple>& section) {
+      [](const RedistributionCall& call, const Sequence& from, const Sequence& to, const Comm& comm) {
         const auto sources = parts_of<const std::byte>(from);
         const auto targets = parts_of<std::byte>(to);
-        const auto options = options_of(memory, dtype, fill_halo, section);
         const Unlocked release;
-        redistribute(source, sources, target, targets, element_bytes, comm, options);
+        redistribute(call.source, sources, call.target, targets, call.element_bytes, comm, call.options);
       },
-      "source"_a, "from_"_a, "target"_a, "to"_a, "element_bytes"_a, "comm"_a, "memory"_a, "dtype"_a, "fill_halo"_a,
-      "section"_a.none());
+      "call"_a, "from_"_a, "to"_a, "comm"_a);
   module.def(
       "start_redistribute",
-      [](const Layout& source, const Sequence& from, const Layout& target, const Sequence& to,
-         std::int64_t element_bytes, const Comm& comm, std::int64_t memory, const std::string& dtype, bool fill_halo,
-         const std::optional<SectionTuple>& section) {
-        return start_redistribute(source, parts_of<const std::byte>(from), target, parts_of<std::byte>(to),
-                                  element_bytes, comm, options_of(memory, dtype, fill_halo, section));
+      [](const RedistributionCall& call, const Sequence& from, const Sequence& to, const Comm& comm) {
+        return start_redistribute(call.source, parts_of<const std::byte>(from), call.target, parts_of<std::byte>(to),
+                                  call.element_bytes, comm, call.options);
       },
-      "source"_a, "from_"_a, "target"_a, "to"_a, "element_bytes"_a, "comm"_a, "memory"_a, "dtype"_a, "fill_halo"_a,
-      "section"_a.none());
+      "call"_a, "from_"_a, "to"_a, "comm"_a);
 }
 
 }  // namespace plait::python

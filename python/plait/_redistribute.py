@@ -35,9 +35,6 @@ from ._held import (
 )
 from ._request import Request
 
-#: Shape of a section and its origins in the two arrays.
-_Section = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]
-
 
 def empty(layout: LayoutLike, dtype: npt.DTypeLike, comm: CommLike = None) -> Array | Any:
     """Make this rank's local array of a layout in memory that all ranks of its node see. Collective over ``comm``.
@@ -85,7 +82,7 @@ def redistribute(
     Raises plait.ArgumentError, the same on every rank, if shapes, layouts, arrays and ranks do not fit together.
     """
     ends = _Ends(src, dst, source_region, target_region)
-    move = _Move(_Given(array, out), ends, comm, _Options(memory, fill_halo))
+    move = _Move(_LocalArrays(array, out), ends, comm, _Options(memory, fill_halo))
     call(move.fail, _core.redistribute, *move.arguments)
     return move.result
 
@@ -108,7 +105,7 @@ def iredistribute(
     change the arrays before ``wait()`` has returned.
     """
     ends = _Ends(src, dst, source_region, target_region)
-    move = _Move(_Given(array, out), ends, comm, _Options(memory, fill_halo))
+    move = _Move(_LocalArrays(array, out), ends, comm, _Options(memory, fill_halo))
     start = partial(call, move.fail, _core.start_redistribute, *move.arguments)
     return Request(start, move, move.arrays, move.result)
 
@@ -147,13 +144,8 @@ class Redistribution:
                 LocalArrays(layout, ranks_taking_part(layout, self._comm, self._alone), self._dtype)
                 for layout in self._layouts
             ]
-            section = ends.section(*self._layouts)
-            most, filled = _Options(memory, fill_halo).checked()
-            name = name_of(self._dtype)
-        src, dst = self._layouts
-        self._core: _core.Redistribution | None = call(
-            self._fail, _core.Redistribution, src, dst, self._dtype.itemsize, self._comm, most, name, filled, section
-        )
+            moved = _Options(memory, fill_halo).call(self._layouts, self._dtype, ends.section(*self._layouts))
+        self._core: _core.Redistribution | None = call(self._fail, _core.Redistribution, moved, self._comm)
         self._own: list[list[Array] | None] = [None, None]
         # A rank that a layout leaves out cannot tell by its own None whether the others use theirs: made now.
         if not self._alone and any(layout.size < self._comm.size for layout in self._layouts):
@@ -244,8 +236,8 @@ class Redistribution:
 
 
 @dataclass(frozen=True)
-class _Given:
-    """The arrays of a call."""
+class _LocalArrays:
+    """The local arrays that a caller passes."""
 
     array: Arrays | None
     out: Arrays | None
@@ -274,7 +266,7 @@ class _Ends:
         """Return both layouts; where neither has a shape it is this one."""
         return layout_pair(self.source, self.target, shape, self.whole)
 
-    def section(self, src: Layout, dst: Layout) -> _Section | None:
+    def section(self, src: Layout, dst: Layout) -> _core.Section | None:
         """Return the section that the regions are; None for both arrays whole."""
         if self.whole:
             if src.shape != dst.shape:
@@ -293,7 +285,7 @@ class _Ends:
                 f"the regions differ: source_region has the shape {shape_text(shapes[0])} and target_region "
                 f"{shape_text(shapes[1])} (an integer counts as 1); make them equal"
             )
-        return shapes[0], origins[0], origins[1]
+        return _core.Section(shapes[0], *origins)
 
 
 @dataclass(frozen=True)
@@ -303,15 +295,21 @@ class _Options:
     memory: int | str | None
     fill_halo: bool
 
-    def checked(self) -> tuple[int, bool]:
-        """Return both as the core takes them."""
-        return memory_of(self.memory), flag_of(self.fill_halo, "fill_halo")
+    def call(
+        self, layouts: tuple[Layout, Layout], dtype: np.dtype[Any], section: _core.Section | None
+    ) -> _core.RedistributionCall:
+        """Return what the core moves between the layouts.  errors  ArgumentError"""
+        options = _core.RedistributionOptions()
+        options.memory, options.fill_halo = memory_of(self.memory), flag_of(self.fill_halo, "fill_halo")
+        options.element_name = name_of(dtype)
+        options.section = section
+        return _core.RedistributionCall(*layouts, dtype.itemsize, options)
 
 
 class _Move:
     """The checked arguments of one redistribution."""
 
-    def __init__(self, given: _Given, ends: _Ends, comm: CommLike, options: _Options) -> None:
+    def __init__(self, given: _LocalArrays, ends: _Ends, comm: CommLike, options: _Options) -> None:
         own = comm_of(comm)
         alone = comm is None
         array, out = given.array, given.out
@@ -326,14 +324,10 @@ class _Move:
             if out is None and ends.target_region is not None and dst.ranks:
                 raise ArgumentError("a target region needs out=, the array whose other elements stay")
             targets = new_arrays(dst) if out is None else check_arrays(out, dst, "out", writable=True)
-            most, filled = options.checked()
-            name = name_of(dtype)
+            moved = options.call(layouts, dtype, section)
         self.arrays = [*sources, *targets]
         self.result = out if out is not None else as_given(targets, alone)
-        self.arguments = (
-            src.layout, parts_of(sources), dst.layout, parts_of(targets), dtype.itemsize, own, most, name, filled,
-            section,
-        )  # fmt: skip
+        self.arguments = moved, parts_of(sources), parts_of(targets), own
 
 
 def _fail_on(comm: _core.Comm) -> Reporter:
@@ -351,7 +345,7 @@ def _first_dtype(given: Arrays | None) -> np.dtype[Any] | None:
     return plain_array(first, "array").dtype
 
 
-def _dtype_of(given: _Given, layouts: tuple[Layout, Layout], comm: _core.Comm, alone: bool) -> np.dtype[Any]:
+def _dtype_of(given: _LocalArrays, layouts: tuple[Layout, Layout], comm: _core.Comm, alone: bool) -> np.dtype[Any]:
     """Return the dtype of the elements; a rank that has no array learns it from the source's first one."""
     src, dst = layouts
     own = given.dtype()

@@ -3,9 +3,8 @@
 # Lines of code.
 KNOWN_LINES = {
     "bindings/python/core_bits.cpp:plait::python::bind_bits": 89,
-    "bindings/python/core_file.cpp:plait::python::bind_file": 96,
+    "bindings/python/core_file.cpp:plait::python::bind_file": 92,
     "bindings/python/core_layout.cpp:plait::python::bind_layout": 201,
-    "bindings/python/core_redistribute.cpp:plait::python::bind_redistribute": 76,
     "bindings/python/trace/traces.cpp:plait::python::bind_traces": 80,
     "src/trace/formats/binary/stream.cpp:plait::trace::binary::Stream::fields": 74,
     "src/trace/formats/import/strace/act.cpp:plait::trace::strace::Act::call": 112,

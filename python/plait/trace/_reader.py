@@ -92,7 +92,7 @@ class Trace:
         self._bytes = {False: 0, True: 0}  # by whether they are logical
         self._last: Description | None = None
         try:
-            self._reader = _trace.open_trace(source, format or "", *(options or ReadOptions()), shown)
+            self._reader = _trace.open_trace(source, format or "", **(options or ReadOptions())._asdict(), shown=shown)
         except Error as error:
             if self._unpacked is None:
                 raise

@@ -54,7 +54,7 @@ class TraceWriter:
     ) -> None:
         """See :func:`plait.trace.create`."""
         name = "/dev/stdout" if trace_name(path) == "-" else trace_name(path)
-        self._writer = _trace.create_trace(name, format or "", *(options or WriteOptions()))
+        self._writer = _trace.create_trace(name, format or "", **(options or WriteOptions())._asdict())
         self._open = True
 
     def __enter__(self) -> TraceWriter:
@@ -73,7 +73,7 @@ class TraceWriter:
         self, number: int, *, parent: int = 0, rank: int = -1, host: str = "", command: str = "", cpu: int = -1
     ) -> None:
         """Tells of a process, before the first event that names it."""
-        self._writer.add_process(number, parent, rank, host, command, cpu)
+        self._writer.add_process(number, parent=parent, rank=rank, host=host, command=command, cpu=cpu)
 
     def add_file(self, process: int, number: int, name: str) -> None:
         """Tells the name of a file, before the first event that names its number."""
@@ -105,7 +105,7 @@ class TraceWriter:
         """
         losses = [(one.reason, one.events, one.read_bytes, one.written_bytes) for one in missed]
         sums = [(one.process, one.file, one.interface, one.flags, one.values) for one in counters]
-        self._writer.finish(zero, tick, complete, losses, sums, list(notes))
+        self._writer.finish(zero, tick, complete, missed=losses, counters=sums, notes=list(notes))
         self._open = False
 
     @property
