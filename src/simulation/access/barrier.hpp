@@ -1,4 +1,4 @@
-/// Where all ranks of a simulated access wait for each other.
+/// Waiting of all ranks of a simulated access for each other.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,12 @@
 
 namespace plait::simulation {
 
-/// Agreements, and the ends of steps.
+/// A barrier of all ranks. Agreements use it, and so does the exchange of a window that StepTally simulates as a
+/// whole.
 class Barrier {
  public:
   Barrier(Resumer& resumer, std::int64_t ranks, Time takes) : resumer_(resumer), ranks_(ranks), takes_(takes) {}
-  /// Done some time after the last rank has come.
+  /// Suspends the rank until `takes` after the last rank has arrived.
   auto arrive() {
     struct Arrive {
       Barrier& barrier;

@@ -1,11 +1,19 @@
-// The part of a rank that crosses nodes: the messages of access::NodeExchange, but step by step.
+// The messages of a simulated rank to and from other nodes, in the order of access::NodeExchange.
+//
+// Idea: all ranks process their partners in the order of their distance, up for sends and down for receives. Each
+// phase is then a permutation, and no rank receives from two partners at the same time.
+//
+// Example: 4 ranks on 4 nodes, and every rank sends to every other. At distance 1 rank 1 sends to rank 2 and receives
+// from rank 0; at distance 2 it sends to rank 3 and receives from rank 3; at distance 3 it sends to rank 0 and
+// receives from rank 2. A rank posts its receive before it sends, because a message above the eager limit leaves only
+// after the receiver has posted.
 #include <algorithm>
 
 #include "simulation/access/rank.hpp"
 
 namespace plait::simulation {
 
-/// The distance in the order of transport::ring_distance().
+/// Computes the distance in the order of transport::ring_distance().
 Rank::Peer Rank::peer_of(std::int64_t rank, std::int64_t elements, bool behind) const {
   const auto ranks = static_cast<std::int64_t>(context_.outcome.ranks.size());
   const std::int64_t up = behind ? rank - number_ : number_ - rank;
@@ -36,7 +44,8 @@ Task Rank::exchange(std::int64_t step) {
     co_await exchange_at_once(step);
     co_return;
   }
-  // Reading, windows go to their owners; writing, parts go to the readers of their windows.
+  // When reading, windows go to the owners of their elements; when writing, elements go to the readers of their
+  // windows.
   std::vector<Peer> to = context_.write ? readers(step, true) : owners(step, true);
   std::vector<Peer> from = context_.write ? owners(step, false) : readers(step, false);
   std::ranges::sort(to, {}, &Peer::distance);

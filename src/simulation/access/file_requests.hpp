@@ -1,4 +1,4 @@
-/// What a rank asks the file for.
+/// The file requests of one rank.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@
 
 namespace plait::simulation {
 
-/// Requests in the order in which they are made; neighbours of a batch that follow each other in the file are one, as
-/// store::posix makes them.
+/// Requests in the order in which a rank issues them. Requests of one batch that are adjacent in the file are joined,
+/// as store::posix joins them.
 class FileRequests {
  public:
   struct Request {
@@ -30,7 +30,7 @@ class FileRequests {
   }
   /// Ends the current batch.
   void end_batch() { in_batch_ = 0; }
-  /// A batch of its own.
+  /// Adds a request that is a batch by itself.
   void add_alone(std::int64_t offset, std::int64_t bytes) {
     all_.push_back({offset, bytes});
     in_batch_ = 0;
@@ -63,7 +63,7 @@ inline FileRequests direct_requests_of(const plan::AccessPlan& plan, std::int64_
   return all;
 }
 
-/// Those of a window, as access::WindowIo makes them.
+/// Generates the requests of one window, in the order of access::WindowIo.
 inline FileRequests requests_of(const plan::AccessPlan& plan, plan::PositionRange range, bool write,
                                 std::int64_t data_offset) {
   const std::int64_t bytes = plan.element_bytes();

@@ -1,3 +1,17 @@
+// The file system between the nodes and the device: the page cache of each node, its link, and the device.
+//
+// Problem: write() returns as soon as the data is in the node's memory, and the device writes it later. The times of
+// ranks therefore depend on when a node flushes and on when it blocks its writers.
+//
+// Idea: each node counts `held`, the bytes in memory that are not yet on their way to the device, and `dirty`, the
+// bytes that the device has not written. put() sends the oldest stretches while held > dirty_start. room() suspends a
+// writer if dirty + bytes > dirty_limit, and the end of a device request resumes the writers in their order.
+//
+// Example: dirty_start = 1 MiB, dirty_limit = 4 MiB, requests of 1 MiB. After the first write held = 1 MiB, which may
+// stay. The second one makes held = 2 MiB, so that the first stretch is sent. If the device has finished none of
+// them, the fifth writer finds dirty = 4 MiB: it sends everything that is held and waits until the device has
+// finished a request.
+
 #include "simulation/access/files.hpp"
 
 #include <algorithm>
@@ -34,7 +48,7 @@ void Files::done(std::uint64_t tag) {
   const UnderWay one = std::exchange(under_way_[tag], {});
   free_.push_back(tag);
   last_ = resumer_.now();
-  // Not from here: the device may have more to do at this time.
+  // Resumes through the clock and not from here, because the device may have more to do at this time.
   if (one.waiting) return resumer_.at(resumer_.now(), one.waiting);
   Node& node = nodes_[at(one.node)];
   node.dirty -= one.stretch.bytes;
@@ -55,7 +69,7 @@ Task Files::write_through(std::int64_t node, std::int64_t offset, std::int64_t b
   co_await Suspend{begin(node, {offset, bytes}, true)};
 }
 
-/// Begins a request of the device; returns where the coroutine is kept that waits for it.
+/// Begins a request of the device. Returns the place that holds the coroutine that waits for it.
 std::coroutine_handle<>& Files::begin(std::int64_t node, Stretch stretch, bool write) {
   const std::uint64_t tag = tag_of({nullptr, node, stretch});
   device_->submit({stretch.offset, stretch.bytes, write, tag});
@@ -99,7 +113,7 @@ void Files::submit(std::int64_t node, Stretch stretch) {
   resumer_.clock().at(network_.to_files(node, stretch.bytes, resumer_.now()), *this, tag);
 }
 
-/// What was written has come over the link.
+/// Submits a write to the device when its bytes have crossed the link.
 void Files::fire(std::uint64_t tag) {
   const Stretch& stretch = under_way_[tag].stretch;
   device_->submit({stretch.offset, stretch.bytes, true, tag});

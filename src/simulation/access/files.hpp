@@ -13,28 +13,28 @@
 
 namespace plait::simulation {
 
-/// What was written lies in a node's memory until the device has it, in requests as they were made; which of it goes to
-/// the device is told by the settings.
+/// Written data stays in the node's memory until the device has it, as one stretch for each request. FileSettings
+/// decide when a stretch is sent to the device.
 class Files final : private Completion, private Timer {
  public:
   Files(Resumer& resumer, Network& network, const FileSettings& settings, std::int64_t file_end);
 
-  /// A stretch of the file, from the device to a node; done when the last byte is there.
+  /// Reads a stretch of the file from the device to a node. Ends when the last byte has arrived.
   Task read(std::int64_t node, std::int64_t offset, std::int64_t bytes);
-  /// From a node to the device.
+  /// Writes a stretch from a node to the device. Ends when the device has it.
   Task write_through(std::int64_t node, std::int64_t offset, std::int64_t bytes);
-  /// Waits for room for so many bytes in the memory of a node.
+  /// Waits until the memory of a node has capacity for `bytes`.
   Task room(std::int64_t node, std::int64_t bytes);
-  /// What is in memory now goes to the device some time.
+  /// Adds a stretch to the memory of a node, from which it is sent to the device later.
   void put(std::int64_t node, std::int64_t offset, std::int64_t bytes);
-  /// All that is in memory goes to the device now.
+  /// Sends everything that is in memory to the device.
   void flush();
-  /// The writers of a node, one after another: waits for a turn, which is given back.
+  /// Serializes the writers of a node: waits for the turn, which end_turn() returns.
   Task turn(std::int64_t node);
   void end_turn(std::int64_t node);
 
   const FileSettings& settings() const { return settings_; }
-  /// When the device has ended its last request.
+  /// Time at which the device finished its last request.
   Time last() const { return last_; }
   std::vector<DeviceUse> uses() const;
 
@@ -48,14 +48,14 @@ class Files final : private Completion, private Timer {
     std::int64_t bytes = 0;
   };
   struct Node {
-    std::deque<Stretch> written;  // not yet on its way
-    std::int64_t held = 0;        // bytes of these
-    std::int64_t dirty = 0;       // bytes that the device does not have
-    std::deque<Waiting> writers;  // for room
-    bool busy = false;            // a writer has its turn
+    std::deque<Stretch> written;  // not yet sent
+    std::int64_t held = 0;        // bytes in `written`
+    std::int64_t dirty = 0;       // bytes that the device has not written
+    std::deque<Waiting> writers;  // writers that wait for capacity
+    bool busy = false;            // true if a writer has its turn
     std::deque<std::coroutine_handle<>> turns;
   };
-  /// What the device has under way, by tag: a coroutine that waits, or bytes of a node's memory.
+  /// A request in progress, by tag: a coroutine that waits for it, or bytes in a node's memory.
   struct UnderWay {
     std::coroutine_handle<> waiting;
     std::int64_t node = 0;
@@ -76,7 +76,7 @@ class Files final : private Completion, private Timer {
   std::unique_ptr<Device> device_;
   std::vector<Node> nodes_;
   std::vector<UnderWay> under_way_;
-  std::vector<std::uint64_t> free_;  // of these
+  std::vector<std::uint64_t> free_;  // free tags
   Time last_ = 0;
 };
 

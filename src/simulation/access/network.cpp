@@ -1,3 +1,16 @@
+// The times of messages: links of nodes, and the eager and rendezvous protocols of MPI.
+//
+// Idea: a link is one number, the time at which it is free. A message occupies the outgoing link of its sender for
+// bytes / link_rate, and the incoming link of its receiver for the same time, one latency later. Messages of one link
+// follow each other in the order of their events.
+//
+// Example: link_rate = 12.5e9 bytes/s, latency = 2000 ns. A message of 125,000 bytes that is ready at 0 leaves until
+// 10,000 and arrives at 12,000. A message of another node to the same receiver, ready at 0 too, finds the incoming
+// link busy until 12,000 and arrives at 22,000.
+//
+// A message of at most `eager` bytes starts when it is sent. A longer one starts when it is sent and its receive is
+// posted, whichever is later, and its sender waits until it has arrived.
+
 #include "simulation/access/network.hpp"
 
 #include <algorithm>
@@ -20,7 +33,8 @@ Network::Carried Network::carry(std::int64_t from, std::int64_t to, std::int64_t
   Time& out = out_[static_cast<std::size_t>(from)];
   const Time begins = std::max(out, ready);
   const Time left = pass(out, bytes, ready);
-  // The first byte is ahead of the last one by the time of the link.
+  // The first byte leaves one transfer time before the last one, so the incoming link starts to fill at begins +
+  // latency.
   const Time in = pass(in_[static_cast<std::size_t>(to)], bytes, begins + settings_.latency);
   total_ = std::max(total_, begins) + transfer_time(bytes, settings_.total_rate);
   return {left, std::max({left + settings_.latency, in, total_ + settings_.latency})};
@@ -81,7 +95,7 @@ void Messages::end(const Address& address) {
 }
 
 Task Messages::received(Address address) {
-  // The map may grow meanwhile, but its elements stay where they are.
+  // The reference stays valid while the map grows: elements of an unordered_map do not move.
   MessageState& state = states_[address];
   if (state.arrived == kNoTime) co_await Suspend{state.receiver};
   co_await resumer_.until(state.arrived);

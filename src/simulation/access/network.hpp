@@ -11,34 +11,35 @@
 
 namespace plait::simulation {
 
-/// Each node has a link with two directions, on which bytes follow each other in the order in which they are ready; the
-/// network as a whole is one more link of all messages.
+/// The links of all nodes. Each node has a link with two directions, on which bytes follow each other in the order in
+/// which they become ready. One more link carries all messages and limits the network as a whole.
 class Network {
  public:
   Network(const NetworkSettings& settings, std::int64_t nodes, bool files_too);
 
   struct Carried {
-    Time left = 0;     ///< the last byte has left the sender
-    Time arrived = 0;  ///< it has arrived
+    Time left = 0;     ///< time at which the last byte leaves the sender
+    Time arrived = 0;  ///< time at which the last byte arrives
   };
-  /// A message between nodes, ready to leave at a time.
+  /// Sends a message between nodes that is ready to leave at `ready`.
   Carried carry(std::int64_t from, std::int64_t to, std::int64_t bytes, Time ready);
-  /// Bytes of a file on their way from or to a node.  returns  when the last one has arrived
+  /// Transfers bytes of a file from the file system to a node, or back.
+  /// returns  the time at which the last byte arrives
   Time from_files(std::int64_t node, std::int64_t bytes, Time ready);
   Time to_files(std::int64_t node, std::int64_t bytes, Time ready);
-  /// Counts without taking time.
+  /// Counts messages that take no time.
   void count(std::int64_t from, std::int64_t to, std::int64_t messages, std::int64_t bytes);
 
   std::int64_t nodes() const { return static_cast<std::int64_t>(out_.size()); }
   const NetworkSettings& settings() const { return settings_; }
-  /// By both nodes, ascending.
+  /// The traffic of all pairs of nodes, in ascending order.
   std::vector<LinkUse> links() const;
 
  private:
   Time pass(Time& link, std::int64_t bytes, Time ready) const;
 
   NetworkSettings settings_;
-  std::vector<Time> out_;  // by node: when its link is free
+  std::vector<Time> out_;  // for each node, the time at which its link is free
   std::vector<Time> in_;
   Time total_ = 0;
   bool files_too_;
@@ -47,23 +48,24 @@ class Network {
 
 /// A message that a rank has begun to send or to receive.
 struct MessageState {
-  Time arrived = kNoTime;  ///< known once it is under way
+  Time arrived = kNoTime;  ///< known as soon as the message has left
   Time left = kNoTime;
   std::int64_t bytes = 0;
-  bool awaited = false;  ///< the receiver has posted
-  bool posted = false;   ///< the sender has
+  bool awaited = false;  ///< the receiver has posted its receive
+  bool posted = false;   ///< the sender has posted its send
   std::coroutine_handle<> receiver{};
   std::coroutine_handle<> sender{};
-  int ends = 0;  ///< sides that are done with it
+  int ends = 0;  ///< number of sides that have finished
 };
 
-/// Messages between ranks, as MPI carries them: short ones leave at once, long ones when the receiver waits for them.
+/// Messages between ranks with the protocols of MPI: short ones leave at once, long ones when the receiver waits for
+/// them.
 class Messages {
  public:
   Messages(Resumer& resumer, Network& network, std::int64_t on_node)
       : resumer_(resumer), network_(network), on_node_(on_node) {}
 
-  /// From one rank to another; at most one of each `number` between two ranks.
+  /// Identifies a message between two ranks. At most one message with each `number` is in progress between them.
   struct Address {
     std::int64_t from = 0;
     std::int64_t to = 0;

@@ -1,4 +1,4 @@
-/// The ranks of one node: their windows, who waits for what, their cores.
+/// The ranks of one node: their windows, their waiting ranks, their cores.
 #pragma once
 
 #include <algorithm>
@@ -12,24 +12,25 @@
 
 namespace plait::simulation {
 
-/// How far the windows of one rank have come; the counters are those of transport::Slot.
+/// The progress of the windows of one rank. The counters have the meaning of those in transport::Slot.
 struct Windows {
-  std::int64_t reader = 0;  ///< whose share they are of
-  std::int64_t steps = 0;   ///< that hold anything
+  std::int64_t reader = 0;  ///< number of the reader that owns the windows
+  std::int64_t steps = 0;   ///< number of windows that are not empty
   std::int64_t claimed = 0;
   std::array<std::int64_t, plan::kSlots> filled{};
   std::array<std::int64_t, plan::kSlots> taken{};
 };
 
-/// Takes work in the order in which it comes.
+/// The cores of a node. They start pieces of work in the order in which these arrive.
 class Cores {
  public:
   Cores() = default;
-  /// With as many cores as ranks nobody waits for one.
+  /// No rank waits for a core if there are at least as many cores as ranks.
   Cores(std::int64_t cores, std::size_t ranks) {
     if (static_cast<std::size_t>(cores) < ranks) free_.assign(static_cast<std::size_t>(cores), 0);
   }
-  /// Takes a core for a while, as soon as one is free.  returns  when the work begins
+  /// Occupies the first core that is free for the time `work`.
+  /// returns  the time at which the work begins
   Time take(Time now, Time work) {
     if (free_.empty()) return now;
     std::ranges::pop_heap(free_, std::greater<>());
@@ -40,15 +41,15 @@ class Cores {
   }
 
  private:
-  std::vector<Time> free_;  // when each is: a heap, the first one on top
+  std::vector<Time> free_;  // times at which the cores become free: a heap with the earliest on top
 };
 
 class Rank;
 
 struct Node {
   std::int64_t number = 0;
-  std::vector<Windows> windows;  ///< by rank on the node
-  std::vector<Rank*> waiting;    ///< for windows
+  std::vector<Windows> windows;  ///< one entry for each rank on the node
+  std::vector<Rank*> waiting;    ///< ranks that wait for windows
   Cores cores;
 };
 

@@ -1,4 +1,4 @@
-/// What came out of a simulated access.
+/// The results of a simulated access.
 #pragma once
 
 #include <array>
@@ -10,45 +10,45 @@
 
 namespace plait::simulation {
 
-/// What a rank does with its time.
+/// The kinds of work on which a rank spends time.
 enum class Phase : std::uint8_t {
-  kPlan,      ///< makes the plan, works out messages
-  kFile,      ///< asks the file system
+  kPlan,      ///< makes the plan, computes messages
+  kFile,      ///< calls the file system
   kExchange,  ///< waits for messages
   kCopy,      ///< copies between windows, messages and its array
-  kWaiting,   ///< waits for others: for windows, for a core, for agreement
+  kWaiting,   ///< waits for other ranks: for windows, for a core, for an agreement
 };
 constexpr std::size_t kPhases = 5;
 
 struct RankOutcome {
   std::array<Time, kPhases> times{};
-  std::int64_t requests = 0;  ///< of the file system
-  std::int64_t bytes = 0;     ///< of these
-  std::int64_t sent = 0;      ///< messages
+  std::int64_t requests = 0;  ///< number of file requests
+  std::int64_t bytes = 0;     ///< bytes of file requests
+  std::int64_t sent = 0;      ///< number of messages
   std::int64_t sent_bytes = 0;
   std::int64_t received = 0;
   std::int64_t received_bytes = 0;
 };
 
-/// What went from one node to another; the number of nodes stands for the file system.
+/// The traffic from one node to another. The number of nodes, which is no node's number, denotes the file system.
 struct LinkUse {
   std::int64_t from = 0;
   std::int64_t to = 0;
-  std::int64_t messages = 0;  ///< or requests
+  std::int64_t messages = 0;  ///< messages or requests
   std::int64_t bytes = 0;
 };
 
 struct AccessOutcome {
-  Time elapsed = 0;  ///< until the last rank returns
-  Time drained = 0;  ///< until what was written is on the device
+  Time elapsed = 0;  ///< time at which the last rank returns
+  Time drained = 0;  ///< time at which all written data is on the device
   std::int64_t nodes = 1;
-  std::int64_t windows = 0;    ///< of the longest share
-  std::int64_t simulated = 0;  ///< of these
-  bool whole_steps = false;    ///< the exchange of a step was taken as a whole: see SimulatedAccess
+  std::int64_t windows = 0;    ///< number of windows of the longest share
+  std::int64_t simulated = 0;  ///< number of windows that were simulated
+  bool whole_steps = false;    ///< true if the exchange of each window was simulated as a whole: see simulate_access()
   std::vector<RankOutcome> ranks;
-  std::vector<LinkUse> links;  ///< by both nodes, ascending
+  std::vector<LinkUse> links;  ///< in ascending order of both nodes
   std::vector<DeviceUse> devices;
-  std::array<TimeSeries, kPhases> series;  ///< ns of all ranks together
+  std::array<TimeSeries, kPhases> series;  ///< ns, summed over all ranks
 };
 
 }  // namespace plait::simulation

@@ -1,3 +1,14 @@
+// One simulated rank: the schedule of access::WindowMove on the virtual clock.
+//
+// Idea: the simulation keeps the counters of the real schedule but replaces the work by time. `claimed`, `filled` and
+// `taken` of each Windows only grow, and uses(step) is the value of a counter when window `step` has passed it. A
+// rank repeats: copy elements of a window that is ready, else claim a window and fill or flush it, else sleep until a
+// counter changes. src/access/window_move.cpp explains the counters with an example.
+//
+// Example: reading on one node with 2 ranks and kSlots = 2. Window 2 uses the slot of window 0. It may be filled when
+// `taken` of this slot is all_visits(2) - all_visits(0) = 4 - 2 = 2, which means that both ranks have copied window
+// 0.
+
 #include "simulation/access/rank.hpp"
 
 #include <algorithm>
@@ -31,7 +42,7 @@ void Rank::add(Phase phase, Time from) {
   context_.outcome.series[static_cast<std::size_t>(phase)].add_span(from, now);
 }
 
-/// Work on a core of the node.
+/// Works for `time` on a core of the node. Time spent waiting for the core counts as kWaiting.
 Task Rank::spend(Phase phase, Time time) {
   const Time called = context_.resumer.now();
   const Time begins = node_.cores.take(called, time);
@@ -56,7 +67,7 @@ Task Rank::agree() {
 Task Rank::run() {
   const bool is_direct = context_.plan.strategy() == plan::Strategy::kDirect;
   co_await spend(Phase::kPlan, context_.settings.nodes.plan);
-  // A direct read waits for nobody before it.
+  // A direct read depends on no other rank, so it starts without an agreement.
   if (!is_direct || context_.write) co_await agree();
   if (context_.plan.section().elements > 0) {
     if (is_direct) {
@@ -71,7 +82,8 @@ Task Rank::run() {
 Task Rank::direct() {
   FileRequests requests;
   if (!holdings_.empty()) requests = direct_requests_of(context_.plan, number_, context_.data_offset);
-  // Cold is what is read into, not what is written from.
+  // When reading, the target array is not in the cache and its rate is that of the store; when writing, the source
+  // is.
   const plan::CostModel& costs = context_.settings.costs;
   const double rate = context_.write ? costs.window_bytes_per_second : costs.store_bytes_per_second;
   for (const auto& [offset, bytes] : requests.all()) {
@@ -121,7 +133,7 @@ bool Rank::something_to_do() const {
   return false;
 }
 
-/// Whether what work_until(step) waits for has come.
+/// True if the condition that work_until(step) waits for holds.
 bool Rank::reached(std::int64_t step) const {
   for (std::size_t i = 0; i < node_.windows.size(); ++i) {
     const Windows& theirs = node_.windows[i];
@@ -136,7 +148,7 @@ bool Rank::reached(std::int64_t step) const {
 bool Rank::would_go_on() const { return something_to_do() || reached(until_); }
 
 void Rank::wake() {
-  // A rank that slept needs a while to go on.
+  // A sleeping rank continues after the time that a wake-up takes.
   context_.resumer.at(context_.resumer.now() + time_of(context_.settings.costs.step_seconds),
                       std::exchange(suspended_, nullptr));
 }
@@ -184,7 +196,7 @@ Task Rank::work_until(std::int64_t step) {
   }
 }
 
-/// Whether some rank of the node wants anything of a range that the node reads for itself.
+/// True if a rank of the node owns elements of a range that the node reads for itself.
 bool Rank::wanted(Range range) const {
   const plan::AccessPlan& plan = context_.plan;
   const std::int64_t first = node_.number * context_.on_node;
@@ -205,7 +217,7 @@ Task Rank::move(Range range) {
       co_await read_file(offset, bytes, rate);
     }
   }
-  // What lies between the wanted runs was read as well; these are taken out.
+  // A sieving read covers the gaps between the runs as well. This is the time to extract the runs.
   if (!context_.write && context_.plan.sieve_bytes() > 0)
     co_await spend(Phase::kFile, transfer_time(range.size() * context_.plan.element_bytes(), rate));
 }

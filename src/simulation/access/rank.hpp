@@ -1,4 +1,4 @@
-/// One rank of a simulated access: it does what a worker of src/access does, in the same order.
+/// One rank of a simulated access. It performs the operations of a worker of src/access in the same order.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace plait::simulation {
 
-/// What all ranks have in common.
+/// The state that all ranks share.
 struct Context {
   const plan::AccessPlan& plan;
   const AccessSettings& settings;
@@ -25,22 +25,22 @@ struct Context {
   Messages& messages;
   Files& files;
   Barrier& barrier;
-  StepTally* whole;  ///< where the exchange of a step is taken as a whole
+  StepTally* whole;  ///< simulates each exchange as a whole; nullptr: message by message
   AccessOutcome& outcome;
   bool write = false;
   std::int64_t data_offset = 0;
-  std::int64_t on_node = 1;     ///< ranks, but for the last node
-  std::int64_t steps = 0;       ///< that are simulated
-  double copy_per_element = 0;  ///< seconds of one element between a window, or a message, and an array
+  std::int64_t on_node = 1;     ///< ranks of each node except the last
+  std::int64_t steps = 0;       ///< number of windows that are simulated
+  double copy_per_element = 0;  ///< seconds to copy one element between a window or message and an array
 };
 
 class Rank {
  public:
   Rank(Context& context, Node& node, std::int64_t number);
 
-  /// The whole access.
+  /// Runs the whole access.
   Task run();
-  /// Whether one that waits for windows would find something to do.
+  /// True if the rank, which waits for windows, has work now.
   bool would_go_on() const;
   void wake();
 
@@ -51,7 +51,8 @@ class Rank {
     std::int32_t rank = 0;
     std::int64_t elements = 0;
   };
-  /// What work_until() waits for: that all windows of a step have been visited; kAll: that nothing is left.
+  /// The argument of work_until(): the number of a window that this rank must have copied from all peers, or kAll for
+  /// all windows.
   static constexpr std::int64_t kAll = -1;
 
   Task spend(Phase phase, Time time);
@@ -93,7 +94,7 @@ class Rank {
   std::size_t me_;
   std::size_t served_;
   std::vector<plan::Holding> holdings_;
-  std::vector<std::int64_t> visited_;  // by rank on the node
+  std::vector<std::int64_t> visited_;  // number of windows copied, for each rank on the node
   std::int64_t until_ = kAll;
   std::coroutine_handle<> suspended_{};
 };

@@ -30,7 +30,7 @@ void require(bool fine, std::string_view what, std::int64_t found, std::string_v
   if (!fine) base::throw_argument_error("found ", what, " = ", found, ", expected ", expected, "; correct it");
 }
 
-/// Of a step: messages between nodes, taken from some of its windows.
+/// Estimates the messages between nodes that one window of every reader needs, from a sample of at most 8 readers.
 std::int64_t messages_of_step(const plan::AccessPlan& plan, std::int64_t on_node) {
   constexpr std::int64_t kSamples = 8;
   const std::int64_t samples = std::min(plan.readers(), kSamples);
@@ -44,7 +44,7 @@ std::int64_t messages_of_step(const plan::AccessPlan& plan, std::int64_t on_node
   return samples == 0 ? 0 : found * plan.readers() / samples;
 }
 
-/// The machine's nodes with what is under way on them.
+/// One simulation: the nodes of the machine, the ranks and the operations in progress.
 class Run {
  public:
   Run(const AccessRequest& request, const AccessSettings& settings)
@@ -77,7 +77,7 @@ class Run {
       if (made % kEvery == 0 && progress) progress(done());
     }
     for (const Task& task : tasks_) task.check();
-    if (ended_ < tasks_.size())  // never a wrong figure
+    if (ended_ < tasks_.size())  // an error is better than a wrong figure
       base::throw_system_error(0, "the simulated access came to an end while ", tasks_.size() - ended_,
                                " ranks had not; this is a mistake of Plait's, please report it with the layout and the "
                                "machine file");
@@ -88,7 +88,7 @@ class Run {
   }
 
  private:
-  /// A reduction and a broadcast over the nodes, by trees.
+  /// Time of an agreement: a reduction and a broadcast over the nodes, both along trees.
   Time agreement() const {
     const auto depth = std::bit_width(static_cast<std::uint64_t>(network_.nodes() - 1));
     return static_cast<Time>(2 * depth) * settings_.network.latency +
@@ -101,7 +101,7 @@ class Run {
            plan::runs_per_element(plan_) * costs.run_seconds;
   }
 
-  /// How many windows of each reader are simulated.
+  /// Chooses the number of windows of each reader that are simulated.
   void choose_steps() {
     outcome_.windows = plan_.strategy() == plan::Strategy::kDirect ? 0 : plan_.windows();
     outcome_.simulated = outcome_.windows;
@@ -141,7 +141,7 @@ class Run {
     for (Rank& rank : ranks_) tasks_.push_back(take_part(rank));
   }
 
-  /// The share of the windows that somebody has claimed.
+  /// Fraction of all windows that ranks have claimed.
   double done() const {
     std::int64_t claimed = 0;
     for (const Node& node : nodes_)
@@ -149,7 +149,7 @@ class Run {
     return all_windows_ > 0 ? static_cast<double>(claimed) / static_cast<double>(all_windows_) : 0;
   }
 
-  /// Once all ranks have ended, what is in memory goes to the device.
+  /// Runs one rank. After the last rank has ended, everything in memory is sent to the device.
   Task take_part(Rank& rank) {
     co_await rank.run();
     if (++ended_ < tasks_.size()) co_return;

@@ -1,4 +1,4 @@
-/// A collective read or write of a file by many ranks, on the virtual clock.
+/// Simulation of a collective read or write of a file by many ranks, on the virtual clock.
 #pragma once
 
 #include <functional>
@@ -10,7 +10,7 @@
 
 namespace plait::simulation {
 
-/// Which access of which array.
+/// Describes the access: the array, its layout and the ranks.
 struct AccessRequest {
   plan::Section section;
   Layout layout;
@@ -21,23 +21,28 @@ struct AccessRequest {
   plan::AccessOptions options;
 };
 
-/// The plan that the ranks of such a machine would make.
-/// errors  kArgument: as plan_access(), and ranks of the layout that there are not.
+/// Makes the plan that the ranks of such a machine would make.
+/// errors  kArgument: those of plan_access(), and a layout with ranks that do not exist.
 plan::AccessPlan plan_on(const AccessRequest& request, const AccessSettings& settings);
 
-/// What the ranks of an access do (src/access), driven by its plan: windows that are claimed, filled, visited and
-/// flushed, requests of the file, messages between nodes in their pairwise order.  No byte is moved.  Calls, copies and
-/// waits take what the cost model says, messages what links of nodes let pass, requests what the device makes of them.
+/// Simulates the ranks of an access (src/access), driven by its plan: windows that are claimed, filled, copied from
+/// and flushed, file requests, and messages between nodes in their pairwise order. No data is transferred. The cost
+/// model gives the time of calls, copies and waits, the links of the nodes that of messages, and the device that of
+/// requests.
 ///
-/// Where a step has more messages between nodes than `most_messages` its exchange is taken as a whole (StepTally).
-/// cost    O(log ranks) for each window that a rank visits, each message and each file request; no dependence on the
-///         number of elements besides.  memory  O(ranks * ranks of a node), and messages under way.
+/// If one window of every reader needs more messages between nodes than `most_messages`, its exchange is simulated as
+/// a whole (StepTally).
+/// cost    O(log ranks) for each copy from a window, each message and each file request; independent of the number of
+/// elements.
+/// memory  O(ranks * ranks of a node), and messages in progress.
 /// threads  one at a time.
-/// progress  hears the share of what is to be done, 0 to 1, now and then; what it throws ends the run.
+/// progress  receives the fraction that is complete, 0 to 1, from time to time; an exception that it throws ends the
+/// run.
 /// errors  kArgument: settings; a plan that is too large.
 AccessOutcome simulate_access(const AccessRequest& request, const AccessSettings& settings,
                               const std::function<void(double)>& progress = {});
 
-constexpr std::int64_t kMostRequests = 50'000'000;  ///< of a direct access, of all ranks
+/// Maximum number of requests of a direct access, of all ranks together.
+constexpr std::int64_t kMostRequests = 50'000'000;
 
 }  // namespace plait::simulation

@@ -1,3 +1,12 @@
+// Exchanges with too many messages to simulate one by one.
+//
+// Idea: three limits are computed for each rank from sums, and the largest is the time of its exchange: its messages
+// one after another, the bytes of its node over its link, and the bytes of all nodes over the network.
+//
+// Example: latency = 2000 ns, link_rate = 12.5e9 bytes/s. A rank sends 50 messages and receives 10; its node sends
+// 1.25 MB and receives 0.5 MB. Latencies take 50 * 2000 = 100,000 ns and the link takes 1.25e6 / 12.5e9 s = 100,000
+// ns. If the whole network has no limit, the exchange of this rank takes 100,000 ns.
+
 #include "simulation/access/step_tally.hpp"
 
 #include <algorithm>
@@ -36,7 +45,8 @@ void StepTally::count(Step& step) const {
   step.nodes.assign(static_cast<std::size_t>(network_.nodes()), {});
   step.bytes = 0;
   const auto nodes = static_cast<std::size_t>(network_.nodes());
-  std::vector<std::pair<std::int64_t, std::int64_t>> other(nodes);  // messages and bytes between this node and others
+  // Number of messages and bytes between this node and each other node.
+  std::vector<std::pair<std::int64_t, std::int64_t>> other(nodes);
   for (std::int64_t reader = 0; reader < plan_.readers(); ++reader) {
     const plan::PositionRange range = plan_.window(reader, step.number);
     if (range.empty()) continue;

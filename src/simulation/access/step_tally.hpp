@@ -1,4 +1,4 @@
-/// The exchange of a step as a whole: how much each rank sends and receives.
+/// The exchange of one window of every reader as a whole: how much each rank sends and receives.
 #pragma once
 
 #include <cstdint>
@@ -10,23 +10,24 @@
 
 namespace plait::simulation {
 
-/// For plans of so many messages that they cannot be followed one by one.  All ranks begin the exchange of a step
-/// together, and each is done when its messages have had their latencies one after another, and the bytes of its node
-/// have passed its link, and those of all have passed the network.
-/// cost  Of the first question about a step: O(messages).  memory  O(ranks).
+/// Times of exchanges with too many messages to simulate one by one. All ranks begin the exchange together. A rank
+/// ends when its messages have had their latencies one after another, the bytes of its node have crossed its link,
+/// and the bytes of all nodes have crossed the network.
+/// cost  O(messages) for the first query about a window number.
+/// memory  O(ranks).
 class StepTally {
  public:
   StepTally(const plan::AccessPlan& plan, bool write, std::int64_t on_node, Resumer& resumer, Network& network);
 
   struct Share {
-    std::int64_t sent = 0;  ///< messages
+    std::int64_t sent = 0;  ///< number of messages
     std::int64_t received = 0;
     std::int64_t sent_elements = 0;
     std::int64_t received_elements = 0;
   };
-  /// Steps are asked for in their order.
+  /// The caller queries window numbers in ascending order.
   const Share& share(std::int64_t step, std::int64_t rank);
-  /// How long the exchange of a rank takes, once all have come.
+  /// Time of the exchange of a rank after all ranks have arrived.
   Time takes(std::int64_t step, std::int64_t rank);
   Barrier& barrier() { return barrier_; }
 
@@ -35,7 +36,8 @@ class StepTally {
     std::int64_t out = 0;
     std::int64_t in = 0;
   };
-  /// What is known of one step; two are under way at most, since no rank begins one before all have ended the last.
+  /// The sums of one window number. At most two are in use, because no rank begins one before all have ended the
+  /// previous one.
   struct Step {
     std::int64_t number = -1;
     std::vector<Share> ranks;

@@ -1,4 +1,4 @@
-/// What a rank does on the virtual clock, as a coroutine: it is suspended while time passes.
+/// Coroutines of ranks on the virtual clock: a coroutine is suspended while time passes.
 #pragma once
 
 #include <coroutine>
@@ -12,7 +12,8 @@ namespace plait::simulation {
 
 class Resumer;
 
-/// Begins when it is started or awaited; whoever awaits it goes on when it has ended, with its error.
+/// A coroutine that begins when it is started or awaited. The awaiting coroutine continues when the task has ended,
+/// and gets its exception.
 class Task {
  public:
   class promise_type;
@@ -31,7 +32,7 @@ class Task {
     void return_void() const noexcept {}
     void unhandled_exception() noexcept { error_ = std::current_exception(); }
 
-    /// Whoever goes on at its end.
+    /// The coroutine that continues at the end of this one.
     std::coroutine_handle<> next() const noexcept { return next_; }
     void set_next(std::coroutine_handle<> next) noexcept { next_ = next; }
     void check() const {
@@ -52,10 +53,10 @@ class Task {
     if (handle_) handle_.destroy();
   }
 
-  /// Begins it when a time has come.
+  /// Begins the task at `time`.
   void start_at(Resumer& resumer, Time time) const;
   bool done() const { return handle_.done(); }
-  /// errors  that of the task
+  /// errors  the exception of the task
   void check() const { handle_.promise().check(); }
 
   bool await_ready() const noexcept { return false; }
@@ -74,7 +75,7 @@ inline std::coroutine_handle<> Task::Last::await_suspend(Handle ended) const noe
   return next ? next : std::noop_coroutine();
 }
 
-/// Lets coroutines go on when their time has come.
+/// Resumes coroutines at their times.
 class Resumer final : public Timer {
  public:
   explicit Resumer(EventQueue& clock) : clock_(clock) {}
@@ -85,7 +86,7 @@ class Resumer final : public Timer {
     clock_.at(time, *this, reinterpret_cast<std::uintptr_t>(handle.address()));
   }
 
-  /// `co_await until(time)`: goes on at once where nothing happens until then.
+  /// `co_await until(time)`: continues at once if no event is due before `time`.
   auto until(Time time) {
     struct Wait {
       Resumer& resumer;
@@ -107,7 +108,7 @@ class Resumer final : public Timer {
 
 inline void Task::start_at(Resumer& resumer, Time time) const { resumer.at(time, handle_); }
 
-/// `co_await Suspend{kept}` keeps the coroutine there, for whoever lets it go on.
+/// `co_await Suspend{kept}` stores the coroutine in `kept`, from where another part of the simulation resumes it.
 struct Suspend {
   std::coroutine_handle<>& kept;
   bool await_ready() const noexcept { return false; }

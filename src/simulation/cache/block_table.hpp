@@ -1,4 +1,4 @@
-/// Where blocks lie: a hash table from a block to its slot.
+/// A hash table from a block to its slot in the cache.
 #pragma once
 
 #include <bit>
@@ -11,17 +11,20 @@
 
 namespace plait::simulation {
 
-/// Open addressing with linear probing, at most half full; entries of 16 bytes, so that four share a cache line.  An
-/// entry that is erased is filled by those behind it, so that lookups do not slow down with age.
-/// cost  O(1) expected.  memory  32 to 64 bytes a block.  threads  one at a time.
+/// Uses open addressing with linear probing and is at most half full. An entry takes 16 bytes, so that four share a
+/// cache line. erase() moves later entries into the hole instead of leaving a marker, so that lookups do not slow
+/// down with age.
+/// cost  O(1) expected.
+/// memory  32 to 64 bytes a block.
+/// threads  one at a time.
 class BlockTable {
  public:
-  /// room  how many blocks will be in it at once; it grows where there are more.
+  /// room  expected number of blocks; the table grows if there are more.
   explicit BlockTable(std::size_t room = 0) : entries_(std::bit_ceil(2 * room + 2)), mask_(entries_.size() - 1) {}
 
   std::size_t size() const noexcept { return size_; }
 
-  /// kNoSlot: it is not there.
+  /// Returns the slot of a block; kNoSlot: the block is not in the table.
   Slot find(BlockKey key) const noexcept {
     for (std::size_t at = bucket(key);; at = (at + 1) & mask_) {
       const Entry& entry = entries_[at];
@@ -29,25 +32,26 @@ class BlockTable {
     }
   }
 
-  /// Asks the processor for what find() will look at.
+  /// Prefetches the entry that find() will read.
   void prefetch(BlockKey key) const noexcept { __builtin_prefetch(&entries_[bucket(key)]); }
 
-  /// A block that is not there, in a slot that is not kNoSlot.
+  /// Adds a block that is not in the table. `slot` is not kNoSlot.
   void insert(BlockKey key, Slot slot) {
     if (2 * (size_ + 1) > entries_.size()) grow();
     put({key.block, key.file, slot});
     ++size_;
   }
 
-  /// A block that is there, in another slot.
+  /// Changes the slot of a block that is in the table.
   void move(BlockKey key, Slot slot) noexcept { entries_[position(key)].slot = slot; }
 
-  /// A block that is there.
+  /// Removes a block that is in the table.
   void erase(BlockKey key) noexcept {
     std::size_t hole = position(key);
     for (std::size_t at = (hole + 1) & mask_; entries_[at].slot != kNoSlot; at = (at + 1) & mask_) {
       const std::size_t wanted = bucket({entries_[at].block, entries_[at].file});
-      // An entry may fill the hole where that is no further forward than its bucket.
+      // find() starts at the bucket of an entry and stops at the first free one. So an entry whose bucket is after
+      // the hole must stay: with its bucket at 5 and itself at 6, it cannot fill a hole at 3.
       if (((at - wanted) & mask_) < ((at - hole) & mask_)) continue;
       entries_[hole] = entries_[at];
       hole = at;
@@ -68,7 +72,8 @@ class BlockTable {
     return entry.block == key.block && entry.file == key.file;
   }
 
-  /// Neighbouring blocks go far apart; the upper bits of a product depend on all bits of its factors.
+  /// Spreads neighbouring blocks. The upper bits of a product depend on all bits of its factors, so these select the
+  /// bucket.
   std::size_t bucket(BlockKey key) const noexcept {
     std::uint64_t mixed = (key.block + (std::uint64_t{key.file} << 40)) * 0x9e3779b97f4a7c15U;
     mixed = (mixed ^ (mixed >> 32)) * 0xd6e8feb86659fd93U;

@@ -1,4 +1,4 @@
-/// A cache that only tells hits from misses, compiled for one policy, so that no use goes through a table of functions.
+/// A cache that only distinguishes hits from misses, compiled for one policy, so that a use makes no virtual call.
 #pragma once
 
 #include <algorithm>
@@ -25,8 +25,8 @@ class CountingCache final : public Counter {
   }
 
  private:
-  static constexpr std::size_t kRoom = 1 << 16;  // for so many blocks the table need not grow
-  static constexpr std::size_t kAhead = 16;      // uses that a line takes to come from memory
+  static constexpr std::size_t kRoom = 1 << 16;  // number of blocks up to which the table need not grow
+  static constexpr std::size_t kAhead = 16;      // number of uses that pass while a cache line arrives from memory
 
   bool use(const Use& use) {
     Slot slot = table_.find(use.key);
@@ -63,11 +63,11 @@ class CountingCache final : public Counter {
   BlockTable table_;
   Slot slots_;
   BySlot<BlockKey> keys_;
-  std::vector<Slot> free_;  // that were used before
-  Slot begun_ = 0;          // slots below it were used
+  std::vector<Slot> free_;  // slots that were used before
+  Slot begun_ = 0;          // all slots below it were used
 };
 
-/// The entry of a policy in the registry.
+/// Makes the registry entry of a policy.
 template <typename OnePolicy>
 constexpr PolicyKind policy_kind(std::string_view name, std::string_view about, std::string_view parameters = {},
                                  Foresight foresight = Foresight::kNone) {

@@ -1,3 +1,11 @@
+// The knowledge of the rest of the trace that some policies need, computed for all uses at once.
+//
+// Idea: the next use of each block comes from one pass backwards, which remembers the last position seen of each
+// block. The number of processes comes from two passes: the first counts distinct pairs of a block and a process.
+//
+// Example: blocks A B A. The pass from the end sets next = kNever for the last A, kNever for B, and 2 for the first
+// A.
+
 #include "simulation/cache/foresight.hpp"
 
 #include <vector>
@@ -9,10 +17,10 @@ namespace plait::simulation {
 
 namespace {
 
-/// Numbers blocks from 0 in the order in which they come.
+/// Numbers blocks from 0 in the order in which they appear.
 class Numbers {
  public:
-  /// Of a block; whether it is new.
+  /// Returns the number of a block. Sets `made` to true if the block is new.
   Slot of(BlockKey key, bool& made) {
     Slot number = table_.find(key);
     made = number == kNoSlot;
@@ -43,7 +51,7 @@ void foresee_next(std::span<Use> uses) {
 
 void foresee_processes(std::span<Use> uses) {
   Numbers blocks;
-  Numbers pairs;  // of blocks and processes
+  Numbers pairs;  // numbers pairs of a block and a process
   std::vector<std::uint32_t> processes;
   for (const Use& use : uses) {
     bool made = false;

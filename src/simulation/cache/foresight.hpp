@@ -1,4 +1,4 @@
-/// What policies that look ahead are told of a trace.
+/// The knowledge of the rest of a trace for policies that look ahead.
 #pragma once
 
 #include <span>
@@ -7,8 +7,9 @@
 
 namespace plait::simulation {
 
-/// Tells each use when its block is used next, counted from the first use, or how many processes use it in all.
-/// cost    O(1) a use.  memory  in proportion to distinct blocks, and for processes to distinct pairs.
+/// Sets Use::next, the position of the next use of the block, or Use::processes, the number of processes that use it.
+/// cost    O(1) a use.
+/// memory  in proportion to distinct blocks, and for processes to distinct pairs of a block and a process.
 /// errors  kArgument: more than 2^32 - 2 distinct blocks or pairs.
 void foresee(std::span<Use> uses, Foresight foresight);
 

@@ -1,4 +1,4 @@
-/// Blocks that have left a cache and are remembered for a while.
+/// Blocks that have left a cache but are remembered for a while.
 #pragma once
 
 #include <vector>
@@ -8,13 +8,14 @@
 
 namespace plait::simulation {
 
-/// A queue of blocks without their data, the oldest of which is forgotten first.
-/// cost  O(1) each.  memory  about 70 bytes a block, as many as were ever in it at once.
+/// A queue of blocks without their data. The oldest one is discarded first.
+/// cost  O(1) each.
+/// memory  about 70 bytes a block, for the largest number of blocks at any time.
 class Ghosts {
  public:
   Slot size() const noexcept { return list_.size; }
 
-  /// Remembers a block that is not remembered.
+  /// Adds a block that is not in the queue.
   void push(BlockKey key) {
     Slot entry = static_cast<Slot>(keys_.size());
     if (free_.empty()) {
@@ -28,7 +29,7 @@ class Ghosts {
     table_.insert(key, entry);
   }
 
-  /// Forgets a block; false: it was not remembered.
+  /// Removes a block; false: it was not in the queue.
   bool erase(BlockKey key) {
     const Slot entry = table_.find(key);
     if (entry == kNoSlot) return false;
@@ -38,7 +39,7 @@ class Ghosts {
     return true;
   }
 
-  /// Forgets the oldest; there is one.
+  /// Removes the oldest block. The queue is not empty.
   void pop() { erase(keys_[list_.back]); }
 
  private:
@@ -49,16 +50,16 @@ class Ghosts {
   std::vector<Slot> free_;
 };
 
-/// For policies that look at a miss whether they remember the block: they do so in victim() and, where no block had to go
-/// for this one, in admit().
+/// For policies that look up a missing block among the remembered ones. They do so in victim(), or in admit() if no
+/// block had to leave. Miss records which of the two comes first.
 class Miss {
  public:
-  /// In victim().
+  /// Begins a miss; called in victim().
   void begin(BlockKey key) noexcept {
     key_ = key;
     begun_ = true;
   }
-  /// In admit(): whether the miss began in victim().
+  /// Ends a miss; called in admit(). Returns true if the miss began in victim().
   bool end(BlockKey key) noexcept {
     const bool same = begun_ && key == key_;
     begun_ = false;

@@ -1,3 +1,15 @@
+// Misses of LRU for every cache size from one pass, exactly or from a sample of the blocks.
+//
+// Problem: one simulation per cache size takes too long, and exact distances for traces with billions of blocks take
+// too much memory.
+//
+// Idea: a use with stack distance d hits in every LRU cache of at least d blocks, so a histogram of distances is the
+// whole curve. A sample contains the blocks whose hash is below a threshold. Because all uses of a block are in the
+// sample or none, a distance d within the sample represents about d / rate in the whole trace.
+//
+// Example: with a rate of 1/100 a sampled use has distance 5. It counts as 100 uses that hit in caches of 500 blocks
+// or more. Sizes are rounded up to 256 values between powers of 2: 1001 becomes 1002.
+
 #include "simulation/cache/lru_curve.hpp"
 
 #include <algorithm>
@@ -12,12 +24,13 @@ namespace {
 
 constexpr std::uint64_t kHashes = std::uint64_t{1} << 32;
 
-/// From 0 to below kHashes, evenly; not the hash of BlockTable, or blocks of a sample would be neighbours in it.
+/// Hashes evenly to 0 .. kHashes - 1. The hash differs from that of BlockTable; otherwise the sampled blocks would be
+/// neighbours in the table.
 std::uint64_t hash_of(BlockKey key) {
   return base::mixed(key.block + std::uint64_t{key.file} * 0xd1342543de82ef95U + base::kRandomStep) >> 32;
 }
 
-/// Up to the next of 256 steps between two powers of 2, so that there are few of them.
+/// Rounds up to one of 256 values between two powers of 2, so that the number of sizes stays small.
 std::uint64_t rounded_up(double value) {
   const auto whole = static_cast<std::uint64_t>(std::ceil(value));
   const int bits = std::max(0, static_cast<int>(std::bit_width(whole)) - 9);

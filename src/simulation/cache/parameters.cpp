@@ -11,7 +11,7 @@ namespace plait::simulation {
 
 namespace {
 
-/// Bytes in a unit; 0: no unit.
+/// Returns the bytes in a unit; 0: it is not a unit.
 double unit_bytes(std::string_view unit) {
   constexpr std::string_view kLetters = "KMGT";
   if (unit == "B") return 1;

@@ -13,7 +13,7 @@ namespace plait::simulation {
 
 namespace {
 
-/// In small letters without hyphens, as S3-FIFO is written in many ways.
+/// Converts to lower case and removes hyphens and underscores, because S3-FIFO is written in many ways.
 std::string plain(std::string_view name) {
   std::string made;
   for (const char c : name)
@@ -22,7 +22,7 @@ std::string plain(std::string_view name) {
 }
 
 const PolicyKind& find(std::string_view name) {
-  // Belady called it MIN, others say OPT.
+  // Belady named it MIN, others name it OPT.
   const std::string wanted = plain(name) == "opt" || plain(name) == "min" ? "belady" : plain(name);
   const auto found = std::ranges::find(policies(), wanted, [](const PolicyKind* one) { return plain(one->name); });
   if (found != policies().end()) return **found;

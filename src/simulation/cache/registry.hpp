@@ -1,4 +1,4 @@
-/// All replacement policies that there are, by name.
+/// The registry of replacement policies.
 #pragma once
 
 #include <memory>
@@ -9,12 +9,12 @@
 
 namespace plait::simulation {
 
-/// In the order in which they are listed.
+/// All policies in the order of listings.
 std::span<const PolicyKind* const> policies();
 
-/// A policy with its parameters: `lru`, `2q?in=25%&out=50%`; capitals and hyphens of its name do not matter, and `opt`
-/// and `min` are `belady`.
-/// errors  kArgument: no policy of this name, with those that there are and the nearest; and those of Parameters.
+/// A policy with its parameters: `lru`, `2q?in=25%&out=50%`. Capitals and hyphens of its name do not matter, and
+/// `opt` and `min` mean `belady`.
+/// errors  kArgument: an unknown name, with all names and the nearest one; and those of Parameters.
 class NamedPolicy {
  public:
   explicit NamedPolicy(std::string_view text);
@@ -22,7 +22,7 @@ class NamedPolicy {
   const PolicyKind& kind() const noexcept { return kind_; }
   /// errors  kArgument: a parameter that does not fit the cache.
   std::unique_ptr<Policy> make(const CacheShape& shape) const { return kind_.make(shape, parameters_); }
-  /// The same, in a cache that only tells hits from misses.
+  /// Makes the policy in a cache that only distinguishes hits from misses.
   std::unique_ptr<Counter> count(const CacheShape& shape) const { return kind_.count(shape, parameters_); }
 
  private:

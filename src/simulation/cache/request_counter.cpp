@@ -10,7 +10,7 @@ RequestCounter::RequestCounter(const NamedPolicy& policy, const CacheShape& shap
     : policy_(policy), shape_(shape), hits_(kBatch), keeps_outcomes_(outcomes) {
   batch_.uses.reserve(kBatch);
   batch_.pieces.reserve(kBatch);
-  cache_ = policy_.count(shape_);  // now, so that errors in parameters come before the trace is read
+  cache_ = policy_.count(shape_);  // made here, so that errors in parameters appear before the trace is read
   if (policy_.kind().foresight != Foresight::kNone) cache_.reset();
 }
 

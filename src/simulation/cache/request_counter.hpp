@@ -11,39 +11,40 @@
 
 namespace plait::simulation {
 
-/// Sums over requests.
+/// Sums over all requests.
 struct Counts {
   std::int64_t requests = 0;
-  std::int64_t hits = 0;  ///< requests all of whose blocks were resident when they were used
+  std::int64_t hits = 0;  ///< requests whose blocks were all resident when they were used
   std::int64_t blocks = 0;
   std::int64_t block_hits = 0;
   std::int64_t bytes = 0;
-  std::int64_t byte_hits = 0;  ///< bytes in blocks that were resident
+  std::int64_t byte_hits = 0;  ///< bytes in resident blocks
 };
 
-/// Lets requests use the blocks of a cache one after the other: each uses its blocks in the order of offsets, and those
-/// that are not resident are brought in, for reads and writes alike.
-/// memory   in proportion to the cache; where the policy looks ahead, some 100 bytes for each use.
+/// Sends requests to a cache one after the other. Each uses its blocks in the order of their offsets, and blocks that
+/// are not resident are brought in, for reads and writes alike.
+/// memory   in proportion to the cache; if the policy looks ahead, about 100 bytes for each use.
 /// threads  one at a time.
 class RequestCounter {
  public:
-  /// shape.processes is found out where the policy needs it.  outcomes  whether to keep what became of each request.
+  /// shape     finish() sets shape.processes if the policy needs it.
+  /// outcomes  true to record the outcome of each request.
   RequestCounter(const NamedPolicy& policy, const CacheShape& shape, bool outcomes);
 
   void add(const FileRequest& request) {
     cut(request, shape_.block, batch_, [this] { flush(); });
   }
-  /// A request for one whole block of file 0, of which it uses so many bytes.
+  /// Adds a request for one whole block of file 0, of which it uses `bytes`.
   void add(std::uint64_t key, std::int64_t bytes) {
     batch_.uses.push_back({{key, 0}, 0, kNever, 0});
     batch_.pieces.push_back({bytes, true});
     if (batch_.uses.size() == kBatch) flush();
   }
-  /// Behind the last request.
+  /// Ends the trace; called after the last request.
   void finish();
 
   const Counts& counts() const noexcept { return counts_; }
-  /// By request: 1 a hit, 0 a miss.
+  /// The outcome of each request: 1 a hit, 0 a miss.
   std::span<const std::uint8_t> outcomes() const noexcept { return outcomes_; }
 
  private:
@@ -52,13 +53,13 @@ class RequestCounter {
 
   NamedPolicy policy_;
   CacheShape shape_;
-  std::unique_ptr<Counter> cache_;  // nullptr: the policy looks ahead and the end was not seen yet
+  std::unique_ptr<Counter> cache_;  // nullptr: the policy looks ahead, and the trace has not ended
   Batch batch_;
-  Batch all_;  // where the policy looks ahead
+  Batch all_;  // used if the policy looks ahead
   std::vector<std::uint8_t> hits_;
   bool keeps_outcomes_;
   std::vector<std::uint8_t> outcomes_;
-  bool hit_ = true;  // all blocks so far of the request that is not ended
+  bool hit_ = true;  // true if all blocks of the current request were hits so far
   Counts counts_;
 };
 

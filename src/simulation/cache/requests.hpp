@@ -1,4 +1,4 @@
-/// Requests of traces, and the blocks that they use.
+/// The requests of a trace, and the blocks that they use.
 #pragma once
 
 #include <algorithm>
@@ -14,36 +14,37 @@
 
 namespace plait::simulation {
 
-/// Requests of more bytes, and those that end further behind, are taken for damage of the trace: with them sums of
-/// addresses and of times would not be numbers any more.
+/// Longer requests, and those that end at a larger offset, are treated as damage of the trace. With them, sums of
+/// addresses and of times would overflow.
 constexpr std::int64_t kLongestRequest = std::int64_t{1} << 40;
 constexpr std::int64_t kFarthestEnd = std::int64_t{1} << 53;
 
 /// One request for bytes of a file.
 struct FileRequest {
-  std::uint32_t file = 0;     ///< a dense number
-  std::uint32_t process = 0;  ///< a dense number
+  std::uint32_t file = 0;     ///< dense number
+  std::uint32_t process = 0;  ///< dense number
   std::int64_t offset = 0;
   std::int64_t length = 0;  ///< at least 1
 };
 
-/// Events that are no requests for a cache, or not quite as they should be.
+/// Events that are not requests for a cache, or are unusual.
 struct Oddities {
-  std::int64_t empty = 0;      ///< requests of no bytes, left out
-  std::int64_t failed = 0;     ///< requests that failed, left out
-  std::int64_t streams = 0;    ///< requests without an offset, as of pipes, left out
-  std::int64_t beyond = 0;     ///< requests too long or too far behind, left out
-  std::int64_t backwards = 0;  ///< requests that start before the one in front of them, taken in the order of the trace
+  std::int64_t empty = 0;      ///< ignored requests of no bytes
+  std::int64_t failed = 0;     ///< ignored requests that failed
+  std::int64_t streams = 0;    ///< ignored requests without an offset, such as those of pipes
+  std::int64_t beyond = 0;     ///< ignored requests that are too long or end at too large an offset
+  std::int64_t backwards = 0;  ///< requests that start before their predecessor; they keep the order of the trace
 };
 
-/// Turns events into requests.  Reads and writes are requests for the bytes that they moved.  Files of the same name are
-/// the same file for all processes; opens without a name are files of their own.
-/// memory   in proportion to processes and opens.  threads  one at a time.
+/// Converts events to requests. Reads and writes are requests for the bytes that they transferred. Files of the same
+/// name are the same file for all processes; an open without a name is a file of its own.
+/// memory   in proportion to processes and opens.
+/// threads  one at a time.
 class RequestReader {
  public:
-  /// What the trace tells of an open, before its first event.
+  /// Registers an open, before its first event.
   void add(const trace::File& file);
-  /// Whether the event is a request, which it then becomes.
+  /// Converts an event to `request`. Returns false if the event is not a request.
   bool read(const trace::Event& event, FileRequest& request);
 
   const Oddities& oddities() const noexcept { return oddities_; }
@@ -54,10 +55,10 @@ class RequestReader {
   std::uint32_t process_of(std::uint32_t number);
 
   std::unordered_map<std::string, std::uint32_t> names_;
-  std::unordered_map<std::uint64_t, std::uint32_t> files_;  // by process and number of the open
+  std::unordered_map<std::uint64_t, std::uint32_t> files_;  // key: process and number of the open
   std::unordered_map<std::uint32_t, std::uint32_t> processes_;
   std::uint32_t next_file_ = 0;
-  std::uint64_t last_open_ = 0;  // that was looked up
+  std::uint64_t last_open_ = 0;  // last open that was looked up
   std::uint32_t last_file_ = 0;
   std::uint32_t last_number_ = 0;
   std::uint32_t last_process_ = 0;
@@ -69,11 +70,11 @@ class RequestReader {
 
 /// A block that a request uses.
 struct Piece {
-  std::int64_t bytes = 0;  ///< of the request that lie in the block
-  bool last = false;       ///< of its request
+  std::int64_t bytes = 0;  ///< bytes of the request in the block
+  bool last = false;       ///< true for the last block of its request
 };
 
-/// Uses of blocks in the order in which they are made, each with its piece.
+/// Uses of blocks in their order, each with its piece.
 struct Batch {
   std::vector<Use> uses;
   std::vector<Piece> pieces;
@@ -84,8 +85,8 @@ inline void clear(Batch& batch) {
   batch.pieces.clear();
 }
 
-/// Cuts a request into blocks and hands them on, in batches of bounded size where it uses many.
-/// full  called with no arguments when the batch has kBatch uses; it takes them and clears the batch.
+/// Cuts a request into blocks and appends them to a batch.
+/// full  called without arguments when the batch has kBatch uses; it consumes them and clears the batch.
 constexpr std::size_t kBatch = 4096;
 
 template <typename Full>

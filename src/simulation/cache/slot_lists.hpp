@@ -1,5 +1,5 @@
-/// What policies keep for each slot: values, and links of lists.  Both grow with the slots that are used, so that a cache
-/// may be as large as one likes.
+/// Arrays and lists that policies keep for each slot. Both grow with the slots that are used, so that the declared
+/// capacity of a cache costs nothing.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ class BySlot {
   Value& operator[](Slot slot) noexcept { return values_[slot]; }
   const Value& operator[](Slot slot) const noexcept { return values_[slot]; }
 
-  /// Has a default value where there is none yet.
+  /// Returns the value of a slot, which is created with a default value if there is none yet.
   Value& reach(Slot slot) {
     if (slot >= values_.size()) values_.resize(slot + std::size_t{1});
     return values_[slot];
@@ -27,7 +27,7 @@ class BySlot {
   std::vector<Value> values_;
 };
 
-/// Ends of a list; its newest slot is at the front.
+/// The ends of a list. Its newest slot is at the front.
 struct SlotList {
   Slot front = kNoSlot;
   Slot back = kNoSlot;
@@ -36,17 +36,18 @@ struct SlotList {
   bool empty() const noexcept { return size == 0; }
 };
 
-/// Doubly linked lists, whose links lie in one array: a slot is in at most one of them.
-/// cost  O(1) each.  memory  8 bytes a slot.
+/// Doubly linked lists whose links are stored in one array. A slot is in at most one of them.
+/// cost  O(1) each.
+/// memory  8 bytes a slot.
 class SlotLinks {
  public:
-  /// A slot that is in no list.
+  /// Adds a slot that is in no list at the front.
   void add(SlotList& list, Slot slot) {
     links_.reach(slot);
     push_front(list, slot);
   }
 
-  /// The same, of a slot that was in one before.
+  /// Adds a slot at the front. The slot must have been in a list before.
   void push_front(SlotList& list, Slot slot) noexcept {
     links_[slot] = {kNoSlot, list.front};
     (list.front == kNoSlot ? list.back : links_[list.front].newer) = slot;
@@ -61,7 +62,7 @@ class SlotLinks {
     --list.size;
   }
 
-  /// Of a list that is not empty.
+  /// Removes the last slot of a list that is not empty.
   Slot pop_back(SlotList& list) noexcept {
     const Slot slot = list.back;
     erase(list, slot);
@@ -74,7 +75,7 @@ class SlotLinks {
     push_front(list, slot);
   }
 
-  /// Towards the front; kNoSlot behind the newest.
+  /// Returns the next slot towards the front; kNoSlot after the newest.
   Slot newer(Slot slot) const noexcept { return links_[slot].newer; }
 
  private:

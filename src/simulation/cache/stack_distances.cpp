@@ -1,3 +1,15 @@
+// Stack distances with a Fenwick tree over the last uses.
+//
+// Idea: each use gets the next time 0, 1, 2, ... A bit per time is set if it is the last use of its block so far. The
+// stack distance of a block is the number of set bits from its last use on: the distinct blocks used since then,
+// itself included. Bits are stored 64 per word, and a Fenwick tree sums the words.
+//
+// Example: uses A B A. Before the third, bits 0 (A) and 1 (B) are set. until(0) = 1 of 2 blocks, so the distance is 2
+// - 1 + 1 = 2: a cache of 2 blocks has a hit. Then bit 0 is cleared and bit 2 is set.
+//
+// Times grow with every use. When the array is full, compact() renumbers the set bits from 0 and doubles the array if
+// more than half of it is in use, so that memory depends on distinct blocks and not on uses.
+
 #include "simulation/cache/stack_distances.hpp"
 
 #include <algorithm>
@@ -9,7 +21,7 @@ namespace plait::simulation {
 
 namespace {
 
-constexpr std::size_t kTimes = 1 << 12;  // to begin with
+constexpr std::size_t kTimes = 1 << 12;  // initial number of times
 constexpr std::size_t kMostBlocks = std::size_t{1} << 30;
 
 }  // namespace

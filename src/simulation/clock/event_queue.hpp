@@ -1,4 +1,4 @@
-/// The virtual clock: what happens when.
+/// The virtual clock.
 #pragma once
 
 #include <algorithm>
@@ -13,38 +13,41 @@ namespace plait::simulation {
 using Time = std::int64_t;
 constexpr Time kNoTime = std::numeric_limits<Time>::max();
 
-/// What wants to hear that a time has come.
+/// The receiver of a timer event.
 class Timer {
  public:
   virtual ~Timer() = default;
-  /// token  what was passed to EventQueue::at()
+  /// token  the argument of EventQueue::at()
   virtual void fire(std::uint64_t token) = 0;
 };
 
-/// Events in the order of time; those of one time in the order in which they were asked for, so that a run is the same
-/// on every machine.
-/// cost  O(log events) each.  memory  32 bytes an event.  threads  one at a time.
+/// Events in the order of their times. Events of the same time fire in the order in which they were added, so that a
+/// run is the same on every machine.
+/// cost  O(log events) each.
+/// memory  32 bytes an event.
+/// threads  one at a time.
 class EventQueue {
  public:
   Time now() const noexcept { return now_; }
   bool empty() const noexcept { return heap_.empty(); }
-  /// When the next event is; kNoTime: there is none.
+  /// Time of the next event; kNoTime: there is none.
   Time next() const noexcept { return heap_.empty() ? kNoTime : heap_.front().time; }
 
-  /// A time before now is now.
+  /// Adds an event. A time in the past counts as now.
   void at(Time time, Timer& timer, std::uint64_t token = 0) {
     heap_.push_back({std::max(time, now_), ++count_, &timer, token});
     std::push_heap(heap_.begin(), heap_.end(), later);
   }
 
-  /// Goes on to a time if nothing happens until then, so that whoever waits for it needs no event.
+  /// Advances the clock to `time` and returns true if no event is due until then, so that waiting for it needs no
+  /// event.
   bool pass(Time time) noexcept {
     if (time >= next()) return false;
     now_ = std::max(now_, time);
     return true;
   }
 
-  /// Goes on to the next event, which must exist.
+  /// Advances the clock to the next event, which must exist, and fires it.
   void step() {
     std::pop_heap(heap_.begin(), heap_.end(), later);
     const Event event = heap_.back();

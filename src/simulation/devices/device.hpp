@@ -1,4 +1,4 @@
-/// What serves requests on the virtual clock: a disk, an SSD, the servers of a file system.
+/// Devices that serve requests on the virtual clock: a disk, an SSD, the servers of a file system.
 #pragma once
 
 #include <cstdint>
@@ -9,38 +9,41 @@
 
 namespace plait::simulation {
 
-/// One request.  Devices know addresses; files lie behind each other in them (FilePlacement).
+/// One request. Devices have addresses, not files; FilePlacement maps files to consecutive address ranges.
 struct DeviceRequest {
-  std::int64_t address = 0;  ///< bytes
-  std::int64_t length = 0;   ///< bytes, above 0 but for a flush
+  std::int64_t address = 0;  ///< in bytes
+  std::int64_t length = 0;   ///< in bytes, above 0 except for a flush
   bool write = false;
-  std::uint64_t tag = 0;  ///< handed back when it is done
-  bool flush = false;     ///< no bytes: brings what was written to where it stays; of FlushedDevice alone
+  std::uint64_t tag = 0;  ///< passed to Completion::done()
+  /// A flush, which transfers no bytes and makes earlier writes durable; only FlushedDevice accepts it.
+  bool flush = false;
 };
 
-/// What hears that a request is done.
+/// The receiver of completed requests.
 class Completion {
  public:
   virtual ~Completion() = default;
   virtual void done(std::uint64_t tag) = 0;
 };
 
-/// What a device, or one part of it, has done.
+/// Statistics of a device, or of one part of it.
 struct DeviceUse {
   std::string name;
   std::int64_t reads = 0;
   std::int64_t writes = 0;
   std::int64_t read_bytes = 0;
   std::int64_t write_bytes = 0;
-  Time busy = 0;               ///< with at least one request in it
-  double inside = 0;           ///< requests in it, waiting or served, times ns; over elapsed time: their mean number
-  std::int64_t most = 0;       ///< the most requests in it at once
-  std::int64_t hits = 0;       ///< of a tier: requests that it served whole
-  std::int64_t hit_bytes = 0;  ///< of a tier: bytes read from it
-  Time stalled = 0;            ///< of an SSD: in garbage collection
-  std::int64_t flushes = 0;    ///< of all devices together, told with the first
+  Time busy = 0;  ///< time with at least one request in it
+  /// Integral of the requests in it over time in ns; divided by the elapsed time, their mean number.
+  double inside = 0;
+  std::int64_t most = 0;       ///< maximum number of requests in it at once
+  std::int64_t hits = 0;       ///< number of requests that a tier served entirely
+  std::int64_t hit_bytes = 0;  ///< number of bytes read from a tier
+  Time stalled = 0;            ///< time of an SSD in garbage collection
+  std::int64_t flushes = 0;    ///< flushes of all devices together, reported with the first
 };
 
+/// A device of the simulation.
 /// threads  one at a time, and all on one clock.
 class Device {
  public:
@@ -49,11 +52,11 @@ class Device {
   Device& operator=(const Device&) = delete;
   virtual ~Device() = default;
 
-  /// Begins a request now; Completion::done() is called from an event, never from here.
+  /// Begins a request now. Completion::done() is called from a later event, never from within submit().
   virtual void submit(const DeviceRequest& request) = 0;
-  /// Adds what this device has done until now, and what its parts have.
+  /// Appends the statistics of this device and of its parts.
   virtual void report(std::vector<DeviceUse>& all) const = 0;
-  /// The same, each of several servers alone.
+  /// Appends the statistics of each server of a device separately.
   virtual void report_parts(std::vector<DeviceUse>& all) const { report(all); }
 
  protected:
@@ -61,7 +64,7 @@ class Device {
   Completion& completion_;
 };
 
-/// Counts what a device does.
+/// Collects the statistics of a device.
 class DeviceMeter {
  public:
   explicit DeviceMeter(std::string name) { use_.name = std::move(name); }

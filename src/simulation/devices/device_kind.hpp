@@ -1,4 +1,4 @@
-/// What a kind of device is called and made with.
+/// The kinds of devices and their parameters.
 #pragma once
 
 #include <algorithm>
@@ -14,32 +14,34 @@
 
 namespace plait::simulation {
 
-/// What a number stands for; texts of it have a unit.
+/// The unit of a number. Its text form contains the unit.
 enum class Unit : std::uint8_t { kTime, kBytes, kRate, kCount, kShare, kChoice };
 
-/// A parameter of a device.  Times in seconds, sizes in bytes, rates in bytes a second.
+/// A parameter of a device. Times are in seconds, sizes in bytes, rates in bytes per second.
 struct DeviceParameter {
   std::string_view name;
   Unit unit;
-  double fallback;  ///< of a choice its number
+  double fallback;  ///< default value; for a choice its index
   std::string_view about;
-  std::string_view choices = {};  ///< words with commas between
+  std::string_view choices = {};  ///< names separated by commas
 };
 
-/// Parameters by name, as they were given; what is missing has its default.
+/// Parameters by name with the values from the user, or their defaults.
 using DeviceValues = std::vector<std::pair<std::string, double>>;
 
 class DeviceArguments {
  public:
-  /// errors  kArgument: a parameter that the device does not have, or a value below 0 or not finite.
+  /// errors  kArgument: a parameter that the device does not have, or a value that is negative, above 1e15 or not
+  /// finite.
   DeviceArguments(std::string_view device, std::span<const DeviceParameter> known, const DeviceValues& given);
 
   double number(std::string_view name) const;
   Time time(std::string_view name) const;
-  /// errors  kArgument: below 1.
+  /// Returns a positive whole number.
+  /// errors  kArgument: below 1, or not whole.
   std::int64_t count(std::string_view name) const;
-  /// Bytes a second.
-  /// errors  kArgument: less than one byte a second.
+  /// Returns a rate in bytes per second.
+  /// errors  kArgument: less than one byte per second.
   double rate(std::string_view name) const;
 
  private:
@@ -47,17 +49,17 @@ class DeviceArguments {
   std::vector<std::pair<std::string_view, double>> values_;
 };
 
-/// ns that bytes take at a rate; at most 2^53, some 100 days, so that sums are numbers too.
+/// Time in ns to transfer bytes at a rate, at most 2^53 (about 100 days), so that sums do not overflow.
 inline Time transfer_time(std::int64_t bytes, double rate) {
   return static_cast<Time>(std::min(static_cast<double>(bytes) / rate * 1e9 + 0.5, 0x1p53));
 }
 
-/// Where a device stands.
+/// The environment of a device.
 struct DeviceSite {
   EventQueue& clock;
   Completion& completion;
   std::string name;
-  std::int64_t span = 0;  ///< bytes from the first address to behind the last
+  std::int64_t span = 0;  ///< number of bytes from the first address to the end of the last file
 };
 
 struct DeviceKind {
@@ -67,22 +69,23 @@ struct DeviceKind {
   std::unique_ptr<Device> (*make)(const DeviceSite& site, const DeviceArguments& arguments) = nullptr;
 };
 
-/// In the order in which they are listed.
+/// All kinds in the order of listings.
 std::span<const DeviceKind* const> device_kinds();
 
-/// A device that was asked for.
+/// A device with its parameters.
 struct DeviceSpec {
   std::string kind;
   DeviceValues values;
-  std::int64_t count = 1;   ///< devices alike, over which addresses lie in stripes
-  std::int64_t stripe = 0;  ///< bytes of a stripe; needed where there are several
-  Time flush = 0;           ///< of a flush; see FlushedDevice
+  std::int64_t count = 1;   ///< number of equal devices, over which addresses are striped
+  std::int64_t stripe = 0;  ///< bytes of a stripe; required if there are several devices
+  Time flush = 0;           ///< time of a flush; see FlushedDevice
   std::int64_t flush_writes = 0;
 
   bool takes_flushes() const noexcept { return flush > 0 || flush_writes > 0; }
 };
 
-/// errors  kArgument: no such kind, with those that there are and the nearest; and those of DeviceArguments.
+/// Makes a device.
+/// errors  kArgument: an unknown kind, with all kinds and the nearest one; and those of DeviceArguments.
 std::unique_ptr<Device> make_device(const DeviceSpec& spec, const DeviceSite& site);
 
 const DeviceKind& distance_disk();

@@ -1,9 +1,12 @@
-// The disk of the paper of 1992: no queue, time by the distance from the request before.
+// The disk of the paper of 1992: no queue, and a time that depends on the distance from the previous request.
 //
 // Source: E. L. Miller, "Input/Output Behavior of Supercomputing Applications" (1992), section 6.1: "There was no
-// queueing at the disks, so the completion time of a specific I/O was dependent only on the location of the I/O and how
-// 'close' the I/O was to the previous I/O."  The paper does not give the curve; here it is a square root, as of an arm
-// that speeds up and slows down.
+// queueing at the disks, so the completion time of a specific I/O was dependent only on the location of the I/O and
+// how 'close' the I/O was to the previous I/O." The paper does not give the curve. Here it is a square root, the time
+// of an arm that accelerates and brakes.
+//
+// Example with the defaults: a request that continues the previous one starts its transfer after 1 ms. One at a
+// quarter of the span starts after 4 + (15 - 4) * sqrt(1/4) = 9.5 ms.
 #include <array>
 #include <cmath>
 #include <cstdlib>
@@ -58,7 +61,7 @@ class DistanceDisk final : public Device, private Timer {
   Time far_;
   double span_;
   DeviceMeter meter_;
-  std::int64_t end_ = 0;  // of the request before
+  std::int64_t end_ = 0;  // end of the previous request
 };
 
 }  // namespace

@@ -6,7 +6,7 @@ namespace plait::simulation {
 
 namespace {
 
-constexpr std::uint64_t kOwn = std::uint64_t{1} << 62;  // a tag of a small write of a flush
+constexpr std::uint64_t kOwn = std::uint64_t{1} << 62;  // marks the tags of the small writes of a flush
 constexpr std::int64_t kSmall = 4096;
 
 }  // namespace

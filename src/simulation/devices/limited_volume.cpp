@@ -1,8 +1,12 @@
-// A volume whose bytes and requests a second are limited, as those of clouds and of control groups are.
+// A volume with limits on bytes and requests per second, like those of clouds and control groups.
 //
-// What was not used of a limit is credit for a short time, so that computing between two requests costs nothing where
-// the limit is what they wait for.  Model: the generic cell rate algorithm, I.371 of the ITU, in which a request goes on
+// The unused part of a limit is credit for a short time, so that computing between two requests costs nothing if
+// requests wait for the limit. Model: the generic cell rate algorithm, I.371 of the ITU, in which a request proceeds
 // when all of it is paid for.
+//
+// Example with the defaults (125 MB/s, a burst of 20 ms): the first request, a read of 5 MB at 0, costs 40 ms of the
+// byte limit. The credit pays 20 ms of it, so that the read ends at 20 ms plus the latency of 0.5 ms. It counts as 20
+// requests of at most 256 KiB; these cost 20/3000 s = 6.7 ms and are covered by the credit.
 #include <algorithm>
 #include <array>
 
@@ -54,7 +58,7 @@ class LimitedVolume final : public Device, private Timer {
   void report(std::vector<DeviceUse>& all) const override { all.push_back(meter_.use(clock_.now())); }
 
  private:
-  /// When all that has come is paid for; before now: there is credit.
+  /// Times at which all requests so far are paid for. A time in the past is credit.
   struct Limit {
     Time bytes = 0;
     Time requests = 0;
@@ -66,7 +70,7 @@ class LimitedVolume final : public Device, private Timer {
   }
 
   double rate_[2];      // reads, writes
-  double requests_[2];  // a second
+  double requests_[2];  // per second
   std::int64_t unit_[2];
   bool together_;
   Time burst_;

@@ -1,7 +1,11 @@
-// A parallel file system: servers over which bytes lie in stripes, behind one link of the client.
+// A parallel file system: servers over which bytes are striped, and one link of the client.
 //
-// Requests take the link in the order in which they are made: bytes that are written go over it first, bytes that are
-// read behind the servers.  Other clients are not in the model; `load` takes their share of servers and link.
+// Requests use the link in the order in which they are made. Written bytes cross it before the servers, read bytes
+// after them. Other clients are not simulated; `load` reduces the rates of servers and link by their share.
+//
+// All stripes of a request on one server are one piece, whose size follows from arithmetic. Example: 2 servers,
+// stripes of 1 MiB, a request of 3 MiB at address 0.5 MiB. It touches 4 stripes, 2 on each server. The first loses
+// 0.5 MiB at its begin and the last 0.5 MiB at its end, so each server gets 1.5 MiB.
 #include <algorithm>
 #include <array>
 
@@ -89,13 +93,13 @@ class ParallelServers final : public Device, private Timer {
     completion_.done(token);
   }
 
-  std::vector<Time> free_;  // by server: when it has done all that has come
+  std::vector<Time> free_;  // time at which all requests of each server have ended
   std::int64_t stripe_;
   Time latency_;
   double rate_[2];  // reads, writes
   double link_rate_ = 1;
   DeviceMeter meter_;
-  std::vector<DeviceUse> parts_;  // by server; with the time that it served, no queues
+  std::vector<DeviceUse> parts_;  // service time of each server, without time in queues
   Time link_ = 0;
 };
 

@@ -12,9 +12,10 @@ namespace plait::simulation {
 
 namespace {
 
-constexpr std::int64_t kLargestStripe = std::int64_t{1} << 40;  // so that a row of stripes is a number too
+// Largest stripe for which a row of stripes does not overflow.
+constexpr std::int64_t kLargestStripe = std::int64_t{1} << 40;
 
-/// ` (did you mean X?)`, or nothing.
+/// Returns `; the nearest is 'X'`, or an empty string.
 std::string suggestion(std::string_view word, std::span<const std::string_view> known) {
   const std::string_view near = base::nearest(word, known);
   return near.empty() ? std::string() : base::text("; the nearest is '", near, '\'');

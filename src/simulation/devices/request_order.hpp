@@ -1,4 +1,4 @@
-/// Which of the waiting requests a disk serves next.
+/// Orders in which a disk serves its waiting requests.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,14 @@ namespace plait::simulation {
 enum class OrderKind : std::uint8_t { kFifo, kElevator, kDeadline };
 constexpr std::string_view kOrderNames = "fifo,elevator,deadline";
 
+/// The waiting requests of a disk.
 /// fifo      in the order of arrival
-/// elevator  upwards by address, then from the lowest again
-/// deadline  the elevator, but a request that has waited for too long comes first
+/// elevator  ascending by address, then again from the lowest
+/// deadline  like the elevator, but a request that has waited for too long comes first
 /// cost  O(log waiting) each.
 class RequestOrder {
  public:
-  /// read_limit, write_limit  how long a request may wait: of kDeadline
+  /// read_limit, write_limit  maximum waiting times, used by kDeadline
   RequestOrder(OrderKind kind, Time read_limit, Time write_limit) : kind_(kind), limits_{read_limit, write_limit} {}
 
   bool empty() const noexcept { return waiting_.empty(); }
@@ -31,7 +32,8 @@ class RequestOrder {
       expiring_[request.write ? 1 : 0].push_back({now + limits_[request.write ? 1 : 0], {request.address, number}});
   }
 
-  /// The next one, which must exist.  head  the address at which the disk stands
+  /// Removes and returns the next request, which must exist.
+  /// head  the address of the disk's head
   DeviceRequest take(Time now, std::int64_t head) {
     auto chosen = kind_ == OrderKind::kFifo ? waiting_.begin() : waiting_.lower_bound({head, 0});
     if (chosen == waiting_.end()) chosen = waiting_.begin();

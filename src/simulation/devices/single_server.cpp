@@ -1,5 +1,5 @@
-// One server with a queue, whose service takes a constant or an exponentially distributed time: what queueing theory
-// has closed forms for.
+// One server with a queue and a constant or exponentially distributed service time, for which queueing theory has
+// closed forms.
 #include <array>
 #include <cmath>
 #include <deque>
@@ -49,7 +49,7 @@ class SingleServer final : public Device, private Timer {
   bool exponential_;
   base::RandomBits bits_;
   DeviceMeter meter_;
-  Time free_ = 0;  // when all that has come is done
+  Time free_ = 0;  // time at which all requests have ended
 };
 
 }  // namespace

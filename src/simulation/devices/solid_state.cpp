@@ -1,4 +1,8 @@
-// An SSD: channels that work at once, and garbage collection that stops them all after so many bytes written.
+// An SSD: parallel channels, and garbage collection that stops all of them after a number of written bytes.
+//
+// Pages are striped over the channels, and all pages of a request on one channel are one piece. Example with the
+// defaults (8 channels, pages of 16 KiB, 3.5 GB/s): a read of 64 KiB from a page boundary uses 4 channels at once.
+// Each takes the latency of 80 µs and 16,384 / (3.5e9 / 8) s = 37 µs, so the read ends after 117 µs.
 #include <algorithm>
 #include <array>
 
@@ -43,7 +47,7 @@ class SolidState final : public Device, private Timer {
     const std::int64_t last = request.address + request.length;
     const std::int64_t first_page = request.address / page_;
     const std::int64_t pages = (last - 1) / page_ - first_page + 1;
-    // One visit to each channel, with all its pages of this request.
+    // One piece for each channel, with all its pages of this request.
     for (std::int64_t k = 0; k < std::min(pages, channels); ++k) {
       std::int64_t bytes = ((pages - 1 - k) / channels + 1) * page_;
       if (k == 0) bytes -= request.address % page_;
@@ -73,16 +77,16 @@ class SolidState final : public Device, private Timer {
     completion_.done(token);
   }
 
-  std::vector<Time> free_;  // by channel: when it has done all that has come
+  std::vector<Time> free_;  // time at which all requests of each channel have ended
   std::int64_t page_;
   Time latency_[2];  // reads, writes
-  double rate_[2];   // of one channel
+  double rate_[2];   // rates of one channel
   std::int64_t collect_after_;
   Time collect_time_;
   double link_rate_;
   DeviceMeter meter_;
   Time link_ = 0;
-  std::int64_t written_ = 0;  // since the last garbage collection
+  std::int64_t written_ = 0;  // bytes written since the last garbage collection
 };
 
 }  // namespace

@@ -1,3 +1,9 @@
+// Stripes over several devices.
+//
+// Example: stripes of 64 KiB over 3 devices. Of the first 200 KiB, one row of 192 KiB is complete and gives each
+// device 64 KiB. The last 8 KiB are on device 0, so before(200 KiB) is 72, 64 and 64 KiB. The piece of a request on a
+// device is from before(begin) to before(end), because its stripes are contiguous there.
+
 #include "simulation/devices/striped.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-/// Several devices alike, over which addresses lie in stripes.
+/// Several equal devices over which addresses are striped.
 #pragma once
 
 #include <memory>
@@ -8,9 +8,9 @@
 
 namespace plait::simulation {
 
-/// A request goes to each device in at most one piece, since its stripes on one device lie behind each other there, and
-/// is done when all pieces are.
-/// cost  O(devices that it reaches) a request.
+/// A request becomes at most one piece for each device, because its stripes are contiguous there. It is done when all
+/// pieces are done.
+/// cost  O(devices used by the request).
 class StripedDevice final : public Device, private Completion {
  public:
   StripedDevice(const DeviceSite& site, const DeviceSpec& spec, const DeviceKind& kind,
@@ -28,14 +28,14 @@ class StripedDevice final : public Device, private Completion {
 
   void done(std::uint64_t tag) override;
   void piece(std::size_t device, std::int64_t begin, std::int64_t end, const DeviceRequest& whole);
-  /// Bytes of the first `address` that lie on a device.
+  /// Number of bytes below `address` that are stored on a device.
   std::int64_t before(std::int64_t address, std::size_t device) const;
 
   std::int64_t stripe_;
   std::vector<std::unique_ptr<Device>> devices_;
   std::vector<Whole> wholes_;
-  std::vector<std::uint64_t> free_;  // of wholes_
-  std::uint64_t current_ = 0;        // of wholes_: being submitted
+  std::vector<std::uint64_t> free_;  // free indices of wholes_
+  std::uint64_t current_ = 0;        // index in wholes_ of the request that is being submitted
 };
 
 }  // namespace plait::simulation

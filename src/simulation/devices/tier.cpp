@@ -1,3 +1,12 @@
+// A fast device that caches a slow one.
+//
+// Reads are divided into stretches that are in the tier and stretches that are not; both kinds are read at the same
+// time. Writes go to the tier, and a copy of them goes to the slow device in the background.
+//
+// Example: a tier of 1 GiB. `behind_` counts bytes that are written to the tier but not yet to the slow device. A
+// write of 1 MiB ends when the tier has it, as long as behind_ stays at or below 1 GiB. Above that the write also
+// waits for its own copy, so that the program proceeds at the rate of the slow device.
+
 #include "simulation/devices/tier.hpp"
 
 #include <algorithm>
@@ -86,7 +95,7 @@ void TieredDevice::read(const DeviceRequest& request, std::size_t whole) {
   const std::int64_t end = request.address + request.length;
   bool all = true;
   for (std::int64_t begin = request.address; begin < end;) {
-    // A stretch that the tier has, or has not.
+    // Extends the stretch while its blocks are all in the tier or all missing.
     const bool hit = use(begin / block_);
     std::int64_t next = (begin / block_ + 1) * block_;
     while (next < end && (table_.find({static_cast<std::uint64_t>(next / block_), 0}) != kNoSlot) == hit) {

@@ -1,4 +1,4 @@
-/// A fast device before a slow one, managed by the system: an SSD, or a burst buffer.
+/// A fast device in front of a slow one, managed by the system: an SSD, or a burst buffer.
 #pragma once
 
 #include <memory>
@@ -13,16 +13,17 @@
 namespace plait::simulation {
 
 struct TierSpec {
-  std::int64_t size = 0;  ///< bytes; 0: there is no tier
+  std::int64_t size = 0;  ///< in bytes; 0: there is no tier
   std::int64_t block = 65536;
   std::string policy = "lru";
   DeviceSpec device;
 };
 
-/// What is read comes from the tier where it has it; what it has not comes from the slow device and is kept.  What is
-/// written goes to the tier and from there to the slow device while the program goes on; only where more than the whole
-/// tier is under way to the slow device does a request wait for that.
-/// cost  O(blocks of the request).  memory  some 60 bytes a block that is used.
+/// Reads come from the tier if it has the data; otherwise they come from the slow device and the tier caches them.
+/// Writes go to the tier and from there to the slow device while the program continues. A write waits for the slow
+/// device only if more than the size of the tier is on its way there.
+/// cost  O(blocks of the request).
+/// memory  about 60 bytes for each block used.
 class TieredDevice final : public Device, private Completion {
  public:
   /// errors  kArgument: a tier smaller than one of its blocks, a policy that needs to know the future.
@@ -35,8 +36,8 @@ class TieredDevice final : public Device, private Completion {
   struct Whole {
     std::uint64_t tag = 0;
     std::int64_t pieces = 0;
-    std::int64_t behind = 0;  // bytes that are on their way to the slow device for it
-    bool background = false;  // nobody waits for it
+    std::int64_t behind = 0;  // bytes on their way to the slow device for this request
+    bool background = false;  // true if no request waits for it
   };
 
   void done(std::uint64_t tag) override;
@@ -51,8 +52,8 @@ class TieredDevice final : public Device, private Completion {
   BlockTable table_;
   Slot slots_;
   BySlot<BlockKey> keys_;
-  std::vector<Slot> free_;  // that were used before
-  Slot begun_ = 0;          // slots below it were used
+  std::vector<Slot> free_;  // slots that were used before
+  Slot begun_ = 0;          // all slots below it were used
   std::unique_ptr<Device> fast_;
   std::unique_ptr<Device> slow_;
   std::vector<Whole> wholes_;

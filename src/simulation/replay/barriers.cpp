@@ -20,7 +20,7 @@ bool is_letter(char c) {
 bool waits_for_all(std::string_view phase) {
   constexpr std::string_view kPrefix = "MPI_";
   for (std::size_t at = phase.find(kPrefix); at != std::string_view::npos; at = phase.find(kPrefix, at + 1)) {
-    // What is before is no letter of the name, but for the P of the profiling interface.
+    // The character before MPI_ must not be part of a name, except the P of the profiling interface.
     const bool begins =
         at == 0 || !is_letter(phase[at - 1]) || (phase[at - 1] == 'P' && (at == 1 || !is_letter(phase[at - 2])));
     const std::string_view name = phase.substr(at + kPrefix.size());

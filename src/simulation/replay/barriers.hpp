@@ -1,12 +1,12 @@
-/// Which stretches of a program are calls in which all processes wait for all others.
+/// Recognition of calls in which all processes wait for all others.
 #pragma once
 
 #include <string_view>
 
 namespace plait::simulation {
 
-/// By what the trace calls them: MPI's barriers, and its collective operations in which everybody gets something of
-/// everybody, blocking ones alone; as in `MPI_Barrier`, `MPI: MPI_Allreduce` or `PMPI_Barrier comm=3`.
+/// Returns true if the name of a phase contains MPI's barrier or a blocking collective operation in which every
+/// process receives data of every other, such as `MPI_Barrier`, `MPI: MPI_Allreduce` or `PMPI_Barrier comm=3`.
 bool waits_for_all(std::string_view phase);
 
 }  // namespace plait::simulation

@@ -1,18 +1,18 @@
 // The path of a request through the simulated buffer cache.
 //
 // Problem: a cache in front of a device decides three things that a count of hits does not show: which missing blocks
-// are read by one request, when dirty blocks are written and what a program waits for meanwhile.
+// one request reads, when dirty blocks are written, and what a program waits for meanwhile.
 //
-// Idea: each block remembers the device operation that brings it in or out. A read walks over its blocks; missing ones
-// that follow each other are collected in a Run, which becomes one operation when the next missing block does not
-// follow it, or when the request ends. An operation that needs the capacity of a block under way is ordered after that
-// block's operation. needed_ holds what the program waits for; everything else goes on behind it.
+// Idea: each block remembers the device operation that brings it in or out. A read iterates over its blocks. Adjacent
+// missing blocks are collected in a Run, which becomes one operation when the next missing block does not follow it,
+// or when the request ends. An operation that needs the slot of a block in transfer is ordered after that block's
+// operation. needed_ holds the operations that the program waits for; all others continue in the background.
 //
-// Example: blocks of 4 KiB, and a read of 32 KiB (blocks 0 to 7), of which block 3 is cached. The run of blocks 0 to 2
-// becomes an operation of 12 KiB as soon as block 4 is missing, and blocks 4 to 7 become one of 16 KiB: 1 hit of 8
+// Example: blocks of 4 KiB, and a read of 32 KiB (blocks 0 to 7), of which block 3 is cached. The run of blocks 0 to
+// 2 becomes an operation of 12 KiB as soon as block 4 is missing, and blocks 4 to 7 become one of 16 KiB: 1 hit of 8
 // blocks, 2 operations, both needed. A write of blocks 4 to 7 then only marks them dirty (write-behind and delayed
-// writing differ in when write_out() follows); write_out() of block 5 takes its dirty neighbours along up to
-// `coalesce`, so the four blocks leave in one operation.
+// writing differ in when write_out() follows). write_out() of block 5 includes its dirty neighbours up to `coalesce`,
+// so the four blocks are written by one operation.
 
 #include "simulation/replay/buffer_cache.hpp"
 
@@ -68,7 +68,7 @@ bool BufferCache::read(const Access& access) {
       found.ahead = false;
       ++counts_.ahead_used;
     }
-    // What is being read is waited for; what is being written can be read meanwhile.
+    // The program waits for a block that is being read. A block that is being written can be read meanwhile.
     if (!found.dirty && operations_.running(found.operation) && operations_.reads(found.operation))
       need(found.operation);
     if (owner_limit_ != 0) owner_links_.move_to_front(owned_[found.process], slot);
@@ -83,7 +83,7 @@ bool BufferCache::read(const Access& access) {
 }
 
 void BufferCache::read_ahead(const Access& access, FileRange range) {
-  // Neither behind the end of the file, nor so much that it would push out what was just read.
+  // Reads neither past the end of the file, nor so much that it would evict what was just read.
   const std::int64_t end = std::min(range.end, placement_.extent(access.file));
   const std::uint64_t most = slots_ / 2;
   Run run;
@@ -116,10 +116,10 @@ void BufferCache::add_missing(Run& run, const Access& access, std::uint64_t bloc
     run.first = run.end = block;
   }
   const Slot slot = bring(use_of(access, block), run);
-  if (run.first == run.end) run.first = run.end = block;  // the run was ended to make room
+  if (run.first == run.end) run.first = run.end = block;  // the run was ended to free a slot
   blocks_[slot].ahead = ahead;
   if (!operations_.running(run.operation))
-    run.operation = operations_.create({0, 0, false, 0});  // its extent is set when it is known
+    run.operation = operations_.create({0, 0, false, 0});  // its extent is set at the end of the run
   blocks_[slot].operation = run.operation;
   run.end = block + 1;
 }
@@ -182,7 +182,8 @@ void BufferCache::evict(Slot slot, Run& run, bool for_room) {
     ++counts_.evicted_dirty;
     write_out(slot);
   }
-  // The room is free when what is under way with the block has ended; nobody waits for that of a block that goes early.
+  // The slot is free when the operation on its block has ended. A block that leaves early frees a slot that no
+  // operation waits for.
   if (for_room && operations_.running(block.operation)) {
     if (block.operation == run.operation) {
       // A policy may evict a block of the request that is being assembled: belady evicts the block with the most
@@ -218,7 +219,7 @@ void BufferCache::write(const Access& access) {
   }
   const bool through = settings_.write == WriteKind::kThrough;
   bool bypass = through;
-  Run run;  // only collects what must end before there is room
+  Run run;  // only collects the operations that must end first
   for (std::uint64_t block = first; block < end; ++block) {
     Slot slot = table_.find({block, access.file});
     const Use use = use_of(access, block);
@@ -248,7 +249,7 @@ void BufferCache::write(const Access& access) {
   hold_limits();
 }
 
-/// Writes blocks of a write that has to be durable, and waits for them and for the device to be flushed.
+/// Writes the blocks of a durable write, and waits for them and for a flush of the device.
 void BufferCache::write_through(const Access& access, std::uint64_t first, std::uint64_t end) {
   write_out_range(access.file, first, end);
   for (std::uint64_t block = first; block < end; ++block) {
@@ -258,7 +259,8 @@ void BufferCache::write_through(const Access& access, std::uint64_t first, std::
   flush_device();
 }
 
-/// Behind what is waited for comes a flush of the device, which is waited for instead.
+/// Orders a flush of the device after everything that the program waits for. The program then waits only for the
+/// flush.
 void BufferCache::flush_device() {
   if (!settings_.flush) return;
   const Operation flush = operations_.create({0, 0, true, 0, true});
@@ -287,7 +289,7 @@ void BufferCache::set_clean(Slot slot) {
 }
 
 void BufferCache::write_out(Slot slot) {
-  // Dirty neighbours go with it, up to the largest request.
+  // Dirty neighbours are written with it, up to the largest request.
   const BlockKey key = blocks_[slot].key;
   const auto most = static_cast<std::uint64_t>(std::max<std::int64_t>(settings_.coalesce / block_, 1));
   const auto dirty = [&](std::uint64_t block) {

@@ -18,59 +18,62 @@
 
 namespace plait::simulation {
 
-/// A part of a file that a process reads or writes; bytes, length above 0.
+/// A part of a file that a process reads or writes, in bytes. The length is above 0.
 struct Access {
   std::uint32_t process = 0;
   std::uint32_t file = 0;
   std::int64_t offset = 0;
   std::int64_t length = 0;
-  bool durable = false;  ///< a write that ends when its bytes are on the device, and the device is flushed
+  bool durable = false;  ///< a write that ends when its bytes are on the device and the device is flushed
 };
 
-/// What the cache has done, in blocks unless said otherwise.
+/// Statistics of the cache, in blocks unless stated otherwise.
 struct CacheCounts {
   std::int64_t read_blocks = 0;
-  std::int64_t hit_blocks = 0;    ///< of them: in the cache, or on their way into it
-  std::int64_t hit_requests = 0;  ///< reads of which every block was in the cache or on its way
+  std::int64_t hit_blocks = 0;    ///< blocks read that were in the cache, or on their way into it
+  std::int64_t hit_requests = 0;  ///< reads whose blocks were all in the cache or on their way
   std::int64_t read_requests = 0;
   std::int64_t written_blocks = 0;
-  std::int64_t overwritten_blocks = 0;  ///< of them: dirty already, so that one write to the device was saved
-  std::int64_t ahead_blocks = 0;        ///< read ahead
-  std::int64_t ahead_used = 0;          ///< of them: read by a program later
-  std::int64_t ahead_wasted = 0;        ///< of them: gone before anybody read them
+  /// Blocks written that were already dirty, so that one write to the device was saved.
+  std::int64_t overwritten_blocks = 0;
+  std::int64_t ahead_blocks = 0;  ///< blocks read ahead
+  std::int64_t ahead_used = 0;    ///< blocks read ahead that a program read later
+  std::int64_t ahead_wasted = 0;  ///< blocks read ahead that were evicted before a program read them
   std::int64_t evicted = 0;
-  std::int64_t evicted_dirty = 0;  ///< of them: had to be written first
-  std::int64_t limited = 0;        ///< times that a writer waited for the limit of dirty blocks
-  std::int64_t discarded = 0;      ///< dirty blocks cut off with their file before they were written
+  std::int64_t evicted_dirty = 0;  ///< evicted blocks that were written to the device first
+  std::int64_t limited = 0;        ///< number of times that a writer waited for the limit of dirty blocks
+  std::int64_t discarded = 0;      ///< dirty blocks that were truncated before they were written
 };
 
-/// After read() and write(), needed() are the operations that the program waits for.  A block that was partly written
-/// counts as whole: what of it lies on the device is not read first.
-/// cost     O(blocks of the request), amortised.  memory: some 110 bytes a block of the cache, by what is used of it.
+/// After read() and write(), needed() contains the operations that the program waits for. A partly written block
+/// counts as whole: its other bytes are not read from the device first.
+/// cost     O(blocks of the request), amortised.
+/// memory   about 110 bytes for each block of the cache that is used.
 class BufferCache final : private Timer {
  public:
   BufferCache(const CacheSettings& settings, EventQueue& clock, Operations& operations, const FilePlacement& placement,
               std::uint32_t processes);
 
-  /// Policies that look ahead are told by this from now on.
+  /// Sets the source of future uses for policies that look ahead.
   void look_ahead(Future& future) noexcept { future_ = &future; }
 
-  /// returns  whether every block was there or on its way.
+  /// Reads through the cache.
+  /// returns  true if every block was in the cache or on its way.
   bool read(const Access& access);
   void write(const Access& access);
-  /// A request that goes past the cache.
+  /// Reads or writes without the cache.
   void direct(const Access& access, bool write) {
     needed_.clear();
     uncached(access, write);
     if (access.durable) flush_device();
   }
-  /// Brings all dirty blocks of a file to the device, and flushes it.
+  /// Writes all dirty blocks of a file to the device, and flushes the device.
   void sync(std::uint32_t file);
-  /// Forgets what lies behind the new end of a file.
+  /// Discards the blocks after the new end of a file.
   void truncate(std::uint32_t file, std::int64_t size);
-  /// Brings everything to the device, at the end.
+  /// Writes all dirty blocks to the device, at the end of the replay.
   void flush();
-  /// That a write is on the device.
+  /// Records that a write has reached the device.
   void written(std::int64_t bytes) { under_write_ -= bytes; }
 
   std::span<const Operation> needed() const noexcept { return needed_; }
@@ -80,13 +83,13 @@ class BufferCache final : private Timer {
  private:
   struct Block {
     BlockKey key;
-    Operation operation;  // that brings it in or out
+    Operation operation;  // operation that brings it in or out
     Time dirty_since = 0;
     std::uint32_t process = 0;
     bool dirty = false;
-    bool ahead = false;  // read ahead, and not read since
+    bool ahead = false;  // true if it was read ahead, and not read since
   };
-  /// Blocks that are missing, one behind the other, as one request being put together.
+  /// Adjacent missing blocks, which become one request.
   struct Run {
     Operation operation;
     std::uint64_t first = 0;
@@ -136,20 +139,20 @@ class BufferCache final : private Timer {
   Future* future_ = nullptr;
   ReadAhead ahead_;
   BlockTable table_;
-  std::vector<Block> blocks_;  // by slot
+  std::vector<Block> blocks_;  // the block in each slot
   std::vector<Slot> free_;
-  SlotLinks age_links_;   // of dirty blocks, in the order in which they became dirty
-  SlotList oldest_;       // the newest at the front
-  SlotLinks file_links_;  // of dirty blocks of one file
+  SlotLinks age_links_;   // lists dirty blocks in the order in which they became dirty
+  SlotList oldest_;       // the newest is at the front
+  SlotLinks file_links_;  // lists the dirty blocks of each file
   std::vector<SlotList> file_dirty_;
-  SlotLinks owner_links_;  // of blocks of one process, in the order of use; where there is a limit
+  SlotLinks owner_links_;  // lists the blocks of each process in the order of use; only used with a limit
   std::vector<SlotList> owned_;
   Slot owner_limit_ = 0;
-  std::uint64_t largest_run_ = 0;  // maximum blocks of one request that fit into the cache
-  std::int64_t under_write_ = 0;   // bytes
+  std::uint64_t largest_run_ = 0;  // maximum number of blocks of one request that fit into the cache
+  std::int64_t under_write_ = 0;   // bytes that are being written
   Operation last_write_;
   std::vector<Operation> file_last_write_;
-  bool flushing_ = false;  // an event looks at ages
+  bool flushing_ = false;  // true if an event is pending that checks ages
   std::vector<Operation> needed_;
   CacheCounts counts_;
 };

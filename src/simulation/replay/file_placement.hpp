@@ -1,4 +1,4 @@
-/// Where files lie on the device: one behind the other, in the order in which they were first used.
+/// The addresses of files on the device. Files are placed one after the other in the order of their first use.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@ namespace plait::simulation {
 
 class FilePlacement {
  public:
-  /// extents  by file: bytes up to the end of its last request.  Each file begins at a multiple of `alignment`.
-  /// errors   kArgument: the files have more bytes together than there are addresses.
+  /// extents  by file: the end of its last request in bytes. Each file begins at a multiple of `alignment`.
+  /// errors   kArgument: all files together have more bytes than half of the address range.
   FilePlacement(std::span<const std::int64_t> extents, std::int64_t alignment) {
     starts_.reserve(extents.size() + 1);
     starts_.push_back(0);
@@ -28,7 +28,7 @@ class FilePlacement {
   }
 
   std::int64_t address(std::uint32_t file, std::int64_t offset) const { return starts_[file] + offset; }
-  /// Bytes of a file, rounded up.
+  /// Size of a file in bytes, rounded up to the alignment.
   std::int64_t extent(std::uint32_t file) const { return starts_[file + 1] - starts_[file]; }
   std::int64_t span() const { return starts_.back(); }
   std::size_t files() const { return starts_.size() - 1; }

@@ -1,3 +1,14 @@
+// The next use of each block, for policies that look ahead in a replay.
+//
+// Problem: the order in which programs make their requests depends on the replay itself, so the future is not known
+// exactly.
+//
+// Idea: a first pass numbers all uses in the recorded order and links the uses of each block. During the replay
+// `made_` marks uses that have happened. The next use of a block is the first unmarked one in its list.
+//
+// Example: program 0 uses block A (use 0), then program 1 does (use 1). If program 1 is first in the replay, use 1 is
+// marked, and next(A) is 0. After program 0 both are marked, and next(A) is kNever.
+
 #include "simulation/replay/future.hpp"
 
 #include <queue>
@@ -13,7 +24,7 @@ Future::Future(const Recording& recording, std::int64_t aggregate, std::int64_t 
   struct Turn {
     Time time;
     std::uint32_t program;
-    bool operator<(const Turn& other) const {  // the first one on top
+    bool operator<(const Turn& other) const {  // the earliest turn is on top
       return std::tie(time, program) > std::tie(other.time, other.program);
     }
   };

@@ -1,4 +1,4 @@
-/// What the programs of a recording will use: what policies that look ahead ask in a replay.
+/// The future uses of blocks, for policies that look ahead in a replay.
 #pragma once
 
 #include <cstdint>
@@ -9,29 +9,31 @@
 
 namespace plait::simulation {
 
-/// A pass over the requests before the replay numbers all uses of blocks in the order in which they were recorded.  In
-/// the replay programs may come in another order; so what is ahead of a block is the first of its uses, by number, that
-/// no program has made yet.  With one program that is the future itself.
-/// cost    O(1) a use, and O(log programs) a request.  memory  13 bytes a use, 12 a request, 50 to 80 a block.
+/// A pass over the requests before the replay numbers all uses of blocks in their recorded order. In the replay,
+/// programs may proceed in another order. The next use of a block is therefore the lowest-numbered one that its
+/// program has not made yet. With one program this is exact.
+/// cost    O(1) a use, and O(log programs) a request.
+/// memory  13 bytes a use, 12 a request, 50 to 80 a block.
 /// errors  kArgument: more than 2^32 - 2 blocks.
 class Future {
  public:
-  /// aggregate  as for RequestCursor.  block: bytes of a block.
+  /// aggregate  see RequestCursor
+  /// block      bytes of a block
   Future(const Recording& recording, std::int64_t aggregate, std::int64_t block);
 
-  /// Whether a request uses blocks of the cache.
+  /// True if a request uses blocks of the cache.
   static bool uses_cache(const Request& request) noexcept {
     const bool transfer = request.kind == trace::Kind::kRead || request.kind == trace::Kind::kWrite;
     return transfer && request.length > 0 && !request.direct;
   }
-  /// A program makes the next one of its requests that use the cache.
+  /// Marks the uses of the program's next request that uses the cache.
   void make(std::uint32_t program);
-  /// The number of the next use of a block; kNever: there is none.
+  /// Number of the next use of a block; kNever: there is none.
   std::int64_t next(BlockKey key);
 
  private:
   struct RequestUses {
-    std::int64_t first = 0;  // use
+    std::int64_t first = 0;  // number of the first use
     std::uint32_t count = 0;
   };
   struct Program {
@@ -42,11 +44,11 @@ class Future {
   void use(BlockKey key);
 
   std::int64_t block_;
-  BlockTable numbers_;               // of blocks
-  std::vector<std::int64_t> ahead_;  // by block: its first use that may not be made yet
-  std::vector<std::int64_t> last_;   // by block: while uses are numbered
-  std::vector<std::int64_t> next_;   // by use: the next one of the same block
-  std::vector<bool> made_;           // by use
+  BlockTable numbers_;               // the number of each block
+  std::vector<std::int64_t> ahead_;  // first use of each block that may be in the future
+  std::vector<std::int64_t> last_;   // last use of each block so far, while uses are numbered
+  std::vector<std::int64_t> next_;   // for each use, the next use of the same block
+  std::vector<bool> made_;           // for each use, true if it has happened
   std::vector<Program> programs_;
 };
 

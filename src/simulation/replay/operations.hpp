@@ -1,4 +1,4 @@
-/// Requests to the device that are under way, and who waits for them.
+/// Requests to the device that are in progress, and the processes that wait for them.
 #pragma once
 
 #include <cstdint>
@@ -9,25 +9,30 @@
 
 namespace plait::simulation {
 
-/// An operation; it stays valid as a value when the operation has ended.
+/// A handle of an operation. It stays a valid value after the operation has ended.
 struct Operation {
   std::uint32_t index = std::numeric_limits<std::uint32_t>::max();
   std::uint32_t generation = 0;
   bool operator==(const Operation&) const = default;
 };
 
-/// What hears that operations have ended.
+/// The receiver of ended operations.
 class OperationHost {
  public:
   virtual ~OperationHost() = default;
   virtual void operation_ended(const DeviceRequest& request) = 0;
-  /// One operation that `token` waits for has ended.
+  /// An operation that `token` waits for has ended.
   virtual void wake(std::uint64_t token) = 0;
 };
 
-/// An operation is created, told which others must end before it may begin, and released; it begins when it is released
-/// and these have ended.
-/// cost  O(1) each.  memory  some 60 bytes for each that is under way.
+/// An operation is created, ordered after other operations, and released. It begins when it is released and all
+/// earlier operations have ended.
+///
+/// Example: create W (a write of a dirty block) and release it; create R (a read into the same slot), order(R, W),
+/// release(R). R has two gates, one for its release and one for W. When W ends, the second gate opens and R is
+/// submitted to the device.
+/// cost  O(1) each.
+/// memory  about 60 bytes for each operation in progress.
 class Operations final : public Completion {
  public:
   explicit Operations(OperationHost& host) : host_(host) {}
@@ -37,7 +42,7 @@ class Operations final : public Completion {
     return one.index < all_.size() && all_[one.index].generation == one.generation;
   }
   std::int64_t running() const noexcept { return running_; }
-  /// Of one that is running.
+  /// True if a running operation reads.
   bool reads(Operation one) const noexcept { return !all_[one.index].request.write; }
 
   Operation create(const DeviceRequest& request) {
@@ -50,20 +55,20 @@ class Operations final : public Completion {
     State& state = all_[index];
     state.request = request;
     state.request.tag = std::uint64_t{index} + 1;
-    state.gates = 1;  // until it is released
+    state.gates = 1;  // one gate until it is released
     state.waiting = kNone;
     ++running_;
     return {index, state.generation};
   }
 
-  /// Lets `later`, which is not released yet, wait for another one.
+  /// Orders `later`, which is not released yet, after `earlier`.
   void order(Operation later, Operation earlier) {
     if (!running(earlier) || later == earlier) return;
     ++all_[later.index].gates;
     link(earlier.index, later.index | kIsOperation);
   }
 
-  /// Of one that is not released yet.
+  /// Sets the extent of an operation that is not released yet.
   void set_extent(Operation one, std::int64_t address, std::int64_t length) {
     all_[one.index].request.address = address;
     all_[one.index].request.length = length;
@@ -71,7 +76,7 @@ class Operations final : public Completion {
 
   void release(Operation one) { pass_gate(one.index); }
 
-  /// Calls OperationHost::wake() when it ends; false: it has ended already.
+  /// Calls OperationHost::wake() when the operation ends. Returns false if it has ended already.
   bool wait(Operation one, std::uint64_t token) {
     if (!running(one)) return false;
     link(one.index, token);
@@ -86,7 +91,7 @@ class Operations final : public Completion {
     DeviceRequest request;
     std::uint32_t generation = 1;
     std::uint32_t gates = 0;
-    std::uint32_t waiting = kNone;  // the last of those who wait, in links_
+    std::uint32_t waiting = kNone;  // last waiter, an index into links_
   };
   struct Link {
     std::uint64_t who = 0;
@@ -114,7 +119,7 @@ class Operations final : public Completion {
     const DeviceRequest request = state.request;
     ++state.generation;
     --running_;
-    // Those who wait, in the order in which they began to.
+    // The list has the newest waiter first. Reversing it wakes the waiters in the order in which they began to wait.
     std::uint32_t first = kNone;
     for (std::uint32_t at = state.waiting; at != kNone;) {
       const std::uint32_t next = links_[at].next;

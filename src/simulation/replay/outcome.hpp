@@ -1,4 +1,4 @@
-/// What came out of a replay.
+/// The results of a replay.
 #pragma once
 
 #include <array>
@@ -11,7 +11,8 @@
 
 namespace plait::simulation {
 
-/// Times by their order of magnitude: 16 classes for each power of two, so that a percentile is exact within 1/16.
+/// A histogram of times with 16 classes for each power of two, so that a percentile is exact within 1/16. Example:
+/// 1000 ns is in class 111, which covers 992 to 1023 ns.
 /// memory  8 KiB.
 class LatencyHistogram {
  public:
@@ -24,7 +25,7 @@ class LatencyHistogram {
   std::int64_t count() const noexcept { return count_; }
   double mean() const noexcept { return count_ > 0 ? sum_ / static_cast<double>(count_) : 0; }
   Time most() const noexcept { return most_; }
-  /// The upper end of the class in which a share of all times, 0 to 1, is reached.
+  /// Upper end of the class in which the fraction `share` of all times, 0 to 1, is reached.
   Time percentile(double share) const {
     const double wanted = share * static_cast<double>(count_);
     double passed = 0;
@@ -55,7 +56,7 @@ class LatencyHistogram {
   Time most_ = 0;
 };
 
-/// Sums over equal stretches of time, whose length doubles when there are too many.
+/// Sums over equal intervals of time, whose length doubles when there are too many.
 /// memory  16 KiB.
 class TimeSeries {
  public:
@@ -63,10 +64,10 @@ class TimeSeries {
     if (time < begin_ || time >= end_) find(time);
     sums_[last_] += amount;
   }
-  /// Adds the ns from one time to a later one, each in its stretch.
+  /// Adds the ns between two times, each to its interval.
   void add_span(Time from, Time to) {
     if (to <= from) return;
-    find(to);  // now no stretch changes any more
+    find(to);  // folds first, so that the interval length no longer changes
     while (from < to) {
       const Time end = std::min(to, (from / step_ + 1) * step_);
       add(from, end - from);
@@ -78,7 +79,7 @@ class TimeSeries {
 
  private:
   static constexpr std::size_t kMost = 2048;
-  /// Most amounts come in the stretch of the one before; dividing is left for the others.
+  /// Most amounts belong to the interval of the previous one; only the others need a division.
   void find(Time time) {
     while (time / step_ >= static_cast<Time>(kMost)) fold();
     last_ = static_cast<std::size_t>(time / step_);
@@ -98,7 +99,7 @@ class TimeSeries {
 
   Time step_ = 1'000'000;
   std::vector<std::int64_t> sums_;
-  std::size_t last_ = 0;  // the stretch of the last amount, from begin_ to before end_
+  std::size_t last_ = 0;  // interval of the last amount, from begin_ to before end_
   Time begin_ = 0;
   Time end_ = 0;
 };
@@ -110,32 +111,32 @@ struct ProcessOutcome {
   Time system = 0;   ///< file system code, copies, switches
   Time waiting = 0;  ///< for I/O
   Time ready = 0;    ///< for a processor
-  Time pausing = 0;  ///< as recorded
+  Time pausing = 0;  ///< recorded pauses
   Time barrier = 0;  ///< for other processes of a collective operation
   std::int64_t reads = 0;
   std::int64_t writes = 0;
   std::int64_t read_bytes = 0;
   std::int64_t write_bytes = 0;
-  std::int64_t hit_bytes = 0;  ///< of reads that the cache served whole
+  std::int64_t hit_bytes = 0;  ///< bytes of reads that the cache served entirely
 };
 
 struct ReplayOutcome {
-  Time elapsed = 0;  ///< until the last process has ended
-  Time drained = 0;  ///< until the last byte is on the device
-  Time idle = 0;     ///< of all processors together, until the last process has ended
+  Time elapsed = 0;  ///< time at which the last process ended
+  Time drained = 0;  ///< time at which the last byte is on the device
+  Time idle = 0;     ///< idle time of all processors together, until the last process has ended
   Time computing = 0;
   Time system = 0;
-  Time interrupts = 0;  ///< of processors
+  Time interrupts = 0;  ///< time of processors in interrupts
   std::int64_t switches = 0;
-  std::int64_t unmatched = 0;  ///< collective operations for which not all processes came
+  std::int64_t unmatched = 0;  ///< collective operations that some of their processes never reached
   std::vector<ProcessOutcome> processes;
   std::vector<DeviceUse> devices;
   CacheCounts cache;
-  std::int64_t dirty_most = 0;    ///< bytes
-  LatencyHistogram read_latency;  ///< of synchronous requests, from the call to its end
+  std::int64_t dirty_most = 0;    ///< maximum, in bytes
+  LatencyHistogram read_latency;  ///< times of synchronous requests, from the call to its end
   LatencyHistogram write_latency;
-  TimeSeries program_read, program_write, device_read, device_write;  ///< bytes
-  TimeSeries idle_time;                                               ///< ns
+  TimeSeries program_read, program_write, device_read, device_write;  ///< in bytes
+  TimeSeries idle_time;                                               ///< in ns
 };
 
 }  // namespace plait::simulation

@@ -1,4 +1,4 @@
-/// Processors that are shared round-robin.
+/// Processors with round-robin scheduling.
 #pragma once
 
 #include <algorithm>
@@ -12,19 +12,23 @@
 
 namespace plait::simulation {
 
-/// What hears that a process has had the processor time that it wanted.
+/// The receiver of events of processors.
 class ProcessorHost {
  public:
   virtual ~ProcessorHost() = default;
-  /// returns  the processor time that the process wants next, from now on; below 0: it waits, or has ended.
+  /// A process has used the processor time that it requested.
+  /// returns  the processor time that it needs next, starting now; below 0: it waits, or has ended.
   virtual Time computed(std::uint32_t process) = 0;
-  /// That no processor had anything to do from one time to another; for each processor.
+  /// A processor was idle between two times.
   virtual void idled(Time from, Time to) = 0;
 };
 
-/// A process that is ready waits in one queue for all processors; it runs until it has what it wanted or, where others
-/// are ready, until its quantum has passed.
-/// cost  O(1) for each stretch on a processor, and O(log events) where something else happens meanwhile.
+/// Ready processes wait in one queue for all processors. A process runs until it has used the time that it requested
+/// or, if others are ready, until its quantum has ended.
+///
+/// Example: one processor, a quantum of 10 ms, processes A and B that both request 15 ms at 0. A runs until 10, B
+/// until 20, A until 25 and B until 30 ms. Without B, A runs 15 ms without a switch.
+/// cost  O(1) for each interval on a processor, and O(log events) if another event happens meanwhile.
 class Processors final : private Timer {
  public:
   Processors(const ProcessorSettings& settings, EventQueue& clock, ProcessorHost& host)
@@ -33,7 +37,7 @@ class Processors final : private Timer {
   }
   void add_process() { processes_.emplace_back(); }
 
-  /// A process wants a processor for some time.
+  /// Queues a process that needs a processor for `time`.
   void ready(std::uint32_t process, Time time) {
     processes_[process].wants = time;
     processes_[process].since = clock_.now();
@@ -41,7 +45,7 @@ class Processors final : private Timer {
     if (!idle_.empty() && !starting_) clock_.at(clock_.now(), *this, kDispatch), starting_ = true;
   }
 
-  /// Interrupts a processor: whoever runs on it loses that time.
+  /// Interrupts a processor. The process that runs on it loses the time of the interrupt.
   void interrupt() {
     if (settings_.interrupt_cost == 0) return;
     interrupts_ += settings_.interrupt_cost;
@@ -50,7 +54,7 @@ class Processors final : private Timer {
     if (one.process != kNobody) one.lost += settings_.interrupt_cost;
   }
 
-  /// Tells of the time until now of processors that have nothing to do.
+  /// Reports the time that idle processors have been idle until now.
   void tell_idle() {
     for (const std::size_t index : idle_) tell_idle(all_[index]);
   }
@@ -58,7 +62,7 @@ class Processors final : private Timer {
   Time waited(std::uint32_t process) const { return processes_[process].waited; }
   Time interrupts() const noexcept { return interrupts_; }
   std::int64_t switches() const noexcept { return switches_; }
-  /// Time that processors had nothing to do, all together, until a time that is not before now.
+  /// Idle time of all processors together until `until`, which is not before now.
   Time idle(Time until) const {
     Time sum = idle_time_;
     for (const std::size_t one : idle_) sum += until - all_[one].since;
@@ -73,17 +77,17 @@ class Processors final : private Timer {
   struct Processor {
     std::uint32_t process = kNobody;
     std::uint32_t last = kNobody;
-    Time since = 0;               // idle
-    Time left = 0;                // of the quantum
-    Time running = 0;             // of this stretch
-    Time lost = 0;                // to interrupts and switches
-    std::size_t idle_at = kBusy;  // in idle_
+    Time since = 0;               // time since which it is idle
+    Time left = 0;                // rest of the quantum
+    Time running = 0;             // length of the current interval
+    Time lost = 0;                // time lost to interrupts and switches
+    std::size_t idle_at = kBusy;  // index in idle_
   };
   struct Process {
     Time wants = 0;
-    Time since = 0;  // ready
+    Time since = 0;  // time since which it is ready
     Time waited = 0;
-    std::size_t processor = 0;  // that it ran on last
+    std::size_t processor = 0;  // processor that it last ran on
   };
 
   void tell_idle(Processor& one) {
@@ -96,7 +100,7 @@ class Processors final : private Timer {
     all_[index].idle_at = idle_.size();
     idle_.push_back(index);
   }
-  /// Takes a processor that is idle; the one that is wanted if it is.
+  /// Removes a processor from the idle ones: `wanted` if it is idle, otherwise another.
   std::size_t leave_idle(std::size_t wanted) {
     const std::size_t index = all_[wanted].idle_at != kBusy ? wanted : idle_.back();
     const std::size_t at = std::exchange(all_[index].idle_at, kBusy);
@@ -118,7 +122,7 @@ class Processors final : private Timer {
         tell_idle(one);
         take(one);
         one.running = 0;
-        clock_.at(clock_.now(), *this, index);  // when all that are ready have a processor
+        clock_.at(clock_.now(), *this, index);  // begins after all ready processes have a processor
       }
       return;
     }
@@ -130,7 +134,7 @@ class Processors final : private Timer {
     if (passed(token)) run(token);
   }
 
-  /// Gives a processor the first process that is ready.
+  /// Assigns the first ready process to a processor.
   void take(Processor& one) {
     one.process = queue_.front();
     queue_.pop_front();
@@ -145,7 +149,7 @@ class Processors final : private Timer {
     one.left = settings_.quantum;
   }
 
-  /// Lets the process of a processor compute until something else happens.
+  /// Lets the process of a processor compute until the next event.
   void run(std::size_t index) {
     Processor& one = all_[index];
     do {
@@ -158,7 +162,7 @@ class Processors final : private Timer {
     } while (passed(index));
   }
 
-  /// After a stretch; returns whether the processor has something to do.
+  /// Ends an interval. Returns true if the processor has a process to run.
   bool passed(std::size_t index) {
     Processor& one = all_[index];
     Process& process = processes_[one.process];

@@ -1,3 +1,11 @@
+// Read-ahead strategies; the adaptive one follows Linux.
+//
+// Example of the adaptive strategy with a maximum of 128 KiB and reads of 4 KiB from offset 0. The first read
+// requests a window of 4 * 4 = 16 KiB, from 4 to 20 KiB, and sets the mark at its begin. The second read passes the
+// mark and requests the next window, twice as large: 20 to 52 KiB, with the mark at 20 KiB. Reads below the mark
+// request nothing. The read at 20 KiB requests 52 to 116 KiB. A read elsewhere resets the mark, and the windows start
+// again.
+
 #include "simulation/replay/read_ahead.hpp"
 
 #include <algorithm>
@@ -47,7 +55,7 @@ FileRange ReadAhead::adapt(State& state, std::int64_t offset, std::int64_t lengt
     state.mark = -1;
     return {};
   }
-  if (state.mark >= 0 && end <= state.mark) return {};  // what was asked for is still ahead
+  if (state.mark >= 0 && end <= state.mark) return {};  // the requested window is still ahead
   const std::int64_t wanted = length <= size_ / 32 ? 4 * length : length <= size_ / 4 ? 2 * length : size_;
   state.window = {end, end + std::min(wanted, size_)};
   state.mark = state.window.begin;

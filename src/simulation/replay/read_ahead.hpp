@@ -1,4 +1,4 @@
-/// What to read before it is asked for.
+/// Prediction of the data to read ahead.
 #pragma once
 
 #include <cstdint>
@@ -8,34 +8,35 @@
 
 namespace plait::simulation {
 
-/// Bytes of a file; empty where end is not above begin.
+/// Bytes of a file; empty if end is not above begin.
 struct FileRange {
   std::int64_t begin = 0;
   std::int64_t end = 0;
 };
 
-/// one        one block behind a request that goes on where the last one of this process on this file ended
-/// many       so many bytes behind it
-/// same-size  as much as was just read (Miller 1992, section 6.2)
-/// stride     where requests of a process on a file have kept their distance twice: the next one
-/// adaptive   windows that grow as long as reading goes on in order, each asked for when the one before it is begun,
-///            as Linux does (F. Wu, H. Xi, J. Li and N. Zou, "Linux readahead: less tricks for more", Proceedings of
-///            the Linux Symposium 2007, volume 2)
-/// cost    O(1) a request.  memory: some 100 bytes for each process and file.
+/// The strategies:
+/// one        one block after a request that continues the last one of this process on this file
+/// many       a fixed number of bytes after it same-size  as many bytes as were just read (Miller 1992, section 6.2)
+/// stride     the next request if requests of a process on a file have had the same distance twice
+/// adaptive   windows that grow while reads are sequential, each requested when the one before it is begun, as in
+/// Linux (F. Wu, H. Xi, J. Li and N. Zou, "Linux readahead: less tricks for more", Proceedings of the Linux Symposium
+/// 2007, volume 2)
+/// cost       O(1) a request.
+/// memory     about 100 bytes for each process and file.
 class ReadAhead {
  public:
   ReadAhead(ReadAheadKind kind, std::int64_t block, std::int64_t size) : kind_(kind), block_(block), size_(size) {}
 
-  /// After a read: what to read ahead.
+  /// Returns the range to read ahead after a read.
   FileRange next(std::uint32_t process, std::uint32_t file, std::int64_t offset, std::int64_t length);
 
  private:
   struct State {
-    std::int64_t begin = -1;  // of the last request
-    std::int64_t end = 0;     // the first request continues where it begins at 0
+    std::int64_t begin = -1;  // begin of the last request
+    std::int64_t end = 0;     // end of the last request; with 0, a first request at offset 0 counts as sequential
     std::int64_t stride = 0;
-    FileRange window;        // asked for last
-    std::int64_t mark = -1;  // reading it asks for the next window
+    FileRange window;        // the last window that was requested
+    std::int64_t mark = -1;  // offset whose read requests the next window
   };
 
   FileRange adapt(State& state, std::int64_t offset, std::int64_t length, bool sequential) const;

@@ -1,3 +1,19 @@
+// Conversion of the events of a trace to the requests of programs.
+//
+// Problem: a trace contains calls and CPU times. A replay needs the time that a program computes (`think`) and pauses
+// between requests, because the times of the requests themselves are simulated anew.
+//
+// Idea: each thread is one program. The gap from the end of one event to the start of the next is divided by the CPU
+// clock: the part during which the clock advanced is computing, the rest is a pause. Logical and physical events are
+// tracked as two levels, since the physical ones occur within the logical ones; end() chooses one level for the whole
+// trace.
+//
+// Example: a request ends at 10 ms and the next one starts at 18 ms. If the CPU clock advanced by 5 ms since the
+// first one, think = 5 ms and pause = 3 ms. Without CPU times, all 8 ms count as computing.
+//
+// Collective operations wait for each other: the k-th one of a process on a file belongs to the same group as the
+// k-th one of every other process of its job.
+
 #include "simulation/replay/recording.hpp"
 
 #include <algorithm>
@@ -16,45 +32,45 @@ using trace::Kind;
 
 namespace {
 
-constexpr Time kFarthestTime = Time{1} << 60;  // 36 years from the clock's zero; no sum of two is beyond 2^63
-constexpr Time kLongestSum = Time{1} << 61;    // of all that programs do, so that a replay ends before 2^63
-/// Whether what is read from a file comes from a program or a person.
+constexpr Time kFarthestTime = Time{1} << 60;  // 36 years from the clock's zero; the sum of two is below 2^63
+constexpr Time kLongestSum = Time{1} << 61;    // limit of all gaps and durations, so that a replay ends before 2^63
+/// True if the data of a file comes from a program or a person.
 bool passes(const std::string& name) {
   constexpr std::string_view kKinds[] = {"pipe:", "socket:", "anon_inode:", "/dev/pts/", "/dev/tty", "/dev/null"};
   return std::ranges::any_of(kKinds, [&](std::string_view one) { return name.starts_with(one); });
 }
 
-constexpr Time kKept = 20'000'000;  // of CPU time whose gaps came before it was told
+constexpr Time kKept = 20'000'000;  // maximum CPU time that is carried to later gaps
 
 }  // namespace
 
-/// What is known while one trace is read.
+/// The state while one trace is read.
 struct Recording::Reading {
-  /// Processes with different ranks that use a file collectively; where a rank comes again, another job has begun.
+  /// Processes with different ranks that use a file collectively. A repeated rank means that another job has begun.
   struct Job {
     std::uint32_t number = 0;
     std::set<std::int64_t> ranks;
   };
-  /// Of a process in the collective operations on a file.
+  /// The part of a process in the collective operations on a file.
   struct Part {
     std::uint32_t job = 0;
     std::uint64_t turns = 0;
-    std::uint64_t operation = 0;  // the last
+    std::uint64_t operation = 0;  // last operation
   };
 
   trace::Reader& reader;
   std::uint32_t trace = 0;
-  std::unordered_map<std::uint64_t, Thread> threads;       // by process and thread
-  std::vector<std::uint64_t> order;                        // of threads, by their first events
-  std::unordered_map<std::uint64_t, std::uint32_t> opens;  // by process and number: the file
-  std::unordered_map<std::string, std::uint32_t> names;    // the file
-  std::unordered_map<std::uint32_t, std::int64_t> ranks;   // by process
-  std::size_t told = 0;                                    // processes of the description that were looked at
-  std::unordered_map<std::uint64_t, Part> parts;           // by process and file
-  std::unordered_map<std::uint32_t, Job> jobs;             // by file: the last that began to use it collectively
-  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint64_t>, std::uint32_t> groups;  // by file, job and turn
-  std::unordered_map<std::uint64_t, std::int64_t> positions;  // by process and number, of streams
-  std::size_t known = 0;                                      // files of the description that were looked at
+  std::unordered_map<std::uint64_t, Thread> threads;       // key: process and thread
+  std::vector<std::uint64_t> order;                        // threads in the order of their first events
+  std::unordered_map<std::uint64_t, std::uint32_t> opens;  // file by process and number
+  std::unordered_map<std::string, std::uint32_t> names;    // file by name
+  std::unordered_map<std::uint32_t, std::int64_t> ranks;   // the rank of each process
+  std::size_t told = 0;                                    // number of processes of the description that were read
+  std::unordered_map<std::uint64_t, Part> parts;           // key: process and file
+  std::unordered_map<std::uint32_t, Job> jobs;             // the last job that began to use each file collectively
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint64_t>, std::uint32_t> groups;  // key: file, job and turn
+  std::unordered_map<std::uint64_t, std::int64_t> positions;  // positions of streams; key: process and number
+  std::size_t known = 0;                                      // number of files of the description that were read
   bool begun = false;
   Time first = 0;
   Time last = 0;
@@ -136,14 +152,15 @@ void Recording::advance(Level& level, Thread& thread, const Event& event) {
   Time computed = gap;
   const Time used = first || event.cpu < 0 || level.cpu < 0 ? -1 : event.cpu - level.cpu;
   if (used < 0 && event.cpu >= 0 && level.cpu >= 0) ++oddities_.backwards;
-  // CPU time counts where it is not that of several threads.  What it has beyond the gap, where it is told anew at each
-  // event, passed in the call before, whose costs the replay adds anew.
+  // The CPU time is used unless it includes other threads. If it is reported at each event, the part beyond the
+  // gap belongs to the call before, whose costs the replay adds itself.
   const Time since = first ? 0 : event.start - level.start;
   if (used > 0 && level.moved && used <= since + 1000) {
     computed = std::min(used, gap);
     level.unspent = 0;
   } else if (used >= 0 && used <= event.start + std::max<Time>(event.duration, 0) - level.sampled + 1000) {
-    // It was looked at now and then: what it grows by is computing in the gaps until then, and from then on.
+    // The CPU time is sampled only now and then: its increase is divided among the gaps since the last sample, and
+    // the rest is carried to later gaps.
     level.unspent += used;
     computed = std::min(level.unspent, gap);
     level.unspent = std::min(level.unspent - computed, kKept);
@@ -161,7 +178,7 @@ void Recording::advance(Level& level, Thread& thread, const Event& event) {
   level.end = event.start + (waited ? event.duration : 0);
 }
 
-/// Whether another stretch of time can be replayed: times run out near 2^63 ns.  What cannot is counted.
+/// True if another interval can be replayed: times must stay below 2^63 ns. Intervals that do not fit are counted.
 bool Recording::fits(Time more) {
   if (more > kLongestSum - sum_) {
     ++oddities_.far;
@@ -198,16 +215,16 @@ void Recording::take(Reading& reading, const Event& event) {
         break;
       }
       [[fallthrough]];
-    default:  // takes what it took
+    default:  // replayed with its recorded time
       thread.pause[1] += std::max<Time>(event.duration, 0);
   }
 }
 
-/// A call in which all wait for all: what it took was waiting, which the replay finds out anew.
+/// Adds a call in which all processes wait for all. Its recorded time was waiting, which the replay simulates.
 void Recording::meeting(Reading& reading, Thread& thread, const Event& event) {
   Request made;
   made.kind = Kind::kPhase;
-  made.service = std::max<Time>(event.duration, 0);  // of one whose others are in no trace
+  made.service = std::max<Time>(event.duration, 0);  // used if the other processes are in no trace
   made.group = group_of(reading, event);
   ++groups_[made.group];
   thread.met = true;
@@ -221,7 +238,7 @@ void Recording::request(Reading& reading, Thread& thread, const Event& event) {
   const bool logical = !transfer || (event.flags & trace::flag::kLogical) != 0;
   const std::size_t level = logical ? 1 : 0;
   if (event.duration < 0) ++oddities_.without_time;
-  std::uint32_t group = 0;  // also where it failed, so that the operations behind it stay those of the others
+  std::uint32_t group = 0;  // assigned to failed operations too, so that the later ones match those of other processes
   if (transfer && logical && event.operation != 0 && (event.flags & trace::flag::kCollective) != 0)
     group = group_of(reading, event);
   const bool failed = event.result < 0;
@@ -242,7 +259,7 @@ void Recording::request(Reading& reading, Thread& thread, const Event& event) {
     if (!made.asynchronous) thread.pause[level] += made.service;
     return;
   }
-  // What a library syncs may be a file of another name, that takes the place of the one that was written.
+  // The file that a library syncs may have another name and replace the one that was written.
   if (event.kind == Kind::kSync && (event.flags & trace::flag::kLogical) == 0 && thread.written != kNoFile)
     made.file = thread.written;
   if (event.kind == Kind::kWrite && logical) thread.written = made.file;
@@ -279,8 +296,8 @@ std::int64_t Recording::rank_of(Reading& reading, std::uint32_t process) {
   return found == reading.ranks.end() ? -1 : found->second;
 }
 
-/// The group of a collective operation: those of one job that are its processes' k-th on a file.  Numbers of operations
-/// cannot tell, since each process counts all its calls.
+/// Returns the group of a collective operation: all processes of a job share a group for their k-th operation on a
+/// file. Operation numbers cannot identify it, because each process counts all its calls.
 std::uint32_t Recording::group_of(Reading& reading, const Event& event) {
   const std::uint32_t file = file_of(reading, event);
   const auto [at, made] = reading.parts.try_emplace(std::uint64_t{event.process} << 32 | file);
@@ -294,7 +311,7 @@ std::uint32_t Recording::group_of(Reading& reading, const Event& event) {
     }
     part.job = job.number;
   }
-  // Of several requests of one call the first waits.
+  // Only the first of several requests of one call waits.
   if (event.kind != Kind::kPhase && std::exchange(part.operation, event.operation) == event.operation) return 0;
   const auto [group, fresh] =
       reading.groups.try_emplace({file, part.job, part.turns++}, static_cast<std::uint32_t>(groups_.size()));
@@ -319,13 +336,13 @@ void Recording::end(Reading& reading, const trace::Description& description) {
     Request last;
     last.think = thread.think[level];
     last.pause = thread.pause[level];
-    // Calls that are no requests of devices are not in the gaps between these.
+    // The gaps between device requests do not contain other calls.
     if (!logical && thread.levels[0].begun) {
       const Time rest = std::max<Time>(program.end + reading.first - thread.levels[0].end, 0);
       if (fits(rest)) last.think += rest;
     }
-    // What neither reads nor writes, and computes little, waits for others: launchers, shells.  Ranks that others wait
-    // for stay.
+    // A process that neither reads nor writes and computes little waits for others, such as a launcher or shell, and
+    // is removed. Ranks that others wait for stay.
     const bool waits =
         thread.requests[level] == 0 && !thread.met && thread.computed < (program.end - program.start) / 2;
     if (waits && reading.level_requests[level] > 0) {

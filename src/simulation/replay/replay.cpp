@@ -1,3 +1,13 @@
+// The replay of programs on the virtual clock.
+//
+// Each process alternates between a processor, which it needs for its computing and its system time, and the wait for
+// the operations of its request. The functions form one cycle: prepare() -> computed() -> make_request() -> wake() or
+// no wait -> complete() -> begin_next() -> prepare().
+//
+// Example: think = 2 ms, call_cost = 10 µs, and a read of 1 MB with copy_rate = 1e9. The process needs a processor
+// for 2 + 0.01 + 1 = 3.01 ms. At 3.01 ms it reads; if the device takes 5 ms it continues at 8.01 ms. The latency of
+// the read is the 5 ms plus its 1.01 ms of system time.
+
 #include "simulation/replay/replay.hpp"
 
 #include <algorithm>
@@ -13,7 +23,7 @@ using trace::Kind;
 
 namespace {
 
-// What a token of an event or an operation says: the process, and what it waits for.
+// Tokens of events and operations: the low 32 bits are the process, and the flags say what it waits for.
 constexpr std::uint64_t kAsynchronous = std::uint64_t{1} << 40;
 constexpr std::uint64_t kPause = std::uint64_t{1} << 41;
 constexpr std::uint64_t kService = std::uint64_t{1} << 42;
@@ -31,11 +41,11 @@ const ReplaySettings& checked(const ReplaySettings& settings) {
   return settings;
 }
 
-/// A replay of measured times has neither cache nor device.
+/// Returns the settings of the cache. A replay of measured times has neither cache nor device.
 CacheSettings cache_of(const ReplaySettings& settings) {
   CacheSettings cache = settings.cache;
   if (settings.program.measured) cache.size = 0;
-  // What a tier holds is durable.
+  // Data in a tier is durable.
   cache.flush = settings.device.takes_flushes() && settings.tier.size == 0;
   return cache;
 }
@@ -95,7 +105,7 @@ ReplayOutcome Replay::run(const std::function<void(double)>& progress) {
     outcome_.idle = processors_.idle(clock_.now());
     cache_.flush();
   }
-  if (!finished)  // never a wrong figure
+  if (!finished)  // an error is better than a wrong figure
     base::throw_system_error(0, "the replay came to an end while ", processes_.size() - ended_,
                              " programs had not; this is a mistake of Plait's, please report it with the trace and the "
                              "machine file");
@@ -122,7 +132,7 @@ void Replay::report_progress() {
         1.0, static_cast<double>(made_) / static_cast<double>(std::max<std::int64_t>(recording_.requests(), 1))));
 }
 
-/// The processor time before the next request is made.
+/// Returns the processor time before the next request.
 Time Replay::prepare(Process& process) {
   const Request& request = process.request;
   process.outcome.computing += request.think;
@@ -135,7 +145,8 @@ Time Replay::prepare(Process& process) {
   return request.think + system;
 }
 
-/// Goes to the next request.  returns  the processor time that the process wants; below 0: it pauses or has ended.
+/// Proceeds to the next request.
+/// returns  the processor time that the process needs; below 0: it pauses or has ended.
 Time Replay::begin_next(std::uint32_t index) {
   Process& process = processes_[index];
   process.request = process.cursor.next();
@@ -156,7 +167,8 @@ Time Replay::computed(std::uint32_t index) {
   return begin_next(index);
 }
 
-/// returns  whether the process goes on at once.
+/// Makes the request of a process.
+/// returns  true if the process continues at once.
 bool Replay::make_request(std::uint32_t index) {
   Process& process = processes_[index];
   const Request& request = process.request;
@@ -229,7 +241,7 @@ bool Replay::wait_for_needed(std::uint32_t index) {
   return process.waits == 0;
 }
 
-/// The end of a request.
+/// Ends a request.
 void Replay::complete(Process& process) {
   const Time now = clock_.now();
   process.outcome.waiting += now - process.blocked;
@@ -242,7 +254,8 @@ void Replay::complete(Process& process) {
     (request.kind == Kind::kRead ? outcome_.read_latency : outcome_.write_latency).add(now - process.called + system);
 }
 
-/// Collective operations: the last of a group lets the others go on.  returns  whether this one goes on at once.
+/// Waits for the other programs of a collective operation. The last one of a group releases the others.
+/// returns  true if this process continues at once.
 bool Replay::meet(std::uint32_t index) {
   Process& process = processes_[index];
   const std::uint32_t group = process.request.group;
@@ -266,7 +279,7 @@ void Replay::leave_barrier(std::uint32_t index) {
   go_on(index);
 }
 
-/// Where no process goes on any more, some may wait for others that never come; they go on then.
+/// Releases processes that wait for others that never arrive. Called when no process can continue.
 bool Replay::release_stuck() {
   for (auto& waiting : waiting_at_) {
     if (waiting.empty()) continue;
@@ -277,7 +290,7 @@ bool Replay::release_stuck() {
   return false;
 }
 
-/// A process that waited goes on with its next request.
+/// Continues a process that waited with its next request.
 void Replay::go_on(std::uint32_t index) {
   Process& process = processes_[index];
   complete(process);

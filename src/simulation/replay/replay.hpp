@@ -13,28 +13,31 @@
 
 namespace plait::simulation {
 
-/// Each program computes as it did in its trace and makes its requests; what these take follows from the settings.
-/// Source: E. L. Miller, "Input/Output Behavior of Supercomputing Applications" (1992), section 6.1.
+/// Each program computes as in its trace and makes its requests. Their times follow from the settings. Source: E. L.
+/// Miller, "Input/Output Behavior of Supercomputing Applications" (1992), section 6.1.
 /// cost     O(blocks that are used), and O(log events) for each request that waits.
-/// memory   in proportion to the cache, the files, the programs and what is under way; not to the length of the traces.
+/// memory   in proportion to the cache, the files, the programs and operations in progress; not to the length of the
+/// traces.
 /// threads  one at a time; several replays of one recording at once.
 class Replay final : private OperationHost, private ProcessorHost, private Timer {
  public:
   /// errors  kArgument: settings, see ReplaySettings::check().
   Replay(const Recording& recording, const ReplaySettings& settings);
 
-  /// progress  hears the share of requests that were made, 0 to 1, now and then; what it throws ends the replay.
+  /// Runs the replay.
+  /// progress  receives the fraction of requests that were made, 0 to 1, from time to time; an exception that it
+  /// throws ends the replay.
   ReplayOutcome run(const std::function<void(double)>& progress = {});
 
  private:
   struct Process {
     RequestCursor cursor;
     Request request;
-    Time called = 0;             // when the request began
-    Time blocked = 0;            // since
-    std::int64_t waits = 0;      // for operations
-    std::int64_t under_way = 0;  // asynchronous operations
-    bool for_all = false;        // it waits for these
+    Time called = 0;             // begin of the request
+    Time blocked = 0;            // time since which it waits
+    std::int64_t waits = 0;      // number of operations that it waits for
+    std::int64_t under_way = 0;  // number of asynchronous operations in progress
+    bool for_all = false;        // true if it waits for all asynchronous operations
     bool pausing = false;
     bool hit = false;
     ProcessOutcome outcome;
@@ -68,15 +71,15 @@ class Replay final : private OperationHost, private ProcessorHost, private Timer
   FilePlacement placement_;
   std::unique_ptr<Device> device_;
   BufferCache cache_;
-  std::unique_ptr<Future> future_;  // where the policy looks ahead
+  std::unique_ptr<Future> future_;  // used if the policy looks ahead
   Processors processors_;
   std::vector<Process> processes_;
-  std::vector<std::uint32_t> arrived_;                  // by group
-  std::vector<std::vector<std::uint32_t>> waiting_at_;  // by group
+  std::vector<std::uint32_t> arrived_;                  // number of programs that have arrived, for each group
+  std::vector<std::vector<std::uint32_t>> waiting_at_;  // processes that wait, for each group
   std::size_t ended_ = 0;
-  std::size_t at_barriers_ = 0;  // processes that wait for others
-  Time last_operation_ = 0;      // when one ended
-  std::int64_t made_ = 0;        // requests
+  std::size_t at_barriers_ = 0;  // number of processes that wait for others
+  Time last_operation_ = 0;      // end of the last operation
+  std::int64_t made_ = 0;        // number of requests made
   std::function<void(double)> progress_;
   ReplayOutcome outcome_;
 };

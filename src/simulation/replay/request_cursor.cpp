@@ -1,3 +1,9 @@
+// The requests of one program, with adjacent ones joined.
+//
+// Example: aggregate = 8 KiB, two reads of 4 KiB at 0 and at 4 KiB, and 1 ms of computing between them. They become
+// one read of 8 KiB, and the program computes 1 ms after it. Two such writes become one write of 8 KiB after the
+// computing, because a program cannot write data that it has not computed yet.
+
 #include "simulation/replay/request_cursor.hpp"
 
 #include <utility>
@@ -20,7 +26,7 @@ bool RequestCursor::take(Request& request) {
     request = requests_[at_++];
     const bool transfer = request.kind == Kind::kRead || request.kind == Kind::kWrite;
     if (transfer && request.logical != program_.logical) continue;
-    // The gaps between requests of devices have this time too.
+    // The gaps between device requests already include this time.
     if (!transfer && !program_.logical && request.kind != Kind::kExit) request.think = request.pause = 0;
     request.think += std::exchange(carried_, 0);
     request.pause += std::exchange(paused_, 0);
@@ -49,7 +55,7 @@ Request RequestCursor::next() {
     }
     request.length += ahead_.length;
     request.service += ahead_.service;
-    // What is read comes before what was computed between, what is written behind it.
+    // A joined read precedes the computing between its parts; a joined write follows it.
     if (request.kind == Kind::kRead) {
       carried_ += ahead_.think;
       paused_ += ahead_.pause;

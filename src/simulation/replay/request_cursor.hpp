@@ -1,4 +1,4 @@
-/// The requests of a program of a recording, as a replay makes them.
+/// The requests of a recorded program, in the form in which a replay makes them.
 #pragma once
 
 #include <cstddef>
@@ -9,12 +9,12 @@
 
 namespace plait::simulation {
 
-/// The requests of one program in turn.
+/// Iterates over the requests of one program.
 class RequestCursor {
  public:
-  /// aggregate  bytes up to which requests that follow each other in a file become one
+  /// aggregate  maximum size in bytes up to which adjacent requests of a file are joined
   RequestCursor(const Recording& recording, std::size_t program, std::int64_t aggregate);
-  /// The next request; of kind exit behind the last.
+  /// Returns the next request. After the last one its kind is kExit.
   Request next();
 
  private:
@@ -28,7 +28,7 @@ class RequestCursor {
   std::vector<Request> requests_;
   Request ahead_;
   bool has_ahead_ = false;
-  Time carried_ = 0;  // computing between reads that became one
+  Time carried_ = 0;  // computing between reads that were joined
   Time paused_ = 0;
 };
 

@@ -1,4 +1,4 @@
-/// Requests of all processes, kept in memory up to a limit and in a temporary file beyond.
+/// Storage of the requests of all processes: in memory up to a limit, and in a temporary file beyond it.
 #pragma once
 
 #include <cstddef>
@@ -11,26 +11,29 @@
 
 namespace plait::simulation {
 
-/// What one process does next.  Times in ns.
+/// One action of a process. Times are in ns.
 struct Request {
-  Time think = 0;    ///< computes first
-  Time pause = 0;    ///< and neither computes nor waits for I/O that is simulated
-  Time service = 0;  ///< what the request took when it was recorded
+  Time think = 0;    ///< time that it computes first
+  Time pause = 0;    ///< time that it neither computes nor waits for simulated I/O
+  Time service = 0;  ///< recorded time of the request
   std::int64_t offset = 0;
   std::int64_t length = 0;
   std::uint32_t file = 0;
-  std::uint32_t group = 0;                ///< collective operations: those of one number wait for each other; 0: none
-  trace::Kind kind = trace::Kind::kExit;  ///< read, write, sync, truncate, close, exit, or a phase: all wait for all
+  /// Number shared by the requests of a collective operation, which wait for each other; 0: none.
+  std::uint32_t group = 0;
+  /// Read, write, sync, truncate, close, exit, or a phase in which all wait for all.
+  trace::Kind kind = trace::Kind::kExit;
   bool asynchronous = false;
-  bool direct = false;   ///< past the cache
+  bool direct = false;   ///< bypasses the cache
   bool durable = false;  ///< a write that ends when its bytes are on the device
   bool logical = true;
 };
 
 constexpr std::size_t kChunkRequests = 2048;
 
-/// Chunks of at most kChunkRequests requests.
-/// memory   at most 64 MiB, and 16 bytes a chunk.  threads: read() from any number of them once all is added.
+/// Stores chunks of at most kChunkRequests requests.
+/// memory   at most 64 MiB, and 16 bytes a chunk.
+/// threads  read() from any number of threads after everything is added.
 /// errors   kSystem: the temporary file (in TMPDIR, or /tmp) cannot be written or read.
 class RequestSpool {
  public:
@@ -46,7 +49,7 @@ class RequestSpool {
 
  private:
   struct Chunk {
-    std::int64_t at = 0;  // in the file; below 0: in memory_, at -1 - at
+    std::int64_t at = 0;  // offset in the file; below 0: index -1 - at in memory_
     std::size_t count = 0;
   };
   void open_file();

@@ -1,5 +1,11 @@
-/// Adaptive replacement.  Source: N. Megiddo and D. S. Modha, "ARC: a self-tuning, low overhead replacement cache", FAST
-/// 2003, figure 4, with the names of its lists; p is a real number, as there.
+/// Adaptive replacement. Source: N. Megiddo and D. S. Modha, "ARC: a self-tuning, low overhead replacement cache",
+/// FAST 2003, figure 4, with the names of its lists; p is a real number, as in the paper.
+///
+/// T1 holds blocks used once and T2 blocks used again; B1 and B2 remember blocks that left them. A miss on a block in
+/// B1 shows that T1 was too small and raises p, the target size of T1; a miss on one in B2 lowers it.
+///
+/// Example: |B1| = 2, |B2| = 6, p = 3. A miss on a block in B1 makes p = 3 + max(1, 6/2) = 6, but at most the
+/// capacity.
 #include <algorithm>
 
 #include "simulation/cache/counting_cache.hpp"
@@ -32,8 +38,8 @@ class Arc final : public Policy {
   Slot victim(const Use& use) override {
     miss_.begin(use.key);
     look_up(use);
-    if (forgets_) return links_.pop_back(t1_);  // the end of case IV A
-    // REPLACE
+    if (forgets_) return links_.pop_back(t1_);  // end of case IV A
+    // REPLACE of the paper
     const double t1 = t1_.size;
     const bool first = !t1_.empty() && (t1 > p_ || (from_ == From::kB2 && t1 == p_) || t2_.empty());
     const Slot slot = links_.pop_back(first ? t1_ : t2_);
@@ -46,7 +52,7 @@ class Arc final : public Policy {
  private:
   enum class From : std::uint8_t { kNowhere, kB1, kB2 };
 
-  /// What a miss changes before a block goes.
+  /// Performs the changes of a miss that precede the replacement.
   void look_up(const Use& use) {
     const double b1 = b1_.size();
     const double b2 = b2_.size();
@@ -71,17 +77,17 @@ class Arc final : public Policy {
   }
 
   Slot c_;
-  double p_ = 0;  // how many blocks T1 is meant to have
+  double p_ = 0;  // target number of blocks in T1
   SlotLinks links_;
   BySlot<BlockKey> keys_;
   BySlot<std::uint8_t> in_t2_;
-  SlotList t1_;  // used once since they came
-  SlotList t2_;  // used more than once
-  Ghosts b1_;    // that left T1
-  Ghosts b2_;    // that left T2
+  SlotList t1_;  // blocks used once since they arrived
+  SlotList t2_;  // blocks used more than once
+  Ghosts b1_;    // blocks that left T1
+  Ghosts b2_;    // blocks that left T2
   Miss miss_;
   From from_ = From::kNowhere;
-  bool forgets_ = false;  // what leaves T1 is not remembered
+  bool forgets_ = false;  // true if the block that leaves T1 is not remembered
 };
 
 }  // namespace

@@ -1,6 +1,9 @@
-/// The most hits that any policy can have which brings every block that is used into the cache.  Source: L. A. Belady, "A
-/// study of replacement algorithms for a virtual-storage computer", IBM Systems Journal 5(2), 1966: the block goes that
-/// is used again last.  Of blocks that are never used again it does not matter which goes.
+/// Optimal replacement: no policy that brings every used block into the cache has more hits. Source: L. A. Belady, "A
+/// study of replacement algorithms for a virtual-storage computer", IBM Systems Journal 5(2), 1966. It replaces the
+/// block whose next use is last. Among blocks that are never used again, the choice does not matter.
+///
+/// A binary heap orders the resident blocks by their next use. Example: blocks with next uses 7, 12 and 9: the one
+/// with 12 is on top and is replaced first.
 #include <vector>
 
 #include "simulation/cache/counting_cache.hpp"
@@ -17,7 +20,7 @@ class Belady final : public Policy {
 
   void hit(Slot slot, const Use& use) override {
     next_[slot] = use.next;
-    rise(position_[slot]);  // the next use of a block that is used now moves only further away
+    rise(position_[slot]);  // the next use of a block only grows when it is used, so it can only rise
   }
   void admit(Slot slot, const Use& use) override {
     next_.reach(slot) = use.next;
@@ -65,8 +68,8 @@ class Belady final : public Policy {
   }
 
   BySlot<std::int64_t> next_;
-  BySlot<std::size_t> position_;  // in the heap
-  std::vector<Slot> heap_;        // the one used again last at the front
+  BySlot<std::size_t> position_;  // position in the heap
+  std::vector<Slot> heap_;        // the block whose next use is last is at index 0
 };
 
 }  // namespace

@@ -1,8 +1,9 @@
-/// Second chance: a hand goes around the blocks.  Source: F. J. Corbató, "A paging experiment with the Multics system",
-/// MIT Project MAC report MAC-M-384, 1968, with one bit a block.
+/// Second chance: a hand moves around the blocks. Source: F. J. Corbató, "A paging experiment with the Multics
+/// system", MIT Project MAC report MAC-M-384, 1968, with one bit a block.
 ///
-/// The bit is clear when a block comes, and set when it is used again.  The hand passes over blocks whose bit is set and
-/// clears it; the first with a clear bit goes, and the new block comes right behind the hand.
+/// The bit is clear when a block arrives, and set when it is used again. The hand passes over blocks whose bit is set
+/// and clears it. It replaces the first block with a clear bit, and the new block is inserted right after the hand,
+/// where the hand reaches it last.
 #include "simulation/cache/counting_cache.hpp"
 #include "simulation/cache/policies/policies.hpp"
 #include "simulation/cache/slot_lists.hpp"

@@ -19,7 +19,7 @@ class Fifo final : public Policy {
 
  private:
   SlotLinks links_;
-  SlotList list_;  // the newest at the front
+  SlotList list_;  // the newest block is at the front
 };
 
 }  // namespace

@@ -1,6 +1,10 @@
-/// Least frequently used, of the blocks that are resident; counts are forgotten with the block.  Source of the structure
-/// with O(1) a use: K. Shah, A. Mitra and D. Matani, "An O(1) algorithm for implementing the LFU cache eviction scheme",
-/// 2010.  Of blocks used equally often the one used longest ago goes.
+/// Least frequently used among the resident blocks; the count of a block is discarded with it. Source of the
+/// structure with O(1) a use: K. Shah, A. Mitra and D. Matani, "An O(1) algorithm for implementing the LFU cache
+/// eviction scheme", 2010. Among blocks used equally often it replaces the least recently used one.
+///
+/// Blocks with the same count form a group, and the groups form a list in the order of their counts. Example: groups
+/// 1: {A, B} and 3: {C}. A use of A inserts a group 2 between them and moves A into it; a group that becomes empty is
+/// removed.
 #include <vector>
 
 #include "simulation/cache/counting_cache.hpp"
@@ -41,7 +45,7 @@ class Lfu final : public Policy {
   using Index = std::uint32_t;
   static constexpr Index kNone = kNoSlot;
 
-  /// Blocks used equally often; the one used last at the front.
+  /// Blocks used equally often, the most recently used at the front.
   struct Group {
     std::uint64_t uses = 0;
     SlotList slots;
@@ -49,7 +53,7 @@ class Lfu final : public Policy {
     Index more = kNone;
   };
 
-  /// A new group between one (kNone: none) and that with more uses.
+  /// Inserts a group after the group `fewer` (kNone: before all groups).
   Index insert_behind(Index fewer, std::uint64_t uses) {
     auto made = static_cast<Index>(groups_.size());
     if (free_.empty()) {

@@ -19,7 +19,7 @@ class Lru final : public Policy {
 
  private:
   SlotLinks links_;
-  SlotList list_;  // the most recently used at the front
+  SlotList list_;  // the most recently used block is at the front
 };
 
 }  // namespace

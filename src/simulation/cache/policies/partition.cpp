@@ -1,9 +1,13 @@
-/// A limit on the blocks that each process may own, within which another policy decides.  Source: E. L. Miller,
+/// A limit on the number of blocks of each process, within which another policy decides. Source: E. L. Miller,
 /// "Input/Output Behavior of Supercomputing Applications" (1992), section 6.2, where such a limit did not help.
 ///
-/// A block belongs to the process that brought it in; others find it too.  A process at its limit gives up one of its own
-/// blocks.  Where limits are larger than the cache together and it is full, the process with the most blocks gives up
-/// one; of several the one that came first.  cost: O(processes) where that has to be found out.
+/// A block belongs to the process that brought it in; other processes hit it too. A process at its limit gives up one
+/// of its own blocks. If the limits add up to more than the cache and the cache is full, the process with the most
+/// blocks gives up one; among several, the one with the smallest number. cost: O(processes) to determine that
+/// process.
+///
+/// Each process has an inner policy with slots of its own, numbered from 0. `where_` maps a slot of the cache to the
+/// process and its inner slot, and Part::slots maps back.
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -34,7 +38,7 @@ class Partition final : public Policy {
  public:
   Partition(const CacheShape& shape, const Parameters& parameters)
       : inner_(inner_policy(parameters)), shape_{parameters.blocks("limit", shape), shape.block, shape.processes} {
-    inner_.make(shape_);  // so that what is wrong with it is said now
+    inner_.make(shape_);  // reports wrong parameters now
   }
 
   void hit(Slot slot, const Use& use) override {
@@ -81,11 +85,11 @@ class Partition final : public Policy {
   }
 
  private:
-  /// The blocks of one process, for whose policy they lie in slots of its own.
+  /// The blocks of one process. Its policy sees them in slots of its own numbering.
   struct Part {
-    std::unique_ptr<Policy> policy;  // nullptr: the process has brought in nothing
-    std::vector<Slot> slots;         // of the cache, by slot of the part
-    std::vector<Slot> free;          // slots of the part
+    std::unique_ptr<Policy> policy;  // nullptr: the process has brought in no block
+    std::vector<Slot> slots;         // slots of the cache, by slot of the part
+    std::vector<Slot> free;          // free slots of the part
 
     std::size_t size() const { return slots.size() - free.size(); }
   };
@@ -111,7 +115,7 @@ class Partition final : public Policy {
   }
 
   NamedPolicy inner_;
-  CacheShape shape_;  // of a part
+  CacheShape shape_;  // shape of one part
   std::vector<Part> parts_;
   BySlot<Where> where_;
   std::vector<Slot> tossed_;

@@ -1,4 +1,4 @@
-/// The replacement policies, each in a file of its own; registry.cpp lists them.
+/// The replacement policies, one per file; registry.cpp lists them.
 #pragma once
 
 #include "simulation/cache/policy_kind.hpp"

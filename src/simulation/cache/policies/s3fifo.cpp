@@ -1,13 +1,14 @@
-/// S3-FIFO.  Source: J. Yang, Y. Zhang, Z. Qiu, Y. Yue and K. V. Rashmi, "FIFO queues are all you need for cache
-/// eviction", SOSP 2023, algorithm 1: a small queue S for new blocks, a main queue M, and blocks that left S remembered.
+/// S3-FIFO. Source: J. Yang, Y. Zhang, Z. Qiu, Y. Yue and K. V. Rashmi, "FIFO queues are all you need for cache
+/// eviction", SOSP 2023, algorithm 1: a small queue S for new blocks, a main queue M, and a queue G that remembers
+/// blocks that left S.
 ///
-/// Uses are counted up to 3.  A block at the end of S that was used more than once moves to M with a count of 0, any other
-/// goes and is remembered.  A block at the end of M that was used goes round with a count of one less, any other goes.
-/// Blocks that are asked for while they are remembered come into M.  S gives up a block where it has its share, and M
-/// otherwise; where all of S moved to M, M gives up one.
+/// Uses are counted up to 3. A block at the end of S that was used more than once moves to M with a count of 0; any
+/// other block is replaced and remembered. A block at the end of M that was used returns to its front with a count of
+/// one less; any other block is replaced. A miss on a remembered block inserts it into M. S gives up a block if it
+/// has reached its share, otherwise M does; if all of S moved to M, M gives up one.
 ///
-/// Until the cache is full for the first time, new blocks come into S, as in the paper; with fill=main into M once S has
-/// its share.
+/// Until the cache is full for the first time, new blocks enter S, as in the paper. With fill=main they enter M after
+/// S has reached its share.
 #include <string>
 
 #include "base/errors.hpp"

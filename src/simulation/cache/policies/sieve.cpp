@@ -1,8 +1,8 @@
-/// SIEVE.  Source: Y. Zhang, J. Yang, Y. Yue, Y. Vigfusson and K. V. Rashmi, "SIEVE is simpler than LRU: an efficient
+/// SIEVE. Source: Y. Zhang, J. Yang, Y. Yue, Y. Vigfusson and K. V. Rashmi, "SIEVE is simpler than LRU: an efficient
 /// turn-key eviction algorithm for web caches", NSDI 2024, algorithm 1.
 ///
-/// As with CLOCK, a hand passes over blocks that were used and clears their bits, but they stay where they are in the
-/// queue, and new blocks come at its front, not behind the hand.
+/// A hand passes over blocks that were used and clears their bits, as in CLOCK. Unlike in CLOCK, these blocks stay
+/// where they are in the queue, and new blocks enter at the front of the queue, not after the hand.
 #include "simulation/cache/counting_cache.hpp"
 #include "simulation/cache/policies/policies.hpp"
 #include "simulation/cache/slot_lists.hpp"
@@ -38,9 +38,9 @@ class Sieve final : public Policy {
 
  private:
   SlotLinks links_;
-  SlotList list_;  // the newest at the front
+  SlotList list_;  // the newest block is at the front
   BySlot<std::uint8_t> used_;
-  Slot hand_ = kNoSlot;  // kNoSlot: at the oldest
+  Slot hand_ = kNoSlot;  // kNoSlot: the hand is at the oldest block
 };
 
 }  // namespace

@@ -1,10 +1,14 @@
-/// Policies for data that is read once: a block goes as soon as it was used, without waiting for its room to be needed.
-/// Sources: M. Stonebraker, "Operating system support for database management", Communications of the ACM 24(7), 1981;
-/// for parallel programs R. Bordawekar, thesis (1993), section 2.5, after D. Kotz.
+/// Policies for data that is read once: a block leaves after its use, before its slot is needed. Sources: M.
+/// Stonebraker, "Operating system support for database management", Communications of the ACM 24(7), 1981; for
+/// parallel programs R. Bordawekar, thesis (1993), section 2.5, after D. Kotz.
 ///
-/// A process is done with a block when it uses another one, so that requests smaller than a block find it.  Immediately,
-/// the block goes then.  In parallel, it goes when all processes that use it in the whole trace are done with it since it
-/// came, each at least once.  Where room is needed before, the block used longest ago goes.
+/// A process has finished a block when it uses another one, so that requests smaller than a block hit it. `toss`
+/// drops the block then. `toss-parallel` drops it when all processes that use it anywhere in the trace have finished
+/// it since it arrived. If a slot is needed earlier, the least recently used block leaves.
+///
+/// Example for toss-parallel: processes 0 and 1 use block A, then process 0 uses B. Process 0 has finished A (done =
+/// 1 of 2), and A stays. When process 1 uses B as well, done = 2 and A leaves. A process that uses A twice counts
+/// once: a bit per process in `done_` records it.
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -17,10 +21,11 @@ namespace plait::simulation {
 
 namespace {
 
-/// Of the block in a slot, until it leaves.
+/// The stay of a block in a slot, until it leaves.
 struct Stay {
-  std::uint64_t number = 0;     // of all stays in this slot
-  std::uint32_t processes = 1;  // that must be done with the block
+  // Counts the stays in this slot; a process that remembers an older number has nothing to finish.
+  std::uint64_t number = 0;
+  std::uint32_t processes = 1;  // number of processes that must finish the block
   std::uint32_t done = 0;
 };
 
@@ -69,7 +74,8 @@ class Toss final : public Policy {
     current_[use.process] = {slot, stays_[slot].number};
   }
 
-  /// The slot of the block that a process used last, where with that all are done with it; otherwise kNoSlot.
+  /// Finishes the block that a process used last. Returns its slot if all processes have finished it; otherwise
+  /// kNoSlot.
   Slot leave(std::uint32_t process) {
     if (process >= current_.size()) return kNoSlot;
     const auto [slot, number] = std::exchange(current_[process], Current());
@@ -91,11 +97,11 @@ class Toss final : public Policy {
   }
 
   SlotLinks links_;
-  SlotList list_;  // the most recently used at the front
+  SlotList list_;  // the most recently used block is at the front
   BySlot<Stay> stays_;
-  std::size_t words_;                // of a bit a process, for each slot
-  std::vector<std::uint64_t> done_;  // which processes are done with it, by slot
-  std::vector<Current> current_;     // by process, the block that it used last
+  std::size_t words_;                // words of each slot, with one bit per process
+  std::vector<std::uint64_t> done_;  // bits of the processes that have finished the block of each slot
+  std::vector<Current> current_;     // the block that each process used last
   Slot tossed_ = kNoSlot;
 };
 

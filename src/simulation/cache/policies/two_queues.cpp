@@ -1,9 +1,9 @@
-/// 2Q in its full version.  Source: T. Johnson and D. Shasha, "2Q: a low overhead high performance buffer management
-/// replacement algorithm", VLDB 1994, section 2.3: blocks wait in a queue A1in, those that leave it are remembered in
-/// A1out, and those that are asked for again while they are go into Am, which is managed by LRU.
+/// 2Q in its full version. Source: T. Johnson and D. Shasha, "2Q: a low overhead high performance buffer management
+/// replacement algorithm", VLDB 1994, section 2.3. New blocks enter a queue A1in. Blocks that leave it are remembered
+/// in A1out. A miss on a remembered block inserts it into Am, which is managed by LRU.
 ///
-/// A block in A1in stays where it is when it is used.  A block that returns from A1out is forgotten there before room is
-/// made for it.
+/// A use of a block in A1in does not move it. A block that returns from A1out is removed there before a victim is
+/// chosen.
 #include "simulation/cache/counting_cache.hpp"
 #include "simulation/cache/ghosts.hpp"
 #include "simulation/cache/policies/policies.hpp"
