@@ -73,7 +73,7 @@ class TextSink : public Sink {
 }  // namespace
 
 std::unique_ptr<Sink> open_sink(const std::string& path) {
-  if (path == "/dev/stdout") {  // as it is: the end of a pipe, or a file that others write to as well
+  if (path == "/dev/stdout") {  // written directly: the end of a pipe, or a file that other processes write to as well
     const int number = ::dup(STDOUT_FILENO);
     if (number < 0) throw base::system_error("write the trace to the standard output", errno);
     return std::make_unique<StreamSink>(path, base::Descriptor(number));

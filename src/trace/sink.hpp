@@ -1,4 +1,4 @@
-/// The bytes of a trace that is written, front to back.
+/// The output of a trace, written sequentially.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,8 @@
 
 namespace plait::trace {
 
-/// Where bytes go, buffered.  What was not finished is discarded.  errors  kSystem.
+/// A buffered destination of bytes. Output that was not finished is discarded.
+/// errors  kSystem.
 class Sink {
  public:
   virtual ~Sink() = default;
@@ -19,9 +20,9 @@ class Sink {
     text.copy(buffer_.get() + used_, text.size());
     used_ += text.size();
   }
-  /// Bytes put so far.
+  /// Number of bytes put so far.
   std::int64_t bytes() const noexcept { return sent_ + static_cast<std::int64_t>(used_); }
-  /// Makes the whole appear under its name.
+  /// Makes the complete output visible under its name.
   void finish() {
     flush();
     commit();
@@ -48,9 +49,10 @@ class Sink {
   std::int64_t sent_ = 0;
 };
 
-/// A file, which appears under its name when finished; or a pipe or device such as /dev/stdout, written as it comes.
+/// Opens a file, which becomes visible under its name when finished; or a pipe or device such as /dev/stdout, written
+/// directly.
 std::unique_ptr<Sink> open_sink(const std::string& path);
-/// Into a text of the caller's.
+/// Writes into a text of the caller.
 std::unique_ptr<Sink> sink_to(std::string& text);
 
 }  // namespace plait::trace

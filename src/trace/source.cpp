@@ -90,7 +90,7 @@ std::size_t Source::fill(std::size_t bytes) {
       end_ -= begin_;
       begin_ = 0;
     }
-    // Of a short trace no more than there is, and a byte to see its end.
+    // A short trace needs only its own size, and one more byte to detect its end.
     const std::int64_t size = bytes_->size();
     const std::size_t step = size > 0 ? std::min(kStep, static_cast<std::size_t>(size) + 1) : kStep;
     buffer_.resize(std::max(buffer_.size(), end_ + step));
@@ -126,7 +126,7 @@ bool Source::line(std::string_view& text) {
       break;
     }
     searched = there;
-    if (there >= kLongest) {  // leave out the rest of it
+    if (there >= kLongest) {  // ignores the rest of the line
       const std::string kept(from, kLongest);
       begin_ = end_;
       std::string_view rest;

@@ -1,4 +1,4 @@
-/// The words that text formats use for what the numbers of an event mean, and the escapes of texts on one line.
+/// The words of text formats for the numbers in an event, and escape sequences for texts within one line.
 #pragma once
 
 #include <cstddef>
@@ -12,36 +12,39 @@
 
 namespace plait::trace {
 
-/// How many there are.
+/// Numbers of kinds and interfaces.
 inline constexpr std::size_t kKinds = PLAIT_TRACE_KIND_COUNT;
 inline constexpr std::size_t kInterfaces = PLAIT_TRACE_INTERFACE_COUNT;
 
-/// All, in the order of their numbers.
+/// All words in the order of their numbers.
 std::span<const std::string_view> kind_words();
 std::span<const std::string_view> interface_words();
 
-/// "read", "open", ...  errors  kArgument: no such kind.
+/// Returns "read", "open", ...
+/// errors  kArgument: an unknown kind.
 std::string_view kind_word(Kind kind);
-/// The kind with this name, in letters of any size; r and w also count.
+/// Returns the kind with this name, in upper or lower case; r and w are accepted too.
 std::optional<Kind> kind_of(std::string_view word);
 
-/// "posix", "mpi-io", ...  errors  kArgument: no such interface.
+/// Returns "posix", "mpi-io", ...
+/// errors  kArgument: an unknown interface.
 std::string_view interface_word(Interface interface);
 std::optional<Interface> interface_of(std::string_view word);
 
-/// Words joined by '|', such as "logical|direct"; bits without a name as one hexadecimal number; empty for none.
+/// Appends flags as words joined by '|', such as "logical|direct". Bits without a name become one hexadecimal number.
+/// No flags append nothing.
 void append_flags(std::string& text, std::uint16_t flags);
 std::optional<std::uint16_t> flags_of(std::string_view words);
 
-/// A number and the words that agree with it, which begin with a noun: "1 line was", "2 lines were".
+/// Returns a number and the words that agree with it, which begin with a noun: "1 line was", "2 lines were".
 std::string count_text(std::int64_t count, std::string_view singular, std::string_view plural);
 
-/// Appends a text for one line: control characters, '%' and the characters in `also` as %XX.
+/// Appends a text for one line: control characters, '%' and the characters in `also` become %XX.
 void append_escaped(std::string& text, std::string_view raw, std::string_view also = {});
-/// The inverse; what is no escape stays as it is.
+/// Decodes escape sequences; other text is unchanged.
 std::string unescaped(std::string_view text);
 
-/// A decimal number with an optional sign that fills the whole text.
+/// Parses a decimal number with an optional sign that is the whole text.
 std::optional<std::int64_t> number_of(std::string_view text);
 std::optional<std::uint64_t> natural_of(std::string_view text, std::uint64_t most = UINT64_MAX);
 

@@ -1,8 +1,16 @@
 /*
- * The kernel's own count of this process (/proc/self/io) against what was recorded.
+ * Compares the kernel's counters of this process (/proc/self/io) with the recorded events.
  *
- * The kernel counts what read, write and their like move, and sendfile and copy_file_range, but neither asynchronous
- * requests (io_submit, io_uring) nor splice.  What it counted and no event has is reported as missed.
+ * The kernel counts the bytes of read, write and similar calls, and of sendfile and copy_file_range, but neither
+ * asynchronous requests (io_submit, io_uring) nor splice. Everything that it counted and no event contains is
+ * reported as missed.
+ *
+ * Idea: each thread adds what it records to a slot of its own. The difference is kernel - (settled + sum of all
+ * slots), and every report adds it to `settled`, so that it is reported once.
+ *
+ * Example: at the exec the kernel has counted 5,000 bytes, which the loader read; settled becomes 5,000. The program
+ * then reads 100 bytes through a recorded call and 30 bytes by an inlined system call. The kernel counts 5,130; 5,130
+ * - (5,000 + 100) = 30 bytes are missed.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -20,8 +28,8 @@ __thread struct account_slot* account_own_slot;
 _Static_assert(sizeof(struct account_slot) == sizeof(((struct plait_account*)NULL)->slots[0]), "one layout");
 
 static _Atomic uint32_t slots_given;
-// The kernel's counters when all slots were zero, plus what was reported as missed since then.  The first slots are in
-// the trace; before the process has memory there, or if it has none, they are in `here`.
+// The kernel's counters when all slots were zero, plus everything reported as missed since then. The first slots are
+// in the trace. They are in `here` before the process has memory in the trace, or if it has none.
 static struct plait_account here;
 static struct plait_account* account = &here;
 
@@ -30,8 +38,8 @@ static _Atomic int64_t* atomic_of(int64_t* sum) { return (_Atomic int64_t*)sum; 
 static void settle_one(int sum, int64_t by) { atomic_fetch_add(atomic_of(&account->settled[sum]), by); }
 
 static _Atomic uint64_t libraries_settled;
-// In the child of a fork another thread may have held the loader's lock, and nobody gives it back: it is not asked
-// unless the child itself calls dlopen, which needs the lock too.
+// In the child of a fork another thread may have held the loader's lock, which is never released there. So the loader
+// is not queried until the child itself calls dlopen, which needs the lock too.
 static _Atomic int forked;
 
 static uint64_t libraries_loaded(void) {
@@ -73,7 +81,7 @@ long account_slurp(const char* path, char* text, size_t room) {
   return length;
 }
 
-// The number after the blanks at `text`; moves it behind.
+// Reads the number after the blanks at `text`, and advances `text` past it.
 static int64_t number_at(const char** text) {
   while (**text == ' ' || **text == ':') ++*text;
   int64_t number = 0;
@@ -81,7 +89,8 @@ static int64_t number_at(const char** text) {
   return number;
 }
 
-// The four counters of a process.  returns  the length of the text that they were read from; 0: they cannot be had.
+// Reads the four counters of a process.  returns  the length of the text that contained them; 0: they are not
+// available.
 static size_t counters_of(const char* path, int64_t values[4]) {
   char text[512];
   if (account_slurp(path, text, sizeof text) <= 0) return 0;
@@ -116,12 +125,12 @@ static void recorded_counts(int64_t sums[4]) {
   }
 }
 
-// What the kernel counted and was not recorded, by kind; below zero: none.
+// Computes by kind what the kernel counted and no event contains; at or below zero: nothing.
 static bool difference(int64_t missing[4]) {
   struct counts counts;
   if (!kernel_counts(&counts)) return false;
   const int64_t kernel[4] = {counts.read_bytes, counts.written_bytes, counts.reads, counts.writes};
-  // A call of another thread may be counted by the kernel and on its way into the sums: wait a little for it.
+  // The kernel may have counted a call of another thread whose bytes are not in the sums yet, so this waits a little.
   for (int tries = 0;; ++tries) {
     int64_t sums[4];
     recorded_counts(sums);
@@ -152,7 +161,7 @@ static void put_loader(int64_t bytes, int64_t start, const char* what) {
                                  .result = bytes});
 }
 
-// The counters at the exec of this program, where the program before it was recorded; else nothing.
+// Reads the counters at the exec of this program, if the program before it was recorded; otherwise they are zero.
 static void handed_over(int64_t values[4]) {
   memset(values, 0, 4 * sizeof *values);
   for (char** entry = environ; entry != NULL && *entry != NULL; ++entry) {
@@ -172,7 +181,7 @@ void account_start(void) {
   if (!difference(missing)) return;
   libraries_settled = libraries_loaded();
   settle(missing);
-  // What is more than an exec and the loader read was a program's that was not recorded.
+  // Bytes beyond the share of exec and the loader were read by a program that was not recorded.
   const int64_t most = 65536 + 4096 * (int64_t)libraries_settled;
   const int64_t loaded = missing[0] < most ? missing[0] : most;
   put_loader(loaded, start, "loader:[exec]");
@@ -196,15 +205,15 @@ void account_forked(void) {
   atomic_store(&account_loading, 0);
 }
 
-// Whether what is missing may be what the loader read of libraries that came since the last look.
+// True if the missing bytes can be those that the loader read of libraries since the last comparison.
 static bool is_loaders(const int64_t missing[4], uint64_t* libraries) {
   *libraries = libraries_loaded();
   const int64_t loaded = (int64_t)(*libraries - atomic_load(&libraries_settled));
   return loaded > 0 && missing[0] > 0 && missing[0] <= 4096 * loaded && missing[1] <= 0;
 }
 
-// dlopen runs under its caller's return address, which it looks at, so it is not known when it ended: what it read is
-// seen at the next call that opens a file, or at the end.
+// dlopen runs under its caller's return address, which it inspects, so its end is not visible here. The bytes that it
+// read are noticed at the next call that opens a file, or at the end.
 _Atomic int account_loading;
 
 void account_loaded(void) {
@@ -216,7 +225,8 @@ void account_loaded(void) {
   if (!difference(missing) || !is_loaders(missing, &libraries)) return;
   atomic_store(&libraries_settled, libraries);
   settle(missing);
-  atomic_store(atomic_of(&account->loading), 0);  // last: a kill before this only makes the comparison more tolerant
+  // Stored last: a kill before this only makes the comparison more tolerant.
+  atomic_store(atomic_of(&account->loading), 0);
   put_loader(missing[0], start, "loader:[dlopen]");
 }
 
@@ -282,7 +292,7 @@ void account_child(int child) {
   char path[32] = "/proc/";
   char* end = write_number(path + strlen(path) - 1, child);
   path[strlen("/proc")] = '/';
-  // A debugger waits for programs that are not its children, and is not counted theirs.
+  // A debugger waits for programs that are not its children, and their counters are not added to its own.
   char text[1024];
   strcpy(end, "/stat");
   if (account_slurp(path, text, sizeof text) <= 0) return;

@@ -1,4 +1,4 @@
-/* Cancelling a thread that waits in a call, as in the C library's own functions. */
+/* Cancellation of a thread that waits in a call, as in the C library's own functions. */
 #pragma once
 
 #include <pthread.h>
@@ -12,7 +12,7 @@ static inline bool cancel_begin(int* type) {
   return true;
 }
 
-/* The thread ends here, if it was cancelled before. */
+/* Ends the thread here if it was cancelled before. */
 static inline void cancel_here(void) {
   if (!surely_one_thread()) pthread_testcancel();
 }

@@ -1,12 +1,13 @@
 /*
- * The recording library: what its parts share.
+ * The recording library: declarations shared by its parts.
  *
- * It is preloaded into programs that know nothing of it.  Every function here that stands in for one of the C library's
- * makes the system call itself and keeps an event of it; the C library's own functions are made to jump here too
- * (code/patch.c), so that what streams and the C library itself read and write is seen where it reaches the kernel.
+ * The library is preloaded into programs that do not know it. Every function here that replaces one of the C library
+ * makes the system call itself and records an event of it. The C library's own functions jump here as well
+ * (code/patch.c), so that the reads and writes of streams and of the C library itself are seen where they reach the
+ * kernel.
  *
- * Rules for all of it: no allocation, no locks (a signal handler may come in anywhere), errno as the program expects
- * it.
+ * Rules for all of it: no allocation, no locks (a signal handler may interrupt any instruction), and errno as the
+ * program expects it.
  */
 #pragma once
 
@@ -27,20 +28,20 @@
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define CALLER() ((uintptr_t)__builtin_return_address(0))
 
-/* --- state.c: whether this process records --- */
+/* --- state.c: decides if this process records --- */
 
 enum capture_state { CAPTURE_NOT_BEGUN = 0, CAPTURE_BEGINNING, CAPTURE_ON, CAPTURE_OFF };
 
-/* Lies in a page that the kernel clears in the child of a fork, however it was forked. */
+/* Stored in a page that the kernel clears in the child of a fork, however the child was made. */
 extern _Atomic int* capture_state;
-/* Set where this thread made a child that shares its memory (vfork, posix_spawn): calls may be the child's. */
+/* Above 0 after this thread made a child that shares its memory (vfork, posix_spawn): calls may be the child's. */
 extern __thread int capture_spawning __attribute__((tls_model("initial-exec")));
-/* In the parent, after a child that shared its memory: gives back what the child's exec left there. */
+/* Called in the parent after a child that shared its memory: releases the memory that the child's exec left there. */
 void capture_release_borrowed(void);
-/* Above 0: what Plait's library calls in this thread it keeps itself. */
+/* Above 0 while Plait's library records the calls of this thread itself. */
 extern __thread int capture_paused __attribute__((tls_model("initial-exec")));
 
-/* The parts of memory whose code is ours and the C library's. */
+/* The code ranges of this library and of the C library. */
 struct text {
   uintptr_t begin;
   uintptr_t size;
@@ -51,15 +52,16 @@ extern struct text capture_plait_text; /* known from its first pause on */
 
 static inline bool text_has(const struct text* text, uintptr_t address) { return address - text->begin < text->size; }
 
-/* Begins where that has not happened; goes on in the child of a fork.  returns  whether calls are recorded. */
+/* Begins recording if it has not begun, or continues it in the child of a fork.  returns  true if calls are recorded.
+ */
 bool capture_begin(void);
-/* The same in the child of a vfork, whose calls are not recorded.  cost: one system call where it may be one. */
+/* True in the child of a vfork, whose calls are not recorded.  cost: one system call if it may be one. */
 bool capture_in_borrowed_memory(void);
 int capture_process(void);
-/* The trace's path. */
+/* The path of the trace. */
 extern char capture_path[4096];
 
-/* Whether to record a call that `caller` made. */
+/* True if a call made by `caller` is to be recorded. */
 static inline __attribute__((always_inline)) bool capture_wanted(uintptr_t caller) {
   if (UNLIKELY(atomic_load_explicit(capture_state, memory_order_relaxed) != CAPTURE_ON) && !capture_begin())
     return false;
@@ -74,19 +76,19 @@ static inline bool capture_is_own(uintptr_t caller) {
          (capture_paused > 0 && chain_inside());
 }
 
-/* The time for an event; nothing is asked of the system where none will be kept. */
+/* Returns the time for an event. Makes no system call if no event is recorded. */
 static inline int64_t capture_now(void) {
   return UNLIKELY(atomic_load_explicit(capture_state, memory_order_relaxed) == CAPTURE_OFF) ? 0 : plait_clock_now();
 }
 
-/* Whether to record a call that changes the table of descriptors: the same, and certainly not a vfork child's. */
+/* True if a call that changes the table of descriptors is to be recorded; always false in a vfork child. */
 bool capture_table_wanted(uintptr_t caller);
 
 static inline uint8_t capture_interface(uintptr_t caller, int otherwise) {
   return (uint8_t)(text_has(&capture_libc_text, caller) ? PLAIT_INTERFACE_STDIO : otherwise);
 }
 
-/* --- account.c: what the kernel counted and what was recorded --- */
+/* --- account.c: the kernel's counters and the recorded ones --- */
 
 struct counts {
   int64_t read_bytes;
@@ -116,8 +118,8 @@ static inline struct account_slot* account_slot(void) {
   struct account_slot* slot = account_own_slot;
   return LIKELY(slot != NULL) ? slot : account_new_slot();
 }
-/* Adds to a counter in a slot.  Signal handlers may come in, so that it is one instruction, but other threads add to an
- * owned one nothing, so that the bus need not be locked. */
+/* Adds to a counter in a slot. A signal handler may interrupt it, so it is one instruction. No other thread adds to
+ * an owned slot, so that this needs no bus lock. */
 static inline void account_add(const struct account_slot* slot, _Atomic int64_t* sum, int64_t by) {
 #if defined(__x86_64__)
   if (LIKELY((uintptr_t)slot - (uintptr_t)&account_slots[ACCOUNT_OWNED] >=
@@ -144,70 +146,71 @@ static inline void account_write(int64_t result) {
   account_add(slot, &slot->writes, 1);
   if (result > 0) account_add(slot, &slot->written_bytes, result);
 }
-/* Reads a small file of /proc, and counts that as not the program's.  returns  bytes, or -errno. */
+/* Reads a small file of /proc, and counts this as a read that is not the program's.  returns  bytes, or -errno. */
 long account_slurp(const char* path, char* text, size_t room);
-/* At the begin of the process: everything so far was the kernel's exec and the loader's. */
+/* Called at the begin of the process: everything counted so far belongs to the kernel's exec and the loader. */
 void account_start(void);
-/* In the child of a fork: the kernel begins at zero, so do we. */
+/* Called in the child of a fork: the kernel's counters begin at zero, and so do these. */
 void account_forked(void);
-/* Moves the sums into the trace, once this process is part of it. */
+/* Moves the sums into the trace after this process has become part of it. */
 void account_keep(void);
 /* Marks this process as one with requests that the kernel does not count. */
 void account_asynchronous(void);
-/* Before a child that ended is waited for: the kernel then counts its doings as its parent's. */
+/* Called before the wait for an ended child, after which the kernel adds the child's counters to its parent's. */
 void account_child(int child);
-/* Compares and reports the difference. */
+/* Compares the counters and reports the difference. */
 void account_compare(void);
-/* Writes "pid read written reads writes" of what the next program starts from, for the environment. */
+/* Writes "pid read written reads writes", the counters at which the next program starts, for the environment. */
 void account_hand_over(char* text, size_t room);
 
-/* --- table.c: descriptors and what they refer to --- */
+/* --- table.c: descriptors and their open files --- */
 
 enum description_flags {
   DESCRIPTION_SEEKABLE = 1, /* has positions: a file or a block device */
   DESCRIPTION_APPEND = 2,
   DESCRIPTION_DIRECT = 4,
   DESCRIPTION_DURABLE = 32, /* O_SYNC or O_DSYNC: a write ends when its bytes are on the device */
-  DESCRIPTION_MEMORY = 16,  /* of processes, under a name: shared memory */
-  DESCRIPTION_SHARED = 8    /* was open before: others may move its position */
+  DESCRIPTION_MEMORY = 16,  /* named memory of processes: shared memory */
+  DESCRIPTION_SHARED = 8    /* was open before: other processes may move its position */
 };
 
-/* What one open made: shared by the descriptors that dup makes of it. */
+/* The result of one open: shared by the descriptors that dup makes of it. */
 struct description {
   _Atomic int64_t position; /* negative: not known */
-  _Atomic uint32_t begun;   /* calls that use the position: how many began and ended */
+  _Atomic uint32_t begun;   /* number of calls that use the position: begun and ended */
   _Atomic uint32_t ended;
-  _Atomic uint32_t file; /* of plait_events_name */
+  _Atomic uint32_t file; /* number from plait_events_name */
   _Atomic int32_t descriptors;
   _Atomic uint32_t flags;
-  uint32_t forks; /* of the process when it was opened */
+  uint32_t forks; /* capture_forks when it was opened */
   _Atomic uint32_t next_free;
   uint32_t number;
 } __attribute__((aligned(64)));
 
-extern _Atomic uint32_t capture_forks; /* how often descriptors may have come into other processes */
+extern _Atomic uint32_t capture_forks; /* number of times that descriptors may have reached other processes */
 
-/* What a descriptor refers to; looks at it where it was not known.  NULL: it is not open, or there is no memory. */
+/* Returns the description of a descriptor; queries the kernel if it is not known.  NULL: the descriptor is not open,
+ * or there is no memory. */
 struct description* table_find(int fd);
-/* The same without looking. */
+/* Returns the description of a descriptor if it is known, without a query. */
 struct description* table_known(int fd);
-/* A new open: `name` as it was given to open, or NULL where the system is to be asked. */
+/* Adds a new open: `name` is the argument of open, or NULL to query the kernel. */
 struct description* table_open(int fd, const char* name, int flags);
-/* `to` now refers to what `from` does; closes what it was. */
+/* Makes `to` refer to the description of `from`, and closes its previous one. */
 void table_duplicate(int from, int to);
-/* Takes what a descriptor refers to out of the table, before it is closed; may be NULL. */
+/* Removes and returns the description of a descriptor, before it is closed; may be NULL. */
 struct description* table_take(int fd);
-/* After the close: tells of it where it was the last descriptor. */
+/* Called after the close: records it if this was the last descriptor. */
 void table_release(struct description* description, int64_t start, uintptr_t caller);
-/* All descriptors between first and last were closed. */
+/* Records that all descriptors between first and last were closed. */
 void table_close_range(unsigned first, unsigned last, int64_t start, uintptr_t caller);
 void table_set_status(int fd, int flags);
 /* Writes the kernel's name of an open descriptor.  returns  false if it is not open. */
 bool table_name(int fd, char* name, size_t room);
-/* Other processes may now use the descriptors that are open. */
+/* Records that other processes may now use the open descriptors. */
 static inline void table_shared(void) { atomic_fetch_add_explicit(&capture_forks, 1, memory_order_relaxed); }
 
-/* --- position.c: where a call at the open's own position reads or writes --- */
+/* --- position.c: offsets of calls at the position of an open file --- */
 
 struct moving {
   int64_t before;
@@ -216,11 +219,11 @@ struct moving {
   bool first; /* all calls with earlier tickets had ended */
 };
 void moving_begin(struct moving* moving, struct description* description, int fd, bool write);
-/* returns  the offset at which `result` bytes were moved; -1: not known. */
+/* returns  the offset at which `result` bytes were transferred; -1: unknown. */
 int64_t moving_end(const struct moving* moving, struct description* description, int fd, int64_t result);
-/* Size of a file; -1: not known. */
+/* Returns the size of a file; -1: unknown. */
 int64_t position_size(int fd);
-/* After lseek: the position is `result`. */
+/* Sets the position to `result`, after lseek. */
 void moving_set(const struct moving* moving, struct description* description, int64_t result);
 
 /* --- events --- */
@@ -228,7 +231,7 @@ void moving_set(const struct moving* moving, struct description* description, in
 /* Logical for requests of the program, physical (0) for requests that a library makes within one. */
 static inline uint16_t capture_level(void) { return chain_inside() ? 0 : PLAIT_EVENT_LOGICAL; }
 
-/* Of a call that ends now. */
+/* Writes the event of a call that ends now. */
 static inline void put_event(struct plait_event event) {
   event.duration = plait_clock_now() - event.start;
   event.flags |= capture_level();
@@ -238,42 +241,44 @@ static inline void put_event(struct plait_event event) {
 /* --- code/elf.c, code/patch.c --- */
 
 struct module;
-/* Address of the C library's own function, NULL where it has none; size: bytes of its code. */
+/* Returns the address of the C library's own function, or NULL if it has none; size: bytes of its code. */
 void* libc_function(const char* name, size_t* size);
-/* Finds the parts of memory above. */
+/* Determines the code ranges declared above. */
 void elf_find_texts(void);
 /* The loader of this program, and the version 2.N of the GNU C library that this library needs at least. */
 extern const char* capture_loader;
 extern int capture_needs_glibc;
 /* Looks for functions in the libraries that come after this one, in the loader's order.  found: NULL if no library
- * defines the name, or if the first one that does only asks the kernel; the caller sets all of them to NULL before. */
+ * defines the name, or if the first one that does only wraps system calls; the caller sets all of them to NULL
+ * before. */
 void elf_find_next(const char* const* names, void** found, int count);
-/* How often a library was ever loaded. */
+/* Returns how often the loader has ever loaded a library. */
 uint64_t elf_libraries_loaded(void);
-/* Makes the C library's functions jump to ours.  returns  whether all did. */
+/* Makes the C library's functions jump to ours.  returns  true if all do. */
 bool patch_libc(void);
 
 /* --- calls/aio.c, uring/uring.c: asynchronous requests --- */
 
-/* At the end of the process: what is not told of any more is counted as missed. */
+/* Called at the end of the process: counts requests as missed whose completion was not reported. */
 void aio_end(void);
 void uring_end(void);
-/* In the child of a fork: they are the parent's. */
+/* Called in the child of a fork, in which the requests are the parent's. */
 void aio_forked(void);
 void uring_forked(void);
-/* Whether the descriptor was of a ring, which is told of before it is closed. */
+/* Called before a descriptor is closed: forgets its ring, if it is one. */
 void uring_remove(int fd);
-/* The same for all from first to last. */
+/* Does the same for all descriptors from first to last. */
 void uring_remove_range(unsigned first, unsigned last);
 bool uring_known(int fd);
 
 /* --- the end --- */
 
-/* Ends the process's part, then the process. */
+/* Ends the recording of the process, then the process. */
 void capture_leave(void);
-/* Before the process has its system calls restricted, or may not ask for the time any more: from now on it makes no
- * calls but those that the program asks for, and neither do the children that it forks.  The rest counts as missed. */
+/* Called before the system calls of the process are restricted, or it loses access to the time. From now on the
+ * process makes only the calls that the program requests, and so do the children that it forks. All later calls count
+ * as missed. */
 void capture_stop(void);
-/* Keeps what the loader read since dlopen was called. */
+/* Records the bytes that the loader read since dlopen was called. */
 void account_loaded(void);
 extern _Atomic int account_loading; /* dlopen was called since */

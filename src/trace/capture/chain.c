@@ -1,4 +1,4 @@
-/* Finding the libraries that come next, and calling them. */
+/* Search for the libraries that come next, and calls of their functions. */
 #define _GNU_SOURCE
 #include "trace/capture/chain.h"
 
@@ -13,14 +13,14 @@ _Atomic(void*) capture_chain[CHAIN_COUNT] = {[0 ... CHAIN_COUNT - 1] = UNKNOWN};
 __thread uintptr_t capture_chain_frame;
 __thread uint64_t capture_chain_operation;
 
-/* For entries.S, whose functions must not have a frame. */
+/* For entries.S, whose functions must not have a stack frame. */
 __attribute__((used, visibility("hidden"))) void* capture_next_syscall;
 __attribute__((used, visibility("hidden"))) void* capture_next_vfork;
 
 #define CHAIN_NAME(NAME) [CHAIN_##NAME] = #NAME,
 static const char* const names[CHAIN_COUNT] = {CHAIN_INTS(CHAIN_NAME) CHAIN_WORDS(CHAIN_NAME)};
 
-// All at once, as the program starts.  A call that comes meanwhile goes to the kernel.
+// Finds all functions at once, when the program starts. Calls made meanwhile go to the kernel.
 static void find(void) {
   for (int i = 0; i < CHAIN_COUNT; ++i) atomic_store(&capture_chain[i], NULL);
   elf_find_texts();
@@ -44,7 +44,8 @@ void* chain_function(const char* name) {
 }
 
 long chain_pass(const struct next_call* next, const long argument[6]) {
-  // Called as a variadic function, which finds its arguments where others do on every machine that Plait knows.
+  // The function is called as a variadic one, which finds its arguments in the same registers as others on every
+  // supported machine.
   long (*function)(long, ...) =
       (long (*)(long, ...))atomic_load_explicit(&capture_chain[next->function], memory_order_relaxed);
   const long result = function(argument[0], argument[1], argument[2], argument[3], argument[4], argument[5]);

@@ -1,14 +1,14 @@
 /*
  * The libraries that come after this one and define the same names.
  *
- * LD_PRELOAD="plait:other" makes a program's open() ours and leaves other's unused, unless ours goes on to it.  So a
- * call that comes by its name is recorded and then made by the next library's function of that name, which sees what it
- * would see unrecorded.  With "other:plait" the other library is asked first, and ours comes next.
+ * LD_PRELOAD="plait:other" makes a program's open() ours and leaves other's unused, unless ours calls it. So a call
+ * by its name is recorded and then made by the next library's function of that name, which sees the same as in an
+ * unrecorded program. With "other:plait" the other library is called first, and ours comes next.
  *
- * A function of the C library leads here too (code/patch.c), where the chain has ended: these calls are made as system
- * calls.  While the next library works on a recorded call, what it asks of the system is recorded as physical requests
- * of that call: `open("/mount/a")` of a library that keeps its files below /tmp/store is a logical open of /mount/a and
- * a physical one of /tmp/store/a, and a read of it is counted once on each level.
+ * A function of the C library leads here too (code/patch.c). The chain has ended there, so these calls are made as
+ * system calls. While the next library processes a recorded call, its own requests are recorded as physical requests
+ * of that call. Example: a library stores its files below /tmp/store. Its `open("/mount/a")` is a logical open of
+ * /mount/a and a physical one of /tmp/store/a, and a read is counted once on each level.
  */
 #pragma once
 
@@ -37,31 +37,29 @@
 
 #define CHAIN_NUMBER(NAME) CHAIN_##NAME,
 enum chained {
-  CHAIN_NONE = 0, /* no library comes next: the kernel is asked */
+  CHAIN_NONE = 0, /* no library comes next: the call goes to the kernel */
   CHAIN_INTS(CHAIN_NUMBER) CHAIN_LAST_INT,
   CHAIN_WORDS(CHAIN_NUMBER) CHAIN_COUNT
 };
 #undef CHAIN_NUMBER
 
-/* The next function of each name; NULL: there is none.  Not known before the first call. */
+/* The next function of each name; NULL: there is none. Unknown before the first call. */
 extern _Atomic(void*) capture_chain[CHAIN_COUNT];
 enum chained chain_found(enum chained name, uintptr_t caller);
 
-/* Where a call by its name goes next.  cost: one load where nothing comes next. */
+/* Returns the next function of a call by its name.  cost: one load if there is none. */
 static inline __attribute__((always_inline)) enum chained chain_next(enum chained name, uintptr_t caller) {
   if (__builtin_expect(atomic_load_explicit(&capture_chain[name], memory_order_relaxed) == NULL, 1)) return CHAIN_NONE;
   return chain_found(name, caller);
 }
 #define NEXT(NAME) chain_next(CHAIN_##NAME, (uintptr_t)__builtin_return_address(0))
 
-/* The next library's function of any name; NULL: there is none.  cost: a walk along all libraries. */
+/* Returns the next library's function of any name; NULL: there is none.  cost: a search of all libraries. */
 void* chain_function(const char* name);
 
-/*
- * One call of the next library's function, and what that returned.  The record takes the kernel's form, in which -7
- * means E2BIG; the program gets exactly what the function returned, which may be -7, or -1 with an errno of 0.  It is
- * stored in the frame of the exported function, where no signal handler that makes such calls overwrites it.
- */
+/* One call of the next library's function and its result. The record uses the kernel's form, in which -7 means E2BIG.
+ * The program gets exactly the value that the function returned, which may be -7, or -1 with an errno of 0. It is
+ * stored in the frame of the exported function, where no signal handler that makes such calls overwrites it. */
 struct next_call {
   enum chained function;
   int error; /* errno as the function left it */
@@ -69,33 +67,32 @@ struct next_call {
 };
 #define CHAIN_END ((struct next_call*)NULL) /* the call is made as a system call */
 
-/* Calls the next library's function.  returns  what the kernel would: a value, or -errno.
- * operation: of the recorded call, for the physical requests below it. */
+/* Calls the next library's function.  returns  the result in the kernel's form: a value, or -errno. operation: the
+ * operation of the recorded call, for the physical requests below it. */
 long chain_call(struct next_call* next, uint64_t operation, const long argument[6]);
-/* The same for a call that is not recorded here but where it reaches the C library.  returns  what the function does. */
+/* Calls the next library's function for a call that is not recorded here but where it reaches the C library.  returns
+ * the function's result. */
 long chain_pass(const struct next_call* next, const long argument[6]);
-/* What an exported function returns after chain_call, or after a system call with that result; sets errno. */
+/* The result of an exported function after chain_call, or after a system call with that result. Sets errno. */
 static inline long answer(const struct next_call* next, long result) {
   if (__builtin_expect(next == CHAIN_END, 1)) return told(result);
   errno = next->error;
   return next->value;
 }
-/* The arguments of either. */
+/* The arguments of chain_call and chain_pass. */
 #define ARGUMENTS(...) ((const long[6]){__VA_ARGS__})
 
 /* The frame of a chain_call that runs in this thread, and its operation. */
 extern __thread uintptr_t capture_chain_frame __attribute__((tls_model("initial-exec")));
 extern __thread uint64_t capture_chain_operation __attribute__((tls_model("initial-exec")));
 
-/* Whether the next library works on a recorded call of this thread, unless a signal handler jumped out of it. */
+/* True if the next library processes a recorded call of this thread, unless a signal handler jumped out of it. */
 static inline bool chain_inside(void) {
   return __builtin_expect(capture_chain_frame != 0, 0) && !plait_frame_gone(capture_chain_frame, PLAIT_FRAME());
 }
 
-/*
- * A function of the C library, as programs reach it by name and as the C library's own function leads to it.  The body
- * knows where the call goes `next`.
- */
+/* Defines a function of the C library, both for calls by its name and for jumps from the C library's own function.
+ * The body finds the next function in `next`. */
 #define CHAINED(TYPE, NAME, PARAMETERS, ...)                                        \
   EXPORT TYPE NAME PARAMETERS {                                                     \
     struct next_call call = {.function = NEXT(NAME)};                               \

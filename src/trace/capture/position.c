@@ -1,14 +1,24 @@
 /*
- * Where a call at the open's own position reads or writes.
+ * The offset of a call that reads or writes at the position of the open file.
  *
- * The position of an open that no other process can have is followed here, which costs no system call; it counts only
- * where no other call of this process used it at the same time.  A call takes a ticket; it was alone if all calls
- * before it had ended when it began, and none has begun when it looks.  It moves the position before it says that it
- * has ended, and only if the position is still what it was when it looked: a call that was not alone leaves a mark
- * there that is its own, so that a slower one cannot take it for its own past.  Where
- * others may have the open too (it was open before the program began, or when a child was made), and for appends, the
- * kernel is asked before and after, and the answer counts only where both agree with what was moved.  Otherwise the
- * offset is unknown: that is better than a wrong one.
+ * Problem: the kernel does not return the offset, and a query before each call would double the number of system
+ * calls.
+ *
+ * Idea: if no other process can use the open file, its position is tracked here. The tracked position is valid only
+ * if no other call of this process used it at the same time. A call takes a ticket. It was alone if all earlier calls
+ * had ended when it began, and no other has begun when it ends. It updates the position before it increments `ended`,
+ * and only if the position is unchanged since it was read. A call that was not alone stores a mark that contains its
+ * ticket, so that a slower call cannot mistake it for the position that it has read.
+ *
+ * Example: position = 100, begun = ended = 6. A read of 50 bytes takes ticket 7 and finds ended = 6 = 7 - 1. At its
+ * end begun is still 7, so its offset is 100, the position becomes 150 and ended 7. If another read had taken ticket
+ * 8 meanwhile, neither would have been alone: both offsets would be unknown, and the first read would store
+ * -1 - 7 = -8 as the position.
+ *
+ * If other processes may use the open file (it was open before the program began, or when a child was made), the
+ * kernel is queried before and after the call, and the result is valid only if both positions agree with the
+ * transferred bytes. Appends are queried afterwards. Otherwise the offset is unknown, which is better than a wrong
+ * one.
  */
 #define _GNU_SOURCE
 #include <sys/stat.h>
@@ -26,7 +36,7 @@ static int64_t ask_position(int fd) {
 int64_t position_size(int fd) {
   struct stat about;
 #ifdef SYS_newfstatat
-  return RAW4(SYS_newfstatat, fd, "", &about, 0x1000) == 0 ? about.st_size : -1;  // 0x1000: AT_EMPTY_PATH
+  return RAW4(SYS_newfstatat, fd, "", &about, 0x1000) == 0 ? about.st_size : -1;  // 0x1000 is AT_EMPTY_PATH
 #else
   return RAW2(SYS_fstat, fd, &about) == 0 ? about.st_size : -1;
 #endif
@@ -49,16 +59,16 @@ void moving_begin(struct moving* moving, struct description* description, int fd
   moving->first = atomic_load(&description->ended) == moving->ticket - 1;
 }
 
-// What stands for a position that is not known since a call with this ticket.
+// Represents a position that is unknown since the call with this ticket.
 static int64_t unknown(const struct moving* moving) { return -1 - (int64_t)moving->ticket; }
 
-// Whether no other call of this process used the position since this one began.  What was read of the description
-// before this was asked is then of no other call.
+// True if no other call of this process has used the position since this one began. Values of the description that
+// were read before this check then belong to no other call.
 static bool alone(const struct moving* moving, struct description* description) {
   return moving->first && atomic_load(&description->begun) == moving->ticket;
 }
 
-// The position was `was`, and is `now` after this call, which used it alone.
+// Changes the position from `was` to `now` after a call that was alone.
 static void move(const struct moving* moving, struct description* description, int64_t was, int64_t now) {
   atomic_compare_exchange_strong(&description->position, &was, now < 0 ? unknown(moving) : now);
 }

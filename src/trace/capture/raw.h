@@ -1,7 +1,7 @@
 /*
- * System calls made directly: past the C library, whose functions lead to our own.
+ * Direct system calls. They bypass the C library, whose functions lead to our own.
  *
- * Each returns what the kernel returns: a value, or -errno.  errno is not touched.
+ * Each returns the kernel's result: a value, or -errno. errno is unchanged.
  */
 #pragma once
 
@@ -49,7 +49,7 @@ static inline long raw_call6(long number, long a, long b, long c, long d, long e
 #define RAW1(n, a) RAW6(n, a, 0, 0, 0, 0, 0)
 #define RAW0(n) RAW6(n, 0, 0, 0, 0, 0, 0)
 
-/* What the C library makes of it: the value, or -1 and errno. */
+/* Converts a result to the C library's form: the value, or -1 and errno. */
 static inline long told(long result) {
   if (__builtin_expect((unsigned long)result > -4096UL, 0)) {
     errno = (int)-result;

@@ -1,4 +1,4 @@
-/* Whether this process records: how it begins, goes on after a fork, and ends. */
+/* The recording state of this process: how it begins, continues after a fork, and ends. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <link.h>
@@ -22,9 +22,9 @@ char capture_path[4096];
 struct text capture_own_text;
 struct text capture_libc_text;
 
-static _Atomic int process;  // the id of the process that the memory belongs to
-static _Atomic int ended;    // the process that has ended its part
-static _Atomic int stopped;  // for this process and all that it forks
+static _Atomic int process;  // id of the process that owns the memory
+static _Atomic int ended;    // id of the process that has ended its recording
+static _Atomic int stopped;  // for this process and all processes that it forks
 
 int capture_process(void) { return atomic_load_explicit(&process, memory_order_relaxed); }
 
@@ -39,7 +39,7 @@ static const char* setting(const char* name) {
   return NULL;
 }
 
-// The command line, its words parted by blanks.
+// Reads the command line, with its words separated by blanks.
 static void command_line(char* text, size_t room) {
   long length = account_slurp("/proc/self/cmdline", text, room);
   if (length <= 0) {
@@ -50,7 +50,7 @@ static void command_line(char* text, size_t room) {
     if (text[i] == 0) text[i] = ' ';
 }
 
-// Puts the state where the kernel clears it in a forked child, so that every fork is noticed.
+// Places the state in a page that the kernel clears in a forked child, so that every fork is noticed.
 static void map_state(void) {
   void* page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (page == MAP_FAILED) return;
@@ -63,7 +63,7 @@ static void map_state(void) {
   capture_state = state;
 }
 
-// Joins the trace.  Plait's own numbers of files and operations begin far from these, should the program use Plait.
+// Joins the trace. Plait's own numbers of files and operations begin far from these, in case the program uses Plait.
 static bool join(void) {
   char command[4096];
   command_line(command, sizeof command);
@@ -88,8 +88,8 @@ static int find_text(struct dl_phdr_info* object, size_t bytes, void* wanted) {
   return 0;
 }
 
-// For Plait in a program that is recorded, which keeps its requests to the system itself: between 1 and 0 what the
-// library that asks for it calls in this thread is left out, though not what a signal handler calls meanwhile.
+// For Plait in a recorded program, which records its requests to the system itself. Between 1 and 0, the calls of the
+// requesting library in this thread are not recorded; those of signal handlers are.
 EXPORT void plait_capture_pause(int paused);
 void plait_capture_pause(int paused) {
   uintptr_t caller = CALLER();
@@ -98,7 +98,8 @@ void plait_capture_pause(int paused) {
   capture_paused += paused != 0 ? 1 : -1;
 }
 
-// Whether this program may not read the counter by which the C library tells the time, which it has from whoever ran it.
+// True if this program may not read the counter from which the C library computes the time, a setting that it
+// inherits.
 static bool time_is_deadly(void) {
   int mode = 0;
   return RAW2(SYS_prctl, PR_GET_TSC, &mode) == 0 && mode == PR_TSC_SIGSEGV;
@@ -139,7 +140,7 @@ bool capture_begin(void) {
   if (!atomic_compare_exchange_strong(state, &expected, CAPTURE_BEGINNING)) return expected == CAPTURE_ON;
   const int saved = errno;
   bool on = atomic_load(&stopped) == 0;
-  if (!on) {  // not even a system call
+  if (!on) {  // makes no system call at all
   } else if (atomic_load(&process) == 0) {
     atomic_store(&process, (int)RAW0(SYS_getpid));
     on = begin_first();

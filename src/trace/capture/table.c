@@ -1,9 +1,14 @@
 /*
- * Descriptors and what they refer to.
+ * Descriptors and their open files.
  *
- * A table from descriptor to description, in blocks made when needed up to 2^20 descriptors; descriptions come from a
- * pool of blocks.  Both never shrink and are never freed, so that a call that is under way while another thread closes
- * its descriptor reads old memory at worst.  Lock-free: open and close may be called in signal handlers.
+ * A table maps descriptors to descriptions, in blocks that are made when needed, up to 2^20 descriptors. Descriptions
+ * come from a pool of blocks. Neither shrinks or is freed, so that a call in progress while another thread closes its
+ * descriptor reads old memory at worst. The table is lock-free, because open and close may be called in signal
+ * handlers.
+ *
+ * The free list is a stack of description numbers. The upper half of its word counts its changes: without that, a
+ * thread that reads the first number 5 and its successor 3, and is then interrupted while others pop 5 and 3 and push
+ * 5, would wrongly make 3 the first one.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -18,11 +23,11 @@ enum { PER_BLOCK = 1024, BLOCKS = 1024 };
 
 _Atomic uint32_t capture_forks;
 
-typedef _Atomic uint32_t entry;  // number of the description, 0: not known
+typedef _Atomic uint32_t entry;  // number of the description, 0: unknown
 static _Atomic(entry*) entries[BLOCKS];
 static _Atomic(struct description*) descriptions[BLOCKS];
-static _Atomic uint32_t made;       // descriptions ever made
-static _Atomic uint64_t free_list;  // the first free one, and above it a count of changes
+static _Atomic uint32_t made;       // number of descriptions ever made
+static _Atomic uint64_t free_list;  // number of the first free description, and above it a count of changes
 
 static void* memory(size_t size) {
   const long address = RAW6(SYS_mmap, NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -84,8 +89,8 @@ static void free_description(struct description* description) {
   } while (!atomic_compare_exchange_weak(&free_list, &head, next));
 }
 
-// What the system calls a descriptor: a path, or such as "pipe:[123]".  Most names are short, and a signal handler's
-// stack is too: a long one comes into a page of its own.
+// The kernel's name of a descriptor: a path, or a name such as "pipe:[123]". Most names are short, and so is a signal
+// handler's stack; a long name is stored in a page of its own.
 struct name {
   char text[512];
   char* page;
@@ -131,11 +136,11 @@ static uint32_t kind_of(int fd, int status) {
   if (result == 0 && (S_ISREG(about.st_mode) || S_ISBLK(about.st_mode))) flags |= DESCRIPTION_SEEKABLE;
   if (status & O_APPEND) flags |= DESCRIPTION_APPEND;
   if (status & O_DIRECT) flags |= DESCRIPTION_DIRECT;
-  if (status & O_DSYNC) flags |= DESCRIPTION_DURABLE;  // O_SYNC has this bit too
+  if (status & O_DSYNC) flags |= DESCRIPTION_DURABLE;  // O_SYNC includes this bit
   return flags;
 }
 
-// Memory under a name: POSIX and System V shared memory, memfd_create.
+// True for named memory: POSIX and System V shared memory, memfd_create.
 static bool is_memory(const char* name) {
   return strncmp(name, "/dev/shm/", 9) == 0 || strncmp(name, "/memfd:", 7) == 0 || strncmp(name, "/SYSV", 5) == 0;
 }
@@ -179,7 +184,7 @@ struct description* table_open(int fd, const char* name, int flags) {
   struct description* description = slot == NULL ? NULL : new_description();
   if (description == NULL) return NULL;
   struct name found = {.page = NULL};
-  // A file without a name was opened by its folder's.
+  // A file without a name was opened by the name of its folder.
   if (name == NULL || *name != '/' || (flags & O_TMPFILE) == O_TMPFILE) {
     const char* asked = name_of(fd, &found);
     if (asked != NULL) name = asked;
@@ -187,7 +192,8 @@ struct description* table_open(int fd, const char* name, int flags) {
   fill(description, name == NULL ? "" : name, flags & O_PATH ? 0 : kind_of(fd, flags));
   drop_name(&found);
   struct description* old = description_of(atomic_exchange(slot, description->number));
-  if (old != NULL) table_release(old, plait_events_now(), 0);  // was closed in a way that we did not see
+  // The descriptor was closed by a call that was not recorded.
+  if (old != NULL) table_release(old, plait_events_now(), 0);
   return description;
 }
 

@@ -1,4 +1,4 @@
-/* Whether this process has one thread only, which glibc tells from version 2.32 on. */
+/* True if this process has one thread only, which glibc reports since version 2.32. */
 #pragma once
 
 #include <features.h>
@@ -9,13 +9,13 @@
 
 #include <sys/single_threaded.h>
 
-/* musl's loader maps this library too.  It has no such variable, and would not start the program. */
+/* musl's loader maps this library too. It has no such variable, and would fail to start the program. */
 #pragma weak __libc_single_threaded
 
-/* False where there may be others. */
+/* False if there may be other threads. */
 static inline bool surely_one_thread(void) { return &__libc_single_threaded != NULL && __libc_single_threaded; }
 
-/* The same as exactly as can be known, for where it is asked once. */
+/* True if there is one thread, determined as exactly as possible for a single call. */
 static inline bool has_one_thread(void) { return surely_one_thread(); }
 
 #else
@@ -28,7 +28,7 @@ static inline bool has_one_thread(void) { return surely_one_thread(); }
 
 static inline bool surely_one_thread(void) { return false; }
 
-/* Each thread is a folder in that of all. */
+/* Each thread is a folder in /proc/self/task, which therefore has 2 + 1 links for one thread. */
 static inline bool has_one_thread(void) {
   struct stat found;
   return RAW4(SYS_newfstatat, AT_FDCWD, "/proc/self/task", &found, 0) == 0 && found.st_nlink == 3;

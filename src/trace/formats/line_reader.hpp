@@ -1,4 +1,4 @@
-/// What readers of text formats share: an event a line or none, and what the last line says of the whole trace.
+/// Base of the readers of text formats: each line is an event or none, and the last line describes the whole trace.
 #pragma once
 
 #include <cstddef>
@@ -27,27 +27,27 @@ class LineReader : public Reader {
  protected:
   LineReader(std::unique_ptr<Source> source, std::string_view format);
 
-  /// Returns whether the line is an event.
+  /// Parses a line. Returns true if it is an event.
   virtual bool take_line(std::string_view line, Event& event) = 0;
-  /// Whether the trace is Plait's own, whose last comment says that it is whole.
+  /// True if the trace was written by Plait, which ends a complete trace with a comment.
   virtual bool ends_itself() const = 0;
-  /// Notes at the end what the reader has counted.
+  /// Adds notes about the reader's counts at the end.
   virtual void note_counts() = 0;
 
   template <typename... Parts>
   [[noreturn]] void fail(const Parts&... parts) const {
     base::throw_argument_error("line ", source_->lines(), " of the trace ", source_->name(), ": ", parts...);
   }
-  /// Keeps a note for people; of very many, the first.
+  /// Adds a note for the user; of very many, only the first ones.
   void note(std::string text);
   void tell_process(std::uint32_t number);
-  /// Takes one of Plait's own comments.
+  /// Processes a comment of Plait's own.
   Remarked take_comment_of_ours(std::string_view keyword, const Pairs& pairs);
 
   Source& source() const { return *source_; }
 
   Description description_;
-  bool cut_ = false;  ///< a line lacks its end, and was not read for that
+  bool cut_ = false;  ///< true if the last line is truncated and was therefore ignored
 
  private:
   void end();
@@ -58,7 +58,7 @@ class LineReader : public Reader {
   bool ended_well_ = false;
 };
 
-/// The front of a text, without characters that change what is printed.
+/// Returns the begin of a text without control characters.
 std::string printable(std::string_view text, std::size_t most = 100);
 
 }  // namespace plait::trace

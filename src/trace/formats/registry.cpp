@@ -19,7 +19,8 @@ namespace plait::trace {
 
 namespace {
 
-// Each format tells itself here by its description; a reader's more particular format comes before a laxer one.
+// Each format is registered by its description. When a trace is recognised, a stricter format comes before a laxer
+// one.
 const std::vector<Format> kFormats{
     binary::format(), blktrace_format(), blkcsv_format(), kCsv,           kText1992,
     kPerfetto,        fio_format(),      strace_format(), vscsi_format(), oracle_general_format(),

@@ -1,4 +1,4 @@
-/// The formats of traces that Plait knows.
+/// The trace formats that Plait supports.
 #pragma once
 
 #include <memory>
@@ -16,23 +16,25 @@ namespace plait::trace {
 /// One format.
 struct Format {
   std::string_view name;
-  std::string_view suffix;  ///< of names that are written in it, ".csv"; empty where it is not written
-  /// Whether `head`, the first bytes of a trace (64 KiB or the whole), look like this format.  Null: never guessed.
+  std::string_view suffix;  ///< suffix of written files, such as ".csv"; empty if the format is not written
+  /// Returns true if `head`, the first bytes of a trace (64 KiB or the whole), looks like this format. Null: never
+  /// guessed.
   bool (*recognise)(std::string_view head) = nullptr;
-  /// Null: not read.
+  /// Null: cannot be read.
   std::unique_ptr<Reader> (*open)(std::unique_ptr<Source> source, const ReadOptions& options) = nullptr;
-  /// Null: not written.
+  /// Null: cannot be written.
   std::unique_ptr<Writer> (*create)(std::unique_ptr<Sink> sink, const WriteOptions& options) = nullptr;
 };
 
-/// All, in the order in which they are tried.
+/// All formats in the order in which they are tried.
 std::span<const Format> formats();
-/// Has errors name further formats behind these, which the caller reads itself.  In place of those named before.
-/// threads  While none opens a trace.
+/// Sets the names of further formats, which the caller reads itself and error texts mention. Replaces earlier ones.
+/// threads  while no thread opens a trace.
 void name_others(std::vector<std::string> names);
-/// The names of all readable formats for error texts, including those of name_others().
+/// Returns the names of all readable formats for error texts, including those of name_others().
 std::string readable_formats();
-/// errors  kArgument: no such format; names them all.
+/// Finds a format.
+/// errors  kArgument: an unknown format; the text names all formats.
 const Format& find_format(std::string_view name);
 
 }  // namespace plait::trace

@@ -1,10 +1,11 @@
-/// Remarks: the comments in which text formats hold what is known beside events, `KEYWORD KEY=VALUE ...`, one a line.
+/// Remarks: comments in which text formats store information other than events, `KEYWORD KEY=VALUE ...`, one per
+/// line.
 ///
 ///   process NUMBER parent= rank= cpu= host= command=      file PROCESS NUMBER NAME
 ///   missed events= read= written= reason=    counters PROCESS FILE INTERFACE FLAGS NAME=VALUE ...
 ///   note TEXT    end zero= rounded= complete=
 ///
-/// Numbers are decimal, times ns.  Control characters, '%' and, within a word, blanks are written as %XX.
+/// Numbers are decimal, and times are in ns. Control characters, '%' and, within a word, blanks are written as %XX.
 #pragma once
 
 #include <charconv>
@@ -19,27 +20,27 @@
 
 namespace plait::trace {
 
-/// Words of a text and `KEY=VALUE` pairs, one after the other.
+/// The words and `KEY=VALUE` pairs of a text, one after the other.
 class Pairs {
  public:
   explicit Pairs(std::string_view text) : text_(text) {}
-  /// The next word; empty at the end.
+  /// Returns the next word; empty at the end.
   std::string_view word();
-  /// The next pair; the value of a word without '=' is empty.  false: the end.
+  /// Reads the next pair; the value of a word without '=' is empty. Returns false at the end.
   bool next(std::string_view& key, std::string_view& value);
-  /// What is left behind one blank.
+  /// Returns the rest of the text after one blank.
   std::string_view rest();
 
  private:
   std::string_view text_;
 };
 
-/// Puts a remark together.
+/// Composes a remark.
 class Remark {
  public:
   explicit Remark(std::string_view keyword) : text_(keyword) {}
   void word(std::string_view raw);
-  void line(std::string_view raw);  ///< to the end; blanks stay
+  void line(std::string_view raw);  ///< adds the rest of the line; blanks stay
   void pair(std::string_view key, std::string_view raw);
   void number(std::string_view key, std::int64_t value);
   void natural(std::string_view key, std::uint64_t value);
@@ -54,13 +55,13 @@ std::string remark_text(const File& file);
 std::string remark_text(const Missed& missed);
 std::string remark_text(const Counters& counters);
 std::string note_text(std::string_view note);
-/// `tick`: of the times in the trace; Description::tick is told where it differs.
+/// Tick: unit of the times in the trace; a different Description::tick is written out.
 std::string end_text(const Description& description, std::int64_t tick);
 
-/// What a line of remarks was.
+/// The kinds of lines.
 enum class Remarked : std::uint8_t { kYes, kEnd, kNone, kWrong };
 
-/// Puts what a remark says into the description.  kNone: another keyword.  kWrong: cannot be understood.
+/// Stores a remark in the description. kNone: another keyword. kWrong: it cannot be parsed.
 Remarked take_remark(std::string_view keyword, Pairs pairs, Description& description);
 
 template <typename T>

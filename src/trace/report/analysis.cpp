@@ -16,7 +16,7 @@ namespace plait::trace::report {
 namespace {
 
 constexpr std::size_t kBatch = 2048;
-constexpr int kTellEvery = 64;  // batches
+constexpr int kTellEvery = 64;  // number of batches
 
 bool has_open(const Event& event) { return event.file != 0 && event.kind < Kind::kStart; }
 
@@ -27,7 +27,7 @@ constexpr std::int64_t kLongest = std::int64_t{1} << 61;
 constexpr std::int64_t kLargestOffset = std::int64_t{1} << 62;
 constexpr std::int64_t kLargestRequest = std::int64_t{1} << 50;
 
-/// Brings what cannot be, as a damaged trace may have it, to the most that can; whether there was any.
+/// Limits impossible values of a damaged trace to the maxima above. Returns true if there were any.
 bool tame(Event& event) {
   const Event before = event;
   event.duration = std::min(event.duration, kLongest);
@@ -37,13 +37,13 @@ bool tame(Event& event) {
   return !(event == before);
 }
 
-/// a - b for a >= b, at most kLongest.
+/// Returns a - b for a >= b, limited to kLongest.
 std::int64_t difference(std::int64_t a, std::int64_t b) {
   const std::uint64_t exact = static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b);
   return static_cast<std::int64_t>(std::min(exact, static_cast<std::uint64_t>(kLongest)));
 }
 
-/// Whether every process that moved data has CPU time.
+/// True if every process that transferred data has a CPU time.
 bool cpu_is_known(const std::vector<ProcessRow>& processes) {
   bool any = false;
   for (const ProcessRow& row : processes) {
@@ -54,7 +54,7 @@ bool cpu_is_known(const std::vector<ProcessRow>& processes) {
   return any;
 }
 
-/// Whether a sum has reached the most that it can hold: no part of these holds more than they do.
+/// True if a sum has reached its maximum. The sums checked here include all others.
 bool is_full(const Report& report) {
   std::int64_t bytes = together(report.totals.data[kReads].bytes, report.totals.data[kWrites].bytes);
   if (report.amplification) bytes = std::max({bytes, report.amplification->logical, report.amplification->physical});
@@ -110,7 +110,7 @@ class Reading {
   }
 
  private:
-  /// Whether the process that was asked for did anything, or is told of.
+  /// True if the requested process has events, or the description contains it.
   bool has_process() const {
     const std::vector<Process>& known = reader_.description().processes;
     return has_events_ ||

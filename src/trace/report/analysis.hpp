@@ -1,4 +1,4 @@
-/// Reading a trace once and telling what it means.
+/// Analysis of a trace in one pass.
 #pragma once
 
 #include <cstdint>
@@ -13,20 +13,22 @@
 namespace plait::trace::report {
 
 struct Options {
-  std::optional<bool> logical;       ///< the level that counts; none: logical where the trace has such reads and writes
-  bool cpu = false;                  ///< the clock that counts: CPU time instead of wall time
-  std::string file;                  ///< only files whose names this pattern of the shell matches; empty: all
-  std::vector<std::string> include;  ///< patterns of files that count although they are foreign
-  std::vector<std::string> exclude;  ///< patterns of files that do not count
-  bool all = false;                  ///< foreign files count too (filter.hpp)
-  std::optional<std::uint32_t> process;  ///< only this process
-  /// Told the bytes read and in all (0: not known), now and then; it may throw to end the reading.
+  /// Level of the counted requests; none: logical if the trace has logical reads and writes.
+  std::optional<bool> logical;
+  bool cpu = false;                      ///< true for CPU time instead of wall time
+  std::string file;                      ///< counts only files whose names match this shell pattern; empty: all
+  std::vector<std::string> include;      ///< patterns of files that count although they are foreign
+  std::vector<std::string> exclude;      ///< patterns of files that do not count
+  bool all = false;                      ///< true if foreign files count too (filter.hpp)
+  std::optional<std::uint32_t> process;  ///< counts only this process
+  /// Receives the bytes read and the bytes in all (0: unknown) from time to time. It may throw to end the analysis.
   std::function<void(std::int64_t, std::int64_t)> progress;
 };
 
-/// Reads what is left of a trace.  errors  the reader's; kArgument: CPU time is asked for and the trace has none.
-/// memory  bounded: some 30 MiB, and some ten bytes a name, 30 an open, 150 a process.
-/// cost    some 0.3 us an event.
+/// Reads the rest of a trace and returns its report.
+/// errors  those of the reader; kArgument: CPU time is requested and the trace has none.
+/// memory  bounded: about 30 MiB, and about ten bytes a name, 30 an open, 150 a process.
+/// cost    about 0.3 us an event.
 Report analyse(Reader& reader, const Options& options = {});
 
 }  // namespace plait::trace::report

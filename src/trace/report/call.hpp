@@ -1,4 +1,4 @@
-/// An event as the analysers see it, and what an analyser is.
+/// An event in the form that analysers use, and the interface of analysers.
 #pragma once
 
 #include <cstdint>
@@ -13,28 +13,28 @@ enum class Sequence : std::uint8_t { kNone, kConsecutive, kSequential, kRandom }
 
 constexpr std::uint32_t kNoFile = UINT32_MAX;
 
-/// One event whose numbers have been looked up.  Times in ns since the first event.
+/// One event with dense numbers. Times are in ns since the first event.
 struct Call {
   Event event;
   std::int64_t start = 0;
-  std::int64_t end = 0;         ///< start where the duration is not known
-  std::int64_t fresh = 0;       ///< the part of start..end in which nothing earlier of the process ran: fresh..end
-  std::int64_t fresh_wait = 0;  ///< the same among synchronous calls; empty for an asynchronous one
+  std::int64_t end = 0;         ///< equals start if the duration is unknown
+  std::int64_t fresh = 0;       ///< fresh..end is the part of start..end in which no earlier call of the process ran
+  std::int64_t fresh_wait = 0;  ///< like `fresh`, among synchronous calls only; empty for an asynchronous one
   std::int64_t moved = 0;
-  std::uint32_t process = 0;     ///< index
+  std::uint32_t process = 0;     ///< index of the process
   std::uint32_t open = kNoFile;  ///< index of the open
   std::uint32_t name = kNoFile;  ///< index of the file's name
   std::int8_t direction = -1;    ///< kReads, kWrites; -1: no data, or failed
   Sequence sequence = Sequence::kNone;
-  bool first_of_pair = false;  ///< the process's first event on this name
-  bool opens = false;          ///< the first event of an open
-  bool io = false;             ///< a call for input or output, of the level in question
-  bool left_out = false;       ///< on a file that the report is not about
+  bool first_of_pair = false;  ///< true for the process's first event on this name
+  bool opens = false;          ///< true for the first event of an open
+  bool io = false;             ///< true for a call for input or output of the counted level
+  bool left_out = false;       ///< true on a file that the report does not count
 
   bool is_data() const { return direction >= 0; }
 };
 
-/// Adds up one thing about a trace.  memory: bounded, but for some bytes a process.
+/// Computes one part of a report. memory: bounded, except for some bytes a process.
 class Analyser {
  public:
   virtual ~Analyser() = default;

@@ -14,12 +14,12 @@ namespace {
 struct Pattern {
   Foreign what;
   const char* glob;   // * matches slashes too
-  bool last = false;  // but none behind the last one of the glob: what lies below is another's
+  bool last = false;  // true: nothing may follow the last slash of the glob, because files below belong to others
 };
 
-// The first that matches decides.
+// The first matching pattern decides.
 constexpr Pattern kPatterns[] = {
-    // Shared memory that MPI implementations and their transports make: data files in /dev/shm have other names.
+    // Shared memory of MPI implementations and their transports: data files in /dev/shm have other names.
     {Foreign::kMpi, "/dev/shm/mpich*"},
     {Foreign::kMpi, "/dev/shm/ucx_*"},
     {Foreign::kMpi, "/dev/shm/vader_segment*"},
@@ -52,7 +52,7 @@ constexpr Pattern kPatterns[] = {
     {Foreign::kKernel, "/dev/urandom"},
     {Foreign::kInterpreter, "*.py[co]"},
     {Foreign::kInterpreter, "*/__pycache__"},
-    {Foreign::kInterpreter, "*/__pycache__/*.py[co].*"},  // under the name that it has while it is written
+    {Foreign::kInterpreter, "*/__pycache__/*.py[co].*"},  // the temporary name while it is written
     {Foreign::kInterpreter, "*/lib/python[0-9].[0-9]*"},
     {Foreign::kInterpreter, "*/lib64/python[0-9].[0-9]*"},
     {Foreign::kInterpreter, "*/lib/python3"},
@@ -133,7 +133,7 @@ Filter::NameStatus Filter::judge(const std::string& name) const {
   if (any_matches(options_.exclude, name)) {
     known.what = Foreign::kExcluded;
   } else if (!options_.all && options_.file.empty() && !any_matches(options_.include, name)) {
-    known.what = foreign(name);  // what was asked for by name is meant
+    known.what = foreign(name);  // a file that the user names always counts
   }
   return known;
 }

@@ -1,4 +1,5 @@
-/// Which calls a report is about: what was asked for by name, less what the program itself did not ask for.
+/// Selection of the calls that a report counts: those on the requested names, without those that the program did not
+/// make itself.
 #pragma once
 
 #include <array>
@@ -12,13 +13,13 @@
 
 namespace plait::trace::report {
 
-/// Files that are the business of the system, of libraries and of interpreters, and no data of the program.
+/// Classes of files that belong to the system, to libraries and to interpreters, and are not data of the program.
 enum class Foreign : signed char { kNone = -1, kMpi, kKernel, kLibraries, kInterpreter, kSettings, kExcluded };
 constexpr std::size_t kForeign = 6;
 
-/// What a file is, by its name alone; docs/guides/trace-report.md lists the patterns in words.
+/// Returns the class of a file, derived from its name alone. docs/guides/trace-report.md describes the patterns.
 Foreign foreign(const std::string& name);
-/// What its files are called.
+/// Returns the name of a class of files.
 std::string_view name_of(Foreign what);
 
 class Filter {
@@ -26,10 +27,10 @@ class Filter {
   enum class Verdict { kCounts, kLeftOut, kNotAsked };
 
   Filter(const Lookup& lookup, const Options& options) : lookup_(lookup), options_(options) {}
-  /// Where there is a pattern of names, calls on other files are not asked for, nor calls on no file, unless they tell
-  /// of the process.
+  /// If a pattern of names is set, calls on other files do not count, nor calls on no file, unless they describe the
+  /// process.
   Verdict verdict(const Call& call);
-  /// Counts a call that was left out.
+  /// Counts a call that is left out.
   void leave(const Call& call);
   void result(Report& report) const;
 
@@ -38,13 +39,13 @@ class Filter {
     bool judged = false;
     bool asked = true;
     Foreign what = Foreign::kNone;
-    bool counted = false;  // among the files left out
+    bool counted = false;  // true if it is counted among the files left out
   };
   NameStatus judge(const std::string& name) const;
 
   const Lookup& lookup_;
   const Options& options_;
-  std::vector<NameStatus> known_;  // of names
+  std::vector<NameStatus> known_;  // one entry for each name
   std::array<LeftOutRow, kForeign> sums_{};
 };
 

@@ -1,4 +1,4 @@
-/// A map from 64-bit keys to 32-bit values that is fast and small: 16 bytes an entry, half of them used or more.
+/// A fast and small map from 64-bit keys to 32-bit values: 16 bytes an entry, and at most half of the entries in use.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ class FlatMap {
       if (slot.key == key) return slot.value;
     }
   }
-  /// The value of a key, which `value` becomes where there was none.
+  /// Returns the value of a key. A new key gets `value`.
   std::uint32_t& get(std::uint64_t key, std::uint32_t value) {
     if (2 * (size_ + 1) > slots_.size()) grow();
     for (std::size_t at = home(key);; at = (at + 1) & (slots_.size() - 1)) {

@@ -37,7 +37,7 @@ bool Level::counts(const Event& event) const {
 void Level::classify(Call& call) {
   const Event& event = call.event;
   if (event.offset < 0 || call.open == kNoFile) {
-    call.sequence = Sequence::kConsecutive;  // a stream goes on where it was
+    call.sequence = Sequence::kConsecutive;  // a stream continues at its position
     return;
   }
   Open& open = opens_[call.open];
@@ -82,7 +82,7 @@ void Level::add(std::span<const Call> calls) {
   for (const Call& given : calls) {
     if (!counts(given.event)) continue;
     Call call = given;
-    if (call.left_out) {  // it shows how long the process ran, and nothing else
+    if (call.left_out) {  // it only counts for the time that the process ran
       call.open = call.name = kNoFile;
       calls_.push_back(call);
       continue;

@@ -1,4 +1,4 @@
-/// The events of one level, and all that is added up of them.
+/// The events of one level, and the analysers of that level.
 #pragma once
 
 #include <memory>
@@ -24,7 +24,7 @@ class Level {
   void first_of(Call& call);
 
   struct Open {
-    std::int64_t end = -1;  // where the last access ended
+    std::int64_t end = -1;  // end of the last access
     bool seen = false;
     bool paired = false;
   };
@@ -36,8 +36,8 @@ class Level {
   const Lookup& lookup_;
   bool logical_;
   std::vector<Open> opens_;
-  std::vector<Until> until_;  // of processes
-  FlatMap pairs_;             // of process << 32 | name
+  std::vector<Until> until_;  // one entry for each process
+  FlatMap pairs_;             // key: process << 32 | name
   std::vector<Call> calls_;
   std::unique_ptr<ProcessesAnalyser> processes_;
   std::vector<std::unique_ptr<Analyser>> analysers_;

@@ -1,4 +1,4 @@
-/// The processes, opens and names of a trace as dense numbers.
+/// Dense numbers of the processes, opens and names of a trace.
 #pragma once
 
 #include <cstdint>
@@ -11,18 +11,18 @@
 
 namespace plait::trace::report {
 
-/// Grows with the description of the trace that is read.  A name that was opened several times is one name; an open
-/// without a name has its own.
-/// memory  some 30 bytes an open, beside the description's own.
+/// Grows with the description of the trace that is read. A name that was opened several times is one name; an open
+/// without a name has a name of its own.
+/// memory  about 30 bytes an open, in addition to the description.
 class Lookup {
  public:
   explicit Lookup(const Description& description) : description_(description) {}
 
-  /// Takes in what the description has got since the last call.
+  /// Adds the new entries of the description.
   void update();
-  /// The number of a process, which is taken in where the description does not have it.
+  /// Returns the number of a process. Adds it if the description does not contain it.
   std::uint32_t process(std::uint32_t number);
-  /// The number of an open, likewise.
+  /// Returns the number of an open. Adds it if the description does not contain it.
   std::uint32_t open(std::uint32_t process, std::uint32_t file);
 
   std::size_t processes() const { return processes_.size(); }
@@ -40,10 +40,10 @@ class Lookup {
   std::size_t processes_seen_ = 0;
   std::vector<Process> processes_;
   FlatMap process_numbers_;
-  FlatMap open_numbers_;  // of process << 32 | file
+  FlatMap open_numbers_;  // key: process << 32 | file
   std::vector<std::uint32_t> names_of_opens_;
-  FlatMap name_numbers_;  // of hashes
-  // Where the text of a name stands: in the description's files, or, from kOwn on, in own_names_.
+  FlatMap name_numbers_;  // key: hash
+  // Position of a name's text: an index in the description's files or, from kOwn on, in own_names_.
   static constexpr std::uint32_t kOwn = std::uint32_t{1} << 31;
   std::vector<std::uint32_t> names_;
   std::vector<std::string> own_names_;

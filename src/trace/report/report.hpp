@@ -1,8 +1,8 @@
-/// What a trace means: the numbers of a report.
+/// The numbers of a report.
 ///
-/// Source: E. L. Miller, "Input/Output Behavior of Supercomputing Applications" (1992), sections 3 and 5: tables 1 and
-/// 2, figures 3 and 4, the types of I/O and the cycles; widened by what is asked of reports today. Times in ns since
-/// the first event, sizes in bytes.  docs/reference/trace-report.md tells what each number means.
+/// Source: E. L. Miller, "Input/Output Behavior of Supercomputing Applications" (1992), sections 3 and 5: tables 1
+/// and 2, figures 3 and 4, the types of I/O and the cycles; extended by numbers that reports contain today. Times are
+/// in ns since the first event, sizes in bytes. docs/reference/trace-report.md defines each number.
 #pragma once
 
 #include <array>
@@ -20,10 +20,10 @@ namespace plait::trace::report {
 constexpr int kReads = 0;
 constexpr int kWrites = 1;
 
-/// Where an access begins, seen from the end of the one before it on the same open.
+/// Number of accesses by their begin relative to the end of the previous access on the same open.
 struct Order {
-  std::int64_t consecutive = 0;  ///< there
-  std::int64_t sequential = 0;   ///< further on
+  std::int64_t consecutive = 0;  ///< at that end
+  std::int64_t sequential = 0;   ///< after it
   std::int64_t random = 0;       ///< before it
   std::int64_t count() const { return consecutive + sequential + random; }
 };
@@ -35,16 +35,16 @@ struct Traffic {
 };
 
 struct Totals {
-  std::int64_t events = 0;  ///< of every kind and level
-  std::int64_t wall = 0;    ///< from the first event to the last end
+  std::int64_t events = 0;  ///< number of events of all kinds and levels
+  std::int64_t wall = 0;    ///< time from the first event to the last end
   std::int64_t cpu = kUnknown;
   std::array<Traffic, 2> data{};
   std::int64_t asynchronous_bytes = 0;
   std::int64_t small = 0;  ///< requests of less than 1 MiB
   std::int64_t small_time = 0;
-  std::int64_t data_time = 0;  ///< durations of the reads and writes, added up
+  std::int64_t data_time = 0;  ///< sum of the durations of reads and writes
   std::array<std::int64_t, 2> positioned{};
-  std::array<std::int64_t, 2> unaligned{};  ///< of the positioned ones: the offset is no multiple of kAlignment
+  std::array<std::int64_t, 2> unaligned{};  ///< positioned requests whose offset is not a multiple of kAlignment
   std::int64_t unaligned_time = 0;
   std::array<std::int64_t, 2> random_time{};
   std::array<Order, 2> order{};
@@ -81,12 +81,12 @@ struct ProcessRow {
   std::array<Traffic, 2> data{};
   std::int64_t opens = 0;
   std::int64_t files = 0;
-  std::int64_t io = 0;      ///< in which some call of the process ran
-  std::int64_t waited = 0;  ///< the same, without what ran asynchronously
+  std::int64_t io = 0;      ///< time in which at least one call of the process ran
+  std::int64_t waited = 0;  ///< time in which at least one synchronous call ran
   std::int64_t hidden = kUnknown;
 };
 
-/// What a file's data are for (section 5.1).
+/// The purpose of a file's data (section 5.1).
 enum class Class : std::uint8_t { kRequired, kCheckpoint, kSwapping, kOther };
 constexpr int kClasses = 4;
 
@@ -94,7 +94,7 @@ struct FileRow {
   std::string name;
   std::array<Traffic, 2> data{};
   std::array<Order, 2> order{};
-  std::array<std::int64_t, 2> time{};  ///< durations, added up
+  std::array<std::int64_t, 2> time{};  ///< sums of durations
   std::uint32_t writer = 0;            ///< the process that wrote first
   std::int64_t opens = 0;
   std::int64_t processes = 0;
@@ -102,12 +102,12 @@ struct FileRow {
   std::int64_t end = 0;
   std::int64_t extent = 0;
   std::int64_t read_back = 0;     ///< bytes read after the first write
-  std::int64_t rewrites = 0;      ///< times that writing began again before where it had been
-  std::int64_t write_pauses = 0;  ///< time between one round of writing and the next
-  std::int64_t write_rounds = 0;  ///< time of those rounds
+  std::int64_t rewrites = 0;      ///< number of times that a write began before an earlier offset
+  std::int64_t write_pauses = 0;  ///< time between rounds of writing
+  std::int64_t write_rounds = 0;  ///< time of the rounds of writing
   std::int64_t alternations = 0;  ///< changes from writing to reading
   Class what = Class::kOther;
-  std::string group;  ///< a pattern that checkpoint files of several names share; empty: none
+  std::string group;  ///< pattern shared by the names of checkpoint files; empty: none
 };
 
 struct Timeline {
@@ -115,30 +115,30 @@ struct Timeline {
   std::int64_t width = 0;
   std::array<std::vector<std::int64_t>, 2> bytes;
   std::array<std::vector<std::int64_t>, 2> counts;
-  std::vector<double> busy;     ///< share of `present` in which a call of the process ran
-  std::vector<double> present;  ///< ns that the processes spent in the bin, added up
+  std::vector<double> busy;     ///< fraction of `present` in which a call of the process ran
+  std::vector<double> present;  ///< sum of the ns that the processes spent in the bin
 };
 
 struct Cycle {
-  double period = 0;  ///< ns
+  double period = 0;  ///< in ns
   double strength = 0;
   double regularity = 0;
   std::int64_t count = 0;
-  double first = 0;  ///< ns
+  double first = 0;  ///< in ns
   double last = 0;
-  double bytes = 0;  ///< a cycle
+  double bytes = 0;  ///< per cycle
   std::string what;
 };
 
 struct ClassSum {
   std::int64_t bytes = 0;
   std::int64_t files = 0;
-  std::int64_t time = 0;  ///< durations of their reads and writes, added up
+  std::int64_t time = 0;  ///< sum of the durations of their reads and writes
 };
 
 struct Ranks {
-  std::vector<std::uint32_t> rows;  ///< the process (index in Report::processes) that a row begins with
-  std::int64_t merged = 1;          ///< processes a row
+  std::vector<std::uint32_t> rows;  ///< first process of each row, an index in Report::processes
+  std::int64_t merged = 1;          ///< processes per row
   std::int64_t columns = 0;
   std::int64_t width = 0;
   std::vector<std::int64_t> bytes;  ///< rows x columns
@@ -147,7 +147,7 @@ struct Ranks {
 
 struct Offsets {
   std::string file;
-  std::int64_t since = 0;  ///< accesses before this time are not in the picture
+  std::int64_t since = 0;  ///< accesses before this time are not shown
   std::int64_t width = 0;
   std::int64_t height = 0;
   std::int64_t columns = 0;
@@ -161,14 +161,14 @@ struct Amplification {
   std::int64_t joined = 0;
 };
 
-/// What the report is not about, of one sort of files.
+/// Calls that the report does not count, for one class of files.
 struct LeftOutRow {
   std::string_view what;
   std::int64_t files = 0;
   std::int64_t calls = 0;
   std::int64_t time = 0;
   std::array<Traffic, 2> data{};
-  std::int64_t maps = 0;  ///< mappings of files, and their bytes
+  std::int64_t maps = 0;  ///< mappings of files, whose bytes are in `mapped`
   std::array<std::int64_t, 2> mapped{};
 };
 
@@ -181,8 +181,8 @@ struct Report {
   std::vector<CallRow> calls;
   std::array<std::vector<SizeBin>, 2> sizes;
   std::vector<CommonSize> common;
-  std::vector<ProcessRow> processes;  ///< all that did something, by rank and number
-  std::vector<FileRow> files;         ///< by bytes, heaviest first
+  std::vector<ProcessRow> processes;  ///< all with events, by rank and number
+  std::vector<FileRow> files;         ///< sorted by bytes, in descending order
   std::int64_t files_in_all = 0;
   ClassSum files_left_out;
   Timeline timeline;

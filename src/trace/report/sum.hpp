@@ -1,4 +1,4 @@
-/// Sums that stay at the most that they can hold: a damaged trace may add up to more than 64 bits.
+/// Sums that saturate at their maximum: a damaged trace may add up to more than 64 bits.
 #pragma once
 
 #include <concepts>
@@ -10,7 +10,7 @@ inline void grow(std::int64_t& sum, std::int64_t by) {
   if (__builtin_add_overflow(sum, by, &sum)) sum = by < 0 ? INT64_MIN : INT64_MAX;
 }
 
-/// What is needed to take the place of something that moved `bytes`: twice as many.
+/// Bytes with which a candidate replaces an item that transferred `bytes`: more than twice as many.
 inline std::int64_t twice(std::int64_t bytes) { return bytes < INT64_MAX / 2 ? 2 * bytes + 1 : INT64_MAX; }
 
 template <std::floating_point Value>

@@ -9,17 +9,17 @@ namespace plait::trace {
 
 namespace {
 
-constexpr std::uint32_t kParameters = 1;  // the file of parameters; data files follow, the text is last
+constexpr std::uint32_t kParameters = 1;  // the file of parameters; the data files follow, and the text file is last
 constexpr std::int64_t kParameterBytes = 2048;
 constexpr std::int64_t kTextBytes = 512;
 constexpr std::int64_t kOpenTime = 200;
-constexpr std::int64_t kFirstRequest = 20'000;  // CPU time
+constexpr std::int64_t kFirstRequest = 20'000;  // in CPU time
 constexpr std::int64_t kCompulsoryPace = 1'500;
 
-// What a request waits for.  A file system over ten disks of 9.6 MB/s each (paper, section 2.2), so 96 bytes a us,
-// behind 4 ms of positioning, or 1 ms where a request goes on where the last one on the disks ended: with the requests
-// of venus that is 9 ms, the mean that the paper's 211 s of idle time lead to.  The solid-state disk: 1 us a KiB
-// (section 6.3).
+// Times of the store. A file system on ten disks of 9.6 MB/s each (paper, section 2.2) transfers 96 bytes per us,
+// after 4 ms of positioning, or 1 ms if a request continues the last one on the disks. A request of 480 KiB takes
+// 4,000 + 491,520 / 96 = 9,120 us, about the mean that follows from the paper's 211 s of idle time of venus. The
+// solid-state disk takes 1 us per KiB (section 6.3).
 constexpr std::int64_t kPosition = 4'000;
 constexpr std::int64_t kContinue = 1'000;
 constexpr std::int64_t kBytesPerUs = 96;
@@ -37,14 +37,15 @@ Program::Program(const Spec& spec, std::uint64_t seed, std::uint32_t number, std
       cycles_(staged_ ? spec.about.cycles : 1),
       ends_(static_cast<std::size_t>(spec.files) + 3, 0) {
   if (staged_) {
-    // Before the first cycle everything is read once; what does not divide by the cycles is read and written at the
-    // ends.
+    // Everything is read once before the first cycle. The remainders of the division by the cycles are read at the
+    // start and written at the end.
     const std::int64_t pass = base::ceil_divide(spec.file_bytes(), spec.read_bytes) * spec.files;
     reads_per_cycle_ = (spec.reads - 1 - pass) / cycles_;
-    writes_per_cycle_ = (spec.writes - cycles_) / cycles_;  // besides a line of text
+    writes_per_cycle_ = (spec.writes - cycles_) / cycles_;  // in addition to a line of text
     first_reads_ = spec.reads - 1 - reads_per_cycle_ * cycles_;
     last_writes_ = spec.writes - (writes_per_cycle_ + 1) * cycles_;
-    const std::int64_t period = spec.cpu() * 4 / (4 * cycles_ + 3);  // half of one at the start, a quarter at the end
+    // Half of a period at the start, a quarter at the end.
+    const std::int64_t period = spec.cpu() * 4 / (4 * cycles_ + 3);
     pace_ = std::max<std::int64_t>(period * burst_ / 1000 / (reads_per_cycle_ + writes_per_cycle_), 1);
   } else {
     first_reads_ = spec.reads - 1;
@@ -75,7 +76,7 @@ Program::Burst Program::plan(std::int64_t index) {
     cycle_begin_ = staged_ ? period / 2 : burst.end;
   } else if (index <= cycles_) {
     burst.begin = cycle_begin_;
-    // Cycles are not quite of one length; what one takes longer does not add up over many.
+    // The lengths of cycles vary, but the variation does not accumulate.
     const std::int64_t quarters = whole * (4 * index + 2) / (4 * cycles_ + 3);
     const std::int64_t period = whole * 4 / (4 * cycles_ + 3);
     const std::int64_t varied = quarters + (dice_.below(31) - 15) * period / 1000;
@@ -118,7 +119,7 @@ void Program::pop() {
     case Part::kRequests: {
       const std::int64_t left = now_.reads + now_.writes + now_.text - done_reads_ - done_writes_;
       if (left > 0) {
-        // What is left of the burst, distributed evenly, and then some variation.
+        // The rest of the burst is distributed evenly, with some variation.
         const std::int64_t share = std::max<std::int64_t>(now_.end - cpu_, 0) / (left + 1);
         const std::int64_t varied = share * (1000 - spec_.jitter + dice_.below(2 * spec_.jitter + 1)) / 1000;
         const std::int64_t busy = spec_.solid ? event_.duration / 1000 : 0;  // waits on its processor
@@ -140,7 +141,7 @@ void Program::pop() {
       if (index_ < files) {
         cpu_ += 50;
         ++index_;
-        // The last close waits for what is still under way.
+        // The last close waits for all asynchronous requests.
         waited_ = std::max(waited_, store_free_ - start_ - cpu_);
         emit(Kind::kClose, static_cast<std::uint32_t>(index_), kUnknown, 0);
         return;
@@ -166,7 +167,7 @@ void Program::make_request() {
     const auto text = static_cast<std::uint32_t>(data_file(spec_.files));
     return emit(Kind::kWrite, text, ends_[text], kTextBytes);
   }
-  // In each stage a part is read before a part is written: reads go on while they are behind the stage's share.
+  // In each stage a part is read before a part is written: the program reads until it has reached the stage's share.
   const std::int64_t stage = now_.writes == 0
                                  ? now_.stages
                                  : std::min<std::int64_t>(now_.stages, done_writes_ * now_.stages / now_.writes + 1);
@@ -180,11 +181,11 @@ void Program::make_request() {
 
 void Program::next_read() {
   const std::int64_t in_file = base::ceil_divide(spec_.file_bytes(), spec_.read_bytes);
-  // Without cycles what is read at the start is the first file: the state, or the input of a program that has only one.
+  // A program without cycles reads the first file at the start: the state, or the input of a program with only one.
   const std::int64_t files = staged_ ? spec_.files : 1;
   std::int64_t position = read_position_++ % (in_file * files);
   if (spec_.empty != 0 && index_ != 0) {
-    // Blocks are known to be empty without reading them.
+    // The program knows without reading which blocks are empty.
     if (position % spec_.empty == spec_.empty / 2) {
       position = (position + 1) % (in_file * files);
       ++read_position_;
@@ -209,7 +210,7 @@ void Program::next_write() {
     file = spec_.interleaved ? position % spec_.files : position / spec_.file_writes;
     block = spec_.interleaved ? position / spec_.files : position % spec_.file_writes;
   } else if (index_ <= cycles_) {
-    file = 1 + block / spec_.file_writes;  // results; the first file holds the state
+    file = 1 + block / spec_.file_writes;  // results; the first file contains the state
     block %= spec_.file_writes;
   }
   emit(Kind::kWrite, static_cast<std::uint32_t>(data_file(static_cast<int>(file))), block * spec_.write_bytes,
@@ -248,7 +249,7 @@ void Program::emit(Kind kind, std::uint32_t file, std::int64_t offset, std::int6
   const std::int64_t time = service();
   const bool data = file != kParameters && file < static_cast<std::uint32_t>(data_file(spec_.files));
   if (spec_.asynchronous && data) {
-    // The store takes one after the other; the program goes on meanwhile.
+    // The store serves one request after the other while the program continues.
     event_.flags |= flag::kAsynchronous;
     store_free_ = std::max(store_free_, wall) + time;
     event_.duration = (store_free_ - wall) * 1000;

@@ -1,4 +1,4 @@
-/// One copy of a workload's program, as it makes its requests.
+/// One copy of a workload's program.
 #pragma once
 
 #include <cstdint>
@@ -10,29 +10,29 @@
 
 namespace plait::trace {
 
-/// Makes the events of one copy, in the order of start.  Times in us inside; a clock of CPU time decides when requests
-/// are made, and what the process waits for them moves the wall clock away from it.
+/// Generates the events of one copy in the order of their starts. Internal times are in us. A CPU clock decides when
+/// requests are made, and the waits of the process move the wall clock ahead of it.
 class Program {
  public:
   Program(const Spec& spec, std::uint64_t seed, std::uint32_t number, std::int64_t start, int burst);
 
   bool ended() const noexcept { return part_ == Part::kEnded; }
-  /// The next event; not after the last.
+  /// Returns the next event. Must not be called after the last one.
   const Event& front() const noexcept { return event_; }
   void pop();
-  /// All that the program opens, in the order of its opens.
+  /// Returns all files of the program in the order of its opens.
   std::vector<File> files() const;
 
  private:
   enum class Part : std::uint8_t { kOpen, kRequests, kClose, kExit, kEnded };
 
-  /// Requests that follow each other without longer computations between them.
+  /// Requests without long computations between them.
   struct Burst {
-    std::int64_t begin = 0;  // CPU time
+    std::int64_t begin = 0;  // in CPU time
     std::int64_t end = 0;
     std::int64_t reads = 0;
     std::int64_t writes = 0;
-    std::int64_t text = 0;  // lines of text behind the rest: 0 or 1
+    std::int64_t text = 0;  // lines of text after the other writes: 0 or 1
     int stages = 1;
   };
 
@@ -43,10 +43,10 @@ class Program {
   void next_read();
   void next_write();
   void emit(Kind kind, std::uint32_t file, std::int64_t offset, std::int64_t length);
-  /// How long the store takes for the request of event_.
+  /// Time that the store takes for the request in event_.
   std::int64_t service();
   int data_file(int index) const { return index + 2; }
-  /// Whether all that is read is the file of parameters.
+  /// True if the program reads nothing but the file of parameters.
   bool only_input() const { return !staged_ && spec_.trickle == 0; }
 
   const Spec& spec_;
@@ -55,16 +55,16 @@ class Program {
   std::int64_t start_;
   std::int64_t burst_;
   bool staged_;
-  std::int64_t cycles_;  // or, without cycles, the one stretch between start and end
+  std::int64_t cycles_;  // number of cycles; without cycles 1, the time between start and end
   std::int64_t reads_per_cycle_ = 0;
   std::int64_t writes_per_cycle_ = 0;
-  std::int64_t first_reads_ = 0;  // of data, before the first cycle
+  std::int64_t first_reads_ = 0;  // reads of data before the first cycle
   std::int64_t last_writes_ = 0;
-  std::int64_t cycle_begin_ = 0;  // of the cycle that is next, varied
-  std::int64_t pace_ = 0;         // CPU time a request at start and end
+  std::int64_t cycle_begin_ = 0;  // begin of the next cycle, with its variation
+  std::int64_t pace_ = 0;         // CPU time per request at start and end
 
   Part part_ = Part::kOpen;
-  std::int64_t index_ = 0;  // of the burst, or of the file being opened or closed
+  std::int64_t index_ = 0;  // index of the burst, or of the file being opened or closed
   Burst now_;
   std::int64_t done_reads_ = 0;  // in this burst
   std::int64_t done_writes_ = 0;
@@ -72,10 +72,10 @@ class Program {
   std::int64_t write_position_ = 0;
 
   std::int64_t cpu_ = 0;
-  std::int64_t waited_ = 0;      // wall time beyond CPU time, since start_
-  std::int64_t store_free_ = 0;  // wall time at which the store has done all asynchronous requests
+  std::int64_t waited_ = 0;      // wall time minus CPU time, since start_
+  std::int64_t store_free_ = 0;  // wall time at which the store has finished all asynchronous requests
   std::uint32_t last_file_ = 0;
-  std::vector<std::int64_t> ends_;  // by file: behind its last request
+  std::vector<std::int64_t> ends_;  // end of the last request of each file
   std::uint64_t operations_ = 0;
   Event event_;
 };

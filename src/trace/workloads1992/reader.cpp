@@ -18,13 +18,13 @@ namespace {
 
 constexpr std::string_view kScheme = "workload:";
 constexpr int kMostCopies = 4096;
-constexpr std::int64_t kLatest = std::int64_t{1} << 40;  // us; start of the last copy
+constexpr std::int64_t kLatest = std::int64_t{1} << 40;  // in us: latest start of the last copy
 
 class WorkloadReader final : public Reader {
  public:
   WorkloadReader(const Spec& spec, const WorkloadOptions& options) : spec_(spec), copies_(options.copies) {
     base::RandomBits dice(options.seed);
-    // Starts spread over a cycle, or over ten seconds where there are none.
+    // Starts are distributed over a cycle, or over ten seconds if there are none.
     const std::int64_t spread = spec.about.cycles > 0 ? spec.cpu() / spec.about.cycles : 10'000'000;
     std::vector<std::int64_t> starts{0};
     for (int copy = 1; copy < options.copies; ++copy)
@@ -67,7 +67,7 @@ class WorkloadReader final : public Reader {
   }
 
   const Description& description() const override { return description_; }
-  // For a bar of progress: events in place of bytes.
+  // For progress: events instead of bytes.
   std::int64_t bytes_read() const override { return std::min(made_, bytes_in_all()); }
   std::int64_t bytes_in_all() const override { return spec_.about.requests * copies_; }
 

@@ -12,10 +12,10 @@ namespace {
 
 constexpr std::int64_t kKiB = 1024;
 
-// Counts of requests are table 1's, distributed over reads and writes by the rates of table 2. Table 1's totals are 3
-// to 8 % above what the rates and sizes of table 2 give; sizes of requests lie between, so that each figure of both
-// tables is met within 5 %. They are sectors of 512 bytes. Files are such that one pass of writes covers table 1's
-// data.
+// The counts of requests are those of table 1, divided into reads and writes by the rates of table 2. The totals of
+// table 1 are 3 to 8 % above those that follow from the rates and sizes of table 2. The sizes of requests are between
+// both, so that each figure of both tables is met within 5 %. Sizes are multiples of sectors of 512 bytes. Files are
+// as large as the data of table 1, which one pass of writes covers.
 constexpr std::array<Spec, 7> kSpecs{{
     {.about = {"bvi", "helicopter blade and vortex", "staging on the solid-state disk, small requests", 1258, 171,
                22835, 1380457, 12.3, 5.34, 913, 185, 16.1, 2.31, 39, 32.0},

@@ -1,4 +1,4 @@
-/// The figures of a workload from which its events are made.
+/// The figures from which the events of a workload are generated.
 #pragma once
 
 #include <cstdint>
@@ -8,30 +8,31 @@
 
 namespace plait::trace {
 
-/// Sizes in bytes, times in us.
+/// Sizes are in bytes, times in us.
 struct Spec {
   Workload about;
   std::int64_t reads;
   std::int64_t writes;
   std::int64_t read_bytes;
   std::int64_t write_bytes;
-  int files;                 ///< data files
-  std::int64_t file_writes;  ///< requests that write one of them whole
-  int stages;                ///< in which a cycle goes through the data: each reads a part, then writes one
-  int burst;                 ///< thousandths of a cycle's CPU time in which its requests lie
+  int files;                 ///< number of data files
+  std::int64_t file_writes;  ///< requests that write one data file completely
+  int stages;                ///< stages of a cycle: each reads a part of the data, then writes one
+  int burst;                 ///< thousandths of a cycle's CPU time during which its requests are made
   int jitter;                ///< thousandths by which the time between two requests varies
-  int empty = 0;             ///< every so-manieth block of the data is empty and left out when reading; 0: none
-  bool interleaved = false;  ///< requests go around the files; otherwise through one after the other
+  int empty = 0;             ///< one of this many blocks of the data is empty and not read; 0: none
+  bool interleaved = false;  ///< true if requests alternate between the files; false if they access one after the other
   bool asynchronous = false;
   bool solid = false;  ///< on the solid-state disk: the process keeps its processor while it waits
-  /// Of programs without cycles: what is written along the way; the rest is written at the end.
+  /// For programs without cycles: number of writes between start and end; the rest is written at the end.
   std::int64_t trickle = 0;
 
   std::int64_t cpu() const { return std::int64_t{1'000'000} * about.seconds; }
   std::int64_t file_bytes() const { return file_writes * write_bytes; }
 };
 
-/// errors  kArgument: no such workload; names them all.
+/// Finds a workload.
+/// errors  kArgument: an unknown workload; the text names all.
 const Spec& find_spec(std::string_view name);
 
 }  // namespace plait::trace

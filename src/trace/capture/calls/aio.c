@@ -1,8 +1,12 @@
 /*
  * The kernel's asynchronous I/O: io_submit and io_getevents, through libaio and by their numbers.
  *
- * A request is remembered by the address of its control block, which the completion names, from the call that submits
- * it to the call that tells of its end.  What is read from the completion ring in memory, without a call, is missed.
+ * The completion of a request contains the address of its control block. A table holds each request under that
+ * address from the call that submits it to the call that reports its end. Completions that the program reads from the
+ * ring in memory, without a call, are missed.
+ *
+ * The table is open-addressed and lock-free: `block` changes from 0 to 1 by a compare-and-exchange, the fields are
+ * written, and `block` becomes the address last, so that a reader never sees a half-written slot.
  */
 #define _GNU_SOURCE
 #include <linux/aio_abi.h>
@@ -14,7 +18,7 @@
 enum { SLOTS = 1 << 15, PROBES = 256 };
 
 struct asked {
-  _Atomic uintptr_t block;  // 0: free, 1: being filled
+  _Atomic uintptr_t block;  // 0: free, 1: being written
   unsigned long context;
   int64_t start, offset, length;
   uint32_t file;
@@ -72,7 +76,7 @@ static bool describe(const struct iocb* block, struct asked* asked) {
   return true;
 }
 
-// `block`: where the program has it, `asks`: what it holds.
+// Block: address in the program; asks: its contents.
 static void remember(const struct iocb* block, const struct iocb* asks, unsigned long context, int64_t start) {
   struct asked found = {.context = context, .start = start};
   if (!describe(asks, &found)) return;
@@ -81,7 +85,8 @@ static void remember(const struct iocb* block, const struct iocb* asks, unsigned
     struct asked* slot = &table[(first_slot((uintptr_t)block) + i) % SLOTS];
     uintptr_t key = atomic_load_explicit(&slot->block, memory_order_relaxed);
     if ((key != 0 && key != (uintptr_t)block) || !atomic_compare_exchange_strong(&slot->block, &key, 1)) continue;
-    if (key != 0) plait_events_missed(PLAIT_MISSED_COMPLETION, 1, 0, 0);  // its end was read without a call
+    // A reused block: the program read the previous completion without a call.
+    if (key != 0) plait_events_missed(PLAIT_MISSED_COMPLETION, 1, 0, 0);
     slot->context = found.context;
     slot->start = found.start;
     slot->offset = found.offset;
@@ -116,7 +121,7 @@ long capture_io_submit(unsigned long context, long count, void* requests, struct
   struct iocb** blocks = requests;
   const bool wanted = capture_wanted(0) && !chain_inside() && !capture_in_borrowed_memory();
   const int64_t start = capture_now();
-  long looked = 0;  // up to the first that cannot be read, where the kernel stops too
+  long looked = 0;  // stops at the first unreadable block, as the kernel does
   for (; wanted && looked < count; ++looked) {
     struct iocb* block;
     struct iocb asks;
@@ -155,7 +160,7 @@ long capture_io_getevents(long number, const long argument[6], struct next_call*
   return result;
 }
 
-// Those of a context, or with 0 of all, that will not be told of any more.
+// Discards the requests of a context, or with 0 all requests, whose completions will not be reported any more.
 static void give_up(unsigned long context) {
   struct asked* table = atomic_load(&all);
   int64_t count = 0;
@@ -179,7 +184,7 @@ void aio_forked(void) {
   if (table != NULL) memset((void*)table, 0, SLOTS * sizeof *table);
 }
 
-// As libaio has them: errors as negative numbers, errno untouched.
+// Returns results as libaio does: errors are negative numbers, and errno is unchanged.
 #define AIO_ANSWER(RESULT)    \
   const long result = RESULT; \
   return (int)(next == CHAIN_END ? result : answer(next, result));

@@ -1,4 +1,4 @@
-/* Calls that move data from descriptor to descriptor: one read and one write of the same operation. */
+/* Calls that copy data between descriptors: one read and one write of the same operation. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <sys/sendfile.h>
@@ -12,7 +12,7 @@ static void side_begin(struct side* side, bool write) {
   if (side->at_position && !chain_inside()) moving_begin(&side->moving, side->description, side->fd, write);
 }
 
-/* What both sides of a call have in common. */
+/* The common properties of both sides of a call. */
 struct copied {
   uint64_t operation;
   int64_t start;
@@ -90,7 +90,7 @@ struct copying capture_copying_of(long number, const long argument[6]) {
     q.to = side_of((int)c, (const int64_t*)d);
     q.length = e;
   }
-  // The kernel does not count what splice and tee move.
+  // The kernel does not count the bytes of splice and tee.
   q.counted = number == SYS_sendfile || number == SYS_copy_file_range;
   return q;
 }
@@ -108,6 +108,6 @@ CHAINED(ssize_t, sendfile, (int to, int from, off_t* offset, size_t size), SENDF
 #define BETWEEN int from, off64_t *from_offset, int to, off64_t *to_offset, size_t size, unsigned flags
 #define FROM_TO from, (long)from_offset, to, (long)to_offset, (long)size, flags
 BOTH(ssize_t, copy_file_range, (BETWEEN), COPY(SYS_copy_file_range, true, FROM_TO))
-// vmsplice is none of these: it moves memory into a pipe.
+// vmsplice is not among these: it moves memory into a pipe.
 BOTH(ssize_t, splice, (BETWEEN), COPY(SYS_splice, true, FROM_TO))
 BOTH(ssize_t, tee, (int from, int to, size_t size, unsigned flags), COPY(SYS_tee, true, from, to, (long)size, flags))

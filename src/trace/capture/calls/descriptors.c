@@ -1,4 +1,4 @@
-/* Calls on descriptors: close, dup, fcntl and their like. */
+/* Calls on descriptors: close, dup, fcntl and similar ones. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdarg.h>
@@ -25,7 +25,8 @@ static long ask_to_close(int fd, struct next_call* next, bool may) {
 
 static long close_and_record(int fd, uintptr_t caller, struct next_call* next, bool may) {
   if ((next != CHAIN_END && chain_inside()) || !capture_table_wanted(caller)) return ask_to_close(fd, next, may);
-  // Out of the table first: as soon as it is closed another thread may get the same number.
+  // The description is removed from the table first, because another thread may get the same number as soon as it is
+  // closed.
   struct description* description = table_take(fd);
   uring_remove(fd);
   const int64_t start = capture_now();
@@ -41,8 +42,9 @@ int patched_close_nocancel(int fd);
 PATCHED(int, close_nocancel, (int fd), return (int)answer(next, close_and_record(fd, CALLER(), next, false));)
 
 long capture_close_range(unsigned first, unsigned last, int flags, struct next_call* next, uintptr_t caller) {
-  const bool closes = first <= last && ((unsigned)flags & ~2U) == 0;            // 2: CLOSE_RANGE_UNSHARE
-  if (closes && capture_table_wanted(caller)) uring_remove_range(first, last);  // our maps of it would keep it open
+  const bool closes = first <= last && ((unsigned)flags & ~2U) == 0;  // the 2 is CLOSE_RANGE_UNSHARE
+  // Our mappings of a ring would keep it open.
+  if (closes && capture_table_wanted(caller)) uring_remove_range(first, last);
   const int64_t start = capture_now();
   const long result = next != CHAIN_END ? chain_call(next, 0, ARGUMENTS(first, last, flags))
                                         : RAW3(SYS_close_range, first, last, flags);
@@ -51,7 +53,7 @@ long capture_close_range(unsigned first, unsigned last, int flags, struct next_c
   return result;
 }
 
-int close_range(unsigned first, unsigned last, int flags);  // glibc declares it from 2.34 on
+int close_range(unsigned first, unsigned last, int flags);  // declared by glibc since 2.34
 BOTH(int, close_range, (unsigned first, unsigned last, int flags),
      return (int)answer(next, capture_close_range(first, last, flags, next, CALLER()));)
 
@@ -81,7 +83,7 @@ static long duplicate(const struct duplication* q, uintptr_t caller) {
   const long number = q->number;
   const int from = q->from;
   const int to = q->to;
-  // A ring whose number is taken over is closed, which our maps of it would prevent.
+  // dup2 closes a ring whose number it takes over. Our mappings would keep the ring open.
   const bool closes = number != SYS_dup && from != to && capture_table_wanted(caller) && uring_known(to);
   if (closes && RAW2(SYS_fcntl, from, F_GETFD) >= 0) uring_remove(to);
   const int64_t start = capture_now();

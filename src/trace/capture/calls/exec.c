@@ -1,8 +1,11 @@
 /*
- * Running another program in this process.
+ * Calls that run another program in this process.
  *
- * The program is followed where its environment names this library: a program that passes on a made-up environment
- * gets our variables put back, unless it says PLAIT_RECORD= (empty).  What cannot be followed is counted.
+ * A program is recorded if its environment names this library. If a program passes an environment of its own, our
+ * variables are added again, unless it contains PLAIT_RECORD= (empty). Programs that cannot be recorded are counted.
+ *
+ * Example: exec with {"PATH=/bin"} passes PATH, PLAIT_RECORD=TRACE, LD_PRELOAD=this library and PLAIT_RECORD_EXEC=
+ * with the kernel's counters, from which the new program computes its differences.
  */
 #define _GNU_SOURCE
 #include <alloca.h>
@@ -21,7 +24,7 @@
 #define ASAN_LATER "verify_asan_link_order=0"
 #define HANDED_OVER "PLAIT_RECORD_EXEC="
 
-// Whether an environment's words can be read; where not, the kernel refuses them.
+// True if the strings of an environment are readable; if not, the kernel fails the call.
 static bool is_readable(char* const* environment) {
   for (; environment != NULL; ++environment) {
     char* entry;
@@ -40,7 +43,7 @@ static const char* value_of(char* const* environment, const char* name) {
   return NULL;
 }
 
-// This library as LD_PRELOAD names it.
+// Returns this library's path as LD_PRELOAD names it.
 static const char* own_path(void) {
   static char path[4096];
   static _Atomic int known;
@@ -59,7 +62,7 @@ static size_t count_of(char* const* environment) {
   return count;
 }
 
-// The entries of the new environment that differ from the given one's.
+// The entries of the new environment that differ from those of the caller's.
 struct settings {
   char record[4200];
   char preload[8300];
@@ -73,13 +76,14 @@ static bool names_us(const char* preload) {
   return found != NULL && *own != 0;
 }
 
-// Whether a program with gcc's AddressSanitizer would start: it insists on being first unless it is told otherwise.
+// True if a program with gcc's AddressSanitizer would start. The sanitizer requires to be the first library unless an
+// option disables this.
 static bool asan_starts(char* const* environment) {
   const char* options = value_of(environment, ASAN);
   return options != NULL && strstr(options, "verify_asan_link_order") != NULL;
 }
 
-// Makes the environment in `room`, which holds count_of(environment) + 5 entries.
+// Makes the environment in `room`, which has capacity for count_of(environment) + 5 entries.
 static void fill_environment(char** room, char* const* environment, struct settings* settings, bool handing_over) {
   const char* preload = value_of(environment, PRELOAD);
   const bool keep_preload = names_us(preload);
@@ -166,8 +170,8 @@ static char* const* loaders_environment(char* const* environment) {
   return room;
 }
 
-// The room for a long environment comes from the system: the stack of a spawned child is small.  A child that borrows
-// its parent's memory leaves these pages behind there, and its parent gives them back.
+// Memory for a long environment comes from mmap, because the stack of a spawned child is small. A child that borrows
+// its parent's memory leaves these pages there, and the parent releases them.
 enum { ON_STACK = 1000 };
 static __thread void* left_behind;
 static __thread size_t left_bytes;
@@ -187,7 +191,7 @@ __attribute__((noinline)) static long exec_with(char** room, struct settings* se
 long capture_execveat(int directory, const char* path, char* const* arguments, char* const* environment, int flags) {
   const bool borrowed = atomic_load(capture_state) == CAPTURE_ON && capture_in_borrowed_memory();
   if (!borrowed && !capture_wanted(0)) return plain_exec(directory, path, arguments, environment, flags);
-  // A search along PATH fails often: leave that to the kernel.
+  // A search along PATH fails often; the kernel handles these cases.
   if (path == NULL || RAW4(SYS_faccessat, directory, path, X_OK, 0) != 0)
     if (!(flags & AT_EMPTY_PATH)) return plain_exec(directory, path, arguments, environment, flags);
   if (environment != environ && !is_readable(environment))
@@ -212,7 +216,7 @@ long capture_execveat(int directory, const char* path, char* const* arguments, c
   }
   long result;
   if (why != OBSTACLE_NONE) {
-    plait_events_replaced(1);  // nothing more will come of this process
+    plait_events_replaced(1);  // this process records nothing more
     result = unrecorded_exec(directory, path, arguments, environment, flags, why);
     plait_events_replaced(0);
   } else {

@@ -1,4 +1,4 @@
-/* Calls on files that move no data: truncating, reserving, bringing to the device. */
+/* Calls on files that transfer no data: truncate, fallocate, fsync and similar ones. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -53,7 +53,7 @@ CHAINED(int, ftruncate, (int fd, off_t size), FTRUNCATE())
 BOTH(int, truncate64, (const char* path, off64_t size), TRUNCATE())
 CHAINED(int, truncate, (const char* path, off_t size), TRUNCATE())
 
-// Reserving changes the size unless it is told to keep it; what it moves is no data.
+// fallocate changes the size of a file unless a flag forbids it. It transfers no data.
 #define FALLOCATE()                                                                                               \
   CHANGE(.number = SYS_fallocate, .first = mode, .second = offset, .third = length, .kind = PLAIT_EVENT_METADATA, \
          .offset = offset, .length = length, .cancelled = true)

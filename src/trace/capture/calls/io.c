@@ -1,4 +1,10 @@
-/* Calls that move data: read, pwrite, readv and their like, in all their names. */
+/*
+ * Calls that transfer data: read, pwrite, readv and similar ones, under all their names.
+ *
+ * The path of one call: decide if it is recorded, take the start time, make the system call (or call the next
+ * library), take the end time, add the result to the counters that are compared with the kernel's, determine the
+ * offset (position.c), and write the event.
+ */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <limits.h>
@@ -13,7 +19,7 @@ bool capture_peek(const void* from, void* to, size_t size) {
   const struct iovec here = {to, size};
   const long result = RAW6(SYS_process_vm_readv, RAW0(SYS_getpid), &here, 1, &there, 1, 0);
   if (result != -ENOSYS && result != -EPERM) return result == (long)size;
-  memcpy(to, from, size);  // forbidden: then as it was before
+  memcpy(to, from, size);  // process_vm_readv is forbidden here, so the memory is read directly
   return true;
 }
 
@@ -31,7 +37,7 @@ int64_t capture_vector_length(const struct iovec* parts, int64_t count, bool tru
   return length;
 }
 
-// Whether the kernel counts a call that ended so.  Bytes are what matters; this is for the number of calls.
+// True if the kernel counts a call with this result. This only affects the number of calls, not the bytes.
 static inline __attribute__((always_inline)) bool counted(const struct request* q, long result) {
   return result >= 0 || (q->vector ? true : result != -EBADF && result != -ESPIPE);
 }
@@ -60,7 +66,7 @@ static inline __attribute__((always_inline)) long ask(const struct request* q, b
   return result;
 }
 
-// Where a write with an offset of its own wrote that appends: at its end, whatever it was told.
+// Returns the offset of an appending write that specified an offset: the kernel ignores it and writes at the end.
 static int64_t appended_at(int fd, int64_t size_before, long result);
 
 static inline __attribute__((always_inline)) long transfer(uintptr_t caller, struct request q) {
@@ -74,14 +80,14 @@ static inline __attribute__((always_inline)) long transfer(uintptr_t caller, str
   if (UNLIKELY(description == NULL)) description = table_find(q.fd);
   uint32_t about = description == NULL ? 0 : atomic_load_explicit(&description->flags, memory_order_relaxed);
   const uint32_t file = description == NULL ? 0 : atomic_load_explicit(&description->file, memory_order_relaxed);
-  // A call on a file waits for nobody: a thread may be cancelled before it, and need not be in it.
+  // A call on a file does not wait for other processes. The thread may be cancelled before it, but not in it.
   const bool waits = q.cancelled && !(about & DESCRIPTION_SEEKABLE);
   if (q.cancelled && !waits && q.next == CHAIN_END) cancel_here();
   struct moving moving = {0};
   int64_t offset = about & DESCRIPTION_SEEKABLE ? q.offset : -1;
   int64_t size_before = -1;
   if (UNLIKELY(q.fifth & RWF_APPEND) && q.kind == PLAIT_EVENT_WRITE) {
-    // The position goes to the end, wherever that is: from now on it is asked for.
+    // The position moves to the end of the file, so from now on the kernel is queried for it.
     if (q.at_position && description != NULL) atomic_fetch_or(&description->flags, DESCRIPTION_SHARED);
     about |= DESCRIPTION_APPEND;
   }
@@ -98,16 +104,18 @@ static inline __attribute__((always_inline)) long transfer(uintptr_t caller, str
   const int64_t start = plait_clock_now();
   const long result = ask(&q, waits, operation);
   const int64_t end = plait_clock_now();
-  if (LIKELY(q.next == CHAIN_END)) account(&q, result);  // else the kernel counts the system calls of the next library
+  // Otherwise the kernel counts the system calls of the next library.
+  if (LIKELY(q.next == CHAIN_END)) account(&q, result);
   if (q.kind == PLAIT_EVENT_READ) account_reading(0);
-  // A vector is looked at when the kernel has done so: these are its answers where it may not have, or could not.
+  // The vector is read after the kernel has read it. After these errors the kernel may not have read it, or could
+  // not.
   const bool read_by_kernel =
       result >= 0 || (result != -EBADF && result != -EINVAL && result != -ESPIPE && result != -EFAULT);
   const int64_t length =
       q.vector ? capture_vector_length((const struct iovec*)q.data, (int)q.size, read_by_kernel) : q.size;
   if (q.at_position && description != NULL) offset = moving_end(&moving, description, q.fd, result);
   if (UNLIKELY(size_before >= 0)) offset = appended_at(q.fd, size_before, result);
-  // The C library's threads for aio_read and its like are all that calls pread inside it.
+  // Only the C library's threads for aio_read and similar functions call pread from inside the C library.
   const bool posix_aio = q.positioned && text_has(&capture_libc_text, caller);
   const struct plait_event event = {
       .start = start,
@@ -137,7 +145,7 @@ static int64_t appended_at(int fd, int64_t size_before, long result) {
 
 long capture_transfer(const struct request* request, uintptr_t caller) { return transfer(caller, *request); }
 
-// The kernel takes an offset as two words; on 64-bit machines all of it lies in the first.
+// The kernel takes an offset as two words; on 64-bit machines the first word contains all of it.
 #define PLAIN(NUMBER, KIND, CANCELLED)                                  \
   answer(next, transfer(CALLER(), (struct request){.next = next,        \
                                                    .number = NUMBER,    \
@@ -220,7 +228,7 @@ CHAINED(ssize_t, preadv2, (PARTS, off_t offset, int flags),
 CHAINED(ssize_t, pwritev2, (PARTS, off_t offset, int flags),
         return VECTOR_AT(SYS_pwritev2, PLAIT_EVENT_WRITE, offset == -1, flags);)
 
-// What fortified programs call: the room behind `data` is known.
+// Functions that fortified programs call: they pass the size of the buffer at `data`.
 extern void __chk_fail(void) __attribute__((noreturn, weak));  // weak: missing in musl
 #define CHECKED()                \
   if (size > room) __chk_fail(); \

@@ -1,4 +1,4 @@
-/* Mappings of files.  Loads and stores on them are not seen: their bytes are counted as mapped. */
+/* Mappings of files. Loads and stores are not visible, so their bytes are counted as mapped. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdarg.h>
@@ -8,18 +8,19 @@
 #include "trace/capture/calls.h"
 #include "trace/capture/cancel.h"
 
-// Mapped files, so that unmapping them is told from giving memory back; those that find no slot are not.
+// Mapped files, which distinguish the unmapping of a file from the release of memory. Mappings beyond MOST are not
+// recorded.
 enum { MOST = 4096 };
-static _Atomic uintptr_t begins[MOST];  // 0: free, 1: being filled; apart from the rest, to be searched fast
+static _Atomic uintptr_t begins[MOST];  // 0: free, 1: being written; in an array of its own for fast searches
 struct mapped {
   uintptr_t size;
   int64_t offset;
   uint32_t file;
 };
 static struct mapped mapped[MOST];
-static _Atomic int used;  // slots that were ever used
+static _Atomic int used;  // number of slots that were ever used
 static _Atomic int live;
-static _Atomic int hint;  // where a free slot may be
+static _Atomic int hint;  // possible position of a free slot
 
 static void remember(uintptr_t begin, size_t size, int64_t offset, uint32_t file) {
   if (atomic_load(&live) >= MOST) return;
@@ -54,7 +55,7 @@ static void put_unmap(uintptr_t begin, size_t size, int64_t start, uintptr_t cal
                                    .start = start,
                                    .offset = found.offset,
                                    .length = (int64_t)found.size});
-    if (address == begin && found.size >= size) return;  // that was all
+    if (address == begin && found.size >= size) return;  // the only mapping in this range
   }
 }
 
@@ -96,7 +97,7 @@ static long map(const struct mapping* q, uintptr_t caller) {
                                  .flags = stored ? 0 : PLAIT_EVENT_READ_ONLY});
   if (!failed) {
     remember((uintptr_t)result, size, offset, file);
-    // The C library's own tables are no data of the program, and shared memory and devices are no files.
+    // The C library's own tables are not data of the program, and shared memory and devices are not files.
     const uint32_t about = description == NULL ? 0 : atomic_load(&description->flags);
     if (!text_has(&capture_libc_text, caller) && (about & DESCRIPTION_SEEKABLE) && !(about & DESCRIPTION_MEMORY))
       plait_events_missed(PLAIT_MISSED_MAPPED, 1, protection & PROT_READ ? (int64_t)size : 0,
@@ -115,7 +116,7 @@ BOTH(void*, mmap64, (void* address, size_t size, int protection, int flags, int 
 CHAINED(void*, mmap, (void* address, size_t size, int protection, int flags, int fd, off_t offset), MAP())
 
 long capture_munmap(void* address, size_t size, struct next_call* next, uintptr_t caller) {
-  // Before: as soon as it is unmapped another thread may map something there.
+  // Recorded before the call: as soon as the range is unmapped, another thread may map something there.
   if (atomic_load(&live) > 0 && !chain_inside() && capture_wanted(caller) && !capture_in_borrowed_memory())
     put_unmap((uintptr_t)address, size, plait_events_now(), caller);
   return next != CHAIN_END ? chain_call(next, 0, ARGUMENTS((long)address, (long)size))

@@ -1,4 +1,4 @@
-/* Calls that open. */
+/* Calls that open files. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdarg.h>
@@ -26,7 +26,7 @@ static unsigned flags_of(int flags) {
   if ((flags & O_ACCMODE) == O_RDONLY) about |= PLAIT_EVENT_READ_ONLY;
   if (flags & O_APPEND) about |= PLAIT_EVENT_APPEND;
   if (flags & O_DIRECT) about |= PLAIT_EVENT_DIRECT;
-  if (flags & O_DSYNC) about |= PLAIT_EVENT_DURABLE;  // O_SYNC has this bit too
+  if (flags & O_DSYNC) about |= PLAIT_EVENT_DURABLE;  // O_SYNC includes this bit
   return about;
 }
 
@@ -82,7 +82,7 @@ static long open_and_record(const struct wanted* wanted, uintptr_t caller, bool 
   if (UNLIKELY(atomic_load(&account_loading))) account_loaded();
   const int64_t start = plait_events_now();
   const long result = ask(wanted, may);
-  // Paths below another directory than the root are asked of the system, so that each name means one file.
+  // A path relative to a directory descriptor is resolved through the kernel, so that each name identifies one file.
   if (result != -EFAULT) put_open(wanted, start, result, caller);
   return result;
 }
@@ -94,7 +94,7 @@ long capture_openat(int directory, const char* path, int flags, unsigned mode, u
 #define OPEN(FORM, DIRECTORY, FLAGS, MODE, MAY) \
   return (int)answer(next, open_and_record(&(struct wanted){next, FORM, DIRECTORY, path, FLAGS, MODE}, CALLER(), MAY));
 
-// The mode comes only with a flag that makes a file, but lies in a register in any case.
+// The mode is passed only with a flag that creates a file, but va_arg is safe in any case: it reads a register.
 #define WITH_MODE()                                            \
   unsigned mode = 0;                                           \
   if ((flags & O_CREAT) || (flags & O_TMPFILE) == O_TMPFILE) { \
@@ -118,7 +118,7 @@ int patched_openat64_nocancel(int directory, const char* path, int flags, ...);
 PATCHED(int, open64_nocancel, (const char* path, int flags, ...), PLAIN_OPEN(false))
 PATCHED(int, openat64_nocancel, (int directory, const char* path, int flags, ...), OPEN_AT(false))
 
-// What fortified programs call where no mode is needed.
+// Functions that fortified programs call if they need no mode.
 CHAINED(int, __open64_2, (const char* path, int flags), OPEN(FORM_OPEN, AT_FDCWD, flags, 0, true))
 CHAINED(int, __openat64_2, (int directory, const char* path, int flags), OPEN(FORM_OPENAT, directory, flags, 0, true))
 CHAINED(int, __open_2, (const char* path, int flags), OPEN(FORM_OPEN, AT_FDCWD, flags, 0, true))

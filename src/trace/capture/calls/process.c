@@ -1,4 +1,4 @@
-/* Children, other programs, and the end: fork, vfork, posix_spawn, exec, _exit. */
+/* Calls for child processes and for the end of a process: fork, vfork, posix_spawn, clone, prctl, _exit. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -25,8 +25,8 @@ static void put_fork(int64_t start, long child) {
                                  .operation = child < 0 ? 0 : (uint64_t)child});
 }
 
-// The next library's function of that name, or the C library's.  If there is neither, which is impossible with glibc,
-// the program ends.
+// Returns the next library's function of that name, or the C library's. Ends the program if neither exists, which
+// cannot happen with glibc.
 static void* next_function(const char* name) {
   void* function = chain_function(name);
   if (function == NULL) function = libc_function(name, NULL);
@@ -79,7 +79,7 @@ EXPORT int daemon(int keep_directory, int keep_streams) {
   return result;
 }
 
-// Called by clone (entries.S), which goes on to the C library's.
+// Called by clone (entries.S), which continues with the C library's function.
 __attribute__((used)) void* capture_before_clone(unsigned flags) {
   if (!(flags & CLONE_FILES) && capture_wanted(0)) table_shared();
   static _Atomic(void*) known;
@@ -88,7 +88,7 @@ __attribute__((used)) void* capture_before_clone(unsigned flags) {
   return function;
 }
 
-// Messages may carry descriptors.
+// Messages may contain descriptors.
 EXPORT ssize_t sendmsg(int socket, const struct msghdr* message, int flags) {
   static _Atomic(void*) known;
   void* function = atomic_load(&known);
@@ -105,7 +105,8 @@ EXPORT int sendmmsg(int socket, struct mmsghdr* messages, unsigned count, int fl
   return ((int (*)(int, struct mmsghdr*, unsigned, int))function)(socket, messages, count, flags);
 }
 
-// Called by vfork (entries.S) in the parent, before and after: the child borrows our memory until it runs a program.
+// Called by vfork (entries.S) in the parent, before and after it: the child borrows our memory until it runs a
+// program.
 __attribute__((used)) void capture_before_vfork(void) {
   if (capture_wanted(0)) table_shared();
   ++capture_spawning;
@@ -162,8 +163,8 @@ EXPORT FILE* popen(const char* command, const char* type) {
   return stream;
 }
 
-// Restricting the system calls that the process may make, or forbidding the counter by which the C library tells the
-// time.  Asking without a filter only tells whether there are any.
+// Stops recording before the process restricts its system calls, or forbids the counter from which the C library
+// computes the time. PR_SET_SECCOMP without a filter only tests if filters exist.
 static void before_control(long option, long a, long b) {
   if (option == PR_SET_SECCOMP && (a != SECCOMP_MODE_FILTER || b != 0)) capture_stop();
   if (option == PR_SET_TSC && a == PR_TSC_SIGSEGV) capture_stop();

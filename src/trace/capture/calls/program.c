@@ -1,5 +1,5 @@
 /*
- * Decides by the file of a program and the rights of this process whether the program would be recorded, and writes the
+ * Decides by the file of a program and the rights of this process if the program would be recorded, and writes the
  * name into the trace that states why not.
  *
  * Only the loader of the GNU C library initializes the recording library.  musl's loader maps it, but the library stays

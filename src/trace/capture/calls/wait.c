@@ -1,8 +1,9 @@
 /*
- * Waiting for children.
+ * Calls that wait for children.
  *
- * When a child is waited for, the kernel adds what it counted of the child to the parent's counters.  So before that
- * the child is looked at (it lies there as a zombie), and its counts are taken out of what the parent answers for.
+ * When a process waits for a child, the kernel adds the child's counters to the parent's. Therefore the child, which
+ * is a zombie until then, is inspected before the wait, and its counters are subtracted from those that the parent's
+ * events must explain.
  */
 #define _GNU_SOURCE
 #include <sys/resource.h>
@@ -16,7 +17,7 @@ static bool has_ended(const siginfo_t* about) {
   return about->si_code == CLD_EXITED || about->si_code == CLD_KILLED || about->si_code == CLD_DUMPED;
 }
 
-// Waits as `kind`, `id` and `options` say, but leaves the child as it is.  returns  its number, 0, or -errno.
+// Waits for a child selected by `kind`, `id` and `options`, but does not reap it.  returns  its number, 0, or -errno.
 static long look(int kind, int id, int options, siginfo_t* about, bool may) {
   about->si_pid = 0;
   int type;
@@ -35,7 +36,7 @@ long capture_wait4(int id, int* status, int options, struct rusage* usage, bool 
     return result;
   }
   const int kind = id > 0 ? P_PID : id == -1 ? P_ALL : P_PGID;
-  // Systems before Linux 5.4 do not take 0 for one's own group here.
+  // Linux before 5.4 does not accept 0 for the caller's own group here.
   const int group_or_process = id > 0 ? id : id < -1 ? -id : id == 0 ? (int)RAW1(SYS_getpgid, 0) : 0;
   for (;;) {
     siginfo_t about;
@@ -43,7 +44,7 @@ long capture_wait4(int id, int* status, int options, struct rusage* usage, bool 
     if (child <= 0) return child;
     if (has_ended(&about)) account_child((int)child);
     const long result = RAW4(SYS_wait4, child, status, options | WNOHANG, usage);
-    // Another thread may have been faster.
+    // Another thread may have reaped the child first.
     if (result != 0 && result != -ECHILD) return result;
   }
 }
@@ -61,7 +62,7 @@ long capture_waitid(int kind, int id, siginfo_t* told_about, int options, struct
     const long child = look(kind, id, options, &about, may);
     if (child < 0) return child;
     if (child == 0) {
-      if (told_about != NULL) {  // what the kernel writes when there is nobody to tell of
+      if (told_about != NULL) {  // the kernel writes this if no child has ended
         told_about->si_signo = told_about->si_errno = told_about->si_code = 0;
         told_about->si_pid = told_about->si_status = 0;
         told_about->si_uid = 0;

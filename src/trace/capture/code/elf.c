@@ -35,7 +35,7 @@ static struct symbols read_dynamic(const struct dl_phdr_info* info) {
     if (info->dlpi_phdr[i].p_type != PT_DYNAMIC) continue;
     const ElfW(Dyn)* entry = (const ElfW(Dyn)*)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
     for (; entry->d_tag != DT_NULL; ++entry) {
-      // The loader has made addresses of these on every machine that Plait knows.
+      // The loader has converted these to addresses on every supported machine.
       const uintptr_t address = entry->d_un.d_ptr < found.base ? found.base + entry->d_un.d_ptr : entry->d_un.d_ptr;
       if (entry->d_tag == DT_SYMTAB) found.symbols = (const ElfW(Sym)*)address;
       if (entry->d_tag == DT_STRSZ) found.strings_size = entry->d_un.d_val;
@@ -104,7 +104,8 @@ uint64_t elf_libraries_loaded(void) {
 static uint32_t by_gnu_hash(const struct symbols* of, const char* name) {
   uint32_t hash = 5381;
   for (const char* c = name; *c != 0; ++c) hash = hash * 33 + (unsigned char)*c;
-  // Number of buckets, first symbol, words of the filter, its shift; the filter, the buckets, the chains.
+  // Layout: number of buckets, first symbol, words of the filter, shift of the filter; then the filter, the buckets,
+  // the chains. The chain of a bucket ends at a hash whose lowest bit is set.
   const uint32_t buckets = of->hash[0];
   const uint32_t* bucket = of->hash + 4 + of->hash[2] * (sizeof(ElfW(Addr)) / sizeof(uint32_t));
   const uint32_t* chain = bucket + buckets;
@@ -163,7 +164,8 @@ struct search {
   bool after_us;
 };
 
-// Found in a library that only asks the kernel: the loader binds the name to that one, so the search ends there.
+// A library that only wraps system calls defines the name. The loader binds the name to that library, so the search
+// ends there.
 #define ASKS_KERNEL ((void*)1)
 
 static int look_for_next(struct dl_phdr_info* info, size_t size, void* of) {

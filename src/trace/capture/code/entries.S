@@ -84,7 +84,7 @@ patched_syscall:
         jmp     capture_error
         .size   patched_syscall, .-patched_syscall
 
-/* Entering a ring for code that made the system call itself, whose registers all stay but rax, rcx and r11. */
+/* Enters a ring for code that made the system call itself. All registers but rax, rcx and r11 are unchanged. */
         .globl  capture_enter_inline
         .hidden capture_enter_inline
         .type   capture_enter_inline, @function
@@ -153,7 +153,7 @@ capture_enter_inline:
         LOADS   dlopen
         LOADS   dlmopen
 
-/* Its child may have a stack of its own, and all arguments lie in registers but the last. */
+/* The child may have a stack of its own, and all arguments but the last are in registers. */
         .globl  clone
         .type   clone, @function
 clone:
@@ -286,7 +286,7 @@ patched_syscall:
         LOADS   dlopen
         LOADS   dlmopen
 
-/* Its child may have a stack of its own, and all arguments lie in registers. */
+/* The child may have a stack of its own, and all arguments are in registers. */
         .globl  clone
         .type   clone, %function
 clone:

@@ -1,10 +1,15 @@
 /*
  * Makes the C library's own functions jump to ours.
  *
- * Streams, and functions such as getpwnam that read files, call read, open and the like inside the C library, where no
- * preloaded name reaches.  So the first bytes of those functions are replaced by a jump.  Ours make the system call
- * themselves: nothing of what was replaced is needed.  Done once, while the process has one thread; the pages are
- * never writable.
+ * Problem: streams, and functions such as getpwnam that read files, call read, open and similar functions inside the
+ * C library, which a preloaded name does not intercept.
+ *
+ * Idea: the first bytes of those functions are replaced by a jump. Our functions make the system call themselves, so
+ * the replaced code is never needed. This is done once, while the process has one thread. The pages are never
+ * writable: the bytes are written through /proc/self/mem.
+ *
+ * Example (x86-64): 10 bytes of code, endbr64 and an indirect jump through the following word, and then the 8 bytes
+ * of our function's address: 18 bytes in all. A function whose code is shorter is not replaced.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -49,8 +54,9 @@ struct replacement {
 static const struct replacement replacements[] = {PATCHED_FUNCTIONS(SAME) PATCHED_PRIVATE(PRIVATE)};
 enum { COUNT = sizeof replacements / sizeof *replacements };
 
-// Through /proc/self/mem: the pages stay executable throughout, and a system that does not let code be changed refuses.
-// returns  whether it was written.
+// Writes through /proc/self/mem: the pages stay executable throughout, and a system that forbids changes of code
+// fails the write.
+// returns  true if it was written.
 static bool write_jump(long memory, const unsigned char* function, const void* target) {
   unsigned char code[JUMP];
   const uintptr_t address = (uintptr_t)target;

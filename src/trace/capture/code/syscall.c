@@ -12,7 +12,7 @@
 #define SYS_close_range 436
 #endif
 
-// 1: capture_syscall knows it; 2: it may bring descriptors into other processes.
+// 1: capture_syscall handles it; 2: it may bring descriptors into other processes.
 __attribute__((used, visibility("hidden"))) const unsigned char capture_numbers[512] = {
     [SYS_read] = 1,
     [SYS_write] = 1,

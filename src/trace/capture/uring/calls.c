@@ -5,10 +5,10 @@
 #include "trace/capture/calls.h"
 #include "trace/capture/uring/uring.h"
 
-#define REGISTERED_RING (1U << 4)  // IORING_ENTER_REGISTERED_RING
+#define REGISTERED_RING (1U << 4)  // this is IORING_ENTER_REGISTERED_RING
 enum { FILES_ALL = 2, FILES_NONE = 3, FILES_SOME = 6, FILES_ALL_2 = 13, FILES_SOME_2 = 14, RINGS_ALL = 20 };
 
-static __thread int registered_rings[16];  // descriptor and 1, by slot
+static __thread int registered_rings[16];  // descriptor + 1 of each slot
 
 long capture_uring_setup(unsigned entries, void* parameters, uintptr_t caller) {
   const long fd = RAW2(SYS_io_uring_setup, entries, parameters);
@@ -75,15 +75,15 @@ long capture_uring_register(int fd, unsigned operation, void* argument, unsigned
   return result;
 }
 
-/* --- liburing, whose functions make the calls themselves --- */
+/* --- liburing, whose functions make the system calls themselves --- */
 
-// Where struct io_uring, which liburing keeps as it is, holds the ring's descriptor.
+// Returns the ring's descriptor from struct io_uring, whose layout liburing does not change.
 static int fd_of(const void* ring) { return *(const int*)(const void*)((const char*)ring + 196); }
 
 typedef long liburing_function(void*, long, long, long, long);
 
-// liburing's own function.  Where a library that was loaded for itself alone (RTLD_LOCAL, as Python's extensions are)
-// brought liburing in, it is not among what comes next; not through our dlopen, since nothing is loaded.
+// Returns liburing's own function. If a library that was loaded with RTLD_LOCAL, such as a Python extension, brought
+// liburing in, RTLD_NEXT does not find it. The search bypasses our dlopen, because it loads nothing.
 static void* next(_Atomic(void*)* known, const char* name) {
   void* function = atomic_load_explicit(known, memory_order_acquire);
   if (LIKELY(function != NULL)) return function;
@@ -92,7 +92,7 @@ static void* next(_Atomic(void*)* known, const char* name) {
   void* (*open_library)(const char*, int) = (void* (*)(const char*, int))libc_function("dlopen", NULL);
   if (open_library == NULL) open_library = (void* (*)(const char*, int))dlsym(RTLD_NEXT, "dlopen");
   for (size_t i = 0; open_library != NULL && i < sizeof libraries / sizeof *libraries; ++i) {
-    void* library = open_library(libraries[i], RTLD_LAZY | RTLD_NOLOAD);  // it stays: its function is kept
+    void* library = open_library(libraries[i], RTLD_LAZY | RTLD_NOLOAD);  // stays open: its function is stored
     if (library != NULL && function == NULL) function = dlsym(library, name);
   }
   atomic_store_explicit(known, function, memory_order_release);
@@ -161,7 +161,7 @@ EXPORT int io_uring_register(int fd, unsigned operation, void* argument, unsigne
 
 static long forward_files(const char* name, void* ring, unsigned first, const int* files, unsigned count, bool all,
                           long b, long c, long d) {
-  _Atomic(void*) unkept = NULL;  // called seldom, and by many names
+  _Atomic(void*) unkept = NULL;  // not stored: called rarely, and under many names
   liburing_function* function = (liburing_function*)next(&unkept, name);
   if (function == NULL) return -ENOSYS;
   const long result = (int)function(ring, b, c, d, 0);

@@ -1,11 +1,11 @@
-/* What a request of a ring asks for. */
+/* Describes requests of a ring. */
 #define _GNU_SOURCE
 #include <sys/socket.h>
 
 #include "trace/capture/calls.h"
 #include "trace/capture/uring/uring.h"
 
-// Later than some systems' headers.
+// Operations that the headers of some systems lack.
 enum {
   SEND_ZERO_COPY = 47,
   SENDMSG_ZERO_COPY = 48,
@@ -21,7 +21,7 @@ static int64_t message_length(uint64_t address) {
   return message == NULL ? 0 : capture_vector_length(message->msg_iov, (int64_t)message->msg_iovlen, false);
 }
 
-// Requests that have no offset, and something else in its place.
+// True for requests without an offset, which use that field for something else.
 static bool is_on_socket(const struct io_uring_sqe* sqe) {
   switch (sqe->opcode) {
     case IORING_OP_RECV:
@@ -60,7 +60,7 @@ void uring_describe(const struct uring* ring, const struct io_uring_sqe* sqe, st
     case IORING_OP_RECVMSG:
     case IORING_OP_SENDMSG:
     case SENDMSG_ZERO_COPY:
-      if (sqe->opcode != IORING_OP_RECVMSG) table_shared();  // it may carry descriptors
+      if (sqe->opcode != IORING_OP_RECVMSG) table_shared();  // it may contain descriptors
       asked->kind = sqe->opcode == IORING_OP_RECVMSG ? PLAIT_EVENT_READ : PLAIT_EVENT_WRITE;
       asked->length = message_length(sqe->addr);
       break;
@@ -93,7 +93,7 @@ void uring_describe(const struct uring* ring, const struct io_uring_sqe* sqe, st
   asked->file = atomic_load(&description->file);
   if (about & DESCRIPTION_DIRECT) asked->flags |= PLAIT_EVENT_DIRECT;
   const bool at_position = sqe->off == UINT64_MAX && !is_on_socket(sqe);
-  if (at_position) atomic_fetch_or(&description->flags, DESCRIPTION_SHARED);  // the kernel moves it unseen
+  if (at_position) atomic_fetch_or(&description->flags, DESCRIPTION_SHARED);  // the kernel moves the position
   if (at_position || !(about & DESCRIPTION_SEEKABLE) ||
       (asked->kind == PLAIT_EVENT_WRITE && ((about & DESCRIPTION_APPEND) || ((uint32_t)sqe->rw_flags & RWF_APPEND))))
     asked->offset = -1;

@@ -1,10 +1,11 @@
 /*
- * Calls to enter a ring that lie in a program's own code, as in fio: "mov $426,%eax ... syscall", past every function.
+ * Calls that enter a ring in a program's own code, as in fio: "mov $426,%eax ... syscall", which no function wraps.
  *
- * When a program has set up a ring by a system call of its own, its code is searched for such calls, and the mov is
- * made a jump (both have five bytes) to a piece of code nearby that enters the ring through us and goes on behind the
- * syscall.  The bytes are written through /proc/self/mem, so no page is ever writable and executable at once.  What
- * cannot be changed is left alone: the rings' counters tell how much was missed.  x86-64 only.
+ * When a program has set up a ring by a system call of its own, its code is searched for such calls. The mov is
+ * replaced by a jump (both have five bytes) to a piece of code nearby, which enters the ring through our function and
+ * returns to the instruction after the syscall. The bytes are written through /proc/self/mem, so no page is ever
+ * writable and executable at once. Calls that cannot be changed are left as they are: the rings' counters tell how
+ * much was missed. x86-64 only.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -20,7 +21,7 @@
 
 enum { SITES = 64, BETWEEN = 24, PIECE = 96 };
 
-void capture_enter_inline(void);  // entries.S
+void capture_enter_inline(void);  // defined in entries.S
 
 struct search {
   uintptr_t address;
@@ -40,8 +41,8 @@ static int look_at(struct dl_phdr_info* info, size_t size, void* data) {
   return 0;
 }
 
-// Bytes of an instruction that may be run elsewhere: a move between registers, constants and memory that is not
-// addressed relative to the instruction.  0: another one.
+// Returns the length of an instruction that may run elsewhere: a move between registers, constants and memory that is
+// not addressed relative to the instruction.  0: another instruction.
 static size_t movable(const unsigned char* code) {
   size_t length = 0;
   bool wide = false;
@@ -60,7 +61,7 @@ static size_t movable(const unsigned char* code) {
   return length + (mode == 1 ? 1 : mode == 2 ? 4 : 0);
 }
 
-// Bytes between the mov at `site` and its syscall; -1: there is none.
+// Returns the bytes between the mov at `site` and its syscall; -1: there is no syscall.
 static long bytes_between(const unsigned char* site, const unsigned char* end) {
   const unsigned char* code = site + 5;
   while (code + 16 < end && code - site - 5 <= BETWEEN) {
@@ -77,8 +78,8 @@ static unsigned char* put(unsigned char* to, const void* bytes, size_t count) {
   return to + count;
 }
 
-// The code that stands for one call: what lay between, the call below the part of the stack that leaf functions use,
-// and the way back.
+// Writes the code that replaces one call: the instructions between mov and syscall, the call of our function below
+// the part of the stack that leaf functions use (128 bytes), and the jump back.
 static void write_piece(unsigned char* piece, const unsigned char* site, size_t between) {
   static const unsigned char down[] = {0x48, 0x8d, 0x64, 0x24, 0x80};                  // lea -128(%rsp),%rsp
   static const unsigned char load[] = {0x49, 0xbb};                                    // movabs $...,%r11
@@ -98,7 +99,7 @@ static void write_piece(unsigned char* piece, const unsigned char* site, size_t 
   put(piece, jump, sizeof jump);
 }
 
-// Pages within reach of a jump from the code.
+// Maps pages within reach of a 32-bit jump from the code.
 static unsigned char* pages_near(const struct text* text, size_t size) {
   for (uintptr_t step = 1; step < 4096; ++step) {
     for (int side = 0; side < 2; ++side) {
@@ -137,7 +138,7 @@ void uring_patch(uintptr_t address) {
   unsigned char* pieces = count == 0 ? NULL : pages_near(&search.text, size);
   if (pieces == NULL) return;
   for (int i = 0; i < count; ++i) write_piece(pieces + i * PIECE, sites[i], (size_t)bytes_between(sites[i], end));
-  if (RAW3(SYS_mprotect, pieces, size, PROT_READ | PROT_EXEC) != 0) {  // no new code may be made
+  if (RAW3(SYS_mprotect, pieces, size, PROT_READ | PROT_EXEC) != 0) {  // the system forbids new code
     RAW2(SYS_munmap, pieces, size);
     return;
   }

@@ -1,9 +1,14 @@
 /*
- * io_uring: requests never pass through a call that could be wrapped, so they are read from the rings themselves.
+ * io_uring: requests pass through no call that can be wrapped, so they are read from the rings themselves.
  *
- * At each call that enters the kernel for a ring, new entries of the submission ring are remembered with the time of
- * the call, and new entries of the completion ring end them.  Entries that were overwritten before that (a ring that
- * the kernel polls, calls that could not be seen) are counted as missed: the rings' own counters tell how many.
+ * At each call that enters the kernel for a ring, new entries of the submission ring are recorded as pending with the
+ * time of the call, and new entries of the completion ring end them. Entries that were overwritten before that (a
+ * ring that the kernel polls, calls that are not visible) are counted as missed: the rings' own counters tell how
+ * many.
+ *
+ * Counters of a ring only grow and wrap at 2^32, so differences are computed in 32 bits. Example: sq_entries = 4,
+ * sq_seen = 10, head = tail = 17. Entries 10 to 12 were overwritten: gone = 17 - 4 - 10 = 3, and the next entry to
+ * read is 13.
  */
 #define _GNU_SOURCE
 #include "trace/capture/uring/uring.h"
@@ -21,13 +26,13 @@
 #define IORING_SETUP_NO_SQARRAY (1U << 16)
 #endif
 
-enum { NOTIFICATION = 1U << 3 };  // IORING_CQE_F_NOTIF: the memory of what was sent is free again
+enum { NOTIFICATION = 1U << 3 };  // this is IORING_CQE_F_NOTIF: the memory of a sent message is free again
 
 enum { RINGS = 1024 };
 static struct uring rings[RINGS];
 static _Atomic int rings_used;
 
-// The ring that this thread has locked, and where on its stack.
+// The ring that this thread has locked, and the stack frame that holds the lock.
 static __thread struct uring* held __attribute__((tls_model("initial-exec")));
 static __thread uintptr_t held_at __attribute__((tls_model("initial-exec")));
 
@@ -42,9 +47,10 @@ static void unlock(struct uring* ring) {
   held = NULL;
 }
 
-// Whether this thread may lock a ring, which it does next: a signal handler must not wait for what it interrupted.
+// True if this thread may lock a ring next. A signal handler must not wait for the code that it interrupted.
 static bool may_lock(struct uring* ring, uintptr_t here) {
-  if (held != NULL && plait_frame_gone(held_at, here)) {  // a handler jumped out: what that ring holds is half done
+  // A handler jumped out, and the state of its ring is incomplete.
+  if (held != NULL && plait_frame_gone(held_at, here)) {
     if (atomic_load(&held->lock) == held_at) {
       give_up(held);
       forget(held);
@@ -61,17 +67,17 @@ static bool may_lock(struct uring* ring, uintptr_t here) {
   return true;
 }
 
-// The lock holds the stack of who has it.
+// The lock contains the stack address of its holder.
 static bool try_lock(struct uring* ring) {
   uintptr_t free = 0;
   return atomic_compare_exchange_strong_explicit(&ring->lock, &free, held_at, memory_order_acquire,
                                                  memory_order_relaxed);
 }
 
-// returns  whether the caller has it now; otherwise what it would have looked at is counted as missed.
+// returns  true if the caller holds the lock; otherwise its update is counted as missed.
 static bool lock(struct uring* ring) {
   if (may_lock(ring, PLAIT_FRAME())) {
-    for (int tries = 0; tries < LONGEST_WAIT; ++tries) {  // not for ever: its thread may have left it behind
+    for (int tries = 0; tries < LONGEST_WAIT; ++tries) {  // bounded: its thread may have left without unlocking
       if (try_lock(ring)) return true;
       RAW0(SYS_sched_yield);
     }
@@ -92,7 +98,8 @@ static void* map(int fd, size_t size, int64_t offset) {
 static void unmap(void* address, size_t size) {
   if (address != NULL) RAW2(SYS_munmap, address, size);
 }
-// Out of the ring first: a signal handler that comes in between and does not return must not lead to doing it twice.
+// Removes the mapping from the ring before it is unmapped: a signal handler that interrupts this and does not return
+// must not cause a second unmap.
 #define LET_GO(MAPPING, SIZE)                  \
   do {                                         \
     void* let_go = (MAPPING);                  \
@@ -141,7 +148,7 @@ static struct uring* free_slot(void) {
 void uring_add(int fd, const struct io_uring_params* p) {
   account_asynchronous();
   struct uring* ring = free_slot();
-  if (ring == NULL || (p->flags & IORING_SETUP_NO_MMAP)) {  // its memory is the program's: not known where
+  if (ring == NULL || (p->flags & IORING_SETUP_NO_MMAP)) {  // its memory is the program's, at an unknown address
     if (ring != NULL) unlock(ring);
     plait_events_missed(PLAIT_MISSED_CALL, 1, 0, 0);
     return;
@@ -195,13 +202,13 @@ void uring_register_files(struct uring* ring, uint32_t first, const int* files, 
     unlock(ring);
   }
   for (uint32_t i = 0; files != NULL && i < count && first + i < ring->files_count; ++i) {
-    if (files[i] < -1) continue;  // left as it is
+    if (files[i] < -1) continue;  // unchanged
     const struct description* description = files[i] < 0 ? NULL : table_find(files[i]);
     ring->files[first + i] = description == NULL ? 0 : atomic_load(&description->file);
   }
 }
 
-// Requests that have not ended lie in a list in their order; slots are numbered from 1.
+// Pending requests form a list in their order. Slots are numbered from 1.
 static struct uring_asked* at_slot(struct uring* ring, uint32_t slot) { return &ring->asked[slot - 1]; }
 
 static void take_out(struct uring* ring, uint32_t slot) {
@@ -215,7 +222,7 @@ static void take_out(struct uring* ring, uint32_t slot) {
 
 static uint32_t spare_slot(struct uring* ring) {
   if (ring->spare == 0 && ring->made < ring->asked_count) return ++ring->made;
-  if (ring->spare == 0) {  // more than the rings hold: the oldest has ended unseen
+  if (ring->spare == 0) {  // more than the rings hold: the end of the oldest was not seen
     if (at_slot(ring, ring->first)->kind != 255) plait_events_missed(PLAIT_MISSED_COMPLETION, 1, 0, 0);
     take_out(ring, ring->first);
   }
@@ -239,7 +246,7 @@ static void remember(struct uring* ring, const struct io_uring_sqe* sqe, int64_t
 }
 
 static void look_at_submitted(struct uring* ring, int64_t start) {
-  // What the kernel has taken: entries behind its head may still be changed by the program.
+  // Reads the entries up to the kernel's head: the program may still change later ones.
   const uint32_t head = atomic_load_explicit(ring->sq_head, memory_order_acquire);
   const uint32_t tail = atomic_load_explicit(ring->sq_tail, memory_order_acquire);
   const uint32_t gone = tail - ring->sq_seen > ring->sq_entries ? tail - ring->sq_entries - ring->sq_seen : 0;
@@ -278,7 +285,7 @@ static void put_end(const struct uring_asked* asked, int64_t now, int32_t result
   plait_events_put(&event);
 }
 
-// The oldest request of that name: programs may use a name for several.  0: none.
+// Returns the oldest request with that user_data, because programs may use one value for several; 0: none.
 static uint32_t oldest(struct uring* ring, uint64_t user_data) {
   uint32_t slot = ring->first;
   while (slot != 0 && at_slot(ring, slot)->user_data != user_data) slot = at_slot(ring, slot)->next;
@@ -337,7 +344,7 @@ void uring_forked(void) {
   held = NULL;
   for (int i = 0, count = atomic_load(&rings_used); i < count; ++i) {
     atomic_store(&rings[i].lock, 0);
-    // Not in the child, where something else may lie there by now.
+    // Not unmapped in the child, where something else may be mapped at these addresses by now.
     rings[i].sq_memory = rings[i].cq_memory = rings[i].sqe_memory = NULL;
     if (rings[i].asked != NULL) forget(&rings[i]);
   }

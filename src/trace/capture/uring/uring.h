@@ -1,4 +1,4 @@
-/* Rings of io_uring: what is asked and what has ended, read from the memory that the program shares with the kernel. */
+/* Rings of io_uring: requests and completions, read from the memory that the program shares with the kernel. */
 #pragma once
 
 #include <linux/io_uring.h>
@@ -16,14 +16,14 @@ struct uring_asked {
   uint8_t kind;
   uint8_t operation;
   uint8_t used;
-  int fd; /* of a close */
+  int fd; /* descriptor of a close */
 };
 
 struct uring {
   int fd;                 /* -1: the slot is free */
   _Atomic uintptr_t lock; /* 0: free */
   _Atomic uint32_t *sq_head, *sq_tail, *cq_tail;
-  uint32_t* sq_array; /* NULL: entries lie in order */
+  uint32_t* sq_array; /* NULL: entries are in order */
   const char* sqes;
   const char* cqes;
   uint32_t sq_entries, cq_entries;
@@ -39,17 +39,17 @@ struct uring {
   size_t sq_size, cq_size, sqe_size;
 };
 
-/* The ring of a descriptor; NULL: not known. */
+/* Returns the ring of a descriptor; NULL: unknown. */
 struct uring* uring_find(int fd);
 void uring_add(int fd, const struct io_uring_params* parameters);
-/* What a request asks for.  kind 255: nothing that becomes an event. */
+/* Describes a request.  kind 255: the request becomes no event. */
 void uring_describe(const struct uring* ring, const struct io_uring_sqe* sqe, struct uring_asked* asked);
-/* Looks at what was submitted since the last time, from `start` on, and at what has ended. */
+/* Reads the requests that were submitted since the last time, from `start` on, and the completions. */
 void uring_look(struct uring* ring, int64_t start);
-/* Its descriptor is closed. */
+/* Removes a ring whose descriptor is being closed. */
 void uring_remove(int fd);
 void uring_register_files(struct uring* ring, uint32_t first, const int* files, uint32_t count, bool all);
-/* Makes the calls to enter a ring that lie in the code around `address` lead to ours. */
+/* Redirects the calls to enter a ring in the code around `address` to our function. */
 void uring_patch(uintptr_t address);
 void uring_end(void);
 void uring_forked(void);

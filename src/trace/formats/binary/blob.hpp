@@ -1,4 +1,4 @@
-/// Bytes that are read at random: a file, or what came through a pipe.
+/// Bytes with random access: a file, or the content of a pipe.
 #pragma once
 
 #include <cstddef>
@@ -13,16 +13,20 @@ namespace plait::trace::binary {
 class Blob {
  public:
   virtual ~Blob() = default;
-  /// Up to `bytes` at `offset`; fewer only at the end.  errors  kSystem.
+  /// Reads up to `bytes` at `offset`; fewer only at the end.
+  /// errors  kSystem.
   virtual std::size_t read(std::uint64_t offset, void* room, std::size_t bytes) const = 0;
   virtual std::uint64_t size() const = 0;
 };
 
+/// Opens a file.
 /// errors  kSystem.
 std::unique_ptr<Blob> open_blob(const std::string& path);
-/// The file that a source reads: this very one, whatever its name stands for by now.  errors  kSystem.
+/// Opens the file that a source reads, even if its name refers to another file by now.
+/// errors  kSystem.
 std::unique_ptr<Blob> blob_of(const Source& source);
-/// All that a source has: a little in memory, more in a temporary file without a name.  errors  kSystem.
+/// Reads everything from a source: up to a limit into memory, more into an unnamed temporary file.
+/// errors  kSystem.
 std::unique_ptr<Blob> spool(Source& source);
 
 }  // namespace plait::trace::binary

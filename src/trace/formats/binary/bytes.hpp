@@ -1,4 +1,4 @@
-/// Whole numbers and texts out of bytes that may be damaged.
+/// Decoding of whole numbers and texts from bytes that may be damaged.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,8 @@
 
 namespace plait::trace::binary {
 
-/// Reads a number of seven bits a byte.  Ten bytes must be readable; null: it does not end within them.
+/// Reads a number with seven bits per byte. Ten bytes must be readable. Returns nullptr if the number does not end
+/// within them.
 inline const unsigned char* get_varint(const unsigned char* at, std::uint64_t& value) {
   std::uint64_t byte = *at++;
   value = byte;
@@ -21,14 +22,14 @@ inline const unsigned char* get_varint(const unsigned char* at, std::uint64_t& v
   return nullptr;
 }
 
-/// The same with the sign in bit 0.
+/// Reads a signed number, whose sign is in bit 0.
 inline const unsigned char* get_signed(const unsigned char* at, std::uint64_t& value) {
   at = get_varint(at, value);
   value = (value >> 1) ^ (0 - (value & 1));
   return at;
 }
 
-/// Fields of a table record; whatever lies past the end reads as 0 and good() turns false.
+/// The fields of a table record. Fields past the end read as 0, and good() becomes false.
 class Fields {
  public:
   explicit Fields(std::string_view bytes) : bytes_(bytes) {}

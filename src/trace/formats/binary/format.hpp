@@ -1,4 +1,4 @@
-/// Plait's own format of traces, as the table of formats has it.
+/// The table entry of Plait's own trace format.
 #pragma once
 
 #include "trace/formats/registry.hpp"

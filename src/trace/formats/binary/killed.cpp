@@ -58,7 +58,7 @@ void Tables::take_account(const Part& part, const plait_chunk& front, std::strin
 
 bool Tables::take_reaped(const Image& image, std::string_view name) {
   if (!name.starts_with(kReaped)) return false;
-  std::array<std::uint64_t, 6> numbers{};  // id, start, the kernel's four sums
+  std::array<std::uint64_t, 6> numbers{};  // process id, start time, the kernel's four sums
   if (!numbers_of(name.substr(kReaped.size()), numbers)) return false;
   auto& counted = reaped_[{{image.part, static_cast<std::uint32_t>(numbers[0])}, numbers[1]}];
   for (std::size_t k = 0; k < counted.size(); ++k) counted[k] = static_cast<std::int64_t>(numbers[k + 2]);

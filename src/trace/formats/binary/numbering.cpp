@@ -1,4 +1,15 @@
-// Which processes a trace has, and what they and their files are called where a number was used twice.
+// Assigns numbers to the processes and files of a trace.
+//
+// Problem: the system reuses process ids, and the programs that a process runs one after the other by exec may use
+// the same file numbers and operation numbers.
+//
+// Idea: images with the same process id and start time are one process. If its images use overlapping ranges of file
+// numbers, later ranges are shifted past the earlier ones. Operation numbers get the index of the image in the bits
+// above 48.
+//
+// Example: the first image of a process uses files 5 to 9, and the second one files 7 to 8. The second one is shifted
+// by 9 + 1 - 7 = 3, so that its files are 10 and 11. If both images count operations from the same number, operation
+// 1 of the second one becomes 2^48 + 1.
 #include <algorithm>
 #include <set>
 
@@ -9,7 +20,7 @@ namespace plait::trace::binary {
 
 namespace {
 
-constexpr std::uint32_t kFirstSpare = 1U << 23U;  // above the ids that a system gives
+constexpr std::uint32_t kFirstSpare = 1U << 23U;  // above the ids that a system assigns
 constexpr int kOperationBits = 48;
 
 const char* reason_text(int reason) {
@@ -29,7 +40,7 @@ bool earlier(const Image* a, const Image* b) { return a->begin < b->begin; }
 }  // namespace
 
 void Tables::number_processes() {
-  // The images of each process: a system's id and when the system started it.
+  // The images of each process: the same process id and start time.
   std::map<std::pair<std::pair<const Part*, std::uint32_t>, std::uint64_t>, std::vector<Image*>> found;
   for (auto& [where, image] : images_) found[{{image.part, image.id}, image.block.started}].push_back(&image);
   std::vector<std::vector<Image*>> all;
@@ -66,7 +77,7 @@ void Tables::number_processes() {
       if (!image->command.empty()) process.command = image->command;
       if (image->block.ended != 0) process.cpu = std::max(process.cpu, image->block.cpu);
     }
-    const Image* parent = nullptr;  // the last one with that id to begin before
+    const Image* parent = nullptr;  // the last image with that id that began before
     for (auto it = images_.lower_bound(key(*images[0]->part, images[0]->block.parent, 0));
          it != images_.end() && it->second.part == images[0]->part && it->second.id == images[0]->block.parent; ++it)
       if (it->second.begin < images[0]->begin) parent = &it->second;
@@ -82,7 +93,7 @@ void Tables::tell_end(const std::vector<Image*>& images, const Process& process)
     if (images[i]->block.ended != 0) continue;
     const bool replaced =
         std::any_of(images.begin() + static_cast<std::ptrdiff_t>(i) + 1, images.end(), [&](Image* later) {
-          return later->block.first_operation == images[i]->block.first_operation;  // exec
+          return later->block.first_operation == images[i]->block.first_operation;  // replaced by exec
         });
     if (replaced || (i + 1 == images.size() && compare_killed(*images[i]))) continue;
     description_.complete = false;
@@ -94,7 +105,7 @@ void Tables::tell_end(const std::vector<Image*>& images, const Process& process)
 }
 
 void Tables::number_files(const std::vector<Image*>& images) {
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> taken;  // ranges of numbers
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> taken;  // ranges of used numbers
   std::map<std::uint64_t, std::uint64_t> same_first;
   for (Image* image : images) {
     std::stable_sort(image->names.begin(), image->names.end(),
@@ -115,7 +126,7 @@ void Tables::number_files(const std::vector<Image*>& images) {
     }
     taken.emplace_back(low + shift, high + shift);
     image->file_shift = static_cast<std::uint32_t>(shift);
-    // Images of a process that count from the same number, as exec has them do, are told apart by the bits above.
+    // Images of a process that count operations from the same number, as after exec, differ in the bits above.
     image->operation_shift = same_first[image->block.first_operation]++ << kOperationBits;
     for (auto& [number, name] : image->names) {
       image->numbers.emplace_back(number, static_cast<std::uint32_t>(description_.files.size()));

@@ -51,7 +51,7 @@ std::string Part::host() const { return {header_.host, ::strnlen(header_.host, s
 
 std::uint64_t Part::missing_bytes() const noexcept {
   const std::uint64_t size = blob_->size();
-  // A larger number is damage, and no size that a file may get.
+  // A larger number is damage, because no file has that size.
   return !written() && header_.next > size && header_.next < (std::uint64_t{1} << 62) ? header_.next - size : 0;
 }
 
@@ -60,12 +60,12 @@ bool Part::front(std::uint64_t position, plait_chunk& front) const {
 }
 
 std::int64_t Part::shift(const Part& first) const noexcept {
-  // Modulo 2^64: times of a damaged header may be anything, and signed ones must not overflow.
+  // Computed modulo 2^64: the times of a damaged header may have any value, and signed ones must not overflow.
   const auto number = [](std::int64_t value) { return static_cast<std::uint64_t>(value); };
   return static_cast<std::int64_t>(number(header_.real) - number(first.header_.real) - number(header_.monotonic));
 }
 
-// Believes the index only where its entries lie one behind the other from the header to the index itself.
+// Reads the index. Accepts it only if its entries are contiguous from the header to the index itself.
 bool Part::take_index() {
   const std::uint64_t size = blob_->size();
   Trailer trailer;
@@ -115,7 +115,7 @@ void Part::scan() {
       if (strange_bytes_ == 0) strange_at_ = position;
       strange_bytes_ += got;
     }
-    position += kUnit;  // chunks begin at multiples, so that the next whole one is found
+    position += kUnit;  // chunks begin at multiples of the unit, so this finds the next whole chunk
   }
   ended_ = !chunks_.empty() && chunks_.back().kind == PLAIT_CHUNK_INDEX &&
            chunks_.back().position + chunks_.back().size <= size;
@@ -137,7 +137,7 @@ std::vector<Beside> beside(const std::string& path, std::uint64_t family) {
       if (blob->read(0, &header, sizeof header) == sizeof header &&
           std::memcmp(header.magic, PLAIT_TRACE_MAGIC, sizeof header.magic) == 0 && header.family == family)
         found.push_back({it->path().string(), std::move(blob)});
-    } catch (const Error&) {  // another's file that we may not read
+    } catch (const Error&) {  // a file of another user that this process may not read
     }
   }
   std::ranges::sort(found, {}, &Beside::path);

@@ -1,4 +1,4 @@
-/// One file of a trace: its header and where its chunks are.
+/// One file of a trace: its header and the positions of its chunks.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace plait::trace::binary {
 
-/// What is known of a chunk before it is opened.
+/// The properties of a chunk that are known before it is read.
 struct ChunkEntry {
   std::uint64_t position = 0;
   std::uint32_t size = 0;
@@ -33,17 +33,17 @@ class Part {
   std::string host() const;
   bool written() const noexcept { return (header_.flags & PLAIT_TRACE_WRITTEN) != 0; }
   const std::vector<ChunkEntry>& chunks() const noexcept { return chunks_; }
-  /// Whether a written trace has its end.
+  /// True if a written trace has its end.
   bool ended() const noexcept { return ended_; }
-  /// Bytes that hold something and are no chunk, and where the first of them lie.
+  /// Number of bytes that are neither zero nor part of a chunk, and the position of the first one.
   std::uint64_t strange_bytes() const noexcept { return strange_bytes_; }
   std::uint64_t strange_at() const noexcept { return strange_at_; }
-  /// Bytes that were given out and are not in the file.
+  /// Number of allocated bytes that are not in the file.
   std::uint64_t missing_bytes() const noexcept;
 
-  /// Reads the front of a chunk; false: there is none.
+  /// Reads the header of a chunk. Returns false if there is none.
   bool front(std::uint64_t position, plait_chunk& front) const;
-  /// Ns to add to a time of this file to get one of `first`'s trace.
+  /// Returns the ns to add to a time of this file to convert it to the time of the trace of `first`.
   std::int64_t shift(const Part& first) const noexcept;
 
  private:
@@ -59,21 +59,21 @@ class Part {
   bool ended_ = false;
 };
 
-/// Whether these are the first bytes of a trace of this format.
+/// True if these are the first bytes of a trace of this format.
 bool is_header(std::string_view head);
-/// The files of other hosts that belong to the trace at `path`, open.
+/// Open files of other hosts that belong to the trace at `path`.
 struct Beside {
   std::string path;
   std::unique_ptr<Blob> blob;
 };
 std::vector<Beside> beside(const std::string& path, std::uint64_t family);
 
-/// The end of a written trace: where its index lies.
+/// The end of a written trace, with the position of its index.
 struct Trailer {
   char magic[4];
   std::uint32_t entries;
   std::uint64_t position;
-  std::uint64_t check;  ///< of the entries' bytes
+  std::uint64_t check;  ///< checksum of the entries' bytes
 };
 constexpr char kTrailerMagic[] = "PLTX";
 /// FNV-1a, 64 bits.

@@ -1,3 +1,15 @@
+// Merges the events of all chunks in the order of their start times.
+//
+// Problem: each thread writes its own chunks, so that chunks overlap in time, and a trace has too many chunks to
+// decode all at once.
+//
+// Idea: the index contains the first start time of each chunk. A chunk is opened only when its first start time is
+// not after the next event of all open chunks. The open streams form a heap, except the one that had the last event,
+// because it mostly has the next one too.
+//
+// Example: chunk A starts at 10 and chunk B at 15. Only A is opened until its next event starts at 15 or later. Then
+// B is opened, and the events alternate until one chunk has ended.
+
 #include "trace/formats/binary/reader.hpp"
 
 #include <algorithm>
@@ -73,7 +85,7 @@ void BinaryReader::open(const Waiting& waiting, std::uint64_t order) {
   std::push_heap(open_.begin(), open_.end(), after);
 }
 
-// The next event of all.  The stream that had the last one goes on while it is not overtaken.
+// Finds the next event of all streams. Continues with the current stream until another has an earlier event.
 bool BinaryReader::advance(Event& event) {
   if (current_ != nullptr && !current_->next()) {
     close(*current_);
@@ -84,7 +96,7 @@ bool BinaryReader::advance(Event& event) {
                               : open_.empty()     ? INT64_MAX
                                                   : open_.front()->event().start;
     if (next_ < waiting_.size() && (waiting_[next_].first <= head || (current_ == nullptr && open_.empty()))) {
-      // Of equal starts, what was written first comes first.
+      // If starts are equal, the chunk that was written first comes first.
       open(waiting_[next_], std::uint64_t{waiting_[next_].part} << 56U | waiting_[next_].entry.position);
       ++next_;
       continue;
@@ -110,7 +122,7 @@ bool BinaryReader::advance(Event& event) {
 std::size_t BinaryReader::read(std::span<Event> room) {
   std::size_t count = 0;
   while (count < room.size() && advance(room[count])) {
-    if (is_past(room[count].start)) {  // all that follow start later
+    if (is_past(room[count].start)) {  // all later events start past the end, too
       current_.reset();
       open_.clear();
       next_ = waiting_.size();

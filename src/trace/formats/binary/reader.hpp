@@ -1,4 +1,4 @@
-/// Reading binary traces.
+/// The reader of binary traces.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,13 @@
 
 namespace plait::trace::binary {
 
-/// The events of some parts, merged in the order of start.
+/// Reads the events of several parts, merged in the order of their starts.
 class BinaryReader : public Reader {
  public:
   explicit BinaryReader(std::vector<Part> parts);
 
-  /// Only events that start in [begin, end) from here on; chunks without any are passed over.  Before the first read.
+  /// Restricts the reader to events that start in [begin, end); chunks without any are skipped. Called before the
+  /// first read.
   void between(std::int64_t begin, std::int64_t end);
 
   std::size_t read(std::span<Event> room) override;
@@ -33,7 +34,7 @@ class BinaryReader : public Reader {
   bool is_past(std::int64_t start) const noexcept { return start >= end_ && end_ != INT64_MAX; }
 
   struct Waiting {
-    std::int64_t first;  // in the trace's time
+    std::int64_t first;  // start of its first event in the trace's time
     std::int64_t last;
     std::uint32_t part;
     ChunkEntry entry;
@@ -48,12 +49,12 @@ class BinaryReader : public Reader {
   std::vector<Part> parts_;
   Description description_;
   std::unique_ptr<Tables> tables_;
-  std::vector<Waiting> waiting_;  // in the order of first
-  std::size_t next_ = 0;          // of waiting_
-  std::vector<Open> open_;        // a heap but for `current_`
+  std::vector<Waiting> waiting_;  // in the order of `first`
+  std::size_t next_ = 0;          // index in waiting_
+  std::vector<Open> open_;        // a heap without `current_`
   Open current_;
   std::int64_t begin_ = INT64_MIN;
-  std::int64_t end_ = INT64_MAX;  // that is, none: an event may start there
+  std::int64_t end_ = INT64_MAX;  // no end: an event may start at this time
   std::int64_t bytes_read_ = 0;
   std::int64_t bytes_ = 0;
   std::int64_t lost_ = 0;

@@ -1,4 +1,4 @@
-/// The tables of a written trace: a type, the length, the fields.
+/// The records in the tables of a written trace: type, length, fields.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@ constexpr std::uint64_t kProcessRecord = 1;  ///< number, parent, signed rank, s
 constexpr std::uint64_t kFileRecord = 2;     ///< process, number, name
 constexpr std::uint64_t kMissedRecord = 3;   ///< signed events, signed bytes read, signed bytes written, reason
 constexpr std::uint64_t kNoteRecord = 4;     ///< text
-constexpr std::uint64_t kEndRecord = 5;      ///< signed zero, signed tick, whether complete
-/// process, file, interface, flags, number of values, then of each its name and signed value
+constexpr std::uint64_t kEndRecord = 5;      ///< signed zero, signed tick, 1 if complete
+/// Process, file, interface, flags, number of values; for each value its name and its signed number.
 constexpr std::uint64_t kCountersRecord = 6;
 
 }  // namespace plait::trace::binary

@@ -1,4 +1,4 @@
-/// What a reader remarks, without end to no one's use.
+/// Remarks of a reader, limited in number.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace plait::trace::binary {
 
-/// Remarks of one kind: the first ones in words, the others as a number.
+/// Remarks of one kind: the first 8 as texts, the others as a count.
 class Remarks {
  public:
   explicit Remarks(std::string others) : others_(std::move(others)) {}

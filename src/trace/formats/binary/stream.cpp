@@ -1,3 +1,15 @@
+// Decodes the events of one chunk, and sorts them by their start.
+//
+// Problem: a thread writes an event when its call ends, so a call that starts later can be written earlier: the
+// events of one chunk are not quite in order.
+//
+// Idea: the chunk's header contains `back`, the maximum time by which an event starts before an earlier record. An
+// event can be returned as soon as a record starts at least `back` later.
+//
+// Example: back = 5, and records start at 10, 8 and 14. The records 10 and 8 are held in a heap. The record 14 shows
+// that no later record starts before 14 - 5 = 9, so that 8 is returned. 10 is held until a record starts at 15 or
+// later, or the chunk ends.
+
 #include "trace/formats/binary/stream.hpp"
 
 #include <algorithm>
@@ -58,7 +70,8 @@ bool Stream::fail(const std::string& what) {
   return false;
 }
 
-// Behind what is there lie zeros, so that a record that is cut off can be read to its end and then be found too long.
+// Fills the window with the next bytes of the chunk, followed by zeros. A truncated record is thus read to its end,
+// and then found to be too long.
 void Stream::fill() {
   const std::size_t rest = ahead();
   std::memmove(window_.data(), at_, rest);
@@ -115,11 +128,11 @@ bool Stream::control(unsigned tag) {
   return true;
 }
 
-// The mirror of plait_delta_put.
+// Decodes the fields that plait_delta_put encodes.
 bool Stream::fields(unsigned tag, Event& event) {
   plait_delta& delta = context_->delta;
-  // Without a check on the way: the longest record can be read from here, be it zeros; what leaves the chunk is found
-  // at the end.
+  // There are no checks on the way: the window always contains the longest record, possibly of zeros. A record that
+  // exceeds the chunk is found at the end.
   const unsigned char* at = at_;
   if ((tag & PLAIT_TAG_SHAPE) != 0) {
     const unsigned first = *at++;
@@ -189,7 +202,7 @@ bool Stream::fields(unsigned tag, Event& event) {
   event.interface = static_cast<Interface>(std::min<std::uint32_t>(shape & 0xff, 255));
   event.flags = static_cast<std::uint16_t>(shape >> 8U);
   if (static_cast<std::size_t>(event.interface) >= kInterfaces)
-    event.interface = Interface::kUnknown;  // of a later version
+    event.interface = Interface::kUnknown;  // written by a later version
   return true;
 }
 
@@ -197,7 +210,7 @@ bool Stream::decode(Event& event) {
   while (!ended_) {
     if (ahead() < kSlack) fill();
     if (at_ == end_) {
-      // A process that is killed within its last event has counted it and not kept it.
+      // A process that is killed while it writes its last event has counted but not stored it.
       if (cut_ || decoded_ + 1 < front_.events) return fail(cut_ ? "the file ends within it" : "it ends early");
       ended_ = true;
       return false;
@@ -230,10 +243,10 @@ bool Stream::decode(Event& event) {
 }
 
 bool Stream::next() {
-  if (early_.empty() && front_.back == 0) {  // in order, as nearly all are
+  if (early_.empty() && front_.back == 0) {  // in order, as most chunks are
     if (!decode(event_)) return false;
   } else {
-    // An event may go out when no later record can hold one before it.
+    // An event is returned when no later record can precede it.
     Event found;
     while (!ended_ && (early_.empty() ||
                        static_cast<std::uint64_t>(greatest_) - static_cast<std::uint64_t>(early_.front().event.start) <

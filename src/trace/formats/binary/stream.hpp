@@ -1,4 +1,4 @@
-/// The events of one chunk, in the order of start.
+/// The events of one chunk, in the order of their starts.
 #pragma once
 
 #include <cstdint>
@@ -14,17 +14,18 @@
 
 namespace plait::trace::binary {
 
-/// memory   a window of the chunk, a state for each of its contexts, and the events that came out of order.
+/// Reads a chunk.
+/// memory   a window of the chunk, a state for each of its contexts, and the events that are out of order.
 class Stream {
  public:
-  /// order: of equal starts, the stream with the lesser one comes first.
+  /// Order: if starts are equal, the stream with the smaller order comes first.
   Stream(const Part& part, const ChunkEntry& entry, std::uint64_t order, Tables& tables, std::int64_t shift);
 
-  /// Goes to the next event; false: there is none left.
+  /// Proceeds to the next event. Returns false at the end.
   bool next();
   const Event& event() const noexcept { return event_; }
   std::uint64_t order() const noexcept { return order_; }
-  /// What was wrong with the chunk, empty: nothing; and how many events it should have held and did not.
+  /// The damage of the chunk, or an empty text; and the number of its events that could not be read.
   const std::string& damage() const noexcept { return damage_; }
   std::int64_t lost() const noexcept { return lost_; }
 
@@ -33,8 +34,8 @@ class Stream {
     plait_delta delta;
     std::uint32_t process = 0;
     std::uint32_t thread = 0;
-    std::uint32_t file = 0;   // of its last event, as in the chunk
-    std::uint32_t known = 0;  // the same, as in the trace
+    std::uint32_t file = 0;   // file of its last event, numbered as in the chunk
+    std::uint32_t known = 0;  // that file, numbered as in the trace
   };
   struct Early {
     Event event;
@@ -66,7 +67,7 @@ class Stream {
   std::vector<std::unique_ptr<Context>> contexts_;
   Context* context_ = nullptr;
   Event event_;
-  std::vector<Early> early_;  // a heap
+  std::vector<Early> early_;  // a heap by start
   std::int64_t greatest_ = INT64_MIN;
   std::int64_t emitted_ = INT64_MIN;
   std::uint64_t decoded_ = 0;

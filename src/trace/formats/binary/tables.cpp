@@ -11,7 +11,7 @@ namespace plait::trace::binary {
 
 namespace {
 
-// The content of a chunk as far as it is there.
+// Reads the content of a chunk, or the part of it that exists.
 std::string content_of(const Part& part, const plait_chunk& front) {
   std::string content(std::min<std::size_t>(front.used, front.size - sizeof front), '\0');
   content.resize(part.blob().read(front.position + sizeof front, content.data(), content.size()));

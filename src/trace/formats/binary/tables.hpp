@@ -18,33 +18,35 @@
 
 namespace plait::trace::binary {
 
-/// One writer in one program of one process; exec begins another one in the same process.
+/// One program of one process as a writer of events. exec begins another image in the same process.
 struct Image {
   const Part* part = nullptr;
-  std::uint32_t id = 0;     ///< of the process, in the system
-  std::uint64_t begin = 0;  ///< as in plait_chunk::image
+  std::uint32_t id = 0;     ///< process id in the system
+  std::uint64_t begin = 0;  ///< see plait_chunk::image
   plait_process_block block{};
   std::optional<plait_account> account;
   std::string command;
-  std::uint32_t number = 0;       ///< of the process, in the trace
-  const Image* parent = nullptr;  ///< whose names it goes on with
-  std::uint32_t file_shift = 0;   ///< numbers that an image of the same process used before are not used again
+  std::uint32_t number = 0;       ///< number of the process in the trace
+  const Image* parent = nullptr;  ///< image whose names it inherits
+  std::uint32_t file_shift = 0;   ///< added to file numbers, so that images of one process do not share numbers
   std::uint64_t operation_shift = 0;
-  std::vector<std::pair<std::uint32_t, std::string>> names;  ///< until they are told
+  std::vector<std::pair<std::uint32_t, std::string>> names;  ///< until they are in the description
   std::vector<std::pair<std::uint32_t, std::uint32_t>>
-      numbers;                                               ///< as in the chunks, and the index in Description::files
-  mutable std::map<std::uint32_t, std::uint32_t> inherited;  ///< the same of names that a parent gave, once used
+      numbers;  ///< number in the chunks, and index in Description::files
+  /// Names inherited from a parent, after their first use.
+  mutable std::map<std::uint32_t, std::uint32_t> inherited;
 };
 
-/// Reads all chunks but those of events, and fills in the description.
+/// Reads all chunks except those of events, and fills the description.
 class Tables {
  public:
   Tables(const std::vector<Part>& parts, Description& description);
 
   const Image* find_image(const Part& part, std::uint32_t process, std::uint64_t begin) const;
-  /// The number of a file of this image in the trace; tells a name that was inherited when it is first used.
+  /// Returns the number of a file of this image in the trace. Adds an inherited name to the description at its first
+  /// use.
   std::uint32_t file_of(const Image& image, std::uint32_t file);
-  /// The number of a process that this one forked.
+  /// Returns the number of a process that this one forked.
   std::uint64_t child_of(const Image& image, std::uint64_t id) const;
 
  private:
@@ -62,7 +64,7 @@ class Tables {
   void number_files(const std::vector<Image*>& images);
   void take_account(const Part& part, const plait_chunk& front, std::string_view content);
   bool take_reaped(const Image& image, std::string_view name);
-  /// Compares a killed image with the kernel's counters of it; false if these are not known.
+  /// Compares a killed image with the kernel's counters of it. Returns false if these are unknown.
   bool compare_killed(Image& image) const;
   void tell_end(const std::vector<Image*>& images, const Process& process);
   void sum_missed();
@@ -86,7 +88,7 @@ class Tables {
   Remarks damaged_{"further damaged tables of the trace"};
   Remarks unended_{"further processes that were killed or still run"};
   Remarks renumbered_{"further processes whose id was used before"};
-  bool told_ = false;  // whether a written trace told its end
+  bool told_ = false;  // true if a written trace contains its end
 };
 
 }  // namespace plait::trace::binary

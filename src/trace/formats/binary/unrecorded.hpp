@@ -23,7 +23,7 @@ class UnrecordedPrograms {
   std::int64_t describe(std::vector<Missed>& missed) const;
 
  private:
-  std::map<std::pair<std::string, char>, std::int64_t> runs_;  ///< by path and letter of the reason
+  std::map<std::pair<std::string, char>, std::int64_t> runs_;  ///< key: path, and letter of the reason
 };
 
 }  // namespace plait::trace::binary

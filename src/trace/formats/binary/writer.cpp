@@ -130,7 +130,7 @@ void BinaryWriter::put(const Event& event) {
       if (in_use_ == contexts_.size()) contexts_.push_back(std::make_unique<plait_delta>());
       plait_delta_begin(contexts_[in_use_].get(), front.base);
       found = numbers_.emplace(thread, static_cast<std::uint32_t>(in_use_++)).first;
-      // Readers begin a chunk with one context, which the first thread takes over.
+      // Readers begin a chunk with one context, which the first thread uses.
       *at++ = in_use_ == 1 ? PLAIT_TAG_RENEW : PLAIT_TAG_NEW;
       at = plait_put_varint(at, event.process);
       at = plait_put_varint(at, event.thread);

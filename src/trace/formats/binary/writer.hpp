@@ -1,4 +1,4 @@
-/// Writing binary traces whose events come in order.
+/// The writer of binary traces, for events in order.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@
 
 namespace plait::trace::binary {
 
-/// One stream of chunks in which all threads take turns, each as a context of its own.
-/// memory   two chunks, and a state for each thread of the present one.
+/// Writes one stream of chunks for all threads. Each thread is a context of its own in a chunk.
+/// memory   two chunks, and a state for each thread of the current one.
 class BinaryWriter : public Writer {
  public:
   explicit BinaryWriter(std::unique_ptr<Sink> sink);
@@ -44,9 +44,9 @@ class BinaryWriter : public Writer {
   std::unique_ptr<Sink> sink_;
   Filling events_;
   Filling tables_;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> numbers_;  // process and thread: their context
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> numbers_;  // context of a process and thread
   std::vector<std::unique_ptr<plait_delta>> contexts_;
-  std::size_t in_use_ = 0;  // of contexts_
+  std::size_t in_use_ = 0;  // number of contexts_ in use
   std::uint32_t current_ = 0;
   std::pair<std::uint32_t, std::uint32_t> current_thread_;
   std::int64_t greatest_ = 0;

@@ -69,7 +69,7 @@ std::vector<Column> columns_of(const std::vector<std::string_view>& header) {
     const bool again = std::find(columns.begin(), columns.end(), column) != columns.end();
     columns.push_back(again ? Column::kNone : column);
   }
-  // Elsewhere "operation" often says whether it was a read or a write.
+  // Other tools use "operation" for the kind, read or write.
   if (std::find(columns.begin(), columns.end(), Column::kKind) == columns.end())
     std::replace(columns.begin(), columns.end(), Column::kOperation, Column::kKind);
   return columns;

@@ -23,8 +23,8 @@ constexpr std::uint64_t kMostNumber = std::numeric_limits<std::uint32_t>::max();
 
 bool blank(std::string_view line) { return line.find_first_not_of(" \t") == std::string_view::npos; }
 
-/// Whether a line that begins outside of quotes ends inside, or the other way round: a quote that stands for itself is
-/// doubled.
+/// True if the line has an odd number of quotes, so that a quoted cell begins or ends in it. A quote within a cell is
+/// doubled and does not change this.
 bool odd_quotes(std::string_view line) { return std::count(line.begin(), line.end(), '"') % 2 != 0; }
 
 class CsvReader : public LineReader {
@@ -61,7 +61,7 @@ class CsvReader : public LineReader {
       return false;
     }
     if (odd_quotes(line)) {
-      long_line_ = line;  // a quoted cell goes on in the next line
+      long_line_ = line;  // a quoted cell continues in the next line
       std::string_view more;
       do {
         if (long_line_.size() > Source::kLongest) fail("a quote has no other half");
@@ -79,7 +79,7 @@ class CsvReader : public LineReader {
       take_cells(event);
       return true;
     }
-    if (ours_) {  // Plait ends its lines: numbers may lack digits
+    if (ours_) {  // Plait ends its lines: numbers of this line may lack digits
       cut_ = true;
       return false;
     }
@@ -163,7 +163,7 @@ class CsvReader : public LineReader {
     return *value;
   }
 
-  /// Whole units and decimals; a number with an exponent as near as it can be told.
+  /// Parses whole units and decimals exactly; a number with an exponent is rounded to the precision of a double.
   std::int64_t time(std::string_view cell, std::int64_t missing, std::string_view column) const {
     if (cell.empty()) return missing;
     const bool negative = cell.front() == '-';
@@ -181,7 +181,7 @@ class CsvReader : public LineReader {
     if (at != end && *at == '.') {
       std::int64_t unit = tick_;
       for (++at; at != end && *at >= '0' && *at <= '9'; ++at) {
-        const std::int64_t part = (unit * (*at - '0')) / 10;  // decimals below 1 ns are left out
+        const std::int64_t part = (unit * (*at - '0')) / 10;  // decimals below 1 ns are ignored
         large = __builtin_add_overflow(value, negative ? -part : part, &value) || large;
         unit /= 10;
       }

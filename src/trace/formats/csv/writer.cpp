@@ -96,7 +96,7 @@ class CsvWriter : public Writer {
   void append(std::string_view text) { line_ += text.copy(line_, text.size()); }
   void number(auto value) { line_ = std::to_chars(line_, text_.data() + text_.size(), value).ptr; }
 
-  /// In units of the tick, exactly.
+  /// Writes a time in units of the tick, exactly.
   void time(std::int64_t value) {
     if (decimals_ == 0 || value == 0) return number(value);
     if (value < 0) *line_++ = '-';
@@ -125,7 +125,7 @@ class CsvWriter : public Writer {
   char separator_;
   std::int64_t tick_;
   int decimals_ = 0;
-  std::array<char, 1024> text_;  // thirteen cells; the longest are all flags, some 120 letters
+  std::array<char, 1024> text_;  // thirteen cells; the longest one, with all flags, has about 120 letters
   char* line_ = nullptr;
   std::optional<std::uint16_t> flags_;
   std::string flags_text_;

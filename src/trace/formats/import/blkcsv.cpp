@@ -33,7 +33,7 @@ enum class Column : std::uint8_t {
 struct Name {
   std::string_view word;
   Column column;
-  std::int64_t unit = 0;  // ns, where the name says it
+  std::int64_t unit = 0;  // in ns, if the name implies it
 };
 
 // Words of first lines and of the option `columns`. Traces of caches and of block devices agree on none of them.
@@ -89,7 +89,7 @@ constexpr std::array kNames{
 };
 
 constexpr std::int64_t kSecond = 1'000'000'000;
-constexpr std::int64_t kUnixEpoch = 116'444'736'000'000'000;  // 1970 in 100 ns since 1601
+constexpr std::int64_t kUnixEpoch = 116'444'736'000'000'000;  // 1970 in units of 100 ns since 1601
 constexpr std::size_t kMostDevices = 1 << 16;
 
 std::string lower(std::string_view text) {
@@ -125,10 +125,10 @@ char separator_of(std::string_view line) {
   return best;
 }
 
-/// What the columns of a trace hold.
+/// The meaning of the columns of a trace.
 struct Columns {
   std::vector<Column> kinds;
-  std::int64_t unit = 0;  // ns, of times; 0: not told
+  std::int64_t unit = 0;  // unit of times in ns; 0: unknown
   bool has(Column kind) const { return std::find(kinds.begin(), kinds.end(), kind) != kinds.end(); }
   bool addressed() const { return has(Column::kOffset) || has(Column::kLba) || has(Column::kObject); }
 };
@@ -143,8 +143,8 @@ Columns columns_of(const std::vector<std::string_view>& words) {
   return columns;
 }
 
-/// The traces of Microsoft Research in Cambridge have no first line: time in 100 ns since 1601, host, disk, Read or
-/// Write, offset, bytes, response time in 100 ns.
+/// True for the traces of Microsoft Research in Cambridge, which have no header line: time in 100 ns since 1601,
+/// host, disk, Read or Write, offset, bytes, response time in 100 ns.
 bool is_cambridge(const std::vector<std::string_view>& fields) {
   return fields.size() == 7 && fields[0].size() >= 17 && whole_number(fields[0]) && whole_number(fields[4]) &&
          whole_number(fields[5]) && whole_number(fields[6]) &&
@@ -220,7 +220,7 @@ class BlkcsvReader final : public Import {
     return true;
   }
 
-  // With columns given by hand there may still be a first line with names.
+  // True for a line of names, which may exist even if the option `columns` is set.
   bool is_header(std::string_view line) const {
     return std::none_of(line.begin(), line.end(), [](char c) { return c >= '0' && c <= '9'; });
   }
@@ -276,7 +276,7 @@ class BlkcsvReader final : public Import {
     return true;
   }
 
-  /// Several lines of one request, as blktrace writes them.
+  /// Combines the lines of one request, as blktrace writes them.
   void take(const std::string& action, const Event& event) {
     using Action = BlockRequests::Action;
     understood();
@@ -290,7 +290,7 @@ class BlkcsvReader final : public Import {
     return columns_.has(Column::kAction) ? requests_.horizon() : Import::horizon();
   }
 
-  /// Whole units count from those of the first, for times since 1601 in 100 ns do not fit into 64 bits of ns.
+  /// Whole units are counted from those of the first time, because times since 1601 in 100 ns exceed 64 bits of ns.
   bool time_of(std::string_view field, std::int64_t& time) {
     const std::size_t point = std::min(field.find('.'), field.size());
     const auto whole = whole_number(field.substr(0, point));
@@ -373,7 +373,7 @@ bool recognise(std::string_view head) {
   if (line.size() > 4096) return false;
   const std::vector<std::string_view> first = split(line, separator_of(line));
   if (is_cambridge(first)) return true;
-  // A first line such as time,op,offset,size may as well be that of the format csv.
+  // A header line such as time,op,offset,size may belong to the format csv as well.
   const Columns columns = columns_of(first);
   const bool of_blocks = columns.has(Column::kLba) || columns.has(Column::kObject) || columns.has(Column::kBlocks) ||
                          columns.has(Column::kDevice);

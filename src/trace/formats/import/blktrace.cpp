@@ -1,7 +1,7 @@
-/// The text that blkparse writes of a blktrace, in its default form: `8,0 1 17 0.009526900 697 D W 223490 + 16 [name]`
-/// is the device, the processor, the number of the line, seconds, the process, the action, what is done, the first
-/// sector, the number of sectors and the process's name.  Lines of other actions (merges, plugs, messages) say nothing
-/// of a request that its lines Q, D and C do not say, and the sums at the end nothing at all.
+/// The text that blkparse writes of a blktrace, in its default form: `8,0 1 17 0.009526900 697 D W 223490 + 16
+/// [name]` consists of the device, the processor, the number of the line, seconds, the process, the action, the
+/// operation, the first sector, the number of sectors and the process's name. Lines of other actions (merges, plugs,
+/// messages) add nothing to the lines Q, D and C of a request. The summary at the end is ignored.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -25,7 +25,7 @@ constexpr std::int64_t kSector = 512;
 constexpr std::size_t kWindow = 1 << 17;
 constexpr std::string_view kActions = "ABCDFGIMPQRSTUXm";
 
-/// A line's words, as far as they are understood.
+/// The words of a line that the reader uses.
 struct Words {
   std::string_view device;
   std::int64_t time = 0;
@@ -59,7 +59,7 @@ bool parse(std::string_view line, Words& words) {
   return true;
 }
 
-/// The meaning of the field RWBS: F before the letter is a flush, F after it that the write is durable.
+/// Decodes the field RWBS: F before the letter is a flush, F after it means that the write is durable.
 bool describe(const Words& words, Event& event) {
   const std::size_t letter = words.does.find_first_of("RWD");
   event.offset = words.sector;

@@ -1,4 +1,4 @@
-/// Traces of block devices and of object caches, as studies of caches publish them.
+/// Traces of block devices and of object caches, as published by studies of caches.
 #pragma once
 
 #include "trace/formats/registry.hpp"
@@ -9,7 +9,7 @@ namespace plait::trace {
 Format vscsi_format();
 /// "oracle-general": records of 24 bytes with the next access of each object, as libCacheSim reads them.
 Format oracle_general_format();
-/// "blkcsv": texts with a column each for time, operation, address and size, in any order.
+/// "blkcsv": texts with one column each for time, operation, address and size, in any order.
 Format blkcsv_format();
 /// "blktrace": the text output of blkparse; the lines of one request become one request.
 Format blktrace_format();

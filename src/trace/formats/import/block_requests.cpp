@@ -9,15 +9,16 @@ namespace plait::trace {
 
 namespace {
 
-// A trace of queued requests alone completes none: so many wait, then the earliest one is put as it is.
+// Maximum number of waiting requests. A trace without completions would exceed it; the earliest request is then
+// returned unfinished.
 constexpr std::size_t kMostWaiting = 1 << 16;
 
-// Requests in flight hardly overlap: no more of them than this are searched for a byte.
+// Maximum number of requests searched for a byte. Requests in progress rarely overlap.
 constexpr int kMostSearched = 64;
 
 std::int64_t end_of(const Event& event) { return event.offset + event.length; }
 
-// The request that begins at an offset, best with the same length, or else one that contains it.
+// Finds the request that begins at an offset, preferably with the same length, or else one that contains it.
 template <typename Requests>
 typename Requests::iterator find_request(Requests& requests, std::int64_t offset, std::int64_t length) {
   const auto [first, last] = requests.equal_range(offset);
@@ -79,7 +80,7 @@ std::optional<std::int64_t> BlockRequests::remove(Stage& stage, const Event& eve
   return start;
 }
 
-// The rest of the request still waits.
+// The rest of the request continues to wait.
 void BlockRequests::remove_part(Stage& stage, Requests::iterator request, std::int64_t begin, std::int64_t end) {
   const Event whole = release(stage, request);
   const auto wait_for = [&](std::int64_t from, std::int64_t to) {

@@ -1,4 +1,4 @@
-/// One request from the lines that a block layer's trace has of it.
+/// Reconstructs requests from the lines of a block layer's trace.
 ///
 /// blktrace writes a line when a request is queued (Q), issued to the driver (D) and completed (C):
 ///
@@ -7,11 +7,12 @@
 ///   8,0 1 17 0.009526900 697 D W 223490 + 16 [kjournald]
 ///   8,0 1 23 0.009883912   0 C W 223490 + 16 [0]
 ///
-/// These are one request of 16 sectors: the two that were queued reached the device as one.  It begins when it is
-/// issued and takes 357012 ns.  Where the trace lacks the line D, the request begins when it is queued; where it lacks
-/// the line C, it is not known how long it took.
+/// These are one request of 16 sectors, because the two queued requests reached the device as one. It begins when it
+/// is issued and takes 357012 ns. If the trace lacks the line D, the request begins when it is queued. If it lacks
+/// the line C, its duration is unknown.
 ///
-/// A device may complete a request in parts.  Each part is a request of its own, which begins when the whole is issued:
+/// A device may complete a request in parts. Each part is a request of its own, which begins when the whole is
+/// issued:
 ///
 ///   8,0 1 1 0.2 697 D R 0 + 16 [reader]
 ///   8,0 1 2 0.3   0 C R 0 + 8 [0]            8 sectors from 0 on, from 0.2 to 0.3
@@ -32,22 +33,22 @@ class BlockRequests {
  public:
   enum class Action : std::uint8_t { kQueued, kIssued, kRequeued, kCompleted };
 
-  /// Calls `put` with each request, or part of one, at its last line.
+  /// Put: called with each request, or part of one, at its last line.
   explicit BlockRequests(std::function<void(const Event&)> put) : put_(std::move(put)) {}
 
-  /// `event`: what the line says; its start is the time of the line.
+  /// Event: the content of the line; its start is the time of the line.
   void take(Action action, const Event& event);
-  /// At the end of the trace: requests that were not completed.
+  /// Ends the trace: reports requests that were not completed.
   void finish();
-  /// No request that starts before this comes any more.
+  /// Returns a time before which no further request starts.
   std::int64_t horizon() const;
-  /// Requests without a line C so far, at the end.
+  /// Number of requests without a line C, known at the end.
   std::int64_t unfinished() const { return unfinished_; }
 
  private:
   struct Waiting;
-  using Direction = std::pair<std::uint32_t, Kind>;       ///< the device's file, and what is done to it
-  using Requests = std::multimap<std::int64_t, Waiting>;  ///< by offset
+  using Direction = std::pair<std::uint32_t, Kind>;       ///< file of the device, and kind of request
+  using Requests = std::multimap<std::int64_t, Waiting>;  ///< key: offset
   using Stage = std::map<Direction, Requests>;
   using Starts = std::multimap<std::int64_t, std::pair<Stage*, Requests::iterator>>;
   struct Waiting {
@@ -57,7 +58,8 @@ class BlockRequests {
 
   void wait(Stage& stage, const Event& event);
   Event release(Stage& stage, Requests::iterator request);
-  /// Takes the bytes of `event` out of the requests that wait for them.  returns  when the one with its first byte began.
+  /// Removes the bytes of `event` from the requests that wait for them.
+  /// returns  the start of the request that contains its first byte.
   std::optional<std::int64_t> remove(Stage& stage, const Event& event);
   void remove_part(Stage& stage, Requests::iterator request, std::int64_t begin, std::int64_t end);
   void give_up_earliest();

@@ -19,9 +19,9 @@ constexpr std::string_view kVersion2 = "fio version 2 iolog";
 constexpr std::string_view kVersion3 = "fio version 3 iolog";
 constexpr std::uint32_t kProcess = 1;
 
-// fio(1), "Trace file format": version 2 has lines `name action [offset length]`, where the offset of `wait` is a time
-// in us since the last wait; version 3 puts a time in us since the start before each.  Both log what is asked for, at
-// the time of asking: neither how long it took nor whether it failed.
+// fio(1), "Trace file format": version 2 has lines `name action [offset length]`, in which the offset of `wait` is a
+// time in us since the last wait. Version 3 begins each line with a time in us since the start. Both log requests
+// when they are made, without their duration and result.
 class FioReader final : public Import {
  public:
   FioReader(std::unique_ptr<Source> source, const ReadOptions& options)
@@ -73,7 +73,7 @@ class FioReader final : public Import {
     return act(text, time_);
   }
 
-  // A name may hold blanks, so the words behind it are found from the end.
+  // A name may contain blanks, so the words after it are found from the end.
   bool act(std::string_view text, std::int64_t time) {
     const auto last_word = [](std::string_view& rest) {
       const std::size_t blank = rest.find_last_of(" \t");

@@ -1,4 +1,4 @@
-/// Logs of fio's requests, as its option write_iolog writes them.
+/// Logs of fio's requests, as written by its option write_iolog.
 #pragma once
 
 #include "trace/formats/registry.hpp"

@@ -122,7 +122,7 @@ std::optional<std::int64_t> scaled_number(std::string_view text, std::int64_t un
   std::int64_t part = unit;
   for (const char c : text.substr(std::min(point + 1, text.size()))) {
     if (!is_digit(c)) return std::nullopt;
-    // Digits below one are added one by one, so that no power of ten is needed beyond the unit's.
+    // Digits below one are added one by one, so that no power of ten above the unit is needed.
     fraction += part % 10 * (c - '0') / 10 + part / 10 * (c - '0');
     part /= 10;
   }

@@ -1,4 +1,4 @@
-/// What readers of other tools' traces share: order, counts of what was not understood, and numbers in texts.
+/// Functions shared by the readers of other tools' traces: order, counts of unknown lines, and numbers in texts.
 #pragma once
 
 #include <algorithm>
@@ -17,12 +17,12 @@
 
 namespace plait::trace {
 
-/// Times, offsets and lengths beyond this are cut to it, so that the sum of two never overflows.
+/// Upper bound of times, offsets and lengths, so that the sum of two never overflows.
 constexpr std::int64_t kMostValue = (std::int64_t{1} << 62) - 1;
 
-/// A reader whose input comes nearly in the order of start: it holds back `slack` events, and more while an earlier
-/// one may still come, `window` at most.  An event that comes later than that is moved to where the trace is, with
-/// its end kept, and counted in the notes.
+/// A reader whose input is almost in the order of starts. It holds back `slack` events, and more while an earlier one
+/// may still come, but at most `window`. An event that comes later is moved to the current time of the trace, with
+/// its end unchanged, and is counted in the notes.
 class Import : public Reader {
  public:
   std::size_t read(std::span<Event> room) final;
@@ -33,23 +33,23 @@ class Import : public Reader {
  protected:
   Import(std::unique_ptr<Source> source, std::string_view format, std::size_t slack, std::size_t window);
 
-  /// Takes the next line or record; false at the end of the input.
+  /// Reads the next line or record. Returns false at the end of the input.
   virtual bool advance() = 0;
-  /// After the last: notes and what is missing.
+  /// Called after the last record: adds notes and missing events.
   virtual void finish() {}
-  /// No event that starts before this comes any more.
+  /// Returns a time before which no further event starts.
   virtual std::int64_t horizon() const { return std::numeric_limits<std::int64_t>::max(); }
 
   Source& source() { return *source_; }
   void put(const Event& event);
   /// Marks the source as understood; the line or record need not contain an event.
   void understood() { understood_ = true; }
-  /// Counts a last line without an end, which was not understood.
+  /// Counts a last line without an end that could not be parsed.
   void cut_off(std::string_view text);
-  /// Counts what was not understood; the first is shown.
+  /// Counts lines that could not be parsed, and quotes the first one.
   void not_understood(std::string_view text, std::int64_t number);
   void note(std::string text) { description_.notes.push_back(std::move(text)); }
-  /// Adds a process without anything to say about it.
+  /// Adds a process of which nothing but the number is known.
   void add_process(std::uint32_t number);
 
   Description description_;
@@ -77,13 +77,13 @@ class Import : public Reader {
   std::int64_t late_ = 0;
   std::int64_t unknown_ = 0;
   std::string first_unknown_;
-  std::vector<std::string> first_lines_;  ///< that were not understood
+  std::vector<std::string> first_lines_;  ///< lines that could not be parsed
   bool understood_ = false;
   bool ended_ = false;
   bool told_ = false;
 };
 
-/// The little-endian number of unsigned type Number at an offset in a record, which must hold it.
+/// Returns the little-endian number of unsigned type Number at an offset in a record, which must contain it.
 template <typename Number>
 Number get(std::string_view bytes, std::size_t at) {
   std::uint64_t value = 0;
@@ -91,17 +91,18 @@ Number get(std::string_view bytes, std::size_t at) {
     value |= std::uint64_t{static_cast<unsigned char>(bytes[at + k])} << (8 * k);
   return static_cast<Number>(value);
 }
-/// The whole of `text` as a decimal number, cut to kMostValue; nothing where it is none or negative.
+/// Returns all of `text` as a decimal number, limited to kMostValue; nullopt if it is not a number or negative.
 std::optional<std::int64_t> whole_number(std::string_view text);
-/// A decimal number with or without a fraction, times `unit`, cut to kMostValue.  Exact: no floating point.
+/// Returns a decimal number with or without a fraction, times `unit`, limited to kMostValue. The result is exact: no
+/// floating point is used.
 std::optional<std::int64_t> scaled_number(std::string_view text, std::int64_t unit);
-/// The words of a line between blanks.
+/// Returns the words of a line, which are separated by blanks.
 std::vector<std::string_view> words_of(std::string_view line);
-/// Without blanks at the ends.
+/// Removes the blanks at both ends.
 std::string_view trimmed(std::string_view text);
 
 /// Calls `visit(line)` for the first 20 lines of a text that are not blank, without blanks at their ends.
-/// returns  The number of these lines.
+/// returns  the number of these lines.
 template <typename Visit>
 int for_each_first_line(std::string_view text, Visit&& visit) {
   constexpr int kMaxLines = 20;
@@ -116,7 +117,7 @@ int for_each_first_line(std::string_view text, Visit&& visit) {
   }
   return lines;
 }
-/// `text` shortened and with its unprintable bytes shown, for a message.
+/// Returns a shortened `text` with its unprintable bytes made visible, for a message.
 std::string shown(std::string_view text);
 
 }  // namespace plait::trace

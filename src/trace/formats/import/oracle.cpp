@@ -12,7 +12,7 @@ namespace plait::trace {
 namespace {
 
 // struct { u32 time in s; u64 object; u32 bytes; i64 next; }, packed, little-endian: libCacheSim's
-// traceReader/customizedReader/oracle/oracleGeneralBin.h.  `next` counts requests, -1 or the largest for none.
+// traceReader/customizedReader/oracle/oracleGeneralBin.h. `next` counts requests; -1 or the maximum means none.
 class OracleReader final : public Import {
  public:
   OracleReader(std::unique_ptr<Source> source, const ReadOptions& options)
@@ -25,7 +25,7 @@ class OracleReader final : public Import {
   static constexpr std::size_t kBytes = 24;
 
  private:
-  // Objects have no offsets. So that those of a trace do not overlap, each begins at a multiple of 1 MiB.
+  // Objects have no offsets. Each begins at a multiple of 1 MiB, so that those of a trace do not overlap.
   static constexpr int kSlotBits = 20;
   static constexpr int kObjectBits = 40;
 

@@ -15,7 +15,8 @@ namespace {
 //   version 1, 32 bytes: u32 serial, u32 bytes, u32 segments, u16 command, u16 version, u64 block, u64 time in us
 //   version 2, 40 bytes: u16 command, u16 version, u32 serial, u32 bytes, u32 segments, u64 block, u64 time, u64
 //   response
-// The version is the upper byte of its field; commands are SCSI's; blocks are of 512 bytes; times are those of issue.
+// The version is the upper byte of its field. Commands are SCSI commands, blocks have 512 bytes, and times are those
+// of the issue.
 constexpr std::size_t kBytes1 = 32;
 constexpr std::size_t kBytes2 = 40;
 
@@ -35,7 +36,7 @@ int command_kind(unsigned command) {
   }
 }
 
-/// 1, 2, or 0 where the bytes are neither.
+/// Returns 1, 2, or 0 if the bytes are neither version.
 int version_of(std::string_view head) {
   const auto all = [&](std::size_t bytes, std::size_t at, unsigned version, std::size_t command) {
     const std::size_t records = std::min<std::size_t>(head.size() / bytes, 16);

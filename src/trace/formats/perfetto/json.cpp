@@ -13,7 +13,7 @@ void append_number(std::string& json, auto value, int base = 10) {
   json.append(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), value, base).ptr);
 }
 
-/// Bytes of the UTF-8 letter in front; 0: it is none.
+/// Returns the number of bytes of the UTF-8 character at the begin; 0: invalid.
 std::size_t letter_bytes(std::string_view text) {
   const auto at = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
   const auto follows = [&](std::size_t i) { return (at(i) & 0xc0) == 0x80; };

@@ -1,4 +1,4 @@
-/// Puts JSON objects together, one a line.
+/// Generation of JSON objects, one per line.
 #pragma once
 
 #include <cstdint>
@@ -7,12 +7,12 @@
 
 namespace plait::trace::perfetto {
 
-/// Appends a text with its quotes.  Bytes that are no UTF-8 become U+FFFD.
+/// Appends a text in quotes. Bytes that are not UTF-8 become U+FFFD.
 void append_text(std::string& json, std::string_view raw);
-/// Microseconds with ns as decimals.
+/// Appends microseconds with ns as decimals.
 void append_time(std::string& json, std::int64_t ns);
 
-/// One object, members in the order in which they are added.
+/// One object with its members in the order in which they are added.
 class Object {
  public:
   explicit Object(std::string& json) : json_(json) { json_ += '{'; }
@@ -25,9 +25,9 @@ class Object {
   void natural(std::string_view key, std::uint64_t value);
   void time(std::string_view key, std::int64_t ns);
   void yes(std::string_view key);
-  /// A number too long for a reader that takes numbers for doubles: as a text.
+  /// Appends a number as a text, because readers that parse numbers as doubles would round it.
   void id(std::string_view key, std::uint64_t value);
-  /// The key of an inner object, which is begun next.
+  /// Appends the key of an inner object, which is begun next.
   std::string& inner(std::string_view key);
 
  private:

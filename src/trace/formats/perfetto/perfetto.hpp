@@ -5,7 +5,7 @@
 
 namespace plait::trace {
 
-/// Format "perfetto", suffix ".json"; written, not read.
+/// Format "perfetto", suffix ".json"; only written.
 extern const Format kPerfetto;
 
 }  // namespace plait::trace

@@ -15,12 +15,13 @@ namespace perfetto {
 
 namespace {
 
-constexpr std::int64_t kBin = 10'000'000;         // ns of a step of the counters
-constexpr std::size_t kCalls = 1 << 16;           // logical requests kept to draw arrows from
-constexpr std::size_t kMostLanes = 1024;          // of one process; what overlaps beyond shares the last
-constexpr std::uint64_t kFirstLane = 1ULL << 32;  // their thread numbers: past those of threads
+constexpr std::int64_t kBin = 10'000'000;  // ns of an interval of the counters
+constexpr std::size_t kCalls = 1 << 16;    // number of logical requests that are stored as sources of arrows
+// Maximum of one process; overlapping requests beyond it share the last lane.
+constexpr std::size_t kMostLanes = 1024;
+constexpr std::uint64_t kFirstLane = 1ULL << 32;  // first thread number of lanes, above those of threads
 
-/// Bytes moved in the step of time that runs.
+/// The bytes transferred in the current interval.
 struct Rates {
   std::int64_t bin = std::numeric_limits<std::int64_t>::min();  // none yet
   std::int64_t read = 0;
@@ -28,13 +29,13 @@ struct Rates {
 };
 
 struct ProcessState {
-  Rates asked;                      // of logical requests
-  Rates stored;                     // of physical ones
-  std::vector<std::int64_t> lanes;  // when what lies in each ends
+  Rates asked;                      // rates of logical requests
+  Rates stored;                     // rates of physical requests
+  std::vector<std::int64_t> lanes;  // end of the last request on each lane
   std::unordered_map<std::uint32_t, std::string> files;
 };
 
-/// Where a logical request is drawn.
+/// The track position of a logical request.
 struct Call {
   std::uint64_t operation = 0;
   std::uint32_t process = 0;
@@ -104,7 +105,7 @@ class PerfettoWriter : public Writer {
   static constexpr std::string_view kAsked = "bytes/s asked by the program";
   static constexpr std::string_view kStored = "bytes/s at stores";
 
-  /// Begins an entry; members follow by object(), then end().
+  /// Begins an entry. Members are added by object(), and end() completes it.
   void begin(std::string_view phase, std::string_view name, std::uint64_t process) {
     json_ = first_ ? "\n" : ",\n";
     first_ = false;
@@ -204,7 +205,7 @@ class PerfettoWriter : public Writer {
     end();
   }
 
-  /// A track on which nothing is drawn when a physical request begins; requests to stores overlap freely.
+  /// Returns a track that is free when a physical request begins, because requests to stores may overlap.
   std::uint64_t lane(const Event& event, ProcessState& process) {
     auto& lanes = process.lanes;
     auto found = std::find_if(lanes.begin(), lanes.end(), [&](std::int64_t end) { return end <= event.start; });
@@ -222,7 +223,7 @@ class PerfettoWriter : public Writer {
     return static_cast<std::size_t>((event.operation * 0x9e3779b97f4a7c15ULL ^ event.process) % kCalls);
   }
 
-  /// From the logical request of the same operation to this physical one.
+  /// Draws an arrow from the logical request of the same operation to this physical one.
   void arrow(const Event& event, std::uint64_t track) {
     if (event.operation == 0 || calls_.empty()) return;
     const Call& call = calls_[slot(event)];
@@ -252,7 +253,7 @@ class PerfettoWriter : public Writer {
     if (__builtin_add_overflow(bytes, event.moved(), &bytes)) bytes = std::numeric_limits<std::int64_t>::max();
   }
 
-  /// Draws the step that has passed, and nothing from its end on.
+  /// Writes the interval that has ended, and zero from its end on.
   void close_step(std::uint64_t process, const Rates& rates, std::string_view name) {
     if (rates.bin == std::numeric_limits<std::int64_t>::min()) return;
     step(process, rates.bin, rates.read, rates.written, name);
@@ -260,7 +261,7 @@ class PerfettoWriter : public Writer {
   }
 
   void step(std::uint64_t process, std::int64_t bin, std::int64_t read, std::int64_t written, std::string_view name) {
-    const auto rate = [](std::int64_t bytes) {  // over 10 ms
+    const auto rate = [](std::int64_t bytes) {  // bytes in 10 ms to bytes per second
       std::int64_t scaled = 0;
       return __builtin_mul_overflow(bytes, 1'000'000'000 / kBin, &scaled) ? std::numeric_limits<std::int64_t>::max()
                                                                           : scaled;
@@ -280,7 +281,7 @@ class PerfettoWriter : public Writer {
   std::unordered_map<std::uint32_t, ProcessState> processes_;
   std::vector<Call> calls_;
   std::string json_;
-  std::string flags_;  // in words
+  std::string flags_;  // text of the flags
   std::uint16_t flags_of_text_ = 0;
   std::optional<Object> object_;
   std::uint64_t asynchronous_ = 0;

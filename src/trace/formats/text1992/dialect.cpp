@@ -12,7 +12,7 @@ namespace plait::trace::text1992 {
 namespace {
 
 constexpr std::string_view kHead = "plait-1992 ";
-constexpr std::size_t kHeadReach = 64;  // where the head comment's own text begins at the latest
+constexpr std::size_t kHeadReach = 64;  // maximum position of the head comment's text
 
 constexpr std::array<std::int8_t, 256> digit_values() {
   std::array<std::int8_t, 256> values{};
@@ -34,7 +34,7 @@ std::string_view first_line(std::string_view head) { return head.substr(0, head.
 
 std::size_t find_head(std::string_view line) { return line.substr(0, kHeadReach + kHead.size()).find(kHead); }
 
-/// Whether a line is a record, or a comment in the form of one; adds to `records` for a record.
+/// True if a line is a record, or a comment in the form of one. Increments `records` for a record.
 bool fits(std::string_view line, int base, char separator, int& records) {
   Numbers numbers(line, base, separator);
   std::uint64_t type = 0;
@@ -54,7 +54,7 @@ bool fits(std::string_view line, int base, char separator, int& records) {
   return wanted == 0 && found == Numbers::Found::kEnd;
 }
 
-/// The base in which the lines are records; 0: in none.  In both: 16, as in figure 1.
+/// The base in which all lines are records; 0: in none. If they are records in both bases it is 16, as in figure 1.
 struct FoundBase {
   int base = 0;
   bool both = false;
@@ -67,7 +67,7 @@ FoundBase base_of(std::string_view head, char separator, std::string_view commen
   bool ten = true;
   while (!head.empty()) {
     const std::size_t end = head.find('\n');
-    if (end == std::string_view::npos && records > 0) break;  // perhaps only the front of a line
+    if (end == std::string_view::npos && records > 0) break;  // the line may be incomplete
     std::string_view line = head.substr(0, end);
     head.remove_prefix(end == std::string_view::npos ? head.size() : end + 1);
     if (!line.empty() && line.back() == '\r') line.remove_suffix(1);

@@ -1,10 +1,11 @@
-/// The comments in which a 1992 trace of Plait's holds what records cannot, beside the remarks of trace/remarks.hpp.
+/// The comments with which Plait extends 1992 traces by data that records cannot contain, in addition to the remarks
+/// of trace/formats/remarks.hpp.
 ///
-///   with thread= interface= flags= cpu= offset= duration=  holds from here on for the file of the next record
-///   but result= cpu= offset= length=                       what the next record would say otherwise
-///   event KIND start= ...                                  an event that is no record
+///   with thread= interface= flags= cpu= offset= duration=  applies to the file of the next record from here on
+///   but result= cpu= offset= length=                       overrides values of the next record
+///   event KIND start= ...                                  an event that is not a record
 ///
-/// Numbers are decimal, whatever the base of the trace; times are in its ticks.
+/// Numbers are decimal in every base of the trace; times are in its ticks.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,7 @@
 
 namespace plait::trace::text1992 {
 
-/// What `with` changes.
+/// The values that `with` changes.
 struct MannerChange {
   std::optional<std::uint32_t> thread;
   std::optional<std::uint16_t> flags;
@@ -30,7 +31,7 @@ struct MannerChange {
   void apply(Manner& manner) const;
 };
 
-/// What `but` says.
+/// The values that `but` overrides.
 struct Override {
   std::optional<std::int64_t> result;
   std::optional<std::int64_t> cpu;
@@ -40,10 +41,11 @@ struct Override {
 
 std::string manner_text(const Manner& from, const Manner& to);
 std::string override_text(const Override& values);
-/// The event's times are ticks.
+/// Writes an event whose times are ticks.
 std::string event_text(const Event& event);
 
-/// The inverses, of what is behind the keyword.  Empty: it cannot be understood.
+/// Parse the text after the keyword. Each is the inverse of a function above; the result is false or empty if it
+/// cannot be parsed.
 bool parse_manner(Pairs pairs, MannerChange& change);
 bool parse_override(Pairs pairs, Override& values);
 std::optional<Event> parse_event(Pairs pairs);

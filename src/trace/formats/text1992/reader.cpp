@@ -36,7 +36,7 @@ class Reader1992 : public LineReader {
  private:
   bool take_line(std::string_view line, Event& event) override {
     if (line.empty()) return false;
-    if (dialect_.ours && !source().line_was_whole()) {  // Plait ends its lines: numbers may lack digits
+    if (dialect_.ours && !source().line_was_whole()) {  // Plait ends its lines: numbers of this line may lack digits
       cut_ = true;
       return false;
     }
@@ -62,7 +62,7 @@ class Reader1992 : public LineReader {
     return true;
   }
 
-  /// A number of a record, of at most `most`.
+  /// Reads a number of a record, which is at most `most`.
   std::uint64_t number(Numbers& numbers, std::string_view field, std::uint64_t most) const {
     std::uint64_t value = 0;
     const Found found = numbers.next(value);
@@ -100,7 +100,7 @@ class Reader1992 : public LineReader {
            dialect_.base);
     const bool has_offset = (flags & compression::kNoBlock) == 0;
     const bool has_length = (flags & compression::kNoLength) == 0;
-    // Structure order; which file it is comes behind what depends on it.
+    // The fields are in structure order. The file number comes after the fields that depend on it.
     const std::uint64_t offset_field = has_offset ? number(numbers, "offset", kMost) : 0;
     const std::uint64_t length_field = has_length ? number(numbers, "length", kMost) : 0;
     const std::uint64_t start_field = number(numbers, "startTime", kMost);
@@ -172,7 +172,7 @@ class Reader1992 : public LineReader {
     but_ = {};
   }
 
-  /// A time of a comment, which may be negative or not known.
+  /// Converts a time of a comment, which may be negative or unknown.
   std::int64_t ticks(std::int64_t value) const {
     std::int64_t product = 0;
     if (__builtin_mul_overflow(value, dialect_.tick, &product)) fail("the time ", value, " is past 64 bits");

@@ -1,4 +1,4 @@
-/// What records of the 1992 format leave out, and where it is taken from.
+/// The values that records of the 1992 format omit, and the earlier records from which they are taken.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace plait::trace::text1992 {
 
-/// Bits of the field recordType (Miller 1992, appendix, iotrace.h).  The data type, 0x03, and the bits 0x08, 0x10, 0x20
-/// and 0x80 are those of Event::flags.
+/// Bits of the field recordType (Miller 1992, appendix, iotrace.h). The data type, 0x03, and the bits 0x08, 0x10,
+/// 0x20 and 0x80 are those of Event::flags.
 namespace record_type {
 constexpr unsigned kWrite = 0x40;
 constexpr unsigned kComment = 0xff;
@@ -30,49 +30,50 @@ constexpr unsigned kNoFile = 0x80;
 constexpr unsigned kDefined = 0xef;
 }  // namespace compression
 
-/// What the records of a file have in common that the format has no field for; told in comments, where it changes.
+/// Properties of the records of a file for which the format has no field. A comment states them when they change.
 struct Manner {
   std::uint32_t thread = 0;
-  std::uint16_t flags = 0;  ///< those that recordType has no bit for
+  std::uint16_t flags = 0;  ///< flags for which recordType has no bit
   Interface interface = Interface::kUnknown;
-  bool cpu = true;       ///< whether the CPU time is known
-  bool offset = true;    ///< and the offset
-  bool duration = true;  ///< and the duration
+  bool cpu = true;       ///< true if the CPU time is known
+  bool offset = true;    ///< true if the offset is known
+  bool duration = true;  ///< true if the duration is known
 
   bool operator==(const Manner&) const = default;
 };
 
-/// The last record of a file, as it stands in the trace.
+/// The last record of a file, as written in the trace.
 struct FileState {
   std::uint32_t number = 0;
   Manner manner;
   std::uint64_t operation = 0;
   std::int64_t length = 0;
-  std::int64_t next = 0;  ///< the byte behind it; -1: past what numbers hold
+  std::int64_t next = 0;  ///< offset after its last byte; -1: too large for a number
 };
 
 /// The last record of a process.
 struct ProcessState {
   std::uint32_t number = 0;
   std::uint32_t file = 0;
-  std::int64_t cpu = 0;  ///< ticks
+  std::int64_t cpu = 0;  ///< in ticks
   Manner manner;
   bool has_record = false;
-  bool dropped = false;          ///< whether a file has been dropped
-  std::vector<FileState> files;  ///< the last used in front
+  bool dropped = false;          ///< true if a file has been dropped
+  std::vector<FileState> files;  ///< the last used file is first
 };
 
-/// Files kept for a process; of more, the one that was not used for longest is dropped, in reading and in writing
-/// alike.
+/// Number of files remembered for each process. If there are more, readers and writers both drop the least recently
+/// used one.
 constexpr std::size_t kFiles = 32;
 
-/// What readers and writers both keep while records pass.  memory: some 100 B a process and some 50 B a file kept.
+/// The state that readers and writers both update with each record. memory: about 100 B a process and about 50 B a
+/// remembered file.
 class State {
  public:
-  /// Of the last record, in ticks.
+  /// Start of the last record, in ticks.
   std::int64_t start() const { return start_; }
   void set_start(std::int64_t ticks) { start_ = ticks; }
-  /// Of the last record; 0 before there is one.
+  /// Process of the last record; 0 before the first one.
   std::uint32_t last_process() const { return last_process_; }
   bool has_record() const { return has_record_; }
 
@@ -83,11 +84,11 @@ class State {
     return *current_;
   }
 
-  /// Brings a file to the front; one that is not kept is added, with the manner of the process's last record.
-  /// known  set to whether it was kept.
+  /// Moves a file to the front. A file that is not remembered is added, with the manner of the process's last record.
+  /// known  set to true if it was remembered.
   static FileState& touch(ProcessState& process, std::uint32_t number, bool& known);
 
-  /// Notes a record that has passed.
+  /// Updates the state with a record.
   void pass(ProcessState& process, FileState& file, std::int64_t offset, std::int64_t length, std::uint64_t operation);
 
  private:

@@ -5,7 +5,7 @@
 
 namespace plait::trace {
 
-/// Format "1992", suffix ".1992".  docs/formats.md says what was chosen where the paper leaves something open.
+/// Format "1992", suffix ".1992". docs/formats.md documents the choices where the paper leaves something open.
 extern const Format kText1992;
 
 namespace text1992 {

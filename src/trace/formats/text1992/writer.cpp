@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
 
-/// The numbers of a record, printed.
+/// The printed numbers of a record.
 class Line {
  public:
   Line(int base, char separator) : base_(base), separator_(separator) {}
@@ -130,7 +130,7 @@ class Writer1992 : public Writer {
     sink_->put("\n");
   }
 
-  /// To the nearest tick that can be read back.
+  /// Rounds to a tick that can be read back.
   std::int64_t floor_ticks(std::int64_t time) {
     const std::int64_t tick = dialect_.tick;
     if (tick == 1) return time;
@@ -147,7 +147,7 @@ class Writer1992 : public Writer {
   }
   std::int64_t floor_ticks_or_unknown(std::int64_t time) { return time == kUnknown ? kUnknown : floor_ticks(time); }
 
-  /// Both ends are rounded, so that what did not overlap still does not.
+  /// Both ends are rounded, so that events that did not overlap still do not.
   std::int64_t rounded_length(const Event& event) {
     if (event.duration == kUnknown) return kUnknown;
     std::int64_t end = 0;
@@ -181,7 +181,7 @@ class Writer1992 : public Writer {
     FileState& file = State::touch(process, event.file, known);
     const bool logical = (event.flags & flag::kLogical) != 0;
 
-    // What the record says, in bytes and ticks; `but` and `with` say what it cannot.
+    // The values that the record states, in bytes and ticks; `but` and `with` state the others.
     Override but;
     const std::int64_t unit = logical ? 1 : dialect_.block;
     std::int64_t offset = event.offset;

@@ -1,4 +1,4 @@
-/// What reached a device for what was asked for.
+/// Physical bytes in relation to logical ones.
 #pragma once
 
 #include <vector>
@@ -7,8 +7,8 @@
 
 namespace plait::trace::report {
 
-/// Sees the events of both levels.  memory: 4 MiB; an operation is joined while it is one of the last quarter of a
-/// million or so.
+/// Receives the events of both levels. memory: 4 MiB; the levels of an operation are joined if it is among the last
+/// quarter of a million or so.
 class Amplifier {
  public:
   void add(std::span<const Call> calls);

@@ -7,25 +7,32 @@ namespace plait::trace::report {
 
 namespace {
 
-// Shares are integers over 100, so that the same trace gives the same answer everywhere.
-constexpr std::int64_t kOnce = 110;                     // moved once: up to 1.10 times the extent
-constexpr std::int64_t kSeveral = 300;                  // again and again: from 3 times the extent
-constexpr std::int64_t kHalf = 50;                      // swapped: from half of the extent is read after writing
-constexpr std::int64_t kRewritten = 250;                // a checkpoint: from 2.5 times the extent
-constexpr std::int64_t kLittle = 5;                     // read back: up to 0.05 of what was written
-constexpr std::int64_t kPauses = 2;                     // pauses are long: twice the time of the rounds between them
-constexpr std::int64_t kRounds = 3;                     // what is written this often is written again and again
-constexpr std::int64_t kLikeSizes = 95;                 // files of a group: from 0.95 of the largest
-constexpr std::int64_t kLeast = std::int64_t{1} << 20;  // less than this is neither swapped nor a checkpoint
+// Classes of files from how their data was read and written, after section 5.1 of the paper.
+//
+// Shares are integers over 100, so that the same trace gives the same result on every machine.
+//
+// Example: a file of 100 MiB is written 3 times from its begin and never read. It was rewritten 2 times, and 300 MiB
+// are at least 2.5 times its extent. If the pauses are at least twice as long as the rounds of writing, it is a
+// checkpoint.
+constexpr std::int64_t kOnce = 110;       // transferred once: at most 1.10 times the extent
+constexpr std::int64_t kSeveral = 300;    // transferred repeatedly: at least 3 times the extent
+constexpr std::int64_t kHalf = 50;        // swapped: at least half of the extent is read after writing
+constexpr std::int64_t kRewritten = 250;  // checkpoint: at least 2.5 times the extent
+constexpr std::int64_t kLittle = 5;       // read back: at most 0.05 of the written bytes
+// Pauses are long: at least twice the time of the rounds between them.
+constexpr std::int64_t kPauses = 2;
+constexpr std::int64_t kRounds = 3;                     // number of writes from which a file is written repeatedly
+constexpr std::int64_t kLikeSizes = 95;                 // files of a group: at least 0.95 of the largest one
+constexpr std::int64_t kLeast = std::int64_t{1} << 20;  // smaller files are neither swapped nor checkpoints
 
-__extension__ using Wide = __int128;  // products of sums that may be full
+__extension__ using Wide = __int128;  // products of sums at their maximum
 
-/// a <= share / 100 * b.
+/// Returns a <= share / 100 * b.
 bool at_most(Wide a, std::int64_t share, Wide b) { return a * 100 <= b * share; }
-/// b >= share / 100 * a.
+/// Returns b >= share / 100 * a.
 bool at_least(Wide b, std::int64_t share, Wide a) { return b * 100 >= a * share; }
 
-/// How many files of a group one process wrote first, at most.
+/// Returns the largest number of files of a group that one process wrote first.
 std::int64_t most_of_one_writer(const std::vector<FileRow*>& group) {
   std::map<std::uint32_t, std::int64_t> counts;
   std::int64_t most = 0;
@@ -73,7 +80,7 @@ void find_checkpoint_groups(std::vector<FileRow>& files) {
     if (pattern.find('#') != std::string::npos) groups[std::move(pattern)].push_back(&file);
   }
   for (auto& [pattern, group] : groups) {
-    if (most_of_one_writer(group) < kRounds) continue;  // such as a file of each rank
+    if (most_of_one_writer(group) < kRounds) continue;  // for example one file of each rank
     std::sort(group.begin(), group.end(), [](const FileRow* a, const FileRow* b) { return a->begin < b->begin; });
     std::int64_t largest = 0;
     Wide whole = 0;
@@ -90,7 +97,7 @@ void find_checkpoint_groups(std::vector<FileRow>& files) {
     std::int64_t until = group.front()->end;
     for (const FileRow* file : group) {
       alike = alike && at_least(file->data[kWrites].bytes, kLikeSizes, largest);
-      if (file->begin > until) {  // the files of one round, of several processes, overlap
+      if (file->begin > until) {  // files of several processes overlap within one round
         ++rounds;
         pauses += file->begin - until;
         time += until - round;

@@ -1,4 +1,4 @@
-/// What a file's data are for: section 5.1's required, checkpoint and data swapping.
+/// The purpose of a file's data: section 5.1's required, checkpoint and data swapping.
 #pragma once
 
 #include <string>
@@ -8,13 +8,14 @@
 
 namespace plait::trace::report {
 
-/// By what happened to this file alone; kOther where that does not decide.
+/// Returns the class of a file from its own accesses; kOther if these do not decide.
 Class class_of(const FileRow& file);
 
-/// Files of one pattern of names and of one size, written one after the other with pauses, are checkpoints too.
+/// Finds checkpoints among files with one pattern of names and one size that are written one after the other with
+/// pauses.
 void find_checkpoint_groups(std::vector<FileRow>& files);
 
-/// The name with every number replaced by #.
+/// Returns the name with every number replaced by #.
 std::string pattern_of(const std::string& name);
 
 }  // namespace plait::trace::report

@@ -28,7 +28,7 @@ FilesAnalyser::State& FilesAnalyser::state(const Call& call) {
   std::uint32_t at = rows_of_[call.name];
   if (at < kLeftOut) return states_[at];
   const bool again = at < kNever;
-  if (again) {  // it is not counted there now
+  if (again) {  // no longer counted as left out
     const std::uint32_t known = at - kLeftOut;
     --left_out_.files;
     --classes_left_out_[known / 2].files;
@@ -102,7 +102,7 @@ void FilesAnalyser::make_room() {
   for (const State& file : states_) bytes.push_back(bytes_of(file.row));
   const auto middle = bytes.begin() + static_cast<std::ptrdiff_t>(bytes.size() / 2);
   std::nth_element(bytes.begin(), middle, bytes.end());
-  std::size_t leave = states_.size() / 2 + 1;  // of equally light files no more go than must
+  std::size_t leave = states_.size() / 2 + 1;  // removes no more files of equal size than necessary
   std::vector<State> kept;
   for (State& file : states_) {
     const std::int64_t own = bytes_of(file.row);

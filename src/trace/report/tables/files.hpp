@@ -1,4 +1,4 @@
-/// What happened to each file.
+/// The accesses to each file.
 #pragma once
 
 #include <array>
@@ -9,9 +9,9 @@
 
 namespace plait::trace::report {
 
-/// Everything is kept of kKept files.  When there are more, the lighter half makes room: it stays in the sums, and a
-/// file of it that comes again begins anew and is counted once, with what it did last.
-/// memory: some 250 bytes a file kept, 12 bytes a name.
+/// Stores complete rows of up to kKept files. If there are more, the smaller half is removed: it stays in the sums. A
+/// removed file that is accessed again starts anew and is counted once, with its last accesses. memory: about 250
+/// bytes a stored file, 12 bytes a name.
 class FilesAnalyser final : public Analyser {
  public:
   static constexpr std::size_t kKept = std::size_t{1} << 16;
@@ -23,16 +23,17 @@ class FilesAnalyser final : public Analyser {
 
  private:
   struct State {
-    FileRow row;  // its name stays empty until the end
+    FileRow row;  // its name is set at the end
     std::uint32_t name = 0;
-    bool again = false;         // it was left out before: its first accesses are not in the row
-    std::int64_t lowest = -1;   // offset written
-    std::int64_t round = 0;     // when the present round of writing began
-    std::int64_t written = -1;  // when the last write ended
+    bool again = false;         // true if it was removed before: its first accesses are not in the row
+    std::int64_t lowest = -1;   // lowest offset written
+    std::int64_t round = 0;     // begin of the current round of writing
+    std::int64_t written = -1;  // end of the last write
     bool wrote_last = false;
   };
   static constexpr std::uint32_t kNever = UINT32_MAX;
-  // From here on: left out.  twice the class that it was counted in, and 1 if it had come again.
+  // Values from here on mark a removed file: kLeftOut + twice the class in which it was counted, and 1 more if it had
+  // come again.
   static constexpr std::uint32_t kLeftOut = UINT32_MAX - 8;
 
   State& state(const Call& call);
@@ -43,11 +44,11 @@ class FilesAnalyser final : public Analyser {
   const Lookup& lookup_;
   std::size_t kept_;
   std::vector<State> states_;
-  std::vector<std::uint32_t> rows_of_;  // of names, in states_
-  std::vector<std::int64_t> extents_;   // of names
+  std::vector<std::uint32_t> rows_of_;  // index in states_ for each name
+  std::vector<std::int64_t> extents_;   // one entry for each name
   ClassSum left_out_;
   std::array<ClassSum, kClasses> classes_left_out_{};
-  std::int64_t in_parts_ = 0;  // files that came again
+  std::int64_t in_parts_ = 0;  // number of files that came again
 };
 
 }  // namespace plait::trace::report

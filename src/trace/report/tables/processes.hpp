@@ -1,4 +1,4 @@
-/// What each process did, and when it waited.
+/// The accesses and waits of each process.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace plait::trace::report {
 
-/// memory: some 150 bytes a process.
+/// Memory: some 150 bytes a process.
 class ProcessesAnalyser final : public Analyser {
  public:
   explicit ProcessesAnalyser(const Lookup& lookup) : lookup_(lookup) {}
@@ -26,8 +26,8 @@ class ProcessesAnalyser final : public Analyser {
     std::int64_t io = 0;
     std::int64_t waited = 0;
     std::int64_t hidden = 0;
-    std::int64_t last = 0;     // start of the last event that told its CPU time
-    std::int64_t behind = -1;  // an asynchronous request runs until then
+    std::int64_t last = 0;     // start of the last event with a CPU time
+    std::int64_t behind = -1;  // end of the asynchronous requests so far
   };
 
   const Lookup& lookup_;

@@ -1,4 +1,4 @@
-/// How large the requests were.
+/// The sizes of requests.
 #pragma once
 
 #include <array>
@@ -9,8 +9,8 @@
 
 namespace plait::trace::report {
 
-/// Bins of powers of two, and the sizes that are frequent.  memory: kMost different sizes a direction; when there are
-/// more, the rarest are forgotten, and what is said of a size that was rare for long is then a lower bound.
+/// Bins of powers of two, and the most frequent sizes. memory: kMost different sizes for each direction. If there are
+/// more, the rarest are discarded, and the count of a size that was rare for long is then a lower bound.
 class SizesAnalyser final : public Analyser {
  public:
   static constexpr std::size_t kMost = std::size_t{1} << 16;
@@ -21,14 +21,14 @@ class SizesAnalyser final : public Analyser {
 
  private:
   struct Common {
-    FlatMap indices;  // of sizes, in the two below
+    FlatMap indices;  // index of each size in the two vectors below
     std::vector<std::int64_t> sizes;
     std::vector<std::int64_t> counts;
-    std::int64_t last = -1;  // the index of the size seen last
+    std::int64_t last = -1;  // index of the last size
   };
   static void forget_the_rare(Common& common);
 
-  std::array<std::array<Traffic, 65>, 2> bins_{};  // by the number of bits of the size
+  std::array<std::array<Traffic, 65>, 2> bins_{};  // index: number of bits of the size
   std::array<Common, 2> common_;
 };
 

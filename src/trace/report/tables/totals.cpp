@@ -19,10 +19,10 @@ void count(Order& order, Sequence sequence) {
 void TotalsAnalyser::add(std::span<const Call> calls) {
   for (const Call& call : calls) {
     const Event& event = call.event;
-    if (!call.io && event.kind < Kind::kStart) continue;  // of the other level
+    if (!call.io && event.kind < Kind::kStart) continue;  // belongs to the other level
     const std::size_t kind = std::min(static_cast<std::size_t>(event.kind), kKinds - 1);
     const auto told = static_cast<std::size_t>(event.interface);
-    const std::size_t interface = told < kInterfaces ? told : 0;  // of a damaged trace: not known
+    const std::size_t interface = told < kInterfaces ? told : 0;  // unknown in a damaged trace
     CallRow& row = calls_[kind * kInterfaces + interface];
     const std::int64_t time = call.end - call.start;
     ++row.count;
@@ -53,7 +53,7 @@ void TotalsAnalyser::add(std::span<const Call> calls) {
 }
 
 void TotalsAnalyser::result(Report& report) const {
-  const Totals before = report.totals;  // what the reading itself has counted
+  const Totals before = report.totals;  // counted by the analysis itself
   report.totals = totals_;
   report.totals.events = before.events;
   report.totals.wall = before.wall;

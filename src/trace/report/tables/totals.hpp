@@ -1,4 +1,4 @@
-/// What the tables of the paper are made of: requests and bytes in all, and each kind of call.
+/// Total requests and bytes, and the counts of each kind of call: the tables of the paper.
 #pragma once
 
 #include <array>

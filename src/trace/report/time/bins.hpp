@@ -1,4 +1,7 @@
-/// Sums over time whose resolution follows the length of the trace: a fixed number of bins whose width doubles.
+/// Sums over time whose resolution adapts to the length of the trace: a fixed number of bins whose width doubles.
+///
+/// Example: 4 bins of width 1 hold the sums 5 1 0 2 of the times 0 to 3. An amount of 7 at time 6 needs a width of 2:
+/// neighbours are merged to 6 2 0 0, and bin 3 becomes 7.
 #pragma once
 
 #include <cstddef>
@@ -9,11 +12,11 @@
 
 namespace plait::trace::report {
 
-/// One axis that is cut into at most `most` cells of equal width, a power of two times the unit.
+/// One axis with at most `most` cells of equal width, a power of two times the unit.
 class Axis {
  public:
   explicit Axis(std::size_t most) : most_(most) {}
-  /// How many times the cells must be merged by two until `value` >= 0 lies on the axis.
+  /// Returns how many times the cells must be merged in pairs until `value` >= 0 is on the axis.
   int needed(std::int64_t value) const {
     int times = 0;
     while (static_cast<std::uint64_t>(value) >> (shift_ + times) >= most_) ++times;
@@ -30,13 +33,13 @@ class Axis {
   int shift_ = 0;
 };
 
-/// Several sums a bin, along one axis.
+/// Several sums for each bin, along one axis.
 template <typename Value>
 class Bins {
  public:
   Bins(std::size_t most, std::size_t series) : axis_(most), sums_(series, std::vector<Value>(most)) {}
 
-  /// Makes room for `at` >= 0; the bin it lies in.
+  /// Widens the axis to include `at` >= 0, and returns its bin.
   std::size_t reach(std::int64_t at) {
     if (at > last_) {
       last_ = at;
@@ -45,12 +48,12 @@ class Bins {
     return axis_.cell(at);
   }
   void add(std::size_t series, std::int64_t at, Value value) { grow(sums_[series][reach(at)], value); }
-  /// Spreads the length of from..to over the bins: adds to each how much of it lies there.
+  /// Distributes the length of from..to over the bins: adds to each the length within it.
   void cover(std::size_t series, std::int64_t from, std::int64_t to) {
     spread(from, to,
            [&](std::size_t bin, std::int64_t length) { grow(sums_[series][bin], static_cast<Value>(length)); });
   }
-  /// Calls `each` with every bin that from..to touches and how much of it lies there.
+  /// Calls `each` for every bin that from..to touches, with the length within it.
   template <typename Each>
   void spread(std::int64_t from, std::int64_t to, Each&& each) {
     if (to <= from) return;
@@ -66,7 +69,7 @@ class Bins {
   Value& at(std::size_t series, std::size_t bin) { return sums_[series][bin]; }
   const std::vector<Value>& sums(std::size_t series) const { return sums_[series]; }
   std::int64_t width() const { return axis_.width(); }
-  /// Bins up to the last that was reached.
+  /// Number of bins up to the last one in use.
   std::size_t used() const { return last_ < 0 ? 0 : axis_.cell(last_) + 1; }
 
  private:
@@ -84,7 +87,7 @@ class Bins {
   std::vector<std::vector<Value>> sums_;
 };
 
-/// One sum a cell of a picture of two axes.
+/// One sum for each cell of two axes.
 class Grid {
  public:
   Grid(std::size_t columns, std::size_t rows) : columns_(columns), rows_(rows), sums_(columns * rows) {}
@@ -108,7 +111,7 @@ class Grid {
   const Axis& rows() const { return rows_; }
   std::size_t used_columns() const { return last_column_ < 0 ? 0 : columns_.cell(last_column_) + 1; }
   std::size_t used_rows() const { return last_row_ < 0 ? 0 : rows_.cell(last_row_) + 1; }
-  /// The used part, row by row, as if `columns` and `rows` were used.
+  /// Returns the used part, row by row, extended to `columns` and `rows`.
   std::vector<std::int64_t> used(std::size_t rows, std::size_t columns) const {
     std::vector<std::int64_t> result;
     for (std::size_t row = 0; row < rows; ++row)

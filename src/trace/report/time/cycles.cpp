@@ -10,30 +10,44 @@ namespace plait::trace::report {
 
 namespace {
 
-// Lags that are looked at on each scale, in values of that scale.
+// Periods of a rate by autocorrelation at several resolutions.
+//
+// Problem: cycles are from a few values to a large part of the trace long, and a correlation for every lag costs the
+// square of the number of values.
+//
+// Idea: each scale merges two values of the one below, and only the lags from kFrom to kTo are examined on it. The
+// lag with the highest correlation is a candidate. follow() confirms a candidate by finding the single cycles;
+// multiples of a shorter period are removed.
+//
+// Example: a cycle of 100 values has lag 100 on the first scale, which is above kTo = 64, and lag 50 on the second
+// one, where it is found. Its multiples 200 and 300 are found on coarser scales and removed.
+//
+// The lags examined on each scale, in values of that scale:
 constexpr std::size_t kFrom = 32;
 constexpr std::size_t kTo = 64;
-constexpr double kDeviations = 4.5;   // of the correlation of noise
-constexpr double kWeakest = 0.3;      // correlation of a cycle
-constexpr double kFew = 1.2;          // correlation times the square root of the number of cycles
-constexpr double kValley = 0.2;       // how much less alike the rate is at shorter lags
-constexpr double kFundamental = 0.7;  // of the correlation, at a part of the lag: that part is the period
-constexpr double kFound = 0.7;        // share of the cycles that are recognised
-constexpr double kSame = 0.06;        // relative difference of equal periods
-constexpr double kLags = 2.4;         // least number of lags in the values
-constexpr double kLeastLags = 2.02;   // of a few cycles, the last of which may end with its burst
-constexpr double kMostLags = 8;       // where a few cycles are looked for
-constexpr double kLeast = 1e-3;       // deviation, of the mean rate: less is what rounding leaves of a steady one
+constexpr double kDeviations = 4.5;  // standard deviations of the correlation of noise
+constexpr double kWeakest = 0.3;     // minimum correlation of a cycle
+constexpr double kFew = 1.2;         // minimum of correlation times the square root of the number of cycles
+constexpr double kValley = 0.2;      // minimum by which the correlation is lower at shorter lags
+// Fraction of the correlation at a part of the lag from which that part is the period.
+constexpr double kFundamental = 0.7;
+constexpr double kFound = 0.7;       // minimum fraction of the cycles that are recognised
+constexpr double kSame = 0.06;       // relative difference of equal periods
+constexpr double kLags = 2.4;        // minimum number of lags in the values
+constexpr double kLeastLags = 2.02;  // for few cycles, the last of which may end with its burst
+constexpr double kMostLags = 8;      // maximum number for which few cycles are assumed
+// Minimum deviation relative to the mean rate; a smaller one is rounding of a steady rate.
+constexpr double kLeast = 1e-3;
 constexpr std::size_t kFewValues = 1024;
 
 struct Candidate {
-  double period = 0;  // values of the finest scale
+  double period = 0;  // in values of the finest scale
   double strength = 0;
   Followed followed;
   double scale = 1;
 };
 
-/// Large bursts must not hide the rest: nothing stays above twice this quartile of what is not zero.
+/// Limits values to twice this quartile of the nonzero ones, so that large bursts do not hide the rest.
 std::vector<double> limited(const std::vector<double>& rate, std::size_t quartile) {
   std::vector<double> some;
   for (const double value : rate)
@@ -52,7 +66,7 @@ std::vector<double> halved(const std::vector<double>& values) {
   return result;
 }
 
-/// The mean over `reach` values on both sides, fewer at the ends.
+/// Returns the means over `reach` values on both sides, fewer at the ends.
 std::vector<double> mean(const std::vector<double>& values, std::size_t reach) {
   std::vector<double> sums(values.size() + 1, 0.0);
   for (std::size_t i = 0; i < values.size(); ++i) sums[i + 1] = sums[i] + values[i];
@@ -65,14 +79,14 @@ std::vector<double> mean(const std::vector<double>& values, std::size_t reach) {
   return result;
 }
 
-/// Of the sizes of the values, in all.
+/// Returns the mean of the absolute values.
 double mean(const std::vector<double>& values) {
   double sum = 0;
   for (const double value : values) sum += std::abs(value);
   return sum / static_cast<double>(std::max<std::size_t>(values.size(), 1));
 }
 
-/// Smoothed over some `reach` values, without the changes that are slower than `lags`.
+/// Smooths the values over about `reach` values, and removes changes that are slower than `lags`.
 std::vector<double> prepared(const std::vector<double>& values, std::size_t reach, std::size_t lags) {
   std::vector<double> result = mean(mean(values, reach), reach);
   const std::vector<double> slow = mean(result, lags);
@@ -80,7 +94,7 @@ std::vector<double> prepared(const std::vector<double>& values, std::size_t reac
   return result;
 }
 
-/// Where the correlations have their summit, around `lag`, and how high it is.
+/// Returns the position and height of the maximum of the correlations around `lag`, by a parabola.
 std::pair<double, double> summit(const std::vector<double>& likes, std::size_t lag) {
   const double bend = likes[lag - 1] - 2 * likes[lag] + likes[lag + 1];
   if (bend >= 0) return {static_cast<double>(lag), likes[lag]};
@@ -88,7 +102,7 @@ std::pair<double, double> summit(const std::vector<double>& likes, std::size_t l
   return {static_cast<double>(lag) + off, likes[lag] - (likes[lag - 1] - likes[lag + 1]) * off / 4};
 }
 
-/// Whether some part of the lag (a half, a third, ...) is a period already.
+/// True if a part of the lag (a half, a third, ...) is a period already.
 bool is_multiple(const std::vector<double>& likes, double lag, double height) {
   for (int parts = 2; parts <= 8; ++parts) {
     const double part = lag / parts;
@@ -104,7 +118,7 @@ bool is_multiple(const std::vector<double>& likes, double lag, double height) {
   return false;
 }
 
-/// What the lags from..to have to say on one scale.  `scale`: values of the finest one in a value of this one.
+/// Examines the lags from..to on one scale. scale: number of values of the finest scale in one of this scale.
 void search(const std::vector<double>& values, double scale, std::size_t from, std::size_t to,
             std::vector<Candidate>& found) {
   if (to <= from) return;
@@ -137,7 +151,7 @@ void search(const std::vector<double>& values, double scale, std::size_t from, s
   }
 }
 
-/// Over all scales.  `quartile`: of the rate on each scale, twice which nothing passes; 0: no limit.
+/// Searches all scales. quartile: limit of the rate on each scale, see limited(); 0: no limit.
 std::vector<Candidate> search_all(std::vector<double> values, std::size_t quartile) {
   std::vector<Candidate> found;
   double scale = 1;
@@ -155,7 +169,8 @@ std::vector<Candidate> search_all(std::vector<double> values, std::size_t quarti
   return found;
 }
 
-/// Of candidates for the same period the strongest, and no multiples of a shorter one that is nearly as strong.
+/// Selects the strongest of the candidates for the same period, and removes multiples of a shorter one that is nearly
+/// as strong.
 std::vector<Candidate> sifted(std::vector<Candidate> candidates) {
   std::stable_sort(candidates.begin(), candidates.end(),
                    [](const Candidate& a, const Candidate& b) { return a.period < b.period; });
@@ -178,7 +193,7 @@ std::vector<Candidate> sifted(std::vector<Candidate> candidates) {
   return kept;
 }
 
-/// What is not as it was one and two cycles before and behind.
+/// Returns the values without those that occur one to three periods before and after as well.
 std::vector<double> without(const std::vector<double>& rate, double period) {
   std::vector<double> result(rate.size());
   std::vector<double> around;

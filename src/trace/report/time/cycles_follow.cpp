@@ -8,7 +8,7 @@ namespace plait::trace::report {
 
 namespace {
 
-/// The correlation of the pattern with the values from `at` on.
+/// Returns the correlation of the pattern with the values from `at` on.
 double likeness(const std::vector<double>& pattern, const double* at) {
   const auto count = static_cast<double>(pattern.size());
   double a = 0;
@@ -29,7 +29,7 @@ double likeness(const std::vector<double>& pattern, const double* at) {
 
 constexpr double kAlike = 0.4;
 
-/// Where each cycle begins, going one way from a known one; NaN where none was recognised.
+/// Returns the begin of each cycle in one direction from a known one; NaN if it was not recognised.
 std::vector<double> walk(const std::vector<double>& padded, std::vector<double> pattern, double from, double step,
                          double period) {
   std::vector<double> positions;
@@ -51,7 +51,7 @@ std::vector<double> walk(const std::vector<double>& padded, std::vector<double> 
         where = position;
       }
     }
-    // At an end the best position may be the last one there is: then the cycle is cut off, and was not seen.
+    // At an end the best position may be the last one. The cycle is then truncated and does not count.
     if ((where == limit && expected + period / 4 > static_cast<double>(limit)) || (where == 0 && expected < period / 4))
       break;
     if (best < kAlike) {
@@ -73,7 +73,7 @@ std::vector<double> walk(const std::vector<double>& padded, std::vector<double> 
   return positions;
 }
 
-/// The beginning of a cycle: a little before the steepest rise in the `length` values from `at` on.
+/// Returns the begin of a cycle: a little before the steepest rise in the `length` values from `at` on.
 std::size_t begin_of(const std::vector<double>& padded, std::size_t at, std::size_t length) {
   const std::size_t reach = std::max<std::size_t>(length / 8, 1);
   const auto value = [&](std::size_t i) { return padded[at + i % length]; };
@@ -123,13 +123,13 @@ double correlation(const std::vector<double>& values, std::size_t lag, double le
 Followed follow(const std::vector<double>& values, double period) {
   Followed result;
   const auto length = static_cast<std::size_t>(std::lround(period));
-  const std::size_t margin = length / 4;  // before a burst at the very start
+  const std::size_t margin = length / 4;  // precedes a burst at the very start
   if (length < 4 || values.size() < 2 * length) return result;
   // The last cycle may end with its burst.
   std::vector<double> padded(margin + values.size() + length, 0.0);
   std::copy(values.begin(), values.end(), padded.begin() + static_cast<std::ptrdiff_t>(margin));
 
-  // The sum over a stretch of the products of each value with the one a period later, moved along.
+  // Sum over one period of the products of each value with the value one period later, for all positions.
   double sum = 0;
   double best = -1;
   std::size_t anchor = 0;

@@ -76,7 +76,7 @@ void OffsetsAnalyser::result(Report& report) const {
   for (const Picture* picture : order) {
     Grid reads = picture->reads;
     Grid writes = picture->writes;
-    reads.column(last_);  // all pictures end where the trace ends
+    reads.column(last_);  // all pictures end at the end of the trace
     writes.column(last_);
     Offsets shown;
     shown.file = lookup_.text(picture->name);

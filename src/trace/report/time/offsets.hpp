@@ -1,4 +1,4 @@
-/// Offsets in a file against time.
+/// Offsets in files over time.
 #pragma once
 
 #include <memory>
@@ -10,8 +10,8 @@
 
 namespace plait::trace::report {
 
-/// One pass does not know which files will be the heaviest: kKept files have a picture, the first ones at first; a file
-/// with twice the bytes of the lightest of them takes its place, and its picture begins then.
+/// One pass cannot know the files with the most bytes in advance. kKept files have a picture, at first the first
+/// ones. A file with more than twice the bytes of the smallest of them replaces it, and its picture begins then.
 /// memory  128 KiB a picture, 12 bytes a name.
 class OffsetsAnalyser final : public Analyser {
  public:
@@ -37,9 +37,9 @@ class OffsetsAnalyser final : public Analyser {
 
   const Lookup& lookup_;
   std::vector<Picture> pictures_;
-  std::vector<std::uint32_t> indices_;  // of names, in pictures_
-  std::vector<std::int64_t> bytes_;     // of names
-  std::int64_t enough_ = 0;             // bytes with which a file may take another's place
+  std::vector<std::uint32_t> indices_;  // index in pictures_ for each name
+  std::vector<std::int64_t> bytes_;     // one entry for each name
+  std::int64_t enough_ = 0;             // bytes with which a file may replace another
   std::int64_t last_ = 0;
 };
 

@@ -1,4 +1,4 @@
-/// Processes against time.
+/// Accesses of processes over time.
 #pragma once
 
 #include "trace/report/call.hpp"
@@ -6,7 +6,7 @@
 
 namespace plait::trace::report {
 
-/// A row a process; where there are more than kRows, neighbours in the order of their first events share one.
+/// One row for each process. If there are more than kRows, neighbours in the order of their first events share a row.
 class RanksAnalyser final : public Analyser {
  public:
   static constexpr std::size_t kRows = 512;

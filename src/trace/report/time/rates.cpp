@@ -40,7 +40,7 @@ void Gaps::add(std::int64_t gap) {
     left -= counts_[bin];
   }
   if (count_ < std::uint32_t{1} << 31) return;
-  count_ = 0;  // the distant past counts half
+  count_ = 0;  // halves the weight of earlier gaps
   for (std::uint32_t& count : counts_) count_ += count /= 2;
   next_ = count_ + count_ / 16;
 }
@@ -99,7 +99,7 @@ std::size_t RatesAnalyser::file_of(const Call& call) {
     names_.push_back(call.name);
     wall_.files.emplace_back(kFileBins);
     cpu_.files.emplace_back(kFileBins);
-  } else {  // as with pictures of offsets: twice the bytes of the lightest take its place
+  } else {  // a file with more than twice the bytes of the smallest replaces it, as with pictures of offsets
     if (bytes_[call.name] < enough_) return kFiles;
     at = 0;
     for (std::size_t other = 1; other < names_.size(); ++other)
@@ -138,9 +138,9 @@ void RatesAnalyser::result(Report& report) const {
   search(rates.all, "all");
   search(rates.ways[kReads], "reads");
   search(rates.ways[kWrites], "writes");
-  if (names_.size() > 1)  // of the only file all has been said
+  if (names_.size() > 1)  // the cycles of a single file are those of the total
     for (std::size_t at = 0; at < names_.size(); ++at) search(rates.files[at], lookup_.text(names_[at]));
-  // What is about as strong stays in this order.
+  // Cycles of about equal strength stay in this order.
   std::stable_sort(report.cycles.begin(), report.cycles.end(), [](const Cycle& a, const Cycle& b) {
     return std::lround(20 * a.strength) > std::lround(20 * b.strength);
   });

@@ -1,4 +1,5 @@
-/// Rates over time for the search for cycles: of everything, of reads, of writes, and of the heaviest files.
+/// Rates over time for the search for cycles: of everything, of reads, of writes, and of the files with the most
+/// bytes.
 #pragma once
 
 #include <array>
@@ -11,25 +12,25 @@
 
 namespace plait::trace::report {
 
-/// The time between requests, from which their lower quartile is known.
+/// The gaps between requests, and their lower quartile.
 class Gaps {
  public:
   void add(std::int64_t gap);
   std::int64_t quartile() const { return quartile_; }
 
  private:
-  std::array<std::uint32_t, 256> counts_{};  // four a power of two
+  std::array<std::uint32_t, 256> counts_{};  // four classes for each power of two
   std::uint32_t count_ = 0;
-  std::uint32_t next_ = 1;  // count at which the quartile is found again
+  std::uint32_t next_ = 1;  // count at which the quartile is computed again
   std::int64_t quartile_ = 0;
 };
 
-/// A rate: the bytes of a request are spread over the time until the next one, but over no more than twice what usually
-/// lies between two.  So a steady stream of requests is a steady rate, and a pause is a pause.
+/// A rate of bytes. The bytes of a request are distributed over the time until the next one, but at most over twice
+/// the usual gap between two. A steady stream of requests is thus a steady rate, and a pause stays a pause.
 class Rate {
  public:
   explicit Rate(std::size_t bins) : bins_(bins, 1) {}
-  /// `usual`: what lies between two requests elsewhere; a longer stretch than 64 times that is a pause here.  0: none.
+  /// Usual: the usual gap between requests elsewhere; a gap of more than 64 times that is a pause here. 0: none.
   void add(std::int64_t at, std::int64_t bytes, std::int64_t usual);
   void finish(std::int64_t at);
   std::int64_t usual() const { return gaps_.quartile(); }
@@ -45,7 +46,7 @@ class Rate {
   double held_ = 0;  // bytes of the requests at last_
 };
 
-/// Over wall time and over CPU time.  memory: 1 MiB, and 64 KiB a file of which the rate is kept.
+/// Rates over wall time and over CPU time. memory: 1 MiB, and 64 KiB for each file with a rate.
 class RatesAnalyser final : public Analyser {
  public:
   static constexpr std::size_t kBins = 16384;
@@ -70,9 +71,9 @@ class RatesAnalyser final : public Analyser {
   Rates wall_;
   Rates cpu_;
   bool cpu_known_ = true;
-  std::vector<std::uint32_t> indices_;  // of names, in files
-  std::vector<std::int64_t> bytes_;     // of names
-  std::vector<std::uint32_t> names_;    // of files
+  std::vector<std::uint32_t> indices_;  // index of the file for each name
+  std::vector<std::int64_t> bytes_;     // one entry for each name
+  std::vector<std::uint32_t> names_;    // one entry for each file
   std::int64_t enough_ = 0;
 };
 

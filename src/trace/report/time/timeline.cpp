@@ -8,10 +8,10 @@ namespace plait::trace::report {
 
 namespace {
 
-/// How long processes were there in each bin, added up.  cost: processes and bins.
+/// Returns the sum of the times that processes existed in each bin. cost: processes and bins.
 std::vector<double> present(const std::vector<ProcessRow>& processes, std::int64_t width, std::size_t bins) {
-  std::vector<double> parts(bins, 0.0);      // of processes that began or ended in the bin
-  std::vector<double> changes(bins + 1, 0);  // how many more are there for the whole of a bin than of the one before
+  std::vector<double> parts(bins, 0.0);      // time of processes that begin or end in the bin
+  std::vector<double> changes(bins + 1, 0);  // change of the number of processes that exist during the whole bin
   for (const ProcessRow& row : processes) {
     const auto first = static_cast<std::size_t>(row.begin / width);
     const auto last = static_cast<std::size_t>(std::max(row.end, row.begin) / width);
@@ -45,7 +45,7 @@ void TimelineAnalyser::add(std::span<const Call> calls) {
       ++processes_;
     }
     if (processes_ < 2 && cpu_ && (call.is_data() || (call.event.cpu >= 0 && call.process == process_))) {
-      // CPU time begins at zero, not at the first event: what came before the first request is part of the run.
+      // CPU time begins at zero, not at the first event: the time before the first request is part of the run.
       cpu_ = call.event.cpu >= 0;
       last_cpu_ = std::max(last_cpu_, call.event.cpu);
       const std::size_t bin = cpu_bins_.reach(last_cpu_);

@@ -6,14 +6,14 @@
 
 namespace plait::trace::report {
 
-/// Over wall time, and over the CPU time of the process where there is one process that has it.
+/// The rate over wall time, and over the CPU time of the process if there is exactly one with a CPU time.
 class TimelineAnalyser final : public Analyser {
  public:
   static constexpr std::size_t kMost = 2048;
 
   void add(std::span<const Call> calls) override;
   void result(Report& report) const override;
-  /// Whether CPU time can be used: one process moved data, and every request says how much CPU time it had used.
+  /// True if CPU time can be used: one process transferred data, and every request has a CPU time.
   bool has_cpu() const { return cpu_ && processes_ == 1; }
 
  private:
@@ -22,7 +22,7 @@ class TimelineAnalyser final : public Analyser {
   Bins<std::int64_t> wall_{kMost, kSeries};
   Bins<std::int64_t> cpu_bins_{kMost, kSeries};
   bool cpu_ = true;
-  int processes_ = 0;  // that moved data: 0, 1, or 2 for more
+  int processes_ = 0;  // number of processes that transferred data: 0, 1, or 2 for more
   std::uint32_t process_ = 0;
   std::int64_t last_cpu_ = 0;
   std::int64_t last_start_ = 0;

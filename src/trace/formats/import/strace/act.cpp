@@ -10,7 +10,7 @@ namespace plait::trace::strace {
 
 namespace {
 
-// The kernel moves at most 2 GiB a call; more is no result of a read or a write.
+// The kernel transfers at most 2 GiB a call; a larger number cannot be the result of a read or a write.
 constexpr std::int64_t kMostMoved = std::int64_t{1} << 40;
 
 bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
@@ -20,7 +20,8 @@ bool closes_on_exec(const Call& call) {
                      [](std::string_view one) { return contains(one, "CLOEXEC"); });
 }
 
-/// Behind `key` in a struct that strace prints, as in {aio_nbytes=4096, ...}; nothing where it is not there.
+/// Returns the value of `key` in a struct as strace prints it, such as {aio_nbytes=4096, ...}; empty if it is
+/// missing.
 std::string_view value_of(const std::vector<std::string_view>& fields, std::string_view key) {
   for (const std::string_view field : fields) {
     const std::size_t equals = field.find('=');
@@ -29,7 +30,7 @@ std::string_view value_of(const std::vector<std::string_view>& fields, std::stri
   return {};
 }
 
-/// The sum of what [{iov_base=..., iov_len=8}, ...] holds.
+/// Returns the sum of the lengths in [{iov_base=..., iov_len=8}, ...].
 std::int64_t vector_length(std::string_view argument) {
   std::int64_t sum = 0;
   for (const std::string_view one : elements(argument))
@@ -87,7 +88,7 @@ bool Act::transfer(Event event, const Call& call, bool vector, bool at) {
     event.flags |= flag::kAtPosition;
     if (open.append && event.kind == Kind::kWrite) {
       event.flags |= flag::kAppend;
-      open.position = -1;  // the end, wherever that is
+      open.position = -1;  // the end of the file, which is unknown
     }
     event.offset = open.position;
     if (open.position >= 0) open.position += event.moved();
@@ -134,7 +135,7 @@ bool Act::copy(Event event, const Call& call, bool send) {
   event.length = *count;
   event.result = call.known ? call.result : -4;
   event.operation = ++operations_;
-  // An offset is shown as NULL or [0] => [4096]; without one the open's own position is used.
+  // An offset is printed as NULL or [0] => [4096]; with NULL the call uses the position of the open file.
   const auto side = [&](std::string_view descriptor_text, std::string_view offset_text, Kind kind) {
     Open& open = *descriptor(descriptor_text).open;
     Event one = event;

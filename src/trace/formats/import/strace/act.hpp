@@ -1,4 +1,4 @@
-/// Makes events of the calls in a trace by strace.
+/// Converts the calls in a trace of strace to events.
 #pragma once
 
 #include <cstdint>
@@ -16,16 +16,16 @@ class Act {
  public:
   Act(Description& description, std::function<void(const Event&)> put) : tasks_(description), put_(std::move(put)) {}
 
-  /// A call that has ended.  false: its arguments are not as they should be.
+  /// Processes a call that has ended. Returns false if its arguments cannot be parsed.
   bool call(std::int64_t thread, std::int64_t start, std::string_view name, std::string_view text, const Call& call);
-  /// A process or thread has ended.
+  /// Ends a process or thread.
   void exited(std::int64_t thread, std::int64_t start);
   Tasks& tasks() { return tasks_; }
   const Tasks& tasks() const { return tasks_; }
 
-  std::int64_t ring_calls() const { return ring_calls_; }  ///< io_uring_enter
+  std::int64_t ring_calls() const { return ring_calls_; }  ///< calls of io_uring_enter
   std::int64_t ring_requests() const { return ring_requests_; }
-  const Missed& left_out() const { return left_out_; }   ///< calls that move data and have no events
+  const Missed& left_out() const { return left_out_; }   ///< calls that transfer data but are not converted to events
   std::int64_t submitted() const { return submitted_; }  ///< requests of io_submit
 
  private:
@@ -44,7 +44,7 @@ class Act {
 
   Tasks tasks_;
   std::function<void(const Event&)> put_;
-  Task* task_ = nullptr;  // whose call it is
+  Task* task_ = nullptr;  // thread that makes the call
   std::uint64_t operations_ = 0;
   Missed left_out_;
   std::int64_t ring_calls_ = 0;

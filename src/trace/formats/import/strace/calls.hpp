@@ -1,4 +1,4 @@
-/// What the calls in a trace by strace do.
+/// The effects of the calls in a trace of strace.
 #pragma once
 
 #include <string_view>
@@ -6,7 +6,7 @@
 namespace plait::trace::strace {
 
 enum class Does : unsigned char {
-  kNothing,  ///< that a trace of input and output shows
+  kNothing,  ///< no effect on input and output
   kRead,
   kWrite,
   kReadAt,
@@ -21,29 +21,29 @@ enum class Does : unsigned char {
   kClose,
   kCloseRange,
   kDuplicate,
-  kControl,  ///< fcntl, which may duplicate
+  kControl,  ///< fcntl, which may duplicate a descriptor
   kSeek,
-  kSeekLong,  ///< _llseek, which hands the position back through an argument
+  kSeekLong,  ///< _llseek, which returns the position through an argument
   kTruncate,
   kTruncateOpen,
   kSync,
   kMap,
   kMetadata,
-  kMetadataOpen,  ///< of an open file
+  kMetadataOpen,  ///< metadata of an open file
   kPipe,
-  kMake,  ///< a descriptor that is no file
+  kMake,  ///< makes a descriptor that is not a file
   kSend,  ///< sendfile
   kCopy,  ///< copy_file_range and splice
   kSubmit,
   kRing,
   kFork,
   kExec,
-  kLeftRead,   ///< moves data and has no events: received
-  kLeftWrite,  ///< sent
-  kLeftOther,  ///< how much is not its result
+  kLeftRead,   ///< receives data, but is not converted to an event
+  kLeftWrite,  ///< sends data, but is not converted to an event
+  kLeftOther,  ///< transfers data, but its result is not the number of bytes
 };
 
-/// kNothing where the call is none of these.
+/// Returns kNothing if the call is none of these.
 Does what_does(std::string_view call);
 
 }  // namespace plait::trace::strace

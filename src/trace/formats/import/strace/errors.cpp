@@ -8,7 +8,7 @@ namespace plait::trace::strace {
 
 std::int64_t error_number(std::string_view name) {
   using Pair = std::pair<std::string_view, int>;
-  // What calls on files and descriptors fail with.
+  // The errors of calls on files and descriptors.
   static constexpr std::array kErrors{
       Pair{"EPERM", EPERM},
       Pair{"ENOENT", ENOENT},

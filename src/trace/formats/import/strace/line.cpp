@@ -14,7 +14,7 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_name(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_' || c == '?'; }
 bool all_digits(std::string_view text) { return !text.empty() && std::all_of(text.begin(), text.end(), is_digit); }
 
-/// `12:34:56` with or without a fraction.
+/// Parses `12:34:56` with or without a fraction.
 std::optional<std::int64_t> time_of_day(std::string_view word) {
   if (word.size() < 8 || word[2] != ':' || word[5] != ':') return std::nullopt;
   const auto hours = whole_number(word.substr(0, 2));
@@ -24,7 +24,7 @@ std::optional<std::int64_t> time_of_day(std::string_view word) {
   return (*hours * 3600 + *minutes * 60) * kSecond + *seconds;
 }
 
-/// Takes the word at the front away, with the blanks around it.
+/// Removes and returns the first word, with the blanks around it.
 std::string_view take_word(std::string_view& text) {
   text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
   const std::string_view word = text.substr(0, std::min(text.find(' '), text.size()));
@@ -33,7 +33,7 @@ std::string_view take_word(std::string_view& text) {
   return word;
 }
 
-/// Walks over one argument list; returns the position of what ends it, a closing bracket or the end of the text.
+/// Splits one argument list. Returns the position of its end, a closing bracket or the end of the text.
 std::size_t walk(std::string_view text, std::vector<std::string_view>& parts) {
   int depth = 0;
   std::size_t begin = 0;
@@ -48,7 +48,7 @@ std::size_t walk(std::string_view text, std::vector<std::string_view>& parts) {
       for (++at; at < text.size() && text[at] != '"'; ++at)
         if (text[at] == '\\') ++at;
     } else if (c == '<' && at > 0 && is_name(text[at - 1])) {
-      // Behind a descriptor: its file, where -> stands between the ends of a socket.
+      // After a descriptor: its file, in which -> separates the ends of a socket.
       while (at < text.size() && !(text[at] == '>' && text[at - 1] != '-')) ++at;
     } else if (c == '/' && at + 1 < text.size() && text[at + 1] == '*') {
       const std::size_t end = text.find("*/", at + 2);
@@ -68,7 +68,7 @@ std::size_t walk(std::string_view text, std::vector<std::string_view>& parts) {
   return text.size();
 }
 
-/// Takes `<0.000123>` from the end.
+/// Removes and returns `<0.000123>` at the end.
 std::int64_t take_duration(std::string_view& text) {
   text = trimmed(text);
   const std::size_t begin = text.rfind('<');
@@ -101,7 +101,7 @@ Line parse_line(std::string_view text) {
                scaled_number(word, kSecond)) {
       line.time = *scaled_number(word, kSecond);
       line.clock = line.time > 100'000'000 * kSecond ? Clock::kEpoch : Clock::kRelative;
-    } else if (word == "(+") {  // -r beside -t
+    } else if (word == "(+") {  // -r together with -t
       take_word(text);
     } else {
       text = before;

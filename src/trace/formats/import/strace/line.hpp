@@ -1,4 +1,4 @@
-/// One line of strace's output, taken apart.
+/// Parsing of one line of strace's output.
 #pragma once
 
 #include <cstdint>
@@ -15,52 +15,52 @@ enum class LineKind : std::uint8_t {
   kResumed,     ///< <... name resumed>arguments) = result
   kSignal,      ///< --- SIGCHLD ... ---
   kExited,      ///< +++ exited with 0 +++ and +++ killed by SIGKILL +++
-  kRemark,      ///< of strace itself
-  kOther,       ///< not understood
+  kRemark,      ///< message of strace itself
+  kOther,       ///< unknown
 };
 
 enum class Clock : std::uint8_t {
   kNone,
   kEpoch,     ///< -ttt
   kDay,       ///< -t, -tt
-  kRelative,  ///< -r: since the line before
+  kRelative,  ///< -r: since the previous line
 };
 
-/// Views into the line, which must outlive it.
+/// Its views point into the line, which must outlive it.
 struct Line {
   LineKind kind = LineKind::kOther;
-  std::int64_t thread = -1;  ///< -1: not told
+  std::int64_t thread = -1;  ///< -1: unknown
   Clock clock = Clock::kNone;
-  std::int64_t time = 0;  ///< ns
-  std::string_view name;  ///< of the call
-  std::string_view text;  ///< of a call: what stands behind its opening parenthesis; else the rest
+  std::int64_t time = 0;  ///< in ns
+  std::string_view name;  ///< name of the call
+  std::string_view text;  ///< text of a call after its opening parenthesis; otherwise the rest of the line
 };
 
 Line parse_line(std::string_view text);
 
-/// A call's arguments and what came of it.
+/// The arguments and the result of a call.
 struct Call {
   std::vector<std::string_view> arguments;
   bool known = false;           ///< false: the result is a question mark
-  std::int64_t result = 0;      ///< or -errno
-  std::string_view annotation;  ///< what -y shows behind a descriptor that is returned
-  std::int64_t duration = -1;   ///< ns, of -T; -1: not told
+  std::int64_t result = 0;      ///< result, or -errno
+  std::string_view annotation;  ///< text of -y after a returned descriptor
+  std::int64_t duration = -1;   ///< in ns, from -T; -1: unknown
 };
 
-/// Takes what stands behind the opening parenthesis apart.  false: it has no end, or no result.
+/// Parses the text after the opening parenthesis. Returns false if it has no end, or no result.
 bool parse_call(std::string_view text, Call& call);
-/// Arguments of a call that has no end.
+/// Returns the arguments of a call that has no end.
 std::vector<std::string_view> split_arguments(std::string_view text);
-/// The parts of `[a, b]` or `{a, b}`; none where it is neither.
+/// Returns the parts of `[a, b]` or `{a, b}`; none if the text is neither.
 std::vector<std::string_view> elements(std::string_view text);
 
-/// A number at the front of a text, decimal, 0x or octal, with a sign; cut to 2^62.
+/// Parses a number at the begin of a text, decimal, 0x or octal, with a sign; limited to 2^62.
 std::optional<std::int64_t> leading_number(std::string_view text);
-/// What -y shows in angle brackets behind a descriptor; empty: nothing.
+/// Returns the text that -y prints in angle brackets after a descriptor; empty: none.
 std::string_view annotation_of(std::string_view argument);
-/// The content of a quoted text with its escapes undone.
+/// Returns the content of a quoted text, with its escape sequences decoded.
 std::string unquoted(std::string_view text);
-/// -errno by its name, -1 where it is not known.
+/// Returns -errno for a name, or -1 if the name is unknown.
 std::int64_t error_number(std::string_view name);
 
 }  // namespace plait::trace::strace

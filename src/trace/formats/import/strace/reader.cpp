@@ -19,7 +19,7 @@ namespace {
 using namespace strace;
 
 constexpr std::int64_t kDay = 86'400'000'000'000;
-// Calls that wait for the whole run must not hold back what others do: with more events than this held, they go on.
+// Limit of held events. Calls that wait for the whole run must not hold back the events of others.
 constexpr std::size_t kWindow = 1 << 17;
 constexpr std::size_t kMostPending = 1 << 16;
 constexpr std::size_t kMostText = 1 << 16;
@@ -62,7 +62,8 @@ class StraceReader final : public Import {
     return true;
   }
 
-  /// On a terminal strace says in the middle of a line that it follows another process.  false: the line goes on.
+  /// On a terminal, strace prints in the middle of a line that it follows another process. Returns false if the line
+  /// continues.
   bool take_remark(std::string_view& text, std::string& joined) {
     if (!begun_.empty()) {
       joined = std::exchange(begun_, {}) + std::string(text);
@@ -78,7 +79,7 @@ class StraceReader final : public Import {
     return false;
   }
 
-  /// Without -o the first process has no number until there is a second one.
+  /// The first process has no number without -o until a second one exists.
   std::int64_t thread_of(const Line& line) {
     if (line.thread < 0) {
       unnumbered_ = true;
@@ -189,13 +190,13 @@ class StraceReader final : public Import {
   }
 
   Act act_;
-  std::int64_t alone_ = 1;  // the thread of lines that name none
+  std::int64_t alone_ = 1;  // thread of lines without a thread number
   bool unnumbered_ = false;
   std::int64_t first_number_ = -1;
   std::set<std::int64_t> attached_;
   std::string begun_;
   std::map<std::int64_t, Pending> pending_;
-  std::multiset<std::int64_t> starts_;  // of pending_
+  std::multiset<std::int64_t> starts_;  // starts of pending_
   bool timed_ = false;
   bool whole_ = true;
   std::int64_t first_ = 0;

@@ -10,10 +10,10 @@ namespace plait::trace::strace {
 namespace {
 
 constexpr std::size_t kMostDescriptors = 1 << 16;
-// Bounds for what no real program does: more threads, and descriptors of all of them, than this are forgotten.
+// Limits beyond those of real programs. If there are more threads, or descriptors of all of them, they are discarded.
 constexpr std::size_t kMostTasks = 1 << 18;
 constexpr std::size_t kMostSlots = std::size_t{1} << 24;
-// Events of others that wait for the command of a new process.
+// Number of events of other processes that wait for the command of a new process.
 constexpr std::int64_t kMostYoung = 4096;
 constexpr std::uint32_t kReusedNumbers = std::uint32_t{1} << 31;
 
@@ -50,7 +50,7 @@ Task& Tasks::get(std::int64_t thread) {
     task.owner->number = task.thread;
     task.table = std::make_shared<Table>();
   }
-  // A number that the system gave twice stands for two processes.
+  // A number that the system assigned twice denotes two processes.
   while (task.owner->number == task.thread && !used_.insert(task.owner->number).second)
     task.owner->number = kReusedNumbers + static_cast<std::uint32_t>(used_.size());
   return tasks_[thread] = std::move(task);
@@ -63,7 +63,7 @@ void Tasks::begin_child(std::int64_t parent, std::string_view text) {
 
 void Tasks::end_child(std::int64_t parent, std::int64_t child, std::string_view text) {
   forking_.erase(parent);
-  if (child <= 0 || tasks_.contains(child)) return;  // failed, or its first call came before this
+  if (child <= 0 || tasks_.contains(child)) return;  // the call failed, or the child's first call came earlier
   Task& from = get(parent);
   Task task = child_of(from, child, text);
   while (task.owner->number == task.thread && !used_.insert(task.owner->number).second)
@@ -83,7 +83,7 @@ Slot& Tasks::descriptor(Task& task, std::int64_t number, std::string_view shown)
   const auto known = table.find(number);
   if (known != table.end() && (shown.empty() || known->second.open->name == shown)) return known->second;
   if (known != table.end() && known->second.open->name.find('/') != 0 && shown.find('/') == 0) {
-    // The name was that of the call, relative to a folder that is not known; -y shows the whole.
+    // The recorded name is that of the call, relative to an unknown folder; -y shows the absolute name.
     const std::string_view tail = known->second.open->name;
     if (shown.ends_with(tail)) {
       return known->second;

@@ -1,4 +1,4 @@
-/// The processes and descriptors of a trace, as its calls tell.
+/// The processes and descriptors of a trace, derived from its calls.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,13 @@
 
 namespace plait::trace::strace {
 
-/// What one call of open made; several descriptors may share it.
+/// The result of one open; several descriptors may share it.
 struct Open {
   std::uint32_t number = 0;
   std::string name;
-  std::int64_t position = -1;  ///< -1: not known, or there is none
+  std::int64_t position = -1;  ///< -1: unknown, or it has no position
   bool append = false;
-  bool direct = false;   ///< past the page cache
+  bool direct = false;   ///< bypasses the page cache
   bool durable = false;  ///< a write ends when its bytes are on the device
 };
 
@@ -37,11 +37,11 @@ struct Owner {
   std::uint32_t number = 0;
   std::string command;
   std::uint32_t parent = 0;
-  bool told = false;              ///< whether the description names it
-  bool young = false;             ///< it has events, and is not told of yet
+  bool told = false;              ///< true if the description contains it
+  bool young = false;             ///< true if it has events but is not in the description yet
   std::int64_t first = 0;         ///< start of its first event
-  std::vector<File> waiting;      ///< to be told of behind it
-  std::set<std::uint32_t> files;  ///< whether the description names them
+  std::vector<File> waiting;      ///< files to add to the description after it
+  std::set<std::uint32_t> files;  ///< files that the description contains
 };
 
 /// One thread.
@@ -55,28 +55,28 @@ class Tasks {
  public:
   explicit Tasks(Description& description) : description_(description) {}
 
-  /// The thread of this number; made where it is new, as a child of the one that is in the middle of making one.
+  /// Returns the thread with this number. A new one is the child of the thread that is making one.
   Task& get(std::int64_t thread);
-  /// A call that makes a thread or process has begun; its arguments tell which.
+  /// Begins a call that makes a thread or process; its arguments determine which.
   void begin_child(std::int64_t parent, std::string_view text);
-  /// It returned.
+  /// Ends a call that makes a thread or process.
   void end_child(std::int64_t parent, std::int64_t child, std::string_view text);
   void exit(std::int64_t thread);
-  /// Whether the last thread of its process.
+  /// True if this is the last thread of its process.
   bool last_of_process(const Task& task) const;
 
-  /// The open behind a descriptor; made up where no call was seen that made it. `shown`: its name by -y.
+  /// Returns the open file of a descriptor. A new one is made if no call opened it. shown: its name by -y.
   Slot& descriptor(Task& task, std::int64_t number, std::string_view shown);
-  /// A new one.
+  /// Makes a new open file.
   std::shared_ptr<Open> make(std::string name, std::int64_t position);
   void set(Task& task, std::int64_t number, std::shared_ptr<Open> open, bool close_on_exec);
   void exec(Task& task);
-  /// Sees to it that the description names the process, and the file where it is not null.  A child that has done
-  /// nothing yet but prepare its exec is young: it is told of when its own command is known, or it moves data or ends.
+  /// Adds the process to the description, and the file if it is not null. A child that has only prepared its exec is
+  /// young: it is added when its own command is known, or when it transfers data or ends.
   void tell(Task& task, const Open* open, const Event& event);
-  /// The start of the first event of a process that is not told of yet; events from there on have to wait.
+  /// Returns the start of the first event of all young processes; later events have to wait.
   std::int64_t earliest_young() const;
-  /// Tells of all that are young.
+  /// Adds all young processes to the description.
   void tell_young();
 
  private:
@@ -86,7 +86,7 @@ class Tasks {
 
   struct Young {
     std::shared_ptr<Owner> owner;
-    std::int64_t since;  // of events_
+    std::int64_t since;  // value of events_ when it began
   };
 
   Description& description_;
@@ -94,8 +94,8 @@ class Tasks {
   std::multiset<std::int64_t> young_starts_;
   std::int64_t events_ = 0;
   std::unordered_map<std::int64_t, Task> tasks_;
-  std::map<std::int64_t, std::string> forking_;  // by parent: the arguments of the call
-  std::set<std::uint32_t> used_;                 // numbers of processes
+  std::map<std::int64_t, std::string> forking_;  // arguments of the call, for each parent
+  std::set<std::uint32_t> used_;                 // used numbers of processes
   std::uint32_t opens_ = 0;
 };
 
